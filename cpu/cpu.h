@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU path: one table of kernels per instruction set, and the loop that feeds them from all cores. */
+#ifndef CAROM_CPU_H
+#define CAROM_CPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../kernels/layout.h"
+
+enum caromi_pair_kernel {
+#define CAROMI_ENUM(name, in, out, bytes) CAROMI_PAIR_##name,
+    PAIR_KERNELS(CAROMI_ENUM)
+#undef CAROMI_ENUM
+    CAROMI_PAIR_KERNEL_COUNT
+};
+
+/* Shape of a pair kernel, the same for every backend. */
+typedef struct caromi_pair_shape {
+    const char *name;
+    uint32_t in_count, out_count, out_bytes;
+} caromi_pair_shape;
+extern const caromi_pair_shape caromi_pair_shapes[CAROMI_PAIR_KERNEL_COUNT];
+
+static inline size_t caromi_out_size(const caromi_pair_shape *shape, uint32_t column)
+{
+    return shape->out_bytes >> column & 1 ? 1 : 4;
+}
+
+/* `count` is a multiple of the lanes; columns need no alignment. */
+typedef void caromi_pair_fn(const float *const *in, void *const *out, size_t count);
+
+struct caromi_mesh_view;
+struct caromi_mesh_queries;
+/* First hit of a run of queries. */
+typedef void caromi_mesh_fn(const struct caromi_mesh_view *mesh, const struct caromi_mesh_queries *queries);
+
+typedef struct caromi_isa_table {
+    const char *name;
+    uint32_t lanes;
+    caromi_pair_fn *pairs[CAROMI_PAIR_KERNEL_COUNT];
+    caromi_mesh_fn *mesh_first;
+} caromi_isa_table;
+
+/* The table for an instruction set of carom.h (CAROM_ISA_AUTO: the best), NULL if this build or machine lacks it. */
+const caromi_isa_table *caromi_isa_select(int isa, int *chosen);
+
+/* An input array: element i is at base + index(i) * stride bytes, index NULL meaning i. */
+typedef struct caromi_in_column {
+    const void *base;
+    size_t stride;
+    const uint32_t *index;
+} caromi_in_column;
+
+/* An output array, base NULL if not wanted. */
+typedef struct caromi_out_column {
+    void *base;
+    size_t stride;
+} caromi_out_column;
+
+typedef struct caromi_pair_batch {
+    enum caromi_pair_kernel kernel;
+    uint64_t count;
+    caromi_in_column in[COLUMNS_MAX];
+    caromi_out_column out[COLUMNS_MAX];
+} caromi_pair_batch;
+
+/* Copy elements [first, first + count) between a caller's array and a contiguous one. */
+void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count);
+void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size);
+
+/* Bytes of scratch that each thread needs for a pair batch. */
+size_t caromi_cpu_scratch_size(void);
+/* Answer pairs [first, first + count). scratch: threads * caromi_cpu_scratch_size() bytes, aligned to 64. */
+void caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch, const caromi_pair_batch *batch,
+                      uint64_t first, uint64_t count);
+
+/* Rounding to nearest, no flushing to zero; returns what to hand back to caromi_float_mode_restore. */
+uint64_t caromi_float_mode_set(void);
+void caromi_float_mode_restore(uint64_t mode);
+
+/* Run tasks 0 .. tasks-1, each once, on at most `threads` threads in the mode above; `thread` < threads tells which. */
+typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);
+void caromi_parallel(uint32_t threads, uint64_t tasks, caromi_task_fn *run, void *user);
+
+/* Threads that the process may use. */
+uint32_t caromi_cpu_threads(void);
+
+#endif

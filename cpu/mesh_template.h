@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* First hits of a run of queries, one after the other. */
+#include "mesh.h"
+#include "../kernels/mesh.h"
+
+static void mesh_first(const caromi_mesh_view *mesh, const caromi_mesh_queries *q)
+{
+    for (size_t i = 0; i < q->count; i++) {
+        const mesh_query query = {q->in[0][i], q->in[1][i], q->in[2][i], q->in[3][i],
+                                  q->in[4][i], q->in[5][i], q->in[6][i], q->in[7][i]};
+        const mesh_hit hit = mesh_first_hit(mesh->frame, mesh->nodes, mesh->leaves, query);
+        q->triangle[i] = hit.triangle;
+        q->state[i] = hit.state;
+        q->t[i] = hit.t;
+    }
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* A pair batch over all cores: one contiguous slice per thread, staged in blocks where the caller's arrays are not
+ * columns already. */
+#include <string.h>
+
+#include "cpu.h"
+
+enum { BLOCK = 512 }; /* pairs that are staged at a time: 96 KiB of scratch, within the second-level cache */
+
+void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count)
+{
+    const char *base = from->base;
+    if (from->index == NULL && from->stride == sizeof *to) {
+        memcpy(to, base + first * sizeof *to, count * sizeof *to);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t element = from->index ? from->index[first + i] : first + i;
+        memcpy(to + i, base + element * from->stride, sizeof *to);
+    }
+}
+
+void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size)
+{
+    if (to->base == NULL)
+        return;
+    char *base = (char *)to->base + first * to->stride;
+    if (to->stride == size) {
+        memcpy(base, from, count * size);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        memcpy(base + i * to->stride, (const char *)from + i * size, size);
+}
+
+size_t caromi_cpu_scratch_size(void) { return 2 * COLUMNS_MAX * BLOCK * sizeof(float); }
+
+/* One block through the kernel; contiguous columns of whole groups of lanes are used in place. */
+static void run_block(const caromi_isa_table *isa, float *scratch, const caromi_pair_batch *batch, uint64_t first,
+                      size_t count)
+{
+    const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
+    const size_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
+    const float *in[COLUMNS_MAX];
+    void *out[COLUMNS_MAX] = {0};
+    for (uint32_t c = 0; c < shape->in_count; c++) {
+        const caromi_in_column *column = &batch->in[c];
+        if (padded == count && column->index == NULL && column->stride == sizeof(float)) {
+            in[c] = (const float *)column->base + first;
+            continue;
+        }
+        float *staged = scratch + (size_t)c * BLOCK;
+        caromi_gather(staged, column, first, count);
+        for (size_t i = count; i < padded; i++)
+            staged[i] = staged[count - 1];
+        in[c] = staged;
+    }
+    for (uint32_t c = 0; c < shape->out_count; c++) {
+        const caromi_out_column *column = &batch->out[c];
+        const size_t size = caromi_out_size(shape, c);
+        const int direct = padded == count && column->base != NULL && column->stride == size;
+        out[c] = direct ? (void *)((char *)column->base + first * size)
+                        : (void *)(scratch + (size_t)(COLUMNS_MAX + c) * BLOCK);
+    }
+    isa->pairs[batch->kernel](in, out, padded);
+    for (uint32_t c = 0; c < shape->out_count; c++)
+        if (out[c] == (void *)(scratch + (size_t)(COLUMNS_MAX + c) * BLOCK))
+            caromi_scatter(&batch->out[c], first, out[c], count, caromi_out_size(shape, c));
+}
+
+/* A slice of a batch per task. */
+typedef struct pair_job {
+    const caromi_isa_table *isa;
+    char *scratch;
+    const caromi_pair_batch *batch;
+    uint64_t first, count, slices;
+} pair_job;
+
+static void run_slice(void *user, uint64_t slice, uint32_t thread)
+{
+    const pair_job *job = user;
+    const uint64_t blocks = (job->count + BLOCK - 1) / BLOCK;
+    /* Whole blocks, spread so that slices differ by one at most; no product that could overflow. */
+    const uint64_t each = blocks / job->slices, extra = blocks % job->slices;
+    const uint64_t from = slice * each + (slice < extra ? slice : extra);
+    const uint64_t to = from + each + (slice < extra ? 1 : 0);
+    float *scratch = (float *)(void *)(job->scratch + thread * caromi_cpu_scratch_size());
+    for (uint64_t b = from; b < to; b++) {
+        const uint64_t left = job->count - b * BLOCK;
+        run_block(job->isa, scratch, job->batch, job->first + b * BLOCK, left < BLOCK ? (size_t)left : BLOCK);
+    }
+}
+
+void caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch, const caromi_pair_batch *batch,
+                      uint64_t first, uint64_t count)
+{
+    /* Waking a thread costs about as much as four blocks. */
+    const uint64_t useful = count / (4 * BLOCK);
+    pair_job job = {isa, scratch, batch, first, count, useful < threads ? useful : threads};
+    if (job.slices == 0)
+        job.slices = 1;
+    caromi_parallel(threads, job.slices, run_slice, &job);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The OpenCL side as the rest of the host sees it. cl_none.c answers in builds without OpenCL. */
+#ifndef CAROM_CL_H
+#define CAROM_CL_H
+#include "internal.h"
+
+/* Open the device that `selector` names (NULL: the best), build and probe its kernels. gpu_only: for auto, which
+ * leaves CPU devices to the CPU path. The context must outlive the device. */
+carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
+                                carom_error *err);
+void caromi_device_close(caromi_device *device);
+void caromi_device_describe(const caromi_device *device, carom_device_info *out);
+
+/* Answer a batch from its start. On failure queries [0, *done) are answered and the device must not be used again. */
+carom_status caromi_device_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t *done,
+                                 carom_stats *stats, carom_error *err);
+carom_status caromi_device_mesh(caromi_device *device, const caromi_mesh_batch *batch, uint64_t *done,
+                                carom_stats *stats, carom_error *err);
+/* Give back a mesh's copy on the device; NULL is fine. */
+void caromi_device_mesh_release(void *copy);
+#endif

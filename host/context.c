@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: what was asked for, checked once, and which backend that means. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cl.h"
+
+enum { MAX_THREADS = 1024 };
+
+carom_context_desc carom_context_desc_default(void)
+{
+    carom_context_desc d;
+    memset(&d, 0, sizeof d);
+    d.size = sizeof d;
+    d.log_level = CAROM_LOG_WARNING;
+    return d;
+}
+
+static carom_status check_desc(const carom_context_desc *d, carom_error *err)
+{
+    const carom_status status = caromi_check_desc(d->size, sizeof *d, "carom_context_desc", err);
+    if (status != CAROM_OK)
+        return status;
+    if ((int)d->backend < CAROM_BACKEND_AUTO || (int)d->backend > CAROM_BACKEND_OPENCL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "backend is %d; it must be 0 (auto), 1 (cpu) or 2 (opencl)",
+                           (int)d->backend);
+    if ((int)d->isa < CAROM_ISA_AUTO || (int)d->isa > CAROM_ISA_NEON)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "isa is %d; it must be within 0..%d", (int)d->isa,
+                           (int)CAROM_ISA_NEON);
+    if (d->threads > MAX_THREADS)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "threads is %u; at most %d", d->threads, MAX_THREADS);
+    if (d->device_lanes != 0 && d->device_lanes != 1 && d->device_lanes != 4 && d->device_lanes != 8 &&
+        d->device_lanes != 16)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "device_lanes is %u; it must be 0, 1, 4, 8 or 16",
+                           d->device_lanes);
+    if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "allocator: give both alloc and free, or neither");
+    return CAROM_OK;
+}
+
+int carom_isa_available(carom_isa isa)
+{
+    int chosen;
+    return caromi_isa_select((int)isa, &chosen) != NULL;
+}
+
+static char *copy_string(const carom_context *context, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = caromi_alloc(context, size, 1);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err)
+{
+    const carom_context_desc defaults = carom_context_desc_default();
+    if (out == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "out must not be NULL");
+    if (desc == NULL)
+        desc = &defaults;
+    carom_status status = check_desc(desc, err);
+    if (status != CAROM_OK)
+        return status;
+    int isa_id;
+    const caromi_isa_table *isa = caromi_isa_select((int)desc->isa, &isa_id);
+    if (isa == NULL)
+        return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this machine cannot run %s", carom_isa_name(desc->isa));
+
+    const carom_context seed = {.desc = *desc};
+    carom_context *c = caromi_alloc(&seed, 1, sizeof *c);
+    if (c == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a context (%zu bytes)", sizeof *c);
+    memset(c, 0, sizeof *c);
+    atomic_init(&c->references, 1);
+    c->desc = *desc;
+    c->isa = isa;
+    c->isa_id = isa_id;
+    c->threads = desc->threads ? desc->threads : caromi_cpu_threads();
+    if (desc->device != NULL && (c->device_selector = copy_string(c, desc->device)) == NULL) {
+        caromi_context_release(c);
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the device name");
+    }
+    c->desc.device = c->device_selector;
+    if (desc->backend == CAROM_BACKEND_OPENCL) {
+        c->device_tried = 1;
+        status = caromi_device_open(c, c->device_selector, 0, &c->device, err);
+        if (status != CAROM_OK) {
+            caromi_context_release(c);
+            return status;
+        }
+    }
+    *out = c;
+    return CAROM_OK;
+}
+
+void caromi_context_release(carom_context *c)
+{
+    if (atomic_fetch_sub(&c->references, 1) != 1)
+        return;
+    caromi_device_close(c->device);
+    caromi_free(c, c->device_selector);
+    const carom_context last = {.desc = c->desc};
+    caromi_free(&last, c);
+}
+
+void carom_context_destroy(carom_context *context)
+{
+    if (context != NULL)
+        caromi_context_release(context);
+}
+
+carom_isa carom_context_isa(const carom_context *context) { return (carom_isa)context->isa_id; }
+uint32_t carom_context_threads(const carom_context *context) { return context->threads; }
+
+int carom_context_device(const carom_context *context, carom_device_info *out)
+{
+    if (context->device == NULL)
+        return 0;
+    caromi_device_describe(context->device, out);
+    return 1;
+}
+
+/* Below this a batch is done on the CPU before a device has been found, let alone filled. */
+enum { AUTO_DEVICE_MIN = 1 << 20 };
+
+carom_status caromi_pick_device(carom_context *c, uint64_t count, caromi_device **out, carom_error *err)
+{
+    *out = NULL;
+    if (c->desc.backend == CAROM_BACKEND_CPU)
+        return CAROM_OK;
+    if (c->desc.backend == CAROM_BACKEND_OPENCL) {
+        *out = c->device;
+        if (c->device == NULL)
+            return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0, "the OpenCL device of this context was lost earlier");
+        return CAROM_OK;
+    }
+    if (count < AUTO_DEVICE_MIN)
+        return CAROM_OK;
+    if (!c->device_tried) {
+        carom_error why = {CAROM_OK, 0, ""};
+        c->device_tried = 1;
+        if (caromi_device_open(c, c->device_selector, c->device_selector == NULL, &c->device, &why) != CAROM_OK)
+            caromi_log(c, c->device_selector ? CAROM_LOG_WARNING : CAROM_LOG_INFO, "auto stays on the CPU: %s", why.message);
+    }
+    *out = c->device;
+    return CAROM_OK;
+}
+
+carom_status caromi_fall_back(carom_context *c, carom_status status, uint64_t left, carom_stats *stats,
+                              const carom_error *cause, carom_error *err)
+{
+    caromi_device_close(c->device);
+    c->device = NULL;
+    if (c->desc.backend == CAROM_BACKEND_OPENCL)
+        return caromi_fail(err, status, cause->native_code, "%s", cause->message);
+    caromi_log(c, CAROM_LOG_WARNING, "OpenCL failed, the CPU answers the %llu queries left: %s",
+               (unsigned long long)left, cause->message);
+    if (stats != NULL) {
+        stats->fallen_back = left;
+        (void)snprintf(stats->fallback_reason, sizeof stats->fallback_reason, "%.*s",
+                       (int)sizeof stats->fallback_reason - 1, cause->message);
+    }
+    return CAROM_OK;
+}

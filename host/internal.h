@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* What the host files share. Nothing here is visible outside the library. */
+#ifndef CAROM_INTERNAL_H
+#define CAROM_INTERNAL_H
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "../cpu/cpu.h"
+#include "../cpu/mesh.h"
+#include "carom/carom.h"
+
+typedef struct caromi_device caromi_device; /* an open OpenCL device; cl_device.c */
+
+struct carom_context {
+    atomic_uint references; /* the caller's and one per mesh */
+    carom_context_desc desc;
+    char *device_selector;  /* copy of desc.device */
+    const caromi_isa_table *isa;
+    int isa_id;
+    uint32_t threads;
+    caromi_device *device;  /* NULL: not opened, or given up */
+    int device_tried;       /* auto has looked for a device already */
+};
+
+struct carom_mesh {
+    carom_context *context;
+    caromi_mesh_view view;
+    carom_mesh_info info;
+    float *vertices;    /* [3 * vertex_count] the caller's vertices */
+    uint32_t *indices;  /* [3 * triangle_count] */
+    mesh_node *nodes;
+    mesh_leaf *leaves;
+    uint64_t vertex_count, leaf_count;
+    void *device_copy;  /* the device's buffers, owned by the device; cl_mesh.c */
+};
+
+/* Fill `err`, if there is one, and return `status`. */
+carom_status caromi_fail(carom_error *err, carom_status status, int native_code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void caromi_log(const carom_context *context, carom_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The context's allocator; NULL when there is no memory or the size overflows. Aligned to 64 bytes. */
+void *caromi_alloc(const carom_context *context, uint64_t count, size_t size);
+void caromi_free(const carom_context *context, void *memory);
+void caromi_context_release(carom_context *context);
+
+double caromi_now(void);
+
+/* Argument checks that every batch shares. */
+carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err);
+carom_status caromi_check_stats(const carom_stats *stats, carom_error *err);
+carom_status caromi_check_points(const carom_points *p, const char *name, carom_error *err);
+carom_status caromi_check_scalars(const carom_scalars *s, const char *name, carom_error *err);
+carom_status caromi_check_points_out(const carom_points_out *p, const char *name, carom_error *err);
+carom_status caromi_check_accuracy(carom_accuracy accuracy, carom_error *err);
+
+/* Run a checked batch where the context says. */
+carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, carom_stats *stats,
+                              carom_error *err);
+
+/* A checked mesh sweep: columns as caromi_mesh_queries names them. */
+typedef struct caromi_mesh_batch {
+    carom_mesh *mesh;
+    uint64_t count;
+    caromi_in_column in[CAROMI_MESH_IN];
+    int wants_contact;
+    const carom_mesh_hit_result *out;
+} caromi_mesh_batch;
+
+/* The device a batch of `count` should use: NULL with CAROM_OK means the CPU. */
+carom_status caromi_pick_device(carom_context *context, uint64_t count, caromi_device **out, carom_error *err);
+/* A device failed after `done` queries: OK and logged if the CPU may finish, else `status` itself. */
+carom_status caromi_fall_back(carom_context *context, carom_status status, uint64_t left, carom_stats *stats,
+                              const carom_error *cause, carom_error *err);
+
+/* The mesh hierarchy; bvh.c. Fills nodes, leaves, view and info. */
+carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err);
+
+/* Answer queries [first, batch->count) on the CPU; mesh_sweep.c. */
+carom_status caromi_cpu_mesh(const carom_context *context, const caromi_mesh_batch *batch, uint64_t first,
+                             carom_error *err);
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* First hits on a mesh: argument checks, and the CPU's way through a batch, block by block. */
+#include <math.h>
+#include <string.h>
+
+#include "cl.h"
+
+enum { BLOCK = 256 };
+
+/* Everything a thread needs for one block of queries. */
+typedef struct mesh_block {
+    float in[CAROMI_MESH_IN][BLOCK];
+    float corners[9][BLOCK];
+    float point[3][BLOCK], normal[3][BLOCK], t[BLOCK];
+    int32_t triangle[BLOCK], state[BLOCK];
+    uint8_t feature[BLOCK];
+} mesh_block;
+
+typedef struct mesh_job {
+    const carom_context *context;
+    const caromi_mesh_batch *batch;
+    mesh_block *blocks; /* one per thread */
+    uint64_t first;
+} mesh_job;
+
+static const float *corner_of(const carom_mesh *mesh, int32_t triangle, int corner)
+{
+    return mesh->vertices + 3 * (size_t)mesh->indices[3 * (size_t)triangle + (size_t)corner];
+}
+
+/* Contact of every query of the block; those without a hit run along with triangle 0 and are cleared after. */
+static void find_contacts(const mesh_job *job, mesh_block *b, size_t count)
+{
+    const carom_mesh *mesh = job->batch->mesh;
+    const size_t lanes = job->context->isa->lanes, padded = (count + lanes - 1) / lanes * lanes;
+    const float *in[COLUMNS_MAX];
+    void *out[COLUMNS_MAX];
+    for (size_t i = 0; i < padded; i++)
+        for (int k = 0; k < 9; k++)
+            b->corners[k][i] = corner_of(mesh, i < count && b->triangle[i] >= 0 ? b->triangle[i] : 0, k / 3)[k % 3];
+    for (int c = 0; c < IN_P0X; c++) {
+        for (size_t i = count; i < padded; i++)
+            b->in[c][i] = b->in[c][count - 1];
+        in[c] = b->in[c];
+    }
+    for (int k = 0; k < 9; k++)
+        in[IN_P0X + k] = b->corners[k];
+    for (int k = 0; k < 3; k++) {
+        out[OUT_POINT_X + k] = b->point[k];
+        out[OUT_NORMAL_X + k] = b->normal[k];
+    }
+    out[OUT_FEATURE] = b->feature;
+    job->context->isa->pairs[CAROMI_PAIR_contact](in, out, padded);
+    for (size_t i = 0; i < count; i++)
+        if (b->triangle[i] < 0) {
+            for (int k = 0; k < 3; k++)
+                b->point[k][i] = b->normal[k][i] = 0;
+            b->feature[i] = CAROM_FEATURE_NONE;
+        }
+}
+
+static void scatter_points(const carom_points_out *to, uint64_t first, float (*from)[BLOCK], size_t count)
+{
+    float *const bases[3] = {to->x, to->y, to->z};
+    for (int k = 0; k < 3; k++) {
+        const caromi_out_column column = {bases[k], to->stride};
+        caromi_scatter(&column, first, from[k], count, sizeof(float));
+    }
+}
+
+static void store_block(const carom_mesh_hit_result *out, uint64_t first, mesh_block *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (out->triangle)
+            out->triangle[first + i] = b->triangle[i];
+        if (out->state)
+            out->state[first + i] = (uint8_t)b->state[i];
+        if (out->t)
+            out->t[first + i] = b->t[i];
+        if (out->feature)
+            out->feature[first + i] = b->feature[i];
+    }
+    scatter_points(&out->point, first, b->point, count);
+    scatter_points(&out->normal, first, b->normal, count);
+}
+
+static void run_block(void *user, uint64_t task, uint32_t thread)
+{
+    const mesh_job *job = user;
+    const caromi_mesh_batch *batch = job->batch;
+    const uint64_t first = job->first + task * BLOCK, left = batch->count - first;
+    const size_t count = left < BLOCK ? (size_t)left : BLOCK;
+    mesh_block *b = &job->blocks[thread];
+    caromi_mesh_queries q = {{0}, b->triangle, b->state, b->t, count};
+    for (int c = 0; c < CAROMI_MESH_IN; c++) {
+        caromi_gather(b->in[c], &batch->in[c], first, count);
+        q.in[c] = b->in[c];
+    }
+    job->context->isa->mesh_first(&batch->mesh->view, &q);
+    if (batch->wants_contact)
+        find_contacts(job, b, count);
+    store_block(batch->out, first, b, count);
+}
+
+carom_status caromi_cpu_mesh(const carom_context *c, const caromi_mesh_batch *batch, uint64_t first, carom_error *err)
+{
+    mesh_job job = {c, batch, caromi_alloc(c, c->threads, sizeof(mesh_block)), first};
+    if (job.blocks == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
+                           c->threads, sizeof(mesh_block));
+    caromi_parallel(c->threads, (batch->count - first + BLOCK - 1) / BLOCK, run_block, &job);
+    caromi_free(c, job.blocks);
+    return CAROM_OK;
+}
+
+static carom_status check_t_max(const carom_mesh_sweep_desc *d, carom_error *err)
+{
+    for (uint64_t i = 0; d->t_max.data != NULL && i < (d->t_max.stride == 0 && d->count > 0 ? 1 : d->count); i++) {
+        float t;
+        memcpy(&t, (const char *)d->t_max.data + i * d->t_max.stride, sizeof t);
+        if (!(t >= 0))
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "query %llu: t_max is %g; it must be >= 0",
+                               (unsigned long long)i, (double)t);
+    }
+    return CAROM_OK;
+}
+
+static carom_status check_mesh_sweep(const carom_mesh *mesh, const carom_mesh_sweep_desc *d,
+                                     const carom_mesh_hit_result *out, const carom_stats *stats, carom_error *err)
+{
+    if (mesh == NULL || d == NULL || out == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s must not be NULL",
+                           mesh == NULL ? "mesh" : d == NULL ? "desc" : "out");
+    carom_status s = caromi_check_desc(d->size, sizeof *d, "carom_mesh_sweep_desc", err);
+    if (s == CAROM_OK)
+        s = caromi_check_stats(stats, err);
+    if (s == CAROM_OK)
+        s = caromi_check_accuracy(d->accuracy, err);
+    if (s == CAROM_OK)
+        s = caromi_check_points_out(&out->point, "point", err);
+    if (s == CAROM_OK)
+        s = caromi_check_points_out(&out->normal, "normal", err);
+    if (s == CAROM_OK && d->count != 0)
+        s = caromi_check_points(&d->center, "center", err);
+    if (s == CAROM_OK && d->count != 0)
+        s = caromi_check_scalars(&d->radius, "radius", err);
+    if (s == CAROM_OK && d->count != 0)
+        s = caromi_check_points(&d->velocity, "velocity", err);
+    return s == CAROM_OK ? check_t_max(d, err) : s;
+}
+
+/* A mesh without triangles has no hierarchy: every valid query misses. */
+static carom_status answer_empty(const caromi_mesh_batch *batch, carom_stats *stats)
+{
+    mesh_block b;
+    memset(&b, 0, sizeof b);
+    for (uint64_t first = 0; first < batch->count; first += BLOCK) {
+        const size_t count = batch->count - first < BLOCK ? (size_t)(batch->count - first) : BLOCK;
+        for (int c = 0; c < CAROMI_MESH_IN; c++)
+            caromi_gather(b.in[c], &batch->in[c], first, count);
+        for (size_t i = 0; i < count; i++) {
+            int valid = b.in[3][i] >= 0;
+            for (int c = 0; c < CAROMI_MESH_IN - 1; c++)
+                valid = valid && isfinite(b.in[c][i]);
+            b.triangle[i] = -1;
+            b.state[i] = valid ? CAROM_MISS : CAROM_INVALID;
+            b.t[i] = INFINITY;
+        }
+        store_block(batch->out, first, &b, count);
+    }
+    stats->on_cpu = batch->count;
+    return CAROM_OK;
+}
+
+static carom_status run_mesh(carom_context *c, const caromi_mesh_batch *batch, carom_stats *stats, carom_error *err)
+{
+    uint64_t done = 0;
+    caromi_device *device;
+    carom_status status = caromi_pick_device(c, batch->count, &device, err);
+    if (status == CAROM_OK && device != NULL) {
+        carom_error cause = {CAROM_OK, 0, ""};
+        status = caromi_device_mesh(device, batch, &done, stats, &cause);
+        stats->on_device = done;
+        if (status != CAROM_OK)
+            status = caromi_fall_back(c, status, batch->count - done, stats, &cause, err);
+    }
+    if (status != CAROM_OK || done == batch->count)
+        return status;
+    const double start = caromi_now();
+    stats->on_cpu = batch->count - done;
+    status = caromi_cpu_mesh(c, batch, done, err);
+    stats->compute += caromi_now() - start;
+    return status;
+}
+
+carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
+                                    carom_stats *stats, carom_error *err)
+{
+    static const float forever = INFINITY;
+    const double start = caromi_now();
+    carom_status status = check_mesh_sweep(mesh, d, out, stats, err);
+    if (status != CAROM_OK)
+        return status;
+    const size_t s = d->velocity.stride, p = d->center.stride;
+    const caromi_mesh_batch batch = {
+        .mesh = mesh,
+        .count = d->count,
+        .in = {{d->center.x, p, NULL}, {d->center.y, p, NULL}, {d->center.z, p, NULL},
+               {d->radius.data, d->radius.stride, NULL},
+               {d->velocity.x, s, NULL}, {d->velocity.y, s, NULL}, {d->velocity.z, s, NULL},
+               {d->t_max.data ? d->t_max.data : &forever, d->t_max.data ? d->t_max.stride : 0, NULL}},
+        .wants_contact = out->point.x || out->normal.x || out->feature,
+        .out = out,
+    };
+    carom_stats local;
+    memset(&local, 0, sizeof local);
+    local.size = sizeof local;
+    local.queries = d->count;
+    status = mesh->info.triangle_count == 0 ? answer_empty(&batch, &local) : run_mesh(mesh->context, &batch, &local, err);
+    local.total = caromi_now() - start;
+    if (status == CAROM_OK && stats != NULL)
+        *stats = local;
+    return status;
+}

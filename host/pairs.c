@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The three pair queries: check the arguments, name the columns, run the batch. */
+#include <string.h>
+
+#include "cl.h"
+
+static void in_points(caromi_in_column *columns, const carom_points *p, const uint32_t *index)
+{
+    columns[0] = (caromi_in_column){p->x, p->stride, index};
+    columns[1] = (caromi_in_column){p->y, p->stride, index};
+    columns[2] = (caromi_in_column){p->z, p->stride, index};
+}
+
+static void in_scalars(caromi_in_column *column, const carom_scalars *s, const uint32_t *index)
+{
+    *column = (caromi_in_column){s->data, s->stride, index};
+}
+
+static void out_points(caromi_out_column *columns, const carom_points_out *p)
+{
+    columns[0] = (caromi_out_column){p->x, p->stride};
+    columns[1] = (caromi_out_column){p->y, p->stride};
+    columns[2] = (caromi_out_column){p->z, p->stride};
+}
+
+static void out_array(caromi_out_column *column, void *base, size_t size) { *column = (caromi_out_column){base, size}; }
+
+static carom_status check_indices(const carom_pair_indices *x, uint64_t count, carom_error *err)
+{
+    if (x->sphere == NULL && x->triangle == NULL)
+        return CAROM_OK;
+    if (x->sphere == NULL || x->triangle == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "indices: give both sphere and triangle, or neither");
+    for (uint64_t i = 0; i < count; i++) {
+        if (x->sphere[i] >= x->sphere_count)
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "pair %llu: sphere index %u, but there are %llu",
+                               (unsigned long long)i, x->sphere[i], (unsigned long long)x->sphere_count);
+        if (x->triangle[i] >= x->triangle_count)
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "pair %llu: triangle index %u, but there are %llu",
+                               (unsigned long long)i, x->triangle[i], (unsigned long long)x->triangle_count);
+    }
+    return CAROM_OK;
+}
+
+/* Checks in order; the first that fails is the answer. */
+#define CHECK(call) \
+    do { \
+        const carom_status check_status = (call); \
+        if (check_status != CAROM_OK) \
+            return check_status; \
+    } while (0)
+#define CHECK_NOT_NULL(argument, name, err) \
+    do { \
+        if ((argument) == NULL) \
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, name " must not be NULL"); \
+    } while (0)
+
+static carom_status check_call(const carom_context *context, const void *desc, const void *out,
+                               const carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(context, "context", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(out, "out", err);
+    return caromi_check_stats(stats, err);
+}
+
+static carom_status check_sweep(const carom_sweep_pairs_desc *d, const carom_sweep_result *out, carom_error *err)
+{
+    CHECK(caromi_check_desc(d->size, sizeof *d, "carom_sweep_pairs_desc", err));
+    CHECK(caromi_check_accuracy(d->accuracy, err));
+    CHECK(caromi_check_points_out(&out->point_first, "point_first", err));
+    CHECK(caromi_check_points_out(&out->point_last, "point_last", err));
+    if (d->count == 0)
+        return CAROM_OK;
+    CHECK(caromi_check_points(&d->center, "center", err));
+    CHECK(caromi_check_scalars(&d->radius, "radius", err));
+    CHECK(caromi_check_points(&d->velocity, "velocity", err));
+    CHECK(caromi_check_points(&d->p0, "p0", err));
+    CHECK(caromi_check_points(&d->p1, "p1", err));
+    CHECK(caromi_check_points(&d->p2, "p2", err));
+    if (d->triangle_velocity.x != NULL || d->triangle_velocity.y != NULL || d->triangle_velocity.z != NULL)
+        CHECK(caromi_check_points(&d->triangle_velocity, "triangle_velocity", err));
+    return check_indices(&d->indices, d->count, err);
+}
+
+/* The cheapest kernel that answers what is asked. */
+static enum caromi_pair_kernel sweep_kernel(const carom_sweep_result *out, int moving)
+{
+    const int full = out->point_first.x || out->point_last.x || out->feature_first || out->feature_last;
+    const int times = out->state || out->t_last;
+    if (moving)
+        return full ? CAROMI_PAIR_sweep_full_moving : times ? CAROMI_PAIR_sweep_times_moving
+                                                            : CAROMI_PAIR_sweep_first_moving;
+    return full ? CAROMI_PAIR_sweep_full : times ? CAROMI_PAIR_sweep_times : CAROMI_PAIR_sweep_first;
+}
+
+carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *d, const carom_sweep_result *out,
+                               carom_stats *stats, carom_error *err)
+{
+    CHECK(check_call(context, d, out, stats, err));
+    CHECK(check_sweep(d, out, err));
+    const int moving = d->triangle_velocity.x != NULL;
+    const uint32_t *sphere = d->indices.sphere, *triangle = d->indices.triangle;
+    caromi_pair_batch b;
+    memset(&b, 0, sizeof b);
+    b.kernel = sweep_kernel(out, moving);
+    b.count = d->count;
+    in_points(&b.in[IN_CX], &d->center, sphere);
+    in_scalars(&b.in[IN_R], &d->radius, sphere);
+    in_points(&b.in[IN_VX], &d->velocity, sphere);
+    in_points(&b.in[IN_P0X], &d->p0, triangle);
+    in_points(&b.in[IN_P1X], &d->p1, triangle);
+    in_points(&b.in[IN_P2X], &d->p2, triangle);
+    in_points(&b.in[IN_WX], &d->triangle_velocity, triangle);
+    out_array(&b.out[OUT_T_FIRST], out->t_first, 4);
+    out_array(&b.out[OUT_T_LAST], out->t_last, 4);
+    out_array(&b.out[OUT_STATE], out->state, 1);
+    out_points(&b.out[OUT_FIRST_X], &out->point_first);
+    out_array(&b.out[OUT_FIRST_FEATURE], out->feature_first, 1);
+    out_points(&b.out[OUT_LAST_X], &out->point_last);
+    out_array(&b.out[OUT_LAST_FEATURE], out->feature_last, 1);
+    return caromi_run_pairs(context, &b, stats, err);
+}
+
+carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pairs_desc *d,
+                                 const carom_overlap_result *out, carom_stats *stats, carom_error *err)
+{
+    CHECK(check_call(context, d, out, stats, err));
+    CHECK(caromi_check_desc(d->size, sizeof *d, "carom_overlap_pairs_desc", err));
+    CHECK(caromi_check_accuracy(d->accuracy, err));
+    if (d->count != 0) {
+        CHECK(caromi_check_points(&d->center, "center", err));
+        CHECK(caromi_check_scalars(&d->radius, "radius", err));
+        CHECK(caromi_check_points(&d->p0, "p0", err));
+        CHECK(caromi_check_points(&d->p1, "p1", err));
+        CHECK(caromi_check_points(&d->p2, "p2", err));
+        CHECK(check_indices(&d->indices, d->count, err));
+    }
+    const uint32_t *sphere = d->indices.sphere, *triangle = d->indices.triangle;
+    caromi_pair_batch b;
+    memset(&b, 0, sizeof b);
+    b.kernel = CAROMI_PAIR_overlap;
+    b.count = d->count;
+    in_points(&b.in[IN_OCX], &d->center, sphere);
+    in_scalars(&b.in[IN_OR], &d->radius, sphere);
+    in_points(&b.in[IN_OP0X], &d->p0, triangle);
+    in_points(&b.in[IN_OP1X], &d->p1, triangle);
+    in_points(&b.in[IN_OP2X], &d->p2, triangle);
+    out_array(&b.out[OUT_OVERLAP], out->overlap, 1);
+    out_array(&b.out[OUT_AXES], out->axes, 1);
+    return caromi_run_pairs(context, &b, stats, err);
+}
+
+carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *d,
+                                const carom_sphere_result *out, carom_stats *stats, carom_error *err)
+{
+    CHECK(check_call(context, d, out, stats, err));
+    CHECK(caromi_check_desc(d->size, sizeof *d, "carom_sphere_pairs_desc", err));
+    CHECK(caromi_check_accuracy(d->accuracy, err));
+    if (d->count != 0) {
+        CHECK(caromi_check_points(&d->a0, "a0", err));
+        CHECK(caromi_check_points(&d->a1, "a1", err));
+        CHECK(caromi_check_scalars(&d->radius_a, "radius_a", err));
+        CHECK(caromi_check_points(&d->b0, "b0", err));
+        CHECK(caromi_check_points(&d->b1, "b1", err));
+        CHECK(caromi_check_scalars(&d->radius_b, "radius_b", err));
+        CHECK(check_indices(&d->indices, d->count, err));
+    }
+    const uint32_t *a = d->indices.sphere, *other = d->indices.triangle;
+    caromi_pair_batch b;
+    memset(&b, 0, sizeof b);
+    b.kernel = CAROMI_PAIR_spheres;
+    b.count = d->count;
+    in_points(&b.in[IN_A0X], &d->a0, a);
+    in_points(&b.in[IN_A1X], &d->a1, a);
+    in_scalars(&b.in[IN_RA], &d->radius_a, a);
+    in_points(&b.in[IN_B0X], &d->b0, other);
+    in_points(&b.in[IN_B1X], &d->b1, other);
+    in_scalars(&b.in[IN_RB], &d->radius_b, other);
+    out_array(&b.out[OUT_U_FIRST], out->u_first, 4);
+    out_array(&b.out[OUT_U_LAST], out->u_last, 4);
+    out_array(&b.out[OUT_U_STATE], out->state, 1);
+    return caromi_run_pairs(context, &b, stats, err);
+}

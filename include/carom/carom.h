@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/// carom: batches of moving-sphere/triangle queries with the same bits from every backend.
+///
+/// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
+/// taken as exact real numbers. Every call that can fail returns a carom_status and, if `err` is not
+/// NULL, a sentence that names the argument, the value and the limit. Nothing is global, nothing aborts,
+/// no environment variable is read. What each answer means is written in docs/design.md.
+#ifndef CAROM_CAROM_H
+#define CAROM_CAROM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(CAROM_STATIC)
+#define CAROM_API
+#elif defined(_WIN32)
+#define CAROM_API __declspec(dllimport)
+#else
+#define CAROM_API __attribute__((visibility("default")))
+#endif
+
+#define CAROM_VERSION_MAJOR 0
+#define CAROM_VERSION_MINOR 1
+#define CAROM_VERSION_PATCH 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Outcome of a call. The numbers are pinned: they never change meaning.
+typedef enum carom_status {
+    CAROM_OK = 0,
+    CAROM_ERROR_INVALID_ARGUMENT = 1, ///< an argument is wrong; nothing was done, outputs untouched
+    CAROM_ERROR_OUT_OF_MEMORY = 2,    ///< host or device memory ran out
+    CAROM_ERROR_NO_DEVICE = 3,        ///< no OpenCL device matches, or no OpenCL at all
+    CAROM_ERROR_NOT_BIT_EXACT = 4,    ///< the device failed the bit probe and was refused
+    CAROM_ERROR_KERNEL_BUILD = 5,     ///< the device's compiler rejected a kernel
+    CAROM_ERROR_DEVICE_LOST = 6,      ///< the device failed while working
+    CAROM_ERROR_UNSUPPORTED = 7       ///< this build or this machine cannot do it
+} carom_status;
+
+/// Caller-owned detail of a failure; works before a context exists. Untouched on success.
+typedef struct carom_error {
+    carom_status status;
+    int native_code;   ///< the OpenCL or errno value behind it, 0 if none
+    char message[256]; ///< one sentence, always terminated
+} carom_error;
+
+/// State of a sweep: where the contact interval [t_first, t_last] lies relative to time 0.
+typedef enum carom_state {
+    CAROM_MISS = 0,        ///< never in contact; times +inf, -inf
+    CAROM_APPROACHING = 1, ///< contact begins after 0
+    CAROM_TOUCHING = 2,    ///< contact begins exactly at 0
+    CAROM_OVERLAPPING = 3, ///< in contact before and after 0
+    CAROM_PARTING = 4,     ///< contact ends exactly at 0
+    CAROM_PAST = 5,        ///< contact ended before 0
+    CAROM_INVALID = 6      ///< an input is NaN or infinite, or a radius negative
+} carom_state;
+
+/// Part of the triangle that holds a contact point.
+typedef enum carom_feature {
+    CAROM_FEATURE_NONE = 0,
+    CAROM_FEATURE_V0 = 1,
+    CAROM_FEATURE_V1 = 2,
+    CAROM_FEATURE_V2 = 3,
+    CAROM_FEATURE_E01 = 4,
+    CAROM_FEATURE_E12 = 5,
+    CAROM_FEATURE_E20 = 6,
+    CAROM_FEATURE_FACE = 7
+} carom_feature;
+
+/// Value of `overlap` and `axes` for a pair with an invalid input.
+#define CAROM_OVERLAP_INVALID 255
+
+typedef enum carom_backend {
+    CAROM_BACKEND_AUTO = 0,  ///< OpenCL GPU if present and the batch is worth it, else CPU
+    CAROM_BACKEND_CPU = 1,   ///< never loads OpenCL
+    CAROM_BACKEND_OPENCL = 2 ///< the named device or an error; never falls back
+} carom_backend;
+
+/// Instruction sets of the CPU path, lowest first. A request is a ceiling a machine must reach.
+typedef enum carom_isa {
+    CAROM_ISA_AUTO = 0,
+    CAROM_ISA_SCALAR = 1,
+    CAROM_ISA_SSE41 = 2,
+    CAROM_ISA_AVX2 = 3,
+    CAROM_ISA_AVX512 = 4,
+    CAROM_ISA_NEON = 5
+} carom_isa;
+
+typedef enum carom_accuracy {
+    CAROM_ACCURACY_FAST = 0, ///< binary32 throughout; same bits everywhere, error documented
+    CAROM_ACCURACY_EXACT = 1 ///< reserved: CAROM_ERROR_UNSUPPORTED in this version
+} carom_accuracy;
+
+typedef enum carom_log_level { CAROM_LOG_ERROR = 1, CAROM_LOG_WARNING = 2, CAROM_LOG_INFO = 3 } carom_log_level;
+
+/// Receives one formatted line. May be called from any thread; must not call back into carom.
+typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *message);
+
+/// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two) or NULL.
+/// They serve everything that carom allocates on the host for contexts, meshes and batches.
+typedef struct carom_allocator {
+    void *(*alloc)(void *user, size_t size, size_t alignment);
+    void (*free)(void *user, void *memory);
+    void *user;
+} carom_allocator;
+
+typedef struct carom_context carom_context;
+typedef struct carom_mesh carom_mesh;
+
+/// How a context computes. Start from carom_context_desc_default().
+typedef struct carom_context_desc {
+    size_t size; ///< sizeof(carom_context_desc), set by the default function
+    carom_backend backend;
+    const char *device;      ///< NULL: best; else a decimal index from carom_device_list or a substring of its names
+    carom_isa isa;           ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED
+    uint32_t threads;        ///< CPU threads; 0: all that the process may use
+    uint32_t device_lanes;   ///< lanes per OpenCL work-item: 0 (the device's own), 1, 4, 8 or 16
+    uint32_t device_chunk;   ///< most queries in one OpenCL launch; 0: from the device's limits
+    carom_log_fn log;        ///< NULL: silence
+    void *log_user;
+    carom_log_level log_level; ///< most talkative level that is passed on
+    carom_allocator allocator; ///< zeros: malloc and free
+} carom_context_desc;
+
+/// One OpenCL device, as it describes itself.
+typedef struct carom_device_info {
+    uint32_t index;      ///< number for carom_context_desc.device
+    char platform[128];
+    char name[128];
+    char driver[64];
+    char version[128];
+    char kind[16];       ///< "gpu", "cpu", "accelerator" or "other"
+    uint32_t compute_units;
+    uint32_t lanes;      ///< lanes per work-item that carom uses by default
+    uint64_t memory;     ///< bytes of global memory
+    uint64_t max_allocation; ///< bytes of the largest buffer
+    uint8_t fp64;        ///< claims binary64 kernels
+    uint8_t correctly_rounded; ///< claims correctly rounded / and sqrt
+    uint8_t denormals;   ///< claims binary32 denormals
+    uint8_t available;
+} carom_device_info;
+
+/// Three arrays of coordinates with one byte stride: float[3] (x=p, y=p+1, z=p+2, stride 12), float4 (stride 16)
+/// and separate arrays (stride 4) all fit. Stride 0 repeats one value. Any alignment.
+typedef struct carom_points {
+    const float *x, *y, *z;
+    size_t stride;
+} carom_points;
+
+/// One array of numbers. Stride 0 repeats one value. Any alignment.
+typedef struct carom_scalars {
+    const float *data;
+    size_t stride;
+} carom_scalars;
+
+/// Where to write coordinates; x == NULL: not wanted. Stride in bytes, at least 4.
+typedef struct carom_points_out {
+    float *x, *y, *z;
+    size_t stride;
+} carom_points_out;
+
+/// Which sphere meets which triangle: pair i is (sphere[i], triangle[i]). Both NULL: pair i is (i, i).
+/// An index >= its count is CAROM_ERROR_INVALID_ARGUMENT naming the pair, before any work.
+typedef struct carom_pair_indices {
+    const uint32_t *sphere;
+    const uint32_t *triangle;
+    uint64_t sphere_count;
+    uint64_t triangle_count;
+} carom_pair_indices;
+
+/// Who computed a batch and what it cost. Times in seconds of wall clock; transfers and compute overlap,
+/// so they need not add up to `total`. CPU work counts as compute.
+typedef struct carom_stats {
+    size_t size;              ///< sizeof(carom_stats), set by the caller
+    uint64_t queries;         ///< queries in the batch
+    uint64_t on_device;       ///< of these, answered by the OpenCL device
+    uint64_t on_cpu;          ///< of these, answered by the CPU path
+    uint64_t fallen_back;     ///< of these on_cpu, meant for the device, which failed
+    double upload, compute, download, total;
+    char fallback_reason[128];///< empty if nothing fell back
+} carom_stats;
+
+/// Sphere centre C + tV, radius r >= 0, against triangle P + tW.
+typedef struct carom_sweep_pairs_desc {
+    size_t size; ///< sizeof(carom_sweep_pairs_desc)
+    uint64_t count;
+    carom_accuracy accuracy;
+    carom_points center, velocity;
+    carom_scalars radius;
+    carom_points p0, p1, p2;
+    carom_points triangle_velocity; ///< x == NULL: triangles at rest
+    carom_pair_indices indices;
+} carom_sweep_pairs_desc;
+
+/// Results of a sweep; any pointer may be NULL. Asking for t_first alone costs least.
+typedef struct carom_sweep_result {
+    uint8_t *state;           ///< [count] carom_state
+    float *t_first, *t_last;  ///< [count] T; +inf, -inf without contact
+    carom_points_out point_first, point_last; ///< [count] contact point at that time, L; zeros without contact
+    uint8_t *feature_first, *feature_last;    ///< [count] carom_feature
+} carom_sweep_result;
+
+/// Sphere of centre C, radius r >= 0, against triangle P, at rest.
+typedef struct carom_overlap_pairs_desc {
+    size_t size; ///< sizeof(carom_overlap_pairs_desc)
+    uint64_t count;
+    carom_accuracy accuracy;
+    carom_points center;
+    carom_scalars radius;
+    carom_points p0, p1, p2;
+    carom_pair_indices indices;
+} carom_overlap_pairs_desc;
+
+typedef struct carom_overlap_result {
+    uint8_t *overlap; ///< [count] 1 overlapping, 0 apart, CAROM_OVERLAP_INVALID
+    uint8_t *axes;    ///< [count] bit set: that axis separates. 0 plane, 1..3 AB BC CA, 4..6 A B C; or CAROM_OVERLAP_INVALID
+} carom_overlap_result;
+
+/// Sphere A from a0 to a1 against sphere B from b0 to b1, over the normalised time u: 0 at start, 1 at end.
+typedef struct carom_sphere_pairs_desc {
+    size_t size; ///< sizeof(carom_sphere_pairs_desc)
+    uint64_t count;
+    carom_accuracy accuracy;
+    carom_points a0, a1;
+    carom_scalars radius_a;
+    carom_points b0, b1;
+    carom_scalars radius_b;
+    carom_pair_indices indices; ///< `sphere` selects A, `triangle` selects B
+} carom_sphere_pairs_desc;
+
+typedef struct carom_sphere_result {
+    uint8_t *state;          ///< [count] carom_state, with u for t
+    float *u_first, *u_last; ///< [count] over the whole real line; +inf, -inf without contact
+} carom_sphere_result;
+
+/// Triangles from indexed vertices. The arrays are copied: the caller may free them after creation.
+typedef struct carom_mesh_desc {
+    size_t size; ///< sizeof(carom_mesh_desc)
+    carom_points vertices;
+    uint64_t vertex_count;
+    const uint32_t *indices; ///< [3 * triangle_count]; NULL: vertices 3i, 3i+1, 3i+2
+    uint64_t triangle_count; ///< at most 2^31 - 1; 0 is an empty mesh
+} carom_mesh_desc;
+
+typedef struct carom_mesh_info {
+    uint64_t triangle_count, node_count;
+    uint64_t bytes;          ///< host memory held
+    float lower[3], upper[3];///< bounds; +inf, -inf if empty
+} carom_mesh_info;
+
+/// Sphere centre C + tV, radius r >= 0, over the window [0, t_max], against a mesh.
+typedef struct carom_mesh_sweep_desc {
+    size_t size; ///< sizeof(carom_mesh_sweep_desc)
+    uint64_t count;
+    carom_accuracy accuracy;
+    carom_points center, velocity;
+    carom_scalars radius;
+    carom_scalars t_max; ///< data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query
+} carom_mesh_sweep_desc;
+
+/// First hit per query; any pointer may be NULL.
+typedef struct carom_mesh_hit_result {
+    int32_t *triangle;       ///< [count] index of the triangle hit; -1 without a hit
+    uint8_t *state;          ///< [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID
+    float *t;                ///< [count] time of contact in [0, t_max]; +inf without a hit
+    carom_points_out point;  ///< [count] contact point; zeros without a hit
+    carom_points_out normal; ///< [count] unit vector from contact point to centre; zeros without a hit
+    uint8_t *feature;        ///< [count] carom_feature
+} carom_mesh_hit_result;
+
+/// "MAJOR.MINOR.PATCH" of the library that is linked.
+CAROM_API const char *carom_version(void);
+/// 1 if the library was built with OpenCL.
+CAROM_API int carom_has_opencl(void);
+/// One word for a status, state, feature, ISA or backend; "unknown" for any other number. Static storage.
+CAROM_API const char *carom_status_name(carom_status status);
+CAROM_API const char *carom_state_name(carom_state state);
+CAROM_API const char *carom_feature_name(carom_feature feature);
+CAROM_API const char *carom_isa_name(carom_isa isa);
+CAROM_API const char *carom_backend_name(carom_backend backend);
+/// 1 if this build and this machine can run `isa` (CAROM_ISA_AUTO: always).
+CAROM_API int carom_isa_available(carom_isa isa);
+
+/// List OpenCL devices in the order of the ICD loader, platforms without devices skipped.
+/// out   [capacity] filled up to the smaller of capacity and *count; may be NULL if capacity is 0
+/// count the number of devices present
+/// returns CAROM_OK also when there are none | INVALID_ARGUMENT | UNSUPPORTED (built without OpenCL)
+CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count,
+                                         carom_error *err);
+
+CAROM_API carom_context_desc carom_context_desc_default(void);
+
+/// Create a context. With CAROM_BACKEND_OPENCL the device is opened and must pass the bit probe here; with
+/// CAROM_BACKEND_AUTO OpenCL is first touched by a batch that is worth it.
+/// desc  NULL: defaults. Strings in it are copied.
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED | NO_DEVICE | NOT_BIT_EXACT | KERNEL_BUILD
+CAROM_API carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err);
+/// Release a context; meshes made in it stay valid until destroyed. NULL is fine.
+CAROM_API void carom_context_destroy(carom_context *context);
+/// The instruction set that the CPU path uses.
+CAROM_API carom_isa carom_context_isa(const carom_context *context);
+/// The number of CPU threads.
+CAROM_API uint32_t carom_context_threads(const carom_context *context);
+/// 1 and *out filled if an OpenCL device is open in this context, else 0.
+CAROM_API int carom_context_device(const carom_context *context, carom_device_info *out);
+
+/// Sweep `count` sphere/triangle pairs.
+/// in    arrays described above; not finite or radius < 0 means CAROM_INVALID for that pair
+/// out   every requested array fully written; must not alias an input
+/// stats optional. err optional, caller-owned. Nothing is retained after return.
+/// returns CAROM_OK | INVALID_ARGUMENT (which, why) | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also
+///         KERNEL_BUILD | DEVICE_LOST (outputs undefined)
+/// bits  identical on every backend, ISA, thread count and chunk size. threads: one call at a time per context.
+/// cost  60 to 100 bytes of traffic per pair; docs/performance.md. source: Eberly, docs/numerics.md
+CAROM_API carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *desc,
+                                         const carom_sweep_result *out, carom_stats *stats, carom_error *err);
+
+/// Separating-axis test of `count` sphere/triangle pairs. As carom_sweep_pairs; source: Ericson, docs/numerics.md
+CAROM_API carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pairs_desc *desc,
+                                           const carom_overlap_result *out, carom_stats *stats, carom_error *err);
+
+/// Sweep `count` sphere/sphere pairs. As carom_sweep_pairs; source: Gomez, docs/numerics.md
+CAROM_API carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *desc,
+                                          const carom_sphere_result *out, carom_stats *stats, carom_error *err);
+
+/// Copy triangles and build the hierarchy over them. The mesh holds a reference to its context.
+/// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite, an index out of range: names triangle and vertex)
+///         | OUT_OF_MEMORY.   cost: O(n log n) time, docs/performance.md gives bytes
+CAROM_API carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out,
+                                         carom_error *err);
+/// NULL is fine.
+CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
+CAROM_API carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh);
+
+/// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index).
+/// in, out, stats, err, bits, threads: as carom_sweep_pairs.
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
+CAROM_API carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
+                                              const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

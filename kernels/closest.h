@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Closest point of a triangle to the origin.
+ *
+ * Source: Ericson, Real-Time Collision Detection, 5.1.5, rearranged so that every candidate is a convex combination
+ * of the vertices: a rounding error can then pick a neighbouring point of the triangle, never one outside it.
+ * Ties go to the first of V0 V1 V2 E01 E12 E20 F. Degenerate triangles need no words: their face never wins. */
+#ifndef CAROM_CLOSEST_H
+#define CAROM_CLOSEST_H
+#include "vec.h"
+#include "layout.h"
+
+/* A point of the triangle: weights of P1 and P2 (P0 has the rest) and the feature that holds it. */
+typedef struct spot {
+    vf w1, w2;
+    vi feature;
+} spot;
+
+typedef struct closest {
+    v3 point;
+    vf distance2;
+    spot at;
+} closest;
+
+FN closest closest_sel(vm m, closest a, closest b)
+{
+    closest r;
+    r.point = v3_sel(m, a.point, b.point);
+    r.distance2 = v_sel(m, a.distance2, b.distance2);
+    r.at.w1 = v_sel(m, a.at.w1, b.at.w1);
+    r.at.w2 = v_sel(m, a.at.w2, b.at.w2);
+    r.at.feature = vi_sel(m, a.at.feature, b.at.feature);
+    return r;
+}
+
+FN closest closest_of(v3 point, vf w1, vf w2, int feature)
+{
+    closest r;
+    r.point = point;
+    r.distance2 = v3_dot(point, point);
+    r.at.w1 = w1;
+    r.at.w2 = w2;
+    r.at.feature = v_i(feature);
+    return r;
+}
+
+FN closest closest_nearer(closest best, closest next)
+{
+    return closest_sel(v_lt(next.distance2, best.distance2), next, best);
+}
+
+/* Weight of the far end at the foot of the origin on the line from a along e; outside (0, 1) or NaN: no foot. */
+FN vf closest_foot(v3 a, v3 e) { return -v3_dot(a, e) / v3_dot(e, e); }
+
+/* a: vertex P0, e01 and e02 its edges, all relative to the origin and scaled to about 1. */
+FN closest closest_on_triangle(v3 a, v3 e01, v3 e02)
+{
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
+    const v3 b = v3_add(a, e01), c = v3_add(a, e02), e12 = v3_sub(e02, e01);
+    closest best = closest_of(a, zero, zero, FEATURE_V0);
+    best = closest_nearer(best, closest_of(b, one, zero, FEATURE_V1));
+    best = closest_nearer(best, closest_of(c, zero, one, FEATURE_V2));
+
+    const vf k01 = closest_foot(a, e01), k12 = closest_foot(b, e12), k20 = closest_foot(a, e02);
+    const closest on01 = closest_of(v3_add(a, v3_mul(e01, k01)), k01, zero, FEATURE_E01);
+    const closest on12 = closest_of(v3_add(b, v3_mul(e12, k12)), one - k12, k12, FEATURE_E12);
+    const closest on20 = closest_of(v3_add(a, v3_mul(e02, k20)), zero, k20, FEATURE_E20);
+    best = closest_sel(v_within(zero, k01, one), closest_nearer(best, on01), best);
+    best = closest_sel(v_within(zero, k12, one), closest_nearer(best, on12), best);
+    best = closest_sel(v_within(zero, k20, one), closest_nearer(best, on20), best);
+
+    /* Face: the signed areas of the foot against each edge, all from one n, whatever its rounding. */
+    const v3 n = v3_cross(e01, e02);
+    const vf g0 = -v3_dot(v3_cross(n, e01), a), g1 = -v3_dot(v3_cross(n, e12), b), g2 = v3_dot(v3_cross(n, e02), a);
+    const vf sum = g0 + g1 + g2;
+    const vf w1 = g2 / sum, w2 = g0 / sum;
+    const v3 foot = v3_add(a, v3_add(v3_mul(e01, w1), v3_mul(e02, w2)));
+    const vm inside = v_and(v_and(v_ge(g0, zero), v_ge(g1, zero)), v_and(v_ge(g2, zero), v_gt(sum, zero)));
+    return closest_sel(inside, closest_nearer(best, closest_of(foot, w1, w2, FEATURE_FACE)), best);
+}
+#endif

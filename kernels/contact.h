@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What a mesh hit reports beside its time: contact point, unit normal from there to the centre, feature. For a sphere
+ * that starts in contact these are taken at time 0, else at the first contact. */
+#ifndef CAROM_CONTACT_H
+#define CAROM_CONTACT_H
+#include "sweep.h"
+
+typedef struct contact_out {
+    v3 point, normal;
+    vi feature;
+} contact_out;
+
+/* v / |v|, scaled first so that no square leaves the range; zero stays zero. */
+FN v3 contact_unit(v3 v)
+{
+    const vi size = v3_magnitude(v);
+    v = v3_mul(v, v_scale_down(v_exponent(size)));
+    const vf per_length = v_f(R(1.0)) / v_sqrt(v3_dot(v, v)), zero = v_f(R(0.0));
+    const vm some = vi_gt(size, v_i(0));
+    return v3_sel(some, v3_mul(v, per_length), v3_of(zero, zero, zero));
+}
+
+/* Unit normal of the triangle turned against the motion u; without one, -u. */
+FN v3 contact_against(v3 e01, v3 e02, v3 u)
+{
+    const vf zero = v_f(R(0.0));
+    const v3 n = contact_unit(v3_cross(e01, e02));
+    const vf along = v3_dot(n, u);
+    const v3 turned = v3_mul(n, v_sel(v_lt(zero, along), v_f(R(-1.0)), v_f(R(1.0))));
+    return v3_sel(v_eq(along, zero), v3_mul(u, v_f(R(-1.0))), turned);
+}
+
+FN contact_out contact(sweep_in in)
+{
+    const vf zero = v_f(R(0.0));
+    const v3 none = v3_of(zero, zero, zero);
+    const sweep_out s = sweep(in, SWEEP_FULL, 0);
+    const sweep_relative x = sweep_relate(in, 0);
+    const vm still = vi_eq(x.speed, v_i(0));
+
+    /* At first contact. */
+    const sweep_view k = sweep_look(x, in.radius);
+    const sweep_contact c = sweep_solve(k, SWEEP_FULL).first;
+    const vf per_weight = v_f(R(1.0)) / c.weight;
+    const v3 touched = v3_add(v3_mul(k.e01, c.w1 * per_weight), v3_mul(k.e02, c.w2 * per_weight));
+    const v3 center = v3_add(k.m, v3_mul(k.u, c.at));
+    const v3 u = v3_sel(still, none, k.u);
+    const v3 against = contact_against(k.e01, k.e02, u);
+    const vm flat = v_or(vi_eq(c.feature, v_i(FEATURE_FACE)), v_eq(in.radius, zero));
+    const v3 first_normal = v3_sel(flat, against, contact_unit(v3_sub(center, touched)));
+
+    /* At time 0. */
+    const vf scale = v_scale_down(v_exponent(x.length));
+    const closest near = closest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
+    const v3 away = v3_mul(near.point, v_f(R(-1.0)));
+    const v3 start_normal = v3_sel(v_eq(near.distance2, zero), against, contact_unit(away));
+    sweep_contact start = sweep_no_contact(zero);
+    start.w1 = near.at.w1;
+    start.w2 = near.at.w2;
+    start.feature = near.at.feature;
+
+    const vm begins = v_or(vi_eq(s.state, v_i(STATE_TOUCHING)), vi_eq(s.state, v_i(STATE_OVERLAPPING)));
+    const vm hits = v_or(begins, vi_eq(s.state, v_i(STATE_APPROACHING)));
+    contact_out out;
+    out.point = v3_sel(begins, sweep_point(in, start, zero, begins, 0), s.point_first);
+    out.normal = v3_sel(hits, v3_sel(begins, start_normal, first_normal), none);
+    out.feature = vi_sel(hits, vi_sel(begins, start.feature, s.feature_first), v_i(FEATURE_NONE));
+    return out;
+}
+#endif

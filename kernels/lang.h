@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine, spelled twice. Solver text knows `vf` (LANES reals), `vi` (LANES integers of the same width), `vm`
+ * (a mask) and the verbs below; this file spells them for OpenCL C and for C with GCC/Clang vectors.
+ *
+ * Every verb is correctly rounded or exact, so the same text gives the same bits wherever it is compiled. Not here
+ * on purpose: fma, mad, rsqrt, dot, length, min/max/clamp built-ins (their results vary between implementations). */
+#ifndef CAROM_LANG_H
+#define CAROM_LANG_H
+
+#ifndef LANES
+#error "define LANES: 1, 4, 8 or 16"
+#endif
+
+/* The real type. Another width is another block like this one; the solvers use only these names. */
+#define R(x) x##f
+#define R_INFINITY_BITS 0x7f800000
+#define R_EXPONENT_MASK 0x7f800000
+#define R_MAGNITUDE_MASK 0x7fffffff
+#define R_SIGN_MASK ((int)0x80000000)
+#define R_HEAD_MASK ((int)0xfffff000) /* keeps 12 of 24 significant bits: products of two heads are exact */
+#define R_EXPONENT_SHIFT 23
+#define R_EXPONENT_BIAS 127
+#define R_MIN_NORMAL_BITS 0x00800000
+#define R_BIG_BITS 0x7d800000 /* 2^124: sums of a few such numbers still fit */
+
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+/* ---------------------------------------------------------------- OpenCL C */
+#pragma OPENCL FP_CONTRACT OFF
+#define FN static inline
+#define G __global
+typedef float real;
+typedef uchar u8;
+typedef uint u32;
+#define LANG_CAT_(a, b) a##b
+#define LANG_CAT(a, b) LANG_CAT_(a, b)
+#if LANES == 1
+typedef float vf;
+typedef int vi;
+typedef int vm; /* 0 or 1 */
+#define v_not(m) (!(m))
+#define v_any(m) (m)
+#define v_bits(x) as_int(x)
+#define v_from_bits(x) as_float(x)
+#define v_store_u8(p, x) (*(p) = (uchar)(x))
+#define v_load(p) (*(p))
+#define v_store(p, x) (*(p) = (x))
+#else
+typedef LANG_CAT(float, LANES) vf;
+typedef LANG_CAT(int, LANES) vi;
+typedef vi vm; /* -1 or 0 */
+#define v_not(m) (~(m))
+#define v_any(m) any(m)
+#define v_bits(x) LANG_CAT(as_int, LANES)(x)
+#define v_from_bits(x) LANG_CAT(as_float, LANES)(x)
+#define v_store_u8(p, x) LANG_CAT(vstore, LANES)(LANG_CAT(convert_uchar, LANES)(x), 0, p)
+#define v_load(p) LANG_CAT(vload, LANES)(0, p)
+#define v_store(p, x) LANG_CAT(vstore, LANES)(x, 0, p)
+#endif
+#define v_f(x) ((vf)(x))
+#define v_i(x) ((vi)(x))
+FN vf v_sel(vm m, vf a, vf b) { return m ? a : b; }
+FN vi vi_sel(vm m, vi a, vi b) { return m ? a : b; }
+FN vf v_sqrt(vf x) { return sqrt(x); }
+FN vm v_lt(vf a, vf b) { return a < b; }
+FN vm v_le(vf a, vf b) { return a <= b; }
+FN vm v_eq(vf a, vf b) { return a == b; }
+FN vm vi_gt(vi a, vi b) { return a > b; }
+FN vm vi_eq(vi a, vi b) { return a == b; }
+FN vm v_and(vm a, vm b) { return a & b; }
+FN vm v_or(vm a, vm b) { return a | b; }
+FN vf v_min(vf a, vf b) { return a < b ? a : b; }
+FN vf v_max(vf a, vf b) { return a > b ? a : b; }
+FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
+
+#else
+/* ---------------------------------------------------------------- C */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#define FN static inline __attribute__((always_inline, unused))
+#define G
+typedef float real;
+typedef uint8_t u8;
+typedef uint32_t u32;
+
+#if LANES == 1
+typedef float vf;
+typedef int32_t vi;
+typedef int vm; /* 0 or 1 */
+FN vf v_f(real x) { return x; }
+FN vi v_i(int x) { return x; }
+FN vi v_bits(vf x) { vi r; memcpy(&r, &x, sizeof r); return r; }
+FN vf v_from_bits(vi x) { vf r; memcpy(&r, &x, sizeof r); return r; }
+FN vf v_sqrt(vf x) { return __builtin_sqrtf(x); }
+FN vm v_not(vm m) { return !m; }
+FN int v_any(vm m) { return m; }
+FN vf v_sel(vm m, vf a, vf b) { return m ? a : b; }
+FN vi vi_sel(vm m, vi a, vi b) { return m ? a : b; }
+FN vm v_lt(vf a, vf b) { return a < b; }
+FN vm v_le(vf a, vf b) { return a <= b; }
+FN vm v_eq(vf a, vf b) { return a == b; }
+FN vm vi_gt(vi a, vi b) { return a > b; }
+FN vm vi_eq(vi a, vi b) { return a == b; }
+FN vf v_min(vf a, vf b) { return a < b ? a : b; }
+FN vf v_max(vf a, vf b) { return a > b ? a : b; }
+FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
+FN void v_store_u8(u8 *p, vi x) { *p = (u8)x; }
+
+#else
+typedef float vf __attribute__((vector_size(4 * LANES)));
+typedef int32_t vi __attribute__((vector_size(4 * LANES)));
+FN vf v_f(real x) { return x - (vf){0}; } /* exact for every x, -0 included: x - (+0) = x */
+FN vi v_i(int x) { return x - (vi){0}; }
+FN vi v_bits(vf x) { return (vi)x; }
+FN vf v_from_bits(vi x) { return (vf)x; }
+
+#if LANES == 16
+#include <immintrin.h>
+typedef __mmask16 vm;
+FN vm v_not(vm m) { return (vm)~m; }
+FN int v_any(vm m) { return m != 0; }
+FN vf v_sel(vm m, vf a, vf b) { return (vf)_mm512_mask_blend_ps(m, (__m512)b, (__m512)a); }
+FN vi vi_sel(vm m, vi a, vi b) { return (vi)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a); }
+FN vm v_lt(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ); }
+FN vm v_le(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ); }
+FN vm v_eq(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_EQ_OQ); }
+FN vm vi_gt(vi a, vi b) { return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b); }
+FN vm vi_eq(vi a, vi b) { return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b); }
+FN vf v_sqrt(vf x) { return (vf)_mm512_sqrt_ps((__m512)x); }
+FN vf v_min(vf a, vf b) { return (vf)_mm512_min_ps((__m512)a, (__m512)b); } /* a < b ? a : b, as the others */
+FN vf v_max(vf a, vf b) { return (vf)_mm512_max_ps((__m512)a, (__m512)b); }
+FN vi vi_max(vi a, vi b) { return (vi)_mm512_max_epi32((__m512i)a, (__m512i)b); }
+FN void v_store_u8(u8 *p, vi x) { _mm_storeu_si128((__m128i *)(void *)p, _mm512_cvtepi32_epi8((__m512i)x)); }
+
+#else
+typedef vi vm; /* -1 or 0 */
+FN vm v_not(vm m) { return ~m; }
+FN vm v_lt(vf a, vf b) { return a < b; }
+FN vm v_le(vf a, vf b) { return a <= b; }
+FN vm v_eq(vf a, vf b) { return a == b; }
+FN vm vi_gt(vi a, vi b) { return a > b; }
+FN vm vi_eq(vi a, vi b) { return a == b; }
+typedef u8 lang_bytes __attribute__((vector_size(LANES)));
+FN void v_store_u8(u8 *p, vi x)
+{
+    const lang_bytes b = __builtin_convertvector(x, lang_bytes);
+    memcpy(p, &b, sizeof b);
+}
+#if LANES == 8
+#include <immintrin.h>
+FN int v_any(vm m) { return _mm256_movemask_ps((__m256)m) != 0; }
+FN vf v_sel(vm m, vf a, vf b) { return (vf)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m); }
+FN vi vi_sel(vm m, vi a, vi b) { return (vi)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m); }
+FN vf v_sqrt(vf x) { return (vf)_mm256_sqrt_ps((__m256)x); }
+FN vf v_min(vf a, vf b) { return (vf)_mm256_min_ps((__m256)a, (__m256)b); }
+FN vf v_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
+FN vi vi_max(vi a, vi b) { return (vi)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+FN int v_any(vm m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+FN vf v_sel(vm m, vf a, vf b) { return (vf)vbslq_f32((uint32x4_t)m, (float32x4_t)a, (float32x4_t)b); }
+FN vi vi_sel(vm m, vi a, vi b) { return (vi)vbslq_s32((uint32x4_t)m, (int32x4_t)a, (int32x4_t)b); }
+FN vf v_sqrt(vf x) { return (vf)vsqrtq_f32((float32x4_t)x); }
+FN vf v_min(vf a, vf b) { return v_sel(a < b, a, b); } /* vminq differs for NaN and -0 */
+FN vf v_max(vf a, vf b) { return v_sel(a > b, a, b); }
+FN vi vi_max(vi a, vi b) { return (vi)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }
+#else
+#include <smmintrin.h>
+FN int v_any(vm m) { return _mm_movemask_ps((__m128)m) != 0; }
+FN vf v_sel(vm m, vf a, vf b) { return (vf)_mm_blendv_ps((__m128)b, (__m128)a, (__m128)m); }
+FN vi vi_sel(vm m, vi a, vi b) { return (vi)_mm_blendv_ps((__m128)b, (__m128)a, (__m128)m); }
+FN vf v_sqrt(vf x) { return (vf)_mm_sqrt_ps((__m128)x); }
+FN vf v_min(vf a, vf b) { return (vf)_mm_min_ps((__m128)a, (__m128)b); }
+FN vf v_max(vf a, vf b) { return (vf)_mm_max_ps((__m128)a, (__m128)b); }
+FN vi vi_max(vi a, vi b) { return (vi)_mm_max_epi32((__m128i)a, (__m128i)b); }
+#endif
+#endif
+#endif
+FN vf v_load(const real *p) { vf r; memcpy(&r, p, sizeof r); return r; }
+FN void v_store(real *p, vf x) { memcpy(p, &x, sizeof x); }
+FN vm v_and(vm a, vm b) { return (vm)(a & b); }
+FN vm v_or(vm a, vm b) { return (vm)(a | b); }
+#endif
+
+/* ---------------------------------------------------------------- built from the verbs above */
+FN vm v_gt(vf a, vf b) { return v_lt(b, a); }
+FN vm v_ge(vf a, vf b) { return v_le(b, a); }
+FN vm v_within(vf low, vf x, vf high) { return v_and(v_le(low, x), v_le(x, high)); }
+FN vi v_magnitude(vf x) { return v_bits(x) & R_MAGNITUDE_MASK; } /* ordered like |x|; NaN above infinity above numbers */
+FN vf v_abs(vf x) { return v_from_bits(v_magnitude(x)); }
+FN vf v_head(vf x) { return v_from_bits(v_bits(x) & R_HEAD_MASK); }
+FN vm v_finite(vf x) { return vi_gt(v_i(R_INFINITY_BITS), v_magnitude(x)); }
+FN vf v_copysign_one(vf x) { return v_from_bits((v_bits(x) & R_SIGN_MASK) | v_bits(v_f(R(1.0)))); }
+FN vf v_infinity(void) { return v_from_bits(v_i(R_INFINITY_BITS)); }
+FN vf v_positive_zero(vf x) { return x + v_f(R(0.0)); } /* -0 becomes +0, the rest stays */
+
+FN vi vi_min(vi a, vi b) { return vi_sel(vi_gt(a, b), b, a); }
+
+/* Exponent field of the power of two at or below a magnitude, at least that of the smallest normal number. */
+FN vi v_exponent(vi magnitude) { return vi_max(magnitude, v_i(R_MIN_NORMAL_BITS)) & R_EXPONENT_MASK; }
+/* 2^-e for an exponent field below that of 2^127: brings the largest magnitude into [1, 2). Exact. */
+FN vf v_scale_down(vi exponent) { return v_from_bits((2 * R_EXPONENT_BIAS << R_EXPONENT_SHIFT) - exponent); }
+/* 2^(a-b) for exponent fields; too small becomes 0, too large the largest power of two. */
+FN vf v_scale_ratio(vi a, vi b)
+{
+    const vi bits = vi_max(a - b + (R_EXPONENT_BIAS << R_EXPONENT_SHIFT), v_i(0));
+    return v_from_bits(vi_min(bits, v_i(2 * R_EXPONENT_BIAS << R_EXPONENT_SHIFT)));
+}
+
+/* x * 2^(k >> shift) in two steps, so that no intermediate leaves the range before the result does. */
+typedef struct v_pow2 {
+    vf a, b;
+} v_pow2;
+FN v_pow2 v_pow2_of(vi exponent_difference)
+{
+    const vi k = vi_max(vi_min(exponent_difference >> R_EXPONENT_SHIFT, v_i(2 * R_EXPONENT_BIAS)),
+                        v_i(2 - 2 * R_EXPONENT_BIAS));
+    const vi half = k >> 1;
+    v_pow2 p;
+    p.a = v_from_bits((half + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);
+    p.b = v_from_bits((k - half + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);
+    return p;
+}
+FN vf v_ldexp(vf x, v_pow2 p) { return (x * p.a) * p.b; }
+
+#endif

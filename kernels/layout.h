@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers that host, CPU path and kernels agree on: states, features, and the order of columns. */
+#ifndef CAROM_LAYOUT_H
+#define CAROM_LAYOUT_H
+
+/* As enum carom_state and carom_feature; the host asserts that they are equal. */
+#define STATE_MISS 0
+#define STATE_APPROACHING 1
+#define STATE_TOUCHING 2
+#define STATE_OVERLAPPING 3
+#define STATE_PARTING 4
+#define STATE_PAST 5
+#define STATE_INVALID 6
+
+#define FEATURE_NONE 0
+#define FEATURE_V0 1
+#define FEATURE_V1 2
+#define FEATURE_V2 3
+#define FEATURE_E01 4
+#define FEATURE_E12 5
+#define FEATURE_E20 6
+#define FEATURE_FACE 7
+
+#define OVERLAP_INVALID 255
+
+/* Input columns. A query type reads the first so many. */
+enum {
+    IN_CX, IN_CY, IN_CZ, IN_R, IN_VX, IN_VY, IN_VZ,
+    IN_P0X, IN_P0Y, IN_P0Z, IN_P1X, IN_P1Y, IN_P1Z, IN_P2X, IN_P2Y, IN_P2Z,
+    IN_SWEEP_RESTING,                    /* columns of a sweep against triangles at rest */
+    IN_WX = IN_SWEEP_RESTING, IN_WY, IN_WZ,
+    IN_SWEEP_MOVING                      /* columns with the triangle's velocity */
+};
+enum {
+    IN_OCX, IN_OCY, IN_OCZ, IN_OR, IN_OP0X, IN_OP0Y, IN_OP0Z, IN_OP1X, IN_OP1Y, IN_OP1Z, IN_OP2X, IN_OP2Y, IN_OP2Z,
+    IN_OVERLAP
+};
+enum {
+    IN_A0X, IN_A0Y, IN_A0Z, IN_A1X, IN_A1Y, IN_A1Z, IN_RA, IN_B0X, IN_B0Y, IN_B0Z, IN_B1X, IN_B1Y, IN_B1Z, IN_RB,
+    IN_SPHERES
+};
+
+/* Output columns. */
+enum { OUT_T_FIRST, OUT_SWEEP_FIRST, OUT_T_LAST = OUT_SWEEP_FIRST, OUT_STATE, OUT_SWEEP_TIMES,
+       OUT_FIRST_X = OUT_SWEEP_TIMES, OUT_FIRST_Y, OUT_FIRST_Z, OUT_FIRST_FEATURE,
+       OUT_LAST_X, OUT_LAST_Y, OUT_LAST_Z, OUT_LAST_FEATURE, OUT_SWEEP_FULL };
+enum { OUT_OVERLAP, OUT_AXES, OUT_OVERLAP_ALL };
+enum { OUT_U_FIRST, OUT_U_LAST, OUT_U_STATE, OUT_SPHERES };
+enum { OUT_POINT_X, OUT_POINT_Y, OUT_POINT_Z, OUT_NORMAL_X, OUT_NORMAL_Y, OUT_NORMAL_Z, OUT_FEATURE, OUT_CONTACT };
+
+#define COLUMNS_MAX 24
+
+/* The pair kernels, once for every backend: X(name, input columns, output columns, bit per output column of bytes; the
+ * others are reals). pairs.h has the body `pairs_name` of each. */
+#define PAIR_KERNELS(X) \
+    X(sweep_first, IN_SWEEP_RESTING, OUT_SWEEP_FIRST, 0) \
+    X(sweep_times, IN_SWEEP_RESTING, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
+    X(sweep_full, IN_SWEEP_RESTING, OUT_SWEEP_FULL, \
+      1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE) \
+    X(sweep_first_moving, IN_SWEEP_MOVING, OUT_SWEEP_FIRST, 0) \
+    X(sweep_times_moving, IN_SWEEP_MOVING, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
+    X(sweep_full_moving, IN_SWEEP_MOVING, OUT_SWEEP_FULL, \
+      1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE) \
+    X(overlap, IN_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
+    X(spheres, IN_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE) \
+    X(contact, IN_SWEEP_RESTING, OUT_CONTACT, 1 << OUT_FEATURE)
+
+/* The hierarchy over a mesh: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH triangles, both in columns so
+ * that lanes read them side by side. Lengths in nodes are scaled by the mesh's power of two. An empty slot of a node
+ * has lo > hi; an empty slot of a leaf repeats its last triangle. */
+#define MESH_WIDTH 16
+#define MESH_STACK 512
+
+typedef struct mesh_node {
+    float lo_x[MESH_WIDTH], lo_y[MESH_WIDTH], lo_z[MESH_WIDTH];
+    float hi_x[MESH_WIDTH], hi_y[MESH_WIDTH], hi_z[MESH_WIDTH];
+    int child[MESH_WIDTH]; /* a node, or ~leaf */
+} mesh_node;
+
+typedef struct mesh_leaf {
+    float p[9][MESH_WIDTH]; /* P0 x y z, P1 x y z, P2 x y z */
+    int triangle[MESH_WIDTH];
+} mesh_leaf;
+
+/* Constants of a mesh. */
+typedef struct mesh_frame {
+    float scale;      /* power of two that brings the largest coordinate to about 1 */
+    int scale_field;  /* exponent field of 1 / scale */
+    int root;         /* a node, or ~leaf */
+} mesh_frame;
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* First hit of a swept sphere on a mesh: traversal of the hierarchy, one query at a time, LANES boxes or triangles
+ * side by side.
+ *
+ * The answer is the smallest (time, triangle index), whatever the tree and the order of visits, because a triangle's
+ * answer includes its own box test: it is hit only if that test passes, at max(solver time, box entry). The box
+ * arithmetic is monotone under inclusion (subtract, multiply by a constant of the query, min, max), so a node never
+ * enters later than what it holds, and skipping what enters after the best hit skips no better one. */
+#ifndef CAROM_MESH_H
+#define CAROM_MESH_H
+#include "sweep.h"
+
+typedef struct mesh_query {
+    real cx, cy, cz, radius, vx, vy, vz, t_max;
+} mesh_query;
+
+typedef struct mesh_hit {
+    int triangle, state;
+    real t;
+} mesh_hit;
+
+/* A query against boxes: everything in mesh units, boxes inflated by `reach`. */
+typedef struct mesh_slabs {
+    vf cx, cy, cz, reach, per_vx, per_vy, per_vz;
+    v_pow2 unit;
+} mesh_slabs;
+
+/* A motionless axis moves a little in box tests: its boxes are then entered very early or very late, and the distance
+ * it wanders is far below `reach`. */
+FN vf mesh_nonzero(vf v)
+{
+    const vf least = v_f(R(0x1p-60));
+    return v_sel(v_lt(v_abs(v), least), v_from_bits((v_bits(v) & R_SIGN_MASK) | v_bits(least)), v);
+}
+
+FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
+{
+    const vf one = v_f(R(1.0)), scale = v_f(frame.scale);
+    const vi speed = v_exponent(vi_min(v3_magnitude(velocity), v_i(R_BIG_BITS + 0x00800000)));
+    const v3 v = v3_mul(velocity, v_scale_down(speed));
+    v3 c = v3_mul(center, scale);
+    vf r = radius * scale;
+    /* From 2^60 mesh sizes away one unit of the last place covers the mesh: no box is worth testing. */
+    const vf size = v_from_bits(vi_max(vi_max(v3_magnitude(c), v_magnitude(r)), v_bits(v_f(R(2.0)))));
+    const vm far = v_not(v_lt(size, v_f(R(0x1p60))));
+    mesh_slabs s;
+    s.cx = v_sel(far, v_f(R(0.0)), c.x);
+    s.cy = v_sel(far, v_f(R(0.0)), c.y);
+    s.cz = v_sel(far, v_f(R(0.0)), c.z);
+    /* 2^-20 of the largest coordinate is 16 units of its last place; the tests below err by less than 4. */
+    s.reach = v_sel(far, v_f(R(0x1p100)), r + size * v_f(R(0x1p-20)));
+    s.per_vx = v_sel(far, one, one / mesh_nonzero(v.x));
+    s.per_vy = v_sel(far, one, one / mesh_nonzero(v.y));
+    s.per_vz = v_sel(far, one, one / mesh_nonzero(v.z));
+    s.unit = v_pow2_of(v_i(frame.scale_field) - speed);
+    return s;
+}
+
+FN void mesh_axis(vf lo, vf hi, vf c, vf reach, vf per_v, vf *enter, vf *leave)
+{
+    const vf a = ((lo - reach) - c) * per_v, b = ((hi + reach) - c) * per_v;
+    *enter = v_max(v_min(a, b), *enter);
+    *leave = v_min(v_max(a, b), *leave);
+}
+
+/* Times, in the caller's unit, at which the centre is inside the inflated box; enter > leave: never. */
+FN void mesh_box(mesh_slabs s, v3 lo, v3 hi, vf *enter, vf *leave)
+{
+    vf a = -v_infinity(), b = v_infinity();
+    mesh_axis(lo.x, hi.x, s.cx, s.reach, s.per_vx, &a, &b);
+    mesh_axis(lo.y, hi.y, s.cy, s.reach, s.per_vy, &a, &b);
+    mesh_axis(lo.z, hi.z, s.cz, s.reach, s.per_vz, &a, &b);
+    const vm never = v_lt(b, a); /* decided before the unit changes, which may round both to one number */
+    *enter = v_sel(never, v_infinity(), v_ldexp(a, s.unit));
+    *leave = v_sel(never, -v_infinity(), v_ldexp(b, s.unit));
+}
+
+FN vm mesh_box_open(vf enter, vf leave, vf limit)
+{
+    return v_and(v_le(enter, limit), v_le(v_f(R(0.0)), leave));
+}
+
+/* Best hit per lane. */
+typedef struct mesh_best {
+    vf t;
+    vi triangle, state;
+} mesh_best;
+
+FN v3 mesh_min3(v3 a, v3 b, v3 c)
+{
+    return v3_of(v_min(v_min(a.x, b.x), c.x), v_min(v_min(a.y, b.y), c.y), v_min(v_min(a.z, b.z), c.z));
+}
+FN v3 mesh_max3(v3 a, v3 b, v3 c)
+{
+    return v3_of(v_max(v_max(a.x, b.x), c.x), v_max(v_max(a.y, b.y), c.y), v_max(v_max(a.z, b.z), c.z));
+}
+
+FN v3 mesh_corner(G const mesh_leaf *leaf, int corner, int lane)
+{
+    return v3_of(v_load(leaf->p[3 * corner] + lane), v_load(leaf->p[3 * corner + 1] + lane),
+                 v_load(leaf->p[3 * corner + 2] + lane));
+}
+
+/* LANES triangles of a leaf against one query. */
+FN void mesh_leaf_lanes(G const mesh_leaf *leaf, int lane, sweep_in in, mesh_slabs s, real scale, vf limit,
+                        mesh_best *best)
+{
+    in.p0 = mesh_corner(leaf, 0, lane);
+    in.p1 = mesh_corner(leaf, 1, lane);
+    in.p2 = mesh_corner(leaf, 2, lane);
+    vf enter, leave;
+    mesh_box(s, v3_mul(mesh_min3(in.p0, in.p1, in.p2), v_f(scale)), v3_mul(mesh_max3(in.p0, in.p1, in.p2), v_f(scale)),
+             &enter, &leave);
+    const vm open = mesh_box_open(enter, leave, v_min(limit, best->t));
+    if (!v_any(open))
+        return;
+    const sweep_out a = sweep(in, SWEEP_TIMES, 0);
+    const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
+    const vm hits = v_and(open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
+    const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), a.t_first), enter));
+    const vi triangle = v_bits(v_load((G const real *)(leaf->triangle + lane)));
+    const vm sooner = v_or(v_lt(t, best->t), v_and(v_eq(t, best->t), vi_gt(best->triangle, triangle)));
+    const vm better = v_and(v_and(hits, v_le(t, limit)), sooner);
+    best->t = v_sel(better, t, best->t);
+    best->triangle = vi_sel(better, triangle, best->triangle);
+    best->state = vi_sel(better, a.state, best->state);
+}
+
+FN int mesh_int(real bits)
+{
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+    return as_int(bits);
+#else
+    int r;
+    memcpy(&r, &bits, sizeof r);
+    return r;
+#endif
+}
+
+/* The smallest (t, triangle) over the lanes. */
+FN mesh_hit mesh_reduce(mesh_best best)
+{
+    real t[LANES], triangle[LANES], state[LANES];
+    v_store(t, best.t);
+    v_store(triangle, v_from_bits(best.triangle));
+    v_store(state, v_from_bits(best.state));
+    mesh_hit hit;
+    hit.t = t[0];
+    hit.triangle = mesh_int(triangle[0]);
+    hit.state = mesh_int(state[0]);
+    for (int i = 1; i < LANES; i++) {
+        const int index = mesh_int(triangle[i]);
+        if (t[i] < hit.t || (t[i] == hit.t && index < hit.triangle)) {
+            hit.t = t[i];
+            hit.triangle = index;
+            hit.state = mesh_int(state[i]);
+        }
+    }
+    return hit;
+}
+
+typedef struct mesh_open {
+    real enter;
+    int child;
+} mesh_open;
+
+/* Push the children that are entered in time, nearest on top. */
+FN int mesh_push(G const mesh_node *node, mesh_slabs s, real limit, mesh_open *stack, int top)
+{
+    const int bottom = top;
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+        vf enter, leave;
+        mesh_box(s, lo, hi, &enter, &leave);
+        const vm open = mesh_box_open(enter, leave, v_f(limit));
+        if (!v_any(open))
+            continue;
+        real enters[LANES], opens[LANES];
+        v_store(enters, enter);
+        v_store(opens, v_sel(open, v_f(R(1.0)), v_f(R(0.0))));
+        for (int i = 0; i < LANES; i++) {
+            if (opens[i] == R(0.0))
+                continue;
+            int at = top++;
+            for (; at > bottom && stack[at - 1].enter < enters[i]; at--)
+                stack[at] = stack[at - 1];
+            stack[at].enter = enters[i];
+            stack[at].child = node->child[lane + i];
+        }
+    }
+    return top;
+}
+
+FN vm mesh_query_valid(mesh_query q)
+{
+    const v3 c = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz)), v = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
+    return v_and(v_and(v3_finite(c), v3_finite(v)), v_and(v_finite(v_f(q.radius)), v_le(v_f(R(0.0)), v_f(q.radius))));
+}
+
+FN mesh_hit mesh_first_hit(mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, mesh_query q)
+{
+    mesh_hit none;
+    none.triangle = -1;
+    none.state = v_any(mesh_query_valid(q)) ? STATE_MISS : STATE_INVALID;
+    none.t = R(1.0) / R(0.0);
+    if (none.state == STATE_INVALID)
+        return none;
+    sweep_in in;
+    in.center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
+    in.radius = v_f(q.radius);
+    in.velocity = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
+    in.w = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
+    const mesh_slabs s = mesh_slabs_of(in.center, in.radius, in.velocity, frame);
+    /* A motionless sphere hits at time 0 or never. */
+    const real limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
+    mesh_best best;
+    best.t = v_infinity();
+    best.triangle = v_i(0x7fffffff);
+    best.state = v_i(STATE_MISS);
+    real until = limit; /* nothing entered later can be better */
+    mesh_open stack[MESH_STACK];
+    int top = 1;
+    stack[0].enter = -none.t;
+    stack[0].child = frame.root;
+    while (top > 0) {
+        const mesh_open next = stack[--top];
+        if (next.enter > until)
+            continue;
+        if (next.child >= 0) {
+            top = mesh_push(nodes + next.child, s, until, stack, top);
+            continue;
+        }
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
+            mesh_leaf_lanes(leaves + ~next.child, lane, in, s, frame.scale, v_f(limit), &best);
+        const real t = mesh_reduce(best).t;
+        until = t < until ? t : until;
+    }
+    const mesh_hit hit = mesh_reduce(best);
+    return hit.triangle == 0x7fffffff ? none : hit;
+}
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Separating-axis test of a sphere against a triangle: the mask of the seven axes; overlapping is mask 0.
+ *
+ * Source: Ericson, Optimizing a sphere-triangle intersection test (signs corrected; ties and degenerate triangles by
+ * docs/design.md). Everything is taken relative to the sphere's centre and scaled by a power of two, so nothing
+ * overflows and no epsilon is needed. The edge tests use |A x e|^2 > r^2 |e|^2 in place of Ericson's foot points: one
+ * degree lower, and no difference of squares. All tests of a triangle's side use one and the same normal, whatever its
+ * rounding: then a sliver's edges and face cannot all deny that they separate. */
+#ifndef CAROM_OVERLAP_H
+#define CAROM_OVERLAP_H
+#include "vec.h"
+#include "layout.h"
+
+typedef struct overlap_in {
+    v3 center;
+    vf radius;
+    v3 p0, p1, p2;
+} overlap_in;
+
+typedef struct overlap_out {
+    vi overlap, axes;
+} overlap_out;
+
+/* The triangle around the centre. */
+typedef struct overlap_relative {
+    v3 a, b, c;       /* vertices */
+    v3 ab, bc, ca;    /* edges */
+    vi size;          /* largest magnitude */
+} overlap_relative;
+
+FN overlap_relative overlap_relate(overlap_in in)
+{
+    overlap_relative x;
+    x.a = v3_sub(in.p0, in.center);
+    x.b = v3_sub(in.p1, in.center);
+    x.c = v3_sub(in.p2, in.center);
+    x.ab = v3_sub(in.p1, in.p0);
+    x.bc = v3_sub(in.p2, in.p1);
+    x.ca = v3_sub(in.p0, in.p2);
+    x.size = vi_max(vi_max(v3_magnitude(x.a), v3_magnitude(x.b)), vi_max(v3_magnitude(x.c), v_magnitude(in.radius)));
+    return x;
+}
+
+/* One edge, from a along e: is its line farther than r, and does the opposite vertex lie beyond the foot? */
+FN vm overlap_line_far(v3 moment, vf length2, vf radius2) { return v_lt(radius2 * length2, v3_dot(moment, moment)); }
+
+FN vi overlap_axes(overlap_relative x, vf radius)
+{
+    const vf zero = v_f(R(0.0)), r2 = radius * radius;
+    /* The normal is scaled on its own, so that a small triangle keeps its face. */
+    v3 n = v3_cross(x.ca, x.ab);
+    n = v3_mul(n, v_scale_down(v_exponent(v3_magnitude(n))));
+    const vf n2 = v3_dot(n, n), ab2 = v3_dot(x.ab, x.ab), bc2 = v3_dot(x.bc, x.bc), ca2 = v3_dot(x.ca, x.ca);
+    const v3 m_ab = v3_cross(x.a, x.ab), m_bc = v3_cross(x.b, x.bc), m_ca = v3_cross(x.c, x.ca);
+    const vm far_ab = overlap_line_far(m_ab, ab2, r2), far_bc = overlap_line_far(m_bc, bc2, r2);
+    const vm far_ca = overlap_line_far(m_ca, ca2, r2);
+    const vm edge_ab = v_and(far_ab, v_le(v3_dot(m_ab, n), zero));
+    const vm edge_bc = v_and(far_bc, v_le(v3_dot(m_bc, n), zero));
+    const vm edge_ca = v_and(far_ca, v_le(v3_dot(m_ca, n), zero));
+
+    const vf a_ab = v3_dot(x.a, x.ab), a_ca = v3_dot(x.a, x.ca), b_ab = v3_dot(x.b, x.ab);
+    const vf b_bc = v3_dot(x.b, x.bc), c_bc = v3_dot(x.c, x.bc), c_ca = v3_dot(x.c, x.ca);
+    const vm vertex_a = v_and(v_lt(r2, v3_dot(x.a, x.a)), v_and(v_le(zero, a_ab), v_le(a_ca, zero)));
+    const vm vertex_b = v_and(v_lt(r2, v3_dot(x.b, x.b)), v_and(v_le(zero, b_bc), v_le(b_ab, zero)));
+    const vm vertex_c = v_and(v_lt(r2, v3_dot(x.c, x.c)), v_and(v_le(zero, c_ca), v_le(c_bc, zero)));
+
+    /* Distance to the plane from the foot on AB, which is short where it matters: from a far vertex the rounding of a
+     * sliver's normal would be multiplied by the length of the sliver. A plane is never farther than its lines. */
+    const v3 foot = v3_sub(x.a, v3_mul(x.ab, a_ab / ab2));
+    const vf height = v3_dot(foot, n);
+    const vm plane_far = v_lt(r2 * n2, height * height);
+    const vm plane = v_and(plane_far, v_and(far_ab, v_and(far_bc, far_ca)));
+
+    const vi none = v_i(0);
+    return (vi_sel(plane, v_i(1), none) | vi_sel(edge_ab, v_i(2), none)) |
+           (vi_sel(edge_bc, v_i(4), none) | vi_sel(edge_ca, v_i(8), none)) |
+           (vi_sel(vertex_a, v_i(16), none) | vi_sel(vertex_b, v_i(32), none)) | vi_sel(vertex_c, v_i(64), none);
+}
+
+FN vm overlap_is_finite(overlap_in in)
+{
+    const vm sphere = v_and(v3_finite(in.center), v_finite(in.radius));
+    return v_and(sphere, v_and(v_and(v3_finite(in.p0), v3_finite(in.p1)), v3_finite(in.p2)));
+}
+
+FN overlap_out overlap(overlap_in in)
+{
+    overlap_relative x = overlap_relate(in);
+    vm valid = v_le(v_f(R(0.0)), in.radius);
+    /* Differences that would overflow: rare, so under a branch. An edge is at most twice the size. */
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), x.size));
+    if (v_any(big)) {
+        const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
+        valid = v_and(valid, overlap_is_finite(in));
+        in.center = v3_mul(in.center, small);
+        in.radius = in.radius * small;
+        in.p0 = v3_mul(in.p0, small);
+        in.p1 = v3_mul(in.p1, small);
+        in.p2 = v3_mul(in.p2, small);
+        x = overlap_relate(in);
+    }
+    const vf scale = v_scale_down(v_exponent(x.size));
+    x.a = v3_mul(x.a, scale);
+    x.b = v3_mul(x.b, scale);
+    x.c = v3_mul(x.c, scale);
+    x.ab = v3_mul(x.ab, scale);
+    x.bc = v3_mul(x.bc, scale);
+    x.ca = v3_mul(x.ca, scale);
+    const vi axes = overlap_axes(x, in.radius * scale);
+    overlap_out out;
+    out.axes = vi_sel(valid, axes, v_i(OVERLAP_INVALID));
+    out.overlap = vi_sel(valid, vi_sel(vi_eq(axes, v_i(0)), v_i(1), v_i(0)), v_i(OVERLAP_INVALID));
+    return out;
+}
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns in, solver, columns out: the body of every pair kernel, for LANES pairs from index i. A column is a
+ * contiguous array of reals (or of bytes, for states and features); layout.h gives their order. */
+#ifndef CAROM_PAIRS_H
+#define CAROM_PAIRS_H
+#include "contact.h"
+#include "overlap.h"
+#include "spheres.h"
+#include "sweep.h"
+
+typedef G const real *const *in_columns;
+typedef G void *const *out_columns;
+
+FN v3 load3(in_columns in, int first, size_t i)
+{
+    return v3_of(v_load(in[first] + i), v_load(in[first + 1] + i), v_load(in[first + 2] + i));
+}
+FN void store(out_columns out, int column, size_t i, vf x) { v_store((G real *)out[column] + i, x); }
+FN void store_u8(out_columns out, int column, size_t i, vi x) { v_store_u8((G u8 *)out[column] + i, x); }
+FN void store3(out_columns out, int first, size_t i, v3 x)
+{
+    store(out, first, i, x.x);
+    store(out, first + 1, i, x.y);
+    store(out, first + 2, i, x.z);
+}
+
+FN sweep_in load_sweep(in_columns in, size_t i, int moving)
+{
+    sweep_in q;
+    q.center = load3(in, IN_CX, i);
+    q.radius = v_load(in[IN_R] + i);
+    q.velocity = load3(in, IN_VX, i);
+    q.p0 = load3(in, IN_P0X, i);
+    q.p1 = load3(in, IN_P1X, i);
+    q.p2 = load3(in, IN_P2X, i);
+    q.w = moving ? load3(in, IN_WX, i) : v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
+    return q;
+}
+
+FN void pairs_sweep(in_columns in, out_columns out, size_t i, int want, int moving)
+{
+    const sweep_out a = sweep(load_sweep(in, i, moving), want, moving);
+    store(out, OUT_T_FIRST, i, a.t_first);
+    if (want != SWEEP_FIRST) {
+        store(out, OUT_T_LAST, i, a.t_last);
+        store_u8(out, OUT_STATE, i, a.state);
+    }
+    if (want == SWEEP_FULL) {
+        store3(out, OUT_FIRST_X, i, a.point_first);
+        store_u8(out, OUT_FIRST_FEATURE, i, a.feature_first);
+        store3(out, OUT_LAST_X, i, a.point_last);
+        store_u8(out, OUT_LAST_FEATURE, i, a.feature_last);
+    }
+}
+
+FN void pairs_overlap(in_columns in, out_columns out, size_t i)
+{
+    overlap_in q;
+    q.center = load3(in, IN_OCX, i);
+    q.radius = v_load(in[IN_OR] + i);
+    q.p0 = load3(in, IN_OP0X, i);
+    q.p1 = load3(in, IN_OP1X, i);
+    q.p2 = load3(in, IN_OP2X, i);
+    const overlap_out a = overlap(q);
+    store_u8(out, OUT_OVERLAP, i, a.overlap);
+    store_u8(out, OUT_AXES, i, a.axes);
+}
+
+FN void pairs_spheres(in_columns in, out_columns out, size_t i)
+{
+    spheres_in q;
+    q.a0 = load3(in, IN_A0X, i);
+    q.a1 = load3(in, IN_A1X, i);
+    q.radius_a = v_load(in[IN_RA] + i);
+    q.b0 = load3(in, IN_B0X, i);
+    q.b1 = load3(in, IN_B1X, i);
+    q.radius_b = v_load(in[IN_RB] + i);
+    const spheres_out a = spheres(q);
+    store(out, OUT_U_FIRST, i, a.u_first);
+    store(out, OUT_U_LAST, i, a.u_last);
+    store_u8(out, OUT_U_STATE, i, a.state);
+}
+
+FN void pairs_contact(in_columns in, out_columns out, size_t i)
+{
+    const contact_out a = contact(load_sweep(in, i, 0));
+    store3(out, OUT_POINT_X, i, a.point);
+    store3(out, OUT_NORMAL_X, i, a.normal);
+    store_u8(out, OUT_FEATURE, i, a.feature);
+}
+
+/* One body per line of PAIR_KERNELS. */
+FN void pairs_sweep_first(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, 0); }
+FN void pairs_sweep_times(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, 0); }
+FN void pairs_sweep_full(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, 0); }
+FN void pairs_sweep_first_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, 1); }
+FN void pairs_sweep_times_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, 1); }
+FN void pairs_sweep_full_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, 1); }
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Sweep of two moving spheres over the normalised time u.
+ *
+ * Source: Gomez, Simple Intersection Tests for Games (2.1), over the whole real line and with an answer for spheres
+ * without relative motion. The start is moved to the nearest approach before anything is squared, so the quadratic is
+ * u = nearest -+ sqrt(r^2 - distance^2) / speed and nothing cancels; see docs/numerics.md. */
+#ifndef CAROM_SPHERES_H
+#define CAROM_SPHERES_H
+#include "sweep.h"
+
+typedef struct spheres_in {
+    v3 a0, a1;
+    vf radius_a;
+    v3 b0, b1;
+    vf radius_b;
+} spheres_in;
+
+typedef struct spheres_out {
+    vf u_first, u_last;
+    vi state;
+} spheres_out;
+
+typedef struct spheres_relative {
+    v3 d, d_error, v;
+    vf radius;
+    vi length, speed;
+} spheres_relative;
+
+FN spheres_relative spheres_relate(spheres_in in)
+{
+    spheres_relative x;
+    x.d = v3_sub(in.a0, in.b0);
+    x.d_error = v3_sub_error(in.a0, in.b0, x.d);
+    x.v = v3_sub(v3_sub(in.a1, in.a0), v3_sub(in.b1, in.b0));
+    x.radius = in.radius_a + in.radius_b;
+    x.length = vi_max(v3_magnitude(x.d), v_magnitude(x.radius));
+    x.speed = v3_magnitude(x.v);
+    return x;
+}
+
+FN vm spheres_are_finite(spheres_in in)
+{
+    const vm a = v_and(v3_finite(in.a0), v3_finite(in.a1)), b = v_and(v3_finite(in.b0), v3_finite(in.b1));
+    return v_and(v_and(a, b), v_and(v_finite(in.radius_a), v_finite(in.radius_b)));
+}
+
+FN spheres_out spheres(spheres_in in)
+{
+    const vf zero = v_f(R(0.0)), inf = v_infinity();
+    spheres_relative x = spheres_relate(in);
+    vm valid = v_and(v_le(zero, in.radius_a), v_le(zero, in.radius_b));
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(x.length, x.speed)));
+    if (v_any(big)) { /* lengths and displacements shrink alike, so u stays */
+        const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
+        valid = v_and(valid, spheres_are_finite(in));
+        in.a0 = v3_mul(in.a0, small);
+        in.a1 = v3_mul(in.a1, small);
+        in.b0 = v3_mul(in.b0, small);
+        in.b1 = v3_mul(in.b1, small);
+        in.radius_a = in.radius_a * small;
+        in.radius_b = in.radius_b * small;
+        x = spheres_relate(in);
+    }
+    const vi length = v_exponent(x.length), speed = v_exponent(x.speed);
+    const vf to_length = v_scale_down(length);
+    const v3 v = v3_mul(x.v, v_scale_down(speed)), d = v3_mul(x.d, to_length);
+    const vf per_speed = v_f(R(1.0)) / v_sqrt(v3_dot(v, v)), radius = x.radius * to_length;
+    const v3 u = v3_mul(v, per_speed);
+    const vf start = v_head(-(v3_dot(d, u) * per_speed));
+    const v3 m = sweep_shifted(d, v3_mul(x.d_error, to_length), v, start);
+    const vf rest = v3_dot(m, u);
+    const v3 beside = v3_sub(m, v3_mul(u, rest));
+    const vf left = radius * radius - v3_dot(beside, beside);
+    const vf half = v_sqrt(left);
+    const vf first = start - (rest + half) * per_speed, last = start - (rest - half) * per_speed;
+    const vm hit = v_le(zero, left);
+    const v_pow2 unit = v_pow2_of(length - speed);
+
+    spheres_out out;
+    out.u_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
+    out.u_last = v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf);
+    out.state = vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS));
+
+    const vm still = vi_eq(x.speed, v_i(0));
+    const vf distance2 = v3_dot(d, d), radius2 = radius * radius;
+    const vm in_contact = v_le(distance2, radius2);
+    const vi contact = vi_sel(v_eq(distance2, radius2), v_i(STATE_TOUCHING), v_i(STATE_OVERLAPPING));
+    out.u_first = v_sel(still, v_sel(in_contact, -inf, inf), out.u_first);
+    out.u_last = v_sel(still, v_sel(in_contact, inf, -inf), out.u_last);
+    out.state = vi_sel(still, vi_sel(in_contact, contact, v_i(STATE_MISS)), out.state);
+
+    out.u_first = v_sel(valid, out.u_first, inf);
+    out.u_last = v_sel(valid, out.u_last, -inf);
+    out.state = vi_sel(valid, out.state, v_i(STATE_INVALID));
+    return out;
+}
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* Sweep of a moving sphere against a moving triangle: first and last contact.
+ *
+ * Source: Eberly, Intersection of Moving Sphere and Triangle: the squared distance from the moving centre to the
+ * triangle is piecewise quadratic over the Voronoi regions of the triangle's seven features. Here each feature keeps
+ * its own quadratic (ball, cylinder, slab) and its own region test, and contact is the earliest (latest) root that lies
+ * in its region. The balls reach round the ends of the cylinders and the cylinders round the rims of the slab, so a
+ * root that rounding pushes out of one region is found by the neighbour at the same time to second order: none can
+ * fall between two elements. docs/numerics.md derives every formula below and the error of each step.
+ *
+ * Seen along the direction of motion everything is two-dimensional: after a rotation that turns the relative motion
+ * into the third axis, a vertex is a point q in the plane and a height h, and the line of centres is the origin. Then
+ * |q| is the distance from the line to a vertex, and no quadratic needs a discriminant that cancels. */
+#ifndef CAROM_SWEEP_H
+#define CAROM_SWEEP_H
+#include "closest.h"
+
+typedef struct sweep_in {
+    v3 center, velocity;
+    vf radius;
+    v3 p0, p1, p2, w;
+} sweep_in;
+
+typedef struct sweep_out {
+    vf t_first, t_last;
+    vi state;
+    v3 point_first, point_last;
+    vi feature_first, feature_last;
+} sweep_out;
+
+/* What the caller asked for; constants at every call, so that unused work folds away. */
+#define SWEEP_FIRST 0 /* t_first */
+#define SWEEP_TIMES 1 /* both times and the state */
+#define SWEEP_FULL 2  /* and points and features */
+
+/* Differences of the inputs: nothing else enters the arithmetic. */
+typedef struct sweep_relative {
+    v3 d, d_error; /* centre - P0, and its rounding error */
+    v3 e01, e02;
+    v3 v; /* relative velocity */
+    vi local;  /* largest magnitude among edges and radius */
+    vi length; /* and d */
+    vi speed;
+} sweep_relative;
+
+FN sweep_relative sweep_relate(sweep_in in, int moving)
+{
+    sweep_relative x;
+    x.d = v3_sub(in.center, in.p0);
+    x.d_error = v3_sub_error(in.center, in.p0, x.d);
+    x.e01 = v3_sub(in.p1, in.p0);
+    x.e02 = v3_sub(in.p2, in.p0);
+    x.v = moving ? v3_sub(in.velocity, in.w) : in.velocity;
+    x.local = vi_max(vi_max(v3_magnitude(x.e01), v3_magnitude(x.e02)), v_magnitude(in.radius));
+    x.length = vi_max(x.local, v3_magnitude(x.d));
+    x.speed = v3_magnitude(x.v);
+    return x;
+}
+
+/* The triangle seen along the motion, in units of 2^exponent(local). */
+typedef struct sweep_view {
+    vf qx, qy, h;         /* P0; the line of centres is the origin of q, the start of local time is height 0 */
+    vf e0x, e0y, e0h;     /* P1 - P0 */
+    vf e2x, e2y, e2h;     /* P2 - P0 */
+    vf radius, radius2;
+    vf start;             /* time, in scaled units, at which the centre has height 0 */
+    vf time_per_height;
+    v3 m, u, e01, e02;    /* unrotated: centre at that time seen from P0, unit motion, edges */
+} sweep_view;
+
+/* Rotate v along u into the third axis (Duff et al., Building an Orthonormal Basis, Revisited). */
+typedef struct sweep_basis {
+    v3 s, w, u;
+} sweep_basis;
+
+FN sweep_basis sweep_basis_of(v3 u)
+{
+    const vf sign = v_copysign_one(u.z);
+    const vf a = v_f(R(-1.0)) / (sign + u.z);
+    const vf b = u.x * u.y * a;
+    sweep_basis f;
+    f.s = v3_of(v_f(R(1.0)) + sign * (u.x * u.x * a), sign * b, -(sign * u.x));
+    f.w = v3_of(b, sign + u.y * u.y * a, -u.y);
+    f.u = u;
+    return f;
+}
+
+/* Move the start of motion next to P0 before anything is squared. The shift has 12 significant bits and the velocity is
+ * split into two halves of 12, so the products are exact and the far start loses no digit. */
+FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
+{
+    const v3 head = v3_of(v_head(v.x), v_head(v.y), v_head(v.z));
+    const v3 near = v3_add(d, v3_mul(head, shift));
+    return v3_add(v3_add(near, v3_mul(v3_sub(v, head), shift)), d_error);
+}
+
+FN sweep_view sweep_look(sweep_relative x, vf radius)
+{
+    const vi length = v_exponent(x.length);
+    /* Below 2^-40 of the way the triangle is a point to every digit of the answer; a unit smaller still would push the
+     * rest of the way out of range. */
+    const vi local = v_exponent(vi_max(x.local, length - (40 << R_EXPONENT_SHIFT)));
+    const vf to_local = v_scale_down(local), to_length = v_scale_down(length);
+    const v3 v = v3_mul(x.v, v_scale_down(v_exponent(x.speed)));
+    const vf per_speed = v_f(R(1.0)) / v_sqrt(v3_dot(v, v));
+    const sweep_basis f = sweep_basis_of(v3_mul(v, per_speed));
+    const v3 d = v3_mul(x.d, to_length);
+    sweep_view k;
+    k.start = v_head(-(v3_dot(d, f.u) * per_speed));
+    v3 m = sweep_shifted(d, v3_mul(x.d_error, to_length), v, k.start);
+    m = v3_mul(m, v_scale_ratio(length, local));
+    const v3 e01 = v3_mul(x.e01, to_local), e02 = v3_mul(x.e02, to_local);
+    k.m = m;
+    k.u = f.u;
+    k.e01 = e01;
+    k.e02 = e02;
+    k.qx = -v3_dot(m, f.s);
+    k.qy = -v3_dot(m, f.w);
+    k.h = -v3_dot(m, f.u);
+    k.e0x = v3_dot(e01, f.s);
+    k.e0y = v3_dot(e01, f.w);
+    k.e0h = v3_dot(e01, f.u);
+    k.e2x = v3_dot(e02, f.s);
+    k.e2y = v3_dot(e02, f.w);
+    k.e2h = v3_dot(e02, f.u);
+    k.radius = radius * to_local;
+    k.radius2 = k.radius * k.radius;
+    k.time_per_height = per_speed * v_scale_ratio(local, length);
+    return k;
+}
+
+/* The best contact so far: height of the centre, and where on the triangle it touches (weights times `weight`). */
+typedef struct sweep_contact {
+    vf at, w1, w2, weight;
+    vi feature;
+} sweep_contact;
+
+FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
+{
+    sweep_contact c;
+    c.at = v_sel(m, a.at, b.at);
+    c.w1 = v_sel(m, a.w1, b.w1);
+    c.w2 = v_sel(m, a.w2, b.w2);
+    c.weight = v_sel(m, a.weight, b.weight);
+    c.feature = vi_sel(m, a.feature, b.feature);
+    return c;
+}
+
+FN void sweep_take(sweep_contact *best, vm better, vf at, vf w1, vf w2, vf weight, int feature, int points)
+{
+    sweep_contact next;
+    next.at = at;
+    next.w1 = w1;
+    next.w2 = w2;
+    next.weight = weight;
+    next.feature = v_i(feature);
+    if (points)
+        *best = sweep_contact_sel(better, next, *best);
+    else
+        best->at = v_sel(better, at, best->at);
+}
+
+typedef struct sweep_span {
+    sweep_contact first, last;
+} sweep_span;
+
+/* Ball round the vertex q, h. */
+FN void sweep_vertex(sweep_span *s, vf radius2, vf qx, vf qy, vf h, int feature, int want)
+{
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
+    const vf left = radius2 - (qx * qx + qy * qy);
+    const vf half = v_sqrt(left); /* NaN where the line misses: every comparison below is false */
+    const vf w1 = feature == FEATURE_V1 ? one : zero, w2 = feature == FEATURE_V2 ? one : zero;
+    const vf enter = h - half;
+    sweep_take(&s->first, v_lt(enter, s->first.at), enter, w1, w2, one, feature, want == SWEEP_FULL);
+    if (want != SWEEP_FIRST) {
+        const vf leave = h + half;
+        sweep_take(&s->last, v_gt(leave, s->last.at), leave, w1, w2, one, feature, want == SWEEP_FULL);
+    }
+}
+
+FN void sweep_edge_root(sweep_contact *best, vm better, vf at, vf along, vf length2, int feature, int points)
+{
+    const vf zero = v_f(R(0.0)), rest = length2 - along;
+    const vf w1 = feature == FEATURE_E01 ? along : feature == FEATURE_E12 ? rest : zero;
+    const vf w2 = feature == FEATURE_E01 ? zero : along; /* E20 is walked from P0 */
+    sweep_take(best, v_and(better, v_within(zero, along, length2)), at, w1, w2, length2, feature, points);
+}
+
+/* Cylinder round the edge that leaves q, h along e. An edge seen end-on (shorter than 2^-24 of the local unit) adds
+ * nothing that its balls do not have, and is left to them. */
+FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, int feature, int want)
+{
+    const vf seen2 = ex * ex + ey * ey, length2 = seen2 + eh * eh;
+    const vf side = qx * ey - qy * ex, along0 = qx * ex + qy * ey;
+    const vf left = radius2 * seen2 - side * side;
+    const vf half = v_sqrt(left * length2), per_seen2 = v_f(R(1.0)) / seen2;
+    const vf middle = -(along0 * eh);
+    const vm seen = v_lt(v_f(R(0x1p-48)), seen2);
+    const vf enter = (middle - half) * per_seen2, enter_at = h + enter;
+    sweep_edge_root(&s->first, v_and(seen, v_lt(enter_at, s->first.at)), enter_at, enter * eh - along0, length2, feature,
+                    want == SWEEP_FULL);
+    if (want != SWEEP_FIRST) {
+        const vf leave = (middle + half) * per_seen2, leave_at = h + leave;
+        sweep_edge_root(&s->last, v_and(seen, v_gt(leave_at, s->last.at)), leave_at, leave * eh - along0, length2,
+                        feature, want == SWEEP_FULL);
+    }
+}
+
+/* Signed area, times |n|, between an edge and the foot of the centre: sign and weight of the opposite vertex. */
+typedef struct sweep_wall {
+    vf slope, offset;
+} sweep_wall;
+
+FN sweep_wall sweep_wall_of(v3 n, vf qx, vf qy, vf ex, vf ey, vf eh)
+{
+    sweep_wall g;
+    g.slope = n.x * ey - n.y * ex;
+    g.offset = (n.y * eh - n.z * ey) * qx + (n.z * ex - n.x * eh) * qy;
+    return g;
+}
+
+FN void sweep_face_root(sweep_contact *best, vm better, vf at, vf g0, vf g1, vf g2, int points)
+{
+    const vf zero = v_f(R(0.0));
+    const vm inside = v_and(v_and(v_le(zero, g0), v_le(zero, g1)), v_le(zero, g2));
+    sweep_take(best, v_and(better, inside), at, g2, g0, g0 + g1 + g2, FEATURE_FACE, points);
+}
+
+/* Slab of the plane, bounded by the prism over the triangle. A triangle of area below 2^-51 local units is left to its
+ * edges. The region test is taken at the root itself, so a root that is ill-conditioned (motion along the plane) can be
+ * early or late by no more than the slide, and never beside the triangle. */
+FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, int want)
+{
+    const v3 n = v3_of(k.e0y * k.e2h - k.e0h * k.e2y, k.e0h * k.e2x - k.e0x * k.e2h, k.e0x * k.e2y - k.e0y * k.e2x);
+    const vf n2 = v3_dot(n, n);
+    const vf per_nz = v_f(R(1.0)) / n.z;
+    const vf middle = (n.x * k.qx + n.y * k.qy) * per_nz;
+    const vf half = k.radius * v_sqrt(n2) * v_abs(per_nz);
+    const vm solid = v_lt(v_f(R(0x1p-100)), n2);
+    const sweep_wall g0 = sweep_wall_of(n, k.qx, k.qy, k.e0x, k.e0y, k.e0h);
+    const sweep_wall g1 = sweep_wall_of(n, k.qx + k.e0x, k.qy + k.e0y, e1x, e1y, e1h);
+    const sweep_wall g2 = sweep_wall_of(n, k.qx, k.qy, -k.e2x, -k.e2y, -k.e2h);
+    const vf enter = middle - half, enter_at = k.h + enter;
+    sweep_face_root(&s->first, v_and(solid, v_lt(enter_at, s->first.at)), enter_at, enter * g0.slope - g0.offset,
+                    (enter - k.e0h) * g1.slope - g1.offset, enter * g2.slope - g2.offset, want == SWEEP_FULL);
+    if (want != SWEEP_FIRST) {
+        const vf leave = middle + half, leave_at = k.h + leave;
+        sweep_face_root(&s->last, v_and(solid, v_gt(leave_at, s->last.at)), leave_at, leave * g0.slope - g0.offset,
+                        (leave - k.e0h) * g1.slope - g1.offset, leave * g2.slope - g2.offset, want == SWEEP_FULL);
+    }
+}
+
+FN sweep_contact sweep_no_contact(vf at)
+{
+    sweep_contact c;
+    c.at = at;
+    c.w1 = c.w2 = v_f(R(0.0));
+    c.weight = v_f(R(1.0));
+    c.feature = v_i(FEATURE_NONE);
+    return c;
+}
+
+/* Heights of first and last contact: the earliest and latest root over the seven features. */
+FN sweep_span sweep_solve(sweep_view k, int want)
+{
+    sweep_span s;
+    s.first = sweep_no_contact(v_infinity());
+    s.last = sweep_no_contact(-v_infinity());
+    const vf q1x = k.qx + k.e0x, q1y = k.qy + k.e0y, h1 = k.h + k.e0h;
+    const vf e1x = k.e2x - k.e0x, e1y = k.e2y - k.e0y, e1h = k.e2h - k.e0h;
+    sweep_vertex(&s, k.radius2, k.qx, k.qy, k.h, FEATURE_V0, want);
+    sweep_vertex(&s, k.radius2, q1x, q1y, h1, FEATURE_V1, want);
+    sweep_vertex(&s, k.radius2, k.qx + k.e2x, k.qy + k.e2y, k.h + k.e2h, FEATURE_V2, want);
+    sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, FEATURE_E01, want);
+    sweep_edge(&s, k.radius2, q1x, q1y, h1, e1x, e1y, e1h, FEATURE_E12, want);
+    sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, FEATURE_E20, want);
+    sweep_face(&s, k, e1x, e1y, e1h, want);
+    return s;
+}
+
+/* State of the interval [first, last], by the table of docs/design.md. */
+FN vi sweep_state(vf first, vf last)
+{
+    const vf zero = v_f(R(0.0));
+    vi state = vi_sel(v_lt(last, zero), v_i(STATE_PAST),
+                      vi_sel(v_eq(last, zero), v_i(STATE_PARTING), v_i(STATE_OVERLAPPING)));
+    state = vi_sel(v_eq(first, zero), v_i(STATE_TOUCHING), state);
+    return vi_sel(v_lt(zero, first), v_i(STATE_APPROACHING), state);
+}
+
+/* Where the triangle is touched: base vertex plus a step along its edges, so that a vertex is met exactly. Halves keep
+ * the difference of two huge vertices finite. */
+FN v3 sweep_point(sweep_in in, sweep_contact c, vf t, vm exists, int moving)
+{
+    const vm at_p1 = v_or(vi_eq(c.feature, v_i(FEATURE_V1)), vi_eq(c.feature, v_i(FEATURE_E12)));
+    const vm at_p2 = vi_eq(c.feature, v_i(FEATURE_V2));
+    const vf per_weight = v_f(R(1.0)) / c.weight, zero = v_f(R(0.0)), half = v_f(R(0.5));
+    const vf k1 = c.w1 * per_weight, k2 = c.w2 * per_weight;
+    const v3 base = v3_sel(at_p1, in.p1, v3_sel(at_p2, in.p2, in.p0));
+    /* From P1 the edge E12 runs to P2; from P0 one step to P1 and one to P2. */
+    const vm e12 = vi_eq(c.feature, v_i(FEATURE_E12)), vertex = vi_gt(v_i(FEATURE_E01), c.feature);
+    const v3 from = v3_mul(base, half);
+    const v3 to1 = v3_sub(v3_mul(in.p1, half), from), to2 = v3_sub(v3_mul(in.p2, half), from);
+    const vf s1 = v_sel(v_or(vertex, e12), zero, k1 + k1), s2 = v_sel(vertex, zero, k2 + k2);
+    v3 p = v3_add(base, v3_add(v3_mul(to1, s1), v3_mul(to2, s2)));
+    if (moving)
+        p = v3_add(p, v3_mul(in.w, t));
+    return v3_sel(exists, p, v3_of(zero, zero, zero));
+}
+
+/* No relative motion: the distance at time 0 decides, for all times. */
+FN void sweep_still(sweep_in in, sweep_relative x, vf radius, vm still, sweep_out *out, int want)
+{
+    const vf scale = v_scale_down(v_exponent(x.length)), zero = v_f(R(0.0)), inf = v_infinity();
+    const closest c = closest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
+    const vf radius2 = (radius * scale) * (radius * scale);
+    const vm in_contact = v_le(c.distance2, radius2);
+    out->t_first = v_sel(still, v_sel(in_contact, -inf, inf), out->t_first);
+    if (want == SWEEP_FIRST)
+        return;
+    const vi contact = vi_sel(v_eq(c.distance2, radius2), v_i(STATE_TOUCHING), v_i(STATE_OVERLAPPING));
+    out->t_last = v_sel(still, v_sel(in_contact, inf, -inf), out->t_last);
+    out->state = vi_sel(still, vi_sel(in_contact, contact, v_i(STATE_MISS)), out->state);
+    if (want != SWEEP_FULL)
+        return;
+    sweep_contact at = sweep_no_contact(zero);
+    at.w1 = c.at.w1;
+    at.w2 = c.at.w2;
+    at.feature = c.at.feature;
+    const v3 point = sweep_point(in, at, zero, in_contact, 0);
+    const vi feature = vi_sel(in_contact, at.feature, v_i(FEATURE_NONE));
+    out->point_first = v3_sel(still, point, out->point_first);
+    out->point_last = v3_sel(still, point, out->point_last);
+    out->feature_first = vi_sel(still, feature, out->feature_first);
+    out->feature_last = vi_sel(still, feature, out->feature_last);
+}
+
+FN vm sweep_is_finite(sweep_in in, int moving)
+{
+    vm ok = v_and(v_and(v3_finite(in.center), v3_finite(in.velocity)), v_finite(in.radius));
+    ok = v_and(ok, v_and(v_and(v3_finite(in.p0), v3_finite(in.p1)), v3_finite(in.p2)));
+    return moving ? v_and(ok, v3_finite(in.w)) : ok;
+}
+
+/* Rescaled by 2^-8 where differences would overflow; never needed by ordinary data, so under a branch. */
+typedef struct sweep_rescue {
+    vi time; /* exponent field to add to times */
+    vm finite;
+} sweep_rescue;
+
+FN sweep_rescue sweep_rescue_big(sweep_in *in, sweep_relative x, int moving)
+{
+    const vi big = v_i(R_BIG_BITS);
+    const vm long_one = v_not(vi_gt(big, x.length)), fast_one = v_not(vi_gt(big, x.speed));
+    const vf one = v_f(R(1.0)), small = v_f(R(0x1p-8));
+    sweep_rescue r;
+    r.finite = sweep_is_finite(*in, moving);
+    const vf length = v_sel(long_one, small, one), speed = v_sel(fast_one, small, one);
+    r.time = vi_sel(long_one, v_i(8 << R_EXPONENT_SHIFT), v_i(0)) - vi_sel(fast_one, v_i(8 << R_EXPONENT_SHIFT), v_i(0));
+    in->center = v3_mul(in->center, length);
+    in->radius = in->radius * length;
+    in->p0 = v3_mul(in->p0, length);
+    in->p1 = v3_mul(in->p1, length);
+    in->p2 = v3_mul(in->p2, length);
+    in->velocity = v3_mul(in->velocity, speed);
+    if (moving)
+        in->w = v3_mul(in->w, speed);
+    return r;
+}
+
+FN sweep_out sweep(sweep_in in, int want, int moving)
+{
+    const vf zero = v_f(R(0.0)), inf = v_infinity();
+    const v3 origin = v3_of(zero, zero, zero);
+    const sweep_in given = in;
+    sweep_relative x = sweep_relate(in, moving);
+    sweep_rescue rescue;
+    rescue.time = v_i(0);
+    vm valid = v_le(zero, in.radius);
+    if (v_any(v_not(vi_gt(v_i(R_BIG_BITS), vi_max(x.length, x.speed))))) {
+        rescue = sweep_rescue_big(&in, x, moving);
+        valid = v_and(valid, rescue.finite);
+        x = sweep_relate(in, moving);
+    }
+    const sweep_view view = sweep_look(x, in.radius);
+    const sweep_span s = sweep_solve(view, want);
+
+    const vm hit = v_lt(s.first.at, inf);
+    const vf first = view.start + s.first.at * view.time_per_height;
+    const v_pow2 unit = v_pow2_of(v_exponent(x.length) - v_exponent(x.speed) + rescue.time);
+    sweep_out out;
+    out.t_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
+    if (want != SWEEP_FIRST) {
+        /* The last root can be lost or overtaken only by rounding where the two meet. */
+        const vf last_at = v_max(s.last.at, s.first.at);
+        const vf last = view.start + last_at * view.time_per_height;
+        out.t_last = v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf);
+        out.state = vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS));
+    }
+    if (want == SWEEP_FULL) {
+        const sweep_contact end = sweep_contact_sel(v_lt(s.first.at, s.last.at), s.last, s.first);
+        const vm some_first = v_and(hit, v_finite(out.t_first)), some_last = v_and(hit, v_finite(out.t_last));
+        out.point_first = sweep_point(given, s.first, out.t_first, some_first, moving);
+        out.point_last = sweep_point(given, end, out.t_last, some_last, moving);
+        out.feature_first = vi_sel(some_first, s.first.feature, v_i(FEATURE_NONE));
+        out.feature_last = vi_sel(some_last, end.feature, v_i(FEATURE_NONE));
+    }
+    const vm still = vi_eq(x.speed, v_i(0));
+    if (v_any(still))
+        sweep_still(given, x, in.radius, still, &out, want);
+    if (v_any(v_not(valid))) {
+        out.t_first = v_sel(valid, out.t_first, inf);
+        if (want != SWEEP_FIRST) {
+            out.t_last = v_sel(valid, out.t_last, -inf);
+            out.state = vi_sel(valid, out.state, v_i(STATE_INVALID));
+        }
+        if (want == SWEEP_FULL) {
+            out.point_first = v3_sel(valid, out.point_first, origin);
+            out.point_last = v3_sel(valid, out.point_last, origin);
+            out.feature_first = vi_sel(valid, out.feature_first, v_i(FEATURE_NONE));
+            out.feature_last = vi_sel(valid, out.feature_last, v_i(FEATURE_NONE));
+        }
+    }
+    return out;
+}
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "space.h"
+
+#include <string.h>
+
+void ref_vec_from_floats(ref_vec *out, const float v[3])
+{
+    for (int i = 0; i < 3; i++)
+        ref_dyadic_from_float(&out->c[i], v[i]);
+}
+
+void ref_vec_copy(ref_vec *out, const ref_vec *a)
+{
+    for (int i = 0; i < 3; i++)
+        ref_dyadic_copy(&out->c[i], &a->c[i]);
+}
+
+void ref_vec_sub(ref_vec *out, const ref_vec *a, const ref_vec *b)
+{
+    for (int i = 0; i < 3; i++)
+        ref_dyadic_sub(&out->c[i], &a->c[i], &b->c[i]);
+}
+
+void ref_vec_add(ref_vec *out, const ref_vec *a, const ref_vec *b)
+{
+    for (int i = 0; i < 3; i++)
+        ref_dyadic_add(&out->c[i], &a->c[i], &b->c[i]);
+}
+
+void ref_vec_scale(ref_vec *out, const ref_vec *a, const ref_dyadic *k)
+{
+    for (int i = 0; i < 3; i++)
+        ref_dyadic_mul(&out->c[i], &a->c[i], k);
+}
+
+void ref_vec_dot(ref_dyadic *out, const ref_vec *a, const ref_vec *b)
+{
+    ref_dyadic sum, product;
+
+    ref_dyadic_mul(&sum, &a->c[0], &b->c[0]);
+    for (int i = 1; i < 3; i++) {
+        ref_dyadic_mul(&product, &a->c[i], &b->c[i]);
+        ref_dyadic_add(&sum, &sum, &product);
+    }
+    ref_dyadic_copy(out, &sum);
+}
+
+void ref_vec_cross(ref_vec *out, const ref_vec *a, const ref_vec *b)
+{
+    ref_dyadic product;
+
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        ref_dyadic_mul(&out->c[i], &a->c[j], &b->c[k]);
+        ref_dyadic_mul(&product, &a->c[k], &b->c[j]);
+        ref_dyadic_sub(&out->c[i], &out->c[i], &product);
+    }
+}
+
+int ref_vec_is_zero(const ref_vec *a)
+{
+    return a->c[0].sign == 0 && a->c[1].sign == 0 && a->c[2].sign == 0;
+}
+
+int ref_floats_finite(const float *v, int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &v[i], sizeof bits);
+        if ((bits & 0x7f800000u) == 0x7f800000u)
+            return 0;
+    }
+    return 1;
+}
+
+int ref_double_finite(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return (bits & (uint64_t)0x7ff << 52) != (uint64_t)0x7ff << 52;
+}
+
+int ref_radius_valid(double radius)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &radius, sizeof bits);
+    return bits == (uint64_t)1 << 63 || bits < (uint64_t)0x7ff << 52;
+}
+
+void ref_triangle_set(ref_triangle *out, const ref_sweep_case *c)
+{
+    ref_vec origin, side;
+
+    ref_vec_from_floats(&origin, c->center);
+    for (int i = 0; i < 3; i++) {
+        ref_vec_from_floats(&out->p[i], c->p[i]);
+        ref_vec_sub(&out->p[i], &out->p[i], &origin);
+    }
+    for (int i = 0; i < 3; i++) {
+        ref_vec_sub(&out->edge[i], &out->p[(i + 1) % 3], &out->p[i]);
+        ref_vec_dot(&out->length2[i], &out->edge[i], &out->edge[i]);
+    }
+    ref_vec_sub(&side, &out->p[2], &out->p[0]);
+    ref_vec_cross(&out->normal, &out->edge[0], &side);
+    ref_vec_dot(&out->normal2, &out->normal, &out->normal);
+}
+
+/* A squared distance as a fraction, and the feature it was measured to. */
+struct nearest {
+    ref_dyadic top, bottom;
+    int feature;
+};
+
+/* Every candidate is the distance to a point of the triangle and the closest point is unique, so an equal distance is
+ * the same point: the earlier feature keeps it. */
+static void consider(struct nearest *best, const ref_dyadic *top, const ref_dyadic *bottom, int feature)
+{
+    ref_dyadic left, right;
+
+    if (best->feature != REF_NONE) {
+        ref_dyadic_mul(&left, top, &best->bottom);
+        ref_dyadic_mul(&right, &best->top, bottom);
+        if (ref_dyadic_cmp(&left, &right) >= 0)
+            return;
+    }
+    ref_dyadic_copy(&best->top, top);
+    ref_dyadic_copy(&best->bottom, bottom);
+    best->feature = feature;
+}
+
+static void consider_edge(struct nearest *best, const ref_triangle *triangle, int i)
+{
+    ref_dyadic along, top;
+    ref_vec moment;
+
+    if (triangle->length2[i].sign == 0)
+        return;
+    ref_vec_dot(&along, &triangle->p[i], &triangle->edge[i]);
+    ref_dyadic_neg(&along); /* (C - Pi) . edge */
+    if (along.sign < 0 || ref_dyadic_cmp(&along, &triangle->length2[i]) > 0)
+        return;
+    ref_vec_cross(&moment, &triangle->p[i], &triangle->edge[i]);
+    ref_vec_dot(&top, &moment, &moment);
+    consider(best, &top, &triangle->length2[i], REF_E01 + i);
+}
+
+static void consider_face(struct nearest *best, const ref_triangle *triangle)
+{
+    ref_dyadic side, top;
+    ref_vec inward;
+
+    if (triangle->normal2.sign == 0)
+        return;
+    for (int i = 0; i < 3; i++) {
+        ref_vec_cross(&inward, &triangle->normal, &triangle->edge[i]);
+        ref_vec_dot(&side, &inward, &triangle->p[i]); /* the centre is inside where this is <= 0 */
+        if (side.sign > 0)
+            return;
+    }
+    ref_vec_dot(&top, &triangle->normal, &triangle->p[0]);
+    ref_dyadic_mul(&top, &top, &top);
+    consider(best, &top, &triangle->normal2, REF_FACE);
+}
+
+int ref_triangle_closest(const ref_triangle *triangle, const ref_dyadic *radius2, int *feature)
+{
+    struct nearest best;
+    ref_dyadic one, top, limit;
+
+    best.feature = REF_NONE;
+    ref_dyadic_from_double(&one, 1.0);
+    for (int i = 0; i < 3; i++) {
+        ref_vec_dot(&top, &triangle->p[i], &triangle->p[i]);
+        consider(&best, &top, &one, REF_V0 + i);
+    }
+    for (int i = 0; i < 3; i++)
+        consider_edge(&best, triangle, i);
+    consider_face(&best, triangle);
+    *feature = best.feature;
+    ref_dyadic_mul(&limit, radius2, &best.bottom);
+    return ref_dyadic_cmp(&best.top, &limit);
+}
+
+int ref_state_of_times(const ref_root *first, const ref_root *last)
+{
+    int sign = ref_root_sign(first);
+
+    if (sign > 0)
+        return REF_APPROACHING;
+    if (sign == 0)
+        return REF_TOUCHING;
+    sign = ref_root_sign(last);
+    return sign > 0 ? REF_OVERLAPPING : sign == 0 ? REF_PARTING : REF_PAST;
+}

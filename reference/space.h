@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Exact vectors, and the triangle seen from a point: what sweep, overlap and spheres have in common. */
+#ifndef CAROM_REFERENCE_SPACE_H
+#define CAROM_REFERENCE_SPACE_H
+
+#include "dyadic.h"
+#include "reference.h"
+#include "root.h"
+
+typedef struct ref_vec {
+    ref_dyadic c[3];
+} ref_vec;
+
+void ref_vec_from_floats(ref_vec *out, const float v[3]);
+void ref_vec_copy(ref_vec *out, const ref_vec *a);
+void ref_vec_sub(ref_vec *out, const ref_vec *a, const ref_vec *b);
+void ref_vec_add(ref_vec *out, const ref_vec *a, const ref_vec *b);
+void ref_vec_scale(ref_vec *out, const ref_vec *a, const ref_dyadic *k); /* k not within out */
+void ref_vec_dot(ref_dyadic *out, const ref_vec *a, const ref_vec *b);
+void ref_vec_cross(ref_vec *out, const ref_vec *a, const ref_vec *b);    /* out is neither a nor b */
+int ref_vec_is_zero(const ref_vec *a);
+
+/* Read from the bits, so that neither fast-math nor flushed denormals can change the verdict. */
+int ref_floats_finite(const float *v, int n);
+int ref_double_finite(double value);
+int ref_radius_valid(double radius); /* finite and not below zero; -0 is zero */
+
+/* Corners relative to the sphere's centre: p[i] = Pi - C. Edge i goes from corner i to corner i + 1 (mod 3). */
+typedef struct ref_triangle {
+    ref_vec p[3];
+    ref_vec edge[3];
+    ref_dyadic length2[3];
+    ref_vec normal; /* edge[0] x (P2 - P0), not unit; zero for segments and points */
+    ref_dyadic normal2;
+} ref_triangle;
+
+void ref_triangle_set(ref_triangle *out, const ref_sweep_case *c);
+
+/* The first of V0 V1 V2 E01 E12 E20 F whose closed feature holds the point of the triangle closest to the centre;
+ * returns the sign of distance - radius. */
+int ref_triangle_closest(const ref_triangle *triangle, const ref_dyadic *radius2, int *feature);
+
+/* State by the table of docs/design.md from the exact ends of the interval of contact. */
+int ref_state_of_times(const ref_root *first, const ref_root *last);
+
+#endif
