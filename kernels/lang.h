@@ -26,6 +26,8 @@
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 /* ---------------------------------------------------------------- OpenCL C */
 #pragma OPENCL FP_CONTRACT OFF
+#define half half_ /* words to the solvers, keywords to OpenCL C */
+#define local local_
 #define FN static inline
 #define G __global
 typedef float real;
@@ -49,7 +51,7 @@ typedef LANG_CAT(float, LANES) vf;
 typedef LANG_CAT(int, LANES) vi;
 typedef vi vm; /* -1 or 0 */
 #define v_not(m) (~(m))
-#define v_any(m) any(m)
+#define v_any(m) LANG_CAT(v_any_, LANES)(m)
 #define v_bits(x) LANG_CAT(as_int, LANES)(x)
 #define v_from_bits(x) LANG_CAT(as_float, LANES)(x)
 #define v_store_u8(p, x) LANG_CAT(vstore, LANES)(LANG_CAT(convert_uchar, LANES)(x), 0, p)
@@ -68,9 +70,20 @@ FN vm vi_gt(vi a, vi b) { return a > b; }
 FN vm vi_eq(vi a, vi b) { return a == b; }
 FN vm v_and(vm a, vm b) { return a & b; }
 FN vm v_or(vm a, vm b) { return a | b; }
+/* Halves or-ed together: any() is a chain of branches on some CPUs. */
+FN int v_any_2(int2 m) { return (m.lo | m.hi) != 0; }
+FN int v_any_4(int4 m) { return v_any_2(m.lo | m.hi); }
+FN int v_any_8(int8 m) { return v_any_4(m.lo | m.hi); }
+FN int v_any_16(int16 m) { return v_any_8(m.lo | m.hi); }
 FN vf v_min(vf a, vf b) { return a < b ? a : b; }
 FN vf v_max(vf a, vf b) { return a > b ? a : b; }
 FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
+/* -0 becomes +0, the rest stays. In integers, because a compiler may drop the sum with 0 (Mesa's does). */
+FN vf v_positive_zero(vf x)
+{
+    const vi bits = v_bits(x), zero = v_i(0);
+    return v_from_bits(vi_sel(vi_gt(bits & R_MAGNITUDE_MASK, zero), bits, zero));
+}
 
 #else
 /* ---------------------------------------------------------------- C */
@@ -180,6 +193,7 @@ FN vf v_load(const real *p) { vf r; memcpy(&r, p, sizeof r); return r; }
 FN void v_store(real *p, vf x) { memcpy(p, &x, sizeof x); }
 FN vm v_and(vm a, vm b) { return (vm)(a & b); }
 FN vm v_or(vm a, vm b) { return (vm)(a | b); }
+FN vf v_positive_zero(vf x) { return x + v_f(R(0.0)); } /* -0 becomes +0, the rest stays */
 #endif
 
 /* ---------------------------------------------------------------- built from the verbs above */
@@ -192,7 +206,6 @@ FN vf v_head(vf x) { return v_from_bits(v_bits(x) & R_HEAD_MASK); }
 FN vm v_finite(vf x) { return vi_gt(v_i(R_INFINITY_BITS), v_magnitude(x)); }
 FN vf v_copysign_one(vf x) { return v_from_bits((v_bits(x) & R_SIGN_MASK) | v_bits(v_f(R(1.0)))); }
 FN vf v_infinity(void) { return v_from_bits(v_i(R_INFINITY_BITS)); }
-FN vf v_positive_zero(vf x) { return x + v_f(R(0.0)); } /* -0 becomes +0, the rest stays */
 
 FN vi vi_min(vi a, vi b) { return vi_sel(vi_gt(a, b), b, a); }
 

@@ -67,7 +67,7 @@ enum { OUT_POINT_X, OUT_POINT_Y, OUT_POINT_Z, OUT_NORMAL_X, OUT_NORMAL_Y, OUT_NO
 
 /* The hierarchy over a mesh: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH triangles, both in columns so
  * that lanes read them side by side. Lengths in nodes are scaled by the mesh's power of two. An empty slot of a node
- * has lo > hi; an empty slot of a leaf repeats its last triangle. */
+ * has child 0, which is the root and nobody's child; an empty slot of a leaf repeats its last triangle. */
 #define MESH_WIDTH 16
 #define MESH_STACK 512
 

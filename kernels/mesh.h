@@ -180,7 +180,7 @@ FN int mesh_push(G const mesh_node *node, mesh_slabs s, real limit, mesh_open *s
         v_store(enters, enter);
         v_store(opens, v_sel(open, v_f(R(1.0)), v_f(R(0.0))));
         for (int i = 0; i < LANES; i++) {
-            if (opens[i] == R(0.0))
+            if (opens[i] == R(0.0) || node->child[lane + i] == 0) /* the root is no child: an empty slot */
                 continue;
             int at = top++;
             for (; at > bottom && stack[at - 1].enter < enters[i]; at--)

@@ -26,12 +26,21 @@ typedef struct spheres_relative {
     vi length, speed;
 } spheres_relative;
 
+/* (a1 - a0) - (b1 - b0) with the rounding errors of all three differences put back: two spheres that move almost alike
+ * keep their small relative motion. */
+FN v3 spheres_motion(spheres_in in)
+{
+    const v3 a = v3_sub(in.a1, in.a0), b = v3_sub(in.b1, in.b0), v = v3_sub(a, b);
+    const v3 lost = v3_sub(v3_sub_error(in.a1, in.a0, a), v3_sub_error(in.b1, in.b0, b));
+    return v3_add(v, v3_add(v3_sub_error(a, b, v), lost));
+}
+
 FN spheres_relative spheres_relate(spheres_in in)
 {
     spheres_relative x;
     x.d = v3_sub(in.a0, in.b0);
     x.d_error = v3_sub_error(in.a0, in.b0, x.d);
-    x.v = v3_sub(v3_sub(in.a1, in.a0), v3_sub(in.b1, in.b0));
+    x.v = spheres_motion(in);
     x.radius = in.radius_a + in.radius_b;
     x.length = vi_max(v3_magnitude(x.d), v_magnitude(x.radius));
     x.speed = v3_magnitude(x.v);

@@ -227,27 +227,43 @@ FN void sweep_face_root(sweep_contact *best, vm better, vf at, vf g0, vf g1, vf 
     sweep_take(best, v_and(better, inside), at, g2, g0, g0 + g1 + g2, FEATURE_FACE, points);
 }
 
+/* Normal of the triangle. A sliver's cross product rounds to a vector that leans along the sliver, and a lean of eps
+ * there moves the plane by eps times its length; taking out the part along P0P1 leaves only lean across, which is
+ * harmless. A triangle without area gives noise square to the edge, or NaN: then the face never wins over the edges. */
+FN v3 sweep_normal(sweep_view k)
+{
+    const v3 n = v3_of(k.e0y * k.e2h - k.e0h * k.e2y, k.e0h * k.e2x - k.e0x * k.e2h, k.e0x * k.e2y - k.e0y * k.e2x);
+    const v3 e = v3_of(k.e0x, k.e0y, k.e0h);
+    return v3_sub(n, v3_mul(e, v3_dot(n, e) / v3_dot(e, e)));
+}
+
 /* Slab of the plane, bounded by the prism over the triangle. A triangle of area below 2^-51 local units is left to its
  * edges. The region test is taken at the root itself, so a root that is ill-conditioned (motion along the plane) can be
  * early or late by no more than the slide, and never beside the triangle. */
 FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, int want)
 {
-    const v3 n = v3_of(k.e0y * k.e2h - k.e0h * k.e2y, k.e0h * k.e2x - k.e0x * k.e2h, k.e0x * k.e2y - k.e0y * k.e2x);
+    const v3 n = sweep_normal(k);
     const vf n2 = v3_dot(n, n);
     const vf per_nz = v_f(R(1.0)) / n.z;
     const vf middle = (n.x * k.qx + n.y * k.qy) * per_nz;
     const vf half = k.radius * v_sqrt(n2) * v_abs(per_nz);
     const vm solid = v_lt(v_f(R(0x1p-100)), n2);
+    /* A contact lies no farther along the motion than the triangle and the radius reach; the walls of a needle, all but
+     * parallel, would let a root pass far beyond its tip. */
+    const vf zero = v_f(R(0.0)), reach = k.radius + v_f(R(0x1p-10));
+    const vf low = v_min(v_min(k.e0h, k.e2h), zero) - reach, high = v_max(v_max(k.e0h, k.e2h), zero) + reach;
     const sweep_wall g0 = sweep_wall_of(n, k.qx, k.qy, k.e0x, k.e0y, k.e0h);
     const sweep_wall g1 = sweep_wall_of(n, k.qx + k.e0x, k.qy + k.e0y, e1x, e1y, e1h);
     const sweep_wall g2 = sweep_wall_of(n, k.qx, k.qy, -k.e2x, -k.e2y, -k.e2h);
     const vf enter = middle - half, enter_at = k.h + enter;
-    sweep_face_root(&s->first, v_and(solid, v_lt(enter_at, s->first.at)), enter_at, enter * g0.slope - g0.offset,
-                    (enter - k.e0h) * g1.slope - g1.offset, enter * g2.slope - g2.offset, want == SWEEP_FULL);
+    const vm enters = v_and(v_and(solid, v_within(low, enter, high)), v_lt(enter_at, s->first.at));
+    sweep_face_root(&s->first, enters, enter_at, enter * g0.slope - g0.offset, (enter - k.e0h) * g1.slope - g1.offset,
+                    enter * g2.slope - g2.offset, want == SWEEP_FULL);
     if (want != SWEEP_FIRST) {
         const vf leave = middle + half, leave_at = k.h + leave;
-        sweep_face_root(&s->last, v_and(solid, v_gt(leave_at, s->last.at)), leave_at, leave * g0.slope - g0.offset,
-                        (leave - k.e0h) * g1.slope - g1.offset, leave * g2.slope - g2.offset, want == SWEEP_FULL);
+        const vm leaves = v_and(v_and(solid, v_within(low, leave, high)), v_gt(leave_at, s->last.at));
+        sweep_face_root(&s->last, leaves, leave_at, leave * g0.slope - g0.offset, (leave - k.e0h) * g1.slope - g1.offset,
+                        leave * g2.slope - g2.offset, want == SWEEP_FULL);
     }
 }
 
