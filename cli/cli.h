@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands share: options, exit statuses, messages and the library context. */
+#ifndef CAROM_CLI_H
+#define CAROM_CLI_H
+
+#include <carom/carom.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit statuses: part of the contract with scripts. */
+enum { EXIT_DONE = 0, EXIT_WORK = 1, EXIT_USAGE = 2 };
+
+/* Options a command may accept; a bit each so that a command's row says which. */
+enum {
+    OPTION_BACKEND = 1u << 0,
+    OPTION_DEVICE = 1u << 1,
+    OPTION_ISA = 1u << 2,
+    OPTION_THREADS = 1u << 3,
+    OPTION_ACCURACY = 1u << 4,
+    OPTION_OUTPUT = 1u << 5,
+    OPTION_PAIRS = 1u << 6,
+    OPTION_MESH = 1u << 7,
+    OPTION_SPHERES = 1u << 8,
+    OPTION_T_MAX = 1u << 9,
+    OPTION_HITS = 1u << 10,
+    OPTION_START = 1u << 11,
+    OPTION_CULL_BACK = 1u << 12,
+    OPTION_QUERIES = 1u << 13,
+    OPTION_SEED = 1u << 14,
+    OPTIONS_COMPUTE = OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY
+};
+
+typedef struct cli_options {
+    uint32_t given; /* OPTION_ bits that were on the command line */
+    carom_backend backend;
+    const char *device;
+    carom_isa isa;
+    uint32_t threads; /* 0: not given */
+    carom_accuracy accuracy;
+    const char *output; /* NULL: standard output */
+    const char *pairs, *mesh, *spheres;
+    float t_max; /* +inf unless given */
+    const char *hits, *start;
+    uint64_t queries, seed;
+} cli_options;
+
+typedef struct cli_command {
+    const char *name;
+    uint32_t accepts;    /* OPTION_ bits */
+    const char *summary; /* one line for `carom --help` */
+    const char *synopsis;
+    const char *details; /* what it reads and writes */
+    int (*run)(const cli_options *options);
+} cli_command;
+
+/* Parse argv[1..] of `command`. Returns -1 to go on and run it, else the exit status (help, version, bad usage). */
+int options_parse(const cli_command *command, int argc, char **argv, cli_options *out);
+/* Print text to standard output and say whether it got there. Returns an exit status. */
+int cli_print(const char *text);
+int cli_print_version(void);
+
+/* One line on standard error, `carom: ` in front and a newline behind. */
+void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same and an exit status: `return cli_refuse(EXIT_USAGE, ...)`. */
+int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Report a failed library call; `about` (may be NULL) stands in front. Returns the exit status it means. */
+int cli_library_error(const char *about, carom_status status, const carom_error *err);
+/* Say on standard error how many queries a device left to the CPU, if any. */
+void cli_report_fallback(const carom_stats *stats);
+
+/* Context description as the options ask; warnings of the library go to standard error. */
+carom_context_desc cli_context_desc(const cli_options *options);
+/* Create the context. Returns EXIT_DONE or an exit status with the message printed. */
+int cli_context_open(const cli_options *options, carom_context **out);
+
+/* count * size bytes, or NULL if that overflows or memory is short; never NULL for a count of 0. */
+void *cli_alloc(uint64_t count, size_t size);
+int cli_no_memory(void);
+/* Seconds of a clock that never steps back. */
+double cli_seconds(void);
+
+int command_info(const cli_options *options);
+int command_sweep(const cli_options *options);
+int command_sweep_mesh(const cli_options *options);
+int command_overlap(const cli_options *options);
+int command_spheres(const cli_options *options);
+int command_verify(const cli_options *options);
+
+#endif

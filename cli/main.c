@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* The carom command: the table of commands and what all of them need. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const cli_command commands[] = {
+    {"info", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH,
+     "what this build and this machine can do, or what a mesh holds", "carom info [--backend B] [--mesh M]",
+     "Prints version, instruction sets, OpenCL devices, whether each passed the bit probe, and which is chosen.\n"
+     "With --mesh it prints the parts, counts and bounds of the mesh and what the import changed.\n",
+     command_info},
+    {"sweep", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_T_MAX |
+                  OPTION_HITS | OPTION_START | OPTION_CULL_BACK,
+     "moving spheres against triangles: times, points and features of contact",
+     "carom sweep --pairs F.csv [options]\n       carom sweep --mesh M --spheres S.csv [--t-max T] [options]",
+     "F.csv has the columns cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z and optionally wx,wy,wz.\n"
+     "S.csv has the columns cx,cy,cz,radius,vx,vy,vz and optionally t_max, which overrides --t-max row by row.\n"
+     "A file named - is standard input. One row per input row, in order.\n",
+     command_sweep},
+    {"overlap", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_HITS,
+     "spheres against triangles at rest: the separating-axis test", "carom overlap --pairs F.csv [options]",
+     "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
+     "A file named - is standard input. One row per input row, in order.\n",
+     command_overlap},
+    {"spheres", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, "moving spheres against moving spheres",
+     "carom spheres --pairs F.csv [options]",
+     "F.csv has the columns a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb. Output: state,u_first,u_last.\n"
+     "A file named - is standard input. One row per input row, in order.\n",
+     command_spheres},
+    {"verify", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_QUERIES | OPTION_SEED,
+     "compare every backend bit by bit, and with the exact reference", "carom verify [--queries N] [--seed S]",
+     "Every instruction set, thread count and OpenCL device present answers N queries of each type (default 1000000)\n"
+     "and min(N, 100000) queries go to the exact reference. Exit status 1 on any difference.\n",
+     command_verify},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+void cli_message(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("carom: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+int cli_refuse(int status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("carom: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return status;
+}
+
+int cli_library_error(const char *about, carom_status status, const carom_error *err)
+{
+    const char *sentence = err->message[0] ? err->message : carom_status_name(status);
+    cli_message("%s%s%s", about ? about : "", about ? ": " : "", sentence);
+    return status == CAROM_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_WORK;
+}
+
+void cli_report_fallback(const carom_stats *stats)
+{
+    if (stats->fallen_back > 0)
+        cli_message("%llu of %llu queries fell back from the device to the CPU: %s",
+                    (unsigned long long)stats->fallen_back, (unsigned long long)stats->queries, stats->fallback_reason);
+}
+
+static void log_to_stderr(void *user, carom_log_level level, const char *message)
+{
+    (void)user;
+    fprintf(stderr, "carom: %s%s\n", level == CAROM_LOG_WARNING ? "warning: " : "", message);
+}
+
+carom_context_desc cli_context_desc(const cli_options *options)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    desc.backend = options->backend;
+    desc.device = options->device;
+    desc.isa = options->isa;
+    desc.threads = options->threads;
+    desc.log = log_to_stderr;
+    desc.log_level = CAROM_LOG_WARNING;
+    return desc;
+}
+
+int cli_context_open(const cli_options *options, carom_context **out)
+{
+    carom_context_desc desc = cli_context_desc(options);
+    carom_error err = {0};
+    carom_status status = carom_context_create(&desc, out, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+}
+
+void *cli_alloc(uint64_t count, size_t size)
+{
+    if (count > SIZE_MAX / size)
+        return NULL;
+    return malloc(count > 0 ? (size_t)count * size : 1);
+}
+
+int cli_no_memory(void)
+{
+    return cli_refuse(EXIT_WORK, "out of memory");
+}
+
+double cli_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int cli_print(const char *text)
+{
+    if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
+        return cli_refuse(EXIT_WORK, "standard output: %s", strerror(errno));
+    return EXIT_DONE;
+}
+
+int cli_print_version(void)
+{
+    char line[64];
+    snprintf(line, sizeof line, "carom %s\n", carom_version());
+    return cli_print(line);
+}
+
+static int print_usage(void)
+{
+    char text[2048];
+    size_t used = (size_t)snprintf(text, sizeof text, "usage: carom COMMAND [options]\n\n"
+                                   "Batches of sphere/triangle and sphere/sphere queries, the same bits from every "
+                                   "backend.\n\ncommands:\n");
+    for (size_t i = 0; i < COMMAND_COUNT && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    if (used < sizeof text)
+        snprintf(text + used, sizeof text - used,
+                 "\n  carom COMMAND --help   the options of a command\n  carom --version        the version\n"
+                 "\nExit status: 0 success, 1 the work failed, 2 bad usage or bad input.\n");
+    return cli_print(text);
+}
+
+/* A closed standard stream would hand its number to the next file opened, and results would land there. The
+ * stand-ins are opened the wrong way round so that using them still fails. */
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) == -1)
+            return;
+}
+
+int main(int argc, char **argv)
+{
+    hold_standard_streams();
+    /* A reader that went away and a file size limit must end in a message and status 1, not in a silent death. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    if (argc < 2)
+        return cli_refuse(EXIT_USAGE, "a command is missing: info, sweep, overlap, spheres or verify; carom --help");
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+        return print_usage();
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+        return cli_print_version();
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], commands[i].name))
+            continue;
+        cli_options options;
+        int status = options_parse(&commands[i], argc - 1, argv + 1, &options);
+        return status >= 0 ? status : commands[i].run(&options);
+    }
+    return cli_refuse(EXIT_USAGE, "unknown %s '%s'; see carom --help", argv[1][0] == '-' ? "option" : "command",
+                      argv[1]);
+}

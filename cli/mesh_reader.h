@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Between mesh_import.c and the readers: building a mesh, scanning text. Every reader works on a file in memory and
+ * checks each size against the bytes that are left before it believes it. */
+#ifndef CAROM_CLI_MESH_READER_H
+#define CAROM_CLI_MESH_READER_H
+
+#include "mesh_import.h"
+
+typedef struct mesh_file {
+    const char *path;
+    const char *data;
+    size_t size;
+} mesh_file;
+
+/* Each returns an exit status and has explained anything but EXIT_DONE. */
+int mesh_read_ply(const mesh_file *file, mesh_data *out);
+int mesh_read_stl(const mesh_file *file, mesh_data *out);
+int mesh_read_obj(const mesh_file *file, mesh_data *out);
+int mesh_read_off(const mesh_file *file, mesh_data *out);
+int mesh_read_assimp(const char *path, mesh_data *out);
+
+/* ---- building; each returns an exit status ---- */
+int mesh_add_part(mesh_data *mesh, const char *name, size_t length);
+int mesh_add_vertex(mesh_data *mesh, const float xyz[3]);
+int mesh_add_triangle(mesh_data *mesh, uint32_t a, uint32_t b, uint32_t c);
+/* n corners, each below vertex_count. Fewer than three are counted as a dropped point or line. */
+int mesh_add_polygon(mesh_data *mesh, const uint32_t *corners, size_t n);
+/* A line of what the import changed. */
+void mesh_note(mesh_data *mesh, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- scanning lines of words ---- */
+typedef struct mesh_scan {
+    const char *at, *end; /* what is left of the file */
+    const char *word;     /* what is left of the line */
+    const char *line_end;
+    uint64_t line;
+} mesh_scan;
+
+mesh_scan mesh_scan_begin(const char *data, size_t size);
+/* Step to the next line that has a word, '#' beginning a comment if `comments`. Returns 0 at the end of the file. */
+int mesh_scan_line(mesh_scan *scan, int comments);
+/* Next word of the line, or 0. */
+int mesh_scan_word(mesh_scan *scan, const char **word, size_t *length);
+int mesh_scan_float(mesh_scan *scan, float *out);
+int mesh_scan_integer(mesh_scan *scan, int64_t *out);
+/* Does the word equal `text`, letter case aside? */
+int mesh_word_is(const char *word, size_t length, const char *text);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Command-line options: one table for all commands, refused with a sentence that names option and value. */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct option_row {
+    uint32_t bit;
+    const char *name;
+    const char *value; /* NULL: takes none */
+    const char *help;
+} option_row;
+
+static const option_row option_rows[] = {
+    {OPTION_PAIRS, "pairs", "FILE", "CSV file of pairs"},
+    {OPTION_MESH, "mesh", "FILE", "mesh file"},
+    {OPTION_SPHERES, "spheres", "FILE", "CSV file of spheres"},
+    {OPTION_T_MAX, "t-max", "T", "end of the time window, >= 0 or inf (default inf)"},
+    {OPTION_HITS, "hits", "WHICH", "which hits to report: first (this version has no other)"},
+    {OPTION_START, "start", "POLICY", "contact at time 0: report (this version has no other)"},
+    {OPTION_CULL_BACK, "cull-back", NULL, "not in this version"},
+    {OPTION_QUERIES, "queries", "N", "queries of each type (default 1000000)"},
+    {OPTION_SEED, "seed", "S", "seed of the queries (default 1)"},
+    {OPTION_BACKEND, "backend", "B", "auto, cpu (never loads OpenCL) or opencl (default auto)"},
+    {OPTION_DEVICE, "device", "D", "OpenCL device: number or part of a name, as carom info lists them"},
+    {OPTION_ISA, "isa", "I", "CPU path: auto, scalar, sse4.1, avx2, avx512 or neon (default auto)"},
+    {OPTION_THREADS, "threads", "N", "CPU threads, >= 1 (default: all that the process may use)"},
+    {OPTION_ACCURACY, "accuracy", "A", "fast (exact is not in this version)"},
+    {OPTION_OUTPUT, "output", "FILE", "where to write (-o FILE; default standard output)"},
+};
+
+enum { ROW_COUNT = sizeof option_rows / sizeof option_rows[0], SHORT_OUTPUT = 'o', LONG_BASE = 256 };
+enum { LONG_HELP = LONG_BASE + ROW_COUNT, LONG_VERSION };
+
+static int print_command_help(const cli_command *command)
+{
+    char text[4096];
+    size_t used = (size_t)snprintf(text, sizeof text, "usage: %s\n\n%c%s.\n%s\noptions:\n", command->synopsis,
+                                   command->summary[0] - 'a' + 'A', command->summary + 1, command->details);
+    for (size_t i = 0; i < ROW_COUNT && used < sizeof text; i++) {
+        char left[32];
+        if (!(command->accepts & option_rows[i].bit))
+            continue;
+        snprintf(left, sizeof left, "--%s %s", option_rows[i].name, option_rows[i].value ? option_rows[i].value : "");
+        used += (size_t)snprintf(text + used, sizeof text - used, "  %-18s %s\n", left, option_rows[i].help);
+    }
+    if (used < sizeof text)
+        snprintf(text + used, sizeof text - used, "  %-18s %s\n  %-18s %s\n", "--help", "this text", "--version",
+                 "the version");
+    return cli_print(text);
+}
+
+/* A decimal number without sign, within [low, high]. */
+static int parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+{
+    if (*text < '0' || *text > '9')
+        return 0;
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*end != '\0' || errno == ERANGE || value < low || value > high)
+        return 0;
+    *out = value;
+    return 1;
+}
+
+static int parse_word(const char *text, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(text, words[i]))
+            return i;
+    return -1;
+}
+
+static int set_isa(const char *value, cli_options *out)
+{
+    static const char *const words[] = {"auto", "scalar", "sse4.1", "avx2", "avx512", "neon"};
+    static const carom_isa isas[] = {CAROM_ISA_AUTO, CAROM_ISA_SCALAR, CAROM_ISA_SSE41,
+                                     CAROM_ISA_AVX2, CAROM_ISA_AVX512, CAROM_ISA_NEON};
+    int i = parse_word(value, words, 6);
+    if (i < 0)
+        return cli_refuse(EXIT_USAGE, "--isa: expected auto, scalar, sse4.1, avx2, avx512 or neon, got '%s'", value);
+    if (!carom_isa_available(isas[i]))
+        return cli_refuse(EXIT_USAGE, "--isa %s: this CPU or this build does not have it; see carom info", value);
+    out->isa = isas[i];
+    return -1;
+}
+
+static int set_backend(const char *value, cli_options *out)
+{
+    static const char *const words[] = {"auto", "cpu", "opencl"};
+    static const carom_backend backends[] = {CAROM_BACKEND_AUTO, CAROM_BACKEND_CPU, CAROM_BACKEND_OPENCL};
+    int i = parse_word(value, words, 3);
+    if (i < 0)
+        return cli_refuse(EXIT_USAGE, "--backend: expected auto, cpu or opencl, got '%s'", value);
+    out->backend = backends[i];
+    return -1;
+}
+
+static int set_accuracy(const char *value, cli_options *out)
+{
+    static const char *const words[] = {"fast", "exact"};
+    int i = parse_word(value, words, 2);
+    if (i < 0)
+        return cli_refuse(EXIT_USAGE, "--accuracy: expected fast or exact, got '%s'", value);
+    out->accuracy = i == 0 ? CAROM_ACCURACY_FAST : CAROM_ACCURACY_EXACT;
+    return -1;
+}
+
+static int set_t_max(const char *value, cli_options *out)
+{
+    char *end;
+    float t = strtof(value, &end);
+    if (end == value || *end != '\0' || !(t >= 0.0f))
+        return cli_refuse(EXIT_USAGE, "--t-max: expected a number >= 0 or inf, got '%s'", value);
+    out->t_max = t;
+    return -1;
+}
+
+static int set_hits(const cli_command *command, const char *value, cli_options *out)
+{
+    static const char *const sweep[] = {"first", "all", "any"}, *const overlap[] = {"any", "count", "all", "closest"};
+    int is_sweep = !strcmp(command->name, "sweep");
+    if (parse_word(value, is_sweep ? sweep : overlap, is_sweep ? 3 : 4) < 0)
+        return cli_refuse(EXIT_USAGE, "--hits: expected %s, got '%s'",
+                          is_sweep ? "first, all or any" : "any, count, all or closest", value);
+    out->hits = value;
+    return -1;
+}
+
+static int set_start(const char *value, cli_options *out)
+{
+    static const char *const words[] = {"report", "skip-parting", "skip"};
+    if (parse_word(value, words, 3) < 0)
+        return cli_refuse(EXIT_USAGE, "--start: expected report, skip-parting or skip, got '%s'", value);
+    out->start = value;
+    return -1;
+}
+
+static int set_threads(const char *value, cli_options *out)
+{
+    uint64_t threads;
+    if (!parse_count(value, 1, 65536, &threads))
+        return cli_refuse(EXIT_USAGE, "--threads: expected a whole number from 1 to 65536, got '%s'", value);
+    out->threads = (uint32_t)threads;
+    return -1;
+}
+
+static int set_file(const char *name, const char *value, const char **out)
+{
+    if (*value == '\0')
+        return cli_refuse(EXIT_USAGE, "--%s: expected a file name, got an empty one", name);
+    *out = value;
+    return -1;
+}
+
+/* Store one option. Returns -1 to go on, else an exit status. */
+static int set_option(const cli_command *command, const option_row *row, const char *value, cli_options *out)
+{
+    out->given |= row->bit;
+    switch (row->bit) {
+    case OPTION_BACKEND: return set_backend(value, out);
+    case OPTION_DEVICE: return set_file(row->name, value, &out->device);
+    case OPTION_ISA: return set_isa(value, out);
+    case OPTION_THREADS: return set_threads(value, out);
+    case OPTION_ACCURACY: return set_accuracy(value, out);
+    case OPTION_OUTPUT: return set_file(row->name, value, &out->output);
+    case OPTION_PAIRS: return set_file(row->name, value, &out->pairs);
+    case OPTION_MESH: return set_file(row->name, value, &out->mesh);
+    case OPTION_SPHERES: return set_file(row->name, value, &out->spheres);
+    case OPTION_T_MAX: return set_t_max(value, out);
+    case OPTION_HITS: return set_hits(command, value, out);
+    case OPTION_START: return set_start(value, out);
+    case OPTION_QUERIES:
+        if (!parse_count(value, 1, UINT64_C(1) << 48, &out->queries))
+            return cli_refuse(EXIT_USAGE, "--queries: expected a whole number >= 1, got '%s'", value);
+        return -1;
+    case OPTION_SEED:
+        if (!parse_count(value, 0, UINT64_MAX, &out->seed))
+            return cli_refuse(EXIT_USAGE, "--seed: expected a whole number below 2^64, got '%s'", value);
+        return -1;
+    default: return -1;
+    }
+}
+
+/* getopt says the same of an option that nobody knows and of one that two names begin with. */
+static int refuse_option(const cli_command *command, const char *argument)
+{
+    size_t length = strcspn(argument, "=");
+    int matches = 0, exact = 0;
+    if (strncmp(argument, "--", 2))
+        return cli_refuse(EXIT_USAGE, "%s: unknown option '%s'; see carom %s --help", command->name, argument,
+                          command->name);
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (!(command->accepts & option_rows[i].bit) || strncmp(argument + 2, option_rows[i].name, length - 2))
+            continue;
+        matches++;
+        exact |= strlen(option_rows[i].name) == length - 2;
+    }
+    exact |= length == 6 && !strncmp(argument, "--help", 6);
+    exact |= length == 9 && !strncmp(argument, "--version", 9);
+    const char *wrong = exact || matches == 1 ? "takes no value" : matches > 1 ? "is ambiguous" : "is unknown";
+    return cli_refuse(EXIT_USAGE, "%s: option '%.*s' %s; see carom %s --help", command->name, (int)length, argument,
+                      wrong, command->name);
+}
+
+static void list_options(const cli_command *command, struct option *list)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (command->accepts & option_rows[i].bit)
+            list[used++] = (struct option){option_rows[i].name, option_rows[i].value ? required_argument : no_argument,
+                                           NULL, (int)(LONG_BASE + i)};
+    list[used++] = (struct option){"help", no_argument, NULL, LONG_HELP};
+    list[used++] = (struct option){"version", no_argument, NULL, LONG_VERSION};
+    list[used] = (struct option){NULL, 0, NULL, 0};
+}
+
+static int check_together(const cli_command *command, const cli_options *o)
+{
+    if ((o->given & OPTION_DEVICE) && o->backend == CAROM_BACKEND_CPU)
+        return cli_refuse(EXIT_USAGE, "--device names an OpenCL device, and --backend cpu uses none");
+    if (o->accuracy == CAROM_ACCURACY_EXACT)
+        return cli_refuse(EXIT_WORK, "--accuracy exact is not in this version (%s), only fast is; nothing was computed",
+                          carom_version());
+    (void)command;
+    return -1;
+}
+
+int options_parse(const cli_command *command, int argc, char **argv, cli_options *out)
+{
+    struct option list[ROW_COUNT + 3];
+    list_options(command, list);
+    *out = (cli_options){.t_max = INFINITY, .queries = 1000000, .seed = 1};
+    optind = 0;
+    opterr = 0;
+    const char *shorts = command->accepts & OPTION_OUTPUT ? ":o:h" : ":h";
+    for (;;) {
+        int at = optind > 0 ? optind : 1;
+        int code = getopt_long(argc, argv, shorts, list, NULL);
+        int status = -1;
+        if (code == -1)
+            break;
+        if (code == LONG_HELP || code == 'h')
+            return print_command_help(command);
+        if (code == LONG_VERSION)
+            return cli_print_version();
+        if (code == ':')
+            return cli_refuse(EXIT_USAGE, "%s: option '%s' needs a value", command->name, argv[optind - 1]);
+        if (code == '?')
+            return refuse_option(command, argv[optind - 1 >= at ? optind - 1 : at]);
+        if (code == SHORT_OUTPUT)
+            code = LONG_BASE + ROW_COUNT - 1;
+        status = set_option(command, &option_rows[code - LONG_BASE], optarg, out);
+        if (status >= 0)
+            return status;
+    }
+    if (optind < argc)
+        return cli_refuse(EXIT_USAGE, "%s: unexpected argument '%s'; see carom %s --help", command->name, argv[optind],
+                          command->name);
+    return check_together(command, out);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Results to a file that appears whole or not at all, or straight to a device, pipe or standard output. */
+#ifndef CAROM_CLI_OUTPUT_H
+#define CAROM_CLI_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { OUTPUT_BUFFER = 1 << 18, OUTPUT_NUMBER_MAX = 32 };
+
+typedef struct output {
+    const char *shown; /* as messages name it */
+    int fd;
+    char *final, *temporary; /* NULL: written directly */
+    int error;               /* first errno of a failed write */
+    size_t used;
+    char *buffer;
+} output;
+
+/* path  NULL or "-": standard output. Returns an exit status with the message printed. */
+int output_open(output *out, const char *path);
+/* Flush, close and put the file in place; if `status` is not EXIT_DONE, throw it away instead.
+ * Returns the exit status of the command. */
+int output_close(output *out, int status);
+
+void output_text(output *out, const char *text);
+void output_char(output *out, char c);
+void output_int(output *out, int64_t value);
+/* As %.9g prints it. */
+void output_float(output *out, float value);
+void output_format(output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* %.9g into text; returns the length. */
+size_t output_number(char text[OUTPUT_NUMBER_MAX], float value);
+
+#endif

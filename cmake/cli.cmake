@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# The carom command. A command is a file in cli/, so the files are found, not listed.
+file(GLOB carom_mesh_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/mesh_*.c)
+file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/*.c)
+list(APPEND carom_mesh_sources cli/csv_number.c)
+list(REMOVE_ITEM carom_cli_sources ${carom_mesh_sources})
+
+option(CAROM_ASSIMP "Read mesh formats beyond PLY, STL, OBJ and OFF, if assimp is installed" ON)
+find_package(PkgConfig QUIET)
+if(CAROM_ASSIMP AND PkgConfig_FOUND)
+  pkg_check_modules(CAROM_ASSIMP_PC QUIET IMPORTED_TARGET assimp)
+endif()
+
+# The mesh readers alone, because the demo reads meshes too.
+add_library(carom_mesh_import OBJECT ${carom_mesh_sources})
+target_link_libraries(carom_mesh_import PRIVATE carom_flags carom)
+if(CAROM_ASSIMP_PC_FOUND)
+  target_link_libraries(carom_mesh_import PUBLIC PkgConfig::CAROM_ASSIMP_PC)
+  target_compile_definitions(carom_mesh_import PUBLIC CAROM_HAVE_ASSIMP)
+  message(STATUS "carom: assimp ${CAROM_ASSIMP_PC_VERSION}: the command reads its mesh formats too")
+elseif(CAROM_ASSIMP)
+  message(STATUS "carom: no assimp (Debian: libassimp-dev, pkg-config): the command reads PLY, STL, OBJ and OFF only")
+endif()
+
+# The library has the target name `carom`, so the command's target has another; its file is <build>/carom.
+add_executable(carom_cli ${carom_cli_sources})
+target_link_libraries(carom_cli PRIVATE carom_flags carom carom_reference carom_mesh_import m)
+file(RELATIVE_PATH carom_libdir_from_bindir ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(carom_cli PROPERTIES OUTPUT_NAME carom RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
+  INSTALL_RPATH "$ORIGIN/${carom_libdir_from_bindir}")
+target_include_directories(carom_cli PRIVATE reference)

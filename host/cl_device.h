@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* What the OpenCL files share: the open device, its programs, and the stream that carries columns through it. */
+#ifndef CAROM_CL_DEVICE_H
+#define CAROM_CL_DEVICE_H
+#include <CL/cl.h>
+
+#include "cl.h"
+
+/* Programs: the pair kernels in their order, then these. */
+enum {
+    CAROMI_PROGRAM_MESH_FIRST = CAROMI_PAIR_KERNEL_COUNT,
+    CAROMI_PROGRAM_MESH_CONTACT,
+    CAROMI_PROGRAM_ROUNDING,
+    CAROMI_PROGRAM_COUNT
+};
+
+typedef struct caromi_program {
+    cl_program program;
+    cl_kernel kernel;
+    int probed; /* its bits have been compared with the CPU's */
+} caromi_program;
+
+/* Memory for one column of a chunk, kept from chunk to chunk. */
+typedef struct caromi_cl_column {
+    cl_mem memory; /* what the kernel sees */
+    cl_mem pinned; /* discrete devices: host memory that the device copies from at full speed */
+    void *host;    /* pinned, mapped for good; unified devices: memory, mapped while the host uses it */
+    size_t capacity;
+    cl_mem direct; /* this chunk's: the caller's own array as a buffer, or NULL */
+    int shared;    /* direct belongs to an earlier column with the same array */
+} caromi_cl_column;
+
+enum { CAROMI_EVENTS_MAX = COLUMNS_MAX, CAROMI_LAUNCHES_MAX = 2 };
+
+/* Events of a chunk by what they measure. */
+typedef struct caromi_cl_events {
+    cl_event event[CAROMI_EVENTS_MAX];
+    uint32_t count;
+} caromi_cl_events;
+
+/* One chunk on its way; its queue is in order, so two slots are two chunks in flight. */
+typedef struct caromi_cl_slot {
+    cl_command_queue queue;
+    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX];
+    caromi_cl_events upload, compute, download;
+    uint64_t first, count; /* queries in flight, 0: idle */
+    uint64_t padded;       /* count up to whole groups of lanes */
+} caromi_cl_slot;
+
+enum { CAROMI_SLOTS = 2 };
+
+struct caromi_device {
+    const carom_context *context;
+    cl_device_id id;
+    cl_context cl;
+    carom_device_info info;
+    uint32_t lanes;
+    uint64_t max_items; /* most work-items in a launch */
+    int unified;        /* host and device share memory: columns are used where they lie */
+    int gpu;
+    caromi_cl_slot slots[CAROMI_SLOTS];
+    caromi_program programs[CAROMI_PROGRAM_COUNT];
+};
+
+/* A device as the ICD loader lists it; cl_select.c. */
+typedef struct caromi_cl_found {
+    cl_platform_id platform;
+    cl_device_id id;
+    uint32_t index;
+    carom_device_info info;
+} caromi_cl_found;
+
+/* The device that `selector` names (NULL: the best). */
+carom_status caromi_select_device(const carom_context *context, const char *selector, int gpu_only,
+                                  caromi_cl_found *found, carom_error *err);
+
+/* Turn an OpenCL code into a status and a sentence. */
+carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char *call, carom_error *err);
+
+/* Kernel texts; carom_embed_kernels in cmake/embed.cmake. */
+extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_closest_h[],
+    caromi_kernel_sweep_h[], caromi_kernel_contact_h[], caromi_kernel_overlap_h[], caromi_kernel_spheres_h[],
+    caromi_kernel_pairs_h[], caromi_kernel_mesh_h[], caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[],
+    caromi_kernel_rounding_cl[];
+
+const char *caromi_program_name(uint32_t program);
+/* Build a program once; cl_program.c. */
+carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err);
+void caromi_programs_release(caromi_device *device);
+
+/* Build a program and compare its bits with the CPU's, once; cl_probe.c. */
+carom_status caromi_probe_pairs(caromi_device *device, enum caromi_pair_kernel kernel, carom_error *err);
+/* The mesh programs; `context` is the one the probe's own mesh lives in. */
+carom_status caromi_probe_mesh(caromi_device *device, carom_context *context, int contact, carom_error *err);
+/* Quotients and roots of a device that does not promise them; cl_rounding.c. */
+carom_status caromi_probe_rounding(caromi_device *device, carom_error *err);
+
+/* Columns in, a launch, columns out; cl_stream.c. */
+typedef struct caromi_stream {
+    uint64_t count;
+    uint64_t chunk; /* most queries at a time */
+    uint32_t in_count, out_count;
+    const caromi_in_column *in;
+    const caromi_out_column *out;
+    uint8_t out_size[COLUMNS_MAX];
+    /* Enqueue what turns the slot's inputs into its outputs. */
+    carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
+    const void *user;
+} caromi_stream;
+
+/* Answer queries [*done, count). */
+carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
+                               carom_error *err);
+void caromi_slot_release(caromi_cl_slot *slot);
+
+static inline cl_mem caromi_column_memory(const caromi_cl_column *column)
+{
+    return column->direct ? column->direct : column->memory;
+}
+
+/* Set arguments from *next on: the first `count` columns. */
+cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_column *columns, uint32_t count);
+/* Set the number of work-items as the last argument and enqueue that many. */
+carom_status caromi_enqueue(caromi_device *device, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
+                            uint64_t items, carom_error *err);
+
+/* Without probes, for probes. */
+carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t *done,
+                                 carom_stats *stats, carom_error *err);
+carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *batch, uint64_t *done,
+                                carom_stats *stats, carom_error *err);
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Mesh sweeps on a device. A mesh is copied once per device; queries stream past it. */
+#include <string.h>
+
+#include "cl_device.h"
+
+/* A mesh on a device. OpenCL counts the references: the copy keeps the device's OpenCL context alive, so it may outlive
+ * the caromi_device, and a context that still has copies is never mistaken for a new one. */
+typedef struct mesh_copy {
+    const carom_context *context;
+    cl_context cl;
+    cl_mem nodes, leaves, vertices, indices;
+} mesh_copy;
+
+void caromi_device_mesh_release(void *memory)
+{
+    mesh_copy *copy = memory;
+    if (copy == NULL)
+        return;
+    const cl_mem parts[] = {copy->nodes, copy->leaves, copy->vertices, copy->indices};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i] != NULL)
+            (void)clReleaseMemObject(parts[i]);
+    (void)clReleaseContext(copy->cl);
+    caromi_free(copy->context, copy);
+}
+
+static carom_status copy_array(caromi_device *d, const char *what, void *data, uint64_t count, size_t size, cl_mem *out,
+                               carom_error *err)
+{
+    const uint64_t bytes = count * size;
+    cl_int code;
+    if (bytes > d->info.max_allocation)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CL_INVALID_BUFFER_SIZE,
+                           "the mesh's %s take %llu bytes; a buffer on %s holds at most %llu", what,
+                           (unsigned long long)bytes, d->info.name, (unsigned long long)d->info.max_allocation);
+    if (count == 0) /* a mesh of one leaf has no nodes, but a kernel wants a buffer */
+        *out = clCreateBuffer(d->cl, CL_MEM_READ_ONLY, size, NULL, &code);
+    else
+        *out = clCreateBuffer(d->cl, CL_MEM_READ_ONLY | (d->unified ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR),
+                              bytes, data, &code);
+    if (*out != NULL && code == CL_SUCCESS)
+        return CAROM_OK;
+    *out = NULL;
+    return caromi_cl_fail(d, code, "clCreateBuffer (mesh)", err);
+}
+
+static carom_status upload(caromi_device *d, carom_mesh *mesh, carom_error *err)
+{
+    mesh_copy *copy = mesh->device_copy;
+    if (copy != NULL && copy->cl == d->cl)
+        return CAROM_OK;
+    caromi_device_mesh_release(copy);
+    mesh->device_copy = NULL;
+    copy = caromi_alloc(mesh->context, 1, sizeof *copy);
+    if (copy == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh copy (%zu bytes)", sizeof *copy);
+    memset(copy, 0, sizeof *copy);
+    copy->context = mesh->context;
+    copy->cl = d->cl;
+    (void)clRetainContext(d->cl);
+    carom_status status =
+        copy_array(d, "nodes", mesh->nodes, mesh->info.node_count, sizeof *mesh->nodes, &copy->nodes, err);
+    if (status == CAROM_OK)
+        status = copy_array(d, "leaves", mesh->leaves, mesh->leaf_count, sizeof *mesh->leaves, &copy->leaves, err);
+    if (status == CAROM_OK)
+        status = copy_array(d, "vertices", mesh->vertices, mesh->vertex_count, 3 * sizeof(float), &copy->vertices, err);
+    if (status == CAROM_OK)
+        status = copy_array(d, "indices", mesh->indices, mesh->info.triangle_count, 3 * sizeof(uint32_t),
+                            &copy->indices, err);
+    if (status == CAROM_OK)
+        mesh->device_copy = copy;
+    else
+        caromi_device_mesh_release(copy);
+    return status;
+}
+
+/* Output columns. */
+enum { OUT_TRIANGLE, OUT_HIT_STATE, OUT_T, OUT_MESH_FIRST, OUT_MESH_CONTACT = OUT_MESH_FIRST + OUT_CONTACT };
+
+static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+{
+    const mesh_copy *copy = mesh->device_copy;
+    const mesh_frame *frame = &mesh->view.frame;
+    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_MESH_FIRST].kernel;
+    cl_uint next = 0;
+    cl_int code = clSetKernelArg(kernel, next++, sizeof copy->nodes, &copy->nodes);
+    code |= clSetKernelArg(kernel, next++, sizeof copy->leaves, &copy->leaves);
+    code |= clSetKernelArg(kernel, next++, sizeof frame->scale, &frame->scale);
+    code |= clSetKernelArg(kernel, next++, sizeof frame->scale_field, &frame->scale_field);
+    code |= clSetKernelArg(kernel, next++, sizeof frame->root, &frame->root);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->in, CAROMI_MESH_IN);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->out, OUT_MESH_FIRST);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    return caromi_enqueue(d, slot, kernel, next, slot->padded, err);
+}
+
+static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+{
+    const mesh_copy *copy = mesh->device_copy;
+    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_MESH_CONTACT].kernel;
+    cl_uint next = 0;
+    cl_int code = clSetKernelArg(kernel, next++, sizeof copy->vertices, &copy->vertices);
+    code |= clSetKernelArg(kernel, next++, sizeof copy->indices, &copy->indices);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->in, IN_P0X);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, &slot->out[OUT_TRIANGLE], 1);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, &slot->out[OUT_MESH_FIRST], OUT_CONTACT);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
+}
+
+static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
+{
+    const caromi_mesh_batch *batch = user;
+    const carom_status status = launch_first(d, slot, batch->mesh, err);
+    return status == CAROM_OK && batch->wants_contact ? launch_contact(d, slot, batch->mesh, err) : status;
+}
+
+carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t *done, carom_stats *stats,
+                                carom_error *err)
+{
+    const carom_mesh_hit_result *r = batch->out;
+    const size_t p = r->point.stride, n = r->normal.stride;
+    const caromi_out_column out[OUT_MESH_CONTACT] = {{r->triangle, sizeof *r->triangle},
+                                                     {r->state, sizeof *r->state},
+                                                     {r->t, sizeof *r->t},
+                                                     {r->point.x, p},
+                                                     {r->point.y, p},
+                                                     {r->point.z, p},
+                                                     {r->normal.x, n},
+                                                     {r->normal.y, n},
+                                                     {r->normal.z, n},
+                                                     {r->feature, sizeof *r->feature}};
+    caromi_stream s = {.count = batch->count,
+                       .chunk = d->gpu ? 1u << 18 : d->max_items, /* a query costs more than a pair */
+                       .in_count = CAROMI_MESH_IN,
+                       .out_count = batch->wants_contact ? OUT_MESH_CONTACT : OUT_MESH_FIRST,
+                       .in = batch->in,
+                       .out = out,
+                       .launch = launch_mesh,
+                       .user = batch};
+    for (uint32_t c = 0; c < s.out_count; c++)
+        s.out_size[c] = c == OUT_HIT_STATE || c == OUT_MESH_FIRST + OUT_FEATURE ? 1 : 4;
+    const carom_status status = upload(d, batch->mesh, err);
+    return status == CAROM_OK ? caromi_stream_run(d, &s, done, stats, err) : status;
+}
+
+carom_status caromi_device_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t *done, carom_stats *stats,
+                                carom_error *err)
+{
+    const uint64_t mode = caromi_float_mode_set();
+    *done = 0;
+    carom_status status = caromi_probe_mesh(d, batch->mesh->context, batch->wants_contact, err);
+    if (status == CAROM_OK)
+        status = caromi_stream_mesh(d, batch, done, stats, err);
+    caromi_float_mode_restore(mode);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Pair batches on a device. */
+#include "cl_device.h"
+
+static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
+{
+    const caromi_pair_batch *batch = user;
+    const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
+    const cl_kernel kernel = d->programs[batch->kernel].kernel;
+    cl_uint next = 0;
+    cl_int code = caromi_set_columns(kernel, &next, slot->in, shape->in_count);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->out, shape->out_count);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
+}
+
+carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batch, uint64_t *done, carom_stats *stats,
+                                 carom_error *err)
+{
+    const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
+    caromi_stream s = {.count = batch->count,
+                       .chunk = d->gpu ? 1u << 20 : d->max_items * d->lanes,
+                       .in_count = shape->in_count,
+                       .out_count = shape->out_count,
+                       .in = batch->in,
+                       .out = batch->out,
+                       .launch = launch_pairs,
+                       .user = batch};
+    for (uint32_t c = 0; c < shape->out_count; c++)
+        s.out_size[c] = (uint8_t)caromi_out_size(shape, c);
+    return caromi_stream_run(d, &s, done, stats, err);
+}
+
+carom_status caromi_device_pairs(caromi_device *d, const caromi_pair_batch *batch, uint64_t *done, carom_stats *stats,
+                                 carom_error *err)
+{
+    const uint64_t mode = caromi_float_mode_set();
+    *done = 0;
+    carom_status status = caromi_probe_pairs(d, batch->kernel, err);
+    if (status == CAROM_OK)
+        status = caromi_stream_pairs(d, batch, done, stats, err);
+    caromi_float_mode_restore(mode);
+    return status;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernel text into programs: one per kernel, built when first needed, so that nobody waits for what he does not use. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cl_device.h"
+
+/* Text in the order that its includes ask for. */
+static const char *const pair_texts[] = {caromi_kernel_lang_h,    caromi_kernel_layout_h,  caromi_kernel_vec_h,
+                                         caromi_kernel_closest_h, caromi_kernel_sweep_h,   caromi_kernel_contact_h,
+                                         caromi_kernel_overlap_h, caromi_kernel_spheres_h, caromi_kernel_pairs_h,
+                                         caromi_kernel_pairs_cl};
+static const char *const mesh_texts[] = {caromi_kernel_lang_h,    caromi_kernel_layout_h, caromi_kernel_vec_h,
+                                         caromi_kernel_closest_h, caromi_kernel_sweep_h,  caromi_kernel_contact_h,
+                                         caromi_kernel_mesh_h,    caromi_kernel_mesh_cl};
+static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl};
+
+#define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof(array)[0]))
+
+const char *caromi_program_name(uint32_t program)
+{
+    switch (program) {
+    case CAROMI_PROGRAM_MESH_FIRST: return "mesh_first";
+    case CAROMI_PROGRAM_MESH_CONTACT: return "mesh_contact";
+    case CAROMI_PROGRAM_ROUNDING: return "rounding";
+    default: return caromi_pair_shapes[program].name;
+    }
+}
+
+static cl_program create_program(caromi_device *d, uint32_t program, cl_int *code)
+{
+    const char *const *texts = program < CAROMI_PAIR_KERNEL_COUNT   ? pair_texts
+                               : program == CAROMI_PROGRAM_ROUNDING ? rounding_texts
+                                                                    : mesh_texts;
+    const cl_uint count = program < CAROMI_PAIR_KERNEL_COUNT   ? COUNT_OF(pair_texts)
+                          : program == CAROMI_PROGRAM_ROUNDING ? COUNT_OF(rounding_texts)
+                                                               : COUNT_OF(mesh_texts);
+    const char *copy[COUNT_OF(pair_texts)]; /* the call takes pointers that it might write through */
+    for (cl_uint i = 0; i < count; i++)
+        copy[i] = texts[i];
+    return clCreateProgramWithSource(d->cl, count, copy, NULL, code);
+}
+
+static void make_options(const caromi_device *d, uint32_t program, char *out, size_t size)
+{
+    const char *name = caromi_program_name(program);
+    char columns[64] = "";
+    if (program < CAROMI_PAIR_KERNEL_COUNT) {
+        const caromi_pair_shape *shape = &caromi_pair_shapes[program];
+        (void)snprintf(columns, sizeof columns, " -DIN_COUNT=%u -DOUT_COUNT=%u", shape->in_count, shape->out_count);
+    }
+    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s", d->lanes, name, name, columns,
+                   d->info.correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+}
+
+/* The compiler's words: all to the log, the first of them into the sentence. */
+static carom_status report_build(caromi_device *d, uint32_t program, cl_int code, carom_error *err)
+{
+    size_t size = 0;
+    char *text = NULL;
+    if (clGetProgramBuildInfo(d->programs[program].program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) == CL_SUCCESS)
+        text = caromi_alloc(d->context, size + 1, 1);
+    if (text != NULL) {
+        text[size] = '\0';
+        if (clGetProgramBuildInfo(d->programs[program].program, d->id, CL_PROGRAM_BUILD_LOG, size, text, NULL) !=
+            CL_SUCCESS)
+            text[0] = '\0';
+        for (const char *line = text; *line;) {
+            const size_t length = strcspn(line, "\n");
+            if (length > 0)
+                caromi_log(d->context, CAROM_LOG_ERROR, "%s: %.*s", caromi_program_name(program), (int)length, line);
+            line += length + (line[length] == '\n');
+        }
+        for (char *c = text; *c; c++)
+            *c = *c == '\n' || *c == '\t' ? ' ' : *c;
+    }
+    const carom_status status =
+        caromi_fail(err, CAROM_ERROR_KERNEL_BUILD, code, "%.60s cannot build kernel %s (%d): %.140s", d->info.name,
+                    caromi_program_name(program), code, text ? text : "");
+    caromi_free(d->context, text);
+    return status;
+}
+
+carom_status caromi_program_build(caromi_device *d, uint32_t program, carom_error *err)
+{
+    caromi_program *p = &d->programs[program];
+    if (p->kernel != NULL)
+        return CAROM_OK;
+    cl_int code;
+    char options[256], name[64];
+    const double start = caromi_now();
+    p->program = create_program(d, program, &code);
+    if (p->program == NULL || code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clCreateProgramWithSource", err);
+    make_options(d, program, options, sizeof options);
+    code = clBuildProgram(p->program, 1, &d->id, options, NULL, NULL);
+    if (code != CL_SUCCESS)
+        return report_build(d, program, code, err);
+    (void)snprintf(name, sizeof name, "carom_%s", caromi_program_name(program));
+    p->kernel = clCreateKernel(p->program, name, &code);
+    if (p->kernel == NULL || code != CL_SUCCESS) {
+        p->kernel = NULL;
+        return report_build(d, program, code, err);
+    }
+    caromi_log(d->context, CAROM_LOG_INFO, "built %s in %.3f s: %s", name, caromi_now() - start, options);
+    return CAROM_OK;
+}
+
+void caromi_programs_release(caromi_device *d)
+{
+    for (int i = 0; i < CAROMI_PROGRAM_COUNT; i++) {
+        if (d->programs[i].kernel != NULL)
+            (void)clReleaseKernel(d->programs[i].kernel);
+        if (d->programs[i].program != NULL)
+            (void)clReleaseProgram(d->programs[i].program);
+    }
+}

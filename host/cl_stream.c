@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns through a device, chunk by chunk. While one chunk computes, the next is gathered and sent and the one before
+ * is fetched. Where host and device share memory, contiguous columns are not copied at all. */
+#include <string.h>
+
+#include "cl_device.h"
+
+enum {
+    SLAB = 1 << 13,       /* rows that one thread gathers or scatters at a time: below, waking it costs more */
+    ROWS = 1 << 9,        /* of these, rows that stay in its cache */
+    CHUNK_FLOOR = 1 << 12 /* below this a device that has no memory has none at all */
+};
+
+/* ---------------------------------------------------------------- memory */
+
+static void unmap(caromi_cl_slot *slot, caromi_cl_column *c)
+{
+    if (c->host != NULL)
+        (void)clEnqueueUnmapMemObject(slot->queue, c->pinned ? c->pinned : caromi_column_memory(c), c->host, 0, NULL,
+                                      NULL);
+    c->host = NULL;
+}
+
+static void release_column(caromi_cl_slot *slot, caromi_cl_column *c)
+{
+    unmap(slot, c);
+    if (c->pinned != NULL)
+        (void)clReleaseMemObject(c->pinned);
+    if (c->memory != NULL)
+        (void)clReleaseMemObject(c->memory);
+    if (c->direct != NULL && !c->shared)
+        (void)clReleaseMemObject(c->direct);
+    memset(c, 0, sizeof *c);
+}
+
+static void release_events(caromi_cl_events *e)
+{
+    for (uint32_t i = 0; i < e->count; i++)
+        (void)clReleaseEvent(e->event[i]);
+    e->count = 0;
+}
+
+/* The chunk is over: its events and the buffers over the caller's arrays go, the slot's own memory stays. */
+static void retire(caromi_cl_slot *slot)
+{
+    release_events(&slot->upload);
+    release_events(&slot->compute);
+    release_events(&slot->download);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < COLUMNS_MAX; i++) {
+            caromi_cl_column *c = side ? &slot->out[i] : &slot->in[i];
+            if (c->direct != NULL && !c->shared)
+                (void)clReleaseMemObject(c->direct);
+            c->direct = NULL;
+            c->shared = 0;
+        }
+    slot->count = 0;
+}
+
+void caromi_slot_release(caromi_cl_slot *slot)
+{
+    for (int i = 0; i < COLUMNS_MAX; i++)
+        if (slot->out[i].direct != NULL) /* a chunk that was never finished */
+            unmap(slot, &slot->out[i]);
+    retire(slot);
+    for (int i = 0; i < COLUMNS_MAX; i++) {
+        release_column(slot, &slot->in[i]);
+        release_column(slot, &slot->out[i]);
+    }
+}
+
+/* Memory of the slot's own for `bytes`; with a way for the host to reach it if `reached`. */
+static carom_status reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, size_t bytes, int reached,
+                            carom_error *err)
+{
+    cl_int code;
+    if (c->capacity < bytes) {
+        release_column(slot, c);
+        c->memory =
+            clCreateBuffer(d->cl, CL_MEM_READ_WRITE | (d->unified ? CL_MEM_ALLOC_HOST_PTR : 0), bytes, NULL, &code);
+        if (c->memory == NULL || code != CL_SUCCESS)
+            return caromi_cl_fail(d, code, "clCreateBuffer", err);
+        c->capacity = bytes;
+    }
+    if (d->unified || !reached || c->pinned != NULL)
+        return CAROM_OK;
+    c->pinned = clCreateBuffer(d->cl, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, c->capacity, NULL, &code);
+    if (c->pinned == NULL || code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clCreateBuffer (pinned)", err);
+    c->host = clEnqueueMapBuffer(slot->queue, c->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, c->capacity, 0, NULL,
+                                 NULL, &code);
+    if (c->host == NULL || code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clEnqueueMapBuffer (pinned)", err);
+    return CAROM_OK;
+}
+
+/* ---------------------------------------------------------------- gather and scatter on all cores */
+
+typedef struct copy_job {
+    const caromi_stream *stream;
+    caromi_cl_slot *slot;
+    uint32_t columns[COLUMNS_MAX], count;
+} copy_job;
+
+static void gather_rows(const copy_job *job, uint64_t from, size_t count)
+{
+    for (uint32_t k = 0; k < job->count; k++) {
+        const uint32_t c = job->columns[k];
+        float *to = job->slot->in[c].host;
+        caromi_gather(to + from, &job->stream->in[c], job->slot->first + from, count);
+        if (from + count == job->slot->count) /* the last group is filled up with its last pair */
+            for (uint64_t i = from + count; i < job->slot->padded; i++)
+                to[i] = to[from + count - 1];
+    }
+}
+
+static void scatter_rows(const copy_job *job, uint64_t from, size_t count)
+{
+    for (uint32_t k = 0; k < job->count; k++) {
+        const uint32_t c = job->columns[k];
+        const size_t size = job->stream->out_size[c];
+        const char *data = job->slot->out[c].host;
+        caromi_scatter(&job->stream->out[c], job->slot->first + from, data + from * size, count, size);
+    }
+}
+
+/* All columns of a few rows, then the next rows: the caller's records are then fetched from memory once. */
+static void copy_slab(const copy_job *job, uint64_t slab, void (*rows)(const copy_job *, uint64_t, size_t))
+{
+    const uint64_t left = job->slot->count - slab * SLAB, count = left < SLAB ? left : SLAB;
+    for (uint64_t i = 0; i < count; i += ROWS)
+        rows(job, slab * SLAB + i, count - i < ROWS ? (size_t)(count - i) : ROWS);
+}
+
+static void gather_slab(void *user, uint64_t task, uint32_t thread)
+{
+    (void)thread;
+    copy_slab(user, task, gather_rows);
+}
+
+static void scatter_slab(void *user, uint64_t task, uint32_t thread)
+{
+    (void)thread;
+    copy_slab(user, task, scatter_rows);
+}
+
+static void copy_columns(const caromi_device *d, copy_job *job, caromi_task_fn *run)
+{
+    if (job->count > 0)
+        caromi_parallel(d->context->threads, (job->slot->count + SLAB - 1) / SLAB, run, job);
+}
+
+/* ---------------------------------------------------------------- a chunk's way in */
+
+static void add_event(caromi_cl_events *e, cl_event event)
+{
+    if (event != NULL)
+        e->event[e->count++] = event;
+}
+
+static int range_overlaps(const char *a, const char *b, size_t bytes)
+{
+    return a < b + bytes && b < a + bytes;
+}
+
+/* The caller's array as a buffer, or nothing if it has to be copied. */
+static void try_direct(const caromi_device *d, caromi_cl_slot *slot, int output, uint32_t column, char *base,
+                       size_t size)
+{
+    const size_t bytes = (size_t)slot->padded * size;
+    caromi_cl_column *columns = output ? slot->out : slot->in;
+    if ((uintptr_t)base % size != 0)
+        return;
+    cl_int code;
+    cl_mem made = clCreateBuffer(d->cl, CL_MEM_USE_HOST_PTR | (output ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY), bytes,
+                                 base, &code);
+    columns[column].direct = code == CL_SUCCESS ? made : NULL;
+}
+
+/* Two buffers must not lie over the same bytes; the same array twice is one buffer, a shifted one is copied. */
+static void place_input(const caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column)
+{
+    const caromi_in_column *c = &s->in[column];
+    if (!d->unified || slot->padded != slot->count || c->index != NULL || c->stride != sizeof(float))
+        return;
+    const char *base = (const char *)c->base + slot->first * sizeof(float);
+    for (uint32_t i = 0; i < column; i++) {
+        const char *other = (const char *)s->in[i].base + slot->first * sizeof(float);
+        if (slot->in[i].direct == NULL || !range_overlaps(base, other, slot->padded * sizeof(float)))
+            continue;
+        if (base == other) {
+            slot->in[column].direct = slot->in[i].direct;
+            slot->in[column].shared = 1;
+        }
+        return;
+    }
+    union {
+        const char *given;
+        char *read_only; /* the buffer is created so */
+    } array = {base};
+    try_direct(d, slot, 0, column, array.read_only, sizeof(float));
+}
+
+static carom_status send_column(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, carom_error *err)
+{
+    cl_event event = NULL;
+    cl_int code;
+    if (d->unified) {
+        code = clEnqueueUnmapMemObject(slot->queue, c->memory, c->host, 0, NULL, &event);
+        c->host = NULL;
+    } else {
+        code = clEnqueueWriteBuffer(slot->queue, c->memory, CL_FALSE, 0, slot->padded * sizeof(float), c->host, 0, NULL,
+                                    &event);
+    }
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, d->unified ? "clEnqueueUnmapMemObject" : "clEnqueueWriteBuffer", err);
+    add_event(&slot->upload, event);
+    return CAROM_OK;
+}
+
+static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                                carom_error *err)
+{
+    const double start = caromi_now();
+    copy_job job = {.stream = s, .slot = slot};
+    uint32_t staged = 0;
+    for (uint32_t i = 0; i < s->in_count; i++) {
+        caromi_cl_column *c = &slot->in[i];
+        const size_t bytes = (size_t)slot->padded * sizeof(float);
+        place_input(d, s, slot, i);
+        if (c->direct != NULL)
+            continue;
+        carom_status status = reserve(d, slot, c, bytes, 1, err);
+        if (status != CAROM_OK)
+            return status;
+        if (d->unified) {
+            cl_int code;
+            c->host = clEnqueueMapBuffer(slot->queue, c->memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes, 0,
+                                         NULL, NULL, &code);
+            if (c->host == NULL || code != CL_SUCCESS)
+                return caromi_cl_fail(d, code, "clEnqueueMapBuffer", err);
+        }
+        job.columns[staged++] = i;
+    }
+    job.count = staged;
+    copy_columns(d, &job, gather_slab);
+    for (uint32_t i = 0; i < staged; i++) {
+        const carom_status status = send_column(d, slot, &slot->in[job.columns[i]], err);
+        if (status != CAROM_OK)
+            return status;
+    }
+    stats->upload += staged ? caromi_now() - start : 0;
+    return CAROM_OK;
+}
+
+/* ---------------------------------------------------------------- a chunk's way out */
+
+static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
+{
+    for (uint32_t i = 0; i < s->out_count; i++) {
+        const caromi_out_column *c = &s->out[i];
+        const size_t size = s->out_size[i];
+        if (d->unified && slot->padded == slot->count && c->base != NULL && c->stride == size)
+            try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
+        if (slot->out[i].direct != NULL)
+            continue;
+        const carom_status status = reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, c->base != NULL, err);
+        if (status != CAROM_OK)
+            return status;
+    }
+    return CAROM_OK;
+}
+
+/* A map waits for the kernel and makes its writes visible, in the caller's array too; a read brings them over. */
+static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
+{
+    for (uint32_t i = 0; i < s->out_count; i++) {
+        caromi_cl_column *c = &slot->out[i];
+        const size_t bytes = (size_t)slot->padded * s->out_size[i];
+        cl_event event = NULL;
+        cl_int code;
+        if (s->out[i].base == NULL)
+            continue;
+        if (d->unified)
+            c->host = clEnqueueMapBuffer(slot->queue, caromi_column_memory(c), CL_FALSE, CL_MAP_READ, 0, bytes, 0, NULL,
+                                         &event, &code);
+        else
+            code = clEnqueueReadBuffer(slot->queue, c->memory, CL_FALSE, 0, bytes, c->host, 0, NULL, &event);
+        if (code != CL_SUCCESS)
+            return caromi_cl_fail(d, code, d->unified ? "clEnqueueMapBuffer" : "clEnqueueReadBuffer", err);
+        add_event(&slot->download, event);
+    }
+    return CAROM_OK;
+}
+
+static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                                carom_error *err)
+{
+    carom_status status = send_inputs(d, s, slot, stats, err);
+    if (status == CAROM_OK)
+        status = place_outputs(d, s, slot, err);
+    if (status == CAROM_OK)
+        status = s->launch(d, slot, s->user, err);
+    if (status == CAROM_OK)
+        status = fetch_outputs(d, s, slot, err);
+    if (status != CAROM_OK)
+        return status;
+    const cl_int code = clFlush(slot->queue);
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clFlush", err);
+}
+
+/* Every event ended well; what they took is added to *seconds. */
+static carom_status check_events(caromi_device *d, const caromi_cl_events *e, double *seconds, carom_error *err)
+{
+    for (uint32_t i = 0; i < e->count; i++) {
+        cl_int code = clWaitForEvents(1, &e->event[i]), state = CL_COMPLETE;
+        cl_ulong start = 0, end = 0;
+        if (code != CL_SUCCESS && code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+            return caromi_cl_fail(d, code, "clWaitForEvents", err);
+        code = clGetEventInfo(e->event[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+        if (code != CL_SUCCESS || state != CL_COMPLETE)
+            return caromi_cl_fail(d, code != CL_SUCCESS ? code : state, "a command", err);
+        if (clGetEventProfilingInfo(e->event[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ==
+                CL_SUCCESS &&
+            clGetEventProfilingInfo(e->event[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
+            end > start)
+            *seconds += 1e-9 * (double)(end - start);
+    }
+    return CAROM_OK;
+}
+
+/* Wait for the chunk and deliver it. */
+static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                                 carom_error *err)
+{
+    carom_status status = check_events(d, &slot->upload, &stats->upload, err);
+    if (status == CAROM_OK)
+        status = check_events(d, &slot->compute, &stats->compute, err);
+    if (status == CAROM_OK)
+        status = check_events(d, &slot->download, &stats->download, err);
+    if (status != CAROM_OK)
+        return status;
+    const double start = caromi_now();
+    copy_job job = {.stream = s, .slot = slot};
+    uint32_t staged = 0;
+    for (uint32_t i = 0; i < s->out_count; i++)
+        if (s->out[i].base != NULL && slot->out[i].direct == NULL)
+            job.columns[staged++] = i;
+    job.count = staged;
+    copy_columns(d, &job, scatter_slab);
+    stats->download += staged ? caromi_now() - start : 0;
+    for (uint32_t i = 0; d->unified && i < s->out_count; i++) {
+        caromi_cl_column *c = &slot->out[i];
+        if (c->host == NULL)
+            continue;
+        const cl_int code = clEnqueueUnmapMemObject(slot->queue, caromi_column_memory(c), c->host, 0, NULL, NULL);
+        c->host = NULL;
+        if (code != CL_SUCCESS)
+            return caromi_cl_fail(d, code, "clEnqueueUnmapMemObject", err);
+    }
+    retire(slot);
+    return CAROM_OK;
+}
+
+/* ---------------------------------------------------------------- the whole stream */
+
+/* Queries of the chunk at `first`. Columns used in place come in whole groups of lanes, so the ragged end of a batch is
+ * a small chunk of its own. */
+static uint64_t chunk_at(const caromi_device *d, const caromi_stream *s, uint64_t first, uint64_t chunk)
+{
+    const uint64_t left = s->count - first, n = left < chunk ? left : chunk;
+    return d->unified && n >= d->lanes ? n - n % d->lanes : n;
+}
+
+/* A failed chunk and what came after it are thrown away; what came before it is delivered. */
+static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *failed, uint64_t *done,
+                    carom_stats *stats)
+{
+    for (int i = 0; i < CAROMI_SLOTS; i++) {
+        caromi_cl_slot *slot = &d->slots[i];
+        const uint64_t count = slot->count;
+        if (slot != failed && count > 0 && slot->first == *done && finish_chunk(d, s, slot, stats, NULL) == CAROM_OK)
+            *done += count;
+    }
+    for (int i = 0; i < CAROMI_SLOTS; i++) {
+        (void)clFinish(d->slots[i].queue);
+        caromi_slot_release(&d->slots[i]);
+        (void)clFinish(d->slots[i].queue);
+    }
+}
+
+static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_t chunk, uint64_t *done,
+                               carom_stats *stats, carom_error *err)
+{
+    uint64_t next = *done;
+    carom_status status = CAROM_OK;
+    for (uint32_t turn = 0; status == CAROM_OK && *done < s->count; turn = (turn + 1) % CAROMI_SLOTS) {
+        caromi_cl_slot *slot = &d->slots[turn];
+        if (slot->count > 0) {
+            const uint64_t count = slot->count;
+            status = finish_chunk(d, s, slot, stats, err);
+            *done += status == CAROM_OK ? count : 0;
+        }
+        if (status == CAROM_OK && next < s->count) {
+            slot->first = next;
+            slot->count = chunk_at(d, s, next, chunk);
+            slot->padded = (slot->count + d->lanes - 1) / d->lanes * d->lanes;
+            next += slot->count;
+            status = start_chunk(d, s, slot, stats, err);
+        }
+        if (status != CAROM_OK)
+            abandon(d, s, slot, done, stats);
+    }
+    for (int i = 0; status == CAROM_OK && d->unified && i < CAROMI_SLOTS; i++) {
+        /* Unmapping what lies over the caller's arrays must be over before he has them back. */
+        const cl_int code = clFinish(d->slots[i].queue);
+        if (code != CL_SUCCESS)
+            status = caromi_cl_fail(d, code, "clFinish", err);
+    }
+    return status;
+}
+
+/* No column larger than a buffer may be, all of both slots within a quarter of the device's memory. */
+static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
+{
+    const uint64_t cached = 1u << 16; /* copies that are read again soon are best kept where a CPU has them at hand */
+    uint64_t bytes = 4 * s->in_count, chunk = s->chunk;
+    for (uint32_t i = 0; i < s->out_count; i++)
+        bytes += s->out_size[i];
+    for (uint32_t i = 0; d->unified && i < s->in_count; i++)
+        if ((s->in[i].index != NULL || s->in[i].stride > sizeof(float)) && chunk > cached)
+            chunk = cached;
+    const uint64_t by_column = d->info.max_allocation / 4, by_total = d->info.memory / 4 / (CAROMI_SLOTS * bytes);
+    chunk = chunk < by_column ? chunk : by_column;
+    chunk = chunk < by_total ? chunk : by_total;
+    const uint32_t wanted = d->context->desc.device_chunk;
+    chunk = wanted != 0 && wanted < chunk ? wanted : chunk;
+    return chunk > d->lanes ? chunk - chunk % d->lanes : chunk > 0 ? chunk : 1;
+}
+
+carom_status caromi_stream_run(caromi_device *d, const caromi_stream *s, uint64_t *done, carom_stats *stats,
+                               carom_error *err)
+{
+    for (uint64_t chunk = first_chunk(d, s);; chunk /= 2) {
+        const carom_status status = run_chunks(d, s, chunk, done, stats, err);
+        if (status != CAROM_ERROR_OUT_OF_MEMORY || chunk / 2 < CHUNK_FLOOR)
+            return status;
+        caromi_log(d->context, CAROM_LOG_INFO, "%s has no memory for %llu queries at a time; trying half", d->info.name,
+                   (unsigned long long)chunk);
+    }
+}
+
+cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_column *columns, uint32_t count)
+{
+    cl_int code = CL_SUCCESS;
+    for (uint32_t i = 0; i < count && code == CL_SUCCESS; i++) {
+        const cl_mem memory = caromi_column_memory(&columns[i]);
+        code = clSetKernelArg(kernel, (*next)++, sizeof memory, &memory);
+    }
+    return code;
+}
+
+carom_status caromi_enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument, uint64_t items,
+                            carom_error *err)
+{
+    /* One size for every launch: some compilers build a kernel anew for each. */
+    size_t local = 64, most = 0;
+    const cl_uint live = (cl_uint)items;
+    cl_event event = NULL;
+    cl_int code = clSetKernelArg(kernel, argument, sizeof live, &live);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    if (clGetKernelWorkGroupInfo(kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL) == CL_SUCCESS &&
+        most > 0)
+        while (local > most)
+            local /= 2;
+    const size_t global = ((size_t)items + local - 1) / local * local;
+    code = clEnqueueNDRangeKernel(slot->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clEnqueueNDRangeKernel", err);
+    add_event(&slot->compute, event);
+    return CAROM_OK;
+}
