@@ -1,0 +1,266 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# cli.sh CAROM: the command line's contract, mostly by bad input: exit statuses, sentences, and files that appear whole
+# or not at all. On the CPU path; the answers themselves are the business of the other tests.
+set -euo pipefail
+# shellcheck source=tests/check.sh
+. "$(dirname "$0")/check.sh"
+carom=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# expect NAME STATUS PATTERN command...: exit status and, unless PATTERN is empty, a line on standard error.
+expect() {
+    local name=$1 wanted=$2 pattern=$3 status=0
+    shift 3
+    "$@" > stdout.txt 2> stderr.txt < /dev/null || status=$?
+    if [ $status -ne "$wanted" ]; then
+        fail "$name" "status $status, not $wanted: $(head -n 3 stderr.txt)"
+    elif [ -n "$pattern" ] && ! grep -qE -- "$pattern" stderr.txt; then
+        fail "$name" "no /$pattern/ in: $(head -n 3 stderr.txt)"
+    elif [ "$wanted" -ne 0 ] && [ ! -s stderr.txt ]; then
+        fail "$name" "failed without a word"
+    else
+        pass "$name"
+    fi
+}
+equal() { # NAME WANTED GOT
+    if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "wanted: $2
+got:    $3"; fi
+}
+
+# ---- usage --------------------------------------------------------------------------------------------------------
+head_sweep=cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z
+falls=0.25,0.25,2,1,0,0,-1,0,0,0,1,0,0,0,1,0
+printf '%s\n%s\n' $head_sweep $falls > good.csv
+sweep() { "$carom" sweep --backend cpu "$@"; }
+
+expect "no command" 2 'carom' "$carom"
+expect "unknown command" 2 'fly' "$carom" fly
+expect "help" 0 '' "$carom" --help
+expect "version" 0 '' "$carom" --version
+for command in info sweep overlap spheres verify; do
+    expect "$command --help" 0 '' "$carom" $command --help
+    expect "$command --version" 0 '' "$carom" $command --version
+    expect "$command: unknown option" 2 'nonsense' "$carom" $command --nonsense
+    expect "$command: stray argument" 2 'stray' "$carom" $command stray
+done
+expect "sweep without input" 2 'pairs' "$carom" sweep
+expect "option without value" 2 'pairs' "$carom" sweep --pairs
+expect "bad backend" 2 'cuda' "$carom" sweep --backend cuda --pairs good.csv
+expect "bad isa" 2 'avx1024' sweep --isa avx1024 --pairs good.csv
+expect "threads 0" 2 '0' sweep --threads 0 --pairs good.csv
+expect "threads -1" 2 '-1' sweep --threads -1 --pairs good.csv
+expect "threads x" 2 'x' sweep --threads x --pairs good.csv
+expect "threads 1" 0 '' sweep --threads 1 --pairs good.csv
+expect "bad accuracy" 2 'slow' sweep --accuracy slow --pairs good.csv
+expect "missing file" 2 'nowhere.csv' sweep --pairs nowhere.csv
+expect "directory for a file" 2 '' sweep --pairs .
+expect "verify 0 queries" 2 '0' "$carom" verify --queries 0
+expect "scalar is everywhere" 0 '' sweep --isa scalar --pairs good.csv
+case $(uname -m) in
+x86_64) expect "isa of another machine" 2 'neon' sweep --isa neon --pairs good.csv ;;
+*) expect "isa of another machine" 2 'avx2' sweep --isa avx2 --pairs good.csv ;;
+esac
+if command -v qemu-x86_64 > /dev/null && [ "$(uname -m)" = x86_64 ] && ! nm "$carom" 2> /dev/null | grep __asan > /dev/null; then
+    expect "isa beyond this CPU" 2 'avx2' qemu-x86_64 -cpu Nehalem "$carom" sweep --backend cpu --isa avx2 --pairs good.csv
+else
+    skip "isa beyond this CPU" "no qemu-x86_64 (Debian: qemu-user), or a sanitized build"
+fi
+
+# ---- output -------------------------------------------------------------------------------------------------------
+columns=state,t_first,x_first,y_first,z_first,feature_first,t_last,x_last,y_last,z_last,feature_last
+sweep --pairs good.csv > plain.csv
+equal "sweep: header" $columns "$(head -n 1 plain.csv)"
+equal "sweep: one row" approaching,1,0.25,0.25,0,F,3,0.25,0.25,0,F "$(tail -n 1 plain.csv)"
+sweep --pairs good.csv -o file.csv
+check "-o writes the same" cmp plain.csv file.csv
+sweep --pairs good.csv -o /dev/stdout > device.csv
+check "-o /dev/stdout writes the same" cmp plain.csv device.csv
+sweep --pairs - < good.csv > stdin.csv
+check "standard input" cmp plain.csv stdin.csv
+if [ -w /dev/full ]; then
+    expect "/dev/full by -o" 1 '' sweep --pairs good.csv -o /dev/full
+    full() { sweep --pairs good.csv > /dev/full; }
+    expect "/dev/full as standard output" 1 '' full
+    help_full() { "$carom" --help > /dev/full; }
+    expect "help to /dev/full" 1 '' help_full
+else
+    skip "/dev/full" "no such device"
+fi
+closed() { sweep --pairs good.csv >&-; }
+expect "closed standard output" 1 '' closed
+expect "output in no directory" 1 'nodir' sweep --pairs good.csv -o nodir/out.csv
+echo old > keep.csv
+printf '%s\n%s\n%s\n' $head_sweep $falls 1,2,3 > late.csv
+expect "bad input" 2 'late.csv:3' sweep --pairs late.csv -o keep.csv
+equal "a refused input leaves the old output" old "$(cat keep.csv)"
+equal "and nothing beside it" '' "$(find . -name 'keep.csv?*' -o -name '.keep.csv*')"
+expect "an unwritten file does not appear" 2 '' sweep --pairs late.csv -o new.csv
+equal "nor its first half" '' "$(find . -name '*new.csv*')"
+ln -s target.csv link.csv
+sweep --pairs good.csv -o link.csv
+if [ -L link.csv ]; then check "output through a link" cmp plain.csv target.csv; else pass "output replaces a link"; fi
+mkfifo pipe
+timeout 20 cat pipe > piped.csv &
+sweep --pairs good.csv -o pipe
+wait
+check "a pipe is written directly" cmp plain.csv piped.csv
+expect "a reader that went away ends without a crash" 1 '' bash -c "set -o pipefail; for i in 1 2 3; do cat good.csv; done \
+    > /dev/null; yes $falls | head -n 200000 | cat <(echo $head_sweep) - | '$carom' sweep --backend cpu --pairs - | head -n 1"
+
+# ---- CSV ----------------------------------------------------------------------------------------------------------
+# like NAME FILE: the same answer as good.csv
+like() {
+    local text
+    if text=$(sweep --pairs "$2" 2>&1) && [ "$text" = "$(cat plain.csv)" ]; then pass "$1"; else fail "$1" "$text"; fi
+}
+printf '\357\273\277%s\n%s\n' $head_sweep $falls > c.csv && like "byte order mark" c.csv
+printf '%s\r\n%s\r\n' $head_sweep $falls > c.csv && like "CR LF" c.csv
+printf '%s\n%s' $head_sweep $falls > c.csv && like "no last newline" c.csv
+printf '%s\n%s\n' "$head_sweep" " 0.25 ,	0.25, 2 ,1,0,0,-1,0,0,0,1,0,0,0,1,0 " > c.csv && like "blanks around numbers" c.csv
+printf '%s\n%s\n' $head_sweep 0x1p-2,0X.4P0,0x1p1,+1,0e5,-0,-1.,.0,0,0,1,0,0,0,1,0 > c.csv && like "hex floats" c.csv
+printf '%s\n%s\n' "name,$head_sweep,note" "a b,$falls,\"x\"" > c.csv && like "unknown columns" c.csv
+{ echo "$head_sweep" | tr , '\n' | tac | paste -sd ,; echo "$falls" | tr , '\n' | tac | paste -sd ,; } > c.csv
+like "columns in another order" c.csv
+printf '%s\n%s\n' "$head_sweep,wx,wy,wz" "$falls,0,0,0" > c.csv && like "triangle velocity zero" c.csv
+printf '%s\n' $head_sweep > c.csv
+equal "a header alone is no rows" "$columns" "$(sweep --pairs c.csv)"
+
+row() { # NAME ROW WANTED: the answer's first columns
+    printf '%s\n%s\n' $head_sweep "$2" > c.csv
+    equal "$1" "$3" "$(sweep --pairs c.csv 2>&1 | tail -n 1)"
+}
+invalid=invalid,inf,,,,,-inf,,,,
+row "infinity is an invalid row" inf${falls#0.25} $invalid
+row "nan is an invalid row" nan${falls#0.25} $invalid
+row "-infinity is an invalid row" -Infinity${falls#0.25} $invalid
+row "overflow is an invalid row" 1e39${falls#0.25} $invalid
+row "negative radius is an invalid row" 0.25,0.25,2,-1,0,0,-1,0,0,0,1,0,0,0,1,0 $invalid
+row "a miss has times and no points" 5,5,2,1,0,0,-1,0,0,0,1,0,0,0,1,0 miss,inf,,,,,-inf,,,,
+row "underflow is a number" 1e-60,0.25,2,1,0,0,-1,0,0,0,1,0,0,0,1,0 \
+    "$(printf '%s\n%s\n' $head_sweep 0,0.25,2,1,0,0,-1,0,0,0,1,0,0,0,1,0 | sweep --pairs - | tail -n 1)"
+
+refused() { # NAME PATTERN FORMAT ARGUMENTS...: printf's file is refused with that sentence
+    local name=$1 pattern=$2
+    shift 2
+    # shellcheck disable=SC2059 # the formats stand below
+    printf "$@" > bad.csv
+    expect "refused: $name" 2 "$pattern" sweep --pairs bad.csv
+}
+refused "empty file" 'bad.csv' ''
+refused "missing column" 'p2z' '%s\n%s\n' ${head_sweep%,p2z} ${falls%,0}
+refused "column twice" 'vx' '%s\n%s\n' $head_sweep,vx $falls,0
+refused "short row" 'bad.csv:2' '%s\n%s\n' $head_sweep ${falls%,0}
+refused "long row" 'bad.csv:2' '%s\n%s\n' $head_sweep $falls,0
+refused "empty number" 'bad.csv:2.*cx' '%s\n%s\n' $head_sweep "${falls#0.25}"
+refused "blank number" 'bad.csv:2.*cx' '%s\n%s\n' $head_sweep " ${falls#0.25}"
+refused "word" 'bad.csv:2.*cx.*red' '%s\n%s\n' $head_sweep "red${falls#0.25}"
+refused "number with a tail" 'bad.csv:2.*cx.*1m' '%s\n%s\n' $head_sweep "1m${falls#0.25}"
+refused "two numbers in a field" 'bad.csv:2.*cx' '%s\n%s\n' $head_sweep "1 2${falls#0.25}"
+refused "decimal comma" 'bad.csv:2' '%s\n%s\n' $head_sweep "0,${falls}"
+refused "half a triangle velocity" 'w[yz]' '%s\n%s\n' $head_sweep,wx $falls,0
+refused "NUL byte" 'bad.csv:2' '%s\n1\000%s\n' $head_sweep ",$falls"
+refused "third row, named" 'bad.csv:4.*p1y.*oops' '%s\n%s\n%s\n%s\n' $head_sweep $falls $falls 0.25,0.25,2,1,0,0,-1,0,0,0,1,oops,0,0,1,0
+env LC_ALL=de_DE.UTF-8 "$carom" sweep --backend cpu --pairs good.csv > german.csv
+check "numbers do not depend on the locale" cmp plain.csv german.csv
+
+# ---- the other queries --------------------------------------------------------------------------------------------
+head_overlap=cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z
+printf '%s\n' $head_overlap 0.25,0.25,0.5,1,0,0,0,1,0,0,0,1,0 0.25,0.25,2,1,0,0,0,1,0,0,0,1,0 nan,0,0,1,0,0,0,1,0,0,0,1,0 > o.csv
+equal "overlap" "overlap,axes 1,0 0,1 ," "$("$carom" overlap --backend cpu --pairs o.csv | paste -sd ' ')"
+head_spheres=a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb
+printf '%s\n' $head_spheres 0,0,0,4,0,0,1,6,0,0,6,0,0,1 0,0,0,4,0,0,1,0,9,0,4,9,0,1 0,0,0,inf,0,0,1,0,9,0,4,9,0,1 > s.csv
+equal "spheres" "state,u_first,u_last approaching,1,2 miss,inf,-inf invalid,inf,-inf" \
+    "$("$carom" spheres --backend cpu --pairs s.csv | paste -sd ' ')"
+expect "overlap: sweep's option" 2 't-max' "$carom" overlap --pairs o.csv --t-max 3
+expect "pairs and mesh exclude each other" 2 'mesh' sweep --pairs good.csv --mesh x.off --spheres good.csv
+expect "mesh without spheres" 2 'spheres' sweep --mesh x.off
+
+# ---- meshes -------------------------------------------------------------------------------------------------------
+bytes() { # hexadecimal words, least significant byte first as given
+    local hex i
+    for hex; do
+        for ((i = 0; i < ${#hex}; i += 2)); do printf '%b' "\\x${hex:i:2}"; done
+    done
+}
+# Two triangles; 0x3dcccccd is the float nearest 0.1, 0x00000001 the smallest denormal.
+tenth=cdcccc3d tiny=01000000 one=0000803f zero=00000000
+{
+    printf 'ply\nformat binary_little_endian 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n'
+    printf 'element face 2\nproperty list uchar int vertex_indices\nend_header\n'
+    bytes $zero $zero $zero $one $zero $zero $zero $one $tiny $one $one $tenth
+    bytes 03 01000000 02000000 03000000 03 00000000 01000000 02000000
+} > two.ply
+{
+    printf '%-80s' 'a binary file'
+    bytes 02000000
+    bytes $zero $zero $zero $one $zero $zero $zero $one $tiny $one $one $tenth 0000
+    bytes $zero $zero $zero $zero $zero $zero $one $zero $zero $zero $one $tiny 0000
+} > two.stl
+printf 'OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 1e-45\n1 1 0.1\n3 1 2 3\n3 0 1 2\n' > two.off
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 1e-45\nv 1 1 0.1\nf 2 3 4\nf 1 2 3\n' > two.obj
+printf 'cx,cy,cz,radius,vx,vy,vz\n0.1,0.1,5,0.5,0,0,-1\n0.9,0.9,5,0.5,0,0,-1\n9,9,5,0.5,0,0,-1\nnan,0,0,1,0,0,0\n' > sp.csv
+sweep --mesh two.ply --spheres sp.csv > mesh.csv
+equal "mesh: header" triangle,state,t,x,y,z,nx,ny,nz,feature "$(head -n 1 mesh.csv)"
+equal "mesh: triangles in file order" "1 0 -1 -1" "$(tail -n +2 mesh.csv | cut -d , -f 1 | paste -sd ' ')"
+equal "mesh: no hit" -1,miss,inf,,,,,,, "$(sed -n 4p mesh.csv)"
+equal "mesh: invalid row" -1,invalid,inf,,,,,,, "$(sed -n 5p mesh.csv)"
+for other in two.stl two.off two.obj; do
+    sweep --mesh $other --spheres sp.csv > other.csv 2> stderr.txt || true
+    check "mesh: ${other#*.} answers as ply" cmp mesh.csv other.csv
+done
+# The bounds are printed to the last bit, so they tell whether coordinates arrived.
+for file in two.ply two.stl; do
+    equal "mesh: ${file#*.} keeps the bits" "upper: 1 1 0.100000001" "$("$carom" info --backend cpu --mesh $file | grep '^upper')"
+done
+expect "mesh: --t-max before contact" 0 '' sweep --mesh two.ply --spheres sp.csv --t-max 1
+equal "mesh: nothing within --t-max" "-1 -1 -1 -1" "$(tail -n +2 stdout.txt | cut -d , -f 1 | paste -sd ' ')"
+expect "mesh: negative --t-max" 2 '-1' sweep --mesh two.ply --spheres sp.csv --t-max -1
+expect "mesh: nan --t-max" 2 'nan' sweep --mesh two.ply --spheres sp.csv --t-max nan
+printf 'cx,cy,cz,radius,vx,vy,vz,t_max\n0,0,5,0.5,0,0,-1,-2\n' > neg.csv
+expect "mesh: negative t_max in a row" 2 '' sweep --mesh two.ply --spheres neg.csv
+expect "mesh: missing file" 2 'nowhere.ply' sweep --mesh nowhere.ply --spheres sp.csv
+expect "mesh: a directory" 2 '' sweep --mesh . --spheres sp.csv
+head -c 150 two.ply > cut.ply
+expect "mesh: truncated ply header or body" 2 'cut.ply' sweep --mesh cut.ply --spheres sp.csv
+head -c -5 two.ply > cut.ply
+expect "mesh: truncated ply" 2 'cut.ply' sweep --mesh cut.ply --spheres sp.csv
+head -c -5 two.stl > cut.stl
+expect "mesh: truncated stl" 2 'cut.stl' sweep --mesh cut.stl --spheres sp.csv
+sed 's/^3 1 2 3/3 1 2 7/' two.off > range.off
+expect "mesh: corner out of range" 2 'range.off' sweep --mesh range.off --spheres sp.csv
+sed 's/^1 1 0.1/1 1 nan/' two.off > nan.off
+expect "mesh: a vertex that is not finite" 2 'nan.off|vertex' sweep --mesh nan.off --spheres sp.csv
+printf 'OFF\n0 0 0\n' > empty.off
+expect "mesh: no triangle" 2 'empty.off' sweep --mesh empty.off --spheres sp.csv
+: > nothing.ply
+expect "mesh: an empty file" 2 'nothing.ply' sweep --mesh nothing.ply --spheres sp.csv
+head -c 4000 /dev/zero > zeros.xyz
+expect "mesh: an unknown format" 2 'zeros.xyz' sweep --mesh zeros.xyz --spheres sp.csv
+models=/usr/share/assimp/models
+if [ -d $models/invalid ] && "$carom" info --backend cpu 2>&1 | grep -i assimp > /dev/null; then
+    crashed=''
+    for file in "$models"/invalid/*; do
+        status=0
+        timeout 60 "$carom" info --backend cpu --mesh "$file" > /dev/null 2> stderr.txt || status=$?
+        if [ $status -ne 0 ] && [ $status -ne 2 ]; then crashed+="$file: status $status"$'\n'; fi
+    done
+    nothing "mesh: assimp's invalid files are read or refused" "$crashed"
+else
+    skip "mesh: assimp's invalid files" "no assimp-testmodels (Debian), or a build without assimp"
+fi
+
+# ---- backends -----------------------------------------------------------------------------------------------------
+no_device() { OCL_ICD_VENDORS=/dev/null "$carom" sweep --backend "$1" --pairs good.csv; }
+expect "opencl without a device fails" 1 '' no_device opencl
+expect "auto without a device answers" 0 '' no_device auto
+check "and the same" cmp plain.csv stdout.txt
+expect "info without a device" 0 '' env OCL_ICD_VENDORS=/dev/null "$carom" info
+expect "a device that is not there" 1 '' "$carom" sweep --backend opencl --device 'no such device' --pairs good.csv
+if command -v strace > /dev/null; then
+    strace -f -e trace=openat -o trace.txt "$carom" sweep --backend cpu --pairs good.csv > /dev/null || true
+    nothing "cpu never loads an OpenCL driver" "$(grep -E '[.]icd"|vendors' trace.txt || true)"
+fi
+check_end

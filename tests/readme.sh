@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# readme.sh SOURCE BUILD: what README.md shows works. Each ```c block is a program: it is compiled against BUILD and run,
+# and what it prints must stand in the ```text block that follows. Each ```sh block is run in a copy of the sources,
+# where `carom` is BUILD's command; a block with `<!-- not run -->` on the line before is for the reader alone.
+set -euo pipefail
+# shellcheck source=tests/check.sh
+. "$(dirname "$0")/check.sh"
+source=$(realpath "$1") build=$(realpath "$2")
+readme=$source/README.md
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ ! -r "$readme" ]; then
+    fail "README.md exists" "$readme"
+    check_end
+    exit
+fi
+
+# Cut the blocks out: NUMBER.LANGUAGE, or NUMBER.skip.
+awk -v dir="$work" '
+    !open && /^```[a-z]+$/ {
+        language = substr($0, 4)
+        file = sprintf("%s/%03d.%s", dir, ++count, quiet ? "skip" : language)
+        printf "" > file
+        open = 1
+        next
+    }
+    open && /^```$/ { close(file); open = 0; quiet = 0; next }
+    open { print > file; next }
+    { if ($0 !~ /^ *$/) quiet = ($0 ~ /<!-- not run -->/) }
+' "$readme"
+
+programs=0 scripts=0
+for file in "$work"/*.c; do
+    [ -e "$file" ] || continue
+    programs=$((programs + 1))
+    number=$(basename "$file" .c)
+    program=$work/program$number
+    check "README program $number compiles" cc -std=c99 -pedantic -Wall -Wextra -Werror -I"$source/include" "$file" \
+        -o "$program" -L"$build" -Wl,-rpath,"$build" -lcarom -lm
+    [ -x "$program" ] || continue
+    if ! "$program" > "$work/printed" 2>&1; then
+        fail "README program $number runs" "$(cat "$work/printed")"
+        continue
+    fi
+    pass "README program $number runs"
+    expected=$work/$(printf '%03d' $((10#$number + 1))).text
+    if [ -e "$expected" ]; then check "README program $number prints what is shown" diff "$expected" "$work/printed"; fi
+done
+
+# The scripts change the directory they run in, so they get a copy, and short forms of what takes long.
+mkdir "$work/copy" "$work/bin"
+(cd "$source" && tar -c --exclude=./.git --exclude='./build*' --exclude=./out .) | tar -x -C "$work/copy"
+ln -s "$build/carom" "$work/bin/carom"
+cat > "$work/bin/sudo" << 'END'
+#!/bin/sh
+exec true
+END
+chmod +x "$work/bin/sudo"
+for file in "$work"/*.sh; do
+    [ -e "$file" ] || continue
+    scripts=$((scripts + 1))
+    # The tests would run this test again; the whole demo has its own row; installing is not a test's business.
+    sed -E -e 's#^(\$ )?##' -e 's#^scripts/test( .*)?$#scripts/test --list#' \
+        -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' -e '/apt(-get)? /d' \
+        -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
+        -e 's#^ctest .*#& -L unit#' "$file" > "$work/run"
+    check "README commands $(basename "$file" .sh): $(grep -m 1 . "$file" | cut -c 1-60)" \
+        env PATH="$work/bin:$PATH" bash -euo pipefail -c "cd '$work/copy' && . '$work/run'"
+done
+if [ $programs -gt 0 ]; then pass "the README shows a program"; else fail "the README shows a program"; fi
+if [ $scripts -gt 0 ]; then pass "the README shows commands"; else fail "the README shows commands"; fi
+check_end
