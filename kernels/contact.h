@@ -34,20 +34,24 @@ FN contact_out contact(sweep_in in)
 {
     const vf zero = v_f(R(0.0));
     const v3 none = v3_of(zero, zero, zero);
-    const sweep_out s = sweep(in, SWEEP_FULL, 0);
-    const sweep_relative x = sweep_relate(in, 0);
+    const sweep_query q = sweep_prepare(in, 0);
+    const sweep_relative x = q.x;
+    const sweep_view k = sweep_look(x, q.in.radius);
+    const sweep_span span = sweep_solve(k, SWEEP_FULL);
+    const sweep_out s = sweep_answer(in, q, k, span, SWEEP_FULL, 0);
     const vm still = vi_eq(x.speed, v_i(0));
 
     /* At first contact. */
-    const sweep_view k = sweep_look(x, in.radius);
-    const sweep_contact c = sweep_solve(k, SWEEP_FULL).first;
+    const sweep_contact c = span.first;
     const vf per_weight = v_f(R(1.0)) / c.weight;
     const v3 touched = v3_add(v3_mul(k.e01, c.w1 * per_weight), v3_mul(k.e02, c.w2 * per_weight));
     const v3 center = v3_add(k.m, v3_mul(k.u, c.at));
     const v3 u = v3_sel(still, none, k.u);
     const v3 against = contact_against(k.e01, k.e02, u);
-    const vm flat = v_or(vi_eq(c.feature, v_i(FEATURE_FACE)), v_eq(in.radius, zero));
-    const v3 first_normal = v3_sel(flat, against, contact_unit(v3_sub(center, touched)));
+    const v3 gap = v3_sub(center, touched);
+    const vm none_left = v_or(v_eq(in.radius, zero), vi_eq(v3_magnitude(gap), v_i(0)));
+    const vm flat = v_or(vi_eq(c.feature, v_i(FEATURE_FACE)), none_left);
+    const v3 first_normal = v3_sel(flat, against, contact_unit(gap));
 
     /* At time 0. */
     const vf scale = v_scale_down(v_exponent(x.length));

@@ -26,8 +26,6 @@
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 /* ---------------------------------------------------------------- OpenCL C */
 #pragma OPENCL FP_CONTRACT OFF
-#define half half_ /* words to the solvers, keywords to OpenCL C */
-#define local local_
 #define FN static inline
 #define G __global
 typedef float real;
@@ -228,10 +226,10 @@ FN v_pow2 v_pow2_of(vi exponent_difference)
 {
     const vi k = vi_max(vi_min(exponent_difference >> R_EXPONENT_SHIFT, v_i(2 * R_EXPONENT_BIAS)),
                         v_i(2 - 2 * R_EXPONENT_BIAS));
-    const vi half = k >> 1;
+    const vi k1 = k >> 1;
     v_pow2 p;
-    p.a = v_from_bits((half + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);
-    p.b = v_from_bits((k - half + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);
+    p.a = v_from_bits((k1 + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);
+    p.b = v_from_bits((k - k1 + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);
     return p;
 }
 FN vf v_ldexp(vf x, v_pow2 p) { return (x * p.a) * p.b; }

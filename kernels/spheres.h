@@ -80,8 +80,8 @@ FN spheres_out spheres(spheres_in in)
     const vf rest = v3_dot(m, u);
     const v3 beside = v3_sub(m, v3_mul(u, rest));
     const vf left = radius * radius - v3_dot(beside, beside);
-    const vf half = v_sqrt(left);
-    const vf first = start - (rest + half) * per_speed, last = start - (rest - half) * per_speed;
+    const vf chord = v_sqrt(left);
+    const vf first = start - (rest + chord) * per_speed, last = start - (rest - chord) * per_speed;
     const vm hit = v_le(zero, left);
     const v_pow2 unit = v_pow2_of(length - speed);
 

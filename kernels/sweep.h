@@ -9,8 +9,8 @@
  * fall between two elements. docs/numerics.md derives every formula below and the error of each step.
  *
  * Seen along the direction of motion everything is two-dimensional: after a rotation that turns the relative motion
- * into the third axis, a vertex is a point q in the plane and a height h, and the line of centres is the origin. Then
- * |q| is the distance from the line to a vertex, and no quadratic needs a discriminant that cancels. */
+ * into the third axis, the line of centres is a point q in the plane, seen from a vertex of height h. Then |q| is the
+ * distance from the line to that vertex, and no quadratic needs a discriminant that cancels. */
 #ifndef CAROM_SWEEP_H
 #define CAROM_SWEEP_H
 #include "closest.h"
@@ -38,7 +38,7 @@ typedef struct sweep_relative {
     v3 d, d_error; /* centre - P0, and its rounding error */
     v3 e01, e02;
     v3 v; /* relative velocity */
-    vi local;  /* largest magnitude among edges and radius */
+    vi size;   /* largest magnitude among edges and radius */
     vi length; /* and d */
     vi speed;
 } sweep_relative;
@@ -51,15 +51,16 @@ FN sweep_relative sweep_relate(sweep_in in, int moving)
     x.e01 = v3_sub(in.p1, in.p0);
     x.e02 = v3_sub(in.p2, in.p0);
     x.v = moving ? v3_sub(in.velocity, in.w) : in.velocity;
-    x.local = vi_max(vi_max(v3_magnitude(x.e01), v3_magnitude(x.e02)), v_magnitude(in.radius));
-    x.length = vi_max(x.local, v3_magnitude(x.d));
+    x.size = vi_max(vi_max(v3_magnitude(x.e01), v3_magnitude(x.e02)), v_magnitude(in.radius));
+    x.length = vi_max(x.size, v3_magnitude(x.d));
     x.speed = v3_magnitude(x.v);
     return x;
 }
 
-/* The triangle seen along the motion, in units of 2^exponent(local). */
+/* The triangle seen along the motion, in units of 2^exponent(size). */
 typedef struct sweep_view {
-    vf qx, qy, h;         /* P0; the line of centres is the origin of q, the start of local time is height 0 */
+    vf qx, qy;            /* the line of centres seen from P0 */
+    vf h;                 /* height of P0 above the start of local time */
     vf e0x, e0y, e0h;     /* P1 - P0 */
     vf e2x, e2y, e2h;     /* P2 - P0 */
     vf radius, radius2;
@@ -68,25 +69,30 @@ typedef struct sweep_view {
     v3 m, u, e01, e02;    /* unrotated: centre at that time seen from P0, unit motion, edges */
 } sweep_view;
 
-/* Rotate v along u into the third axis (Duff et al., Building an Orthonormal Basis, Revisited). */
+/* Axes of which the third runs along v (Duff et al., Building an Orthonormal Basis, Revisited). Divisions and roots
+ * bound the speed of the whole solver, so 1 / |v| and 1 / (sign |v| + v.z) come out of one. */
 typedef struct sweep_basis {
     v3 s, w, u;
+    vf per_speed;
 } sweep_basis;
 
-FN sweep_basis sweep_basis_of(v3 u)
+FN sweep_basis sweep_basis_of(v3 v)
 {
-    const vf sign = v_copysign_one(u.z);
-    const vf a = v_f(R(-1.0)) / (sign + u.z);
-    const vf b = u.x * u.y * a;
+    const vf sign = v_copysign_one(v.z), speed = v_sqrt(v3_dot(v, v));
+    const vf sum = sign * speed + v.z;
+    const vf both = v_f(R(1.0)) / (speed * sum);
     sweep_basis f;
-    f.s = v3_of(v_f(R(1.0)) + sign * (u.x * u.x * a), sign * b, -(sign * u.x));
-    f.w = v3_of(b, sign + u.y * u.y * a, -u.y);
-    f.u = u;
+    f.per_speed = both * sum;
+    f.u = v3_mul(v, f.per_speed);
+    const vf a = -(both * speed); /* -1 / (sign |v| + v.z) */
+    const vf ax = v.x * a, ay = v.y * a;
+    f.s = v3_of(v_f(R(1.0)) + sign * (f.u.x * ax), sign * (f.u.x * ay), -(sign * f.u.x));
+    f.w = v3_of(f.u.x * ay, sign + f.u.y * ay, -f.u.y);
     return f;
 }
 
 /* Move the start of motion next to P0 before anything is squared. The shift has 12 significant bits and the velocity is
- * split into two halves of 12, so the products are exact and the far start loses no digit. */
+ * split into two parts of 12, so the products are exact and the far start loses no digit. */
 FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
 {
     const v3 head = v3_of(v_head(v.x), v_head(v.y), v_head(v.z));
@@ -99,23 +105,22 @@ FN sweep_view sweep_look(sweep_relative x, vf radius)
     const vi length = v_exponent(x.length);
     /* Below 2^-40 of the way the triangle is a point to every digit of the answer; a unit smaller still would push the
      * rest of the way out of range. */
-    const vi local = v_exponent(vi_max(x.local, length - (40 << R_EXPONENT_SHIFT)));
-    const vf to_local = v_scale_down(local), to_length = v_scale_down(length);
+    const vi unit = v_exponent(vi_max(x.size, length - (40 << R_EXPONENT_SHIFT)));
+    const vf to_unit = v_scale_down(unit), to_length = v_scale_down(length);
     const v3 v = v3_mul(x.v, v_scale_down(v_exponent(x.speed)));
-    const vf per_speed = v_f(R(1.0)) / v_sqrt(v3_dot(v, v));
-    const sweep_basis f = sweep_basis_of(v3_mul(v, per_speed));
+    const sweep_basis f = sweep_basis_of(v);
     const v3 d = v3_mul(x.d, to_length);
     sweep_view k;
-    k.start = v_head(-(v3_dot(d, f.u) * per_speed));
+    k.start = v_head(-(v3_dot(d, f.u) * f.per_speed));
     v3 m = sweep_shifted(d, v3_mul(x.d_error, to_length), v, k.start);
-    m = v3_mul(m, v_scale_ratio(length, local));
-    const v3 e01 = v3_mul(x.e01, to_local), e02 = v3_mul(x.e02, to_local);
+    m = v3_mul(m, v_scale_ratio(length, unit));
+    const v3 e01 = v3_mul(x.e01, to_unit), e02 = v3_mul(x.e02, to_unit);
     k.m = m;
     k.u = f.u;
     k.e01 = e01;
     k.e02 = e02;
-    k.qx = -v3_dot(m, f.s);
-    k.qy = -v3_dot(m, f.w);
+    k.qx = v3_dot(m, f.s);
+    k.qy = v3_dot(m, f.w);
     k.h = -v3_dot(m, f.u);
     k.e0x = v3_dot(e01, f.s);
     k.e0y = v3_dot(e01, f.w);
@@ -123,9 +128,9 @@ FN sweep_view sweep_look(sweep_relative x, vf radius)
     k.e2x = v3_dot(e02, f.s);
     k.e2y = v3_dot(e02, f.w);
     k.e2h = v3_dot(e02, f.u);
-    k.radius = radius * to_local;
+    k.radius = radius * to_unit;
     k.radius2 = k.radius * k.radius;
-    k.time_per_height = per_speed * v_scale_ratio(local, length);
+    k.time_per_height = f.per_speed * v_scale_ratio(unit, length);
     return k;
 }
 
@@ -169,12 +174,12 @@ FN void sweep_vertex(sweep_span *s, vf radius2, vf qx, vf qy, vf h, int feature,
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
     const vf left = radius2 - (qx * qx + qy * qy);
-    const vf half = v_sqrt(left); /* NaN where the line misses: every comparison below is false */
+    const vf chord = v_sqrt(left); /* half of it; NaN where the line misses: every comparison below is false */
     const vf w1 = feature == FEATURE_V1 ? one : zero, w2 = feature == FEATURE_V2 ? one : zero;
-    const vf enter = h - half;
+    const vf enter = h - chord;
     sweep_take(&s->first, v_lt(enter, s->first.at), enter, w1, w2, one, feature, want == SWEEP_FULL);
     if (want != SWEEP_FIRST) {
-        const vf leave = h + half;
+        const vf leave = h + chord;
         sweep_take(&s->last, v_gt(leave, s->last.at), leave, w1, w2, one, feature, want == SWEEP_FULL);
     }
 }
@@ -187,23 +192,46 @@ FN void sweep_edge_root(sweep_contact *best, vm better, vf at, vf along, vf leng
     sweep_take(best, v_and(better, v_within(zero, along, length2)), at, w1, w2, length2, feature, points);
 }
 
-/* Cylinder round the edge that leaves q, h along e. An edge seen end-on (shorter than 2^-24 of the local unit) adds
+/* Squared lengths of an edge: in space, and as seen along the motion. Seen end-on (shorter than 2^-24 units) it adds
  * nothing that its balls do not have, and is left to them. */
-FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, int feature, int want)
+typedef struct sweep_lengths {
+    vf space2, seen2, per_seen2;
+    vm seen;
+} sweep_lengths;
+
+FN sweep_lengths sweep_lengths_of(vf ex, vf ey, vf eh)
 {
-    const vf seen2 = ex * ex + ey * ey, length2 = seen2 + eh * eh;
+    sweep_lengths l;
+    const vf seen2 = ex * ex + ey * ey;
+    l.space2 = seen2 + eh * eh;
+    l.seen = v_lt(v_f(R(0x1p-48)), seen2);
+    l.seen2 = v_sel(l.seen, seen2, v_f(R(1.0)));
+    l.per_seen2 = l.seen2; /* until sweep_reciprocals */
+    return l;
+}
+
+/* 1/a and 1/b by one division. */
+FN void sweep_reciprocals(vf *a, vf *b)
+{
+    const vf both = v_f(R(1.0)) / (*a * *b), per_a = both * *b;
+    *b = both * *a;
+    *a = per_a;
+}
+
+/* Cylinder round the edge that leaves P0 or P1, whence the line of centres is seen at q, along e. */
+FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, sweep_lengths l, int feature,
+                   int want)
+{
     const vf side = qx * ey - qy * ex, along0 = qx * ex + qy * ey;
-    const vf left = radius2 * seen2 - side * side;
-    const vf half = v_sqrt(left * length2), per_seen2 = v_f(R(1.0)) / seen2;
-    const vf middle = -(along0 * eh);
-    const vm seen = v_lt(v_f(R(0x1p-48)), seen2);
-    const vf enter = (middle - half) * per_seen2, enter_at = h + enter;
-    sweep_edge_root(&s->first, v_and(seen, v_lt(enter_at, s->first.at)), enter_at, enter * eh - along0, length2, feature,
-                    want == SWEEP_FULL);
+    const vf left = radius2 * l.seen2 - side * side;
+    const vf chord = v_sqrt(left * l.space2), middle = along0 * eh;
+    const vf enter = (middle - chord) * l.per_seen2, enter_at = h + enter;
+    const vm enters = v_and(l.seen, v_lt(enter_at, s->first.at));
+    sweep_edge_root(&s->first, enters, enter_at, enter * eh + along0, l.space2, feature, want == SWEEP_FULL);
     if (want != SWEEP_FIRST) {
-        const vf leave = (middle + half) * per_seen2, leave_at = h + leave;
-        sweep_edge_root(&s->last, v_and(seen, v_gt(leave_at, s->last.at)), leave_at, leave * eh - along0, length2,
-                        feature, want == SWEEP_FULL);
+        const vf leave = (middle + chord) * l.per_seen2, leave_at = h + leave;
+        const vm leaves = v_and(l.seen, v_gt(leave_at, s->last.at));
+        sweep_edge_root(&s->last, leaves, leave_at, leave * eh + along0, l.space2, feature, want == SWEEP_FULL);
     }
 }
 
@@ -229,41 +257,48 @@ FN void sweep_face_root(sweep_contact *best, vm better, vf at, vf g0, vf g1, vf 
 
 /* Normal of the triangle. A sliver's cross product rounds to a vector that leans along the sliver, and a lean of eps
  * there moves the plane by eps times its length; taking out the part along P0P1 leaves only lean across, which is
- * harmless. A triangle without area gives noise square to the edge, or NaN: then the face never wins over the edges. */
-FN v3 sweep_normal(sweep_view k)
+ * harmless. The result is longer by e.e brought to [1, 2). A triangle without area gives noise square to the edge, or
+ * zero: then the face never wins over the edges. */
+FN v3 sweep_normal(sweep_view k, vf e0_length2)
 {
     const v3 n = v3_of(k.e0y * k.e2h - k.e0h * k.e2y, k.e0h * k.e2x - k.e0x * k.e2h, k.e0x * k.e2y - k.e0y * k.e2x);
     const v3 e = v3_of(k.e0x, k.e0y, k.e0h);
-    return v3_sub(n, v3_mul(e, v3_dot(n, e) / v3_dot(e, e)));
+    const vf scale = v_scale_down(v_exponent(v_bits(e0_length2)));
+    return v3_sub(v3_mul(n, e0_length2 * scale), v3_mul(e, v3_dot(n, e) * scale));
 }
 
-/* Slab of the plane, bounded by the prism over the triangle. A triangle of area below 2^-51 local units is left to its
- * edges. The region test is taken at the root itself, so a root that is ill-conditioned (motion along the plane) can be
- * early or late by no more than the slide, and never beside the triangle. */
-FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, int want)
+/* Does the face count? A triangle narrower than 2^-22 of its length has walls of noise and is left to its edges; so is
+ * one in whose plane the sphere moves: at an angle of 2^-26 it sinks in by 2^-26 on its way. (2^-100 and 2^-76: squares
+ * and products that leave the range.) */
+FN vm sweep_is_solid(v3 n, vf longest2)
 {
-    const v3 n = sweep_normal(k);
-    const vf n2 = v3_dot(n, n);
-    const vf per_nz = v_f(R(1.0)) / n.z;
-    const vf middle = (n.x * k.qx + n.y * k.qy) * per_nz;
-    const vf half = k.radius * v_sqrt(n2) * v_abs(per_nz);
-    const vm solid = v_lt(v_f(R(0x1p-100)), n2);
+    const vf least2 = longest2 * longest2 * v_f(R(0x1p-44)) + v_f(R(0x1p-100));
+    return v_and(v_lt(least2, v3_dot(n, n)), v_lt(v_f(R(0x1p-76)), v_abs(n.z)));
+}
+
+/* Slab of the plane, bounded by the prism over the triangle. The region test is taken at the root itself, so a root that
+ * is ill-conditioned (motion along the plane) can be early or late by no more than the slide, and never beside the
+ * triangle. */
+FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid, int want)
+{
+    const vf middle = -(n.x * k.qx + n.y * k.qy) * per_nz;
+    const vf chord = k.radius * v_sqrt(v3_dot(n, n)) * v_abs(per_nz);
     /* A contact lies no farther along the motion than the triangle and the radius reach; the walls of a needle, all but
      * parallel, would let a root pass far beyond its tip. */
     const vf zero = v_f(R(0.0)), reach = k.radius + v_f(R(0x1p-10));
     const vf low = v_min(v_min(k.e0h, k.e2h), zero) - reach, high = v_max(v_max(k.e0h, k.e2h), zero) + reach;
     const sweep_wall g0 = sweep_wall_of(n, k.qx, k.qy, k.e0x, k.e0y, k.e0h);
-    const sweep_wall g1 = sweep_wall_of(n, k.qx + k.e0x, k.qy + k.e0y, e1x, e1y, e1h);
+    const sweep_wall g1 = sweep_wall_of(n, k.qx - k.e0x, k.qy - k.e0y, e1x, e1y, e1h);
     const sweep_wall g2 = sweep_wall_of(n, k.qx, k.qy, -k.e2x, -k.e2y, -k.e2h);
-    const vf enter = middle - half, enter_at = k.h + enter;
+    const vf enter = middle - chord, enter_at = k.h + enter;
     const vm enters = v_and(v_and(solid, v_within(low, enter, high)), v_lt(enter_at, s->first.at));
-    sweep_face_root(&s->first, enters, enter_at, enter * g0.slope - g0.offset, (enter - k.e0h) * g1.slope - g1.offset,
-                    enter * g2.slope - g2.offset, want == SWEEP_FULL);
+    sweep_face_root(&s->first, enters, enter_at, enter * g0.slope + g0.offset, (enter - k.e0h) * g1.slope + g1.offset,
+                    enter * g2.slope + g2.offset, want == SWEEP_FULL);
     if (want != SWEEP_FIRST) {
-        const vf leave = middle + half, leave_at = k.h + leave;
+        const vf leave = middle + chord, leave_at = k.h + leave;
         const vm leaves = v_and(v_and(solid, v_within(low, leave, high)), v_gt(leave_at, s->last.at));
-        sweep_face_root(&s->last, leaves, leave_at, leave * g0.slope - g0.offset, (leave - k.e0h) * g1.slope - g1.offset,
-                        leave * g2.slope - g2.offset, want == SWEEP_FULL);
+        sweep_face_root(&s->last, leaves, leave_at, leave * g0.slope + g0.offset, (leave - k.e0h) * g1.slope + g1.offset,
+                        leave * g2.slope + g2.offset, want == SWEEP_FULL);
     }
 }
 
@@ -283,15 +318,23 @@ FN sweep_span sweep_solve(sweep_view k, int want)
     sweep_span s;
     s.first = sweep_no_contact(v_infinity());
     s.last = sweep_no_contact(-v_infinity());
-    const vf q1x = k.qx + k.e0x, q1y = k.qy + k.e0y, h1 = k.h + k.e0h;
+    const vf q1x = k.qx - k.e0x, q1y = k.qy - k.e0y, h1 = k.h + k.e0h;
     const vf e1x = k.e2x - k.e0x, e1y = k.e2y - k.e0y, e1h = k.e2h - k.e0h;
     sweep_vertex(&s, k.radius2, k.qx, k.qy, k.h, FEATURE_V0, want);
     sweep_vertex(&s, k.radius2, q1x, q1y, h1, FEATURE_V1, want);
-    sweep_vertex(&s, k.radius2, k.qx + k.e2x, k.qy + k.e2y, k.h + k.e2h, FEATURE_V2, want);
-    sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, FEATURE_E01, want);
-    sweep_edge(&s, k.radius2, q1x, q1y, h1, e1x, e1y, e1h, FEATURE_E12, want);
-    sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, FEATURE_E20, want);
-    sweep_face(&s, k, e1x, e1y, e1h, want);
+    sweep_vertex(&s, k.radius2, k.qx - k.e2x, k.qy - k.e2y, k.h + k.e2h, FEATURE_V2, want);
+    sweep_lengths l0 = sweep_lengths_of(k.e0x, k.e0y, k.e0h), l1 = sweep_lengths_of(e1x, e1y, e1h);
+    sweep_lengths l2 = sweep_lengths_of(k.e2x, k.e2y, k.e2h);
+    const v3 n = sweep_normal(k, l0.space2);
+    const vf longest2 = v_max(v_max(l0.space2, l1.space2), l2.space2);
+    const vm solid = sweep_is_solid(n, longest2);
+    vf per_nz = v_sel(solid, n.z, v_f(R(1.0)));
+    sweep_reciprocals(&l0.per_seen2, &l1.per_seen2);
+    sweep_reciprocals(&l2.per_seen2, &per_nz);
+    sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, l0, FEATURE_E01, want);
+    sweep_edge(&s, k.radius2, q1x, q1y, h1, e1x, e1y, e1h, l1, FEATURE_E12, want);
+    sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, l2, FEATURE_E20, want);
+    sweep_face(&s, k, e1x, e1y, e1h, n, per_nz, solid, want);
     return s;
 }
 
@@ -311,13 +354,13 @@ FN v3 sweep_point(sweep_in in, sweep_contact c, vf t, vm exists, int moving)
 {
     const vm at_p1 = v_or(vi_eq(c.feature, v_i(FEATURE_V1)), vi_eq(c.feature, v_i(FEATURE_E12)));
     const vm at_p2 = vi_eq(c.feature, v_i(FEATURE_V2));
-    const vf per_weight = v_f(R(1.0)) / c.weight, zero = v_f(R(0.0)), half = v_f(R(0.5));
+    const vf per_weight = v_f(R(1.0)) / c.weight, zero = v_f(R(0.0)), scale = v_f(R(0.5));
     const vf k1 = c.w1 * per_weight, k2 = c.w2 * per_weight;
     const v3 base = v3_sel(at_p1, in.p1, v3_sel(at_p2, in.p2, in.p0));
     /* From P1 the edge E12 runs to P2; from P0 one step to P1 and one to P2. */
     const vm e12 = vi_eq(c.feature, v_i(FEATURE_E12)), vertex = vi_gt(v_i(FEATURE_E01), c.feature);
-    const v3 from = v3_mul(base, half);
-    const v3 to1 = v3_sub(v3_mul(in.p1, half), from), to2 = v3_sub(v3_mul(in.p2, half), from);
+    const v3 from = v3_mul(base, scale);
+    const v3 to1 = v3_sub(v3_mul(in.p1, scale), from), to2 = v3_sub(v3_mul(in.p2, scale), from);
     const vf s1 = v_sel(v_or(vertex, e12), zero, k1 + k1), s2 = v_sel(vertex, zero, k2 + k2);
     v3 p = v3_add(base, v3_add(v3_mul(to1, s1), v3_mul(to2, s2)));
     if (moving)
@@ -359,58 +402,76 @@ FN vm sweep_is_finite(sweep_in in, int moving)
     return moving ? v_and(ok, v3_finite(in.w)) : ok;
 }
 
-/* Rescaled by 2^-8 where differences would overflow; never needed by ordinary data, so under a branch. */
-typedef struct sweep_rescue {
+/* A query made safe: scaled by 2^-8 where differences would overflow. */
+typedef struct sweep_query {
+    sweep_in in;
+    sweep_relative x;
     vi time; /* exponent field to add to times */
-    vm finite;
-} sweep_rescue;
+    vm valid;
+} sweep_query;
 
-FN sweep_rescue sweep_rescue_big(sweep_in *in, sweep_relative x, int moving)
+/* Never needed by ordinary data, so under a branch. */
+FN void sweep_rescue(sweep_query *q, int moving)
 {
-    const vi big = v_i(R_BIG_BITS);
-    const vm long_one = v_not(vi_gt(big, x.length)), fast_one = v_not(vi_gt(big, x.speed));
+    const vi big = v_i(R_BIG_BITS), none = v_i(0), field = v_i(8 << R_EXPONENT_SHIFT);
+    const vm finite = sweep_is_finite(q->in, moving);
+    const vm far = v_and(finite, v_not(vi_gt(big, q->x.length))), fast = v_and(finite, v_not(vi_gt(big, q->x.speed)));
     const vf one = v_f(R(1.0)), small = v_f(R(0x1p-8));
-    sweep_rescue r;
-    r.finite = sweep_is_finite(*in, moving);
-    const vf length = v_sel(long_one, small, one), speed = v_sel(fast_one, small, one);
-    r.time = vi_sel(long_one, v_i(8 << R_EXPONENT_SHIFT), v_i(0)) - vi_sel(fast_one, v_i(8 << R_EXPONENT_SHIFT), v_i(0));
-    in->center = v3_mul(in->center, length);
-    in->radius = in->radius * length;
-    in->p0 = v3_mul(in->p0, length);
-    in->p1 = v3_mul(in->p1, length);
-    in->p2 = v3_mul(in->p2, length);
-    in->velocity = v3_mul(in->velocity, speed);
+    const vf length = v_sel(far, small, one), speed = v_sel(fast, small, one);
+    q->valid = v_and(q->valid, finite);
+    q->time = vi_sel(far, field, none) - vi_sel(fast, field, none);
+    q->in.center = v3_mul(q->in.center, length);
+    q->in.radius = q->in.radius * length;
+    q->in.p0 = v3_mul(q->in.p0, length);
+    q->in.p1 = v3_mul(q->in.p1, length);
+    q->in.p2 = v3_mul(q->in.p2, length);
+    q->in.velocity = v3_mul(q->in.velocity, speed);
     if (moving)
-        in->w = v3_mul(in->w, speed);
-    return r;
+        q->in.w = v3_mul(q->in.w, speed);
+    q->x = sweep_relate(q->in, moving);
 }
 
-FN sweep_out sweep(sweep_in in, int want, int moving)
+FN sweep_query sweep_prepare(sweep_in in, int moving)
+{
+    sweep_query q;
+    q.in = in;
+    q.x = sweep_relate(in, moving);
+    q.time = v_i(0);
+    q.valid = v_le(v_f(R(0.0)), in.radius);
+    if (v_any(v_not(vi_gt(v_i(R_BIG_BITS), vi_max(q.x.length, q.x.speed)))))
+        sweep_rescue(&q, moving);
+    return q;
+}
+
+FN void sweep_invalid(vm valid, sweep_out *out, int want)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
     const v3 origin = v3_of(zero, zero, zero);
-    const sweep_in given = in;
-    sweep_relative x = sweep_relate(in, moving);
-    sweep_rescue rescue;
-    rescue.time = v_i(0);
-    vm valid = v_le(zero, in.radius);
-    if (v_any(v_not(vi_gt(v_i(R_BIG_BITS), vi_max(x.length, x.speed))))) {
-        rescue = sweep_rescue_big(&in, x, moving);
-        valid = v_and(valid, rescue.finite);
-        x = sweep_relate(in, moving);
-    }
-    const sweep_view view = sweep_look(x, in.radius);
-    const sweep_span s = sweep_solve(view, want);
+    out->t_first = v_sel(valid, out->t_first, inf);
+    if (want == SWEEP_FIRST)
+        return;
+    out->t_last = v_sel(valid, out->t_last, -inf);
+    out->state = vi_sel(valid, out->state, v_i(STATE_INVALID));
+    if (want != SWEEP_FULL)
+        return;
+    out->point_first = v3_sel(valid, out->point_first, origin);
+    out->point_last = v3_sel(valid, out->point_last, origin);
+    out->feature_first = vi_sel(valid, out->feature_first, v_i(FEATURE_NONE));
+    out->feature_last = vi_sel(valid, out->feature_last, v_i(FEATURE_NONE));
+}
 
+/* The heights of contact as answers to the caller. */
+FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_span s, int want, int moving)
+{
+    const vf inf = v_infinity();
     const vm hit = v_lt(s.first.at, inf);
-    const vf first = view.start + s.first.at * view.time_per_height;
-    const v_pow2 unit = v_pow2_of(v_exponent(x.length) - v_exponent(x.speed) + rescue.time);
+    const vf first = k.start + s.first.at * k.time_per_height;
+    const v_pow2 unit = v_pow2_of(v_exponent(q.x.length) - v_exponent(q.x.speed) + q.time);
     sweep_out out;
     out.t_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
     if (want != SWEEP_FIRST) {
         /* The last root can be lost or overtaken only by rounding where the two meet. */
-        const vf last_at = v_max(s.last.at, s.first.at);
-        const vf last = view.start + last_at * view.time_per_height;
+        const vf last = k.start + v_max(s.last.at, s.first.at) * k.time_per_height;
         out.t_last = v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf);
         out.state = vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS));
     }
@@ -422,22 +483,18 @@ FN sweep_out sweep(sweep_in in, int want, int moving)
         out.feature_first = vi_sel(some_first, s.first.feature, v_i(FEATURE_NONE));
         out.feature_last = vi_sel(some_last, end.feature, v_i(FEATURE_NONE));
     }
-    const vm still = vi_eq(x.speed, v_i(0));
+    const vm still = vi_eq(q.x.speed, v_i(0));
     if (v_any(still))
-        sweep_still(given, x, in.radius, still, &out, want);
-    if (v_any(v_not(valid))) {
-        out.t_first = v_sel(valid, out.t_first, inf);
-        if (want != SWEEP_FIRST) {
-            out.t_last = v_sel(valid, out.t_last, -inf);
-            out.state = vi_sel(valid, out.state, v_i(STATE_INVALID));
-        }
-        if (want == SWEEP_FULL) {
-            out.point_first = v3_sel(valid, out.point_first, origin);
-            out.point_last = v3_sel(valid, out.point_last, origin);
-            out.feature_first = vi_sel(valid, out.feature_first, v_i(FEATURE_NONE));
-            out.feature_last = vi_sel(valid, out.feature_last, v_i(FEATURE_NONE));
-        }
-    }
+        sweep_still(given, q.x, q.in.radius, still, &out, want);
+    if (v_any(v_not(q.valid)))
+        sweep_invalid(q.valid, &out, want);
     return out;
+}
+
+FN sweep_out sweep(sweep_in in, int want, int moving)
+{
+    const sweep_query q = sweep_prepare(in, moving);
+    const sweep_view k = sweep_look(q.x, q.in.radius);
+    return sweep_answer(in, q, k, sweep_solve(k, want), want, moving);
 }
 #endif
