@@ -145,8 +145,8 @@ static int set_start(const char *value, cli_options *out)
 static int set_threads(const char *value, cli_options *out)
 {
     uint64_t threads;
-    if (!parse_count(value, 1, 65536, &threads))
-        return cli_refuse(EXIT_USAGE, "--threads: expected a whole number from 1 to 65536, got '%s'", value);
+    if (!parse_count(value, 1, 1024, &threads))
+        return cli_refuse(EXIT_USAGE, "--threads: expected a whole number from 1 to 1024, got '%s'", value);
     out->threads = (uint32_t)threads;
     return -1;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A pair batch over all cores: one contiguous slice per thread, staged in blocks where the caller's arrays are not
- * columns already. */
+/* A pair batch over all cores: contiguous slices, staged in blocks where the caller's arrays are not columns already. */
 #include <string.h>
 
 #include "cpu.h"
@@ -94,9 +93,9 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
 void caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch, const caromi_pair_batch *batch,
                       uint64_t first, uint64_t count)
 {
-    /* Waking a thread costs about as much as four blocks. */
-    const uint64_t useful = count / (4 * BLOCK);
-    pair_job job = {isa, scratch, batch, first, count, useful < threads ? useful : threads};
+    /* Waking a thread costs about as much as four blocks. More slices than threads, because a core may be taken away. */
+    const uint64_t useful = count / (4 * BLOCK), most = 16 * (uint64_t)threads;
+    pair_job job = {isa, scratch, batch, first, count, useful < most ? useful : most};
     if (job.slices == 0)
         job.slices = 1;
     caromi_parallel(threads, job.slices, run_slice, &job);

@@ -43,12 +43,12 @@ FN contact_out contact(sweep_in in)
 
     /* At first contact. */
     const sweep_contact c = span.first;
-    const vf per_weight = v_f(R(1.0)) / c.weight;
-    const v3 touched = v3_add(v3_mul(k.e01, c.w1 * per_weight), v3_mul(k.e02, c.w2 * per_weight));
-    const v3 center = v3_add(k.m, v3_mul(k.u, c.at));
-    const v3 u = v3_sel(still, none, k.u);
+    const spot touched = sweep_spot_of(&span, c);
+    const v3 foot = v3_add(v3_mul(k.e01, touched.w1), v3_mul(k.e02, touched.w2));
+    const v3 center = v3_add(k.m, v3_mul(k.axes.u, c.at));
+    const v3 u = v3_sel(still, none, k.axes.u);
     const v3 against = contact_against(k.e01, k.e02, u);
-    const v3 gap = v3_sub(center, touched);
+    const v3 gap = v3_sub(center, foot);
     const vm none_left = v_or(v_eq(in.radius, zero), vi_eq(v3_magnitude(gap), v_i(0)));
     const vm flat = v_or(vi_eq(c.feature, v_i(FEATURE_FACE)), none_left);
     const v3 first_normal = v3_sel(flat, against, contact_unit(gap));
@@ -58,17 +58,14 @@ FN contact_out contact(sweep_in in)
     const closest near = closest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
     const v3 away = v3_mul(near.point, v_f(R(-1.0)));
     const v3 start_normal = v3_sel(v_eq(near.distance2, zero), against, contact_unit(away));
-    sweep_contact start = sweep_no_contact(zero);
-    start.w1 = near.at.w1;
-    start.w2 = near.at.w2;
-    start.feature = near.at.feature;
 
     const vm begins = v_or(vi_eq(s.state, v_i(STATE_TOUCHING)), vi_eq(s.state, v_i(STATE_OVERLAPPING)));
     const vm hits = v_or(begins, vi_eq(s.state, v_i(STATE_APPROACHING)));
     contact_out out;
-    out.point = v3_sel(begins, sweep_point(in, start, zero, begins, 0), s.point_first);
-    out.normal = v3_sel(hits, v3_sel(begins, start_normal, first_normal), none);
-    out.feature = vi_sel(hits, vi_sel(begins, start.feature, s.feature_first), v_i(FEATURE_NONE));
+    out.point = v3_sel(begins, sweep_place(in, sweep_foot_of(in, near.at), zero, begins, 0), s.point_first);
+    const v3 normal = v3_sel(hits, v3_sel(begins, start_normal, first_normal), none);
+    out.normal = v3_of(v_positive_zero(normal.x), v_positive_zero(normal.y), v_positive_zero(normal.z));
+    out.feature = vi_sel(hits, vi_sel(begins, near.at.feature, s.feature_first), v_i(FEATURE_NONE));
     return out;
 }
 #endif

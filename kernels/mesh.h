@@ -47,7 +47,7 @@ FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
     s.cx = v_sel(far, v_f(R(0.0)), c.x);
     s.cy = v_sel(far, v_f(R(0.0)), c.y);
     s.cz = v_sel(far, v_f(R(0.0)), c.z);
-    /* 2^-20 of the largest coordinate is 16 units of its last place; the tests below err by less than 4. */
+    /* 2^-20 of the largest coordinate is 16 roundings of it; the tests below err by less than 12. */
     s.reach = v_sel(far, v_f(R(0x1p100)), r + size * v_f(R(0x1p-20)));
     s.per_vx = v_sel(far, one, one / mesh_nonzero(v.x));
     s.per_vy = v_sel(far, one, one / mesh_nonzero(v.y));

@@ -44,7 +44,7 @@ FN overlap_relative overlap_relate(overlap_in in)
 /* Is the line from a along e farther than r? moment = a x e. */
 FN vm overlap_line_far(v3 moment, vf length2, vf radius2) { return v_lt(radius2 * length2, v3_dot(moment, moment)); }
 
-/* A vertex is the nearest if it is far and the triangle leads away from it along both edges. */
+/* A vertex separates if it is far and the triangle leads away from it along both edges. */
 FN vm overlap_vertex(v3 a, vf radius2, vm away1, vm away2)
 {
     return v_and(v_lt(radius2, v3_dot(a, a)), v_and(away1, away2));
@@ -53,16 +53,19 @@ FN vm overlap_vertex(v3 a, vf radius2, vm away1, vm away2)
 FN vi overlap_axes(overlap_relative x, vf radius)
 {
     const vf zero = v_f(R(0.0)), r2 = radius * radius;
+    const vf ab2 = v3_dot(x.ab, x.ab), bc2 = v3_dot(x.bc, x.bc), ca2 = v3_dot(x.ca, x.ca);
+    /* An edge shorter than 2^-22 of the longest is a point to every digit and has no line of its own; whoever is nearer
+     * to a vertex than that is at the vertex. (2^-90: squares that leave the range.) */
+    const vf longest2 = v_max(v_max(ab2, bc2), ca2);
+    const vf least2 = v_max(longest2 * v_f(R(0x1p-44)), v_f(R(0x1p-90))), slack = -least2;
+    const vm line_ab = v_le(least2, ab2), line_bc = v_le(least2, bc2), line_ca = v_le(least2, ca2);
     /* The normal is scaled on its own, so that a small triangle keeps its face. */
     v3 n = v3_cross(x.ca, x.ab);
     n = v3_mul(n, v_scale_down(v_exponent(v3_magnitude(n))));
-    const vf n2 = v3_dot(n, n), ab2 = v3_dot(x.ab, x.ab), bc2 = v3_dot(x.bc, x.bc), ca2 = v3_dot(x.ca, x.ca);
-    /* An edge shorter than 2^-22 of the longest is a point to every digit: the triangle's rounded normal knows nothing of
-     * its side, so it has no line of its own and no say about its neighbours. (2^-90: squares that leave the range.) */
-    const vf longest2 = v_max(v_max(ab2, bc2), ca2), least2 = v_max(longest2 * v_f(R(0x1p-44)), v_f(R(0x1p-90)));
-    const vm line_ab = v_le(least2, ab2), line_bc = v_le(least2, bc2), line_ca = v_le(least2, ca2);
+
     const v3 m_ab = v3_cross(x.a, x.ab), m_bc = v3_cross(x.b, x.bc), m_ca = v3_cross(x.c, x.ca);
-    const vm far_ab = overlap_line_far(m_ab, ab2, r2), far_bc = overlap_line_far(m_bc, bc2, r2);
+    const vm far_ab = overlap_line_far(m_ab, ab2, r2);
+    const vm far_bc = overlap_line_far(m_bc, bc2, r2);
     const vm far_ca = overlap_line_far(m_ca, ca2, r2);
     const vm edge_ab = v_and(v_and(line_ab, far_ab), v_le(v3_dot(m_ab, n), zero));
     const vm edge_bc = v_and(v_and(line_bc, far_bc), v_le(v3_dot(m_bc, n), zero));
@@ -70,16 +73,16 @@ FN vi overlap_axes(overlap_relative x, vf radius)
 
     const vf a_ab = v3_dot(x.a, x.ab), a_ca = v3_dot(x.a, x.ca), b_ab = v3_dot(x.b, x.ab);
     const vf b_bc = v3_dot(x.b, x.bc), c_bc = v3_dot(x.c, x.bc), c_ca = v3_dot(x.c, x.ca);
-    const vm vertex_a = overlap_vertex(x.a, r2, v_or(v_not(line_ab), v_le(zero, a_ab)), v_or(v_not(line_ca), v_le(a_ca, zero)));
-    const vm vertex_b = overlap_vertex(x.b, r2, v_or(v_not(line_bc), v_le(zero, b_bc)), v_or(v_not(line_ab), v_le(b_ab, zero)));
-    const vm vertex_c = overlap_vertex(x.c, r2, v_or(v_not(line_ca), v_le(zero, c_ca)), v_or(v_not(line_bc), v_le(c_bc, zero)));
+    const vm vertex_a = overlap_vertex(x.a, r2, v_le(slack, a_ab), v_le(a_ca, least2));
+    const vm vertex_b = overlap_vertex(x.b, r2, v_le(slack, b_bc), v_le(b_ab, least2));
+    const vm vertex_c = overlap_vertex(x.c, r2, v_le(slack, c_ca), v_le(c_bc, least2));
 
     /* Distance to the plane from the foot on AB, which is short where it matters: from a far vertex the rounding of a
-     * sliver's normal would be multiplied by the length of the sliver. A plane is never farther than its lines. */
-    const v3 foot = v3_sub(x.a, v3_mul(x.ab, v_sel(line_ab, a_ab / ab2, zero)));
+     * sliver's normal would be multiplied by the length of the sliver. No plane is farther than its lines; that of AB
+     * keeps to it by itself, and if AB is the short edge of a needle, CA is a long one. */
+    const v3 foot = v3_sub(x.a, v3_mul(x.ab, a_ab / v_max(ab2, least2)));
     const vf height = v3_dot(foot, n);
-    const vm lines = v_and(v_or(far_ab, v_not(line_ab)), v_and(v_or(far_bc, v_not(line_bc)), v_or(far_ca, v_not(line_ca))));
-    const vm plane = v_and(v_lt(r2 * n2, height * height), lines);
+    const vm plane = v_and(v_lt(r2 * v3_dot(n, n), height * height), v_or(far_ca, v_not(line_ca)));
 
     const vi none = v_i(0);
     return (vi_sel(plane, v_i(1), none) | vi_sel(edge_ab, v_i(2), none)) |

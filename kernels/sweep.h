@@ -57,18 +57,6 @@ FN sweep_relative sweep_relate(sweep_in in, int moving)
     return x;
 }
 
-/* The triangle seen along the motion, in units of 2^exponent(size). */
-typedef struct sweep_view {
-    vf qx, qy;            /* the line of centres seen from P0 */
-    vf h;                 /* height of P0 above the start of local time */
-    vf e0x, e0y, e0h;     /* P1 - P0 */
-    vf e2x, e2y, e2h;     /* P2 - P0 */
-    vf radius, radius2;
-    vf start;             /* time, in scaled units, at which the centre has height 0 */
-    vf time_per_height;
-    v3 m, u, e01, e02;    /* unrotated: centre at that time seen from P0, unit motion, edges */
-} sweep_view;
-
 /* Axes of which the third runs along v (Duff et al., Building an Orthonormal Basis, Revisited). Divisions and roots
  * bound the speed of the whole solver, so 1 / |v| and 1 / (sign |v| + v.z) come out of one. */
 typedef struct sweep_basis {
@@ -90,6 +78,20 @@ FN sweep_basis sweep_basis_of(v3 v)
     f.w = v3_of(f.u.x * ay, sign + f.u.y * ay, -f.u.y);
     return f;
 }
+
+/* The triangle seen along the motion, in units of 2^exponent(size). */
+typedef struct sweep_view {
+    vf qx, qy;            /* the line of centres seen from P0 */
+    vf h;                 /* height of P0 above the start of local time */
+    vf e0x, e0y, e0h;     /* P1 - P0 */
+    vf e2x, e2y, e2h;     /* P2 - P0 */
+    vf radius, radius2;
+    vi unit;              /* exponent field */
+    vf start;             /* time, in scaled units, at which the centre has height 0 */
+    vf time_per_height;
+    sweep_basis axes;
+    v3 m, e01, e02;       /* unrotated: centre at that time seen from P0, edges */
+} sweep_view;
 
 /* Move the start of motion next to P0 before anything is squared. The shift has 12 significant bits and the velocity is
  * split into two parts of 12, so the products are exact and the far start loses no digit. */
@@ -116,7 +118,8 @@ FN sweep_view sweep_look(sweep_relative x, vf radius)
     m = v3_mul(m, v_scale_ratio(length, unit));
     const v3 e01 = v3_mul(x.e01, to_unit), e02 = v3_mul(x.e02, to_unit);
     k.m = m;
-    k.u = f.u;
+    k.unit = unit;
+    k.axes = f;
     k.e01 = e01;
     k.e02 = e02;
     k.qx = v3_dot(m, f.s);
@@ -134,62 +137,45 @@ FN sweep_view sweep_look(sweep_relative x, vf radius)
     return k;
 }
 
-/* The best contact so far: height of the centre, and where on the triangle it touches (weights times `weight`). */
+/* The best contact so far: height of the centre, feature, and for an edge how far along (of its squared length). */
 typedef struct sweep_contact {
-    vf at, w1, w2, weight;
+    vf at, along;
     vi feature;
 } sweep_contact;
+
+/* First and last contact, and what turns them into points. */
+typedef struct sweep_span {
+    sweep_contact first, last;
+    vf length2[3]; /* of E01 E12 E20 */
+    v3 to_face;    /* from the centre to the face where it enters; where it leaves, the same backwards */
+} sweep_span;
 
 FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
 {
     sweep_contact c;
     c.at = v_sel(m, a.at, b.at);
-    c.w1 = v_sel(m, a.w1, b.w1);
-    c.w2 = v_sel(m, a.w2, b.w2);
-    c.weight = v_sel(m, a.weight, b.weight);
+    c.along = v_sel(m, a.along, b.along);
     c.feature = vi_sel(m, a.feature, b.feature);
     return c;
 }
 
-FN void sweep_take(sweep_contact *best, vm better, vf at, vf w1, vf w2, vf weight, int feature, int points)
+FN void sweep_take(sweep_contact *best, vm better, vf at, int feature)
 {
-    sweep_contact next;
-    next.at = at;
-    next.w1 = w1;
-    next.w2 = w2;
-    next.weight = weight;
-    next.feature = v_i(feature);
-    if (points)
-        *best = sweep_contact_sel(better, next, *best);
-    else
-        best->at = v_sel(better, at, best->at);
+    best->at = v_sel(better, at, best->at);
+    best->feature = vi_sel(better, v_i(feature), best->feature);
 }
 
-typedef struct sweep_span {
-    sweep_contact first, last;
-} sweep_span;
-
-/* Ball round the vertex q, h. */
+/* Ball round a vertex whence the line of centres is seen at q. */
 FN void sweep_vertex(sweep_span *s, vf radius2, vf qx, vf qy, vf h, int feature, int want)
 {
-    const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
     const vf left = radius2 - (qx * qx + qy * qy);
     const vf chord = v_sqrt(left); /* half of it; NaN where the line misses: every comparison below is false */
-    const vf w1 = feature == FEATURE_V1 ? one : zero, w2 = feature == FEATURE_V2 ? one : zero;
     const vf enter = h - chord;
-    sweep_take(&s->first, v_lt(enter, s->first.at), enter, w1, w2, one, feature, want == SWEEP_FULL);
+    sweep_take(&s->first, v_lt(enter, s->first.at), enter, feature);
     if (want != SWEEP_FIRST) {
         const vf leave = h + chord;
-        sweep_take(&s->last, v_gt(leave, s->last.at), leave, w1, w2, one, feature, want == SWEEP_FULL);
+        sweep_take(&s->last, v_gt(leave, s->last.at), leave, feature);
     }
-}
-
-FN void sweep_edge_root(sweep_contact *best, vm better, vf at, vf along, vf length2, int feature, int points)
-{
-    const vf zero = v_f(R(0.0)), rest = length2 - along;
-    const vf w1 = feature == FEATURE_E01 ? along : feature == FEATURE_E12 ? rest : zero;
-    const vf w2 = feature == FEATURE_E01 ? zero : along; /* E20 is walked from P0 */
-    sweep_take(best, v_and(better, v_within(zero, along, length2)), at, w1, w2, length2, feature, points);
 }
 
 /* Squared lengths of an edge: in space, and as seen along the motion. Seen end-on (shorter than 2^-24 units) it adds
@@ -218,7 +204,14 @@ FN void sweep_reciprocals(vf *a, vf *b)
     *a = per_a;
 }
 
-/* Cylinder round the edge that leaves P0 or P1, whence the line of centres is seen at q, along e. */
+FN void sweep_edge_root(sweep_contact *best, vm better, vf at, vf along, vf length2, int feature)
+{
+    const vm beside = v_and(better, v_within(v_f(R(0.0)), along, length2));
+    best->along = v_sel(beside, along, best->along);
+    sweep_take(best, beside, at, feature);
+}
+
+/* Cylinder round the edge e that leaves a vertex whence the line of centres is seen at q. */
 FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, sweep_lengths l, int feature,
                    int want)
 {
@@ -227,15 +220,15 @@ FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, 
     const vf chord = v_sqrt(left * l.space2), middle = along0 * eh;
     const vf enter = (middle - chord) * l.per_seen2, enter_at = h + enter;
     const vm enters = v_and(l.seen, v_lt(enter_at, s->first.at));
-    sweep_edge_root(&s->first, enters, enter_at, enter * eh + along0, l.space2, feature, want == SWEEP_FULL);
+    sweep_edge_root(&s->first, enters, enter_at, enter * eh + along0, l.space2, feature);
     if (want != SWEEP_FIRST) {
         const vf leave = (middle + chord) * l.per_seen2, leave_at = h + leave;
         const vm leaves = v_and(l.seen, v_gt(leave_at, s->last.at));
-        sweep_edge_root(&s->last, leaves, leave_at, leave * eh + along0, l.space2, feature, want == SWEEP_FULL);
+        sweep_edge_root(&s->last, leaves, leave_at, leave * eh + along0, l.space2, feature);
     }
 }
 
-/* Signed area, times |n|, between an edge and the foot of the centre: sign and weight of the opposite vertex. */
+/* Signed area, times |n|, between an edge and the foot of the centre: positive on the side of the opposite vertex. */
 typedef struct sweep_wall {
     vf slope, offset;
 } sweep_wall;
@@ -247,13 +240,7 @@ FN sweep_wall sweep_wall_of(v3 n, vf qx, vf qy, vf ex, vf ey, vf eh)
     g.offset = (n.y * eh - n.z * ey) * qx + (n.z * ex - n.x * eh) * qy;
     return g;
 }
-
-FN void sweep_face_root(sweep_contact *best, vm better, vf at, vf g0, vf g1, vf g2, int points)
-{
-    const vf zero = v_f(R(0.0));
-    const vm inside = v_and(v_and(v_le(zero, g0), v_le(zero, g1)), v_le(zero, g2));
-    sweep_take(best, v_and(better, inside), at, g2, g0, g0 + g1 + g2, FEATURE_FACE, points);
-}
+FN vf sweep_wall_at(sweep_wall g, vf height) { return height * g.slope + g.offset; }
 
 /* Normal of the triangle. A sliver's cross product rounds to a vector that leans along the sliver, and a lean of eps
  * there moves the plane by eps times its length; taking out the part along P0P1 leaves only lean across, which is
@@ -281,33 +268,37 @@ FN vm sweep_is_solid(v3 n, vf longest2)
  * triangle. */
 FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid, int want)
 {
-    const vf middle = -(n.x * k.qx + n.y * k.qy) * per_nz;
-    const vf chord = k.radius * v_sqrt(v3_dot(n, n)) * v_abs(per_nz);
+    const vf zero = v_f(R(0.0)), length = v_sqrt(v3_dot(n, n));
+    const vf middle = -(n.x * k.qx + n.y * k.qy) * per_nz, chord = k.radius * length * v_abs(per_nz);
     /* A contact lies no farther along the motion than the triangle and the radius reach; the walls of a needle, all but
      * parallel, would let a root pass far beyond its tip. */
-    const vf zero = v_f(R(0.0)), reach = k.radius + v_f(R(0x1p-10));
+    const vf reach = k.radius + v_f(R(0x1p-10));
     const vf low = v_min(v_min(k.e0h, k.e2h), zero) - reach, high = v_max(v_max(k.e0h, k.e2h), zero) + reach;
     const sweep_wall g0 = sweep_wall_of(n, k.qx, k.qy, k.e0x, k.e0y, k.e0h);
     const sweep_wall g1 = sweep_wall_of(n, k.qx - k.e0x, k.qy - k.e0y, e1x, e1y, e1h);
     const sweep_wall g2 = sweep_wall_of(n, k.qx, k.qy, -k.e2x, -k.e2y, -k.e2h);
     const vf enter = middle - chord, enter_at = k.h + enter;
     const vm enters = v_and(v_and(solid, v_within(low, enter, high)), v_lt(enter_at, s->first.at));
-    sweep_face_root(&s->first, enters, enter_at, enter * g0.slope + g0.offset, (enter - k.e0h) * g1.slope + g1.offset,
-                    enter * g2.slope + g2.offset, want == SWEEP_FULL);
+    const vm inside = v_and(v_and(v_le(zero, sweep_wall_at(g0, enter)), v_le(zero, sweep_wall_at(g1, enter - k.e0h))),
+                            v_le(zero, sweep_wall_at(g2, enter)));
+    sweep_take(&s->first, v_and(enters, inside), enter_at, FEATURE_FACE);
     if (want != SWEEP_FIRST) {
         const vf leave = middle + chord, leave_at = k.h + leave;
         const vm leaves = v_and(v_and(solid, v_within(low, leave, high)), v_gt(leave_at, s->last.at));
-        sweep_face_root(&s->last, leaves, leave_at, leave * g0.slope + g0.offset, (leave - k.e0h) * g1.slope + g1.offset,
-                        leave * g2.slope + g2.offset, want == SWEEP_FULL);
+        const vm within = v_and(v_and(v_le(zero, sweep_wall_at(g0, leave)), v_le(zero, sweep_wall_at(g1, leave - k.e0h))),
+                                v_le(zero, sweep_wall_at(g2, leave)));
+        sweep_take(&s->last, v_and(leaves, within), leave_at, FEATURE_FACE);
     }
+    /* r along the normal, with the motion, turned back out of the view. */
+    const v3 m = v3_mul(n, v_copysign_one(n.z) * k.radius / length);
+    s->to_face = v3_add(v3_add(v3_mul(k.axes.s, m.x), v3_mul(k.axes.w, m.y)), v3_mul(k.axes.u, m.z));
 }
 
 FN sweep_contact sweep_no_contact(vf at)
 {
     sweep_contact c;
     c.at = at;
-    c.w1 = c.w2 = v_f(R(0.0));
-    c.weight = v_f(R(1.0));
+    c.along = v_f(R(0.0));
     c.feature = v_i(FEATURE_NONE);
     return c;
 }
@@ -326,6 +317,9 @@ FN sweep_span sweep_solve(sweep_view k, int want)
     sweep_lengths l0 = sweep_lengths_of(k.e0x, k.e0y, k.e0h), l1 = sweep_lengths_of(e1x, e1y, e1h);
     sweep_lengths l2 = sweep_lengths_of(k.e2x, k.e2y, k.e2h);
     const v3 n = sweep_normal(k, l0.space2);
+    s.length2[0] = l0.space2;
+    s.length2[1] = l1.space2;
+    s.length2[2] = l2.space2;
     const vf longest2 = v_max(v_max(l0.space2, l1.space2), l2.space2);
     const vm solid = sweep_is_solid(n, longest2);
     vf per_nz = v_sel(solid, n.z, v_f(R(1.0)));
@@ -348,24 +342,60 @@ FN vi sweep_state(vf first, vf last)
     return vi_sel(v_lt(zero, first), v_i(STATE_APPROACHING), state);
 }
 
-/* Where the triangle is touched: base vertex plus a step along its edges, so that a vertex is met exactly. Halves keep
- * the difference of two huge vertices finite. */
-FN v3 sweep_point(sweep_in in, sweep_contact c, vf t, vm exists, int moving)
+/* A point of the triangle: a vertex and two equal steps from there, so that a vertex is met exactly and the difference
+ * of two huge ones stays finite. */
+typedef struct sweep_foot {
+    v3 vertex, step;
+} sweep_foot;
+
+FN sweep_foot sweep_foot_of(sweep_in in, spot s)
 {
-    const vm at_p1 = v_or(vi_eq(c.feature, v_i(FEATURE_V1)), vi_eq(c.feature, v_i(FEATURE_E12)));
-    const vm at_p2 = vi_eq(c.feature, v_i(FEATURE_V2));
-    const vf per_weight = v_f(R(1.0)) / c.weight, zero = v_f(R(0.0)), scale = v_f(R(0.5));
-    const vf k1 = c.w1 * per_weight, k2 = c.w2 * per_weight;
-    const v3 base = v3_sel(at_p1, in.p1, v3_sel(at_p2, in.p2, in.p0));
-    /* From P1 the edge E12 runs to P2; from P0 one step to P1 and one to P2. */
-    const vm e12 = vi_eq(c.feature, v_i(FEATURE_E12)), vertex = vi_gt(v_i(FEATURE_E01), c.feature);
-    const v3 from = v3_mul(base, scale);
+    const vf zero = v_f(R(0.0)), scale = v_f(R(0.5));
+    const vm e12 = vi_eq(s.feature, v_i(FEATURE_E12)), vertex = vi_gt(v_i(FEATURE_E01), s.feature);
+    sweep_foot f;
+    f.vertex = v3_sel(vi_eq(s.feature, v_i(FEATURE_V2)), in.p2, in.p0);
+    f.vertex = v3_sel(v_or(vi_eq(s.feature, v_i(FEATURE_V1)), e12), in.p1, f.vertex);
+    const v3 from = v3_mul(f.vertex, scale);
     const v3 to1 = v3_sub(v3_mul(in.p1, scale), from), to2 = v3_sub(v3_mul(in.p2, scale), from);
-    const vf s1 = v_sel(v_or(vertex, e12), zero, k1 + k1), s2 = v_sel(vertex, zero, k2 + k2);
-    v3 p = v3_add(base, v3_add(v3_mul(to1, s1), v3_mul(to2, s2)));
+    const vf w1 = v_sel(v_or(vertex, e12), zero, s.w1), w2 = v_sel(vertex, zero, s.w2);
+    f.step = v3_add(v3_mul(to1, w1), v3_mul(to2, w2));
+    return f;
+}
+
+/* Weights of P1 and P2 at a contact with a vertex or an edge; at the face they are zero. */
+FN spot sweep_spot_of(const sweep_span *s, sweep_contact c)
+{
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
+    const vm e01 = vi_eq(c.feature, v_i(FEATURE_E01)), e12 = vi_eq(c.feature, v_i(FEATURE_E12));
+    const vm e20 = vi_eq(c.feature, v_i(FEATURE_E20)); /* walked from P0 */
+    const vf along = c.along / v_sel(e01, s->length2[0], v_sel(e12, s->length2[1], s->length2[2]));
+    const vf end1 = v_sel(vi_eq(c.feature, v_i(FEATURE_V1)), one, zero);
+    const vf end2 = v_sel(vi_eq(c.feature, v_i(FEATURE_V2)), one, zero);
+    spot at;
+    at.w1 = v_sel(e01, along, v_sel(e12, one - along, end1));
+    at.w2 = v_sel(v_or(e12, e20), along, end2);
+    at.feature = c.feature;
+    return at;
+}
+
+FN v3 sweep_place(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
+{
+    const vf zero = v_f(R(0.0));
+    v3 p = v3_add(v3_add(f.vertex, f.step), f.step);
     if (moving)
         p = v3_add(p, v3_mul(in.w, t));
     return v3_sel(exists, p, v3_of(zero, zero, zero));
+}
+
+/* Where a contact touches the triangle. On the face it is the centre's foot: weights from areas would slide along a
+ * sliver. */
+FN v3 sweep_point(sweep_in in, sweep_view k, const sweep_span *s, sweep_contact c, v3 to_face, vf to_given, vf t,
+                  vm exists, int moving)
+{
+    sweep_foot f = sweep_foot_of(in, sweep_spot_of(s, c));
+    const v3 on_face = v3_add(v3_add(k.m, v3_mul(k.axes.u, c.at)), to_face);
+    f.step = v3_sel(vi_eq(c.feature, v_i(FEATURE_FACE)), v3_mul(on_face, to_given * R(0.5)), f.step);
+    return sweep_place(in, f, t, exists, moving);
 }
 
 /* No relative motion: the distance at time 0 decides, for all times. */
@@ -383,12 +413,8 @@ FN void sweep_still(sweep_in in, sweep_relative x, vf radius, vm still, sweep_ou
     out->state = vi_sel(still, vi_sel(in_contact, contact, v_i(STATE_MISS)), out->state);
     if (want != SWEEP_FULL)
         return;
-    sweep_contact at = sweep_no_contact(zero);
-    at.w1 = c.at.w1;
-    at.w2 = c.at.w2;
-    at.feature = c.at.feature;
-    const v3 point = sweep_point(in, at, zero, in_contact, 0);
-    const vi feature = vi_sel(in_contact, at.feature, v_i(FEATURE_NONE));
+    const v3 point = sweep_place(in, sweep_foot_of(in, c.at), zero, in_contact, 0);
+    const vi feature = vi_sel(in_contact, c.at.feature, v_i(FEATURE_NONE));
     out->point_first = v3_sel(still, point, out->point_first);
     out->point_last = v3_sel(still, point, out->point_last);
     out->feature_first = vi_sel(still, feature, out->feature_first);
@@ -406,6 +432,7 @@ FN vm sweep_is_finite(sweep_in in, int moving)
 typedef struct sweep_query {
     sweep_in in;
     sweep_relative x;
+    vf back; /* what undoes the scaling of lengths */
     vi time; /* exponent field to add to times */
     vm valid;
 } sweep_query;
@@ -419,6 +446,7 @@ FN void sweep_rescue(sweep_query *q, int moving)
     const vf one = v_f(R(1.0)), small = v_f(R(0x1p-8));
     const vf length = v_sel(far, small, one), speed = v_sel(fast, small, one);
     q->valid = v_and(q->valid, finite);
+    q->back = v_sel(far, v_f(R(0x1p8)), one);
     q->time = vi_sel(far, field, none) - vi_sel(fast, field, none);
     q->in.center = v3_mul(q->in.center, length);
     q->in.radius = q->in.radius * length;
@@ -436,6 +464,7 @@ FN sweep_query sweep_prepare(sweep_in in, int moving)
     sweep_query q;
     q.in = in;
     q.x = sweep_relate(in, moving);
+    q.back = v_f(R(1.0));
     q.time = v_i(0);
     q.valid = v_le(v_f(R(0.0)), in.radius);
     if (v_any(v_not(vi_gt(v_i(R_BIG_BITS), vi_max(q.x.length, q.x.speed)))))
@@ -478,8 +507,12 @@ FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_spa
     if (want == SWEEP_FULL) {
         const sweep_contact end = sweep_contact_sel(v_lt(s.first.at, s.last.at), s.last, s.first);
         const vm some_first = v_and(hit, v_finite(out.t_first)), some_last = v_and(hit, v_finite(out.t_last));
-        out.point_first = sweep_point(given, s.first, out.t_first, some_first, moving);
-        out.point_last = sweep_point(given, end, out.t_last, some_last, moving);
+        const vf to_given = v_from_bits(k.unit) * q.back;
+        const v3 back = v3_mul(s.to_face, v_f(R(-1.0)));
+        const v3 end_face = v3_sel(v_lt(s.first.at, s.last.at), back, s.to_face);
+        out.point_first =
+            sweep_point(given, k, &s, s.first, s.to_face, to_given, out.t_first, some_first, moving);
+        out.point_last = sweep_point(given, k, &s, end, end_face, to_given, out.t_last, some_last, moving);
         out.feature_first = vi_sel(some_first, s.first.feature, v_i(FEATURE_NONE));
         out.feature_last = vi_sel(some_last, end.feature, v_i(FEATURE_NONE));
     }

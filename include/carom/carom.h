@@ -311,7 +311,7 @@ CAROM_API int carom_context_device(const carom_context *context, carom_device_in
 /// out   every requested array fully written; must not alias an input
 /// stats optional. err optional, caller-owned. Nothing is retained after return.
 /// returns CAROM_OK | INVALID_ARGUMENT (which, why) | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also
-///         KERNEL_BUILD | DEVICE_LOST (outputs undefined)
+///         KERNEL_BUILD | NOT_BIT_EXACT (each kernel is probed when first used) | DEVICE_LOST (outputs undefined)
 /// bits  identical on every backend, ISA, thread count and chunk size. threads: one call at a time per context.
 /// cost  60 to 100 bytes of traffic per pair; docs/performance.md. source: Eberly, docs/numerics.md
 CAROM_API carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *desc,
