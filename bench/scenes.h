@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Inputs: columns of pairs and a procedural mesh with spheres to sweep. Every input is made from a seed, so two runs
+ * measure the same work. */
+#ifndef CAROM_BENCH_SCENES_H
+#define CAROM_BENCH_SCENES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* `count` columns of `rows` elements of `size` bytes, each on a cache line of its own and shifted against the others:
+ * columns a power of two apart would all fall into the same few sets of the first-level cache. Room for whole blocks
+ * of PLAIN_BLOCK elements. Ends the program when there is no memory. */
+enum { COLUMNS_MAX = 16 };
+typedef struct columns {
+    void *memory;
+    void *column[COLUMNS_MAX];
+    int count;
+} columns;
+columns columns_alloc(int count, size_t rows, size_t size);
+void columns_free(columns *c);
+
+/* Columns of a pair query, in the order of the columns of carom's CSV files.
+ * SWEEP    16: centre, radius, velocity, three vertices. The reference's family `random`: triangle in the unit box,
+ *              sphere 2.5 to 8 away that mostly aims at it; radius 0.05 to 0.5.
+ * OVERLAP  13: centre, radius, three vertices. Triangle in the unit box, centre in a box of 0.6, radius 0.05 to 0.5.
+ * SPHERES  14: a0, a1, radius a, b0, b1, radius b. The reference's family `random`. */
+typedef enum scene_kind { SCENE_SWEEP, SCENE_OVERLAP, SCENE_SPHERES } scene_kind;
+
+typedef struct scene {
+    scene_kind kind;
+    size_t count;
+    columns in;
+} scene;
+scene scene_make(scene_kind kind, size_t count);
+void scene_free(scene *s);
+int scene_columns(scene_kind kind);
+const float *const *scene_in(const scene *s);
+
+/* A bumpy torus of 2 * rings * sides triangles with shared vertices. */
+typedef struct mesh_scene {
+    float *vertices;   /* [3 * vertex_count] */
+    uint32_t *indices; /* [3 * triangle_count] */
+    size_t vertex_count, triangle_count;
+    double diagonal;
+} mesh_scene;
+mesh_scene mesh_scene_make(int rings, int sides);
+void mesh_scene_free(mesh_scene *m);
+
+/* Swept spheres, radius 0.1 to 0.5 % of the mesh's diagonal, in random order; velocity is the whole step, t_max 1.
+ * NEAR  starts within 2 % of the surface, steps of 0.5 to 2 %
+ * BOX   starts anywhere in the box inflated by 2 %, the same steps
+ * LONG  starts anywhere in that box, steps of 20 to 100 % */
+typedef enum sphere_kind { SPHERES_NEAR, SPHERES_BOX, SPHERES_LONG } sphere_kind;
+/* Seven columns: centre, velocity, radius. */
+columns spheres_make(const mesh_scene *m, sphere_kind kind, size_t count);
+
+#endif
