@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # readme.sh SOURCE BUILD: what README.md shows works. Each ```c block is a program: it is compiled against BUILD and run,
 # and what it prints must stand in the ```text block that follows. Each ```sh block is run in a copy of the sources,
-# where `carom` is BUILD's command; a block with `<!-- not run -->` on the line before is for the reader alone.
+# where `carom` is BUILD's command; if a ```text block follows, that is its standard output. A block with
+# `<!-- not run -->` on the line before is for the reader alone. The first program is examples/hello.c.
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
@@ -32,11 +33,14 @@ awk -v dir="$work" '
 ' "$readme"
 
 programs=0 scripts=0
+# after NUMBER: the ```text block right behind that one, if there is one
+after() { printf '%s/%03d.text' "$work" $((10#$1 + 1)); }
 for file in "$work"/*.c; do
     [ -e "$file" ] || continue
     programs=$((programs + 1))
     number=$(basename "$file" .c)
     program=$work/program$number
+    if [ $programs -eq 1 ]; then check "README program $number is examples/hello.c" diff "$source/examples/hello.c" "$file"; fi
     check "README program $number compiles" cc -std=c99 -pedantic -Wall -Wextra -Werror -I"$source/include" "$file" \
         -o "$program" -L"$build" -Wl,-rpath,"$build" -lcarom -lm
     [ -x "$program" ] || continue
@@ -45,7 +49,7 @@ for file in "$work"/*.c; do
         continue
     fi
     pass "README program $number runs"
-    expected=$work/$(printf '%03d' $((10#$number + 1))).text
+    expected=$(after "$number")
     if [ -e "$expected" ]; then check "README program $number prints what is shown" diff "$expected" "$work/printed"; fi
 done
 
@@ -66,8 +70,15 @@ for file in "$work"/*.sh; do
         -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' -e '/apt(-get)? /d' \
         -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
         -e 's#^ctest .*#& -L unit#' "$file" > "$work/run"
-    check "README commands $(basename "$file" .sh): $(grep -m 1 . "$file" | cut -c 1-60)" \
-        env PATH="$work/bin:$PATH" bash -euo pipefail -c "cd '$work/copy' && . '$work/run'"
+    number=$(basename "$file" .sh)
+    if env PATH="$work/bin:$PATH" bash -euo pipefail -c "cd '$work/copy' && . '$work/run'" > "$work/printed" 2> "$work/said"; then
+        pass "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)"
+    else
+        fail "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)" "$(tail -n 20 "$work/printed" "$work/said")"
+        continue
+    fi
+    expected=$(after "$number")
+    if [ -e "$expected" ]; then check "README commands $number print what is shown" diff "$expected" "$work/printed"; fi
 done
 if [ $programs -gt 0 ]; then pass "the README shows a program"; else fail "the README shows a program"; fi
 if [ $scripts -gt 0 ]; then pass "the README shows commands"; else fail "the README shows commands"; fi
