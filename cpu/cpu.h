@@ -27,8 +27,9 @@ static inline size_t caromi_out_size(const caromi_pair_shape *shape, uint32_t co
     return shape->out_bytes >> column & 1 ? 1 : 4;
 }
 
-/* `count` is a multiple of the lanes; columns need no alignment. */
-typedef void caromi_pair_fn(const float *const *in, void *const *out, size_t count);
+/* `count` is a multiple of the lanes; columns need no alignment. from_memory: they go on beyond this run and are not in
+ * a cache. */
+typedef void caromi_pair_fn(const float *const *in, void *const *out, size_t count, int from_memory);
 
 struct caromi_mesh_view;
 struct caromi_mesh_queries;

@@ -4,7 +4,8 @@
 
 #include "cpu.h"
 
-enum { BLOCK = 512 }; /* pairs that are staged at a time: 96 KiB of scratch, within the second-level cache */
+enum { BLOCK = 512 };  /* pairs that are staged at a time: 96 KiB of scratch, within the second-level cache */
+enum { SMALL = 8192 }; /* a batch of so many may well be in a cache: half a megabyte */
 
 void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count)
 {
@@ -61,7 +62,7 @@ static void run_block(const caromi_isa_table *isa, float *scratch, const caromi_
         out[c] = direct ? (void *)((char *)column->base + first * size)
                         : (void *)(scratch + (size_t)(COLUMNS_MAX + c) * BLOCK);
     }
-    isa->pairs[batch->kernel](in, out, padded);
+    isa->pairs[batch->kernel](in, out, padded, batch->count > SMALL);
     for (uint32_t c = 0; c < shape->out_count; c++)
         if (out[c] == (void *)(scratch + (size_t)(COLUMNS_MAX + c) * BLOCK))
             caromi_scatter(&batch->out[c], first, out[c], count, caromi_out_size(shape, c));

@@ -125,7 +125,7 @@ static carom_status run_pair_probe(caromi_device *d, enum caromi_pair_kernel ker
         expected[c] = p->expected[c];
     }
     int chosen;
-    caromi_isa_select(CAROM_ISA_SCALAR, &chosen)->pairs[kernel](in, expected, PAIRS);
+    caromi_isa_select(CAROM_ISA_SCALAR, &chosen)->pairs[kernel](in, expected, PAIRS, 0);
     carom_status status = caromi_stream_pairs(d, &batch, &done, &stats, err);
     for (uint32_t c = 0; status == CAROM_OK && c < shape->out_count; c++)
         status = caromi_probe_compare(d, kernel, PAIRS, c, p->got[c], p->expected[c], caromi_out_size(shape, c), err);

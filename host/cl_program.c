@@ -47,7 +47,8 @@ static void make_options(const caromi_device *d, uint32_t program, char *out, si
     char columns[64] = "";
     if (program < CAROMI_PAIR_KERNEL_COUNT) {
         const caromi_pair_shape *shape = &caromi_pair_shapes[program];
-        (void)snprintf(columns, sizeof columns, " -DIN_COUNT=%u -DOUT_COUNT=%u", shape->in_count, shape->out_count);
+        (void)snprintf(columns, sizeof columns, " -DIN_COUNT=%u -DOUT_COUNT=%u -DOUT_BYTES=%u", shape->in_count,
+                       shape->out_count, shape->out_bytes);
     }
     (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s", d->lanes, name, name, columns,
                    d->info.correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");

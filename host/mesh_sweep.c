@@ -50,7 +50,7 @@ static void find_contacts(const mesh_job *job, mesh_block *b, size_t count)
         out[OUT_NORMAL_X + k] = b->normal[k];
     }
     out[OUT_FEATURE] = b->feature;
-    job->context->isa->pairs[CAROMI_PAIR_contact](in, out, padded);
+    job->context->isa->pairs[CAROMI_PAIR_contact](in, out, padded, 0);
     for (size_t i = 0; i < count; i++)
         if (b->triangle[i] < 0) {
             for (int k = 0; k < 3; k++)

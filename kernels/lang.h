@@ -26,6 +26,11 @@
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 /* ---------------------------------------------------------------- OpenCL C */
 #pragma OPENCL FP_CONTRACT OFF
+#if LANES > 1 && defined(__clang__) /* a CPU device; the built-in prefetch() does nothing on some */
+#define v_prefetch(base, bytes) __builtin_prefetch((const void *)((size_t)(base) + (bytes)))
+#else
+#define v_prefetch(base, bytes) (void)0
+#endif
 #define FN static inline
 #define G __global
 typedef float real;
@@ -90,6 +95,8 @@ FN vf v_positive_zero(vf x)
 #include <string.h>
 #define FN static inline __attribute__((always_inline, unused))
 #define G
+/* May point beyond the array: a hint, not an access. */
+#define v_prefetch(base, bytes) __builtin_prefetch((const void *)((uintptr_t)(base) + (bytes)))
 typedef float real;
 typedef uint8_t u8;
 typedef uint32_t u32;

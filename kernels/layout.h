@@ -50,6 +50,10 @@ enum { OUT_POINT_X, OUT_POINT_Y, OUT_POINT_Z, OUT_NORMAL_X, OUT_NORMAL_Y, OUT_NO
 
 #define COLUMNS_MAX 24
 
+/* A line of memory holds so many reals, and is asked for so many pairs before its turn. */
+#define PREFETCH_LINE 16
+#define PREFETCH_AHEAD 128
+
 /* The pair kernels, once for every backend: X(name, input columns, output columns, bit per output column of bytes; the
  * others are reals). pairs.h has the body `pairs_name` of each. */
 #define PAIR_KERNELS(X) \

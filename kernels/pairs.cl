@@ -42,5 +42,6 @@ __kernel void LANG_CAT(carom_, KERNEL)(LANG_CAT(COLUMNS_, IN_COUNT)(IN_ARGUMENT)
     /* Constant indices all the way down: the compiler dissolves both arrays. */
     __global const real *const in[IN_COUNT] = {LANG_CAT(COLUMNS_, IN_COUNT)(IN_NAME)};
     __global void *const out[OUT_COUNT] = {LANG_CAT(COLUMNS_, OUT_COUNT)(OUT_NAME)};
+    pairs_prefetch(in, IN_COUNT, out, OUT_COUNT, OUT_BYTES, group * LANES);
     LANG_CAT(pairs_, KERNEL)(in, out, group * LANES);
 }

@@ -87,6 +87,7 @@ typedef struct sweep_view {
     vf e2x, e2y, e2h;     /* P2 - P0 */
     vf radius, radius2;
     vi unit;              /* exponent field */
+    vf noise;             /* how far rounding may have moved the line of centres against the triangle */
     vf start;             /* time, in scaled units, at which the centre has height 0 */
     vf time_per_height;
     sweep_basis axes;
@@ -119,6 +120,7 @@ FN sweep_view sweep_look(sweep_relative x, vf radius)
     const v3 e01 = v3_mul(x.e01, to_unit), e02 = v3_mul(x.e02, to_unit);
     k.m = m;
     k.unit = unit;
+    k.noise = v_f(R(0x1p-22)) + v_scale_ratio(length, unit) * v_f(R(0x1p-33));
     k.axes = f;
     k.e01 = e01;
     k.e02 = e02;
@@ -228,19 +230,65 @@ FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, 
     }
 }
 
-/* Signed area, times |n|, between an edge and the foot of the centre: positive on the side of the opposite vertex. */
+/* Signed area, times |n|, between an edge and the foot of the centre, as a function of its height above P0: not negative
+ * on the side of the opposite vertex. `from` is the height of the vertex where the edge begins. */
 typedef struct sweep_wall {
-    vf slope, offset;
+    vf slope, offset, from;
 } sweep_wall;
 
-FN sweep_wall sweep_wall_of(v3 n, vf qx, vf qy, vf ex, vf ey, vf eh)
+FN sweep_wall sweep_wall_of(v3 n, vf qx, vf qy, vf ex, vf ey, vf eh, vf from)
 {
     sweep_wall g;
     g.slope = n.x * ey - n.y * ex;
     g.offset = (n.y * eh - n.z * ey) * qx + (n.z * ex - n.x * eh) * qy;
+    g.from = from;
     return g;
 }
-FN vf sweep_wall_at(sweep_wall g, vf height) { return height * g.slope + g.offset; }
+
+/* The prism over the triangle, and the heights beyond which nothing is touched. */
+typedef struct sweep_prism {
+    sweep_wall wall[3];
+    vf low, high;
+} sweep_prism;
+
+typedef struct sweep_crossing {
+    vf at;
+    vm inside;
+} sweep_crossing;
+
+FN sweep_crossing sweep_cross(const sweep_prism *p, vf at)
+{
+    sweep_crossing c;
+    c.at = at;
+    c.inside = v_within(p->low, at, p->high);
+    for (int i = 0; i < 3; i++) {
+        const sweep_wall g = p->wall[i];
+        c.inside = v_and(c.inside, v_le(v_f(R(0.0)), (at - g.from) * g.slope + g.offset));
+    }
+    return c;
+}
+
+/* For a point the edges are no cylinders that would cover the seam between two triangles. So the walls give way by the
+ * noise, and the line of centres crosses the plane anywhere within the noise of its root; but where it then is, the
+ * triangle must be (the walls of a needle open far beyond its tip). */
+FN sweep_crossing sweep_cross_point(const sweep_prism *p, const vf *length2, sweep_view k, vf n_length, vf slant, vf at)
+{
+    const vf zero = v_f(R(0.0)), late = k.noise * slant;
+    vf from = v_max(at - late, p->low), to = v_min(at + late, p->high);
+    for (int i = 0; i < 3; i++) {
+        const sweep_wall g = p->wall[i];
+        const vf offset = g.offset + k.noise * n_length * v_sqrt(length2[i]), bound = g.from - offset / g.slope;
+        const vf outside = v_sel(v_le(zero, offset), from, v_infinity()); /* a wall along the motion */
+        from = v_sel(v_lt(zero, g.slope), v_max(bound, from), v_sel(v_eq(zero, g.slope), outside, from));
+        to = v_sel(v_lt(g.slope, zero), v_min(bound, to), to);
+    }
+    sweep_crossing c;
+    c.at = v_min(v_max(at, from), to);
+    const v3 p0 = v3_of(-k.qx, -k.qy, -c.at), e0 = v3_of(k.e0x, k.e0y, k.e0h), e2 = v3_of(k.e2x, k.e2y, k.e2h);
+    const vf near = k.radius + k.noise * R(3.0);
+    c.inside = v_and(v_le(from, to), v_le(closest_on_triangle(p0, e0, e2).distance2, near * near));
+    return c;
+}
 
 /* Normal of the triangle. A sliver's cross product rounds to a vector that leans along the sliver, and a lean of eps
  * there moves the plane by eps times its length; taking out the part along P0P1 leaves only lean across, which is
@@ -268,27 +316,31 @@ FN vm sweep_is_solid(v3 n, vf longest2)
  * triangle. */
 FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid, int want)
 {
-    const vf zero = v_f(R(0.0)), length = v_sqrt(v3_dot(n, n));
-    const vf middle = -(n.x * k.qx + n.y * k.qy) * per_nz, chord = k.radius * length * v_abs(per_nz);
+    const vf zero = v_f(R(0.0)), length = v_sqrt(v3_dot(n, n)), slant = length * v_abs(per_nz);
+    const vf middle = -(n.x * k.qx + n.y * k.qy) * per_nz, chord = k.radius * slant;
+    sweep_prism p;
+    p.wall[0] = sweep_wall_of(n, k.qx, k.qy, k.e0x, k.e0y, k.e0h, zero);
+    p.wall[1] = sweep_wall_of(n, k.qx - k.e0x, k.qy - k.e0y, e1x, e1y, e1h, k.e0h);
+    p.wall[2] = sweep_wall_of(n, k.qx, k.qy, -k.e2x, -k.e2y, -k.e2h, zero);
     /* A contact lies no farther along the motion than the triangle and the radius reach; the walls of a needle, all but
      * parallel, would let a root pass far beyond its tip. */
     const vf reach = k.radius + v_f(R(0x1p-10));
-    const vf low = v_min(v_min(k.e0h, k.e2h), zero) - reach, high = v_max(v_max(k.e0h, k.e2h), zero) + reach;
-    const sweep_wall g0 = sweep_wall_of(n, k.qx, k.qy, k.e0x, k.e0y, k.e0h);
-    const sweep_wall g1 = sweep_wall_of(n, k.qx - k.e0x, k.qy - k.e0y, e1x, e1y, e1h);
-    const sweep_wall g2 = sweep_wall_of(n, k.qx, k.qy, -k.e2x, -k.e2y, -k.e2h);
-    const vf enter = middle - chord, enter_at = k.h + enter;
-    const vm enters = v_and(v_and(solid, v_within(low, enter, high)), v_lt(enter_at, s->first.at));
-    const vm inside = v_and(v_and(v_le(zero, sweep_wall_at(g0, enter)), v_le(zero, sweep_wall_at(g1, enter - k.e0h))),
-                            v_le(zero, sweep_wall_at(g2, enter)));
-    sweep_take(&s->first, v_and(enters, inside), enter_at, FEATURE_FACE);
-    if (want != SWEEP_FIRST) {
-        const vf leave = middle + chord, leave_at = k.h + leave;
-        const vm leaves = v_and(v_and(solid, v_within(low, leave, high)), v_gt(leave_at, s->last.at));
-        const vm within = v_and(v_and(v_le(zero, sweep_wall_at(g0, leave)), v_le(zero, sweep_wall_at(g1, leave - k.e0h))),
-                                v_le(zero, sweep_wall_at(g2, leave)));
-        sweep_take(&s->last, v_and(leaves, within), leave_at, FEATURE_FACE);
+    p.low = v_min(v_min(k.e0h, k.e2h), zero) - reach;
+    p.high = v_max(v_max(k.e0h, k.e2h), zero) + reach;
+    sweep_crossing enter = sweep_cross(&p, middle - chord), leave = sweep_cross(&p, middle + chord);
+    const vm point = v_le(k.radius, k.noise);
+    if (v_any(point)) {
+        const sweep_crossing in = sweep_cross_point(&p, s->length2, k, length, slant, enter.at);
+        const sweep_crossing out = sweep_cross_point(&p, s->length2, k, length, slant, leave.at);
+        enter.at = v_sel(point, in.at, enter.at);
+        leave.at = v_sel(point, out.at, leave.at);
+        enter.inside = v_or(enter.inside, v_and(point, in.inside));
+        leave.inside = v_or(leave.inside, v_and(point, out.inside));
     }
+    const vf enter_at = k.h + enter.at, leave_at = k.h + leave.at;
+    sweep_take(&s->first, v_and(v_and(solid, enter.inside), v_lt(enter_at, s->first.at)), enter_at, FEATURE_FACE);
+    if (want != SWEEP_FIRST)
+        sweep_take(&s->last, v_and(v_and(solid, leave.inside), v_gt(leave_at, s->last.at)), leave_at, FEATURE_FACE);
     /* r along the normal, with the motion, turned back out of the view. */
     const v3 m = v3_mul(n, v_copysign_one(n.z) * k.radius / length);
     s->to_face = v3_add(v3_add(v3_mul(k.axes.s, m.x), v3_mul(k.axes.w, m.y)), v3_mul(k.axes.u, m.z));
@@ -389,12 +441,12 @@ FN v3 sweep_place(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
 
 /* Where a contact touches the triangle. On the face it is the centre's foot: weights from areas would slide along a
  * sliver. */
-FN v3 sweep_point(sweep_in in, sweep_view k, const sweep_span *s, sweep_contact c, v3 to_face, vf to_given, vf t,
+FN v3 sweep_point(sweep_in in, sweep_view k, const sweep_span *s, sweep_contact c, v3 to_face, vf half_unit, vf t,
                   vm exists, int moving)
 {
     sweep_foot f = sweep_foot_of(in, sweep_spot_of(s, c));
     const v3 on_face = v3_add(v3_add(k.m, v3_mul(k.axes.u, c.at)), to_face);
-    f.step = v3_sel(vi_eq(c.feature, v_i(FEATURE_FACE)), v3_mul(on_face, to_given * R(0.5)), f.step);
+    f.step = v3_sel(vi_eq(c.feature, v_i(FEATURE_FACE)), v3_mul(on_face, half_unit), f.step);
     return sweep_place(in, f, t, exists, moving);
 }
 
@@ -507,12 +559,12 @@ FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_spa
     if (want == SWEEP_FULL) {
         const sweep_contact end = sweep_contact_sel(v_lt(s.first.at, s.last.at), s.last, s.first);
         const vm some_first = v_and(hit, v_finite(out.t_first)), some_last = v_and(hit, v_finite(out.t_last));
-        const vf to_given = v_from_bits(k.unit) * q.back;
+        const vf half_unit = v_from_bits(k.unit) * (q.back * R(0.5));
         const v3 back = v3_mul(s.to_face, v_f(R(-1.0)));
         const v3 end_face = v3_sel(v_lt(s.first.at, s.last.at), back, s.to_face);
         out.point_first =
-            sweep_point(given, k, &s, s.first, s.to_face, to_given, out.t_first, some_first, moving);
-        out.point_last = sweep_point(given, k, &s, end, end_face, to_given, out.t_last, some_last, moving);
+            sweep_point(given, k, &s, s.first, s.to_face, half_unit, out.t_first, some_first, moving);
+        out.point_last = sweep_point(given, k, &s, end, end_face, half_unit, out.t_last, some_last, moving);
         out.feature_first = vi_sel(some_first, s.first.feature, v_i(FEATURE_NONE));
         out.feature_last = vi_sel(some_last, end.feature, v_i(FEATURE_NONE));
     }
