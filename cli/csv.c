@@ -23,8 +23,8 @@ typedef struct csv_reader {
     uint64_t empty_line; /* first of the empty lines just passed, 0 if none */
     csv_column *columns;
     size_t count;
-    size_t *fields;      /* [field_count] column of each field, SIZE_MAX: ignored */
-    char **names;        /* [field_count] header names, for messages */
+    size_t *fields; /* [field_count] column of each field, SIZE_MAX: ignored */
+    char **names;   /* [field_count] header names, for messages */
     size_t field_count;
     uint64_t rows, room;
 } csv_reader;

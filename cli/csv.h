@@ -7,17 +7,17 @@
 #include <stdint.h>
 
 typedef enum csv_kind {
-    CSV_FLOAT,   /* as strtof reads it */
-    CSV_TIME,    /* a float that is neither NaN nor negative */
-    CSV_REFUSED  /* a column that this version cannot honour: its presence is an error */
+    CSV_FLOAT,  /* as strtof reads it */
+    CSV_TIME,   /* a float that is neither NaN nor negative */
+    CSV_REFUSED /* a column that this version cannot honour: its presence is an error */
 } csv_kind;
 
 typedef struct csv_column {
     const char *name;
     csv_kind kind;
-    int group;    /* 0: required; else optional, and columns of one group come all or none */
-    int present;  /* filled by csv_read */
-    float *data;  /* [rows], NULL if absent; csv_free releases it */
+    int group;   /* 0: required; else optional, and columns of one group come all or none */
+    int present; /* filled by csv_read */
+    float *data; /* [rows], NULL if absent; csv_free releases it */
 } csv_column;
 
 enum { CSV_MAX_COLUMNS = 32 };

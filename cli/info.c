@@ -201,15 +201,19 @@ static carom_status list_devices(carom_device_info **devices, uint32_t *count, c
 static void write_choice(output *out, const carom_device_info *chosen, uint32_t count, uint32_t gpus, const char *cpu)
 {
     if (chosen)
-        output_format(out, "auto: device %u (%s) for batches that are worth the transfer, else the cpu path (%s): the "
-                           "first GPU that passed the bit probe\n", chosen->index, chosen->name, cpu);
+        output_format(out,
+                      "auto: device %u (%s) for batches that are worth the transfer, else the cpu path (%s): the "
+                      "first GPU that passed the bit probe\n",
+                      chosen->index, chosen->name, cpu);
     else if (count == 0)
         output_format(out, "auto: the cpu path (%s), because there is no OpenCL device\n", cpu);
     else if (gpus > 0)
         output_format(out, "auto: the cpu path (%s), because no GPU passed the bit probe\n", cpu);
     else
-        output_format(out, "auto: the cpu path (%s), because no OpenCL device is a GPU; --backend opencl takes any "
-                           "device that passed\n", cpu);
+        output_format(out,
+                      "auto: the cpu path (%s), because no OpenCL device is a GPU; --backend opencl takes any "
+                      "device that passed\n",
+                      cpu);
 }
 
 static int write_devices(output *out, const cli_options *options, const char *cpu)

@@ -18,8 +18,9 @@ static const cli_command commands[] = {
      "Prints version, instruction sets, OpenCL devices, whether each passed the bit probe, and which is chosen.\n"
      "With --mesh it prints the parts, counts and bounds of the mesh and what the import changed.\n",
      command_info},
-    {"sweep", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_T_MAX |
-                  OPTION_HITS | OPTION_START | OPTION_CULL_BACK,
+    {"sweep",
+     OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_T_MAX | OPTION_HITS |
+         OPTION_START | OPTION_CULL_BACK,
      "moving spheres against triangles: times, points and features of contact",
      "carom sweep --pairs F.csv [options]\n       carom sweep --mesh M --spheres S.csv [--t-max T] [options]",
      "F.csv has the columns cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z and optionally wx,wy,wz.\n"
@@ -142,7 +143,8 @@ int cli_print_version(void)
 static int print_usage(void)
 {
     char text[2048];
-    size_t used = (size_t)snprintf(text, sizeof text, "usage: carom COMMAND [options]\n\n"
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   "usage: carom COMMAND [options]\n\n"
                                    "Batches of sphere/triangle and sphere/sphere queries, the same bits from every "
                                    "backend.\n\ncommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT && used < sizeof text; i++)

@@ -240,8 +240,10 @@ static void note_drops(mesh_data *mesh)
         mesh_note(mesh, "%llu polygons with more than three corners were cut into triangles",
                   (unsigned long long)mesh->polygons);
     if (mesh->fans)
-        mesh_note(mesh, "%llu of them were cut as fans (they cross themselves, are flat or very long): a concave one "
-                        "is not covered faithfully", (unsigned long long)mesh->fans);
+        mesh_note(mesh,
+                  "%llu of them were cut as fans (they cross themselves, are flat or very long): a concave one "
+                  "is not covered faithfully",
+                  (unsigned long long)mesh->fans);
     if (mesh->dropped_points)
         mesh_note(mesh, "%llu points were dropped", (unsigned long long)mesh->dropped_points);
     if (mesh->dropped_lines)

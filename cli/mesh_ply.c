@@ -32,7 +32,7 @@ typedef struct ply {
     ply_element elements[ELEMENTS_MAX];
     ply_property properties[PROPERTIES_MAX];
     size_t element_count, property_count;
-    mesh_scan scan;   /* header, and the body of a text file */
+    mesh_scan scan; /* header, and the body of a text file */
     const char *at, *end;
     uint32_t *corners;
     size_t corner_room;
@@ -55,8 +55,8 @@ static int refuse_line(const ply *p, const char *expected)
 
 static enum ply_type type_of(const char *word, size_t length)
 {
-    static const char *const names[][2] = {{"char", "int8"},   {"uchar", "uint8"}, {"short", "int16"},
-                                           {"ushort", "uint16"}, {"int", "int32"},   {"uint", "uint32"},
+    static const char *const names[][2] = {{"char", "int8"},     {"uchar", "uint8"},   {"short", "int16"},
+                                           {"ushort", "uint16"}, {"int", "int32"},     {"uint", "uint32"},
                                            {"float", "float32"}, {"double", "float64"}};
     for (int i = 0; i < 8; i++)
         if (mesh_word_is(word, length, names[i][0]) || mesh_word_is(word, length, names[i][1]))

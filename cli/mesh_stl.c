@@ -59,8 +59,9 @@ static int first_word(mesh_scan *scan, const char **word, size_t *length)
 static int read_facet(const mesh_file *file, mesh_scan *scan, mesh_data *out)
 {
     static const char *const words[] = {"outer", "vertex", "vertex", "vertex", "endloop", "endfacet"};
-    static const char *const wanted[] = {"'outer loop'", "'vertex x y z'", "'vertex x y z'", "'vertex x y z'",
-                                         "'endloop' after three vertices", "'endfacet'"};
+    static const char *const wanted[] = {
+        "'outer loop'", "'vertex x y z'", "'vertex x y z'", "'vertex x y z'", "'endloop' after three vertices",
+        "'endfacet'"};
     float corners[9];
     for (int i = 0; i < 6; i++) {
         const char *word;

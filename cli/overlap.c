@@ -10,8 +10,8 @@ enum { CHUNK = 1 << 21, COLUMN_COUNT = 13 };
 
 static const csv_column pair_columns[COLUMN_COUNT] = {
     {.name = "cx"},  {.name = "cy"},  {.name = "cz"},  {.name = "radius"}, {.name = "p0x"},
-    {.name = "p0y"}, {.name = "p0z"},
-    {.name = "p1x"}, {.name = "p1y"}, {.name = "p1z"}, {.name = "p2x"},    {.name = "p2y"}, {.name = "p2z"},
+    {.name = "p0y"}, {.name = "p0z"}, {.name = "p1x"}, {.name = "p1y"},    {.name = "p1z"},
+    {.name = "p2x"}, {.name = "p2y"}, {.name = "p2z"},
 };
 
 static carom_points points(const csv_column *x, uint64_t from)

@@ -9,10 +9,9 @@
 enum { CHUNK = 1 << 21, COLUMN_COUNT = 14 };
 
 static const csv_column pair_columns[COLUMN_COUNT] = {
-    {.name = "a0x"}, {.name = "a0y"}, {.name = "a0z"}, {.name = "a1x"}, {.name = "a1y"}, {.name = "a1z"},
-    {.name = "ra"},
-    {.name = "b0x"}, {.name = "b0y"}, {.name = "b0z"}, {.name = "b1x"}, {.name = "b1y"}, {.name = "b1z"},
-    {.name = "rb"},
+    {.name = "a0x"}, {.name = "a0y"}, {.name = "a0z"}, {.name = "a1x"}, {.name = "a1y"},
+    {.name = "a1z"}, {.name = "ra"},  {.name = "b0x"}, {.name = "b0y"}, {.name = "b0z"},
+    {.name = "b1x"}, {.name = "b1y"}, {.name = "b1z"}, {.name = "rb"},
 };
 
 static carom_points points(const csv_column *x, uint64_t from)

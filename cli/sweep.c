@@ -12,10 +12,25 @@ enum { CHUNK = 1 << 21 };
 enum { WX = 16, COLUMN_COUNT = 19 };
 
 static const csv_column pair_columns[COLUMN_COUNT] = {
-    {.name = "cx"},  {.name = "cy"},  {.name = "cz"},  {.name = "radius"}, {.name = "vx"},
-    {.name = "vy"},  {.name = "vz"},  {.name = "p0x"}, {.name = "p0y"},    {.name = "p0z"},
-    {.name = "p1x"}, {.name = "p1y"}, {.name = "p1z"}, {.name = "p2x"},    {.name = "p2y"},
-    {.name = "p2z"}, {.name = "wx", .group = 1}, {.name = "wy", .group = 1}, {.name = "wz", .group = 1},
+    {.name = "cx"},
+    {.name = "cy"},
+    {.name = "cz"},
+    {.name = "radius"},
+    {.name = "vx"},
+    {.name = "vy"},
+    {.name = "vz"},
+    {.name = "p0x"},
+    {.name = "p0y"},
+    {.name = "p0z"},
+    {.name = "p1x"},
+    {.name = "p1y"},
+    {.name = "p1z"},
+    {.name = "p2x"},
+    {.name = "p2y"},
+    {.name = "p2z"},
+    {.name = "wx", .group = 1},
+    {.name = "wy", .group = 1},
+    {.name = "wz", .group = 1},
 };
 
 typedef struct sweep_rows {

@@ -13,7 +13,13 @@ enum { CHUNK = 1 << 21 };
 enum { T_MAX = 7, COLUMN_COUNT = 9 };
 
 static const csv_column sphere_columns[COLUMN_COUNT] = {
-    {.name = "cx"}, {.name = "cy"}, {.name = "cz"}, {.name = "radius"}, {.name = "vx"}, {.name = "vy"}, {.name = "vz"},
+    {.name = "cx"},
+    {.name = "cy"},
+    {.name = "cz"},
+    {.name = "radius"},
+    {.name = "vx"},
+    {.name = "vy"},
+    {.name = "vz"},
     {.name = "t_max", .kind = CSV_TIME, .group = 1},
     {.name = "mask", .kind = CSV_REFUSED, .group = 2},
 };
@@ -78,8 +84,8 @@ static void write_rows(output *out, const hit_rows *rows, uint64_t count)
     }
 }
 
-static int sweep_chunk(carom_mesh *mesh, const cli_options *options, const csv_column *c, uint64_t from,
-                       uint64_t count, const hit_rows *rows)
+static int sweep_chunk(carom_mesh *mesh, const cli_options *options, const csv_column *c, uint64_t from, uint64_t count,
+                       const hit_rows *rows)
 {
     carom_mesh_sweep_desc desc = {
         .size = sizeof desc,

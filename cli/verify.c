@@ -20,9 +20,9 @@ typedef struct config {
     carom_context *context; /* NULL: refused, `refusal` says why */
     char refusal[300];
     int is_cpu;
-    double cost;         /* seconds per query, all types */
-    uint64_t per_block;  /* queries of a block it answers */
-    uint64_t stride;     /* it answers every stride-th block */
+    double cost;        /* seconds per query, all types */
+    uint64_t per_block; /* queries of a block it answers */
+    uint64_t stride;    /* it answers every stride-th block */
     uint64_t queries[VERIFY_TYPES], different[VERIFY_TYPES];
     double seconds[VERIFY_TYPES];
 } config;

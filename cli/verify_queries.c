@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 const verify_type verify_types[VERIFY_TYPES] = {
     {"sweep", 19, 11,
      {"cx", "cy", "cz", "radius", "vx", "vy", "vz", "p0x", "p0y", "p0z", "p1x", "p1y", "p1z", "p2x", "p2y", "p2z", "wx",
@@ -22,6 +23,7 @@ const verify_type verify_types[VERIFY_TYPES] = {
      {"a0x", "a0y", "a0z", "a1x", "a1y", "a1z", "ra", "b0x", "b0y", "b0z", "b1x", "b1y", "b1z", "rb"},
      {{"state", 1}, {"u_first", 4}, {"u_last", 4}}},
 };
+/* clang-format on */
 
 int verify_queries_alloc(verify_queries *queries, uint64_t count)
 {
@@ -80,8 +82,8 @@ enum query_kind { KIND_EASY, KIND_FAR, KIND_SCALED, KIND_WIDE, KIND_GRID, KIND_B
 /* Sixteenths: easy 6, far 3, scaled 2, wide 2, grid 2, any bit pattern (NaN and infinity too) 1. */
 static enum query_kind pick_kind(random_stream *r)
 {
-    static const unsigned char kinds[16] = {KIND_EASY, KIND_EASY, KIND_EASY,   KIND_EASY,   KIND_EASY, KIND_EASY,
-                                            KIND_FAR,  KIND_FAR,  KIND_FAR,    KIND_SCALED, KIND_SCALED, KIND_WIDE,
+    static const unsigned char kinds[16] = {KIND_EASY, KIND_EASY, KIND_EASY, KIND_EASY,   KIND_EASY,   KIND_EASY,
+                                            KIND_FAR,  KIND_FAR,  KIND_FAR,  KIND_SCALED, KIND_SCALED, KIND_WIDE,
                                             KIND_WIDE, KIND_GRID, KIND_GRID, KIND_BITS};
     return (enum query_kind)kinds[next_bits(r) >> 60];
 }
@@ -94,10 +96,8 @@ static float next_value(random_stream *r, enum query_kind kind, float scale)
         return from_bits((uint32_t)(bits & 0x807fffff) | (uint32_t)(127 - 60 + (bits >> 32) % 121) << 23);
     case KIND_GRID: /* small multiples of a quarter: ties, zeros, degenerate triangles */
         return (float)((int)(bits % 17) - 8) * 0.25f;
-    case KIND_BITS:
-        return from_bits((uint32_t)bits);
-    default:
-        return (float)((int32_t)(uint32_t)bits >> 8) * 0x1p-23f * scale;
+    case KIND_BITS: return from_bits((uint32_t)bits);
+    default: return (float)((int32_t)(uint32_t)bits >> 8) * 0x1p-23f * scale;
     }
 }
 
@@ -249,13 +249,22 @@ static float *floats(const verify_answers *a, int field)
 static carom_status run_sweep(carom_context *context, uint64_t count, const verify_queries *q, const verify_answers *a,
                               carom_error *err)
 {
-    carom_sweep_pairs_desc desc = {
-        .size = sizeof desc, .count = count, .center = points(q, 0), .velocity = points(q, 4),
-        .radius = {q->column[3], sizeof(float)}, .p0 = points(q, 7), .p1 = points(q, 10), .p2 = points(q, 13),
-        .triangle_velocity = points(q, 16)};
-    carom_sweep_result result = {.state = a->field[0], .t_first = floats(a, 1), .t_last = floats(a, 6),
-                                 .point_first = points_out(a, 2), .point_last = points_out(a, 7),
-                                 .feature_first = a->field[5], .feature_last = a->field[10]};
+    carom_sweep_pairs_desc desc = {.size = sizeof desc,
+                                   .count = count,
+                                   .center = points(q, 0),
+                                   .velocity = points(q, 4),
+                                   .radius = {q->column[3], sizeof(float)},
+                                   .p0 = points(q, 7),
+                                   .p1 = points(q, 10),
+                                   .p2 = points(q, 13),
+                                   .triangle_velocity = points(q, 16)};
+    carom_sweep_result result = {.state = a->field[0],
+                                 .t_first = floats(a, 1),
+                                 .t_last = floats(a, 6),
+                                 .point_first = points_out(a, 2),
+                                 .point_last = points_out(a, 7),
+                                 .feature_first = a->field[5],
+                                 .feature_last = a->field[10]};
     return carom_sweep_pairs(context, &desc, &result, NULL, err);
 }
 
@@ -265,16 +274,24 @@ carom_status verify_run(carom_context *context, int type, uint64_t count, const 
     if (type == VERIFY_SWEEP)
         return run_sweep(context, count, q, a, err);
     if (type == VERIFY_OVERLAP) {
-        carom_overlap_pairs_desc desc = {
-            .size = sizeof desc, .count = count, .center = points(q, 0), .radius = {q->column[3], sizeof(float)},
-            .p0 = points(q, 7), .p1 = points(q, 10), .p2 = points(q, 13)};
+        carom_overlap_pairs_desc desc = {.size = sizeof desc,
+                                         .count = count,
+                                         .center = points(q, 0),
+                                         .radius = {q->column[3], sizeof(float)},
+                                         .p0 = points(q, 7),
+                                         .p1 = points(q, 10),
+                                         .p2 = points(q, 13)};
         carom_overlap_result result = {a->field[0], a->field[1]};
         return carom_overlap_pairs(context, &desc, &result, NULL, err);
     }
-    carom_sphere_pairs_desc desc = {
-        .size = sizeof desc, .count = count, .a0 = points(q, 0), .a1 = points(q, 3),
-        .radius_a = {q->column[6], sizeof(float)}, .b0 = points(q, 7), .b1 = points(q, 10),
-        .radius_b = {q->column[13], sizeof(float)}};
+    carom_sphere_pairs_desc desc = {.size = sizeof desc,
+                                    .count = count,
+                                    .a0 = points(q, 0),
+                                    .a1 = points(q, 3),
+                                    .radius_a = {q->column[6], sizeof(float)},
+                                    .b0 = points(q, 7),
+                                    .b1 = points(q, 10),
+                                    .radius_b = {q->column[13], sizeof(float)}};
     carom_sphere_result result = {a->field[0], floats(a, 1), floats(a, 2)};
     return carom_sphere_pairs(context, &desc, &result, NULL, err);
 }

@@ -247,8 +247,10 @@ int verify_reference(carom_context *context, uint64_t count, uint64_t seed, outp
     if (status != EXIT_DONE || !run.tally.errors)
         status = cli_no_memory();
     run.progress = verify_progress_begin();
-    output_format(out, "\nexact reference, fast mode; wrong: beyond %g of the largest magnitude from a decision; time "
-                       "error in ulp\n", margin_share);
+    output_format(out,
+                  "\nexact reference, fast mode; wrong: beyond %g of the largest magnitude from a decision; time "
+                  "error in ulp\n",
+                  margin_share);
     output_format(out, "  %-10s %-28s %8s %8s %8s %12s %12s\n", "query", "family", "queries", "wrong", "near", "99.9 %",
                   "max");
     for (run.type = 0; run.type < VERIFY_TYPES && status == EXIT_DONE; run.type++) {
@@ -259,8 +261,8 @@ int verify_reference(carom_context *context, uint64_t count, uint64_t seed, outp
         }
     }
     verify_progress_end(&run.progress);
-    output_format(out, "reference: %llu queries of each type, %llu wrong, %.1f s\n",
-                  (unsigned long long)count, (unsigned long long)run.wrong, cli_seconds() - start);
+    output_format(out, "reference: %llu queries of each type, %llu wrong, %.1f s\n", (unsigned long long)count,
+                  (unsigned long long)run.wrong, cli_seconds() - start);
     *wrong += run.wrong;
     free(run.tally.errors);
     verify_queries_free(&run.queries);

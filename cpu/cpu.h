@@ -12,7 +12,7 @@ enum caromi_pair_kernel {
 #define CAROMI_ENUM(name, in, out, bytes) CAROMI_PAIR_##name,
     PAIR_KERNELS(CAROMI_ENUM)
 #undef CAROMI_ENUM
-    CAROMI_PAIR_KERNEL_COUNT
+        CAROMI_PAIR_KERNEL_COUNT
 };
 
 /* Shape of a pair kernel, the same for every backend. */

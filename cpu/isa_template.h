@@ -9,14 +9,14 @@
 #define ISA_STRING_(a) #a
 #define ISA_STRING(a) ISA_STRING_(a)
 
-#define ISA_PAIR(name, in_count, out_count, bytes) \
+#define ISA_PAIR(name, in_count, out_count, bytes)                                                  \
     static void run_##name(const float *const *in, void *const *out, size_t count, int from_memory) \
-    { \
-        for (size_t i = 0; i < count; i += LANES) { \
-            if (from_memory && i % PREFETCH_LINE == 0) \
-                pairs_prefetch(in, in_count, out, out_count, bytes, i); \
-            pairs_##name(in, out, i); \
-        } \
+    {                                                                                               \
+        for (size_t i = 0; i < count; i += LANES) {                                                 \
+            if (from_memory && i % PREFETCH_LINE == 0)                                              \
+                pairs_prefetch(in, in_count, out, out_count, bytes, i);                             \
+            pairs_##name(in, out, i);                                                               \
+        }                                                                                           \
     }
 PAIR_KERNELS(ISA_PAIR)
 

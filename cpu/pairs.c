@@ -33,7 +33,10 @@ void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *fro
         memcpy(base + i * to->stride, (const char *)from + i * size, size);
 }
 
-size_t caromi_cpu_scratch_size(void) { return 2 * COLUMNS_MAX * BLOCK * sizeof(float); }
+size_t caromi_cpu_scratch_size(void)
+{
+    return 2 * COLUMNS_MAX * BLOCK * sizeof(float);
+}
 
 /* One block through the kernel; contiguous columns of whole groups of lanes are used in place. */
 static void run_block(const caromi_isa_table *isa, float *scratch, const caromi_pair_batch *batch, uint64_t first,

@@ -53,7 +53,10 @@ static float box_area(const bvh_box *box)
     return x >= 0 ? x * y + y * z + z * x : 0;
 }
 
-static float middle(const bvh_item *item, int axis) { return 0.5f * (item->box.lo[axis] + item->box.hi[axis]); }
+static float middle(const bvh_item *item, int axis)
+{
+    return 0.5f * (item->box.lo[axis] + item->box.hi[axis]);
+}
 
 static const float *vertex(const carom_mesh *mesh, uint32_t triangle, int corner)
 {
@@ -88,7 +91,10 @@ static int bin_of(const bvh_split *s, const bvh_item *item)
     return bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
 }
 
-static float blocks_of(uint32_t count) { return (float)((count + MESH_WIDTH - 1) / MESH_WIDTH); }
+static float blocks_of(uint32_t count)
+{
+    return (float)((count + MESH_WIDTH - 1) / MESH_WIDTH);
+}
 
 /* The cheapest of BINS-1 cuts along one axis, if any cut leaves something on both sides. */
 static void try_axis(const bvh_item *items, uint32_t count, bvh_split s, bvh_split *best)

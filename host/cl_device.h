@@ -79,9 +79,9 @@ carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char
 
 /* Kernel texts; carom_embed_kernels in cmake/embed.cmake. */
 extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_closest_h[],
-    caromi_kernel_sweep_h[], caromi_kernel_contact_h[], caromi_kernel_overlap_h[], caromi_kernel_spheres_h[],
-    caromi_kernel_pairs_h[], caromi_kernel_mesh_h[], caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[],
-    caromi_kernel_rounding_cl[];
+    caromi_kernel_sweep_view_h[], caromi_kernel_sweep_pieces_h[], caromi_kernel_sweep_h[], caromi_kernel_contact_h[],
+    caromi_kernel_overlap_h[], caromi_kernel_spheres_h[], caromi_kernel_pairs_h[], caromi_kernel_mesh_h[],
+    caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[];
 
 const char *caromi_program_name(uint32_t program);
 /* Build a program once; cl_program.c. */

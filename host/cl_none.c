@@ -2,7 +2,10 @@
 /* Stands in for the OpenCL side in builds without it. */
 #include "cl.h"
 
-int carom_has_opencl(void) { return 0; }
+int carom_has_opencl(void)
+{
+    return 0;
+}
 
 carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err)
 {
@@ -20,9 +23,18 @@ carom_status caromi_device_open(const carom_context *context, const char *select
     return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "this build has no OpenCL");
 }
 
-void caromi_device_close(caromi_device *device) { (void)device; }
-void caromi_device_describe(const caromi_device *device, carom_device_info *out) { (void)device, (void)out; }
-void caromi_device_mesh_release(void *copy) { (void)copy; }
+void caromi_device_close(caromi_device *device)
+{
+    (void)device;
+}
+void caromi_device_describe(const caromi_device *device, carom_device_info *out)
+{
+    (void)device, (void)out;
+}
+void caromi_device_mesh_release(void *copy)
+{
+    (void)copy;
+}
 
 carom_status caromi_device_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t *done,
                                  carom_stats *stats, carom_error *err)

@@ -6,13 +6,14 @@
 #include "cl_device.h"
 
 /* Text in the order that its includes ask for. */
-static const char *const pair_texts[] = {caromi_kernel_lang_h,    caromi_kernel_layout_h,  caromi_kernel_vec_h,
-                                         caromi_kernel_closest_h, caromi_kernel_sweep_h,   caromi_kernel_contact_h,
-                                         caromi_kernel_overlap_h, caromi_kernel_spheres_h, caromi_kernel_pairs_h,
-                                         caromi_kernel_pairs_cl};
-static const char *const mesh_texts[] = {caromi_kernel_lang_h,    caromi_kernel_layout_h, caromi_kernel_vec_h,
-                                         caromi_kernel_closest_h, caromi_kernel_sweep_h,  caromi_kernel_contact_h,
-                                         caromi_kernel_mesh_h,    caromi_kernel_mesh_cl};
+static const char *const pair_texts[] = {
+    caromi_kernel_lang_h,       caromi_kernel_layout_h,       caromi_kernel_vec_h,   caromi_kernel_closest_h,
+    caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h,
+    caromi_kernel_overlap_h,    caromi_kernel_spheres_h,      caromi_kernel_pairs_h, caromi_kernel_pairs_cl};
+static const char *const mesh_texts[] = {
+    caromi_kernel_lang_h,       caromi_kernel_layout_h,       caromi_kernel_vec_h,   caromi_kernel_closest_h,
+    caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h,
+    caromi_kernel_mesh_h,       caromi_kernel_mesh_cl};
 static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl};
 
 #define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof(array)[0]))

@@ -22,8 +22,8 @@ static carom_status check_desc(const carom_context_desc *d, carom_error *err)
     if (status != CAROM_OK)
         return status;
     if ((int)d->backend < CAROM_BACKEND_AUTO || (int)d->backend > CAROM_BACKEND_OPENCL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "backend is %d; it must be 0 (auto), 1 (cpu) or 2 (opencl)",
-                           (int)d->backend);
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "backend is %d; it must be 0 (auto), 1 (cpu) or 2 (opencl)", (int)d->backend);
     if ((int)d->isa < CAROM_ISA_AUTO || (int)d->isa > CAROM_ISA_NEON)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "isa is %d; it must be within 0..%d", (int)d->isa,
                            (int)CAROM_ISA_NEON);
@@ -111,8 +111,14 @@ void carom_context_destroy(carom_context *context)
         caromi_context_release(context);
 }
 
-carom_isa carom_context_isa(const carom_context *context) { return (carom_isa)context->isa_id; }
-uint32_t carom_context_threads(const carom_context *context) { return context->threads; }
+carom_isa carom_context_isa(const carom_context *context)
+{
+    return (carom_isa)context->isa_id;
+}
+uint32_t carom_context_threads(const carom_context *context)
+{
+    return context->threads;
+}
 
 int carom_context_device(const carom_context *context, carom_device_info *out)
 {
@@ -142,7 +148,8 @@ carom_status caromi_pick_device(carom_context *c, uint64_t count, caromi_device 
         carom_error why = {CAROM_OK, 0, ""};
         c->device_tried = 1;
         if (caromi_device_open(c, c->device_selector, c->device_selector == NULL, &c->device, &why) != CAROM_OK)
-            caromi_log(c, c->device_selector ? CAROM_LOG_WARNING : CAROM_LOG_INFO, "auto stays on the CPU: %s", why.message);
+            caromi_log(c, c->device_selector ? CAROM_LOG_WARNING : CAROM_LOG_INFO, "auto stays on the CPU: %s",
+                       why.message);
     }
     *out = c->device;
     return CAROM_OK;

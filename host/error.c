@@ -107,6 +107,7 @@ carom_status caromi_check_points_out(const carom_points_out *p, const char *name
     if (p->x == NULL || p->y == NULL || p->z == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: give x, y and z, or none", name);
     if (p->stride < sizeof(float))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: stride is %zu bytes; at least 4", name, p->stride);
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: stride is %zu bytes; at least 4", name,
+                           p->stride);
     return CAROM_OK;
 }

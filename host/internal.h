@@ -16,24 +16,24 @@ typedef struct caromi_device caromi_device; /* an open OpenCL device; cl_device.
 struct carom_context {
     atomic_uint references; /* the caller's and one per mesh */
     carom_context_desc desc;
-    char *device_selector;  /* copy of desc.device */
+    char *device_selector; /* copy of desc.device */
     const caromi_isa_table *isa;
     int isa_id;
     uint32_t threads;
-    caromi_device *device;  /* NULL: not opened, or given up */
-    int device_tried;       /* auto has looked for a device already */
+    caromi_device *device; /* NULL: not opened, or given up */
+    int device_tried;      /* auto has looked for a device already */
 };
 
 struct carom_mesh {
     carom_context *context;
     caromi_mesh_view view;
     carom_mesh_info info;
-    float *vertices;    /* [3 * vertex_count] the caller's vertices */
-    uint32_t *indices;  /* [3 * triangle_count] */
+    float *vertices;   /* [3 * vertex_count] the caller's vertices */
+    uint32_t *indices; /* [3 * triangle_count] */
     mesh_node *nodes;
     mesh_leaf *leaves;
     uint64_t vertex_count, leaf_count;
-    void *device_copy;  /* the device's buffers, owned by the device; cl_mesh.c */
+    void *device_copy; /* the device's buffers, owned by the device; cl_mesh.c */
 };
 
 /* Fill `err`, if there is one, and return `status`. */

@@ -17,7 +17,9 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
 {
     if (context == NULL || d == NULL || out == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s must not be NULL",
-                           context == NULL ? "context" : d == NULL ? "desc" : "out");
+                           context == NULL ? "context"
+                           : d == NULL     ? "desc"
+                                           : "out");
     const carom_status status = caromi_check_desc(d->size, sizeof *d, "carom_mesh_desc", err);
     if (status != CAROM_OK)
         return status;
@@ -42,8 +44,9 @@ static carom_status check_triangles(carom_mesh *mesh, float *largest, carom_erro
     for (uint64_t i = 0; i < 3 * info->triangle_count; i++) {
         const uint32_t v = mesh->indices[i];
         if (v >= mesh->vertex_count)
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "triangle %llu, corner %d: vertex %u, but there are %llu",
-                               (unsigned long long)(i / 3), (int)(i % 3), v, (unsigned long long)mesh->vertex_count);
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                               "triangle %llu, corner %d: vertex %u, but there are %llu", (unsigned long long)(i / 3),
+                               (int)(i % 3), v, (unsigned long long)mesh->vertex_count);
         for (int k = 0; k < 3; k++) {
             const float x = mesh->vertices[3 * (size_t)v + (size_t)k];
             if (!isfinite(x))
@@ -133,4 +136,7 @@ void carom_mesh_destroy(carom_mesh *mesh)
     caromi_context_release(context);
 }
 
-carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh) { return mesh->info; }
+carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh)
+{
+    return mesh->info;
+}

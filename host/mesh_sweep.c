@@ -130,7 +130,9 @@ static carom_status check_mesh_sweep(const carom_mesh *mesh, const carom_mesh_sw
 {
     if (mesh == NULL || d == NULL || out == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s must not be NULL",
-                           mesh == NULL ? "mesh" : d == NULL ? "desc" : "out");
+                           mesh == NULL ? "mesh"
+                           : d == NULL  ? "desc"
+                                        : "out");
     carom_status s = caromi_check_desc(d->size, sizeof *d, "carom_mesh_sweep_desc", err);
     if (s == CAROM_OK)
         s = caromi_check_stats(stats, err);
@@ -205,9 +207,13 @@ carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_des
     const caromi_mesh_batch batch = {
         .mesh = mesh,
         .count = d->count,
-        .in = {{d->center.x, p, NULL}, {d->center.y, p, NULL}, {d->center.z, p, NULL},
+        .in = {{d->center.x, p, NULL},
+               {d->center.y, p, NULL},
+               {d->center.z, p, NULL},
                {d->radius.data, d->radius.stride, NULL},
-               {d->velocity.x, s, NULL}, {d->velocity.y, s, NULL}, {d->velocity.z, s, NULL},
+               {d->velocity.x, s, NULL},
+               {d->velocity.y, s, NULL},
+               {d->velocity.z, s, NULL},
                {d->t_max.data ? d->t_max.data : &forever, d->t_max.data ? d->t_max.stride : 0, NULL}},
         .wants_contact = out->point.x || out->normal.x || out->feature,
         .out = out,
@@ -216,7 +222,8 @@ carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_des
     memset(&local, 0, sizeof local);
     local.size = sizeof local;
     local.queries = d->count;
-    status = mesh->info.triangle_count == 0 ? answer_empty(&batch, &local) : run_mesh(mesh->context, &batch, &local, err);
+    status =
+        mesh->info.triangle_count == 0 ? answer_empty(&batch, &local) : run_mesh(mesh->context, &batch, &local, err);
     local.total = caromi_now() - start;
     if (status == CAROM_OK && stats != NULL)
         *stats = local;

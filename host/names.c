@@ -18,12 +18,16 @@ _Static_assert(OVERLAP_INVALID == CAROM_OVERLAP_INVALID, "kernel and public over
 static const char version[] = {'0' + CAROM_VERSION_MAJOR, '.', '0' + CAROM_VERSION_MINOR, '.',
                                '0' + CAROM_VERSION_PATCH, '\0'};
 
-const char *carom_version(void) { return version; }
+const char *carom_version(void)
+{
+    return version;
+}
 
 const char *carom_status_name(carom_status status)
 {
-    static const char *const words[] = {"ok",           "invalid argument",    "out of memory", "no device",
-                                        "not bit-exact", "kernel build failed", "device lost",   "unsupported"};
+    static const char *const words[] = {"ok",          "invalid argument", "out of memory",
+                                        "no device",   "not bit-exact",    "kernel build failed",
+                                        "device lost", "unsupported"};
     return WORD(words, (int)status);
 }
 

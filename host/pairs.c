@@ -23,7 +23,10 @@ static void out_points(caromi_out_column *columns, const carom_points_out *p)
     columns[2] = (caromi_out_column){p->z, p->stride};
 }
 
-static void out_array(caromi_out_column *column, void *base, size_t size) { *column = (caromi_out_column){base, size}; }
+static void out_array(caromi_out_column *column, void *base, size_t size)
+{
+    *column = (caromi_out_column){base, size};
+}
 
 static carom_status check_indices(const carom_pair_indices *x, uint64_t count, carom_error *err)
 {
@@ -43,15 +46,15 @@ static carom_status check_indices(const carom_pair_indices *x, uint64_t count, c
 }
 
 /* Checks in order; the first that fails is the answer. */
-#define CHECK(call) \
-    do { \
+#define CHECK(call)                               \
+    do {                                          \
         const carom_status check_status = (call); \
-        if (check_status != CAROM_OK) \
-            return check_status; \
+        if (check_status != CAROM_OK)             \
+            return check_status;                  \
     } while (0)
-#define CHECK_NOT_NULL(argument, name, err) \
-    do { \
-        if ((argument) == NULL) \
+#define CHECK_NOT_NULL(argument, name, err)                                                     \
+    do {                                                                                        \
+        if ((argument) == NULL)                                                                 \
             return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, name " must not be NULL"); \
     } while (0)
 
@@ -89,8 +92,9 @@ static enum caromi_pair_kernel sweep_kernel(const carom_sweep_result *out, int m
     const int full = out->point_first.x || out->point_last.x || out->feature_first || out->feature_last;
     const int times = out->state || out->t_last;
     if (moving)
-        return full ? CAROMI_PAIR_sweep_full_moving : times ? CAROMI_PAIR_sweep_times_moving
-                                                            : CAROMI_PAIR_sweep_first_moving;
+        return full    ? CAROMI_PAIR_sweep_full_moving
+               : times ? CAROMI_PAIR_sweep_times_moving
+                       : CAROMI_PAIR_sweep_first_moving;
     return full ? CAROMI_PAIR_sweep_full : times ? CAROMI_PAIR_sweep_times : CAROMI_PAIR_sweep_first;
 }
 

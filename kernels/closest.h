@@ -49,7 +49,10 @@ FN closest closest_nearer(closest best, closest next)
 }
 
 /* Weight of the far end at the foot of the origin on the line from a along e; outside (0, 1) or NaN: no foot. */
-FN vf closest_foot(v3 a, v3 e) { return -v3_dot(a, e) / v3_dot(e, e); }
+FN vf closest_foot(v3 a, v3 e)
+{
+    return -v3_dot(a, e) / v3_dot(e, e);
+}
 
 /* a: vertex P0, e01 and e02 its edges, all relative to the origin and scaled to about 1. */
 FN closest closest_on_triangle(v3 a, v3 e01, v3 e02)

@@ -7,6 +7,7 @@
 #ifndef CAROM_LANG_H
 #define CAROM_LANG_H
 
+/* clang-format off */
 #ifndef LANES
 #error "define LANES: 1, 4, 8 or 16"
 #endif
@@ -213,11 +214,18 @@ FN vf v_copysign_one(vf x) { return v_from_bits((v_bits(x) & R_SIGN_MASK) | v_bi
 FN vf v_infinity(void) { return v_from_bits(v_i(R_INFINITY_BITS)); }
 
 FN vi vi_min(vi a, vi b) { return vi_sel(vi_gt(a, b), b, a); }
+/* clang-format on */
 
 /* Exponent field of the power of two at or below a magnitude, at least that of the smallest normal number. */
-FN vi v_exponent(vi magnitude) { return vi_max(magnitude, v_i(R_MIN_NORMAL_BITS)) & R_EXPONENT_MASK; }
+FN vi v_exponent(vi magnitude)
+{
+    return vi_max(magnitude, v_i(R_MIN_NORMAL_BITS)) & R_EXPONENT_MASK;
+}
 /* 2^-e for an exponent field below that of 2^127: brings the largest magnitude into [1, 2). Exact. */
-FN vf v_scale_down(vi exponent) { return v_from_bits((2 * R_EXPONENT_BIAS << R_EXPONENT_SHIFT) - exponent); }
+FN vf v_scale_down(vi exponent)
+{
+    return v_from_bits((2 * R_EXPONENT_BIAS << R_EXPONENT_SHIFT) - exponent);
+}
 /* 2^(a-b) for exponent fields; too small becomes 0, too large the largest power of two. */
 FN vf v_scale_ratio(vi a, vi b)
 {
@@ -231,14 +239,17 @@ typedef struct v_pow2 {
 } v_pow2;
 FN v_pow2 v_pow2_of(vi exponent_difference)
 {
-    const vi k = vi_max(vi_min(exponent_difference >> R_EXPONENT_SHIFT, v_i(2 * R_EXPONENT_BIAS)),
-                        v_i(2 - 2 * R_EXPONENT_BIAS));
+    const vi k =
+        vi_max(vi_min(exponent_difference >> R_EXPONENT_SHIFT, v_i(2 * R_EXPONENT_BIAS)), v_i(2 - 2 * R_EXPONENT_BIAS));
     const vi k1 = k >> 1;
     v_pow2 p;
     p.a = v_from_bits((k1 + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);
     p.b = v_from_bits((k - k1 + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);
     return p;
 }
-FN vf v_ldexp(vf x, v_pow2 p) { return (x * p.a) * p.b; }
+FN vf v_ldexp(vf x, v_pow2 p)
+{
+    return (x * p.a) * p.b;
+}
 
 #endif

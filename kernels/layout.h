@@ -23,6 +23,7 @@
 
 #define OVERLAP_INVALID 255
 
+/* clang-format off */
 /* Input columns. A query type reads the first so many. */
 enum {
     IN_CX, IN_CY, IN_CZ, IN_R, IN_VX, IN_VY, IN_VZ,
@@ -68,6 +69,7 @@ enum { OUT_POINT_X, OUT_POINT_Y, OUT_POINT_Z, OUT_NORMAL_X, OUT_NORMAL_Y, OUT_NO
     X(overlap, IN_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
     X(spheres, IN_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE) \
     X(contact, IN_SWEEP_RESTING, OUT_CONTACT, 1 << OUT_FEATURE)
+/* clang-format on */
 
 /* The hierarchy over a mesh: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH triangles, both in columns so
  * that lanes read them side by side. Lengths in nodes are scaled by the mesh's power of two. An empty slot of a node
@@ -88,9 +90,9 @@ typedef struct mesh_leaf {
 
 /* Constants of a mesh. */
 typedef struct mesh_frame {
-    float scale;      /* power of two that brings the largest coordinate to about 1 */
-    int scale_field;  /* exponent field of 1 / scale */
-    int root;         /* a node, or ~leaf */
+    float scale;     /* power of two that brings the largest coordinate to about 1 */
+    int scale_field; /* exponent field of 1 / scale */
+    int root;        /* a node, or ~leaf */
 } mesh_frame;
 
 #endif

@@ -53,9 +53,9 @@ FN v3 mesh_gather_corner(__global const real *vertices, __global const uint *ind
 __kernel void carom_mesh_contact(__global const real *vertices, __global const uint *indices, __global const real *cx,
                                  __global const real *cy, __global const real *cz, __global const real *radius,
                                  __global const real *vx, __global const real *vy, __global const real *vz,
-                                 __global const int *triangle, __global real *px, __global real *py,
-                                 __global real *pz, __global real *nx, __global real *ny, __global real *nz,
-                                 __global uchar *feature, uint groups)
+                                 __global const int *triangle, __global real *px, __global real *py, __global real *pz,
+                                 __global real *nx, __global real *ny, __global real *nz, __global uchar *feature,
+                                 uint groups)
 {
     const size_t group = get_global_id(0);
     if (group >= groups)

@@ -23,9 +23,9 @@ typedef struct overlap_out {
 
 /* The triangle around the centre. */
 typedef struct overlap_relative {
-    v3 a, b, c;       /* vertices */
-    v3 ab, bc, ca;    /* edges */
-    vi size;          /* largest magnitude */
+    v3 a, b, c;    /* vertices */
+    v3 ab, bc, ca; /* edges */
+    vi size;       /* largest magnitude */
 } overlap_relative;
 
 FN overlap_relative overlap_relate(overlap_in in)
@@ -42,7 +42,10 @@ FN overlap_relative overlap_relate(overlap_in in)
 }
 
 /* Is the line from a along e farther than r? moment = a x e. */
-FN vm overlap_line_far(v3 moment, vf length2, vf radius2) { return v_lt(radius2 * length2, v3_dot(moment, moment)); }
+FN vm overlap_line_far(v3 moment, vf length2, vf radius2)
+{
+    return v_lt(radius2 * length2, v3_dot(moment, moment));
+}
 
 /* A vertex separates if it is far and the triangle leads away from it along both edges. */
 FN vm overlap_vertex(v3 a, vf radius2, vm away1, vm away2)

@@ -34,7 +34,7 @@
 #define OUT_NAME(n) (__global void *)out##n,
 
 __kernel void LANG_CAT(carom_, KERNEL)(LANG_CAT(COLUMNS_, IN_COUNT)(IN_ARGUMENT)
-                                       LANG_CAT(COLUMNS_, OUT_COUNT)(OUT_ARGUMENT) uint groups)
+                                           LANG_CAT(COLUMNS_, OUT_COUNT)(OUT_ARGUMENT) uint groups)
 {
     const size_t group = get_global_id(0);
     if (group >= groups)

@@ -15,8 +15,14 @@ FN v3 load3(in_columns in, int first, size_t i)
 {
     return v3_of(v_load(in[first] + i), v_load(in[first + 1] + i), v_load(in[first + 2] + i));
 }
-FN void store(out_columns out, int column, size_t i, vf x) { v_store((G real *)out[column] + i, x); }
-FN void store_u8(out_columns out, int column, size_t i, vi x) { v_store_u8((G u8 *)out[column] + i, x); }
+FN void store(out_columns out, int column, size_t i, vf x)
+{
+    v_store((G real *)out[column] + i, x);
+}
+FN void store_u8(out_columns out, int column, size_t i, vi x)
+{
+    v_store_u8((G u8 *)out[column] + i, x);
+}
 FN void store3(out_columns out, int first, size_t i, v3 x)
 {
     store(out, first, i, x.x);
@@ -103,6 +109,7 @@ FN void pairs_prefetch(in_columns in, int in_count, out_columns out, int out_cou
             v_prefetch(out[c], i);
 }
 
+/* clang-format off */
 /* One body per line of PAIR_KERNELS. */
 FN void pairs_sweep_first(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, 0); }
 FN void pairs_sweep_times(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, 0); }
@@ -110,4 +117,5 @@ FN void pairs_sweep_full(in_columns in, out_columns out, size_t i) { pairs_sweep
 FN void pairs_sweep_first_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, 1); }
 FN void pairs_sweep_times_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, 1); }
 FN void pairs_sweep_full_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, 1); }
+/* clang-format on */
 #endif

@@ -8,6 +8,7 @@ typedef struct v3 {
     vf x, y, z;
 } v3;
 
+/* clang-format off */
 FN v3 v3_of(vf x, vf y, vf z) { v3 r; r.x = x; r.y = y; r.z = z; return r; }
 FN v3 v3_add(v3 a, v3 b) { return v3_of(a.x + b.x, a.y + b.y, a.z + b.z); }
 FN v3 v3_sub(v3 a, v3 b) { return v3_of(a.x - b.x, a.y - b.y, a.z - b.z); }
@@ -20,6 +21,7 @@ FN v3 v3_cross(v3 a, v3 b)
 FN v3 v3_sel(vm m, v3 a, v3 b) { return v3_of(v_sel(m, a.x, b.x), v_sel(m, a.y, b.y), v_sel(m, a.z, b.z)); }
 FN vi v3_magnitude(v3 a) { return vi_max(vi_max(v_magnitude(a.x), v_magnitude(a.y)), v_magnitude(a.z)); }
 FN vm v3_finite(v3 a) { return v_and(v_and(v_finite(a.x), v_finite(a.y)), v_finite(a.z)); }
+/* clang-format on */
 
 /* Rounding error of fl(a - b) = d, exactly (Knuth). */
 FN vf v_sub_error(vf a, vf b, vf d)

@@ -44,8 +44,8 @@ float ref_dyadic_to_float(const ref_dyadic *a);
 double ref_dyadic_to_double(const ref_dyadic *a);
 
 /* Approximate half: relative error below 2^-380, for estimates and contact points, never for decisions. */
-void ref_dyadic_trim(ref_dyadic *a); /* keeps the REF_APPROX_LIMBS highest limbs */
-void ref_dyadic_recip(ref_dyadic *out, const ref_dyadic *a);  /* 1/a, a != 0 */
-void ref_dyadic_sqrt(ref_dyadic *out, const ref_dyadic *a);   /* a >= 0 */
+void ref_dyadic_trim(ref_dyadic *a);                         /* keeps the REF_APPROX_LIMBS highest limbs */
+void ref_dyadic_recip(ref_dyadic *out, const ref_dyadic *a); /* 1/a, a != 0 */
+void ref_dyadic_sqrt(ref_dyadic *out, const ref_dyadic *a);  /* a >= 0 */
 
 #endif

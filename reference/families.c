@@ -290,8 +290,9 @@ static void make_zero_radius(ref_gen *g, ref_scene *scene)
 /* Any shape, all lengths and velocities at 2^e: the answers must not notice. */
 static void make_any_shape(ref_gen *g, ref_scene *scene)
 {
-    static ref_scene_maker *const shapes[] = {make_random, ref_make_near, ref_make_grazing, ref_make_lattice,
-                                              make_moving_triangle, ref_make_touching, ref_make_caps, make_random};
+    static ref_scene_maker *const shapes[] = {make_random,      ref_make_near,        ref_make_grazing,
+                                              ref_make_lattice, make_moving_triangle, ref_make_touching,
+                                              ref_make_caps,    make_random};
 
     shapes[ref_gen_int(g, 0, 7)](g, scene);
 }

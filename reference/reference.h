@@ -23,11 +23,12 @@ typedef struct ref_sweep_case {
 } ref_sweep_case;
 
 typedef struct ref_sweep_answer {
-    int state;                          /* enum ref_state, decided exactly */
-    float t_first, t_last;              /* nearest binary32 to the true times, ties to even; +inf,-inf if none; 0 is +0 */
-    double t_first_near, t_last_near;   /* nearest binary64 likewise (for error measurement) */
-    int feature_first, feature_last;    /* first of V0 V1 V2 E01 E12 E20 F whose closed feature holds the closest point */
-    double point_first[3], point_last[3]; /* contact points in world space, good to about 2^-50 of the largest coordinate */
+    int state;                        /* enum ref_state, decided exactly */
+    float t_first, t_last;            /* nearest binary32 to the true times, ties to even; +inf,-inf if none; 0 is +0 */
+    double t_first_near, t_last_near; /* nearest binary64 likewise (for error measurement) */
+    int feature_first, feature_last;  /* first of V0 V1 V2 E01 E12 E20 F whose closed feature holds the closest point */
+    double point_first[3],
+        point_last[3]; /* contact points in world space, good to about 2^-50 of the largest coordinate */
 } ref_sweep_answer;
 
 void ref_sweep(const ref_sweep_case *c, ref_sweep_answer *out);

@@ -16,9 +16,9 @@ void ref_print_sweep(const ref_sweep_case *c, const ref_sweep_answer *a);
 uint64_t ref_test_bits(ref_test *test);
 int ref_same_bits(double a, double b);
 
-void ref_test_numbers(ref_test *test);    /* selftest_numbers.c: dyadics and roots against the hardware */
-void ref_test_hand_cases(ref_test *test); /* selftest_cases.c */
-void ref_test_sampling(ref_test *test, uint64_t cases);   /* selftest_geometry.c: distances in long double */
+void ref_test_numbers(ref_test *test);                  /* selftest_numbers.c: dyadics and roots against the hardware */
+void ref_test_hand_cases(ref_test *test);               /* selftest_cases.c */
+void ref_test_sampling(ref_test *test, uint64_t cases); /* selftest_geometry.c: distances in long double */
 void ref_test_symmetries(ref_test *test, uint64_t cases); /* selftest_geometry.c: exact relations between answers */
 
 #endif

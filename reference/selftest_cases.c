@@ -8,8 +8,17 @@
 
 #define ROOT2 0x1.6a09e667f3bcdp+0
 #define INF ((double)INFINITY)
-#define FLAT {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}}
-#define STILL {0, 0, 0}
+#define FLAT                  \
+    {                         \
+        {0, 0, 0}, {4, 0, 0}, \
+        {                     \
+            0, 4, 0           \
+        }                     \
+    }
+#define STILL   \
+    {           \
+        0, 0, 0 \
+    }
 
 struct hand_case {
     const char *name;
@@ -20,6 +29,7 @@ struct hand_case {
     double point_first[3], point_last[3];
 };
 
+/* clang-format off */
 static const struct hand_case cases[] = {
     {"face", {{1, 1, 5}, 1, {0, 0, -1}, FLAT, STILL}, REF_APPROACHING, 4, 6, REF_FACE, REF_FACE, {1, 1, 0}, {1, 1, 0}},
     {"corner 0 to 1", {{-3, 0, 0}, 1, {1, 0, 0}, FLAT, STILL}, REF_APPROACHING, 2, 8, REF_V0, REF_V1, {0}, {4, 0, 0}},
@@ -78,6 +88,7 @@ static const struct hand_case cases[] = {
     {"negative radius", {{1, 1, 1}, -0x1p-1074, {0, 0, -1}, FLAT, STILL}, REF_INVALID, INF, -INF, 0, 0, {0}, {0}},
     {"infinite radius", {{1, 1, 1}, (double)INFINITY, {0, 0, -1}, FLAT, STILL}, REF_INVALID, INF, -INF, 0, 0, {0}, {0}},
 };
+/* clang-format on */
 
 static int close_points(const double a[3], const double b[3])
 {

@@ -315,9 +315,10 @@ static void check_spheres(ref_test *test, uint64_t index)
     c.radius = (double)s.radius_a + (double)s.radius_b;
     ref_spheres(&s, &u);
     ref_sweep(&c, &t);
-    if (!ref_check(test, u.state == t.state && ref_same_bits(u.u_first_near, t.t_first_near) &&
-                             ref_same_bits(u.u_last_near, t.t_last_near) && u.u_first == t.t_first &&
-                             u.u_last == t.t_last, "spheres as a sweep against a point"))
+    if (!ref_check(test,
+                   u.state == t.state && ref_same_bits(u.u_first_near, t.t_first_near) &&
+                       ref_same_bits(u.u_last_near, t.t_last_near) && u.u_first == t.t_first && u.u_last == t.t_last,
+                   "spheres as a sweep against a point"))
         ref_print_sweep(&c, &t);
 }
 

@@ -17,7 +17,7 @@ void ref_vec_sub(ref_vec *out, const ref_vec *a, const ref_vec *b);
 void ref_vec_add(ref_vec *out, const ref_vec *a, const ref_vec *b);
 void ref_vec_scale(ref_vec *out, const ref_vec *a, const ref_dyadic *k); /* k not within out */
 void ref_vec_dot(ref_dyadic *out, const ref_vec *a, const ref_vec *b);
-void ref_vec_cross(ref_vec *out, const ref_vec *a, const ref_vec *b);    /* out is neither a nor b */
+void ref_vec_cross(ref_vec *out, const ref_vec *a, const ref_vec *b); /* out is neither a nor b */
 int ref_vec_is_zero(const ref_vec *a);
 
 /* Read from the bits, so that neither fast-math nor flushed denormals can change the verdict. */

@@ -205,8 +205,8 @@ static void raise_top(int *top, const ref_vec *v)
 
 /* The triangle's closest point at `time`, given its feature, in the world. The approximations leave more than 400 bits
  * below the largest term, so what is left more than 352 bits below it is the residue of a zero. */
-static void contact_point(double point[3], const ref_sweep_case *c, const ref_triangle *triangle,
-                          const ref_vec *motion, const ref_dyadic *time, int feature)
+static void contact_point(double point[3], const ref_sweep_case *c, const ref_triangle *triangle, const ref_vec *motion,
+                          const ref_dyadic *time, int feature)
 {
     int corner = feature <= REF_V2 ? feature - REF_V0 : feature < REF_FACE ? feature - REF_E01 : 0;
     int top = INT_MIN / 2;

@@ -113,12 +113,12 @@ typedef struct carom_mesh carom_mesh;
 typedef struct carom_context_desc {
     size_t size; ///< sizeof(carom_context_desc), set by the default function
     carom_backend backend;
-    const char *device;      ///< NULL: best; else a decimal index from carom_device_list or a substring of its names
-    carom_isa isa;           ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED
-    uint32_t threads;        ///< CPU threads; 0: all that the process may use
-    uint32_t device_lanes;   ///< lanes per OpenCL work-item: 0 (the device's own), 1, 4, 8 or 16
-    uint32_t device_chunk;   ///< most queries in one OpenCL launch; 0: from the device's limits
-    carom_log_fn log;        ///< NULL: silence
+    const char *device;    ///< NULL: best; else a decimal index from carom_device_list or a substring of its names
+    carom_isa isa;         ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED
+    uint32_t threads;      ///< CPU threads; 0: all that the process may use
+    uint32_t device_lanes; ///< lanes per OpenCL work-item: 0 (the device's own), 1, 4, 8 or 16
+    uint32_t device_chunk; ///< most queries in one OpenCL launch; 0: from the device's limits
+    carom_log_fn log;      ///< NULL: silence
     void *log_user;
     carom_log_level log_level; ///< most talkative level that is passed on
     carom_allocator allocator; ///< zeros: malloc and free
@@ -126,19 +126,19 @@ typedef struct carom_context_desc {
 
 /// One OpenCL device, as it describes itself.
 typedef struct carom_device_info {
-    uint32_t index;      ///< number for carom_context_desc.device
+    uint32_t index; ///< number for carom_context_desc.device
     char platform[128];
     char name[128];
     char driver[64];
     char version[128];
-    char kind[16];       ///< "gpu", "cpu", "accelerator" or "other"
+    char kind[16]; ///< "gpu", "cpu", "accelerator" or "other"
     uint32_t compute_units;
-    uint32_t lanes;      ///< lanes per work-item that carom uses by default
-    uint64_t memory;     ///< bytes of global memory
-    uint64_t max_allocation; ///< bytes of the largest buffer
-    uint8_t fp64;        ///< claims binary64 kernels
+    uint32_t lanes;            ///< lanes per work-item that carom uses by default
+    uint64_t memory;           ///< bytes of global memory
+    uint64_t max_allocation;   ///< bytes of the largest buffer
+    uint8_t fp64;              ///< claims binary64 kernels
     uint8_t correctly_rounded; ///< claims correctly rounded / and sqrt
-    uint8_t denormals;   ///< claims binary32 denormals
+    uint8_t denormals;         ///< claims binary32 denormals
     uint8_t available;
 } carom_device_info;
 
@@ -173,13 +173,13 @@ typedef struct carom_pair_indices {
 /// Who computed a batch and what it cost. Times in seconds of wall clock; transfers and compute overlap,
 /// so they need not add up to `total`. CPU work counts as compute.
 typedef struct carom_stats {
-    size_t size;              ///< sizeof(carom_stats), set by the caller
-    uint64_t queries;         ///< queries in the batch
-    uint64_t on_device;       ///< of these, answered by the OpenCL device
-    uint64_t on_cpu;          ///< of these, answered by the CPU path
-    uint64_t fallen_back;     ///< of these on_cpu, meant for the device, which failed
+    size_t size;          ///< sizeof(carom_stats), set by the caller
+    uint64_t queries;     ///< queries in the batch
+    uint64_t on_device;   ///< of these, answered by the OpenCL device
+    uint64_t on_cpu;      ///< of these, answered by the CPU path
+    uint64_t fallen_back; ///< of these on_cpu, meant for the device, which failed
     double upload, compute, download, total;
-    char fallback_reason[128];///< empty if nothing fell back
+    char fallback_reason[128]; ///< empty if nothing fell back
 } carom_stats;
 
 /// Sphere centre C + tV, radius r >= 0, against triangle P + tW.
@@ -196,8 +196,8 @@ typedef struct carom_sweep_pairs_desc {
 
 /// Results of a sweep; any pointer may be NULL. Asking for t_first alone costs least.
 typedef struct carom_sweep_result {
-    uint8_t *state;           ///< [count] carom_state
-    float *t_first, *t_last;  ///< [count] T; +inf, -inf without contact
+    uint8_t *state;                           ///< [count] carom_state
+    float *t_first, *t_last;                  ///< [count] T; +inf, -inf without contact
     carom_points_out point_first, point_last; ///< [count] contact point at that time, L; zeros without contact
     uint8_t *feature_first, *feature_last;    ///< [count] carom_feature
 } carom_sweep_result;
@@ -215,7 +215,8 @@ typedef struct carom_overlap_pairs_desc {
 
 typedef struct carom_overlap_result {
     uint8_t *overlap; ///< [count] 1 overlapping, 0 apart, CAROM_OVERLAP_INVALID
-    uint8_t *axes;    ///< [count] bit set: that axis separates. 0 plane, 1..3 AB BC CA, 4..6 A B C; or CAROM_OVERLAP_INVALID
+    /// [count] bit set: that axis separates. 0 plane, 1..3 AB BC CA, 4..6 A B C; or CAROM_OVERLAP_INVALID
+    uint8_t *axes;
 } carom_overlap_result;
 
 /// Sphere A from a0 to a1 against sphere B from b0 to b1, over the normalised time u: 0 at start, 1 at end.
@@ -246,8 +247,8 @@ typedef struct carom_mesh_desc {
 
 typedef struct carom_mesh_info {
     uint64_t triangle_count, node_count;
-    uint64_t bytes;          ///< host memory held
-    float lower[3], upper[3];///< bounds; +inf, -inf if empty
+    uint64_t bytes;           ///< host memory held
+    float lower[3], upper[3]; ///< bounds; +inf, -inf if empty
 } carom_mesh_info;
 
 /// Sphere centre C + tV, radius r >= 0, over the window [0, t_max], against a mesh.
@@ -287,8 +288,7 @@ CAROM_API int carom_isa_available(carom_isa isa);
 /// out   [capacity] filled up to the smaller of capacity and *count; may be NULL if capacity is 0
 /// count the number of devices present
 /// returns CAROM_OK also when there are none | INVALID_ARGUMENT | UNSUPPORTED (built without OpenCL)
-CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count,
-                                         carom_error *err);
+CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err);
 
 CAROM_API carom_context_desc carom_context_desc_default(void);
 

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* When the line of centres is within the radius of each feature of the triangle: three balls, three cylinders, one slab,
+ * each with its own root and its own region test. docs/numerics.md, sections 5 to 7. */
+#ifndef CAROM_SWEEP_PIECES_H
+#define CAROM_SWEEP_PIECES_H
+#include "closest.h"
+#include "sweep_view.h"
+
+/* The best contact so far: height of the centre, feature, and for an edge how far along (of its squared length). */
+typedef struct sweep_contact {
+    vf at, along;
+    vi feature;
+} sweep_contact;
+
+/* First and last contact, and what turns them into points. */
+typedef struct sweep_span {
+    sweep_contact first, last;
+    vf length2[3]; /* of E01 E12 E20 */
+    v3 to_face;    /* from the centre to the face where it enters; where it leaves, the same backwards */
+} sweep_span;
+
+FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
+{
+    sweep_contact c;
+    c.at = v_sel(m, a.at, b.at);
+    c.along = v_sel(m, a.along, b.along);
+    c.feature = vi_sel(m, a.feature, b.feature);
+    return c;
+}
+
+FN void sweep_take(sweep_contact *best, vm better, vf at, int feature)
+{
+    best->at = v_sel(better, at, best->at);
+    best->feature = vi_sel(better, v_i(feature), best->feature);
+}
+
+/* Ball round a vertex whence the line of centres is seen at q. */
+FN void sweep_vertex(sweep_span *s, vf radius2, vf qx, vf qy, vf h, int feature, int want)
+{
+    const vf left = radius2 - (qx * qx + qy * qy);
+    const vf chord = v_sqrt(left); /* half of it; NaN where the line misses: every comparison below is false */
+    const vf enter = h - chord;
+    sweep_take(&s->first, v_lt(enter, s->first.at), enter, feature);
+    if (want != SWEEP_FIRST) {
+        const vf leave = h + chord;
+        sweep_take(&s->last, v_gt(leave, s->last.at), leave, feature);
+    }
+}
+
+/* Squared lengths of an edge: in space, and as seen along the motion. Seen end-on (shorter than 2^-24 units) it adds
+ * nothing that its balls do not have, and is left to them. */
+typedef struct sweep_lengths {
+    vf space2, seen2, per_seen2;
+    vm seen;
+} sweep_lengths;
+
+FN sweep_lengths sweep_lengths_of(vf ex, vf ey, vf eh)
+{
+    sweep_lengths l;
+    const vf seen2 = ex * ex + ey * ey;
+    l.space2 = seen2 + eh * eh;
+    l.seen = v_lt(v_f(R(0x1p-48)), seen2);
+    l.seen2 = v_sel(l.seen, seen2, v_f(R(1.0)));
+    l.per_seen2 = l.seen2; /* until sweep_reciprocals */
+    return l;
+}
+
+/* 1/a and 1/b by one division. */
+FN void sweep_reciprocals(vf *a, vf *b)
+{
+    const vf both = v_f(R(1.0)) / (*a * *b), per_a = both * *b;
+    *b = both * *a;
+    *a = per_a;
+}
+
+FN void sweep_edge_root(sweep_contact *best, vm better, vf at, vf along, vf length2, int feature)
+{
+    const vm beside = v_and(better, v_within(v_f(R(0.0)), along, length2));
+    best->along = v_sel(beside, along, best->along);
+    sweep_take(best, beside, at, feature);
+}
+
+/* Cylinder round the edge e that leaves a vertex whence the line of centres is seen at q. */
+FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, sweep_lengths l, int feature,
+                   int want)
+{
+    const vf side = qx * ey - qy * ex, along0 = qx * ex + qy * ey;
+    const vf left = radius2 * l.seen2 - side * side;
+    const vf chord = v_sqrt(left * l.space2), middle = along0 * eh;
+    const vf enter = (middle - chord) * l.per_seen2, enter_at = h + enter;
+    const vm enters = v_and(l.seen, v_lt(enter_at, s->first.at));
+    sweep_edge_root(&s->first, enters, enter_at, enter * eh + along0, l.space2, feature);
+    if (want != SWEEP_FIRST) {
+        const vf leave = (middle + chord) * l.per_seen2, leave_at = h + leave;
+        const vm leaves = v_and(l.seen, v_gt(leave_at, s->last.at));
+        sweep_edge_root(&s->last, leaves, leave_at, leave * eh + along0, l.space2, feature);
+    }
+}
+
+/* Signed area, times |n|, between an edge and the foot of the centre, as a function of its height above P0: not negative
+ * on the side of the opposite vertex. `from` is the height of the vertex where the edge begins. */
+typedef struct sweep_wall {
+    vf slope, offset, from;
+} sweep_wall;
+
+FN sweep_wall sweep_wall_of(v3 n, vf qx, vf qy, vf ex, vf ey, vf eh, vf from)
+{
+    sweep_wall g;
+    g.slope = n.x * ey - n.y * ex;
+    g.offset = (n.y * eh - n.z * ey) * qx + (n.z * ex - n.x * eh) * qy;
+    g.from = from;
+    return g;
+}
+
+/* The prism over the triangle, and the heights beyond which nothing is touched. */
+typedef struct sweep_prism {
+    sweep_wall wall[3];
+    vf low, high;
+} sweep_prism;
+
+typedef struct sweep_crossing {
+    vf at;
+    vm inside;
+} sweep_crossing;
+
+FN sweep_crossing sweep_cross(sweep_prism p, vf at)
+{
+    sweep_crossing c;
+    c.at = at;
+    c.inside = v_within(p.low, at, p.high);
+    for (int i = 0; i < 3; i++) {
+        const sweep_wall g = p.wall[i];
+        c.inside = v_and(c.inside, v_le(v_f(R(0.0)), (at - g.from) * g.slope + g.offset));
+    }
+    return c;
+}
+
+/* For a point the edges are no cylinders that would cover the seam between two triangles. So the walls give way by the
+ * noise, and the line of centres crosses the plane anywhere within the noise of its root; but where it then is, the
+ * triangle must be (the walls of a needle open far beyond its tip). */
+FN sweep_crossing sweep_cross_point(sweep_prism p, const vf *length2, sweep_view k, vf n_length, vf slant, vf at)
+{
+    const vf zero = v_f(R(0.0)), late = k.noise * slant;
+    vf from = v_max(at - late, p.low), to = v_min(at + late, p.high);
+    for (int i = 0; i < 3; i++) {
+        const sweep_wall g = p.wall[i];
+        const vf offset = g.offset + k.noise * n_length * v_sqrt(length2[i]), bound = g.from - offset / g.slope;
+        const vf outside = v_sel(v_le(zero, offset), from, v_infinity()); /* a wall along the motion */
+        from = v_sel(v_lt(zero, g.slope), v_max(bound, from), v_sel(v_eq(zero, g.slope), outside, from));
+        to = v_sel(v_lt(g.slope, zero), v_min(bound, to), to);
+    }
+    sweep_crossing c;
+    c.at = v_min(v_max(at, from), to);
+    const v3 p0 = v3_of(-k.qx, -k.qy, -c.at), e0 = v3_of(k.e0x, k.e0y, k.e0h), e2 = v3_of(k.e2x, k.e2y, k.e2h);
+    const vf near = k.radius + k.noise * R(3.0);
+    c.inside = v_and(v_le(from, to), v_le(closest_on_triangle(p0, e0, e2).distance2, near * near));
+    return c;
+}
+
+/* Normal of the triangle. A sliver's cross product rounds to a vector that leans along the sliver, and a lean of eps
+ * there moves the plane by eps times its length; taking out the part along P0P1 leaves only lean across, which is
+ * harmless. The result is longer by e.e brought to [1, 2). A triangle without area gives noise square to the edge, or
+ * zero: then the face never wins over the edges. */
+FN v3 sweep_normal(sweep_view k, vf e0_length2)
+{
+    const v3 n = v3_of(k.e0y * k.e2h - k.e0h * k.e2y, k.e0h * k.e2x - k.e0x * k.e2h, k.e0x * k.e2y - k.e0y * k.e2x);
+    const v3 e = v3_of(k.e0x, k.e0y, k.e0h);
+    const vf scale = v_scale_down(v_exponent(v_bits(e0_length2)));
+    return v3_sub(v3_mul(n, e0_length2 * scale), v3_mul(e, v3_dot(n, e) * scale));
+}
+
+/* Does the face count? A triangle narrower than 2^-22 of its length has walls of noise and is left to its edges; so is
+ * one in whose plane the sphere moves: at an angle of 2^-26 it sinks in by 2^-26 on its way. (2^-100 and 2^-76: squares
+ * and products that leave the range.) */
+FN vm sweep_is_solid(v3 n, vf longest2)
+{
+    const vf least2 = longest2 * longest2 * v_f(R(0x1p-44)) + v_f(R(0x1p-100));
+    return v_and(v_lt(least2, v3_dot(n, n)), v_lt(v_f(R(0x1p-76)), v_abs(n.z)));
+}
+
+/* Slab of the plane, bounded by the prism over the triangle. The region test is taken at the root itself, so a root that
+ * is ill-conditioned (motion along the plane) can be early or late by no more than the slide, and never beside the
+ * triangle. */
+FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid, int want)
+{
+    const vf zero = v_f(R(0.0)), length = v_sqrt(v3_dot(n, n)), slant = length * v_abs(per_nz);
+    const vf middle = -(n.x * k.qx + n.y * k.qy) * per_nz, chord = k.radius * slant;
+    sweep_prism p;
+    p.wall[0] = sweep_wall_of(n, k.qx, k.qy, k.e0x, k.e0y, k.e0h, zero);
+    p.wall[1] = sweep_wall_of(n, k.qx - k.e0x, k.qy - k.e0y, e1x, e1y, e1h, k.e0h);
+    p.wall[2] = sweep_wall_of(n, k.qx, k.qy, -k.e2x, -k.e2y, -k.e2h, zero);
+    /* A contact lies no farther along the motion than the triangle and the radius reach; the walls of a needle, all but
+     * parallel, would let a root pass far beyond its tip. */
+    const vf reach = k.radius + v_f(R(0x1p-10));
+    p.low = v_min(v_min(k.e0h, k.e2h), zero) - reach;
+    p.high = v_max(v_max(k.e0h, k.e2h), zero) + reach;
+    sweep_crossing enter = sweep_cross(p, middle - chord), leave = sweep_cross(p, middle + chord);
+    const vm point = v_le(k.radius, k.noise);
+    if (v_any(point)) {
+        const sweep_crossing in = sweep_cross_point(p, s->length2, k, length, slant, enter.at);
+        const sweep_crossing out = sweep_cross_point(p, s->length2, k, length, slant, leave.at);
+        enter.at = v_sel(point, in.at, enter.at);
+        leave.at = v_sel(point, out.at, leave.at);
+        enter.inside = v_or(enter.inside, v_and(point, in.inside));
+        leave.inside = v_or(leave.inside, v_and(point, out.inside));
+    }
+    const vf enter_at = k.h + enter.at, leave_at = k.h + leave.at;
+    sweep_take(&s->first, v_and(v_and(solid, enter.inside), v_lt(enter_at, s->first.at)), enter_at, FEATURE_FACE);
+    if (want != SWEEP_FIRST)
+        sweep_take(&s->last, v_and(v_and(solid, leave.inside), v_gt(leave_at, s->last.at)), leave_at, FEATURE_FACE);
+    /* r along the normal, with the motion, turned back out of the view. */
+    const v3 m = v3_mul(n, v_copysign_one(n.z) * k.radius / length);
+    s->to_face = v3_add(v3_add(v3_mul(k.axes.s, m.x), v3_mul(k.axes.w, m.y)), v3_mul(k.axes.u, m.z));
+}
+
+FN sweep_contact sweep_no_contact(vf at)
+{
+    sweep_contact c;
+    c.at = at;
+    c.along = v_f(R(0.0));
+    c.feature = v_i(FEATURE_NONE);
+    return c;
+}
+
+/* Heights of first and last contact: the earliest and latest root over the seven features. */
+FN sweep_span sweep_solve(sweep_view k, int want)
+{
+    sweep_span s;
+    s.first = sweep_no_contact(v_infinity());
+    s.last = sweep_no_contact(-v_infinity());
+    const vf q1x = k.qx - k.e0x, q1y = k.qy - k.e0y, h1 = k.h + k.e0h;
+    const vf e1x = k.e2x - k.e0x, e1y = k.e2y - k.e0y, e1h = k.e2h - k.e0h;
+    sweep_vertex(&s, k.radius2, k.qx, k.qy, k.h, FEATURE_V0, want);
+    sweep_vertex(&s, k.radius2, q1x, q1y, h1, FEATURE_V1, want);
+    sweep_vertex(&s, k.radius2, k.qx - k.e2x, k.qy - k.e2y, k.h + k.e2h, FEATURE_V2, want);
+    sweep_lengths l0 = sweep_lengths_of(k.e0x, k.e0y, k.e0h), l1 = sweep_lengths_of(e1x, e1y, e1h);
+    sweep_lengths l2 = sweep_lengths_of(k.e2x, k.e2y, k.e2h);
+    const v3 n = sweep_normal(k, l0.space2);
+    s.length2[0] = l0.space2;
+    s.length2[1] = l1.space2;
+    s.length2[2] = l2.space2;
+    const vf longest2 = v_max(v_max(l0.space2, l1.space2), l2.space2);
+    const vm solid = sweep_is_solid(n, longest2);
+    vf per_nz = v_sel(solid, n.z, v_f(R(1.0)));
+    sweep_reciprocals(&l0.per_seen2, &l1.per_seen2);
+    sweep_reciprocals(&l2.per_seen2, &per_nz);
+    sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, l0, FEATURE_E01, want);
+    sweep_edge(&s, k.radius2, q1x, q1y, h1, e1x, e1y, e1h, l1, FEATURE_E12, want);
+    sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, l2, FEATURE_E20, want);
+    sweep_face(&s, k, e1x, e1y, e1h, n, per_nz, solid, want);
+    return s;
+}
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* A sweep's question made ready for the solver: differences of the inputs, safe from overflow, and the triangle as seen
+ * along the motion. docs/numerics.md, sections 1 to 4. */
+#ifndef CAROM_SWEEP_VIEW_H
+#define CAROM_SWEEP_VIEW_H
+#include "vec.h"
+
+typedef struct sweep_in {
+    v3 center, velocity;
+    vf radius;
+    v3 p0, p1, p2, w;
+} sweep_in;
+
+typedef struct sweep_out {
+    vf t_first, t_last;
+    vi state;
+    v3 point_first, point_last;
+    vi feature_first, feature_last;
+} sweep_out;
+
+/* What the caller asked for; constants at every call, so that unused work folds away. */
+#define SWEEP_FIRST 0 /* t_first */
+#define SWEEP_TIMES 1 /* both times and the state */
+#define SWEEP_FULL 2  /* and points and features */
+
+/* Differences of the inputs: nothing else enters the arithmetic. */
+typedef struct sweep_relative {
+    v3 d, d_error; /* centre - P0, and its rounding error */
+    v3 e01, e02;
+    v3 v;      /* relative velocity */
+    vi size;   /* largest magnitude among edges and radius */
+    vi length; /* and d */
+    vi speed;
+} sweep_relative;
+
+FN sweep_relative sweep_relate(sweep_in in, int moving)
+{
+    sweep_relative x;
+    x.d = v3_sub(in.center, in.p0);
+    x.d_error = v3_sub_error(in.center, in.p0, x.d);
+    x.e01 = v3_sub(in.p1, in.p0);
+    x.e02 = v3_sub(in.p2, in.p0);
+    x.v = moving ? v3_sub(in.velocity, in.w) : in.velocity;
+    x.size = vi_max(vi_max(v3_magnitude(x.e01), v3_magnitude(x.e02)), v_magnitude(in.radius));
+    x.length = vi_max(x.size, v3_magnitude(x.d));
+    x.speed = v3_magnitude(x.v);
+    return x;
+}
+
+FN vm sweep_is_finite(sweep_in in, int moving)
+{
+    vm ok = v_and(v_and(v3_finite(in.center), v3_finite(in.velocity)), v_finite(in.radius));
+    ok = v_and(ok, v_and(v_and(v3_finite(in.p0), v3_finite(in.p1)), v3_finite(in.p2)));
+    return moving ? v_and(ok, v3_finite(in.w)) : ok;
+}
+
+/* A query made safe: scaled by 2^-8 where differences would overflow. */
+typedef struct sweep_query {
+    sweep_in in;
+    sweep_relative x;
+    vf back; /* what undoes the scaling of lengths */
+    vi time; /* exponent field to add to times */
+    vm valid;
+} sweep_query;
+
+/* Never needed by ordinary data, so under a branch. */
+FN void sweep_rescue(sweep_query *q, int moving)
+{
+    const vi big = v_i(R_BIG_BITS), none = v_i(0), field = v_i(8 << R_EXPONENT_SHIFT);
+    const vm finite = sweep_is_finite(q->in, moving);
+    const vm far = v_and(finite, v_not(vi_gt(big, q->x.length))), fast = v_and(finite, v_not(vi_gt(big, q->x.speed)));
+    const vf one = v_f(R(1.0)), small = v_f(R(0x1p-8));
+    const vf length = v_sel(far, small, one), speed = v_sel(fast, small, one);
+    q->valid = v_and(q->valid, finite);
+    q->back = v_sel(far, v_f(R(0x1p8)), one);
+    q->time = vi_sel(far, field, none) - vi_sel(fast, field, none);
+    q->in.center = v3_mul(q->in.center, length);
+    q->in.radius = q->in.radius * length;
+    q->in.p0 = v3_mul(q->in.p0, length);
+    q->in.p1 = v3_mul(q->in.p1, length);
+    q->in.p2 = v3_mul(q->in.p2, length);
+    q->in.velocity = v3_mul(q->in.velocity, speed);
+    if (moving)
+        q->in.w = v3_mul(q->in.w, speed);
+    q->x = sweep_relate(q->in, moving);
+}
+
+FN sweep_query sweep_prepare(sweep_in in, int moving)
+{
+    sweep_query q;
+    q.in = in;
+    q.x = sweep_relate(in, moving);
+    q.back = v_f(R(1.0));
+    q.time = v_i(0);
+    q.valid = v_le(v_f(R(0.0)), in.radius);
+    if (v_any(v_not(vi_gt(v_i(R_BIG_BITS), vi_max(q.x.length, q.x.speed)))))
+        sweep_rescue(&q, moving);
+    return q;
+}
+
+/* Axes of which the third runs along v (Duff et al., Building an Orthonormal Basis, Revisited). Divisions and roots
+ * bound the speed of the whole solver, so 1 / |v| and 1 / (sign |v| + v.z) come out of one. */
+typedef struct sweep_basis {
+    v3 s, w, u;
+    vf per_speed;
+} sweep_basis;
+
+FN sweep_basis sweep_basis_of(v3 v)
+{
+    const vf sign = v_copysign_one(v.z), speed = v_sqrt(v3_dot(v, v));
+    const vf sum = sign * speed + v.z;
+    const vf both = v_f(R(1.0)) / (speed * sum);
+    sweep_basis f;
+    f.per_speed = both * sum;
+    f.u = v3_mul(v, f.per_speed);
+    const vf a = -(both * speed); /* -1 / (sign |v| + v.z) */
+    const vf ax = v.x * a, ay = v.y * a;
+    f.s = v3_of(v_f(R(1.0)) + sign * (f.u.x * ax), sign * (f.u.x * ay), -(sign * f.u.x));
+    f.w = v3_of(f.u.x * ay, sign + f.u.y * ay, -f.u.y);
+    return f;
+}
+
+/* The triangle seen along the motion, in units of 2^exponent(size). */
+typedef struct sweep_view {
+    vf qx, qy;        /* the line of centres seen from P0 */
+    vf h;             /* height of P0 above the start of local time */
+    vf e0x, e0y, e0h; /* P1 - P0 */
+    vf e2x, e2y, e2h; /* P2 - P0 */
+    vf radius, radius2;
+    vi unit;  /* exponent field */
+    vf noise; /* how far rounding may have moved the line of centres against the triangle */
+    vf start; /* time, in scaled units, at which the centre has height 0 */
+    vf time_per_height;
+    sweep_basis axes;
+    v3 m, e01, e02; /* unrotated: centre at that time seen from P0, edges */
+} sweep_view;
+
+/* Move the start of motion next to P0 before anything is squared. The shift has 12 significant bits and the velocity is
+ * split into two parts of 12, so the products are exact and the far start loses no digit. */
+FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
+{
+    const v3 head = v3_of(v_head(v.x), v_head(v.y), v_head(v.z));
+    const v3 near = v3_add(d, v3_mul(head, shift));
+    return v3_add(v3_add(near, v3_mul(v3_sub(v, head), shift)), d_error);
+}
+
+FN sweep_view sweep_look(sweep_relative x, vf radius)
+{
+    const vi length = v_exponent(x.length);
+    /* Below 2^-40 of the way the triangle is a point to every digit of the answer; a unit smaller still would push the
+     * rest of the way out of range. */
+    const vi unit = v_exponent(vi_max(x.size, length - (40 << R_EXPONENT_SHIFT)));
+    const vf to_unit = v_scale_down(unit), to_length = v_scale_down(length);
+    const v3 v = v3_mul(x.v, v_scale_down(v_exponent(x.speed)));
+    const sweep_basis f = sweep_basis_of(v);
+    const v3 d = v3_mul(x.d, to_length);
+    sweep_view k;
+    k.start = v_head(-(v3_dot(d, f.u) * f.per_speed));
+    v3 m = sweep_shifted(d, v3_mul(x.d_error, to_length), v, k.start);
+    m = v3_mul(m, v_scale_ratio(length, unit));
+    const v3 e01 = v3_mul(x.e01, to_unit), e02 = v3_mul(x.e02, to_unit);
+    k.m = m;
+    k.unit = unit;
+    k.noise = v_f(R(0x1p-22)) + v_scale_ratio(length, unit) * v_f(R(0x1p-33));
+    k.axes = f;
+    k.e01 = e01;
+    k.e02 = e02;
+    k.qx = v3_dot(m, f.s);
+    k.qy = v3_dot(m, f.w);
+    k.h = -v3_dot(m, f.u);
+    k.e0x = v3_dot(e01, f.s);
+    k.e0y = v3_dot(e01, f.w);
+    k.e0h = v3_dot(e01, f.u);
+    k.e2x = v3_dot(e02, f.s);
+    k.e2y = v3_dot(e02, f.w);
+    k.e2h = v3_dot(e02, f.u);
+    k.radius = radius * to_unit;
+    k.radius2 = k.radius * k.radius;
+    k.time_per_height = f.per_speed * v_scale_ratio(unit, length);
+    return k;
+}
+#endif
