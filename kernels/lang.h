@@ -22,7 +22,8 @@
 #define R_EXPONENT_SHIFT 23
 #define R_EXPONENT_BIAS 127
 #define R_MIN_NORMAL_BITS 0x00800000
-#define R_BIG_BITS 0x7d800000 /* 2^124: sums of a few such numbers still fit */
+#define R_BIG_BITS 0x7d800000   /* 2^124: sums of a few such numbers still fit */
+#define R_SMALL_BITS 0x0d800000 /* 2^-100: 2^-26 of it is still normal */
 
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 /* ---------------------------------------------------------------- OpenCL C */
@@ -233,14 +234,14 @@ FN vf v_scale_ratio(vi a, vi b)
     return v_from_bits(vi_min(bits, v_i(2 * R_EXPONENT_BIAS << R_EXPONENT_SHIFT)));
 }
 
-/* x * 2^(k >> shift) in two steps, so that no intermediate leaves the range before the result does. */
+/* x * 2^k in two steps, so that no intermediate leaves the range before the result does. */
 typedef struct v_pow2 {
     vf a, b;
 } v_pow2;
-FN v_pow2 v_pow2_of(vi exponent_difference)
+FN v_pow2 v_pow2_of(vi exponent)
 {
     const vi k =
-        vi_max(vi_min(exponent_difference >> R_EXPONENT_SHIFT, v_i(2 * R_EXPONENT_BIAS)), v_i(2 - 2 * R_EXPONENT_BIAS));
+        vi_max(vi_min(exponent, v_i(2 * R_EXPONENT_BIAS)), v_i(2 - 2 * R_EXPONENT_BIAS));
     const vi k1 = k >> 1;
     v_pow2 p;
     p.a = v_from_bits((k1 + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);

@@ -52,7 +52,7 @@ FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
     s.per_vx = v_sel(far, one, one / mesh_nonzero(v.x));
     s.per_vy = v_sel(far, one, one / mesh_nonzero(v.y));
     s.per_vz = v_sel(far, one, one / mesh_nonzero(v.z));
-    s.unit = v_pow2_of(v_i(frame.scale_field) - speed);
+    s.unit = v_pow2_of((v_i(frame.scale_field) - speed) >> R_EXPONENT_SHIFT);
     return s;
 }
 

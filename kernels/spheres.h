@@ -83,7 +83,7 @@ FN spheres_out spheres(spheres_in in)
     const vf chord = v_sqrt(left);
     const vf first = start - (rest + chord) * per_speed, last = start - (rest - chord) * per_speed;
     const vm hit = v_le(zero, left);
-    const v_pow2 unit = v_pow2_of(length - speed);
+    const v_pow2 unit = v_pow2_of((length - speed) >> R_EXPONENT_SHIFT);
 
     spheres_out out;
     out.u_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);

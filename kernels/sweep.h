@@ -127,7 +127,7 @@ FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_spa
     const vf inf = v_infinity();
     const vm hit = v_lt(s.first.at, inf);
     const vf first = k.start + s.first.at * k.time_per_height;
-    const v_pow2 unit = v_pow2_of(v_exponent(q.x.length) - v_exponent(q.x.speed) + q.time);
+    const v_pow2 unit = v_pow2_of(((v_exponent(q.x.length) - v_exponent(q.x.speed)) >> R_EXPONENT_SHIFT) + q.time);
     sweep_out out;
     out.t_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
     if (want != SWEEP_FIRST) {

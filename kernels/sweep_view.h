@@ -54,26 +54,28 @@ FN vm sweep_is_finite(sweep_in in, int moving)
     return moving ? v_and(ok, v3_finite(in.w)) : ok;
 }
 
-/* A query made safe: scaled by 2^-8 where differences would overflow. */
+/* A query made safe: scaled by 2^-8 where differences would overflow, by 2^32 where lengths are denormal. */
 typedef struct sweep_query {
     sweep_in in;
     sweep_relative x;
     vf back; /* what undoes the scaling of lengths */
-    vi time; /* exponent field to add to times */
+    vi time; /* power of two that undoes it for times */
     vm valid;
 } sweep_query;
 
 /* Never needed by ordinary data, so under a branch. */
 FN void sweep_rescue(sweep_query *q, int moving)
 {
-    const vi big = v_i(R_BIG_BITS), none = v_i(0), field = v_i(8 << R_EXPONENT_SHIFT);
     const vm finite = sweep_is_finite(q->in, moving);
-    const vm far = v_and(finite, v_not(vi_gt(big, q->x.length))), fast = v_and(finite, v_not(vi_gt(big, q->x.speed)));
+    const vm near = vi_gt(v_i(R_SMALL_BITS), q->x.length);
+    const vm far = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), q->x.length)));
+    const vm fast = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), q->x.speed)));
     const vf one = v_f(R(1.0)), small = v_f(R(0x1p-8));
-    const vf length = v_sel(far, small, one), speed = v_sel(fast, small, one);
+    const vf length = v_sel(near, v_f(R(0x1p32)), v_sel(far, small, one)), speed = v_sel(fast, small, one);
+    const vi none = v_i(0);
     q->valid = v_and(q->valid, finite);
-    q->back = v_sel(far, v_f(R(0x1p8)), one);
-    q->time = vi_sel(far, field, none) - vi_sel(fast, field, none);
+    q->back = v_sel(near, v_f(R(0x1p-32)), v_sel(far, v_f(R(0x1p8)), one));
+    q->time = vi_sel(near, v_i(-32), vi_sel(far, v_i(8), none)) - vi_sel(fast, v_i(8), none);
     q->in.center = v3_mul(q->in.center, length);
     q->in.radius = q->in.radius * length;
     q->in.p0 = v3_mul(q->in.p0, length);
@@ -93,7 +95,8 @@ FN sweep_query sweep_prepare(sweep_in in, int moving)
     q.back = v_f(R(1.0));
     q.time = v_i(0);
     q.valid = v_le(v_f(R(0.0)), in.radius);
-    if (v_any(v_not(vi_gt(v_i(R_BIG_BITS), vi_max(q.x.length, q.x.speed)))))
+    const vm too_large = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(q.x.length, q.x.speed)));
+    if (v_any(v_or(too_large, vi_gt(v_i(R_SMALL_BITS), q.x.length))))
         sweep_rescue(&q, moving);
     return q;
 }
