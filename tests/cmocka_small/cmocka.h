@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of cmocka's interface that our tests use, for cross builds where cmocka itself is not installed for the
- * target. It prints the same marks. Include from one file of a program; native builds use the real one. */
+ * target. It prints the same marks; native builds use the real one. */
 #ifndef CAROM_TESTS_CMOCKA_SMALL_H
 #define CAROM_TESTS_CMOCKA_SMALL_H
 
@@ -21,7 +21,8 @@ struct CMUnitTest {
 
 enum { SMALL_FAILED = 1, SMALL_SKIPPED = 2 };
 
-static jmp_buf small_end;
+/* One for all files of a program: a helper in another file may end the running test. */
+__attribute__((weak)) jmp_buf small_end;
 
 /* The formatter would move #f to the first column. */
 /* clang-format off */
@@ -30,7 +31,7 @@ static jmp_buf small_end;
 #define cmocka_unit_test_prestate(f, state) {#f, f, NULL, NULL, state}
 /* clang-format on */
 
-static inline void small_say(const char *file, int line, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static inline void small_say(const char *file, int line, const char *format, ...)
 {
     va_list args;
     fprintf(stderr, "[  ERROR   ] --- %s:%d: ", file, line);
@@ -71,9 +72,22 @@ static inline void small_say(const char *file, int line, const char *format, ...
 #define print_error(...) fprintf(stderr, __VA_ARGS__)
 #define cmocka_set_message_output(kind) ((void)0)
 
+/* One test, in a function of its own: no variable lives across the jump. */
+static inline int small_run_one(const struct CMUnitTest *test, void *state)
+{
+    int outcome = setjmp(small_end);
+    if (outcome != 0)
+        return outcome;
+    if (test->setup_func && test->setup_func(&state))
+        return SMALL_FAILED;
+    test->test_func(&state);
+    return test->teardown_func && test->teardown_func(&state) ? SMALL_FAILED : 0;
+}
+
 static inline int small_run(const struct CMUnitTest *tests, size_t count, int (*setup)(void **),
                             int (*teardown)(void **))
 {
+    static const char *const marks[] = {"       OK ", "  FAILED  ", "  SKIPPED "};
     void *shared = NULL;
     size_t failed = 0;
     if (setup && setup(&shared)) {
@@ -81,25 +95,15 @@ static inline int small_run(const struct CMUnitTest *tests, size_t count, int (*
         return 1;
     }
     for (size_t i = 0; i < count; i++) {
-        void *state = tests[i].initial_state ? tests[i].initial_state : shared;
         fprintf(stderr, "[ RUN      ] %s\n", tests[i].name);
-        int outcome = setjmp(small_end);
-        if (outcome == 0) {
-            if (tests[i].setup_func && tests[i].setup_func(&state))
-                longjmp(small_end, SMALL_FAILED);
-            tests[i].test_func(&state);
-            if (tests[i].teardown_func)
-                tests[i].teardown_func(&state);
-        }
+        int outcome = small_run_one(&tests[i], tests[i].initial_state ? tests[i].initial_state : shared);
         failed += outcome == SMALL_FAILED;
-        fprintf(stderr, "[%s] %s\n",
-                outcome == 0               ? "       OK "
-                : outcome == SMALL_SKIPPED ? "  SKIPPED "
-                                           : "  FAILED  ",
-                tests[i].name);
+        fprintf(stderr, "[%s] %s\n", marks[outcome], tests[i].name);
     }
-    if (teardown)
-        teardown(&shared);
+    if (teardown && teardown(&shared)) {
+        fprintf(stderr, "[  FAILED  ] group teardown\n");
+        failed++;
+    }
     return (int)failed;
 }
 

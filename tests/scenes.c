@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#include "scenes.h"
+
+#include <math.h>
+
+/* ---- meshes ------------------------------------------------------------------------------------------------------- */
+
+static scene scene_alloc(size_t vertices, size_t triangles)
+{
+    return (scene){test_alloc(3 * vertices, sizeof(float)), test_alloc(3 * triangles, sizeof(uint32_t)), vertices,
+                   triangles};
+}
+
+void scene_free(scene *s)
+{
+    free(s->vertices);
+    free(s->indices);
+    *s = (scene){0};
+}
+
+scene scene_copy(const scene *from)
+{
+    scene s = scene_alloc(from->vertex_count, from->triangle_count);
+    memcpy(s.vertices, from->vertices, 3 * from->vertex_count * sizeof *s.vertices);
+    memcpy(s.indices, from->indices, 3 * from->triangle_count * sizeof *s.indices);
+    return s;
+}
+
+scene scene_soup(uint64_t seed, size_t triangles, double size)
+{
+    scene s = scene_alloc(3 * triangles, triangles);
+    for (size_t i = 0; i < triangles; i++) {
+        ref_gen g;
+        double place[3], corner[3];
+        ref_gen_seed(&g, 100, seed, i);
+        ref_gen_box(&g, place, 1.0);
+        for (size_t v = 3 * i; v < 3 * i + 3; v++) {
+            ref_gen_box(&g, corner, size);
+            for (size_t k = 0; k < 3; k++)
+                s.vertices[3 * v + k] = (float)(place[k] + corner[k]);
+            s.indices[v] = (uint32_t)v;
+        }
+    }
+    return s;
+}
+
+/* The sphere is an octahedron with n segments an edge, blown up: vertices are whole x y z with |x| + |y| + |z| = n. */
+typedef struct octahedron {
+    scene s;
+    int n;
+    int32_t *known; /* vertex at x y z, -1: none yet */
+} octahedron;
+
+static uint32_t octahedron_vertex(octahedron *o, const int at[3])
+{
+    int side = 2 * o->n + 1;
+    int32_t *known = &o->known[((at[0] + o->n) * side + at[1] + o->n) * side + at[2] + o->n];
+    if (*known < 0) {
+        double length = sqrt((double)(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]));
+        *known = (int32_t)o->s.vertex_count++;
+        for (int k = 0; k < 3; k++)
+            o->s.vertices[3 * *known + k] = (float)(at[k] / length);
+    }
+    return (uint32_t)*known;
+}
+
+static void octahedron_triangle(octahedron *o, const int sign[3], int a0, int b0, int a1, int b1, int a2, int b2)
+{
+    const int corners[3][2] = {{a0, b0}, {a1, b1}, {a2, b2}};
+    int mirrored = sign[0] * sign[1] * sign[2] < 0;
+    uint32_t *to = &o->s.indices[3 * o->s.triangle_count++];
+    for (int v = 0; v < 3; v++) {
+        const int *c = corners[mirrored ? 2 - v : v];
+        const int at[3] = {sign[0] * c[0], sign[1] * c[1], sign[2] * (o->n - c[0] - c[1])};
+        to[v] = octahedron_vertex(o, at);
+    }
+}
+
+scene scene_sphere(int n)
+{
+    size_t side = 2 * (size_t)n + 1, cells = (size_t)n * (size_t)n;
+    octahedron o = {scene_alloc(4 * cells + 2, 8 * cells), n, test_alloc(side * side * side, sizeof(int32_t))};
+    memset(o.known, 0xff, side * side * side * sizeof *o.known);
+    o.s.vertex_count = o.s.triangle_count = 0;
+    for (int face = 0; face < 8; face++) {
+        const int sign[3] = {face & 1 ? -1 : 1, face & 2 ? -1 : 1, face & 4 ? -1 : 1};
+        for (int a = 0; a < n; a++)
+            for (int b = 0; a + b < n; b++) {
+                octahedron_triangle(&o, sign, a, b, a + 1, b, a, b + 1);
+                if (a + b + 1 < n)
+                    octahedron_triangle(&o, sign, a + 1, b, a + 1, b + 1, a, b + 1);
+            }
+    }
+    free(o.known);
+    return o.s;
+}
+
+scene scene_floor(int n)
+{
+    size_t side = (size_t)n + 1;
+    scene s = scene_alloc(side * side, 2 * (size_t)n * (size_t)n);
+    for (size_t i = 0; i < side * side; i++) {
+        s.vertices[3 * i] = (float)((double)(i % side) / n * 2.0 - 1.0);
+        s.vertices[3 * i + 1] = (float)((double)(i / side) / n * 2.0 - 1.0);
+    }
+    uint32_t *to = s.indices;
+    for (uint32_t y = 0; y < (uint32_t)n; y++)
+        for (uint32_t x = 0; x < (uint32_t)n; x++) {
+            uint32_t a = y * (uint32_t)side + x, b = a + (uint32_t)side;
+            const uint32_t corners[6] = {a, a + 1, b, a + 1, b + 1, b};
+            memcpy(to, corners, sizeof corners);
+            to += 6;
+        }
+    return s;
+}
+
+void scene_scale(scene *s, int exponent)
+{
+    for (size_t i = 0; i < 3 * s->vertex_count; i++)
+        s->vertices[i] = ldexpf(s->vertices[i], exponent);
+}
+
+scene scene_reorder(const scene *from, const uint32_t *order, size_t count)
+{
+    scene s = scene_alloc(from->vertex_count, count);
+    memcpy(s.vertices, from->vertices, 3 * from->vertex_count * sizeof *s.vertices);
+    for (size_t i = 0; i < count; i++)
+        memcpy(&s.indices[3 * i], &from->indices[3 * (size_t)order[i]], 3 * sizeof *s.indices);
+    return s;
+}
+
+void scene_triangle(const scene *s, size_t triangle, float p[3][3])
+{
+    for (size_t v = 0; v < 3; v++)
+        memcpy(p[v], &s->vertices[3 * (size_t)s->indices[3 * triangle + v]], 3 * sizeof(float));
+}
+
+carom_mesh_desc scene_desc(const scene *s)
+{
+    float *v = s->vertices;
+    return (carom_mesh_desc){.size = sizeof(carom_mesh_desc),
+                             .vertices = {v, v + 1, v + 2, 12},
+                             .vertex_count = s->vertex_count,
+                             .indices = s->indices,
+                             .triangle_count = s->triangle_count};
+}
+
+carom_mesh *scene_mesh(carom_context *context, const scene *s)
+{
+    carom_mesh_desc desc = scene_desc(s);
+    carom_mesh *mesh = NULL;
+    carom_error err = {0};
+    test_ok("carom_mesh_create", carom_mesh_create(context, &desc, &mesh, &err), &err);
+    return mesh;
+}
+
+uint32_t *random_order(uint64_t seed, size_t count)
+{
+    uint32_t *order = test_alloc(count, sizeof *order);
+    ref_gen g;
+    ref_gen_seed(&g, 101, seed, count);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = count; i > 1; i--) {
+        size_t j = (size_t)ref_gen_int(&g, 0, (int)i - 1);
+        uint32_t swapped = order[j];
+        order[j] = order[i - 1];
+        order[i - 1] = swapped;
+    }
+    return order;
+}
+
+/* ---- spheres ------------------------------------------------------------------------------------------------------ */
+
+balls balls_alloc(size_t count)
+{
+    balls b = {.count = count};
+    for (int c = 0; c < BALL_COLUMNS; c++)
+        b.column[c] = test_alloc(count, sizeof(float));
+    for (size_t i = 0; i < count; i++)
+        b.column[BALL_T_MAX][i] = HUGE_VALF;
+    return b;
+}
+
+void balls_free(balls *b)
+{
+    for (int c = 0; c < BALL_COLUMNS; c++)
+        free(b->column[c]);
+}
+
+/* One sphere: from `distance` in any direction towards a point near the origin; a start with distance 0 is within. */
+static void make_ball(ref_gen *g, double distance, double radius, double speed, float out[7])
+{
+    double way[3], target[3];
+    ref_gen_direction(g, way);
+    ref_gen_box(g, target, 1.1);
+    for (int k = 0; k < 3; k++) {
+        out[k] = (float)(target[k] + way[k] * distance);
+        out[4 + k] = (float)(-way[k] * speed);
+    }
+    out[BALL_RADIUS] = (float)radius;
+}
+
+static void make_mixed_ball(ref_gen *g, int kind, float out[7])
+{
+    double radius = ref_gen_range(g, 0.001, 0.1), speed = ref_gen_range(g, 0.2, 3.0);
+    double distance = kind < 5 ? ref_gen_range(g, 0.5, 6.0) : kind < 8 ? 0.0 : kind < 10 ? 1e3 : kind < 11 ? 1e6 : 3.0;
+    if (kind == 11 || kind == 12)
+        radius = 0.0;
+    if (kind == 13 || kind == 14) {
+        speed = 0.0;
+        distance = 0.0;
+    }
+    make_ball(g, distance, radius, speed, out);
+    if (kind == 15) {
+        static const float bad[] = {HUGE_VALF, -HUGE_VALF, -1.0f};
+        int place = ref_gen_int(g, 0, 6);
+        out[place] = place == BALL_RADIUS ? bad[2] : bad[ref_gen_int(g, 0, 1)];
+    }
+}
+
+balls balls_mixed(uint64_t seed, size_t count)
+{
+    balls b = balls_alloc(count);
+    for (size_t i = 0; i < count; i++) {
+        ref_gen g;
+        float one[7];
+        ref_gen_seed(&g, 102, seed, i);
+        make_mixed_ball(&g, ref_gen_int(&g, 0, 15), one);
+        for (int c = 0; c < 7; c++)
+            b.column[c][i] = one[c];
+    }
+    return b;
+}
+
+void balls_scale(balls *b, int length, int time)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        for (int c = 0; c < BALL_T_MAX; c++)
+            b->column[c][i] = ldexpf(b->column[c][i], c > BALL_RADIUS ? length - time : length);
+        b->column[BALL_T_MAX][i] = ldexpf(b->column[BALL_T_MAX][i], time);
+    }
+}
+
+void balls_case(const balls *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out)
+{
+    memset(out, 0, sizeof *out);
+    for (int k = 0; k < 3; k++) {
+        out->center[k] = b->column[k][i];
+        out->velocity[k] = b->column[4 + k][i];
+    }
+    out->radius = (double)b->column[BALL_RADIUS][i];
+    scene_triangle(s, triangle, out->p);
+}
+
+carom_mesh_sweep_desc balls_desc(const balls *b, size_t first, size_t count)
+{
+    float *const *c = b->column;
+    return (carom_mesh_sweep_desc){.size = sizeof(carom_mesh_sweep_desc),
+                                   .count = count,
+                                   .center = {c[0] + first, c[1] + first, c[2] + first, 4},
+                                   .velocity = {c[4] + first, c[5] + first, c[6] + first, 4},
+                                   .radius = {c[BALL_RADIUS] + first, 4},
+                                   .t_max = {c[BALL_T_MAX] + first, 4}};
+}
+
+/* ---- hits --------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    size_t size;
+} hit_fields[HIT_FIELDS] = {{"triangle", 4}, {"state", 1}, {"t", 4},  {"x", 4},  {"y", 4},
+                            {"z", 4},        {"nx", 4},    {"ny", 4}, {"nz", 4}, {"feature", 1}};
+
+hits hits_alloc(size_t count, unsigned char fill)
+{
+    hits h = {.count = count};
+    for (int f = 0; f < HIT_FIELDS; f++)
+        h.field[f] = guarded_alloc(count * hit_fields[f].size, 0, fill);
+    return h;
+}
+
+void hits_free(hits *h)
+{
+    for (int f = 0; f < HIT_FIELDS; f++)
+        guarded_free(&h->field[f]);
+}
+
+static void *place_of(const hits *h, int field, size_t first)
+{
+    return h->field[field].data + first * hit_fields[field].size;
+}
+
+carom_mesh_hit_result hits_result(const hits *h, size_t first)
+{
+    return (carom_mesh_hit_result){
+        place_of(h, HIT_TRIANGLE, first),
+        place_of(h, HIT_STATE, first),
+        place_of(h, HIT_T, first),
+        {place_of(h, HIT_X, first), place_of(h, HIT_Y, first), place_of(h, HIT_Z, first), 4},
+        {place_of(h, HIT_NX, first), place_of(h, HIT_NY, first), place_of(h, HIT_NZ, first), 4},
+        place_of(h, HIT_FEATURE, first)};
+}
+
+int32_t hit_triangle(const hits *h, size_t i)
+{
+    int32_t value;
+    memcpy(&value, place_of(h, HIT_TRIANGLE, i), sizeof value);
+    return value;
+}
+
+int hit_state(const hits *h, size_t i)
+{
+    return h->field[HIT_STATE].data[i];
+}
+
+float hit_float(const hits *h, int field, size_t i)
+{
+    float value;
+    memcpy(&value, place_of(h, field, i), sizeof value);
+    return value;
+}
+
+int hit_is_some(const hits *h, size_t i)
+{
+    return hit_triangle(h, i) >= 0;
+}
+
+void hits_print(const balls *b, const hits *h, size_t i, const char *who)
+{
+    static const char *const columns[BALL_COLUMNS] = {"cx", "cy", "cz", "r", "vx", "vy", "vz", "t_max"};
+    print_error("sphere %zu:", i);
+    for (int c = 0; c < BALL_COLUMNS; c++)
+        print_error(" %s=%a", columns[c], (double)b->column[c][i]);
+    print_error("\n  %s: triangle=%d state=%d feature=%d", who, hit_triangle(h, i), hit_state(h, i),
+                h->field[HIT_FEATURE].data[i]);
+    for (int f = HIT_T; f <= HIT_NZ; f++)
+        print_error(" %s=%a", hit_fields[f].name, (double)hit_float(h, f, i));
+    print_error("\n");
+}
+
+void hits_compare(const balls *b, const hits *expected, const hits *got, size_t count, int fields, const char *who)
+{
+    for (int f = 0; f < HIT_FIELDS; f++) {
+        size_t size = hit_fields[f].size, i = 0;
+        guarded_check(&got->field[f], who);
+        if (!(fields >> f & 1) || count == 0 || !memcmp(place_of(expected, f, 0), place_of(got, f, 0), count * size))
+            continue;
+        while (!memcmp(place_of(expected, f, i), place_of(got, f, i), size))
+            i++;
+        hits_print(b, expected, i, "expected");
+        hits_print(b, got, i, who);
+        fail_msg("%s: %s differs", who, hit_fields[f].name);
+    }
+}
+
+void sweep_first(carom_mesh *mesh, const balls *b, const hits *out)
+{
+    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_hit_result result = hits_result(out, 0);
+    carom_error err = {0};
+    test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
+}
+
+hits sweep_scene(carom_context *context, const scene *s, const balls *b)
+{
+    hits h = hits_alloc(b->count, 0xa5);
+    carom_mesh *mesh = scene_mesh(context, s);
+    sweep_first(mesh, b, &h);
+    carom_mesh_destroy(mesh);
+    return h;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Meshes and the spheres swept against them, for the tests of mesh queries. Made of + - * / and sqrt from a counter-based
+ * generator: the same numbers on every machine. */
+#ifndef CAROM_TESTS_SCENES_H
+#define CAROM_TESTS_SCENES_H
+
+#include "support.h"
+
+typedef struct scene {
+    float *vertices; /* x y z */
+    uint32_t *indices;
+    size_t vertex_count, triangle_count;
+} scene;
+
+/* Triangles of about `size`, each with vertices of its own, in a box of half side 1. */
+scene scene_soup(uint64_t seed, size_t triangles, double size);
+/* The closed unit sphere in 8 n^2 triangles that share their vertices; normals point outwards. */
+scene scene_sphere(int n);
+/* The square of half side 1 in the plane z = 0, in 2 n^2 triangles: its boxes have no thickness. */
+scene scene_floor(int n);
+scene scene_copy(const scene *from);
+void scene_scale(scene *s, int exponent);
+/* Triangle i of the result is triangle order[i] of `from`. */
+scene scene_reorder(const scene *from, const uint32_t *order, size_t count);
+void scene_free(scene *s);
+void scene_triangle(const scene *s, size_t triangle, float p[3][3]);
+carom_mesh_desc scene_desc(const scene *s);
+carom_mesh *scene_mesh(carom_context *context, const scene *s);
+
+/* A random order of `count` things; the caller frees it. */
+uint32_t *random_order(uint64_t seed, size_t count);
+
+/* Moving spheres as columns: cx cy cz r vx vy vz t_max. */
+enum { BALL_COLUMNS = 8, BALL_RADIUS = 3, BALL_T_MAX = 7 };
+typedef struct balls {
+    size_t count;
+    float *column[BALL_COLUMNS];
+} balls;
+
+balls balls_alloc(size_t count); /* t_max: infinity */
+void balls_free(balls *b);
+/* A mixture: aimed from outside, from inside, from far away, at rest, of no radius, and, one in 16, invalid. */
+balls balls_mixed(uint64_t seed, size_t count);
+void balls_scale(balls *b, int length, int time);
+void balls_case(const balls *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out);
+carom_mesh_sweep_desc balls_desc(const balls *b, size_t first, size_t count);
+
+enum { HIT_TRIANGLE, HIT_STATE, HIT_T, HIT_X, HIT_Y, HIT_Z, HIT_NX, HIT_NY, HIT_NZ, HIT_FEATURE, HIT_FIELDS };
+typedef struct hits {
+    size_t count;
+    guarded field[HIT_FIELDS];
+} hits;
+
+hits hits_alloc(size_t count, unsigned char fill);
+void hits_free(hits *h);
+carom_mesh_hit_result hits_result(const hits *h, size_t first);
+int32_t hit_triangle(const hits *h, size_t i);
+int hit_state(const hits *h, size_t i);
+float hit_float(const hits *h, int field, size_t i);
+int hit_is_some(const hits *h, size_t i);
+void hits_print(const balls *b, const hits *h, size_t i, const char *who);
+/* Fail unless the first `count` agree in every byte of the fields in the mask (-1: all). */
+void hits_compare(const balls *b, const hits *expected, const hits *got, size_t count, int fields, const char *who);
+
+/* All first hits. */
+void sweep_first(carom_mesh *mesh, const balls *b, const hits *out);
+/* Of a mesh made for the purpose. */
+hits sweep_scene(carom_context *context, const scene *s, const balls *b);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "support.h"
+
+#include <math.h>
+
+enum { GUARD = 64 };
+
+size_t test_effort(size_t full)
+{
+    const char *percent = getenv("CAROM_TEST_EFFORT");
+    double share = percent ? strtod(percent, NULL) / 100.0 : 1.0;
+#if defined(__SANITIZE_ADDRESS__)
+    share *= 0.4;
+#endif
+    size_t count = (size_t)((double)full * share);
+    return count > 0 ? count : 1;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+/* OpenCL implementations keep what they once allocated; what carom forgets is still told. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libOpenCL\nleak:libpocl\nleak:libRusticlOpenCL\nleak:libMesaOpenCL\nleak:libLLVM\nleak:libclang\n";
+}
+#endif
+
+/* ---- contexts --------------------------------------------------------------------------------------------------- */
+
+static const char *device_name(void)
+{
+    const char *name = getenv("CAROM_TEST_DEVICE");
+    return name && name[0] ? name : NULL;
+}
+
+int test_on_device(void)
+{
+    return device_name() != NULL;
+}
+
+static int is_required(const char *what)
+{
+    const char *list = getenv("CAROM_TEST_REQUIRE");
+    size_t length = strlen(what);
+    while (list && *list) {
+        size_t item = strcspn(list, ", ");
+        if (item == length && !strncmp(list, what, length))
+            return 1;
+        list += item + strspn(list + item, ", ");
+    }
+    return 0;
+}
+
+void test_skip(const char *what, const char *reason)
+{
+    if (is_required(what))
+        fail_msg("%s is required, but: %s", what, reason);
+    print_message("skipped for want of %s: %s\n", what, reason);
+    skip();
+}
+
+void test_ok(const char *what, carom_status status, const carom_error *err)
+{
+    if (status != CAROM_OK)
+        fail_msg("%s: %s: %s", what, carom_status_name(status), err ? err->message : "");
+}
+
+void test_error(carom_status got, carom_status expected, const carom_error *err, const char *word)
+{
+    if (got != expected)
+        fail_msg("%s, expected %s with '%s'", carom_status_name(got), carom_status_name(expected), word);
+    assert_int_equal(err->status, expected);
+    if (!memchr(err->message, '\0', sizeof err->message))
+        fail_msg("the message for '%s' has no end", word);
+    if (!strstr(err->message, word))
+        fail_msg("'%s' does not hold '%s'", err->message, word);
+}
+
+carom_context *test_cpu(carom_isa isa, uint32_t threads)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.isa = isa;
+    desc.threads = threads;
+    if (!carom_isa_available(isa))
+        test_skip(carom_isa_name(isa), "this machine or this build cannot run it");
+    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+carom_context *test_device(uint32_t lanes, uint32_t chunk)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_OPENCL;
+    desc.device = device_name();
+    desc.device_lanes = lanes;
+    desc.device_chunk = chunk;
+    carom_status status = carom_context_create(&desc, &context, &err);
+    if (status == CAROM_ERROR_NO_DEVICE || (status == CAROM_ERROR_UNSUPPORTED && !carom_has_opencl()))
+        test_skip("opencl", err.message);
+    test_ok("carom_context_create", status, &err); /* a device that is there and is refused is no skip */
+    return context;
+}
+
+carom_context *test_context(void)
+{
+    return test_on_device() ? test_device(0, 0) : test_cpu(CAROM_ISA_AUTO, 2);
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+void *test_alloc(size_t count, size_t size)
+{
+    void *memory = calloc(count > 0 ? count : 1, size);
+    assert_non_null(memory);
+    return memory;
+}
+
+static unsigned char band_byte(size_t i)
+{
+    return (unsigned char)(0xc3 ^ (i * 29));
+}
+
+guarded guarded_alloc(size_t size, size_t misalign, unsigned char fill)
+{
+    size_t bytes = (GUARD + misalign + size + GUARD + 63) / 64 * 64;
+    guarded memory = {.block = aligned_alloc(64, bytes), .size = size};
+    assert_non_null(memory.block);
+    memory.data = memory.block + GUARD + misalign;
+    for (size_t i = 0; i < GUARD; i++) {
+        memory.data[i - GUARD] = band_byte(i);
+        memory.data[size + i] = band_byte(i);
+    }
+    memset(memory.data, fill, size);
+    return memory;
+}
+
+void guarded_check(const guarded *memory, const char *what)
+{
+    for (size_t i = 0; i < GUARD; i++) {
+        if (memory->data[i - GUARD] != band_byte(i))
+            fail_msg("%s: the byte %zu before an output was written", what, GUARD - i);
+        if (memory->data[memory->size + i] != band_byte(i))
+            fail_msg("%s: the byte %zu after an output was written", what, i + 1);
+    }
+}
+
+void guarded_free(guarded *memory)
+{
+    free(memory->block);
+    memory->block = memory->data = NULL;
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+float float_of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+uint32_t bits_of_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+int is_nan_or_minus_zero(float value)
+{
+    return isnan(value) || bits_of_float(value) == 0x80000000u;
+}
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *from = bytes;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ from[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t hash_floats(uint64_t hash, const void *floats, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        float value;
+        memcpy(&value, (const unsigned char *)floats + i * sizeof value, sizeof value);
+        uint32_t bits = isnan(value) ? 0x7fc00000u : bits_of_float(value);
+        unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16),
+                                  (unsigned char)(bits >> 24)};
+        hash = hash_bytes(hash, bytes, sizeof bytes);
+    }
+    return hash;
+}
