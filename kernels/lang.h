@@ -28,7 +28,8 @@
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 /* ---------------------------------------------------------------- OpenCL C */
 #pragma OPENCL FP_CONTRACT OFF
-#if LANES > 1 && defined(__clang__) /* a CPU device; the built-in prefetch() does nothing on some */
+#if LANES > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
+/* Compiled for a CPU itself, where the built-in prefetch() does nothing; SPIR-V knows no other. */
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((size_t)(base) + (bytes)))
 #else
 #define v_prefetch(base, bytes) (void)0
@@ -240,8 +241,7 @@ typedef struct v_pow2 {
 } v_pow2;
 FN v_pow2 v_pow2_of(vi exponent)
 {
-    const vi k =
-        vi_max(vi_min(exponent, v_i(2 * R_EXPONENT_BIAS)), v_i(2 - 2 * R_EXPONENT_BIAS));
+    const vi k = vi_max(vi_min(exponent, v_i(2 * R_EXPONENT_BIAS)), v_i(2 - 2 * R_EXPONENT_BIAS));
     const vi k1 = k >> 1;
     v_pow2 p;
     p.a = v_from_bits((k1 + R_EXPONENT_BIAS) << R_EXPONENT_SHIFT);
