@@ -294,14 +294,12 @@ static int add_face(ply *p, const ply_element *e, uint64_t index, size_t n)
                               e->name, (unsigned long long)index, i, (unsigned long long)p->out->vertex_count);
     if (e->kind == ELEMENT_FACE)
         return mesh_add_polygon(p->out, p->corners, n);
-    for (size_t i = 2, start = 0; i < n; i++) { /* every second triangle of a strip turns the other way */
-        const uint32_t *c = p->corners + i - 2;
-        if (c[2] == UINT32_MAX) {
+    for (size_t i = 0, start = 0; i < n; i++) { /* every second triangle of a strip turns the other way */
+        if (p->corners[i] == UINT32_MAX)
             start = i + 1;
-            continue;
-        }
         if (i < start + 2)
             continue;
+        const uint32_t *c = p->corners + i - 2;
         int odd = (int)((i - start) & 1);
         int status = mesh_add_triangle(p->out, c[odd], c[1 - odd], c[2]);
         if (status != EXIT_DONE)

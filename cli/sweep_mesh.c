@@ -72,7 +72,7 @@ static void write_rows(output *out, const hit_rows *rows, uint64_t count)
         output_text(out, carom_state_name((carom_state)rows->state[i]));
         output_char(out, ',');
         output_float(out, rows->t[i]);
-        if (rows->triangle[i] < 0) {
+        if (rows->feature[i] == CAROM_FEATURE_NONE) { /* no hit, or one at a time beyond binary32 */
             output_text(out, ",,,,,,,\n");
             continue;
         }

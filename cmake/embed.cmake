@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The kernel text as C character arrays, so that the library needs no files at run time. Run by cmake -P at build time
 # (KERNELS: the directory, OUTPUT: the C file), included by library.cmake for the function at the end.
-set(carom_kernel_files lang.h layout.h vec.h closest.h sweep_view.h sweep_pieces.h sweep.h contact.h overlap.h spheres.h pairs.h mesh.h
+set(carom_kernel_files lang.h layout.h vec.h nearest.h sweep_view.h sweep_pieces.h sweep.h contact.h overlap.h spheres.h pairs.h mesh.h
   pairs.cl mesh.cl rounding.cl)
 
 if(CMAKE_SCRIPT_MODE_FILE)

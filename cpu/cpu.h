@@ -9,7 +9,7 @@
 #include "../kernels/layout.h"
 
 enum caromi_pair_kernel {
-#define CAROMI_ENUM(name, in, out, bytes) CAROMI_PAIR_##name,
+#define CAROMI_ENUM(name, in, radii, out, bytes) CAROMI_PAIR_##name,
     PAIR_KERNELS(CAROMI_ENUM)
 #undef CAROMI_ENUM
         CAROMI_PAIR_KERNEL_COUNT
@@ -18,7 +18,7 @@ enum caromi_pair_kernel {
 /* Shape of a pair kernel, the same for every backend. */
 typedef struct caromi_pair_shape {
     const char *name;
-    uint32_t in_count, out_count, out_bytes;
+    uint32_t in_count, in_radii, out_count, out_bytes; /* columns, masks of columns */
 } caromi_pair_shape;
 extern const caromi_pair_shape caromi_pair_shapes[CAROMI_PAIR_KERNEL_COUNT];
 
@@ -37,7 +37,6 @@ struct caromi_mesh_queries;
 typedef void caromi_mesh_fn(const struct caromi_mesh_view *mesh, const struct caromi_mesh_queries *queries);
 
 typedef struct caromi_isa_table {
-    const char *name;
     uint32_t lanes;
     caromi_pair_fn *pairs[CAROMI_PAIR_KERNEL_COUNT];
     caromi_mesh_fn *mesh_first;
@@ -86,5 +85,9 @@ void caromi_parallel(uint32_t threads, uint64_t tasks, caromi_task_fn *run, void
 
 /* Threads that the process may use. */
 uint32_t caromi_cpu_threads(void);
+/* How many of the wanted threads, at least 1, can be had. OpenMP ends the process if one cannot be started, so this
+ * starts as many at once and lets them go; where that fails half of what there was is left for other uses of memory. */
+enum { CAROMI_THREADS_MAX = 1024 };
+uint32_t caromi_cpu_threads_startable(uint32_t wanted);
 
 #endif

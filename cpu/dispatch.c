@@ -45,5 +45,5 @@ const caromi_isa_table *caromi_isa_select(int isa, int *chosen)
 }
 
 const caromi_pair_shape caromi_pair_shapes[CAROMI_PAIR_KERNEL_COUNT] = {
-#define SHAPE(name, in, out, bytes) {#name, in, out, bytes},
+#define SHAPE(name, in, radii, out, bytes) {#name, in, radii, out, bytes},
     PAIR_KERNELS(SHAPE)};

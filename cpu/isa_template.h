@@ -6,10 +6,8 @@
 
 #define ISA_CAT_(a, b) a##b
 #define ISA_CAT(a, b) ISA_CAT_(a, b)
-#define ISA_STRING_(a) #a
-#define ISA_STRING(a) ISA_STRING_(a)
 
-#define ISA_PAIR(name, in_count, out_count, bytes)                                                  \
+#define ISA_PAIR(name, in_count, radii, out_count, bytes)                                           \
     static void run_##name(const float *const *in, void *const *out, size_t count, int from_memory) \
     {                                                                                               \
         for (size_t i = 0; i < count; i += LANES) {                                                 \
@@ -20,10 +18,9 @@
     }
 PAIR_KERNELS(ISA_PAIR)
 
-#define ISA_ENTRY(name, in_count, out_count, bytes) run_##name,
+#define ISA_ENTRY(name, in_count, radii, out_count, bytes) run_##name,
 extern const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME);
 const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
-    .name = ISA_STRING(ISA_NAME),
     .lanes = LANES,
     .pairs = {PAIR_KERNELS(ISA_ENTRY)},
     .mesh_first = mesh_first,

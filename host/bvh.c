@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The hierarchy: a binary tree by binned surface area, then collapsed into nodes and leaves of MESH_WIDTH. One thread,
  * no hashing, ties by index: the same input gives the same tree. Answers do not depend on the tree (kernels/mesh.h). */
+#include <assert.h>
 #include <string.h>
 
 #include "internal.h"
 
-enum { BINS = 16, MEDIAN_DEPTH = 40 }; /* below that depth halving keeps the tree shallow whatever the input */
+enum { BINS = 16, HALVING_DEPTH = 40 }; /* below that depth halving keeps the tree shallow whatever the input */
 
 typedef struct bvh_box {
     float lo[3], hi[3];
@@ -19,7 +20,7 @@ typedef struct bvh_item {
 typedef struct bvh_binary {
     bvh_box box;
     uint32_t first, count; /* items, for a leaf */
-    int32_t left, right;   /* -1 for a leaf */
+    uint32_t left, right;  /* 0 for a leaf: the root is nobody's child */
 } bvh_binary;
 
 typedef struct bvh_build {
@@ -30,7 +31,7 @@ typedef struct bvh_build {
     mesh_node *nodes;
     mesh_leaf *leaves;
     uint32_t node_count, leaf_count, leaf_total;
-    int median_only;
+    int halve_only;
 } bvh_build;
 
 static bvh_box box_empty(void)
@@ -58,17 +59,12 @@ static float middle(const bvh_item *item, int axis)
     return 0.5f * (item->box.lo[axis] + item->box.hi[axis]);
 }
 
-static const float *vertex(const carom_mesh *mesh, uint32_t triangle, int corner)
-{
-    return mesh->vertices + 3 * (size_t)mesh->indices[3 * (size_t)triangle + (size_t)corner];
-}
-
 /* Scaled after taking the extreme, as the kernel does it for single triangles: both round alike. */
 static bvh_item item_of(const carom_mesh *mesh, uint32_t triangle)
 {
     bvh_item item = {box_empty(), triangle};
     for (int corner = 0; corner < 3; corner++) {
-        const float *p = vertex(mesh, triangle, corner);
+        const float *p = caromi_corner(mesh, triangle, corner);
         const bvh_box point = {{p[0], p[1], p[2]}, {p[0], p[1], p[2]}};
         box_grow(&item.box, &point);
     }
@@ -156,10 +152,10 @@ static uint32_t partition(bvh_item *items, uint32_t count, const bvh_split *s)
     return left;
 }
 
-static int32_t build_binary(bvh_build *b, uint32_t first, uint32_t count, int depth)
+static uint32_t build_binary(bvh_build *b, uint32_t first, uint32_t count, int depth)
 {
-    const int32_t self = (int32_t)b->binary_count++;
-    bvh_binary node = {box_empty(), first, count, -1, -1};
+    const uint32_t self = b->binary_count++;
+    bvh_binary node = {box_empty(), first, count, 0, 0};
     for (uint32_t i = 0; i < count; i++)
         box_grow(&node.box, &b->items[first + i].box);
     b->binary[self] = node;
@@ -168,15 +164,15 @@ static int32_t build_binary(bvh_build *b, uint32_t first, uint32_t count, int de
         return self;
     }
     uint32_t left = 0;
-    if (!b->median_only && depth < MEDIAN_DEPTH) {
+    if (!b->halve_only && depth < HALVING_DEPTH) {
         const bvh_split split = find_split(b->items + first, count);
         if (split.axis >= 0)
             left = partition(b->items + first, count, &split);
     }
     if (left == 0)
         left = count / 2;
-    const int32_t l = build_binary(b, first, left, depth + 1);
-    const int32_t r = build_binary(b, first + left, count - left, depth + 1);
+    const uint32_t l = build_binary(b, first, left, depth + 1);
+    const uint32_t r = build_binary(b, first + left, count - left, depth + 1);
     b->binary[self].left = l;
     b->binary[self].right = r;
     return self;
@@ -189,7 +185,7 @@ static int emit_leaf(bvh_build *b, const bvh_binary *from)
         const uint32_t triangle = b->items[from->first + (lane < from->count ? lane : from->count - 1)].triangle;
         leaf->triangle[lane] = (int)triangle;
         for (int k = 0; k < 9; k++)
-            leaf->p[k][lane] = vertex(b->mesh, triangle, k / 3)[k % 3];
+            leaf->p[k][lane] = caromi_corner(b->mesh, triangle, k / 3)[k % 3];
     }
     return ~(int)b->leaf_count++;
 }
@@ -206,17 +202,17 @@ static void set_slot(mesh_node *node, int slot, const bvh_box *box, int child)
 }
 
 /* Open the widest children until the node is full. Returns the reference; *stack: entries a traversal may need below. */
-static int collapse(bvh_build *b, int32_t binary, int *stack)
+static int collapse(bvh_build *b, uint32_t binary, int *stack)
 {
     *stack = 1;
-    if (b->binary[binary].left < 0)
+    if (b->binary[binary].left == 0)
         return emit_leaf(b, &b->binary[binary]);
-    int32_t slots[MESH_WIDTH] = {b->binary[binary].left, b->binary[binary].right};
+    uint32_t slots[MESH_WIDTH] = {b->binary[binary].left, b->binary[binary].right};
     int used = 2;
     while (used < MESH_WIDTH) {
         int widest = -1;
         for (int i = 0; i < used; i++)
-            if (b->binary[slots[i]].left >= 0 &&
+            if (b->binary[slots[i]].left != 0 &&
                 (widest < 0 || box_area(&b->binary[slots[i]].box) > box_area(&b->binary[slots[widest]].box)))
                 widest = i;
         if (widest < 0)
@@ -270,8 +266,10 @@ carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
     if (status == CAROM_OK && stack > MESH_STACK) { /* a contrived input: halving bounds the depth at 27 */
         caromi_free(c, b.leaves);
         caromi_free(c, b.nodes);
-        b.median_only = 1;
+        b.halve_only = 1;
+        stack = 0;
         status = build_tree(&b, mesh, &stack, err);
+        assert(stack <= MESH_STACK);
     }
     mesh->nodes = b.nodes;
     mesh->leaves = b.leaves;

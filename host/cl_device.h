@@ -30,7 +30,7 @@ typedef struct caromi_cl_column {
     int shared;    /* direct belongs to an earlier column with the same array */
 } caromi_cl_column;
 
-enum { CAROMI_EVENTS_MAX = COLUMNS_MAX, CAROMI_LAUNCHES_MAX = 2 };
+enum { CAROMI_EVENTS_MAX = COLUMNS_MAX };
 
 /* Events of a chunk by what they measure. */
 typedef struct caromi_cl_events {
@@ -58,6 +58,7 @@ struct caromi_device {
     uint64_t max_items; /* most work-items in a launch */
     int unified;        /* host and device share memory: columns are used where they lie */
     int gpu;
+    int probing; /* a probe is one launch, whatever chunks the caller wants */
     caromi_cl_slot slots[CAROMI_SLOTS];
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };
@@ -78,7 +79,7 @@ carom_status caromi_select_device(const carom_context *context, const char *sele
 carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char *call, carom_error *err);
 
 /* Kernel texts; carom_embed_kernels in cmake/embed.cmake. */
-extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_closest_h[],
+extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_nearest_h[],
     caromi_kernel_sweep_view_h[], caromi_kernel_sweep_pieces_h[], caromi_kernel_sweep_h[], caromi_kernel_contact_h[],
     caromi_kernel_overlap_h[], caromi_kernel_spheres_h[], caromi_kernel_pairs_h[], caromi_kernel_mesh_h[],
     caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[];

@@ -76,23 +76,29 @@ static carom_status upload(caromi_device *d, carom_mesh *mesh, carom_error *err)
 }
 
 /* Output columns. */
-enum { OUT_TRIANGLE, OUT_HIT_STATE, OUT_T, OUT_MESH_FIRST, OUT_MESH_CONTACT = OUT_MESH_FIRST + OUT_CONTACT };
+enum { HIT_TRIANGLE, HIT_STATE, HIT_T, HIT_FIRST, HIT_CONTACT = HIT_FIRST + OUT_CONTACT };
 
 static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
 {
     const mesh_copy *copy = mesh->device_copy;
     const mesh_frame *frame = &mesh->view.frame;
     const cl_kernel kernel = d->programs[CAROMI_PROGRAM_MESH_FIRST].kernel;
+    const struct {
+        size_t size;
+        const void *value;
+    } arguments[] = {{sizeof copy->nodes, &copy->nodes},
+                     {sizeof copy->leaves, &copy->leaves},
+                     {sizeof frame->scale, &frame->scale},
+                     {sizeof frame->scale_field, &frame->scale_field},
+                     {sizeof frame->root, &frame->root}};
     cl_uint next = 0;
-    cl_int code = clSetKernelArg(kernel, next++, sizeof copy->nodes, &copy->nodes);
-    code |= clSetKernelArg(kernel, next++, sizeof copy->leaves, &copy->leaves);
-    code |= clSetKernelArg(kernel, next++, sizeof frame->scale, &frame->scale);
-    code |= clSetKernelArg(kernel, next++, sizeof frame->scale_field, &frame->scale_field);
-    code |= clSetKernelArg(kernel, next++, sizeof frame->root, &frame->root);
+    cl_int code = CL_SUCCESS;
+    for (; code == CL_SUCCESS && next < sizeof arguments / sizeof arguments[0]; next++)
+        code = clSetKernelArg(kernel, next, arguments[next].size, arguments[next].value);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->in, CAROMI_MESH_IN);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->out, OUT_MESH_FIRST);
+        code = caromi_set_columns(kernel, &next, slot->out, HIT_FIRST);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
     return caromi_enqueue(d, slot, kernel, next, slot->padded, err);
@@ -104,13 +110,14 @@ static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const
     const cl_kernel kernel = d->programs[CAROMI_PROGRAM_MESH_CONTACT].kernel;
     cl_uint next = 0;
     cl_int code = clSetKernelArg(kernel, next++, sizeof copy->vertices, &copy->vertices);
-    code |= clSetKernelArg(kernel, next++, sizeof copy->indices, &copy->indices);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof copy->indices, &copy->indices);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->in, IN_P0X);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->out[OUT_TRIANGLE], 1);
+        code = caromi_set_columns(kernel, &next, &slot->out[HIT_TRIANGLE], 1);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->out[OUT_MESH_FIRST], OUT_CONTACT);
+        code = caromi_set_columns(kernel, &next, &slot->out[HIT_FIRST], OUT_CONTACT);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
     return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
@@ -128,33 +135,34 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
 {
     const carom_mesh_hit_result *r = batch->out;
     const size_t p = r->point.stride, n = r->normal.stride;
-    const caromi_out_column out[OUT_MESH_CONTACT] = {{r->triangle, sizeof *r->triangle},
-                                                     {r->state, sizeof *r->state},
-                                                     {r->t, sizeof *r->t},
-                                                     {r->point.x, p},
-                                                     {r->point.y, p},
-                                                     {r->point.z, p},
-                                                     {r->normal.x, n},
-                                                     {r->normal.y, n},
-                                                     {r->normal.z, n},
-                                                     {r->feature, sizeof *r->feature}};
+    const caromi_out_column out[HIT_CONTACT] = {{r->triangle, sizeof *r->triangle},
+                                                {r->state, sizeof *r->state},
+                                                {r->t, sizeof *r->t},
+                                                {r->point.x, p},
+                                                {r->point.y, p},
+                                                {r->point.z, p},
+                                                {r->normal.x, n},
+                                                {r->normal.y, n},
+                                                {r->normal.z, n},
+                                                {r->feature, sizeof *r->feature}};
     caromi_stream s = {.count = batch->count,
                        .chunk = d->gpu ? 1u << 18 : d->max_items, /* a query costs more than a pair */
                        .in_count = CAROMI_MESH_IN,
-                       .out_count = batch->wants_contact ? OUT_MESH_CONTACT : OUT_MESH_FIRST,
+                       .out_count = batch->wants_contact ? HIT_CONTACT : HIT_FIRST,
                        .in = batch->in,
                        .out = out,
                        .launch = launch_mesh,
                        .user = batch};
     for (uint32_t c = 0; c < s.out_count; c++)
-        s.out_size[c] = c == OUT_HIT_STATE || c == OUT_MESH_FIRST + OUT_FEATURE ? 1 : 4;
+        s.out_size[c] = c == HIT_STATE || c == HIT_FIRST + OUT_FEATURE ? 1 : 4;
     const carom_status status = upload(d, batch->mesh, err);
     return status == CAROM_OK ? caromi_stream_run(d, &s, done, stats, err) : status;
 }
 
-carom_status caromi_device_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t *done, carom_stats *stats,
+carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64_t *done, carom_stats *stats,
                                 carom_error *err)
 {
+    const caromi_mesh_batch *batch = mesh_batch;
     const uint64_t mode = caromi_float_mode_set();
     *done = 0;
     carom_status status = caromi_probe_mesh(d, batch->mesh->context, batch->wants_contact, err);

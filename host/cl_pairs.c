@@ -33,9 +33,10 @@ carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batc
     return caromi_stream_run(d, &s, done, stats, err);
 }
 
-carom_status caromi_device_pairs(caromi_device *d, const caromi_pair_batch *batch, uint64_t *done, carom_stats *stats,
+carom_status caromi_device_pairs(caromi_device *d, const void *pair_batch, uint64_t *done, carom_stats *stats,
                                  carom_error *err)
 {
+    const caromi_pair_batch *batch = pair_batch;
     const uint64_t mode = caromi_float_mode_set();
     *done = 0;
     carom_status status = caromi_probe_pairs(d, batch->kernel, err);

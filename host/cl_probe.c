@@ -47,7 +47,7 @@ static float number(uint64_t *state, uint32_t kind)
 
 /* One pair: its columns from one kind of number, then something special done to them. Columns mean different things to
  * different kernels; triples of them are mostly points, so that is what is copied or cleared. */
-static void make_row(uint64_t *state, float *row, uint32_t columns)
+static void make_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii)
 {
     const uint64_t r = caromi_probe_next(state);
     const uint32_t kind = (uint32_t)r % (KINDS + 4); /* the last few: near, which hits most */
@@ -65,9 +65,9 @@ static void make_row(uint64_t *state, float *row, uint32_t columns)
     case 4: /* along an axis */ row[4] = row[5] = 0; break;
     default: break;
     }
-    /* Radii, wherever they are, must mostly be usable. */
-    for (uint32_t c = 3; (r >> 40 & 15) != 0 && c < columns; c += c == 3 ? 3 : 7)
-        row[c] = fabsf(row[c]);
+    for (uint32_t c = 0; (r >> 40 & 15) != 0 && c < columns; c++) /* most radii must be usable */
+        if (radii >> c & 1)
+            row[c] = fabsf(row[c]);
 }
 
 static carom_status refuse(const caromi_device *d, uint32_t program, uint32_t element, uint32_t column, const void *got,
@@ -109,7 +109,7 @@ static carom_status run_pair_probe(caromi_device *d, enum caromi_pair_kernel ker
     carom_stats stats = {.size = sizeof stats};
     for (uint32_t i = 0; i < PAIRS; i++) {
         float row[COLUMNS_MAX];
-        make_row(&state, row, shape->in_count);
+        make_row(&state, row, shape->in_count, shape->in_radii);
         for (uint32_t c = 0; c < shape->in_count; c++)
             p->in[c][i] = row[c];
     }
@@ -144,7 +144,9 @@ carom_status caromi_probe_pairs(caromi_device *d, enum caromi_pair_kernel kernel
     if (p == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
     memset(p, 0, sizeof *p);
+    d->probing = 1;
     status = run_pair_probe(d, kernel, p, err);
+    d->probing = 0;
     program->probed = status == CAROM_OK;
     caromi_free(d->context, p);
     return status;
@@ -185,7 +187,7 @@ static void make_queries(uint64_t *state, mesh_probe *p)
 {
     for (uint32_t i = 0; i < QUERIES; i++) {
         float row[CAROMI_MESH_IN];
-        make_row(state, row, CAROMI_MESH_IN);
+        make_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
         row[3] *= i % 2 ? 0.125f : 1.0f;
         for (int k = 0; i % 4 == 0 && k < 3; k++) /* aimed at the middle */
             row[4 + k] = row[k] * -0.5f;
@@ -275,7 +277,9 @@ carom_status caromi_probe_mesh(caromi_device *d, carom_context *context, int con
     if (p == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
     memset(p, 0, sizeof *p);
+    d->probing = 1;
     status = run_mesh_probe(d, context, contact, p, err);
+    d->probing = 0;
     first->probed = status == CAROM_OK;
     second->probed = status == CAROM_OK && contact;
     caromi_free(d->context, p);

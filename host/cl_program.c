@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel text into programs: one per kernel, built when first needed, so that nobody waits for what he does not use. */
+/* Kernel text into programs: one per kernel, built when first needed, so that nobody waits for one that is not used. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,11 +7,11 @@
 
 /* Text in the order that its includes ask for. */
 static const char *const pair_texts[] = {
-    caromi_kernel_lang_h,       caromi_kernel_layout_h,       caromi_kernel_vec_h,   caromi_kernel_closest_h,
+    caromi_kernel_lang_h,       caromi_kernel_layout_h,       caromi_kernel_vec_h,   caromi_kernel_nearest_h,
     caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h,
     caromi_kernel_overlap_h,    caromi_kernel_spheres_h,      caromi_kernel_pairs_h, caromi_kernel_pairs_cl};
 static const char *const mesh_texts[] = {
-    caromi_kernel_lang_h,       caromi_kernel_layout_h,       caromi_kernel_vec_h,   caromi_kernel_closest_h,
+    caromi_kernel_lang_h,       caromi_kernel_layout_h,       caromi_kernel_vec_h,   caromi_kernel_nearest_h,
     caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h,
     caromi_kernel_mesh_h,       caromi_kernel_mesh_cl};
 static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl};
@@ -36,6 +36,7 @@ static cl_program create_program(caromi_device *d, uint32_t program, cl_int *cod
     const cl_uint count = program < CAROMI_PAIR_KERNEL_COUNT   ? COUNT_OF(pair_texts)
                           : program == CAROMI_PROGRAM_ROUNDING ? COUNT_OF(rounding_texts)
                                                                : COUNT_OF(mesh_texts);
+    _Static_assert(COUNT_OF(mesh_texts) <= COUNT_OF(pair_texts), "room for both");
     const char *copy[COUNT_OF(pair_texts)]; /* the call takes pointers that it might write through */
     for (cl_uint i = 0; i < count; i++)
         copy[i] = texts[i];

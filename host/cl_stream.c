@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns through a device, chunk by chunk. While one chunk computes, the next is gathered and sent and the one before
  * is fetched. Where host and device share memory, contiguous columns are not copied at all. */
+#include <assert.h>
 #include <string.h>
 
 #include "cl_device.h"
@@ -154,6 +155,7 @@ static void copy_columns(const caromi_device *d, copy_job *job, caromi_task_fn *
 
 static void add_event(caromi_cl_events *e, cl_event event)
 {
+    assert(e->count < CAROMI_EVENTS_MAX);
     if (event != NULL)
         e->event[e->count++] = event;
 }
@@ -412,7 +414,7 @@ static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_
             abandon(d, s, slot, done, stats);
     }
     for (int i = 0; status == CAROM_OK && d->unified && i < CAROMI_SLOTS; i++) {
-        /* Unmapping what lies over the caller's arrays must be over before he has them back. */
+        /* Unmapping what lies over the caller's arrays must be over before the call returns. */
         const cl_int code = clFinish(d->slots[i].queue);
         if (code != CL_SUCCESS)
             status = caromi_cl_fail(d, code, "clFinish", err);
@@ -431,20 +433,25 @@ static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
         if ((s->in[i].index != NULL || s->in[i].stride > sizeof(float)) && chunk > cached)
             chunk = cached;
     const uint64_t by_column = d->info.max_allocation / 4, by_total = d->info.memory / 4 / (CAROMI_SLOTS * bytes);
-    chunk = chunk < by_column ? chunk : by_column;
-    chunk = chunk < by_total ? chunk : by_total;
-    const uint32_t wanted = d->context->desc.device_chunk;
+    chunk = chunk < s->count ? chunk : s->count;
+    chunk = chunk < by_column || by_column == 0 ? chunk : by_column; /* 0: the device does not say */
+    chunk = chunk < by_total || by_total == 0 ? chunk : by_total;
+    const uint32_t wanted = d->probing ? 0 : d->context->desc.device_chunk;
     chunk = wanted != 0 && wanted < chunk ? wanted : chunk;
-    return chunk > d->lanes ? chunk - chunk % d->lanes : chunk > 0 ? chunk : 1;
+    return chunk > d->lanes && chunk < s->count ? chunk - chunk % d->lanes : chunk;
 }
 
 carom_status caromi_stream_run(caromi_device *d, const caromi_stream *s, uint64_t *done, carom_stats *stats,
                                carom_error *err)
 {
     for (uint64_t chunk = first_chunk(d, s);; chunk /= 2) {
-        const carom_status status = run_chunks(d, s, chunk, done, stats, err);
-        if (status != CAROM_ERROR_OUT_OF_MEMORY || chunk / 2 < CHUNK_FLOOR)
+        carom_error why = {CAROM_OK, 0, ""};
+        const carom_status status = run_chunks(d, s, chunk, done, stats, &why);
+        if (status != CAROM_ERROR_OUT_OF_MEMORY || chunk / 2 < CHUNK_FLOOR) {
+            if (status != CAROM_OK && err != NULL)
+                *err = why;
             return status;
+        }
         caromi_log(d->context, CAROM_LOG_INFO, "%s has no memory for %llu queries at a time; trying half", d->info.name,
                    (unsigned long long)chunk);
     }

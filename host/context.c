@@ -5,8 +5,6 @@
 
 #include "cl.h"
 
-enum { MAX_THREADS = 1024 };
-
 carom_context_desc carom_context_desc_default(void)
 {
     carom_context_desc d;
@@ -27,8 +25,9 @@ static carom_status check_desc(const carom_context_desc *d, carom_error *err)
     if ((int)d->isa < CAROM_ISA_AUTO || (int)d->isa > CAROM_ISA_NEON)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "isa is %d; it must be within 0..%d", (int)d->isa,
                            (int)CAROM_ISA_NEON);
-    if (d->threads > MAX_THREADS)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "threads is %u; at most %d", d->threads, MAX_THREADS);
+    if (d->threads > CAROMI_THREADS_MAX)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "threads is %u; at most %d", d->threads,
+                           (int)CAROMI_THREADS_MAX);
     if (d->device_lanes != 0 && d->device_lanes != 1 && d->device_lanes != 4 && d->device_lanes != 8 &&
         d->device_lanes != 16)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "device_lanes is %u; it must be 0, 1, 4, 8 or 16",
@@ -77,7 +76,12 @@ carom_status carom_context_create(const carom_context_desc *desc, carom_context 
     c->desc = *desc;
     c->isa = isa;
     c->isa_id = isa_id;
-    c->threads = desc->threads ? desc->threads : caromi_cpu_threads();
+    const uint32_t threads = desc->threads ? desc->threads : caromi_cpu_threads();
+    c->threads = caromi_cpu_threads_startable(threads);
+    if (c->threads < threads)
+        caromi_log(c, CAROM_LOG_WARNING,
+                   "%u threads instead of %u: the system starts no more, or no OpenMP was built in", c->threads,
+                   threads);
     if (desc->device != NULL && (c->device_selector = copy_string(c, desc->device)) == NULL) {
         caromi_context_release(c);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the device name");
@@ -131,43 +135,62 @@ int carom_context_device(const carom_context *context, carom_device_info *out)
 /* Below this a batch is done on the CPU before a device has been found, let alone filled. */
 enum { AUTO_DEVICE_MIN = 1 << 20 };
 
-carom_status caromi_pick_device(carom_context *c, uint64_t count, caromi_device **out, carom_error *err)
+static void explain_fall_back(carom_stats *stats, uint64_t count, const carom_error *cause)
+{
+    stats->fallen_back = count;
+    (void)snprintf(stats->fallback_reason, sizeof stats->fallback_reason, "%.*s",
+                   (int)sizeof stats->fallback_reason - 1, cause->message);
+}
+
+/* No device at all is what most machines have; one that was named or is there and cannot be used is worth a warning. */
+static void open_for_auto(carom_context *c)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    c->device_tried = 1;
+    const carom_status status = caromi_device_open(c, c->device_selector, c->device_selector == NULL, &c->device, &why);
+    if (status == CAROM_OK)
+        return;
+    const int absent = c->device_selector == NULL && (status == CAROM_ERROR_NO_DEVICE || !carom_has_opencl());
+    caromi_log(c, absent ? CAROM_LOG_INFO : CAROM_LOG_WARNING, "auto stays on the CPU: %s", why.message);
+    if (!absent)
+        c->device_lacking = why;
+}
+
+carom_status caromi_pick_device(carom_context *c, caromi_device **out, carom_stats *stats, carom_error *err)
 {
     *out = NULL;
     if (c->desc.backend == CAROM_BACKEND_CPU)
         return CAROM_OK;
-    if (c->desc.backend == CAROM_BACKEND_OPENCL) {
-        *out = c->device;
-        if (c->device == NULL)
-            return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0, "the OpenCL device of this context was lost earlier");
-        return CAROM_OK;
-    }
-    if (count < AUTO_DEVICE_MIN)
-        return CAROM_OK;
-    if (!c->device_tried) {
-        carom_error why = {CAROM_OK, 0, ""};
-        c->device_tried = 1;
-        if (caromi_device_open(c, c->device_selector, c->device_selector == NULL, &c->device, &why) != CAROM_OK)
-            caromi_log(c, c->device_selector ? CAROM_LOG_WARNING : CAROM_LOG_INFO, "auto stays on the CPU: %s",
-                       why.message);
+    if (c->desc.backend == CAROM_BACKEND_AUTO) {
+        if (stats->queries < AUTO_DEVICE_MIN)
+            return CAROM_OK;
+        if (!c->device_tried)
+            open_for_auto(c);
     }
     *out = c->device;
+    if (c->device != NULL || c->device_lacking.status == CAROM_OK)
+        return CAROM_OK;
+    if (c->desc.backend == CAROM_BACKEND_OPENCL)
+        return caromi_fail(err, c->device_lacking.status, c->device_lacking.native_code,
+                           "the OpenCL device of this context was given up: %s", c->device_lacking.message);
+    explain_fall_back(stats, stats->queries, &c->device_lacking);
     return CAROM_OK;
 }
 
+/* Want of memory ends a batch, anything else the device. */
 carom_status caromi_fall_back(carom_context *c, carom_status status, uint64_t left, carom_stats *stats,
                               const carom_error *cause, carom_error *err)
 {
-    caromi_device_close(c->device);
-    c->device = NULL;
+    if (status != CAROM_ERROR_OUT_OF_MEMORY) {
+        caromi_device_close(c->device);
+        c->device = NULL;
+        c->device_lacking = *cause;
+        c->device_lacking.status = status;
+    }
     if (c->desc.backend == CAROM_BACKEND_OPENCL)
         return caromi_fail(err, status, cause->native_code, "%s", cause->message);
     caromi_log(c, CAROM_LOG_WARNING, "OpenCL failed, the CPU answers the %llu queries left: %s",
                (unsigned long long)left, cause->message);
-    if (stats != NULL) {
-        stats->fallen_back = left;
-        (void)snprintf(stats->fallback_reason, sizeof stats->fallback_reason, "%.*s",
-                       (int)sizeof stats->fallback_reason - 1, cause->message);
-    }
+    explain_fall_back(stats, left, cause);
     return CAROM_OK;
 }

@@ -20,8 +20,9 @@ struct carom_context {
     const caromi_isa_table *isa;
     int isa_id;
     uint32_t threads;
-    caromi_device *device; /* NULL: not opened, or given up */
-    int device_tried;      /* auto has looked for a device already */
+    caromi_device *device;      /* NULL: not opened, or given up */
+    int device_tried;           /* auto has looked for a device already */
+    carom_error device_lacking; /* why there is none, if one was there and cannot be used */
 };
 
 struct carom_mesh {
@@ -33,8 +34,13 @@ struct carom_mesh {
     mesh_node *nodes;
     mesh_leaf *leaves;
     uint64_t vertex_count, leaf_count;
-    void *device_copy; /* the device's buffers, owned by the device; cl_mesh.c */
+    void *device_copy; /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
 };
+
+static inline const float *caromi_corner(const carom_mesh *mesh, uint32_t triangle, int corner)
+{
+    return mesh->vertices + 3 * (size_t)mesh->indices[3 * (size_t)triangle + (size_t)corner];
+}
 
 /* Fill `err`, if there is one, and return `status`. */
 carom_status caromi_fail(carom_error *err, carom_status status, int native_code, const char *format, ...)
@@ -49,6 +55,19 @@ void caromi_context_release(carom_context *context);
 
 double caromi_now(void);
 
+/* Checks in order; the first that fails is the answer. */
+#define CHECK(call)                               \
+    do {                                          \
+        const carom_status check_status = (call); \
+        if (check_status != CAROM_OK)             \
+            return check_status;                  \
+    } while (0)
+#define CHECK_NOT_NULL(argument, name, err)                                                     \
+    do {                                                                                        \
+        if ((argument) == NULL)                                                                 \
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, name " must not be NULL"); \
+    } while (0)
+
 /* Argument checks that every batch shares. */
 carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err);
 carom_status caromi_check_stats(const carom_stats *stats, carom_error *err);
@@ -57,7 +76,18 @@ carom_status caromi_check_scalars(const carom_scalars *s, const char *name, caro
 carom_status caromi_check_points_out(const carom_points_out *p, const char *name, carom_error *err);
 carom_status caromi_check_accuracy(carom_accuracy accuracy, carom_error *err);
 
-/* Run a checked batch where the context says. */
+/* A checked batch and its two ways to be answered: on a device from its start, setting *done to the queries answered
+ * even on failure; on the CPU from `first`. */
+typedef struct caromi_batch {
+    const void *batch;
+    uint64_t count;
+    carom_status (*on_device)(caromi_device *device, const void *batch, uint64_t *done, carom_stats *stats,
+                              carom_error *err); /* NULL: not worth a device */
+    carom_status (*on_cpu)(const carom_context *context, const void *batch, uint64_t first, carom_error *err);
+} caromi_batch;
+
+/* Answer a batch where the context says; batch.c. */
+carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err);
 carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, carom_stats *stats,
                               carom_error *err);
 
@@ -70,9 +100,10 @@ typedef struct caromi_mesh_batch {
     const carom_mesh_hit_result *out;
 } caromi_mesh_batch;
 
-/* The device a batch of `count` should use: NULL with CAROM_OK means the CPU. */
-carom_status caromi_pick_device(carom_context *context, uint64_t count, caromi_device **out, carom_error *err);
-/* A device failed after `done` queries: OK and logged if the CPU may finish, else `status` itself. */
+/* The device a batch of stats->queries should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot
+ * be used, that is said in the statistics of every batch that was meant for it. */
+carom_status caromi_pick_device(carom_context *context, caromi_device **out, carom_stats *stats, carom_error *err);
+/* A device failed with `left` queries to go: OK, logged and counted if the CPU may finish, else `status` itself. */
 carom_status caromi_fall_back(carom_context *context, carom_status status, uint64_t left, carom_stats *stats,
                               const carom_error *cause, carom_error *err);
 
@@ -80,6 +111,5 @@ carom_status caromi_fall_back(carom_context *context, carom_status status, uint6
 carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err);
 
 /* Answer queries [first, batch->count) on the CPU; mesh_sweep.c. */
-carom_status caromi_cpu_mesh(const carom_context *context, const caromi_mesh_batch *batch, uint64_t first,
-                             carom_error *err);
+carom_status caromi_cpu_mesh(const carom_context *context, const void *mesh_batch, uint64_t first, carom_error *err);
 #endif

@@ -15,14 +15,10 @@ static float load(const float *base, size_t stride, uint64_t i)
 static carom_status check_mesh(const carom_context *context, const carom_mesh_desc *d, carom_mesh *const *out,
                                carom_error *err)
 {
-    if (context == NULL || d == NULL || out == NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s must not be NULL",
-                           context == NULL ? "context"
-                           : d == NULL     ? "desc"
-                                           : "out");
-    const carom_status status = caromi_check_desc(d->size, sizeof *d, "carom_mesh_desc", err);
-    if (status != CAROM_OK)
-        return status;
+    CHECK_NOT_NULL(context, "context", err);
+    CHECK_NOT_NULL(d, "desc", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(caromi_check_desc(d->size, sizeof *d, "carom_mesh_desc", err));
     if (d->triangle_count > INT32_MAX)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "triangle_count is %llu; at most %d",
                            (unsigned long long)d->triangle_count, INT32_MAX);
@@ -99,9 +95,7 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_
 
 carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
 {
-    carom_status status = check_mesh(context, d, out, err);
-    if (status != CAROM_OK)
-        return status;
+    CHECK(check_mesh(context, d, out, err));
     carom_mesh *mesh = caromi_alloc(context, 1, sizeof *mesh);
     if (mesh == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh (%zu bytes)", sizeof *mesh);
@@ -113,7 +107,10 @@ carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *d,
         mesh->info.lower[k] = INFINITY;
         mesh->info.upper[k] = -INFINITY;
     }
-    status = d->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, d, err);
+    /* Bounds, boxes and the tree must not depend on what the caller does with denormals and roundings. */
+    const uint64_t mode = caromi_float_mode_set();
+    const carom_status status = d->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, d, err);
+    caromi_float_mode_restore(mode);
     if (status != CAROM_OK) {
         carom_mesh_destroy(mesh);
         return status;

@@ -23,11 +23,6 @@ typedef struct mesh_job {
     uint64_t first;
 } mesh_job;
 
-static const float *corner_of(const carom_mesh *mesh, int32_t triangle, int corner)
-{
-    return mesh->vertices + 3 * (size_t)mesh->indices[3 * (size_t)triangle + (size_t)corner];
-}
-
 /* Contact of every query of the block; those without a hit run along with triangle 0 and are cleared after. */
 static void find_contacts(const mesh_job *job, mesh_block *b, size_t count)
 {
@@ -37,7 +32,8 @@ static void find_contacts(const mesh_job *job, mesh_block *b, size_t count)
     void *out[COLUMNS_MAX];
     for (size_t i = 0; i < padded; i++)
         for (int k = 0; k < 9; k++)
-            b->corners[k][i] = corner_of(mesh, i < count && b->triangle[i] >= 0 ? b->triangle[i] : 0, k / 3)[k % 3];
+            b->corners[k][i] =
+                caromi_corner(mesh, i < count && b->triangle[i] >= 0 ? (uint32_t)b->triangle[i] : 0, k / 3)[k % 3];
     for (int c = 0; c < IN_P0X; c++) {
         for (size_t i = count; i < padded; i++)
             b->in[c][i] = b->in[c][count - 1];
@@ -102,8 +98,9 @@ static void run_block(void *user, uint64_t task, uint32_t thread)
     store_block(batch->out, first, b, count);
 }
 
-carom_status caromi_cpu_mesh(const carom_context *c, const caromi_mesh_batch *batch, uint64_t first, carom_error *err)
+carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uint64_t first, carom_error *err)
 {
+    const caromi_mesh_batch *batch = mesh_batch;
     mesh_job job = {c, batch, caromi_alloc(c, c->threads, sizeof(mesh_block)), first};
     if (job.blocks == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
@@ -125,84 +122,49 @@ static carom_status check_t_max(const carom_mesh_sweep_desc *d, carom_error *err
     return CAROM_OK;
 }
 
-static carom_status check_mesh_sweep(const carom_mesh *mesh, const carom_mesh_sweep_desc *d,
-                                     const carom_mesh_hit_result *out, const carom_stats *stats, carom_error *err)
+static carom_status check_mesh_sweep(const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out, carom_error *err)
 {
-    if (mesh == NULL || d == NULL || out == NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s must not be NULL",
-                           mesh == NULL ? "mesh"
-                           : d == NULL  ? "desc"
-                                        : "out");
-    carom_status s = caromi_check_desc(d->size, sizeof *d, "carom_mesh_sweep_desc", err);
-    if (s == CAROM_OK)
-        s = caromi_check_stats(stats, err);
-    if (s == CAROM_OK)
-        s = caromi_check_accuracy(d->accuracy, err);
-    if (s == CAROM_OK)
-        s = caromi_check_points_out(&out->point, "point", err);
-    if (s == CAROM_OK)
-        s = caromi_check_points_out(&out->normal, "normal", err);
-    if (s == CAROM_OK && d->count != 0)
-        s = caromi_check_points(&d->center, "center", err);
-    if (s == CAROM_OK && d->count != 0)
-        s = caromi_check_scalars(&d->radius, "radius", err);
-    if (s == CAROM_OK && d->count != 0)
-        s = caromi_check_points(&d->velocity, "velocity", err);
-    return s == CAROM_OK ? check_t_max(d, err) : s;
+    CHECK(caromi_check_desc(d->size, sizeof *d, "carom_mesh_sweep_desc", err));
+    CHECK(caromi_check_accuracy(d->accuracy, err));
+    CHECK(caromi_check_points_out(&out->point, "point", err));
+    CHECK(caromi_check_points_out(&out->normal, "normal", err));
+    if (d->count == 0)
+        return CAROM_OK;
+    CHECK(caromi_check_points(&d->center, "center", err));
+    CHECK(caromi_check_scalars(&d->radius, "radius", err));
+    CHECK(caromi_check_points(&d->velocity, "velocity", err));
+    return check_t_max(d, err);
 }
 
 /* A mesh without triangles has no hierarchy: every valid query misses. */
-static carom_status answer_empty(const caromi_mesh_batch *batch, carom_stats *stats)
+static carom_status answer_empty(const carom_context *c, const void *mesh_batch, uint64_t done, carom_error *err)
 {
+    const caromi_mesh_batch *batch = mesh_batch;
     mesh_block b;
+    (void)c, (void)err;
     memset(&b, 0, sizeof b);
-    for (uint64_t first = 0; first < batch->count; first += BLOCK) {
+    for (uint64_t first = done; first < batch->count; first += BLOCK) {
         const size_t count = batch->count - first < BLOCK ? (size_t)(batch->count - first) : BLOCK;
-        for (int c = 0; c < CAROMI_MESH_IN; c++)
-            caromi_gather(b.in[c], &batch->in[c], first, count);
+        for (int k = 0; k < CAROMI_MESH_IN; k++)
+            caromi_gather(b.in[k], &batch->in[k], first, count);
         for (size_t i = 0; i < count; i++) {
-            int valid = b.in[3][i] >= 0;
-            for (int c = 0; c < CAROMI_MESH_IN - 1; c++)
-                valid = valid && isfinite(b.in[c][i]);
+            int valid = b.in[IN_R][i] >= 0;
+            for (int k = 0; k < CAROMI_MESH_IN - 1; k++)
+                valid = valid && isfinite(b.in[k][i]);
             b.triangle[i] = -1;
             b.state[i] = valid ? CAROM_MISS : CAROM_INVALID;
             b.t[i] = INFINITY;
         }
         store_block(batch->out, first, &b, count);
     }
-    stats->on_cpu = batch->count;
     return CAROM_OK;
 }
 
-static carom_status run_mesh(carom_context *c, const caromi_mesh_batch *batch, carom_stats *stats, carom_error *err)
-{
-    uint64_t done = 0;
-    caromi_device *device;
-    carom_status status = caromi_pick_device(c, batch->count, &device, err);
-    if (status == CAROM_OK && device != NULL) {
-        carom_error cause = {CAROM_OK, 0, ""};
-        status = caromi_device_mesh(device, batch, &done, stats, &cause);
-        stats->on_device = done;
-        if (status != CAROM_OK)
-            status = caromi_fall_back(c, status, batch->count - done, stats, &cause, err);
-    }
-    if (status != CAROM_OK || done == batch->count)
-        return status;
-    const double start = caromi_now();
-    stats->on_cpu = batch->count - done;
-    status = caromi_cpu_mesh(c, batch, done, err);
-    stats->compute += caromi_now() - start;
-    return status;
-}
-
-carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
-                                    carom_stats *stats, carom_error *err)
+static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
+                                carom_stats *stats, carom_error *err)
 {
     static const float forever = INFINITY;
-    const double start = caromi_now();
-    carom_status status = check_mesh_sweep(mesh, d, out, stats, err);
-    if (status != CAROM_OK)
-        return status;
+    CHECK(check_mesh_sweep(d, out, err));
     const size_t s = d->velocity.stride, p = d->center.stride;
     const caromi_mesh_batch batch = {
         .mesh = mesh,
@@ -218,14 +180,21 @@ carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_des
         .wants_contact = out->point.x || out->normal.x || out->feature,
         .out = out,
     };
-    carom_stats local;
-    memset(&local, 0, sizeof local);
-    local.size = sizeof local;
-    local.queries = d->count;
-    status =
-        mesh->info.triangle_count == 0 ? answer_empty(&batch, &local) : run_mesh(mesh->context, &batch, &local, err);
-    local.total = caromi_now() - start;
-    if (status == CAROM_OK && stats != NULL)
-        *stats = local;
+    const int empty = mesh->info.triangle_count == 0;
+    const caromi_batch run = {&batch, d->count, empty ? NULL : caromi_device_mesh,
+                              empty ? answer_empty : caromi_cpu_mesh};
+    return caromi_run(mesh->context, &run, stats, err);
+}
+
+carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
+                                    const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(caromi_check_stats(stats, err));
+    const uint64_t mode = caromi_float_mode_set(); /* comparisons of denormals depend on it */
+    const carom_status status = sweep_first(mesh, desc, out, stats, err);
+    caromi_float_mode_restore(mode);
     return status;
 }

@@ -9,18 +9,20 @@ _Static_assert(STATE_MISS == (int)CAROM_MISS && STATE_APPROACHING == (int)CAROM_
                    STATE_INVALID == (int)CAROM_INVALID,
                "kernel and public states agree");
 _Static_assert(FEATURE_NONE == (int)CAROM_FEATURE_NONE && FEATURE_V0 == (int)CAROM_FEATURE_V0 &&
+                   FEATURE_V1 == (int)CAROM_FEATURE_V1 && FEATURE_V2 == (int)CAROM_FEATURE_V2 &&
+                   FEATURE_E01 == (int)CAROM_FEATURE_E01 && FEATURE_E12 == (int)CAROM_FEATURE_E12 &&
                    FEATURE_E20 == (int)CAROM_FEATURE_E20 && FEATURE_FACE == (int)CAROM_FEATURE_FACE,
                "kernel and public features agree");
 _Static_assert(OVERLAP_INVALID == CAROM_OVERLAP_INVALID, "kernel and public overlap agree");
 
 #define WORD(words, i) ((i) >= 0 && (unsigned long)(i) < sizeof(words) / sizeof *(words) ? (words)[i] : "unknown")
 
-static const char version[] = {'0' + CAROM_VERSION_MAJOR, '.', '0' + CAROM_VERSION_MINOR, '.',
-                               '0' + CAROM_VERSION_PATCH, '\0'};
+#define TEXT_(number) #number
+#define TEXT(number) TEXT_(number)
 
 const char *carom_version(void)
 {
-    return version;
+    return TEXT(CAROM_VERSION_MAJOR) "." TEXT(CAROM_VERSION_MINOR) "." TEXT(CAROM_VERSION_PATCH);
 }
 
 const char *carom_status_name(carom_status status)

@@ -45,19 +45,6 @@ static carom_status check_indices(const carom_pair_indices *x, uint64_t count, c
     return CAROM_OK;
 }
 
-/* Checks in order; the first that fails is the answer. */
-#define CHECK(call)                               \
-    do {                                          \
-        const carom_status check_status = (call); \
-        if (check_status != CAROM_OK)             \
-            return check_status;                  \
-    } while (0)
-#define CHECK_NOT_NULL(argument, name, err)                                                     \
-    do {                                                                                        \
-        if ((argument) == NULL)                                                                 \
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, name " must not be NULL"); \
-    } while (0)
-
 static carom_status check_call(const carom_context *context, const void *desc, const void *out,
                                const carom_stats *stats, carom_error *err)
 {

@@ -20,11 +20,10 @@ FN v3 contact_unit(v3 v)
     return v3_sel(some, v3_mul(v, per_length), v3_of(zero, zero, zero));
 }
 
-/* Unit normal of the triangle turned against the motion u; without one, -u. */
-FN v3 contact_against(v3 e01, v3 e02, v3 u)
+/* The triangle's normal n turned against the motion u; without a normal, or along the plane, -u. */
+FN v3 contact_against(v3 n, v3 u)
 {
     const vf zero = v_f(R(0.0));
-    const v3 n = contact_unit(v3_cross(e01, e02));
     const vf along = v3_dot(n, u);
     const v3 turned = v3_mul(n, v_sel(v_lt(zero, along), v_f(R(-1.0)), v_f(R(1.0))));
     return v3_sel(v_eq(along, zero), v3_mul(u, v_f(R(-1.0))), turned);
@@ -47,7 +46,7 @@ FN contact_out contact(sweep_in in)
     const v3 foot = v3_add(v3_mul(k.e01, touched.w1), v3_mul(k.e02, touched.w2));
     const v3 center = v3_add(k.m, v3_mul(k.axes.u, c.at));
     const v3 u = v3_sel(still, none, k.axes.u);
-    const v3 against = contact_against(k.e01, k.e02, u);
+    const v3 n = contact_unit(v3_cross(k.e01, k.e02)), against = contact_against(n, u);
     const v3 gap = v3_sub(center, foot);
     const vm none_left = v_or(v_eq(in.radius, zero), vi_eq(v3_magnitude(gap), v_i(0)));
     const vm flat = v_or(vi_eq(c.feature, v_i(FEATURE_FACE)), none_left);
@@ -55,12 +54,16 @@ FN contact_out contact(sweep_in in)
 
     /* At time 0. */
     const vf scale = v_scale_down(v_exponent(x.length));
-    const closest near = closest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
+    const nearest near = nearest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
     const v3 away = v3_mul(near.point, v_f(R(-1.0)));
-    const v3 start_normal = v3_sel(v_eq(near.distance2, zero), against, contact_unit(away));
+    const vf side = v3_dot(n, away);
+    const vm at_face = v_and(vi_eq(near.at.feature, v_i(FEATURE_FACE)), v_lt(near.distance2, v_f(R(0x1p-24))));
+    const v3 own = v3_mul(n, v_sel(v_lt(side, zero), v_f(R(-1.0)), v_f(R(1.0))));
+    v3 start_normal = v3_sel(at_face, own, contact_unit(away)); /* a short way is mostly rounding */
+    start_normal = v3_sel(vi_eq(v3_magnitude(away), v_i(0)), against, start_normal);
 
     const vm begins = v_or(vi_eq(s.state, v_i(STATE_TOUCHING)), vi_eq(s.state, v_i(STATE_OVERLAPPING)));
-    const vm hits = v_or(begins, vi_eq(s.state, v_i(STATE_APPROACHING)));
+    const vm hits = v_or(begins, v_and(vi_eq(s.state, v_i(STATE_APPROACHING)), v_finite(s.t_first)));
     contact_out out;
     out.point = v3_sel(begins, sweep_place(in, sweep_foot_of(in, near.at), zero, begins, 0), s.point_first);
     const v3 normal = v3_sel(hits, v3_sel(begins, start_normal, first_normal), none);

@@ -55,20 +55,24 @@ enum { OUT_POINT_X, OUT_POINT_Y, OUT_POINT_Z, OUT_NORMAL_X, OUT_NORMAL_Y, OUT_NO
 #define PREFETCH_LINE 16
 #define PREFETCH_AHEAD 128
 
-/* The pair kernels, once for every backend: X(name, input columns, output columns, bit per output column of bytes; the
- * others are reals). pairs.h has the body `pairs_name` of each. */
+/* Masks of columns: radii among the inputs, bytes among the outputs. All others are reals. */
+#define RADII_SWEEP (1 << IN_R)
+#define RADII_OVERLAP (1 << IN_OR)
+#define RADII_SPHERES (1 << IN_RA | 1 << IN_RB)
+#define BYTES_FULL (1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE)
+
+/* The pair kernels, once for every backend: X(name, input columns, radii, output columns, bytes). pairs.h has the body
+ * `pairs_name` of each. */
 #define PAIR_KERNELS(X) \
-    X(sweep_first, IN_SWEEP_RESTING, OUT_SWEEP_FIRST, 0) \
-    X(sweep_times, IN_SWEEP_RESTING, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
-    X(sweep_full, IN_SWEEP_RESTING, OUT_SWEEP_FULL, \
-      1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE) \
-    X(sweep_first_moving, IN_SWEEP_MOVING, OUT_SWEEP_FIRST, 0) \
-    X(sweep_times_moving, IN_SWEEP_MOVING, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
-    X(sweep_full_moving, IN_SWEEP_MOVING, OUT_SWEEP_FULL, \
-      1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE) \
-    X(overlap, IN_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
-    X(spheres, IN_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE) \
-    X(contact, IN_SWEEP_RESTING, OUT_CONTACT, 1 << OUT_FEATURE)
+    X(sweep_first, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
+    X(sweep_times, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
+    X(sweep_full, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
+    X(sweep_first_moving, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
+    X(sweep_times_moving, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
+    X(sweep_full_moving, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
+    X(overlap, IN_OVERLAP, RADII_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
+    X(spheres, IN_SPHERES, RADII_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE) \
+    X(contact, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE)
 /* clang-format on */
 
 /* The hierarchy over a mesh: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH triangles, both in columns so

@@ -85,7 +85,7 @@ FN v3 sweep_point(sweep_in in, sweep_view k, const sweep_span *s, sweep_contact 
 FN void sweep_still(sweep_in in, sweep_relative x, vf radius, vm still, sweep_out *out, int want)
 {
     const vf scale = v_scale_down(v_exponent(x.length)), zero = v_f(R(0.0)), inf = v_infinity();
-    const closest c = closest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
+    const nearest c = nearest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
     const vf radius2 = (radius * scale) * (radius * scale);
     const vm in_contact = v_le(c.distance2, radius2);
     out->t_first = v_sel(still, v_sel(in_contact, -inf, inf), out->t_first);

@@ -3,7 +3,7 @@
  * each with its own root and its own region test. docs/numerics.md, sections 5 to 7. */
 #ifndef CAROM_SWEEP_PIECES_H
 #define CAROM_SWEEP_PIECES_H
-#include "closest.h"
+#include "nearest.h"
 #include "sweep_view.h"
 
 /* The best contact so far: height of the centre, feature, and for an edge how far along (of its squared length). */
@@ -152,8 +152,8 @@ FN sweep_crossing sweep_cross_point(sweep_prism p, const vf *length2, sweep_view
     sweep_crossing c;
     c.at = v_min(v_max(at, from), to);
     const v3 p0 = v3_of(-k.qx, -k.qy, -c.at), e0 = v3_of(k.e0x, k.e0y, k.e0h), e2 = v3_of(k.e2x, k.e2y, k.e2h);
-    const vf near = k.radius + k.noise * R(3.0);
-    c.inside = v_and(v_le(from, to), v_le(closest_on_triangle(p0, e0, e2).distance2, near * near));
+    const vf near = k.radius + k.noise * R(1.5);
+    c.inside = v_and(v_le(from, to), v_le(nearest_on_triangle(p0, e0, e2).distance2, near * near));
     return c;
 }
 

@@ -213,17 +213,27 @@ static void test_float_modes(void **state)
 
 /* ---- devices ------------------------------------------------------------------------------------------------------ */
 
+/* The compiler of a device that takes one lane may spend minutes on taking wide vectors apart; four show as much. */
+static void skip_wide(uint32_t lanes)
+{
+    carom_context *context = test_device(0, 0);
+    carom_device_info info;
+    int found = carom_context_device(context, &info);
+    carom_context_destroy(context);
+    assert_int_equal(found, 1);
+    if (lanes > 4 && info.lanes == 1)
+        test_skip("vectors", "the device takes one lane");
+}
+
 static void test_lanes(void **state)
 {
-    static const uint32_t lanes[] = {1, 4, 8, 16};
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(lanes); i++) {
-        char who[40];
-        snprintf(who, sizeof who, "the device with %u lanes", lanes[i]);
-        carom_context *context = test_device(lanes[i], 0);
-        check_families(context, test_effort(FAMILY_PAIRS / 4), who);
-        carom_context_destroy(context);
-    }
+    const uint32_t lanes = *(const uint32_t *)*state;
+    char who[40];
+    skip_wide(lanes);
+    snprintf(who, sizeof who, "the device with %u lanes", lanes);
+    carom_context *context = test_device(lanes, 0);
+    check_families(context, test_effort(FAMILY_PAIRS / 4), who);
+    carom_context_destroy(context);
 }
 
 static void test_chunks(void **state)
@@ -235,7 +245,7 @@ static void test_chunks(void **state)
         snprintf(who, sizeof who, "chunks of %u", chunks[i]);
         carom_context *context = test_device(0, chunks[i]);
         for (int type = 0; type < QUERY_TYPES; type++) {
-            size_t count = chunks[i] == 1 ? 130 : 4099;
+            size_t count = (size_t)chunks[i] * 5 + 3; /* few launches: some devices take 0.2 s for each */
             expectation e = expect(queries_mixed(type, SEED + 7, count));
             check_prefix(context, &e, count, ALL_FIELDS, who);
             check_prefix(context, &e, count - 1, ALL_FIELDS, who);
@@ -286,6 +296,7 @@ int main(void)
 {
     static carom_isa isa[] = {CAROM_ISA_AUTO, CAROM_ISA_SCALAR, CAROM_ISA_SSE41,
                               CAROM_ISA_AVX2, CAROM_ISA_AVX512, CAROM_ISA_NEON};
+    static uint32_t lanes[] = {1, 4, 8, 16};
     const struct CMUnitTest on_cpu[] = {
         ON("scalar", &isa[CAROM_ISA_SCALAR]),
 #if defined(__x86_64__)
@@ -299,7 +310,10 @@ int main(void)
     const struct CMUnitTest on_device[] = {
         {"device: answers", test_device_answers, NULL, NULL, &isa[CAROM_ISA_AUTO]},
         COMMON("device", &isa[CAROM_ISA_AUTO]),
-        cmocka_unit_test(test_lanes),
+        {"device: 1 lane", test_lanes, NULL, NULL, &lanes[0]},
+        {"device: 4 lanes", test_lanes, NULL, NULL, &lanes[1]},
+        {"device: 8 lanes", test_lanes, NULL, NULL, &lanes[2]},
+        {"device: 16 lanes", test_lanes, NULL, NULL, &lanes[3]},
         cmocka_unit_test(test_chunks),
     };
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)

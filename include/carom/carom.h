@@ -13,8 +13,6 @@
 
 #if defined(CAROM_STATIC)
 #define CAROM_API
-#elif defined(_WIN32)
-#define CAROM_API __declspec(dllimport)
 #else
 #define CAROM_API __attribute__((visibility("default")))
 #endif
@@ -78,7 +76,7 @@ typedef enum carom_backend {
     CAROM_BACKEND_OPENCL = 2 ///< the named device or an error; never falls back
 } carom_backend;
 
-/// Instruction sets of the CPU path, lowest first. A request is a ceiling a machine must reach.
+/// Instruction sets of the CPU path, lowest first. A request means exactly that one; a machine without it refuses.
 typedef enum carom_isa {
     CAROM_ISA_AUTO = 0,
     CAROM_ISA_SCALAR = 1,
@@ -115,9 +113,10 @@ typedef struct carom_context_desc {
     carom_backend backend;
     const char *device;    ///< NULL: best; else a decimal index from carom_device_list or a substring of its names
     carom_isa isa;         ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED
-    uint32_t threads;      ///< CPU threads; 0: all that the process may use
+    uint32_t threads;      ///< CPU threads, at most 1024; 0: all that the process may use. Fewer, with a warning in
+                           ///< the log, if the system does not start so many or the build has no OpenMP
     uint32_t device_lanes; ///< lanes per OpenCL work-item: 0 (the device's own), 1, 4, 8 or 16
-    uint32_t device_chunk; ///< most queries in one OpenCL launch; 0: from the device's limits
+    uint32_t device_chunk; ///< most queries in one OpenCL launch, the bit probe's apart; 0: from the device's limits
     carom_log_fn log;      ///< NULL: silence
     void *log_user;
     carom_log_level log_level; ///< most talkative level that is passed on
@@ -133,7 +132,7 @@ typedef struct carom_device_info {
     char version[128];
     char kind[16]; ///< "gpu", "cpu", "accelerator" or "other"
     uint32_t compute_units;
-    uint32_t lanes;            ///< lanes per work-item that carom uses by default
+    uint32_t lanes;            ///< lanes per work-item: of a listed device the default, of a context's the ones in use
     uint64_t memory;           ///< bytes of global memory
     uint64_t max_allocation;   ///< bytes of the largest buffer
     uint8_t fp64;              ///< claims binary64 kernels
@@ -177,7 +176,7 @@ typedef struct carom_stats {
     uint64_t queries;     ///< queries in the batch
     uint64_t on_device;   ///< of these, answered by the OpenCL device
     uint64_t on_cpu;      ///< of these, answered by the CPU path
-    uint64_t fallen_back; ///< of these on_cpu, meant for the device, which failed
+    uint64_t fallen_back; ///< of these on_cpu, meant for a device that failed or was refused
     double upload, compute, download, total;
     char fallback_reason[128]; ///< empty if nothing fell back
 } carom_stats;
@@ -265,9 +264,10 @@ typedef struct carom_mesh_sweep_desc {
 typedef struct carom_mesh_hit_result {
     int32_t *triangle;       ///< [count] index of the triangle hit; -1 without a hit
     uint8_t *state;          ///< [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID
-    float *t;                ///< [count] time of contact in [0, t_max]; +inf without a hit
-    carom_points_out point;  ///< [count] contact point; zeros without a hit
-    carom_points_out normal; ///< [count] unit vector from contact point to centre; zeros without a hit
+    float *t;                ///< [count] time of contact in [0, t_max]; +inf without a hit, or beyond binary32
+    carom_points_out point;  ///< [count] contact point; zeros without a hit or a finite time
+    carom_points_out normal; ///< [count] unit vector from contact point to centre, of a point (radius 0) the
+                             ///< triangle's own against the motion; zeros as for the point
     uint8_t *feature;        ///< [count] carom_feature
 } carom_mesh_hit_result;
 
@@ -290,12 +290,17 @@ CAROM_API int carom_isa_available(carom_isa isa);
 /// returns CAROM_OK also when there are none | INVALID_ARGUMENT | UNSUPPORTED (built without OpenCL)
 CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err);
 
+/// `size` set, CAROM_BACKEND_AUTO, all threads, no log function, warnings and errors if one is added, malloc.
 CAROM_API carom_context_desc carom_context_desc_default(void);
 
 /// Create a context. With CAROM_BACKEND_OPENCL the device is opened and must pass the bit probe here; with
-/// CAROM_BACKEND_AUTO OpenCL is first touched by a batch that is worth it.
+/// CAROM_BACKEND_AUTO OpenCL is first touched by a batch that is worth it (2^20 queries or more).
 /// desc  NULL: defaults. Strings in it are copied.
-/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED | NO_DEVICE | NOT_BIT_EXACT | KERNEL_BUILD
+/// out   the context, to be destroyed by the caller; untouched on failure
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also NO_DEVICE |
+///         NOT_BIT_EXACT | KERNEL_BUILD | DEVICE_LOST
+/// cost  starts and ends the threads once; with OpenCL, compiling a kernel: seconds, or less from the driver's cache
+/// threads: contexts are independent of each other; one may be used and destroyed by another thread than its maker
 CAROM_API carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err);
 /// Release a context; meshes made in it stay valid until destroyed. NULL is fine.
 CAROM_API void carom_context_destroy(carom_context *context);
@@ -311,9 +316,10 @@ CAROM_API int carom_context_device(const carom_context *context, carom_device_in
 /// out   every requested array fully written; must not alias an input
 /// stats optional. err optional, caller-owned. Nothing is retained after return.
 /// returns CAROM_OK | INVALID_ARGUMENT (which, why) | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also
-///         KERNEL_BUILD | NOT_BIT_EXACT (each kernel is probed when first used) | DEVICE_LOST (outputs undefined)
+///         KERNEL_BUILD | NOT_BIT_EXACT (each kernel is probed when first used) | DEVICE_LOST (outputs undefined). After
+///         these three the device is given up, and every later batch of this context fails alike
 /// bits  identical on every backend, ISA, thread count and chunk size. threads: one call at a time per context.
-/// cost  60 to 100 bytes of traffic per pair; docs/performance.md. source: Eberly, docs/numerics.md
+/// cost  54 to 111 bytes of traffic per pair; docs/performance.md. source: Eberly, docs/numerics.md
 CAROM_API carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *desc,
                                          const carom_sweep_result *out, carom_stats *stats, carom_error *err);
 
@@ -332,6 +338,7 @@ CAROM_API carom_status carom_mesh_create(carom_context *context, const carom_mes
                                          carom_error *err);
 /// NULL is fine.
 CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
+/// Counts, bytes and bounds of `mesh`, which must not be NULL.
 CAROM_API carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh);
 
 /// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index).

@@ -4,8 +4,8 @@
  * Source: Ericson, Real-Time Collision Detection, 5.1.5, rearranged so that every candidate is a convex combination
  * of the vertices: a rounding error can then pick a neighbouring point of the triangle, never one outside it.
  * Ties go to the first of V0 V1 V2 E01 E12 E20 F. Degenerate triangles need no words: their face never wins. */
-#ifndef CAROM_CLOSEST_H
-#define CAROM_CLOSEST_H
+#ifndef CAROM_NEAREST_H
+#define CAROM_NEAREST_H
 #include "vec.h"
 #include "layout.h"
 
@@ -15,15 +15,15 @@ typedef struct spot {
     vi feature;
 } spot;
 
-typedef struct closest {
+typedef struct nearest {
     v3 point;
     vf distance2;
     spot at;
-} closest;
+} nearest;
 
-FN closest closest_sel(vm m, closest a, closest b)
+FN nearest nearest_sel(vm m, nearest a, nearest b)
 {
-    closest r;
+    nearest r;
     r.point = v3_sel(m, a.point, b.point);
     r.distance2 = v_sel(m, a.distance2, b.distance2);
     r.at.w1 = v_sel(m, a.at.w1, b.at.w1);
@@ -32,9 +32,9 @@ FN closest closest_sel(vm m, closest a, closest b)
     return r;
 }
 
-FN closest closest_of(v3 point, vf w1, vf w2, int feature)
+FN nearest nearest_of(v3 point, vf w1, vf w2, int feature)
 {
-    closest r;
+    nearest r;
     r.point = point;
     r.distance2 = v3_dot(point, point);
     r.at.w1 = w1;
@@ -43,33 +43,33 @@ FN closest closest_of(v3 point, vf w1, vf w2, int feature)
     return r;
 }
 
-FN closest closest_nearer(closest best, closest next)
+FN nearest nearest_nearer(nearest best, nearest next)
 {
-    return closest_sel(v_lt(next.distance2, best.distance2), next, best);
+    return nearest_sel(v_lt(next.distance2, best.distance2), next, best);
 }
 
 /* Weight of the far end at the foot of the origin on the line from a along e; outside (0, 1) or NaN: no foot. */
-FN vf closest_foot(v3 a, v3 e)
+FN vf nearest_foot(v3 a, v3 e)
 {
     return -v3_dot(a, e) / v3_dot(e, e);
 }
 
 /* a: vertex P0, e01 and e02 its edges, all relative to the origin and scaled to about 1. */
-FN closest closest_on_triangle(v3 a, v3 e01, v3 e02)
+FN nearest nearest_on_triangle(v3 a, v3 e01, v3 e02)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
     const v3 b = v3_add(a, e01), c = v3_add(a, e02), e12 = v3_sub(e02, e01);
-    closest best = closest_of(a, zero, zero, FEATURE_V0);
-    best = closest_nearer(best, closest_of(b, one, zero, FEATURE_V1));
-    best = closest_nearer(best, closest_of(c, zero, one, FEATURE_V2));
+    nearest best = nearest_of(a, zero, zero, FEATURE_V0);
+    best = nearest_nearer(best, nearest_of(b, one, zero, FEATURE_V1));
+    best = nearest_nearer(best, nearest_of(c, zero, one, FEATURE_V2));
 
-    const vf k01 = closest_foot(a, e01), k12 = closest_foot(b, e12), k20 = closest_foot(a, e02);
-    const closest on01 = closest_of(v3_add(a, v3_mul(e01, k01)), k01, zero, FEATURE_E01);
-    const closest on12 = closest_of(v3_add(b, v3_mul(e12, k12)), one - k12, k12, FEATURE_E12);
-    const closest on20 = closest_of(v3_add(a, v3_mul(e02, k20)), zero, k20, FEATURE_E20);
-    best = closest_sel(v_within(zero, k01, one), closest_nearer(best, on01), best);
-    best = closest_sel(v_within(zero, k12, one), closest_nearer(best, on12), best);
-    best = closest_sel(v_within(zero, k20, one), closest_nearer(best, on20), best);
+    const vf k01 = nearest_foot(a, e01), k12 = nearest_foot(b, e12), k20 = nearest_foot(a, e02);
+    const nearest on01 = nearest_of(v3_add(a, v3_mul(e01, k01)), k01, zero, FEATURE_E01);
+    const nearest on12 = nearest_of(v3_add(b, v3_mul(e12, k12)), one - k12, k12, FEATURE_E12);
+    const nearest on20 = nearest_of(v3_add(a, v3_mul(e02, k20)), zero, k20, FEATURE_E20);
+    best = nearest_sel(v_within(zero, k01, one), nearest_nearer(best, on01), best);
+    best = nearest_sel(v_within(zero, k12, one), nearest_nearer(best, on12), best);
+    best = nearest_sel(v_within(zero, k20, one), nearest_nearer(best, on20), best);
 
     /* Face: the signed areas of the foot against each edge, all from one n, whatever its rounding. */
     const v3 n = v3_cross(e01, e02);
@@ -78,6 +78,6 @@ FN closest closest_on_triangle(v3 a, v3 e01, v3 e02)
     const vf w1 = g2 / sum, w2 = g0 / sum;
     const v3 foot = v3_add(a, v3_add(v3_mul(e01, w1), v3_mul(e02, w2)));
     const vm inside = v_and(v_and(v_ge(g0, zero), v_ge(g1, zero)), v_and(v_ge(g2, zero), v_gt(sum, zero)));
-    return closest_sel(inside, closest_nearer(best, closest_of(foot, w1, w2, FEATURE_FACE)), best);
+    return nearest_sel(inside, nearest_nearer(best, nearest_of(foot, w1, w2, FEATURE_FACE)), best);
 }
 #endif
