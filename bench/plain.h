@@ -27,7 +27,6 @@ typedef void plain_stream_fn(const plain_columns *columns);
 
 typedef struct plain_loops {
     const char *name;
-    int vector_bits;
     plain_ericson_fn *ericson_overlap; /* `axes` is not written */
     plain_ericson_fn *ericson_axes;    /* both are written */
     plain_stream_fn *stream_rows;      /* a register of each column, then the next of each */

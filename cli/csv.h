@@ -20,8 +20,6 @@ typedef struct csv_column {
     float *data; /* [rows], NULL if absent; csv_free releases it */
 } csv_column;
 
-enum { CSV_MAX_COLUMNS = 32 };
-
 /* Read `path` ("-": standard input) into columns. Row i stands in line i + 2.
  * Returns an exit status; anything but EXIT_DONE has been explained on standard error. */
 int csv_read(const char *path, csv_column *columns, size_t count, uint64_t *rows);

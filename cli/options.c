@@ -221,14 +221,13 @@ static void list_options(const cli_command *command, struct option *list)
     list[used] = (struct option){NULL, 0, NULL, 0};
 }
 
-static int check_together(const cli_command *command, const cli_options *o)
+static int check_together(const cli_options *o)
 {
     if ((o->given & OPTION_DEVICE) && o->backend == CAROM_BACKEND_CPU)
         return cli_refuse(EXIT_USAGE, "--device names an OpenCL device, and --backend cpu uses none");
     if (o->accuracy == CAROM_ACCURACY_EXACT)
         return cli_refuse(EXIT_WORK, "--accuracy exact is not in this version (%s), only fast is; nothing was computed",
                           carom_version());
-    (void)command;
     return -1;
 }
 
@@ -263,5 +262,5 @@ int options_parse(const cli_command *command, int argc, char **argv, cli_options
     if (optind < argc)
         return cli_refuse(EXIT_USAGE, "%s: unexpected argument '%s'; see carom %s --help", command->name, argv[optind],
                           command->name);
-    return check_together(command, out);
+    return check_together(out);
 }

@@ -41,8 +41,9 @@ void verify_answers_free(verify_answers *answers);
 void verify_generate(int type, uint64_t seed, uint64_t first, uint64_t count, verify_queries *out);
 /* Fill with queries 0 .. count of one family of the reference. */
 void verify_generate_family(int type, size_t family, uint64_t seed, uint64_t count, verify_queries *out);
-/* Let `context` answer. */
-carom_status verify_run(carom_context *context, int type, uint64_t count, const verify_queries *queries,
+/* Let `context` answer: all that can be asked or, with `mix`, all kernels that a query type has in turn, which leave
+ * what they do not answer as it was. */
+carom_status verify_run(carom_context *context, int type, int mix, uint64_t count, const verify_queries *queries,
                         const verify_answers *answers, carom_error *err);
 /* Print query i and its answer in hex floats. */
 void verify_print_query(output *out, int type, const verify_queries *queries, uint64_t i);

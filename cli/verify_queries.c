@@ -230,69 +230,88 @@ void verify_generate_family(int type, size_t family, uint64_t seed, uint64_t cou
 
 /* ---- running and printing --------------------------------------------------------------------------------------- */
 
-static carom_points points(const verify_queries *q, int x)
+static carom_points points(const verify_queries *q, int x, uint64_t from)
 {
-    return (carom_points){q->column[x], q->column[x + 1], q->column[x + 2], sizeof(float)};
+    return (carom_points){q->column[x] + from, q->column[x + 1] + from, q->column[x + 2] + from, sizeof(float)};
 }
 
-static carom_points_out points_out(const verify_answers *a, int x)
+static float *floats(const verify_answers *a, int field, uint64_t from)
 {
-    return (carom_points_out){(float *)(void *)a->field[x], (float *)(void *)a->field[x + 1],
-                              (float *)(void *)a->field[x + 2], sizeof(float)};
+    return (float *)(void *)a->field[field] + from;
 }
 
-static float *floats(const verify_answers *a, int field)
+static carom_points_out points_out(const verify_answers *a, int x, uint64_t from)
 {
-    return (float *)(void *)a->field[field];
+    return (carom_points_out){floats(a, x, from), floats(a, x + 1, from), floats(a, x + 2, from), sizeof(float)};
 }
 
-static carom_status run_sweep(carom_context *context, uint64_t count, const verify_queries *q, const verify_answers *a,
-                              carom_error *err)
+enum { WANT_FIRST, WANT_TIMES, WANT_ALL, WANTS };
+
+static carom_status run_sweep_part(carom_context *context, uint64_t from, uint64_t count, int want, int moving,
+                                   const verify_queries *q, const verify_answers *a, carom_error *err)
 {
     carom_sweep_pairs_desc desc = {.size = sizeof desc,
                                    .count = count,
-                                   .center = points(q, 0),
-                                   .velocity = points(q, 4),
-                                   .radius = {q->column[3], sizeof(float)},
-                                   .p0 = points(q, 7),
-                                   .p1 = points(q, 10),
-                                   .p2 = points(q, 13),
-                                   .triangle_velocity = points(q, 16)};
-    carom_sweep_result result = {.state = a->field[0],
-                                 .t_first = floats(a, 1),
-                                 .t_last = floats(a, 6),
-                                 .point_first = points_out(a, 2),
-                                 .point_last = points_out(a, 7),
-                                 .feature_first = a->field[5],
-                                 .feature_last = a->field[10]};
+                                   .center = points(q, 0, from),
+                                   .velocity = points(q, 4, from),
+                                   .radius = {q->column[3] + from, sizeof(float)},
+                                   .p0 = points(q, 7, from),
+                                   .p1 = points(q, 10, from),
+                                   .p2 = points(q, 13, from)};
+    carom_sweep_result result = {.t_first = floats(a, 1, from)};
+    if (moving)
+        desc.triangle_velocity = points(q, 16, from);
+    if (want >= WANT_TIMES) {
+        result.state = a->field[0] + from;
+        result.t_last = floats(a, 6, from);
+    }
+    if (want == WANT_ALL) {
+        result.point_first = points_out(a, 2, from);
+        result.point_last = points_out(a, 7, from);
+        result.feature_first = a->field[5] + from;
+        result.feature_last = a->field[10] + from;
+    }
     return carom_sweep_pairs(context, &desc, &result, NULL, err);
 }
 
-carom_status verify_run(carom_context *context, int type, uint64_t count, const verify_queries *q,
+/* A sweep has a kernel for each amount of output, with and without moving triangles: a sixth of the queries for each. */
+static carom_status run_sweep_mix(carom_context *context, uint64_t count, const verify_queries *q,
+                                  const verify_answers *a, carom_error *err)
+{
+    carom_status status = CAROM_OK;
+    for (uint64_t part = 0; part < 2 * WANTS && status == CAROM_OK; part++) {
+        uint64_t from = count * part / (2 * WANTS), to = count * (part + 1) / (2 * WANTS);
+        status = run_sweep_part(context, from, to - from, (int)(part / 2), (int)(part % 2), q, a, err);
+    }
+    return status;
+}
+
+carom_status verify_run(carom_context *context, int type, int mix, uint64_t count, const verify_queries *q,
                         const verify_answers *a, carom_error *err)
 {
     if (type == VERIFY_SWEEP)
-        return run_sweep(context, count, q, a, err);
+        return mix ? run_sweep_mix(context, count, q, a, err)
+                   : run_sweep_part(context, 0, count, WANT_ALL, 1, q, a, err);
     if (type == VERIFY_OVERLAP) {
         carom_overlap_pairs_desc desc = {.size = sizeof desc,
                                          .count = count,
-                                         .center = points(q, 0),
+                                         .center = points(q, 0, 0),
                                          .radius = {q->column[3], sizeof(float)},
-                                         .p0 = points(q, 7),
-                                         .p1 = points(q, 10),
-                                         .p2 = points(q, 13)};
+                                         .p0 = points(q, 7, 0),
+                                         .p1 = points(q, 10, 0),
+                                         .p2 = points(q, 13, 0)};
         carom_overlap_result result = {a->field[0], a->field[1]};
         return carom_overlap_pairs(context, &desc, &result, NULL, err);
     }
     carom_sphere_pairs_desc desc = {.size = sizeof desc,
                                     .count = count,
-                                    .a0 = points(q, 0),
-                                    .a1 = points(q, 3),
+                                    .a0 = points(q, 0, 0),
+                                    .a1 = points(q, 3, 0),
                                     .radius_a = {q->column[6], sizeof(float)},
-                                    .b0 = points(q, 7),
-                                    .b1 = points(q, 10),
+                                    .b0 = points(q, 7, 0),
+                                    .b1 = points(q, 10, 0),
                                     .radius_b = {q->column[13], sizeof(float)}};
-    carom_sphere_result result = {a->field[0], floats(a, 1), floats(a, 2)};
+    carom_sphere_result result = {a->field[0], floats(a, 1, 0), floats(a, 2, 0)};
     return carom_sphere_pairs(context, &desc, &result, NULL, err);
 }
 

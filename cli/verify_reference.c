@@ -212,7 +212,7 @@ static int check_family(reference_run *run, uint64_t done)
 {
     carom_error err = {0};
     verify_generate_family(run->type, run->family, run->seed, run->count, &run->queries);
-    carom_status status = verify_run(run->context, run->type, run->count, &run->queries, &run->answers, &err);
+    carom_status status = verify_run(run->context, run->type, 0, run->count, &run->queries, &run->answers, &err);
     if (status != CAROM_OK)
         return cli_library_error("the reference check", status, &err);
     run->tally.queries = run->count;

@@ -48,7 +48,7 @@ target_link_libraries(carom PRIVATE $<BUILD_INTERFACE:carom_flags>)
 target_include_directories(carom PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 set_target_properties(carom PROPERTIES C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} OUTPUT_NAME carom)
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} OUTPUT_NAME carom)
 if(CAROM_OPENCL)
   target_link_libraries(carom PRIVATE ${carom_cl_target})
   target_compile_definitions(carom PRIVATE CL_TARGET_OPENCL_VERSION=120)

@@ -44,6 +44,7 @@ fi
 
 if [[ $library == *.so* ]]; then
     soname=$(objdump -p "$library" | awk '$1 == "SONAME" { print $2 }')
-    check "the SONAME carries the major version ($soname)" grep -qE '^libcarom\.so\.[0-9]+$' <<< "$soname"
+    # before 1.0 a minor version may change the interface
+    check "the SONAME carries major and minor version ($soname)" grep -qE '^libcarom\.so\.[0-9]+\.[0-9]+$' <<< "$soname"
 fi
 check_end

@@ -13,10 +13,8 @@
 /* Share of the largest coordinate or radius within which a decision may go either way. */
 #define MARGIN 5e-7
 /* Units of 2^-24 of the largest number involved by which a contact may miss. Measured over 80000 pairs a family: 15 for
- * times, 16 for points, 10 for features; the rest is room for another order of operations. Where all lengths are denormal
- * the solver's unit is no longer theirs: 500. */
+ * times, 16 for points, 10 for features; the rest is room for another order of operations. */
 #define RESIDUAL 64.0
-#define RESIDUAL_DENORMAL 1024.0
 enum { PAIRS = 8000, SEED = 7 };
 
 typedef double vec[3];
@@ -185,8 +183,6 @@ static void judge_contact(const queries *q, const answers *a, size_t i, int last
         for (int v = 0; v < 3; v++)
             p[v][k] /= unit;
     }
-    if (scale < (double)FLT_MIN)
-        units *= RESIDUAL_DENORMAL / RESIDUAL;
     double residual = fabs(point_triangle(x, p) - c.radius / unit) / units;
     t->residual = fmax(t->residual, residual);
     if (!(residual <= RESIDUAL))
