@@ -172,7 +172,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2)
-        return cli_refuse(EXIT_USAGE, "a command is missing: info, sweep, overlap, spheres or verify; carom --help");
+        return cli_refuse(EXIT_USAGE, "a command is missing; carom --help lists them");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
         return print_usage();
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows in, answers out; see rows.h. */
+#include "rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows per library call: enough to fill any device, few enough that results need no memory worth mentioning. */
+enum { CHUNK = 1 << 21 };
+
+carom_points rows_points(const csv_column *x, uint64_t from)
+{
+    return (carom_points){x[0].data + from, x[1].data + from, x[2].data + from, sizeof(float)};
+}
+
+void rows_write_vector(output *out, const float *v)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        output_char(out, ',');
+        output_float(out, v[axis]);
+    }
+}
+
+int rows_read(const rows_query *query, const char *path, csv_column *columns, uint64_t *count)
+{
+    memcpy(columns, query->columns, query->column_count * sizeof *columns);
+    return csv_read(path, columns, query->column_count, count);
+}
+
+static int ask_chunk(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
+                     uint64_t from, uint64_t count, const rows_field *fields)
+{
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    carom_status status = query->ask(subject, options, columns, from, count, fields, &stats, &err);
+    if (status != CAROM_OK)
+        return cli_library_error(NULL, status, &err);
+    cli_report_fallback(&stats);
+    return EXIT_DONE;
+}
+
+static int run_chunks(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
+                      uint64_t count, const rows_field *fields)
+{
+    output out;
+    int status = output_open(&out, options->output);
+    if (status != EXIT_DONE)
+        return status;
+    output_text(&out, query->header);
+    for (uint64_t from = 0; from < count && status == EXIT_DONE && !out.error; from += CHUNK) {
+        uint64_t n = count - from < CHUNK ? count - from : CHUNK;
+        status = ask_chunk(query, subject, options, columns, from, n, fields);
+        for (uint64_t i = 0; i < n && status == EXIT_DONE && !out.error; i++)
+            query->write(&out, fields, i);
+    }
+    return output_close(&out, status);
+}
+
+int rows_run(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
+             uint64_t count)
+{
+    rows_field fields[ROWS_FIELDS_MAX] = {{NULL}};
+    int status = EXIT_DONE;
+    for (int f = 0; f < ROWS_FIELDS_MAX && query->bytes[f] > 0 && status == EXIT_DONE; f++) {
+        fields[f].memory = cli_alloc(count < CHUNK ? count : CHUNK, query->bytes[f]);
+        if (!fields[f].memory)
+            status = cli_no_memory();
+    }
+    if (status == EXIT_DONE)
+        status = run_chunks(query, subject, options, columns, count, fields);
+    for (int f = 0; f < ROWS_FIELDS_MAX; f++)
+        free(fields[f].memory);
+    return status;
+}
+
+int rows_pairs(const rows_query *query, const cli_options *options)
+{
+    csv_column columns[ROWS_COLUMNS_MAX];
+    uint64_t count;
+    int status = rows_read(query, options->pairs, columns, &count);
+    if (status != EXIT_DONE)
+        return status;
+    carom_context *context = NULL;
+    status = cli_context_open(options, &context);
+    if (status == EXIT_DONE)
+        status = rows_run(query, context, options, columns, count);
+    carom_context_destroy(context);
+    csv_free(columns, query->column_count);
+    return status;
+}
