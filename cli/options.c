@@ -209,6 +209,14 @@ static int refuse_option(const cli_command *command, const char *argument)
                       wrong, command->name);
 }
 
+static size_t row_of(uint32_t bit)
+{
+    size_t i = 0;
+    while (option_rows[i].bit != bit)
+        i++;
+    return i;
+}
+
 static void list_options(const cli_command *command, struct option *list)
 {
     size_t used = 0;
@@ -254,7 +262,7 @@ int options_parse(const cli_command *command, int argc, char **argv, cli_options
         if (code == '?')
             return refuse_option(command, argv[optind - 1 >= at ? optind - 1 : at]);
         if (code == SHORT_OUTPUT)
-            code = LONG_BASE + ROW_COUNT - 1;
+            code = (int)(LONG_BASE + row_of(OPTION_OUTPUT));
         status = set_option(command, &option_rows[code - LONG_BASE], optarg, out);
         if (status >= 0)
             return status;

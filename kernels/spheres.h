@@ -53,23 +53,23 @@ FN vm spheres_are_finite(spheres_in in)
     return v_and(v_and(a, b), v_and(v_finite(in.radius_a), v_finite(in.radius_b)));
 }
 
-FN spheres_out spheres(spheres_in in)
+/* Never needed by ordinary data, so under a branch. Lengths and displacements shrink alike, so u stays. */
+FN void spheres_rescue(spheres_in *in, spheres_relative *x, vm *valid, vm big)
+{
+    const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
+    *valid = v_and(*valid, spheres_are_finite(*in));
+    in->a0 = v3_mul(in->a0, small);
+    in->a1 = v3_mul(in->a1, small);
+    in->b0 = v3_mul(in->b0, small);
+    in->b1 = v3_mul(in->b1, small);
+    in->radius_a = in->radius_a * small;
+    in->radius_b = in->radius_b * small;
+    *x = spheres_relate(*in);
+}
+
+FN spheres_out spheres_solve(spheres_relative x)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
-    spheres_relative x = spheres_relate(in);
-    vm valid = v_and(v_le(zero, in.radius_a), v_le(zero, in.radius_b));
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(x.length, x.speed)));
-    if (v_any(big)) { /* lengths and displacements shrink alike, so u stays */
-        const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
-        valid = v_and(valid, spheres_are_finite(in));
-        in.a0 = v3_mul(in.a0, small);
-        in.a1 = v3_mul(in.a1, small);
-        in.b0 = v3_mul(in.b0, small);
-        in.b1 = v3_mul(in.b1, small);
-        in.radius_a = in.radius_a * small;
-        in.radius_b = in.radius_b * small;
-        x = spheres_relate(in);
-    }
     const vi length = v_exponent(x.length), speed = v_exponent(x.speed);
     const vf to_length = v_scale_down(length);
     const v3 v = v3_mul(x.v, v_scale_down(speed)), d = v3_mul(x.d, to_length);
@@ -82,22 +82,26 @@ FN spheres_out spheres(spheres_in in)
     const vf left = radius * radius - v3_dot(beside, beside);
     const vf chord = v_sqrt(left);
     const vf first = start - (rest + chord) * per_speed, last = start - (rest - chord) * per_speed;
-    const vm hit = v_le(zero, left);
+    const vm hit = v_le(zero, left), still = vi_eq(x.speed, v_i(0));
     const v_pow2 unit = v_pow2_of((length - speed) >> R_EXPONENT_SHIFT);
+    const sweep_rest r = sweep_at_rest(v3_dot(d, d), radius * radius);
 
     spheres_out out;
-    out.u_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
-    out.u_last = v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf);
-    out.state = vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS));
+    out.u_first = v_sel(still, r.first, v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf));
+    out.u_last = v_sel(still, r.last, v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf));
+    out.state = vi_sel(still, r.state, vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS)));
+    return out;
+}
 
-    const vm still = vi_eq(x.speed, v_i(0));
-    const vf distance2 = v3_dot(d, d), radius2 = radius * radius;
-    const vm in_contact = v_le(distance2, radius2);
-    const vi contact = vi_sel(v_eq(distance2, radius2), v_i(STATE_TOUCHING), v_i(STATE_OVERLAPPING));
-    out.u_first = v_sel(still, v_sel(in_contact, -inf, inf), out.u_first);
-    out.u_last = v_sel(still, v_sel(in_contact, inf, -inf), out.u_last);
-    out.state = vi_sel(still, vi_sel(in_contact, contact, v_i(STATE_MISS)), out.state);
-
+FN spheres_out spheres(spheres_in in)
+{
+    const vf zero = v_f(R(0.0)), inf = v_infinity();
+    spheres_relative x = spheres_relate(in);
+    vm valid = v_and(v_le(zero, in.radius_a), v_le(zero, in.radius_b));
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(x.length, x.speed)));
+    if (v_any(big))
+        spheres_rescue(&in, &x, &valid, big);
+    spheres_out out = spheres_solve(x);
     out.u_first = v_sel(valid, out.u_first, inf);
     out.u_last = v_sel(valid, out.u_last, -inf);
     out.state = vi_sel(valid, out.state, v_i(STATE_INVALID));

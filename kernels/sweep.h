@@ -82,22 +82,38 @@ FN v3 sweep_point(sweep_in in, sweep_view k, const sweep_span *s, sweep_contact 
 }
 
 /* No relative motion: the distance at time 0 decides, for all times. */
+typedef struct sweep_rest {
+    vf first, last;
+    vi state;
+    vm in_contact;
+} sweep_rest;
+
+FN sweep_rest sweep_at_rest(vf distance2, vf radius2)
+{
+    const vf inf = v_infinity();
+    sweep_rest r;
+    r.in_contact = v_le(distance2, radius2);
+    r.first = v_sel(r.in_contact, -inf, inf);
+    r.last = v_sel(r.in_contact, inf, -inf);
+    const vi contact = vi_sel(v_eq(distance2, radius2), v_i(STATE_TOUCHING), v_i(STATE_OVERLAPPING));
+    r.state = vi_sel(r.in_contact, contact, v_i(STATE_MISS));
+    return r;
+}
+
 FN void sweep_still(sweep_in in, sweep_relative x, vf radius, vm still, sweep_out *out, int want)
 {
-    const vf scale = v_scale_down(v_exponent(x.length)), zero = v_f(R(0.0)), inf = v_infinity();
+    const vf scale = v_scale_down(v_exponent(x.length)), zero = v_f(R(0.0));
     const nearest c = nearest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
-    const vf radius2 = (radius * scale) * (radius * scale);
-    const vm in_contact = v_le(c.distance2, radius2);
-    out->t_first = v_sel(still, v_sel(in_contact, -inf, inf), out->t_first);
+    const sweep_rest r = sweep_at_rest(c.distance2, (radius * scale) * (radius * scale));
+    out->t_first = v_sel(still, r.first, out->t_first);
     if (want == SWEEP_FIRST)
         return;
-    const vi contact = vi_sel(v_eq(c.distance2, radius2), v_i(STATE_TOUCHING), v_i(STATE_OVERLAPPING));
-    out->t_last = v_sel(still, v_sel(in_contact, inf, -inf), out->t_last);
-    out->state = vi_sel(still, vi_sel(in_contact, contact, v_i(STATE_MISS)), out->state);
+    out->t_last = v_sel(still, r.last, out->t_last);
+    out->state = vi_sel(still, r.state, out->state);
     if (want != SWEEP_FULL)
         return;
-    const v3 point = sweep_place(in, sweep_foot_of(in, c.at), zero, in_contact, 0);
-    const vi feature = vi_sel(in_contact, c.at.feature, v_i(FEATURE_NONE));
+    const v3 point = sweep_place(in, sweep_foot_of(in, c.at), zero, r.in_contact, 0);
+    const vi feature = vi_sel(r.in_contact, c.at.feature, v_i(FEATURE_NONE));
     out->point_first = v3_sel(still, point, out->point_first);
     out->point_last = v3_sel(still, point, out->point_last);
     out->feature_first = vi_sel(still, feature, out->feature_first);
