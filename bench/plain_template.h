@@ -82,4 +82,4 @@ static void stream_columns(const plain_columns *columns)
     }
 }
 
-const plain_loops PLAIN_TABLE = {PLAIN_NAME, PLAIN_BITS, ericson_overlap, ericson_axes, stream_rows, stream_columns};
+const plain_loops PLAIN_TABLE = {PLAIN_NAME, ericson_overlap, ericson_axes, stream_rows, stream_columns};

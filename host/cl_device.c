@@ -54,7 +54,7 @@ static void read_limits(caromi_device *d)
     d->info.lanes = d->lanes;
     /* Enough to fill a device, short enough for watchdogs. PoCL compiles a kernel once more for launches of 2^16
      * work-items: staying below runs the code that was probed. */
-    d->max_items = d->gpu ? 1u << 20 : 1u << 15;
+    d->max_items = d->gpu ? 1u << 20 : (1u << 16) - 64;
 }
 
 static carom_status open_device(caromi_device *d, cl_platform_id platform, carom_error *err)

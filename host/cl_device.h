@@ -30,7 +30,7 @@ typedef struct caromi_cl_column {
     int shared;    /* direct belongs to an earlier column with the same array */
 } caromi_cl_column;
 
-enum { CAROMI_EVENTS_MAX = COLUMNS_MAX };
+enum { CAROMI_EVENTS_MAX = 2 * COLUMNS_MAX }; /* a map and an unmap each */
 
 /* Events of a chunk by what they measure. */
 typedef struct caromi_cl_events {

@@ -273,7 +273,8 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
     return CAROM_OK;
 }
 
-/* A map waits for the kernel and makes its writes visible, in the caller's array too; a read brings them over. */
+/* A map follows the kernel and makes its writes visible; a read brings them over. A caller's own array is let go at once:
+ * what is visible stays there, and one wait then covers all. */
 static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     for (uint32_t i = 0; i < s->out_count; i++) {
@@ -290,6 +291,13 @@ static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caro
             code = clEnqueueReadBuffer(slot->queue, c->memory, CL_FALSE, 0, bytes, c->host, 0, NULL, &event);
         if (code != CL_SUCCESS)
             return caromi_cl_fail(d, code, d->unified ? "clEnqueueMapBuffer" : "clEnqueueReadBuffer", err);
+        add_event(&slot->download, event);
+        if (c->direct == NULL)
+            continue;
+        code = clEnqueueUnmapMemObject(slot->queue, c->direct, c->host, 0, NULL, &event);
+        c->host = NULL;
+        if (code != CL_SUCCESS)
+            return caromi_cl_fail(d, code, "clEnqueueUnmapMemObject", err);
         add_event(&slot->download, event);
     }
     return CAROM_OK;
@@ -331,10 +339,20 @@ static carom_status check_events(caromi_device *d, const caromi_cl_events *e, do
     return CAROM_OK;
 }
 
+/* The queue is in order: waiting for its last command first wakes this thread once, not once for each. What went wrong
+ * is found afterwards. */
+static void wait_for_last(const caromi_cl_slot *slot)
+{
+    const caromi_cl_events *e = slot->download.count > 0 ? &slot->download : &slot->compute;
+    if (e->count > 0)
+        (void)clWaitForEvents(1, &e->event[e->count - 1]);
+}
+
 /* Wait for the chunk and deliver it. */
 static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
                                  carom_error *err)
 {
+    wait_for_last(slot);
     carom_status status = check_events(d, &slot->upload, &stats->upload, err);
     if (status == CAROM_OK)
         status = check_events(d, &slot->compute, &stats->compute, err);
@@ -412,12 +430,6 @@ static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_
         }
         if (status != CAROM_OK)
             abandon(d, s, slot, done, stats);
-    }
-    for (int i = 0; status == CAROM_OK && d->unified && i < CAROMI_SLOTS; i++) {
-        /* Unmapping what lies over the caller's arrays must be over before the call returns. */
-        const cl_int code = clFinish(d->slots[i].queue);
-        if (code != CL_SUCCESS)
-            status = caromi_cl_fail(d, code, "clFinish", err);
     }
     return status;
 }

@@ -29,12 +29,15 @@
 /* ---------------------------------------------------------------- OpenCL C */
 #pragma OPENCL FP_CONTRACT OFF
 #if LANES > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
-/* Compiled for a CPU itself, where the built-in prefetch() does nothing; SPIR-V knows no other. */
+/* Compiled for a CPU itself, where the built-in prefetch() does nothing. (SPIR-V knows no other.) */
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((size_t)(base) + (bytes)))
+#define LANG_UNROLL _Pragma("unroll")
+#define FN static inline __attribute__((always_inline)) /* a call saves and restores every vector register */
 #else
 #define v_prefetch(base, bytes) (void)0
-#endif
+#define LANG_UNROLL
 #define FN static inline
+#endif
 #define G __global
 typedef float real;
 typedef uchar u8;
@@ -97,6 +100,11 @@ FN vf v_positive_zero(vf x)
 #include <stdint.h>
 #include <string.h>
 #define FN static inline __attribute__((always_inline, unused))
+#if defined(__clang__)
+#define LANG_UNROLL _Pragma("unroll")
+#else
+#define LANG_UNROLL _Pragma("GCC unroll 24")
+#endif
 #define G
 /* May point beyond the array: a hint, not an access. */
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((uintptr_t)(base) + (bytes)))

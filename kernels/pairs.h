@@ -100,8 +100,10 @@ FN void pairs_contact(in_columns in, out_columns out, size_t i)
 FN void pairs_prefetch(in_columns in, int in_count, out_columns out, int out_count, int bytes, size_t i)
 {
     i += PREFETCH_AHEAD;
+    LANG_UNROLL
     for (int c = 0; c < in_count; c++)
         v_prefetch(in[c], i * sizeof(real));
+    LANG_UNROLL
     for (int c = 0; c < out_count; c++)
         if (!(bytes >> c & 1))
             v_prefetch(out[c], i * sizeof(real));
