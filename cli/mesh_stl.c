@@ -71,6 +71,8 @@ static int read_facet(const mesh_file *file, mesh_scan *scan, mesh_data *out)
         for (int k = 0; i >= 1 && i <= 3 && k < 3; k++)
             if (!mesh_scan_float(scan, &corners[3 * (i - 1) + k]))
                 return refuse(file, scan, "three numbers after 'vertex'");
+        if (i >= 1 && i <= 3 && mesh_scan_word(scan, &word, &length))
+            return refuse(file, scan, "no more than three numbers after 'vertex'");
     }
     return add_facet(out, corners);
 }

@@ -82,6 +82,8 @@ static int obj_face(const mesh_file *file, mesh_scan *scan, corner_list *list, m
         if (more && !mesh_scan_line(scan, 1))
             break;
     }
+    if (list->count == 0)
+        return refuse(file, scan, "the corners of a face after 'f'");
     return mesh_add_polygon(out, list->data, list->count);
 }
 

@@ -144,10 +144,13 @@ static int set_start(const char *value, cli_options *out)
 
 static int set_threads(const char *value, cli_options *out)
 {
+    enum { MOST = 1024 }; /* the library's */
     uint64_t threads;
-    if (!parse_count(value, 1, 1024, &threads))
-        return cli_refuse(EXIT_USAGE, "--threads: expected a whole number from 1 to 1024, got '%s'", value);
-    out->threads = (uint32_t)threads;
+    if (!parse_count(value, 1, UINT64_MAX, &threads))
+        return cli_refuse(EXIT_USAGE, "--threads: expected a whole number >= 1, got '%s'", value);
+    if (threads > MOST)
+        cli_message("--threads %s: %d are used, the most there can be", value, (int)MOST);
+    out->threads = (uint32_t)(threads < MOST ? threads : MOST);
     return -1;
 }
 

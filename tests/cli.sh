@@ -54,6 +54,7 @@ expect "threads 0" 2 '0' sweep --threads 0 --pairs good.csv
 expect "threads -1" 2 '-1' sweep --threads -1 --pairs good.csv
 expect "threads x" 2 'x' sweep --threads x --pairs good.csv
 expect "threads 1" 0 '' sweep --threads 1 --pairs good.csv
+expect "threads 5000" 0 '1024 are used' sweep --threads 5000 --pairs good.csv
 expect "bad accuracy" 2 'slow' sweep --accuracy slow --pairs good.csv
 expect "missing file" 2 'nowhere.csv' sweep --pairs nowhere.csv
 expect "directory for a file" 2 '' sweep --pairs .
@@ -234,6 +235,10 @@ printf '%s\n' ply 'format ascii 1.0' 'element vertex 3' 'property float x' 'prop
     'element tristrips 1' 'property list int int vertex_indices' end_header '0 0 0' '1 0 0' '0 1 0' '5 0 -1 0 1 2' > strip.ply
 expect "mesh: a strip that restarts early" 0 '' "$carom" info --backend cpu --mesh strip.ply
 check "mesh: has one triangle" grep -qE '\b1 triangle' stdout.txt
+printf '%s\n' 'solid a' 'facet normal 0 0 1' 'outer loop' 'vertex 0 0 0 5' 'vertex 1 0 0' 'vertex 0 1 0' endloop endfacet endsolid > four.stl
+expect "mesh: a fourth number in text stl" 2 'four.stl:4' sweep --mesh four.stl --spheres sp.csv
+printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 0 1 0' 'f 1 2 3' f > bare.obj
+expect "mesh: a face without corners in obj" 2 'bare.obj:5' sweep --mesh bare.obj --spheres sp.csv
 head -c 150 two.ply > cut.ply
 expect "mesh: truncated ply header or body" 2 'cut.ply' sweep --mesh cut.ply --spheres sp.csv
 head -c -5 two.ply > cut.ply
