@@ -4,7 +4,9 @@
 /// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
 /// taken as exact real numbers. Every call that can fail returns a carom_status and, if `err` is not
 /// NULL, a sentence that names the argument, the value and the limit. Nothing is global, nothing aborts,
-/// no environment variable is read. What each answer means is written in docs/design.md.
+/// no environment variable is read. (OpenMP's run time reads its own, and ends the process if a thread that could be
+/// started when the context was made cannot be started later; `threads` = 1 or a build without OpenMP never starts
+/// one.) What each answer means is written in docs/design.md.
 #ifndef CAROM_CAROM_H
 #define CAROM_CAROM_H
 
@@ -316,8 +318,8 @@ CAROM_API int carom_context_device(const carom_context *context, carom_device_in
 /// out   every requested array fully written; must not alias an input
 /// stats optional. err optional, caller-owned. Nothing is retained after return.
 /// returns CAROM_OK | INVALID_ARGUMENT (which, why) | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also
-///         KERNEL_BUILD | NOT_BIT_EXACT (each kernel is probed when first used) | DEVICE_LOST (outputs undefined). After
-///         these three the device is given up, and every later batch of this context fails alike
+///         KERNEL_BUILD | NOT_BIT_EXACT (each kernel is probed when first used) | DEVICE_LOST (outputs undefined).
+///         After these three the device is given up, and every later batch of this context fails alike
 /// bits  identical on every backend, ISA, thread count and chunk size. threads: one call at a time per context.
 /// cost  54 to 111 bytes of traffic per pair; docs/performance.md. source: Eberly, docs/numerics.md
 CAROM_API carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *desc,
