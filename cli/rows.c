@@ -13,6 +13,11 @@ carom_points rows_points(const csv_column *x, uint64_t from)
     return (carom_points){x[0].data + from, x[1].data + from, x[2].data + from, sizeof(float)};
 }
 
+carom_points_out rows_points_out(float *xyz)
+{
+    return (carom_points_out){xyz, xyz + 1, xyz + 2, 3 * sizeof(float)};
+}
+
 void rows_write_vector(output *out, const float *v)
 {
     for (int axis = 0; axis < 3; axis++) {

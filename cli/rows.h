@@ -32,6 +32,8 @@ typedef struct rows_query {
 
 /* Three columns side by side as points. */
 carom_points rows_points(const csv_column *x, uint64_t from);
+/* An array of x y z, x y z, ... to be filled. */
+carom_points_out rows_points_out(float *xyz);
 /* ",x,y,z" */
 void rows_write_vector(output *out, const float *v);
 

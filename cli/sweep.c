@@ -28,11 +28,6 @@ static const csv_column columns[] = {
 
 enum { STATE, T_FIRST, POINT_FIRST, FEATURE_FIRST, T_LAST, POINT_LAST, FEATURE_LAST };
 
-static carom_points_out points_out(float *xyz)
-{
-    return (carom_points_out){xyz, xyz + 1, xyz + 2, 3 * sizeof(float)};
-}
-
 static carom_status ask(void *context, const cli_options *options, const csv_column *c, uint64_t from, uint64_t count,
                         const rows_field *fields, carom_stats *stats, carom_error *err)
 {
@@ -53,8 +48,8 @@ static carom_status ask(void *context, const cli_options *options, const csv_col
         .state = fields[STATE].bytes,
         .t_first = fields[T_FIRST].floats,
         .t_last = fields[T_LAST].floats,
-        .point_first = points_out(fields[POINT_FIRST].floats),
-        .point_last = points_out(fields[POINT_LAST].floats),
+        .point_first = rows_points_out(fields[POINT_FIRST].floats),
+        .point_last = rows_points_out(fields[POINT_LAST].floats),
         .feature_first = fields[FEATURE_FIRST].bytes,
         .feature_last = fields[FEATURE_LAST].bytes,
     };

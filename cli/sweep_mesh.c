@@ -21,11 +21,6 @@ static const csv_column sphere_columns[] = {
 
 enum { TRIANGLE, STATE, T, POINT, NORMAL, FEATURE };
 
-static carom_points_out points_out(float *xyz)
-{
-    return (carom_points_out){xyz, xyz + 1, xyz + 2, 3 * sizeof(float)};
-}
-
 static carom_status ask(void *mesh, const cli_options *options, const csv_column *c, uint64_t from, uint64_t count,
                         const rows_field *fields, carom_stats *stats, carom_error *err)
 {
@@ -44,8 +39,8 @@ static carom_status ask(void *mesh, const cli_options *options, const csv_column
         .triangle = fields[TRIANGLE].integers,
         .state = fields[STATE].bytes,
         .t = fields[T].floats,
-        .point = points_out(fields[POINT].floats),
-        .normal = points_out(fields[NORMAL].floats),
+        .point = rows_points_out(fields[POINT].floats),
+        .normal = rows_points_out(fields[NORMAL].floats),
         .feature = fields[FEATURE].bytes,
     };
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);

@@ -98,6 +98,8 @@ void caromi_parallel(uint32_t threads, uint64_t tasks, caromi_task_fn *run, void
         }
         return;
     }
+#else
+    (void)threads;
 #endif
     const uint64_t mode = caromi_float_mode_set();
     for (uint64_t i = 0; i < tasks; i++)

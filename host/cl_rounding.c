@@ -101,7 +101,9 @@ carom_status caromi_probe_rounding(caromi_device *d, carom_error *err)
     if (p == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
     make_inputs(p);
+    d->probing = 1;
     status = run_probe(d, p, err);
+    d->probing = 0;
     caromi_free(d->context, p);
     return status;
 }

@@ -29,7 +29,7 @@ static void device_string(cl_device_id id, cl_device_info what, char *out, size_
     char text[1024] = "";
     if (clGetDeviceInfo(id, what, sizeof text - 1, text, NULL) != CL_SUCCESS)
         text[0] = '\0';
-    (void)snprintf(out, size, "%s", text);
+    (void)snprintf(out, size, "%.*s", (int)size - 1, text);
 }
 
 static void platform_string(cl_platform_id id, char *out, size_t size)
@@ -37,7 +37,7 @@ static void platform_string(cl_platform_id id, char *out, size_t size)
     char text[1024] = "";
     if (clGetPlatformInfo(id, CL_PLATFORM_NAME, sizeof text - 1, text, NULL) != CL_SUCCESS)
         text[0] = '\0';
-    (void)snprintf(out, size, "%s", text);
+    (void)snprintf(out, size, "%.*s", (int)size - 1, text);
 }
 
 static uint64_t device_number(cl_device_id id, cl_device_info what, size_t size)

@@ -273,8 +273,18 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
     return CAROM_OK;
 }
 
-/* A map follows the kernel and makes its writes visible; a read brings them over. A caller's own array is let go at once:
- * what is visible stays there, and one wait then covers all. */
+/* A caller's own array is let go right behind its map: what is visible stays there, and one wait covers all. Where a map
+ * is not known before it is done (rusticl), deliver() does it. */
+static void unmap_direct(caromi_cl_slot *slot, caromi_cl_column *c)
+{
+    cl_event event = NULL;
+    if (c->direct == NULL || clEnqueueUnmapMemObject(slot->queue, c->direct, c->host, 0, NULL, &event) != CL_SUCCESS)
+        return;
+    c->host = NULL;
+    add_event(&slot->download, event);
+}
+
+/* A map follows the kernel and makes its writes visible; a read brings them over. */
 static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     for (uint32_t i = 0; i < s->out_count; i++) {
@@ -292,13 +302,7 @@ static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caro
         if (code != CL_SUCCESS)
             return caromi_cl_fail(d, code, d->unified ? "clEnqueueMapBuffer" : "clEnqueueReadBuffer", err);
         add_event(&slot->download, event);
-        if (c->direct == NULL)
-            continue;
-        code = clEnqueueUnmapMemObject(slot->queue, c->direct, c->host, 0, NULL, &event);
-        c->host = NULL;
-        if (code != CL_SUCCESS)
-            return caromi_cl_fail(d, code, "clEnqueueUnmapMemObject", err);
-        add_event(&slot->download, event);
+        unmap_direct(slot, c);
     }
     return CAROM_OK;
 }
@@ -348,21 +352,14 @@ static void wait_for_last(const caromi_cl_slot *slot)
         (void)clWaitForEvents(1, &e->event[e->count - 1]);
 }
 
-/* Wait for the chunk and deliver it. */
-static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
-                                 carom_error *err)
+/* Scatter what was staged, and unmap what still is mapped; over the caller's arrays before the call returns. */
+static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                            carom_error *err)
 {
-    wait_for_last(slot);
-    carom_status status = check_events(d, &slot->upload, &stats->upload, err);
-    if (status == CAROM_OK)
-        status = check_events(d, &slot->compute, &stats->compute, err);
-    if (status == CAROM_OK)
-        status = check_events(d, &slot->download, &stats->download, err);
-    if (status != CAROM_OK)
-        return status;
     const double start = caromi_now();
     copy_job job = {.stream = s, .slot = slot};
     uint32_t staged = 0;
+    int late = 0;
     for (uint32_t i = 0; i < s->out_count; i++)
         if (s->out[i].base != NULL && slot->out[i].direct == NULL)
             job.columns[staged++] = i;
@@ -375,11 +372,29 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
             continue;
         const cl_int code = clEnqueueUnmapMemObject(slot->queue, caromi_column_memory(c), c->host, 0, NULL, NULL);
         c->host = NULL;
+        late |= c->direct != NULL;
         if (code != CL_SUCCESS)
             return caromi_cl_fail(d, code, "clEnqueueUnmapMemObject", err);
     }
-    retire(slot);
-    return CAROM_OK;
+    const cl_int code = late ? clFinish(slot->queue) : CL_SUCCESS;
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clFinish", err);
+}
+
+/* Wait for the chunk and deliver it. */
+static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                                 carom_error *err)
+{
+    wait_for_last(slot);
+    carom_status status = check_events(d, &slot->upload, &stats->upload, err);
+    if (status == CAROM_OK)
+        status = check_events(d, &slot->compute, &stats->compute, err);
+    if (status == CAROM_OK)
+        status = check_events(d, &slot->download, &stats->download, err);
+    if (status == CAROM_OK)
+        status = deliver(d, s, slot, stats, err);
+    if (status == CAROM_OK)
+        retire(slot);
+    return status;
 }
 
 /* ---------------------------------------------------------------- the whole stream */

@@ -2,6 +2,8 @@
 /* Queries and answers of the three pair types, as tables of columns and fields. */
 #include "support.h"
 
+#include <math.h>
+
 /* ---- types as tables -------------------------------------------------------------------------------------------- */
 
 typedef struct query_field {
@@ -169,6 +171,17 @@ queries queries_mixed(int type, uint64_t seed, size_t count)
     for (size_t i = 0; i < count; i++)
         put_family(&q, i, i % ref_family_count(), seed, i / ref_family_count());
     return q;
+}
+
+double queries_scale(const ref_sweep_case *c)
+{
+    double scale = c->radius;
+    for (int k = 0; k < 3; k++) {
+        scale = fmax(scale, fabs((double)c->center[k]));
+        for (int v = 0; v < 3; v++)
+            scale = fmax(scale, fabs((double)c->p[v][k]));
+    }
+    return scale;
 }
 
 void queries_print(const queries *q, size_t i)

@@ -38,17 +38,6 @@ static double true_time(ref_sweep_case c, double by)
                                                                            : HUGE_VAL;
 }
 
-static double case_scale(const ref_sweep_case *c)
-{
-    double scale = c->radius;
-    for (int k = 0; k < 3; k++) {
-        scale = fmax(scale, fabs((double)c->center[k]));
-        for (int v = 0; v < 3; v++)
-            scale = fmax(scale, fabs((double)c->p[v][k]));
-    }
-    return scale;
-}
-
 /* A hit that is none, or later than a surely earlier one. */
 static void judge_times(const scene *s, const balls *b, const hits *h, size_t i)
 {
@@ -57,7 +46,7 @@ static void judge_times(const scene *s, const balls *b, const hits *h, size_t i)
     for (size_t k = 0; k < s->triangle_count; k++) {
         ref_sweep_case c;
         balls_case(b, i, s, k, &c);
-        double margin = MARGIN * case_scale(&c), late = true_time(c, -margin);
+        double margin = MARGIN * queries_scale(&c), late = true_time(c, -margin);
         if (late <= t_max * (1.0 - TIME) && late * (1.0 + TIME) + (double)FLT_MIN < t) {
             print_error("triangle %zu is surely hit at %a\n", k, late);
             wrong(b, h, i, "an earlier hit was lost");
@@ -84,7 +73,7 @@ static void judge_contact(const scene *s, const balls *b, const hits *h, size_t 
     double t = (double)hit_float(h, HIT_T, i), length2 = 0.0, radius, off = 0.0, away = 0.0, distance2 = 0.0;
     ref_sweep_case c;
     balls_case(b, i, s, (size_t)hit_triangle(h, i), &c);
-    double scale = case_scale(&c);
+    double scale = queries_scale(&c);
     radius = c.radius;
     for (int k = 0; k < 3; k++)
         scale = fmax(scale, fabs(t * (double)c.velocity[k]));

@@ -114,22 +114,11 @@ static void explain(const queries *q, const answers *a, size_t i, const char *wh
     fail_msg("%s query %zu: %s", query_name(q->type), i, what);
 }
 
-static double scale_of(const ref_sweep_case *c)
-{
-    double scale = c->radius;
-    for (int k = 0; k < 3; k++) {
-        scale = fmax(scale, fabs((double)c->center[k]));
-        for (int v = 0; v < 3; v++)
-            scale = fmax(scale, fabs((double)c->p[v][k]));
-    }
-    return scale;
-}
-
 /* Is `state` right for a radius within the margin? If two radii there differ, the pair lies at a decision. */
 static int near_sweep(ref_sweep_case c, int state)
 {
     ref_sweep_answer low = {.state = REF_MISS}, high;
-    double radius = c.radius, margin = MARGIN * scale_of(&c);
+    double radius = c.radius, margin = MARGIN * queries_scale(&c);
     c.radius = radius + margin;
     ref_sweep(&c, &high);
     if (radius >= margin) {
@@ -164,7 +153,7 @@ static void judge_contact(const queries *q, const answers *a, size_t i, int last
         return;
     }
     vec x, drift, p[3], point, speed;
-    double when = (double)time, scale = scale_of(&c);
+    double when = (double)time, scale = queries_scale(&c);
     for (int k = 0; k < 3; k++) {
         speed[k] = (double)c.velocity[k] - (double)c.w[k];
         drift[k] = when * (double)c.w[k];
@@ -279,7 +268,7 @@ static void judge_overlap(const queries *q, const answers *a, size_t i, tally *t
         explain(q, a, i, "mask and overlap contradict each other");
     if (overlap == exact.overlap && axes == exact.axes)
         return;
-    double radius = c.radius, margin = MARGIN * scale_of(&c);
+    double radius = c.radius, margin = MARGIN * queries_scale(&c);
     c.radius = radius + margin;
     ref_overlap(&c, &high);
     if (radius >= margin) {
