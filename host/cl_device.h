@@ -3,6 +3,7 @@
 #ifndef CAROM_CL_DEVICE_H
 #define CAROM_CL_DEVICE_H
 #include <CL/cl.h>
+#include <assert.h>
 
 #include "cl.h"
 
@@ -114,12 +115,19 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
                                carom_error *err);
 void caromi_slot_release(caromi_cl_slot *slot);
 
+static inline void caromi_add_event(caromi_cl_events *events, cl_event event)
+{
+    assert(events->count < CAROMI_EVENTS_MAX);
+    if (event != NULL)
+        events->event[events->count++] = event;
+}
+
 static inline cl_mem caromi_column_memory(const caromi_cl_column *column)
 {
     return column->direct ? column->direct : column->memory;
 }
 
-/* Set arguments from *next on: the first `count` columns. */
+/* Set arguments from *next on: the first `count` columns; cl_program.c. */
 cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_column *columns, uint32_t count);
 /* Set the number of work-items as the last argument and enqueue that many. */
 carom_status caromi_enqueue(caromi_device *device, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel text into programs: one per kernel, built when first needed, so that nobody waits for one that is not used. */
+/* Kernel text into programs, one per kernel, built when first needed, so that nobody waits for one that is not used; and
+ * their launches. */
 #include <stdio.h>
 #include <string.h>
 
@@ -117,4 +118,38 @@ void caromi_programs_release(caromi_device *d)
         if (d->programs[i].program != NULL)
             (void)clReleaseProgram(d->programs[i].program);
     }
+}
+
+/* ---------------------------------------------------------------- launches */
+
+cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_column *columns, uint32_t count)
+{
+    cl_int code = CL_SUCCESS;
+    for (uint32_t i = 0; i < count && code == CL_SUCCESS; i++) {
+        const cl_mem memory = caromi_column_memory(&columns[i]);
+        code = clSetKernelArg(kernel, (*next)++, sizeof memory, &memory);
+    }
+    return code;
+}
+
+carom_status caromi_enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument, uint64_t items,
+                            carom_error *err)
+{
+    /* One size for every launch: some compilers build a kernel anew for each. */
+    size_t local = 64, most = 0;
+    const cl_uint live = (cl_uint)items;
+    cl_event event = NULL;
+    cl_int code = clSetKernelArg(kernel, argument, sizeof live, &live);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    if (clGetKernelWorkGroupInfo(kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL) == CL_SUCCESS &&
+        most > 0)
+        while (local > most)
+            local /= 2;
+    const size_t global = ((size_t)items + local - 1) / local * local;
+    code = clEnqueueNDRangeKernel(slot->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clEnqueueNDRangeKernel", err);
+    caromi_add_event(&slot->compute, event);
+    return CAROM_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns through a device, chunk by chunk. While one chunk computes, the next is gathered and sent and the one before
  * is fetched. Where host and device share memory, contiguous columns are not copied at all. */
-#include <assert.h>
 #include <string.h>
 
 #include "cl_device.h"
@@ -153,13 +152,6 @@ static void copy_columns(const caromi_device *d, copy_job *job, caromi_task_fn *
 
 /* ---------------------------------------------------------------- a chunk's way in */
 
-static void add_event(caromi_cl_events *e, cl_event event)
-{
-    assert(e->count < CAROMI_EVENTS_MAX);
-    if (event != NULL)
-        e->event[e->count++] = event;
-}
-
 static int range_overlaps(const char *a, const char *b, size_t bytes)
 {
     return a < b + bytes && b < a + bytes;
@@ -216,7 +208,7 @@ static carom_status send_column(caromi_device *d, caromi_cl_slot *slot, caromi_c
     }
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, d->unified ? "clEnqueueUnmapMemObject" : "clEnqueueWriteBuffer", err);
-    add_event(&slot->upload, event);
+    caromi_add_event(&slot->upload, event);
     return CAROM_OK;
 }
 
@@ -281,7 +273,7 @@ static void unmap_direct(caromi_cl_slot *slot, caromi_cl_column *c)
     if (c->direct == NULL || clEnqueueUnmapMemObject(slot->queue, c->direct, c->host, 0, NULL, &event) != CL_SUCCESS)
         return;
     c->host = NULL;
-    add_event(&slot->download, event);
+    caromi_add_event(&slot->download, event);
 }
 
 /* A map follows the kernel and makes its writes visible; a read brings them over. */
@@ -301,7 +293,7 @@ static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caro
             code = clEnqueueReadBuffer(slot->queue, c->memory, CL_FALSE, 0, bytes, c->host, 0, NULL, &event);
         if (code != CL_SUCCESS)
             return caromi_cl_fail(d, code, d->unified ? "clEnqueueMapBuffer" : "clEnqueueReadBuffer", err);
-        add_event(&slot->download, event);
+        caromi_add_event(&slot->download, event);
         unmap_direct(slot, c);
     }
     return CAROM_OK;
@@ -482,36 +474,4 @@ carom_status caromi_stream_run(caromi_device *d, const caromi_stream *s, uint64_
         caromi_log(d->context, CAROM_LOG_INFO, "%s has no memory for %llu queries at a time; trying half", d->info.name,
                    (unsigned long long)chunk);
     }
-}
-
-cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_column *columns, uint32_t count)
-{
-    cl_int code = CL_SUCCESS;
-    for (uint32_t i = 0; i < count && code == CL_SUCCESS; i++) {
-        const cl_mem memory = caromi_column_memory(&columns[i]);
-        code = clSetKernelArg(kernel, (*next)++, sizeof memory, &memory);
-    }
-    return code;
-}
-
-carom_status caromi_enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument, uint64_t items,
-                            carom_error *err)
-{
-    /* One size for every launch: some compilers build a kernel anew for each. */
-    size_t local = 64, most = 0;
-    const cl_uint live = (cl_uint)items;
-    cl_event event = NULL;
-    cl_int code = clSetKernelArg(kernel, argument, sizeof live, &live);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    if (clGetKernelWorkGroupInfo(kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL) == CL_SUCCESS &&
-        most > 0)
-        while (local > most)
-            local /= 2;
-    const size_t global = ((size_t)items + local - 1) / local * local;
-    code = clEnqueueNDRangeKernel(slot->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clEnqueueNDRangeKernel", err);
-    add_event(&slot->compute, event);
-    return CAROM_OK;
 }

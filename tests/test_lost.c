@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* A device that dies in the middle of a batch: what it has answered stands, the CPU answers the rest with the same bits,
+ * log and statistics say so, and the device is not used again. This program stands between the library and the OpenCL
+ * loader, for its own definitions of two calls come first. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <dlfcn.h>
+
+#include "support.h"
+
+enum { MANY = 1 << 20, CHUNKS = 4, SEED = 58 };
+
+/* The call of its kind, counted from 1, that fails; 0: none. */
+typedef struct saboteur {
+    int calls, fail_at;
+} saboteur;
+static saboteur launch, command;
+
+static int fails(saboteur *s)
+{
+    return ++s->calls == s->fail_at;
+}
+
+/* A launch that the driver refuses. */
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
+                              const size_t *global, const size_t *local, cl_uint waits, const cl_event *wait,
+                              cl_event *event)
+{
+    cl_int (*next)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint,
+                   const cl_event *, cl_event *);
+    *(void **)&next = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
+    return fails(&launch) ? CL_OUT_OF_RESOURCES
+                          : next(queue, kernel, dimensions, offset, global, local, waits, wait, event);
+}
+
+/* A command that was accepted and ended badly. */
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value, size_t *used)
+{
+    cl_int (*next)(cl_event, cl_event_info, size_t, void *, size_t *);
+    *(void **)&next = dlsym(RTLD_NEXT, "clGetEventInfo");
+    cl_int code = next(event, what, size, value, used);
+    if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && fails(&command))
+        *(cl_int *)value = CL_OUT_OF_RESOURCES;
+    return code;
+}
+
+static void sabotage(saboteur *s, int fail_at)
+{
+    launch = command = (saboteur){0, 0};
+    s->fail_at = fail_at;
+}
+
+static void count_warnings(void *user, carom_log_level level, const char *line)
+{
+    (void)line;
+    *(int *)user += level <= CAROM_LOG_WARNING;
+}
+
+static carom_context *open_device(carom_backend backend, int *warnings)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = backend;
+    desc.device = getenv("CAROM_TEST_DEVICE");
+    desc.device_chunk = MANY / CHUNKS;
+    desc.log = count_warnings;
+    desc.log_user = warnings;
+    test_ok("context", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+static carom_stats ask_all(carom_context *context, const queries *q, const answers *expected)
+{
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    inputs in = inputs_of(q);
+    answers got = answers_alloc(q->type, q->count, 0xa5);
+    test_ok("a large batch", ask_as(context, q->type, q->count, &in, &got, ALL_FIELDS, &stats, &err), &err);
+    answers_compare(q, expected, &got, q->count, ALL_FIELDS, "a device that dies");
+    answers_free(&got);
+    assert_int_equal(stats.on_device + stats.on_cpu, q->count);
+    return stats;
+}
+
+/* Fail call after call of a batch until none is left to fail. */
+static void check_auto(saboteur *s, const queries *q, const answers *expected)
+{
+    int died = 0, partly = 0;
+    for (int fail_at = 1;; fail_at++) {
+        int warnings = 0;
+        carom_context *context = open_device(CAROM_BACKEND_AUTO, &warnings);
+        carom_stats stats = ask_all(context, q, expected); /* opens the device, builds and probes */
+        assert_int_equal(stats.on_device, q->count);
+        sabotage(s, fail_at);
+        stats = ask_all(context, q, expected);
+        int all_done = s->calls < fail_at;
+        sabotage(s, 0);
+        if (!all_done) {
+            died++;
+            partly += stats.on_device > 0;
+            assert_true(stats.on_cpu > 0);
+            assert_int_equal(stats.fallen_back, stats.on_cpu);
+            assert_true(stats.fallback_reason[0] != '\0');
+            assert_int_equal(warnings, 1);
+            stats = ask_all(context, q, expected);
+            assert_int_equal(stats.on_device, 0);
+            assert_int_equal(stats.fallen_back, q->count);
+        }
+        carom_context_destroy(context);
+        if (all_done)
+            break;
+    }
+    assert_true(died >= CHUNKS && partly > 0);
+}
+
+static void test_auto(void **state)
+{
+    carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
+    queries q = queries_mixed(SPHERES, SEED, MANY);
+    answers expected = answers_alloc(q.type, q.count, 0x5a);
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    ask(cpu, &q, &expected, ALL_FIELDS);
+    check_auto(*state, &q, &expected);
+    carom_context_destroy(cpu);
+    answers_free(&expected);
+    queries_free(&q);
+}
+
+static void test_opencl(void **state)
+{
+    carom_context_destroy(test_device(0, 0));
+    int warnings = 0;
+    queries q = queries_mixed(SPHERES, SEED, 5000);
+    answers got = answers_alloc(q.type, q.count, 0xa5);
+    inputs in = inputs_of(&q);
+    carom_error err = {0};
+    carom_context *context = open_device(CAROM_BACKEND_OPENCL, &warnings);
+    test_ok("a batch", ask_as(context, q.type, q.count, &in, &got, ALL_FIELDS, NULL, &err), &err);
+    sabotage(*state, 1);
+    test_error(ask_as(context, q.type, q.count, &in, &got, ALL_FIELDS, NULL, &err), CAROM_ERROR_DEVICE_LOST, &err,
+               "-5");
+    sabotage(*state, 0);
+    test_error(ask_as(context, q.type, q.count, &in, &got, ALL_FIELDS, NULL, &err), CAROM_ERROR_DEVICE_LOST, &err,
+               "given up");
+    carom_context_destroy(context);
+    answers_free(&got);
+    queries_free(&q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        {"auto: a launch fails", test_auto, NULL, NULL, &launch},
+        {"auto: a command fails", test_auto, NULL, NULL, &command},
+        {"opencl: a launch fails", test_opencl, NULL, NULL, &launch},
+        {"opencl: a command fails", test_opencl, NULL, NULL, &command},
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
