@@ -80,7 +80,7 @@ void queries_put_sweep(queries *q, size_t i, const ref_sweep_case *c);
 void queries_put_spheres(queries *q, size_t i, const ref_spheres_case *c);
 void queries_get_sweep(const queries *q, size_t i, ref_sweep_case *c);
 void queries_get_spheres(const queries *q, size_t i, ref_spheres_case *c);
-double queries_scale(const ref_sweep_case *c); /* largest magnitude among positions and radius */
+double queries_scale(const ref_sweep_case *c);  /* largest magnitude among positions and radius */
 void queries_print(const queries *q, size_t i); /* in hex floats, ready to be a test case */
 
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
