@@ -51,6 +51,9 @@ static int is_required(const char *what)
     return 0;
 }
 
+carom_isa each_isa[] = {CAROM_ISA_AUTO, CAROM_ISA_SCALAR, CAROM_ISA_SSE41,
+                        CAROM_ISA_AVX2, CAROM_ISA_AVX512, CAROM_ISA_NEON};
+
 void test_skip(const char *what, const char *reason)
 {
     if (is_required(what))

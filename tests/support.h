@@ -33,6 +33,18 @@ int test_on_device(void);
 void test_skip(const char *what, const char *reason);
 /* A CPU context; skips if this machine lacks the instruction set. */
 carom_context *test_cpu(carom_isa isa, uint32_t threads);
+/* Every carom_isa at its own index, for a test's initial state. TEST_EACH_ISA(ON): ON(name, state) for each instruction set
+ * of this architecture. */
+extern carom_isa each_isa[CAROM_ISA_NEON + 1];
+#if defined(__x86_64__)
+#define TEST_EACH_ISA(ON)                                                                \
+    ON("scalar", &each_isa[CAROM_ISA_SCALAR]), ON("sse4.1", &each_isa[CAROM_ISA_SSE41]), \
+        ON("avx2", &each_isa[CAROM_ISA_AVX2]), ON("avx512", &each_isa[CAROM_ISA_AVX512])
+#elif defined(__aarch64__)
+#define TEST_EACH_ISA(ON) ON("scalar", &each_isa[CAROM_ISA_SCALAR]), ON("neon", &each_isa[CAROM_ISA_NEON])
+#else
+#define TEST_EACH_ISA(ON) ON("scalar", &each_isa[CAROM_ISA_SCALAR])
+#endif
 /* The device of this run; skips if there is none. 0 for what the device itself suggests. */
 carom_context *test_device(uint32_t lanes, uint32_t chunk);
 /* What this run is about: the device, or the CPU's best instruction set on two threads. */

@@ -281,22 +281,13 @@ static void test_device_answers(void **state)
 
 int main(void)
 {
-    static carom_isa isa[] = {CAROM_ISA_AUTO, CAROM_ISA_SCALAR, CAROM_ISA_SSE41,
-                              CAROM_ISA_AVX2, CAROM_ISA_AVX512, CAROM_ISA_NEON};
     static uint32_t lanes[] = {1, 4, 8, 16};
     const struct CMUnitTest on_cpu[] = {
-        ON("scalar", &isa[CAROM_ISA_SCALAR]),
-#if defined(__x86_64__)
-        ON("sse4.1", &isa[CAROM_ISA_SSE41]),
-        ON("avx2", &isa[CAROM_ISA_AVX2]),
-        ON("avx512", &isa[CAROM_ISA_AVX512]),
-#elif defined(__aarch64__)
-        ON("neon", &isa[CAROM_ISA_NEON]),
-#endif
+        TEST_EACH_ISA(ON),
     };
     const struct CMUnitTest on_device[] = {
-        {"device: answers", test_device_answers, NULL, NULL, &isa[CAROM_ISA_AUTO]},
-        COMMON("device", &isa[CAROM_ISA_AUTO]),
+        {"device: answers", test_device_answers, NULL, NULL, &each_isa[CAROM_ISA_AUTO]},
+        COMMON("device", &each_isa[CAROM_ISA_AUTO]),
         {"device: 1 lane", test_lanes, NULL, NULL, &lanes[0]},
         {"device: 4 lanes", test_lanes, NULL, NULL, &lanes[1]},
         {"device: 8 lanes", test_lanes, NULL, NULL, &lanes[2]},

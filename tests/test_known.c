@@ -384,18 +384,9 @@ static void test_known_spheres(void **state)
 
 int main(void)
 {
-    static carom_isa isa[] = {CAROM_ISA_AUTO, CAROM_ISA_SCALAR, CAROM_ISA_SSE41,
-                              CAROM_ISA_AVX2, CAROM_ISA_AVX512, CAROM_ISA_NEON};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hand_agrees_with_reference),
-        ON("scalar", &isa[CAROM_ISA_SCALAR]),
-#if defined(__x86_64__)
-        ON("sse4.1", &isa[CAROM_ISA_SSE41]),
-        ON("avx2", &isa[CAROM_ISA_AVX2]),
-        ON("avx512", &isa[CAROM_ISA_AVX512]),
-#elif defined(__aarch64__)
-        ON("neon", &isa[CAROM_ISA_NEON]),
-#endif
+        TEST_EACH_ISA(ON),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

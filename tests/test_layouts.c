@@ -301,19 +301,10 @@ static void test_outputs(void **state)
 
 int main(void)
 {
-    static carom_isa isa[] = {CAROM_ISA_AUTO, CAROM_ISA_SCALAR, CAROM_ISA_SSE41,
-                              CAROM_ISA_AVX2, CAROM_ISA_AVX512, CAROM_ISA_NEON};
     const struct CMUnitTest on_cpu[] = {
-        ON("scalar", &isa[CAROM_ISA_SCALAR]),
-#if defined(__x86_64__)
-        ON("sse4.1", &isa[CAROM_ISA_SSE41]),
-        ON("avx2", &isa[CAROM_ISA_AVX2]),
-        ON("avx512", &isa[CAROM_ISA_AVX512]),
-#elif defined(__aarch64__)
-        ON("neon", &isa[CAROM_ISA_NEON]),
-#endif
+        TEST_EACH_ISA(ON),
     };
-    const struct CMUnitTest on_device[] = {ON("device", &isa[CAROM_ISA_AUTO])};
+    const struct CMUnitTest on_device[] = {ON("device", &each_isa[CAROM_ISA_AUTO])};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }
