@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 # The kernel text as C character arrays, so that the library needs no files at run time. Run by cmake -P at build time
 # (KERNELS: the directory, OUTPUT: the C file), included by library.cmake for the function at the end.
-set(carom_kernel_files lang.h layout.h vec.h nearest.h sweep_view.h sweep_pieces.h sweep.h contact.h overlap.h spheres.h pairs.h mesh.h
-  pairs.cl mesh.cl rounding.cl)
+set(carom_kernel_files lang.h layout.h vec.h nearest.h sweep_view.h sweep_pieces.h sweep.h contact.h overlap.h spheres.h
+  columns.h pairs.h mesh.h overlap_exact.h pairs.cl mesh.cl rounding.cl)
+# Texts of exact mode: the first is where binary64 is spelled, and programs with them are built only for devices that have it.
+set(carom_wide_files wide.h residual.h proof.h sweep_exact.h contact_exact.h spheres_exact.h pairs_exact.h mesh_exact.h)
+list(APPEND carom_kernel_files ${carom_wide_files})
 
 if(CMAKE_SCRIPT_MODE_FILE)
   set(code "/* Made by cmake/embed.cmake from kernels/. */\n")
   foreach(name IN LISTS carom_kernel_files)
     file(READ ${KERNELS}/${name} text)
     # rusticl rejects a binary32 program that merely mentions the other type.
-    if(text MATCHES "(^|[^A-Za-z0-9_])double([^A-Za-z0-9_]|$)")
-      message(FATAL_ERROR "kernels/${name}: the word 'double' must not occur in binary32 kernels")
+    if(NOT name STREQUAL "wide.h" AND text MATCHES "(^|[^A-Za-z0-9_])double([^A-Za-z0-9_]|$)")
+      message(FATAL_ERROR "kernels/${name}: the word 'double' must not occur in kernels (wide.h spells it)")
     endif()
     # The texts are handed over in order; what they include is there already. Empty lines keep the numbering.
     string(REGEX REPLACE "#include \"[^\"\n]*\"" "" text "${text}")

@@ -39,7 +39,7 @@ typedef void caromi_mesh_fn(const struct caromi_mesh_view *mesh, const struct ca
 typedef struct caromi_isa_table {
     uint32_t lanes;
     caromi_pair_fn *pairs[CAROMI_PAIR_KERNEL_COUNT];
-    caromi_mesh_fn *mesh_first;
+    caromi_mesh_fn *mesh_first, *mesh_first_exact;
 } caromi_isa_table;
 
 /* The table for an instruction set of carom.h (CAROM_ISA_AUTO: the best), NULL if this build or machine lacks it. */
@@ -71,9 +71,10 @@ void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *fro
 
 /* Bytes of scratch that each thread needs for a pair batch. */
 size_t caromi_cpu_scratch_size(void);
-/* Answer pairs [first, first + count). scratch: threads * caromi_cpu_scratch_size() bytes, aligned to 64. */
-void caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch, const caromi_pair_batch *batch,
-                      uint64_t first, uint64_t count);
+/* Answer pairs [first, first + count). scratch: threads * caromi_cpu_scratch_size() bytes, aligned to 64. Returns how
+ * many of them exact mode settled in integers. */
+uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch,
+                          const caromi_pair_batch *batch, uint64_t first, uint64_t count);
 
 /* Rounding to nearest, no flushing to zero; returns what to hand back to caromi_float_mode_restore. */
 uint64_t caromi_float_mode_set(void);

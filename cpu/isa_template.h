@@ -2,6 +2,8 @@
 /* Every kernel at one lane count; included once per instruction set with LANES and ISA_NAME defined. */
 #include "cpu.h"
 #include "../kernels/pairs.h"
+#include "../kernels/overlap_exact.h"
+#include "../kernels/pairs_exact.h"
 #include "mesh_template.h"
 
 #define ISA_CAT_(a, b) a##b
@@ -24,4 +26,5 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .lanes = LANES,
     .pairs = {PAIR_KERNELS(ISA_ENTRY)},
     .mesh_first = mesh_first,
+    .mesh_first_exact = mesh_first_exact,
 };

@@ -18,4 +18,7 @@ typedef struct caromi_mesh_queries {
     float *t;
     size_t count;
 } caromi_mesh_queries;
+
+/* Settle in integers a query (CAROMI_MESH_IN numbers) that mesh_first_exact has left open. */
+void caromi_settle_mesh(const caromi_mesh_view *mesh, const float *query, int32_t *triangle, int32_t *state, float *t);
 #endif

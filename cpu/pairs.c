@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A pair batch over all cores: contiguous slices, staged in blocks where the caller's arrays are not columns already. */
+#include <stdatomic.h>
 #include <string.h>
 
-#include "cpu.h"
+#include "settle.h"
 
 enum { BLOCK = 512 };  /* pairs that are staged at a time: 96 KiB of scratch, within the second-level cache */
 enum { SMALL = 8192 }; /* a batch of so many may well be in a cache: half a megabyte */
@@ -38,8 +39,9 @@ size_t caromi_cpu_scratch_size(void)
     return 2 * COLUMNS_MAX * BLOCK * sizeof(float);
 }
 
-/* One block through the kernel; contiguous columns of whole groups of lanes are used in place. */
-static void run_block(const caromi_isa_table *isa, float *scratch, const caromi_pair_batch *batch, uint64_t first,
+/* One block through the kernel; contiguous columns of whole groups of lanes are used in place. Returns how many pairs
+ * exact mode settled in integers. */
+static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const caromi_pair_batch *batch, uint64_t first,
                       size_t count)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
@@ -69,6 +71,7 @@ static void run_block(const caromi_isa_table *isa, float *scratch, const caromi_
     for (uint32_t c = 0; c < shape->out_count; c++)
         if (out[c] == (void *)(scratch + (size_t)(COLUMNS_MAX + c) * BLOCK))
             caromi_scatter(&batch->out[c], first, out[c], count, caromi_out_size(shape, c));
+    return caromi_is_exact(batch->kernel) ? caromi_settle_pairs(batch, out[0], first, count) : 0;
 }
 
 /* A slice of a batch per task. */
@@ -77,11 +80,13 @@ typedef struct pair_job {
     char *scratch;
     const caromi_pair_batch *batch;
     uint64_t first, count, slices;
+    atomic_uint_fast64_t settled;
 } pair_job;
 
 static void run_slice(void *user, uint64_t slice, uint32_t thread)
 {
-    const pair_job *job = user;
+    pair_job *job = user;
+    uint64_t settled = 0;
     const uint64_t blocks = (job->count + BLOCK - 1) / BLOCK;
     /* Whole blocks, spread so that slices differ by one at most; no product that could overflow. */
     const uint64_t each = blocks / job->slices, extra = blocks % job->slices;
@@ -90,17 +95,20 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
     float *scratch = (float *)(void *)(job->scratch + thread * caromi_cpu_scratch_size());
     for (uint64_t b = from; b < to; b++) {
         const uint64_t left = job->count - b * BLOCK;
-        run_block(job->isa, scratch, job->batch, job->first + b * BLOCK, left < BLOCK ? (size_t)left : BLOCK);
+        settled +=
+            run_block(job->isa, scratch, job->batch, job->first + b * BLOCK, left < BLOCK ? (size_t)left : BLOCK);
     }
+    atomic_fetch_add(&job->settled, settled);
 }
 
-void caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch, const caromi_pair_batch *batch,
-                      uint64_t first, uint64_t count)
+uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch,
+                          const caromi_pair_batch *batch, uint64_t first, uint64_t count)
 {
     /* Waking a thread costs about as much as four blocks. More slices than threads, because a core may be taken away. */
     const uint64_t useful = count / (4 * BLOCK), most = 16 * (uint64_t)threads;
-    pair_job job = {isa, scratch, batch, first, count, useful < most ? useful : most};
+    pair_job job = {isa, scratch, batch, first, count, useful < most ? useful : most, 0};
     if (job.slices == 0)
         job.slices = 1;
     caromi_parallel(threads, job.slices, run_slice, &job);
+    return job.settled;
 }

@@ -24,16 +24,18 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
     if (status == CAROM_OK && done < batch->count) {
         const double cpu_start = caromi_now();
         local.on_cpu = batch->count - done;
-        status = batch->on_cpu(c, batch->batch, done, err);
+        status = batch->on_cpu(c, batch->batch, done, &local, err);
         local.compute += caromi_now() - cpu_start;
     }
+    local.by_proof = batch->exact ? batch->count - local.by_integers : 0;
     local.total = caromi_now() - start;
     if (status == CAROM_OK && stats != NULL)
         *stats = local;
     return status;
 }
 
-static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint64_t first, carom_error *err)
+static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint64_t first, carom_stats *stats,
+                                 carom_error *err)
 {
     const caromi_pair_batch *pairs = batch;
     const size_t each = caromi_cpu_scratch_size();
@@ -41,13 +43,13 @@ static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint
     if (scratch == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                            c->threads, each);
-    caromi_cpu_pairs(c->isa, c->threads, scratch, pairs, first, pairs->count - first);
+    stats->by_integers += caromi_cpu_pairs(c->isa, c->threads, scratch, pairs, first, pairs->count - first);
     caromi_free(c, scratch);
     return CAROM_OK;
 }
 
 carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, carom_stats *stats, carom_error *err)
 {
-    const caromi_batch run = {batch, batch->count, caromi_device_pairs, pairs_on_cpu};
+    const caromi_batch run = {batch, batch->count, caromi_device_pairs, pairs_on_cpu, caromi_is_exact(batch->kernel)};
     return caromi_run(c, &run, stats, err);
 }

@@ -11,6 +11,8 @@
 enum {
     CAROMI_PROGRAM_MESH_FIRST = CAROMI_PAIR_KERNEL_COUNT,
     CAROMI_PROGRAM_MESH_CONTACT,
+    CAROMI_PROGRAM_MESH_FIRST_EXACT,
+    CAROMI_PROGRAM_MESH_CONTACT_EXACT,
     CAROMI_PROGRAM_ROUNDING,
     CAROMI_PROGRAM_COUNT
 };
@@ -82,10 +84,15 @@ carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char
 /* Kernel texts; carom_embed_kernels in cmake/embed.cmake. */
 extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_nearest_h[],
     caromi_kernel_sweep_view_h[], caromi_kernel_sweep_pieces_h[], caromi_kernel_sweep_h[], caromi_kernel_contact_h[],
-    caromi_kernel_overlap_h[], caromi_kernel_spheres_h[], caromi_kernel_pairs_h[], caromi_kernel_mesh_h[],
+    caromi_kernel_overlap_h[], caromi_kernel_spheres_h[], caromi_kernel_columns_h[], caromi_kernel_pairs_h[],
+    caromi_kernel_mesh_h[], caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[],
+    caromi_kernel_proof_h[], caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[],
+    caromi_kernel_spheres_exact_h[],
+    caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[],
     caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[];
 
 const char *caromi_program_name(uint32_t program);
+int caromi_program_needs_fp64(uint32_t program);
 /* Build a program once; cl_program.c. */
 carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err);
 void caromi_programs_release(caromi_device *device);
@@ -93,7 +100,7 @@ void caromi_programs_release(caromi_device *device);
 /* Build a program and compare its bits with the CPU's, once; cl_probe.c. */
 carom_status caromi_probe_pairs(caromi_device *device, enum caromi_pair_kernel kernel, carom_error *err);
 /* The mesh programs; `context` is the one the probe's own mesh lives in. */
-carom_status caromi_probe_mesh(caromi_device *device, carom_context *context, int contact, carom_error *err);
+carom_status caromi_probe_mesh(caromi_device *device, carom_context *context, int contact, int exact, carom_error *err);
 /* Quotients and roots of a device that does not promise them; cl_rounding.c. */
 carom_status caromi_probe_rounding(caromi_device *device, carom_error *err);
 
@@ -105,6 +112,10 @@ typedef struct caromi_stream {
     const caromi_in_column *in;
     const caromi_out_column *out;
     uint8_t out_size[COLUMNS_MAX];
+    /* Exact mode: settle what the kernels have left open among `count` delivered queries from `first` on; marks[k] are
+     * their values in output column mark[k], which is fetched whether the caller wants it or not. Returns how many. */
+    uint64_t (*settle)(const void *user, const void *const *marks, uint64_t first, size_t count);
+    uint32_t mark[3], mark_count;
     /* Enqueue what turns the slot's inputs into its outputs. */
     carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
     const void *user;
@@ -133,7 +144,10 @@ cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_colum
 carom_status caromi_enqueue(caromi_device *device, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
                             uint64_t items, carom_error *err);
 
-/* Without probes, for probes. */
+/* An exact batch on a device without binary64: nothing is done, and the CPU is to answer. */
+carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats);
+
+/* Without probes, for probes: then nothing is settled in integers. */
 carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t *done,
                                  carom_stats *stats, carom_error *err);
 carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *batch, uint64_t *done,

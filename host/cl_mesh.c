@@ -78,11 +78,12 @@ static carom_status upload(caromi_device *d, carom_mesh *mesh, carom_error *err)
 /* Output columns. */
 enum { HIT_TRIANGLE, HIT_STATE, HIT_T, HIT_FIRST, HIT_CONTACT = HIT_FIRST + OUT_CONTACT };
 
-static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int exact,
+                                 carom_error *err)
 {
     const mesh_copy *copy = mesh->device_copy;
     const mesh_frame *frame = &mesh->view.frame;
-    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_MESH_FIRST].kernel;
+    const cl_kernel kernel = d->programs[exact ? CAROMI_PROGRAM_MESH_FIRST_EXACT : CAROMI_PROGRAM_MESH_FIRST].kernel;
     const struct {
         size_t size;
         const void *value;
@@ -104,10 +105,11 @@ static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const c
     return caromi_enqueue(d, slot, kernel, next, slot->padded, err);
 }
 
-static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int exact,
+                                   carom_error *err)
 {
     const mesh_copy *copy = mesh->device_copy;
-    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_MESH_CONTACT].kernel;
+    const cl_kernel kernel = d->programs[exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT].kernel;
     cl_uint next = 0;
     cl_int code = clSetKernelArg(kernel, next++, sizeof copy->vertices, &copy->vertices);
     if (code == CL_SUCCESS)
@@ -126,8 +128,13 @@ static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const
 static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
-    const carom_status status = launch_first(d, slot, batch->mesh, err);
-    return status == CAROM_OK && batch->wants_contact ? launch_contact(d, slot, batch->mesh, err) : status;
+    const carom_status status = launch_first(d, slot, batch->mesh, batch->exact, err);
+    return status == CAROM_OK && batch->wants_contact ? launch_contact(d, slot, batch->mesh, batch->exact, err) : status;
+}
+
+static uint64_t settle_mesh(const void *user, const void *const *marks, uint64_t first, size_t count)
+{
+    return caromi_settle_mesh_batch(user, marks, first, count);
 }
 
 carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t *done, carom_stats *stats,
@@ -153,6 +160,13 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
                        .out = out,
                        .launch = launch_mesh,
                        .user = batch};
+    if (batch->exact) {
+        s.settle = settle_mesh;
+        s.mark_count = batch->wants_contact ? 3 : 2;
+        s.mark[0] = HIT_T;
+        s.mark[1] = HIT_TRIANGLE;
+        s.mark[2] = HIT_FIRST;
+    }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = c == HIT_STATE || c == HIT_FIRST + OUT_FEATURE ? 1 : 4;
     const carom_status status = upload(d, batch->mesh, err);
@@ -163,9 +177,11 @@ carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64
                                 carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
-    const uint64_t mode = caromi_float_mode_set();
     *done = 0;
-    carom_status status = caromi_probe_mesh(d, batch->mesh->context, batch->wants_contact, err);
+    if (batch->exact && !d->info.fp64)
+        return caromi_lacks_fp64(d, stats);
+    const uint64_t mode = caromi_float_mode_set();
+    carom_status status = caromi_probe_mesh(d, batch->mesh->context, batch->wants_contact, batch->exact, err);
     if (status == CAROM_OK)
         status = caromi_stream_mesh(d, batch, done, stats, err);
     caromi_float_mode_restore(mode);

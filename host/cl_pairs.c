@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pair batches on a device. */
+#include <stdio.h>
+
 #include "cl_device.h"
 
 static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
@@ -16,6 +18,11 @@ static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const v
     return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
 }
 
+static uint64_t settle_pairs(const void *user, const void *const *marks, uint64_t first, size_t count)
+{
+    return caromi_settle_pairs(user, marks[0], first, count);
+}
+
 carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batch, uint64_t *done, carom_stats *stats,
                                  carom_error *err)
 {
@@ -26,6 +33,8 @@ carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batc
                        .out_count = shape->out_count,
                        .in = batch->in,
                        .out = batch->out,
+                       .settle = caromi_is_exact(batch->kernel) && !d->probing ? settle_pairs : NULL,
+                       .mark_count = caromi_is_exact(batch->kernel) && !d->probing ? 1 : 0,
                        .launch = launch_pairs,
                        .user = batch};
     for (uint32_t c = 0; c < shape->out_count; c++)
@@ -33,12 +42,22 @@ carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batc
     return caromi_stream_run(d, &s, done, stats, err);
 }
 
+carom_status caromi_lacks_fp64(const caromi_device *d, carom_stats *stats)
+{
+    char reason[128];
+    (void)snprintf(reason, sizeof reason, "%.60s has no binary64, which exact mode needs", d->info.name);
+    caromi_decline(d->context, stats, reason);
+    return CAROM_OK;
+}
+
 carom_status caromi_device_pairs(caromi_device *d, const void *pair_batch, uint64_t *done, carom_stats *stats,
                                  carom_error *err)
 {
     const caromi_pair_batch *batch = pair_batch;
-    const uint64_t mode = caromi_float_mode_set();
     *done = 0;
+    if (caromi_program_needs_fp64(batch->kernel) && !d->info.fp64)
+        return caromi_lacks_fp64(d, stats);
+    const uint64_t mode = caromi_float_mode_set();
     carom_status status = caromi_probe_pairs(d, batch->kernel, err);
     if (status == CAROM_OK)
         status = caromi_stream_pairs(d, batch, done, stats, err);

@@ -94,6 +94,18 @@ carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint
     return refuse(d, program, i, column, a + i * size, b + i * size, size, err);
 }
 
+/* Rows that exact mode leaves open have no answer to compare: all of a row becomes the mark. */
+static void clear_open(enum caromi_pair_kernel kernel, float (*columns)[PAIRS], uint32_t count)
+{
+    for (uint32_t i = 0; caromi_is_exact(kernel) && i < PAIRS; i++) {
+        const int bytes = (int)(caromi_pair_shapes[kernel].out_bytes & 1);
+        const int open = bytes ? ((const uint8_t *)columns[0])[i] == OVERLAP_OPEN : isnan(columns[0][i]);
+        for (uint32_t c = 0; open && c < count; c++)
+            memset((char *)columns[c] + i * caromi_out_size(&caromi_pair_shapes[kernel], c), 0xff,
+                   caromi_out_size(&caromi_pair_shapes[kernel], c));
+    }
+}
+
 typedef struct pair_probe {
     float in[COLUMNS_MAX][PAIRS];
     float got[COLUMNS_MAX][PAIRS], expected[COLUMNS_MAX][PAIRS];
@@ -127,6 +139,8 @@ static carom_status run_pair_probe(caromi_device *d, enum caromi_pair_kernel ker
     int chosen;
     caromi_isa_select(CAROM_ISA_SCALAR, &chosen)->pairs[kernel](in, expected, PAIRS, 0);
     carom_status status = caromi_stream_pairs(d, &batch, &done, &stats, err);
+    clear_open(kernel, p->got, shape->out_count);
+    clear_open(kernel, p->expected, shape->out_count);
     for (uint32_t c = 0; status == CAROM_OK && c < shape->out_count; c++)
         status = caromi_probe_compare(d, kernel, PAIRS, c, p->got[c], p->expected[c], caromi_out_size(shape, c), err);
     return status;
@@ -225,7 +239,7 @@ static carom_status compare_answers(const caromi_device *d, const mesh_answers *
     return status != CAROM_OK ? status : caromi_probe_compare(d, contact, QUERIES, 6, a->feature, b->feature, 1, err);
 }
 
-static carom_status run_mesh_probe(caromi_device *d, carom_context *context, int contact, mesh_probe *p,
+static carom_status run_mesh_probe(caromi_device *d, carom_context *context, int contact, int exact, mesh_probe *p,
                                    carom_error *err)
 {
     uint64_t state = 2, done = 0;
@@ -244,14 +258,14 @@ static carom_status run_mesh_probe(caromi_device *d, carom_context *context, int
     const carom_context scalar = {
         .desc = context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen), .threads = 1};
     carom_mesh_hit_result out = answers_out(&p->expected);
-    caromi_mesh_batch batch = {.mesh = mesh, .count = QUERIES, .wants_contact = contact, .out = &out};
+    caromi_mesh_batch batch = {.mesh = mesh, .count = QUERIES, .wants_contact = contact, .exact = exact, .out = &out};
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         batch.in[c] = (caromi_in_column){p->in[c], sizeof(float), NULL};
     if (!contact) {
         out.point.x = out.point.y = out.point.z = out.normal.x = out.normal.y = out.normal.z = NULL;
         out.feature = NULL;
     }
-    status = caromi_cpu_mesh(&scalar, &batch, 0, err);
+    status = caromi_cpu_mesh(&scalar, &batch, 0, &stats, err);
     if (status == CAROM_OK) {
         out = answers_out(&p->got);
         status = caromi_stream_mesh(d, &batch, &done, &stats, err);
@@ -262,15 +276,16 @@ static carom_status run_mesh_probe(caromi_device *d, carom_context *context, int
     return status;
 }
 
-carom_status caromi_probe_mesh(caromi_device *d, carom_context *context, int contact, carom_error *err)
+carom_status caromi_probe_mesh(caromi_device *d, carom_context *context, int contact, int exact, carom_error *err)
 {
-    caromi_program *first = &d->programs[CAROMI_PROGRAM_MESH_FIRST],
-                   *second = &d->programs[CAROMI_PROGRAM_MESH_CONTACT];
+    const uint32_t programs[2] = {exact ? CAROMI_PROGRAM_MESH_FIRST_EXACT : CAROMI_PROGRAM_MESH_FIRST,
+                                  exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT};
+    caromi_program *first = &d->programs[programs[0]], *second = &d->programs[programs[1]];
     if (first->probed && (second->probed || !contact))
         return CAROM_OK;
-    carom_status status = caromi_program_build(d, CAROMI_PROGRAM_MESH_FIRST, err);
+    carom_status status = caromi_program_build(d, programs[0], err);
     if (status == CAROM_OK && contact)
-        status = caromi_program_build(d, CAROMI_PROGRAM_MESH_CONTACT, err);
+        status = caromi_program_build(d, programs[1], err);
     if (status != CAROM_OK)
         return status;
     mesh_probe *p = caromi_alloc(d->context, 1, sizeof *p);
@@ -278,7 +293,7 @@ carom_status caromi_probe_mesh(caromi_device *d, carom_context *context, int con
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
     memset(p, 0, sizeof *p);
     d->probing = 1;
-    status = run_mesh_probe(d, context, contact, p, err);
+    status = run_mesh_probe(d, context, contact, exact, p, err);
     d->probing = 0;
     first->probed = status == CAROM_OK;
     second->probed = status == CAROM_OK && contact;

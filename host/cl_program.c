@@ -6,41 +6,72 @@
 
 #include "cl_device.h"
 
-/* Text in the order that its includes ask for. */
-static const char *const pair_texts[] = {
-    caromi_kernel_lang_h,       caromi_kernel_layout_h,       caromi_kernel_vec_h,   caromi_kernel_nearest_h,
-    caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h,
-    caromi_kernel_overlap_h,    caromi_kernel_spheres_h,      caromi_kernel_pairs_h, caromi_kernel_pairs_cl};
-static const char *const mesh_texts[] = {
-    caromi_kernel_lang_h,       caromi_kernel_layout_h,       caromi_kernel_vec_h,   caromi_kernel_nearest_h,
-    caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h,
-    caromi_kernel_mesh_h,       caromi_kernel_mesh_cl};
-static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl};
+/* Texts in the order that their includes ask for. */
+#define FAST_TEXTS \
+    caromi_kernel_lang_h, caromi_kernel_layout_h, caromi_kernel_vec_h, caromi_kernel_nearest_h, \
+        caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h
+#define PAIR_TEXTS \
+    FAST_TEXTS, caromi_kernel_overlap_h, caromi_kernel_spheres_h, caromi_kernel_columns_h, caromi_kernel_pairs_h
+#define PROOF_TEXTS \
+    caromi_kernel_wide_h, caromi_kernel_residual_h, caromi_kernel_proof_h, caromi_kernel_sweep_exact_h, \
+        caromi_kernel_contact_exact_h
+static const char *const pair_texts[] = {PAIR_TEXTS, caromi_kernel_pairs_cl, NULL};
+static const char *const overlap_texts[] = {PAIR_TEXTS, caromi_kernel_overlap_exact_h, caromi_kernel_pairs_cl, NULL};
+static const char *const exact_texts[] = {PAIR_TEXTS,
+                                          PROOF_TEXTS,
+                                          caromi_kernel_spheres_exact_h,
+                                          caromi_kernel_pairs_exact_h,
+                                          caromi_kernel_pairs_cl,
+                                          NULL};
+static const char *const mesh_texts[] = {FAST_TEXTS, caromi_kernel_mesh_h, caromi_kernel_mesh_cl, NULL};
+static const char *const mesh_exact_texts[] = {
+    FAST_TEXTS, PROOF_TEXTS, caromi_kernel_mesh_h, caromi_kernel_mesh_exact_h, caromi_kernel_mesh_cl, NULL};
+static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl, NULL};
 
-#define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof(array)[0]))
+enum { TEXTS_MAX = 24 };
+_Static_assert(sizeof exact_texts / sizeof exact_texts[0] <= TEXTS_MAX, "room for the longest");
+_Static_assert(sizeof mesh_exact_texts / sizeof mesh_exact_texts[0] <= TEXTS_MAX, "room for the longest");
 
 const char *caromi_program_name(uint32_t program)
 {
     switch (program) {
     case CAROMI_PROGRAM_MESH_FIRST: return "mesh_first";
     case CAROMI_PROGRAM_MESH_CONTACT: return "mesh_contact";
+    case CAROMI_PROGRAM_MESH_FIRST_EXACT: return "mesh_first_exact";
+    case CAROMI_PROGRAM_MESH_CONTACT_EXACT: return "mesh_contact_exact";
     case CAROMI_PROGRAM_ROUNDING: return "rounding";
     default: return caromi_pair_shapes[program].name;
     }
 }
 
+int caromi_program_needs_fp64(uint32_t program)
+{
+    if (program == CAROMI_PAIR_overlap_exact)
+        return 0; /* its proof is in binary32 */
+    return program == CAROMI_PROGRAM_MESH_FIRST_EXACT || program == CAROMI_PROGRAM_MESH_CONTACT_EXACT ||
+           (program < CAROMI_PAIR_KERNEL_COUNT && caromi_is_exact((enum caromi_pair_kernel)program));
+}
+
+static const char *const *program_texts(uint32_t program)
+{
+    switch (program) {
+    case CAROMI_PROGRAM_MESH_FIRST:
+    case CAROMI_PROGRAM_MESH_CONTACT: return mesh_texts;
+    case CAROMI_PROGRAM_MESH_FIRST_EXACT:
+    case CAROMI_PROGRAM_MESH_CONTACT_EXACT: return mesh_exact_texts;
+    case CAROMI_PROGRAM_ROUNDING: return rounding_texts;
+    case CAROMI_PAIR_overlap_exact: return overlap_texts;
+    default: return caromi_program_needs_fp64(program) ? exact_texts : pair_texts;
+    }
+}
+
 static cl_program create_program(caromi_device *d, uint32_t program, cl_int *code)
 {
-    const char *const *texts = program < CAROMI_PAIR_KERNEL_COUNT   ? pair_texts
-                               : program == CAROMI_PROGRAM_ROUNDING ? rounding_texts
-                                                                    : mesh_texts;
-    const cl_uint count = program < CAROMI_PAIR_KERNEL_COUNT   ? COUNT_OF(pair_texts)
-                          : program == CAROMI_PROGRAM_ROUNDING ? COUNT_OF(rounding_texts)
-                                                               : COUNT_OF(mesh_texts);
-    _Static_assert(COUNT_OF(mesh_texts) <= COUNT_OF(pair_texts), "room for both");
-    const char *copy[COUNT_OF(pair_texts)]; /* the call takes pointers that it might write through */
-    for (cl_uint i = 0; i < count; i++)
-        copy[i] = texts[i];
+    const char *const *texts = program_texts(program);
+    const char *copy[TEXTS_MAX]; /* the call takes pointers that it might write through */
+    cl_uint count = 0;
+    for (; texts[count] != NULL; count++)
+        copy[count] = texts[count];
     return clCreateProgramWithSource(d->cl, count, copy, NULL, code);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns through a device, chunk by chunk. While one chunk computes, the next is gathered and sent and the one before
  * is fetched. Where host and device share memory, contiguous columns are not copied at all. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cl_device.h"
@@ -249,6 +250,14 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
 
 /* ---------------------------------------------------------------- a chunk's way out */
 
+static int is_mark(const caromi_stream *s, uint32_t column)
+{
+    for (uint32_t k = 0; k < s->mark_count; k++)
+        if (s->mark[k] == column)
+            return 1;
+    return 0;
+}
+
 static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     for (uint32_t i = 0; i < s->out_count; i++) {
@@ -258,7 +267,8 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
             try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
         if (slot->out[i].direct != NULL)
             continue;
-        const carom_status status = reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, c->base != NULL, err);
+        const carom_status status = reserve(d, slot, &slot->out[i], (size_t)slot->padded * size,
+                                            c->base != NULL || is_mark(s, i), err);
         if (status != CAROM_OK)
             return status;
     }
@@ -284,7 +294,7 @@ static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caro
         const size_t bytes = (size_t)slot->padded * s->out_size[i];
         cl_event event = NULL;
         cl_int code;
-        if (s->out[i].base == NULL)
+        if (s->out[i].base == NULL && !is_mark(s, i))
             continue;
         if (d->unified)
             c->host = clEnqueueMapBuffer(slot->queue, caromi_column_memory(c), CL_FALSE, CL_MAP_READ, 0, bytes, 0, NULL,
@@ -344,6 +354,41 @@ static void wait_for_last(const caromi_cl_slot *slot)
         (void)clWaitForEvents(1, &e->event[e->count - 1]);
 }
 
+typedef struct settle_job {
+    const caromi_stream *stream;
+    const char *marks[3];
+    uint64_t first, count;
+    atomic_uint_fast64_t settled;
+} settle_job;
+
+static void settle_slab(void *user, uint64_t slab, uint32_t thread)
+{
+    settle_job *job = user;
+    const uint64_t from = slab * SLAB, left = job->count - from;
+    const void *marks[3] = {NULL, NULL, NULL};
+    (void)thread;
+    for (uint32_t k = 0; k < job->stream->mark_count; k++)
+        marks[k] = job->marks[k] + from * job->stream->out_size[job->stream->mark[k]];
+    atomic_fetch_add(&job->settled, job->stream->settle(job->stream->user, marks, job->first + from,
+                                                        left < SLAB ? (size_t)left : SLAB));
+}
+
+/* What the kernels have left open is finished here, while the device works on the next chunk. */
+static void settle_chunk(const caromi_device *d, const caromi_stream *s, const caromi_cl_slot *slot,
+                         carom_stats *stats)
+{
+    const double start = caromi_now();
+    settle_job job = {.stream = s, .first = slot->first, .count = slot->count};
+    for (uint32_t k = 0; k < s->mark_count; k++) {
+        const uint32_t c = s->mark[k];
+        job.marks[k] = slot->out[c].direct ? (const char *)s->out[c].base + slot->first * s->out_size[c]
+                                           : (const char *)slot->out[c].host;
+    }
+    caromi_parallel(d->context->threads, (slot->count + SLAB - 1) / SLAB, settle_slab, &job);
+    stats->by_integers += job.settled;
+    stats->compute += caromi_now() - start;
+}
+
 /* Scatter what was staged, and unmap what still is mapped; over the caller's arrays before the call returns. */
 static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
                             carom_error *err)
@@ -358,6 +403,8 @@ static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_
     job.count = staged;
     copy_columns(d, &job, scatter_slab);
     stats->download += staged ? caromi_now() - start : 0;
+    if (s->settle != NULL)
+        settle_chunk(d, s, slot, stats);
     for (uint32_t i = 0; d->unified && i < s->out_count; i++) {
         caromi_cl_column *c = &slot->out[i];
         if (c->host == NULL)

@@ -177,6 +177,14 @@ carom_status caromi_pick_device(carom_context *c, caromi_device **out, carom_sta
     return CAROM_OK;
 }
 
+void caromi_decline(const carom_context *c, carom_stats *stats, const char *reason)
+{
+    carom_error cause = {CAROM_OK, 0, ""};
+    (void)snprintf(cause.message, sizeof cause.message, "%s", reason);
+    caromi_log(c, CAROM_LOG_WARNING, "the CPU answers: %s", reason);
+    explain_fall_back(stats, stats->queries, &cause);
+}
+
 /* Want of memory ends a batch, anything else the device. */
 carom_status caromi_fall_back(carom_context *c, carom_status status, uint64_t left, carom_stats *stats,
                               const carom_error *cause, carom_error *err)

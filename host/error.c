@@ -91,11 +91,8 @@ carom_status caromi_check_scalars(const carom_scalars *s, const char *name, caro
 
 carom_status caromi_check_accuracy(carom_accuracy accuracy, carom_error *err)
 {
-    if (accuracy == CAROM_ACCURACY_FAST)
+    if (accuracy == CAROM_ACCURACY_FAST || accuracy == CAROM_ACCURACY_EXACT)
         return CAROM_OK;
-    if (accuracy == CAROM_ACCURACY_EXACT)
-        return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "exact accuracy is not in carom %s; ask for fast",
-                           carom_version());
     return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "accuracy is %d; it must be fast (0) or exact (1)",
                        (int)accuracy);
 }

@@ -9,6 +9,7 @@
 
 #include "../cpu/cpu.h"
 #include "../cpu/mesh.h"
+#include "../cpu/settle.h"
 #include "carom/carom.h"
 
 typedef struct caromi_device caromi_device; /* an open OpenCL device; cl_device.c */
@@ -83,7 +84,9 @@ typedef struct caromi_batch {
     uint64_t count;
     carom_status (*on_device)(caromi_device *device, const void *batch, uint64_t *done, carom_stats *stats,
                               carom_error *err); /* NULL: not worth a device */
-    carom_status (*on_cpu)(const carom_context *context, const void *batch, uint64_t first, carom_error *err);
+    carom_status (*on_cpu)(const carom_context *context, const void *batch, uint64_t first, carom_stats *stats,
+                           carom_error *err);
+    int exact;
 } caromi_batch;
 
 /* Answer a batch where the context says; batch.c. */
@@ -96,13 +99,21 @@ typedef struct caromi_mesh_batch {
     carom_mesh *mesh;
     uint64_t count;
     caromi_in_column in[CAROMI_MESH_IN];
-    int wants_contact;
+    int wants_contact, exact;
     const carom_mesh_hit_result *out;
 } caromi_mesh_batch;
+
+/* Settle in integers what the exact kernels have left open among queries [first, first + count), which lie in the
+ * batch's arrays: those whose time is NaN, and contacts whose point is. marks: times, triangles and the points' x.
+ * Returns how many. */
+uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, uint64_t first,
+                                  size_t count);
 
 /* The device a batch of stats->queries should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot
  * be used, that is said in the statistics of every batch that was meant for it. */
 carom_status caromi_pick_device(carom_context *context, caromi_device **out, carom_stats *stats, carom_error *err);
+/* A device cannot run batches of this kind: the CPU answers, and the statistics say why. */
+void caromi_decline(const carom_context *context, carom_stats *stats, const char *reason);
 /* A device failed with `left` queries to go: OK, logged and counted if the CPU may finish, else `status` itself. */
 carom_status caromi_fall_back(carom_context *context, carom_status status, uint64_t left, carom_stats *stats,
                               const carom_error *cause, carom_error *err);
@@ -111,5 +122,6 @@ carom_status caromi_fall_back(carom_context *context, carom_status status, uint6
 carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err);
 
 /* Answer queries [first, batch->count) on the CPU; mesh_sweep.c. */
-carom_status caromi_cpu_mesh(const carom_context *context, const void *mesh_batch, uint64_t first, carom_error *err);
+carom_status caromi_cpu_mesh(const carom_context *context, const void *mesh_batch, uint64_t first, carom_stats *stats,
+                             carom_error *err);
 #endif

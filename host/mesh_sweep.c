@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* First hits on a mesh: argument checks, and the CPU's way through a batch, block by block. */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "../cpu/exact.h"
 #include "cl.h"
 
 enum { BLOCK = 256 };
@@ -21,6 +23,7 @@ typedef struct mesh_job {
     const caromi_mesh_batch *batch;
     mesh_block *blocks; /* one per thread */
     uint64_t first;
+    atomic_uint_fast64_t settled; /* queries, in integers */
 } mesh_job;
 
 /* Contact of every query of the block; those without a hit run along with triangle 0 and are cleared after. */
@@ -46,7 +49,7 @@ static void find_contacts(const mesh_job *job, mesh_block *b, size_t count)
         out[OUT_NORMAL_X + k] = b->normal[k];
     }
     out[OUT_FEATURE] = b->feature;
-    job->context->isa->pairs[CAROMI_PAIR_contact](in, out, padded, 0);
+    job->context->isa->pairs[job->batch->exact ? CAROMI_PAIR_contact_exact : CAROMI_PAIR_contact](in, out, padded, 0);
     for (size_t i = 0; i < count; i++)
         if (b->triangle[i] < 0) {
             for (int k = 0; k < 3; k++)
@@ -80,9 +83,61 @@ static void store_block(const carom_mesh_hit_result *out, uint64_t first, mesh_b
     scatter_points(&out->normal, first, b->normal, count);
 }
 
+/* Contact of a settled query, or of one whose contact the kernel has left open. */
+static void settle_contact(const caromi_mesh_batch *batch, const float *query, int32_t triangle, uint64_t row)
+{
+    caromi_exact_contact a;
+    float in[IN_SWEEP_RESTING];
+    memset(&a, 0, sizeof a);
+    if (triangle >= 0) {
+        memcpy(in, query, IN_P0X * sizeof *in);
+        for (int k = 0; k < 9; k++)
+            in[IN_P0X + k] = caromi_corner(batch->mesh, (uint32_t)triangle, k / 3)[k % 3];
+        caromi_exact_contact_of(in, &a);
+    }
+    const carom_points_out *const to[2] = {&batch->out->point, &batch->out->normal};
+    const float *const from[2] = {a.point, a.normal};
+    for (int k = 0; k < 6; k++) {
+        float *const bases[3] = {to[k / 3]->x, to[k / 3]->y, to[k / 3]->z};
+        const caromi_out_column column = {bases[k % 3], to[k / 3]->stride};
+        caromi_scatter(&column, row, &from[k / 3][k % 3], 1, sizeof(float));
+    }
+    if (batch->out->feature)
+        batch->out->feature[row] = (uint8_t)a.feature;
+}
+
+uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, uint64_t first, size_t count)
+{
+    const float *times = marks[0], *points = marks[2];
+    const int32_t *triangles = marks[1];
+    uint64_t settled = 0;
+    for (size_t i = 0; i < count; i++) {
+        const int open = isnan(times[i]);
+        if (!open && !(batch->wants_contact && isnan(points[i])))
+            continue;
+        float query[CAROMI_MESH_IN], t;
+        int32_t triangle = triangles[i], state;
+        for (int c = 0; c < CAROMI_MESH_IN; c++)
+            caromi_gather(&query[c], &batch->in[c], first + i, 1);
+        if (open) {
+            caromi_settle_mesh(&batch->mesh->view, query, &triangle, &state, &t);
+            if (batch->out->triangle)
+                batch->out->triangle[first + i] = triangle;
+            if (batch->out->state)
+                batch->out->state[first + i] = (uint8_t)state;
+            if (batch->out->t)
+                batch->out->t[first + i] = t;
+        }
+        if (batch->wants_contact)
+            settle_contact(batch, query, triangle, first + i);
+        settled++;
+    }
+    return settled;
+}
+
 static void run_block(void *user, uint64_t task, uint32_t thread)
 {
-    const mesh_job *job = user;
+    mesh_job *job = user;
     const caromi_mesh_batch *batch = job->batch;
     const uint64_t first = job->first + task * BLOCK, left = batch->count - first;
     const size_t count = left < BLOCK ? (size_t)left : BLOCK;
@@ -92,20 +147,27 @@ static void run_block(void *user, uint64_t task, uint32_t thread)
         caromi_gather(b->in[c], &batch->in[c], first, count);
         q.in[c] = b->in[c];
     }
-    job->context->isa->mesh_first(&batch->mesh->view, &q);
+    const caromi_isa_table *isa = job->context->isa;
+    (batch->exact ? isa->mesh_first_exact : isa->mesh_first)(&batch->mesh->view, &q);
     if (batch->wants_contact)
         find_contacts(job, b, count);
     store_block(batch->out, first, b, count);
+    if (batch->exact) {
+        const void *const marks[] = {b->t, b->triangle, b->point[0]};
+        atomic_fetch_add(&job->settled, caromi_settle_mesh_batch(batch, marks, first, count));
+    }
 }
 
-carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uint64_t first, carom_error *err)
+carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uint64_t first, carom_stats *stats,
+                             carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
-    mesh_job job = {c, batch, caromi_alloc(c, c->threads, sizeof(mesh_block)), first};
+    mesh_job job = {c, batch, caromi_alloc(c, c->threads, sizeof(mesh_block)), first, 0};
     if (job.blocks == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                            c->threads, sizeof(mesh_block));
     caromi_parallel(c->threads, (batch->count - first + BLOCK - 1) / BLOCK, run_block, &job);
+    stats->by_integers += job.settled;
     caromi_free(c, job.blocks);
     return CAROM_OK;
 }
@@ -137,11 +199,12 @@ static carom_status check_mesh_sweep(const carom_mesh_sweep_desc *d, const carom
 }
 
 /* A mesh without triangles has no hierarchy: every valid query misses. */
-static carom_status answer_empty(const carom_context *c, const void *mesh_batch, uint64_t done, carom_error *err)
+static carom_status answer_empty(const carom_context *c, const void *mesh_batch, uint64_t done, carom_stats *stats,
+                                 carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
     mesh_block b;
-    (void)c, (void)err;
+    (void)c, (void)stats, (void)err;
     memset(&b, 0, sizeof b);
     for (uint64_t first = done; first < batch->count; first += BLOCK) {
         const size_t count = batch->count - first < BLOCK ? (size_t)(batch->count - first) : BLOCK;
@@ -178,11 +241,12 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
                {d->velocity.z, s, NULL},
                {d->t_max.data ? d->t_max.data : &forever, d->t_max.data ? d->t_max.stride : 0, NULL}},
         .wants_contact = out->point.x || out->normal.x || out->feature,
+        .exact = d->accuracy == CAROM_ACCURACY_EXACT,
         .out = out,
     };
     const int empty = mesh->info.triangle_count == 0;
     const caromi_batch run = {&batch, d->count, empty ? NULL : caromi_device_mesh,
-                              empty ? answer_empty : caromi_cpu_mesh};
+                              empty ? answer_empty : caromi_cpu_mesh, batch.exact};
     return caromi_run(mesh->context, &run, stats, err);
 }
 

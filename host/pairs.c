@@ -85,6 +85,11 @@ static enum caromi_pair_kernel sweep_kernel(const carom_sweep_result *out, int m
     return full ? CAROMI_PAIR_sweep_full : times ? CAROMI_PAIR_sweep_times : CAROMI_PAIR_sweep_first;
 }
 
+static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_accuracy accuracy)
+{
+    return accuracy == CAROM_ACCURACY_EXACT ? caromi_exact_twin(kernel) : kernel;
+}
+
 carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *d, const carom_sweep_result *out,
                                carom_stats *stats, carom_error *err)
 {
@@ -94,7 +99,7 @@ carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_d
     const uint32_t *sphere = d->indices.sphere, *triangle = d->indices.triangle;
     caromi_pair_batch b;
     memset(&b, 0, sizeof b);
-    b.kernel = sweep_kernel(out, moving);
+    b.kernel = kernel_for(sweep_kernel(out, moving), d->accuracy);
     b.count = d->count;
     in_points(&b.in[IN_CX], &d->center, sphere);
     in_scalars(&b.in[IN_R], &d->radius, sphere);
@@ -130,7 +135,7 @@ carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pai
     const uint32_t *sphere = d->indices.sphere, *triangle = d->indices.triangle;
     caromi_pair_batch b;
     memset(&b, 0, sizeof b);
-    b.kernel = CAROMI_PAIR_overlap;
+    b.kernel = kernel_for(CAROMI_PAIR_overlap, d->accuracy);
     b.count = d->count;
     in_points(&b.in[IN_OCX], &d->center, sphere);
     in_scalars(&b.in[IN_OR], &d->radius, sphere);
@@ -160,7 +165,7 @@ carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs
     const uint32_t *a = d->indices.sphere, *other = d->indices.triangle;
     caromi_pair_batch b;
     memset(&b, 0, sizeof b);
-    b.kernel = CAROMI_PAIR_spheres;
+    b.kernel = kernel_for(CAROMI_PAIR_spheres, d->accuracy);
     b.count = d->count;
     in_points(&b.in[IN_A0X], &d->a0, a);
     in_points(&b.in[IN_A1X], &d->a1, a);

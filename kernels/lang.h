@@ -15,6 +15,7 @@
 /* The real type. Another width is another block like this one; the solvers use only these names. */
 #define R(x) x##f
 #define R_INFINITY_BITS 0x7f800000
+#define R_NAN_BITS 0x7fc00000
 #define R_EXPONENT_MASK 0x7f800000
 #define R_MAGNITUDE_MASK 0x7fffffff
 #define R_SIGN_MASK ((int)0x80000000)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The mesh kernels as OpenCL sees them. The host names the one it builds: -DKERNEL_mesh_first or
- * -DKERNEL_mesh_contact. */
+ * -DKERNEL_mesh_contact, or their exact twins. */
 
+#if defined(KERNEL_mesh_first) || defined(KERNEL_mesh_first_exact)
 #ifdef KERNEL_mesh_first
+#define MESH_FIRST_HIT mesh_first_hit
+#else
+#define MESH_FIRST_HIT mesh_first_hit_exact
+#endif
 /* A work-item follows one query; its lanes are boxes and triangles. */
-__kernel void carom_mesh_first(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
+__kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
                                int scale_field, int root, __global const real *cx, __global const real *cy,
                                __global const real *cz, __global const real *radius, __global const real *vx,
                                __global const real *vy, __global const real *vz, __global const real *t_max,
@@ -26,14 +31,19 @@ __kernel void carom_mesh_first(__global const mesh_node *nodes, __global const m
     q.vy = vy[i];
     q.vz = vz[i];
     q.t_max = t_max[i];
-    const mesh_hit hit = mesh_first_hit(frame, nodes, leaves, q);
+    const mesh_hit hit = MESH_FIRST_HIT(frame, nodes, leaves, q);
     triangle[i] = hit.triangle;
     state[i] = (uchar)hit.state;
     t[i] = hit.t;
 }
 #endif
 
+#if defined(KERNEL_mesh_contact) || defined(KERNEL_mesh_contact_exact)
 #ifdef KERNEL_mesh_contact
+#define MESH_CONTACT contact
+#else
+#define MESH_CONTACT contact_exact
+#endif
 /* One corner of the triangles of LANES queries; a query without a hit takes triangle 0. */
 FN v3 mesh_gather_corner(__global const real *vertices, __global const uint *indices, __global const int *triangle,
                          int corner)
@@ -50,7 +60,7 @@ FN v3 mesh_gather_corner(__global const real *vertices, __global const uint *ind
 }
 
 /* What the hits report beside their time. A work-item answers LANES queries. */
-__kernel void carom_mesh_contact(__global const real *vertices, __global const uint *indices, __global const real *cx,
+__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices, __global const real *cx,
                                  __global const real *cy, __global const real *cz, __global const real *radius,
                                  __global const real *vx, __global const real *vy, __global const real *vz,
                                  __global const int *triangle, __global real *px, __global real *py, __global real *pz,
@@ -70,7 +80,7 @@ __kernel void carom_mesh_contact(__global const real *vertices, __global const u
     q.p1 = mesh_gather_corner(vertices, indices, triangle + i, 1);
     q.p2 = mesh_gather_corner(vertices, indices, triangle + i, 2);
     q.w = v3_of(zero, zero, zero);
-    const contact_out c = contact(q);
+    const contact_out c = MESH_CONTACT(q);
     const vm hit = vi_gt(v_bits(v_load((__global const real *)(triangle + i))), v_i(-1));
     const v3 none = v3_of(zero, zero, zero), point = v3_sel(hit, c.point, none), normal = v3_sel(hit, c.normal, none);
     v_store(px + i, point.x);

@@ -198,45 +198,74 @@ FN vm mesh_query_valid(mesh_query q)
     return v_and(v_and(v3_finite(c), v3_finite(v)), v_and(v_finite(v_f(q.radius)), v_le(v_f(R(0.0)), v_f(q.radius))));
 }
 
+/* One query on its way through the hierarchy. */
+typedef struct mesh_walk {
+    sweep_in in;
+    mesh_slabs slabs;
+    mesh_best best; /* none yet */
+    mesh_hit none;
+    real limit, until; /* end of the window; nothing entered later can be better */
+    int top;
+    mesh_open stack[MESH_STACK];
+} mesh_walk;
+
+FN void mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
+{
+    w->none.triangle = -1;
+    w->none.state = v_any(mesh_query_valid(q)) ? STATE_MISS : STATE_INVALID;
+    w->none.t = R(1.0) / R(0.0);
+    w->in.center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
+    w->in.radius = v_f(q.radius);
+    w->in.velocity = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
+    w->in.w = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
+    w->slabs = mesh_slabs_of(w->in.center, w->in.radius, w->in.velocity, frame);
+    /* A motionless sphere hits at time 0 or never. */
+    w->limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
+    w->until = w->limit;
+    w->best.t = v_infinity();
+    w->best.triangle = v_i(0x7fffffff);
+    w->best.state = v_i(STATE_MISS);
+    w->top = w->none.state == STATE_INVALID ? 0 : 1;
+    w->stack[0].enter = -w->none.t;
+    w->stack[0].child = frame.root;
+}
+
+/* The next leaf that may hold something better; -1 if there is none. */
+FN int mesh_next_leaf(mesh_walk *w, G const mesh_node *nodes)
+{
+    while (w->top > 0) {
+        const mesh_open next = w->stack[--w->top];
+        if (next.enter > w->until)
+            continue;
+        if (next.child < 0)
+            return ~next.child;
+        w->top = mesh_push(nodes + next.child, w->slabs, w->until, w->stack, w->top);
+    }
+    return -1;
+}
+
+FN void mesh_found(mesh_walk *w, mesh_best best)
+{
+    const real t = mesh_reduce(best).t;
+    w->until = t < w->until ? t : w->until;
+}
+
+FN mesh_hit mesh_end(const mesh_walk *w, mesh_best best)
+{
+    const mesh_hit hit = mesh_reduce(best);
+    return hit.triangle == 0x7fffffff ? w->none : hit;
+}
+
 FN mesh_hit mesh_first_hit(mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, mesh_query q)
 {
-    mesh_hit none;
-    none.triangle = -1;
-    none.state = v_any(mesh_query_valid(q)) ? STATE_MISS : STATE_INVALID;
-    none.t = R(1.0) / R(0.0);
-    if (none.state == STATE_INVALID)
-        return none;
-    sweep_in in;
-    in.center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
-    in.radius = v_f(q.radius);
-    in.velocity = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
-    in.w = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
-    const mesh_slabs s = mesh_slabs_of(in.center, in.radius, in.velocity, frame);
-    /* A motionless sphere hits at time 0 or never. */
-    const real limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
-    mesh_best best;
-    best.t = v_infinity();
-    best.triangle = v_i(0x7fffffff);
-    best.state = v_i(STATE_MISS);
-    real until = limit; /* nothing entered later can be better */
-    mesh_open stack[MESH_STACK];
-    int top = 1;
-    stack[0].enter = -none.t;
-    stack[0].child = frame.root;
-    while (top > 0) {
-        const mesh_open next = stack[--top];
-        if (next.enter > until)
-            continue;
-        if (next.child >= 0) {
-            top = mesh_push(nodes + next.child, s, until, stack, top);
-            continue;
-        }
+    mesh_walk w;
+    mesh_begin(&w, frame, q);
+    mesh_best best = w.best;
+    for (int leaf = mesh_next_leaf(&w, nodes); leaf >= 0; leaf = mesh_next_leaf(&w, nodes)) {
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
-            mesh_leaf_lanes(leaves + ~next.child, lane, in, s, frame.scale, v_f(limit), &best);
-        const real t = mesh_reduce(best).t;
-        until = t < until ? t : until;
+            mesh_leaf_lanes(leaves + leaf, lane, w.in, w.slabs, frame.scale, v_f(w.limit), &best);
+        mesh_found(&w, best);
     }
-    const mesh_hit hit = mesh_reduce(best);
-    return hit.triangle == 0x7fffffff ? none : hit;
+    return mesh_end(&w, best);
 }
 #endif

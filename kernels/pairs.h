@@ -1,47 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns in, solver, columns out: the body of every pair kernel, for LANES pairs from index i. A column is a
- * contiguous array of reals (or of bytes, for states and features); layout.h gives their order. */
+/* Columns in, solver, columns out: the body of every pair kernel, for LANES pairs from index i. */
 #ifndef CAROM_PAIRS_H
 #define CAROM_PAIRS_H
+#include "columns.h"
 #include "contact.h"
 #include "overlap.h"
 #include "spheres.h"
 #include "sweep.h"
-
-typedef G const real *const *in_columns;
-typedef G void *const *out_columns;
-
-FN v3 load3(in_columns in, int first, size_t i)
-{
-    return v3_of(v_load(in[first] + i), v_load(in[first + 1] + i), v_load(in[first + 2] + i));
-}
-FN void store(out_columns out, int column, size_t i, vf x)
-{
-    v_store((G real *)out[column] + i, x);
-}
-FN void store_u8(out_columns out, int column, size_t i, vi x)
-{
-    v_store_u8((G u8 *)out[column] + i, x);
-}
-FN void store3(out_columns out, int first, size_t i, v3 x)
-{
-    store(out, first, i, x.x);
-    store(out, first + 1, i, x.y);
-    store(out, first + 2, i, x.z);
-}
-
-FN sweep_in load_sweep(in_columns in, size_t i, int moving)
-{
-    sweep_in q;
-    q.center = load3(in, IN_CX, i);
-    q.radius = v_load(in[IN_R] + i);
-    q.velocity = load3(in, IN_VX, i);
-    q.p0 = load3(in, IN_P0X, i);
-    q.p1 = load3(in, IN_P1X, i);
-    q.p2 = load3(in, IN_P2X, i);
-    q.w = moving ? load3(in, IN_WX, i) : v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
-    return q;
-}
 
 FN void pairs_sweep(in_columns in, out_columns out, size_t i, int want, int moving)
 {
@@ -61,13 +26,7 @@ FN void pairs_sweep(in_columns in, out_columns out, size_t i, int want, int movi
 
 FN void pairs_overlap(in_columns in, out_columns out, size_t i)
 {
-    overlap_in q;
-    q.center = load3(in, IN_OCX, i);
-    q.radius = v_load(in[IN_OR] + i);
-    q.p0 = load3(in, IN_OP0X, i);
-    q.p1 = load3(in, IN_OP1X, i);
-    q.p2 = load3(in, IN_OP2X, i);
-    const overlap_out a = overlap(q);
+    const overlap_out a = overlap(load_overlap(in, i));
     store_u8(out, OUT_OVERLAP, i, a.overlap);
     store_u8(out, OUT_AXES, i, a.axes);
 }
@@ -89,10 +48,7 @@ FN void pairs_spheres(in_columns in, out_columns out, size_t i)
 
 FN void pairs_contact(in_columns in, out_columns out, size_t i)
 {
-    const contact_out a = contact(load_sweep(in, i, 0));
-    store3(out, OUT_POINT_X, i, a.point);
-    store3(out, OUT_NORMAL_X, i, a.normal);
-    store_u8(out, OUT_FEATURE, i, a.feature);
+    store_contact(out, i, contact(load_sweep(in, i, 0)));
 }
 
 /* Columns of a large batch come from memory: ask for the lines of the pair PREFETCH_AHEAD pairs from now. The CPU path

@@ -51,7 +51,7 @@ FN spot sweep_spot_of(const sweep_span *s, sweep_contact c)
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
     const vm e01 = vi_eq(c.feature, v_i(FEATURE_E01)), e12 = vi_eq(c.feature, v_i(FEATURE_E12));
     const vm e20 = vi_eq(c.feature, v_i(FEATURE_E20)); /* walked from P0 */
-    const vf along = c.along / v_sel(e01, s->length2[0], v_sel(e12, s->length2[1], s->length2[2]));
+    const vf along = c.along / v_sel(e01, s->edge[0].space2, v_sel(e12, s->edge[1].space2, s->edge[2].space2));
     const vf end1 = v_sel(vi_eq(c.feature, v_i(FEATURE_V1)), one, zero);
     const vf end2 = v_sel(vi_eq(c.feature, v_i(FEATURE_V2)), one, zero);
     spot at;
@@ -137,13 +137,19 @@ FN void sweep_invalid(vm valid, sweep_out *out, int want)
     out->feature_last = vi_sel(valid, out->feature_last, v_i(FEATURE_NONE));
 }
 
+/* Power of two that turns scaled times into the caller's. */
+FN v_pow2 sweep_time_unit(const sweep_query *q)
+{
+    return v_pow2_of(((v_exponent(q->x.length) - v_exponent(q->x.speed)) >> R_EXPONENT_SHIFT) + q->time);
+}
+
 /* The heights of contact as answers to the caller. */
 FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_span s, int want, int moving)
 {
     const vf inf = v_infinity();
     const vm hit = v_lt(s.first.at, inf);
     const vf first = k.start + s.first.at * k.time_per_height;
-    const v_pow2 unit = v_pow2_of(((v_exponent(q.x.length) - v_exponent(q.x.speed)) >> R_EXPONENT_SHIFT) + q.time);
+    const v_pow2 unit = sweep_time_unit(&q);
     sweep_out out;
     out.t_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
     if (want != SWEEP_FIRST) {

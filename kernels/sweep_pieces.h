@@ -12,10 +12,17 @@ typedef struct sweep_contact {
     vi feature;
 } sweep_contact;
 
+/* Squared lengths of an edge: in space, and as seen along the motion. Seen end-on (shorter than 2^-24 units) it adds
+ * nothing that its balls do not have, and is left to them. */
+typedef struct sweep_lengths {
+    vf space2, seen2, per_seen2;
+    vm seen;
+} sweep_lengths;
+
 /* First and last contact, and what turns them into points. */
 typedef struct sweep_span {
     sweep_contact first, last;
-    vf length2[3]; /* of E01 E12 E20 */
+    sweep_lengths edge[3]; /* E01 E12 E20 */
     v3 to_face;    /* from the centre to the face where it enters; where it leaves, the same backwards */
 } sweep_span;
 
@@ -46,13 +53,6 @@ FN void sweep_vertex(sweep_span *s, vf radius2, vf qx, vf qy, vf h, int feature,
         sweep_take(&s->last, v_gt(leave, s->last.at), leave, feature);
     }
 }
-
-/* Squared lengths of an edge: in space, and as seen along the motion. Seen end-on (shorter than 2^-24 units) it adds
- * nothing that its balls do not have, and is left to them. */
-typedef struct sweep_lengths {
-    vf space2, seen2, per_seen2;
-    vm seen;
-} sweep_lengths;
 
 FN sweep_lengths sweep_lengths_of(vf ex, vf ey, vf eh)
 {
@@ -138,13 +138,13 @@ FN sweep_crossing sweep_cross(sweep_prism p, vf at)
 /* For a point the edges are no cylinders that would cover the seam between two triangles. So the walls give way by the
  * noise, and the line of centres crosses the plane anywhere within the noise of its root; but where it then is, the
  * triangle must be (the walls of a needle open far beyond its tip). */
-FN sweep_crossing sweep_cross_point(sweep_prism p, const vf *length2, sweep_view k, vf n_length, vf slant, vf at)
+FN sweep_crossing sweep_cross_point(sweep_prism p, const sweep_lengths *edge, sweep_view k, vf n_length, vf slant, vf at)
 {
     const vf zero = v_f(R(0.0)), late = k.noise * slant;
     vf from = v_max(at - late, p.low), to = v_min(at + late, p.high);
     for (int i = 0; i < 3; i++) {
         const sweep_wall g = p.wall[i];
-        const vf offset = g.offset + k.noise * n_length * v_sqrt(length2[i]), bound = g.from - offset / g.slope;
+        const vf offset = g.offset + k.noise * n_length * v_sqrt(edge[i].space2), bound = g.from - offset / g.slope;
         const vf outside = v_sel(v_le(zero, offset), from, v_infinity()); /* a wall along the motion */
         from = v_sel(v_lt(zero, g.slope), v_max(bound, from), v_sel(v_eq(zero, g.slope), outside, from));
         to = v_sel(v_lt(g.slope, zero), v_min(bound, to), to);
@@ -197,8 +197,8 @@ FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf
     sweep_crossing enter = sweep_cross(p, middle - chord), leave = sweep_cross(p, middle + chord);
     const vm point = v_le(k.radius, k.noise);
     if (v_any(point)) {
-        const sweep_crossing in = sweep_cross_point(p, s->length2, k, length, slant, enter.at);
-        const sweep_crossing out = sweep_cross_point(p, s->length2, k, length, slant, leave.at);
+        const sweep_crossing in = sweep_cross_point(p, s->edge, k, length, slant, enter.at);
+        const sweep_crossing out = sweep_cross_point(p, s->edge, k, length, slant, leave.at);
         enter.at = v_sel(point, in.at, enter.at);
         leave.at = v_sel(point, out.at, leave.at);
         enter.inside = v_or(enter.inside, v_and(point, in.inside));
@@ -236,14 +236,14 @@ FN sweep_span sweep_solve(sweep_view k, int want)
     sweep_lengths l0 = sweep_lengths_of(k.e0x, k.e0y, k.e0h), l1 = sweep_lengths_of(e1x, e1y, e1h);
     sweep_lengths l2 = sweep_lengths_of(k.e2x, k.e2y, k.e2h);
     const v3 n = sweep_normal(k, l0.space2);
-    s.length2[0] = l0.space2;
-    s.length2[1] = l1.space2;
-    s.length2[2] = l2.space2;
     const vf longest2 = v_max(v_max(l0.space2, l1.space2), l2.space2);
     const vm solid = sweep_is_solid(n, longest2);
     vf per_nz = v_sel(solid, n.z, v_f(R(1.0)));
     sweep_reciprocals(&l0.per_seen2, &l1.per_seen2);
     sweep_reciprocals(&l2.per_seen2, &per_nz);
+    s.edge[0] = l0;
+    s.edge[1] = l1;
+    s.edge[2] = l2;
     sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, l0, FEATURE_E01, want);
     sweep_edge(&s, k.radius2, q1x, q1y, h1, e1x, e1y, e1h, l1, FEATURE_E12, want);
     sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, l2, FEATURE_E20, want);

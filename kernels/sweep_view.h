@@ -135,6 +135,7 @@ typedef struct sweep_view {
     vf start; /* time, in scaled units, at which the centre has height 0 */
     vf time_per_height;
     sweep_basis axes;
+    v3 v;           /* relative velocity, brought to about 1 */
     v3 m, e01, e02; /* unrotated: centre at that time seen from P0, edges */
 } sweep_view;
 
@@ -162,6 +163,7 @@ FN sweep_view sweep_look(sweep_relative x, vf radius)
     v3 m = sweep_shifted(d, v3_mul(x.d_error, to_length), v, k.start);
     m = v3_mul(m, v_scale_ratio(length, unit));
     const v3 e01 = v3_mul(x.e01, to_unit), e02 = v3_mul(x.e02, to_unit);
+    k.v = v;
     k.m = m;
     k.unit = unit;
     k.noise = v_f(R(0x1p-22)) + v_scale_ratio(length, unit) * v_f(R(0x1p-33));

@@ -90,7 +90,9 @@ typedef enum carom_isa {
 
 typedef enum carom_accuracy {
     CAROM_ACCURACY_FAST = 0, ///< binary32 throughout; same bits everywhere, error documented
-    CAROM_ACCURACY_EXACT = 1 ///< reserved: CAROM_ERROR_UNSUPPORTED in this version
+    /// Inputs are real numbers: state, overlap, axes and feature are the true ones, every time is the binary32 nearest to
+    /// the true one, contact points are within one unit in the last place of the largest coordinate
+    CAROM_ACCURACY_EXACT = 1
 } carom_accuracy;
 
 typedef enum carom_log_level { CAROM_LOG_ERROR = 1, CAROM_LOG_WARNING = 2, CAROM_LOG_INFO = 3 } carom_log_level;
@@ -179,6 +181,8 @@ typedef struct carom_stats {
     uint64_t on_device;   ///< of these, answered by the OpenCL device
     uint64_t on_cpu;      ///< of these, answered by the CPU path
     uint64_t fallen_back; ///< of these on_cpu, meant for a device that failed or was refused
+    uint64_t by_proof;    ///< exact mode: settled by floating point with a proof
+    uint64_t by_integers; ///< exact mode: settled by integers, on the CPU wherever the batch ran
     double upload, compute, download, total;
     char fallback_reason[128]; ///< empty if nothing fell back
 } carom_stats;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The last rung of the exact mode: any query of finite numbers, decided in whole numbers. Slow (microseconds) and never
+ * in doubt; its answers are those of the definition.
+ *
+ * States, features and the order of inputs are those of kernels/layout.h. The caller has set the float mode
+ * (caromi_float_mode_set): binary32 results may be denormal. */
+#ifndef CAROM_EXACT_H
+#define CAROM_EXACT_H
+
+/* How much of a sweep is wanted. The state is always given. */
+enum { CAROMI_EXACT_FIRST, CAROMI_EXACT_TIMES, CAROMI_EXACT_FULL };
+
+/* The nearest binary32 to each time, ties to even, zero +0. What was not wanted or does not exist is zero and
+ * FEATURE_NONE; t_last is always given for a miss, an invalid query and one without relative motion. */
+typedef struct caromi_exact_sweep {
+    float t_first, t_last;
+    int state;
+    float point_first[3], point_last[3];
+    int feature_first, feature_last;
+    int beyond; /* the true first time is greater than the limit; 0 if there is none */
+} caromi_exact_sweep;
+
+/* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. */
+void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out);
+
+/* in: IN_OVERLAP numbers. OVERLAP_INVALID in both for an invalid query. */
+void caromi_exact_overlap_of(const float *in, int *overlap, int *axes);
+
+/* in: IN_SPHERES numbers. */
+void caromi_exact_spheres_of(const float *in, float *u_first, float *u_last, int *state);
+
+/* What a mesh hit reports. Touching or overlapping: point, normal and feature of time 0; approaching with a time within
+ * binary32: those of the first contact; else zeros and FEATURE_NONE. */
+typedef struct caromi_exact_contact {
+    float point[3], normal[3];
+    int feature;
+} caromi_exact_contact;
+
+/* in: IN_SWEEP_RESTING numbers. */
+void caromi_exact_contact_of(const float *in, caromi_exact_contact *out);
+
+#endif

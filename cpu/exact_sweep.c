@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Sweeps and contacts in whole numbers: states, rounded times, points and normals. */
+#include "exact.h"
+
+#include "exact_touch.h"
+
+static void clear(caromi_exact_sweep *out)
+{
+    memset(out, 0, sizeof *out);
+    out->t_first = INFINITY;
+    out->t_last = -INFINITY;
+    out->state = STATE_MISS;
+}
+
+/* No relative motion: the distance at time 0 decides, for all times. */
+static void answer_resting(caromi_motion *m, int want, caromi_exact_sweep *out)
+{
+    static const float at_rest[3];
+    caromi_nearest nearest;
+    caromi_nearest_of(m, &nearest);
+    if (nearest.order > 0)
+        return;
+    out->state = nearest.order == 0 ? STATE_TOUCHING : STATE_OVERLAPPING;
+    out->t_first = -INFINITY;
+    out->t_last = INFINITY;
+    if (want < CAROMI_EXACT_FULL)
+        return;
+    caromi_place(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point_first);
+    memcpy(out->point_last, out->point_first, sizeof out->point_last);
+    out->feature_first = out->feature_last = nearest.feature;
+}
+
+static void place_touch(caromi_motion *m, const caromi_touch *touch, float t, float point[3], int *feature)
+{
+    double weights[2];
+    if (t > 0x1.fffffep127f || t < -0x1.fffffep127f)
+        return;
+    *feature = touch->element->feature;
+    caromi_element_weights(m, touch->element, touch->side, weights);
+    caromi_place(m->in + IN_P0X, weights, m->in + IN_WX, caromi_near_double(touch->time, m->unit), point);
+}
+
+static int is_beyond(const caromi_motion *m, const caromi_touch *touch, float t, float limit)
+{
+    /* Rounding keeps order; only where the time rounds to the limit is more to be known. */
+    return t > limit || (t == limit && t <= 0x1.fffffep127f && t >= -0x1.fffffep127f &&
+                         caromi_root_compare(&touch->root, (double)limit, m->unit) > 0);
+}
+
+static void answer_moving(caromi_motion *m, int want, float limit, caromi_exact_sweep *out)
+{
+    caromi_touch first, last;
+    if (!caromi_touch_find(m, CAROMI_TOUCH_FIRST, &first))
+        return;
+    const int sign = caromi_root_sign(&first.root);
+    out->t_first = caromi_root_float(&first.root, first.time, m->unit);
+    out->beyond = is_beyond(m, &first, out->t_first, limit);
+    out->t_last = 0.0f;
+    if (want == CAROMI_EXACT_FIRST && sign >= 0) {
+        out->state = caromi_state_of(sign, 1);
+        return;
+    }
+    caromi_touch_find(m, CAROMI_TOUCH_LAST, &last);
+    out->state = caromi_state_of(sign, caromi_root_sign(&last.root));
+    if (want == CAROMI_EXACT_FIRST)
+        return;
+    out->t_last = caromi_root_float(&last.root, last.time, m->unit);
+    if (want == CAROMI_EXACT_TIMES)
+        return;
+    place_touch(m, &first, out->t_first, out->point_first, &out->feature_first);
+    place_touch(m, &last, out->t_last, out->point_last, &out->feature_last);
+}
+
+void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out)
+{
+    caromi_motion m;
+    clear(out);
+    if (!caromi_motion_of(&m, in, IN_SWEEP_MOVING))
+        out->state = STATE_INVALID;
+    else if (m.resting)
+        answer_resting(&m, want, out);
+    else
+        answer_moving(&m, want, limit, out);
+}
+
+/* Normals. */
+
+/* The unit vector, zeros +0; zero stays zero. */
+static void store_unit(const caromi_near from[3], float out[3])
+{
+    double x[3], square = 0.0;
+    int e = INT32_MIN;
+    for (int i = 0; i < 3; i++)
+        if (from[i].m != 0.0 && from[i].e > e)
+            e = from[i].e;
+    for (int i = 0; i < 3; i++) {
+        x[i] = from[i].m == 0.0 ? 0.0 : from[i].m * caromi_power2(from[i].e - e);
+        square += x[i] * x[i];
+    }
+    const double length = sqrt(square);
+    for (int i = 0; i < 3; i++)
+        out[i] = square > 0.0 ? caromi_float_of(x[i] / length) : 0.0f;
+}
+
+static void store_unit_of(const caromi_int3 *v, int sign, float out[3])
+{
+    caromi_near x[3];
+    for (int i = 0; i < 3; i++) {
+        x[i] = caromi_int_near(&v->x[i]);
+        x[i].m *= (double)sign;
+    }
+    store_unit(x, out);
+}
+
+/* Centre and contact point coincide: the triangle's normal turned against the motion, without one or along the plane
+ * the way back, without motion nothing. */
+static void normal_against(caromi_motion *m, float out[3])
+{
+    const int climb = caromi_motion_climb(m)->sign;
+    if (climb != 0)
+        store_unit_of(caromi_motion_normal(m), -climb, out);
+    else
+        store_unit_of(&m->v, -1, out);
+}
+
+static void start_contact(caromi_motion *m, caromi_exact_contact *out)
+{
+    static const float at_rest[3];
+    caromi_nearest nearest;
+    caromi_int3 gap;
+    caromi_nearest_of(m, &nearest);
+    out->feature = nearest.feature;
+    caromi_place(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point);
+    caromi_nearest_gap(m, nearest.feature, &gap);
+    if (gap.x[0].sign | gap.x[1].sign | gap.x[2].sign)
+        store_unit_of(&gap, 1, out->normal);
+    else
+        normal_against(m, out->normal);
+}
+
+/* The sum of two perpendicular vectors, a factor to each: nothing cancels that matters to the sum. */
+static void store_unit_sum(const caromi_int3 *a, caromi_near by, const caromi_int3 *b, caromi_near and_by, float out[3])
+{
+    caromi_near sum[3];
+    for (int i = 0; i < 3; i++) {
+        caromi_near x = caromi_near_mul(caromi_int_near(&a->x[i]), by);
+        caromi_near y = caromi_near_mul(caromi_int_near(&b->x[i]), and_by);
+        const int e = caromi_near_align(&x, &y);
+        sum[i] = (caromi_near){x.m + y.m, e};
+    }
+    store_unit(sum, out);
+}
+
+static caromi_near negative(caromi_near a)
+{
+    return (caromi_near){-a.m, a.e};
+}
+
+/* From contact point to centre, r > 0, with side sign s: at a corner v x q + s sqrt(Y) v, at an edge
+ * -h sqrt(E) a + s sqrt(Y) a x e, on the face the normal against the motion. */
+static void touch_normal(caromi_motion *m, const caromi_touch *touch, float out[3])
+{
+    const caromi_element *el = touch->element;
+    const caromi_near root = {el->root_y.m * (double)touch->side, el->root_y.e};
+    const caromi_near one = {1.0, 0};
+    caromi_int3 other;
+    if (el->feature < FEATURE_E01) {
+        caromi_int3_cross(&other, &m->v, caromi_motion_moment(m, el->feature - FEATURE_V0));
+        store_unit_sum(&other, one, &m->v, root, out);
+    } else if (el->feature < FEATURE_FACE) {
+        const int edge = el->feature - FEATURE_E01;
+        const caromi_int3 *a = caromi_motion_turn(m, edge);
+        const caromi_near h = caromi_int_near(caromi_motion_pass(m, edge));
+        caromi_int3_cross(&other, a, &m->e[edge]);
+        store_unit_sum(a, negative(caromi_near_mul(h, el->root_e)), &other, root, out);
+    } else {
+        normal_against(m, out);
+    }
+}
+
+static void first_contact(caromi_motion *m, const caromi_touch *first, caromi_exact_contact *out)
+{
+    static const float at_rest[3];
+    double weights[2];
+    const float t = caromi_root_float(&first->root, first->time, m->unit);
+    if (t > 0x1.fffffep127f)
+        return;
+    out->feature = first->element->feature;
+    caromi_element_weights(m, first->element, first->side, weights);
+    caromi_place(m->in + IN_P0X, weights, at_rest, 0.0, out->point);
+    if (m->r2.sign == 0)
+        normal_against(m, out->normal);
+    else
+        touch_normal(m, first, out->normal);
+}
+
+void caromi_exact_contact_of(const float *in, caromi_exact_contact *out)
+{
+    caromi_motion m;
+    caromi_touch first, last;
+    memset(out, 0, sizeof *out);
+    if (!caromi_motion_of(&m, in, IN_SWEEP_RESTING))
+        return;
+    if (m.resting) {
+        caromi_nearest nearest;
+        caromi_nearest_of(&m, &nearest);
+        if (nearest.order <= 0)
+            start_contact(&m, out);
+        return;
+    }
+    if (!caromi_touch_find(&m, CAROMI_TOUCH_FIRST, &first))
+        return;
+    const int sign = caromi_root_sign(&first.root);
+    if (sign > 0) {
+        first_contact(&m, &first, out);
+        return;
+    }
+    if (sign < 0) {
+        caromi_touch_find(&m, CAROMI_TOUCH_LAST, &last);
+        if (caromi_root_sign(&last.root) <= 0)
+            return;
+    }
+    start_contact(&m, out);
+}

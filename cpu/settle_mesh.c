@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* A mesh query that the kernels leave open: the same traversal, with integers for every triangle whose box is entered in
+ * time. */
+#define LANES 1
+#include "../kernels/mesh.h"
+#include "exact.h"
+#include "mesh.h"
+
+/* A triangle of a leaf, exactly. */
+static void settle_triangle(const mesh_leaf *leaf, int lane, const mesh_walk *w, const float *query, mesh_best *best)
+{
+    float in[IN_SWEEP_MOVING] = {0};
+    caromi_exact_sweep a;
+    memcpy(in, query, IN_P0X * sizeof *in);
+    for (int k = 0; k < 9; k++)
+        in[IN_P0X + k] = leaf->p[k][lane];
+    caromi_exact_sweep_of(in, CAROMI_EXACT_TIMES, w->limit, &a);
+    const int begins = a.state == STATE_TOUCHING || a.state == STATE_OVERLAPPING;
+    if (!begins && (a.state != STATE_APPROACHING || a.beyond))
+        return;
+    const float t = begins ? 0 : a.t_first;
+    if (t > best->t || (t == best->t && leaf->triangle[lane] >= best->triangle))
+        return;
+    best->t = t;
+    best->triangle = leaf->triangle[lane];
+    best->state = a.state;
+}
+
+static void settle_leaf(const mesh_leaf *leaf, const mesh_walk *w, float scale, const float *query, mesh_best *best)
+{
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const v3 p0 = mesh_corner(leaf, 0, lane), p1 = mesh_corner(leaf, 1, lane), p2 = mesh_corner(leaf, 2, lane);
+        float enter, leave;
+        if (lane > 0 && leaf->triangle[lane] == leaf->triangle[lane - 1]) /* an empty slot */
+            continue;
+        mesh_box(w->slabs, v3_mul(mesh_min3(p0, p1, p2), scale), v3_mul(mesh_max3(p0, p1, p2), scale), &enter, &leave);
+        if (mesh_box_open(enter, leave, v_min(w->limit, best->t)))
+            settle_triangle(leaf, lane, w, query, best);
+    }
+}
+
+void caromi_settle_mesh(const caromi_mesh_view *mesh, const float *query, int32_t *triangle, int32_t *state, float *t)
+{
+    const mesh_query q = {query[0], query[1], query[2], query[3], query[4], query[5], query[6], query[7]};
+    mesh_walk w;
+    mesh_begin(&w, mesh->frame, q);
+    mesh_best best = w.best;
+    for (int leaf = mesh_next_leaf(&w, mesh->nodes); leaf >= 0; leaf = mesh_next_leaf(&w, mesh->nodes)) {
+        settle_leaf(mesh->leaves + leaf, &w, mesh->frame.scale, query, &best);
+        mesh_found(&w, best);
+    }
+    const mesh_hit hit = mesh_end(&w, best);
+    *triangle = hit.triangle;
+    *state = hit.state;
+    *t = hit.t;
+}

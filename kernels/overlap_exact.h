@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Separating-axis test, exact mode, first rung: the seven bits in binary32, each with a proof or not at all.
+ *
+ * Every test is a quantity with a bound of its rounding error. Beyond the bound its sign is certain; within, the test
+ * is neither sure to hold nor sure to fail. A bit is the conjunction of its tests, so one that surely fails settles it.
+ * If a bit is left, the pair is OVERLAP_OPEN and is finished elsewhere, in integers. Nothing here is tuned: where
+ * overlap.h may guess (slack, short edges, slivers), this text has to know. docs/numerics.md derives the bounds.
+ *
+ * Corners have one unit and edges another, so that a small triangle far away is as good as any. L is a bound of the
+ * corners' lengths, E of the edges': 1 + x / 4 >= sqrt(x) saves two roots. n comes from the two shorter edges, D is the
+ * product of their lengths. With eps = 2^-24, rounding moves
+ *
+ *     A.AB         by 5 eps L E                   three roundings in a product, two sums
+ *     M = A x AB   by 4.47 eps L |AB|             3 eps of |products|, in all <= 1.155 |A| |AB|, and 1 of M
+ *     n = AB x CA  by 4.47 eps D                  likewise
+ *     M.n          by eps L |AB| (7.47 |n| + 4.47 D)
+ *     n.A          by eps L (4 |n| + 4.47 D)
+ *
+ * The constants in the text are a few per cent larger. That pays for second orders, for the rounding of the bounds
+ * themselves and for underflow. */
+#ifndef CAROM_OVERLAP_EXACT_H
+#define CAROM_OVERLAP_EXACT_H
+#include "columns.h"
+
+/* A test: does it surely hold; may it hold? */
+typedef struct overlap_verdict {
+    vm sure, may;
+} overlap_verdict;
+
+FN overlap_verdict overlap_above(vf x, vf sure, vf may)
+{
+    overlap_verdict v;
+    v.sure = v_lt(sure, x);
+    v.may = v_le(may, x);
+    return v;
+}
+
+FN overlap_verdict overlap_both(overlap_verdict a, overlap_verdict b)
+{
+    overlap_verdict v;
+    v.sure = v_and(a.sure, b.sure);
+    v.may = v_and(a.may, b.may);
+    return v;
+}
+
+/* Two thresholds of one quantity. */
+typedef struct overlap_gap {
+    vf sure, may;
+} overlap_gap;
+
+typedef struct overlap_bounds {
+    overlap_gap radius2; /* of A.A and M.M / AB^2 */
+    overlap_gap plane;   /* of |n.A| */
+    vf dot, side;        /* errors of A.AB, and of M.n over the extent of AB */
+} overlap_bounds;
+
+/* r in the corners' unit; squared lengths of the corners, of the longest edge, of n, and D^2. */
+FN overlap_bounds overlap_bound(vf r, v3 corner2, vf edge2, vf normal2, vf d2)
+{
+    const vf one = v_f(R(1.0)), quarter = v_f(R(0.25));
+    const vf n = v_sqrt(normal2), d = v_sqrt(d2);
+    const vf l = one + v_max(v_max(corner2.x, corner2.y), corner2.z) * quarter;
+    const vf e = one + edge2 * quarter;
+    overlap_bounds b;
+    /* r moves by the error of M or n.A, and by 6 eps of itself for the squares and products that it is compared in.
+     * A.A needs less than that. */
+    const vf pad = l * v_f(R(0x5p-24)) + r * v_f(R(0x7.8p-24));
+    const vf outer = r + pad, inner = v_max(r - pad, v_f(R(0.0)));
+    b.radius2.sure = outer * outer;
+    b.radius2.may = inner * inner;
+    const vf lean = d * (l + r) * v_f(R(0x4.cp-24));
+    b.plane.sure = n * outer + lean;
+    b.plane.may = n * inner - lean;
+    b.dot = l * e * v_f(R(0x5.4p-24));
+    /* sqrt(3): an edge is measured by its largest component, because a short one must have a small bound. */
+    b.side = l * (n * v_f(R(0xd.8p-24)) + d * v_f(R(0x8.4p-24)));
+    return b;
+}
+
+/* Is the line along an edge farther than r? */
+FN overlap_verdict overlap_line(v3 moment, vf length2, overlap_bounds b)
+{
+    return overlap_above(v3_dot(moment, moment), b.radius2.sure * length2, b.radius2.may * length2);
+}
+
+/* Is the centre on the other side of it than the triangle? */
+FN overlap_verdict overlap_side(v3 moment, v3 n, vf extent, overlap_bounds b)
+{
+    const vf bound = b.side * extent;
+    return overlap_above(v3_dot(moment, n), bound, -bound);
+}
+
+/* away: the lesser of A.AB and A.AC. */
+FN overlap_verdict overlap_corner(vf length2, vf away, overlap_bounds b)
+{
+    return overlap_both(overlap_above(length2, b.radius2.sure, b.radius2.may), overlap_above(away, b.dot, -b.dot));
+}
+
+/* Bits that are surely set, and bits that may be. */
+typedef struct overlap_masks {
+    vi sure, may;
+} overlap_masks;
+
+FN overlap_masks overlap_put(overlap_masks m, overlap_verdict v, int bit)
+{
+    const vi none = v_i(0);
+    m.sure = m.sure | vi_sel(v.sure, v_i(bit), none);
+    m.may = m.may | vi_sel(v.may, v_i(bit), none);
+    return m;
+}
+
+/* A triangle in its units. */
+typedef struct overlap_triangle {
+    overlap_relative x;
+    v3 extent; /* largest components of AB BC CA */
+    v3 edge2;  /* their squared lengths */
+    vf longest2;
+    v3 n;
+    vf d2; /* D^2 */
+    vf r;
+} overlap_triangle;
+
+/* Largest components: of AB BC CA, of all three, and of these, a and r (b and c are at most twice as large). */
+typedef struct overlap_sizes {
+    vi ab, bc, ca, longest, size;
+} overlap_sizes;
+
+FN overlap_sizes overlap_measure(overlap_relative x, vf radius)
+{
+    overlap_sizes s;
+    s.ab = v3_magnitude(x.ab);
+    s.bc = v3_magnitude(x.bc);
+    s.ca = v3_magnitude(x.ca);
+    s.longest = vi_max(vi_max(s.ab, s.bc), s.ca);
+    s.size = vi_max(vi_max(v3_magnitude(x.a), v_magnitude(radius)), s.longest);
+    return s;
+}
+
+/* What is known of the rare triangles without area: edges without length; no area. */
+typedef struct overlap_flats {
+    vm ab, bc, ca, flat;
+} overlap_flats;
+
+FN overlap_masks overlap_corners(overlap_masks m, overlap_relative x, v3 length2, overlap_bounds b, int rare,
+                                 overlap_flats f)
+{
+    vf a_ab = v3_dot(x.a, x.ab), b_ba = -v3_dot(x.b, x.ab);
+    vf b_bc = v3_dot(x.b, x.bc), c_cb = -v3_dot(x.c, x.bc);
+    vf c_ca = v3_dot(x.c, x.ca), a_ac = -v3_dot(x.a, x.ca);
+    if (rare) { /* along an edge without length they are exactly 0: the test holds */
+        const vf yes = v_f(R(1.0));
+        a_ab = v_sel(f.ab, yes, a_ab);
+        b_ba = v_sel(f.ab, yes, b_ba);
+        b_bc = v_sel(f.bc, yes, b_bc);
+        c_cb = v_sel(f.bc, yes, c_cb);
+        c_ca = v_sel(f.ca, yes, c_ca);
+        a_ac = v_sel(f.ca, yes, a_ac);
+    }
+    m = overlap_put(m, overlap_corner(length2.x, v_min(a_ab, a_ac), b), 16);
+    m = overlap_put(m, overlap_corner(length2.y, v_min(b_bc, b_ba), b), 32);
+    return overlap_put(m, overlap_corner(length2.z, v_min(c_ca, c_cb), b), 64);
+}
+
+FN overlap_masks overlap_decide(overlap_triangle t, int rare, overlap_flats f)
+{
+    const overlap_relative x = t.x;
+    const v3 corner2 = v3_of(v3_dot(x.a, x.a), v3_dot(x.b, x.b), v3_dot(x.c, x.c));
+    const overlap_bounds b = overlap_bound(t.r, corner2, t.longest2, v3_dot(t.n, t.n), t.d2);
+    const v3 m_ab = v3_cross(x.a, x.ab), m_bc = v3_cross(x.b, x.bc), m_ca = v3_cross(x.c, x.ca);
+    overlap_verdict ab = overlap_line(m_ab, t.edge2.x, b), side_ab = overlap_side(m_ab, t.n, t.extent.x, b);
+    overlap_verdict bc = overlap_line(m_bc, t.edge2.y, b), side_bc = overlap_side(m_bc, t.n, t.extent.y, b);
+    overlap_verdict ca = overlap_line(m_ca, t.edge2.z, b), side_ca = overlap_side(m_ca, t.n, t.extent.z, b);
+    /* No plane is farther than a line in it. */
+    overlap_verdict plane = overlap_above(v_abs(v3_dot(t.n, x.a)), b.plane.sure, b.plane.may);
+    plane.may = v_and(plane.may, v_and(v_and(ab.may, bc.may), ca.may));
+    if (rare) { /* no line; no plane; every side is the other */
+        ab.may = v_and(ab.may, v_not(f.ab));
+        bc.may = v_and(bc.may, v_not(f.bc));
+        ca.may = v_and(ca.may, v_not(f.ca));
+        plane.may = v_and(plane.may, v_not(f.flat));
+        side_ab.sure = v_or(side_ab.sure, f.flat);
+        side_bc.sure = v_or(side_bc.sure, f.flat);
+        side_ca.sure = v_or(side_ca.sure, f.flat);
+    }
+    overlap_masks m;
+    m.sure = m.may = v_i(0);
+    m = overlap_put(m, plane, 1);
+    m = overlap_put(m, overlap_both(ab, side_ab), 2);
+    m = overlap_put(m, overlap_both(bc, side_bc), 4);
+    m = overlap_put(m, overlap_both(ca, side_ca), 8);
+    return overlap_corners(m, x, corner2, b, rare, f);
+}
+
+FN vm overlap_is_zero(v3 x)
+{
+    return vi_eq(v3_magnitude(x), v_i(0));
+}
+
+/* Is an edge from a to b exact, and a multiple of 2^-10 of its unit? Then products of such edges are exact: 22 bits.
+ * big: 1.5 2^13 units, infinite if that is too large; then it is not. */
+FN vm overlap_on_grid(v3 a, v3 b, vf big)
+{
+    const v3 x = v3_sub(b, a);
+    const vm exact = overlap_is_zero(v3_sub_error(b, a, x));
+    const vm xy = v_and(v_eq((x.x + big) - big, x.x), v_eq((x.y + big) - big, x.y));
+    return v_and(exact, v_and(xy, v_eq((x.z + big) - big, x.z)));
+}
+
+/* Equal corners make an edge of exactly 0, other corners never do; and n = 0 on a grid is no rounding. Not known of big
+ * triangles, which may have lost digits. */
+FN overlap_flats overlap_find_flats(overlap_in in, v3 n, overlap_sizes s, vm big)
+{
+    const vi zero = v_i(0);
+    const vf grid = v_from_bits(v_exponent(s.longest)) * v_f(R(0x1.8p13));
+    const vm ab = overlap_on_grid(in.p0, in.p1, grid), bc = overlap_on_grid(in.p1, in.p2, grid);
+    const vm ca = overlap_on_grid(in.p2, in.p0, grid), known = v_not(big);
+    overlap_flats f;
+    f.ab = v_and(known, vi_eq(s.ab, zero));
+    f.bc = v_and(known, vi_eq(s.bc, zero));
+    f.ca = v_and(known, vi_eq(s.ca, zero));
+    f.flat = v_and(v_and(known, overlap_is_zero(n)), v_and(ab, v_and(bc, ca)));
+    f.flat = v_or(v_or(f.flat, f.ab), v_or(f.bc, f.ca));
+    return f;
+}
+
+FN overlap_in overlap_scaled(overlap_in in, vf scale)
+{
+    in.center = v3_mul(in.center, scale);
+    in.radius = in.radius * scale;
+    in.p0 = v3_mul(in.p0, scale);
+    in.p1 = v3_mul(in.p1, scale);
+    in.p2 = v3_mul(in.p2, scale);
+    return in;
+}
+
+/* Corners and radius in one unit, edges in another. */
+FN overlap_triangle overlap_unite(overlap_relative x, vf radius, overlap_sizes s)
+{
+    const vf corner_unit = v_scale_down(v_exponent(s.size)), edge_unit = v_scale_down(v_exponent(s.longest));
+    overlap_triangle t;
+    t.r = radius * corner_unit;
+    t.x.a = v3_mul(x.a, corner_unit);
+    t.x.b = v3_mul(x.b, corner_unit);
+    t.x.c = v3_mul(x.c, corner_unit);
+    t.x.ab = v3_mul(x.ab, edge_unit);
+    t.x.bc = v3_mul(x.bc, edge_unit);
+    t.x.ca = v3_mul(x.ca, edge_unit);
+    t.x.size = s.size;
+    t.extent = v3_mul(v3_of(v_from_bits(s.ab), v_from_bits(s.bc), v_from_bits(s.ca)), edge_unit);
+    t.edge2 = v3_of(v3_dot(t.x.ab, t.x.ab), v3_dot(t.x.bc, t.x.bc), v3_dot(t.x.ca, t.x.ca));
+    t.longest2 = v_max(v_max(t.edge2.x, t.edge2.y), t.edge2.z);
+    /* n = AB x CA from the two shorter edges: -BC stands in for the longest. */
+    const v3 cb = v3_of(-t.x.bc.x, -t.x.bc.y, -t.x.bc.z);
+    const vm ab_long = v_le(t.longest2, t.edge2.x), ca_long = v_and(v_le(t.longest2, t.edge2.z), v_not(ab_long));
+    t.n = v3_cross(v3_sel(ab_long, cb, t.x.ab), v3_sel(ca_long, cb, t.x.ca));
+    t.d2 = v_sel(ab_long, t.edge2.y, t.edge2.x) * v_sel(ca_long, t.edge2.y, t.edge2.z);
+    return t;
+}
+
+/* Edges that may have lost digits to underflow: shorter than 2^-30 of their unit, or all denormal, or below 2^-60 in a
+ * big triangle. */
+FN vm overlap_is_thin(overlap_triangle t, overlap_sizes s, vm big)
+{
+    const vf shortest = v_min(v_min(t.extent.x, t.extent.y), t.extent.z);
+    const vi least = vi_sel(big, v_bits(v_f(R(0x1p-60))), v_i(R_MIN_NORMAL_BITS));
+    return v_or(v_lt(shortest, v_f(R(0x1p-30))), vi_gt(least, s.longest));
+}
+
+FN overlap_out overlap_exact(overlap_in in)
+{
+    overlap_relative x = overlap_relate(in);
+    overlap_sizes s = overlap_measure(x, in.radius);
+    vm valid = v_le(v_f(R(0.0)), in.radius);
+    /* Differences that would overflow or are near to denormal numbers: rare, so under a branch. 2^32 is exact, and
+     * 2^-8 is but for numbers below 2^-118. */
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), s.size));
+    const vm odd = v_or(big, vi_gt(v_i(R_SMALL_BITS), s.size));
+    if (v_any(odd)) {
+        valid = v_and(valid, overlap_is_finite(in));
+        in = overlap_scaled(in, v_sel(odd, v_sel(big, v_f(R(0x1p-8)), v_f(R(0x1p32))), v_f(R(1.0))));
+        x = overlap_relate(in);
+        s = overlap_measure(x, in.radius);
+    }
+    const overlap_triangle t = overlap_unite(x, in.radius, s);
+    overlap_flats f;
+    f.ab = f.bc = f.ca = f.flat = big; /* not used yet */
+    overlap_masks m = overlap_decide(t, 0, f);
+    const vm thin = overlap_is_thin(t, s, big), rare = v_or(thin, overlap_is_zero(t.n));
+    vm open = v_not(vi_eq(m.sure, m.may));
+    if (v_any(rare)) {
+        f = overlap_find_flats(in, t.n, s, big);
+        m = overlap_decide(t, 1, f);
+        open = v_or(v_not(vi_eq(m.sure, m.may)), v_and(thin, v_not(f.flat)));
+    }
+    const vi invalid = v_i(OVERLAP_INVALID), undecided = v_i(OVERLAP_OPEN), none = v_i(0);
+    const vi overlap = vi_sel(vi_eq(m.sure, none), v_i(1), none);
+    overlap_out out;
+    out.axes = vi_sel(valid, vi_sel(open, undecided, m.sure), invalid);
+    out.overlap = vi_sel(valid, vi_sel(open, undecided, overlap), invalid);
+    return out;
+}
+
+FN void pairs_overlap_exact(in_columns in, out_columns out, size_t i)
+{
+    const overlap_out a = overlap_exact(load_overlap(in, i));
+    store_u8(out, OUT_OVERLAP, i, a.overlap);
+    store_u8(out, OUT_AXES, i, a.axes);
+}
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns in, proof, columns out: the exact body of every pair kernel. A query that is not settled has NaN for its first
+ * time (OVERLAP_OPEN where there are no times); nobody else stores NaN. */
+#ifndef CAROM_PAIRS_EXACT_H
+#define CAROM_PAIRS_EXACT_H
+#include "columns.h"
+#include "contact_exact.h"
+#include "spheres_exact.h"
+#include "sweep_exact.h"
+
+FN w3 load3_wide(in_columns in, int first, size_t i)
+{
+    return w3_of(w_load(in[first] + i), w_load(in[first + 1] + i), w_load(in[first + 2] + i));
+}
+
+FN void store3_wide(out_columns out, int first, size_t i, w3 x)
+{
+    w_store((G real *)out[first] + i, x.x);
+    w_store((G real *)out[first + 1] + i, x.y);
+    w_store((G real *)out[first + 2] + i, x.z);
+}
+
+FN residual_pair load_residual_pair(in_columns in, size_t i, const real *scale, int moving)
+{
+    const w3 v = load3_wide(in, IN_VX, i);
+    return residual_pair_of(load3_wide(in, IN_CX, i), w_load(in[IN_R] + i),
+                            moving ? w3_sub(v, load3_wide(in, IN_WX, i)) : v, load3_wide(in, IN_P0X, i),
+                            load3_wide(in, IN_P1X, i), load3_wide(in, IN_P2X, i), w_load(scale));
+}
+
+FN void exact_look(in_columns in, size_t i, sweep_exact *x, int want, int moving)
+{
+    LANG_UNROLL
+    for (int part = 0; part < LANES; part += WIDE) {
+        const residual_pair q = load_residual_pair(in, i + (size_t)part, x->scale + part, moving);
+        sweep_look_closer(&q, x, part, want);
+    }
+}
+
+/* Points of one half; a point that is not sure leaves its pair open. */
+FN void exact_points(in_columns in, out_columns out, size_t i, const sweep_exact *x, int part, int moving)
+{
+    const wf zero = w_f(W(0.0));
+    const w3 none = w3_of(zero, zero, zero), w = moving ? load3_wide(in, IN_WX, i) : none;
+    const residual_pair q = load_residual_pair(in, i, x->scale + part, moving);
+    const touch first = residual_touch(&q, &x->first, part, w, moving);
+    const touch last = residual_touch(&q, &x->last, part, w, moving);
+    const wm has_first = w_lt(zero, w_load(x->has_first + part)), has_last = w_lt(zero, w_load(x->has_last + part));
+    const w3 a = w3_sel(has_first, first.point, none), b = w3_sel(has_last, last.point, none);
+    const wm sure = w_and(w_or(first.sure, w_not(has_first)), w_or(last.sure, w_not(has_last)));
+    G real *t = (G real *)out[OUT_T_FIRST] + i;
+    w_store(t, w_sel(sure, w_load(t), zero / zero));
+    store3_wide(out, OUT_FIRST_X, i, a);
+    store3_wide(out, OUT_LAST_X, i, b);
+}
+
+FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int moving)
+{
+    sweep_exact x;
+    sweep_guess(load_sweep(in, i, moving), want, moving, &x);
+    exact_look(in, i, &x, want, moving);
+    const sweep_proven a = sweep_prove(&x, want);
+    store(out, OUT_T_FIRST, i, a.t_first);
+    if (want != SWEEP_FIRST) {
+        store(out, OUT_T_LAST, i, a.t_last);
+        store_u8(out, OUT_STATE, i, a.state);
+    }
+    if (want == SWEEP_FULL) {
+        store_u8(out, OUT_FIRST_FEATURE, i, a.feature_first);
+        store_u8(out, OUT_LAST_FEATURE, i, a.feature_last);
+        for (int part = 0; part < LANES; part += WIDE)
+            exact_points(in, out, i + (size_t)part, &x, part, moving);
+    }
+}
+
+FN void pairs_contact_exact(in_columns in, out_columns out, size_t i)
+{
+    store_contact(out, i, contact_exact(load_sweep(in, i, 0)));
+}
+
+FN void pairs_spheres_exact(in_columns in, out_columns out, size_t i)
+{
+    LANG_UNROLL
+    for (int part = 0; part < LANES; part += WIDE) {
+        const size_t at = i + (size_t)part;
+        const spheres_wide x = spheres_relate_wide(load3_wide(in, IN_A0X, at), load3_wide(in, IN_A1X, at),
+                                                   w_load(in[IN_RA] + at), load3_wide(in, IN_B0X, at),
+                                                   load3_wide(in, IN_B1X, at), w_load(in[IN_RB] + at));
+        const spheres_proven a = spheres_prove(&x);
+        w_store((G real *)out[OUT_U_FIRST] + at, a.u_first);
+        w_store((G real *)out[OUT_U_LAST] + at, a.u_last);
+        w_store_u8((G u8 *)out[OUT_U_STATE] + at, a.state);
+    }
+}
+
+/* clang-format off */
+FN void pairs_sweep_first_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FIRST, 0); }
+FN void pairs_sweep_times_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_TIMES, 0); }
+FN void pairs_sweep_full_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FULL, 0); }
+FN void pairs_sweep_first_moving_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FIRST, 1); }
+FN void pairs_sweep_times_moving_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_TIMES, 1); }
+FN void pairs_sweep_full_moving_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FULL, 1); }
+/* clang-format on */
+#endif

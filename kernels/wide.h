@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine in binary64, for the texts of exact mode: `wf` (WIDE reals), `wm` (a mask) and the verbs below, spelled for
+ * OpenCL C and for C as lang.h does. WIDE is half of LANES, so a group of LANES queries is answered half by half. Only
+ * programs of exact mode contain this file. */
+#ifndef CAROM_WIDE_H
+#define CAROM_WIDE_H
+#include "lang.h"
+
+/* clang-format off */
+#if LANES == 1
+#define WIDE 1
+#elif LANES == 4
+#define WIDE 2
+#elif LANES == 8
+#define WIDE 4
+#else
+#define WIDE 8
+#endif
+
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+/* ---------------------------------------------------------------- OpenCL C */
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#if WIDE == 1
+typedef double wf;
+typedef int wm; /* 0 or 1 */
+#define w_load(p) ((wf)*(p))
+#define w_store(p, x) (*(p) = (float)(x))
+#define w_store_u8(p, x) (*(p) = (uchar)(x))
+#define w_round(x) ((wf)(float)(x))
+#define w_not(m) (!(m))
+#define w_any(m) (m)
+#else
+typedef LANG_CAT(double, WIDE) wf;
+typedef LANG_CAT(long, WIDE) wm; /* -1 or 0 */
+#define w_load(p) LANG_CAT(convert_double, WIDE)(LANG_CAT(vload, WIDE)(0, p))
+#define w_store(p, x) LANG_CAT(vstore, WIDE)(LANG_CAT(convert_float, WIDE)(x), 0, p)
+#define w_store_u8(p, x) LANG_CAT(vstore, WIDE)(LANG_CAT(convert_uchar, WIDE)(x), 0, p)
+#define w_round(x) LANG_CAT(convert_double, WIDE)(LANG_CAT(convert_float, WIDE)(x))
+#define w_not(m) (~(m))
+#define w_any(m) LANG_CAT(w_any_, WIDE)(m)
+#endif
+#define w_f(x) ((wf)(x))
+FN wf w_sel(wm m, wf a, wf b) { return m ? a : b; }
+FN wf w_sqrt(wf x) { return sqrt(x); }
+FN wf w_abs(wf x) { return fabs(x); }
+FN wm w_lt(wf a, wf b) { return a < b; }
+FN wm w_le(wf a, wf b) { return a <= b; }
+FN wm w_eq(wf a, wf b) { return a == b; }
+FN int w_any_2(long2 m) { return (m.lo | m.hi) != 0; }
+FN int w_any_4(long4 m) { return w_any_2(m.lo | m.hi); }
+FN int w_any_8(long8 m) { return w_any_4(m.lo | m.hi); }
+
+#else
+/* ---------------------------------------------------------------- C */
+#if WIDE == 1
+typedef double wf;
+typedef int wm; /* 0 or 1 */
+FN wf w_f(double x) { return x; }
+FN wf w_sel(wm m, wf a, wf b) { return m ? a : b; }
+FN wf w_sqrt(wf x) { return __builtin_sqrt(x); }
+FN wf w_abs(wf x) { return __builtin_fabs(x); }
+FN wm w_lt(wf a, wf b) { return a < b; }
+FN wm w_le(wf a, wf b) { return a <= b; }
+FN wm w_eq(wf a, wf b) { return a == b; }
+FN wm w_not(wm m) { return !m; }
+FN int w_any(wm m) { return m; }
+FN wf w_load(const float *p) { return (wf)*p; }
+FN wf w_round(wf x) { return (wf)(float)x; }
+FN void w_store(float *p, wf x) { *p = (float)x; }
+FN void w_store_u8(u8 *p, wf x) { *p = (u8)x; }
+#else
+typedef double wf __attribute__((vector_size(8 * WIDE)));
+typedef int64_t wi __attribute__((vector_size(8 * WIDE)));
+typedef float wide_narrow __attribute__((vector_size(4 * WIDE)));
+typedef u8 wide_bytes __attribute__((vector_size(WIDE)));
+FN wf w_f(double x) { return x - (wf){0}; }
+#if WIDE == 8
+/* Spelled out: GCC 12 converts by halves. */
+FN wide_narrow w_narrow(wf x) { return (wide_narrow)_mm512_cvtpd_ps((__m512d)x); }
+FN wf w_widen(wide_narrow x) { return (wf)_mm512_cvtps_pd((__m256)x); }
+#else
+FN wide_narrow w_narrow(wf x) { return __builtin_convertvector(x, wide_narrow); }
+FN wf w_widen(wide_narrow x) { return __builtin_convertvector(x, wf); }
+#endif
+FN wf w_load(const float *p)
+{
+    wide_narrow x;
+    memcpy(&x, p, sizeof x);
+    return w_widen(x);
+}
+FN wf w_round(wf x) { return w_widen(w_narrow(x)); }
+FN void w_store(float *p, wf x)
+{
+    const wide_narrow n = w_narrow(x);
+    memcpy(p, &n, sizeof n);
+}
+FN wf w_abs(wf x) { return (wf)((wi)x & INT64_MAX); }
+#if WIDE == 8
+typedef __mmask8 wm;
+FN int w_any(wm m) { return m != 0; }
+FN wm w_not(wm m) { return _knot_mask8(m); } /* not ~: that goes through the integer registers */
+FN wm w_and(wm a, wm b) { return _kand_mask8(a, b); }
+FN wm w_or(wm a, wm b) { return _kor_mask8(a, b); }
+FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm512_mask_blend_pd(m, (__m512d)b, (__m512d)a); }
+FN wm w_lt(wf a, wf b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LT_OQ); }
+FN wm w_le(wf a, wf b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LE_OQ); }
+FN wm w_eq(wf a, wf b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_EQ_OQ); }
+FN wf w_sqrt(wf x) { return (wf)_mm512_sqrt_pd((__m512d)x); }
+FN void w_store_u8(u8 *p, wf x) { _mm_storel_epi64((__m128i *)(void *)p, _mm512_cvtepi64_epi8(_mm512_cvtpd_epi64((__m512d)x))); }
+#else
+typedef wi wm; /* -1 or 0 */
+FN wm w_not(wm m) { return ~m; }
+FN wm w_lt(wf a, wf b) { return a < b; }
+FN wm w_le(wf a, wf b) { return a <= b; }
+FN wm w_eq(wf a, wf b) { return a == b; }
+FN void w_store_u8(u8 *p, wf x)
+{
+    const wide_bytes b = __builtin_convertvector(x, wide_bytes);
+    memcpy(p, &b, sizeof b);
+}
+#if WIDE == 4
+FN int w_any(wm m) { return _mm256_movemask_pd((__m256d)m) != 0; }
+FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m); }
+FN wf w_sqrt(wf x) { return (wf)_mm256_sqrt_pd((__m256d)x); }
+#elif defined(__ARM_NEON)
+FN int w_any(wm m) { return (m[0] | m[1]) != 0; }
+FN wf w_sel(wm m, wf a, wf b) { return (wf)vbslq_f64((uint64x2_t)m, (float64x2_t)a, (float64x2_t)b); }
+FN wf w_sqrt(wf x) { return (wf)vsqrtq_f64((float64x2_t)x); }
+#else
+FN int w_any(wm m) { return _mm_movemask_pd((__m128d)m) != 0; }
+FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm_blendv_pd((__m128d)b, (__m128d)a, (__m128d)m); }
+FN wf w_sqrt(wf x) { return (wf)_mm_sqrt_pd((__m128d)x); }
+#endif
+#endif
+#endif
+#endif
+
+/* ---------------------------------------------------------------- built from the verbs above */
+#define W(x) x
+#if WIDE < 8 || defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+FN wm w_and(wm a, wm b) { return a & b; }
+FN wm w_or(wm a, wm b) { return a | b; }
+#endif
+FN wf w_infinity(void) { return w_f(W(1.0)) / w_f(W(0.0)); }
+
+typedef struct w3 {
+    wf x, y, z;
+} w3;
+FN w3 w3_of(wf x, wf y, wf z) { w3 r; r.x = x; r.y = y; r.z = z; return r; }
+FN w3 w3_add(w3 a, w3 b) { return w3_of(a.x + b.x, a.y + b.y, a.z + b.z); }
+FN w3 w3_sub(w3 a, w3 b) { return w3_of(a.x - b.x, a.y - b.y, a.z - b.z); }
+FN w3 w3_mul(w3 a, wf s) { return w3_of(a.x * s, a.y * s, a.z * s); }
+FN wf w3_dot(w3 a, w3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+FN w3 w3_cross(w3 a, w3 b)
+{
+    return w3_of(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+FN w3 w3_sel(wm m, w3 a, w3 b) { return w3_of(w_sel(m, a.x, b.x), w_sel(m, a.y, b.y), w_sel(m, a.z, b.z)); }
+/* Sum of magnitudes: at least the length, at most sqrt(3) of it. */
+FN wf w3_size(w3 a) { return w_abs(a.x) + w_abs(a.y) + w_abs(a.z); }
+/* clang-format on */
+#endif
