@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* carom verify: every configuration of this machine against every other, bit by bit, then the exact reference.
+/* carom verify: every configuration of this machine against every other, bit by bit, in both modes, then the exact
+ * reference. Exact mode is asked a share of what fast mode is asked: integers take their time.
  *
  * The first block goes to the scalar path and to all others. The rest is compared with the fastest CPU configuration,
  * because scalar alone would take most of the time; a configuration far slower than that answers a stated share. */
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CONFIGS_MAX = 64, WARM_UP = 1024, SLOW_FACTOR = 8 };
+enum { CONFIGS_MAX = 64, WARM_UP = 1024, SLOW_FACTOR = 8, EXACT_SHARE = 8 };
 
 /* A configuration may take this long in all, and this long in one block, before it gets a smaller share. */
 static const double patience = 10.0, block_patience = 3.0;
@@ -23,9 +24,12 @@ typedef struct config {
     double cost;        /* seconds per query, all types */
     uint64_t per_block; /* queries of a block it answers */
     uint64_t stride;    /* it answers every stride-th block */
-    uint64_t queries[VERIFY_TYPES], different[VERIFY_TYPES];
-    double seconds[VERIFY_TYPES];
+    uint64_t queries[VERIFY_MODES][VERIFY_TYPES], different[VERIFY_MODES][VERIFY_TYPES];
+    double seconds[VERIFY_MODES][VERIFY_TYPES];
+    uint64_t by_proof[VERIFY_TYPES], by_integers[VERIFY_TYPES], exact_on_device; /* of exact mode */
 } config;
+
+static const char *const mode_names[VERIFY_MODES] = {"fast", "exact"};
 
 typedef struct verification {
     const cli_options *options;
@@ -166,23 +170,33 @@ static void add_devices(verification *v)
 
 /* ---- running and comparing -------------------------------------------------------------------------------------- */
 
-/* A configuration that fails in the middle is a difference: it stays out of the rest. */
-static int answer(verification *v, config *c, int type, uint64_t n, const verify_answers *to)
+static uint64_t share_of(int mode, uint64_t n)
 {
+    return mode == CAROM_ACCURACY_EXACT ? (n + EXACT_SHARE - 1) / EXACT_SHARE : n;
+}
+
+/* A configuration that fails in the middle is a difference: it stays out of the rest. */
+static int answer(verification *v, config *c, int mode, int type, uint64_t n, const verify_answers *to)
+{
+    const verify_question question = {type, 1, (carom_accuracy)mode, n};
     carom_error err = {0};
+    carom_stats stats;
     /* what a backend forgets to write must not look like the last answer */
     for (size_t k = 0; k < verify_types[type].field_count; k++)
         memset(to->field[k], 0xa5, n * verify_types[type].fields[k].size);
     const double start = cli_seconds();
-    carom_status status = verify_run(c->context, type, 1, n, &v->queries, to, &err);
-    c->seconds[type] += cli_seconds() - start;
+    carom_status status = verify_run(c->context, &question, &v->queries, to, &stats, &err);
+    c->seconds[mode][type] += cli_seconds() - start;
     if (status == CAROM_OK) {
-        c->queries[type] += n;
+        c->queries[mode][type] += n;
+        c->by_proof[type] += stats.by_proof;
+        c->by_integers[type] += stats.by_integers;
+        c->exact_on_device += mode == CAROM_ACCURACY_EXACT ? stats.on_device : 0;
         return 1;
     }
-    output_format(v->out, "%s: %s failed: %s: %s\n", c->name, verify_types[type].name, carom_status_name(status),
-                  err.message);
-    c->different[type] += n;
+    output_format(v->out, "%s: %s %s failed: %s: %s\n", c->name, mode_names[mode], verify_types[type].name,
+                  carom_status_name(status), err.message);
+    c->different[mode][type] += n;
     carom_context_destroy(c->context);
     c->context = NULL;
     snprintf(c->refusal, sizeof c->refusal, "failed while working: %s", err.message);
@@ -199,7 +213,7 @@ static int differs(const verification *v, int type, uint64_t i)
     return 0;
 }
 
-static void compare(verification *v, const config *base, config *c, int type, uint64_t first, uint64_t n)
+static void compare(verification *v, const config *base, config *c, int mode, int type, uint64_t first, uint64_t n)
 {
     int same = 1;
     for (size_t k = 0; k < verify_types[type].field_count; k++)
@@ -207,9 +221,9 @@ static void compare(verification *v, const config *base, config *c, int type, ui
     for (uint64_t i = 0; i < n && !same; i++) {
         if (!differs(v, type, i))
             continue;
-        if (c->different[type]++ == 0) {
-            output_format(v->out, "%s differs from %s, first in %s query %llu:\n", c->name, base->name,
-                          verify_types[type].name, (unsigned long long)(first + i));
+        if (c->different[mode][type]++ == 0) {
+            output_format(v->out, "%s differs from %s, %s mode, first in %s query %llu:\n", c->name, base->name,
+                          mode_names[mode], verify_types[type].name, (unsigned long long)(first + i));
             verify_print_query(v->out, type, &v->queries, i);
             verify_print_answer(v->out, type, base->name, &v->expected, i);
             verify_print_answer(v->out, type, c->name, &v->got, i);
@@ -217,39 +231,58 @@ static void compare(verification *v, const config *base, config *c, int type, ui
     }
 }
 
+static int run_type(verification *v, size_t base, int mode, int type, uint64_t block, uint64_t n)
+{
+    uint64_t all = share_of(mode, n);
+    if (!v->configs[base].context || !answer(v, &v->configs[base], mode, type, all, &v->expected))
+        return 0;
+    for (size_t i = 0; i < v->count; i++) {
+        config *c = &v->configs[i];
+        uint64_t some = share_of(mode, c->per_block), share = all < some ? all : some;
+        if (i == base || !c->context || block % c->stride != 0)
+            continue;
+        if (answer(v, c, mode, type, share, &v->got))
+            compare(v, &v->configs[base], c, mode, type, block * VERIFY_BLOCK, share);
+    }
+    return 1;
+}
+
 static void run_block(verification *v, size_t base, uint64_t block, uint64_t n)
 {
     for (int type = 0; type < VERIFY_TYPES; type++) {
         verify_generate(type, v->options->seed, block * VERIFY_BLOCK, n, &v->queries);
-        if (!v->configs[base].context || !answer(v, &v->configs[base], type, n, &v->expected))
-            return;
-        for (size_t i = 0; i < v->count; i++) {
-            config *c = &v->configs[i];
-            uint64_t share = n < c->per_block ? n : c->per_block;
-            if (i == base || !c->context || block % c->stride != 0)
-                continue;
-            if (answer(v, c, type, share, &v->got))
-                compare(v, &v->configs[base], c, type, block * VERIFY_BLOCK, share);
-        }
+        for (int mode = 0; mode < VERIFY_MODES; mode++)
+            if (!run_type(v, base, mode, type, block, n))
+                return;
     }
 }
 
 /* A first small batch builds kernels and starts threads; the second is timed, so that a device a thousand times slower
  * (an emulator) is not given a whole block. */
+static void warm_up_config(verification *v, config *c)
+{
+    for (int type = 0; type < VERIFY_TYPES; type++) {
+        verify_generate(type, v->options->seed, 0, WARM_UP, &v->queries);
+        for (int mode = 0; mode < VERIFY_MODES && c->context; mode++) {
+            double start = cli_seconds();
+            answer(v, c, mode, type, share_of(mode, WARM_UP), &v->got);
+            c->cost += (cli_seconds() - start) / WARM_UP;
+        }
+    }
+    memset(c->queries, 0, sizeof c->queries);
+    memset(c->seconds, 0, sizeof c->seconds);
+    memset(c->by_proof, 0, sizeof c->by_proof);
+    memset(c->by_integers, 0, sizeof c->by_integers);
+    c->exact_on_device = 0;
+}
+
 static void warm_up(verification *v)
 {
     for (size_t i = 0; i < v->count; i++) {
         config *c = &v->configs[i];
         for (int pass = 0; pass < 2 && c->context; pass++) {
             c->cost = 0.0;
-            for (int type = 0; type < VERIFY_TYPES && c->context; type++) {
-                verify_generate(type, v->options->seed, 0, WARM_UP, &v->queries);
-                double start = cli_seconds();
-                answer(v, c, type, WARM_UP, &v->got);
-                c->cost += (cli_seconds() - start) / WARM_UP;
-                c->queries[type] = 0;
-                c->seconds[type] = 0.0;
-            }
+            warm_up_config(v, c);
         }
         while (c->per_block > WARM_UP && c->cost * (double)c->per_block > block_patience)
             c->per_block /= 2;
@@ -263,8 +296,8 @@ static void choose_shares(verification *v, uint64_t total)
     for (size_t i = 0; i < v->count; i++) {
         config *c = &v->configs[i];
         c->cost = 0.0;
-        for (int type = 0; type < VERIFY_TYPES && c->context && c->queries[type] > 0; type++)
-            c->cost += c->seconds[type] / (double)c->queries[type];
+        for (int type = 0; type < VERIFY_TYPES && c->context && c->queries[0][type] > 0; type++)
+            c->cost += (c->seconds[0][type] + c->seconds[1][type]) / (double)c->queries[0][type];
         if (c->is_cpu && c->context && (best <= 0.0 || c->cost < best)) {
             best = c->cost;
             v->base = i;
@@ -280,29 +313,48 @@ static void choose_shares(verification *v, uint64_t total)
 
 /* ---- the matrix ------------------------------------------------------------------------------------------------- */
 
+/* Fast mode: queries / different. Exact mode: by proof + by integers / different. */
+static void write_cell(const verification *v, const config *c, int mode, int type)
+{
+    char cell[80];
+    unsigned long long queries = c->queries[mode][type], different = c->different[mode][type];
+    if (mode == CAROM_ACCURACY_FAST)
+        snprintf(cell, sizeof cell, "%llu / %llu", queries, different);
+    else
+        snprintf(cell, sizeof cell, "%llu + %llu / %llu", (unsigned long long)c->by_proof[type],
+                 (unsigned long long)c->by_integers[type], different);
+    output_format(v->out, " %22s", queries || different ? cell : "-");
+}
+
+static void write_row(const verification *v, const config *c, int mode, uint64_t total)
+{
+    double seconds = 0.0, queries = 0.0;
+    output_format(v->out, "%-52s", c->name);
+    for (int type = 0; type < VERIFY_TYPES; type++) {
+        write_cell(v, c, mode, type);
+        seconds += c->seconds[mode][type];
+        queries += (double)c->queries[mode][type];
+    }
+    if (queries > 0.0)
+        output_format(v->out, " %11.1f", 1e9 * seconds / queries);
+    if (c->context && c->queries[mode][0] < total)
+        output_format(v->out, "  share %.3g %%", 100.0 * (double)c->queries[mode][0] / (double)total);
+    if (mode == CAROM_ACCURACY_EXACT && c->context && !c->is_cpu && !c->exact_on_device)
+        output_text(v->out, "  on the CPU: no binary64");
+    output_format(v->out, "%s%s\n", c->refusal[0] ? "  refused: " : "", c->refusal);
+}
+
 static void write_matrix(const verification *v, uint64_t total)
 {
-    output_format(v->out, "\n%-52s", "queries of each type / different");
-    for (int type = 0; type < VERIFY_TYPES; type++)
-        output_format(v->out, " %22s", verify_types[type].name);
-    output_text(v->out, "    ns/query\n");
-    for (size_t i = 0; i < v->count; i++) {
-        const config *c = &v->configs[i];
-        double seconds = 0.0, queries = 0.0;
-        output_format(v->out, "%-52s", c->name);
-        for (int type = 0; type < VERIFY_TYPES; type++) {
-            char cell[64];
-            snprintf(cell, sizeof cell, "%llu / %llu", (unsigned long long)c->queries[type],
-                     (unsigned long long)c->different[type]);
-            output_format(v->out, " %22s", c->queries[type] || c->different[type] ? cell : "-");
-            seconds += c->seconds[type];
-            queries += (double)c->queries[type];
-        }
-        if (queries > 0.0)
-            output_format(v->out, " %11.1f", 1e9 * seconds / queries);
-        if (c->context && c->queries[0] < total)
-            output_format(v->out, "  share %.3g %%", 100.0 * (double)c->queries[0] / (double)total);
-        output_format(v->out, "%s%s\n", c->refusal[0] ? "  refused: " : "", c->refusal);
+    static const char *const titles[VERIFY_MODES] = {"fast mode: queries of each type / different",
+                                                     "exact mode: by proof + by integers / different"};
+    for (int mode = 0; mode < VERIFY_MODES; mode++) {
+        output_format(v->out, "\n%-52s", titles[mode]);
+        for (int type = 0; type < VERIFY_TYPES; type++)
+            output_format(v->out, " %22s", verify_types[type].name);
+        output_text(v->out, "    ns/query\n");
+        for (size_t i = 0; i < v->count; i++)
+            write_row(v, &v->configs[i], mode, total);
     }
 }
 
@@ -310,9 +362,19 @@ static uint64_t count_differences(const verification *v)
 {
     uint64_t different = 0;
     for (size_t i = 0; i < v->count; i++)
-        for (int type = 0; type < VERIFY_TYPES; type++)
-            different += v->configs[i].different[type];
+        for (int mode = 0; mode < VERIFY_MODES; mode++)
+            for (int type = 0; type < VERIFY_TYPES; type++)
+                different += v->configs[i].different[mode][type];
     return different;
+}
+
+static double count_queries(const verification *v, int mode)
+{
+    double queries = 0.0;
+    for (size_t i = 0; i < v->count; i++)
+        for (int type = 0; type < VERIFY_TYPES; type++)
+            queries += (double)v->configs[i].queries[mode][type];
+    return queries;
 }
 
 static int has_device(const verification *v)
@@ -327,7 +389,7 @@ static int run_all(verification *v)
 {
     const cli_options *o = v->options;
     uint64_t total = o->queries, wrong = 0;
-    double start = cli_seconds(), queries = 0.0;
+    double start = cli_seconds();
     v->progress = verify_progress_begin();
     warm_up(v);
     for (uint64_t block = 0; block * VERIFY_BLOCK < total; block++) {
@@ -339,12 +401,11 @@ static int run_all(verification *v)
     }
     verify_progress_end(&v->progress);
     write_matrix(v, total);
-    for (size_t i = 0; i < v->count; i++)
-        for (int type = 0; type < VERIFY_TYPES; type++)
-            queries += (double)v->configs[i].queries[type];
-    double seconds = cli_seconds() - start;
-    output_format(v->out, "bits: %.0f answers compared in %.1f s (%.3g queries/s, generation included), seed %llu\n",
-                  queries, seconds, queries / seconds, (unsigned long long)o->seed);
+    double seconds = cli_seconds() - start, fast = count_queries(v, 0), exact = count_queries(v, 1);
+    output_format(v->out,
+                  "bits: %.0f fast and %.0f exact answers compared in %.1f s (%.3g queries/s, generation included), "
+                  "seed %llu\n",
+                  fast, exact, seconds, (fast + exact) / seconds, (unsigned long long)o->seed);
     config *base = &v->configs[v->base];
     uint64_t checked = total < 100000 ? total : 100000;
     int status = base->context ? verify_reference(base->context, checked, o->seed, v->out, &wrong) : EXIT_WORK;

@@ -8,6 +8,7 @@
 
 enum { VERIFY_BLOCK = 1 << 18, VERIFY_COLUMNS = 19, VERIFY_FIELDS = 11 };
 enum { VERIFY_SWEEP, VERIFY_OVERLAP, VERIFY_SPHERES, VERIFY_TYPES };
+enum { VERIFY_MODES = CAROM_ACCURACY_EXACT + 1 }; /* a mode is a carom_accuracy */
 
 typedef struct verify_field {
     const char *name;
@@ -41,15 +42,20 @@ void verify_answers_free(verify_answers *answers);
 void verify_generate(int type, uint64_t seed, uint64_t first, uint64_t count, verify_queries *out);
 /* Fill with queries 0 .. count of one family of the reference. */
 void verify_generate_family(int type, size_t family, uint64_t seed, uint64_t count, verify_queries *out);
-/* Let `context` answer: all that can be asked or, with `mix`, all kernels that a query type has in turn, which leave
- * what they do not answer as it was. */
-carom_status verify_run(carom_context *context, int type, int mix, uint64_t count, const verify_queries *queries,
-                        const verify_answers *answers, carom_error *err);
+/* Let `context` answer in that mode: all that can be asked or, with `mix`, all kernels that a query type has in turn,
+ * which leave what they do not answer as it was. `stats` is the sum over all calls. */
+typedef struct verify_question {
+    int type, mix;
+    carom_accuracy accuracy;
+    uint64_t count;
+} verify_question;
+carom_status verify_run(carom_context *context, const verify_question *question, const verify_queries *queries,
+                        const verify_answers *answers, carom_stats *stats, carom_error *err);
 /* Print query i and its answer in hex floats. */
 void verify_print_query(output *out, int type, const verify_queries *queries, uint64_t i);
 void verify_print_answer(output *out, int type, const char *who, const verify_answers *answers, uint64_t i);
 
-/* Compare `context` with the exact reference on `count` queries over all families. Adds wrong answers to *wrong.
+/* Compare `context` in both modes with the exact reference on `count` queries over all families. Adds wrong answers to *wrong.
  * Returns an exit status. */
 int verify_reference(carom_context *context, uint64_t count, uint64_t seed, output *out, uint64_t *wrong);
 

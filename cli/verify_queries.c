@@ -247,11 +247,14 @@ static carom_points_out points_out(const verify_answers *a, int x, uint64_t from
 
 enum { WANT_FIRST, WANT_TIMES, WANT_ALL, WANTS };
 
-static carom_status run_sweep_part(carom_context *context, uint64_t from, uint64_t count, int want, int moving,
-                                   const verify_queries *q, const verify_answers *a, carom_error *err)
+/* The queries from `from` on, so many as the question says. */
+static carom_status run_sweep_part(carom_context *context, uint64_t from, const verify_question *ask, int want,
+                                   int moving, const verify_queries *q, const verify_answers *a, carom_stats *stats,
+                                   carom_error *err)
 {
     carom_sweep_pairs_desc desc = {.size = sizeof desc,
-                                   .count = count,
+                                   .count = ask->count,
+                                   .accuracy = ask->accuracy,
                                    .center = points(q, 0, from),
                                    .velocity = points(q, 4, from),
                                    .radius = {q->column[3] + from, sizeof(float)},
@@ -271,40 +274,50 @@ static carom_status run_sweep_part(carom_context *context, uint64_t from, uint64
         result.feature_first = a->field[5] + from;
         result.feature_last = a->field[10] + from;
     }
-    return carom_sweep_pairs(context, &desc, &result, NULL, err);
+    return carom_sweep_pairs(context, &desc, &result, stats, err);
 }
 
 /* A sweep has a kernel for each amount of output, with and without moving triangles: a sixth of the queries for each. */
-static carom_status run_sweep_mix(carom_context *context, uint64_t count, const verify_queries *q,
-                                  const verify_answers *a, carom_error *err)
+static carom_status run_sweep_mix(carom_context *context, const verify_question *ask, const verify_queries *q,
+                                  const verify_answers *a, carom_stats *stats, carom_error *err)
 {
+    carom_stats sum = {.size = sizeof sum};
     carom_status status = CAROM_OK;
     for (uint64_t part = 0; part < 2 * WANTS && status == CAROM_OK; part++) {
-        uint64_t from = count * part / (2 * WANTS), to = count * (part + 1) / (2 * WANTS);
-        status = run_sweep_part(context, from, to - from, (int)(part / 2), (int)(part % 2), q, a, err);
+        uint64_t from = ask->count * part / (2 * WANTS), to = ask->count * (part + 1) / (2 * WANTS);
+        verify_question some = *ask;
+        some.count = to - from;
+        status = run_sweep_part(context, from, &some, (int)(part / 2), (int)(part % 2), q, a, stats, err);
+        sum.queries += stats->queries;
+        sum.on_device += stats->on_device;
+        sum.by_proof += stats->by_proof;
+        sum.by_integers += stats->by_integers;
     }
+    *stats = sum;
     return status;
 }
 
-carom_status verify_run(carom_context *context, int type, int mix, uint64_t count, const verify_queries *q,
-                        const verify_answers *a, carom_error *err)
+static carom_status run_overlap(carom_context *context, const verify_question *ask, const verify_queries *q,
+                                const verify_answers *a, carom_stats *stats, carom_error *err)
 {
-    if (type == VERIFY_SWEEP)
-        return mix ? run_sweep_mix(context, count, q, a, err)
-                   : run_sweep_part(context, 0, count, WANT_ALL, 1, q, a, err);
-    if (type == VERIFY_OVERLAP) {
-        carom_overlap_pairs_desc desc = {.size = sizeof desc,
-                                         .count = count,
-                                         .center = points(q, 0, 0),
-                                         .radius = {q->column[3], sizeof(float)},
-                                         .p0 = points(q, 7, 0),
-                                         .p1 = points(q, 10, 0),
-                                         .p2 = points(q, 13, 0)};
-        carom_overlap_result result = {a->field[0], a->field[1]};
-        return carom_overlap_pairs(context, &desc, &result, NULL, err);
-    }
+    carom_overlap_pairs_desc desc = {.size = sizeof desc,
+                                     .count = ask->count,
+                                     .accuracy = ask->accuracy,
+                                     .center = points(q, 0, 0),
+                                     .radius = {q->column[3], sizeof(float)},
+                                     .p0 = points(q, 7, 0),
+                                     .p1 = points(q, 10, 0),
+                                     .p2 = points(q, 13, 0)};
+    carom_overlap_result result = {a->field[0], a->field[1]};
+    return carom_overlap_pairs(context, &desc, &result, stats, err);
+}
+
+static carom_status run_spheres(carom_context *context, const verify_question *ask, const verify_queries *q,
+                                const verify_answers *a, carom_stats *stats, carom_error *err)
+{
     carom_sphere_pairs_desc desc = {.size = sizeof desc,
-                                    .count = count,
+                                    .count = ask->count,
+                                    .accuracy = ask->accuracy,
                                     .a0 = points(q, 0, 0),
                                     .a1 = points(q, 3, 0),
                                     .radius_a = {q->column[6], sizeof(float)},
@@ -312,7 +325,20 @@ carom_status verify_run(carom_context *context, int type, int mix, uint64_t coun
                                     .b1 = points(q, 10, 0),
                                     .radius_b = {q->column[13], sizeof(float)}};
     carom_sphere_result result = {a->field[0], floats(a, 1, 0), floats(a, 2, 0)};
-    return carom_sphere_pairs(context, &desc, &result, NULL, err);
+    return carom_sphere_pairs(context, &desc, &result, stats, err);
+}
+
+carom_status verify_run(carom_context *context, const verify_question *ask, const verify_queries *q,
+                        const verify_answers *a, carom_stats *stats, carom_error *err)
+{
+    *stats = (carom_stats){.size = sizeof *stats};
+    switch (ask->type) {
+    case VERIFY_SWEEP:
+        return ask->mix ? run_sweep_mix(context, ask, q, a, stats, err)
+                        : run_sweep_part(context, 0, ask, WANT_ALL, 1, q, a, stats, err);
+    case VERIFY_OVERLAP: return run_overlap(context, ask, q, a, stats, err);
+    default: return run_spheres(context, ask, q, a, stats, err);
+    }
 }
 
 void verify_print_query(output *out, int type, const verify_queries *queries, uint64_t i)

@@ -10,3 +10,19 @@ if(CAROM_SANITIZE)
   target_compile_options(carom_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(carom_flags INTERFACE -fsanitize=address,undefined)
 endif()
+if(CAROM_FUZZ)
+  include(CheckCSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer)
+  check_c_source_compiles("#include <stdint.h>
+    #include <stddef.h>
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return data && size > 1000000; }" CAROM_LIBFUZZER)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(CAROM_LIBFUZZER) # coverage of the whole library is what leads it
+    target_compile_options(carom_flags INTERFACE
+      -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(carom_flags INTERFACE -fsanitize=address,undefined)
+  else()
+    message(WARNING "carom: ${CMAKE_C_COMPILER_ID} without libFuzzer (Debian: clang, libclang-rt-dev): no libfuzzer_* targets")
+  endif()
+endif()

@@ -73,8 +73,8 @@ void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *fro
 size_t caromi_cpu_scratch_size(void);
 /* Answer pairs [first, first + count). scratch: threads * caromi_cpu_scratch_size() bytes, aligned to 64. Returns how
  * many of them exact mode settled in integers. */
-uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch,
-                          const caromi_pair_batch *batch, uint64_t first, uint64_t count);
+uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch, const caromi_pair_batch *batch,
+                          uint64_t first, uint64_t count);
 
 /* Rounding to nearest, no flushing to zero; returns what to hand back to caromi_float_mode_restore. */
 uint64_t caromi_float_mode_set(void);

@@ -42,7 +42,7 @@ size_t caromi_cpu_scratch_size(void)
 /* One block through the kernel; contiguous columns of whole groups of lanes are used in place. Returns how many pairs
  * exact mode settled in integers. */
 static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const caromi_pair_batch *batch, uint64_t first,
-                      size_t count)
+                          size_t count)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
     const size_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
@@ -101,8 +101,8 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
     atomic_fetch_add(&job->settled, settled);
 }
 
-uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch,
-                          const caromi_pair_batch *batch, uint64_t first, uint64_t count)
+uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch, const caromi_pair_batch *batch,
+                          uint64_t first, uint64_t count)
 {
     /* Waking a thread costs about as much as four blocks. More slices than threads, because a core may be taken away. */
     const uint64_t useful = count / (4 * BLOCK), most = 16 * (uint64_t)threads;

@@ -109,7 +109,8 @@ static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const
                                    carom_error *err)
 {
     const mesh_copy *copy = mesh->device_copy;
-    const cl_kernel kernel = d->programs[exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT].kernel;
+    const cl_kernel kernel =
+        d->programs[exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT].kernel;
     cl_uint next = 0;
     cl_int code = clSetKernelArg(kernel, next++, sizeof copy->vertices, &copy->vertices);
     if (code == CL_SUCCESS)
@@ -129,7 +130,8 @@ static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const vo
 {
     const caromi_mesh_batch *batch = user;
     const carom_status status = launch_first(d, slot, batch->mesh, batch->exact, err);
-    return status == CAROM_OK && batch->wants_contact ? launch_contact(d, slot, batch->mesh, batch->exact, err) : status;
+    return status == CAROM_OK && batch->wants_contact ? launch_contact(d, slot, batch->mesh, batch->exact, err)
+                                                      : status;
 }
 
 static uint64_t settle_mesh(const void *user, const void *const *marks, uint64_t first, size_t count)

@@ -7,22 +7,18 @@
 #include "cl_device.h"
 
 /* Texts in the order that their includes ask for. */
-#define FAST_TEXTS \
+#define FAST_TEXTS                                                                              \
     caromi_kernel_lang_h, caromi_kernel_layout_h, caromi_kernel_vec_h, caromi_kernel_nearest_h, \
         caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h
 #define PAIR_TEXTS \
     FAST_TEXTS, caromi_kernel_overlap_h, caromi_kernel_spheres_h, caromi_kernel_columns_h, caromi_kernel_pairs_h
-#define PROOF_TEXTS \
+#define PROOF_TEXTS                                                                                     \
     caromi_kernel_wide_h, caromi_kernel_residual_h, caromi_kernel_proof_h, caromi_kernel_sweep_exact_h, \
         caromi_kernel_contact_exact_h
 static const char *const pair_texts[] = {PAIR_TEXTS, caromi_kernel_pairs_cl, NULL};
 static const char *const overlap_texts[] = {PAIR_TEXTS, caromi_kernel_overlap_exact_h, caromi_kernel_pairs_cl, NULL};
-static const char *const exact_texts[] = {PAIR_TEXTS,
-                                          PROOF_TEXTS,
-                                          caromi_kernel_spheres_exact_h,
-                                          caromi_kernel_pairs_exact_h,
-                                          caromi_kernel_pairs_cl,
-                                          NULL};
+static const char *const exact_texts[] = {
+    PAIR_TEXTS, PROOF_TEXTS, caromi_kernel_spheres_exact_h, caromi_kernel_pairs_exact_h, caromi_kernel_pairs_cl, NULL};
 static const char *const mesh_texts[] = {FAST_TEXTS, caromi_kernel_mesh_h, caromi_kernel_mesh_cl, NULL};
 static const char *const mesh_exact_texts[] = {
     FAST_TEXTS, PROOF_TEXTS, caromi_kernel_mesh_h, caromi_kernel_mesh_exact_h, caromi_kernel_mesh_cl, NULL};

@@ -267,8 +267,8 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
             try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
         if (slot->out[i].direct != NULL)
             continue;
-        const carom_status status = reserve(d, slot, &slot->out[i], (size_t)slot->padded * size,
-                                            c->base != NULL || is_mark(s, i), err);
+        const carom_status status =
+            reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, c->base != NULL || is_mark(s, i), err);
         if (status != CAROM_OK)
             return status;
     }
@@ -374,8 +374,7 @@ static void settle_slab(void *user, uint64_t slab, uint32_t thread)
 }
 
 /* What the kernels have left open is finished here, while the device works on the next chunk. */
-static void settle_chunk(const caromi_device *d, const caromi_stream *s, const caromi_cl_slot *slot,
-                         carom_stats *stats)
+static void settle_chunk(const caromi_device *d, const caromi_stream *s, const caromi_cl_slot *slot, carom_stats *stats)
 {
     const double start = caromi_now();
     settle_job job = {.stream = s, .first = slot->first, .count = slot->count};

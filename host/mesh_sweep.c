@@ -106,7 +106,8 @@ static void settle_contact(const caromi_mesh_batch *batch, const float *query, i
         batch->out->feature[row] = (uint8_t)a.feature;
 }
 
-uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, uint64_t first, size_t count)
+uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, uint64_t first,
+                                  size_t count)
 {
     const float *times = marks[0], *points = marks[2];
     const int32_t *triangles = marks[1];

@@ -10,10 +10,10 @@
 #endif
 /* A work-item follows one query; its lanes are boxes and triangles. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
-                               int scale_field, int root, __global const real *cx, __global const real *cy,
-                               __global const real *cz, __global const real *radius, __global const real *vx,
-                               __global const real *vy, __global const real *vz, __global const real *t_max,
-                               __global int *triangle, __global uchar *state, __global real *t, uint count)
+                                       int scale_field, int root, __global const real *cx, __global const real *cy,
+                                       __global const real *cz, __global const real *radius, __global const real *vx,
+                                       __global const real *vy, __global const real *vz, __global const real *t_max,
+                                       __global int *triangle, __global uchar *state, __global real *t, uint count)
 {
     const size_t i = get_global_id(0);
     if (i >= count)
@@ -60,12 +60,12 @@ FN v3 mesh_gather_corner(__global const real *vertices, __global const uint *ind
 }
 
 /* What the hits report beside their time. A work-item answers LANES queries. */
-__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices, __global const real *cx,
-                                 __global const real *cy, __global const real *cz, __global const real *radius,
-                                 __global const real *vx, __global const real *vy, __global const real *vz,
-                                 __global const int *triangle, __global real *px, __global real *py, __global real *pz,
-                                 __global real *nx, __global real *ny, __global real *nz, __global uchar *feature,
-                                 uint groups)
+__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices,
+                                       __global const real *cx, __global const real *cy, __global const real *cz,
+                                       __global const real *radius, __global const real *vx, __global const real *vy,
+                                       __global const real *vz, __global const int *triangle, __global real *px,
+                                       __global real *py, __global real *pz, __global real *nx, __global real *ny,
+                                       __global real *nz, __global uchar *feature, uint groups)
 {
     const size_t group = get_global_id(0);
     if (group >= groups)

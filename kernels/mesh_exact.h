@@ -7,14 +7,17 @@
 #include "mesh.h"
 #include "sweep_exact.h"
 
-/* Half a group of triangles against one query. */
+/* Part of a group of triangles against one query. */
 FN residual_pair mesh_residual_pair(G const mesh_leaf *leaf, int lane, const mesh_query *q, const real *scale)
 {
-    const w3 center = w3_of(w_f(q->cx), w_f(q->cy), w_f(q->cz)), v = w3_of(w_f(q->vx), w_f(q->vy), w_f(q->vz));
+    const w3 center = w3_of(w_real(q->cx), w_real(q->cy), w_real(q->cz));
+    const w3 v = w3_of(w_real(q->vx), w_real(q->vy), w_real(q->vz));
+    const wf zero = w_f(W(0.0));
     w3 p[3];
     for (int k = 0; k < 3; k++)
-        p[k] = w3_of(w_load(leaf->p[3 * k] + lane), w_load(leaf->p[3 * k + 1] + lane), w_load(leaf->p[3 * k + 2] + lane));
-    return residual_pair_of(center, w_f(q->radius), v, p[0], p[1], p[2], w_load(scale));
+        p[k] =
+            w3_of(w_load(leaf->p[3 * k] + lane), w_load(leaf->p[3 * k + 1] + lane), w_load(leaf->p[3 * k + 2] + lane));
+    return residual_pair_of(center, w_real(q->radius), v, w3_of(zero, zero, zero), p[0], p[1], p[2], w_load(scale));
 }
 
 /* Best proven hit per lane, and the earliest that an open triangle might come. */
@@ -37,12 +40,12 @@ FN void mesh_exact_lanes(G const mesh_leaf *leaf, int lane, const mesh_query *qu
     if (!v_any(near))
         return;
     sweep_exact x;
+    residual_pair q[PARTS];
     sweep_guess(in, SWEEP_TIMES, 0, &x);
     LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE) {
-        const residual_pair q = mesh_residual_pair(leaf, lane + part, query, x.scale + part);
-        sweep_look_closer(&q, &x, part, SWEEP_TIMES);
-    }
+    for (int part = 0; part < LANES; part += WIDE)
+        q[part / WIDE] = mesh_residual_pair(leaf, lane + part, query, x.scale + part);
+    sweep_look_closer(q, &x, SWEEP_TIMES);
     const sweep_proven a = sweep_prove(&x, SWEEP_TIMES);
     const vm begins = vi_eq(a.state, v_i(STATE_OVERLAPPING));
     const vf t = v_sel(begins, zero, a.t_first);
@@ -57,7 +60,9 @@ FN void mesh_exact_lanes(G const mesh_leaf *leaf, int lane, const mesh_query *qu
     best->hit.triangle = vi_sel(better, triangle, best->hit.triangle);
     best->hit.state = vi_sel(better, a.state, best->hit.state);
     const vm open = v_and(near, v_not(sure));
-    best->doubt = v_sel(open, v_min(v_max(enter, zero), best->doubt), best->doubt);
+    /* Below infinity, which is no doubt at all: a hit may be beyond binary32 and its box too. */
+    const vf from = v_min(v_max(enter, zero), v_from_bits(v_i(R_INFINITY_BITS - 1)));
+    best->doubt = v_sel(open, v_min(from, best->doubt), best->doubt);
 }
 
 /* t is NaN if the query is left open. */

@@ -292,6 +292,8 @@ FN overlap_out overlap_exact(overlap_in in)
         m = overlap_decide(t, 1, f);
         open = v_or(v_not(vi_eq(m.sure, m.may)), v_and(thin, v_not(f.flat)));
     }
+    /* Brought up from the denormals, what stands beside them may have left the range. */
+    open = v_or(open, v_not(v_and(v3_finite(x.a), v_and(v3_finite(x.b), v3_finite(x.c)))));
     const vi invalid = v_i(OVERLAP_INVALID), undecided = v_i(OVERLAP_OPEN), none = v_i(0);
     const vi overlap = vi_sel(vi_eq(m.sure, none), v_i(1), none);
     overlap_out out;

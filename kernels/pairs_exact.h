@@ -13,45 +13,19 @@ FN w3 load3_wide(in_columns in, int first, size_t i)
     return w3_of(w_load(in[first] + i), w_load(in[first + 1] + i), w_load(in[first + 2] + i));
 }
 
-FN void store3_wide(out_columns out, int first, size_t i, w3 x)
-{
-    w_store((G real *)out[first] + i, x.x);
-    w_store((G real *)out[first + 1] + i, x.y);
-    w_store((G real *)out[first + 2] + i, x.z);
-}
-
-FN residual_pair load_residual_pair(in_columns in, size_t i, const real *scale, int moving)
-{
-    const w3 v = load3_wide(in, IN_VX, i);
-    return residual_pair_of(load3_wide(in, IN_CX, i), w_load(in[IN_R] + i),
-                            moving ? w3_sub(v, load3_wide(in, IN_WX, i)) : v, load3_wide(in, IN_P0X, i),
-                            load3_wide(in, IN_P1X, i), load3_wide(in, IN_P2X, i), w_load(scale));
-}
-
 FN void exact_look(in_columns in, size_t i, sweep_exact *x, int want, int moving)
 {
+    const wf zero = w_f(W(0.0));
+    residual_pair q[PARTS];
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE) {
-        const residual_pair q = load_residual_pair(in, i + (size_t)part, x->scale + part, moving);
-        sweep_look_closer(&q, x, part, want);
+        const size_t at = i + (size_t)part;
+        const w3 v = load3_wide(in, IN_VX, at), w = moving ? load3_wide(in, IN_WX, at) : w3_of(zero, zero, zero);
+        q[part / WIDE] = residual_pair_of(load3_wide(in, IN_CX, at), w_load(in[IN_R] + at), moving ? w3_sub(v, w) : v,
+                                          w, load3_wide(in, IN_P0X, at), load3_wide(in, IN_P1X, at),
+                                          load3_wide(in, IN_P2X, at), w_load(x->scale + part));
     }
-}
-
-/* Points of one half; a point that is not sure leaves its pair open. */
-FN void exact_points(in_columns in, out_columns out, size_t i, const sweep_exact *x, int part, int moving)
-{
-    const wf zero = w_f(W(0.0));
-    const w3 none = w3_of(zero, zero, zero), w = moving ? load3_wide(in, IN_WX, i) : none;
-    const residual_pair q = load_residual_pair(in, i, x->scale + part, moving);
-    const touch first = residual_touch(&q, &x->first, part, w, moving);
-    const touch last = residual_touch(&q, &x->last, part, w, moving);
-    const wm has_first = w_lt(zero, w_load(x->has_first + part)), has_last = w_lt(zero, w_load(x->has_last + part));
-    const w3 a = w3_sel(has_first, first.point, none), b = w3_sel(has_last, last.point, none);
-    const wm sure = w_and(w_or(first.sure, w_not(has_first)), w_or(last.sure, w_not(has_last)));
-    G real *t = (G real *)out[OUT_T_FIRST] + i;
-    w_store(t, w_sel(sure, w_load(t), zero / zero));
-    store3_wide(out, OUT_FIRST_X, i, a);
-    store3_wide(out, OUT_LAST_X, i, b);
+    sweep_look_closer(q, x, want);
 }
 
 FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int moving)
@@ -66,10 +40,10 @@ FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int movi
         store_u8(out, OUT_STATE, i, a.state);
     }
     if (want == SWEEP_FULL) {
+        store3(out, OUT_FIRST_X, i, a.point_first);
         store_u8(out, OUT_FIRST_FEATURE, i, a.feature_first);
+        store3(out, OUT_LAST_X, i, a.point_last);
         store_u8(out, OUT_LAST_FEATURE, i, a.feature_last);
-        for (int part = 0; part < LANES; part += WIDE)
-            exact_points(in, out, i + (size_t)part, &x, part, moving);
     }
 }
 
@@ -83,9 +57,9 @@ FN void pairs_spheres_exact(in_columns in, out_columns out, size_t i)
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE) {
         const size_t at = i + (size_t)part;
-        const spheres_wide x = spheres_relate_wide(load3_wide(in, IN_A0X, at), load3_wide(in, IN_A1X, at),
-                                                   w_load(in[IN_RA] + at), load3_wide(in, IN_B0X, at),
-                                                   load3_wide(in, IN_B1X, at), w_load(in[IN_RB] + at));
+        const spheres_wide x =
+            spheres_relate_wide(load3_wide(in, IN_A0X, at), load3_wide(in, IN_A1X, at), w_load(in[IN_RA] + at),
+                                load3_wide(in, IN_B0X, at), load3_wide(in, IN_B1X, at), w_load(in[IN_RB] + at));
         const spheres_proven a = spheres_prove(&x);
         w_store((G real *)out[OUT_U_FIRST] + at, a.u_first);
         w_store((G real *)out[OUT_U_LAST] + at, a.u_last);

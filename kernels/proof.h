@@ -28,7 +28,7 @@ FN vf v3_size(v3 a)
 typedef struct proof_pair {
     v3 v, e01, e12, e20;
     vf radius, speed, size, reach; /* of v, of the edges from P0, of the way to P0: sums of magnitudes */
-    vf rise;                       /* motion along the normal */
+    vf rise, area;                 /* motion along the normal; length of the normal */
     vf reach_per_time;             /* turns scaled time into lengths of the view, per unit of speed */
     vm still, ordinary;
 } proof_pair;
@@ -47,7 +47,9 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
     p.size = v3_size(k->e01) + v3_size(k->e02);
     p.reach_per_time = v_scale_ratio(length, k->unit);
     p.reach = v3_size(v3_mul(q->x.d, v_scale_down(length))) * p.reach_per_time + p.size;
-    p.rise = v_abs(v3_dot(v3_cross(k->e01, k->e02), k->v));
+    const v3 n = v3_cross(k->e01, k->e02);
+    p.area = v_sqrt(v3_dot(n, n));
+    p.rise = v_abs(v3_dot(n, k->v));
     p.still = vi_eq(q->x.speed, v_i(0));
     /* Scaled once more under a rare branch: too near the ends of the range for what follows. */
     p.ordinary = v_and(vi_eq(q->time, v_i(0)), v_eq(q->back, v_f(R(1.0))));
@@ -71,8 +73,8 @@ FN proof_corner proof_corner_of(const proof_pair *q, vf feature, const residual 
     k.face = v_eq(feature, v_f(FEATURE_FACE));
     k.e = v3_sel(at1, q->e12, v3_sel(at2, q->e20, q->e01));
     k.f = v3_mul(v3_sel(at1, q->e01, v3_sel(at2, q->e12, q->e20)), v_f(R(-1.0)));
-    k.y = v3_of(v_load(r->y[0]), v_load(r->y[1]), v_load(r->y[2]));
-    k.x = v3_of(v_load(r->x[0]), v_load(r->x[1]), v_load(r->x[2]));
+    k.y = r->y;
+    k.x = r->x;
     k.e2 = v3_dot(k.e, k.e);
     k.f2 = v3_dot(k.f, k.f);
     k.ef = v3_dot(k.e, k.f);
@@ -94,15 +96,15 @@ FN proof_curve proof_curve_of(const proof_pair *q, const proof_corner *k, vf c, 
     const v3 m = v3_sel(k->vertex, q->v, v3_cross(k->e, q->v));
     const vf mean2 = (k->e2 + k->f2) * R(0.5), scale = v_sel(k->face, mean2, v_sel(k->vertex, one, k->e2));
     const vf along = v_sel(k->vertex, one, v3_size(k->e)), lever = k->x_size * along;
+    const vf slip = PROOF_WIDE_EPS(16.0) * along * k->reach; /* what x itself may be off */
     proof_curve g;
     g.a = v_sel(k->face, zero, v3_dot(m, m));
     g.b = v_sel(k->face, way * q->rise, v3_dot(k->x, m) * R(2.0));
     g.c = c;
     g.a_error = PROOF_EPS(20.0) * scale * q->speed * q->speed;
-    g.b_error = q->speed * v_sel(k->face, PROOF_EPS(12.0) * mean2,
-                                 PROOF_EPS(24.0) * lever + PROOF_WIDE_EPS(16.0) * along * along * k->reach) +
-                PROOF_FLOOR;
-    g.c_error = PROOF_EPS(2.0) * v_abs(c) + PROOF_FLOOR +
+    g.b_error =
+        q->speed * v_sel(k->face, PROOF_EPS(12.0) * mean2, PROOF_EPS(24.0) * lever + slip * along) + PROOF_FLOOR;
+    g.c_error = PROOF_EPS(2.0) * v_abs(c) + PROOF_FLOOR + slip * slip +
                 PROOF_WIDE_EPS(48.0) * (v_sel(k->face, mean2, lever) * k->reach + v_sel(k->face, r, r * r) * scale);
     return g;
 }
@@ -125,8 +127,7 @@ FN proof_step proof_root(const proof_curve *g, vf per, int last)
     s.error = v_abs(per) * R(2.0) *
               (g->c_error + size * (g->b_error + size * g->a_error) +
                v_abs(g->c) * (bend2 * bend2 * R(32.0) + PROOF_EPS(16.0)));
-    s.sure = v_and(v_lt(g->b_error * R(16.0), steep),
-                   v_lt((g->a + g->a_error) * (size + s.error) * R(16.0), steep));
+    s.sure = v_and(v_lt(g->b_error * R(16.0), steep), v_lt((g->a + g->a_error) * (size + s.error) * R(16.0), steep));
     s.slack = v_f(R(0.0));
     return s;
 }
@@ -181,13 +182,13 @@ FN vm proof_inside(const proof_pair *q, const proof_corner *k, const proof_step 
     const vm edge = v_and(v_lt(g2, s->slack - off3), span);
     const vm over = v_and(v_and(v_lt(off3, g1), v_lt(off3, g2)), v_lt(off3 * R(3.0), (n2 - g1) - g2));
     const vm face = v_or(apart, over);
-    return v_or(v_and(k->vertex, vertex),
-                v_or(v_and(k->face, face), v_and(v_not(v_or(k->vertex, k->face)), edge)));
+    return v_or(v_and(k->vertex, vertex), v_or(v_and(k->face, face), v_and(v_not(v_or(k->vertex, k->face)), edge)));
 }
 
 /* One end of the interval of contact, or that there is none. `low` and `high` enclose its time, rounded to binary32. */
 typedef struct proof {
-    vf low, high, step, off;
+    vf low, high, step;
+    vf late, off; /* how wrong that time may be, in the caller's units and in those of the view */
     vm sure, apart;
 } proof;
 
@@ -196,7 +197,7 @@ FN proof prove(const proof_pair *q, const guess *g, const residual *r, v_pow2 un
 {
     const vf zero = v_f(R(0.0)), number = v_load(g->feature), time = v_load(g->time);
     const proof_corner k = proof_corner_of(q, v_abs(number), r, q->reach + v_load(g->reach) * q->speed);
-    const proof_curve curve = proof_curve_of(q, &k, v_load(r->c), last);
+    const proof_curve curve = proof_curve_of(q, &k, r->c, last);
     /* An edge or a face too small for products of its lengths. */
     const vm fit = v_and(q->ordinary, v_or(k.vertex, v_lt(v_f(R(0x1p-80)), k.e2)));
     proof p;
@@ -213,9 +214,10 @@ FN proof prove(const proof_pair *q, const guess *g, const residual *r, v_pow2 un
     p.sure = v_and(v_and(fit, s.sure), proof_inside(q, &k, &s, p.apart));
     p.step = v_ldexp(s.step, unit);
     /* The sum of two binary32 numbers is rounded once: that is the rounding of the answer. */
-    p.off = v_ldexp(s.error, unit) * R(1.25) + PROOF_EPS(4.0) * v_abs(p.step) + v_f(R(0x1p-140));
-    p.low = v_positive_zero(time + (p.step - p.off));
-    p.high = v_positive_zero(time + (p.step + p.off));
+    p.late = v_ldexp(s.error, unit) * R(1.25) + PROOF_EPS(4.0) * v_abs(p.step) + v_f(R(0x1p-140));
+    p.low = v_positive_zero(time + (p.step - p.late));
+    p.high = v_positive_zero(time + (p.step + p.late));
+    p.off = s.error * R(2.0) + PROOF_EPS(4.0) * v_abs(s.step);
     return p;
 }
 #endif

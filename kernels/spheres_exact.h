@@ -12,7 +12,7 @@
 #define SPHERES_EPS(n) (W(n) * W(0x1p-53) * SPHERES_BOUND)
 
 typedef struct spheres_wide {
-    w3 d, v;               /* relative start and motion */
+    w3 d, v;                /* relative start and motion */
     wf radius, way, motion; /* sums of magnitudes: of d, of both motions */
     wm valid;
 } spheres_wide;
@@ -44,10 +44,11 @@ FN spheres_curve spheres_curve_of(const spheres_wide *x, wf a, wf near)
     g.b = w3_dot(y, x->v);
     g.c = w3_dot(y, y) - r2;
     g.left = g.b * g.b - a * g.c;
-    g.a_error = SPHERES_EPS(8.0) * x->motion * x->motion;
+    const wf y_error = SPHERES_EPS(4.0) * reach;
+    g.a_error = SPHERES_EPS(10.0) * x->motion * x->motion;
     g.b_error = SPHERES_EPS(12.0) * reach * x->motion;
-    const wf c_error = SPHERES_EPS(16.0) * (size * reach + r2);
-    g.left_error = W(2.0) * w_abs(g.b) * g.b_error + a * c_error + w_abs(g.c) * g.a_error +
+    const wf c_error = SPHERES_EPS(16.0) * (size * reach + r2) + y_error * y_error;
+    g.left_error = (W(2.0) * w_abs(g.b) + g.b_error) * g.b_error + a * c_error + w_abs(g.c) * g.a_error +
                    SPHERES_EPS(8.0) * (g.b * g.b + a * w_abs(g.c));
     return g;
 }

@@ -82,24 +82,6 @@ FN void sweep_guess_store(guess *g, sweep_in in, vf feature, vf time, vf reach)
     sweep_store3(g->next, v3_sel(at1, in.p2, v3_sel(at2, in.p0, in.p1)));
 }
 
-FN void guess_lanes_sel(vm m, const real *from, real *to)
-{
-    v_store(to, v_sel(m, v_load(from), v_load(to)));
-}
-
-/* Lanes of one guess into another. */
-FN void guess_sel(vm m, const guess *from, guess *to)
-{
-    guess_lanes_sel(m, from->time, to->time);
-    guess_lanes_sel(m, from->feature, to->feature);
-    guess_lanes_sel(m, from->step, to->step);
-    guess_lanes_sel(m, from->off, to->off);
-    for (int k = 0; k < 3; k++) {
-        guess_lanes_sel(m, from->corner[k], to->corner[k]);
-        guess_lanes_sel(m, from->next[k], to->next[k]);
-    }
-}
-
 /* What the three stages of a proof hand on: binary32 guesses, binary64 looks, binary32 proves. */
 typedef struct sweep_exact {
     sweep_query q;
@@ -107,7 +89,8 @@ typedef struct sweep_exact {
     v_pow2 unit; /* turns steps in time, in units of the view, into the caller's */
     guess first, last;
     residual at_first, at_last;
-    real scale[LANES], has_first[LANES], has_last[LANES]; /* not 0: there is a point */
+    vf w_speed; /* of the triangle, in units of the view: sum of magnitudes */
+    real scale[LANES];
 } sweep_exact;
 
 FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
@@ -121,6 +104,7 @@ FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
     x->unit = v_pow2_of((k.unit - v_exponent(q.x.speed)) >> R_EXPONENT_SHIFT);
     const v_pow2 unit = sweep_time_unit(&q);
     v_store(x->scale, v_scale_down(k.unit));
+    x->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(q.x.speed)))) : v_f(R(0.0));
     const vm hit = v_lt(s.first.at, v_infinity()), still = x->pair.still;
     vf first = v_sel(hit, sweep_feature_number(s.first.feature), pass.feature), last = first;
     vf time = k.start + v_sel(hit, s.first.at, pass.at) * k.time_per_height;
@@ -139,30 +123,58 @@ FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
     }
 }
 
-FN void sweep_look_closer(const residual_pair *q, sweep_exact *x, int part, int want)
+/* q: the same pairs, part by part. */
+FN void sweep_look_closer(const residual_pair *q, sweep_exact *x, int want)
 {
-    residual_of(q, &x->first, part, 0, &x->at_first);
+    residual_of(q, &x->first, 0, want == SWEEP_FULL, &x->at_first);
     if (want != SWEEP_FIRST)
-        residual_of(q, &x->last, part, 1, &x->at_last);
+        residual_of(q, &x->last, 1, want == SWEEP_FULL, &x->at_last);
 }
 
 /* Answers; open where t_first is NaN. */
 typedef struct sweep_proven {
     vf t_first, t_last;
     vi state, feature_first, feature_last;
+    v3 point_first, point_last;
+    v3 gap; /* at first contact, from the point to the centre; has no direction where it is not `clear` */
+    vm clear;
 } sweep_proven;
 
-/* The feature of an end that exists; the rest is left for who looks for its point. */
-FN vi sweep_proven_feature(guess *g, const proof *p, vm exists, real *has)
+FN vi sweep_proven_feature(const guess *g, vm exists)
 {
-    v_store(has, v_sel(exists, v_f(R(1.0)), v_f(R(0.0))));
     const vf feature = v_abs(v_load(g->feature));
-    v_store(g->step, p->step);
-    v_store(g->off, p->off);
     vi number = v_i(FEATURE_NONE);
     for (int i = FEATURE_V0; i <= FEATURE_FACE; i++)
         number = vi_sel(v_and(exists, v_eq(feature, v_f((real)i))), v_i(i), number);
     return number;
+}
+
+/* The point touched: where the guess has it, moved on by the step. Not sure unless it is known to a quarter of a unit in
+ * the last place of the largest coordinate, of which the reach from P0 is 18 at most. */
+FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p, vm exists, vm *sure)
+{
+    const vf zero = v_f(R(0.0));
+    const v3 moved = v3_add(r->rest, v3_mul(r->drift, p->step));
+    const v3 point = v3_add(r->point, moved);
+    const vf off = (x->pair.speed + x->w_speed) * p->off + (x->pair.reach + x->pair.radius) * R(0x1p-36);
+    const vm known = v_and(v_eq(point.x, point.x), v_le(off, x->pair.reach * R(0x1p-31)));
+    *sure = v_and(*sure, v_or(known, v_not(exists)));
+    const v3 none = v3_of(zero, zero, zero);
+    const v3 is = v3_sel(exists, point, none);
+    return v3_of(v_positive_zero(is.x), v_positive_zero(is.y), v_positive_zero(is.z));
+}
+
+/* From the point to the centre; of a face, and of what arrives at one, the normal. A gap that is nothing but rounding has
+ * no direction, and a centre all but in the plane of a face no side. */
+FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm still, vm *clear)
+{
+    const residual *r = &x->at_first;
+    const vm face = v_eq(v_abs(v_load(x->first.feature)), v_f((real)FEATURE_FACE));
+    const vf off = x->pair.speed * p->off + (x->pair.reach + x->pair.radius) * R(0x1p-20);
+    const vf length = v_sel(face, v_abs(r->c + x->pair.radius * x->pair.area), v3_size(r->gap) * v_load(x->scale));
+    const vf unit = v_sel(face, x->pair.area, v_f(R(1.0)));
+    *clear = v_or(v_and(face, v_not(still)), v_lt(off * unit, length * R(0x1p-10)));
+    return v3_sel(face, r->gap, v3_add(r->gap, v3_mul(v3_sub(x->q.x.v, r->drift), p->step)));
 }
 
 /* States from proven ends; sure if neither may be zero. */
@@ -175,9 +187,9 @@ FN vi sweep_proven_state(const proof *first, const proof *last, vm *sure)
     return vi_sel(ahead, v_i(STATE_APPROACHING), vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)));
 }
 
-FN sweep_proven sweep_prove(sweep_exact *x, int want)
+FN sweep_proven sweep_prove(const sweep_exact *x, int want)
 {
-    const vf inf = v_infinity(), none = v_from_bits(v_i(R_NAN_BITS));
+    const vf inf = v_infinity();
     const vm valid = x->q.valid;
     const proof first = prove(&x->pair, &x->first, &x->at_first, x->unit, 0);
     const vm apart = v_or(first.apart, v_not(valid)), still = v_and(x->pair.still, v_not(apart));
@@ -185,22 +197,29 @@ FN sweep_proven sweep_prove(sweep_exact *x, int want)
     vm sure = v_and(first.sure, v_or(v_not(moves), v_eq(first.low, first.high)));
     sweep_proven a;
     a.t_first = v_sel(apart, inf, v_sel(still, -inf, first.low));
+    const vm first_is = v_or(still, v_and(moves, v_finite(a.t_first)));
     if (want != SWEEP_FIRST) {
-        proof last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1);
-        last.step = v_sel(still, first.step, last.step);
-        last.off = v_sel(still, first.off, last.off);
+        const proof last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1);
         vm ends = v_and(last.sure, v_eq(last.low, last.high));
         a.t_last = v_sel(apart, -inf, v_sel(still, inf, last.low));
         a.state = vi_sel(moves, sweep_proven_state(&first, &last, &ends), v_i(STATE_OVERLAPPING));
         a.state = vi_sel(apart, v_i(STATE_MISS), a.state);
         a.state = vi_sel(valid, a.state, v_i(STATE_INVALID));
         sure = v_and(sure, v_or(v_not(moves), ends));
-        a.feature_last = sweep_proven_feature(&x->last, &last, v_or(still, v_and(moves, v_finite(a.t_last))),
-                                              x->has_last);
+        if (want == SWEEP_FULL) {
+            const vm last_is = v_and(moves, v_finite(a.t_last));
+            a.point_last = sweep_proven_point(x, &x->at_last, &last, last_is, &sure);
+            a.feature_last = sweep_proven_feature(&x->last, last_is);
+        }
     }
-    a.feature_first = sweep_proven_feature(&x->first, &first, v_or(still, v_and(moves, v_finite(a.t_first))),
-                                           x->has_first);
-    a.t_first = v_sel(v_or(sure, v_not(valid)), a.t_first, none);
+    if (want == SWEEP_FULL) {
+        a.point_first = sweep_proven_point(x, &x->at_first, &first, first_is, &sure);
+        a.feature_first = sweep_proven_feature(&x->first, first_is);
+        a.point_last = v3_sel(still, a.point_first, a.point_last);
+        a.feature_last = vi_sel(still, a.feature_first, a.feature_last);
+        a.gap = sweep_proven_gap(x, &first, still, &a.clear);
+    }
+    a.t_first = v_sel(v_or(sure, v_not(valid)), a.t_first, v_from_bits(v_i(R_NAN_BITS)));
     return a;
 }
 #endif

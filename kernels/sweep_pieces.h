@@ -23,7 +23,7 @@ typedef struct sweep_lengths {
 typedef struct sweep_span {
     sweep_contact first, last;
     sweep_lengths edge[3]; /* E01 E12 E20 */
-    v3 to_face;    /* from the centre to the face where it enters; where it leaves, the same backwards */
+    v3 to_face;            /* from the centre to the face where it enters; where it leaves, the same backwards */
 } sweep_span;
 
 FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
@@ -138,7 +138,8 @@ FN sweep_crossing sweep_cross(sweep_prism p, vf at)
 /* For a point the edges are no cylinders that would cover the seam between two triangles. So the walls give way by the
  * noise, and the line of centres crosses the plane anywhere within the noise of its root; but where it then is, the
  * triangle must be (the walls of a needle open far beyond its tip). */
-FN sweep_crossing sweep_cross_point(sweep_prism p, const sweep_lengths *edge, sweep_view k, vf n_length, vf slant, vf at)
+FN sweep_crossing sweep_cross_point(sweep_prism p, const sweep_lengths *edge, sweep_view k, vf n_length, vf slant,
+                                    vf at)
 {
     const vf zero = v_f(R(0.0)), late = k.noise * slant;
     vf from = v_max(at - late, p.low), to = v_min(at + late, p.high);

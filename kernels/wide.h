@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine in binary64, for the texts of exact mode: `wf` (WIDE reals), `wm` (a mask) and the verbs below, spelled for
- * OpenCL C and for C as lang.h does. WIDE is half of LANES, so a group of LANES queries is answered half by half. Only
- * programs of exact mode contain this file. */
+ * OpenCL C and for C as lang.h does. WIDE is half of LANES (but 1 of 1), so a group of LANES queries has PARTS parts.
+ * They are joined in registers: a load over two stores would wait for both to leave the core. Only programs of exact mode
+ * contain this file. */
 #ifndef CAROM_WIDE_H
 #define CAROM_WIDE_H
-#include "lang.h"
+#include "vec.h"
 
 /* clang-format off */
 #if LANES == 1
@@ -16,6 +17,7 @@
 #else
 #define WIDE 8
 #endif
+#define PARTS (LANES / WIDE)
 
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 /* ---------------------------------------------------------------- OpenCL C */
@@ -27,6 +29,7 @@ typedef int wm; /* 0 or 1 */
 #define w_store(p, x) (*(p) = (float)(x))
 #define w_store_u8(p, x) (*(p) = (uchar)(x))
 #define w_round(x) ((wf)(float)(x))
+#define w_join(low, high) ((float)(low))
 #define w_not(m) (!(m))
 #define w_any(m) (m)
 #else
@@ -36,6 +39,7 @@ typedef LANG_CAT(long, WIDE) wm; /* -1 or 0 */
 #define w_store(p, x) LANG_CAT(vstore, WIDE)(LANG_CAT(convert_float, WIDE)(x), 0, p)
 #define w_store_u8(p, x) LANG_CAT(vstore, WIDE)(LANG_CAT(convert_uchar, WIDE)(x), 0, p)
 #define w_round(x) LANG_CAT(convert_double, WIDE)(LANG_CAT(convert_float, WIDE)(x))
+#define w_join(low, high) ((vf)(LANG_CAT(convert_float, WIDE)(low), LANG_CAT(convert_float, WIDE)(high)))
 #define w_not(m) (~(m))
 #define w_any(m) LANG_CAT(w_any_, WIDE)(m)
 #endif
@@ -66,6 +70,7 @@ FN wm w_not(wm m) { return !m; }
 FN int w_any(wm m) { return m; }
 FN wf w_load(const float *p) { return (wf)*p; }
 FN wf w_round(wf x) { return (wf)(float)x; }
+FN vf w_join(wf low, wf high) { (void)high; return (float)low; }
 FN void w_store(float *p, wf x) { *p = (float)x; }
 FN void w_store_u8(u8 *p, wf x) { *p = (u8)x; }
 #else
@@ -96,6 +101,10 @@ FN void w_store(float *p, wf x)
 }
 FN wf w_abs(wf x) { return (wf)((wi)x & INT64_MAX); }
 #if WIDE == 8
+FN vf w_join(wf low, wf high)
+{
+    return (vf)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)w_narrow(low)), (__m256)w_narrow(high), 1);
+}
 typedef __mmask8 wm;
 FN int w_any(wm m) { return m != 0; }
 FN wm w_not(wm m) { return _knot_mask8(m); } /* not ~: that goes through the integer registers */
@@ -119,14 +128,20 @@ FN void w_store_u8(u8 *p, wf x)
     memcpy(p, &b, sizeof b);
 }
 #if WIDE == 4
+FN vf w_join(wf low, wf high)
+{
+    return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256((__m128)w_narrow(low)), (__m128)w_narrow(high), 1);
+}
 FN int w_any(wm m) { return _mm256_movemask_pd((__m256d)m) != 0; }
 FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m); }
 FN wf w_sqrt(wf x) { return (wf)_mm256_sqrt_pd((__m256d)x); }
 #elif defined(__ARM_NEON)
+FN vf w_join(wf low, wf high) { return (vf)vcombine_f32(vcvt_f32_f64((float64x2_t)low), vcvt_f32_f64((float64x2_t)high)); }
 FN int w_any(wm m) { return (m[0] | m[1]) != 0; }
 FN wf w_sel(wm m, wf a, wf b) { return (wf)vbslq_f64((uint64x2_t)m, (float64x2_t)a, (float64x2_t)b); }
 FN wf w_sqrt(wf x) { return (wf)vsqrtq_f64((float64x2_t)x); }
 #else
+FN vf w_join(wf low, wf high) { return (vf)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)low), _mm_cvtpd_ps((__m128d)high)); }
 FN int w_any(wm m) { return _mm_movemask_pd((__m128d)m) != 0; }
 FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm_blendv_pd((__m128d)b, (__m128d)a, (__m128d)m); }
 FN wf w_sqrt(wf x) { return (wf)_mm_sqrt_pd((__m128d)x); }
@@ -137,6 +152,8 @@ FN wf w_sqrt(wf x) { return (wf)_mm_sqrt_pd((__m128d)x); }
 
 /* ---------------------------------------------------------------- built from the verbs above */
 #define W(x) x
+typedef double wide_real;
+FN wf w_real(real x) { return w_f((wide_real)x); }
 #if WIDE < 8 || defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 FN wm w_and(wm a, wm b) { return a & b; }
 FN wm w_or(wm a, wm b) { return a | b; }

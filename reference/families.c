@@ -404,6 +404,17 @@ static const struct family families[] = {
     {"tiny", make_tiny, ref_spheres_tiny},
     {"mixed", make_mixed, ref_spheres_mixed},
     {"non-finite", make_non_finite, ref_spheres_non_finite},
+    /* At the end: the number of a family goes into its cases. */
+    {"graze", ref_make_graze, ref_spheres_graze},
+    {"instant", ref_make_instant, ref_spheres_instant},
+    {"still", ref_make_still, ref_spheres_still},
+    {"border", ref_make_border, ref_spheres_lattice},
+    {"midpoint", ref_make_midpoint, ref_spheres_midpoint},
+    {"slivers", ref_make_slivers, ref_spheres_points},
+    {"far-1e7", ref_make_far_1e7, ref_spheres_far_1e7},
+    {"drift", ref_make_drift, ref_spheres_drift},
+    {"denormal", ref_make_denormal, ref_spheres_denormal},
+    {"doubt", ref_make_doubt, ref_spheres_doubt},
 };
 
 size_t ref_family_count(void)

@@ -48,4 +48,18 @@ ref_spheres_maker ref_spheres_random, ref_spheres_near, ref_spheres_far_1e3, ref
     ref_spheres_grazing, ref_spheres_lattice, ref_spheres_motionless, ref_spheres_touching, ref_spheres_both_move,
     ref_spheres_zero_radius, ref_spheres_huge, ref_spheres_tiny, ref_spheres_mixed, ref_spheres_non_finite;
 
+/* families_edge.c: decisions missed by 2^-k, or met */
+ref_scene_maker ref_make_graze, ref_make_instant, ref_make_still, ref_make_border, ref_make_midpoint;
+double ref_slip(ref_gen *g); /* +-2^-k, k = 1 to 60, or 0 */
+void ref_turn(ref_gen *g, ref_scene *scene);
+
+/* families_doubt.c: numbers at the ends of what binary32 and binary64 can tell apart */
+ref_scene_maker ref_make_slivers, ref_make_far_1e7, ref_make_drift, ref_make_denormal, ref_make_doubt;
+int ref_textbook_sweep(const ref_sweep_case *c); /* state, by plain formulas in binary64: not to be trusted */
+int ref_textbook_spheres(const ref_spheres_case *c);
+
+/* families_edge_spheres.c: the same for two spheres */
+ref_spheres_maker ref_spheres_graze, ref_spheres_instant, ref_spheres_still, ref_spheres_far_1e7, ref_spheres_drift,
+    ref_spheres_denormal, ref_spheres_midpoint, ref_spheres_doubt;
+
 #endif

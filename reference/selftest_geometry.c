@@ -141,7 +141,8 @@ static void sample(ref_test *test, const ref_sweep_case *c)
 
 void ref_test_sampling(ref_test *test, uint64_t cases)
 {
-    static const char *const skipped[] = {"huge", "tiny", "mixed", "non-finite"}; /* beyond this yardstick */
+    static const char *const skipped[] = {"huge",       "tiny",    "mixed",
+                                          "non-finite", "slivers", "denormal"}; /* beyond this yardstick */
 
     for (size_t family = 0; family < ref_family_count(); family++) {
         int skip = 0;

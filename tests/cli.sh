@@ -182,6 +182,29 @@ head_spheres=a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb
 printf '%s\n' $head_spheres 0,0,0,4,0,0,1,6,0,0,6,0,0,1 0,0,0,4,0,0,1,0,9,0,4,9,0,1 0,0,0,inf,0,0,1,0,9,0,4,9,0,1 > s.csv
 equal "spheres" "state,u_first,u_last approaching,1,2 miss,inf,-inf invalid,inf,-inf" \
     "$("$carom" spheres --backend cpu --pairs s.csv | paste -sd ' ')"
+# Exact mode: ties are ties. A sphere that slides along the face at exactly r; one that only just touches an edge; one
+# that starts where it touches, and leaves; a point through a corner; at rest at exactly r; and 1/3 as the nearest float.
+printf '%s\n' $head_sweep 0.25,0.25,1,1,1,0,0,0,0,0,1,0,0,0,1,0 -2,0.5,1,1,1,0,0,0,0,0,0,1,0,0,1,0 \
+    0.25,0.25,1,1,0,0,1,0,0,0,1,0,0,0,1,0 1,1,1,0,-1,-1,-1,0,0,0,1,0,0,0,1,0 \
+    0.25,0.25,1,1,0,0,0,0,0,0,1,0,0,0,1,0 0.25,0.25,2,1,0,0,-3,0,0,0,1,0,0,0,1,0 \
+    0.25,0.25,2,1.0000001,0,1e-30,0,0,0,0,1,0,0,0,1,0 > e.csv
+equal "sweep: exact" "$columns
+overlapping,-0.25,0,0.25,0,E20,0.5,0.75,0.25,0,E12
+approaching,2,0,0.5,0,E01,2,0,0.5,0,E01
+parting,-2,0.25,0.25,0,F,0,0.25,0.25,0,F
+approaching,1,0,0,0,V0,1,0,0,0,V0
+touching,-inf,0.25,0.25,0,F,inf,0.25,0.25,0,F
+approaching,0.333333343,0.25,0.25,0,F,1,0.25,0.25,0,F
+miss,inf,,,,,-inf,,,," "$(sweep --accuracy exact --pairs e.csv)"
+printf '%s\n' $head_overlap 0.25,0.25,1,1,0,0,0,1,0,0,0,1,0 0.25,0.25,1,0x1.fffffep-1,0,0,0,1,0,0,0,1,0 \
+    -3,-4,0,5,0,0,0,1,0,0,0,1,0 -3,-4,0x1p-40,5,0,0,0,1,0,0,0,1,0 0,0,0,0,0,0,0,0,0,0,0,0,0 > e.csv
+equal "overlap: exact" "overlap,axes 1,0 0,1 1,0 0,16 1,0" \
+    "$("$carom" overlap --backend cpu --accuracy exact --pairs e.csv | paste -sd ' ')"
+# Head on; a graze; at rest, in contact; the same motion; a graze missed by one part in 10^7.
+printf '%s\n' $head_spheres 0,0,0,4,0,0,1,6,0,0,6,0,0,1 -2,2,0,2,2,0,1,0,0,0,0,0,0,1 0,0,0,0,0,0,1,2,0,0,2,0,0,1 \
+    0,0,0,1,1,1,1,1,0,0,2,1,1,0.5 -2,2.0000002,0,2,2.0000002,0,1,0,0,0,0,0,0,1 > e.csv
+equal "spheres: exact" "state,u_first,u_last approaching,1,2 approaching,0.5,0.5 touching,-inf,inf \
+overlapping,-inf,inf miss,inf,-inf" "$("$carom" spheres --backend cpu --accuracy exact --pairs e.csv | paste -sd ' ')"
 expect "overlap: sweep's option" 2 't-max' "$carom" overlap --pairs o.csv --t-max 3
 expect "pairs and mesh exclude each other" 2 'mesh' sweep --pairs good.csv --mesh x.off --spheres good.csv
 expect "mesh without spheres" 2 'spheres' sweep --mesh x.off
@@ -223,6 +246,23 @@ done
 for file in two.ply two.stl; do
     equal "mesh: ${file#*.} keeps the bits" "upper: 1 1 0.100000001" "$("$carom" info --backend cpu --mesh $file | grep '^upper')"
 done
+# Exact mode on a square of two triangles: on the edge that they share the lower index; a window that ends at the contact
+# holds it, one float earlier does not. What slides off one triangle onto the other parts from the first as it touches.
+printf 'OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 2 3\n3 0 1 2\n' > square.off
+{
+    echo cx,cy,cz,radius,vx,vy,vz,t_max
+    printf '%s\n' 0.5,0.5,2,0.5,0,0,-1,inf 0.5,0.25,2,0.5,0,0,-1,1.5 0.5,0.25,2,0.5,0,0,-1,0x1.7ffffep+0 \
+        0.5,0.5,0.5,0.5,0,0,1,0 0.5,0.5,0.5,0.5,1,0,0,inf 0.5,0.5,0.5,0.5,1,1,0,inf \
+        0.25,0.75,2,0.5,0,0,-3,inf
+} > e.csv
+equal "mesh: exact" "$(head -n 1 mesh.csv)
+0,approaching,1.5,0.5,0.5,0,0,0,1,E01
+1,approaching,1.5,0.5,0.25,0,0,0,1,F
+-1,miss,inf,,,,,,,
+-1,miss,inf,,,,,,,
+1,touching,0,0.5,0.5,0,0,0,1,E20
+0,overlapping,0,0.5,0.5,0,0,0,1,E01
+0,approaching,0.5,0.25,0.75,0,0,0,1,F" "$(sweep --accuracy exact --mesh square.off --spheres e.csv)"
 expect "mesh: --t-max before contact" 0 '' sweep --mesh two.ply --spheres sp.csv --t-max 1
 equal "mesh: nothing within --t-max" "-1 -1 -1 -1" "$(tail -n +2 stdout.txt | cut -d , -f 1 | paste -sd ' ')"
 expect "mesh: negative --t-max" 2 '-1' sweep --mesh two.ply --spheres sp.csv --t-max -1

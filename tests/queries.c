@@ -282,13 +282,14 @@ static carom_points_out wanted_point(const answers *a, int fields, int field)
     return (carom_points_out){wanted(a, fields, field), wanted(a, fields, field + 1), wanted(a, fields, field + 2), 4};
 }
 
-carom_status ask_as(carom_context *context, int type, size_t count, const inputs *in, const answers *out, int fields,
-                    carom_stats *stats, carom_error *err)
+carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy, size_t count, const inputs *in,
+                      const answers *out, int fields, carom_stats *stats, carom_error *err)
 {
     const carom_points *p = in->points;
     if (type == SWEEP) {
         carom_sweep_pairs_desc desc = {.size = sizeof desc,
                                        .count = count,
+                                       .accuracy = accuracy,
                                        .center = p[0],
                                        .velocity = p[1],
                                        .radius = in->scalars[0],
@@ -306,6 +307,7 @@ carom_status ask_as(carom_context *context, int type, size_t count, const inputs
     if (type == OVERLAP) {
         carom_overlap_pairs_desc desc = {.size = sizeof desc,
                                          .count = count,
+                                         .accuracy = accuracy,
                                          .center = p[0],
                                          .radius = in->scalars[0],
                                          .p0 = p[1],
@@ -317,6 +319,7 @@ carom_status ask_as(carom_context *context, int type, size_t count, const inputs
     }
     carom_sphere_pairs_desc desc = {.size = sizeof desc,
                                     .count = count,
+                                    .accuracy = accuracy,
                                     .a0 = p[0],
                                     .a1 = p[1],
                                     .b0 = p[2],
@@ -327,6 +330,12 @@ carom_status ask_as(carom_context *context, int type, size_t count, const inputs
     carom_sphere_result result = {wanted(out, fields, STATE), wanted(out, fields, T_FIRST),
                                   wanted(out, fields, T_LAST)};
     return carom_sphere_pairs(context, &desc, &result, stats, err);
+}
+
+carom_status ask_as(carom_context *context, int type, size_t count, const inputs *in, const answers *out, int fields,
+                    carom_stats *stats, carom_error *err)
+{
+    return ask_with(context, type, CAROM_ACCURACY_FAST, count, in, out, fields, stats, err);
 }
 
 void ask(carom_context *context, const queries *q, const answers *out, int fields)

@@ -134,6 +134,8 @@ void answers_compare(const queries *q, const answers *expected, const answers *g
                      const char *who);
 
 /* Fields outside the mask are not asked for. */
+carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy, size_t count, const inputs *in,
+                      const answers *out, int fields, carom_stats *stats, carom_error *err);
 carom_status ask_as(carom_context *context, int type, size_t count, const inputs *in, const answers *out, int fields,
                     carom_stats *stats, carom_error *err);
 void ask(carom_context *context, const queries *q, const answers *out, int fields);

@@ -101,8 +101,6 @@ static void test_bad_descriptors(void **state)
     desc.size = 0;
     test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, "size");
     desc = good;
-    desc.accuracy = CAROM_ACCURACY_EXACT;
-    test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), CAROM_ERROR_UNSUPPORTED, &err, "exact");
     desc.accuracy = (carom_accuracy)2;
     test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, "accuracy");
     out.point_first = (carom_points_out){x, x + 1, NULL, 12};
@@ -138,10 +136,11 @@ static void test_bad_descriptors_of_others(void **state)
     test_error(carom_sphere_pairs(context, &spheres, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "out");
     overlap.size = sizeof overlap;
     spheres.size = sizeof spheres;
-    overlap.accuracy = spheres.accuracy = CAROM_ACCURACY_EXACT;
-    test_error(carom_overlap_pairs(context, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_UNSUPPORTED, &err,
-               "exact");
-    test_error(carom_sphere_pairs(context, &spheres, &sphere_out, NULL, &err), CAROM_ERROR_UNSUPPORTED, &err, "exact");
+    overlap.accuracy = spheres.accuracy = (carom_accuracy)-1;
+    test_error(carom_overlap_pairs(context, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "accuracy");
+    test_error(carom_sphere_pairs(context, &spheres, &sphere_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "accuracy");
     carom_context_destroy(context);
 }
 
@@ -166,8 +165,8 @@ static void test_bad_mesh_sweeps(void **state)
     desc.size = 8;
     test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "size");
     desc = good;
-    desc.accuracy = CAROM_ACCURACY_EXACT;
-    test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), CAROM_ERROR_UNSUPPORTED, &err, "exact");
+    desc.accuracy = (carom_accuracy)2;
+    test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "accuracy");
     desc = good;
     desc.center.z = NULL;
     test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "center");
@@ -231,11 +230,52 @@ static void test_stats(void **state)
     assert_int_equal(stats.on_device, test_on_device() ? MANY : 0);
     assert_int_equal(stats.on_cpu, test_on_device() ? 0 : MANY);
     assert_int_equal(stats.fallen_back, 0);
+    assert_int_equal(stats.by_proof, 0); /* fast mode proves nothing */
+    assert_int_equal(stats.by_integers, 0);
     assert_string_equal(stats.fallback_reason, "");
     assert_true(stats.compute > 0.0 && stats.total > 0.0 && stats.total < 600.0);
     assert_true(stats.upload >= 0.0 && stats.download >= 0.0 && stats.upload < 600.0 && stats.download < 600.0);
     answers_free(&a);
     queries_free(&q);
+    carom_context_destroy(context);
+}
+
+/* Exact mode is there for every query type, also for nothing, and says which rung settled how many. */
+static void test_exact_stats(void **state)
+{
+    enum { MANY = 3000 };
+    carom_context *context = test_context();
+    scene s = scene_floor(4);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    balls b = balls_mixed(SEED, MANY);
+    hits h = hits_alloc(MANY, FILL);
+    (void)state;
+    for (int type = 0; type <= QUERY_TYPES; type++) {
+        queries q = queries_mixed(type % QUERY_TYPES, SEED, MANY);
+        answers a = answers_alloc(q.type, MANY, FILL);
+        inputs in = inputs_of(&q);
+        carom_mesh_hit_result out = hits_result(&h, 0);
+        for (size_t count = 0; count <= MANY; count += MANY) {
+            carom_stats stats = {.size = sizeof stats, .by_proof = 99, .by_integers = 99};
+            carom_error err = {0};
+            carom_mesh_sweep_desc desc = balls_desc(&b, 0, count);
+            desc.accuracy = CAROM_ACCURACY_EXACT;
+            test_ok("exact mode",
+                    type < QUERY_TYPES
+                        ? ask_with(context, type, CAROM_ACCURACY_EXACT, count, &in, &a, ALL_FIELDS, &stats, &err)
+                        : carom_mesh_sweep_first(mesh, &desc, &out, &stats, &err),
+                    &err);
+            assert_int_equal(stats.queries, count);
+            assert_int_equal(stats.by_proof + stats.by_integers, count);
+            assert_true(count == 0 || (stats.by_proof > 0 && stats.by_integers > 0));
+        }
+        answers_free(&a);
+        queries_free(&q);
+    }
+    hits_free(&h);
+    balls_free(&b);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
     carom_context_destroy(context);
 }
 
@@ -245,7 +285,7 @@ int main(void)
         cmocka_unit_test(test_missing_inputs),  cmocka_unit_test(test_bad_indices),
         cmocka_unit_test(test_bad_descriptors), cmocka_unit_test(test_bad_descriptors_of_others),
         cmocka_unit_test(test_bad_mesh_sweeps), cmocka_unit_test(test_nothing_to_do),
-        cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_stats),           cmocka_unit_test(test_exact_stats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

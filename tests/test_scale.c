@@ -28,7 +28,7 @@ static int exponent_of_column(int type, int column, scaling s)
 
 static int is_plain(float value)
 {
-    return value == 0.0f || isinf(value) || isnormal(value);
+    return value == 0.0f || isinf(value) || fabsf(value) >= FLT_MIN * 1024.0f; /* room for a weight and a half */
 }
 
 /* 0 if it would leave the normal numbers. */
@@ -109,7 +109,7 @@ static size_t compare_scaled(const queries *q, const queries *scaled, const answ
 /* Families whose numbers are of ordinary size, so that scaling stays within the normal ones. */
 static int is_ordinary(size_t family)
 {
-    static const char *const others[] = {"huge", "tiny", "mixed", "non-finite"};
+    static const char *const others[] = {"huge", "tiny", "mixed", "non-finite", "denormal"};
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (!strcmp(ref_family_name(family), others[i]))
             return 0;

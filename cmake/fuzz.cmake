@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# Fuzz targets: fuzz/fuzz_NAME.c, one for each query type. With CAROM_FUZZ each becomes libfuzzer_NAME, for libFuzzer to
+# drive; in any case it is a short test on bytes from a fixed seed.
+file(GLOB carom_fuzz_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} fuzz/fuzz_*.c)
+
+function(carom_fuzz_target target source driver)
+  add_executable(${target} ${source} fuzz/fuzz.c ${driver})
+  target_link_libraries(${target} PRIVATE carom_flags carom carom_reference m)
+  target_include_directories(${target} PRIVATE fuzz reference)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz)
+endfunction()
+
+foreach(source IN LISTS carom_fuzz_sources)
+  string(REGEX REPLACE "^fuzz/fuzz_(.*)[.]c$" "\\1" name ${source})
+  if(TARGET carom_cmocka) # without test tools the command is all that is built
+    carom_fuzz_target(fuzz_${name} ${source} fuzz/replay.c)
+    set(inputs 100000)
+    if(CMAKE_CROSSCOMPILING OR CAROM_SANITIZE OR CAROM_FUZZ)
+      set(inputs 5000)
+    endif()
+    add_test(NAME fuzz_${name} COMMAND fuzz_${name} --inputs ${inputs})
+    set_tests_properties(fuzz_${name} PROPERTIES LABELS unit TIMEOUT 900)
+  endif()
+  if(CAROM_LIBFUZZER)
+    carom_fuzz_target(libfuzzer_${name} ${source} "")
+    target_link_options(libfuzzer_${name} PRIVATE -fsanitize=fuzzer)
+  endif()
+endforeach()

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "exact_scenes.h"
+
+#include <math.h>
+
+enum { SEED = 61 };
+
+/* ---- meshes --------------------------------------------------------------------------------------------------------- */
+
+static scene scene_of(size_t triangles)
+{
+    scene s = {test_alloc(9 * triangles, sizeof(float)), test_alloc(3 * triangles, sizeof(uint32_t)), 3 * triangles,
+               triangles};
+    for (size_t v = 0; v < 3 * triangles; v++)
+        s.indices[v] = (uint32_t)v;
+    return s;
+}
+
+/* Corners on a coarse grid: shared corners, crossing and coplanar triangles, segments, points and duplicates. */
+static scene scene_lattice(uint64_t seed, size_t triangles)
+{
+    scene s = scene_of(triangles);
+    for (size_t i = 0; i < triangles; i++) {
+        ref_gen g;
+        double at[3] = {0};
+        ref_gen_seed(&g, 110, seed, i);
+        int flat = ref_gen_chance(&g, 2), again = i > 0 && ref_gen_chance(&g, 6);
+        for (size_t v = 0; v < 3; v++) {
+            ref_gen_lattice(&g, at, 8);
+            for (size_t k = 0; k < 3; k++)
+                s.vertices[9 * i + 3 * v + k] = (float)(k == 2 && flat ? 0.0 : at[k]);
+        }
+        if (again)
+            memcpy(&s.vertices[9 * i], &s.vertices[9 * (i / 2)], 9 * sizeof(float));
+    }
+    return s;
+}
+
+/* A ring of 2 n^2 triangles that share vertices; the tube's corners are rounded, so hardly any edge is along an axis. */
+static scene scene_torus(size_t n)
+{
+    scene s = {test_alloc(3 * n * n, sizeof(float)), test_alloc(6 * n * n, sizeof(uint32_t)), n * n, 2 * n * n};
+    double c = 1.0, sn = 0.0, step = 2.0 / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double u = 1.0, w = 0.0;
+        for (size_t j = 0; j < n; j++) {
+            const double at[3] = {c * (0.7 + 0.3 * u), sn * (0.7 + 0.3 * u), 0.3 * w};
+            for (size_t k = 0; k < 3; k++)
+                s.vertices[3 * (i * n + j) + k] = (float)at[k];
+            const double turned = u - 3.0 * step * w,
+                         length = sqrt(turned * turned + (w + 3.0 * step * u) * (w + 3.0 * step * u));
+            w = (w + 3.0 * step * u) / length;
+            u = turned / length;
+        }
+        const double turned = c - 3.0 * step * sn,
+                     length = sqrt(turned * turned + (sn + 3.0 * step * c) * (sn + 3.0 * step * c));
+        sn = (sn + 3.0 * step * c) / length;
+        c = turned / length;
+    }
+    uint32_t *to = s.indices;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            const size_t i1 = (i + 1) % n, j1 = (j + 1) % n;
+            const size_t corners[6] = {i * n + j, i1 * n + j, i * n + j1, i1 * n + j, i1 * n + j1, i * n + j1};
+            for (size_t k = 0; k < 6; k++)
+                *to++ = (uint32_t)corners[k];
+        }
+    return s;
+}
+
+/* Long and thin, some of them to the last bit of a corner, and degenerate ones among them. */
+static scene scene_needles(uint64_t seed, size_t triangles)
+{
+    scene s = scene_soup(seed, triangles, 1.0);
+    for (size_t i = 0; i < triangles; i++) {
+        float *p = &s.vertices[9 * i];
+        for (size_t k = 0; k < 3; k++) {
+            float along = p[k] + (p[3 + k] - p[k]) * 0.75f;
+            p[6 + k] = i % 3 == 0 ? along : i % 3 == 1 ? nextafterf(along, 2.0f) : along + p[6 + k] * 0x1p-12f;
+        }
+        if (i % 8 == 0)
+            memcpy(p + 3, p, 3 * sizeof *p);
+        if (i % 16 == 0)
+            memcpy(p + 6, p, 3 * sizeof *p);
+    }
+    return s;
+}
+
+/* From about 1 to 2^exponent, then so many times that size away from the origin. */
+void scene_place(scene *s, int exponent, float offset)
+{
+    scene_scale(s, exponent);
+    for (size_t i = 0; i < 3 * s->vertex_count; i++)
+        s->vertices[i] += ldexpf(offset * (i % 3 == 0 ? 1.0f : i % 3 == 1 ? -0.75f : 0.5f), exponent);
+}
+
+/* ---- spheres -------------------------------------------------------------------------------------------------------- */
+
+static void spot_on(ref_gen *g, float p[3][3], double out[3])
+{
+    int kind = ref_gen_int(g, 0, 3), v = ref_gen_int(g, 0, 2);
+    for (int k = 0; k < 3; k++) {
+        double a = (double)p[v][k], b = (double)p[(v + 1) % 3][k], c = (double)p[(v + 2) % 3][k];
+        out[k] = kind == 0 ? a : kind == 1 ? (a + b) / 2.0 : kind == 2 ? (a + (b + c) / 2.0) / 2.0 : a + (b - c) / 8.0;
+    }
+}
+
+/* Along an axis, a diagonal of the grid, or anywhere. */
+static void way_of(ref_gen *g, double out[3])
+{
+    int kind = ref_gen_int(g, 0, 4);
+    ref_gen_direction(g, out);
+    if (kind < 3) {
+        for (int k = 0; k < 3; k++)
+            out[k] = k == kind ? (out[k] > 0.0 ? 1.0 : -1.0) : 0.0;
+    } else if (kind == 3) {
+        for (int k = 0; k < 3; k++)
+            out[k] = (double)ref_gen_int(g, -2, 2);
+    }
+}
+
+/* Towards a corner, an edge or a face, as exactly as binary32 allows, from far, near, the surface or within; at rest,
+ * away; with a radius that makes distances whole, any radius, none. `size` is the mesh's. */
+static void aim(ref_gen *g, const scene *s, double size, float out[7])
+{
+    static const double radii[] = {0.0, 0.125, 0.25, 0.015625, 1.0}, distances[] = {0.0, 1.0, 4.0, 1024.0};
+    float p[3][3];
+    double spot[3], way[3], radius = size * radii[ref_gen_int(g, 0, 4)], distance;
+    int kind = ref_gen_int(g, 0, 15);
+    scene_triangle(s, (size_t)ref_gen_int(g, 0, (int)s->triangle_count - 1), p);
+    spot_on(g, p, spot);
+    way_of(g, way);
+    if (ref_gen_chance(g, 3))
+        radius *= ref_gen_range(g, 0.01, 1.0);
+    distance = radius + size * distances[ref_gen_int(g, 0, 3)];
+    if (kind < 4)
+        distance = kind == 0 ? radius / 2.0 : kind == 1 ? ref_gen_range(g, 0.0, 3.0 * size) : radius;
+    double speed = kind == 4 ? 0.0 : kind == 5 ? -size : size * ref_power_of_two(ref_gen_int(g, -4, 2));
+    if (kind == 6)
+        speed *= ref_gen_range(g, 0.1, 1.0);
+    for (int k = 0; k < 3; k++) {
+        out[k] = (float)(spot[k] + way[k] * distance);
+        out[4 + k] = (float)(-way[k] * speed);
+    }
+    out[BALL_RADIUS] = (float)radius;
+    if (kind == 7) /* sliding past at the radius */
+        out[ref_gen_int(g, 0, 2)] += out[BALL_RADIUS];
+    if (kind == 8 && ref_gen_chance(g, 4))
+        out[ref_gen_int(g, 0, 6)] = ref_gen_chance(g, 2) ? -1.0f / 0.0f : 0.0f / 0.0f;
+}
+
+balls balls_aimed(uint64_t seed, const scene *s, double size, size_t count)
+{
+    balls b = balls_alloc(count);
+    for (size_t i = 0; i < count; i++) {
+        ref_gen g;
+        float one[7];
+        ref_gen_seed(&g, 111, seed, i);
+        aim(&g, s, size, one);
+        for (int c = 0; c < 7; c++)
+            b.column[c][i] = one[c];
+    }
+    return b;
+}
+
+/* ---- kinds ----------------------------------------------------------------------------------------------------------- */
+
+static scene make_soup(size_t n)
+{
+    return scene_soup(SEED, n, n > 2 ? 2.0 / cbrt((double)n) : 0.7);
+}
+static scene make_sphere(size_t n)
+{
+    return scene_sphere((int)ceil(sqrt((double)n / 8.0)));
+}
+static scene make_torus(size_t n)
+{
+    return scene_torus((size_t)ceil(sqrt((double)n / 2.0)) + 2);
+}
+/* A power of two along a side: every corner and every middle of an edge is a number. */
+static scene make_floor(size_t n)
+{
+    int side = 1;
+    while (2 * side * side < (int)n)
+        side *= 2;
+    return scene_floor(side);
+}
+static scene make_lattice(size_t n)
+{
+    return scene_lattice(SEED + 1, n);
+}
+static scene make_needles(size_t n)
+{
+    return scene_needles(SEED + 2, n);
+}
+
+const mesh_kind kinds[KINDS] = {{"soup", make_soup},   {"sphere", make_sphere},   {"torus", make_torus},
+                                {"floor", make_floor}, {"lattice", make_lattice}, {"needles", make_needles}};
