@@ -51,8 +51,10 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
     p.area = v_sqrt(v3_dot(n, n));
     p.rise = v_abs(v3_dot(n, k->v));
     p.still = vi_eq(q->x.speed, v_i(0));
-    /* Scaled once more under a rare branch: too near the ends of the range for what follows. */
+    /* Scaled once more under a rare branch, or so slow that parts of the motion are denormal: too near the ends of the
+     * range for what follows. */
     p.ordinary = v_and(vi_eq(q->time, v_i(0)), v_eq(q->back, v_f(R(1.0))));
+    p.ordinary = v_and(p.ordinary, v_or(p.still, vi_gt(q->x.speed, v_i(R_SMALL_BITS))));
     return p;
 }
 
