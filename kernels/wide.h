@@ -107,9 +107,7 @@ FN vf w_join(wf low, wf high)
 }
 typedef __mmask8 wm;
 FN int w_any(wm m) { return m != 0; }
-FN wm w_not(wm m) { return _knot_mask8(m); } /* not ~: that goes through the integer registers */
-FN wm w_and(wm a, wm b) { return _kand_mask8(a, b); }
-FN wm w_or(wm a, wm b) { return _kor_mask8(a, b); }
+FN wm w_not(wm m) { return (wm)~m; }
 FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm512_mask_blend_pd(m, (__m512d)b, (__m512d)a); }
 FN wm w_lt(wf a, wf b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LT_OQ); }
 FN wm w_le(wf a, wf b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LE_OQ); }
@@ -154,10 +152,8 @@ FN wf w_sqrt(wf x) { return (wf)_mm_sqrt_pd((__m128d)x); }
 #define W(x) x
 typedef double wide_real;
 FN wf w_real(real x) { return w_f((wide_real)x); }
-#if WIDE < 8 || defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
-FN wm w_and(wm a, wm b) { return a & b; }
-FN wm w_or(wm a, wm b) { return a | b; }
-#endif
+FN wm w_and(wm a, wm b) { return (wm)(a & b); }
+FN wm w_or(wm a, wm b) { return (wm)(a | b); }
 FN wf w_infinity(void) { return w_f(W(1.0)) / w_f(W(0.0)); }
 
 typedef struct w3 {
