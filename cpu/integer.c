@@ -121,11 +121,6 @@ void caromi_int_shift(caromi_int *out, const caromi_int *a, int bits)
     out->count = count;
 }
 
-int caromi_int_bits(const caromi_int *a)
-{
-    return a->count ? a->count * WORD - __builtin_clzll(a->limb[a->count - 1]) : 0;
-}
-
 caromi_near caromi_int_near(const caromi_int *a)
 {
     if (a->sign == 0)

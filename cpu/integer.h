@@ -66,7 +66,6 @@ void caromi_int_square(caromi_int *out, const caromi_int *a);
 void caromi_int_shift(caromi_int *out, const caromi_int *a, int bits); /* a * 2^bits, bits >= 0 */
 /* The sign of a - b. */
 int caromi_int_compare(const caromi_int *a, const caromi_int *b);
-int caromi_int_bits(const caromi_int *a); /* of the magnitude */
 /* Good to 2^-52 of itself; m is zero or in +-[1/2, 1]. */
 caromi_near caromi_int_near(const caromi_int *a);
 
