@@ -99,7 +99,7 @@ void ref_spheres_still(ref_gen *g, ref_spheres_case *out)
     (void)stand_off(g, &pair);
     if (ref_gen_chance(g, 3)) {
         for (int i = 0; i < 3; i++)
-            pair.b[i] = (double)(int)(pair.b[i] * 0x1p20) * 0x1p-20;
+            pair.b[i] = (pair.b[i] + 0x1.8p32) - 0x1.8p32; /* to multiples of 2^-20 */
         ref_gen_lattice(g, pair.move_a, 8);
         memcpy(pair.move_b, pair.move_a, sizeof pair.move_b);
     }
