@@ -52,6 +52,21 @@ FN overlap_in load_overlap(in_columns in, size_t i)
     return q;
 }
 
+FN void store_sweep(out_columns out, size_t i, sweep_out a, int want)
+{
+    store(out, OUT_T_FIRST, i, a.t_first);
+    if (want != SWEEP_FIRST) {
+        store(out, OUT_T_LAST, i, a.t_last);
+        store_u8(out, OUT_STATE, i, a.state);
+    }
+    if (want == SWEEP_FULL) {
+        store3(out, OUT_FIRST_X, i, a.point_first);
+        store_u8(out, OUT_FIRST_FEATURE, i, a.feature_first);
+        store3(out, OUT_LAST_X, i, a.point_last);
+        store_u8(out, OUT_LAST_FEATURE, i, a.feature_last);
+    }
+}
+
 FN void store_contact(out_columns out, size_t i, contact_out a)
 {
     store3(out, OUT_POINT_X, i, a.point);

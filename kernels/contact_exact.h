@@ -5,7 +5,7 @@
 #include "contact.h"
 #include "sweep_exact.h"
 
-/* The pairs of a group in memory, whence the wide halves load them: centre, velocity, corners, radius. */
+/* The pairs of a group in memory, whence the wide parts load them: centre, velocity, corners, radius. */
 typedef struct contact_rows {
     real center[3][LANES], velocity[3][LANES], p0[3][LANES], p1[3][LANES], p2[3][LANES], radius[LANES];
 } contact_rows;
@@ -40,26 +40,26 @@ FN contact_out contact_exact(sweep_in in)
     sweep_store3(rows.p2, in.p2);
     v_store(rows.radius, in.radius);
     sweep_proven a = contact_prove(in, &rows, &x);
-    const vm begins = vi_eq(a.state, v_i(STATE_OVERLAPPING));
-    const vm hits = v_or(begins, v_and(vi_eq(a.state, v_i(STATE_APPROACHING)), v_finite(a.t_first)));
-    vm sure = v_eq(a.t_first, a.t_first);
+    const vm begins = vi_eq(a.answer.state, v_i(STATE_OVERLAPPING));
+    const vm hits = v_or(begins, v_and(vi_eq(a.answer.state, v_i(STATE_APPROACHING)), v_finite(a.answer.t_first)));
+    vm sure = v_eq(a.answer.t_first, a.answer.t_first);
     if (v_any(begins)) {
         in.velocity = none;
         sweep_store3(rows.velocity, none);
         const sweep_proven b = contact_prove(in, &rows, &x);
-        sure = v_and(sure, v_or(v_not(begins), v_eq(b.t_first, b.t_first)));
-        a.point_first = v3_sel(begins, b.point_first, a.point_first);
+        sure = v_and(sure, v_or(v_not(begins), v_eq(b.answer.t_first, b.answer.t_first)));
+        a.answer.point_first = v3_sel(begins, b.answer.point_first, a.answer.point_first);
         a.gap = v3_sel(begins, b.gap, a.gap);
         a.clear = v_or(v_and(begins, b.clear), v_and(v_not(begins), a.clear));
-        a.feature_first = vi_sel(begins, b.feature_first, a.feature_first);
+        a.answer.feature_first = vi_sel(begins, b.answer.feature_first, a.answer.feature_first);
     }
     sure = v_and(sure, v_or(a.clear, v_not(hits)));
     const v3 normal = contact_unit(v3_sel(hits, a.gap, none));
     contact_out out;
-    out.point = v3_sel(hits, a.point_first, none);
+    out.point = v3_sel(hits, a.answer.point_first, none);
     out.point.x = v_sel(sure, out.point.x, v_from_bits(v_i(R_NAN_BITS)));
     out.normal = v3_of(v_positive_zero(normal.x), v_positive_zero(normal.y), v_positive_zero(normal.z));
-    out.feature = vi_sel(hits, a.feature_first, v_i(FEATURE_NONE));
+    out.feature = vi_sel(hits, a.answer.feature_first, v_i(FEATURE_NONE));
     return out;
 }
 #endif

@@ -10,18 +10,7 @@
 
 FN void pairs_sweep(in_columns in, out_columns out, size_t i, int want, int moving)
 {
-    const sweep_out a = sweep(load_sweep(in, i, moving), want, moving);
-    store(out, OUT_T_FIRST, i, a.t_first);
-    if (want != SWEEP_FIRST) {
-        store(out, OUT_T_LAST, i, a.t_last);
-        store_u8(out, OUT_STATE, i, a.state);
-    }
-    if (want == SWEEP_FULL) {
-        store3(out, OUT_FIRST_X, i, a.point_first);
-        store_u8(out, OUT_FIRST_FEATURE, i, a.feature_first);
-        store3(out, OUT_LAST_X, i, a.point_last);
-        store_u8(out, OUT_LAST_FEATURE, i, a.feature_last);
-    }
+    store_sweep(out, i, sweep(load_sweep(in, i, moving), want, moving), want);
 }
 
 FN void pairs_overlap(in_columns in, out_columns out, size_t i)

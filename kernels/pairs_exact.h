@@ -33,18 +33,7 @@ FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int movi
     sweep_exact x;
     sweep_guess(load_sweep(in, i, moving), want, moving, &x);
     exact_look(in, i, &x, want, moving);
-    const sweep_proven a = sweep_prove(&x, want);
-    store(out, OUT_T_FIRST, i, a.t_first);
-    if (want != SWEEP_FIRST) {
-        store(out, OUT_T_LAST, i, a.t_last);
-        store_u8(out, OUT_STATE, i, a.state);
-    }
-    if (want == SWEEP_FULL) {
-        store3(out, OUT_FIRST_X, i, a.point_first);
-        store_u8(out, OUT_FIRST_FEATURE, i, a.feature_first);
-        store3(out, OUT_LAST_X, i, a.point_last);
-        store_u8(out, OUT_LAST_FEATURE, i, a.feature_last);
-    }
+    store_sweep(out, i, sweep_prove(&x, want).answer, want);
 }
 
 FN void pairs_contact_exact(in_columns in, out_columns out, size_t i)

@@ -133,9 +133,7 @@ FN void sweep_look_closer(const residual_pair *q, sweep_exact *x, int want)
 
 /* Answers; open where t_first is NaN. */
 typedef struct sweep_proven {
-    vf t_first, t_last;
-    vi state, feature_first, feature_last;
-    v3 point_first, point_last;
+    sweep_out answer;
     v3 gap; /* at first contact, from the point to the centre; has no direction where it is not `clear` */
     vm clear;
 } sweep_proven;
@@ -196,30 +194,30 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
     const vm moves = v_not(v_or(apart, still));
     vm sure = v_and(first.sure, v_or(v_not(moves), v_eq(first.low, first.high)));
     sweep_proven a;
-    a.t_first = v_sel(apart, inf, v_sel(still, -inf, first.low));
-    const vm first_is = v_or(still, v_and(moves, v_finite(a.t_first)));
+    a.answer.t_first = v_sel(apart, inf, v_sel(still, -inf, first.low));
+    const vm first_is = v_or(still, v_and(moves, v_finite(a.answer.t_first)));
     if (want != SWEEP_FIRST) {
         const proof last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1);
         vm ends = v_and(last.sure, v_eq(last.low, last.high));
-        a.t_last = v_sel(apart, -inf, v_sel(still, inf, last.low));
-        a.state = vi_sel(moves, sweep_proven_state(&first, &last, &ends), v_i(STATE_OVERLAPPING));
-        a.state = vi_sel(apart, v_i(STATE_MISS), a.state);
-        a.state = vi_sel(valid, a.state, v_i(STATE_INVALID));
+        a.answer.t_last = v_sel(apart, -inf, v_sel(still, inf, last.low));
+        a.answer.state = vi_sel(moves, sweep_proven_state(&first, &last, &ends), v_i(STATE_OVERLAPPING));
+        a.answer.state = vi_sel(apart, v_i(STATE_MISS), a.answer.state);
+        a.answer.state = vi_sel(valid, a.answer.state, v_i(STATE_INVALID));
         sure = v_and(sure, v_or(v_not(moves), ends));
         if (want == SWEEP_FULL) {
-            const vm last_is = v_and(moves, v_finite(a.t_last));
-            a.point_last = sweep_proven_point(x, &x->at_last, &last, last_is, &sure);
-            a.feature_last = sweep_proven_feature(&x->last, last_is);
+            const vm last_is = v_and(moves, v_finite(a.answer.t_last));
+            a.answer.point_last = sweep_proven_point(x, &x->at_last, &last, last_is, &sure);
+            a.answer.feature_last = sweep_proven_feature(&x->last, last_is);
         }
     }
     if (want == SWEEP_FULL) {
-        a.point_first = sweep_proven_point(x, &x->at_first, &first, first_is, &sure);
-        a.feature_first = sweep_proven_feature(&x->first, first_is);
-        a.point_last = v3_sel(still, a.point_first, a.point_last);
-        a.feature_last = vi_sel(still, a.feature_first, a.feature_last);
+        a.answer.point_first = sweep_proven_point(x, &x->at_first, &first, first_is, &sure);
+        a.answer.feature_first = sweep_proven_feature(&x->first, first_is);
+        a.answer.point_last = v3_sel(still, a.answer.point_first, a.answer.point_last);
+        a.answer.feature_last = vi_sel(still, a.answer.feature_first, a.answer.feature_last);
         a.gap = sweep_proven_gap(x, &first, still, &a.clear);
     }
-    a.t_first = v_sel(v_or(sure, v_not(valid)), a.t_first, v_from_bits(v_i(R_NAN_BITS)));
+    a.answer.t_first = v_sel(v_or(sure, v_not(valid)), a.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
     return a;
 }
 #endif

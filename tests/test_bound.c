@@ -46,7 +46,7 @@ static ref_sweep_case reference_case_of(const sweep_case *s)
 
 typedef struct sweep_look_at {
     sweep_exact x;
-    sweep_proven answer;
+    sweep_out answer;
     proof end[2];
 } sweep_look_at;
 
@@ -59,7 +59,7 @@ static void solve(const sweep_case *s, sweep_look_at *l)
     exact_look(columns, 0, &l->x, SWEEP_FULL, 1);
     l->end[0] = prove(&l->x.pair, &l->x.first, &l->x.at_first, l->x.unit, 0);
     l->end[1] = prove(&l->x.pair, &l->x.last, &l->x.at_last, l->x.unit, 1);
-    l->answer = sweep_prove(&l->x, SWEEP_FULL);
+    l->answer = sweep_prove(&l->x, SWEEP_FULL).answer;
 }
 
 /* The error of a proven time over its bound; 0 if nothing is claimed. */
