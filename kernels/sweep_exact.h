@@ -47,20 +47,12 @@ FN sweep_pass sweep_passing(sweep_view k, const sweep_span *s)
     return best;
 }
 
-FN vf sweep_feature_number(vi feature)
-{
-    vf number = v_f(R(0.0));
-    for (int i = FEATURE_V0; i <= FEATURE_FACE; i++)
-        number = v_sel(vi_eq(feature, v_i(i)), v_f((real)i), number);
-    return number;
-}
-
 /* At rest: the feature nearest at time 0; the proof decides whether that is contact. */
 FN vf sweep_guess_still(sweep_query q)
 {
     const vf scale = v_scale_down(v_exponent(q.x.length));
     const nearest c = nearest_on_triangle(v3_mul(q.x.d, -scale), v3_mul(q.x.e01, scale), v3_mul(q.x.e02, scale));
-    return sweep_feature_number(c.at.feature);
+    return v_from_int(c.at.feature);
 }
 
 FN void sweep_store3(real (*p)[LANES], v3 x)
@@ -106,10 +98,10 @@ FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
     v_store(x->scale, v_scale_down(k.unit));
     x->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(q.x.speed)))) : v_f(R(0.0));
     const vm hit = v_lt(s.first.at, v_infinity()), still = x->pair.still;
-    vf first = v_sel(hit, sweep_feature_number(s.first.feature), pass.feature), last = first;
+    vf first = v_sel(hit, v_from_int(s.first.feature), pass.feature), last = first;
     vf time = k.start + v_sel(hit, s.first.at, pass.at) * k.time_per_height;
     if (want != SWEEP_FIRST)
-        last = v_sel(v_and(hit, v_lt(s.first.at, s.last.at)), sweep_feature_number(s.last.feature), first);
+        last = v_sel(v_and(hit, v_lt(s.first.at, s.last.at)), v_from_int(s.last.feature), first);
     if (v_any(still)) {
         first = v_sel(still, sweep_guess_still(q), first);
         last = v_sel(still, first, last);
@@ -140,11 +132,8 @@ typedef struct sweep_proven {
 
 FN vi sweep_proven_feature(const guess *g, vm exists)
 {
-    const vf feature = v_abs(v_load(g->feature));
-    vi number = v_i(FEATURE_NONE);
-    for (int i = FEATURE_V0; i <= FEATURE_FACE; i++)
-        number = vi_sel(v_and(exists, v_eq(feature, v_f((real)i))), v_i(i), number);
-    return number;
+    const vi number = vi_from_real(v_abs(v_load(g->feature)));
+    return vi_sel(exists, number, v_i(FEATURE_NONE));
 }
 
 /* The point touched: where the guess has it, moved on by the step. Not sure unless it is known to a quarter of a unit in

@@ -83,16 +83,23 @@ FN wf w_f(double x) { return x - (wf){0}; }
 /* Spelled out: GCC 12 converts by halves. */
 FN wide_narrow w_narrow(wf x) { return (wide_narrow)_mm512_cvtpd_ps((__m512d)x); }
 FN wf w_widen(wide_narrow x) { return (wf)_mm512_cvtps_pd((__m256)x); }
+#elif WIDE == 4
+FN wide_narrow w_narrow(wf x) { return (wide_narrow)_mm256_cvtpd_ps((__m256d)x); }
+FN wf w_widen(wide_narrow x) { return (wf)_mm256_cvtps_pd((__m128)x); }
 #else
 FN wide_narrow w_narrow(wf x) { return __builtin_convertvector(x, wide_narrow); }
 FN wf w_widen(wide_narrow x) { return __builtin_convertvector(x, wf); }
 #endif
+#if WIDE == 2 && !defined(__ARM_NEON)
+FN wf w_load(const float *p) { return (wf)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)p))); }
+#else
 FN wf w_load(const float *p)
 {
     wide_narrow x;
     memcpy(&x, p, sizeof x);
     return w_widen(x);
 }
+#endif
 FN wf w_round(wf x) { return w_widen(w_narrow(x)); }
 FN void w_store(float *p, wf x)
 {
