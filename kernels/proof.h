@@ -49,7 +49,7 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
     p.reach = v3_size(v3_mul(q->x.d, v_scale_down(length))) * p.reach_per_time + p.size;
     const v3 n = v3_cross(k->e01, k->e02);
     p.area = v_sqrt(v3_dot(n, n));
-    p.rise = v_abs(v3_dot(n, k->v));
+    p.rise = v3_dot(n, k->v);
     p.still = vi_eq(q->x.speed, v_i(0));
     /* Scaled once more under a rare branch, or so slow that parts of the motion are denormal: too near the ends of the
      * range for what follows. */
@@ -61,9 +61,10 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
 /* The triangle from the corner where the feature begins: e runs along the feature, f to the third corner. */
 typedef struct proof_corner {
     vm vertex, face; /* neither: edge */
-    v3 e, f, y, x;   /* y: from the corner to the centre at the time guessed; x: y, or e x y if there is an edge */
+    v3 e, f, y, x;   /* at the time guessed, as in residual */
     vf e2, f2, ef;   /* dots */
     vf y_size, x_size, reach;
+    vf along;        /* at least |e|; of a corner 1, of a face at least the length of its normal */
 } proof_corner;
 
 FN proof_corner proof_corner_of(const proof_pair *q, vf feature, const residual *r, vf reach)
@@ -81,33 +82,30 @@ FN proof_corner proof_corner_of(const proof_pair *q, vf feature, const residual 
     k.f2 = v3_dot(k.f, k.f);
     k.ef = v3_dot(k.e, k.f);
     k.y_size = v3_size(k.y);
-    k.x_size = v3_size(k.x);
+    k.x_size = v_sel(k.face, v_abs(k.x.x), v3_size(k.x));
     k.reach = reach;
+    k.along = v_sel(k.face, (k.e2 + k.f2) * R(0.5), v_sel(k.vertex, v_f(R(1.0)), v3_size(k.e)));
     return k;
 }
 
-/* Squared distance to the feature, less r^2 (to the face: height less r), as c + b D + a D^2, all times k. */
+/* Squared distance to the feature, less r^2, as c + b D + a D^2, all times |e|^2 (a corner: 1, a face: |normal|^2). */
 typedef struct proof_curve {
     vf a, b, c;
     vf a_error, b_error, c_error;
 } proof_curve;
 
-FN proof_curve proof_curve_of(const proof_pair *q, const proof_corner *k, vf c, int last)
+FN proof_curve proof_curve_of(const proof_pair *q, const proof_corner *k, vf c)
 {
-    const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), way = v_f(last ? R(1.0) : R(-1.0)), r = q->radius;
     const v3 m = v3_sel(k->vertex, q->v, v3_cross(k->e, q->v));
-    const vf mean2 = (k->e2 + k->f2) * R(0.5), scale = v_sel(k->face, mean2, v_sel(k->vertex, one, k->e2));
-    const vf along = v_sel(k->vertex, one, v3_size(k->e)), lever = k->x_size * along;
-    const vf slip = PROOF_WIDE_EPS(16.0) * along * k->reach; /* what x itself may be off */
+    const vf turn = k->along * q->speed, slip = PROOF_WIDE_EPS(32.0) * k->along * k->reach; /* what x itself may be off */
+    const vf wide = k->along * (k->x_size * k->reach + q->radius * q->radius * k->along);
     proof_curve g;
-    g.a = v_sel(k->face, zero, v3_dot(m, m));
-    g.b = v_sel(k->face, way * q->rise, v3_dot(k->x, m) * R(2.0));
+    g.a = v_sel(k->face, q->rise * q->rise, v3_dot(m, m));
+    g.b = v_sel(k->face, k->x.x * q->rise, v3_dot(k->x, m)) * R(2.0);
     g.c = c;
-    g.a_error = PROOF_EPS(20.0) * scale * q->speed * q->speed;
-    g.b_error =
-        q->speed * v_sel(k->face, PROOF_EPS(12.0) * mean2, PROOF_EPS(24.0) * lever + slip * along) + PROOF_FLOOR;
-    g.c_error = PROOF_EPS(2.0) * v_abs(c) + PROOF_FLOOR + slip * slip +
-                PROOF_WIDE_EPS(48.0) * (v_sel(k->face, mean2, lever) * k->reach + v_sel(k->face, r, r * r) * scale);
+    g.a_error = PROOF_EPS(24.0) * turn * turn;
+    g.b_error = turn * (PROOF_EPS(28.0) * k->x_size + slip) + PROOF_FLOOR;
+    g.c_error = PROOF_EPS(2.0) * v_abs(c) + PROOF_FLOOR + slip * slip + PROOF_WIDE_EPS(48.0) * wide;
     return g;
 }
 
@@ -199,7 +197,7 @@ FN proof prove(const proof_pair *q, const guess *g, const residual *r, v_pow2 un
 {
     const vf zero = v_f(R(0.0)), number = v_load(g->feature), time = v_load(g->time);
     const proof_corner k = proof_corner_of(q, v_abs(number), r, q->reach + v_load(g->reach) * q->speed);
-    const proof_curve curve = proof_curve_of(q, &k, r->c, last);
+    const proof_curve curve = proof_curve_of(q, &k, r->c);
     /* An edge or a face too small for products of its lengths. */
     const vm fit = v_and(q->ordinary, v_or(k.vertex, v_lt(v_f(R(0x1p-80)), k.e2)));
     proof p;

@@ -118,9 +118,9 @@ FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
 /* q: the same pairs, part by part. */
 FN void sweep_look_closer(const residual_pair *q, sweep_exact *x, int want)
 {
-    residual_of(q, &x->first, 0, want == SWEEP_FULL, &x->at_first);
+    residual_of(q, &x->first, want == SWEEP_FULL, &x->at_first);
     if (want != SWEEP_FIRST)
-        residual_of(q, &x->last, 1, want == SWEEP_FULL, &x->at_last);
+        residual_of(q, &x->last, want == SWEEP_FULL, &x->at_last);
 }
 
 /* Answers; open where t_first is NaN. */
@@ -158,7 +158,7 @@ FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm still, vm *clear
     const residual *r = &x->at_first;
     const vm face = v_eq(v_abs(v_load(x->first.feature)), v_f((real)FEATURE_FACE));
     const vf off = x->pair.speed * p->off + (x->pair.reach + x->pair.radius) * R(0x1p-20);
-    const vf length = v_sel(face, v_abs(r->c + x->pair.radius * x->pair.area), v3_size(r->gap) * v_load(x->scale));
+    const vf length = v_sel(face, v_abs(r->x.x), v3_size(r->gap) * v_load(x->scale));
     const vf unit = v_sel(face, x->pair.area, v_f(R(1.0)));
     *clear = v_or(v_and(face, v_not(still)), v_lt(off * unit, length * R(0x1p-10)));
     return v3_sel(face, r->gap, v3_add(r->gap, v3_mul(v3_sub(x->q.x.v, r->drift), p->step)));
