@@ -116,33 +116,33 @@ typedef struct proof_step {
     vm sure;  /* there is such a root, and the distance falls (rises) there; or there is none */
 } proof_step;
 
-FN proof_step proof_root(const proof_curve *g, vf per, int last)
+/* A root, in all lanes but those `apart`: a D^2 + b D + c = 0. There the nearest approach of a line thought to miss:
+ * 2 a D + b = 0, and c - b^2 / 4a is what is left of the distance. */
+FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
 {
-    const vf first = -g->c * per;
-    /* a D^2 + b D + c = 0: the first terms of a series in bend = a first / b. */
-    const vf bend = g->a * first * per, bend2 = bend * bend;
+    const vf zero = v_f(R(0.0)), half_b = g->b * R(0.5);
+    const vf rest = last ? g->c : v_sel(apart, half_b, g->c), slope = last ? g->b : v_sel(apart, g->a, g->b);
+    const vf rest_error = last ? g->c_error : v_sel(apart, g->b_error * R(0.5), g->c_error);
+    const vf slope_error = last ? g->b_error : v_sel(apart, g->a_error, g->b_error);
+    const vf bow = last ? g->a : v_sel(apart, zero, g->a);
+    const vf per = v_f(R(1.0)) / slope, first = -rest * per;
+    /* The first terms of a series in bend = bow first / slope. */
+    const vf bend = bow * first * per, bend2 = bend * bend;
     proof_step s;
     s.step = first + first * (bend * (bend * R(2.0) - R(1.0)) - bend * bend2 * R(5.0));
     const vf size = v_abs(s.step), steep = last ? g->b : -g->b;
     s.error = v_abs(per) * R(2.0) *
-              (g->c_error + size * (g->b_error + size * g->a_error) +
-               v_abs(g->c) * (bend2 * bend2 * R(32.0) + PROOF_EPS(16.0)));
+              (rest_error + size * (slope_error + size * g->a_error) +
+               v_abs(rest) * (bend2 * bend2 * R(32.0) + PROOF_EPS(16.0)));
     s.sure = v_and(v_lt(g->b_error * R(16.0), steep), v_lt((g->a + g->a_error) * (size + s.error) * R(16.0), steep));
-    s.slack = v_f(R(0.0));
-    return s;
-}
-
-/* Nearest approach of a line thought to miss: c - b^2 / 4a is what is left there. */
-FN proof_step proof_gap(const proof_curve *g, vf per)
-{
-    const vf half_b = g->b * R(0.5);
-    proof_step s;
-    s.step = -half_b * per;
-    const vf size = v_abs(s.step), change = v_abs(half_b) * size;
-    s.error = per * R(2.0) * (g->b_error * R(0.5) + size * g->a_error + v_abs(half_b) * PROOF_EPS(16.0));
-    const vf left_error = g->c_error + size * (g->b_error + g->a * s.error * R(2.0)) + PROOF_EPS(8.0) * change;
-    s.slack = (g->c - change) * R(0.5) - left_error;
-    s.sure = v_and(v_lt(g->a_error * R(4.0), g->a), v_lt(v_f(R(0.0)), s.slack));
+    s.slack = zero;
+    if (!last) {
+        const vf change = v_abs(half_b) * size;
+        const vf left_error = g->c_error + size * (g->b_error + g->a * s.error * R(2.0)) + PROOF_EPS(8.0) * change;
+        s.slack = v_sel(apart, (g->c - change) * R(0.5) - left_error, zero);
+        const vm passes = v_and(v_lt(g->a_error * R(4.0), g->a), v_lt(zero, s.slack));
+        s.sure = v_or(v_and(apart, passes), v_and(v_not(apart), s.sure));
+    }
     return s;
 }
 
@@ -171,8 +171,8 @@ FN proof_step proof_step_sel(vm m, proof_step a, proof_step b)
  * approach separates the two, and that plane may give way by the slack. */
 FN vm proof_inside(const proof_pair *q, const proof_corner *k, const proof_step *s, vm apart)
 {
-    const vf ye = v3_dot(k->y, k->e) + s->step * v3_dot(q->v, k->e);
-    const vf yf = v3_dot(k->y, k->f) + s->step * v3_dot(q->v, k->f);
+    const v3 y = v3_add(k->y, v3_mul(q->v, s->step));
+    const vf ye = v3_dot(y, k->e), yf = v3_dot(y, k->f);
     const vf g1 = ye * k->f2 - yf * k->ef, g2 = yf * k->e2 - ye * k->ef, n2 = k->e2 * k->f2 - k->ef * k->ef;
     const vf moved = q->speed * s->error + PROOF_WIDE_EPS(4.0) * k->reach +
                      PROOF_EPS(16.0) * (k->y_size + v_abs(s->step) * q->speed + q->size);
@@ -202,14 +202,10 @@ FN proof prove(const proof_pair *q, const guess *g, const residual *r, v_pow2 un
     const vm fit = v_and(q->ordinary, v_or(k.vertex, v_lt(v_f(R(0x1p-80)), k.e2)));
     proof p;
     p.apart = v_lt(number, zero);
-    const vf per = v_f(R(1.0)) / (last ? curve.b : v_sel(p.apart, curve.a, curve.b));
-    proof_step s = proof_root(&curve, per, last);
-    if (!last) {
-        s = proof_step_sel(p.apart, proof_gap(&curve, per), s);
-        if (v_any(q->still)) {
-            s = proof_step_sel(q->still, proof_rest(&curve), s);
-            p.apart = v_or(v_and(v_not(q->still), p.apart), v_and(q->still, v_lt(zero, curve.c)));
-        }
+    proof_step s = proof_step_of(&curve, p.apart, last);
+    if (!last && v_any(q->still)) {
+        s = proof_step_sel(q->still, proof_rest(&curve), s);
+        p.apart = v_or(v_and(v_not(q->still), p.apart), v_and(q->still, v_lt(zero, curve.c)));
     }
     p.sure = v_and(v_and(fit, s.sure), proof_inside(q, &k, &s, p.apart));
     p.step = v_ldexp(s.step, unit);
