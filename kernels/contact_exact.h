@@ -10,6 +10,13 @@ typedef struct contact_rows {
     real center[3][LANES], velocity[3][LANES], p0[3][LANES], p1[3][LANES], p2[3][LANES], radius[LANES];
 } contact_rows;
 
+FN void contact_store3(real (*p)[LANES], v3 x)
+{
+    v_store(p[0], x.x);
+    v_store(p[1], x.y);
+    v_store(p[2], x.z);
+}
+
 FN sweep_proven contact_prove(sweep_in in, const contact_rows *r, sweep_exact *x)
 {
     residual_pair q[PARTS];
@@ -33,11 +40,11 @@ FN contact_out contact_exact(sweep_in in)
     const v3 none = v3_of(zero, zero, zero);
     contact_rows rows;
     sweep_exact x;
-    sweep_store3(rows.center, in.center);
-    sweep_store3(rows.velocity, in.velocity);
-    sweep_store3(rows.p0, in.p0);
-    sweep_store3(rows.p1, in.p1);
-    sweep_store3(rows.p2, in.p2);
+    contact_store3(rows.center, in.center);
+    contact_store3(rows.velocity, in.velocity);
+    contact_store3(rows.p0, in.p0);
+    contact_store3(rows.p1, in.p1);
+    contact_store3(rows.p2, in.p2);
     v_store(rows.radius, in.radius);
     sweep_proven a = contact_prove(in, &rows, &x);
     const vm begins = vi_eq(a.answer.state, v_i(STATE_OVERLAPPING));
@@ -45,7 +52,7 @@ FN contact_out contact_exact(sweep_in in)
     vm sure = v_eq(a.answer.t_first, a.answer.t_first);
     if (v_any(begins)) {
         in.velocity = none;
-        sweep_store3(rows.velocity, none);
+        contact_store3(rows.velocity, none);
         const sweep_proven b = contact_prove(in, &rows, &x);
         sure = v_and(sure, v_or(v_not(begins), v_eq(b.answer.t_first, b.answer.t_first)));
         a.answer.point_first = v3_sel(begins, b.answer.point_first, a.answer.point_first);

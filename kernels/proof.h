@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Proof of a contact. Given a guess (which feature, and about when), say when the distance to that feature is r, by how
- * much that may be wrong, and whether the feature's own region holds the centre then. The distance to a triangle is
- * convex in time, so one such time is the first contact if the distance falls there, and the last if it rises; no other
- * feature has to be asked. A wrong guess proves nothing and is never believed.
+/* Proof of a contact. Given a guess (a time, and a point on a feature of the triangle), say when the distance to that
+ * feature's line or plane is r, by how much that may be wrong, and whether no other part of the triangle is nearer then.
+ * The distance to a triangle is convex in time, so one such time is the first contact if the distance falls there, and
+ * the last if it rises; no other feature has to be asked. A wrong guess proves nothing and is never believed.
  *
- * Near the guess the squared distance, less r^2, is c + b D + a D^2 in the small step D = t - guess. Only c must be
- * precise: it comes from binary64 (residual.h). The rest, and where the centre is over the triangle, need no more than
- * binary32 with a bound on its errors. docs/numerics.md, section 13, derives every bound. */
+ * Near the guess the squared distance, less r^2, is c + b D + a D^2 in the small step D = t - guess. Only the distance to
+ * the guessed point must be precise: it comes from binary64 (residual.h). How far the true foot is from that point, the
+ * slopes, and which side of the triangle the centre is on, need no more than binary32 with a bound on its errors.
+ * docs/numerics.md, section 13, derives every bound. */
 #ifndef CAROM_PROOF_H
 #define CAROM_PROOF_H
 #include "residual.h"
@@ -24,32 +25,53 @@ FN vf v3_size(v3 a)
     return v_abs(a.x) + v_abs(a.y) + v_abs(a.z);
 }
 
+/* Coordinates in the basis e01, e02: weights of P1 and P2, or products with the two edges. */
+typedef struct v2 {
+    vf x1, x2;
+} v2;
+
+FN v2 v2_of(vf x1, vf x2)
+{
+    v2 r;
+    r.x1 = x1;
+    r.x2 = x2;
+    return r;
+}
+FN vf v2_dot(v2 a, v2 b)
+{
+    return a.x1 * b.x1 + a.x2 * b.x2;
+}
+
 /* What both ends of an interval of contact have in common; lengths in the units of the view. */
 typedef struct proof_pair {
-    v3 v, e01, e12, e20;
+    v3 v, e01, e02;
     vf radius, speed, size, reach; /* of v, of the edges from P0, of the way to P0: sums of magnitudes */
-    vf rise, area;                 /* motion along the normal; length of the normal */
+    vf gram11, gram12, gram22;     /* e01.e01, e01.e02, e02.e02 */
+    vf seam2, area2;               /* squared lengths of e02 - e01 and of the normal */
+    v2 ve;                         /* v.e01, v.e02 */
     vf reach_per_time;             /* turns scaled time into lengths of the view, per unit of speed */
     vm still, ordinary;
 } proof_pair;
 
 FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
 {
-    const vf to_unit = v_scale_down(k->unit);
     const vi length = v_exponent(q->x.length);
     proof_pair p;
     p.v = k->v;
     p.e01 = k->e01;
-    p.e12 = v3_mul(v3_sub(q->in.p2, q->in.p1), to_unit);
-    p.e20 = v3_mul(k->e02, v_f(R(-1.0)));
+    p.e02 = k->e02;
     p.radius = k->radius;
     p.speed = v3_size(k->v);
     p.size = v3_size(k->e01) + v3_size(k->e02);
     p.reach_per_time = v_scale_ratio(length, k->unit);
     p.reach = v3_size(v3_mul(q->x.d, v_scale_down(length))) * p.reach_per_time + p.size;
-    const v3 n = v3_cross(k->e01, k->e02);
-    p.area = v_sqrt(v3_dot(n, n));
-    p.rise = v3_dot(n, k->v);
+    p.gram11 = v3_dot(k->e01, k->e01);
+    p.gram12 = v3_dot(k->e01, k->e02);
+    p.gram22 = v3_dot(k->e02, k->e02);
+    const v3 e12 = v3_sub(k->e02, k->e01), n = v3_cross(k->e01, k->e02);
+    p.seam2 = v3_dot(e12, e12);
+    p.area2 = v3_dot(n, n);
+    p.ve = v2_of(v3_dot(k->v, k->e01), v3_dot(k->v, k->e02));
     p.still = vi_eq(q->x.speed, v_i(0));
     /* Scaled once more under a rare branch, or so slow that parts of the motion are denormal: too near the ends of the
      * range for what follows. */
@@ -58,55 +80,96 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
     return p;
 }
 
-/* The triangle from the corner where the feature begins: e runs along the feature, f to the third corner. */
-typedef struct proof_corner {
-    vm vertex, face; /* neither: edge */
-    v3 e, f, y, x;   /* at the time guessed, as in residual */
-    vf e2, f2, ef;   /* dots */
-    vf y_size, x_size, reach;
-    vf along;        /* at least |e|; of a corner 1, of a face at least the length of its normal */
-} proof_corner;
+/* The line or plane of a feature (or a corner alone). */
+typedef struct proof_hull {
+    vm in0, in1, in2;   /* which corners it has */
+    vm at1, at2, seam;  /* it is P1, P2, E12 (whose direction is the difference of the basis) */
+    vf m11, m12, m22;   /* inverse of its Gram matrix; 0 for a corner */
+    vf spread;          /* how much products with the edges may grow when turned into weights */
+    vf lean, root;      /* how much roundings may grow in a projection, squared, and at least the root of that */
+} proof_hull;
 
-FN proof_corner proof_corner_of(const proof_pair *q, vf feature, const residual *r, vf reach)
+FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
 {
-    const vm at1 = v_or(v_eq(feature, v_f(FEATURE_V1)), v_eq(feature, v_f(FEATURE_E12)));
-    const vm at2 = v_or(v_eq(feature, v_f(FEATURE_V2)), v_eq(feature, v_f(FEATURE_E20)));
-    proof_corner k;
-    k.vertex = v_lt(feature, v_f(FEATURE_E01));
-    k.face = v_eq(feature, v_f(FEATURE_FACE));
-    k.e = v3_sel(at1, q->e12, v3_sel(at2, q->e20, q->e01));
-    k.f = v3_mul(v3_sel(at1, q->e01, v3_sel(at2, q->e12, q->e20)), v_f(R(-1.0)));
-    k.y = r->y;
-    k.x = r->x;
-    k.e2 = v3_dot(k.e, k.e);
-    k.f2 = v3_dot(k.f, k.f);
-    k.ef = v3_dot(k.e, k.f);
-    k.y_size = v3_size(k.y);
-    k.x_size = v_sel(k.face, v_abs(k.x.x), v3_size(k.x));
-    k.reach = reach;
-    k.along = v_sel(k.face, (k.e2 + k.f2) * R(0.5), v_sel(k.vertex, v_f(R(1.0)), v3_size(k.e)));
-    return k;
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
+    const vm e01 = vi_eq(feature, v_i(FEATURE_E01)), e20 = vi_eq(feature, v_i(FEATURE_E20));
+    const vm e12 = vi_eq(feature, v_i(FEATURE_E12)), face = vi_eq(feature, v_i(FEATURE_FACE));
+    const vf edge2 = v_sel(e01, q->gram11, v_sel(e20, q->gram22, v_sel(e12, q->seam2, one)));
+    const vf per = one / v_sel(face, q->area2, edge2);
+    const vm some1 = v_or(e01, e12), some2 = v_or(e20, e12);
+    proof_hull h;
+    h.at1 = vi_eq(feature, v_i(FEATURE_V1));
+    h.at2 = vi_eq(feature, v_i(FEATURE_V2));
+    h.seam = e12;
+    h.in0 = v_or(v_or(vi_eq(feature, v_i(FEATURE_V0)), face), v_or(e01, e20));
+    h.in1 = v_or(v_or(h.at1, face), some1);
+    h.in2 = v_or(v_or(h.at2, face), some2);
+    h.m11 = v_sel(some1, per, v_sel(face, q->gram22 * per, zero));
+    h.m22 = v_sel(some2, per, v_sel(face, q->gram11 * per, zero));
+    h.m12 = v_sel(face, -(q->gram12 * per), zero);
+    h.spread = (h.m11 + h.m22) * q->size;
+    h.lean = one + (h.m11 * q->gram11 + h.m22 * q->gram22) * R(2.0);
+    h.root = v_f(R(2.0)) + h.lean * R(0.125);
+    return h;
 }
 
-/* Squared distance to the feature, less r^2, as c + b D + a D^2, all times |e|^2 (a corner: 1, a face: |normal|^2). */
+/* Weights of the vector in the hull that has these products with both edges; `g12` is their difference, which counts
+ * along the seam. */
+FN v2 proof_solve(const proof_hull *h, v2 g, vf g12)
+{
+    return v2_of(h->m11 * v_sel(h->seam, g12, g.x1) + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * v_sel(h->seam, -g12, g.x2));
+}
+
+/* The point of the hull below a centre whose way from P0 has these products, as weights. The point of an edge must lie on
+ * it: on the seam w2 is in [0, 1] and a multiple of 2^-23, so that 1 - w2 is exact. */
+FN v2 proof_foot(const proof_pair *q, const proof_hull *h, v2 g)
+{
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
+    const v2 w = proof_solve(h, g, g.x1 - g.x2);
+    const vf middle = h->m22 * (q->gram11 - q->gram12), seam2 = v_min(v_max(w.x2 + middle, zero), one);
+    const vf w2 = v_sel(h->seam, (seam2 + one) - one, w.x2);
+    return v2_of(v_sel(h->at1, one, v_sel(h->seam, one - w2, w.x1)), v_sel(h->at2, one, w2));
+}
+
+/* One end, guessed. */
+typedef struct proof_end {
+    guess at;
+    vi feature;
+    vm apart; /* the line of centres is thought to pass by */
+    vf reach; /* how far the centre has come by then, in units of the view, per unit of speed */
+    proof_hull hull;
+} proof_end;
+
+/* Squared distance to the hull, less r^2, as c + b D + a D^2. */
 typedef struct proof_curve {
     vf a, b, c;
     vf a_error, b_error, c_error;
+    v2 fix, drift; /* from the guessed foot to the true one, as weights; and how it moves */
+    v2 g;          /* products of y with the edges */
+    vf strain;     /* length of fix, at most */
+    vf slip;       /* what y may be off */
+    vf blur;       /* what a projection of y may be off, in roundings */
 } proof_curve;
 
-FN proof_curve proof_curve_of(const proof_pair *q, const proof_corner *k, vf c)
+FN proof_curve proof_curve_of(const proof_pair *q, const proof_end *e, const residual *r, int full)
 {
-    const v3 m = v3_sel(k->vertex, q->v, v3_cross(k->e, q->v));
-    const vf turn = k->along * q->speed, slip = PROOF_WIDE_EPS(32.0) * k->along * k->reach; /* what x itself may be off */
-    const vf wide = k->along * (k->x_size * k->reach + q->radius * q->radius * k->along);
-    proof_curve g;
-    g.a = v_sel(k->face, q->rise * q->rise, v3_dot(m, m));
-    g.b = v_sel(k->face, k->x.x * q->rise, v3_dot(k->x, m)) * R(2.0);
-    g.c = c;
-    g.a_error = PROOF_EPS(24.0) * turn * turn;
-    g.b_error = turn * (PROOF_EPS(28.0) * k->x_size + slip) + PROOF_FLOOR;
-    g.c_error = PROOF_EPS(2.0) * v_abs(c) + PROOF_FLOOR + slip * slip + PROOF_WIDE_EPS(48.0) * wide;
-    return g;
+    const proof_hull *h = &e->hull;
+    const vf size = v3_size(r->y), reach = q->reach + e->reach * q->speed;
+    proof_curve k;
+    k.g = full ? v2_of(r->g1, r->g2) : v2_of(v3_dot(r->y, q->e01), v3_dot(r->y, q->e02));
+    k.fix = proof_solve(h, k.g, full ? r->g12 : k.g.x1 - k.g.x2);
+    k.drift = proof_solve(h, q->ve, q->ve.x1 - q->ve.x2);
+    k.a = v3_dot(q->v, q->v) - v2_dot(k.drift, q->ve);
+    k.b = (v3_dot(r->y, q->v) - v2_dot(k.fix, q->ve)) * R(2.0);
+    k.c = r->c - v2_dot(k.fix, k.g);
+    k.strain = (v_abs(k.fix.x1) + v_abs(k.fix.x2)) * q->size + PROOF_EPS(6.0) * size * h->root;
+    k.slip = PROOF_WIDE_EPS(8.0) * reach;
+    k.blur = h->root * (size + h->lean * k.strain);
+    k.a_error = PROOF_EPS(13.0) * (q->speed * q->speed) * (h->lean * h->root);
+    k.b_error = q->speed * (PROOF_EPS(26.0) * k.blur + k.slip * R(2.0)) + PROOF_FLOOR;
+    k.c_error = PROOF_EPS(2.0) * v_abs(k.c) + PROOF_FLOOR + PROOF_EPS(14.0) * k.strain * k.blur +
+                PROOF_WIDE_EPS(24.0) * ((size + k.slip) * reach + q->radius * q->radius);
+    return k;
 }
 
 /* The step from the guess to the root, or, if there is none, to the nearest approach; and how wrong it may be. */
@@ -126,14 +189,13 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     const vf slope_error = last ? g->b_error : v_sel(apart, g->a_error, g->b_error);
     const vf bow = last ? g->a : v_sel(apart, zero, g->a);
     const vf per = v_f(R(1.0)) / slope, first = -rest * per;
-    /* The first terms of a series in bend = bow first / slope. */
-    const vf bend = bow * first * per, bend2 = bend * bend;
+    const vf bend = bow * first * per; /* first (1 - bend) leaves less than 2.1 bend^2 of rest */
     proof_step s;
-    s.step = first + first * (bend * (bend * R(2.0) - R(1.0)) - bend * bend2 * R(5.0));
+    s.step = first - first * bend;
     const vf size = v_abs(s.step), steep = last ? g->b : -g->b;
     s.error = v_abs(per) * R(2.0) *
               (rest_error + size * (slope_error + size * g->a_error) +
-               v_abs(rest) * (bend2 * bend2 * R(32.0) + PROOF_EPS(16.0)));
+               v_abs(rest) * (bend * bend * R(2.25) + PROOF_EPS(16.0)));
     s.sure = v_and(v_lt(g->b_error * R(16.0), steep), v_lt((g->a + g->a_error) * (size + s.error) * R(16.0), steep));
     s.slack = zero;
     if (!last) {
@@ -143,6 +205,21 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
         const vm passes = v_and(v_lt(g->a_error * R(4.0), g->a), v_lt(zero, s.slack));
         s.sure = v_or(v_and(apart, passes), v_and(v_not(apart), s.sure));
     }
+    return s;
+}
+
+/* A face all but met by a point: its distance, not the square of it, passes r. */
+FN proof_step proof_cross(const proof_pair *q, const proof_curve *g, v3 y, int last)
+{
+    const v3 n = v3_cross(q->e01, q->e02);
+    const vf rise = v3_dot(n, q->v), edges2 = q->gram11 + q->gram22, per = v_f(R(1.0)) / rise;
+    const vf ahead = q->radius * v_sqrt(v3_dot(n, n)) * v_copysign_one(rise);
+    proof_step s;
+    s.step = ((last ? ahead : -ahead) - v3_dot(n, y)) * per;
+    const vf lengths = v3_size(y) + q->radius + v_abs(s.step) * q->speed;
+    s.error = v_abs(per) * edges2 * (PROOF_EPS(16.0) * lengths + g->slip) + PROOF_FLOOR;
+    s.slack = v_f(R(0.0));
+    s.sure = v_lt(PROOF_EPS(128.0) * edges2 * q->speed, v_abs(rise));
     return s;
 }
 
@@ -167,47 +244,60 @@ FN proof_step proof_step_sel(vm m, proof_step a, proof_step b)
     return s;
 }
 
-/* Is the centre in the region of the feature? Of a pair apart it is enough that a plane at right angles to the nearest
- * approach separates the two, and that plane may give way by the slack. */
-FN vm proof_inside(const proof_pair *q, const proof_corner *k, const proof_step *s, vm apart)
+/* Is nothing nearer than the hull's point? Corners of the feature must have weight there; every other corner must lie
+ * beyond the plane through that point at right angles to the way to the centre, which, of a pair apart, may give way by
+ * the slack. */
+FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, vf moved,
+                    v2 shift)
 {
-    const v3 y = v3_add(k->y, v3_mul(q->v, s->step));
-    const vf ye = v3_dot(y, k->e), yf = v3_dot(y, k->f);
-    const vf g1 = ye * k->f2 - yf * k->ef, g2 = yf * k->e2 - ye * k->ef, n2 = k->e2 * k->f2 - k->ef * k->ef;
-    const vf moved = q->speed * s->error + PROOF_WIDE_EPS(4.0) * k->reach +
-                     PROOF_EPS(16.0) * (k->y_size + v_abs(s->step) * q->speed + q->size);
-    const vf off1 = q->size * moved + PROOF_FLOOR, off3 = (k->e2 + k->f2) * (q->size * moved) + PROOF_FLOOR;
-    const vm vertex = v_and(v_lt(ye, s->slack - off1), v_lt(yf, s->slack - off1));
-    const vm span = v_or(apart, v_and(v_lt(off1, ye), v_lt(off1, k->e2 - ye)));
-    const vm edge = v_and(v_lt(g2, s->slack - off3), span);
-    const vm over = v_and(v_and(v_lt(off3, g1), v_lt(off3, g2)), v_lt(off3 * R(3.0), (n2 - g1) - g2));
-    const vm face = v_or(apart, over);
-    return v_or(v_and(k->vertex, vertex), v_or(v_and(k->face, face), v_and(v_not(v_or(k->vertex, k->face)), edge)));
+    const proof_hull *h = &e->hull;
+    const vf w1 = v_load(e->at.w1) + shift.x1, w2 = v_load(e->at.w2) + shift.x2, w0 = v_f(R(1.0)) - w1 - w2;
+    /* Products of the edges with the way from the point to the centre. */
+    const vf r1 = k->g.x1 + s->step * q->ve.x1 - (q->gram11 * shift.x1 + q->gram12 * shift.x2);
+    const vf r2 = k->g.x2 + s->step * q->ve.x2 - (q->gram12 * shift.x1 + q->gram22 * shift.x2);
+    const vf r0 = -(w1 * r1 + w2 * r2), limit = s->slack - (q->size * moved * R(2.0) + PROOF_FLOOR);
+    const vf least = h->spread * moved * R(2.0) + PROOF_EPS(8.0);
+    const vm ok0 = v_or(v_and(h->in0, v_lt(least, w0)), v_and(v_not(h->in0), v_lt(r0, limit)));
+    const vm ok1 = v_or(v_and(h->in1, v_lt(least, w1)), v_and(v_not(h->in1), v_lt(r0 + r1, limit)));
+    const vm ok2 = v_or(v_and(h->in2, v_lt(least, w2)), v_and(v_not(h->in2), v_lt(r0 + r2, limit)));
+    return v_and(ok0, v_and(ok1, ok2));
 }
 
 /* One end of the interval of contact, or that there is none. `low` and `high` enclose its time, rounded to binary32. */
 typedef struct proof {
-    vf low, high, step;
-    vf late, off; /* how wrong that time may be, in the caller's units and in those of the view */
+    vf low, high;
+    vf step, late; /* from the guess; how wrong that may be; in the caller's units */
+    vf seen, off;  /* the same in units of the view */
+    v2 shift;      /* from the guessed point to the true one, as weights */
+    vf way, loose; /* of the centre; what the shift may be off per unit of both, if products are from binary64 */
+    vf moved;      /* how wrong the way from the point to the centre may be */
     vm sure, apart;
 } proof;
 
 /* `last`: a pair that is apart or at rest has been settled by its first contact. */
-FN proof prove(const proof_pair *q, const guess *g, const residual *r, v_pow2 unit, int last)
+FN proof prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow2 unit, int last, int full)
 {
-    const vf zero = v_f(R(0.0)), number = v_load(g->feature), time = v_load(g->time);
-    const proof_corner k = proof_corner_of(q, v_abs(number), r, q->reach + v_load(g->reach) * q->speed);
-    const proof_curve curve = proof_curve_of(q, &k, r->c);
-    /* An edge or a face too small for products of its lengths. */
-    const vm fit = v_and(q->ordinary, v_or(k.vertex, v_lt(v_f(R(0x1p-80)), k.e2)));
+    const vf zero = v_f(R(0.0)), time = v_load(e->at.time);
+    const proof_curve k = proof_curve_of(q, e, r, full);
+    /* A triangle too small for products of its edges, or lines so short or faces so narrow that bounds do not hold. */
+    const vm fit = v_and(q->ordinary, v_or(v_eq(e->hull.spread, zero), v_and(v_lt(v_f(R(0x1p-24)), q->size), v_lt(e->hull.lean, v_f(R(4096.0))))));
     proof p;
-    p.apart = v_lt(number, zero);
-    proof_step s = proof_step_of(&curve, p.apart, last);
+    p.apart = e->apart;
+    proof_step s = proof_step_of(&k, p.apart, last);
+    const vm plane = v_and(v_and(e->hull.in0, v_and(e->hull.in1, e->hull.in2)), v_lt(q->radius, q->size * R(0x1p-16)));
+    if (v_any(plane))
+        s = proof_step_sel(plane, proof_cross(q, &k, r->y, last), s);
     if (!last && v_any(q->still)) {
-        s = proof_step_sel(q->still, proof_rest(&curve), s);
-        p.apart = v_or(v_and(v_not(q->still), p.apart), v_and(q->still, v_lt(zero, curve.c)));
+        s = proof_step_sel(q->still, proof_rest(&k), s);
+        p.apart = v_or(v_and(v_not(q->still), p.apart), v_and(q->still, v_lt(zero, k.c)));
     }
-    p.sure = v_and(v_and(fit, s.sure), proof_inside(q, &k, &s, p.apart));
+    const vf way = v_abs(s.step) * q->speed;
+    p.shift = v2_of(k.fix.x1 + s.step * k.drift.x1, k.fix.x2 + s.step * k.drift.x2);
+    p.way = way;
+    p.loose = PROOF_EPS(12.0) * e->hull.lean * e->hull.root;
+    p.moved = q->speed * s.error + k.slip + PROOF_EPS(20.0) * (k.blur + e->hull.lean * e->hull.root * way);
+    p.sure = v_and(v_and(fit, s.sure), proof_nearest(q, e, &k, &s, p.moved, p.shift));
+    p.seen = s.step;
     p.step = v_ldexp(s.step, unit);
     /* The sum of two binary32 numbers is rounded once: that is the rounding of the answer. */
     p.late = v_ldexp(s.error, unit) * R(1.25) + PROOF_EPS(4.0) * v_abs(p.step) + v_f(R(0x1p-140));

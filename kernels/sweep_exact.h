@@ -7,14 +7,15 @@
 
 /* The feature that the line of centres passes nearest to, seen along the motion, and the height at which it does. */
 typedef struct sweep_pass {
-    vf distance2, at, feature;
+    vf distance2, at;
+    vi feature;
 } sweep_pass;
 
 FN void sweep_pass_take(sweep_pass *best, vm better, vf distance2, vf at, int feature)
 {
     best->distance2 = v_sel(better, distance2, best->distance2);
     best->at = v_sel(better, at, best->at);
-    best->feature = v_sel(better, v_f((real)-feature), best->feature);
+    best->feature = vi_sel(better, v_i(feature), best->feature);
 }
 
 FN void sweep_pass_vertex(sweep_pass *best, vf qx, vf qy, vf h, int feature)
@@ -37,7 +38,8 @@ FN sweep_pass sweep_passing(sweep_view k, const sweep_span *s)
     const vf e1x = k.e2x - k.e0x, e1y = k.e2y - k.e0y, e1h = k.e2h - k.e0h;
     sweep_pass best;
     best.distance2 = v_infinity();
-    best.at = best.feature = v_f(R(0.0));
+    best.at = v_f(R(0.0));
+    best.feature = v_i(FEATURE_NONE);
     sweep_pass_vertex(&best, k.qx, k.qy, k.h, FEATURE_V0);
     sweep_pass_vertex(&best, q1x, q1y, h1, FEATURE_V1);
     sweep_pass_vertex(&best, k.qx - k.e2x, k.qy - k.e2y, k.h + k.e2h, FEATURE_V2);
@@ -48,30 +50,10 @@ FN sweep_pass sweep_passing(sweep_view k, const sweep_span *s)
 }
 
 /* At rest: the feature nearest at time 0; the proof decides whether that is contact. */
-FN vf sweep_guess_still(sweep_query q)
+FN vi sweep_guess_still(sweep_query q)
 {
     const vf scale = v_scale_down(v_exponent(q.x.length));
-    const nearest c = nearest_on_triangle(v3_mul(q.x.d, -scale), v3_mul(q.x.e01, scale), v3_mul(q.x.e02, scale));
-    return v_from_int(c.at.feature);
-}
-
-FN void sweep_store3(real (*p)[LANES], v3 x)
-{
-    v_store(p[0], x.x);
-    v_store(p[1], x.y);
-    v_store(p[2], x.z);
-}
-
-FN void sweep_guess_store(guess *g, sweep_in in, vf feature, vf time, vf reach)
-{
-    const vf number = v_abs(feature);
-    const vm at1 = v_or(v_eq(number, v_f(FEATURE_V1)), v_eq(number, v_f(FEATURE_E12)));
-    const vm at2 = v_or(v_eq(number, v_f(FEATURE_V2)), v_eq(number, v_f(FEATURE_E20)));
-    v_store(g->feature, feature);
-    v_store(g->time, time);
-    v_store(g->reach, reach);
-    sweep_store3(g->corner, v3_sel(at1, in.p1, v3_sel(at2, in.p2, in.p0)));
-    sweep_store3(g->next, v3_sel(at1, in.p2, v3_sel(at2, in.p0, in.p1)));
+    return nearest_on_triangle(v3_mul(q.x.d, -scale), v3_mul(q.x.e01, scale), v3_mul(q.x.e02, scale)).at.feature;
 }
 
 /* What the three stages of a proof hand on: binary32 guesses, binary64 looks, binary32 proves. */
@@ -79,11 +61,36 @@ typedef struct sweep_exact {
     sweep_query q;
     proof_pair pair;
     v_pow2 unit; /* turns steps in time, in units of the view, into the caller's */
-    guess first, last;
+    proof_end first, last;
     residual at_first, at_last;
-    vf w_speed; /* of the triangle, in units of the view: sum of magnitudes */
+    int moving;
+    vf w_speed;   /* of the triangle, in units of the view: sum of magnitudes */
+    vf to_caller; /* turns lengths of the view into the caller's */
+    vf largest;   /* coordinate of centre and P0, in units of the view */
     real scale[LANES];
 } sweep_exact;
+
+/* `at`: height of the centre, in the view. */
+FN proof_end sweep_guess_end(const sweep_exact *x, const sweep_view *k, vi feature, vf at)
+{
+    const proof_pair *q = &x->pair;
+    vf time = k->start + at * k->time_per_height;
+    v2 g = v2_of(v3_dot(k->m, q->e01) + at * k->e0h, v3_dot(k->m, q->e02) + at * k->e2h);
+    if (v_any(q->still)) {
+        const v3 d = v3_mul(x->q.x.d, v_scale_down(k->unit));
+        time = v_sel(q->still, v_f(R(0.0)), time);
+        g = v2_of(v_sel(q->still, v3_dot(d, q->e01), g.x1), v_sel(q->still, v3_dot(d, q->e02), g.x2));
+    }
+    proof_end e;
+    e.feature = feature;
+    e.hull = proof_hull_of(q, feature);
+    e.reach = v_abs(time) * q->reach_per_time;
+    const v2 foot = proof_foot(q, &e.hull, g);
+    v_store(e.at.time, v_ldexp(time, sweep_time_unit(&x->q)));
+    v_store(e.at.w1, foot.x1);
+    v_store(e.at.w2, foot.x2);
+    return e;
+}
 
 FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
 {
@@ -94,33 +101,30 @@ FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
     x->q = q;
     x->pair = proof_pair_of(&q, &k);
     x->unit = v_pow2_of((k.unit - v_exponent(q.x.speed)) >> R_EXPONENT_SHIFT);
-    const v_pow2 unit = sweep_time_unit(&q);
+    x->to_caller = v_from_bits(k.unit);
     v_store(x->scale, v_scale_down(k.unit));
+    x->largest = v_from_bits(vi_max(v3_magnitude(in.center), v3_magnitude(in.p0))) * v_scale_down(k.unit);
+    x->moving = moving;
     x->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(q.x.speed)))) : v_f(R(0.0));
     const vm hit = v_lt(s.first.at, v_infinity()), still = x->pair.still;
-    vf first = v_sel(hit, v_from_int(s.first.feature), pass.feature), last = first;
-    vf time = k.start + v_sel(hit, s.first.at, pass.at) * k.time_per_height;
-    if (want != SWEEP_FIRST)
-        last = v_sel(v_and(hit, v_lt(s.first.at, s.last.at)), v_from_int(s.last.feature), first);
-    if (v_any(still)) {
-        first = v_sel(still, sweep_guess_still(q), first);
-        last = v_sel(still, first, last);
-        time = v_sel(still, v_f(R(0.0)), time);
-    }
-    first = v_sel(q.valid, first, v_f(GUESS_INVALID));
-    sweep_guess_store(&x->first, in, first, v_ldexp(time, unit), v_abs(time) * x->pair.reach_per_time);
+    vi first = vi_sel(hit, s.first.feature, pass.feature);
+    if (v_any(still))
+        first = vi_sel(still, sweep_guess_still(q), first);
+    x->first = sweep_guess_end(x, &k, first, v_sel(hit, s.first.at, pass.at));
+    x->first.apart = v_not(hit);
     if (want != SWEEP_FIRST) {
-        time = v_sel(still, time, k.start + v_max(s.last.at, s.first.at) * k.time_per_height);
-        sweep_guess_store(&x->last, in, last, v_ldexp(time, unit), v_abs(time) * x->pair.reach_per_time);
+        const vm later = v_and(v_and(hit, v_not(still)), v_lt(s.first.at, s.last.at));
+        x->last = sweep_guess_end(x, &k, vi_sel(later, s.last.feature, first), v_max(s.last.at, s.first.at));
+        x->last.apart = x->first.apart;
     }
 }
 
 /* q: the same pairs, part by part. */
 FN void sweep_look_closer(const residual_pair *q, sweep_exact *x, int want)
 {
-    residual_of(q, &x->first, want == SWEEP_FULL, &x->at_first);
+    residual_of(q, &x->first.at, want == SWEEP_FULL, &x->at_first);
     if (want != SWEEP_FIRST)
-        residual_of(q, &x->last, want == SWEEP_FULL, &x->at_last);
+        residual_of(q, &x->last.at, want == SWEEP_FULL, &x->at_last);
 }
 
 /* Answers; open where t_first is NaN. */
@@ -130,21 +134,18 @@ typedef struct sweep_proven {
     vm clear;
 } sweep_proven;
 
-FN vi sweep_proven_feature(const guess *g, vm exists)
-{
-    const vi number = vi_from_real(v_abs(v_load(g->feature)));
-    return vi_sel(exists, number, v_i(FEATURE_NONE));
-}
-
-/* The point touched: where the guess has it, moved on by the step. Not sure unless it is known to a quarter of a unit in
- * the last place of the largest coordinate, of which the reach from P0 is 18 at most. */
+/* The point touched: where the guess has it, moved on. Not sure unless it is known to half a unit in the last place of the
+ * largest coordinate. */
 FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p, vm exists, vm *sure)
 {
     const vf zero = v_f(R(0.0));
-    const v3 moved = v3_add(r->rest, v3_mul(r->drift, p->step));
+    const v3 shift = v3_add(v3_mul(x->pair.e01, p->shift.x1), v3_mul(x->pair.e02, p->shift.x2));
+    v3 moved = v3_add(r->rest, v3_mul(shift, x->to_caller));
+    if (x->moving)
+        moved = v3_add(moved, v3_mul(x->q.in.w, p->step));
     const v3 point = v3_add(r->point, moved);
-    const vf off = (x->pair.speed + x->w_speed) * p->off + (x->pair.reach + x->pair.radius) * R(0x1p-36);
-    const vm known = v_and(v_eq(point.x, point.x), v_le(off, x->pair.reach * R(0x1p-31)));
+    const vf off = (x->pair.speed + x->w_speed) * p->off + p->loose * (v3_size(shift) + p->way * R(2.0)) + (x->pair.reach + x->pair.radius) * R(0x1p-36);
+    const vm known = v_and(v_eq(point.x, point.x), v_lt(off, x->largest * R(0x1p-25)));
     *sure = v_and(*sure, v_or(known, v_not(exists)));
     const v3 none = v3_of(zero, zero, zero);
     const v3 is = v3_sel(exists, point, none);
@@ -156,12 +157,11 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
 FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm still, vm *clear)
 {
     const residual *r = &x->at_first;
-    const vm face = v_eq(v_abs(v_load(x->first.feature)), v_f((real)FEATURE_FACE));
-    const vf off = x->pair.speed * p->off + (x->pair.reach + x->pair.radius) * R(0x1p-20);
-    const vf length = v_sel(face, v_abs(r->x.x), v3_size(r->gap) * v_load(x->scale));
-    const vf unit = v_sel(face, x->pair.area, v_f(R(1.0)));
-    *clear = v_or(v_and(face, v_not(still)), v_lt(off * unit, length * R(0x1p-10)));
-    return v3_sel(face, r->gap, v3_add(r->gap, v3_mul(v3_sub(x->q.x.v, r->drift), p->step)));
+    const vm face = vi_eq(x->first.feature, v_i(FEATURE_FACE));
+    const v3 shift = v3_add(v3_mul(x->pair.e01, p->shift.x1), v3_mul(x->pair.e02, p->shift.x2));
+    const v3 gap = v3_sub(v3_add(r->y, v3_mul(x->pair.v, p->seen)), shift);
+    *clear = v_or(v_and(face, v_not(still)), v_lt(p->moved, v3_size(gap) * R(0x1p-10)));
+    return v3_sel(face, r->normal, gap);
 }
 
 /* States from proven ends; sure if neither may be zero. */
@@ -178,7 +178,7 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
 {
     const vf inf = v_infinity();
     const vm valid = x->q.valid;
-    const proof first = prove(&x->pair, &x->first, &x->at_first, x->unit, 0);
+    const proof first = prove(&x->pair, &x->first, &x->at_first, x->unit, 0, want == SWEEP_FULL);
     const vm apart = v_or(first.apart, v_not(valid)), still = v_and(x->pair.still, v_not(apart));
     const vm moves = v_not(v_or(apart, still));
     vm sure = v_and(first.sure, v_or(v_not(moves), v_eq(first.low, first.high)));
@@ -186,7 +186,7 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
     a.answer.t_first = v_sel(apart, inf, v_sel(still, -inf, first.low));
     const vm first_is = v_or(still, v_and(moves, v_finite(a.answer.t_first)));
     if (want != SWEEP_FIRST) {
-        const proof last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1);
+        const proof last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1, want == SWEEP_FULL);
         vm ends = v_and(last.sure, v_eq(last.low, last.high));
         a.answer.t_last = v_sel(apart, -inf, v_sel(still, inf, last.low));
         a.answer.state = vi_sel(moves, sweep_proven_state(&first, &last, &ends), v_i(STATE_OVERLAPPING));
@@ -196,12 +196,12 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
         if (want == SWEEP_FULL) {
             const vm last_is = v_and(moves, v_finite(a.answer.t_last));
             a.answer.point_last = sweep_proven_point(x, &x->at_last, &last, last_is, &sure);
-            a.answer.feature_last = sweep_proven_feature(&x->last, last_is);
+            a.answer.feature_last = vi_sel(last_is, x->last.feature, v_i(FEATURE_NONE));
         }
     }
     if (want == SWEEP_FULL) {
         a.answer.point_first = sweep_proven_point(x, &x->at_first, &first, first_is, &sure);
-        a.answer.feature_first = sweep_proven_feature(&x->first, first_is);
+        a.answer.feature_first = vi_sel(first_is, x->first.feature, v_i(FEATURE_NONE));
         a.answer.point_last = v3_sel(still, a.answer.point_first, a.answer.point_last);
         a.answer.feature_last = vi_sel(still, a.answer.feature_first, a.answer.feature_last);
         a.gap = sweep_proven_gap(x, &first, still, &a.clear);
