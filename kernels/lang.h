@@ -76,6 +76,7 @@ typedef vi vm; /* -1 or 0 */
 #define v_i(x) ((vi)(x))
 FN vf v_sel(vm m, vf a, vf b) { return m ? a : b; }
 FN vi vi_sel(vm m, vi a, vi b) { return m ? a : b; }
+FN vf v_only(vm m, vf x) { return m ? x : v_f(0.0f); }
 FN vf v_sqrt(vf x) { return sqrt(x); }
 FN vm v_lt(vf a, vf b) { return a < b; }
 FN vm v_le(vf a, vf b) { return a <= b; }
@@ -132,6 +133,7 @@ FN vm v_not(vm m) { return !m; }
 FN int v_any(vm m) { return m; }
 FN vf v_sel(vm m, vf a, vf b) { return m ? a : b; }
 FN vi vi_sel(vm m, vi a, vi b) { return m ? a : b; }
+FN vf v_only(vm m, vf x) { return m ? x : 0.0f; }
 FN vm v_lt(vf a, vf b) { return a < b; }
 FN vm v_le(vf a, vf b) { return a <= b; }
 FN vm v_eq(vf a, vf b) { return a == b; }
@@ -158,6 +160,7 @@ typedef __mmask16 vm;
 FN vm v_not(vm m) { return (vm)~m; }
 FN int v_any(vm m) { return m != 0; }
 FN vf v_sel(vm m, vf a, vf b) { return (vf)_mm512_mask_blend_ps(m, (__m512)b, (__m512)a); }
+FN vf v_only(vm m, vf x) { return (vf)_mm512_maskz_mov_ps(m, (__m512)x); }
 FN vi vi_sel(vm m, vi a, vi b) { return (vi)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a); }
 FN vm v_lt(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ); }
 FN vm v_le(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ); }
@@ -173,6 +176,7 @@ FN void v_store_u8(u8 *p, vi x) { _mm_storeu_si128((__m128i *)(void *)p, _mm512_
 #else
 typedef vi vm; /* -1 or 0 */
 FN vm v_not(vm m) { return ~m; }
+FN vf v_only(vm m, vf x) { return (vf)(m & (vi)x); }
 FN vm v_lt(vf a, vf b) { return a < b; }
 FN vm v_le(vf a, vf b) { return a <= b; }
 FN vm v_eq(vf a, vf b) { return a == b; }

@@ -91,7 +91,7 @@ typedef struct proof_hull {
 
 FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
 {
-    const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
+    const vf one = v_f(R(1.0));
     const vm e01 = vi_eq(feature, v_i(FEATURE_E01)), e20 = vi_eq(feature, v_i(FEATURE_E20));
     const vm e12 = vi_eq(feature, v_i(FEATURE_E12)), face = vi_eq(feature, v_i(FEATURE_FACE));
     const vf edge2 = v_sel(e01, q->gram11, v_sel(e20, q->gram22, v_sel(e12, q->seam2, one)));
@@ -104,20 +104,26 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
     h.in0 = v_or(v_or(vi_eq(feature, v_i(FEATURE_V0)), face), v_or(e01, e20));
     h.in1 = v_or(v_or(h.at1, face), some1);
     h.in2 = v_or(v_or(h.at2, face), some2);
-    h.m11 = v_sel(some1, per, v_sel(face, q->gram22 * per, zero));
-    h.m22 = v_sel(some2, per, v_sel(face, q->gram11 * per, zero));
-    h.m12 = v_sel(face, -(q->gram12 * per), zero);
+    h.m11 = v_only(v_or(some1, face), v_sel(face, q->gram22, one) * per);
+    h.m22 = v_only(v_or(some2, face), v_sel(face, q->gram11, one) * per);
+    h.m12 = v_only(face, -(q->gram12 * per));
     h.spread = (h.m11 + h.m22) * q->size;
     h.lean = one + (h.m11 * q->gram11 + h.m22 * q->gram22) * R(2.0);
     h.root = v_f(R(2.0)) + h.lean * R(0.125);
     return h;
 }
 
-/* Weights of the vector in the hull that has these products with both edges; `g12` is their difference, which counts
- * along the seam. */
-FN v2 proof_solve(const proof_hull *h, v2 g, vf g12)
+/* Weights of the vector in the hull that has these products with both edges. Along the seam their difference counts. */
+FN v2 proof_solve(const proof_hull *h, v2 g)
 {
-    return v2_of(h->m11 * v_sel(h->seam, g12, g.x1) + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * v_sel(h->seam, -g12, g.x2));
+    const vf g1 = g.x1 - v_only(h->seam, g.x2), g2 = g.x2 - v_only(h->seam, g.x1);
+    return v2_of(h->m11 * g1 + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * g2);
+}
+/* The same, where that difference is known better. */
+FN v2 proof_solve_fine(const proof_hull *h, v2 g, vf g12)
+{
+    const vf g1 = v_sel(h->seam, g12, g.x1), g2 = v_sel(h->seam, -g12, g.x2);
+    return v2_of(h->m11 * g1 + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * g2);
 }
 
 /* The point of the hull below a centre whose way from P0 has these products, as weights. The point of an edge must lie on
@@ -125,7 +131,7 @@ FN v2 proof_solve(const proof_hull *h, v2 g, vf g12)
 FN v2 proof_foot(const proof_pair *q, const proof_hull *h, v2 g)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
-    const v2 w = proof_solve(h, g, g.x1 - g.x2);
+    const v2 w = proof_solve(h, g);
     const vf middle = h->m22 * (q->gram11 - q->gram12), seam2 = v_min(v_max(w.x2 + middle, zero), one);
     const vf w2 = v_sel(h->seam, (seam2 + one) - one, w.x2);
     return v2_of(v_sel(h->at1, one, v_sel(h->seam, one - w2, w.x1)), v_sel(h->at2, one, w2));
@@ -157,8 +163,8 @@ FN proof_curve proof_curve_of(const proof_pair *q, const proof_end *e, const res
     const vf size = v3_size(r->y), reach = q->reach + e->reach * q->speed;
     proof_curve k;
     k.g = full ? v2_of(r->g1, r->g2) : v2_of(v3_dot(r->y, q->e01), v3_dot(r->y, q->e02));
-    k.fix = proof_solve(h, k.g, full ? r->g12 : k.g.x1 - k.g.x2);
-    k.drift = proof_solve(h, q->ve, q->ve.x1 - q->ve.x2);
+    k.fix = full ? proof_solve_fine(h, k.g, r->g12) : proof_solve(h, k.g);
+    k.drift = proof_solve(h, q->ve);
     k.a = v3_dot(q->v, q->v) - v2_dot(k.drift, q->ve);
     k.b = (v3_dot(r->y, q->v) - v2_dot(k.fix, q->ve)) * R(2.0);
     k.c = r->c - v2_dot(k.fix, k.g);
@@ -187,7 +193,7 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     const vf rest = last ? g->c : v_sel(apart, half_b, g->c), slope = last ? g->b : v_sel(apart, g->a, g->b);
     const vf rest_error = last ? g->c_error : v_sel(apart, g->b_error * R(0.5), g->c_error);
     const vf slope_error = last ? g->b_error : v_sel(apart, g->a_error, g->b_error);
-    const vf bow = last ? g->a : v_sel(apart, zero, g->a);
+    const vf bow = last ? g->a : v_only(v_not(apart), g->a);
     const vf per = v_f(R(1.0)) / slope, first = -rest * per;
     const vf bend = bow * first * per; /* first (1 - bend) leaves less than 2.1 bend^2 of rest */
     proof_step s;
@@ -201,7 +207,7 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     if (!last) {
         const vf change = v_abs(half_b) * size;
         const vf left_error = g->c_error + size * (g->b_error + g->a * s.error * R(2.0)) + PROOF_EPS(8.0) * change;
-        s.slack = v_sel(apart, (g->c - change) * R(0.5) - left_error, zero);
+        s.slack = v_only(apart, (g->c - change) * R(0.5) - left_error);
         const vm passes = v_and(v_lt(g->a_error * R(4.0), g->a), v_lt(zero, s.slack));
         s.sure = v_or(v_and(apart, passes), v_and(v_not(apart), s.sure));
     }
@@ -302,7 +308,7 @@ FN proof prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow
     /* The sum of two binary32 numbers is rounded once: that is the rounding of the answer. */
     p.late = v_ldexp(s.error, unit) * R(1.25) + PROOF_EPS(4.0) * v_abs(p.step) + v_f(R(0x1p-140));
     p.low = v_positive_zero(time + (p.step - p.late));
-    p.high = v_positive_zero(time + (p.step + p.late));
+    p.high = time + (p.step + p.late);
     p.off = s.error * R(2.0) + PROOF_EPS(4.0) * v_abs(s.step);
     return p;
 }

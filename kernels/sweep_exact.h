@@ -174,39 +174,54 @@ FN vi sweep_proven_state(const proof *first, const proof *last, vm *sure)
     return vi_sel(ahead, v_i(STATE_APPROACHING), vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)));
 }
 
+/* At rest contact is for ever or never, and there is but one proof; what is not finite touches nothing. */
+FN void sweep_proven_rare(const sweep_exact *x, const proof *first, sweep_out *a, vm *sure, int want)
+{
+    const vf inf = v_infinity();
+    const vm invalid = v_not(x->q.valid), still = x->pair.still, rests = v_and(still, v_not(first->apart));
+    *sure = v_or(invalid, v_or(v_and(still, first->sure), v_and(v_not(still), *sure)));
+    a->t_first = v_sel(invalid, inf, v_sel(rests, -inf, a->t_first));
+    if (want == SWEEP_FIRST)
+        return;
+    a->t_last = v_sel(invalid, -inf, v_sel(rests, inf, a->t_last));
+    a->state = vi_sel(invalid, v_i(STATE_INVALID), vi_sel(rests, v_i(STATE_OVERLAPPING), a->state));
+}
+
+FN void sweep_prove_points(const sweep_exact *x, const proof *first, const proof *last, sweep_proven *a, vm *sure)
+{
+    const vm hit = v_and(x->q.valid, v_not(first->apart)), still = v_and(x->pair.still, hit);
+    const vm first_is = v_and(hit, v_or(still, v_finite(a->answer.t_first)));
+    const vm last_is = v_and(v_and(hit, v_not(still)), v_finite(a->answer.t_last));
+    const v3 point = sweep_proven_point(x, &x->at_first, first, first_is, sure);
+    const vi feature = vi_sel(first_is, x->first.feature, v_i(FEATURE_NONE));
+    a->answer.point_first = point;
+    a->answer.feature_first = feature;
+    a->answer.point_last = v3_sel(still, point, sweep_proven_point(x, &x->at_last, last, last_is, sure));
+    a->answer.feature_last = vi_sel(still, feature, vi_sel(last_is, x->last.feature, v_i(FEATURE_NONE)));
+    a->gap = sweep_proven_gap(x, first, still, &a->clear);
+}
+
 FN sweep_proven sweep_prove(const sweep_exact *x, int want)
 {
     const vf inf = v_infinity();
-    const vm valid = x->q.valid;
     const proof first = prove(&x->pair, &x->first, &x->at_first, x->unit, 0, want == SWEEP_FULL);
-    const vm apart = v_or(first.apart, v_not(valid)), still = v_and(x->pair.still, v_not(apart));
-    const vm moves = v_not(v_or(apart, still));
-    vm sure = v_and(first.sure, v_or(v_not(moves), v_eq(first.low, first.high)));
+    const vm apart = first.apart;
+    vm sure = v_and(first.sure, v_or(apart, v_eq(first.low, first.high)));
+    proof last = first;
     sweep_proven a;
-    a.answer.t_first = v_sel(apart, inf, v_sel(still, -inf, first.low));
-    const vm first_is = v_or(still, v_and(moves, v_finite(a.answer.t_first)));
+    a.answer.t_first = v_sel(apart, inf, first.low);
     if (want != SWEEP_FIRST) {
-        const proof last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1, want == SWEEP_FULL);
+        last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1, want == SWEEP_FULL);
         vm ends = v_and(last.sure, v_eq(last.low, last.high));
-        a.answer.t_last = v_sel(apart, -inf, v_sel(still, inf, last.low));
-        a.answer.state = vi_sel(moves, sweep_proven_state(&first, &last, &ends), v_i(STATE_OVERLAPPING));
-        a.answer.state = vi_sel(apart, v_i(STATE_MISS), a.answer.state);
-        a.answer.state = vi_sel(valid, a.answer.state, v_i(STATE_INVALID));
-        sure = v_and(sure, v_or(v_not(moves), ends));
-        if (want == SWEEP_FULL) {
-            const vm last_is = v_and(moves, v_finite(a.answer.t_last));
-            a.answer.point_last = sweep_proven_point(x, &x->at_last, &last, last_is, &sure);
-            a.answer.feature_last = vi_sel(last_is, x->last.feature, v_i(FEATURE_NONE));
-        }
+        a.answer.t_last = v_sel(apart, -inf, last.low);
+        a.answer.state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(&first, &last, &ends));
+        sure = v_and(sure, v_or(apart, ends));
     }
-    if (want == SWEEP_FULL) {
-        a.answer.point_first = sweep_proven_point(x, &x->at_first, &first, first_is, &sure);
-        a.answer.feature_first = vi_sel(first_is, x->first.feature, v_i(FEATURE_NONE));
-        a.answer.point_last = v3_sel(still, a.answer.point_first, a.answer.point_last);
-        a.answer.feature_last = vi_sel(still, a.answer.feature_first, a.answer.feature_last);
-        a.gap = sweep_proven_gap(x, &first, still, &a.clear);
-    }
-    a.answer.t_first = v_sel(v_or(sure, v_not(valid)), a.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
+    if (v_any(v_or(x->pair.still, v_not(x->q.valid))))
+        sweep_proven_rare(x, &first, &a.answer, &sure, want);
+    if (want == SWEEP_FULL)
+        sweep_prove_points(x, &first, &last, &a, &sure);
+    a.answer.t_first = v_sel(sure, a.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
     return a;
 }
 #endif
