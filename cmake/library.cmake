@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: MIT
 set(carom_sources
-  cpu/dispatch.c cpu/threads.c cpu/pairs.c cpu/settle.c cpu/settle_mesh.c cpu/isa_scalar.c
+  cpu/dispatch.c cpu/threads.c cpu/pairs.c cpu/settle.c cpu/settle_mesh.c
   cpu/integer.c cpu/exact_root.c cpu/exact_motion.c cpu/exact_touch.c cpu/exact_sweep.c cpu/exact_overlap.c
   cpu/exact_spheres.c
   host/context.c host/error.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_sweep.c host/bvh.c)
 
-# One file per instruction set, each with flags of its own: nothing else may use them.
+# Two files per instruction set, each with flags of its own: nothing else may use them. The _free one may fuse
+# multiplications and additions (cpu/isa_free_template.h).
+function(carom_isa name)
+  set_source_files_properties(cpu/isa_${name}.c PROPERTIES COMPILE_OPTIONS "${ARGN}")
+  set_source_files_properties(cpu/isa_${name}_free.c PROPERTIES COMPILE_OPTIONS "${ARGN};-ffp-contract=fast")
+  set(carom_sources ${carom_sources} cpu/isa_${name}.c cpu/isa_${name}_free.c PARENT_SCOPE)
+endfunction()
+# The scalar path is scalar: it is the reference the others are compared with, in bits and in speed.
+carom_isa(scalar -fno-tree-vectorize -fno-tree-slp-vectorize)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
-  list(APPEND carom_sources cpu/isa_sse41.c cpu/isa_avx2.c cpu/isa_avx512.c)
-  set_source_files_properties(cpu/isa_sse41.c PROPERTIES COMPILE_OPTIONS "-msse4.1")
-  set_source_files_properties(cpu/isa_avx2.c PROPERTIES COMPILE_OPTIONS "-mavx2")
-  set_source_files_properties(cpu/isa_avx512.c PROPERTIES
-    COMPILE_OPTIONS "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mprefer-vector-width=512")
+  carom_isa(sse41 -msse4.1)
+  carom_isa(avx2 -mavx2 -mfma)
+  carom_isa(avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  list(APPEND carom_sources cpu/isa_neon.c)
+  carom_isa(neon)
 else()
   message(WARNING "carom: no vector path for ${CMAKE_SYSTEM_PROCESSOR}; the scalar path answers")
 endif()
-# The scalar path is scalar: it is the reference the others are compared with, in bits and in speed.
-set_property(SOURCE cpu/isa_scalar.c APPEND PROPERTY COMPILE_OPTIONS -fno-tree-vectorize -fno-tree-slp-vectorize)
 
 if(CAROM_OPENCL)
   find_package(PkgConfig QUIET)

@@ -19,9 +19,9 @@ static const caromi_isa_table *find(int isa)
     __builtin_cpu_init();
     if (isa == CAROM_ISA_SSE41 && __builtin_cpu_supports("sse4.1"))
         return &caromi_isa_sse41;
-    if (isa == CAROM_ISA_AVX2 && __builtin_cpu_supports("avx2"))
+    if (isa == CAROM_ISA_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &caromi_isa_avx2;
-    if (isa == CAROM_ISA_AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+    if (isa == CAROM_ISA_AVX512 && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return &caromi_isa_avx512;
 #elif defined(__aarch64__)

@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kernel at one lane count; included once per instruction set with LANES and ISA_NAME defined. */
-#include "cpu.h"
+/* Every kernel at one lane count; included once per instruction set with LANES and ISA_NAME defined. Exact times come from
+ * a file of their own, isa_free_template.h. */
 #include "../kernels/pairs.h"
 #include "../kernels/overlap_exact.h"
 #include "../kernels/pairs_exact.h"
+#include "isa_run.h"
 #include "mesh_template.h"
 
-#define ISA_CAT_(a, b) a##b
-#define ISA_CAT(a, b) ISA_CAT_(a, b)
+#define ISA_HERE(name, in_count, radii, out_count, bytes) ISA_RUN(static, run_##name, name, in_count, out_count, bytes)
+#define ISA_ELSEWHERE(name, in_count, radii, out_count, bytes) caromi_pair_fn ISA_NAMED(name);
+TIME_KERNELS(ISA_HERE, )
+PLACE_KERNELS(ISA_HERE, )
+TIME_KERNELS(ISA_ELSEWHERE, _exact)
+PLACE_KERNELS(ISA_HERE, _exact)
 
-#define ISA_PAIR(name, in_count, radii, out_count, bytes)                                           \
-    static void run_##name(const float *const *in, void *const *out, size_t count, int from_memory) \
-    {                                                                                               \
-        for (size_t i = 0; i < count; i += LANES) {                                                 \
-            if (from_memory && i % PREFETCH_LINE == 0)                                              \
-                pairs_prefetch(in, in_count, out, out_count, bytes, i);                             \
-            pairs_##name(in, out, i);                                                               \
-        }                                                                                           \
-    }
-PAIR_KERNELS(ISA_PAIR)
-
-#define ISA_ENTRY(name, in_count, radii, out_count, bytes) run_##name,
+#define ISA_ENTRY(name, in_count, radii, out_count, bytes) [CAROMI_PAIR_##name] = run_##name,
+#define ISA_ENTRY_ELSEWHERE(name, in_count, radii, out_count, bytes) [CAROMI_PAIR_##name] = ISA_NAMED(name),
 extern const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME);
 const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .lanes = LANES,
-    .pairs = {PAIR_KERNELS(ISA_ENTRY)},
+    .pairs = {TIME_KERNELS(ISA_ENTRY, ) PLACE_KERNELS(ISA_ENTRY, ) TIME_KERNELS(ISA_ENTRY_ELSEWHERE, _exact)
+                  PLACE_KERNELS(ISA_ENTRY, _exact)},
     .mesh_first = mesh_first,
     .mesh_first_exact = mesh_first_exact,
 };

@@ -48,6 +48,13 @@ int caromi_program_needs_fp64(uint32_t program)
            (program < CAROMI_PAIR_KERNEL_COUNT && caromi_is_exact((enum caromi_pair_kernel)program));
 }
 
+/* Exact times: as cpu/isa_free_template.h. */
+static int is_free(uint32_t program)
+{
+#define IS_FREE(name, in, radii, out, bytes) || program == CAROMI_PAIR_##name
+    return 0 TIME_KERNELS(IS_FREE, _exact);
+}
+
 static const char *const *program_texts(uint32_t program)
 {
     switch (program) {
@@ -80,7 +87,8 @@ static void make_options(const caromi_device *d, uint32_t program, char *out, si
         (void)snprintf(columns, sizeof columns, " -DIN_COUNT=%u -DOUT_COUNT=%u -DOUT_BYTES=%u", shape->in_count,
                        shape->out_count, shape->out_bytes);
     }
-    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s", d->lanes, name, name, columns,
+    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s", d->lanes, name, name, columns,
+                   is_free(program) ? " -DLANG_FREE" : "",
                    d->info.correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
 

@@ -3,7 +3,8 @@
  * (a mask) and the verbs below; this file spells them for OpenCL C and for C with GCC/Clang vectors.
  *
  * Every verb is correctly rounded or exact, so the same text gives the same bits wherever it is compiled. Not here
- * on purpose: fma, mad, rsqrt, dot, length, min/max/clamp built-ins (their results vary between implementations). */
+ * on purpose: fma, mad, rsqrt, dot, length, min/max/clamp built-ins (their results vary between implementations). Only a
+ * program whose answers are defined by the question alone (exact times) may fuse what it likes: LANG_FREE. */
 #ifndef CAROM_LANG_H
 #define CAROM_LANG_H
 
@@ -28,7 +29,11 @@
 
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 /* ---------------------------------------------------------------- OpenCL C */
+#ifdef LANG_FREE
+#pragma OPENCL FP_CONTRACT ON
+#else
 #pragma OPENCL FP_CONTRACT OFF
+#endif
 #if LANES > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 /* Compiled for a CPU itself, where the built-in prefetch() does nothing. (SPIR-V knows no other.) */
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((size_t)(base) + (bytes)))

@@ -64,17 +64,20 @@ enum { OUT_POINT_X, OUT_POINT_Y, OUT_POINT_Z, OUT_NORMAL_X, OUT_NORMAL_Y, OUT_NO
 
 /* The pair kernels, once for every backend: X(name, input columns, radii, output columns, bytes). pairs.h has the body
  * `pairs_name` of each, pairs_exact.h that of its exact twin. A twin may leave a pair open: its first output is then NaN,
- * or OVERLAP_OPEN if it is a byte. */
-#define PAIR_KERNELS_OF(X, accuracy) \
+ * or OVERLAP_OPEN if it is a byte. Those of the first list answer nothing but times and
+ * states. */
+#define TIME_KERNELS(X, accuracy) \
     X(sweep_first##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
     X(sweep_times##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
-    X(sweep_full##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
     X(sweep_first_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
     X(sweep_times_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
+    X(spheres##accuracy, IN_SPHERES, RADII_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE)
+#define PLACE_KERNELS(X, accuracy) \
+    X(sweep_full##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
     X(sweep_full_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
     X(overlap##accuracy, IN_OVERLAP, RADII_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
-    X(spheres##accuracy, IN_SPHERES, RADII_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE) \
     X(contact##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE)
+#define PAIR_KERNELS_OF(X, accuracy) TIME_KERNELS(X, accuracy) PLACE_KERNELS(X, accuracy)
 #define PAIR_KERNELS(X) PAIR_KERNELS_OF(X, ) PAIR_KERNELS_OF(X, _exact)
 /* clang-format on */
 

@@ -87,6 +87,7 @@ typedef struct proof_hull {
     vf m11, m12, m22;   /* inverse of its Gram matrix; 0 for a corner */
     vf spread;          /* how much products with the edges may grow when turned into weights */
     vf lean, root;      /* how much roundings may grow in a projection, squared, and at least the root of that */
+    vm fit;             /* neither too small nor too narrow for the bounds */
 } proof_hull;
 
 FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
@@ -95,7 +96,7 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
     const vm e01 = vi_eq(feature, v_i(FEATURE_E01)), e20 = vi_eq(feature, v_i(FEATURE_E20));
     const vm e12 = vi_eq(feature, v_i(FEATURE_E12)), face = vi_eq(feature, v_i(FEATURE_FACE));
     const vf edge2 = v_sel(e01, q->gram11, v_sel(e20, q->gram22, v_sel(e12, q->seam2, one)));
-    const vf per = one / v_sel(face, q->area2, edge2);
+    const vf size2 = v_sel(face, q->area2, edge2), per = one / size2;
     const vm some1 = v_or(e01, e12), some2 = v_or(e20, e12);
     proof_hull h;
     h.at1 = vi_eq(feature, v_i(FEATURE_V1));
@@ -110,6 +111,7 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
     h.spread = (h.m11 + h.m22) * q->size;
     h.lean = one + (h.m11 * q->gram11 + h.m22 * q->gram22) * R(2.0);
     h.root = v_f(R(2.0)) + h.lean * R(0.125);
+    h.fit = v_and(v_lt(v_f(R(0x1p-60)), size2), v_lt(h.lean, v_f(R(4096.0))));
     return h;
 }
 
@@ -134,7 +136,7 @@ FN v2 proof_foot(const proof_pair *q, const proof_hull *h, v2 g)
     const v2 w = proof_solve(h, g);
     const vf middle = h->m22 * (q->gram11 - q->gram12), seam2 = v_min(v_max(w.x2 + middle, zero), one);
     const vf w2 = v_sel(h->seam, (seam2 + one) - one, w.x2);
-    return v2_of(v_sel(h->at1, one, v_sel(h->seam, one - w2, w.x1)), v_sel(h->at2, one, w2));
+    return v2_of(v_sel(h->seam, one - w2, w.x1) + v_only(h->at1, one), w2 + v_only(h->at2, one));
 }
 
 /* One end, guessed. */
@@ -285,8 +287,6 @@ FN proof prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow
 {
     const vf zero = v_f(R(0.0)), time = v_load(e->at.time);
     const proof_curve k = proof_curve_of(q, e, r, full);
-    /* A triangle too small for products of its edges, or lines so short or faces so narrow that bounds do not hold. */
-    const vm fit = v_and(q->ordinary, v_or(v_eq(e->hull.spread, zero), v_and(v_lt(v_f(R(0x1p-24)), q->size), v_lt(e->hull.lean, v_f(R(4096.0))))));
     proof p;
     p.apart = e->apart;
     proof_step s = proof_step_of(&k, p.apart, last);
@@ -302,7 +302,7 @@ FN proof prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow
     p.way = way;
     p.loose = PROOF_EPS(12.0) * e->hull.lean * e->hull.root;
     p.moved = q->speed * s.error + k.slip + PROOF_EPS(20.0) * (k.blur + e->hull.lean * e->hull.root * way);
-    p.sure = v_and(v_and(fit, s.sure), proof_nearest(q, e, &k, &s, p.moved, p.shift));
+    p.sure = v_and(v_and(v_and(q->ordinary, e->hull.fit), s.sure), proof_nearest(q, e, &k, &s, p.moved, p.shift));
     p.seen = s.step;
     p.step = v_ldexp(s.step, unit);
     /* The sum of two binary32 numbers is rounded once: that is the rounding of the answer. */

@@ -69,15 +69,15 @@ FN w3 residual_normal(const residual_pair *q, w3 y)
 FN residual_part residual_part_of(const residual_pair *q, const guess *g, int part, int full)
 {
     const wf time = w_load(g->time + part), w1 = w_load(g->w1 + part), w2 = w_load(g->w2 + part);
-    const w3 foot = w3_add(w3_mul(q->e01, w1), w3_mul(q->e02, w2));
+    const w3 center = w3_along(q->d, q->velocity, time), y = w3_back(w3_back(center, q->e01, w1), q->e02, w2);
     residual_part r;
-    r.y = w3_mul(w3_sub(w3_add(q->d, w3_mul(q->velocity, time)), foot), q->scale);
+    r.y = w3_mul(y, q->scale);
     r.c = w3_dot(r.y, r.y) - q->radius2;
     if (full) {
         r.g1 = w3_dot(r.y, q->e01) * q->scale;
         r.g2 = w3_dot(r.y, q->e02) * q->scale;
         r.g12 = r.g1 - r.g2;
-        r.point = w3_add(w3_add(q->p0, foot), w3_mul(q->w, time));
+        r.point = w3_along(w3_add(q->p0, w3_sub(center, y)), q->w, time);
         r.normal = residual_normal(q, r.y);
     }
     return r;

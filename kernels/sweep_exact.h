@@ -37,10 +37,9 @@ FN sweep_pass sweep_passing(sweep_view k, const sweep_span *s)
     const vf q1x = k.qx - k.e0x, q1y = k.qy - k.e0y, h1 = k.h + k.e0h;
     const vf e1x = k.e2x - k.e0x, e1y = k.e2y - k.e0y, e1h = k.e2h - k.e0h;
     sweep_pass best;
-    best.distance2 = v_infinity();
-    best.at = v_f(R(0.0));
-    best.feature = v_i(FEATURE_NONE);
-    sweep_pass_vertex(&best, k.qx, k.qy, k.h, FEATURE_V0);
+    best.distance2 = k.qx * k.qx + k.qy * k.qy;
+    best.at = k.h;
+    best.feature = v_i(FEATURE_V0);
     sweep_pass_vertex(&best, q1x, q1y, h1, FEATURE_V1);
     sweep_pass_vertex(&best, k.qx - k.e2x, k.qy - k.e2y, k.h + k.e2h, FEATURE_V2);
     sweep_pass_edge(&best, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, s->edge[0], FEATURE_E01);
@@ -160,7 +159,9 @@ FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm still, vm *clear
     const vm face = vi_eq(x->first.feature, v_i(FEATURE_FACE));
     const v3 shift = v3_add(v3_mul(x->pair.e01, p->shift.x1), v3_mul(x->pair.e02, p->shift.x2));
     const v3 gap = v3_sub(v3_add(r->y, v3_mul(x->pair.v, p->seen)), shift);
-    *clear = v_or(v_and(face, v_not(still)), v_lt(p->moved, v3_size(gap) * R(0x1p-10)));
+    const vf length = v3_size(gap);
+    const vm sharp = v_and(v_lt(p->moved, length * R(0x1p-14)), v_lt(x->pair.speed * p->off, length * R(0x1p-22)));
+    *clear = v_or(v_and(face, v_not(still)), sharp);
     return v3_sel(face, r->normal, gap);
 }
 

@@ -57,17 +57,17 @@ static void solve(const sweep_case *s, sweep_look_at *l)
         columns[c] = &s->in[c];
     sweep_guess(load_sweep(columns, 0, 1), SWEEP_FULL, 1, &l->x);
     exact_look(columns, 0, &l->x, SWEEP_FULL, 1);
-    l->end[0] = prove(&l->x.pair, &l->x.first, &l->x.at_first, l->x.unit, 0);
-    l->end[1] = prove(&l->x.pair, &l->x.last, &l->x.at_last, l->x.unit, 1);
+    l->end[0] = prove(&l->x.pair, &l->x.first, &l->x.at_first, l->x.unit, 0, 1);
+    l->end[1] = prove(&l->x.pair, &l->x.last, &l->x.at_last, l->x.unit, 1, 1);
     l->answer = sweep_prove(&l->x, SWEEP_FULL).answer;
 }
 
 /* The error of a proven time over its bound; 0 if nothing is claimed. */
-static double ratio_of(const guess *g, const proof *p, double true_time)
+static double ratio_of(const proof_end *e, const proof *p, double true_time)
 {
     if (!p->sure || p->apart || !isfinite((float)true_time))
         return 0.0;
-    double error = fabs((double)g->time[0] + (double)p->step - true_time) - 0x1p-53 * fabs(true_time);
+    double error = fabs((double)e->at.time[0] + (double)p->step - true_time) - 0x1p-53 * fabs(true_time);
     return error > 0.0 ? error / (double)p->late : 0.0;
 }
 
