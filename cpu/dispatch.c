@@ -21,8 +21,8 @@ static const caromi_isa_table *find(int isa)
         return &caromi_isa_sse41;
     if (isa == CAROM_ISA_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &caromi_isa_avx2;
-    if (isa == CAROM_ISA_AVX512 && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    if (isa == CAROM_ISA_AVX512 && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return &caromi_isa_avx512;
 #elif defined(__aarch64__)
     if (isa == CAROM_ISA_NEON)

@@ -6,12 +6,12 @@
 #define ISA_CAT(a, b) ISA_CAT_(a, b)
 #define ISA_NAMED(name) ISA_CAT(ISA_CAT(caromi_, ISA_NAME), _##name)
 
-#define ISA_RUN(linkage, function, name, in_count, out_count, bytes)                             \
+#define ISA_RUN(linkage, function, name, in_count, out_count, bytes)                               \
     linkage void function(const float *const *in, void *const *out, size_t count, int from_memory) \
-    {                                                                                            \
-        for (size_t i = 0; i < count; i += LANES) {                                              \
-            if (from_memory && i % PREFETCH_LINE == 0)                                           \
-                pairs_prefetch(in, in_count, out, out_count, bytes, i);                          \
-            pairs_##name(in, out, i);                                                            \
-        }                                                                                        \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i += LANES) {                                                \
+            if (from_memory && i % PREFETCH_LINE == 0)                                             \
+                pairs_prefetch(in, in_count, out, out_count, bytes, i);                            \
+            pairs_##name(in, out, i);                                                              \
+        }                                                                                          \
     }

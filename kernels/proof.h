@@ -82,12 +82,12 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
 
 /* The line or plane of a feature (or a corner alone). */
 typedef struct proof_hull {
-    vm in0, in1, in2;   /* which corners it has */
-    vm at1, at2, seam;  /* it is P1, P2, E12 (whose direction is the difference of the basis) */
-    vf m11, m12, m22;   /* inverse of its Gram matrix; 0 for a corner */
-    vf spread;          /* how much products with the edges may grow when turned into weights */
-    vf lean, root;      /* how much roundings may grow in a projection, squared, and at least the root of that */
-    vm fit;             /* neither too small nor too narrow for the bounds */
+    vm in0, in1, in2;  /* which corners it has */
+    vm at1, at2, seam; /* it is P1, P2, E12 (whose direction is the difference of the basis) */
+    vf m11, m12, m22;  /* inverse of its Gram matrix; 0 for a corner */
+    vf spread;         /* how much products with the edges may grow when turned into weights */
+    vf lean, root;     /* how much roundings may grow in a projection, squared, and at least the root of that */
+    vm fit;            /* neither too small nor too narrow for the bounds */
 } proof_hull;
 
 FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
@@ -183,7 +183,7 @@ FN proof_curve proof_curve_of(const proof_pair *q, const proof_end *e, const res
 /* The step from the guess to the root, or, if there is none, to the nearest approach; and how wrong it may be. */
 typedef struct proof_step {
     vf step, error;
-    vf slack; /* apart: at most half of what the squared distance exceeds r^2 by, times k; else 0 */
+    vf slack; /* apart: at most half of what the squared distance exceeds r^2 by; else 0 */
     vm sure;  /* there is such a root, and the distance falls (rises) there; or there is none */
 } proof_step;
 
@@ -252,7 +252,7 @@ FN proof_step proof_step_sel(vm m, proof_step a, proof_step b)
     return s;
 }
 
-/* Is nothing nearer than the hull's point? Corners of the feature must have weight there; every other corner must lie
+/* Is nothing nearer than the foot in the hull? Corners of the feature must have weight there; every other corner must lie
  * beyond the plane through that point at right angles to the way to the centre, which, of a pair apart, may give way by
  * the slack. */
 FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, vf moved,

@@ -143,7 +143,8 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
     if (x->moving)
         moved = v3_add(moved, v3_mul(x->q.in.w, p->step));
     const v3 point = v3_add(r->point, moved);
-    const vf off = (x->pair.speed + x->w_speed) * p->off + p->loose * (v3_size(shift) + p->way * R(2.0)) + (x->pair.reach + x->pair.radius) * R(0x1p-36);
+    const vf off = (x->pair.speed + x->w_speed) * p->off + p->loose * (v3_size(shift) + p->way * R(2.0)) +
+                   (x->pair.reach + x->pair.radius) * R(0x1p-36);
     const vm known = v_and(v_eq(point.x, point.x), v_lt(off, x->largest * R(0x1p-25)));
     *sure = v_and(*sure, v_or(known, v_not(exists)));
     const v3 none = v3_of(zero, zero, zero);

@@ -78,7 +78,8 @@ typedef enum carom_backend {
     CAROM_BACKEND_OPENCL = 2 ///< the named device or an error; never falls back
 } carom_backend;
 
-/// Instruction sets of the CPU path, lowest first. A request means exactly that one; a machine without it refuses.
+/// Instruction sets of the CPU path, lowest first. A request means exactly that one; a machine without it refuses. AVX2
+/// means with FMA, AVX-512 F, DQ, BW and VL.
 typedef enum carom_isa {
     CAROM_ISA_AUTO = 0,
     CAROM_ISA_SCALAR = 1,
