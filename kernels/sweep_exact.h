@@ -70,7 +70,7 @@ typedef struct sweep_exact {
 } sweep_exact;
 
 /* `at`: height of the centre, in the view. */
-FN proof_end sweep_guess_end(const sweep_exact *x, const sweep_view *k, vi feature, vf at)
+FN proof_end sweep_guess_end(const sweep_exact *x, const sweep_view *k, vi feature, vf at, vm apart)
 {
     const proof_pair *q = &x->pair;
     vf time = k->start + at * k->time_per_height;
@@ -82,6 +82,7 @@ FN proof_end sweep_guess_end(const sweep_exact *x, const sweep_view *k, vi featu
     }
     proof_end e;
     e.feature = feature;
+    e.apart = apart;
     e.hull = proof_hull_of(q, feature);
     e.reach = v_abs(time) * q->reach_per_time;
     const v2 foot = proof_foot(q, &e.hull, g);
@@ -109,12 +110,11 @@ FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
     vi first = vi_sel(hit, s.first.feature, pass.feature);
     if (v_any(still))
         first = vi_sel(still, sweep_guess_still(q), first);
-    x->first = sweep_guess_end(x, &k, first, v_sel(hit, s.first.at, pass.at));
-    x->first.apart = v_not(hit);
+    const vm apart = v_not(hit);
+    x->first = sweep_guess_end(x, &k, first, v_sel(hit, s.first.at, pass.at), apart);
     if (want != SWEEP_FIRST) {
         const vm later = v_and(v_and(hit, v_not(still)), v_lt(s.first.at, s.last.at));
-        x->last = sweep_guess_end(x, &k, vi_sel(later, s.last.feature, first), v_max(s.last.at, s.first.at));
-        x->last.apart = x->first.apart;
+        x->last = sweep_guess_end(x, &k, vi_sel(later, s.last.feature, first), v_max(s.last.at, s.first.at), apart);
     }
 }
 
