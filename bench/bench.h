@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the benchmark's files share: the settings, the contexts that are measured, and the sections. */
+/* carom bench: named scenes, each answered by every subject (an instruction set with so many threads, an OpenCL device,
+ * a plain loop) in turns, so that whatever else the machine does hits all of them alike. */
 #ifndef CAROM_BENCH_BENCH_H
 #define CAROM_BENCH_BENCH_H
 
@@ -7,48 +8,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "measure.h"
-#include "report.h"
+typedef struct bench_settings {
+    const char *scenes; /* beginnings of names, separated by commas; NULL: all of this run */
+    int quick;          /* fewer rounds, smaller batches, no large mesh */
+    carom_backend backend;
+    const char *device;  /* NULL: every device */
+    carom_isa isa;       /* CAROM_ISA_AUTO: every one */
+    uint32_t threads;    /* 0: one, and all that the process may use */
+    uint32_t accuracies; /* a bit 1 << carom_accuracy each */
+} bench_settings;
 
-enum { BENCH_CACHED = 4096, BENCH_SIZES_MAX = 2, BENCH_ISAS_MAX = 5, BENCH_DEVICES_MAX = 8 };
+/* One scene answered by one subject in one accuracy. Times are of a whole batch, in seconds; NAN where it does not apply. */
+typedef struct bench_row {
+    char name[192]; /* scene/accuracy/backend/device-or-isa/threads:N */
+    char scene[48];
+    uint32_t threads;
+    int rounds;
+    double queries, bytes; /* bytes that a query moves at least; 0: not known */
+    double median, cpu, best,
+        spread;       /* cpu: of all threads together; spread: half the way from the 16th to the 84th percentile */
+    double over_fast; /* exact: median of the rounds' ratios to fast by the same subject */
+    double upload, compute, download; /* of the fastest run on a device */
+    double share;                     /* of the limit that is nearest */
+    const char *limit;                /* which: "memory", "divider" */
+    double integers;                  /* share of the queries that exact mode settled in integers */
+    int same;                         /* 1: the bits of the first subject; 0: others; -1: not to be compared */
+    uint64_t other;                   /* a peer: answers that are not carom's */
+} bench_row;
 
-typedef struct bench_backend {
-    char name[64]; /* short: it stands in the table */
-    carom_isa isa;
-    carom_context *context;
-    carom_device_info device; /* of an OpenCL context */
-} bench_backend;
+/* What one core does, measured in the same run by plain loops for its best instruction set; per second. */
+typedef struct bench_limits {
+    const char *isa;
+    double triad_bytes, multiply_adds, divisions, roots;
+} bench_limits;
 
-typedef struct bench {
-    report *report;
-    int quick;
-    uint32_t threads;              /* of the sections that use more than one */
-    measure_plan one, many;        /* for one thread, for several */
-    size_t sizes[BENCH_SIZES_MAX]; /* pairs that come from memory */
-    int size_count;
-    double last_cache;                  /* bytes; 0: unknown */
-    bench_backend isas[BENCH_ISAS_MAX]; /* one thread each, the lowest first */
-    int isa_count;
-    bench_backend cpu; /* the best instruction set, all threads */
-    bench_backend devices[BENCH_DEVICES_MAX];
-    int device_count;
-} bench;
+/* Where a run tells what it finds, in order: limits, then facts and rows as they come. */
+typedef struct bench_listener {
+    void *user;
+    void (*limits)(void *user, const bench_limits *limits);
+    void (*note)(void *user, const char *text); /* what is not measured, and why */
+    void (*scene)(void *user, const char *name, const char *what);
+    void (*row)(void *user, const bench_row *row);
+} bench_listener;
 
-/* Sections: each measures and reports. */
-void bench_pairs_cache(bench *b);
-void bench_pairs_memory(bench *b);
-void bench_overlap(bench *b);
-void bench_devices(bench *b);
-void bench_mesh(bench *b);
-
-/* Ends the program if there is no CPU path. */
-void bench_open_cpu(bench *b);
-/* Not before the sections of one thread: devices bring threads along. */
-void bench_open_devices(bench *b);
-void bench_close(bench *b);
-/* The best instruction set, one thread. */
-bench_backend *bench_best(bench *b);
-bench_backend *bench_find_isa(bench *b, carom_isa isa);
+/* Does every word of `scenes` begin the name of one? If not, `unknown` points at the first that does not. */
+int bench_knows(const char *scenes, const char **unknown);
+/* Returns 0 if there was nobody to measure. Ends the program where there is no memory. */
+int bench_run(const bench_settings *settings, const bench_listener *listener);
+const char *bench_scene_name(size_t index, const char **what); /* NULL beyond the last */
 
 /* splitmix64, and a number in [low, high) from it; scenes.c */
 uint64_t bench_bits(uint64_t *state);

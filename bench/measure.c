@@ -15,6 +15,14 @@ double measure_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static double cpu_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static void rest(double seconds)
 {
     const struct timespec pause = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
@@ -49,14 +57,16 @@ void measure(measurement *out, const measure_plan *plan, const measure_side *sid
         repeat[s] = calibrate(&sides[s], plan->sample);
     for (int round = 0; round < out->rounds; round++) {
         for (int s = 0; s < out->sides; s++) {
-            if (plan->settle > 0.0) {
+            const int before = s > 0 ? s - 1 : out->sides - 1;
+            if (plan->settle > 0.0 && sides[before].crowd) {
                 rest(plan->settle);
-                sides[s].run(sides[s].user);
+                sides[s].run(sides[s].user); /* warm again */
             }
-            const double start = measure_now();
+            const double start = measure_now(), cpu = cpu_now();
             for (int i = 0; i < repeat[s]; i++)
                 sides[s].run(sides[s].user);
             out->seconds[s][round] = (measure_now() - start) / repeat[s];
+            out->cpu[s][round] = (cpu_now() - cpu) / repeat[s];
         }
     }
 }
@@ -80,6 +90,24 @@ double measure_median(const measurement *m, int side)
 
     memcpy(values, m->seconds[side], sizeof values);
     return median(values, m->rounds);
+}
+
+double measure_cpu(const measurement *m, int side)
+{
+    double values[MEASURE_ROUNDS_MAX];
+
+    memcpy(values, m->cpu[side], sizeof values);
+    return median(values, m->rounds);
+}
+
+double measure_spread(const measurement *m, int side)
+{
+    double values[MEASURE_ROUNDS_MAX];
+    const int last = m->rounds - 1, low = (int)(0.16 * last + 0.5), high = last - low;
+
+    memcpy(values, m->seconds[side], sizeof values);
+    qsort(values, (size_t)m->rounds, sizeof *values, compare);
+    return 0.5 * (values[high] - values[low]);
 }
 
 double measure_best(const measurement *m, int side)

@@ -4,28 +4,34 @@
 #ifndef CAROM_BENCH_MEASURE_H
 #define CAROM_BENCH_MEASURE_H
 
-enum { MEASURE_SIDES_MAX = 12, MEASURE_ROUNDS_MAX = 64 };
+enum { MEASURE_SIDES_MAX = 40, MEASURE_ROUNDS_MAX = 64 };
 
 typedef struct measure_side {
     void (*run)(void *user);
     void *user;
+    int crowd; /* uses several threads */
 } measure_side;
 
 typedef struct measure_plan {
     int rounds;
     double sample; /* seconds that a sample lasts at least; a run is repeated until it does */
-    double settle; /* seconds of rest before each sample, followed by a run that is not counted */
+    double settle; /* seconds of rest behind a crowd: idle threads of OpenMP spin for some 20 ms before they sleep, on
+                      cores that the rival needs */
 } measure_plan;
 
 /* Seconds per run. */
 typedef struct measurement {
     int sides, rounds;
     double seconds[MEASURE_SIDES_MAX][MEASURE_ROUNDS_MAX];
+    double cpu[MEASURE_SIDES_MAX][MEASURE_ROUNDS_MAX]; /* of all threads together */
 } measurement;
 
 double measure_now(void);
 void measure(measurement *out, const measure_plan *plan, const measure_side *sides, int count);
 double measure_median(const measurement *m, int side);
+/* Half the way from the 16th to the 84th percentile: one standard deviation, if times were normal. */
+double measure_spread(const measurement *m, int side);
+double measure_cpu(const measurement *m, int side); /* median of CPU seconds per run */
 double measure_best(const measurement *m, int side);
 /* Median over rounds of the time of side `over` divided by that of side `under`. */
 double measure_ratio(const measurement *m, int over, int under);

@@ -3,6 +3,7 @@
  * compiled once per instruction set (plain_baseline.c, plain_avx2.c, plain_avx512.c).
  *
  * - Ericson's sphere/triangle test as published, the rival of carom_overlap_pairs.
+ * - Loops that do one thing only: what the core can do at most.
  * - Loops that read as many input columns and write as many output columns as a query does and compute next to
  *   nothing, with ordinary loads and stores: the time that the traffic alone costs. */
 #ifndef CAROM_BENCH_PLAIN_H
@@ -25,12 +26,18 @@ typedef struct plain_columns {
 } plain_columns;
 typedef void plain_stream_fn(const plain_columns *columns);
 
+/* Loops over three arrays that do not overlap, and a result for each element: a + s b, PLAIN_MULTIPLY_ADDS products and
+ * sums in registers, b / c, the root of b. */
+enum { PLAIN_MULTIPLY_ADDS = 32 };
+typedef void plain_rate_fn(float *a, const float *b, const float *c, size_t count);
+
 typedef struct plain_loops {
     const char *name;
     plain_ericson_fn *ericson_overlap; /* `axes` is not written */
     plain_ericson_fn *ericson_axes;    /* both are written */
     plain_stream_fn *stream_rows;      /* a register of each column, then the next of each */
     plain_stream_fn *stream_columns;   /* PLAIN_BLOCK elements of a column at a time: fewer streams at once */
+    plain_rate_fn *triad, *multiply_add, *divide, *root;
 } plain_loops;
 
 extern const plain_loops plain_baseline;

@@ -82,4 +82,43 @@ static void stream_columns(const plain_columns *columns)
     }
 }
 
-const plain_loops PLAIN_TABLE = {PLAIN_NAME, ericson_overlap, ericson_axes, stream_rows, stream_columns};
+static void triad(float *restrict a, const float *restrict b, const float *restrict c, size_t count)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++)
+        a[i] = b[i] + 3.0f * c[i];
+}
+
+/* Four chains, so that no operation waits for the one before it. */
+static void multiply_add(float *restrict a, const float *restrict b, const float *restrict c, size_t count)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        float w = b[i], x = c[i], y = b[i] + 1.0f, z = c[i] + 1.0f;
+        for (int k = 0; k < PLAIN_MULTIPLY_ADDS / 4; k++) {
+            w = w * 0.5f + 1.0f;
+            x = x * 0.5f + 1.0f;
+            y = y * 0.5f + 1.0f;
+            z = z * 0.5f + 1.0f;
+        }
+        a[i] = (w + x) + (y + z);
+    }
+}
+
+static void divide(float *restrict a, const float *restrict b, const float *restrict c, size_t count)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++)
+        a[i] = b[i] / c[i];
+}
+
+static void root(float *restrict a, const float *restrict b, const float *restrict c, size_t count)
+{
+    (void)c;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++)
+        a[i] = __builtin_sqrtf(b[i]);
+}
+
+const plain_loops PLAIN_TABLE = {PLAIN_NAME, ericson_overlap, ericson_axes, stream_rows, stream_columns,
+                                 triad,      multiply_add,    divide,       root};

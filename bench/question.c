@@ -5,12 +5,12 @@
 #include <string.h>
 
 const question_shape question_shapes[QUESTION_COUNT] = {
-    [QUESTION_FIRST] = {"sweep, first time", SCENE_SWEEP, 1, 0},
-    [QUESTION_TIMES] = {"sweep, both times", SCENE_SWEEP, 2, 1},
-    [QUESTION_FULL] = {"sweep, full", SCENE_SWEEP, 8, 3},
-    [QUESTION_OVERLAP] = {"overlap", SCENE_OVERLAP, 0, 1},
-    [QUESTION_AXES] = {"overlap, axes", SCENE_OVERLAP, 0, 2},
-    [QUESTION_SPHERES] = {"spheres", SCENE_SPHERES, 2, 1},
+    [QUESTION_FIRST] = {"sweep, first time", SCENE_SWEEP, 1, 0, 3, 8},
+    [QUESTION_TIMES] = {"sweep, both times", SCENE_SWEEP, 2, 1, 3, 8},
+    [QUESTION_FULL] = {"sweep, everything", SCENE_SWEEP, 8, 3, 6, 8},
+    [QUESTION_OVERLAP] = {"overlap", SCENE_OVERLAP, 0, 1, 1, 0},
+    [QUESTION_AXES] = {"overlap and mask", SCENE_OVERLAP, 0, 2, 1, 0},
+    [QUESTION_SPHERES] = {"spheres", SCENE_SPHERES, 2, 1, 1, 2},
 };
 
 enum { NUMBERS_MAX = 8, BYTES_MAX = 3 };
@@ -44,14 +44,14 @@ uint64_t answers_hash(const answers *a, question q)
     return hash;
 }
 
-static carom_points points(const scene *s, int column)
+static carom_points points(const pair_scene *s, int column)
 {
     const float *const *in = scene_in(s);
 
     return (carom_points){in[column], in[column + 1], in[column + 2], sizeof(float)};
 }
 
-static carom_scalars scalars(const scene *s, int column)
+static carom_scalars scalars(const pair_scene *s, int column)
 {
     return (carom_scalars){scene_in(s)[column], sizeof(float)};
 }
@@ -65,10 +65,11 @@ static carom_points_out points_out(const answers *a, int column)
 
 static carom_status sweep(ask *a, carom_error *err)
 {
-    const scene *s = a->scene;
+    const pair_scene *s = a->scene;
     const carom_sweep_pairs_desc desc = {
         .size = sizeof desc,
         .count = s->count,
+        .accuracy = a->accuracy,
         .center = points(s, 0),
         .radius = scalars(s, 3),
         .velocity = points(s, 4),
@@ -87,15 +88,16 @@ static carom_status sweep(ask *a, carom_error *err)
         result.feature_first = a->out->bytes.column[1];
         result.feature_last = a->out->bytes.column[2];
     }
-    return carom_sweep_pairs(a->backend->context, &desc, &result, &a->stats, err);
+    return carom_sweep_pairs(a->subject->context, &desc, &result, &a->stats, err);
 }
 
 static carom_status overlap(ask *a, carom_error *err)
 {
-    const scene *s = a->scene;
+    const pair_scene *s = a->scene;
     const carom_overlap_pairs_desc desc = {
         .size = sizeof desc,
         .count = s->count,
+        .accuracy = a->accuracy,
         .center = points(s, 0),
         .radius = scalars(s, 3),
         .p0 = points(s, 4),
@@ -105,15 +107,16 @@ static carom_status overlap(ask *a, carom_error *err)
     carom_overlap_result result = {.overlap = a->out->bytes.column[0]};
     if (a->question == QUESTION_AXES)
         result.axes = a->out->bytes.column[1];
-    return carom_overlap_pairs(a->backend->context, &desc, &result, &a->stats, err);
+    return carom_overlap_pairs(a->subject->context, &desc, &result, &a->stats, err);
 }
 
 static carom_status spheres(ask *a, carom_error *err)
 {
-    const scene *s = a->scene;
+    const pair_scene *s = a->scene;
     const carom_sphere_pairs_desc desc = {
         .size = sizeof desc,
         .count = s->count,
+        .accuracy = a->accuracy,
         .a0 = points(s, 0),
         .a1 = points(s, 3),
         .radius_a = scalars(s, 6),
@@ -126,7 +129,7 @@ static carom_status spheres(ask *a, carom_error *err)
         .u_last = a->out->numbers.column[1],
         .state = a->out->bytes.column[0],
     };
-    return carom_sphere_pairs(a->backend->context, &desc, &result, &a->stats, err);
+    return carom_sphere_pairs(a->subject->context, &desc, &result, &a->stats, err);
 }
 
 carom_status ask_try(ask *a, carom_error *err)
@@ -149,7 +152,7 @@ void ask_run(void *user)
     const carom_status status = ask_try(a, &err);
 
     if (status != CAROM_OK)
-        bench_die("%s on %s: %s: %s", question_shapes[a->question].name, a->backend->name, carom_status_name(status),
+        bench_die("%s on %s: %s: %s", question_shapes[a->question].name, a->subject->what, carom_status_name(status),
                   err.message);
 }
 
@@ -163,7 +166,7 @@ uint64_t ask_check(ask *a)
     return answers_hash(a->out, a->question);
 }
 
-plain_columns question_columns(question q, const scene *s, const answers *out)
+plain_columns question_columns(question q, const pair_scene *s, const answers *out)
 {
     plain_columns c = {
         .in_count = scene_columns(question_shapes[q].scene),

@@ -3,7 +3,7 @@
 #ifndef CAROM_BENCH_QUESTION_H
 #define CAROM_BENCH_QUESTION_H
 
-#include "bench.h"
+#include "subjects.h"
 #include "plain.h"
 #include "scenes.h"
 
@@ -20,7 +20,8 @@ typedef enum question {
 typedef struct question_shape {
     const char *name;
     scene_kind scene;
-    int numbers, bytes; /* output columns of floats, of bytes */
+    int numbers, bytes;   /* output columns of floats, of bytes */
+    int divisions, roots; /* per pair, in fast mode */
 } question_shape;
 extern const question_shape question_shapes[QUESTION_COUNT];
 
@@ -38,9 +39,10 @@ uint64_t answers_hash(const answers *a, question q);
 
 /* One call of the library. `ask_run` takes it as its user and ends the program if it fails. */
 typedef struct ask {
-    bench_backend *backend;
+    const subject *subject;
     question question;
-    const scene *scene;
+    carom_accuracy accuracy;
+    const pair_scene *scene;
     const answers *out;
     carom_stats stats, fastest; /* of the last run; of the run with the smallest total */
 } ask;
@@ -50,6 +52,6 @@ carom_status ask_try(ask *a, carom_error *err);
 uint64_t ask_check(ask *a);
 
 /* The columns of a question, for the plain loops. */
-plain_columns question_columns(question q, const scene *s, const answers *out);
+plain_columns question_columns(question q, const pair_scene *s, const answers *out);
 
 #endif

@@ -51,21 +51,21 @@ double bench_range(uint64_t *state, double low, double high)
     return low + (high - low) * ((double)(bench_bits(state) >> 11) * 0x1p-53);
 }
 
-static size_t random_family(void)
+static size_t family_named(const char *name)
 {
     for (size_t f = 0; f < ref_family_count(); f++)
-        if (!strcmp(ref_family_name(f), "random"))
+        if (!strcmp(ref_family_name(f), name))
             return f;
-    bench_die("the reference has no family `random`");
+    bench_die("the reference has no family `%s`", name);
 }
 
-static void put(const scene *s, size_t row, const float *values, int count, int *column)
+static void put(const pair_scene *s, size_t row, const float *values, int count, int *column)
 {
     for (int i = 0; i < count; i++)
         ((float *)s->in.column[(*column)++])[row] = values[i];
 }
 
-static void sweep_row(const scene *s, size_t row, size_t family)
+static void sweep_row(const pair_scene *s, size_t row, size_t family)
 {
     ref_sweep_case c;
     int column = 0;
@@ -79,19 +79,24 @@ static void sweep_row(const scene *s, size_t row, size_t family)
         put(s, row, c.p[k], 3, &column);
 }
 
-static void overlap_row(const scene *s, size_t row)
+/* Centre, radius and triangle; with `moving` a velocity behind the radius. */
+static void overlap_row(const pair_scene *s, size_t row, int moving)
 {
     uint64_t state = row * 0x9e3779b97f4a7c15u + 12345;
-    float values[13];
+    float values[16];
+    int count = 0;
 
-    for (int i = 0; i < 13; i++)
-        values[i] = (float)(i < 3    ? bench_range(&state, -0.6, 0.6)
-                            : i == 3 ? bench_range(&state, 0.05, 0.5)
-                                     : bench_range(&state, -1.0, 1.0));
-    put(s, row, values, 13, &(int){0});
+    for (int i = 0; i < 13; i++) {
+        values[count++] = (float)(i < 3    ? bench_range(&state, -0.6, 0.6)
+                                  : i == 3 ? bench_range(&state, 0.05, 0.5)
+                                           : bench_range(&state, -1.0, 1.0));
+        for (int k = 0; moving && i == 3 && k < 3; k++)
+            values[count++] = (float)bench_range(&state, -1.0, 1.0);
+    }
+    put(s, row, values, count, &(int){0});
 }
 
-static void spheres_row(const scene *s, size_t row, size_t family)
+static void spheres_row(const pair_scene *s, size_t row, size_t family)
 {
     ref_spheres_case c;
     int column = 0;
@@ -110,28 +115,29 @@ int scene_columns(scene_kind kind)
     return kind == SCENE_SWEEP ? 16 : kind == SCENE_OVERLAP ? 13 : 14;
 }
 
-const float *const *scene_in(const scene *s)
+const float *const *scene_in(const pair_scene *s)
 {
     return (const float *const *)(const void *)s->in.column;
 }
 
-scene scene_make(scene_kind kind, size_t count)
+pair_scene scene_make(scene_kind kind, const char *name, size_t count)
 {
-    scene s = {kind, count, columns_alloc(scene_columns(kind), count, sizeof(float))};
-    const size_t family = random_family();
+    pair_scene s = {kind, count, columns_alloc(scene_columns(kind), count, sizeof(float))};
+    const int overlapping = kind == SCENE_SWEEP && !strcmp(name, "overlapping");
+    const size_t family = overlapping || kind == SCENE_OVERLAP ? 0 : family_named(name);
 
     for (size_t row = 0; row < count; row++) {
-        if (kind == SCENE_SWEEP)
+        if (overlapping || kind == SCENE_OVERLAP)
+            overlap_row(&s, row, overlapping);
+        else if (kind == SCENE_SWEEP)
             sweep_row(&s, row, family);
-        else if (kind == SCENE_OVERLAP)
-            overlap_row(&s, row);
         else
             spheres_row(&s, row, family);
     }
     return s;
 }
 
-void scene_free(scene *s)
+void scene_free(pair_scene *s)
 {
     columns_free(&s->in);
 }

@@ -20,21 +20,22 @@ columns columns_alloc(int count, size_t rows, size_t size);
 void columns_free(columns *c);
 
 /* Columns of a pair query, in the order of the columns of carom's CSV files.
- * SWEEP    16: centre, radius, velocity, three vertices. The reference's family `random`: triangle in the unit box,
- *              sphere 2.5 to 8 away that mostly aims at it; radius 0.05 to 0.5.
+ * SWEEP    16: centre, radius, velocity, three vertices, of a family of the reference. `random`: triangle in the unit box,
+ *              sphere 2.5 to 8 away that mostly aims at it; radius 0.05 to 0.5. And `overlapping`, as OVERLAP, in motion.
  * OVERLAP  13: centre, radius, three vertices. Triangle in the unit box, centre in a box of 0.6, radius 0.05 to 0.5.
- * SPHERES  14: a0, a1, radius a, b0, b1, radius b. The reference's family `random`. */
+ * SPHERES  14: a0, a1, radius a, b0, b1, radius b, of a family of the reference. */
 typedef enum scene_kind { SCENE_SWEEP, SCENE_OVERLAP, SCENE_SPHERES } scene_kind;
 
-typedef struct scene {
+typedef struct pair_scene {
     scene_kind kind;
     size_t count;
     columns in;
-} scene;
-scene scene_make(scene_kind kind, size_t count);
-void scene_free(scene *s);
+} pair_scene;
+/* `family` must be one. */
+pair_scene scene_make(scene_kind kind, const char *family, size_t count);
+void scene_free(pair_scene *s);
 int scene_columns(scene_kind kind);
-const float *const *scene_in(const scene *s);
+const float *const *scene_in(const pair_scene *s);
 
 /* A bumpy torus of 2 * rings * sides triangles with shared vertices. */
 typedef struct mesh_scene {

@@ -28,6 +28,9 @@ enum {
     OPTION_CULL_BACK = 1u << 12,
     OPTION_QUERIES = 1u << 13,
     OPTION_SEED = 1u << 14,
+    OPTION_SCENE = 1u << 15,
+    OPTION_QUICK = 1u << 16,
+    OPTION_JSON = 1u << 17,
     OPTIONS_COMPUTE = OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY
 };
 
@@ -43,6 +46,7 @@ typedef struct cli_options {
     float t_max; /* +inf unless given */
     const char *hits, *start;
     uint64_t queries, seed;
+    const char *scenes, *json;
 } cli_options;
 
 typedef struct cli_command {
@@ -86,5 +90,6 @@ int command_sweep_mesh(const cli_options *options);
 int command_overlap(const cli_options *options);
 int command_spheres(const cli_options *options);
 int command_verify(const cli_options *options);
+int command_bench(const cli_options *options);
 
 #endif

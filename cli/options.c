@@ -26,6 +26,9 @@ static const option_row option_rows[] = {
     {OPTION_CULL_BACK, "cull-back", NULL, "not in this version"},
     {OPTION_QUERIES, "queries", "N", "queries of each type (default 1000000)"},
     {OPTION_SEED, "seed", "S", "seed of the queries (default 1)"},
+    {OPTION_SCENE, "scene", "NAME", "scenes whose names begin so, separated by commas; list names all (default all)"},
+    {OPTION_QUICK, "quick", NULL, "fewer rounds and smaller batches, no mesh of a million triangles"},
+    {OPTION_JSON, "json", "FILE", "the same rows for programs, in the shape of Google Benchmark"},
     {OPTION_BACKEND, "backend", "B", "auto, cpu (never loads OpenCL) or opencl (default auto)"},
     {OPTION_DEVICE, "device", "D", "OpenCL device: number or part of a name, as carom info lists them"},
     {OPTION_ISA, "isa", "I", "CPU path: auto, scalar, sse4.1, avx2, avx512 or neon (default auto)"},
@@ -154,10 +157,10 @@ static int set_threads(const char *value, cli_options *out)
     return -1;
 }
 
-static int set_file(const char *name, const char *value, const char **out)
+static int set_name(const char *name, const char *value, const char **out)
 {
     if (*value == '\0')
-        return cli_refuse(EXIT_USAGE, "--%s: expected a file name, got an empty one", name);
+        return cli_refuse(EXIT_USAGE, "--%s: expected a name, got an empty one", name);
     *out = value;
     return -1;
 }
@@ -168,14 +171,16 @@ static int set_option(const cli_command *command, const option_row *row, const c
     out->given |= row->bit;
     switch (row->bit) {
     case OPTION_BACKEND: return set_backend(value, out);
-    case OPTION_DEVICE: return set_file(row->name, value, &out->device);
+    case OPTION_DEVICE: return set_name(row->name, value, &out->device);
     case OPTION_ISA: return set_isa(value, out);
     case OPTION_THREADS: return set_threads(value, out);
     case OPTION_ACCURACY: return set_accuracy(value, out);
-    case OPTION_OUTPUT: return set_file(row->name, value, &out->output);
-    case OPTION_PAIRS: return set_file(row->name, value, &out->pairs);
-    case OPTION_MESH: return set_file(row->name, value, &out->mesh);
-    case OPTION_SPHERES: return set_file(row->name, value, &out->spheres);
+    case OPTION_OUTPUT: return set_name(row->name, value, &out->output);
+    case OPTION_PAIRS: return set_name(row->name, value, &out->pairs);
+    case OPTION_MESH: return set_name(row->name, value, &out->mesh);
+    case OPTION_SPHERES: return set_name(row->name, value, &out->spheres);
+    case OPTION_SCENE: return set_name(row->name, value, &out->scenes);
+    case OPTION_JSON: return set_name(row->name, value, &out->json);
     case OPTION_T_MAX: return set_t_max(value, out);
     case OPTION_HITS: return set_hits(command, value, out);
     case OPTION_START: return set_start(value, out);

@@ -40,7 +40,7 @@ expect "no command" 2 'carom' "$carom"
 expect "unknown command" 2 'fly' "$carom" fly
 expect "help" 0 '' "$carom" --help
 expect "version" 0 '' "$carom" --version
-for command in info sweep overlap spheres verify; do
+for command in info sweep overlap spheres verify bench; do
     expect "$command --help" 0 '' "$carom" $command --help
     expect "$command --version" 0 '' "$carom" $command --version
     expect "$command: unknown option" 2 'nonsense' "$carom" $command --nonsense

@@ -69,7 +69,8 @@ for file in "$work"/*.sh; do
     sed -E -e 's#^(\$ )?##' -e 's#^scripts/test( .*)?$#scripts/test --list#' \
         -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' -e '/apt(-get)? /d' \
         -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
-        -e 's#^ctest .*#& -L unit#' "$file" > "$work/run"
+        -e 's#^ctest .*#& -L unit#' \
+        -e 's#^carom bench .*#& --quick --backend cpu --scene sweep-times-cached#' "$file" > "$work/run"
     number=$(basename "$file" .sh)
     if env PATH="$work/bin:$PATH" bash -euo pipefail -c "cd '$work/copy' && . '$work/run'" > "$work/printed" 2> "$work/said"; then
         pass "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)"

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Who answers: instruction sets of the CPU path with one and with all threads, and OpenCL devices. */
+#ifndef CAROM_BENCH_SUBJECTS_H
+#define CAROM_BENCH_SUBJECTS_H
+
+#include "bench.h"
+
+enum { SUBJECTS_MAX = 16, DEVICES_MAX = 8 };
+
+typedef struct subject {
+    char backend[8]; /* cpu, opencl */
+    char what[40];   /* the instruction set, or the device's name in letters, digits and dashes */
+    uint32_t threads;
+    carom_isa isa;
+    carom_context *context;
+} subject;
+
+typedef struct subjects {
+    subject list[SUBJECTS_MAX];
+    int count;
+} subjects;
+
+/* What cannot be opened is told to the listener. Devices come last: they bring threads along. */
+void subjects_open(subjects *s, const bench_settings *settings, const bench_listener *listener);
+void subjects_close(subjects *s);
+uint32_t subjects_usable_threads(void);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench_json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef CAROM_BENCH_COMPILER /* cmake/cli.cmake gives these */
+#define CAROM_BENCH_COMPILER "unknown"
+#define CAROM_BENCH_FLAGS "unknown"
+#define CAROM_BENCH_COMMIT "unknown"
+#endif
+
+static void cpu_name(char *out, size_t size)
+{
+    char line[256];
+    FILE *from = fopen("/proc/cpuinfo", "r");
+
+    snprintf(out, size, "unknown");
+    while (from != NULL && fgets(line, sizeof line, from) != NULL) {
+        const char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || value == NULL)
+            continue;
+        snprintf(out, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+        break;
+    }
+    if (from != NULL)
+        fclose(from);
+}
+
+void bench_json_begin(bench_json *json, const bench_settings *settings, output *shown)
+{
+    char cpu[256];
+    double load[1];
+
+    *json = (bench_json){.quick = settings->quick};
+    cpu_name(cpu, sizeof cpu);
+    output_format(shown, "%s, %ld processors; carom %s of %s; %s\n", cpu, sysconf(_SC_NPROCESSORS_ONLN),
+                  carom_version(), CAROM_BENCH_COMMIT, CAROM_BENCH_COMPILER);
+    if (getloadavg(load, 1) == 1 && load[0] > 0.3)
+        output_format(shown, "the load is %.2f: other programs run, and the times are not to be believed\n", load[0]);
+}
+
+void bench_json_limits(bench_json *json, const bench_limits *limits)
+{
+    json->limits = *limits;
+}
+
+int bench_json_note(bench_json *json, const char *text)
+{
+    const size_t used = json->notes != NULL ? strlen(json->notes) : 0, more = strlen(text);
+    char *notes = realloc(json->notes, used + more + 2);
+
+    if (notes == NULL)
+        return 0;
+    json->notes = notes;
+    if (used > 0)
+        notes[used] = '\n';
+    memcpy(notes + used + (used > 0), text, more + 1);
+    return 1;
+}
+
+int bench_json_row(bench_json *json, const bench_row *row)
+{
+    if (json->row_count == json->row_room) {
+        const size_t room = json->row_room > 0 ? 2 * json->row_room : 64;
+        bench_row *rows = realloc(json->rows, room * sizeof *rows);
+        if (rows == NULL)
+            return 0;
+        json->rows = rows;
+        json->row_room = room;
+    }
+    json->rows[json->row_count++] = *row;
+    return 1;
+}
+
+static void put_string(output *out, const char *name, const char *text)
+{
+    output_format(out, "\"%s\": \"", name);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            output_char(out, '\\');
+        if (*c < 0x20 || *c == 0x7f)
+            output_format(out, "\\u%04x", (unsigned)*c);
+        else
+            output_char(out, (char)*c);
+    }
+    output_char(out, '"');
+}
+
+/* JSON has no word for what is not a number: it is left out. */
+static void put_number(output *out, const char *name, double value)
+{
+    if (isfinite(value))
+        output_format(out, ", \"%s\": %.9g", name, value);
+}
+
+static void put_context(output *out, const bench_json *json)
+{
+    char text[256], host[128] = "unknown";
+    const time_t now = time(NULL);
+    struct tm utc;
+    double load[3];
+
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
+    output_text(out, "{\n  \"context\": {\n    ");
+    put_string(out, "date", text);
+    (void)gethostname(host, sizeof host - 1);
+    output_text(out, ",\n    ");
+    put_string(out, "host_name", host);
+    output_text(out, ",\n    ");
+    put_string(out, "executable", "carom bench");
+    output_format(out, ",\n    \"num_cpus\": %ld,\n    ", sysconf(_SC_NPROCESSORS_ONLN));
+    cpu_name(text, sizeof text);
+    put_string(out, "cpu", text);
+    if (getloadavg(load, 3) == 3)
+        output_format(out, ",\n    \"load_avg\": [%.2f, %.2f, %.2f]", load[0], load[1], load[2]);
+    output_text(out, ",\n    ");
+    put_string(out, "library_version", carom_version());
+    output_text(out, ",\n    ");
+    put_string(out, "commit", CAROM_BENCH_COMMIT);
+    output_text(out, ",\n    ");
+    put_string(out, "compiler", CAROM_BENCH_COMPILER);
+    output_text(out, ",\n    ");
+    put_string(out, "flags", CAROM_BENCH_FLAGS);
+    output_format(out, ",\n    \"quick\": %s,\n    ", json->quick ? "true" : "false");
+    put_string(out, "not_measured", json->notes != NULL ? json->notes : "");
+    if (json->limits.isa != NULL) {
+        output_text(out, ",\n    \"one_core\": {");
+        put_string(out, "isa", json->limits.isa);
+        put_number(out, "triad_bytes_per_second", json->limits.triad_bytes);
+        put_number(out, "multiply_adds_per_second", json->limits.multiply_adds);
+        put_number(out, "divisions_per_second", json->limits.divisions);
+        put_number(out, "roots_per_second", json->limits.roots);
+        output_text(out, "}");
+    }
+    output_text(out, "\n  },\n  \"benchmarks\": [\n");
+}
+
+static void put_row(output *out, const bench_row *r)
+{
+    output_text(out, "    {");
+    put_string(out, "name", r->name);
+    output_text(out, ", ");
+    put_string(out, "run_name", r->name);
+    output_format(out, ", \"run_type\": \"iteration\", \"repetitions\": %d, \"repetition_index\": 0, \"threads\": %u",
+                  r->rounds, r->threads);
+    output_format(out, ", \"iterations\": %d, \"time_unit\": \"ns\"", r->rounds);
+    put_number(out, "real_time", r->median * 1e9);
+    put_number(out, "cpu_time", r->cpu * 1e9);
+    put_number(out, "items_per_second", r->queries / r->median);
+    if (r->bytes > 0.0)
+        put_number(out, "bytes_per_second", r->bytes * r->queries / r->median);
+    put_number(out, "ns_per_query", r->median / r->queries * 1e9);
+    put_number(out, "best_ns_per_query", r->best / r->queries * 1e9);
+    put_number(out, "spread", r->spread / r->median);
+    put_number(out, "over_fast", r->over_fast);
+    put_number(out, "upload_ns_per_query", r->upload / r->queries * 1e9);
+    put_number(out, "compute_ns_per_query", r->compute / r->queries * 1e9);
+    put_number(out, "download_ns_per_query", r->download / r->queries * 1e9);
+    put_number(out, "share_of_limit", r->share);
+    put_number(out, "in_integers", r->integers);
+    if (r->limit != NULL) {
+        output_text(out, ", ");
+        put_string(out, "limit", r->limit);
+    }
+    if (r->same >= 0)
+        output_format(out, ", \"same_bits\": %s", r->same ? "true" : "false");
+    if (r->other > 0)
+        output_format(out, ", \"other_answers\": %llu", (unsigned long long)r->other);
+    output_char(out, '}');
+}
+
+void bench_json_write(const bench_json *json, output *out)
+{
+    put_context(out, json);
+    for (size_t i = 0; i < json->row_count; i++) {
+        put_row(out, &json->rows[i]);
+        output_text(out, i + 1 < json->row_count ? ",\n" : "\n");
+    }
+    output_text(out, "  ]\n}\n");
+}
+
+void bench_json_end(bench_json *json)
+{
+    free(json->rows);
+    free(json->notes);
+}
