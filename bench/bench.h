@@ -18,7 +18,8 @@ typedef struct bench_settings {
     uint32_t accuracies; /* a bit 1 << carom_accuracy each */
 } bench_settings;
 
-/* One scene answered by one subject in one accuracy. Times are of a whole batch, in seconds; NAN where it does not apply. */
+/* One scene answered by one subject in one accuracy. Times are of a whole batch, in seconds; NAN where it does not
+ * apply. */
 typedef struct bench_row {
     char name[192]; /* scene/accuracy/backend/device-or-isa/threads:N */
     char scene[48];

@@ -14,8 +14,8 @@ typedef struct hits {
 hits hits_alloc(size_t count);
 void hits_free(hits *h);
 
-/* `build`: make the mesh and drop it. Else sweep `spheres` over `mesh`. `mesh_ask_run` takes it as its user and ends the
- * program if it fails. */
+/* `build`: make the mesh and drop it. Else sweep `spheres` over `mesh`. `mesh_ask_run` takes it as its user and ends
+ * the program if it fails. */
 typedef struct mesh_ask {
     const subject *subject;
     const mesh_scene *shape;

@@ -20,8 +20,9 @@ columns columns_alloc(int count, size_t rows, size_t size);
 void columns_free(columns *c);
 
 /* Columns of a pair query, in the order of the columns of carom's CSV files.
- * SWEEP    16: centre, radius, velocity, three vertices, of a family of the reference. `random`: triangle in the unit box,
- *              sphere 2.5 to 8 away that mostly aims at it; radius 0.05 to 0.5. And `overlapping`, as OVERLAP, in motion.
+ * SWEEP    16: centre, radius, velocity, three vertices, of a family of the reference. `random`: triangle in the unit
+ *              box, sphere 2.5 to 8 away that mostly aims at it; radius 0.05 to 0.5. And `overlapping`, as OVERLAP, in
+ *              motion.
  * OVERLAP  13: centre, radius, three vertices. Triangle in the unit box, centre in a box of 0.6, radius 0.05 to 0.5.
  * SPHERES  14: a0, a1, radius a, b0, b1, radius b, of a family of the reference. */
 typedef enum scene_kind { SCENE_SWEEP, SCENE_OVERLAP, SCENE_SPHERES } scene_kind;

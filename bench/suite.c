@@ -321,8 +321,8 @@ static void add_plain(suite *u, const suite_scene *scene, const pair_scene *in, 
     }
 }
 
-/* How many answers of the published test are not carom's: two formulas in binary32 may differ where a distance rounds to
- * the radius. */
+/* How many answers of the published test are not carom's: two formulas in binary32 may differ where a distance rounds
+ * to the radius. */
 static void count_other(suite *u)
 {
     side *ours = NULL, *theirs = NULL;
