@@ -32,7 +32,7 @@ static void slug(char *out, size_t size, const char *text)
 
 static void note_failure(const bench_listener *listener, const char *name, carom_status status, const carom_error *err)
 {
-    char text[400];
+    char text[768];
 
     snprintf(text, sizeof text, "%s is not measured: %s: %s", name, carom_status_name(status), err->message);
     listener->note(listener->user, text);

@@ -54,16 +54,16 @@ static const suite_scene scenes[] = {
     CACHED_PAIRS("overlap-cached", QUESTION_OVERLAP),
     CACHED_PAIRS("overlap-axes-cached", QUESTION_AXES),
     CACHED_PAIRS("spheres-cached", QUESTION_SPHERES),
-    {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, 200000, 20000, 0, NULL,
+    {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, 50000, 10000, 0, NULL,
      SPHERES_NEAR, TORUS_70K},
-    {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, 200000, 20000, 0, NULL, SPHERES_BOX,
+    {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_BOX,
      TORUS_70K},
-    {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, 200000, 20000, 0, NULL, SPHERES_LONG, TORUS_70K},
-    {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, 100000, 0, 0, NULL, SPHERES_NEAR,
+    {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_LONG, TORUS_70K},
+    {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_NEAR,
      TORUS_1M},
-    {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, 100000, 0, 0, NULL, SPHERES_BOX,
+    {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_BOX,
      TORUS_1M},
-    {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, 100000, 0, 0, NULL, SPHERES_LONG, TORUS_1M},
+    {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_LONG, TORUS_1M},
     {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K},
     {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M},
 };
@@ -198,7 +198,7 @@ static void add_subjects(suite *u, const suite_scene *scene)
 static int is_able(suite *u, side *s)
 {
     carom_error err = {0};
-    char text[400];
+    char text[768];
     const carom_status status = s->pairs.subject != NULL ? ask_try(&s->pairs, &err) : mesh_ask_try(&s->mesh, &err);
 
     if (status == CAROM_OK)
@@ -283,7 +283,7 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
 
 static void measure_sides(suite *u, const suite_scene *scene)
 {
-    const measure_plan plan = {u->settings->quick ? 3 : 9, u->settings->quick ? 0.004 : 0.02, 0.03};
+    const measure_plan plan = {u->settings->quick ? 3 : 7, u->settings->quick ? 0.004 : 0.02, 0.03};
     measure_side runs[SIDES_MAX];
     measurement *m = malloc(sizeof *m);
 

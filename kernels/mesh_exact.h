@@ -41,24 +41,23 @@ FN void mesh_exact_lanes(G const mesh_leaf *leaf, int lane, const mesh_query *qu
         return;
     sweep_exact x;
     residual_pair q[PARTS];
-    sweep_guess(in, SWEEP_TIMES, 0, &x);
+    sweep_guess_first(in, SWEEP_TIMES, 0, &x);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE)
         q[part / WIDE] = mesh_residual_pair(leaf, lane + part, query, x.scale + part);
-    sweep_look_closer(q, &x, SWEEP_TIMES);
-    const sweep_proven a = sweep_prove(&x, SWEEP_TIMES);
-    const vm begins = vi_eq(a.answer.state, v_i(STATE_OVERLAPPING));
-    const vf t = v_sel(begins, zero, a.answer.t_first);
+    const sweep_ahead a = sweep_prove_ahead(q, &x);
+    const vm begins = vi_eq(a.state, v_i(STATE_OVERLAPPING));
+    const vf t = v_sel(begins, zero, a.t_first);
     /* Whether a time that rounds to the end of the window is within it is not known here. */
     const vm at_end = v_and(v_eq(t, limit), v_and(v_finite(limit), v_not(begins)));
-    const vm sure = v_and(v_eq(a.answer.t_first, a.answer.t_first), v_not(at_end));
-    const vm hits = v_and(v_and(near, sure), v_or(begins, vi_eq(a.answer.state, v_i(STATE_APPROACHING))));
+    const vm sure = v_and(a.sure, v_not(at_end));
+    const vm hits = v_and(v_and(near, sure), v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
     const vi triangle = v_bits(v_load((G const real *)(leaf->triangle + lane)));
     const vm sooner = v_or(v_lt(t, best->hit.t), v_and(v_eq(t, best->hit.t), vi_gt(best->hit.triangle, triangle)));
     const vm better = v_and(v_and(hits, v_le(t, limit)), sooner);
     best->hit.t = v_sel(better, t, best->hit.t);
     best->hit.triangle = vi_sel(better, triangle, best->hit.triangle);
-    best->hit.state = vi_sel(better, a.answer.state, best->hit.state);
+    best->hit.state = vi_sel(better, a.state, best->hit.state);
     const vm open = v_and(near, v_not(sure));
     /* Below infinity, which is no doubt at all: a hit may be beyond binary32 and its box too. */
     const vf from = v_min(v_max(enter, zero), v_from_bits(v_i(R_INFINITY_BITS - 1)));

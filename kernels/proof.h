@@ -253,18 +253,19 @@ FN proof_step proof_step_sel(vm m, proof_step a, proof_step b)
 }
 
 /* Is nothing nearer than the foot in the hull? Corners of the feature must have weight there; every other corner must lie
- * beyond the plane through that point at right angles to the way to the centre, which, of a pair apart, may give way by
- * the slack. */
+ * beyond the plane through that point at right angles to the way to the centre. Of a pair apart the plane may give way by
+ * the slack, and the foot may lie beside an edge: its corners are in that plane wherever they are. */
 FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, vf moved,
-                    v2 shift)
+                    v2 shift, vm apart)
 {
     const proof_hull *h = &e->hull;
     const vf w1 = v_load(e->at.w1) + shift.x1, w2 = v_load(e->at.w2) + shift.x2, w0 = v_f(R(1.0)) - w1 - w2;
     /* Products of the edges with the way from the point to the centre. */
     const vf r1 = k->g.x1 + s->step * q->ve.x1 - (q->gram11 * shift.x1 + q->gram12 * shift.x2);
     const vf r2 = k->g.x2 + s->step * q->ve.x2 - (q->gram12 * shift.x1 + q->gram22 * shift.x2);
-    const vf r0 = -(w1 * r1 + w2 * r2), limit = s->slack - (q->size * moved * R(2.0) + PROOF_FLOOR);
-    const vf least = h->spread * moved * R(2.0) + PROOF_EPS(8.0);
+    const vf r0 = -(w1 * r1 + w2 * r2), give = v_sel(apart, v_f(R(3.0)), v_f(R(2.0)));
+    const vf limit = s->slack - (q->size * moved * give + PROOF_FLOOR);
+    const vf least = v_sel(apart, v_f(R(-0.25)), h->spread * moved * R(2.0) + PROOF_EPS(8.0));
     const vm ok0 = v_or(v_and(h->in0, v_lt(least, w0)), v_and(v_not(h->in0), v_lt(r0, limit)));
     const vm ok1 = v_or(v_and(h->in1, v_lt(least, w1)), v_and(v_not(h->in1), v_lt(r0 + r1, limit)));
     const vm ok2 = v_or(v_and(h->in2, v_lt(least, w2)), v_and(v_not(h->in2), v_lt(r0 + r2, limit)));
@@ -302,7 +303,8 @@ FN proof prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow
     p.way = way;
     p.loose = PROOF_EPS(12.0) * e->hull.lean * e->hull.root;
     p.moved = q->speed * s.error + k.slip + PROOF_EPS(20.0) * (k.blur + e->hull.lean * e->hull.root * way);
-    p.sure = v_and(v_and(v_and(q->ordinary, e->hull.fit), s.sure), proof_nearest(q, e, &k, &s, p.moved, p.shift));
+    p.sure =
+        v_and(v_and(v_and(q->ordinary, e->hull.fit), s.sure), proof_nearest(q, e, &k, &s, p.moved, p.shift, p.apart));
     p.seen = s.step;
     p.step = v_ldexp(s.step, unit);
     /* The sum of two binary32 numbers is rounded once: that is the rounding of the answer. */

@@ -62,6 +62,9 @@ typedef struct sweep_exact {
     v_pow2 unit; /* turns steps in time, in units of the view, into the caller's */
     proof_end first, last;
     residual at_first, at_last;
+    sweep_view view;
+    vi last_feature; /* guessed, and the height */
+    vf last_height;
     int moving;
     vf w_speed;   /* of the triangle, in units of the view: sum of magnitudes */
     vf to_caller; /* turns lengths of the view into the caller's */
@@ -92,7 +95,7 @@ FN proof_end sweep_guess_end(const sweep_exact *x, const sweep_view *k, vi featu
     return e;
 }
 
-FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
+FN void sweep_guess_first(sweep_in in, int want, int moving, sweep_exact *x)
 {
     const sweep_query q = sweep_prepare(in, moving);
     const sweep_view k = sweep_look(q.x, q.in.radius);
@@ -112,10 +115,24 @@ FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
         first = vi_sel(still, sweep_guess_still(q), first);
     const vm apart = v_not(hit);
     x->first = sweep_guess_end(x, &k, first, v_sel(hit, s.first.at, pass.at), apart);
+    x->view = k;
     if (want != SWEEP_FIRST) {
         const vm later = v_and(v_and(hit, v_not(still)), v_lt(s.first.at, s.last.at));
-        x->last = sweep_guess_end(x, &k, vi_sel(later, s.last.feature, first), v_max(s.last.at, s.first.at), apart);
+        x->last_feature = vi_sel(later, s.last.feature, first);
+        x->last_height = v_max(s.last.at, s.first.at);
     }
+}
+
+FN void sweep_guess_last(sweep_exact *x)
+{
+    x->last = sweep_guess_end(x, &x->view, x->last_feature, x->last_height, x->first.apart);
+}
+
+FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
+{
+    sweep_guess_first(in, want, moving, x);
+    if (want != SWEEP_FIRST)
+        sweep_guess_last(x);
 }
 
 /* q: the same pairs, part by part. */
@@ -225,5 +242,41 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
         sweep_prove_points(x, &first, &last, &a, &sure);
     a.answer.t_first = v_sel(sure, a.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
     return a;
+}
+
+/* What a search for the first hit asks: the first time where it is ahead, and the state. A contact that has begun needs
+ * no time, and the last one no more than a side of 0; where none has begun it is not asked for at all. q: as above. */
+typedef struct sweep_ahead {
+    vf t_first;
+    vi state;
+    vm sure;
+} sweep_ahead;
+
+FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x)
+{
+    const vf zero = v_f(R(0.0));
+    residual_of(q, &x->first.at, 0, &x->at_first);
+    const proof first = prove(&x->pair, &x->first, &x->at_first, x->unit, 0, 0);
+    const vm apart = first.apart, ahead = v_lt(zero, first.low), begun = v_and(v_lt(first.high, zero), v_not(apart));
+    vm sure = v_and(first.sure, v_or(v_or(apart, begun), v_and(ahead, v_eq(first.low, first.high))));
+    sweep_out a;
+    a.t_first = v_sel(apart, v_infinity(), first.low);
+    a.t_last = zero;
+    a.state = vi_sel(apart, v_i(STATE_MISS), v_i(STATE_APPROACHING));
+    if (v_any(v_and(begun, sure))) {
+        sweep_guess_last(x);
+        residual_of(q, &x->last.at, 0, &x->at_last);
+        const proof last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1, 0);
+        const vm over = v_lt(last.high, zero), on = v_lt(zero, last.low);
+        sure = v_and(sure, v_or(v_not(begun), v_and(last.sure, v_or(over, on))));
+        a.state = vi_sel(begun, vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)), a.state);
+    }
+    if (v_any(v_or(x->pair.still, v_not(x->q.valid))))
+        sweep_proven_rare(x, &first, &a, &sure, SWEEP_TIMES);
+    sweep_ahead out;
+    out.t_first = a.t_first;
+    out.state = a.state;
+    out.sure = sure;
+    return out;
 }
 #endif
