@@ -22,6 +22,9 @@ get_target_property(carom_bench_shared carom_flags INTERFACE_COMPILE_OPTIONS)
 list(FILTER carom_bench_shared INCLUDE REGEX "^-f")
 list(JOIN carom_bench_shared " " carom_bench_shared)
 string(REGEX REPLACE "[ \t]+" " " carom_bench_flags "${carom_bench_flags} ${carom_bench_shared}")
+if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git/logs/HEAD)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS .git/logs/HEAD) # so that the name below is today's
+endif()
 execute_process(COMMAND git -C ${CMAKE_CURRENT_SOURCE_DIR} describe --always --dirty
   OUTPUT_VARIABLE carom_bench_commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 if(NOT carom_bench_commit)
