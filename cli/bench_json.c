@@ -100,7 +100,7 @@ static void put_number(output *out, const char *name, double value)
 
 static void put_context(output *out, const bench_json *json)
 {
-    char text[256], host[128] = "unknown";
+    char text[256];
     const time_t now = time(NULL);
     struct tm utc;
     double load[3];
@@ -108,9 +108,6 @@ static void put_context(output *out, const bench_json *json)
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
     output_text(out, "{\n  \"context\": {\n    ");
     put_string(out, "date", text);
-    (void)gethostname(host, sizeof host - 1);
-    output_text(out, ",\n    ");
-    put_string(out, "host_name", host);
     output_text(out, ",\n    ");
     put_string(out, "executable", "carom bench");
     output_format(out, ",\n    \"num_cpus\": %ld,\n    ", sysconf(_SC_NPROCESSORS_ONLN));
