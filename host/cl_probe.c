@@ -100,7 +100,8 @@ static int is_open(const caromi_pair_shape *shape, const float *column, uint32_t
 }
 
 /* Rows that exact mode leaves open have no answer to compare: all of a row becomes the mark, on both sides. Which rows
- * they are may differ where a device fuses what the CPU does not, but not by many: `device_only` counts. */
+ * they are may differ where a device fuses what the CPU does not, but not by many. Returns how many only the device
+ * has left open. */
 static uint32_t clear_open(enum caromi_pair_kernel kernel, float (*got)[PAIRS], float (*expected)[PAIRS])
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[kernel];
