@@ -208,7 +208,9 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     s.slack = zero;
     if (!last) {
         const vf change = v_abs(half_b) * size;
-        const vf left_error = g->c_error + size * (g->b_error + g->a * s.error * R(2.0)) + PROOF_EPS(8.0) * change;
+        /* Of the true parabola at D, and from there down to its own lowest point. */
+        const vf left_error = g->c_error + size * (g->b_error + size * g->a_error) +
+                              (g->a + g->a_error) * s.error * s.error + PROOF_EPS(8.0) * change;
         s.slack = v_only(apart, (g->c - change) * R(0.5) - left_error);
         const vm passes = v_and(v_lt(g->a_error * R(4.0), g->a), v_lt(zero, s.slack));
         s.sure = v_or(v_and(apart, passes), v_and(v_not(apart), s.sure));
