@@ -377,8 +377,9 @@ static void run_mesh(suite *u, const suite_scene *scene, size_t count)
 {
     mesh_scene shape = mesh_scene_make(scene->rings, scene->sides);
     const int build = scene->type == TYPE_BUILD;
-    hits out = hits_alloc(count);
-    columns spheres = spheres_make(&shape, scene->spheres, count);
+    const size_t swept = build ? 0 : count; /* a build sweeps nothing */
+    hits out = hits_alloc(swept);
+    columns spheres = spheres_make(&shape, scene->spheres, swept);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
 
     add_subjects(u, scene);

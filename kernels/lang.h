@@ -58,8 +58,6 @@ typedef int vm; /* 0 or 1 */
 #define v_any(m) (m)
 #define v_bits(x) as_int(x)
 #define v_from_bits(x) as_float(x)
-#define v_from_int(x) ((vf)(x))
-#define vi_from_real(x) ((vi)(x))
 #define v_store_u8(p, x) (*(p) = (uchar)(x))
 #define v_load(p) (*(p))
 #define v_store(p, x) (*(p) = (x))
@@ -71,8 +69,6 @@ typedef vi vm; /* -1 or 0 */
 #define v_any(m) LANG_CAT(v_any_, LANES)(m)
 #define v_bits(x) LANG_CAT(as_int, LANES)(x)
 #define v_from_bits(x) LANG_CAT(as_float, LANES)(x)
-#define v_from_int(x) LANG_CAT(convert_float, LANES)(x)
-#define vi_from_real(x) LANG_CAT(convert_int, LANES)(x)
 #define v_store_u8(p, x) LANG_CAT(vstore, LANES)(LANG_CAT(convert_uchar, LANES)(x), 0, p)
 #define v_load(p) LANG_CAT(vload, LANES)(0, p)
 #define v_store(p, x) LANG_CAT(vstore, LANES)(x, 0, p)
@@ -131,8 +127,6 @@ FN vf v_f(real x) { return x; }
 FN vi v_i(int x) { return x; }
 FN vi v_bits(vf x) { vi r; memcpy(&r, &x, sizeof r); return r; }
 FN vf v_from_bits(vi x) { vf r; memcpy(&r, &x, sizeof r); return r; }
-FN vf v_from_int(vi x) { return (vf)x; }
-FN vi vi_from_real(vf x) { return (vi)x; }
 FN vf v_sqrt(vf x) { return __builtin_sqrtf(x); }
 FN vm v_not(vm m) { return !m; }
 FN int v_any(vm m) { return m; }
@@ -156,8 +150,6 @@ FN vf v_f(real x) { return x - (vf){0}; } /* exact for every x, -0 included: x -
 FN vi v_i(int x) { return x - (vi){0}; }
 FN vi v_bits(vf x) { return (vi)x; }
 FN vf v_from_bits(vi x) { return (vf)x; }
-FN vf v_from_int(vi x) { return __builtin_convertvector(x, vf); }
-FN vi vi_from_real(vf x) { return __builtin_convertvector(x, vi); }
 
 #if LANES == 16
 #include <immintrin.h>

@@ -31,7 +31,6 @@ typedef int wm; /* 0 or 1 */
 #define w_round(x) ((wf)(float)(x))
 #define w_join(low, high) ((float)(low))
 #define w_not(m) (!(m))
-#define w_any(m) (m)
 #else
 typedef LANG_CAT(double, WIDE) wf;
 typedef LANG_CAT(long, WIDE) wm; /* -1 or 0 */
@@ -41,7 +40,6 @@ typedef LANG_CAT(long, WIDE) wm; /* -1 or 0 */
 #define w_round(x) LANG_CAT(convert_double, WIDE)(LANG_CAT(convert_float, WIDE)(x))
 #define w_join(low, high) ((vf)(LANG_CAT(convert_float, WIDE)(low), LANG_CAT(convert_float, WIDE)(high)))
 #define w_not(m) (~(m))
-#define w_any(m) LANG_CAT(w_any_, WIDE)(m)
 #endif
 #define w_f(x) ((wf)(x))
 FN wf w_sel(wm m, wf a, wf b) { return m ? a : b; }
@@ -50,9 +48,6 @@ FN wf w_abs(wf x) { return fabs(x); }
 FN wm w_lt(wf a, wf b) { return a < b; }
 FN wm w_le(wf a, wf b) { return a <= b; }
 FN wm w_eq(wf a, wf b) { return a == b; }
-FN int w_any_2(long2 m) { return (m.lo | m.hi) != 0; }
-FN int w_any_4(long4 m) { return w_any_2(m.lo | m.hi); }
-FN int w_any_8(long8 m) { return w_any_4(m.lo | m.hi); }
 
 #else
 /* ---------------------------------------------------------------- C */
@@ -67,7 +62,6 @@ FN wm w_lt(wf a, wf b) { return a < b; }
 FN wm w_le(wf a, wf b) { return a <= b; }
 FN wm w_eq(wf a, wf b) { return a == b; }
 FN wm w_not(wm m) { return !m; }
-FN int w_any(wm m) { return m; }
 FN wf w_load(const float *p) { return (wf)*p; }
 FN wf w_round(wf x) { return (wf)(float)x; }
 FN vf w_join(wf low, wf high) { (void)high; return (float)low; }
@@ -113,7 +107,6 @@ FN vf w_join(wf low, wf high)
     return (vf)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)w_narrow(low)), (__m256)w_narrow(high), 1);
 }
 typedef __mmask8 wm;
-FN int w_any(wm m) { return m != 0; }
 FN wm w_not(wm m) { return (wm)~m; }
 FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm512_mask_blend_pd(m, (__m512d)b, (__m512d)a); }
 FN wm w_lt(wf a, wf b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LT_OQ); }
@@ -137,17 +130,14 @@ FN vf w_join(wf low, wf high)
 {
     return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256((__m128)w_narrow(low)), (__m128)w_narrow(high), 1);
 }
-FN int w_any(wm m) { return _mm256_movemask_pd((__m256d)m) != 0; }
 FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m); }
 FN wf w_sqrt(wf x) { return (wf)_mm256_sqrt_pd((__m256d)x); }
 #elif defined(__ARM_NEON)
 FN vf w_join(wf low, wf high) { return (vf)vcombine_f32(vcvt_f32_f64((float64x2_t)low), vcvt_f32_f64((float64x2_t)high)); }
-FN int w_any(wm m) { return (m[0] | m[1]) != 0; }
 FN wf w_sel(wm m, wf a, wf b) { return (wf)vbslq_f64((uint64x2_t)m, (float64x2_t)a, (float64x2_t)b); }
 FN wf w_sqrt(wf x) { return (wf)vsqrtq_f64((float64x2_t)x); }
 #else
 FN vf w_join(wf low, wf high) { return (vf)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)low), _mm_cvtpd_ps((__m128d)high)); }
-FN int w_any(wm m) { return _mm_movemask_pd((__m128d)m) != 0; }
 FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm_blendv_pd((__m128d)b, (__m128d)a, (__m128d)m); }
 FN wf w_sqrt(wf x) { return (wf)_mm_sqrt_pd((__m128d)x); }
 #endif
@@ -177,7 +167,6 @@ FN w3 w3_cross(w3 a, w3 b)
 {
     return w3_of(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
-FN w3 w3_sel(wm m, w3 a, w3 b) { return w3_of(w_sel(m, a.x, b.x), w_sel(m, a.y, b.y), w_sel(m, a.z, b.z)); }
 /* Sum of magnitudes: at least the length, at most sqrt(3) of it. */
 FN wf w3_size(w3 a) { return w_abs(a.x) + w_abs(a.y) + w_abs(a.z); }
 /* clang-format on */
