@@ -349,7 +349,9 @@ static carom_status check_events(caromi_device *d, const caromi_cl_events *e, do
  * is found afterwards. */
 static void wait_for_last(const caromi_cl_slot *slot)
 {
-    const caromi_cl_events *e = slot->download.count > 0 ? &slot->download : &slot->compute;
+    const caromi_cl_events *e = slot->download.count > 0  ? &slot->download
+                                : slot->compute.count > 0 ? &slot->compute
+                                                          : &slot->upload;
     if (e->count > 0)
         (void)clWaitForEvents(1, &e->event[e->count - 1]);
 }
@@ -445,7 +447,9 @@ static uint64_t chunk_at(const caromi_device *d, const caromi_stream *s, uint64_
     return d->unified && n >= d->lanes ? n - n % d->lanes : n;
 }
 
-/* A failed chunk and what came after it are thrown away; what came before it is delivered. */
+/* A failed chunk and what came after it are thrown away; what came before it is delivered. Nothing of it may still run
+ * when the CPU goes on in the caller's arrays, and clFinish alone does not see to that: rusticl (Mesa 22.3) does not wait
+ * there for what clFlush has sent before. */
 static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *failed, uint64_t *done,
                     carom_stats *stats)
 {
@@ -456,6 +460,7 @@ static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *fa
             *done += count;
     }
     for (int i = 0; i < CAROMI_SLOTS; i++) {
+        wait_for_last(&d->slots[i]);
         (void)clFinish(d->slots[i].queue);
         caromi_slot_release(&d->slots[i]);
         (void)clFinish(d->slots[i].queue);
