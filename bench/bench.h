@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* carom bench: named scenes, each answered by every subject (an instruction set with so many threads, an OpenCL device,
- * a plain loop) in turns, so that whatever else the machine does hits all of them alike. */
+ * a plain loop, a peer) in turns, so that whatever else the machine does hits all of them alike. */
 #ifndef CAROM_BENCH_BENCH_H
 #define CAROM_BENCH_BENCH_H
 
@@ -35,6 +35,9 @@ typedef struct bench_row {
     double integers;                  /* share of the queries that exact mode settled in integers */
     int same;                         /* 1: the bits of the first subject; 0: others; -1: not to be compared */
     uint64_t other;                   /* a peer: answers that are not carom's */
+    uint64_t judged, misses, false_hits,
+        off; /* of the first `judged` queries, by the exact reference: hits that are not
+                                                 seen, that are none, and whose place is more than 1e-4 of the scene off */
 } bench_row;
 
 /* What one core does, measured in the same run by plain loops for its best instruction set; per second. */
