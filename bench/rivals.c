@@ -68,12 +68,14 @@ void rivals_add_plain(suite *u, const suite_scene *scene, const pair_scene *in, 
         if (traffic != NULL)
             traffic->columns = question_columns(scene->question, in, out);
     }
-    if (in->kind == SCENE_SPHERES)
+    if (in->kind == SCENE_SPHERES || scene->question == QUESTION_FULL)
         return;
     const int overlap = in->kind == SCENE_OVERLAP;
     side *loop = add_plain(u, scene, plain, overlap ? "ericson" : "soa", in, out);
     if (loop == NULL)
         return;
+    if (!overlap)
+        loop->row.bytes = question_bytes(QUESTION_FIRST);
     rivals_run_plain(loop);
     truth_judge(&u->truth, overlap ? out->bytes.column[0] : NULL, out->numbers.column[0], NULL, &loop->row);
     if (overlap)

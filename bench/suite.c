@@ -258,7 +258,8 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
 
 static void measure_sides(suite *u, const suite_scene *scene)
 {
-    const measure_plan plan = {u->settings->quick ? 3 : 7, u->settings->quick ? 0.004 : 0.02, 0.03};
+    const int quick = u->settings->quick;
+    const measure_plan plan = {quick ? 3 : 7, quick ? 0.004 : 0.02, quick ? 0.02 : 0.03};
     measure_side runs[SIDES_MAX];
     measurement *m = malloc(sizeof *m);
 
@@ -291,7 +292,8 @@ static int has_peers(const suite *u, const suite_scene *scene)
     if (scene->type == TYPE_PAIRS &&
         (scene->count <= CACHED || question_shapes[scene->question].scene == SCENE_SPHERES))
         return 0;
-    return listed && scene->question != QUESTION_FULL && (u->settings->accuracies & 1);
+    return listed && scene->question != QUESTION_FULL && scene->question != QUESTION_AXES &&
+           (u->settings->accuracies & 1);
 }
 
 /* The reference looks at every triangle. */
@@ -322,7 +324,8 @@ static void run_pairs(suite *u, const suite_scene *scene, size_t count)
         rivals_add_plain(u, scene, &in, &out);
     for (int i = 0; i < u->count; i++) {
         u->sides[i].row.queries = (double)count;
-        u->sides[i].row.bytes = question_bytes(scene->question);
+        if (!(u->sides[i].row.bytes > 0.0))
+            u->sides[i].row.bytes = question_bytes(scene->question);
     }
     if (has_peers(u, scene))
         rivals_add_peers(u, scene, (peer_task){.in = scene_in(&in), .count = count});

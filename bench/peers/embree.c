@@ -16,6 +16,7 @@ typedef struct session {
     RTCDevice device;
     RTCScene scene;
     float largest_radius;
+    float (*corners)[9]; /* of each triangle, side by side */
 } session;
 
 /* What the callback learns about the query on its way. */
@@ -31,6 +32,7 @@ static void close_session(void *state)
     if (s->scene != NULL)
         rtcReleaseScene(s->scene);
     rtcReleaseDevice(s->device);
+    free(s->corners);
     free(s);
 }
 
@@ -103,6 +105,21 @@ static void bound_triangle(const struct RTCBoundsFunctionArguments *args)
     *args->bounds_o = (struct RTCBounds){low[0], low[1], low[2], 0.0f, high[0], high[1], high[2], 0.0f};
 }
 
+/* Does the box of the way so far miss that of the triangle? Embree's boxes are made for the largest sphere. */
+static int is_apart(const struct RTCRay *ray, float r, const float *p)
+{
+    const float start[3] = {ray->org_x, ray->org_y, ray->org_z};
+    const float way[3] = {ray->dir_x, ray->dir_y, ray->dir_z};
+    int apart = 0;
+    for (int k = 0; k < 3; k++) {
+        const float end = start[k] + way[k] * ray->tfar;
+        const float low = start[k] < end ? start[k] : end, high = start[k] < end ? end : start[k];
+        const float small = p[k] < p[k + 3] ? p[k] : p[k + 3], large = p[k] < p[k + 3] ? p[k + 3] : p[k];
+        apart |= ((p[k + 6] < small ? p[k + 6] : small) > high + r) | ((p[k + 6] > large ? p[k + 6] : large) < low - r);
+    }
+    return apart;
+}
+
 static plain_v3 vector(const float *p)
 {
     return (plain_v3){p[0], p[1], p[2]};
@@ -116,11 +133,13 @@ static void sweep_triangle(const struct RTCIntersectFunctionNArguments *args)
     struct RTCHit *hit = &((struct RTCRayHit *)(void *)args->rayhit)->hit;
     if (!args->valid[0])
         return;
+    const float *p = s->corners[args->primID];
     float time = ray->tfar;
+    if (is_apart(ray, context->radius, p))
+        return;
     if (plain_sweep((plain_v3){ray->org_x, ray->org_y, ray->org_z}, context->radius,
-                    (plain_v3){ray->dir_x, ray->dir_y, ray->dir_z}, vector(corner(&s->task, args->primID, 0)),
-                    vector(corner(&s->task, args->primID, 1)), vector(corner(&s->task, args->primID, 2)), &time)) {
-        ray->tfar = time;
+                    (plain_v3){ray->dir_x, ray->dir_y, ray->dir_z}, vector(p), vector(p + 3), vector(p + 6), &time)) {
+        ray->tfar = time > 0.0f ? time : -HUGE_VALF; /* contact at the start: nothing is before it */
         hit->primID = args->primID;
         hit->geomID = args->geomID;
     }
@@ -141,6 +160,13 @@ static void *open_user(const peer_task *task)
 
     if (s == NULL)
         return NULL;
+    s->corners = malloc(task->triangle_count * sizeof *s->corners);
+    if (s->corners == NULL) {
+        close_session(s);
+        return NULL;
+    }
+    for (size_t i = 0; i < 3 * task->triangle_count; i++)
+        memcpy(s->corners[i / 3] + 3 * (i % 3), task->vertices + 3 * (size_t)task->indices[i], 3 * sizeof(float));
     for (size_t i = 0; i < task->count; i++)
         s->largest_radius = fmaxf(s->largest_radius, task->in[6][i]);
     RTCGeometry shape = rtcNewGeometry(s->device, RTC_GEOMETRY_TYPE_USER);
@@ -178,7 +204,7 @@ static void run_rays(void *state, size_t count)
         };
         context.radius = in[6][i];
         rtcIntersect1(s->scene, &context.base, &query);
-        s->task.time[i] = query.hit.geomID != RTC_INVALID_GEOMETRY_ID ? query.ray.tfar : HUGE_VALF;
+        s->task.time[i] = query.hit.geomID != RTC_INVALID_GEOMETRY_ID ? fmaxf(query.ray.tfar, 0.0f) : HUGE_VALF;
     }
 }
 
