@@ -36,17 +36,16 @@ static int find_module(char *out, size_t size)
     return 0;
 }
 
-/* The library is never closed: OpenMP and TBB threads of a peer may live on in it. */
-static peer_list_fn *open_module(const bench_listener *listener)
+/* NULL and a note if it is there and does not load. It is never closed: threads of its libraries may live on in it. */
+static peer_list_fn *open_module(const char *path, const bench_listener *listener)
 {
-    char path[2 * PATH_MAX], text[3 * PATH_MAX];
+    char text[3 * PATH_MAX];
     peer_list_fn *list = NULL;
-    if (!find_module(path, sizeof path))
-        return NULL;
     void *const module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void *const symbol = module != NULL ? dlsym(module, "carom_peer") : NULL;
+
     if (symbol == NULL) {
-        snprintf(text, sizeof text, "No peers: %s", dlerror());
+        snprintf(text, sizeof text, "Embree, Bullet and FCL are not measured: %s", dlerror());
         listener->note(listener->user, text);
         return NULL;
     }
@@ -54,19 +53,25 @@ static peer_list_fn *open_module(const bench_listener *listener)
     return list;
 }
 
+static void note_absent(const bench_listener *listener, peer_list_fn *list, const char *library)
+{
+    char text[128];
+
+    for (size_t k = 0; list != NULL && list(k) != NULL; k++)
+        if (!strcmp(list(k)->library, library))
+            return;
+    snprintf(text, sizeof text, "%s is not measured: not in this build", library);
+    listener->note(listener->user, text);
+}
+
 peer_list_fn *peers_load(const bench_listener *listener)
 {
     static const char *const libraries[] = {"Embree", "Bullet", "FCL"};
-    peer_list_fn *const list = open_module(listener);
+    char path[2 * PATH_MAX];
+    const int found = find_module(path, sizeof path);
+    peer_list_fn *const list = found ? open_module(path, listener) : NULL;
 
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
-        int found = 0;
-        for (size_t k = 0; list != NULL && list(k) != NULL; k++)
-            found |= !strcmp(list(k)->library, libraries[i]);
-        char text[128];
-        snprintf(text, sizeof text, "%s is not measured: not in this build", libraries[i]);
-        if (!found)
-            listener->note(listener->user, text);
-    }
+    for (size_t i = 0; (list != NULL || !found) && i < sizeof libraries / sizeof libraries[0]; i++)
+        note_absent(listener, list, libraries[i]);
     return list;
 }

@@ -92,10 +92,10 @@ static peer_question question_of(const suite_scene *scene)
 }
 
 /* The queries that are judged are asked twice, the second time to see how many are asked in a run: no more than take
- * some tenths of a second. 0: even these take too long. */
+ * a tenth of a second. 0: even these take too long. */
 static size_t count_for(const suite *u, const peer *p, void *state, const peer_task *task)
 {
-    const double budget = u->settings->quick ? 0.02 : 0.15, patience = 3.0;
+    const double budget = u->settings->quick ? 0.02 : 0.1, patience = 2.0;
     const size_t few = u->truth.count > 0 ? u->truth.count : task->count;
     double start = measure_now();
 

@@ -75,10 +75,12 @@ static way_box box_of_way(const ref_sweep_case *ball, double t_max)
 
 static int is_outside(const ref_sweep_case *c, const way_box *box)
 {
-    for (int k = 0; k < 3; k++)
-        if ((double)fmaxf(fmaxf(c->p[0][k], c->p[1][k]), c->p[2][k]) < box->lo[k] ||
-            (double)fminf(fminf(c->p[0][k], c->p[1][k]), c->p[2][k]) > box->hi[k])
+    for (int k = 0; k < 3; k++) {
+        const double p0 = (double)c->p[0][k], p1 = (double)c->p[1][k], p2 = (double)c->p[2][k];
+        if ((p0 < box->lo[k] && p1 < box->lo[k] && p2 < box->lo[k]) ||
+            (p0 > box->hi[k] && p1 > box->hi[k] && p2 > box->hi[k]))
             return 1;
+    }
     return 0;
 }
 
