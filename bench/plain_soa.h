@@ -22,7 +22,8 @@ PLAIN_INLINE float plain_soa_root(float a, float b, float c)
 {
     const float under = b * b - a * c;
     const float t = (-b - __builtin_sqrtf(plain_most(under, 0.0f))) / plain_most(a, 1e-37f);
-    const float later = (b < 0.0f) & (under >= 0.0f) ? t : PLAIN_NEVER;
+    const int ahead = b < 0.0f, real = under >= 0.0f;
+    const float later = (ahead & real) ? t : PLAIN_NEVER;
 
     return c <= 0.0f ? 0.0f : later;
 }
@@ -34,8 +35,9 @@ PLAIN_INLINE float plain_soa_edge(plain_v3 p, plain_v3 edge, plain_v3 v, float v
     const float ee = plain_dot(edge, edge), ev = plain_dot(edge, v), ep = plain_dot(edge, p);
     const float t = plain_soa_root(ee * vv - ev * ev, ev * ep - ee * pv, ee * c - ep * ep);
     const float foot = t * ev - ep;
+    const int behind_one = foot >= 0.0f, before_other = foot <= ee;
 
-    return plain_least(plain_soa_root(vv, -pv, c), (foot >= 0.0f) & (foot <= ee) ? t : PLAIN_NEVER);
+    return plain_least(plain_soa_root(vv, -pv, c), (behind_one & before_other) ? t : PLAIN_NEVER);
 }
 
 /* Which side of an edge is q on? */
@@ -56,8 +58,10 @@ PLAIN_INLINE float plain_soa_sweep(plain_v3 start, float r, plain_v3 v, plain_v3
     const float closing = height < 0.0f ? speed : -speed;
     const float t = gap <= 0.0f ? 0.0f : gap / plain_most(closing, 1e-37f);
     const plain_v3 q = plain_sub(plain_mul(v, t), plain_mul(n, (height + t * speed) / plain_most(nn, 1e-37f)));
-    const int inside = (plain_soa_side(a, ab, q, n) >= 0.0f) & (plain_soa_side(b, bc, q, n) >= 0.0f) &
-                       (plain_soa_side(c, ca, q, n) >= 0.0f) & (nn > 0.0f) & ((gap <= 0.0f) | (closing > 0.0f));
+    const int left_ab = plain_soa_side(a, ab, q, n) >= 0.0f, left_bc = plain_soa_side(b, bc, q, n) >= 0.0f;
+    const int left_ca = plain_soa_side(c, ca, q, n) >= 0.0f, flat = nn > 0.0f;
+    const int within = gap <= 0.0f, nearing = closing > 0.0f;
+    const int inside = left_ab & left_bc & left_ca & flat & (within | nearing);
     const float face = inside ? t : PLAIN_NEVER;
 
     return plain_least(plain_least(face, plain_soa_edge(a, ab, v, vv, rr)),
