@@ -35,6 +35,7 @@ typedef struct bench_row {
     double integers;                  /* share of the queries that exact mode settled in integers */
     int same;                         /* 1: the bits of the first subject; 0: others; -1: not to be compared */
     uint64_t other;                   /* a peer: answers that are not carom's */
+    double size;                      /* what a series goes over: queries, triangles, threads, rows of a chunk */
 } bench_row;
 
 /* What one core does, measured in the same run by plain loops for its best instruction set; per second. */

@@ -172,7 +172,8 @@ static side *add_side(suite *u, const suite_scene *scene, int who, int exact, co
         return NULL;
     side *s = &u->sides[u->count++];
     *s = (side){.subject = who, .exact = exact};
-    s->row = (bench_row){.threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1};
+    s->row = (bench_row){
+        .threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1, .size = (double)NAN};
     s->row.upload = s->row.compute = s->row.download = s->row.integers = (double)NAN;
     snprintf(s->row.scene, sizeof s->row.scene, "%s", scene->name);
     snprintf(s->row.name, sizeof s->row.name, "%s/%s/%s/%s/threads:%u", scene->name, exact ? "exact" : "fast", backend,

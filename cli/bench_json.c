@@ -31,17 +31,17 @@ static void cpu_name(char *out, size_t size)
         fclose(from);
 }
 
-void bench_json_begin(bench_json *json, const bench_settings *settings, output *shown)
+void bench_json_begin(bench_json *json, int quick)
 {
-    char cpu[256];
-    double load[1];
+    const time_t now = time(NULL);
+    struct tm utc;
 
-    *json = (bench_json){.quick = settings->quick};
-    cpu_name(cpu, sizeof cpu);
-    output_format(shown, "%s, %ld processors; carom %s of %s; %s\n", cpu, sysconf(_SC_NPROCESSORS_ONLN),
-                  carom_version(), CAROM_BENCH_COMMIT, CAROM_BENCH_COMPILER);
-    if (getloadavg(load, 1) == 1 && load[0] > 0.3)
-        output_format(shown, "the load is %.2f: other programs run, and the times are not to be believed\n", load[0]);
+    *json = (bench_json){.quick = quick, .processors = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    cpu_name(json->cpu, sizeof json->cpu);
+    snprintf(json->commit, sizeof json->commit, "%s", CAROM_BENCH_COMMIT);
+    snprintf(json->compiler, sizeof json->compiler, "%s", CAROM_BENCH_COMPILER);
+    snprintf(json->flags, sizeof json->flags, "%s", CAROM_BENCH_FLAGS);
+    strftime(json->date, sizeof json->date, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
 }
 
 void bench_json_limits(bench_json *json, const bench_limits *limits)
@@ -98,32 +98,29 @@ static void put_number(output *out, const char *name, double value)
         output_format(out, ", \"%s\": %.9g", name, value);
 }
 
+static void put_line(output *out, const char *name, const char *text)
+{
+    output_text(out, "    ");
+    put_string(out, name, text);
+    output_text(out, ",\n");
+}
+
 static void put_context(output *out, const bench_json *json)
 {
-    char text[256];
-    const time_t now = time(NULL);
-    struct tm utc;
     double load[3];
 
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
-    output_text(out, "{\n  \"context\": {\n    ");
-    put_string(out, "date", text);
-    output_text(out, ",\n    ");
-    put_string(out, "executable", "carom bench");
-    output_format(out, ",\n    \"num_cpus\": %ld,\n    ", sysconf(_SC_NPROCESSORS_ONLN));
-    cpu_name(text, sizeof text);
-    put_string(out, "cpu", text);
+    output_text(out, "{\n  \"context\": {\n");
+    put_line(out, "date", json->date);
+    put_line(out, "executable", "carom bench");
+    output_format(out, "    \"num_cpus\": %d,\n", json->processors);
+    put_line(out, "cpu", json->cpu);
     if (getloadavg(load, 3) == 3)
-        output_format(out, ",\n    \"load_avg\": [%.2f, %.2f, %.2f]", load[0], load[1], load[2]);
-    output_text(out, ",\n    ");
-    put_string(out, "library_version", carom_version());
-    output_text(out, ",\n    ");
-    put_string(out, "commit", CAROM_BENCH_COMMIT);
-    output_text(out, ",\n    ");
-    put_string(out, "compiler", CAROM_BENCH_COMPILER);
-    output_text(out, ",\n    ");
-    put_string(out, "flags", CAROM_BENCH_FLAGS);
-    output_format(out, ",\n    \"quick\": %s,\n    ", json->quick ? "true" : "false");
+        output_format(out, "    \"load_avg\": [%.2f, %.2f, %.2f],\n", load[0], load[1], load[2]);
+    put_line(out, "library_version", carom_version());
+    put_line(out, "commit", json->commit);
+    put_line(out, "compiler", json->compiler);
+    put_line(out, "flags", json->flags);
+    output_format(out, "    \"quick\": %s,\n    ", json->quick ? "true" : "false");
     put_string(out, "not_measured", json->notes != NULL ? json->notes : "");
     if (json->limits.isa != NULL) {
         output_text(out, ",\n    \"one_core\": {");
@@ -160,6 +157,7 @@ static void put_row(output *out, const bench_row *r)
     put_number(out, "download_ns_per_query", r->download / r->queries * 1e9);
     put_number(out, "share_of_limit", r->share);
     put_number(out, "in_integers", r->integers);
+    put_number(out, "scaling_size", r->size);
     if (r->limit != NULL) {
         output_text(out, ", ");
         put_string(out, "limit", r->limit);

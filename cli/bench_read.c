@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* An earlier result of carom bench, read back. */
+#include "bench_json.h"
+#include "cli.h"
+
+#ifndef CAROM_HAVE_JANSSON
+
+int bench_json_read(bench_json *json, const char *path)
+{
+    (void)json;
+    return cli_refuse(EXIT_WORK, "%s: this build cannot read JSON (no jansson; Debian: libjansson-dev)", path);
+}
+
+#else
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static double number(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void text(char *out, size_t size, const json_t *object, const char *name)
+{
+    const char *value = json_string_value(json_object_get(object, name));
+
+    snprintf(out, size, "%s", value != NULL ? value : "unknown");
+}
+
+/* One of the words that rows point at. */
+static const char *limit_word(const json_t *row)
+{
+    static const char *const words[] = {"memory", "divider"};
+    const char *value = json_string_value(json_object_get(row, "limit"));
+
+    for (size_t i = 0; value != NULL && i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(value, words[i]))
+            return words[i];
+    return NULL;
+}
+
+/* A row without a name or a time is none: another program's. */
+static int read_row(const json_t *from, bench_row *out)
+{
+    const json_t *same = json_object_get(from, "same_bits");
+    const double each = number(from, "ns_per_query"), batch = number(from, "real_time");
+    const char *name = json_string_value(json_object_get(from, "name"));
+
+    if (name == NULL || !(each > 0.0) || !(batch > 0.0) || strlen(name) >= sizeof out->name)
+        return 0;
+    const double queries = batch / each, per_query = queries * 1e-9, threads = number(from, "threads");
+    const double rounds = number(from, "repetitions"), bytes = number(from, "bytes_per_second");
+    const double other = number(from, "other_answers");
+    *out = (bench_row){
+        .threads = threads >= 1.0 && threads < 1e6 ? (uint32_t)threads : 1,
+        .rounds = rounds >= 1.0 && rounds < 1e6 ? (int)rounds : 1,
+        .queries = queries,
+        .bytes = isfinite(bytes) ? bytes * each * 1e-9 : 0.0,
+        .median = batch * 1e-9,
+        .cpu = number(from, "cpu_time") * 1e-9,
+        .best = number(from, "best_ns_per_query") * per_query,
+        .spread = number(from, "spread") * batch * 1e-9,
+        .over_fast = number(from, "over_fast"),
+        .upload = number(from, "upload_ns_per_query") * per_query,
+        .compute = number(from, "compute_ns_per_query") * per_query,
+        .download = number(from, "download_ns_per_query") * per_query,
+        .share = number(from, "share_of_limit"),
+        .limit = limit_word(from),
+        .integers = number(from, "in_integers"),
+        .same = json_is_boolean(same) ? json_is_true(same) : -1,
+        .other = other > 0.0 && other < 0x1p53 ? (uint64_t)other : 0,
+        .size = number(from, "scaling_size"),
+    };
+    snprintf(out->name, sizeof out->name, "%s", name);
+    snprintf(out->scene, sizeof out->scene, "%.*s", (int)strcspn(name, "/"), name);
+    return 1;
+}
+
+static int read_rows(bench_json *json, const json_t *rows, const char *path)
+{
+    size_t i;
+    const json_t *row;
+
+    json_array_foreach(rows, i, row)
+    {
+        bench_row r;
+        if (!read_row(row, &r))
+            return cli_refuse(EXIT_WORK, "%s: benchmark %zu has no name or no ns_per_query: not from carom bench", path,
+                              i + 1);
+        if (!bench_json_row(json, &r))
+            return cli_no_memory();
+    }
+    return EXIT_DONE;
+}
+
+static int read_context(bench_json *json, const json_t *context, const char *path)
+{
+    const json_t *core = json_object_get(context, "one_core");
+    const char *notes = json_string_value(json_object_get(context, "not_measured"));
+    const double processors = number(context, "num_cpus");
+
+    if (!json_is_object(context))
+        return cli_refuse(EXIT_WORK, "%s: no context: not from carom bench", path);
+    text(json->cpu, sizeof json->cpu, context, "cpu");
+    text(json->commit, sizeof json->commit, context, "commit");
+    text(json->compiler, sizeof json->compiler, context, "compiler");
+    text(json->flags, sizeof json->flags, context, "flags");
+    text(json->date, sizeof json->date, context, "date");
+    json->quick = json_is_true(json_object_get(context, "quick"));
+    json->processors = processors >= 1.0 && processors < 1e6 ? (int)processors : 1;
+    if (json_is_object(core)) {
+        text(json->isa, sizeof json->isa, core, "isa");
+        json->limits =
+            (bench_limits){json->isa, number(core, "triad_bytes_per_second"), number(core, "multiply_adds_per_second"),
+                           number(core, "divisions_per_second"), number(core, "roots_per_second")};
+    }
+    return notes == NULL || *notes == '\0' || bench_json_note(json, notes) ? EXIT_DONE : cli_no_memory();
+}
+
+int bench_json_read(bench_json *json, const char *path)
+{
+    json_error_t why;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+
+    *json = (bench_json){0};
+    if (root == NULL)
+        return why.line > 0 ? cli_refuse(EXIT_WORK, "%s:%d: %s", path, why.line, why.text)
+                            : cli_refuse(EXIT_WORK, "%s: %s", path, why.text);
+    int status = read_context(json, json_object_get(root, "context"), path);
+    const json_t *rows = json_object_get(root, "benchmarks");
+    if (status == EXIT_DONE && !json_is_array(rows))
+        status = cli_refuse(EXIT_WORK, "%s: no list of benchmarks: not from carom bench", path);
+    if (status == EXIT_DONE)
+        status = read_rows(json, rows, path);
+    json_decref(root);
+    if (status != EXIT_DONE)
+        bench_json_end(json);
+    return status;
+}
+
+#endif
