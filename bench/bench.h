@@ -44,9 +44,10 @@ typedef struct bench_limits {
     double triad_bytes, multiply_adds, divisions, roots;
 } bench_limits;
 
-/* Where a run tells what it finds, in order: limits, then facts and rows as they come. */
+/* Where a run tells what it finds, in order: devices, limits, then facts and rows as they come. */
 typedef struct bench_listener {
     void *user;
+    void (*device)(void *user, const carom_device_info *device); /* one that is measured */
     void (*limits)(void *user, const bench_limits *limits);
     void (*note)(void *user, const char *text); /* what is not measured, and why */
     void (*scene)(void *user, const char *name, const char *what);

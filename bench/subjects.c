@@ -83,6 +83,7 @@ static void add_device(subjects *s, const carom_device_info *device, const bench
     out->threads = device->compute_units;
     snprintf(out->backend, sizeof out->backend, "opencl");
     slug(out->what, sizeof out->what, device->name);
+    listener->device(listener->user, device);
 }
 
 static void add_devices(subjects *s, const bench_settings *settings, const bench_listener *listener)

@@ -29,6 +29,13 @@ static void show_limits(output *out, const bench_limits *l)
                   l->isa, l->triad_bytes * 1e-9, l->multiply_adds * 1e-9, l->divisions * 1e-9, l->roots * 1e-9);
 }
 
+static void tell_device(void *user, const carom_device_info *device)
+{
+    session *s = user;
+    output_format(s->out, "device %u: %s, driver %s\n", device->index, device->name, device->driver);
+    bench_json_device(&s->json, device);
+}
+
 static void tell_limits(void *user, const bench_limits *l)
 {
     session *s = user;
@@ -147,7 +154,7 @@ static void show_head(session *s)
 static int take_run(session *s, const cli_options *options)
 {
     const bench_settings settings = settings_of(options);
-    const bench_listener listener = {s, tell_limits, tell_note, tell_scene, tell_row};
+    const bench_listener listener = {s, tell_device, tell_limits, tell_note, tell_scene, tell_row};
     double load[1];
 
     bench_json_begin(&s->json, settings.quick);

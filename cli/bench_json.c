@@ -44,6 +44,12 @@ void bench_json_begin(bench_json *json, int quick)
     strftime(json->date, sizeof json->date, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
 }
 
+void bench_json_device(bench_json *json, const carom_device_info *device)
+{
+    if (json->device_count < BENCH_DEVICES)
+        json->devices[json->device_count++] = *device;
+}
+
 void bench_json_limits(bench_json *json, const bench_limits *limits)
 {
     json->limits = *limits;
@@ -105,6 +111,21 @@ static void put_line(output *out, const char *name, const char *text)
     output_text(out, ",\n");
 }
 
+static void put_devices(output *out, const bench_json *json)
+{
+    output_text(out, "    \"devices\": [");
+    for (int i = 0; i < json->device_count; i++) {
+        output_text(out, i > 0 ? ", {" : "{");
+        put_string(out, "name", json->devices[i].name);
+        output_text(out, ", ");
+        put_string(out, "platform", json->devices[i].platform);
+        output_text(out, ", ");
+        put_string(out, "driver", json->devices[i].driver);
+        output_text(out, "}");
+    }
+    output_text(out, "],\n");
+}
+
 static void put_context(output *out, const bench_json *json)
 {
     double load[3];
@@ -116,6 +137,7 @@ static void put_context(output *out, const bench_json *json)
     put_line(out, "cpu", json->cpu);
     if (getloadavg(load, 3) == 3)
         output_format(out, "    \"load_avg\": [%.2f, %.2f, %.2f],\n", load[0], load[1], load[2]);
+    put_devices(out, json);
     put_line(out, "library_version", carom_version());
     put_line(out, "commit", json->commit);
     put_line(out, "compiler", json->compiler);
