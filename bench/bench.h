@@ -31,23 +31,32 @@ typedef struct bench_row {
     double over_fast; /* exact: median of the rounds' ratios to fast by the same subject */
     double upload, compute, download; /* of the fastest run on a device */
     double share;                     /* of the limit that is nearest */
-    const char *limit;                /* which: "memory", "divider" */
+    const char *limit;                /* which: "memory", "divider", "device memory" */
     double integers;                  /* share of the queries that exact mode settled in integers */
     int same;                         /* 1: the bits of the first subject; 0: others; -1: not to be compared */
     uint64_t other;                   /* a peer: answers that are not carom's */
     double size;                      /* what a series goes over: queries, triangles, threads, rows of a chunk */
 } bench_row;
 
-/* What one core does, measured in the same run by plain loops for its best instruction set; per second. */
+/* What so many threads do, measured in the same run by plain loops for the best instruction set; per second. */
+enum { BENCH_LIMITS = 2 }; /* of one thread, of all */
 typedef struct bench_limits {
-    const char *isa;
+    char isa[16];
+    uint32_t threads;
     double triad_bytes, multiply_adds, divisions, roots;
 } bench_limits;
+
+/* What moving bytes to, from and within a device reaches, measured in the same run; bytes per second, a copy's read and
+ * write both counted. 0: not measured. */
+typedef struct bench_device {
+    carom_device_info info;
+    double write_bytes, read_bytes, copy_bytes;
+} bench_device;
 
 /* Where a run tells what it finds, in order: devices, limits, then facts and rows as they come. */
 typedef struct bench_listener {
     void *user;
-    void (*device)(void *user, const carom_device_info *device); /* one that is measured */
+    void (*device)(void *user, const bench_device *device); /* one that is measured */
     void (*limits)(void *user, const bench_limits *limits);
     void (*note)(void *user, const char *text); /* what is not measured, and why */
     void (*scene)(void *user, const char *name, const char *what);

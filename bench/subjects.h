@@ -12,6 +12,7 @@ typedef struct subject {
     char what[40];   /* the instruction set, or the device's name in letters, digits and dashes */
     uint32_t threads;
     carom_isa isa;
+    double copy_bytes; /* of a device: what copies within it reach, per second; 0: not known */
     carom_context *context;
 } subject;
 

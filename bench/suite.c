@@ -84,7 +84,8 @@ typedef struct suite {
     const bench_settings *settings;
     const bench_listener *listener;
     subjects subjects;
-    bench_limits limits;
+    bench_limits limits[BENCH_LIMITS];
+    int limit_count;
     side sides[SIDES_MAX];
     int count;
 } suite;
@@ -247,14 +248,23 @@ static void fill_device_times(side *s, const carom_stats *fastest)
         s->row.integers = (double)fastest->by_integers / (double)fastest->queries;
 }
 
-/* The nearest limit of one core; for one thread of the instruction set that the limits were measured with. */
+/* The nearest limit of so many threads; for the instruction set that the limits were measured with. Of a device: its
+ * kernels against copies of as many bytes. */
 static void fill_limit(const suite *u, side *s, const suite_scene *scene)
 {
     const question_shape *shape = &question_shapes[scene->question];
-    const bench_limits *l = &u->limits;
+    const bench_limits *l = NULL;
 
-    if (scene->type != TYPE_PAIRS || s->subject < 0 || s->row.threads != 1 || l->triad_bytes <= 0.0 ||
-        strcmp(u->subjects.list[s->subject].what, l->isa) != 0)
+    if (scene->type == TYPE_PAIRS && s->subject >= 0 && isfinite(s->row.compute) &&
+        u->subjects.list[s->subject].copy_bytes > 0.0) {
+        s->row.limit = "device memory";
+        s->row.share = s->row.bytes * s->row.queries / u->subjects.list[s->subject].copy_bytes / s->row.compute;
+        return;
+    }
+    for (int i = 0; i < u->limit_count && s->subject >= 0; i++)
+        if (u->limits[i].threads == s->row.threads && !strcmp(u->subjects.list[s->subject].what, u->limits[i].isa))
+            l = &u->limits[i];
+    if (scene->type != TYPE_PAIRS || l == NULL)
         return;
     const double pair = s->row.median / s->row.queries;
     const double memory = scene->count > CACHED ? s->row.bytes / l->triad_bytes : 0.0;
@@ -407,6 +417,27 @@ static void run_mesh(suite *u, const suite_scene *scene, size_t count)
     mesh_scene_free(&shape);
 }
 
+/* Of the best instruction set: with as many threads as its subjects have. */
+static void measure_limits(suite *u)
+{
+    const subject *best = NULL;
+
+    for (int i = 0; i < u->subjects.count; i++)
+        if (!strcmp(u->subjects.list[i].backend, "cpu"))
+            best = &u->subjects.list[i];
+    for (int i = 0; i < u->subjects.count && best != NULL; i++) {
+        const subject *s = &u->subjects.list[i];
+        if (strcmp(s->backend, "cpu") != 0 || s->isa != best->isa || u->limit_count == BENCH_LIMITS)
+            continue;
+        bench_limits *l = &u->limits[u->limit_count];
+        *l = limits_measure(s->isa, s->threads, u->settings->quick);
+        if (l->triad_bytes <= 0.0)
+            return;
+        u->limit_count++;
+        u->listener->limits(u->listener->user, l);
+    }
+}
+
 int bench_run(const bench_settings *settings, const bench_listener *listener)
 {
     suite *u = calloc(1, sizeof *u);
@@ -416,11 +447,7 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     u->settings = settings;
     u->listener = listener;
     subjects_open(&u->subjects, settings, listener);
-    for (int i = u->subjects.count - 1; i >= 0 && u->limits.isa == NULL; i--)
-        if (!strcmp(u->subjects.list[i].backend, "cpu"))
-            u->limits = limits_measure(u->subjects.list[i].isa, settings->quick);
-    if (u->limits.triad_bytes > 0.0)
-        listener->limits(listener->user, &u->limits);
+    measure_limits(u);
     for (size_t i = 0; i < SCENE_COUNT && u->subjects.count > 0; i++) {
         const size_t count = settings->quick ? scenes[i].quick_count : scenes[i].count;
         if (!is_chosen(settings->scenes, scenes[i].name))

@@ -24,15 +24,23 @@ typedef struct session {
 
 static void show_limits(output *out, const bench_limits *l)
 {
-    output_format(out,
-                  "one core, %s: %.1f GB/s (a = b + s c), %.1f G multiply-adds/s, %.2f G divisions/s, %.2f G roots/s\n",
-                  l->isa, l->triad_bytes * 1e-9, l->multiply_adds * 1e-9, l->divisions * 1e-9, l->roots * 1e-9);
+    output_format(
+        out, "%u thread%s, %s: %.1f GB/s (a = b + s c), %.1f G multiply-adds/s, %.2f G divisions/s, %.2f G roots/s\n",
+        l->threads, l->threads == 1 ? "" : "s", l->isa, l->triad_bytes * 1e-9, l->multiply_adds * 1e-9,
+        l->divisions * 1e-9, l->roots * 1e-9);
 }
 
-static void tell_device(void *user, const carom_device_info *device)
+static void show_device(output *out, const bench_device *d)
+{
+    output_format(out, "device %u: %s, driver %s: %.1f GB/s from the host, %.1f to it, %.1f for copies within\n",
+                  d->info.index, d->info.name, d->info.driver, d->write_bytes * 1e-9, d->read_bytes * 1e-9,
+                  d->copy_bytes * 1e-9);
+}
+
+static void tell_device(void *user, const bench_device *device)
 {
     session *s = user;
-    output_format(s->out, "device %u: %s, driver %s\n", device->index, device->name, device->driver);
+    show_device(s->out, device);
     bench_json_device(&s->json, device);
 }
 
@@ -186,8 +194,10 @@ static int take_file(session *s, const char *path)
         return status;
     output_format(s->out, "%s, taken %s\n", path, s->json.date);
     show_head(s);
-    if (s->json.limits.isa != NULL)
-        show_limits(s->out, &s->json.limits);
+    for (int i = 0; i < s->json.device_count; i++)
+        show_device(s->out, &s->json.devices[i]);
+    for (int i = 0; i < s->json.limit_count; i++)
+        show_limits(s->out, &s->json.limits[i]);
     if (s->json.notes != NULL)
         output_format(s->out, "%s\n", s->json.notes);
     for (size_t i = 0; i < s->json.row_count; i++) {

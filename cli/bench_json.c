@@ -44,7 +44,7 @@ void bench_json_begin(bench_json *json, int quick)
     strftime(json->date, sizeof json->date, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
 }
 
-void bench_json_device(bench_json *json, const carom_device_info *device)
+void bench_json_device(bench_json *json, const bench_device *device)
 {
     if (json->device_count < BENCH_DEVICES)
         json->devices[json->device_count++] = *device;
@@ -52,7 +52,8 @@ void bench_json_device(bench_json *json, const carom_device_info *device)
 
 void bench_json_limits(bench_json *json, const bench_limits *limits)
 {
-    json->limits = *limits;
+    if (json->limit_count < BENCH_LIMITS)
+        json->limits[json->limit_count++] = *limits;
 }
 
 int bench_json_note(bench_json *json, const char *text)
@@ -115,13 +116,17 @@ static void put_devices(output *out, const bench_json *json)
 {
     output_text(out, "    \"devices\": [");
     for (int i = 0; i < json->device_count; i++) {
+        const bench_device *d = &json->devices[i];
         output_text(out, i > 0 ? ", {" : "{");
-        put_string(out, "name", json->devices[i].name);
+        put_string(out, "name", d->info.name);
         output_text(out, ", ");
-        put_string(out, "platform", json->devices[i].platform);
+        put_string(out, "platform", d->info.platform);
         output_text(out, ", ");
-        put_string(out, "driver", json->devices[i].driver);
-        output_text(out, "}");
+        put_string(out, "driver", d->info.driver);
+        put_number(out, "write_bytes_per_second", d->write_bytes);
+        put_number(out, "read_bytes_per_second", d->read_bytes);
+        put_number(out, "copy_bytes_per_second", d->copy_bytes);
+        output_char(out, '}');
     }
     output_text(out, "],\n");
 }
@@ -144,16 +149,18 @@ static void put_context(output *out, const bench_json *json)
     put_line(out, "flags", json->flags);
     output_format(out, "    \"quick\": %s,\n    ", json->quick ? "true" : "false");
     put_string(out, "not_measured", json->notes != NULL ? json->notes : "");
-    if (json->limits.isa != NULL) {
-        output_text(out, ",\n    \"one_core\": {");
-        put_string(out, "isa", json->limits.isa);
-        put_number(out, "triad_bytes_per_second", json->limits.triad_bytes);
-        put_number(out, "multiply_adds_per_second", json->limits.multiply_adds);
-        put_number(out, "divisions_per_second", json->limits.divisions);
-        put_number(out, "roots_per_second", json->limits.roots);
-        output_text(out, "}");
+    output_text(out, ",\n    \"limits\": [");
+    for (int i = 0; i < json->limit_count; i++) {
+        const bench_limits *l = &json->limits[i];
+        output_format(out, "%s{\"threads\": %u, ", i > 0 ? ", " : "", l->threads);
+        put_string(out, "isa", l->isa);
+        put_number(out, "triad_bytes_per_second", l->triad_bytes);
+        put_number(out, "multiply_adds_per_second", l->multiply_adds);
+        put_number(out, "divisions_per_second", l->divisions);
+        put_number(out, "roots_per_second", l->roots);
+        output_char(out, '}');
     }
-    output_text(out, "\n  },\n  \"benchmarks\": [\n");
+    output_text(out, "]\n  },\n  \"benchmarks\": [\n");
 }
 
 static void put_row(output *out, const bench_row *r)

@@ -13,17 +13,17 @@ typedef struct bench_json {
     bench_row *rows;
     size_t row_count, row_room;
     char *notes; /* joined by newlines */
-    carom_device_info devices[BENCH_DEVICES];
+    bench_device devices[BENCH_DEVICES];
     int device_count;
-    bench_limits limits;
-    char isa[16]; /* of the limits, if they were read */
+    bench_limits limits[BENCH_LIMITS];
+    int limit_count;
     char cpu[128], commit[64], compiler[64], flags[512], date[32];
     int quick, processors;
 } bench_json;
 
 /* A run of this program on this machine, without rows yet. */
 void bench_json_begin(bench_json *json, int quick);
-void bench_json_device(bench_json *json, const carom_device_info *device);
+void bench_json_device(bench_json *json, const bench_device *device);
 void bench_json_limits(bench_json *json, const bench_limits *limits);
 /* These return 0 where there is no memory. */
 int bench_json_note(bench_json *json, const char *text);

@@ -159,7 +159,7 @@ static int put_limits(plot *p)
             continue;
         place += strcmp(scene, r->scene) != 0;
         scene = r->scene;
-        if (r->limit == NULL || is_exact(r) || !(r->share > 0.0))
+        if (r->limit == NULL || r->threads != 1 || is_exact(r) || !(r->share > 0.0))
             continue;
         fprintf(p->to, "%d %.9g\n", place, rate(r) / r->share);
         points++;

@@ -25,6 +25,14 @@ static double number(const json_t *object, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+/* A number of things; 1 where a file says what cannot be. */
+static uint32_t whole(const json_t *object, const char *name)
+{
+    const double value = number(object, name);
+
+    return value >= 1.0 && value < 1e6 ? (uint32_t)value : 1;
+}
+
 static void text(char *out, size_t size, const json_t *object, const char *name)
 {
     const char *value = json_string_value(json_object_get(object, name));
@@ -35,7 +43,7 @@ static void text(char *out, size_t size, const json_t *object, const char *name)
 /* One of the words that rows point at. */
 static const char *limit_word(const json_t *row)
 {
-    static const char *const words[] = {"memory", "divider"};
+    static const char *const words[] = {"memory", "divider", "device memory"};
     const char *value = json_string_value(json_object_get(row, "limit"));
 
     for (size_t i = 0; value != NULL && i < sizeof words / sizeof words[0]; i++)
@@ -53,12 +61,11 @@ static int read_row(const json_t *from, bench_row *out)
 
     if (name == NULL || !(each > 0.0) || !(batch > 0.0) || strlen(name) >= sizeof out->name)
         return 0;
-    const double queries = batch / each, per_query = queries * 1e-9, threads = number(from, "threads");
-    const double rounds = number(from, "repetitions"), bytes = number(from, "bytes_per_second");
-    const double other = number(from, "other_answers");
+    const double queries = batch / each, per_query = queries * 1e-9;
+    const double bytes = number(from, "bytes_per_second"), other = number(from, "other_answers");
     *out = (bench_row){
-        .threads = threads >= 1.0 && threads < 1e6 ? (uint32_t)threads : 1,
-        .rounds = rounds >= 1.0 && rounds < 1e6 ? (int)rounds : 1,
+        .threads = whole(from, "threads"),
+        .rounds = (int)whole(from, "repetitions"),
         .queries = queries,
         .bytes = isfinite(bytes) ? bytes * each * 1e-9 : 0.0,
         .median = batch * 1e-9,
@@ -100,9 +107,9 @@ static int read_rows(bench_json *json, const json_t *rows, const char *path)
 
 static int read_context(bench_json *json, const json_t *context, const char *path)
 {
-    const json_t *core = json_object_get(context, "one_core");
+    const json_t *core;
+    size_t i;
     const char *notes = json_string_value(json_object_get(context, "not_measured"));
-    const double processors = number(context, "num_cpus");
 
     if (!json_is_object(context))
         return cli_refuse(EXIT_WORK, "%s: no context: not from carom bench", path);
@@ -112,12 +119,27 @@ static int read_context(bench_json *json, const json_t *context, const char *pat
     text(json->flags, sizeof json->flags, context, "flags");
     text(json->date, sizeof json->date, context, "date");
     json->quick = json_is_true(json_object_get(context, "quick"));
-    json->processors = processors >= 1.0 && processors < 1e6 ? (int)processors : 1;
-    if (json_is_object(core)) {
-        text(json->isa, sizeof json->isa, core, "isa");
-        json->limits =
-            (bench_limits){json->isa, number(core, "triad_bytes_per_second"), number(core, "multiply_adds_per_second"),
-                           number(core, "divisions_per_second"), number(core, "roots_per_second")};
+    json->processors = (int)whole(context, "num_cpus");
+    json_array_foreach(json_object_get(context, "limits"), i, core)
+    {
+        bench_limits l = {.threads = whole(core, "threads"),
+                          .triad_bytes = number(core, "triad_bytes_per_second"),
+                          .multiply_adds = number(core, "multiply_adds_per_second"),
+                          .divisions = number(core, "divisions_per_second"),
+                          .roots = number(core, "roots_per_second")};
+        text(l.isa, sizeof l.isa, core, "isa");
+        bench_json_limits(json, &l);
+    }
+    json_array_foreach(json_object_get(context, "devices"), i, core)
+    {
+        bench_device d = {.info.index = (uint32_t)i,
+                          .write_bytes = number(core, "write_bytes_per_second"),
+                          .read_bytes = number(core, "read_bytes_per_second"),
+                          .copy_bytes = number(core, "copy_bytes_per_second")};
+        text(d.info.name, sizeof d.info.name, core, "name");
+        text(d.info.platform, sizeof d.info.platform, core, "platform");
+        text(d.info.driver, sizeof d.info.driver, core, "driver");
+        bench_json_device(json, &d);
     }
     return notes == NULL || *notes == '\0' || bench_json_note(json, notes) ? EXIT_DONE : cli_no_memory();
 }
