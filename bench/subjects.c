@@ -70,13 +70,14 @@ static void add_cpu(subjects *s, carom_isa isa, uint32_t threads, const bench_li
     snprintf(out->what, sizeof out->what, "%s", carom_isa_name(out->isa));
 }
 
-static void add_device(subjects *s, const carom_device_info *device, const bench_listener *listener)
+static void add_device(subjects *s, const carom_device_info *device, uint32_t chunk, const bench_listener *listener)
 {
     carom_context_desc desc = carom_context_desc_default();
     char index[16];
     snprintf(index, sizeof index, "%u", device->index);
     desc.backend = CAROM_BACKEND_OPENCL;
     desc.device = index;
+    desc.device_chunk = chunk;
     subject *out = add(s, &desc, device->name, listener);
     if (out == NULL)
         return;
@@ -111,7 +112,7 @@ static void add_devices(subjects *s, const bench_settings *settings, const bench
         char index[16];
         snprintf(index, sizeof index, "%u", list[i].index);
         if (settings->device == NULL || !strcmp(settings->device, index) || strstr(list[i].name, settings->device))
-            add_device(s, &list[i], listener);
+            add_device(s, &list[i], settings->device_chunk, listener);
     }
 }
 

@@ -34,6 +34,13 @@ static void tell_note(void *user, const char *text)
     s->short_of_memory |= !bench_json_note(&s->json, text);
 }
 
+static void tell_finding(void *user, const char *text)
+{
+    session *s = user;
+    output_format(s->out, "%s\n", text);
+    s->short_of_memory |= !bench_json_finding(&s->json, text);
+}
+
 static void tell_scene(void *user, const char *name, const char *what)
 {
     session *s = user;
@@ -53,7 +60,7 @@ static void tell_row(void *user, const bench_row *r)
 {
     session *s = user;
     const double each = r->median / r->queries * 1e9;
-    output_format(s->out, "  %-58s", strchr(r->name, '/') + 1);
+    output_format(s->out, "  %-58s", r->name + strlen(r->scene) + 1);
     cell(s->out, each, 10, each < 100.0 ? 2 : 0, "");
     cell(s->out, 100.0 * r->spread / r->median, 6, 1, "%");
     cell(s->out, 1e3 / each, 9, 2, "");
@@ -76,6 +83,12 @@ static void tell_row(void *user, const bench_row *r)
         fprintf(stderr, "\r%-70.70s", r->name);
 }
 
+/* What --scene chooses from. */
+static bench_name_fn *names_of(const cli_options *options)
+{
+    return options->given & OPTION_SCALING ? scaling_series_name : bench_scene_name;
+}
+
 static int list_scenes(const cli_options *options)
 {
     output out;
@@ -83,7 +96,7 @@ static int list_scenes(const cli_options *options)
     if (status != EXIT_DONE)
         return status;
     const char *what, *name;
-    for (size_t i = 0; (name = bench_scene_name(i, &what)) != NULL; i++)
+    for (size_t i = 0; (name = names_of(options)(i, &what)) != NULL; i++)
         output_format(&out, "%-24s %s\n", name, what);
     return output_close(&out, EXIT_DONE);
 }
@@ -125,11 +138,13 @@ static bench_settings settings_of(const cli_options *o)
 int command_bench(const cli_options *options)
 {
     const char *unknown = NULL;
+    const int scaling = (options->given & OPTION_SCALING) != 0;
     if (options->scenes != NULL && !strcmp(options->scenes, "list"))
         return list_scenes(options);
-    if (!bench_knows(options->scenes, &unknown))
-        return cli_refuse(EXIT_USAGE, "--scene: no scene begins with '%.*s'; carom bench --scene list names them",
-                          (int)strcspn(unknown, ","), unknown);
+    if (!bench_knows(options->scenes, names_of(options), &unknown))
+        return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
+                          scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,
+                          scaling ? " --scaling" : "");
     output out;
     int status = options->json != NULL ? check_writable(options->json) : EXIT_DONE;
     if (status == EXIT_DONE)
@@ -138,9 +153,9 @@ int command_bench(const cli_options *options)
         return status;
     session s = {.out = &out};
     const bench_settings settings = settings_of(options);
-    const bench_listener listener = {&s, tell_limits, tell_note, tell_scene, tell_row};
+    const bench_listener listener = {&s, tell_limits, tell_note, tell_scene, tell_row, tell_finding};
     bench_json_begin(&s.json, &settings, &out);
-    const int measured = bench_run(&settings, &listener);
+    const int measured = (scaling ? scaling_run : bench_run)(&settings, &listener);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r%-70s\r", "");
     output_format(&out, "\n%d rows. %s\n", s.rows,

@@ -49,18 +49,28 @@ void bench_json_limits(bench_json *json, const bench_limits *limits)
     json->limits = *limits;
 }
 
+static int add_line(char **lines, const char *text)
+{
+    const size_t used = *lines != NULL ? strlen(*lines) : 0, more = strlen(text);
+    char *longer = realloc(*lines, used + more + 2);
+
+    if (longer == NULL)
+        return 0;
+    *lines = longer;
+    if (used > 0)
+        longer[used] = '\n';
+    memcpy(longer + used + (used > 0), text, more + 1);
+    return 1;
+}
+
 int bench_json_note(bench_json *json, const char *text)
 {
-    const size_t used = json->notes != NULL ? strlen(json->notes) : 0, more = strlen(text);
-    char *notes = realloc(json->notes, used + more + 2);
+    return add_line(&json->notes, text);
+}
 
-    if (notes == NULL)
-        return 0;
-    json->notes = notes;
-    if (used > 0)
-        notes[used] = '\n';
-    memcpy(notes + used + (used > 0), text, more + 1);
-    return 1;
+int bench_json_finding(bench_json *json, const char *text)
+{
+    return add_line(&json->findings, text);
 }
 
 int bench_json_row(bench_json *json, const bench_row *row)
@@ -125,6 +135,10 @@ static void put_context(output *out, const bench_json *json)
     put_string(out, "flags", CAROM_BENCH_FLAGS);
     output_format(out, ",\n    \"quick\": %s,\n    ", json->quick ? "true" : "false");
     put_string(out, "not_measured", json->notes != NULL ? json->notes : "");
+    if (json->findings != NULL) {
+        output_text(out, ",\n    ");
+        put_string(out, "found", json->findings);
+    }
     if (json->limits.isa != NULL) {
         output_text(out, ",\n    \"one_core\": {");
         put_string(out, "isa", json->limits.isa);
@@ -160,6 +174,7 @@ static void put_row(output *out, const bench_row *r)
     put_number(out, "download_ns_per_query", r->download / r->queries * 1e9);
     put_number(out, "share_of_limit", r->share);
     put_number(out, "in_integers", r->integers);
+    put_number(out, "scaling_size", r->size);
     if (r->limit != NULL) {
         output_text(out, ", ");
         put_string(out, "limit", r->limit);
@@ -185,4 +200,5 @@ void bench_json_end(bench_json *json)
 {
     free(json->rows);
     free(json->notes);
+    free(json->findings);
 }

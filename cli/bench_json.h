@@ -9,7 +9,7 @@
 typedef struct bench_json {
     bench_row *rows;
     size_t row_count, row_room;
-    char *notes; /* joined by newlines */
+    char *notes, *findings; /* joined by newlines */
     bench_limits limits;
     int quick;
 } bench_json;
@@ -19,6 +19,7 @@ void bench_json_begin(bench_json *json, const bench_settings *settings, output *
 void bench_json_limits(bench_json *json, const bench_limits *limits);
 /* These return 0 where there is no memory. */
 int bench_json_note(bench_json *json, const char *text);
+int bench_json_finding(bench_json *json, const char *text);
 int bench_json_row(bench_json *json, const bench_row *row);
 void bench_json_write(const bench_json *json, output *out);
 void bench_json_end(bench_json *json);

@@ -42,9 +42,9 @@ static const cli_command commands[] = {
      "Every instruction set, thread count and OpenCL device present answers N queries of each type (default 1000000)\n"
      "and min(N, 100000) queries go to the exact reference. Exit status 1 on any difference.\n",
      command_verify},
-    {"bench", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_QUICK | OPTION_JSON,
+    {"bench", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_QUICK | OPTION_JSON | OPTION_SCALING,
      "how fast every backend answers named scenes",
-     "carom bench [--quick] [--scene NAME[,NAME...]] [--json FILE] [options]",
+     "carom bench [--quick] [--scaling] [--scene NAME[,NAME...]] [--json FILE] [options]",
      "Every instruction set with one thread, the best with all, every OpenCL device, in fast and exact mode, and "
      "loops\n"
      "that only move the same bytes, in turns. Times are medians; +- is their spread. Close other programs first.\n"
