@@ -14,7 +14,6 @@ typedef struct scaling_side {
     mesh_ask mesh; /* else this */
     int stopped;   /* too slow, or unable: it has no part in the points to come */
     int fresh;     /* has answered nothing yet */
-    double first;  /* seconds of its first batch: a device builds and probes its program there */
 } scaling_side;
 
 typedef struct scaling {
@@ -26,6 +25,7 @@ typedef struct scaling {
     subjects subjects;
     scaling_side sides[SUBJECTS_MAX];
     int count, rows;
+    double opening; /* seconds that it took to find and open the devices and to build and probe a program */
 } scaling;
 
 void scaling_note(const scaling *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -43,7 +43,8 @@ void scaling_ask_pairs(scaling *s, const pair_scene *in, const answers *out);
 /* All sides in turns, one row each: bits are compared, then times are taken. A side that cannot answer is told and
  * stops. */
 void scaling_measure(scaling *s);
-/* The size and the queries of the next point, for every side. */
+/* The size and the queries of the next point, for one side and for every side. */
+void scaling_place(const scaling *s, scaling_side *side, double size, double queries);
 void scaling_point(scaling *s, double size, double queries);
 /* A side that would need more than the limit for a batch `growth` times as long stops, and a note says so. Returns how
  * many sides go on. */

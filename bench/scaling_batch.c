@@ -96,12 +96,13 @@ static void tell_crossovers(const scaling *s, const curves *c)
     if (most != one)
         tell_crossover(s, c, most, one);
     for (int i = 0; i < s->count; i++)
-        if (strcmp(s->sides[i].who->backend, "cpu") != 0) {
+        if (strcmp(s->sides[i].who->backend, "cpu") != 0)
             tell_crossover(s, c, i, most);
-            scaling_finding(
-                s, "crossover: not in that: the first batch of %s took %.2f s, to build its program and probe its bits",
-                scaling_side_name(&s->sides[i]), s->sides[i].first);
-        }
+    if (s->count > most + 1)
+        scaling_finding(s,
+                        "crossover: not in that: %.2f s, once, to open what devices there are, with the build and the "
+                        "bit probe of their first programs",
+                        s->opening);
     if (s->count == most + 1)
         scaling_finding(s, "crossover: no device was measured: the CPU path answers every batch");
 }
