@@ -2,7 +2,8 @@
 #include "memory.h"
 
 #include <stdio.h>
-#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static double read_number(const char *path)
 {
@@ -31,6 +32,13 @@ static double system_available(void)
     return kib * 1024.0;
 }
 
+static double smaller(double available, double limit, double used)
+{
+    const double left = limit > used ? limit - used : 0.0;
+
+    return left < available || available <= 0.0 ? left : available;
+}
+
 double memory_available(void)
 {
     /* A container sees its own group at the root, in version 2 and in version 1. */
@@ -42,8 +50,12 @@ double memory_available(void)
 
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         const double limit = read_number(groups[i][0]), used = read_number(groups[i][1]);
-        if (limit > 0.0 && used >= 0.0 && limit - used < available)
-            available = limit > used ? limit - used : 0.0;
+        if (limit > 0.0 && used >= 0.0)
+            available = smaller(available, limit, used);
     }
+    struct rlimit own;
+    const double pages = read_number("/proc/self/statm"); /* the first is the size of the address space */
+    if (getrlimit(RLIMIT_AS, &own) == 0 && own.rlim_cur != RLIM_INFINITY && pages > 0.0)
+        available = smaller(available, (double)own.rlim_cur, pages * (double)sysconf(_SC_PAGESIZE));
     return available;
 }

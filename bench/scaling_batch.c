@@ -149,8 +149,8 @@ void scaling_batch(scaling *s)
         const double bytes = question_bytes(QUESTION_TIMES) * (double)count;
         if (bytes > scaling_memory()) {
             scaling_note(
-                s, "scaling-batch: %s pairs would take %.1f GB, more than half of the memory that is free (%.1f GB)",
-                scaling_number((double)count, number), bytes * 1e-9, 2e-9 * scaling_memory());
+                s, "scaling-batch: %s pairs would take %.0f MB, more than half of the memory that is free (%.0f MB)",
+                scaling_number((double)count, number), bytes * 1e-6, 2e-6 * scaling_memory());
             break;
         }
         measure_point(s, &base, count, &c);

@@ -44,11 +44,10 @@ enum { TRIALS = 3 };
 static void sample_cpu(const carom_context *c, const caromi_batch *batch)
 {
     carom_stats unused;
-    double start = 0;
     memset(&unused, 0, sizeof unused);
     if (batch->on_cpu(c, batch->batch, batch->count - AWAKE, &unused, NULL) != CAROM_OK)
         return;
-    start = caromi_now();
+    const double start = caromi_now();
     if (batch->on_cpu(c, batch->batch, batch->count - SAMPLE, &unused, NULL) == CAROM_OK)
         batch->pace->cpu = (caromi_now() - start) / SAMPLE;
 }
