@@ -52,17 +52,17 @@ static void sample_cpu(const carom_context *c, const caromi_batch *batch)
         batch->pace->cpu = (caromi_now() - start) / SAMPLE;
 }
 
-/* Is the CPU known to be faster at batches of this kind than the device that auto found? */
+/* Is the CPU known to be faster at batches of this kind than the device that auto found? A change of mind is logged. */
 static int is_cpu_faster(const carom_context *c, const caromi_batch *batch)
 {
     caromi_pace *pace = batch->pace;
-    if (pace->trials <= TRIALS || pace->cpu == 0 || pace->cpu >= pace->device)
-        return 0;
-    if (!pace->told)
-        caromi_log(c, CAROM_LOG_INFO, "auto: %s goes to the CPU from here: %.3g ns a query, %.3g on the device",
-                   batch->name, 1e9 * pace->cpu, 1e9 * pace->device);
-    pace->told = 1;
-    return 1;
+    const int faster = pace->trials > TRIALS && pace->cpu > 0 && pace->cpu < pace->device;
+    if (faster != pace->left)
+        caromi_log(c, CAROM_LOG_INFO,
+                   "auto: %s goes to the %s from here: %.3g ns a query on the CPU, %.3g on the device", batch->name,
+                   faster ? "CPU" : "device", 1e9 * pace->cpu, 1e9 * pace->device);
+    pace->left = faster;
+    return faster;
 }
 
 void caromi_learn_device(const caromi_batch *batch, double seconds)

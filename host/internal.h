@@ -19,7 +19,7 @@ typedef struct caromi_pace {
     double cpu, device;
     int trials;       /* batches that the device has answered, up to as many as it takes to judge it */
     int cpu_is_whole; /* from a whole batch, not a sample */
-    int told;         /* that the CPU is faster */
+    int left;         /* the CPU has this kind */
 } caromi_pace;
 
 struct carom_context {
