@@ -12,10 +12,11 @@ typedef struct bench_settings {
     const char *scenes; /* beginnings of names, separated by commas; NULL: all of this run */
     int quick;          /* fewer rounds, smaller batches, no large mesh */
     carom_backend backend;
-    const char *device;  /* NULL: every device */
-    carom_isa isa;       /* CAROM_ISA_AUTO: every one */
-    uint32_t threads;    /* 0: one, and all that the process may use */
-    uint32_t accuracies; /* a bit 1 << carom_accuracy each */
+    const char *device;    /* NULL: every device */
+    carom_isa isa;         /* CAROM_ISA_AUTO: every one */
+    uint32_t threads;      /* 0: one, and all that the process may use */
+    uint32_t accuracies;   /* a bit 1 << carom_accuracy each */
+    uint32_t device_chunk; /* 0: the device's own */
 } bench_settings;
 
 /* One scene answered by one subject in one accuracy. Times are of a whole batch, in seconds; NAN where it does not
@@ -61,13 +62,20 @@ typedef struct bench_listener {
     void (*note)(void *user, const char *text); /* what is not measured, and why */
     void (*scene)(void *user, const char *name, const char *what);
     void (*row)(void *user, const bench_row *row);
+    void (*finding)(void *user, const char *text); /* what a series says as a whole */
 } bench_listener;
 
-/* Does every word of `scenes` begin the name of one? If not, `unknown` points at the first that does not. */
-int bench_knows(const char *scenes, const char **unknown);
+typedef const char *bench_name_fn(size_t index, const char **what); /* NULL beyond the last */
+/* Does every word of `scenes` begin one of the names? If not, `unknown` points at the first that does not. */
+int bench_knows(const char *scenes, bench_name_fn *names, const char **unknown);
+/* Is `name` begun by one of the words of `scenes`, or are there none? */
+int bench_is_chosen(const char *scenes, const char *name);
 /* Returns 0 if there was nobody to measure. Ends the program where there is no memory. */
 int bench_run(const bench_settings *settings, const bench_listener *listener);
-const char *bench_scene_name(size_t index, const char **what); /* NULL beyond the last */
+const char *bench_scene_name(size_t index, const char **what);
+/* The same for series: how times grow with the batch, the mesh, the threads, the chunk; scaling.c. */
+int scaling_run(const bench_settings *settings, const bench_listener *listener);
+const char *scaling_series_name(size_t index, const char **what);
 
 /* splitmix64, and a number in [low, high) from it; scenes.c */
 uint64_t bench_bits(uint64_t *state);

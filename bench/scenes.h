@@ -34,6 +34,8 @@ typedef struct pair_scene {
 } pair_scene;
 /* `family` must be one. */
 pair_scene scene_make(scene_kind kind, const char *family, size_t count);
+/* The pairs of `from` over and over: what moves through memory is that of `count` pairs, and they are made at once. */
+pair_scene scene_repeat(const pair_scene *from, size_t count);
 void scene_free(pair_scene *s);
 int scene_columns(scene_kind kind);
 const float *const *scene_in(const pair_scene *s);

@@ -5,7 +5,7 @@
 
 #include "bench.h"
 
-enum { SUBJECTS_MAX = 16, DEVICES_MAX = 8 };
+enum { SUBJECTS_MAX = 32, DEVICES_MAX = 8 };
 
 typedef struct subject {
     char backend[8]; /* cpu, opencl */

@@ -124,8 +124,7 @@ const char *bench_scene_name(size_t index, const char **what)
     return scenes[index].name;
 }
 
-/* Is `name` begun by one of the words of `list`, or is there no list? */
-static int is_chosen(const char *list, const char *name)
+int bench_is_chosen(const char *list, const char *name)
 {
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
         at += *at == ',';
@@ -135,13 +134,15 @@ static int is_chosen(const char *list, const char *name)
     return list == NULL;
 }
 
-int bench_knows(const char *list, const char **unknown)
+int bench_knows(const char *list, bench_name_fn *names, const char **unknown)
 {
+    const char *name, *what;
+
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
         size_t found = 0;
         at += *at == ',';
-        for (size_t i = 0; i < SCENE_COUNT; i++)
-            found += !strncmp(at, scenes[i].name, strcspn(at, ",")) && *at != ',' && *at != '\0';
+        for (size_t i = 0; (name = names(i, &what)) != NULL; i++)
+            found += !strncmp(at, name, strcspn(at, ",")) && *at != ',' && *at != '\0';
         if (found == 0) {
             *unknown = at;
             return 0;
@@ -450,7 +451,7 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     measure_limits(u);
     for (size_t i = 0; i < SCENE_COUNT && u->subjects.count > 0; i++) {
         const size_t count = settings->quick ? scenes[i].quick_count : scenes[i].count;
-        if (!is_chosen(settings->scenes, scenes[i].name))
+        if (!bench_is_chosen(settings->scenes, scenes[i].name))
             continue;
         if (count == 0 && settings->scenes == NULL)
             continue;

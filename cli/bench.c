@@ -58,6 +58,13 @@ static void tell_note(void *user, const char *text)
     s->short_of_memory |= !bench_json_note(&s->json, text);
 }
 
+static void tell_finding(void *user, const char *text)
+{
+    session *s = user;
+    output_format(s->out, "%s\n", text);
+    s->short_of_memory |= !bench_json_finding(&s->json, text);
+}
+
 static void tell_scene(void *user, const char *name, const char *what)
 {
     session *s = user;
@@ -76,7 +83,7 @@ static void cell(output *out, double value, int width, int digits, const char *u
 static void show_row(session *s, const bench_row *r)
 {
     const double each = r->median / r->queries * 1e9;
-    output_format(s->out, "  %-58s", strchr(r->name, '/') + 1);
+    output_format(s->out, "  %-58s", r->name + strlen(r->scene) + 1);
     cell(s->out, each, 10, each < 100.0 ? 2 : 0, "");
     cell(s->out, 100.0 * r->spread / r->median, 6, 1, "%");
     cell(s->out, 1e3 / each, 9, 2, "");
@@ -105,6 +112,12 @@ static void tell_row(void *user, const bench_row *r)
         fprintf(stderr, "\r%-70.70s", r->name);
 }
 
+/* What --scene chooses from. */
+static bench_name_fn *names_of(const cli_options *options)
+{
+    return options->given & OPTION_SCALING ? scaling_series_name : bench_scene_name;
+}
+
 static int list_scenes(const cli_options *options)
 {
     output out;
@@ -112,7 +125,7 @@ static int list_scenes(const cli_options *options)
     if (status != EXIT_DONE)
         return status;
     const char *what, *name;
-    for (size_t i = 0; (name = bench_scene_name(i, &what)) != NULL; i++)
+    for (size_t i = 0; (name = names_of(options)(i, &what)) != NULL; i++)
         output_format(&out, "%-24s %s\n", name, what);
     return output_close(&out, EXIT_DONE);
 }
@@ -162,14 +175,14 @@ static void show_head(session *s)
 static int take_run(session *s, const cli_options *options)
 {
     const bench_settings settings = settings_of(options);
-    const bench_listener listener = {s, tell_device, tell_limits, tell_note, tell_scene, tell_row};
+    const bench_listener listener = {s, tell_device, tell_limits, tell_note, tell_scene, tell_row, tell_finding};
     double load[1];
 
     bench_json_begin(&s->json, settings.quick);
     show_head(s);
     if (getloadavg(load, 1) == 1 && load[0] > 0.3)
         output_format(s->out, "the load is %.2f: other programs run, and the times are not to be believed\n", load[0]);
-    const int measured = bench_run(&settings, &listener);
+    const int measured = (options->given & OPTION_SCALING ? scaling_run : bench_run)(&settings, &listener);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r%-70s\r", "");
     if (!measured)
@@ -182,6 +195,9 @@ static const char *scene_words(const char *name)
     const char *what, *known;
     for (size_t i = 0; (known = bench_scene_name(i, &what)) != NULL; i++)
         if (!strcmp(known, name))
+            return what;
+    for (size_t i = 0; (known = scaling_series_name(i, &what)) != NULL; i++)
+        if (!strncmp(name, "scaling-", 8) && !strcmp(known, name + 8))
             return what;
     return "";
 }
@@ -207,21 +223,25 @@ static int take_file(session *s, const char *path)
         snprintf(s->scene, sizeof s->scene, "%s", r->scene);
         show_row(s, r);
     }
+    if (s->json.findings != NULL)
+        output_format(s->out, "%s\n", s->json.findings);
     return EXIT_DONE;
 }
 
 /* What would fail in the end fails before minutes are spent. */
 static int check_files(const cli_options *o, bench_json *old)
 {
-    const uint32_t run = OPTION_SCENE | OPTION_QUICK | OPTION_JSON | OPTIONS_COMPUTE;
+    const uint32_t run = OPTION_SCENE | OPTION_QUICK | OPTION_SCALING | OPTION_JSON | OPTIONS_COMPUTE;
+    const int scaling = (o->given & OPTION_SCALING) != 0;
     const char *unknown = NULL;
     int status = EXIT_DONE;
 
     if (o->from != NULL && (o->given & run))
         return cli_refuse(EXIT_USAGE, "--from measures nothing: it takes --compare, --plot and --output only");
-    if (o->scenes != NULL && !bench_knows(o->scenes, &unknown))
-        return cli_refuse(EXIT_USAGE, "--scene: no scene begins with '%.*s'; carom bench --scene list names them",
-                          (int)strcspn(unknown, ","), unknown);
+    if (!bench_knows(o->scenes, names_of(o), &unknown))
+        return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
+                          scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,
+                          scaling ? " --scaling" : "");
     if (o->plot != NULL && (status = bench_plot_check(o->plot)) == EXIT_DONE)
         status = check_writable(o->plot);
     if (status == EXIT_DONE && o->json != NULL)

@@ -56,18 +56,28 @@ void bench_json_limits(bench_json *json, const bench_limits *limits)
         json->limits[json->limit_count++] = *limits;
 }
 
+static int add_line(char **lines, const char *text)
+{
+    const size_t used = *lines != NULL ? strlen(*lines) : 0, more = strlen(text);
+    char *longer = realloc(*lines, used + more + 2);
+
+    if (longer == NULL)
+        return 0;
+    *lines = longer;
+    if (used > 0)
+        longer[used] = '\n';
+    memcpy(longer + used + (used > 0), text, more + 1);
+    return 1;
+}
+
 int bench_json_note(bench_json *json, const char *text)
 {
-    const size_t used = json->notes != NULL ? strlen(json->notes) : 0, more = strlen(text);
-    char *notes = realloc(json->notes, used + more + 2);
+    return add_line(&json->notes, text);
+}
 
-    if (notes == NULL)
-        return 0;
-    json->notes = notes;
-    if (used > 0)
-        notes[used] = '\n';
-    memcpy(notes + used + (used > 0), text, more + 1);
-    return 1;
+int bench_json_finding(bench_json *json, const char *text)
+{
+    return add_line(&json->findings, text);
 }
 
 int bench_json_row(bench_json *json, const bench_row *row)
@@ -149,6 +159,10 @@ static void put_context(output *out, const bench_json *json)
     put_line(out, "flags", json->flags);
     output_format(out, "    \"quick\": %s,\n    ", json->quick ? "true" : "false");
     put_string(out, "not_measured", json->notes != NULL ? json->notes : "");
+    if (json->findings != NULL) {
+        output_text(out, ",\n    ");
+        put_string(out, "found", json->findings);
+    }
     output_text(out, ",\n    \"limits\": [");
     for (int i = 0; i < json->limit_count; i++) {
         const bench_limits *l = &json->limits[i];
@@ -212,4 +226,5 @@ void bench_json_end(bench_json *json)
 {
     free(json->rows);
     free(json->notes);
+    free(json->findings);
 }

@@ -12,7 +12,7 @@ enum { BENCH_DEVICES = 8 };
 typedef struct bench_json {
     bench_row *rows;
     size_t row_count, row_room;
-    char *notes; /* joined by newlines */
+    char *notes, *findings; /* joined by newlines */
     bench_device devices[BENCH_DEVICES];
     int device_count;
     bench_limits limits[BENCH_LIMITS];
@@ -27,6 +27,7 @@ void bench_json_device(bench_json *json, const bench_device *device);
 void bench_json_limits(bench_json *json, const bench_limits *limits);
 /* These return 0 where there is no memory. */
 int bench_json_note(bench_json *json, const char *text);
+int bench_json_finding(bench_json *json, const char *text);
 int bench_json_row(bench_json *json, const bench_row *row);
 void bench_json_write(const bench_json *json, output *out);
 /* An earlier result. Returns an exit status with the message printed. */

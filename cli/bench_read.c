@@ -110,6 +110,7 @@ static int read_context(bench_json *json, const json_t *context, const char *pat
     const json_t *core;
     size_t i;
     const char *notes = json_string_value(json_object_get(context, "not_measured"));
+    const char *found = json_string_value(json_object_get(context, "found"));
 
     if (!json_is_object(context))
         return cli_refuse(EXIT_WORK, "%s: no context: not from carom bench", path);
@@ -141,6 +142,8 @@ static int read_context(bench_json *json, const json_t *context, const char *pat
         text(d.info.driver, sizeof d.info.driver, core, "driver");
         bench_json_device(json, &d);
     }
+    if (found != NULL && !bench_json_finding(json, found))
+        return cli_no_memory();
     return notes == NULL || *notes == '\0' || bench_json_note(json, notes) ? EXIT_DONE : cli_no_memory();
 }
 

@@ -28,6 +28,8 @@ static const option_row option_rows[] = {
     {OPTION_SEED, "seed", "S", "seed of the queries (default 1)"},
     {OPTION_SCENE, "scene", "NAME", "scenes whose names begin so, separated by commas; list names all (default all)"},
     {OPTION_QUICK, "quick", NULL, "fewer rounds and smaller batches, no mesh of a million triangles"},
+    {OPTION_SCALING, "scaling", NULL,
+     "series instead of scenes: batch size, triangles, threads, chunk; --scene names some of them"},
     {OPTION_JSON, "json", "FILE", "the same rows for programs, in the shape of Google Benchmark"},
     {OPTION_FROM, "from", "FILE", "show an earlier --json FILE instead of measuring"},
     {OPTION_COMPARE, "compare", "FILE", "what moved since an earlier --json FILE, beyond the spread of both"},

@@ -100,4 +100,43 @@ fi
 
 equal=$(grep -oE '"name": "[^"]*"' one.json | cut -d'"' -f4)
 nothing "one accuracy, one instruction set, one number of threads" "${equal#spheres-cached/exact/cpu/scalar/threads:1}"
+
+# ---- series -------------------------------------------------------------------------------------------------------
+refused "a series that is a scene" 2 "'sweep-times'" --scaling --scene batch,sweep-times
+refused "a scene that is a series" 2 "'threads'" --scene threads
+refused "an empty series" 2 'series' --scaling --scene batch,
+check "series are listed" "$carom" bench --scaling --scene list -o series.txt
+nothing "all four of them" "$(diff <(cut -d' ' -f1 series.txt) <(printf '%s\n' batch triangles threads chunk))"
+refused "chunks without a device" 1 'nothing' --scaling --quick --backend cpu --scene chunk
+"$carom" bench --scaling --quick --isa scalar --threads 1 --scene batch,threads --json scaling.json > scaling.txt
+grep -oE '"name": "[^"]*"' scaling.json | cut -d'"' -f4 > names.txt
+{ # the names of a series and the sizes beside them
+    for power in 1 10 100 1000 10000 100000 1000000; do echo "scaling-batch-$power/fast/cpu/scalar/threads:1 $power"; done
+    for series in threads threads-mesh; do echo "scaling-$series-1/fast/cpu/scalar/threads:1 1"; done
+} > wanted.txt
+sizes=$(grep '"run_type"' scaling.json | sed -E 's/.*"name": "([^"]*)".*"scaling_size": ([0-9.e+]+).*/\1 \2/; s/ 1e\+06$/ 1000000/')
+nothing "a row for each point, with its size" "$(diff wanted.txt - <<< "$sizes")"
+check "the crossover is told" grep -q '^crossover: ' scaling.txt
+check "and is in the JSON" grep -q '"found": "crossover: ' scaling.json
+"$carom" bench --scaling --quick --backend cpu --accuracy exact --scene batch --json pair.json > pair.txt
+check "exact mode has series too" grep -q '"name": "scaling-batch-1000000/exact/cpu/' pair.json
+nothing "nobody's bits differ in a series" "$(grep '"same_bits": false' scaling.json pair.json || true)"
+if [ "$(nproc)" -gt 1 ]; then
+    check "all threads are compared with one" grep -qE '^crossover: cpu/.*threads:[0-9]+ is .*faster than cpu/.*threads:1 ' pair.txt
+else
+    skip "all threads are compared with one" "one processor"
+fi
+# The least memory that the program starts with: a series must end before it is used up. Sanitizers want terabytes.
+started=no
+for ((kib = 40000; kib <= 1000000; kib += 20000)); do
+    if (ulimit -v $kib && "$carom" bench --scaling --quick --isa scalar --threads 1 --scene batch > small.txt 2>&1); then
+        started=yes
+        break
+    fi
+done
+if [ $started = yes ]; then
+    check "a series ends where memory does" grep -qE '^scaling-batch: 10\^[56] pairs would take .* MB, more than half' small.txt
+else
+    skip "a series ends where memory does" "the program does not start with less than 1 GB"
+fi
 check_end
