@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* carom bench: named scenes, each answered by every subject (an instruction set with so many threads, an OpenCL device,
- * a plain loop) in turns, so that whatever else the machine does hits all of them alike. */
+ * a plain loop, a peer) in turns, so that whatever else the machine does hits all of them alike. */
 #ifndef CAROM_BENCH_BENCH_H
 #define CAROM_BENCH_BENCH_H
 
@@ -37,6 +37,9 @@ typedef struct bench_row {
     int same;                         /* 1: the bits of the first subject; 0: others; -1: not to be compared */
     uint64_t other;                   /* a peer: answers that are not carom's */
     double size;                      /* what a series goes over: queries, triangles, threads, rows of a chunk */
+    /* Of the first `judged` queries, by the exact reference: hits that are not seen, that are none, and whose place is more
+     * than 1e-4 of the scene off. */
+    uint64_t judged, misses, false_hits, off;
 } bench_row;
 
 /* What so many threads do, measured in the same run by plain loops for the best instruction set; per second. */

@@ -4,7 +4,7 @@
 #ifndef CAROM_BENCH_MEASURE_H
 #define CAROM_BENCH_MEASURE_H
 
-enum { MEASURE_SIDES_MAX = 40, MEASURE_ROUNDS_MAX = 64 };
+enum { MEASURE_SIDES_MAX = 48, MEASURE_ROUNDS_MAX = 64 };
 
 typedef struct measure_side {
     void (*run)(void *user);

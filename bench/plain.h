@@ -3,6 +3,7 @@
  * compiled once per instruction set (plain_baseline.c, plain_avx2.c, plain_avx512.c).
  *
  * - Ericson's sphere/triangle test as published, the rival of carom_overlap_pairs.
+ * - A sweep without branches, the rival of carom_sweep_pairs: the least of the times of plane, edges and corners.
  * - Loops that do one thing only: what the core can do at most.
  * - Loops that read as many input columns and write as many output columns as a query does and compute next to
  *   nothing, with ordinary loads and stores: the time that the traffic alone costs. */
@@ -14,6 +15,10 @@
 
 /* in: center x y z, radius, then x y z of the triangle's three vertices. Masks are numbered as carom's axes. */
 typedef void plain_ericson_fn(const float *const *in, uint8_t *overlap, uint8_t *axes, size_t count);
+
+/* in: the columns of a sweep, scenes.h. The first touch from time 0 on, or PLAIN_NEVER. */
+#define PLAIN_NEVER 3e38f
+typedef void plain_sweep_fn(const float *const *in, float *time, size_t count);
 
 /* The columns of a query. Each must have room for a multiple of PLAIN_BLOCK elements. */
 enum { PLAIN_BLOCK = 1024 };
@@ -35,8 +40,9 @@ typedef struct plain_loops {
     const char *name;
     plain_ericson_fn *ericson_overlap; /* `axes` is not written */
     plain_ericson_fn *ericson_axes;    /* both are written */
-    plain_stream_fn *stream_rows;      /* a register of each column, then the next of each */
-    plain_stream_fn *stream_columns;   /* PLAIN_BLOCK elements of a column at a time: fewer streams at once */
+    plain_sweep_fn *sweep_first;
+    plain_stream_fn *stream_rows;    /* a register of each column, then the next of each */
+    plain_stream_fn *stream_columns; /* PLAIN_BLOCK elements of a column at a time: fewer streams at once */
     plain_rate_fn *triad, *multiply_add, *divide, *root;
 } plain_loops;
 

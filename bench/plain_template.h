@@ -5,12 +5,20 @@
 
 #include "plain.h"
 #include "plain_ericson.h"
+#include "plain_soa.h"
 
 #define PLAIN_COLUMNS(in)                                                                               \
     const float *restrict cx = in[0], *restrict cy = in[1], *restrict cz = in[2], *restrict cr = in[3]; \
     const float *restrict ax = in[4], *restrict ay = in[5], *restrict az = in[6];                       \
     const float *restrict bx = in[7], *restrict by = in[8], *restrict bz = in[9];                       \
     const float *restrict dx = in[10], *restrict dy = in[11], *restrict dz = in[12]
+
+#define PLAIN_SWEEP_COLUMNS(in)                                                                         \
+    const float *restrict cx = in[0], *restrict cy = in[1], *restrict cz = in[2], *restrict cr = in[3]; \
+    const float *restrict vx = in[4], *restrict vy = in[5], *restrict vz = in[6];                       \
+    const float *restrict ax = in[7], *restrict ay = in[8], *restrict az = in[9];                       \
+    const float *restrict bx = in[10], *restrict by = in[11], *restrict bz = in[12];                    \
+    const float *restrict dx = in[13], *restrict dy = in[14], *restrict dz = in[15]
 
 #define PLAIN_AXES(i)                                                                      \
     plain_ericson((plain_v3){cx[i], cy[i], cz[i]}, cr[i], (plain_v3){ax[i], ay[i], az[i]}, \
@@ -37,6 +45,17 @@ static void ericson_axes(const float *const *in, uint8_t *overlap, uint8_t *axes
         overlap[i] = (uint8_t)(mask == 0);
         axes[i] = (uint8_t)mask;
     }
+}
+
+static void sweep_first(const float *const *in, float *time, size_t count)
+{
+    PLAIN_SWEEP_COLUMNS(in);
+    float *restrict out = time;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++)
+        out[i] = plain_soa_sweep((plain_v3){cx[i], cy[i], cz[i]}, cr[i], (plain_v3){vx[i], vy[i], vz[i]},
+                                 (plain_v3){ax[i], ay[i], az[i]}, (plain_v3){bx[i], by[i], bz[i]},
+                                 (plain_v3){dx[i], dy[i], dz[i]});
 }
 
 /* Bits of a vector register; the columns are read as numbers without arithmetic, so any bits will do. */
@@ -120,5 +139,5 @@ static void root(float *restrict a, const float *restrict b, const float *restri
         a[i] = __builtin_sqrtf(b[i]);
 }
 
-const plain_loops PLAIN_TABLE = {PLAIN_NAME, ericson_overlap, ericson_axes, stream_rows, stream_columns,
-                                 triad,      multiply_add,    divide,       root};
+const plain_loops PLAIN_TABLE = {PLAIN_NAME,     ericson_overlap, ericson_axes, sweep_first, stream_rows,
+                                 stream_columns, triad,           multiply_add, divide,      root};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scenes, and a run of them: for each scene all subjects in both accuracies and the plain loops, in turns. */
+/* The scenes, and a run of them: for each scene all subjects in both accuracies, the plain loops and the peers, in turns. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,24 +7,9 @@
 #include <string.h>
 
 #include "limits.h"
-#include "measure.h"
-#include "mesh_question.h"
-#include "plain.h"
-#include "question.h"
+#include "suite.h"
 
-typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD } scene_type;
-
-typedef struct suite_scene {
-    const char *name, *what;
-    scene_type type;
-    size_t count, quick_count; /* 0: not in a quick run */
-    question question;         /* pairs */
-    const char *family;
-    sphere_kind spheres; /* meshes: a torus of 2 * rings * sides triangles */
-    int rings, sides;
-} suite_scene;
-
-enum { MILLION = 1000000, FEW = 1 << 17, CACHED = 4096 };
+enum { MILLION = 1000000, FEW = 1 << 17 };
 #define PAIRS(name, what, question, family)                             \
     {                                                                   \
         name, what, TYPE_PAIRS, MILLION, FEW, question, family, 0, 0, 0 \
@@ -67,28 +52,7 @@ static const suite_scene scenes[] = {
     {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K},
     {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M},
 };
-enum { SCENE_COUNT = sizeof scenes / sizeof scenes[0], SIDES_MAX = MEASURE_SIDES_MAX };
-
-/* One runner of a scene. */
-typedef struct side {
-    bench_row row;
-    int subject, exact; /* subject -1: a plain loop */
-    ask pairs;
-    mesh_ask mesh;
-    const plain_loops *plain;
-    plain_columns columns;
-    uint64_t hash;
-} side;
-
-typedef struct suite {
-    const bench_settings *settings;
-    const bench_listener *listener;
-    subjects subjects;
-    bench_limits limits[BENCH_LIMITS];
-    int limit_count;
-    side sides[SIDES_MAX];
-    int count;
-} suite;
+enum { SCENE_COUNT = sizeof scenes / sizeof scenes[0] };
 
 _Noreturn void bench_die(const char *format, ...)
 {
@@ -155,20 +119,18 @@ static void side_run(void *user)
 {
     side *s = user;
 
-    if (s->plain != NULL && s->columns.in_count == 0)
-        (s->pairs.question == QUESTION_AXES ? s->plain->ericson_axes : s->plain->ericson_overlap)(
-            scene_in(s->pairs.scene), s->pairs.out->bytes.column[0], s->pairs.out->bytes.column[1],
-            s->pairs.scene->count);
+    if (s->peer != NULL)
+        s->peer->run(s->peer_state, s->peer_count);
     else if (s->plain != NULL)
-        s->plain->stream_rows(&s->columns);
+        rivals_run_plain(s);
     else if (s->pairs.subject != NULL)
         ask_run(&s->pairs);
     else
         mesh_ask_run(&s->mesh);
 }
 
-static side *add_side(suite *u, const suite_scene *scene, int who, int exact, const char *backend, const char *what,
-                      uint32_t threads)
+side *suite_add_side(suite *u, const suite_scene *scene, int who, int exact, const char *backend, const char *what,
+                     uint32_t threads)
 {
     if (u->count == SIDES_MAX)
         return NULL;
@@ -193,7 +155,7 @@ static void add_subjects(suite *u, const suite_scene *scene)
             continue;
         for (int exact = 0; exact < 2; exact++)
             if ((u->settings->accuracies >> exact & 1) && !(exact && build))
-                add_side(u, scene, i, exact, who->backend, who->what, who->threads);
+                suite_add_side(u, scene, i, exact, who->backend, who->what, who->threads);
     }
 }
 
@@ -216,7 +178,7 @@ static void drop_unable(suite *u)
     int kept = 0;
 
     for (int i = 0; i < u->count; i++)
-        if (u->sides[i].plain != NULL || is_able(u, &u->sides[i])) {
+        if (is_able(u, &u->sides[i])) {
             if (kept != i)
                 u->sides[kept] = u->sides[i];
             kept++;
@@ -224,14 +186,26 @@ static void drop_unable(suite *u)
     u->count = kept;
 }
 
-/* Bits of every subject against those of the first one in the same accuracy. */
-static void check_bits(suite *u, scene_type type)
+static void judge(const suite *u, side *s)
+{
+    const answers *out = s->pairs.out;
+
+    if (s->mesh.subject != NULL)
+        truth_judge(&u->truth, NULL, s->mesh.out->time.column[0], NULL, &s->row);
+    else if (s->pairs.scene->kind == SCENE_OVERLAP)
+        truth_judge(&u->truth, out->bytes.column[0], NULL, NULL, &s->row);
+    else
+        truth_judge(&u->truth, NULL, out->numbers.column[0],
+                    s->pairs.question == QUESTION_FIRST ? NULL : out->numbers.column[1], &s->row);
+}
+
+/* Bits of every subject against those of the first one in the same accuracy, and its answers against the truth. */
+static void check_answers(suite *u, scene_type type)
 {
     for (int i = 0; i < u->count && type != TYPE_BUILD; i++) {
         side *s = &u->sides[i];
-        if (s->plain != NULL)
-            continue;
         s->hash = s->pairs.subject != NULL ? ask_check(&s->pairs) : mesh_ask_check(&s->mesh);
+        judge(u, s);
         for (int k = 0; k < i && s->row.same < 0; k++)
             if (u->sides[k].exact == s->exact)
                 s->row.same = s->hash == u->sides[k].hash;
@@ -295,7 +269,8 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
 
 static void measure_sides(suite *u, const suite_scene *scene)
 {
-    const measure_plan plan = {u->settings->quick ? 3 : 7, u->settings->quick ? 0.004 : 0.02, 0.03};
+    const int quick = u->settings->quick;
+    const measure_plan plan = {quick ? 3 : 7, quick ? 0.004 : 0.02, quick ? 0.02 : 0.03};
     measure_side runs[SIDES_MAX];
     measurement *m = malloc(sizeof *m);
 
@@ -308,54 +283,36 @@ static void measure_sides(suite *u, const suite_scene *scene)
     free(m);
 }
 
-/* The same columns read and written without any arithmetic; and for overlap the published test, vectorised by the
- * compiler. */
-static void add_plain(suite *u, const suite_scene *scene, const pair_scene *in, const answers *out)
+/* Pairs: by when all but a few of those that touch have begun to, so that the ends of a convex cast are known. */
+float suite_window(const suite_scene *scene)
 {
-    carom_isa best = CAROM_ISA_SCALAR;
-    for (int i = 0; i < u->subjects.count; i++)
-        if (!strcmp(u->subjects.list[i].backend, "cpu"))
-            best = u->subjects.list[i].isa;
-    const plain_loops *plain = plain_for_isa((int)best);
-    if (plain == NULL)
-        return;
-    char what[64];
-    const int overlap = question_shapes[scene->question].scene == SCENE_OVERLAP;
-    for (int ericson = scene->count <= CACHED; ericson <= overlap; ericson++) { /* a cache has no floor to speak of */
-        snprintf(what, sizeof what, "%s-%s", ericson ? "ericson" : "traffic", plain->name);
-        side *s = add_side(u, scene, -1, 0, "plain", what, 1);
-        if (s == NULL)
-            return;
-        s->plain = plain;
-        s->pairs = (ask){.question = scene->question, .scene = in, .out = out};
-        if (!ericson)
-            s->columns = question_columns(scene->question, in, out);
-    }
+    if (scene->type != TYPE_PAIRS || question_shapes[scene->question].scene != SCENE_SWEEP)
+        return 1.0f;
+    return !strcmp(scene->family, "far-1e3") ? 2048.0f : 16.0f;
 }
 
-/* How many answers of the published test are not carom's: two formulas in binary32 may differ where a distance rounds
- * to the radius. */
-static void count_other(suite *u)
+/* Peers are measured where their answer would be read; in a quick run in one scene of each kind, unless it is asked for
+ * by name. */
+static int has_peers(const suite *u, const suite_scene *scene)
 {
-    side *ours = NULL, *theirs = NULL;
+    static const char *const quick[] = {"sweep-first-random", "overlap-random", "mesh-near-70k", "build-70k"};
+    int listed = !u->settings->quick || u->settings->scenes != NULL;
 
-    for (int i = 0; i < u->count; i++) {
-        if (u->sides[i].plain == NULL && ours == NULL)
-            ours = &u->sides[i];
-        if (u->sides[i].plain != NULL && u->sides[i].columns.in_count == 0)
-            theirs = &u->sides[i];
-    }
-    if (ours == NULL || theirs == NULL)
-        return;
-    const size_t count = ours->pairs.scene->count;
-    const uint8_t *overlap = ours->pairs.out->bytes.column[0];
-    columns copy = columns_alloc(1, count, 1);
-    side_run(ours);
-    memcpy(copy.column[0], overlap, count);
-    side_run(theirs);
-    for (size_t i = 0; i < count; i++)
-        theirs->row.other += ((uint8_t *)copy.column[0])[i] != overlap[i];
-    columns_free(&copy);
+    for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++)
+        listed |= !strcmp(scene->name, quick[i]);
+    if (scene->type == TYPE_PAIRS &&
+        (scene->count <= CACHED || question_shapes[scene->question].scene == SCENE_SPHERES))
+        return 0;
+    return listed && scene->question != QUESTION_FULL && scene->question != QUESTION_AXES &&
+           (u->settings->accuracies & 1);
+}
+
+/* The reference looks at every triangle. */
+static size_t mesh_judged(const suite *u, const mesh_scene *shape, size_t swept)
+{
+    const size_t most = u->settings->quick || shape->triangle_count > 100000 ? 200 : 1000;
+
+    return swept < most ? swept : most;
 }
 
 static void run_pairs(suite *u, const suite_scene *scene, size_t count)
@@ -372,15 +329,20 @@ static void run_pairs(suite *u, const suite_scene *scene, size_t count)
                                   .scene = &in,
                                   .out = &out};
     drop_unable(u);
-    check_bits(u, TYPE_PAIRS);
+    u->truth = truth_pairs(scene->question, &in, suite_window(scene), u->settings->quick ? 1000 : 10000);
+    check_answers(u, TYPE_PAIRS);
     if (u->settings->accuracies & 1)
-        add_plain(u, scene, &in, &out);
-    count_other(u);
+        rivals_add_plain(u, scene, &in, &out);
     for (int i = 0; i < u->count; i++) {
         u->sides[i].row.queries = (double)count;
-        u->sides[i].row.bytes = question_bytes(scene->question);
+        if (!(u->sides[i].row.bytes > 0.0))
+            u->sides[i].row.bytes = question_bytes(scene->question);
     }
+    if (has_peers(u, scene))
+        rivals_add_peers(u, scene, (peer_task){.in = scene_in(&in), .count = count});
     measure_sides(u, scene);
+    rivals_close_peers(u);
+    truth_free(&u->truth);
     scene_free(&in);
     answers_free(&out);
 }
@@ -409,8 +371,19 @@ static void run_mesh(suite *u, const suite_scene *scene, size_t count)
         s->row.queries = (double)count;
     }
     drop_unable(u);
-    check_bits(u, scene->type);
+    u->truth = truth_mesh(&shape, &spheres, mesh_judged(u, &shape, swept));
+    check_answers(u, scene->type);
+    if (has_peers(u, scene))
+        rivals_add_peers(u, scene,
+                         (peer_task){.in = (const float *const *)(const void *)spheres.column,
+                                     .count = count,
+                                     .vertices = shape.vertices,
+                                     .indices = shape.indices,
+                                     .vertex_count = shape.vertex_count,
+                                     .triangle_count = shape.triangle_count});
     measure_sides(u, scene);
+    rivals_close_peers(u);
+    truth_free(&u->truth);
     for (int i = 0; i < u->subjects.count; i++)
         carom_mesh_destroy(meshes[i]);
     columns_free(&spheres);
@@ -449,6 +422,8 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     u->listener = listener;
     subjects_open(&u->subjects, settings, listener);
     measure_limits(u);
+    if (u->subjects.count > 0 && (settings->accuracies & 1))
+        u->peers = peers_load(listener);
     for (size_t i = 0; i < SCENE_COUNT && u->subjects.count > 0; i++) {
         const size_t count = settings->quick ? scenes[i].quick_count : scenes[i].count;
         if (!bench_is_chosen(settings->scenes, scenes[i].name))

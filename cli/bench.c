@@ -68,8 +68,8 @@ static void tell_finding(void *user, const char *text)
 static void tell_scene(void *user, const char *name, const char *what)
 {
     session *s = user;
-    output_format(s->out, "\n%s: %s\n  %-58s %10s %6s %9s %7s %7s  %s\n", name, what, "", "ns/query", "+-", "M/s",
-                  "GB/s", "x fast", "");
+    output_format(s->out, "\n%s: %s\n  %-58s %10s %6s %9s %7s %7s %7s %7s %7s\n", name, what, "", "ns/query", "+-",
+                  "M/s", "GB/s", "x fast", "misses", "false", "off");
 }
 
 static void cell(output *out, double value, int width, int digits, const char *unit)
@@ -78,6 +78,16 @@ static void cell(output *out, double value, int width, int digits, const char *u
         output_format(out, " %*.*f%s", width - (int)strlen(unit), digits, value, unit);
     else
         output_format(out, " %*s", width, "");
+}
+
+/* Counts of the exact reference's verdict; nothing for who was not judged. */
+static void verdict(output *out, const bench_row *r)
+{
+    const uint64_t counts[3] = {r->misses, r->false_hits, r->off};
+    for (int i = 0; i < 3; i++)
+        cell(out, r->judged > 0 ? (double)counts[i] : (double)NAN, 7, 0, "");
+    if (r->judged > 0)
+        output_format(out, " of %llu", (unsigned long long)r->judged);
 }
 
 static void show_row(session *s, const bench_row *r)
@@ -89,6 +99,7 @@ static void show_row(session *s, const bench_row *r)
     cell(s->out, 1e3 / each, 9, 2, "");
     cell(s->out, r->bytes > 0.0 ? r->bytes / each : (double)NAN, 7, 1, "");
     cell(s->out, r->over_fast, 7, 2, "");
+    verdict(s->out, r);
     if (r->limit != NULL)
         output_format(s->out, "  %.0f %% of the %s", 100.0 * r->share, r->limit);
     if (isfinite(r->compute))

@@ -209,6 +209,10 @@ static void put_row(output *out, const bench_row *r)
         output_format(out, ", \"same_bits\": %s", r->same ? "true" : "false");
     if (r->other > 0)
         output_format(out, ", \"other_answers\": %llu", (unsigned long long)r->other);
+    if (r->judged > 0)
+        output_format(out, ", \"judged\": %llu, \"misses\": %llu, \"false_hits\": %llu, \"off\": %llu",
+                      (unsigned long long)r->judged, (unsigned long long)r->misses, (unsigned long long)r->false_hits,
+                      (unsigned long long)r->off);
     output_char(out, '}');
 }
 

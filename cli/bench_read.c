@@ -33,6 +33,14 @@ static uint32_t whole(const json_t *object, const char *name)
     return value >= 1.0 && value < 1e6 ? (uint32_t)value : 1;
 }
 
+/* A count; 0 where there is none. */
+static uint64_t count(const json_t *object, const char *name)
+{
+    const double value = number(object, name);
+
+    return value > 0.0 && value < 0x1p53 ? (uint64_t)value : 0;
+}
+
 static void text(char *out, size_t size, const json_t *object, const char *name)
 {
     const char *value = json_string_value(json_object_get(object, name));
@@ -62,7 +70,7 @@ static int read_row(const json_t *from, bench_row *out)
     if (name == NULL || !(each > 0.0) || !(batch > 0.0) || strlen(name) >= sizeof out->name)
         return 0;
     const double queries = batch / each, per_query = queries * 1e-9;
-    const double bytes = number(from, "bytes_per_second"), other = number(from, "other_answers");
+    const double bytes = number(from, "bytes_per_second");
     *out = (bench_row){
         .threads = whole(from, "threads"),
         .rounds = (int)whole(from, "repetitions"),
@@ -80,8 +88,12 @@ static int read_row(const json_t *from, bench_row *out)
         .limit = limit_word(from),
         .integers = number(from, "in_integers"),
         .same = json_is_boolean(same) ? json_is_true(same) : -1,
-        .other = other > 0.0 && other < 0x1p53 ? (uint64_t)other : 0,
+        .other = count(from, "other_answers"),
         .size = number(from, "scaling_size"),
+        .judged = count(from, "judged"),
+        .misses = count(from, "misses"),
+        .false_hits = count(from, "false_hits"),
+        .off = count(from, "off"),
     };
     snprintf(out->name, sizeof out->name, "%s", name);
     snprintf(out->scene, sizeof out->scene, "%.*s", (int)strcspn(name, "/"), name);

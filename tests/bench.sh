@@ -36,7 +36,7 @@ check "scenes are listed" grep -q '^sweep-times-random ' list.txt
 check "a table" grep -q '^sweep-times-cached: ' all.txt
 grep -oE '"name": "[^"]*"' all.json | cut -d'"' -f4 > names.txt
 nothing "names are scene/accuracy/backend/isa/threads:N" \
-    "$(grep -vE '^[a-z0-9-]+/(fast|exact)/(cpu|plain)/[a-z0-9.-]+/threads:[0-9]+$' names.txt || true)"
+    "$(grep -vE '^[a-z0-9-]+/(fast|exact)/(cpu|plain|peer)/[a-z0-9.-]+/threads:[0-9]+$' names.txt || true)"
 for name in sweep-times-cached/fast/cpu/scalar/threads:1 sweep-times-cached/exact/cpu/scalar/threads:1 \
     mesh-box-70k/exact/cpu/scalar/threads:1 build-70k/fast/cpu/scalar/threads:1; do
     check "$name is there" grep -qx "$name" names.txt
@@ -49,6 +49,10 @@ else
 fi
 asked='^(sweep-times-cached|overlap-axes-random|spheres-random|mesh-box-70k|build-70k)/'
 nothing "only what was asked" "$(grep -vE "$asked" names.txt || true)"
+nothing "exact mode sees every hit and no other" \
+    "$(grep '/exact/' all.json | grep '"judged"' | grep -v '"misses": 0, "false_hits": 0, "off": 0' || true)"
+nothing "every row of a sweep or an overlap is judged" \
+    "$(grep '"run_type"' all.json | grep -vE '"(build-|[^"]*/traffic-)' | grep -v '"judged": [1-9]' || true)"
 nothing "every row has a time" "$(grep '"run_type"' all.json | grep -vE '"ns_per_query": [0-9.e+-]+' || true)"
 nothing "nobody's bits differ" "$(grep '"same_bits": false' all.json || true)"
 if command -v python3 > /dev/null; then
@@ -56,6 +60,39 @@ if command -v python3 > /dev/null; then
 else
     skip "it is JSON" "no python3"
 fi
+
+# Other libraries, each either measured or missed in words; in the scenes that ask what they answer.
+"$carom" bench --quick --backend cpu --isa scalar --accuracy fast --json peers.json \
+    --scene sweep-first-random,overlap-random,mesh-near-70k,build-70k > peers.txt
+grep -oE '"name": "[^"]*"' peers.json | cut -d'"' -f4 > names.txt
+check "the head of the table names the verdict" grep -qE ' misses +false +off$' peers.txt
+for name in sweep-first-random/fast/plain/early-out-c overlap-random/fast/plain/closest-point-c; do
+    check "$name is there" grep -q "^$name/threads:1$" names.txt
+done
+peers() { # LIBRARY beginnings of names...
+    local library=$1 name
+    shift
+    if grep -q "^$library is not measured: not in this build$" peers.txt; then
+        skip "$library" "not in this build"
+        return
+    fi
+    for name; do
+        check "$name is there" grep -q "^$name-[0-9.]*/threads:1$" names.txt
+        if [[ $name != build-* ]]; then
+            check "$name is judged" grep -qE "\"name\": \"$name-.*\"judged\": [1-9]" peers.json
+        fi
+    done
+}
+peers Embree mesh-near-70k/fast/peer/embree-ray mesh-near-70k/fast/peer/embree-user-geometry build-70k/fast/peer/embree
+peers Bullet sweep-first-random/fast/peer/bullet-convex-cast overlap-random/fast/peer/bullet-detector \
+    mesh-near-70k/fast/peer/bullet-mesh-sweep build-70k/fast/peer/bullet
+peers FCL overlap-random/fast/peer/fcl-sphere-triangle
+# A ray has no radius: if nothing were counted for it, nobody's nought would mean much.
+if grep -q 'embree-ray' names.txt; then
+    check "a ray misses what a sphere hits" grep -qE '"name": "mesh-near-70k/fast/peer/embree-ray.*"misses": [1-9]' peers.json
+fi
+nothing "a user's plain loop answers as the reference does" \
+    "$(grep -E 'overlap-random/fast/plain/closest' peers.json | grep -v '"misses": 0, "false_hits": 0' || true)"
 "$carom" bench --quick --backend cpu --accuracy exact --isa scalar --threads 1 --scene spheres-cached \
     --json one.json > one.txt
 
@@ -64,7 +101,7 @@ if "$carom" bench --from all.json > again.txt 2> said.txt; then
     nothing "the same table again" "$(diff <(grep '/threads:' all.txt) <(grep '/threads:' again.txt) || true)"
     "$carom" bench --from all.json --compare all.json > same.txt
     check "a result has not moved against itself" \
-        grep -qE "^$(wc -l < names.txt) rows in both: 0 slower and 0 faster .*ratios 1.000. New: 0. Gone: 0" same.txt
+        grep -qE "^$(grep -c run_type all.json) rows in both: 0 slower and 0 faster .*ratios 1.000. New: 0. Gone: 0" same.txt
     # Twice as slow in one row; and one row under another name.
     sed -E -e '/"name": "spheres-random\/fast\/cpu\/scalar/s#("ns_per_query": )[0-9.e+-]+#\11e9#' \
         -e '/"name": "build-70k\/fast\/cpu\/scalar/s#build-70k#build-80k#g' all.json > moved.json

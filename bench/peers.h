@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What carom is compared with that is not carom and answers the same question: loops that a user would write
+ * (bench/baseline.c) and, in a module of its own, other libraries (bench/peers/). The module is loaded by `carom bench`
+ * alone, so that no other command pays for its libraries' start. A peer uses one thread. */
+#ifndef CAROM_BENCH_PEERS_H
+#define CAROM_BENCH_PEERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum peer_question { PEER_SWEEP, PEER_OVERLAP, PEER_MESH, PEER_BUILD } peer_question;
+
+/* A scene as carom has it; the arrays outlive the peer's state. */
+typedef struct peer_task {
+    const float *const *in; /* the columns of scenes.h: of pairs, or centre, velocity, radius of a mesh's spheres */
+    size_t count;
+    float window; /* sweeps: a touch within [0, window] counts */
+    const float *vertices;
+    const uint32_t *indices;
+    size_t vertex_count, triangle_count;
+    float *time;      /* sweeps: when the first touch begins; infinity: none */
+    uint8_t *overlap; /* overlap: 1 or 0 */
+} peer_task;
+
+typedef struct peer {
+    const char *library; /* NULL: none, a plain loop */
+    const char *name;    /* letters, digits, dots and dashes */
+    peer_question question;
+    void *(*open)(const peer_task *task);   /* data in the layout that the peer wants; not timed; NULL: it failed */
+    void (*run)(void *state, size_t count); /* the first `count` queries */
+    void (*close)(void *state);
+} peer;
+
+/* What the module exports, as `carom_peer`: NULL beyond the last. */
+typedef const peer *peer_list_fn(size_t index);
+const peer *carom_peer(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

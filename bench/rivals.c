@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Who else answers a scene: loops that the compiler vectorises, loops that a user would write, other libraries. Each
+ * answers once before it is timed, and that answer is judged. */
+#include <stdio.h>
+#include <string.h>
+
+#include "baseline.h"
+#include "suite.h"
+
+/* ---- vectorised loops ----------------------------------------------------------------------------------------------- */
+
+void rivals_run_plain(const side *s)
+{
+    const pair_scene *in = s->pairs.scene;
+    const answers *out = s->pairs.out;
+
+    if (s->columns.in_count > 0)
+        s->plain->stream_rows(&s->columns);
+    else if (in->kind == SCENE_SWEEP)
+        s->plain->sweep_first(scene_in(in), out->numbers.column[0], in->count);
+    else
+        (s->pairs.question == QUESTION_AXES ? s->plain->ericson_axes : s->plain->ericson_overlap)(
+            scene_in(in), out->bytes.column[0], out->bytes.column[1], in->count);
+}
+
+/* How many answers of the published test are not carom's: two formulas in binary32 may differ where a distance rounds
+ * to the radius. */
+static void count_other(suite *u, side *theirs)
+{
+    side *ours = &u->sides[0];
+    if (ours == theirs || ours->pairs.subject == NULL)
+        return;
+    const size_t count = ours->pairs.scene->count;
+    const uint8_t *overlap = ours->pairs.out->bytes.column[0];
+    columns copy = columns_alloc(1, count, 1);
+    memcpy(copy.column[0], overlap, count);
+    ask_run(&ours->pairs);
+    for (size_t i = 0; i < count; i++)
+        theirs->row.other += ((uint8_t *)copy.column[0])[i] != overlap[i];
+    columns_free(&copy);
+}
+
+static side *add_plain(suite *u, const suite_scene *scene, const plain_loops *plain, const char *what,
+                       const pair_scene *in, const answers *out)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s-%s", what, plain->name);
+    side *s = suite_add_side(u, scene, -1, 0, "plain", name, 1);
+    if (s == NULL)
+        return NULL;
+    s->plain = plain;
+    s->pairs = (ask){.question = scene->question, .scene = in, .out = out};
+    return s;
+}
+
+/* The same columns read and written without any arithmetic; and the query itself, vectorised by the compiler. */
+void rivals_add_plain(suite *u, const suite_scene *scene, const pair_scene *in, const answers *out)
+{
+    carom_isa best = CAROM_ISA_SCALAR;
+    for (int i = 0; i < u->subjects.count; i++)
+        if (!strcmp(u->subjects.list[i].backend, "cpu"))
+            best = u->subjects.list[i].isa;
+    const plain_loops *plain = plain_for_isa((int)best);
+    if (plain == NULL)
+        return;
+    if (scene->count > CACHED) { /* a cache has no floor to speak of */
+        side *traffic = add_plain(u, scene, plain, "traffic", in, out);
+        if (traffic != NULL)
+            traffic->columns = question_columns(scene->question, in, out);
+    }
+    if (in->kind == SCENE_SPHERES || scene->question == QUESTION_FULL)
+        return;
+    const int overlap = in->kind == SCENE_OVERLAP;
+    side *loop = add_plain(u, scene, plain, overlap ? "ericson" : "soa", in, out);
+    if (loop == NULL)
+        return;
+    if (!overlap)
+        loop->row.bytes = question_bytes(QUESTION_FIRST);
+    rivals_run_plain(loop);
+    truth_judge(&u->truth, overlap ? out->bytes.column[0] : NULL, out->numbers.column[0], NULL, &loop->row);
+    if (overlap)
+        count_other(u, loop);
+}
+
+/* ---- peers ---------------------------------------------------------------------------------------------------------- */
+
+static peer_question question_of(const suite_scene *scene)
+{
+    if (scene->type != TYPE_PAIRS)
+        return scene->type == TYPE_BUILD ? PEER_BUILD : PEER_MESH;
+    return question_shapes[scene->question].scene == SCENE_OVERLAP ? PEER_OVERLAP : PEER_SWEEP;
+}
+
+/* The queries that are judged are asked twice, the second time to see how many are asked in a run: no more than take
+ * a tenth of a second. 0: even these take too long. */
+static size_t count_for(const suite *u, const peer *p, void *state, const peer_task *task)
+{
+    const double budget = u->settings->quick ? 0.02 : 0.1, patience = 2.0;
+    const size_t few = u->truth.count > 0 ? u->truth.count : task->count;
+    double start = measure_now();
+
+    p->run(state, few);
+    if (measure_now() - start > patience)
+        return 0;
+    if (few == task->count || p->question == PEER_BUILD)
+        return task->count;
+    start = measure_now();
+    p->run(state, few);
+    const double affordable = budget / (measure_now() - start) * (double)few;
+    return affordable >= (double)task->count ? task->count : affordable > (double)few ? (size_t)affordable : few;
+}
+
+static void add_peer(suite *u, const suite_scene *scene, const peer *p, const peer_task *task)
+{
+    const bench_listener *l = u->listener;
+    char text[256];
+    side *s = suite_add_side(u, scene, -1, 0, p->library != NULL ? "peer" : "plain", p->name, 1);
+    if (s == NULL)
+        return;
+    s->peer = p;
+    s->peer_state = p->open(task);
+    s->peer_count = s->peer_state != NULL ? count_for(u, p, s->peer_state, task) : 0;
+    s->row.queries = (double)s->peer_count;
+    if (s->peer_count > 0) {
+        if (p->question != PEER_BUILD)
+            truth_judge(&u->truth, p->question == PEER_OVERLAP ? task->overlap : NULL, task->time, NULL, &s->row);
+        return;
+    }
+    snprintf(text, sizeof text, "%s is not measured: %s", s->row.name,
+             s->peer_state != NULL ? "it takes too long" : "it failed");
+    l->note(l->user, text);
+    if (s->peer_state != NULL)
+        p->close(s->peer_state);
+    u->count--;
+}
+
+void rivals_add_peers(suite *u, const suite_scene *scene, peer_task task)
+{
+    const peer_question asked = question_of(scene);
+
+    u->peer_time = columns_alloc(1, task.count, sizeof(float));
+    u->peer_overlap = columns_alloc(1, task.count, 1);
+    task.time = u->peer_time.column[0];
+    task.overlap = u->peer_overlap.column[0];
+    task.window = suite_window(scene);
+    for (size_t i = 0; baseline_peer(i) != NULL; i++)
+        if (baseline_peer(i)->question == asked)
+            add_peer(u, scene, baseline_peer(i), &task);
+    for (size_t i = 0; u->peers != NULL && u->peers(i) != NULL; i++)
+        if (u->peers(i)->question == asked)
+            add_peer(u, scene, u->peers(i), &task);
+}
+
+void rivals_close_peers(suite *u)
+{
+    for (int i = 0; i < u->count; i++)
+        if (u->sides[i].peer != NULL)
+            u->sides[i].peer->close(u->sides[i].peer_state);
+    columns_free(&u->peer_time);
+    columns_free(&u->peer_overlap);
+}

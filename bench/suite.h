@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* A run in the making: the scene that is measured now and who answers it. */
+#ifndef CAROM_BENCH_SUITE_H
+#define CAROM_BENCH_SUITE_H
+
+#include "measure.h"
+#include "mesh_question.h"
+#include "peers.h"
+#include "plain.h"
+#include "question.h"
+#include "verdict.h"
+
+typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD } scene_type;
+
+typedef struct suite_scene {
+    const char *name, *what;
+    scene_type type;
+    size_t count, quick_count; /* 0: not in a quick run */
+    question question;         /* pairs */
+    const char *family;
+    sphere_kind spheres; /* meshes: a torus of 2 * rings * sides triangles */
+    int rings, sides;
+} suite_scene;
+
+enum { CACHED = 4096 }; /* pairs that stay in cache */
+enum { SIDES_MAX = MEASURE_SIDES_MAX };
+
+/* One runner of a scene. */
+typedef struct side {
+    bench_row row;
+    int subject, exact; /* subject -1: a plain loop or a peer */
+    ask pairs;
+    mesh_ask mesh;
+    const plain_loops *plain;
+    plain_columns columns; /* of a loop that only reads and writes; else none */
+    const peer *peer;
+    void *peer_state;
+    size_t peer_count; /* queries of a run: slow peers are asked fewer */
+    uint64_t hash;
+} side;
+
+typedef struct suite {
+    const bench_settings *settings;
+    const bench_listener *listener;
+    subjects subjects;
+    bench_limits limits[BENCH_LIMITS];
+    int limit_count;
+    peer_list_fn *peers; /* NULL: no module */
+    truth truth;         /* of the scene; none for a build */
+    columns peer_time, peer_overlap;
+    side sides[SIDES_MAX];
+    int count;
+} suite;
+
+/* suite.c. NULL: there are too many. */
+side *suite_add_side(suite *u, const suite_scene *scene, int who, int exact, const char *backend, const char *what,
+                     uint32_t threads);
+float suite_window(const suite_scene *scene);
+
+/* rivals.c: the plain loops and the peers of a scene, judged as they come. */
+void rivals_add_plain(suite *u, const suite_scene *scene, const pair_scene *in, const answers *out);
+void rivals_run_plain(const side *s);
+void rivals_add_peers(suite *u, const suite_scene *scene, peer_task task);
+void rivals_close_peers(suite *u);
+
+/* peers.c: the module's list, or NULL. Tells the listener which libraries are not in it. */
+peer_list_fn *peers_load(const bench_listener *listener);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "mesh.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "space.h"
+
+/* ---- which triangles may be hit, and when at the earliest ---------------------------------------------------------- */
+
+/* Shares of the numbers in a box test, far beyond the rounding of binary64: inputs are binary32, so nothing in it leaves
+ * the range. */
+#define ROOM 1e-9
+#define WAY_ROOM 1e-6
+#define TIME_ROOM 1e-6
+
+typedef struct candidate {
+    double enter;
+    uint32_t triangle;
+} candidate;
+
+void ref_mesh_triangle(const ref_mesh *mesh, size_t triangle, float p[3][3])
+{
+    for (int v = 0; v < 3; v++)
+        memcpy(p[v], mesh->vertices + 3 * (size_t)mesh->indices[3 * triangle + (size_t)v], sizeof p[v]);
+}
+
+static double scale_of(const ref_sweep_case *c)
+{
+    double scale = c->radius;
+    for (int k = 0; k < 3; k++) {
+        scale = fmax(scale, fabs((double)c->center[k]));
+        for (int v = 0; v < 3; v++)
+            scale = fmax(scale, fabs((double)c->p[v][k]));
+    }
+    return scale;
+}
+
+/* The time at which the centre enters the triangle's box, blown up by the radius and more; infinity: not in [0, t_max]. */
+static double earliest(const ref_sweep_case *c, double t_max)
+{
+    double enter = 0.0, leave = t_max, room = ROOM * scale_of(c) + c->radius;
+    for (int k = 0; k < 3; k++) {
+        double lo = (double)fminf(fminf(c->p[0][k], c->p[1][k]), c->p[2][k]) - room - (double)c->center[k];
+        double hi = (double)fmaxf(fmaxf(c->p[0][k], c->p[1][k]), c->p[2][k]) + room - (double)c->center[k];
+        double v = (double)c->velocity[k];
+        if (v < 0.0 || v > 0.0) {
+            enter = fmax(enter, (v > 0.0 ? lo : hi) / v * (1.0 - TIME_ROOM));
+            leave = fmin(leave, (v > 0.0 ? hi : lo) / v * (1.0 + TIME_ROOM));
+        } else if (lo > 0.0 || hi < 0.0) {
+            return HUGE_VAL;
+        }
+    }
+    return enter <= leave ? enter : HUGE_VAL;
+}
+
+/* The box of the whole way, blown up by far more than rounding: almost every triangle is outside of it. */
+typedef struct way_box {
+    double lo[3], hi[3];
+} way_box;
+
+static way_box box_of_way(const ref_sweep_case *ball, double t_max)
+{
+    way_box box;
+    for (int k = 0; k < 3; k++) {
+        double start = (double)ball->center[k], v = (double)ball->velocity[k];
+        double end = v < 0.0 || v > 0.0 ? start + v * t_max : start;
+        double room = ball->radius + WAY_ROOM * fmax(ball->radius, fmax(fabs(start), fabs(end)));
+        box.lo[k] = fmin(start, end) - room;
+        box.hi[k] = fmax(start, end) + room;
+    }
+    return box;
+}
+
+static int is_outside(const ref_sweep_case *c, const way_box *box)
+{
+    for (int k = 0; k < 3; k++) {
+        const double p0 = (double)c->p[0][k], p1 = (double)c->p[1][k], p2 = (double)c->p[2][k];
+        if ((p0 < box->lo[k] && p1 < box->lo[k] && p2 < box->lo[k]) ||
+            (p0 > box->hi[k] && p1 > box->hi[k] && p2 > box->hi[k]))
+            return 1;
+    }
+    return 0;
+}
+
+static int by_entry(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    if (x->enter < y->enter || x->enter > y->enter)
+        return x->enter < y->enter ? -1 : 1;
+    return (x->triangle > y->triangle) - (x->triangle < y->triangle);
+}
+
+/* By entry; NULL where there is no memory. The caller frees it. */
+static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, size_t *count)
+{
+    const way_box box = box_of_way(ball, (double)t_max);
+    ref_sweep_case c = *ball;
+    size_t used = 0, room = 64;
+    candidate *list = malloc(room * sizeof *list);
+    for (size_t k = 0; list != NULL && k < mesh->triangle_count; k++) {
+        ref_mesh_triangle(mesh, k, c.p);
+        if (is_outside(&c, &box))
+            continue;
+        double enter = earliest(&c, (double)t_max);
+        if (!(enter < HUGE_VAL))
+            continue;
+        if (used == room) {
+            candidate *more = realloc(list, 2 * room * sizeof *list);
+            if (more == NULL)
+                free(list);
+            list = more;
+            room *= 2;
+        }
+        if (list != NULL)
+            list[used++] = (candidate){enter, (uint32_t)k};
+    }
+    if (list != NULL)
+        qsort(list, used, sizeof *list, by_entry);
+    *count = used;
+    return list;
+}
+
+/* ---- one triangle -------------------------------------------------------------------------------------------------- */
+
+/* The sign of distance - radius at `time`, exactly. */
+static int side_at(const ref_sweep_case *c, float time)
+{
+    ref_triangle triangle;
+    ref_vec way;
+    ref_dyadic t, radius2;
+    int feature;
+    ref_triangle_set(&triangle, c);
+    ref_vec_from_floats(&way, c->velocity);
+    ref_dyadic_from_float(&t, time);
+    ref_vec_scale(&way, &way, &t);
+    for (int v = 0; v < 3; v++)
+        ref_vec_sub(&triangle.p[v], &triangle.p[v], &way);
+    ref_dyadic_from_double(&radius2, c->radius);
+    ref_dyadic_mul(&radius2, &radius2, &radius2);
+    return ref_triangle_closest(&triangle, &radius2, &feature);
+}
+
+/* T0 <= t_max, of the true T0; -1: not known. Its nearest binary64 decides unless it is t_max. */
+static int within(const ref_sweep_case *c, const ref_sweep_answer *a, float t_max)
+{
+    if (a->t_first_near < (double)t_max || a->t_first_near > (double)t_max)
+        return a->t_first_near < (double)t_max;
+    if (isinf(t_max) || side_at(c, t_max) <= 0)
+        return 1;
+    return a->t_last_near > (double)t_max ? 0 : -1;
+}
+
+static const ref_mesh_hit nothing = {-1, REF_MISS, REF_NONE, HUGE_VALF, HUGE_VAL, {0}};
+
+/* 0: not known. */
+static int hit_of(const ref_sweep_case *c, uint32_t triangle, float t_max, ref_mesh_hit *hit)
+{
+    ref_sweep_answer a;
+    ref_sweep_case still = *c;
+    int inside = 0;
+    ref_sweep(c, &a);
+    *hit = nothing;
+    hit->state = a.state;
+    if (a.state == REF_TOUCHING || a.state == REF_OVERLAPPING) {
+        memset(still.velocity, 0, sizeof still.velocity);
+        ref_sweep(&still, &a);
+        hit->t = 0.0f;
+        hit->near = 0.0;
+    } else if (a.state == REF_APPROACHING && (inside = within(c, &a, t_max)) == 1) {
+        hit->t = a.t_first;
+        hit->near = a.t_first_near;
+    } else {
+        return inside >= 0;
+    }
+    hit->triangle = (int32_t)triangle;
+    hit->feature = a.feature_first;
+    memcpy(hit->point, a.point_first, sizeof hit->point);
+    return 1;
+}
+
+/* ---- the first of all ----------------------------------------------------------------------------------------------- */
+
+const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, ref_mesh_hit *out)
+{
+    ref_sweep_case c = *ball;
+    ref_sweep_answer a;
+    ref_mesh_hit best = nothing, hit;
+    const char *wrong = NULL;
+    size_t count;
+    *out = nothing;
+    memset(c.w, 0, sizeof c.w);
+    ref_mesh_triangle(mesh, 0, c.p);
+    ref_sweep(&c, &a);
+    if (a.state == REF_INVALID) { /* a mesh has no triangle that is */
+        out->state = REF_INVALID;
+        return NULL;
+    }
+    candidate *list = candidates_of(mesh, &c, t_max, &count);
+    if (list == NULL)
+        return "no memory";
+    for (size_t k = 0; k < count && wrong == NULL; k++) {
+        uint32_t triangle = list[k].triangle;
+        if (best.triangle >= 0 && list[k].enter > (double)best.t + 0x1p-149)
+            break;
+        /* nothing is before time 0 */
+        if (best.triangle >= 0 && best.t <= 0.0f && (int32_t)triangle > best.triangle)
+            continue;
+        ref_mesh_triangle(mesh, triangle, c.p);
+        if (!hit_of(&c, triangle, t_max, &hit))
+            wrong = "it cannot be decided whether a graze is within the window";
+        else if (hit.triangle >= 0 &&
+                 (best.triangle < 0 || hit.t < best.t || (!(hit.t > best.t) && hit.triangle < best.triangle)))
+            best = hit;
+    }
+    free(list);
+    *out = best;
+    return wrong;
+}
