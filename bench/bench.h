@@ -8,6 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Triangles of the user's own; borrowed. */
+typedef struct bench_mesh {
+    const float *vertices;   /* [3 * vertex_count] */
+    const uint32_t *indices; /* [3 * triangle_count] */
+    size_t vertex_count, triangle_count;
+} bench_mesh;
+
 typedef struct bench_settings {
     const char *scenes; /* beginnings of names, separated by commas; NULL: all of this run */
     int quick;          /* fewer rounds, smaller batches, no large mesh */
@@ -17,6 +24,7 @@ typedef struct bench_settings {
     uint32_t threads;      /* 0: one, and all that the process may use */
     uint32_t accuracies;   /* a bit 1 << carom_accuracy each */
     uint32_t device_chunk; /* 0: the device's own */
+    bench_mesh mesh;       /* of the scenes that end in -file; no triangles: they are not measured */
 } bench_settings;
 
 /* One scene answered by one subject in one accuracy. Times are of a whole batch, in seconds; NAN where it does not

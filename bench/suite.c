@@ -21,6 +21,7 @@ enum { MILLION = 1000000, FEW = 1 << 17 };
     }
 #define TORUS_70K 250, 140
 #define TORUS_1M 1000, 500
+#define FROM_FILE 0, 0
 
 static const suite_scene scenes[] = {
     PAIRS("sweep-first-random", "first time", QUESTION_FIRST, "random"),
@@ -49,8 +50,15 @@ static const suite_scene scenes[] = {
     {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_BOX,
      TORUS_1M},
     {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_LONG, TORUS_1M},
+    {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
+     SPHERES_NEAR, FROM_FILE},
+    {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
+     SPHERES_BOX, FROM_FILE},
+    {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, 0, NULL, SPHERES_LONG,
+     FROM_FILE},
     {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K},
     {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M},
+    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, 0, NULL, 0, FROM_FILE},
 };
 enum { SCENE_COUNT = sizeof scenes / sizeof scenes[0] };
 
@@ -295,7 +303,8 @@ float suite_window(const suite_scene *scene)
  * by name. */
 static int has_peers(const suite *u, const suite_scene *scene)
 {
-    static const char *const quick[] = {"sweep-first-random", "overlap-random", "mesh-near-70k", "build-70k"};
+    static const char *const quick[] = {"sweep-first-random", "overlap-random", "mesh-near-70k", "build-70k",
+                                        "mesh-near-file"};
     int listed = !u->settings->quick || u->settings->scenes != NULL;
 
     for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++)
@@ -347,10 +356,12 @@ static void run_pairs(suite *u, const suite_scene *scene, size_t count)
     answers_free(&out);
 }
 
-static void run_mesh(suite *u, const suite_scene *scene, size_t count)
+static void run_mesh(suite *u, const suite_scene *scene, size_t spheres_wanted)
 {
-    mesh_scene shape = mesh_scene_make(scene->rings, scene->sides);
+    mesh_scene shape =
+        scene->rings > 0 ? mesh_scene_make(scene->rings, scene->sides) : mesh_scene_copy(&u->settings->mesh);
     const int build = scene->type == TYPE_BUILD;
+    const size_t count = build ? shape.triangle_count : spheres_wanted;
     const size_t swept = build ? 0 : count; /* a build sweeps nothing */
     hits out = hits_alloc(swept);
     columns spheres = spheres_make(&shape, scene->spheres, swept);
@@ -412,6 +423,16 @@ static void measure_limits(suite *u)
     }
 }
 
+/* Only if it was asked for: nobody expects a mesh that was not given. */
+static void note_no_mesh(const suite *u, const suite_scene *scene)
+{
+    char text[96];
+
+    snprintf(text, sizeof text, "%s is not measured: it needs --mesh FILE", scene->name);
+    if (u->settings->scenes != NULL)
+        u->listener->note(u->listener->user, text);
+}
+
 int bench_run(const bench_settings *settings, const bench_listener *listener)
 {
     suite *u = calloc(1, sizeof *u);
@@ -430,6 +451,10 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
             continue;
         if (count == 0 && settings->scenes == NULL)
             continue;
+        if (scenes[i].type != TYPE_PAIRS && scenes[i].rings == 0 && settings->mesh.triangle_count == 0) {
+            note_no_mesh(u, &scenes[i]);
+            continue;
+        }
         u->count = 0;
         listener->scene(listener->user, scenes[i].name, scenes[i].what);
         (scenes[i].type == TYPE_PAIRS ? run_pairs : run_mesh)(u, &scenes[i], count > 0 ? count : scenes[i].count);

@@ -12,6 +12,7 @@
 #include "bench_json.h"
 #include "bench_plot.h"
 #include "cli.h"
+#include "mesh_import.h"
 #include "output.h"
 
 typedef struct session {
@@ -162,7 +163,7 @@ static int write_json(const bench_json *json, const char *path)
     return output_close(&out, EXIT_DONE);
 }
 
-static bench_settings settings_of(const cli_options *o)
+static bench_settings settings_of(const cli_options *o, const mesh_data *mesh)
 {
     return (bench_settings){
         .scenes = o->scenes,
@@ -172,6 +173,7 @@ static bench_settings settings_of(const cli_options *o)
         .isa = o->isa,
         .threads = o->threads,
         .accuracies = o->given & OPTION_ACCURACY ? 1u << o->accuracy : 3,
+        .mesh = {mesh->xyz, mesh->indices, (size_t)mesh->vertex_count, (size_t)mesh->triangle_count},
     };
 }
 
@@ -183,9 +185,9 @@ static void show_head(session *s)
 }
 
 /* Returns an exit status; what is measured goes to the table at once, and is kept. */
-static int take_run(session *s, const cli_options *options)
+static int take_run(session *s, const cli_options *options, const mesh_data *mesh)
 {
-    const bench_settings settings = settings_of(options);
+    const bench_settings settings = settings_of(options, mesh);
     const bench_listener listener = {s, tell_device, tell_limits, tell_note, tell_scene, tell_row, tell_finding};
     double load[1];
 
@@ -242,13 +244,15 @@ static int take_file(session *s, const char *path)
 /* What would fail in the end fails before minutes are spent. */
 static int check_files(const cli_options *o, bench_json *old)
 {
-    const uint32_t run = OPTION_SCENE | OPTION_QUICK | OPTION_SCALING | OPTION_JSON | OPTIONS_COMPUTE;
+    const uint32_t run = OPTION_MESH | OPTION_SCENE | OPTION_QUICK | OPTION_SCALING | OPTION_JSON | OPTIONS_COMPUTE;
     const int scaling = (o->given & OPTION_SCALING) != 0;
     const char *unknown = NULL;
     int status = EXIT_DONE;
 
     if (o->from != NULL && (o->given & run))
         return cli_refuse(EXIT_USAGE, "--from measures nothing: it takes --compare, --plot and --output only");
+    if (o->mesh != NULL && scaling)
+        return cli_refuse(EXIT_USAGE, "--scaling makes its own meshes: --mesh has no meaning there");
     if (!bench_knows(o->scenes, names_of(o), &unknown))
         return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
                           scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,
@@ -258,6 +262,16 @@ static int check_files(const cli_options *o, bench_json *old)
     if (status == EXIT_DONE && o->json != NULL)
         status = check_writable(o->json);
     return status == EXIT_DONE && o->compare != NULL ? bench_json_read(old, o->compare) : status;
+}
+
+static int read_mesh(const char *path, mesh_data *mesh)
+{
+    const int status = mesh_import(path, mesh);
+    if (status == EXIT_DONE && mesh->triangle_count == 0) {
+        mesh_free(mesh);
+        return cli_refuse(EXIT_WORK, "%s: no triangles to sweep against", path);
+    }
+    return status;
 }
 
 static void show_end(session *s, const cli_options *options, const bench_json *old)
@@ -273,13 +287,16 @@ int command_bench(const cli_options *options)
     if (options->scenes != NULL && !strcmp(options->scenes, "list"))
         return list_scenes(options);
     bench_json old = {0};
+    mesh_data mesh = {0};
     output out;
     session s = {.out = &out};
     int status = check_files(options, &old);
+    if (status == EXIT_DONE && options->mesh != NULL)
+        status = read_mesh(options->mesh, &mesh);
     if (status == EXIT_DONE)
         status = output_open(&out, options->output);
     if (status == EXIT_DONE) {
-        status = options->from != NULL ? take_file(&s, options->from) : take_run(&s, options);
+        status = options->from != NULL ? take_file(&s, options->from) : take_run(&s, options, &mesh);
         if (status == EXIT_DONE)
             show_end(&s, options, &old);
         status = output_close(&out, status);
@@ -290,5 +307,6 @@ int command_bench(const cli_options *options)
         status = bench_plot(&s.json, options->plot);
     bench_json_end(&s.json);
     bench_json_end(&old);
+    mesh_free(&mesh);
     return status == EXIT_DONE && s.differ ? EXIT_WORK : status;
 }

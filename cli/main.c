@@ -43,10 +43,11 @@ static const cli_command commands[] = {
      "and min(N, 100000) queries go to the exact reference. Exit status 1 on any difference.\n",
      command_verify},
     {"bench",
-     OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_QUICK | OPTION_SCALING | OPTION_JSON | OPTION_FROM |
-         OPTION_COMPARE | OPTION_PLOT,
+     OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_MESH | OPTION_QUICK | OPTION_SCALING | OPTION_JSON |
+         OPTION_FROM | OPTION_COMPARE | OPTION_PLOT,
      "how fast every backend answers named scenes",
-     "carom bench [--quick] [--scaling] [--scene NAME[,NAME...] | --from FILE] [--json FILE] [--compare FILE] "
+     "carom bench [--quick] [--scaling | --mesh FILE] [--scene NAME[,NAME...] | --from FILE] [--json FILE] [--compare "
+     "FILE] "
      "[--plot FILE] [options]",
      "Every instruction set with one thread, the best with all, every OpenCL device, in fast and exact mode, and "
      "loops\n"

@@ -26,6 +26,8 @@ refused "a table that cannot be written" 1 'nowhere' -o nowhere/x.txt --quick
 refused "a picture that cannot be written" 1 'nowhere|gnuplot' --plot nowhere/x.svg --quick
 refused "a picture of an unknown kind" 2 'svg or .png' --plot x.pdf --quick
 refused "a file and a run" 2 'measures nothing' --from x.json --quick
+refused "a mesh and scaling" 2 'mesh' --scaling --mesh x.obj
+refused "a mesh that is not there" 2 'nowhere' --mesh nowhere/x.obj --quick
 refused "an earlier result that is not there" 1 'nowhere' --compare nowhere/x.json --quick
 nothing "nothing is measured before that" "$(cat stdout.txt)"
 
@@ -95,6 +97,19 @@ nothing "a user's plain loop answers as the reference does" \
     "$(grep -E 'overlap-random/fast/plain/closest' peers.json | grep -v '"misses": 0, "false_hits": 0' || true)"
 "$carom" bench --quick --backend cpu --accuracy exact --isa scalar --threads 1 --scene spheres-cached \
     --json one.json > one.txt
+
+# A mesh of the user's own: two walls.
+printf 'v %s\n' '0 0 0' '1 0 0' '0 1 0' '0 0 1' '1 0 1' '0 1 1' > walls.obj
+printf 'f %s\n' '1 2 3' '4 5 6' >> walls.obj
+"$carom" bench --quick --backend cpu --isa scalar --mesh walls.obj --json walls.json \
+    --scene mesh-near-file,mesh-long-file,build-file > walls.txt
+for name in mesh-near-file/fast mesh-long-file/exact build-file/fast; do
+    check "$name is there" grep -q "\"name\": \"$name/cpu/scalar/threads:1\"" walls.json
+done
+nothing "exact mode's hits on it are the reference's" \
+    "$(grep '"name": "mesh-[a-z-]*/exact/' walls.json | grep -v '"misses": 0, "false_hits": 0, "off": 0' || true)"
+check "what needs a mesh is said" grep -q 'mesh-near-file is not measured: it needs --mesh' \
+    <("$carom" bench --quick --backend cpu --isa scalar --scene mesh-near-file)
 
 # An earlier result: shown again, compared with, drawn.
 if "$carom" bench --from all.json > again.txt 2> said.txt; then
