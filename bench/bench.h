@@ -8,14 +8,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Triangles of the user's own; borrowed. */
+typedef struct bench_mesh {
+    const float *vertices;   /* [3 * vertex_count] */
+    const uint32_t *indices; /* [3 * triangle_count] */
+    size_t vertex_count, triangle_count;
+} bench_mesh;
+
 typedef struct bench_settings {
     const char *scenes; /* beginnings of names, separated by commas; NULL: all of this run */
     int quick;          /* fewer rounds, smaller batches, no large mesh */
     carom_backend backend;
-    const char *device;  /* NULL: every device */
-    carom_isa isa;       /* CAROM_ISA_AUTO: every one */
-    uint32_t threads;    /* 0: one, and all that the process may use */
-    uint32_t accuracies; /* a bit 1 << carom_accuracy each */
+    const char *device;    /* NULL: every device */
+    carom_isa isa;         /* CAROM_ISA_AUTO: every one */
+    uint32_t threads;      /* 0: one, and all that the process may use */
+    uint32_t accuracies;   /* a bit 1 << carom_accuracy each */
+    uint32_t device_chunk; /* 0: the device's own */
+    bench_mesh mesh;       /* of the scenes that end in -file; no triangles: they are not measured */
 } bench_settings;
 
 /* One scene answered by one subject in one accuracy. Times are of a whole batch, in seconds; NAN where it does not
@@ -31,35 +40,53 @@ typedef struct bench_row {
     double over_fast; /* exact: median of the rounds' ratios to fast by the same subject */
     double upload, compute, download; /* of the fastest run on a device */
     double share;                     /* of the limit that is nearest */
-    const char *limit;                /* which: "memory", "divider" */
+    const char *limit;                /* which: "memory", "divider", "device memory" */
     double integers;                  /* share of the queries that exact mode settled in integers */
     int same;                         /* 1: the bits of the first subject; 0: others; -1: not to be compared */
     uint64_t other;                   /* a peer: answers that are not carom's */
-    uint64_t judged, misses, false_hits,
-        off; /* of the first `judged` queries, by the exact reference: hits that are not
-                                                 seen, that are none, and whose place is more than 1e-4 of the scene off */
+    double size;                      /* what a series goes over: queries, triangles, threads, rows of a chunk */
+    /* Of the first `judged` queries, by the exact reference: hits that are not seen, that are none, and whose place is more
+     * than 1e-4 of the scene off. */
+    uint64_t judged, misses, false_hits, off;
 } bench_row;
 
-/* What one core does, measured in the same run by plain loops for its best instruction set; per second. */
+/* What so many threads do, measured in the same run by plain loops for the best instruction set; per second. */
+enum { BENCH_LIMITS = 2 }; /* of one thread, of all */
 typedef struct bench_limits {
-    const char *isa;
+    char isa[16];
+    uint32_t threads;
     double triad_bytes, multiply_adds, divisions, roots;
 } bench_limits;
 
-/* Where a run tells what it finds, in order: limits, then facts and rows as they come. */
+/* What moving bytes to, from and within a device reaches, measured in the same run; bytes per second, a copy's read and
+ * write both counted. 0: not measured. */
+typedef struct bench_device {
+    carom_device_info info;
+    double write_bytes, read_bytes, copy_bytes;
+} bench_device;
+
+/* Where a run tells what it finds, in order: devices, limits, then facts and rows as they come. */
 typedef struct bench_listener {
     void *user;
+    void (*device)(void *user, const bench_device *device); /* one that is measured */
     void (*limits)(void *user, const bench_limits *limits);
     void (*note)(void *user, const char *text); /* what is not measured, and why */
     void (*scene)(void *user, const char *name, const char *what);
     void (*row)(void *user, const bench_row *row);
+    void (*finding)(void *user, const char *text); /* what a series says as a whole */
 } bench_listener;
 
-/* Does every word of `scenes` begin the name of one? If not, `unknown` points at the first that does not. */
-int bench_knows(const char *scenes, const char **unknown);
+typedef const char *bench_name_fn(size_t index, const char **what); /* NULL beyond the last */
+/* Does every word of `scenes` begin one of the names? If not, `unknown` points at the first that does not. */
+int bench_knows(const char *scenes, bench_name_fn *names, const char **unknown);
+/* Is `name` begun by one of the words of `scenes`, or are there none? */
+int bench_is_chosen(const char *scenes, const char *name);
 /* Returns 0 if there was nobody to measure. Ends the program where there is no memory. */
 int bench_run(const bench_settings *settings, const bench_listener *listener);
-const char *bench_scene_name(size_t index, const char **what); /* NULL beyond the last */
+const char *bench_scene_name(size_t index, const char **what);
+/* The same for series: how times grow with the batch, the mesh, the threads, the chunk; scaling.c. */
+int scaling_run(const bench_settings *settings, const bench_listener *listener);
+const char *scaling_series_name(size_t index, const char **what);
 
 /* splitmix64, and a number in [low, high) from it; scenes.c */
 uint64_t bench_bits(uint64_t *state);

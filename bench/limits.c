@@ -1,60 +1,108 @@
 /* SPDX-License-Identifier: MIT */
 #include "limits.h"
 
+#include <pthread.h>
+#include <stdio.h>
+
 #include "measure.h"
 #include "plain.h"
 #include "scenes.h"
 
-enum { STREAM = 1 << 24, CACHED = 1 << 11, REPEATS = 64 };
+enum { STREAM = 1 << 24, CACHED = 1 << 11, REPEATS = 1 << 10, THREADS_MAX = 1024 };
 
-typedef struct limit_side {
+/* What one thread does of it: its part of the arrays, again and again. */
+typedef struct limit_part {
     plain_rate_fn *run;
     float *a, *b, *c;
     size_t count;
     int repeats;
+} limit_part;
+
+typedef struct limit_side {
+    limit_part parts[THREADS_MAX];
+    uint32_t threads;
 } limit_side;
 
+static void *run_part(void *user)
+{
+    const limit_part *p = user;
+
+    for (int i = 0; i < p->repeats; i++)
+        p->run(p->a, p->b, p->c, p->count);
+    return NULL;
+}
+
+/* A thread that cannot be started leaves its part to this one: slower, and as right. */
 static void limit_run(void *user)
 {
-    const limit_side *s = user;
+    limit_side *s = user;
+    pthread_t id[THREADS_MAX];
+    int started[THREADS_MAX];
 
-    for (int i = 0; i < s->repeats; i++)
-        s->run(s->a, s->b, s->c, s->count);
+    for (uint32_t i = 1; i < s->threads; i++)
+        started[i] = pthread_create(&id[i], NULL, run_part, &s->parts[i]) == 0;
+    run_part(&s->parts[0]);
+    for (uint32_t i = 1; i < s->threads; i++) {
+        if (started[i])
+            pthread_join(id[i], NULL);
+        else
+            run_part(&s->parts[i]);
+    }
 }
 
-static void fill(float *to, size_t count)
+static void fill(float *a, const float *b, const float *c, size_t count)
 {
+    (void)b, (void)c;
     for (size_t i = 0; i < count; i++)
-        to[i] = 1.0f + (float)(i % 1000) * 0.001f;
+        a[i] = 1.0f + (float)(i % 1000) * 0.001f;
 }
 
-/* The best of the rounds: a limit is what the core can do, not what it did on average. */
-bench_limits limits_measure(carom_isa isa, int quick)
+/* Threads share the arrays out between them; from cache each has the beginning of its share. */
+static void divide_work(limit_side *s, uint32_t threads, plain_rate_fn *run, const columns *c, size_t rows, int cached)
 {
-    bench_limits out = {.isa = carom_isa_name(isa)};
+    float *const *at = (float *const *)(const void *)c->column;
+    const size_t share = rows / threads / PLAIN_BLOCK * PLAIN_BLOCK;
+
+    s->threads = threads;
+    for (uint32_t i = 0; i < threads; i++)
+        s->parts[i] = (limit_part){run,
+                                   at[0] + i * share,
+                                   at[1] + i * share,
+                                   at[2] + i * share,
+                                   cached ? CACHED : share,
+                                   cached ? REPEATS : 1};
+}
+
+/* The best of the rounds: a limit is what a core can do, not what it did on average. */
+bench_limits limits_measure(carom_isa isa, uint32_t threads, int quick)
+{
+    bench_limits out = {.threads = threads};
     const plain_loops *plain = plain_for_isa((int)isa);
     const measure_plan plan = {quick ? 3 : 7, 0.02, 0.0};
-    const size_t stream = quick ? STREAM / 4 : STREAM;
-    columns c;
+    const size_t least = (size_t)threads * CACHED, rows = quick ? STREAM / 4 : STREAM;
+    const size_t stream = rows > least ? rows : least;
+    static limit_side sides[4]; /* too large for a stack */
+    measure_side runs[4];
     measurement m;
 
-    if (plain == NULL)
+    if (plain == NULL || threads > THREADS_MAX)
         return out;
-    c = columns_alloc(3, stream, sizeof(float));
-    float *const a = c.column[0], *const b = c.column[1], *const d = c.column[2];
-    fill(b, stream);
-    fill(d, stream);
-    limit_side sides[4] = {{plain->triad, a, b, d, stream, 1},
-                           {plain->multiply_add, a, b, d, CACHED, REPEATS},
-                           {plain->divide, a, b, d, CACHED, REPEATS},
-                           {plain->root, a, b, d, CACHED, REPEATS}};
-    measure_side runs[4];
-    for (int i = 0; i < 4; i++)
+    snprintf(out.isa, sizeof out.isa, "%s", carom_isa_name(isa));
+    columns c = columns_alloc(3, stream, sizeof(float));
+    plain_rate_fn *const run[4] = {plain->triad, plain->multiply_add, plain->divide, plain->root};
+    for (int i = 1; i < 3; i++) { /* where a thread writes first, its memory is */
+        columns one = {.column = {c.column[i], c.column[i], c.column[i]}};
+        divide_work(&sides[0], threads, fill, &one, stream, 0);
+        limit_run(&sides[0]);
+    }
+    for (int i = 0; i < 4; i++) {
+        divide_work(&sides[i], threads, run[i], &c, stream, i > 0);
         runs[i] = (measure_side){limit_run, &sides[i], 0};
+    }
     measure(&m, &plan, runs, 4);
-    const double cached = (double)CACHED * REPEATS;
+    const double cached = (double)CACHED * REPEATS * threads;
     /* A store reads its line first: two reads, that read and a write. */
-    out.triad_bytes = 16.0 * (double)stream / measure_best(&m, 0);
+    out.triad_bytes = 16.0 * (double)sides[0].parts[0].count * threads / measure_best(&m, 0);
     out.multiply_adds = PLAIN_MULTIPLY_ADDS * cached / measure_best(&m, 1);
     out.divisions = cached / measure_best(&m, 2);
     out.roots = cached / measure_best(&m, 3);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What one core of this machine does at most, by loops that do nothing else. */
+/* What the cores of this machine do at most, by loops that do nothing else. */
 #ifndef CAROM_BENCH_LIMITS_H
 #define CAROM_BENCH_LIMITS_H
 
 #include "bench.h"
 
-/* For the best instruction set up to `isa`; all zero if there are no plain loops for it. */
-bench_limits limits_measure(carom_isa isa, int quick);
+/* By loops for `isa`; all zero if there are none. */
+bench_limits limits_measure(carom_isa isa, uint32_t threads, int quick);
+
+/* What copies reach on the device, by its number; zeros, and why, if they cannot be measured. */
+const char *limits_of_device(bench_device *device, int quick);
 
 #endif

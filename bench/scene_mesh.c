@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double two_pi = 6.283185307179586476925;
 
@@ -20,7 +21,7 @@ static void torus_point(double u, double v, double out[3])
     out[2] = tube * sin(v);
 }
 
-static double diagonal_of(const mesh_scene *m)
+static void set_box(mesh_scene *m)
 {
     double sum = 0.0;
 
@@ -31,19 +32,39 @@ static double diagonal_of(const mesh_scene *m)
             low = x < low ? x : low;
             high = x > high ? x : high;
         }
-        sum += ((double)high - (double)low) * ((double)high - (double)low);
+        m->low[k] = (double)low;
+        m->high[k] = (double)high;
+        sum += (m->high[k] - m->low[k]) * (m->high[k] - m->low[k]);
     }
-    return sqrt(sum);
+    m->diagonal = sqrt(sum);
 }
 
-mesh_scene mesh_scene_make(int rings, int sides)
+static mesh_scene mesh_scene_alloc(size_t vertices, size_t triangles)
 {
-    mesh_scene m = {.vertex_count = (size_t)rings * (size_t)sides};
-    m.triangle_count = 2 * m.vertex_count;
+    mesh_scene m = {.vertex_count = vertices, .triangle_count = triangles};
+
     m.vertices = malloc(m.vertex_count * 3 * sizeof *m.vertices);
     m.indices = malloc(m.triangle_count * 3 * sizeof *m.indices);
     if (!m.vertices || !m.indices)
         bench_die("no memory for a mesh of %zu triangles", m.triangle_count);
+    return m;
+}
+
+mesh_scene mesh_scene_copy(const bench_mesh *from)
+{
+    mesh_scene m = mesh_scene_alloc(from->vertex_count, from->triangle_count);
+
+    memcpy(m.vertices, from->vertices, m.vertex_count * 3 * sizeof *m.vertices);
+    memcpy(m.indices, from->indices, m.triangle_count * 3 * sizeof *m.indices);
+    set_box(&m);
+    return m;
+}
+
+mesh_scene mesh_scene_make(int rings, int sides)
+{
+    /* Spheres start in the box of the torus without its bumps. */
+    static const double half[3] = {1.4, 1.4, 0.4};
+    mesh_scene m = mesh_scene_alloc((size_t)rings * (size_t)sides, 2 * (size_t)rings * (size_t)sides);
     uint32_t *to = m.indices;
     for (int i = 0; i < rings; i++)
         for (int j = 0; j < sides; j++) {
@@ -58,7 +79,11 @@ mesh_scene mesh_scene_make(int rings, int sides)
             for (int k = 0; k < 6; k++)
                 *to++ = quad[k];
         }
-    m.diagonal = diagonal_of(&m);
+    set_box(&m);
+    for (int k = 0; k < 3; k++) {
+        m.low[k] = -half[k];
+        m.high[k] = half[k];
+    }
     return m;
 }
 
@@ -105,13 +130,10 @@ static void start_near(const mesh_scene *m, uint64_t *state, double out[3])
 
 static void start_in_box(const mesh_scene *m, uint64_t *state, double out[3])
 {
-    /* The box of the torus without its bumps. */
-    static const double half[3] = {1.4, 1.4, 0.4};
+    const double more = 0.02 * m->diagonal;
 
-    for (int k = 0; k < 3; k++) {
-        const double reach = half[k] + 0.02 * m->diagonal;
-        out[k] = bench_range(state, -reach, reach);
-    }
+    for (int k = 0; k < 3; k++)
+        out[k] = bench_range(state, m->low[k] - more, m->high[k] + more);
 }
 
 columns spheres_make(const mesh_scene *m, sphere_kind kind, size_t count)

@@ -137,6 +137,18 @@ pair_scene scene_make(scene_kind kind, const char *name, size_t count)
     return s;
 }
 
+pair_scene scene_repeat(const pair_scene *from, size_t count)
+{
+    pair_scene s = {from->kind, count, columns_alloc(scene_columns(from->kind), count, sizeof(float))};
+
+    for (int c = 0; c < s.in.count; c++)
+        for (size_t row = 0; row < count; row += from->count) {
+            const size_t rows = count - row < from->count ? count - row : from->count;
+            memcpy((float *)s.in.column[c] + row, from->in.column[c], rows * sizeof(float));
+        }
+    return s;
+}
+
 void scene_free(pair_scene *s)
 {
     columns_free(&s->in);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench.h"
+
 /* `count` columns of `rows` elements of `size` bytes, each on a cache line of its own and shifted against the others:
  * columns a power of two apart would all fall into the same few sets of the first-level cache. Room for whole blocks
  * of PLAIN_BLOCK elements. Ends the program when there is no memory. */
@@ -34,18 +36,21 @@ typedef struct pair_scene {
 } pair_scene;
 /* `family` must be one. */
 pair_scene scene_make(scene_kind kind, const char *family, size_t count);
+/* The pairs of `from` over and over: what moves through memory is that of `count` pairs, and they are made at once. */
+pair_scene scene_repeat(const pair_scene *from, size_t count);
 void scene_free(pair_scene *s);
 int scene_columns(scene_kind kind);
 const float *const *scene_in(const pair_scene *s);
 
-/* A bumpy torus of 2 * rings * sides triangles with shared vertices. */
 typedef struct mesh_scene {
     float *vertices;   /* [3 * vertex_count] */
     uint32_t *indices; /* [3 * triangle_count] */
     size_t vertex_count, triangle_count;
-    double diagonal;
+    double diagonal, low[3], high[3]; /* of the box that spheres start in */
 } mesh_scene;
+/* A bumpy torus of 2 * rings * sides triangles with shared vertices. */
 mesh_scene mesh_scene_make(int rings, int sides);
+mesh_scene mesh_scene_copy(const bench_mesh *from);
 void mesh_scene_free(mesh_scene *m);
 
 /* Swept spheres, radius 0.1 to 0.5 % of the mesh's diagonal, in random order; velocity is the whole step, t_max 1.

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "limits.h"
+
 uint32_t subjects_usable_threads(void)
 {
     cpu_set_t set;
@@ -70,19 +72,34 @@ static void add_cpu(subjects *s, carom_isa isa, uint32_t threads, const bench_li
     snprintf(out->what, sizeof out->what, "%s", carom_isa_name(out->isa));
 }
 
-static void add_device(subjects *s, const carom_device_info *device, const bench_listener *listener)
+static void tell_device(subject *s, const carom_device_info *device, int quick, const bench_listener *listener)
+{
+    bench_device limits = {.info = *device};
+    const char *why = limits_of_device(&limits, quick);
+
+    if (why != NULL)
+        listener->note(listener->user, why);
+    s->copy_bytes = limits.copy_bytes;
+    listener->device(listener->user, &limits);
+}
+
+static void add_device(subjects *s, const carom_device_info *device, const bench_settings *settings,
+                       const bench_listener *listener)
 {
     carom_context_desc desc = carom_context_desc_default();
     char index[16];
     snprintf(index, sizeof index, "%u", device->index);
     desc.backend = CAROM_BACKEND_OPENCL;
     desc.device = index;
+    desc.device_chunk = settings->device_chunk;
     subject *out = add(s, &desc, device->name, listener);
     if (out == NULL)
         return;
     out->threads = device->compute_units;
     snprintf(out->backend, sizeof out->backend, "opencl");
     slug(out->what, sizeof out->what, device->name);
+    if (settings->device_chunk == 0) /* else it was told before */
+        tell_device(out, device, settings->quick, listener);
 }
 
 static void add_devices(subjects *s, const bench_settings *settings, const bench_listener *listener)
@@ -111,7 +128,7 @@ static void add_devices(subjects *s, const bench_settings *settings, const bench
         char index[16];
         snprintf(index, sizeof index, "%u", list[i].index);
         if (settings->device == NULL || !strcmp(settings->device, index) || strstr(list[i].name, settings->device))
-            add_device(s, &list[i], listener);
+            add_device(s, &list[i], settings, listener);
     }
 }
 

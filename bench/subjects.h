@@ -5,13 +5,14 @@
 
 #include "bench.h"
 
-enum { SUBJECTS_MAX = 16, DEVICES_MAX = 8 };
+enum { SUBJECTS_MAX = 32, DEVICES_MAX = 8 };
 
 typedef struct subject {
     char backend[8]; /* cpu, opencl */
     char what[40];   /* the instruction set, or the device's name in letters, digits and dashes */
     uint32_t threads;
     carom_isa isa;
+    double copy_bytes; /* of a device: what copies within it reach, per second; 0: not known */
     carom_context *context;
 } subject;
 

@@ -21,6 +21,7 @@ enum { MILLION = 1000000, FEW = 1 << 17 };
     }
 #define TORUS_70K 250, 140
 #define TORUS_1M 1000, 500
+#define FROM_FILE 0, 0
 
 static const suite_scene scenes[] = {
     PAIRS("sweep-first-random", "first time", QUESTION_FIRST, "random"),
@@ -49,8 +50,15 @@ static const suite_scene scenes[] = {
     {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_BOX,
      TORUS_1M},
     {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_LONG, TORUS_1M},
+    {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
+     SPHERES_NEAR, FROM_FILE},
+    {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
+     SPHERES_BOX, FROM_FILE},
+    {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, 0, NULL, SPHERES_LONG,
+     FROM_FILE},
     {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K},
     {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M},
+    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, 0, NULL, 0, FROM_FILE},
 };
 enum { SCENE_COUNT = sizeof scenes / sizeof scenes[0] };
 
@@ -88,8 +96,7 @@ const char *bench_scene_name(size_t index, const char **what)
     return scenes[index].name;
 }
 
-/* Is `name` begun by one of the words of `list`, or is there no list? */
-static int is_chosen(const char *list, const char *name)
+int bench_is_chosen(const char *list, const char *name)
 {
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
         at += *at == ',';
@@ -99,13 +106,15 @@ static int is_chosen(const char *list, const char *name)
     return list == NULL;
 }
 
-int bench_knows(const char *list, const char **unknown)
+int bench_knows(const char *list, bench_name_fn *names, const char **unknown)
 {
+    const char *name, *what;
+
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
         size_t found = 0;
         at += *at == ',';
-        for (size_t i = 0; i < SCENE_COUNT; i++)
-            found += !strncmp(at, scenes[i].name, strcspn(at, ",")) && *at != ',' && *at != '\0';
+        for (size_t i = 0; (name = names(i, &what)) != NULL; i++)
+            found += !strncmp(at, name, strcspn(at, ",")) && *at != ',' && *at != '\0';
         if (found == 0) {
             *unknown = at;
             return 0;
@@ -135,7 +144,8 @@ side *suite_add_side(suite *u, const suite_scene *scene, int who, int exact, con
         return NULL;
     side *s = &u->sides[u->count++];
     *s = (side){.subject = who, .exact = exact};
-    s->row = (bench_row){.threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1};
+    s->row = (bench_row){
+        .threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1, .size = (double)NAN};
     s->row.upload = s->row.compute = s->row.download = s->row.integers = (double)NAN;
     snprintf(s->row.scene, sizeof s->row.scene, "%s", scene->name);
     snprintf(s->row.name, sizeof s->row.name, "%s/%s/%s/%s/threads:%u", scene->name, exact ? "exact" : "fast", backend,
@@ -221,14 +231,23 @@ static void fill_device_times(side *s, const carom_stats *fastest)
         s->row.integers = (double)fastest->by_integers / (double)fastest->queries;
 }
 
-/* The nearest limit of one core; for one thread of the instruction set that the limits were measured with. */
+/* The nearest limit of so many threads; for the instruction set that the limits were measured with. Of a device: its
+ * kernels against copies of as many bytes. */
 static void fill_limit(const suite *u, side *s, const suite_scene *scene)
 {
     const question_shape *shape = &question_shapes[scene->question];
-    const bench_limits *l = &u->limits;
+    const bench_limits *l = NULL;
 
-    if (scene->type != TYPE_PAIRS || s->subject < 0 || s->row.threads != 1 || l->triad_bytes <= 0.0 ||
-        strcmp(u->subjects.list[s->subject].what, l->isa) != 0)
+    if (scene->type == TYPE_PAIRS && s->subject >= 0 && isfinite(s->row.compute) &&
+        u->subjects.list[s->subject].copy_bytes > 0.0) {
+        s->row.limit = "device memory";
+        s->row.share = s->row.bytes * s->row.queries / u->subjects.list[s->subject].copy_bytes / s->row.compute;
+        return;
+    }
+    for (int i = 0; i < u->limit_count && s->subject >= 0; i++)
+        if (u->limits[i].threads == s->row.threads && !strcmp(u->subjects.list[s->subject].what, u->limits[i].isa))
+            l = &u->limits[i];
+    if (scene->type != TYPE_PAIRS || l == NULL)
         return;
     const double pair = s->row.median / s->row.queries;
     const double memory = scene->count > CACHED ? s->row.bytes / l->triad_bytes : 0.0;
@@ -284,7 +303,8 @@ float suite_window(const suite_scene *scene)
  * by name. */
 static int has_peers(const suite *u, const suite_scene *scene)
 {
-    static const char *const quick[] = {"sweep-first-random", "overlap-random", "mesh-near-70k", "build-70k"};
+    static const char *const quick[] = {"sweep-first-random", "overlap-random", "mesh-near-70k", "build-70k",
+                                        "mesh-near-file"};
     int listed = !u->settings->quick || u->settings->scenes != NULL;
 
     for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++)
@@ -336,10 +356,12 @@ static void run_pairs(suite *u, const suite_scene *scene, size_t count)
     answers_free(&out);
 }
 
-static void run_mesh(suite *u, const suite_scene *scene, size_t count)
+static void run_mesh(suite *u, const suite_scene *scene, size_t spheres_wanted)
 {
-    mesh_scene shape = mesh_scene_make(scene->rings, scene->sides);
+    mesh_scene shape =
+        scene->rings > 0 ? mesh_scene_make(scene->rings, scene->sides) : mesh_scene_copy(&u->settings->mesh);
     const int build = scene->type == TYPE_BUILD;
+    const size_t count = build ? shape.triangle_count : spheres_wanted;
     const size_t swept = build ? 0 : count; /* a build sweeps nothing */
     hits out = hits_alloc(swept);
     columns spheres = spheres_make(&shape, scene->spheres, swept);
@@ -380,6 +402,37 @@ static void run_mesh(suite *u, const suite_scene *scene, size_t count)
     mesh_scene_free(&shape);
 }
 
+/* Of the best instruction set: with as many threads as its subjects have. */
+static void measure_limits(suite *u)
+{
+    const subject *best = NULL;
+
+    for (int i = 0; i < u->subjects.count; i++)
+        if (!strcmp(u->subjects.list[i].backend, "cpu"))
+            best = &u->subjects.list[i];
+    for (int i = 0; i < u->subjects.count && best != NULL; i++) {
+        const subject *s = &u->subjects.list[i];
+        if (strcmp(s->backend, "cpu") != 0 || s->isa != best->isa || u->limit_count == BENCH_LIMITS)
+            continue;
+        bench_limits *l = &u->limits[u->limit_count];
+        *l = limits_measure(s->isa, s->threads, u->settings->quick);
+        if (l->triad_bytes <= 0.0)
+            return;
+        u->limit_count++;
+        u->listener->limits(u->listener->user, l);
+    }
+}
+
+/* Only if it was asked for: nobody expects a mesh that was not given. */
+static void note_no_mesh(const suite *u, const suite_scene *scene)
+{
+    char text[96];
+
+    snprintf(text, sizeof text, "%s is not measured: it needs --mesh FILE", scene->name);
+    if (u->settings->scenes != NULL)
+        u->listener->note(u->listener->user, text);
+}
+
 int bench_run(const bench_settings *settings, const bench_listener *listener)
 {
     suite *u = calloc(1, sizeof *u);
@@ -389,19 +442,19 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     u->settings = settings;
     u->listener = listener;
     subjects_open(&u->subjects, settings, listener);
-    for (int i = u->subjects.count - 1; i >= 0 && u->limits.isa == NULL; i--)
-        if (!strcmp(u->subjects.list[i].backend, "cpu"))
-            u->limits = limits_measure(u->subjects.list[i].isa, settings->quick);
-    if (u->limits.triad_bytes > 0.0)
-        listener->limits(listener->user, &u->limits);
+    measure_limits(u);
     if (u->subjects.count > 0 && (settings->accuracies & 1))
         u->peers = peers_load(listener);
     for (size_t i = 0; i < SCENE_COUNT && u->subjects.count > 0; i++) {
         const size_t count = settings->quick ? scenes[i].quick_count : scenes[i].count;
-        if (!is_chosen(settings->scenes, scenes[i].name))
+        if (!bench_is_chosen(settings->scenes, scenes[i].name))
             continue;
         if (count == 0 && settings->scenes == NULL)
             continue;
+        if (scenes[i].type != TYPE_PAIRS && scenes[i].rings == 0 && settings->mesh.triangle_count == 0) {
+            note_no_mesh(u, &scenes[i]);
+            continue;
+        }
         u->count = 0;
         listener->scene(listener->user, scenes[i].name, scenes[i].what);
         (scenes[i].type == TYPE_PAIRS ? run_pairs : run_mesh)(u, &scenes[i], count > 0 ? count : scenes[i].count);

@@ -18,7 +18,7 @@ typedef struct suite_scene {
     size_t count, quick_count; /* 0: not in a quick run */
     question question;         /* pairs */
     const char *family;
-    sphere_kind spheres; /* meshes: a torus of 2 * rings * sides triangles */
+    sphere_kind spheres; /* meshes: a torus of 2 * rings * sides triangles, or 0 and 0: the user's own */
     int rings, sides;
 } suite_scene;
 
@@ -43,7 +43,8 @@ typedef struct suite {
     const bench_settings *settings;
     const bench_listener *listener;
     subjects subjects;
-    bench_limits limits;
+    bench_limits limits[BENCH_LIMITS];
+    int limit_count;
     peer_list_fn *peers; /* NULL: no module */
     truth truth;         /* of the scene; none for a build */
     columns peer_time, peer_overlap;

@@ -4,11 +4,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bench_compare.h"
 #include "bench_json.h"
+#include "bench_plot.h"
 #include "cli.h"
+#include "mesh_import.h"
 #include "output.h"
 
 typedef struct session {
@@ -16,14 +20,35 @@ typedef struct session {
     bench_json json;
     int differ, short_of_memory;
     int rows;
+    char scene[48]; /* the last whose rows were shown again */
 } session;
+
+static void show_limits(output *out, const bench_limits *l)
+{
+    output_format(
+        out, "%u thread%s, %s: %.1f GB/s (a = b + s c), %.1f G multiply-adds/s, %.2f G divisions/s, %.2f G roots/s\n",
+        l->threads, l->threads == 1 ? "" : "s", l->isa, l->triad_bytes * 1e-9, l->multiply_adds * 1e-9,
+        l->divisions * 1e-9, l->roots * 1e-9);
+}
+
+static void show_device(output *out, const bench_device *d)
+{
+    output_format(out, "device %u: %s, driver %s: %.1f GB/s from the host, %.1f to it, %.1f for copies within\n",
+                  d->info.index, d->info.name, d->info.driver, d->write_bytes * 1e-9, d->read_bytes * 1e-9,
+                  d->copy_bytes * 1e-9);
+}
+
+static void tell_device(void *user, const bench_device *device)
+{
+    session *s = user;
+    show_device(s->out, device);
+    bench_json_device(&s->json, device);
+}
 
 static void tell_limits(void *user, const bench_limits *l)
 {
     session *s = user;
-    output_format(s->out,
-                  "one core, %s: %.1f GB/s (a = b + s c), %.1f G multiply-adds/s, %.2f G divisions/s, %.2f G roots/s\n",
-                  l->isa, l->triad_bytes * 1e-9, l->multiply_adds * 1e-9, l->divisions * 1e-9, l->roots * 1e-9);
+    show_limits(s->out, l);
     bench_json_limits(&s->json, l);
 }
 
@@ -32,6 +57,13 @@ static void tell_note(void *user, const char *text)
     session *s = user;
     output_format(s->out, "%s\n", text);
     s->short_of_memory |= !bench_json_note(&s->json, text);
+}
+
+static void tell_finding(void *user, const char *text)
+{
+    session *s = user;
+    output_format(s->out, "%s\n", text);
+    s->short_of_memory |= !bench_json_finding(&s->json, text);
 }
 
 static void tell_scene(void *user, const char *name, const char *what)
@@ -59,11 +91,10 @@ static void verdict(output *out, const bench_row *r)
         output_format(out, " of %llu", (unsigned long long)r->judged);
 }
 
-static void tell_row(void *user, const bench_row *r)
+static void show_row(session *s, const bench_row *r)
 {
-    session *s = user;
     const double each = r->median / r->queries * 1e9;
-    output_format(s->out, "  %-58s", strchr(r->name, '/') + 1);
+    output_format(s->out, "  %-58s", r->name + strlen(r->scene) + 1);
     cell(s->out, each, 10, each < 100.0 ? 2 : 0, "");
     cell(s->out, 100.0 * r->spread / r->median, 6, 1, "%");
     cell(s->out, 1e3 / each, 9, 2, "");
@@ -82,9 +113,21 @@ static void tell_row(void *user, const bench_row *r)
     output_text(s->out, r->same == 0 ? "  BITS DIFFER\n" : "\n");
     s->rows++;
     s->differ |= r->same == 0;
+}
+
+static void tell_row(void *user, const bench_row *r)
+{
+    session *s = user;
+    show_row(s, r);
     s->short_of_memory |= !bench_json_row(&s->json, r);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r%-70.70s", r->name);
+}
+
+/* What --scene chooses from. */
+static bench_name_fn *names_of(const cli_options *options)
+{
+    return options->given & OPTION_SCALING ? scaling_series_name : bench_scene_name;
 }
 
 static int list_scenes(const cli_options *options)
@@ -94,7 +137,7 @@ static int list_scenes(const cli_options *options)
     if (status != EXIT_DONE)
         return status;
     const char *what, *name;
-    for (size_t i = 0; (name = bench_scene_name(i, &what)) != NULL; i++)
+    for (size_t i = 0; (name = names_of(options)(i, &what)) != NULL; i++)
         output_format(&out, "%-24s %s\n", name, what);
     return output_close(&out, EXIT_DONE);
 }
@@ -120,7 +163,7 @@ static int write_json(const bench_json *json, const char *path)
     return output_close(&out, EXIT_DONE);
 }
 
-static bench_settings settings_of(const cli_options *o)
+static bench_settings settings_of(const cli_options *o, const mesh_data *mesh)
 {
     return (bench_settings){
         .scenes = o->scenes,
@@ -130,39 +173,140 @@ static bench_settings settings_of(const cli_options *o)
         .isa = o->isa,
         .threads = o->threads,
         .accuracies = o->given & OPTION_ACCURACY ? 1u << o->accuracy : 3,
+        .mesh = {mesh->xyz, mesh->indices, (size_t)mesh->vertex_count, (size_t)mesh->triangle_count},
     };
+}
+
+static void show_head(session *s)
+{
+    const bench_json *json = &s->json;
+    output_format(s->out, "%s, %d processors; carom %s of %s; %s\n", json->cpu, json->processors, carom_version(),
+                  json->commit, json->compiler);
+}
+
+/* Returns an exit status; what is measured goes to the table at once, and is kept. */
+static int take_run(session *s, const cli_options *options, const mesh_data *mesh)
+{
+    const bench_settings settings = settings_of(options, mesh);
+    const bench_listener listener = {s, tell_device, tell_limits, tell_note, tell_scene, tell_row, tell_finding};
+    double load[1];
+
+    bench_json_begin(&s->json, settings.quick);
+    show_head(s);
+    if (getloadavg(load, 1) == 1 && load[0] > 0.3)
+        output_format(s->out, "the load is %.2f: other programs run, and the times are not to be believed\n", load[0]);
+    const int measured = (options->given & OPTION_SCALING ? scaling_run : bench_run)(&settings, &listener);
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%-70s\r", "");
+    if (!measured)
+        return cli_refuse(EXIT_WORK, "nothing could be measured");
+    return s->short_of_memory ? cli_no_memory() : EXIT_DONE;
+}
+
+static const char *scene_words(const char *name)
+{
+    const char *what, *known;
+    for (size_t i = 0; (known = bench_scene_name(i, &what)) != NULL; i++)
+        if (!strcmp(known, name))
+            return what;
+    for (size_t i = 0; (known = scaling_series_name(i, &what)) != NULL; i++)
+        if (!strncmp(name, "scaling-", 8) && !strcmp(known, name + 8))
+            return what;
+    return "";
+}
+
+/* The table of a result that was taken before. */
+static int take_file(session *s, const char *path)
+{
+    const int status = bench_json_read(&s->json, path);
+    if (status != EXIT_DONE)
+        return status;
+    output_format(s->out, "%s, taken %s\n", path, s->json.date);
+    show_head(s);
+    for (int i = 0; i < s->json.device_count; i++)
+        show_device(s->out, &s->json.devices[i]);
+    for (int i = 0; i < s->json.limit_count; i++)
+        show_limits(s->out, &s->json.limits[i]);
+    if (s->json.notes != NULL)
+        output_format(s->out, "%s\n", s->json.notes);
+    for (size_t i = 0; i < s->json.row_count; i++) {
+        const bench_row *r = &s->json.rows[i];
+        if (strcmp(s->scene, r->scene) != 0)
+            tell_scene(s, r->scene, scene_words(r->scene));
+        snprintf(s->scene, sizeof s->scene, "%s", r->scene);
+        show_row(s, r);
+    }
+    if (s->json.findings != NULL)
+        output_format(s->out, "%s\n", s->json.findings);
+    return EXIT_DONE;
+}
+
+/* What would fail in the end fails before minutes are spent. */
+static int check_files(const cli_options *o, bench_json *old)
+{
+    const uint32_t run = OPTION_MESH | OPTION_SCENE | OPTION_QUICK | OPTION_SCALING | OPTION_JSON | OPTIONS_COMPUTE;
+    const int scaling = (o->given & OPTION_SCALING) != 0;
+    const char *unknown = NULL;
+    int status = EXIT_DONE;
+
+    if (o->from != NULL && (o->given & run))
+        return cli_refuse(EXIT_USAGE, "--from measures nothing: it takes --compare, --plot and --output only");
+    if (o->mesh != NULL && scaling)
+        return cli_refuse(EXIT_USAGE, "--scaling makes its own meshes: --mesh has no meaning there");
+    if (!bench_knows(o->scenes, names_of(o), &unknown))
+        return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
+                          scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,
+                          scaling ? " --scaling" : "");
+    if (o->plot != NULL && (status = bench_plot_check(o->plot)) == EXIT_DONE)
+        status = check_writable(o->plot);
+    if (status == EXIT_DONE && o->json != NULL)
+        status = check_writable(o->json);
+    return status == EXIT_DONE && o->compare != NULL ? bench_json_read(old, o->compare) : status;
+}
+
+static int read_mesh(const char *path, mesh_data *mesh)
+{
+    const int status = mesh_import(path, mesh);
+    if (status == EXIT_DONE && mesh->triangle_count == 0) {
+        mesh_free(mesh);
+        return cli_refuse(EXIT_WORK, "%s: no triangles to sweep against", path);
+    }
+    return status;
+}
+
+static void show_end(session *s, const cli_options *options, const bench_json *old)
+{
+    output_format(s->out, "\n%d rows. %s\n", s->rows,
+                  s->differ ? "ANSWERS DIFFER." : "All subjects of a scene and accuracy gave the same bits.");
+    if (options->compare != NULL)
+        bench_compare(old, &s->json, options->compare, s->out);
 }
 
 int command_bench(const cli_options *options)
 {
-    const char *unknown = NULL;
     if (options->scenes != NULL && !strcmp(options->scenes, "list"))
         return list_scenes(options);
-    if (!bench_knows(options->scenes, &unknown))
-        return cli_refuse(EXIT_USAGE, "--scene: no scene begins with '%.*s'; carom bench --scene list names them",
-                          (int)strcspn(unknown, ","), unknown);
+    bench_json old = {0};
+    mesh_data mesh = {0};
     output out;
-    int status = options->json != NULL ? check_writable(options->json) : EXIT_DONE;
+    session s = {.out = &out};
+    int status = check_files(options, &old);
+    if (status == EXIT_DONE && options->mesh != NULL)
+        status = read_mesh(options->mesh, &mesh);
     if (status == EXIT_DONE)
         status = output_open(&out, options->output);
-    if (status != EXIT_DONE)
-        return status;
-    session s = {.out = &out};
-    const bench_settings settings = settings_of(options);
-    const bench_listener listener = {&s, tell_limits, tell_note, tell_scene, tell_row};
-    bench_json_begin(&s.json, &settings, &out);
-    const int measured = bench_run(&settings, &listener);
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%-70s\r", "");
-    output_format(&out, "\n%d rows. %s\n", s.rows,
-                  s.differ ? "ANSWERS DIFFER." : "All subjects of a scene and accuracy gave the same bits.");
-    status = output_close(&out, EXIT_DONE);
-    if (status == EXIT_DONE && options->json != NULL && !s.short_of_memory)
+    if (status == EXIT_DONE) {
+        status = options->from != NULL ? take_file(&s, options->from) : take_run(&s, options, &mesh);
+        if (status == EXIT_DONE)
+            show_end(&s, options, &old);
+        status = output_close(&out, status);
+    }
+    if (status == EXIT_DONE && options->json != NULL)
         status = write_json(&s.json, options->json);
+    if (status == EXIT_DONE && options->plot != NULL)
+        status = bench_plot(&s.json, options->plot);
     bench_json_end(&s.json);
-    if (!measured)
-        return cli_refuse(EXIT_WORK, "nothing could be measured");
-    if (s.short_of_memory)
-        return cli_no_memory();
-    return s.differ ? EXIT_WORK : status;
+    bench_json_end(&old);
+    mesh_free(&mesh);
+    return status == EXIT_DONE && s.differ ? EXIT_WORK : status;
 }

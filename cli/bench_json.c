@@ -31,36 +31,53 @@ static void cpu_name(char *out, size_t size)
         fclose(from);
 }
 
-void bench_json_begin(bench_json *json, const bench_settings *settings, output *shown)
+void bench_json_begin(bench_json *json, int quick)
 {
-    char cpu[256];
-    double load[1];
+    const time_t now = time(NULL);
+    struct tm utc;
 
-    *json = (bench_json){.quick = settings->quick};
-    cpu_name(cpu, sizeof cpu);
-    output_format(shown, "%s, %ld processors; carom %s of %s; %s\n", cpu, sysconf(_SC_NPROCESSORS_ONLN),
-                  carom_version(), CAROM_BENCH_COMMIT, CAROM_BENCH_COMPILER);
-    if (getloadavg(load, 1) == 1 && load[0] > 0.3)
-        output_format(shown, "the load is %.2f: other programs run, and the times are not to be believed\n", load[0]);
+    *json = (bench_json){.quick = quick, .processors = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    cpu_name(json->cpu, sizeof json->cpu);
+    snprintf(json->commit, sizeof json->commit, "%s", CAROM_BENCH_COMMIT);
+    snprintf(json->compiler, sizeof json->compiler, "%s", CAROM_BENCH_COMPILER);
+    snprintf(json->flags, sizeof json->flags, "%s", CAROM_BENCH_FLAGS);
+    strftime(json->date, sizeof json->date, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
+}
+
+void bench_json_device(bench_json *json, const bench_device *device)
+{
+    if (json->device_count < BENCH_DEVICES)
+        json->devices[json->device_count++] = *device;
 }
 
 void bench_json_limits(bench_json *json, const bench_limits *limits)
 {
-    json->limits = *limits;
+    if (json->limit_count < BENCH_LIMITS)
+        json->limits[json->limit_count++] = *limits;
+}
+
+static int add_line(char **lines, const char *text)
+{
+    const size_t used = *lines != NULL ? strlen(*lines) : 0, more = strlen(text);
+    char *longer = realloc(*lines, used + more + 2);
+
+    if (longer == NULL)
+        return 0;
+    *lines = longer;
+    if (used > 0)
+        longer[used] = '\n';
+    memcpy(longer + used + (used > 0), text, more + 1);
+    return 1;
 }
 
 int bench_json_note(bench_json *json, const char *text)
 {
-    const size_t used = json->notes != NULL ? strlen(json->notes) : 0, more = strlen(text);
-    char *notes = realloc(json->notes, used + more + 2);
+    return add_line(&json->notes, text);
+}
 
-    if (notes == NULL)
-        return 0;
-    json->notes = notes;
-    if (used > 0)
-        notes[used] = '\n';
-    memcpy(notes + used + (used > 0), text, more + 1);
-    return 1;
+int bench_json_finding(bench_json *json, const char *text)
+{
+    return add_line(&json->findings, text);
 }
 
 int bench_json_row(bench_json *json, const bench_row *row)
@@ -98,43 +115,66 @@ static void put_number(output *out, const char *name, double value)
         output_format(out, ", \"%s\": %.9g", name, value);
 }
 
+static void put_line(output *out, const char *name, const char *text)
+{
+    output_text(out, "    ");
+    put_string(out, name, text);
+    output_text(out, ",\n");
+}
+
+static void put_devices(output *out, const bench_json *json)
+{
+    output_text(out, "    \"devices\": [");
+    for (int i = 0; i < json->device_count; i++) {
+        const bench_device *d = &json->devices[i];
+        output_text(out, i > 0 ? ", {" : "{");
+        put_string(out, "name", d->info.name);
+        output_text(out, ", ");
+        put_string(out, "platform", d->info.platform);
+        output_text(out, ", ");
+        put_string(out, "driver", d->info.driver);
+        put_number(out, "write_bytes_per_second", d->write_bytes);
+        put_number(out, "read_bytes_per_second", d->read_bytes);
+        put_number(out, "copy_bytes_per_second", d->copy_bytes);
+        output_char(out, '}');
+    }
+    output_text(out, "],\n");
+}
+
 static void put_context(output *out, const bench_json *json)
 {
-    char text[256];
-    const time_t now = time(NULL);
-    struct tm utc;
     double load[3];
 
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
-    output_text(out, "{\n  \"context\": {\n    ");
-    put_string(out, "date", text);
-    output_text(out, ",\n    ");
-    put_string(out, "executable", "carom bench");
-    output_format(out, ",\n    \"num_cpus\": %ld,\n    ", sysconf(_SC_NPROCESSORS_ONLN));
-    cpu_name(text, sizeof text);
-    put_string(out, "cpu", text);
+    output_text(out, "{\n  \"context\": {\n");
+    put_line(out, "date", json->date);
+    put_line(out, "executable", "carom bench");
+    output_format(out, "    \"num_cpus\": %d,\n", json->processors);
+    put_line(out, "cpu", json->cpu);
     if (getloadavg(load, 3) == 3)
-        output_format(out, ",\n    \"load_avg\": [%.2f, %.2f, %.2f]", load[0], load[1], load[2]);
-    output_text(out, ",\n    ");
-    put_string(out, "library_version", carom_version());
-    output_text(out, ",\n    ");
-    put_string(out, "commit", CAROM_BENCH_COMMIT);
-    output_text(out, ",\n    ");
-    put_string(out, "compiler", CAROM_BENCH_COMPILER);
-    output_text(out, ",\n    ");
-    put_string(out, "flags", CAROM_BENCH_FLAGS);
-    output_format(out, ",\n    \"quick\": %s,\n    ", json->quick ? "true" : "false");
+        output_format(out, "    \"load_avg\": [%.2f, %.2f, %.2f],\n", load[0], load[1], load[2]);
+    put_devices(out, json);
+    put_line(out, "library_version", carom_version());
+    put_line(out, "commit", json->commit);
+    put_line(out, "compiler", json->compiler);
+    put_line(out, "flags", json->flags);
+    output_format(out, "    \"quick\": %s,\n    ", json->quick ? "true" : "false");
     put_string(out, "not_measured", json->notes != NULL ? json->notes : "");
-    if (json->limits.isa != NULL) {
-        output_text(out, ",\n    \"one_core\": {");
-        put_string(out, "isa", json->limits.isa);
-        put_number(out, "triad_bytes_per_second", json->limits.triad_bytes);
-        put_number(out, "multiply_adds_per_second", json->limits.multiply_adds);
-        put_number(out, "divisions_per_second", json->limits.divisions);
-        put_number(out, "roots_per_second", json->limits.roots);
-        output_text(out, "}");
+    if (json->findings != NULL) {
+        output_text(out, ",\n    ");
+        put_string(out, "found", json->findings);
     }
-    output_text(out, "\n  },\n  \"benchmarks\": [\n");
+    output_text(out, ",\n    \"limits\": [");
+    for (int i = 0; i < json->limit_count; i++) {
+        const bench_limits *l = &json->limits[i];
+        output_format(out, "%s{\"threads\": %u, ", i > 0 ? ", " : "", l->threads);
+        put_string(out, "isa", l->isa);
+        put_number(out, "triad_bytes_per_second", l->triad_bytes);
+        put_number(out, "multiply_adds_per_second", l->multiply_adds);
+        put_number(out, "divisions_per_second", l->divisions);
+        put_number(out, "roots_per_second", l->roots);
+        output_char(out, '}');
+    }
+    output_text(out, "]\n  },\n  \"benchmarks\": [\n");
 }
 
 static void put_row(output *out, const bench_row *r)
@@ -160,6 +200,7 @@ static void put_row(output *out, const bench_row *r)
     put_number(out, "download_ns_per_query", r->download / r->queries * 1e9);
     put_number(out, "share_of_limit", r->share);
     put_number(out, "in_integers", r->integers);
+    put_number(out, "scaling_size", r->size);
     if (r->limit != NULL) {
         output_text(out, ", ");
         put_string(out, "limit", r->limit);
@@ -189,4 +230,5 @@ void bench_json_end(bench_json *json)
 {
     free(json->rows);
     free(json->notes);
+    free(json->findings);
 }

@@ -31,6 +31,10 @@ enum {
     OPTION_SCENE = 1u << 15,
     OPTION_QUICK = 1u << 16,
     OPTION_JSON = 1u << 17,
+    OPTION_FROM = 1u << 18,
+    OPTION_COMPARE = 1u << 19,
+    OPTION_PLOT = 1u << 20,
+    OPTION_SCALING = 1u << 21,
     OPTIONS_COMPUTE = OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY
 };
 
@@ -46,7 +50,7 @@ typedef struct cli_options {
     float t_max; /* +inf unless given */
     const char *hits, *start;
     uint64_t queries, seed;
-    const char *scenes, *json;
+    const char *scenes, *json, *from, *compare, *plot;
 } cli_options;
 
 typedef struct cli_command {

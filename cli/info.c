@@ -197,23 +197,29 @@ static carom_status list_devices(carom_device_info **devices, uint32_t *count, c
     return status;
 }
 
-/* Which device `auto` would take, and why: the first GPU that passed. */
-static void write_choice(output *out, const carom_device_info *chosen, uint32_t count, uint32_t gpus, const char *cpu)
+/* What `auto` does, a line for each of its rules. */
+static void write_choice(output *out, const cli_options *options, const carom_device_info *chosen, uint32_t count,
+                         uint32_t gpus, const char *cpu)
 {
-    if (chosen)
+    output_format(out,
+                  "auto: batches below %u queries stay on the cpu path (%s): to open a device and build a program "
+                  "takes longer\n",
+                  CAROM_AUTO_MIN_QUERIES, cpu);
+    if (chosen && options->device)
+        output_format(out, "auto: larger ones go to device %u (%s), because it was named\n", chosen->index,
+                      chosen->name);
+    else if (chosen)
         output_format(out,
-                      "auto: device %u (%s) for batches that are worth the transfer, else the cpu path (%s): the "
-                      "first GPU that passed the bit probe\n",
-                      chosen->index, chosen->name, cpu);
-    else if (count == 0)
-        output_format(out, "auto: the cpu path (%s), because there is no OpenCL device\n", cpu);
-    else if (gpus > 0)
-        output_format(out, "auto: the cpu path (%s), because no GPU passed the bit probe\n", cpu);
+                      "auto: larger ones go to device %u (%s), the first GPU that passed the bit probe; after four of "
+                      "a kind the faster of it and the cpu path has the rest\n",
+                      chosen->index, chosen->name);
     else
-        output_format(out,
-                      "auto: the cpu path (%s), because no OpenCL device is a GPU; --backend opencl takes any "
-                      "device that passed\n",
-                      cpu);
+        output_format(out, "auto: larger ones stay there too, because %s\n",
+                      count == 0        ? "there is no OpenCL device"
+                      : options->device ? "the device that was named is absent or did not pass"
+                      : gpus > 0        ? "no GPU passed the bit probe"
+                                        : "no OpenCL device is a GPU; --device or --backend opencl takes any that "
+                                          "passed");
 }
 
 static int write_devices(output *out, const cli_options *options, const char *cpu)
@@ -235,10 +241,10 @@ static int write_devices(output *out, const cli_options *options, const char *cp
         int good = probe(options, devices[i].index, out);
         passed += (uint32_t)good;
         gpus += (uint32_t)is_gpu;
-        if (good && is_gpu && !chosen)
+        if (good && (is_gpu || options->device) && !chosen)
             chosen = &devices[i];
     }
-    write_choice(out, chosen, count, gpus, cpu);
+    write_choice(out, options, chosen, count, gpus, cpu);
     free(devices);
     if (passed == 0 && options->backend == CAROM_BACKEND_OPENCL)
         return cli_refuse(EXIT_WORK, "--backend opencl has no usable device");

@@ -42,9 +42,13 @@ static const cli_command commands[] = {
      "Every instruction set, thread count and OpenCL device present answers N queries of each type (default 1000000)\n"
      "and min(N, 100000) queries go to the exact reference. Exit status 1 on any difference.\n",
      command_verify},
-    {"bench", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_QUICK | OPTION_JSON,
+    {"bench",
+     OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_MESH | OPTION_QUICK | OPTION_SCALING | OPTION_JSON |
+         OPTION_FROM | OPTION_COMPARE | OPTION_PLOT,
      "how fast every backend answers named scenes",
-     "carom bench [--quick] [--scene NAME[,NAME...]] [--json FILE] [options]",
+     "carom bench [--quick] [--scaling | --mesh FILE] [--scene NAME[,NAME...] | --from FILE] [--json FILE] [--compare "
+     "FILE] "
+     "[--plot FILE] [options]",
      "Every instruction set with one thread, the best with all, every OpenCL device, in fast and exact mode, and "
      "loops\n"
      "that only move the same bytes, in turns. Times are medians; +- is their spread. Close other programs first.\n"

@@ -28,7 +28,12 @@ static const option_row option_rows[] = {
     {OPTION_SEED, "seed", "S", "seed of the queries (default 1)"},
     {OPTION_SCENE, "scene", "NAME", "scenes whose names begin so, separated by commas; list names all (default all)"},
     {OPTION_QUICK, "quick", NULL, "fewer rounds and smaller batches, no mesh of a million triangles"},
+    {OPTION_SCALING, "scaling", NULL,
+     "series instead of scenes: batch size, triangles, threads, chunk; --scene names some of them"},
     {OPTION_JSON, "json", "FILE", "the same rows for programs, in the shape of Google Benchmark"},
+    {OPTION_FROM, "from", "FILE", "show an earlier --json FILE instead of measuring"},
+    {OPTION_COMPARE, "compare", "FILE", "what moved since an earlier --json FILE, beyond the spread of both"},
+    {OPTION_PLOT, "plot", "FILE", "a picture by gnuplot; the name ends in .svg or .png"},
     {OPTION_BACKEND, "backend", "B", "auto, cpu (never loads OpenCL) or opencl (default auto)"},
     {OPTION_DEVICE, "device", "D", "OpenCL device: number or part of a name, as carom info lists them"},
     {OPTION_ISA, "isa", "I", "CPU path: auto, scalar, sse4.1, avx2, avx512 or neon (default auto)"},
@@ -181,6 +186,9 @@ static int set_option(const cli_command *command, const option_row *row, const c
     case OPTION_SPHERES: return set_name(row->name, value, &out->spheres);
     case OPTION_SCENE: return set_name(row->name, value, &out->scenes);
     case OPTION_JSON: return set_name(row->name, value, &out->json);
+    case OPTION_FROM: return set_name(row->name, value, &out->from);
+    case OPTION_COMPARE: return set_name(row->name, value, &out->compare);
+    case OPTION_PLOT: return set_name(row->name, value, &out->plot);
     case OPTION_T_MAX: return set_t_max(value, out);
     case OPTION_HITS: return set_hits(command, value, out);
     case OPTION_START: return set_start(value, out);

@@ -29,3 +29,14 @@ file(RELATIVE_PATH carom_libdir_from_bindir ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE
 set_target_properties(carom_cli PROPERTIES OUTPUT_NAME carom RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
   INSTALL_RPATH "$ORIGIN/${carom_libdir_from_bindir}")
 target_include_directories(carom_cli PRIVATE reference)
+
+option(CAROM_JANSSON "Read earlier results of carom bench, if jansson is installed" ON)
+if(CAROM_JANSSON AND PkgConfig_FOUND)
+  pkg_check_modules(CAROM_JANSSON_PC QUIET IMPORTED_TARGET jansson>=2.12)
+endif()
+if(CAROM_JANSSON_PC_FOUND)
+  target_link_libraries(carom_cli PRIVATE PkgConfig::CAROM_JANSSON_PC)
+  target_compile_definitions(carom_cli PRIVATE CAROM_HAVE_JANSSON)
+elseif(CAROM_JANSSON)
+  message(STATUS "carom: no jansson (Debian: libjansson-dev, pkg-config): carom bench reads no earlier result")
+endif()

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: what was asked for, checked once, and which backend that means. */
-#include <stdio.h>
+/* Contexts: what was asked for, checked once. */
 #include <string.h>
 
 #include "cl.h"
@@ -130,75 +129,4 @@ int carom_context_device(const carom_context *context, carom_device_info *out)
         return 0;
     caromi_device_describe(context->device, out);
     return 1;
-}
-
-/* Below this a batch is done on the CPU before a device has been found, let alone filled. */
-enum { AUTO_DEVICE_MIN = 1 << 20 };
-
-static void explain_fall_back(carom_stats *stats, uint64_t count, const carom_error *cause)
-{
-    stats->fallen_back = count;
-    (void)snprintf(stats->fallback_reason, sizeof stats->fallback_reason, "%.*s",
-                   (int)sizeof stats->fallback_reason - 1, cause->message);
-}
-
-/* No device at all is what most machines have; one that was named or is there and cannot be used is worth a warning. */
-static void open_for_auto(carom_context *c)
-{
-    carom_error why = {CAROM_OK, 0, ""};
-    c->device_tried = 1;
-    const carom_status status = caromi_device_open(c, c->device_selector, c->device_selector == NULL, &c->device, &why);
-    if (status == CAROM_OK)
-        return;
-    const int absent = c->device_selector == NULL && (status == CAROM_ERROR_NO_DEVICE || !carom_has_opencl());
-    caromi_log(c, absent ? CAROM_LOG_INFO : CAROM_LOG_WARNING, "auto stays on the CPU: %s", why.message);
-    if (!absent)
-        c->device_lacking = why;
-}
-
-carom_status caromi_pick_device(carom_context *c, caromi_device **out, carom_stats *stats, carom_error *err)
-{
-    *out = NULL;
-    if (c->desc.backend == CAROM_BACKEND_CPU)
-        return CAROM_OK;
-    if (c->desc.backend == CAROM_BACKEND_AUTO) {
-        if (stats->queries < AUTO_DEVICE_MIN)
-            return CAROM_OK;
-        if (!c->device_tried)
-            open_for_auto(c);
-    }
-    *out = c->device;
-    if (c->device != NULL || c->device_lacking.status == CAROM_OK)
-        return CAROM_OK;
-    if (c->desc.backend == CAROM_BACKEND_OPENCL)
-        return caromi_fail(err, c->device_lacking.status, c->device_lacking.native_code,
-                           "the OpenCL device of this context was given up: %s", c->device_lacking.message);
-    explain_fall_back(stats, stats->queries, &c->device_lacking);
-    return CAROM_OK;
-}
-
-void caromi_decline(const carom_context *c, carom_stats *stats, const char *reason)
-{
-    carom_error cause = {CAROM_OK, 0, ""};
-    (void)snprintf(cause.message, sizeof cause.message, "%s", reason);
-    caromi_log(c, CAROM_LOG_WARNING, "the CPU answers: %s", reason);
-    explain_fall_back(stats, stats->queries, &cause);
-}
-
-/* Want of memory ends a batch, anything else the device. */
-carom_status caromi_fall_back(carom_context *c, carom_status status, uint64_t left, carom_stats *stats,
-                              const carom_error *cause, carom_error *err)
-{
-    if (status != CAROM_ERROR_OUT_OF_MEMORY) {
-        caromi_device_close(c->device);
-        c->device = NULL;
-        c->device_lacking = *cause;
-        c->device_lacking.status = status;
-    }
-    if (c->desc.backend == CAROM_BACKEND_OPENCL)
-        return caromi_fail(err, status, cause->native_code, "%s", cause->message);
-    caromi_log(c, CAROM_LOG_WARNING, "OpenCL failed, the CPU answers the %llu queries left: %s",
-               (unsigned long long)left, cause->message);
-    explain_fall_back(stats, left, cause);
-    return CAROM_OK;
 }

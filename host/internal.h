@@ -14,6 +14,14 @@
 
 typedef struct caromi_device caromi_device; /* an open OpenCL device; cl_device.c */
 
+/* What auto has learnt of one kind of batch: seconds a query, 0 as long as it is not known; choice.c */
+typedef struct caromi_pace {
+    double cpu, device;
+    int trials;       /* batches that the device has answered, up to as many as it takes to judge it */
+    int cpu_is_whole; /* from a whole batch, not a sample */
+    int left;         /* the CPU has this kind */
+} caromi_pace;
+
 struct carom_context {
     atomic_uint references; /* the caller's and one per mesh */
     carom_context_desc desc;
@@ -24,6 +32,8 @@ struct carom_context {
     caromi_device *device;      /* NULL: not opened, or given up */
     int device_tried;           /* auto has looked for a device already */
     carom_error device_lacking; /* why there is none, if one was there and cannot be used */
+    int told_small;             /* that auto keeps small batches on the CPU */
+    caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
 };
 
 struct carom_mesh {
@@ -35,7 +45,8 @@ struct carom_mesh {
     mesh_node *nodes;
     mesh_leaf *leaves;
     uint64_t vertex_count, leaf_count;
-    void *device_copy; /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
+    caromi_pace paces[2]; /* fast, exact */
+    void *device_copy;    /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
 };
 
 static inline const float *caromi_corner(const carom_mesh *mesh, uint32_t triangle, int corner)
@@ -87,6 +98,8 @@ typedef struct caromi_batch {
     carom_status (*on_cpu)(const carom_context *context, const void *batch, uint64_t first, carom_stats *stats,
                            carom_error *err);
     int exact;
+    const char *name;  /* of its kind */
+    caromi_pace *pace; /* of its kind */
 } caromi_batch;
 
 /* Answer a batch where the context says; batch.c. */
@@ -109,9 +122,13 @@ typedef struct caromi_mesh_batch {
 uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, uint64_t first,
                                   size_t count);
 
-/* The device a batch of stats->queries should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot
- * be used, that is said in the statistics of every batch that was meant for it. */
-carom_status caromi_pick_device(carom_context *context, caromi_device **out, carom_stats *stats, carom_error *err);
+/* The device that a batch should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot be used, that
+ * is said in the statistics of every batch that was meant for it. choice.c, as what follows. */
+carom_status caromi_pick_device(carom_context *context, const caromi_batch *batch, caromi_device **out,
+                                carom_stats *stats, carom_error *err);
+/* All of a batch was answered there in so many seconds. */
+void caromi_learn_device(const caromi_batch *batch, double seconds);
+void caromi_learn_cpu(const caromi_batch *batch, double seconds);
 /* A device cannot run batches of this kind: the CPU answers, and the statistics say why. */
 void caromi_decline(const carom_context *context, carom_stats *stats, const char *reason);
 /* A device failed with `left` queries to go: OK, logged and counted if the CPU may finish, else `status` itself. */

@@ -246,8 +246,13 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
         .out = out,
     };
     const int empty = mesh->info.triangle_count == 0;
-    const caromi_batch run = {&batch, d->count, empty ? NULL : caromi_device_mesh,
-                              empty ? answer_empty : caromi_cpu_mesh, batch.exact};
+    const caromi_batch run = {.batch = &batch,
+                              .count = d->count,
+                              .on_device = empty ? NULL : caromi_device_mesh,
+                              .on_cpu = empty ? answer_empty : caromi_cpu_mesh,
+                              .exact = batch.exact,
+                              .name = batch.exact ? "the first hit on this mesh, exact," : "the first hit on this mesh",
+                              .pace = &mesh->paces[batch.exact]};
     return caromi_run(mesh->context, &run, stats, err);
 }
 

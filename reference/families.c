@@ -415,6 +415,7 @@ static const struct family families[] = {
     {"drift", ref_make_drift, ref_spheres_drift},
     {"denormal", ref_make_denormal, ref_spheres_denormal},
     {"doubt", ref_make_doubt, ref_spheres_doubt},
+    {"along", ref_make_along, ref_spheres_graze},
 };
 
 size_t ref_family_count(void)

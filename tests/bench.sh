@@ -23,6 +23,12 @@ refused "an unknown scene" 2 "'sweep-sideways'" --scene sweep-times,sweep-sidewa
 refused "an empty scene" 2 'scene' --scene sweep-times,,build
 refused "a file that cannot be written" 1 'nowhere' --json nowhere/x.json --quick
 refused "a table that cannot be written" 1 'nowhere' -o nowhere/x.txt --quick
+refused "a picture that cannot be written" 1 'nowhere|gnuplot' --plot nowhere/x.svg --quick
+refused "a picture of an unknown kind" 2 'svg or .png' --plot x.pdf --quick
+refused "a file and a run" 2 'measures nothing' --from x.json --quick
+refused "a mesh and scaling" 2 'mesh' --scaling --mesh x.obj
+refused "a mesh that is not there" 2 'nowhere' --mesh nowhere/x.obj --quick
+refused "an earlier result that is not there" 1 'nowhere' --compare nowhere/x.json --quick
 nothing "nothing is measured before that" "$(cat stdout.txt)"
 
 "$carom" bench --scene list > list.txt
@@ -91,6 +97,98 @@ nothing "a user's plain loop answers as the reference does" \
     "$(grep -E 'overlap-random/fast/plain/closest' peers.json | grep -v '"misses": 0, "false_hits": 0' || true)"
 "$carom" bench --quick --backend cpu --accuracy exact --isa scalar --threads 1 --scene spheres-cached \
     --json one.json > one.txt
+
+# A mesh of the user's own: two walls.
+printf 'v %s\n' '0 0 0' '1 0 0' '0 1 0' '0 0 1' '1 0 1' '0 1 1' > walls.obj
+printf 'f %s\n' '1 2 3' '4 5 6' >> walls.obj
+"$carom" bench --quick --backend cpu --isa scalar --mesh walls.obj --json walls.json \
+    --scene mesh-near-file,mesh-long-file,build-file > walls.txt
+for name in mesh-near-file/fast mesh-long-file/exact build-file/fast; do
+    check "$name is there" grep -q "\"name\": \"$name/cpu/scalar/threads:1\"" walls.json
+done
+nothing "exact mode's hits on it are the reference's" \
+    "$(grep '"name": "mesh-[a-z-]*/exact/' walls.json | grep -v '"misses": 0, "false_hits": 0, "off": 0' || true)"
+check "what needs a mesh is said" grep -q 'mesh-near-file is not measured: it needs --mesh' \
+    <("$carom" bench --quick --backend cpu --isa scalar --scene mesh-near-file)
+
+# An earlier result: shown again, compared with, drawn.
+if "$carom" bench --from all.json > again.txt 2> said.txt; then
+    nothing "the same table again" "$(diff <(grep '/threads:' all.txt) <(grep '/threads:' again.txt) || true)"
+    "$carom" bench --from all.json --compare all.json > same.txt
+    check "a result has not moved against itself" \
+        grep -qE "^$(grep -c run_type all.json) rows in both: 0 slower and 0 faster .*ratios 1.000. New: 0. Gone: 0" same.txt
+    # Twice as slow in one row; and one row under another name.
+    sed -E -e '/"name": "spheres-random\/fast\/cpu\/scalar/s#("ns_per_query": )[0-9.e+-]+#\11e9#' \
+        -e '/"name": "build-70k\/fast\/cpu\/scalar/s#build-70k#build-80k#g' all.json > moved.json
+    "$carom" bench --from moved.json --compare all.json > moved.txt
+    check "what moved is named" grep -qE 'spheres-random/fast/cpu/scalar/threads:1 .* SLOWER$' moved.txt
+    check "and counted" grep -qE ' 1 slower and 0 faster .* New: 1. Gone: 1.' moved.txt
+    sed 's#"cpu": "[^"]*"#"cpu": "an abacus"#' all.json > machine.json
+    check "another machine is said" grep -q 'another machine: an abacus' \
+        <("$carom" bench --from all.json --compare machine.json)
+    head -c 3000 all.json > cut.json
+    refused "half a result" 1 'cut.json:[0-9]+: ' --from cut.json
+    echo '{"context": {}, "benchmarks": [{"name": "x"}]}' > other.json
+    refused "another program's result" 1 'other.json: benchmark 1 has no' --from other.json
+    echo '[]' > list.json
+    refused "no result at all" 1 'list.json: no context' --from list.json
+    if gnuplot --version > version.txt 2>&1; then
+        # Names come from a file: they are data, not words of gnuplot's language.
+        # shellcheck disable=SC2016 # nobody is to expand it
+        sed 's#overlap-axes-random/fast/cpu/scalar#overlap`touch owned`\\"x'"'"'/fast/cpu/scalar#g' all.json > odd.json
+        "$carom" bench --from odd.json --plot picture.svg > drawn.txt
+        check "a picture" grep -q '</svg>' picture.svg
+        check "with its subjects" grep -q 'cpu/scalar/threads:1' picture.svg
+        check "a picture of points" "$carom" bench --from all.json --plot picture.png -o drawn.txt
+        check "is one" [ "$(head -c 4 picture.png | tail -c 3)" = PNG ]
+        nothing "names are not run" "$(ls owned 2> /dev/null || true)"
+    else
+        skip "pictures" "no gnuplot"
+    fi
+else
+    check "why earlier results cannot be read" grep -q 'no jansson' said.txt
+    skip "earlier results" "no jansson"
+fi
+
 equal=$(grep -oE '"name": "[^"]*"' one.json | cut -d'"' -f4)
 nothing "one accuracy, one instruction set, one number of threads" "${equal#spheres-cached/exact/cpu/scalar/threads:1}"
+
+# ---- series -------------------------------------------------------------------------------------------------------
+refused "a series that is a scene" 2 "'sweep-times'" --scaling --scene batch,sweep-times
+refused "a scene that is a series" 2 "'threads'" --scene threads
+refused "an empty series" 2 'series' --scaling --scene batch,
+check "series are listed" "$carom" bench --scaling --scene list -o series.txt
+nothing "all four of them" "$(diff <(cut -d' ' -f1 series.txt) <(printf '%s\n' batch triangles threads chunk))"
+refused "chunks without a device" 1 'nothing' --scaling --quick --backend cpu --scene chunk
+"$carom" bench --scaling --quick --isa scalar --threads 1 --scene batch,threads --json scaling.json > scaling.txt
+grep -oE '"name": "[^"]*"' scaling.json | cut -d'"' -f4 > names.txt
+{ # the names of a series and the sizes beside them
+    for power in 1 10 100 1000 10000 100000 1000000; do echo "scaling-batch-$power/fast/cpu/scalar/threads:1 $power"; done
+    for series in threads threads-mesh; do echo "scaling-$series-1/fast/cpu/scalar/threads:1 1"; done
+} > wanted.txt
+sizes=$(grep '"run_type"' scaling.json | sed -E 's/.*"name": "([^"]*)".*"scaling_size": ([0-9.e+]+).*/\1 \2/; s/ 1e\+06$/ 1000000/')
+nothing "a row for each point, with its size" "$(diff wanted.txt - <<< "$sizes")"
+check "the crossover is told" grep -q '^crossover: ' scaling.txt
+check "and is in the JSON" grep -q '"found": "crossover: ' scaling.json
+"$carom" bench --scaling --quick --backend cpu --accuracy exact --scene batch --json pair.json > pair.txt
+check "exact mode has series too" grep -q '"name": "scaling-batch-1000000/exact/cpu/' pair.json
+nothing "nobody's bits differ in a series" "$(grep '"same_bits": false' scaling.json pair.json || true)"
+if [ "$(nproc)" -gt 1 ]; then
+    check "all threads are compared with one" grep -qE '^crossover: cpu/.*threads:[0-9]+ is .*faster than cpu/.*threads:1 ' pair.txt
+else
+    skip "all threads are compared with one" "one processor"
+fi
+# The least memory that the program starts with: a series must end before it is used up. Sanitizers want terabytes.
+started=no
+for ((kib = 40000; kib <= 1000000; kib += 20000)); do
+    if (ulimit -v $kib && "$carom" bench --scaling --quick --isa scalar --threads 1 --scene batch > small.txt 2>&1); then
+        started=yes
+        break
+    fi
+done
+if [ $started = yes ]; then
+    check "a series ends where memory does" grep -qE '^scaling-batch: 10\^[56] pairs would take .* MB, more than half' small.txt
+else
+    skip "a series ends where memory does" "the program does not start with less than 1 GB"
+fi
 check_end

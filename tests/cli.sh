@@ -314,6 +314,13 @@ expect "opencl without a device fails" 1 '' no_device opencl
 expect "auto without a device answers" 0 '' no_device auto
 check "and the same" cmp plain.csv stdout.txt
 expect "info without a device" 0 '' env OCL_ICD_VENDORS=/dev/null "$carom" info
+check "info says what auto does with small batches" grep -qE '^auto: batches below 1048576 .*stay on the cpu path \(' stdout.txt
+check "and with large ones" grep -q '^auto: larger ones stay there too, because there is no OpenCL device' stdout.txt
+if "$carom" info --device 0 > named.txt 2> /dev/null && grep -q 'bit probe: passed' named.txt; then
+    check "a device that was named is taken" grep -q '^auto: larger ones go to device 0 .*because it was named' named.txt
+else
+    skip "a device that was named is taken" "no OpenCL device passed"
+fi
 expect "a device that is not there" 1 '' "$carom" sweep --backend opencl --device 'no such device' --pairs good.csv
 if command -v strace > /dev/null; then
     strace -f -e trace=openat -o trace.txt "$carom" sweep --backend cpu --pairs good.csv > /dev/null || true

@@ -73,10 +73,16 @@ typedef enum carom_feature {
 #define CAROM_OVERLAP_INVALID 255
 
 typedef enum carom_backend {
-    CAROM_BACKEND_AUTO = 0,  ///< OpenCL GPU if present and the batch is worth it, else CPU
+    /// The device that was named, else an OpenCL GPU if present, for batches from CAROM_AUTO_MIN_QUERIES on; else the
+    /// CPU. A GPU that was not named must also be faster: see carom_context_create.
+    CAROM_BACKEND_AUTO = 0,
     CAROM_BACKEND_CPU = 1,   ///< never loads OpenCL
     CAROM_BACKEND_OPENCL = 2 ///< the named device or an error; never falls back
 } carom_backend;
+
+/// CAROM_BACKEND_AUTO answers batches of fewer queries on the CPU, without looking for a device: to open one and to build
+/// a program takes longer.
+#define CAROM_AUTO_MIN_QUERIES (1u << 20)
 
 /// Instruction sets of the CPU path, lowest first. A request means exactly that one; a machine without it refuses. AVX2
 /// means with FMA, AVX-512 F, DQ, BW and VL.
@@ -301,7 +307,10 @@ CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capaci
 CAROM_API carom_context_desc carom_context_desc_default(void);
 
 /// Create a context. With CAROM_BACKEND_OPENCL the device is opened and must pass the bit probe here; with
-/// CAROM_BACKEND_AUTO OpenCL is first touched by a batch that is worth it (2^20 queries or more).
+/// CAROM_BACKEND_AUTO OpenCL is first touched by a batch that is worth it (CAROM_AUTO_MIN_QUERIES or more). Then the
+/// context times batches of each kind, for a mesh those of each mesh: a GPU that was not named and that has answered four
+/// at a lower rate than the CPU leaves this kind to the CPU from then on. The log says each choice once, as information;
+/// answers do not depend on it.
 /// desc  NULL: defaults. Strings in it are copied.
 /// out   the context, to be destroyed by the caller; untouched on failure
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also NO_DEVICE |

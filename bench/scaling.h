@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What the series share: who answers, and one point of a curve. */
+#ifndef CAROM_BENCH_SCALING_H
+#define CAROM_BENCH_SCALING_H
+
+#include "mesh_question.h"
+#include "question.h"
+
+/* One who answers, over all points of a series. */
+typedef struct scaling_side {
+    bench_row row;
+    const subject *who;
+    ask pairs;     /* if it has a subject, */
+    mesh_ask mesh; /* else this */
+    int stopped;   /* too slow, or unable: it has no part in the points to come */
+    int fresh;     /* has answered nothing yet */
+} scaling_side;
+
+typedef struct scaling {
+    const bench_settings *settings;
+    const bench_listener *listener;
+    const char *series; /* `scaling-` and the word of the series */
+    carom_accuracy accuracy;
+    carom_isa best;
+    subjects subjects;
+    scaling_side sides[SUBJECTS_MAX];
+    int count, rows;
+    double opening; /* seconds that it took to find and open the devices and to build and probe a program */
+} scaling;
+
+void scaling_note(const scaling *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void scaling_finding(const scaling *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Add the best instruction set with one thread and with all, then every device, as the settings choose. */
+void scaling_open(scaling *s);
+void scaling_open_cpu(scaling *s, uint32_t threads); /* 0: one, and all */
+void scaling_open_devices(scaling *s, const char *device, uint32_t chunk);
+void scaling_close(scaling *s);
+
+/* A side for each subject, which the caller gives a question. */
+void scaling_begin(scaling *s, const char *series, const char *what);
+void scaling_ask_pairs(scaling *s, const pair_scene *in, const answers *out);
+/* All sides in turns, one row each: bits are compared, then times are taken. A side that cannot answer is told and
+ * stops. */
+void scaling_measure(scaling *s);
+/* The size and the queries of the next point, for one side and for every side. */
+void scaling_place(const scaling *s, scaling_side *side, double size, double queries);
+void scaling_point(scaling *s, double size, double queries);
+/* A side that would need more than the limit for a batch `growth` times as long stops, and a note says so. Returns how
+ * many sides go on. */
+int scaling_go_on(scaling *s, double next_size, double growth);
+/* `backend/device-or-isa/threads:N` */
+const char *scaling_side_name(const scaling_side *side);
+
+/* Half of the memory that is free: what a point may take. */
+double scaling_memory(void);
+/* 10^k as words, other numbers as they are. */
+const char *scaling_number(double value, char text[32]);
+
+/* The series over the size of a batch, and where one answers faster than another; scaling_batch.c */
+void scaling_batch(scaling *s);
+
+#endif

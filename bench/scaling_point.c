@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* What all series share: who answers, and one point of a curve. */
+#include "scaling.h"
+
+#include "measure.h"
+#include "memory.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words ---------------------------------------------------------------------------------------------------- */
+
+void scaling_note(const scaling *s, const char *format, ...)
+{
+    char text[768];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    s->listener->note(s->listener->user, text);
+}
+
+void scaling_finding(const scaling *s, const char *format, ...)
+{
+    char text[768];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    s->listener->finding(s->listener->user, text);
+}
+
+const char *scaling_number(double value, char text[32])
+{
+    const double power = floor(log10(value) + 0.5);
+
+    if (value >= 1000.0 && pow(10.0, power) == value)
+        snprintf(text, 32, "10^%.0f", power);
+    else
+        snprintf(text, 32, "%.0f", value);
+    return text;
+}
+
+const char *scaling_side_name(const scaling_side *side)
+{
+    const char *accuracy = strchr(side->row.name, '/');
+
+    return strchr(accuracy + 1, '/') + 1;
+}
+
+double scaling_memory(void)
+{
+    const double available = memory_available(), untold = 2e9;
+
+    return 0.5 * (available > 0.0 ? available : untold);
+}
+
+/* ---- who answers ---------------------------------------------------------------------------------------------- */
+
+static void add_subjects(scaling *s, const bench_settings *settings)
+{
+    subjects more;
+
+    subjects_open(&more, settings, s->listener);
+    for (int i = 0; i < more.count; i++) {
+        if (s->subjects.count < SUBJECTS_MAX)
+            s->subjects.list[s->subjects.count++] = more.list[i];
+        else
+            carom_context_destroy(more.list[i].context);
+    }
+}
+
+void scaling_open_cpu(scaling *s, uint32_t threads)
+{
+    bench_settings cpu = *s->settings;
+
+    cpu.isa = s->best;
+    if (threads > 0)
+        cpu.threads = threads;
+    add_subjects(s, &cpu);
+}
+
+void scaling_open_devices(scaling *s, const char *device, uint32_t chunk)
+{
+    bench_settings devices = *s->settings;
+
+    if (devices.backend == CAROM_BACKEND_CPU || devices.isa != CAROM_ISA_AUTO)
+        return;
+    devices.backend = CAROM_BACKEND_OPENCL;
+    devices.device = device;
+    devices.device_chunk = chunk;
+    add_subjects(s, &devices);
+}
+
+void scaling_open(scaling *s)
+{
+    scaling_open_cpu(s, 0);
+    const double start = measure_now();
+    scaling_open_devices(s, s->settings->device, 0);
+    s->opening = measure_now() - start;
+}
+
+void scaling_close(scaling *s)
+{
+    subjects_close(&s->subjects);
+    s->count = 0;
+}
+
+/* ---- a point -------------------------------------------------------------------------------------------------- */
+
+void scaling_begin(scaling *s, const char *series, const char *what)
+{
+    s->series = series;
+    s->count = s->subjects.count;
+    for (int i = 0; i < s->count; i++) {
+        const subject *who = &s->subjects.list[i];
+        s->sides[i] = (scaling_side){.who = who, .fresh = 1};
+        s->sides[i].row.threads = who->threads;
+        snprintf(s->sides[i].row.scene, sizeof s->sides[i].row.scene, "%s", series);
+    }
+    if (s->count > 0)
+        s->listener->scene(s->listener->user, series, what);
+}
+
+void scaling_place(const scaling *s, scaling_side *side, double size, double queries)
+{
+    bench_row *row = &side->row;
+
+    row->size = size;
+    row->queries = queries;
+    row->over_fast = row->share = row->upload = row->compute = row->download = row->integers = (double)NAN;
+    row->same = -1;
+    snprintf(row->name, sizeof row->name, "%s-%.0f/%s/%s/%s/threads:%u", s->series, size,
+             s->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", side->who->backend, side->who->what,
+             side->who->threads);
+}
+
+void scaling_point(scaling *s, double size, double queries)
+{
+    for (int i = 0; i < s->count; i++)
+        scaling_place(s, &s->sides[i], size, queries);
+}
+
+void scaling_ask_pairs(scaling *s, const pair_scene *in, const answers *out)
+{
+    for (int i = 0; i < s->count; i++) {
+        scaling_side *side = &s->sides[i];
+        side->pairs =
+            (ask){.subject = side->who, .question = QUESTION_TIMES, .accuracy = s->accuracy, .scene = in, .out = out};
+        side->row.bytes = question_bytes(QUESTION_TIMES);
+    }
+}
+
+static void side_run(void *user)
+{
+    scaling_side *side = user;
+
+    if (side->pairs.subject != NULL)
+        ask_run(&side->pairs);
+    else
+        mesh_ask_run(&side->mesh);
+}
+
+/* A device is refused late: when the program of a query turns out to be wrong or not to build. */
+static void try_side(const scaling *s, scaling_side *side)
+{
+    carom_error err = {0};
+
+    side->fresh = 0;
+    if ((side->pairs.subject != NULL ? ask_try(&side->pairs, &err) : mesh_ask_try(&side->mesh, &err)) == CAROM_OK)
+        return;
+    side->stopped = 1;
+    scaling_note(s, "%s is not measured: %s", side->row.name, err.message);
+}
+
+/* Hands the sides that answer to `going`. */
+static int check_bits(scaling *s, scaling_side **going)
+{
+    uint64_t first = 0;
+    int count = 0;
+
+    for (int i = 0; i < s->count; i++) {
+        scaling_side *side = &s->sides[i];
+        if (!side->stopped && side->fresh)
+            try_side(s, side);
+        if (side->stopped)
+            continue;
+        const uint64_t hash = side->pairs.subject != NULL ? ask_check(&side->pairs) : mesh_ask_check(&side->mesh);
+        if (count == 0)
+            first = hash;
+        else
+            side->row.same = hash == first;
+        going[count++] = side;
+    }
+    return count;
+}
+
+static void fill_row(scaling_side *side, const measurement *m, int place)
+{
+    const carom_stats *fastest = side->pairs.subject != NULL ? &side->pairs.fastest : &side->mesh.fastest;
+
+    side->row.rounds = m->rounds;
+    side->row.median = measure_median(m, place);
+    side->row.cpu = measure_cpu(m, place);
+    side->row.best = measure_best(m, place);
+    side->row.spread = measure_spread(m, place);
+    if (fastest->on_device > 0) {
+        side->row.upload = fastest->upload;
+        side->row.compute = fastest->compute;
+        side->row.download = fastest->download;
+    }
+    if (fastest->by_proof > 0)
+        side->row.integers = (double)fastest->by_integers / (double)fastest->queries;
+}
+
+void scaling_measure(scaling *s)
+{
+    const measure_plan plan = {s->settings->quick ? 3 : 5, s->settings->quick ? 0.002 : 0.01, 0.03};
+    scaling_side *going[SUBJECTS_MAX];
+    measure_side runs[SUBJECTS_MAX];
+    const int count = check_bits(s, going);
+    measurement *m = malloc(sizeof *m);
+
+    if (m == NULL)
+        bench_die("no memory for a measurement");
+    for (int i = 0; i < count; i++)
+        runs[i] = (measure_side){side_run, going[i], going[i]->row.threads > 1};
+    if (count > 0)
+        measure(m, &plan, runs, count);
+    for (int i = 0; i < count; i++) {
+        fill_row(going[i], m, i);
+        s->listener->row(s->listener->user, &going[i]->row);
+    }
+    s->rows += count;
+    free(m);
+}
+
+int scaling_go_on(scaling *s, double next_size, double growth)
+{
+    const double limit = s->settings->quick ? 0.5 : 4.0; /* seconds of a batch */
+    char number[32];
+    int left = 0;
+
+    for (int i = 0; i < s->count; i++) {
+        scaling_side *side = &s->sides[i];
+        const double next = side->row.median * growth;
+        if (side->stopped)
+            continue;
+        side->stopped = next > limit;
+        left += !side->stopped;
+        if (side->stopped)
+            scaling_note(s, "%s: %s stops before %s: a batch would take about %.1f s, and %.1f s is the most",
+                         s->series, scaling_side_name(side), scaling_number(next_size, number), next, limit);
+    }
+    return left;
+}

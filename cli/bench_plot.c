@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* A result as a picture: the data and the words for gnuplot in one file, its drawing back through a pipe. */
+#include "bench_plot.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { LINES_MAX = 48, PANELS_MAX = 8, NAME = 128 };
+enum { WIDTH = 1500, TITLE_HEIGHT = 40, SCENES_HEIGHT = 700, SERIES_HEIGHT = 560 }; /* pixels */
+
+/* A subject: one colour in every panel. */
+typedef struct line {
+    char name[NAME]; /* backend/device-or-isa/threads:N */
+} line;
+
+typedef struct plot {
+    const bench_json *json;
+    FILE *to;
+    line lines[LINES_MAX];
+    int line_count;
+    char series[PANELS_MAX][NAME]; /* scenes whose rows have a size */
+    int series_count, scenes;      /* rows of scenes: a panel of them */
+} plot;
+
+static int ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), wanted = strlen(end);
+
+    return length > wanted && !strcmp(text + length - wanted, end);
+}
+
+int bench_plot_check(const char *path)
+{
+    if (!ends_with(path, ".svg") && !ends_with(path, ".png"))
+        return cli_refuse(EXIT_USAGE, "--plot: expected a name that ends in .svg or .png, got '%s'", path);
+    if (system("gnuplot --version > /dev/null 2>&1") != 0)
+        return cli_refuse(EXIT_WORK, "--plot needs gnuplot, which does not run here (Debian: gnuplot-nox)");
+    return EXIT_DONE;
+}
+
+/* Names go between single quotes of gnuplot's language, and a result may come from anywhere. */
+static void copy_name(char out[NAME], const char *from, size_t length)
+{
+    size_t used = 0;
+
+    for (; used < length && used + 1 < NAME && from[used] != '\0'; used++)
+        out[used] =
+            (char)(isalnum((unsigned char)from[used]) || strchr("-.:/@() ", from[used]) != NULL ? from[used] : '-');
+    out[used] = '\0';
+}
+
+/* What stands behind scene and accuracy. */
+static const char *subject_of(const bench_row *r)
+{
+    const char *at = strchr(r->name, '/');
+
+    at = at != NULL ? strchr(at + 1, '/') : NULL;
+    return at != NULL ? at + 1 : r->name;
+}
+
+static int is_exact(const bench_row *r)
+{
+    return !strncmp(r->name + strcspn(r->name, "/"), "/exact/", 7);
+}
+
+/* Loops that only move bytes answer nothing. */
+static int is_drawn(const bench_row *r)
+{
+    return strncmp(subject_of(r), "plain/traffic", 13) != 0 && r->median > 0.0 && r->queries > 0.0;
+}
+
+static int line_of(plot *p, const bench_row *r)
+{
+    line l;
+
+    copy_name(l.name, subject_of(r), NAME);
+    for (int i = 0; i < p->line_count; i++)
+        if (!strcmp(p->lines[i].name, l.name))
+            return i;
+    if (p->line_count == LINES_MAX)
+        return -1;
+    p->lines[p->line_count] = l;
+    return p->line_count++;
+}
+
+static void find_series(plot *p, const bench_row *r)
+{
+    char name[NAME];
+
+    copy_name(name, r->scene, NAME);
+    for (int i = 0; i < p->series_count; i++)
+        if (!strcmp(p->series[i], name))
+            return;
+    if (p->series_count < PANELS_MAX)
+        snprintf(p->series[p->series_count++], sizeof p->series[0], "%s", name);
+}
+
+static void survey(plot *p)
+{
+    for (size_t i = 0; i < p->json->row_count; i++) {
+        const bench_row *r = &p->json->rows[i];
+        if (!is_drawn(r))
+            continue;
+        (void)line_of(p, r);
+        if (isfinite(r->size))
+            find_series(p, r);
+        else
+            p->scenes++;
+    }
+}
+
+/* ---------------------------------------------------------------- data */
+
+static double rate(const bench_row *r)
+{
+    return 1e-6 * r->queries / r->median;
+}
+
+/* A block of data for a line and an accuracy: a size or the number of its scene, and millions of queries a second.
+ * Returns how many points it has. */
+static int put_points(plot *p, const char *block, const char *series, int which, int exact)
+{
+    int points = 0, place = -1;
+    const char *scene = "";
+
+    fprintf(p->to, "$%s << END\n", block);
+    for (size_t i = 0; i < p->json->row_count; i++) {
+        const bench_row *r = &p->json->rows[i];
+        if (!is_drawn(r) || isfinite(r->size) != (series != NULL))
+            continue;
+        place += strcmp(scene, r->scene) != 0;
+        scene = r->scene;
+        if (line_of(p, r) != which || is_exact(r) != exact || (series != NULL && strcmp(series, r->scene) != 0))
+            continue;
+        fprintf(p->to, "%.9g %.9g\n", series != NULL ? r->size : place, rate(r));
+        points++;
+    }
+    fputs("END\n", p->to);
+    return points;
+}
+
+/* Where one core cannot go beyond, scene by scene. */
+static int put_limits(plot *p)
+{
+    int points = 0, place = -1;
+    const char *scene = "";
+
+    fputs("$limit << END\n", p->to);
+    for (size_t i = 0; i < p->json->row_count; i++) {
+        const bench_row *r = &p->json->rows[i];
+        if (!is_drawn(r) || isfinite(r->size))
+            continue;
+        place += strcmp(scene, r->scene) != 0;
+        scene = r->scene;
+        if (r->limit == NULL || r->threads != 1 || is_exact(r) || !(r->share > 0.0))
+            continue;
+        fprintf(p->to, "%d %.9g\n", place, rate(r) / r->share);
+        points++;
+    }
+    fputs("END\n", p->to);
+    return points;
+}
+
+static void put_scene_names(plot *p)
+{
+    int place = 0;
+    const char *scene = "";
+
+    fputs("set xtics rotate by 40 right font 'sans,9' (", p->to);
+    for (size_t i = 0; i < p->json->row_count; i++) {
+        const bench_row *r = &p->json->rows[i];
+        char name[NAME];
+        if (!is_drawn(r) || isfinite(r->size) || !strcmp(scene, r->scene))
+            continue;
+        scene = r->scene;
+        copy_name(name, scene, NAME);
+        fprintf(p->to, "%s'%s' %d", place > 0 ? ", " : "", name, place);
+        place++;
+    }
+    fprintf(p->to, ")\nset xrange [-0.6:%d.6]\n", place - 1);
+}
+
+/* ---------------------------------------------------------------- panels */
+
+/* Fast mode filled, exact mode hollow, one colour for a subject. */
+static void draw_lines(plot *p, const char *series, int limits)
+{
+    /* Told apart by most people who do not see all colours. */
+    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00",
+                                          "#000000", "#8c564b", "#7f7f7f", "#9467bd", "#17becf", "#6b8e23"};
+    enum { COLOURS = sizeof colours / sizeof colours[0], SHAPES = 5 };
+    static const int hollow[SHAPES] = {6, 4, 8, 10, 12}, filled[SHAPES] = {7, 5, 9, 11, 13};
+    const char *separator = "plot ";
+    char block[32];
+    int drawn[LINES_MAX][2];
+
+    for (int i = 0; i < p->line_count; i++)
+        for (int exact = 0; exact < 2; exact++) {
+            snprintf(block, sizeof block, "l%d%s", i, exact ? "x" : "f");
+            drawn[i][exact] = put_points(p, block, series, i, exact);
+        }
+    if (limits && put_limits(p) > 0) {
+        fprintf(p->to, "%s$limit using 1:2:(0.4) with xerrorbars pt 0 lw 2 lc 'black' title 'limit of one core'",
+                separator);
+        separator = ", ";
+    }
+    for (int i = 0; i < p->line_count; i++)
+        for (int exact = 0; exact < 2; exact++) {
+            if (drawn[i][exact] == 0)
+                continue;
+            fprintf(p->to, "%s$l%d%s using 1:2 with %s pt %d ps 1.1 lc rgb '%s' title '%s%s'", separator, i,
+                    exact ? "x" : "f", series != NULL ? "linespoints" : "points", (exact ? hollow : filled)[i % SHAPES],
+                    colours[i % COLOURS], p->lines[i].name, exact ? ", exact" : "");
+            separator = ", ";
+        }
+    fputc('\n', p->to);
+}
+
+/* A panel's place on the picture, in pixels from its upper left corner. */
+static void place_panel(plot *p, int height, int x, int y, int w, int h)
+{
+    fprintf(p->to, "set origin %.6f,%.6f\nset size %.6f,%.6f\n", (double)x / WIDTH, (double)(height - y - h) / height,
+            (double)w / WIDTH, (double)h / height);
+}
+
+static void draw(plot *p, const char *path)
+{
+    const int scenes = p->scenes > 0 ? SCENES_HEIGHT : 0;
+    const int height = TITLE_HEIGHT + scenes + (p->series_count + 1) / 2 * SERIES_HEIGHT;
+    char cpu[NAME], commit[NAME];
+
+    copy_name(cpu, p->json->cpu, NAME);
+    copy_name(commit, p->json->commit, NAME);
+    fprintf(p->to, "set terminal %s size %d,%d noenhanced font 'sans,11' background 'white'\n",
+            ends_with(path, ".svg") ? "svg" : "pngcairo", WIDTH, height);
+    fprintf(p->to, "set multiplot title 'carom %s on %s'\n", commit, cpu);
+    fputs("set grid lc 'gray80'\nset logscale y\nset ylabel 'million queries per second'\n", p->to);
+    if (p->scenes > 0) {
+        place_panel(p, height, 0, TITLE_HEIGHT, WIDTH, SCENES_HEIGHT);
+        put_scene_names(p);
+        fputs("set key outside right top Left reverse samplen 1 width -6 font 'sans,9'\nset title 'scenes'\n", p->to);
+        draw_lines(p, NULL, 1);
+        fputs("unset xtics\nset xtics norotate autofreq font 'sans,11'\nset autoscale x\n", p->to);
+    }
+    fputs("set logscale x\nset format x '%.0s%c'\nset key below Left reverse samplen 2 width 2 font 'sans,9'\n", p->to);
+    for (int i = 0; i < p->series_count; i++) {
+        place_panel(p, height, i % 2 * WIDTH / 2, TITLE_HEIGHT + scenes + i / 2 * SERIES_HEIGHT, WIDTH / 2,
+                    SERIES_HEIGHT);
+        fprintf(p->to, "set title '%s'\n", p->series[i]);
+        draw_lines(p, p->series[i], 0);
+    }
+    fputs("unset multiplot\n", p->to);
+}
+
+/* ---------------------------------------------------------------- gnuplot */
+
+static int run_gnuplot(const char *script, const char *path)
+{
+    char command[256], buffer[4096];
+    output out;
+    int status = output_open(&out, path);
+
+    if (status != EXIT_DONE)
+        return status;
+    snprintf(command, sizeof command, "gnuplot '%s'", script);
+    FILE *drawing = popen(command, "r");
+    size_t got, all = 0;
+    while (drawing != NULL && (got = fread(buffer, 1, sizeof buffer, drawing)) > 0) {
+        for (size_t i = 0; i < got; i++)
+            output_char(&out, buffer[i]);
+        all += got;
+    }
+    if (drawing == NULL || pclose(drawing) != 0 || all == 0) {
+        output_close(&out, EXIT_WORK);
+        return cli_refuse(EXIT_WORK, "%s: gnuplot could not draw it", path);
+    }
+    return output_close(&out, EXIT_DONE);
+}
+
+int bench_plot(const bench_json *json, const char *path)
+{
+    char script[] = "/tmp/carom-plot-XXXXXX";
+    plot *p = cli_alloc(1, sizeof *p);
+
+    if (p == NULL)
+        return cli_no_memory();
+    memset(p, 0, sizeof *p);
+    p->json = json;
+    survey(p);
+    int status = p->line_count > 0 ? EXIT_DONE : cli_refuse(EXIT_WORK, "%s: there is nothing to draw", path);
+    const int file = status == EXIT_DONE ? mkstemp(script) : -1;
+    if (status == EXIT_DONE) {
+        p->to = file >= 0 ? fdopen(file, "w") : NULL;
+        if (p->to == NULL)
+            status = cli_refuse(EXIT_WORK, "%s: %s", script, strerror(errno));
+    }
+    if (status == EXIT_DONE) {
+        draw(p, path);
+        const int failed = ferror(p->to), closed = fclose(p->to);
+        status = failed || closed != 0 ? cli_refuse(EXIT_WORK, "%s: %s", script, strerror(errno))
+                                       : run_gnuplot(script, path);
+    }
+    if (file >= 0)
+        (void)unlink(script);
+    free(p);
+    return status;
+}

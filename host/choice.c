@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Which backend answers a batch, and what becomes of one whose device fails. `auto` keeps small batches on the CPU, takes
+ * a device that was named for all others, and one that it found itself for as long as that is the faster of the two:
+ * both have the same bits, so nothing but time depends on what it learns. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cl.h"
+
+static void explain_fall_back(carom_stats *stats, uint64_t count, const carom_error *cause)
+{
+    stats->fallen_back = count;
+    (void)snprintf(stats->fallback_reason, sizeof stats->fallback_reason, "%.*s",
+                   (int)sizeof stats->fallback_reason - 1, cause->message);
+}
+
+/* ---- auto ------------------------------------------------------------------------------------------------------ */
+
+/* No device at all is what most machines have; one that was named or is there and cannot be used is worth a warning. */
+static void open_for_auto(carom_context *c)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    c->device_tried = 1;
+    const carom_status status = caromi_device_open(c, c->device_selector, c->device_selector == NULL, &c->device, &why);
+    if (status == CAROM_OK) {
+        carom_device_info info;
+        caromi_device_describe(c->device, &info);
+        caromi_log(c, CAROM_LOG_INFO, "auto: batches from %u queries go to %s, %s", CAROM_AUTO_MIN_QUERIES, info.name,
+                   c->device_selector != NULL ? "which was named" : "unless it turns out to be slower than the CPU");
+        return;
+    }
+    const int absent = c->device_selector == NULL && (status == CAROM_ERROR_NO_DEVICE || !carom_has_opencl());
+    caromi_log(c, absent ? CAROM_LOG_INFO : CAROM_LOG_WARNING, "auto stays on the CPU: %s", why.message);
+    if (!absent)
+        c->device_lacking = why;
+}
+
+/* The CPU's rate is taken from the end of the first batch of a kind, a sixteenth of the smallest that may be; the device
+ * answers these queries again. The batch before wakes the threads. */
+enum { SAMPLE = CAROM_AUTO_MIN_QUERIES / 16, AWAKE = SAMPLE / 8 };
+/* Batches of a device before it is judged by the fastest. The one before them is not counted: it builds a program. */
+enum { TRIALS = 3 };
+
+static void sample_cpu(const carom_context *c, const caromi_batch *batch)
+{
+    carom_stats unused;
+    memset(&unused, 0, sizeof unused);
+    if (batch->on_cpu(c, batch->batch, batch->count - AWAKE, &unused, NULL) != CAROM_OK)
+        return;
+    const double start = caromi_now();
+    if (batch->on_cpu(c, batch->batch, batch->count - SAMPLE, &unused, NULL) == CAROM_OK)
+        batch->pace->cpu = (caromi_now() - start) / SAMPLE;
+}
+
+/* Is the CPU known to be faster at batches of this kind than the device that auto found? A change of mind is logged. */
+static int is_cpu_faster(const carom_context *c, const caromi_batch *batch)
+{
+    caromi_pace *pace = batch->pace;
+    const int faster = pace->trials > TRIALS && pace->cpu > 0 && pace->cpu < pace->device;
+    if (faster != pace->left)
+        caromi_log(c, CAROM_LOG_INFO,
+                   "auto: %s goes to the %s from here: %.3g ns a query on the CPU, %.3g on the device", batch->name,
+                   faster ? "CPU" : "device", 1e9 * pace->cpu, 1e9 * pace->device);
+    pace->left = faster;
+    return faster;
+}
+
+void caromi_learn_device(const caromi_batch *batch, double seconds)
+{
+    caromi_pace *pace = batch->pace;
+    const double each = seconds / (double)batch->count;
+    pace->trials += pace->trials <= TRIALS;
+    if (pace->trials > 1 && (pace->device == 0 || each < pace->device))
+        pace->device = each;
+}
+
+/* A whole batch says more than a sample: the first one takes its place. */
+void caromi_learn_cpu(const caromi_batch *batch, double seconds)
+{
+    caromi_pace *pace = batch->pace;
+    const double each = seconds / (double)batch->count;
+    if (batch->count < CAROM_AUTO_MIN_QUERIES)
+        return;
+    if (!pace->cpu_is_whole || each < pace->cpu)
+        pace->cpu = each;
+    pace->cpu_is_whole = 1;
+}
+
+static void say_small(carom_context *c, uint64_t count)
+{
+    if (!c->told_small)
+        caromi_log(c, CAROM_LOG_INFO, "auto: %llu queries stay on the CPU, as all batches below %u do",
+                   (unsigned long long)count, CAROM_AUTO_MIN_QUERIES);
+    c->told_small = 1;
+}
+
+/* Sets c->device if the batch is meant for one. Returns 0 if it is meant for the CPU. */
+static int auto_wants_device(carom_context *c, const caromi_batch *batch)
+{
+    if (batch->count < CAROM_AUTO_MIN_QUERIES) {
+        say_small(c, batch->count);
+        return 0;
+    }
+    if (!c->device_tried)
+        open_for_auto(c);
+    if (c->device == NULL || c->device_selector != NULL)
+        return 1;
+    if (batch->pace->cpu == 0)
+        sample_cpu(c, batch);
+    return !is_cpu_faster(c, batch);
+}
+
+carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, caromi_device **out, carom_stats *stats,
+                                carom_error *err)
+{
+    *out = NULL;
+    if (c->desc.backend == CAROM_BACKEND_CPU || batch->on_device == NULL)
+        return CAROM_OK;
+    if (c->desc.backend == CAROM_BACKEND_AUTO && !auto_wants_device(c, batch))
+        return CAROM_OK;
+    *out = c->device;
+    if (c->device != NULL || c->device_lacking.status == CAROM_OK)
+        return CAROM_OK;
+    if (c->desc.backend == CAROM_BACKEND_OPENCL)
+        return caromi_fail(err, c->device_lacking.status, c->device_lacking.native_code,
+                           "the OpenCL device of this context was given up: %s", c->device_lacking.message);
+    explain_fall_back(stats, stats->queries, &c->device_lacking);
+    return CAROM_OK;
+}
+
+/* ---- failures -------------------------------------------------------------------------------------------------- */
+
+void caromi_decline(const carom_context *c, carom_stats *stats, const char *reason)
+{
+    carom_error cause = {CAROM_OK, 0, ""};
+    (void)snprintf(cause.message, sizeof cause.message, "%s", reason);
+    caromi_log(c, CAROM_LOG_WARNING, "the CPU answers: %s", reason);
+    explain_fall_back(stats, stats->queries, &cause);
+}
+
+/* Want of memory ends a batch, anything else the device. */
+carom_status caromi_fall_back(carom_context *c, carom_status status, uint64_t left, carom_stats *stats,
+                              const carom_error *cause, carom_error *err)
+{
+    if (status != CAROM_ERROR_OUT_OF_MEMORY) {
+        caromi_device_close(c->device);
+        c->device = NULL;
+        c->device_lacking = *cause;
+        c->device_lacking.status = status;
+    }
+    if (c->desc.backend == CAROM_BACKEND_OPENCL)
+        return caromi_fail(err, status, cause->native_code, "%s", cause->message);
+    caromi_log(c, CAROM_LOG_WARNING, "OpenCL failed, the CPU answers the %llu queries left: %s",
+               (unsigned long long)left, cause->message);
+    explain_fall_back(stats, left, cause);
+    return CAROM_OK;
+}
