@@ -76,17 +76,18 @@ typedef struct bench_listener {
     void (*finding)(void *user, const char *text); /* what a series says as a whole */
 } bench_listener;
 
-typedef const char *bench_name_fn(size_t index, const char **what); /* NULL beyond the last */
+enum { BENCH_NAME = 48 };
+typedef int bench_name_fn(size_t index, char name[BENCH_NAME], const char **what); /* 0 beyond the last */
 /* Does every word of `scenes` begin one of the names? If not, `unknown` points at the first that does not. */
 int bench_knows(const char *scenes, bench_name_fn *names, const char **unknown);
 /* Is `name` begun by one of the words of `scenes`, or are there none? */
 int bench_is_chosen(const char *scenes, const char *name);
 /* Returns 0 if there was nobody to measure. Ends the program where there is no memory. */
 int bench_run(const bench_settings *settings, const bench_listener *listener);
-const char *bench_scene_name(size_t index, const char **what);
+bench_name_fn bench_scene_name;
 /* The same for series: how times grow with the batch, the mesh, the threads, the chunk; scaling.c. */
 int scaling_run(const bench_settings *settings, const bench_listener *listener);
-const char *scaling_series_name(size_t index, const char **what);
+bench_name_fn scaling_series_name;
 
 /* splitmix64, and a number in [low, high) from it; scenes.c */
 uint64_t bench_bits(uint64_t *state);

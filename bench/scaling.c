@@ -236,12 +236,13 @@ static const series all_series[] = {
 };
 enum { SERIES_COUNT = sizeof all_series / sizeof all_series[0] };
 
-const char *scaling_series_name(size_t index, const char **what)
+int scaling_series_name(size_t index, char name[BENCH_NAME], const char **what)
 {
     if (index >= SERIES_COUNT)
-        return NULL;
+        return 0;
     *what = all_series[index].what;
-    return all_series[index].name;
+    snprintf(name, BENCH_NAME, "%s", all_series[index].name);
+    return 1;
 }
 
 static carom_isa best_isa(carom_isa wanted)

@@ -9,59 +9,6 @@
 #include "limits.h"
 #include "suite.h"
 
-enum { MILLION = 1000000, FEW = 1 << 17 };
-#define PAIRS(name, what, question, family)                             \
-    {                                                                   \
-        name, what, TYPE_PAIRS, MILLION, FEW, question, family, 0, 0, 0 \
-    }
-/* A few pairs again and again, from cache. */
-#define CACHED_PAIRS(name, question)                                                                         \
-    {                                                                                                        \
-        name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, question, "random", 0, 0, 0 \
-    }
-#define TORUS_70K 250, 140
-#define TORUS_1M 1000, 500
-#define FROM_FILE 0, 0
-
-static const suite_scene scenes[] = {
-    PAIRS("sweep-first-random", "first time", QUESTION_FIRST, "random"),
-    PAIRS("sweep-times-random", "both times and the state", QUESTION_TIMES, "random"),
-    PAIRS("sweep-full-random", "times, points, features", QUESTION_FULL, "random"),
-    PAIRS("sweep-times-near", "starts close to the triangle", QUESTION_TIMES, "near"),
-    PAIRS("sweep-times-far", "starts 1000 triangles away", QUESTION_TIMES, "far-1e3"),
-    PAIRS("sweep-times-grazing", "lines that all but miss", QUESTION_TIMES, "grazing"),
-    PAIRS("sweep-times-overlapping", "starts in contact, mostly", QUESTION_TIMES, "overlapping"),
-    PAIRS("overlap-random", "yes or no", QUESTION_OVERLAP, "random"),
-    PAIRS("overlap-axes-random", "and the mask of separating axes", QUESTION_AXES, "random"),
-    PAIRS("spheres-random", "sphere against sphere", QUESTION_SPHERES, "random"),
-    CACHED_PAIRS("sweep-first-cached", QUESTION_FIRST),
-    CACHED_PAIRS("sweep-times-cached", QUESTION_TIMES),
-    CACHED_PAIRS("sweep-full-cached", QUESTION_FULL),
-    CACHED_PAIRS("overlap-cached", QUESTION_OVERLAP),
-    CACHED_PAIRS("overlap-axes-cached", QUESTION_AXES),
-    CACHED_PAIRS("spheres-cached", QUESTION_SPHERES),
-    {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_NEAR,
-     TORUS_70K},
-    {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_BOX,
-     TORUS_70K},
-    {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_LONG, TORUS_70K},
-    {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_NEAR,
-     TORUS_1M},
-    {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_BOX,
-     TORUS_1M},
-    {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_LONG, TORUS_1M},
-    {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
-     SPHERES_NEAR, FROM_FILE},
-    {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
-     SPHERES_BOX, FROM_FILE},
-    {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, 0, NULL, SPHERES_LONG,
-     FROM_FILE},
-    {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K},
-    {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M},
-    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, 0, NULL, 0, FROM_FILE},
-};
-enum { SCENE_COUNT = sizeof scenes / sizeof scenes[0] };
-
 _Noreturn void bench_die(const char *format, ...)
 {
     va_list list;
@@ -86,41 +33,6 @@ uint64_t bench_hash(uint64_t hash, const void *memory, size_t size)
         hash ^= hash >> 29;
     }
     return hash;
-}
-
-const char *bench_scene_name(size_t index, const char **what)
-{
-    if (index >= SCENE_COUNT)
-        return NULL;
-    *what = scenes[index].what;
-    return scenes[index].name;
-}
-
-int bench_is_chosen(const char *list, const char *name)
-{
-    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (!strncmp(at, name, strcspn(at, ",")))
-            return 1;
-    }
-    return list == NULL;
-}
-
-int bench_knows(const char *list, bench_name_fn *names, const char **unknown)
-{
-    const char *name, *what;
-
-    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
-        size_t found = 0;
-        at += *at == ',';
-        for (size_t i = 0; (name = names(i, &what)) != NULL; i++)
-            found += !strncmp(at, name, strcspn(at, ",")) && *at != ',' && *at != '\0';
-        if (found == 0) {
-            *unknown = at;
-            return 0;
-        }
-    }
-    return 1;
 }
 
 static void side_run(void *user)
@@ -324,8 +236,15 @@ static size_t mesh_judged(const suite *u, const mesh_scene *shape, size_t swept)
     return swept < most ? swept : most;
 }
 
-static void run_pairs(suite *u, const suite_scene *scene, size_t count)
+/* A scene that is too large for a quick run is measured in full if it was asked for. */
+static size_t count_of(const suite *u, const suite_scene *scene)
 {
+    return u->settings->quick && scene->quick_count > 0 ? scene->quick_count : scene->count;
+}
+
+static void run_pairs(suite *u, const suite_scene *scene)
+{
+    const size_t count = count_of(u, scene);
     const question_shape *shape = &question_shapes[scene->question];
     pair_scene in = scene_make(shape->scene, scene->family, count);
     answers out = answers_alloc(count);
@@ -356,12 +275,12 @@ static void run_pairs(suite *u, const suite_scene *scene, size_t count)
     answers_free(&out);
 }
 
-static void run_mesh(suite *u, const suite_scene *scene, size_t spheres_wanted)
+static void run_mesh(suite *u, const suite_scene *scene)
 {
     mesh_scene shape =
         scene->rings > 0 ? mesh_scene_make(scene->rings, scene->sides) : mesh_scene_copy(&u->settings->mesh);
     const int build = scene->type == TYPE_BUILD;
-    const size_t count = build ? shape.triangle_count : spheres_wanted;
+    const size_t count = build ? shape.triangle_count : count_of(u, scene);
     const size_t swept = build ? 0 : count; /* a build sweeps nothing */
     hits out = hits_alloc(swept);
     columns spheres = spheres_make(&shape, scene->spheres, swept);
@@ -423,14 +342,22 @@ static void measure_limits(suite *u)
     }
 }
 
-/* Only if it was asked for: nobody expects a mesh that was not given. */
-static void note_no_mesh(const suite *u, const suite_scene *scene)
+/* A mesh that was not given is told only to who asked for its scene: nobody else expects one. */
+static int is_wanted(const suite *u, const suite_scene *scene)
 {
+    const bench_settings *settings = u->settings;
     char text[96];
 
+    if (!bench_is_chosen(settings->scenes, scene->name))
+        return 0;
+    if (settings->scenes == NULL && (scene->asked || (settings->quick && scene->quick_count == 0)))
+        return 0;
+    if (scene->type == TYPE_PAIRS || scene->rings > 0 || settings->mesh.triangle_count > 0)
+        return 1;
     snprintf(text, sizeof text, "%s is not measured: it needs --mesh FILE", scene->name);
-    if (u->settings->scenes != NULL)
+    if (settings->scenes != NULL)
         u->listener->note(u->listener->user, text);
+    return 0;
 }
 
 int bench_run(const bench_settings *settings, const bench_listener *listener)
@@ -445,20 +372,13 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     measure_limits(u);
     if (u->subjects.count > 0 && (settings->accuracies & 1))
         u->peers = peers_load(listener);
-    for (size_t i = 0; i < SCENE_COUNT && u->subjects.count > 0; i++) {
-        const size_t count = settings->quick ? scenes[i].quick_count : scenes[i].count;
-        if (!bench_is_chosen(settings->scenes, scenes[i].name))
-            continue;
-        if (count == 0 && settings->scenes == NULL)
-            continue;
-        if (scenes[i].type != TYPE_PAIRS && scenes[i].rings == 0 && settings->mesh.triangle_count == 0) {
-            note_no_mesh(u, &scenes[i]);
-            continue;
+    suite_scene scene;
+    for (size_t i = 0; u->subjects.count > 0 && catalog_scene(i, &scene); i++)
+        if (is_wanted(u, &scene)) {
+            u->count = 0;
+            listener->scene(listener->user, scene.name, scene.what);
+            (scene.type == TYPE_PAIRS ? run_pairs : run_mesh)(u, &scene);
         }
-        u->count = 0;
-        listener->scene(listener->user, scenes[i].name, scenes[i].what);
-        (scenes[i].type == TYPE_PAIRS ? run_pairs : run_mesh)(u, &scenes[i], count > 0 ? count : scenes[i].count);
-    }
     const int measured = u->subjects.count > 0;
     subjects_close(&u->subjects);
     free(u);

@@ -13,13 +13,15 @@
 typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD } scene_type;
 
 typedef struct suite_scene {
-    const char *name, *what;
+    char name[BENCH_NAME];
+    const char *what;
     scene_type type;
     size_t count, quick_count; /* 0: not in a quick run */
     question question;         /* pairs */
     const char *family;
     sphere_kind spheres; /* meshes: a torus of 2 * rings * sides triangles, or 0 and 0: the user's own */
     int rings, sides;
+    int asked; /* only measured if --scene says so */
 } suite_scene;
 
 enum { CACHED = 4096 }; /* pairs that stay in cache */
@@ -51,6 +53,9 @@ typedef struct suite {
     side sides[SIDES_MAX];
     int count;
 } suite;
+
+/* catalog.c; 0 beyond the last. */
+int catalog_scene(size_t index, suite_scene *out);
 
 /* suite.c. NULL: there are too many. */
 side *suite_add_side(suite *u, const suite_scene *scene, int who, int exact, const char *backend, const char *what,

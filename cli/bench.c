@@ -136,8 +136,9 @@ static int list_scenes(const cli_options *options)
     int status = output_open(&out, options->output);
     if (status != EXIT_DONE)
         return status;
-    const char *what, *name;
-    for (size_t i = 0; (name = names_of(options)(i, &what)) != NULL; i++)
+    char name[BENCH_NAME];
+    const char *what;
+    for (size_t i = 0; names_of(options)(i, name, &what); i++)
         output_format(&out, "%-24s %s\n", name, what);
     return output_close(&out, EXIT_DONE);
 }
@@ -205,11 +206,12 @@ static int take_run(session *s, const cli_options *options, const mesh_data *mes
 
 static const char *scene_words(const char *name)
 {
-    const char *what, *known;
-    for (size_t i = 0; (known = bench_scene_name(i, &what)) != NULL; i++)
+    char known[BENCH_NAME];
+    const char *what;
+    for (size_t i = 0; bench_scene_name(i, known, &what); i++)
         if (!strcmp(known, name))
             return what;
-    for (size_t i = 0; (known = scaling_series_name(i, &what)) != NULL; i++)
+    for (size_t i = 0; scaling_series_name(i, known, &what); i++)
         if (!strncmp(name, "scaling-", 8) && !strcmp(known, name + 8))
             return what;
     return "";

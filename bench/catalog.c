@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* The scenes by name: those of every run, and each family of the reference for whoever asks for it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reference/reference.h"
+#include "suite.h"
+
+enum { MILLION = 1000000, FEW = 1 << 17, FAMILY = 200000 };
+#define PAIRS(name, what, question, family)                                \
+    {                                                                      \
+        name, what, TYPE_PAIRS, MILLION, FEW, question, family, 0, 0, 0, 0 \
+    }
+/* A few pairs again and again, from cache. */
+#define CACHED_PAIRS(name, question)                                                                            \
+    {                                                                                                           \
+        name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, question, "random", 0, 0, 0, 0 \
+    }
+#define TORUS_70K 250, 140, 0
+#define TORUS_1M 1000, 500, 0
+#define FROM_FILE 0, 0, 0
+
+static const suite_scene scenes[] = {
+    PAIRS("sweep-first-random", "first time", QUESTION_FIRST, "random"),
+    PAIRS("sweep-times-random", "both times and the state", QUESTION_TIMES, "random"),
+    PAIRS("sweep-full-random", "times, points, features", QUESTION_FULL, "random"),
+    PAIRS("sweep-times-near", "starts close to the triangle", QUESTION_TIMES, "near"),
+    PAIRS("sweep-times-far", "starts 1000 triangles away", QUESTION_TIMES, "far-1e3"),
+    PAIRS("sweep-times-grazing", "lines that all but miss", QUESTION_TIMES, "grazing"),
+    PAIRS("sweep-times-overlapping", "starts in contact, mostly", QUESTION_TIMES, "overlapping"),
+    PAIRS("overlap-random", "yes or no", QUESTION_OVERLAP, "random"),
+    PAIRS("overlap-axes-random", "and the mask of separating axes", QUESTION_AXES, "random"),
+    PAIRS("spheres-random", "sphere against sphere", QUESTION_SPHERES, "random"),
+    CACHED_PAIRS("sweep-first-cached", QUESTION_FIRST),
+    CACHED_PAIRS("sweep-times-cached", QUESTION_TIMES),
+    CACHED_PAIRS("sweep-full-cached", QUESTION_FULL),
+    CACHED_PAIRS("overlap-cached", QUESTION_OVERLAP),
+    CACHED_PAIRS("overlap-axes-cached", QUESTION_AXES),
+    CACHED_PAIRS("spheres-cached", QUESTION_SPHERES),
+    {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_NEAR,
+     TORUS_70K},
+    {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_BOX,
+     TORUS_70K},
+    {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_LONG, TORUS_70K},
+    {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_NEAR,
+     TORUS_1M},
+    {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_BOX,
+     TORUS_1M},
+    {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, 30000, 0, 0, NULL, SPHERES_LONG, TORUS_1M},
+    {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
+     SPHERES_NEAR, FROM_FILE},
+    {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
+     SPHERES_BOX, FROM_FILE},
+    {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, 0, NULL, SPHERES_LONG,
+     FROM_FILE},
+    {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K},
+    {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M},
+    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, 0, NULL, 0, FROM_FILE},
+};
+enum { LISTED = sizeof scenes / sizeof scenes[0] };
+
+int catalog_scene(size_t index, suite_scene *out)
+{
+    const size_t family = index - LISTED;
+
+    if (index < LISTED) {
+        *out = scenes[index];
+        return 1;
+    }
+    if (family >= ref_family_count())
+        return 0;
+    *out = (suite_scene){.what = "times, points, features of that family",
+                         .type = TYPE_PAIRS,
+                         .count = FAMILY,
+                         .quick_count = FAMILY / 10,
+                         .question = QUESTION_FULL,
+                         .family = ref_family_name(family),
+                         .asked = 1};
+    snprintf(out->name, sizeof out->name, "family-%s", out->family);
+    return 1;
+}
+
+int bench_scene_name(size_t index, char name[BENCH_NAME], const char **what)
+{
+    suite_scene scene;
+
+    if (!catalog_scene(index, &scene))
+        return 0;
+    memcpy(name, scene.name, BENCH_NAME);
+    *what = scene.what;
+    return 1;
+}
+
+int bench_is_chosen(const char *list, const char *name)
+{
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, name, strcspn(at, ",")))
+            return 1;
+    }
+    return list == NULL;
+}
+
+int bench_knows(const char *list, bench_name_fn *names, const char **unknown)
+{
+    char name[BENCH_NAME];
+    const char *what;
+
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        size_t found = 0;
+        at += *at == ',';
+        for (size_t i = 0; names(i, name, &what); i++)
+            found += !strncmp(at, name, strcspn(at, ",")) && *at != ',' && *at != '\0';
+        if (found == 0) {
+            *unknown = at;
+            return 0;
+        }
+    }
+    return 1;
+}
