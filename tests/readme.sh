@@ -1,24 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# readme.sh SOURCE BUILD: what README.md shows works. Each ```c block is a program: it is compiled against BUILD and run,
-# and what it prints must stand in the ```text block that follows. Each ```sh block is run in a copy of the sources,
-# where `carom` is BUILD's command; if a ```text block follows, that is its standard output. A block with
-# `<!-- not run -->` on the line before is for the reader alone. The first program is examples/hello.c.
+# readme.sh SOURCE BUILD: what README.md shows works, and the commands of docs/benchmarks.md and docs/performance.md. Each
+# ```c block is a program: it is compiled against BUILD and run, and what it prints must stand in the ```text block that
+# follows. Each ```sh block is run in a copy of the sources, where `carom` is BUILD's command; if a ```text block
+# follows, that is its standard output. A block with `<!-- not run -->` on the line before is for the reader alone. The
+# first program is examples/hello.c.
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
 source=$(realpath "$1") build=$(realpath "$2")
-readme=$source/README.md
+documents=(README.md docs/benchmarks.md docs/performance.md)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if [ ! -r "$readme" ]; then
-    fail "README.md exists" "$readme"
-    check_end
-    exit
-fi
-
 # Cut the blocks out: NUMBER.LANGUAGE, or NUMBER.skip.
+cd "$source"
 awk -v dir="$work" '
     !open && /^```[a-z]+$/ {
         language = substr($0, 4)
@@ -30,7 +26,7 @@ awk -v dir="$work" '
     open && /^```$/ { close(file); open = 0; quiet = 0; next }
     open { print > file; next }
     { if ($0 !~ /^ *$/) quiet = ($0 ~ /<!-- not run -->/) }
-' "$readme"
+' "${documents[@]}"
 
 programs=0 scripts=0
 # after NUMBER: the ```text block right behind that one, if there is one
@@ -70,7 +66,11 @@ for file in "$work"/*.sh; do
         -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' -e '/apt(-get)? /d' \
         -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
         -e 's#^ctest .*#& -L unit#' \
-        -e 's#^carom bench .*#& --quick --backend cpu --scene sweep-times-cached#' "$file" > "$work/run"
+        -e "s#^scripts/device-report.*#& --quick --no-install --build '$build'#" \
+        -e '/^carom bench --scaling/s#$# --quick --backend cpu --scene threads#' \
+        -e '/^carom bench .*--scene/s#$# --quick --backend cpu --threads 1#' \
+        -e '/^carom bench --(json|compare)/s#$# --quick --backend cpu --scene sweep-times-cached#' \
+        "$file" > "$work/run"
     number=$(basename "$file" .sh)
     if env PATH="$work/bin:$PATH" bash -euo pipefail -c "cd '$work/copy' && . '$work/run'" > "$work/printed" 2> "$work/said"; then
         pass "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)"
