@@ -56,11 +56,8 @@ static side *add_plain(suite *u, const suite_scene *scene, const plain_loops *pl
 /* The same columns read and written without any arithmetic; and the query itself, vectorised by the compiler. */
 void rivals_add_plain(suite *u, const suite_scene *scene, const pair_scene *in, const answers *out)
 {
-    carom_isa best = CAROM_ISA_SCALAR;
-    for (int i = 0; i < u->subjects.count; i++)
-        if (!strcmp(u->subjects.list[i].backend, "cpu"))
-            best = u->subjects.list[i].isa;
-    const plain_loops *plain = plain_for_isa((int)best);
+    const subject *best = subjects_best(&u->subjects);
+    const plain_loops *plain = best != NULL ? plain_for_isa((int)best->isa) : NULL;
     if (plain == NULL)
         return;
     if (scene->count > CACHED) { /* a cache has no floor to speak of */

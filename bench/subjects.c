@@ -154,6 +154,16 @@ void subjects_open(subjects *s, const bench_settings *settings, const bench_list
         add_devices(s, settings, listener);
 }
 
+const subject *subjects_best(const subjects *s)
+{
+    const subject *best = NULL;
+
+    for (int i = 0; i < s->count; i++)
+        if (!strcmp(s->list[i].backend, "cpu"))
+            best = &s->list[i];
+    return best;
+}
+
 void subjects_close(subjects *s)
 {
     for (int i = 0; i < s->count; i++)

@@ -24,6 +24,8 @@ typedef struct subjects {
 /* What cannot be opened is told to the listener. Devices come last: they bring threads along. */
 void subjects_open(subjects *s, const bench_settings *settings, const bench_listener *listener);
 void subjects_close(subjects *s);
+/* The highest instruction set of the CPU path; NULL: nobody of the CPU. */
+const subject *subjects_best(const subjects *s);
 uint32_t subjects_usable_threads(void);
 
 #endif

@@ -68,10 +68,12 @@ side *suite_add_side(suite *u, const suite_scene *scene, int who, int exact, con
 /* The side of every subject and accuracy; the caller fills in what it asks. */
 static void add_subjects(suite *u, const suite_scene *scene)
 {
+    const subject *best = subjects_best(&u->subjects);
+
     for (int i = 0; i < u->subjects.count; i++) {
         const subject *who = &u->subjects.list[i];
         const int build = scene->type == TYPE_BUILD;
-        if (build && !strcmp(who->backend, "opencl")) /* the CPU builds */
+        if (build && (best == NULL || who->isa != best->isa)) /* the CPU builds, with each instruction set alike */
             continue;
         for (int exact = 0; exact < 2; exact++)
             if ((u->settings->accuracies >> exact & 1) && !(exact && build))
@@ -324,11 +326,8 @@ static void run_mesh(suite *u, const suite_scene *scene)
 /* Of the best instruction set: with as many threads as its subjects have. */
 static void measure_limits(suite *u)
 {
-    const subject *best = NULL;
+    const subject *best = subjects_best(&u->subjects);
 
-    for (int i = 0; i < u->subjects.count; i++)
-        if (!strcmp(u->subjects.list[i].backend, "cpu"))
-            best = &u->subjects.list[i];
     for (int i = 0; i < u->subjects.count && best != NULL; i++) {
         const subject *s = &u->subjects.list[i];
         if (strcmp(s->backend, "cpu") != 0 || s->isa != best->isa || u->limit_count == BENCH_LIMITS)
