@@ -42,6 +42,8 @@ static const suite_scene scenes[] = {
     {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_BOX,
      TORUS_70K},
     {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_LONG, TORUS_70K},
+    {"mesh-still-70k", "which spheres next to the surface touch it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_STILL,
+     TORUS_70K},
     {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, 20000, 0, 0, NULL, SPHERES_NEAR,
      TORUS_1M},
     {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, 20000, 0, 0, NULL, SPHERES_BOX,

@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-typedef enum peer_question { PEER_SWEEP, PEER_OVERLAP, PEER_MESH, PEER_BUILD } peer_question;
+/* PEER_TOUCH: which spheres touch the mesh as they are, without motion. */
+typedef enum peer_question { PEER_SWEEP, PEER_OVERLAP, PEER_MESH, PEER_TOUCH, PEER_BUILD } peer_question;
 
 /* A scene as carom has it; the arrays outlive the peer's state. */
 typedef struct peer_task {
@@ -23,7 +24,7 @@ typedef struct peer_task {
     const uint32_t *indices;
     size_t vertex_count, triangle_count;
     float *time;      /* sweeps: when the first touch begins; infinity: none */
-    uint8_t *overlap; /* overlap: 1 or 0 */
+    uint8_t *overlap; /* overlap, touch: 1 or 0 */
 } peer_task;
 
 typedef struct peer {

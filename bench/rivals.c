@@ -83,8 +83,10 @@ void rivals_add_plain(suite *u, const suite_scene *scene, const pair_scene *in, 
 
 static peer_question question_of(const suite_scene *scene)
 {
-    if (scene->type != TYPE_PAIRS)
-        return scene->type == TYPE_BUILD ? PEER_BUILD : PEER_MESH;
+    if (scene->type == TYPE_BUILD)
+        return PEER_BUILD;
+    if (scene->type == TYPE_MESH)
+        return scene->spheres == SPHERES_STILL ? PEER_TOUCH : PEER_MESH;
     return question_shapes[scene->question].scene == SCENE_OVERLAP ? PEER_OVERLAP : PEER_SWEEP;
 }
 
@@ -120,7 +122,8 @@ static void add_peer(suite *u, const suite_scene *scene, const peer *p, const pe
     s->row.queries = (double)s->peer_count;
     if (s->peer_count > 0) {
         if (p->question != PEER_BUILD)
-            truth_judge(&u->truth, p->question == PEER_OVERLAP ? task->overlap : NULL, task->time, NULL, &s->row);
+            truth_judge(&u->truth, p->question == PEER_OVERLAP || p->question == PEER_TOUCH ? task->overlap : NULL,
+                        task->time, NULL, &s->row);
         return;
     }
     snprintf(text, sizeof text, "%s is not measured: %s", s->row.name,

@@ -144,12 +144,13 @@ columns spheres_make(const mesh_scene *m, sphere_kind kind, size_t count)
     for (size_t i = 0; i < count; i++) {
         uint64_t state = i * 0x9e3779b97f4a7c15u + (uint64_t)kind;
         double start[3], step[3];
-        if (kind == SPHERES_NEAR)
+        if (kind == SPHERES_NEAR || kind == SPHERES_STILL)
             start_near(m, &state, start);
         else
             start_in_box(m, &state, start);
         direction(&state, step);
-        const double length = bench_range(&state, shortest, longest) * m->diagonal;
+        const double way = bench_range(&state, shortest, longest) * m->diagonal;
+        const double length = kind == SPHERES_STILL ? 0.0 : way;
         for (int k = 0; k < 3; k++) {
             ((float *)c.column[k])[i] = (float)start[k];
             ((float *)c.column[3 + k])[i] = (float)(step[k] * length);

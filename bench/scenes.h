@@ -56,8 +56,9 @@ void mesh_scene_free(mesh_scene *m);
 /* Swept spheres, radius 0.1 to 0.5 % of the mesh's diagonal, in random order; velocity is the whole step, t_max 1.
  * NEAR  starts within 2 % of the surface, steps of 0.5 to 2 %
  * BOX   starts anywhere in the box inflated by 2 %, the same steps
- * LONG  starts anywhere in that box, steps of 20 to 100 % */
-typedef enum sphere_kind { SPHERES_NEAR, SPHERES_BOX, SPHERES_LONG } sphere_kind;
+ * LONG  starts anywhere in that box, steps of 20 to 100 %
+ * STILL starts within 2 % of the surface and stays there */
+typedef enum sphere_kind { SPHERES_NEAR, SPHERES_BOX, SPHERES_LONG, SPHERES_STILL } sphere_kind;
 /* Seven columns: centre, velocity, radius. */
 columns spheres_make(const mesh_scene *m, sphere_kind kind, size_t count);
 

@@ -217,8 +217,8 @@ float suite_window(const suite_scene *scene)
  * by name. */
 static int has_peers(const suite *u, const suite_scene *scene)
 {
-    static const char *const quick[] = {"sweep-first-random", "overlap-random", "mesh-near-70k", "build-70k",
-                                        "mesh-near-file"};
+    static const char *const quick[] = {"sweep-first-random", "overlap-random", "mesh-near-70k",
+                                        "mesh-still-70k",     "build-70k",      "mesh-near-file"};
     int listed = !u->settings->quick || u->settings->scenes != NULL;
 
     for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++)

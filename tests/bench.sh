@@ -66,7 +66,7 @@ fi
 
 # Other libraries, each either measured or missed in words; in the scenes that ask what they answer.
 "$carom" bench --quick --backend cpu --isa scalar --accuracy fast --json peers.json \
-    --scene sweep-first-random,overlap-random,mesh-near-70k,build-70k > peers.txt
+    --scene sweep-first-random,overlap-random,mesh-near-70k,mesh-still-70k,build-70k > peers.txt
 grep -oE '"name": "[^"]*"' peers.json | cut -d'"' -f4 > names.txt
 check "the head of the table names the verdict" grep -qE ' misses +false +off$' peers.txt
 for name in sweep-first-random/fast/plain/early-out-c overlap-random/fast/plain/closest-point-c; do
@@ -86,10 +86,11 @@ peers() { # LIBRARY beginnings of names...
         fi
     done
 }
-peers Embree mesh-near-70k/fast/peer/embree-ray mesh-near-70k/fast/peer/embree-user-geometry build-70k/fast/peer/embree
+peers Embree mesh-near-70k/fast/peer/embree-ray mesh-near-70k/fast/peer/embree-user-geometry \
+    mesh-still-70k/fast/peer/embree-point-query build-70k/fast/peer/embree
 peers Bullet sweep-first-random/fast/peer/bullet-convex-cast overlap-random/fast/peer/bullet-detector \
     mesh-near-70k/fast/peer/bullet-mesh-sweep build-70k/fast/peer/bullet
-peers FCL overlap-random/fast/peer/fcl-sphere-triangle
+peers FCL overlap-random/fast/peer/fcl-sphere-triangle mesh-still-70k/fast/peer/fcl-mesh
 # A ray has no radius: if nothing were counted for it, nobody's nought would mean much.
 if grep -q 'embree-ray' names.txt; then
     check "a ray misses what a sphere hits" grep -qE '"name": "mesh-near-70k/fast/peer/embree-ray.*"misses": [1-9]' peers.json

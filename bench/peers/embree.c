@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embree on a mesh. The bare ray is the way of the centre without its sphere: a floor, not the same work. User geometry
+/* Embree on a mesh: bare rays, user geometry, point queries, the build. The bare ray is the way of the centre without its sphere: a floor, not the same work. User geometry
  * is what Embree offers for swept spheres: boxes blown up by the largest radius at build time, and a callback that
  * solves a triangle. */
 #include "libraries.h"
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/plain_closest.h"
 #include "bench/plain_sweep.h"
 
 typedef struct session {
@@ -17,6 +18,7 @@ typedef struct session {
     RTCScene scene;
     float largest_radius;
     float (*corners)[9]; /* of each triangle, side by side */
+    uint8_t touches;     /* has the point query found a triangle? */
 } session;
 
 /* What the callback learns about the query on its way. */
@@ -208,11 +210,47 @@ static void run_rays(void *state, size_t count)
     }
 }
 
+/* ---- touching ------------------------------------------------------------------------------------------------------- */
+
+/* The search ends with the first triangle that is near enough: its radius becomes 0. */
+static bool touch_triangle(struct RTCPointQueryFunctionArguments *args)
+{
+    session *s = args->userPtr;
+    const peer_task *t = &s->task;
+    struct RTCPointQuery *q = args->query;
+    const plain_v3 center = {q->x, q->y, q->z};
+    const plain_v3 nearest = plain_closest(center, vector(corner(t, args->primID, 0)),
+                                           vector(corner(t, args->primID, 1)), vector(corner(t, args->primID, 2)));
+    const plain_v3 away = plain_sub(center, nearest);
+
+    if (!(plain_dot(away, away) <= q->radius * q->radius))
+        return false;
+    s->touches = 1;
+    q->radius = 0.0f;
+    return true;
+}
+
+static void run_touch(void *state, size_t count)
+{
+    session *s = state;
+    const float *const *in = s->task.in;
+    struct RTCPointQueryContext context;
+
+    rtcInitPointQueryContext(&context);
+    for (size_t i = 0; i < count; i++) {
+        struct RTCPointQuery query = {.x = in[0][i], .y = in[1][i], .z = in[2][i], .radius = in[6][i]};
+        s->touches = 0;
+        rtcPointQuery(s->scene, &query, &context, touch_triangle, s);
+        s->task.overlap[i] = s->touches;
+    }
+}
+
 const peer *embree_peer(size_t index)
 {
     static const peer all[] = {
         {"Embree", "embree-ray-" RTC_VERSION_STRING, PEER_MESH, open_ray, run_rays, close_session},
         {"Embree", "embree-user-geometry-" RTC_VERSION_STRING, PEER_MESH, open_user, run_rays, close_session},
+        {"Embree", "embree-point-query-" RTC_VERSION_STRING, PEER_TOUCH, open_ray, run_touch, close_session},
         {"Embree", "embree-" RTC_VERSION_STRING, PEER_BUILD, open_build, run_build, close_session},
     };
 
