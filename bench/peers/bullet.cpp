@@ -2,14 +2,13 @@
 // Bullet: a convex cast of a sphere against a triangle, its sphere/triangle detector, a convex sweep over a
 // btBvhTriangleMeshShape and the build of one. Collision margins, which blow shapes up, are 0: the question is the
 // triangle's. Shapes are made once and set for each pair, because making them is what costs most.
-#include "libraries.h"
+#include "state.hpp"
 
 #include <BulletCollision/CollisionDispatch/SphereTriangleDetector.h>
 #include <BulletCollision/CollisionShapes/btTriangleShape.h>
 #include <BulletCollision/NarrowPhaseCollision/btSubSimplexConvexCast.h>
 #include <btBulletCollisionCommon.h>
 #include <cmath>
-#include <new>
 #include <vector>
 
 namespace
@@ -20,13 +19,13 @@ struct pair_data {
     btScalar radius;
 };
 
-struct pairs {
+template <bool moving> struct pairs {
     peer_task task;
     std::vector<pair_data> data;
     btSphereShape sphere{1};
     btTriangleShape triangle{btVector3(0, 0, 0), btVector3(1, 0, 0), btVector3(0, 1, 0)};
 
-    explicit pairs(const peer_task &t, bool moving) : task(t), data(t.count)
+    explicit pairs(const peer_task &t) : task(t), data(t.count)
     {
         triangle.setMargin(0);
         for (size_t i = 0; i < t.count; i++) {
@@ -49,20 +48,6 @@ struct pairs {
     }
 };
 
-template <bool moving> void *open_pairs(const peer_task *task)
-{
-    try {
-        return new pairs(*task, moving);
-    } catch (const std::bad_alloc &) {
-        return nullptr;
-    }
-}
-
-void close_pairs(void *state)
-{
-    delete static_cast<pairs *>(state);
-}
-
 btTransform moved(const btVector3 &to)
 {
     return btTransform(btMatrix3x3::getIdentity(), to);
@@ -70,7 +55,7 @@ btTransform moved(const btVector3 &to)
 
 void run_sweep(void *state, size_t count)
 {
-    pairs &s = *static_cast<pairs *>(state);
+    pairs<true> &s = *static_cast<pairs<true> *>(state);
     const btTransform rest = btTransform::getIdentity();
     btVoronoiSimplexSolver simplex;
 
@@ -85,7 +70,7 @@ void run_sweep(void *state, size_t count)
 
 void run_overlap(void *state, size_t count)
 {
-    pairs &s = *static_cast<pairs *>(state);
+    pairs<false> &s = *static_cast<pairs<false> *>(state);
     SphereTriangleDetector detector(&s.sphere, &s.triangle, 0);
 
     for (size_t i = 0; i < count; i++) {
@@ -119,20 +104,6 @@ struct mesh {
     }
 };
 
-void *open_mesh(const peer_task *task)
-{
-    try {
-        return new mesh(*task);
-    } catch (const std::bad_alloc &) {
-        return nullptr;
-    }
-}
-
-void close_mesh(void *state)
-{
-    delete static_cast<mesh *>(state);
-}
-
 void run_mesh(void *state, size_t count)
 {
     mesh &s = *static_cast<mesh *>(state);
@@ -150,20 +121,10 @@ void run_mesh(void *state, size_t count)
     }
 }
 
-void *open_build(const peer_task *task)
-{
-    return new (std::nothrow) peer_task(*task);
-}
-
 void run_build(void *state, size_t)
 {
     btTriangleIndexVertexArray arrays = arrays_of(*static_cast<const peer_task *>(state));
     const btBvhTriangleMeshShape shape(&arrays, true);
-}
-
-void close_build(void *state)
-{
-    delete static_cast<peer_task *>(state);
 }
 
 } // namespace
@@ -171,10 +132,12 @@ void close_build(void *state)
 extern "C" const peer *bullet_peer(size_t index)
 {
     static const peer all[] = {
-        {"Bullet", "bullet-convex-cast-" CAROM_PEER_BULLET, PEER_SWEEP, open_pairs<true>, run_sweep, close_pairs},
-        {"Bullet", "bullet-detector-" CAROM_PEER_BULLET, PEER_OVERLAP, open_pairs<false>, run_overlap, close_pairs},
-        {"Bullet", "bullet-mesh-sweep-" CAROM_PEER_BULLET, PEER_MESH, open_mesh, run_mesh, close_mesh},
-        {"Bullet", "bullet-" CAROM_PEER_BULLET, PEER_BUILD, open_build, run_build, close_build},
+        {"Bullet", "bullet-convex-cast-" CAROM_PEER_BULLET, PEER_SWEEP, open_state<pairs<true>>, run_sweep,
+         close_state<pairs<true>>},
+        {"Bullet", "bullet-detector-" CAROM_PEER_BULLET, PEER_OVERLAP, open_state<pairs<false>>, run_overlap,
+         close_state<pairs<false>>},
+        {"Bullet", "bullet-mesh-sweep-" CAROM_PEER_BULLET, PEER_MESH, open_state<mesh>, run_mesh, close_state<mesh>},
+        {"Bullet", "bullet-" CAROM_PEER_BULLET, PEER_BUILD, open_state<peer_task>, run_build, close_state<peer_task>},
     };
 
     return index < sizeof all / sizeof all[0] ? &all[index] : nullptr;

@@ -2,12 +2,11 @@
 // FCL: sphere against triangle, by its closed formula for that pair; and sphere against a hierarchy of triangles. Its
 // continuous collision is left out: it is not made for single triangles. binary64, which is what the library is
 // compiled for.
-#include "libraries.h"
+#include "state.hpp"
 
 #include <fcl/geometry/bvh/BVH_model.h>
 #include <fcl/narrowphase/collision.h>
 #include <fcl/narrowphase/detail/gjk_solver_libccd.h>
-#include <new>
 #include <vector>
 
 namespace
@@ -33,20 +32,6 @@ struct pairs {
         }
     }
 };
-
-void *open_pairs(const peer_task *task)
-{
-    try {
-        return new pairs(*task);
-    } catch (const std::bad_alloc &) {
-        return nullptr;
-    }
-}
-
-void close_pairs(void *state)
-{
-    delete static_cast<pairs *>(state);
-}
 
 void run_overlap(void *state, size_t count)
 {
@@ -83,20 +68,6 @@ struct mesh {
     }
 };
 
-void *open_mesh(const peer_task *task)
-{
-    try {
-        return new mesh(*task);
-    } catch (const std::bad_alloc &) {
-        return nullptr;
-    }
-}
-
-void close_mesh(void *state)
-{
-    delete static_cast<mesh *>(state);
-}
-
 void run_touch(void *state, size_t count)
 {
     mesh &s = *static_cast<mesh *>(state);
@@ -119,8 +90,9 @@ void run_touch(void *state, size_t count)
 extern "C" const peer *fcl_peer(size_t index)
 {
     static const peer all[] = {
-        {"FCL", "fcl-sphere-triangle-" CAROM_PEER_FCL, PEER_OVERLAP, open_pairs, run_overlap, close_pairs},
-        {"FCL", "fcl-mesh-" CAROM_PEER_FCL, PEER_TOUCH, open_mesh, run_touch, close_mesh},
+        {"FCL", "fcl-sphere-triangle-" CAROM_PEER_FCL, PEER_OVERLAP, open_state<pairs>, run_overlap,
+         close_state<pairs>},
+        {"FCL", "fcl-mesh-" CAROM_PEER_FCL, PEER_TOUCH, open_state<mesh>, run_touch, close_state<mesh>},
     };
 
     return index < sizeof all / sizeof all[0] ? &all[index] : nullptr;
