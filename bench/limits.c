@@ -3,12 +3,12 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "measure.h"
 #include "plain.h"
-#include "scenes.h"
 
-enum { STREAM = 1 << 24, CACHED = 1 << 11, REPEATS = 1 << 10, THREADS_MAX = 1024 };
+enum { STREAM = 1 << 24, CACHED = 1 << 11, REPEATS = 1 << 10, THREADS_MAX = 1024, LINE = 64 };
 
 /* What one thread does of it: its part of the arrays, again and again. */
 typedef struct limit_part {
@@ -58,9 +58,9 @@ static void fill(float *a, const float *b, const float *c, size_t count)
 }
 
 /* Threads share the arrays out between them; from cache each has the beginning of its share. */
-static void divide_work(limit_side *s, uint32_t threads, plain_rate_fn *run, const columns *c, size_t rows, int cached)
+static void divide_work(limit_side *s, uint32_t threads, plain_rate_fn *run, float *const at[3], size_t rows,
+                        int cached)
 {
-    float *const *at = (float *const *)(const void *)c->column;
     const size_t share = rows / threads / PLAIN_BLOCK * PLAIN_BLOCK;
 
     s->threads = threads;
@@ -88,15 +88,17 @@ bench_limits limits_measure(carom_isa isa, uint32_t threads, int quick)
     if (plain == NULL || threads > THREADS_MAX)
         return out;
     snprintf(out.isa, sizeof out.isa, "%s", carom_isa_name(isa));
-    columns c = columns_alloc(3, stream, sizeof(float));
-    plain_rate_fn *const run[4] = {plain->triad, plain->multiply_add, plain->divide, plain->root};
-    for (int i = 1; i < 3; i++) { /* where a thread writes first, its memory is */
-        columns one = {.column = {c.column[i], c.column[i], c.column[i]}};
-        divide_work(&sides[0], threads, fill, &one, stream, 0);
+    float *c[3];
+    for (int i = 0; i < 3; i++) { /* where a thread writes first, its memory is */
+        c[i] = aligned_alloc(LINE, stream * sizeof **c);
+        if (c[i] == NULL)
+            bench_die("no memory to measure what memory can do");
+        divide_work(&sides[0], threads, fill, (float *const[3]){c[i], c[i], c[i]}, stream, 0);
         limit_run(&sides[0]);
     }
+    plain_rate_fn *const run[4] = {plain->triad, plain->multiply_add, plain->divide, plain->root};
     for (int i = 0; i < 4; i++) {
-        divide_work(&sides[i], threads, run[i], &c, stream, i > 0);
+        divide_work(&sides[i], threads, run[i], c, stream, i > 0);
         runs[i] = (measure_side){limit_run, &sides[i], 0};
     }
     measure(&m, &plan, runs, 4);
@@ -106,6 +108,7 @@ bench_limits limits_measure(carom_isa isa, uint32_t threads, int quick)
     out.multiply_adds = PLAIN_MULTIPLY_ADDS * cached / measure_best(&m, 1);
     out.divisions = cached / measure_best(&m, 2);
     out.roots = cached / measure_best(&m, 3);
-    columns_free(&c);
+    for (int i = 0; i < 3; i++)
+        free(c[i]);
     return out;
 }

@@ -3,7 +3,7 @@
 #define CAROM_BENCH_MEMORY_H
 
 /* Bytes that this process may still take without pushing others out: what the system calls available, or what is left
- * below a limit of its control group or of its own (ulimit -v) where that is less. 0 where none is told. */
+ * below a limit of its control group or of its own (ulimit -v) where that is less. -1 where none is told. */
 double memory_available(void);
 
 #endif

@@ -212,6 +212,7 @@ static void run_chunk(scaling *s)
     int count = 0;
 
     scaling_open_devices(s, s->settings->device, 0);
+    scaling_tell_devices(s);
     for (int i = 0; i < s->subjects.count && count < DEVICES_MAX; i++)
         count += carom_context_device(s->subjects.list[i].context, &devices[count]);
     scaling_close(s);

@@ -25,6 +25,7 @@ typedef struct scaling {
     subjects subjects;
     scaling_side sides[SUBJECTS_MAX];
     int count, rows;
+    int told;       /* what devices there are */
     double opening; /* seconds that it took to find and open the devices and to build and probe a program */
 } scaling;
 
@@ -35,6 +36,7 @@ void scaling_finding(const scaling *s, const char *format, ...) __attribute__((f
 void scaling_open(scaling *s);
 void scaling_open_cpu(scaling *s, uint32_t threads); /* 0: one, and all */
 void scaling_open_devices(scaling *s, const char *device, uint32_t chunk);
+void scaling_tell_devices(scaling *s);
 void scaling_close(scaling *s);
 
 /* A side for each subject, which the caller gives a question. */

@@ -57,7 +57,7 @@ double scaling_memory(void)
 {
     const double available = memory_available(), untold = 2e9;
 
-    return 0.5 * (available > 0.0 ? available : untold);
+    return 0.5 * (available >= 0.0 ? available : untold);
 }
 
 /* ---- who answers ---------------------------------------------------------------------------------------------- */
@@ -103,6 +103,20 @@ void scaling_open(scaling *s)
     const double start = measure_now();
     scaling_open_devices(s, s->settings->device, 0);
     s->opening = measure_now() - start;
+    scaling_tell_devices(s);
+}
+
+/* Once a run: every series opens them anew. */
+void scaling_tell_devices(scaling *s)
+{
+    carom_device_info unused;
+    int devices = 0;
+
+    for (int i = 0; i < s->subjects.count; i++)
+        devices += carom_context_device(s->subjects.list[i].context, &unused);
+    if (devices > 0 && !s->told)
+        subjects_tell_devices(&s->subjects, s->settings->quick, s->listener);
+    s->told |= devices > 0;
 }
 
 void scaling_close(scaling *s)

@@ -26,9 +26,9 @@ static void set_box(mesh_scene *m)
     double sum = 0.0;
 
     for (size_t k = 0; k < 3; k++) {
-        float low = m->vertices[k], high = low;
-        for (size_t i = 0; i < m->vertex_count; i++) {
-            const float x = m->vertices[3 * i + k];
+        float low = m->vertices[3 * (size_t)m->indices[0] + k], high = low;
+        for (size_t i = 0; i < 3 * m->triangle_count; i++) { /* vertices that nobody uses may lie anywhere */
+            const float x = m->vertices[3 * (size_t)m->indices[i] + k];
             low = x < low ? x : low;
             high = x > high ? x : high;
         }

@@ -72,39 +72,49 @@ static void add_cpu(subjects *s, carom_isa isa, uint32_t threads, const bench_li
     snprintf(out->what, sizeof out->what, "%s", carom_isa_name(out->isa));
 }
 
-static void tell_device(subject *s, const carom_device_info *device, int quick, const bench_listener *listener)
+/* Two devices of one name are told apart by their numbers. */
+static void name_device(const subjects *s, subject *out, const carom_device_info *device)
 {
-    bench_device limits = {.info = *device};
-    const char *why = limits_of_device(&limits, quick);
-
-    if (why != NULL)
-        listener->note(listener->user, why);
-    s->copy_bytes = limits.copy_bytes;
-    listener->device(listener->user, &limits);
+    slug(out->what, sizeof out->what - 4, device->name);
+    for (int i = 0; i < s->count; i++)
+        if (&s->list[i] != out && !strcmp(s->list[i].what, out->what) && s->list[i].device != device->index)
+            snprintf(out->what + strlen(out->what), 5, "-%u", device->index % 1000);
 }
 
-static void add_device(subjects *s, const carom_device_info *device, const bench_settings *settings,
+/* `selector` as the library understands it: a number, or part of a name. */
+static void add_device(subjects *s, const char *selector, const bench_settings *settings,
                        const bench_listener *listener)
 {
     carom_context_desc desc = carom_context_desc_default();
-    char index[16];
-    snprintf(index, sizeof index, "%u", device->index);
+    carom_device_info device;
     desc.backend = CAROM_BACKEND_OPENCL;
-    desc.device = index;
+    desc.device = selector;
     desc.device_chunk = settings->device_chunk;
-    subject *out = add(s, &desc, device->name, listener);
-    if (out == NULL)
+    subject *out = add(s, &desc, selector, listener);
+    if (out == NULL || !carom_context_device(out->context, &device))
         return;
-    out->threads = device->compute_units;
+    out->device = device.index;
+    out->threads = device.compute_units;
     snprintf(out->backend, sizeof out->backend, "opencl");
-    slug(out->what, sizeof out->what, device->name);
-    if (settings->device_chunk == 0) /* else it was told before */
-        tell_device(out, device, settings->quick, listener);
+    name_device(s, out, &device);
+}
+
+void subjects_tell_devices(subjects *s, int quick, const bench_listener *listener)
+{
+    for (int i = 0; i < s->count; i++) {
+        bench_device limits = {.write_bytes = 0.0};
+        if (!carom_context_device(s->list[i].context, &limits.info))
+            continue;
+        const char *why = limits_of_device(&limits, quick);
+        if (why != NULL)
+            listener->note(listener->user, why);
+        s->list[i].copy_bytes = limits.copy_bytes;
+        listener->device(listener->user, &limits);
+    }
 }
 
 static void add_devices(subjects *s, const bench_settings *settings, const bench_listener *listener)
 {
-    carom_device_info list[DEVICES_MAX];
     carom_error err = {0};
     uint32_t count = 0;
 
@@ -119,16 +129,19 @@ static void add_devices(subjects *s, const bench_settings *settings, const bench
         listener->note(listener->user, "OpenCL is not measured: not in this build");
         return;
     }
-    const carom_status status = carom_device_list(list, DEVICES_MAX, &count, &err);
+    if (settings->device != NULL) {
+        add_device(s, settings->device, settings, listener);
+        return;
+    }
+    const carom_status status = carom_device_list(NULL, 0, &count, &err);
     if (status != CAROM_OK)
         note_failure(listener, "OpenCL", status, &err);
     if (status == CAROM_OK && count == 0)
         listener->note(listener->user, "OpenCL is not measured: no device");
     for (uint32_t i = 0; status == CAROM_OK && i < count && i < DEVICES_MAX; i++) {
         char index[16];
-        snprintf(index, sizeof index, "%u", list[i].index);
-        if (settings->device == NULL || !strcmp(settings->device, index) || strstr(list[i].name, settings->device))
-            add_device(s, &list[i], settings, listener);
+        snprintf(index, sizeof index, "%u", i);
+        add_device(s, index, settings, listener);
     }
 }
 

@@ -12,6 +12,7 @@ typedef struct subject {
     char what[40];   /* the instruction set, or the device's name in letters, digits and dashes */
     uint32_t threads;
     carom_isa isa;
+    uint32_t device;   /* its number, if it is one */
     double copy_bytes; /* of a device: what copies within it reach, per second; 0: not known */
     carom_context *context;
 } subject;
@@ -23,6 +24,8 @@ typedef struct subjects {
 
 /* What cannot be opened is told to the listener. Devices come last: they bring threads along. */
 void subjects_open(subjects *s, const bench_settings *settings, const bench_listener *listener);
+/* Measure and tell what copies reach on each device. */
+void subjects_tell_devices(subjects *s, int quick, const bench_listener *listener);
 void subjects_close(subjects *s);
 /* The highest instruction set of the CPU path; NULL: nobody of the CPU. */
 const subject *subjects_best(const subjects *s);

@@ -152,7 +152,7 @@ static void fill_limit(const suite *u, side *s, const suite_scene *scene)
     const question_shape *shape = &question_shapes[scene->question];
     const bench_limits *l = NULL;
 
-    if (scene->type == TYPE_PAIRS && s->subject >= 0 && isfinite(s->row.compute) &&
+    if (scene->type == TYPE_PAIRS && s->subject >= 0 && s->row.compute > 0.0 &&
         u->subjects.list[s->subject].copy_bytes > 0.0) {
         s->row.limit = "device memory";
         s->row.share = s->row.bytes * s->row.queries / u->subjects.list[s->subject].copy_bytes / s->row.compute;
@@ -368,6 +368,7 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     u->settings = settings;
     u->listener = listener;
     subjects_open(&u->subjects, settings, listener);
+    subjects_tell_devices(&u->subjects, settings->quick, listener);
     measure_limits(u);
     if (u->subjects.count > 0 && (settings->accuracies & 1))
         u->peers = peers_load(listener);

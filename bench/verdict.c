@@ -32,9 +32,12 @@ void truth_free(truth *t)
     *t = (truth){0};
 }
 
+/* In time; who does not move is at its place at any time. */
 static double room_of(const double velocity[3], double size)
 {
-    return PLACE_ROOM * size / sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1] + velocity[2] * velocity[2]);
+    const double speed = sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1] + velocity[2] * velocity[2]);
+
+    return speed > 0.0 ? PLACE_ROOM * size / speed : (double)INFINITY;
 }
 
 static void take(float *out, const float *const *in, int column, size_t i)

@@ -33,9 +33,11 @@ static void show_limits(output *out, const bench_limits *l)
 
 static void show_device(output *out, const bench_device *d)
 {
-    output_format(out, "device %u: %s, driver %s: %.1f GB/s from the host, %.1f to it, %.1f for copies within\n",
-                  d->info.index, d->info.name, d->info.driver, d->write_bytes * 1e-9, d->read_bytes * 1e-9,
-                  d->copy_bytes * 1e-9);
+    output_format(out, "device %u: %s, driver %s", d->info.index, d->info.name, d->info.driver);
+    if (d->write_bytes > 0.0 && d->read_bytes > 0.0 && d->copy_bytes > 0.0)
+        output_format(out, ": %.1f GB/s from the host, %.1f to it, %.1f for copies within", d->write_bytes * 1e-9,
+                      d->read_bytes * 1e-9, d->copy_bytes * 1e-9);
+    output_char(out, '\n');
 }
 
 static void tell_device(void *user, const bench_device *device)
@@ -266,20 +268,47 @@ static int check_files(const cli_options *o, bench_json *old)
     return status == EXIT_DONE && o->compare != NULL ? bench_json_read(old, o->compare) : status;
 }
 
+/* Would the library take it? Known before minutes are spent. */
+static int check_mesh(const char *path, const mesh_data *data)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_mesh *mesh = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_CPU;
+    if (data->triangle_count == 0)
+        return cli_refuse(EXIT_WORK, "%s: no triangles to sweep against", path);
+    const carom_mesh_desc shape = {
+        .size = sizeof shape,
+        .vertices = {data->xyz, data->xyz + 1, data->xyz + 2, 3 * sizeof(float)},
+        .vertex_count = data->vertex_count,
+        .indices = data->indices,
+        .triangle_count = data->triangle_count,
+    };
+    carom_status status = carom_context_create(&desc, &context, &err);
+    if (status == CAROM_OK)
+        status = carom_mesh_create(context, &shape, &mesh, &err);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(path, status, &err);
+}
+
 static int read_mesh(const char *path, mesh_data *mesh)
 {
-    const int status = mesh_import(path, mesh);
-    if (status == EXIT_DONE && mesh->triangle_count == 0) {
+    int status = mesh_import(path, mesh);
+    if (status == EXIT_DONE)
+        status = check_mesh(path, mesh);
+    if (status != EXIT_DONE)
         mesh_free(mesh);
-        return cli_refuse(EXIT_WORK, "%s: no triangles to sweep against", path);
-    }
     return status;
 }
 
 static void show_end(session *s, const cli_options *options, const bench_json *old)
 {
     output_format(s->out, "\n%d rows. %s\n", s->rows,
-                  s->differ ? "ANSWERS DIFFER." : "All subjects of a scene and accuracy gave the same bits.");
+                  s->differ     ? "ANSWERS DIFFER."
+                  : s->rows > 0 ? "All subjects of a scene and accuracy gave the same bits."
+                                : "Nothing was measured.");
     if (options->compare != NULL)
         bench_compare(old, &s->json, options->compare, s->out);
 }

@@ -133,6 +133,7 @@ static void put_devices(output *out, const bench_json *json)
         put_string(out, "platform", d->info.platform);
         output_text(out, ", ");
         put_string(out, "driver", d->info.driver);
+        output_format(out, ", \"index\": %u", d->info.index);
         put_number(out, "write_bytes_per_second", d->write_bytes);
         put_number(out, "read_bytes_per_second", d->read_bytes);
         put_number(out, "copy_bytes_per_second", d->copy_bytes);
@@ -183,6 +184,8 @@ static void put_row(output *out, const bench_row *r)
     put_string(out, "name", r->name);
     output_text(out, ", ");
     put_string(out, "run_name", r->name);
+    output_text(out, ", ");
+    put_string(out, "scene", r->scene);
     output_format(out, ", \"run_type\": \"iteration\", \"repetitions\": %d, \"repetition_index\": 0, \"threads\": %u",
                   r->rounds, r->threads);
     output_format(out, ", \"iterations\": %d, \"time_unit\": \"ns\"", r->rounds);
@@ -231,4 +234,5 @@ void bench_json_end(bench_json *json)
     free(json->rows);
     free(json->notes);
     free(json->findings);
+    *json = (bench_json){0};
 }

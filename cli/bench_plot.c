@@ -80,7 +80,10 @@ static int line_of(plot *p, const bench_row *r)
 {
     line l;
 
-    copy_name(l.name, subject_of(r), NAME);
+    copy_name(l.name, subject_of(r),
+              strncmp(r->scene, "scaling-threads", 15) != 0
+                  ? NAME
+                  : strcspn(subject_of(r), "/") + 1 + strcspn(subject_of(r) + strcspn(subject_of(r), "/") + 1, "/"));
     for (int i = 0; i < p->line_count; i++)
         if (!strcmp(p->lines[i].name, l.name))
             return i;

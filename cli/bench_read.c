@@ -13,6 +13,7 @@ int bench_json_read(bench_json *json, const char *path)
 
 #else
 
+#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +61,15 @@ static const char *limit_word(const json_t *row)
     return NULL;
 }
 
+/* Names go to terminals and into pictures. */
+static int is_printable(const char *name)
+{
+    for (; *name != '\0'; name++)
+        if (!isprint((unsigned char)*name))
+            return 0;
+    return 1;
+}
+
 /* A row without a name or a time is none: another program's. */
 static int read_row(const json_t *from, bench_row *out)
 {
@@ -67,9 +77,14 @@ static int read_row(const json_t *from, bench_row *out)
     const double each = number(from, "ns_per_query"), batch = number(from, "real_time");
     const char *name = json_string_value(json_object_get(from, "name"));
 
-    if (name == NULL || !(each > 0.0) || !(batch > 0.0) || strlen(name) >= sizeof out->name)
+    if (name == NULL || strlen(name) >= sizeof out->name || !is_printable(name))
         return 0;
-    const double queries = batch / each, per_query = queries * 1e-9;
+    if (!(each > 1e-9 && each < 1e18) || !(batch > 1e-9 && batch < 1e18))
+        return 0;
+    const double queries = batch / each, per_query = queries * 1e-9, size = number(from, "scaling_size");
+    const char *scene = json_string_value(json_object_get(from, "scene"));
+    if (scene == NULL || strlen(scene) >= sizeof out->scene || strncmp(scene, name, strlen(scene)) != 0)
+        scene = NULL;
     const double bytes = number(from, "bytes_per_second");
     *out = (bench_row){
         .threads = whole(from, "threads"),
@@ -89,14 +104,14 @@ static int read_row(const json_t *from, bench_row *out)
         .integers = number(from, "in_integers"),
         .same = json_is_boolean(same) ? json_is_true(same) : -1,
         .other = count(from, "other_answers"),
-        .size = number(from, "scaling_size"),
+        .size = size > 0.0 && size < 1e18 ? size : (double)NAN,
         .judged = count(from, "judged"),
         .misses = count(from, "misses"),
         .false_hits = count(from, "false_hits"),
         .off = count(from, "off"),
     };
     snprintf(out->name, sizeof out->name, "%s", name);
-    snprintf(out->scene, sizeof out->scene, "%.*s", (int)strcspn(name, "/"), name);
+    snprintf(out->scene, sizeof out->scene, "%.*s", (int)(scene != NULL ? strlen(scene) : strcspn(name, "/")), name);
     return 1;
 }
 
@@ -109,7 +124,8 @@ static int read_rows(bench_json *json, const json_t *rows, const char *path)
     {
         bench_row r;
         if (!read_row(row, &r))
-            return cli_refuse(EXIT_WORK, "%s: benchmark %zu has no name or no ns_per_query: not from carom bench", path,
+            return cli_refuse(EXIT_WORK,
+                              "%s: benchmark %zu has no usable name or no ns_per_query: not from carom bench", path,
                               i + 1);
         if (!bench_json_row(json, &r))
             return cli_no_memory();
@@ -141,11 +157,13 @@ static int read_context(bench_json *json, const json_t *context, const char *pat
                           .divisions = number(core, "divisions_per_second"),
                           .roots = number(core, "roots_per_second")};
         text(l.isa, sizeof l.isa, core, "isa");
-        bench_json_limits(json, &l);
+        if (l.triad_bytes > 0.0 && l.multiply_adds > 0.0 && l.divisions > 0.0 && l.roots > 0.0)
+            bench_json_limits(json, &l);
     }
     json_array_foreach(json_object_get(context, "devices"), i, core)
     {
-        bench_device d = {.info.index = (uint32_t)i,
+        const double index = number(core, "index");
+        bench_device d = {.info.index = index >= 0.0 && index < 1e6 ? (uint32_t)index : (uint32_t)i,
                           .write_bytes = number(core, "write_bytes_per_second"),
                           .read_bytes = number(core, "read_bytes_per_second"),
                           .copy_bytes = number(core, "copy_bytes_per_second")};

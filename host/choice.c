@@ -35,21 +35,24 @@ static void open_for_auto(carom_context *c)
         c->device_lacking = why;
 }
 
-/* The CPU's rate is taken from the end of the first batch of a kind, a sixteenth of the smallest that may be; the device
- * answers these queries again. The batch before wakes the threads. */
-enum { SAMPLE = CAROM_AUTO_MIN_QUERIES / 16, AWAKE = SAMPLE / 8 };
+/* The CPU's rate is taken from the end of the first batch of a kind, so many queries for each thread but no less than a
+ * sixteenth of the smallest batch; the device answers these queries again. */
+enum { SAMPLE = CAROM_AUTO_MIN_QUERIES / 16, SAMPLE_OF_THREAD = 1 << 14 };
 /* Batches of a device before it is judged by the fastest. The one before them is not counted: it builds a program. */
 enum { TRIALS = 3 };
 
 static void sample_cpu(const carom_context *c, const caromi_batch *batch)
 {
+    const uint64_t wanted = (uint64_t)SAMPLE_OF_THREAD * c->threads, least = wanted > SAMPLE ? wanted : SAMPLE;
+    const uint64_t sample = least < batch->count ? least : batch->count;
     carom_stats unused;
     memset(&unused, 0, sizeof unused);
-    if (batch->on_cpu(c, batch->batch, batch->count - AWAKE, &unused, NULL) != CAROM_OK)
-        return;
-    const double start = caromi_now();
-    if (batch->on_cpu(c, batch->batch, batch->count - SAMPLE, &unused, NULL) == CAROM_OK)
-        batch->pace->cpu = (caromi_now() - start) / SAMPLE;
+    for (int pass = 0; pass < 2; pass++) { /* the first one wakes the threads and touches the memory */
+        const double start = caromi_now();
+        if (batch->on_cpu(c, batch->batch, batch->count - sample, &unused, NULL) != CAROM_OK)
+            return;
+        batch->pace->cpu = pass == 0 ? 0 : (caromi_now() - start) / (double)sample;
+    }
 }
 
 /* Is the CPU known to be faster at batches of this kind than the device that auto found? A change of mind is logged. */

@@ -110,6 +110,13 @@ for name in mesh-near-file/fast mesh-long-file/exact build-file/fast; do
 done
 nothing "exact mode's hits on it are the reference's" \
     "$(grep '"name": "mesh-[a-z-]*/exact/' walls.json | grep -v '"misses": 0, "false_hits": 0, "off": 0' || true)"
+printf 'v %s\n' 'nan 0 0' '1 0 0' '0 1 0' > nan.obj
+echo 'f 1 2 3' >> nan.obj
+refused "a mesh that the library refuses" 2 'nan.obj' --quick --mesh nan.obj
+printf 'v %s\n' 'inf 0 0' '0 0 0' '1 0 0' '0 1 0' > unused.obj
+echo 'f 2 3 4' >> unused.obj
+"$carom" bench --quick --backend cpu --isa scalar --mesh unused.obj --scene mesh-near-file --json unused.json > walls.txt
+check "a vertex that nobody uses may lie anywhere" grep -q '"name": "mesh-near-file/exact/cpu/scalar.*"misses": 0' unused.json
 check "what needs a mesh is said" grep -q 'mesh-near-file is not measured: it needs --mesh' \
     <("$carom" bench --quick --backend cpu --isa scalar --scene mesh-near-file)
 
@@ -130,8 +137,14 @@ if "$carom" bench --from all.json > again.txt 2> said.txt; then
         <("$carom" bench --from all.json --compare machine.json)
     head -c 3000 all.json > cut.json
     refused "half a result" 1 'cut.json:[0-9]+: ' --from cut.json
-    echo '{"context": {}, "benchmarks": [{"name": "x"}]}' > other.json
-    refused "another program's result" 1 'other.json: benchmark 1 has no' --from other.json
+    good='{"name": "a/fast/cpu/x/threads:1", "ns_per_query": 1, "real_time": 1}'
+    echo "{\"context\": {\"not_measured\": \"y\"}, \"benchmarks\": [$good, {\"name\": \"x\"}]}" > other.json
+    refused "another program's result" 1 'other.json: benchmark 2 has no' --from other.json
+    refused "to compare with it" 1 'other.json: benchmark 2 has no' --quick --compare other.json
+    "$carom" bench --scaling --quick --backend cpu --isa scalar --threads 1 --scene threads --json series.json > series.txt
+    "$carom" bench --from series.json > again.txt
+    nothing "a series again" \
+        "$(diff <(grep -E 'times one|/threads:' series.txt) <(grep -E 'times one|/threads:' again.txt) || true)"
     echo '[]' > list.json
     refused "no result at all" 1 'list.json: no context' --from list.json
     if gnuplot --version > version.txt 2>&1; then
@@ -161,6 +174,11 @@ refused "a scene that is a series" 2 "'threads'" --scene threads
 refused "an empty series" 2 'series' --scaling --scene batch,
 check "series are listed" "$carom" bench --scaling --scene list -o series.txt
 nothing "all four of them" "$(diff <(cut -d' ' -f1 series.txt) <(printf '%s\n' batch triangles threads chunk))"
+if "$carom" bench --scaling --quick --backend opencl --scene chunk > chunk.txt 2> stderr.txt; then
+    check "a device is told once" [ "$(grep -c '^device ' chunk.txt)" -eq "$(grep -c '^scaling-chunk: .* is fastest' chunk.txt)" ]
+else
+    skip "chunks of a device" "$(grep -h 'not measured' chunk.txt | head -n 1)"
+fi
 refused "chunks without a device" 1 'nothing' --scaling --quick --backend cpu --scene chunk
 "$carom" bench --scaling --quick --isa scalar --threads 1 --scene batch,threads --json scaling.json > scaling.txt
 grep -oE '"name": "[^"]*"' scaling.json | cut -d'"' -f4 > names.txt

@@ -308,8 +308,8 @@ CAROM_API carom_context_desc carom_context_desc_default(void);
 
 /// Create a context. With CAROM_BACKEND_OPENCL the device is opened and must pass the bit probe here; with
 /// CAROM_BACKEND_AUTO OpenCL is first touched by a batch that is worth it (CAROM_AUTO_MIN_QUERIES or more). Then the
-/// context times batches of each kind, for a mesh those of each mesh: a GPU that was not named and that has answered four
-/// at a lower rate than the CPU leaves this kind to the CPU from then on. The log says each choice once, as information;
+/// context times batches of each kind, for a mesh those of each mesh: a GPU that was not named and whose fastest of
+/// three, after a first that is not counted, is slower than the CPU leaves this kind to it from then on. The log says each choice once, as information;
 /// answers do not depend on it.
 /// desc  NULL: defaults. Strings in it are copied.
 /// out   the context, to be destroyed by the caller; untouched on failure
