@@ -174,10 +174,14 @@ refused "a scene that is a series" 2 "'threads'" --scene threads
 refused "an empty series" 2 'series' --scaling --scene batch,
 check "series are listed" "$carom" bench --scaling --scene list -o series.txt
 nothing "all four of them" "$(diff <(cut -d' ' -f1 series.txt) <(printf '%s\n' batch triangles threads chunk))"
-if "$carom" bench --scaling --quick --backend opencl --scene chunk > chunk.txt 2> stderr.txt; then
+status=0 # the OpenCL implementation may leak
+ASAN_OPTIONS=detect_leaks=0 "$carom" bench --scaling --quick --backend opencl --scene chunk > chunk.txt 2> stderr.txt || status=$?
+if [ $status -eq 0 ]; then
     check "a device is told once" [ "$(grep -c '^device ' chunk.txt)" -eq "$(grep -c '^scaling-chunk: .* is fastest' chunk.txt)" ]
+elif [ $status -eq 1 ] && grep -q 'not measured' chunk.txt; then
+    skip "chunks of a device" "$(grep -m 1 'not measured' chunk.txt)"
 else
-    skip "chunks of a device" "$(grep -h 'not measured' chunk.txt | head -n 1)"
+    fail "chunks of a device" "status $status: $(head -n 3 stderr.txt)"
 fi
 refused "chunks without a device" 1 'nothing' --scaling --quick --backend cpu --scene chunk
 "$carom" bench --scaling --quick --isa scalar --threads 1 --scene batch,threads --json scaling.json > scaling.txt
