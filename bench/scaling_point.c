@@ -13,26 +13,30 @@
 
 /* ---- words ---------------------------------------------------------------------------------------------------- */
 
-void scaling_note(const scaling *s, const char *format, ...)
+static void say(const scaling *s, void (*listener)(void *user, const char *text), const char *format, va_list list)
 {
     char text[768];
+
+    vsnprintf(text, sizeof text, format, list);
+    listener(s->listener->user, text);
+}
+
+void scaling_note(const scaling *s, const char *format, ...)
+{
     va_list list;
 
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    say(s, s->listener->note, format, list);
     va_end(list);
-    s->listener->note(s->listener->user, text);
 }
 
 void scaling_finding(const scaling *s, const char *format, ...)
 {
-    char text[768];
     va_list list;
 
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    say(s, s->listener->finding, format, list);
     va_end(list);
-    s->listener->finding(s->listener->user, text);
 }
 
 const char *scaling_number(double value, char text[32])
