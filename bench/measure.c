@@ -23,13 +23,6 @@ static double cpu_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void rest(double seconds)
-{
-    const struct timespec pause = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
-
-    nanosleep(&pause, NULL);
-}
-
 /* Runs per sample. The first run warms caches, page tables and thread pools up: its time tells something only if it
  * is far beyond a sample. */
 static int calibrate(const measure_side *side, double sample)
@@ -57,11 +50,6 @@ void measure(measurement *out, const measure_plan *plan, const measure_side *sid
         repeat[s] = calibrate(&sides[s], plan->sample);
     for (int round = 0; round < out->rounds; round++) {
         for (int s = 0; s < out->sides; s++) {
-            const int before = s > 0 ? s - 1 : out->sides - 1;
-            if (plan->settle > 0.0 && sides[before].crowd) {
-                rest(plan->settle);
-                sides[s].run(sides[s].user); /* warm again */
-            }
             const double start = measure_now(), cpu = cpu_now();
             for (int i = 0; i < repeat[s]; i++)
                 sides[s].run(sides[s].user);

@@ -9,14 +9,11 @@ enum { MEASURE_SIDES_MAX = 48, MEASURE_ROUNDS_MAX = 64 };
 typedef struct measure_side {
     void (*run)(void *user);
     void *user;
-    int crowd; /* uses several threads */
 } measure_side;
 
 typedef struct measure_plan {
     int rounds;
     double sample; /* seconds that a sample lasts at least; a run is repeated until it does */
-    double settle; /* seconds of rest behind a crowd: idle threads of OpenMP spin for some 20 ms before they sleep, on
-                      cores that the rival needs */
 } measure_plan;
 
 /* Seconds per run. */

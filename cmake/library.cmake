@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 set(carom_sources
-  cpu/dispatch.c cpu/threads.c cpu/pairs.c cpu/settle.c cpu/settle_mesh.c
+  cpu/dispatch.c cpu/float_mode.c cpu/pool.c cpu/pairs.c cpu/settle.c cpu/settle_mesh.c
   cpu/integer.c cpu/exact_root.c cpu/exact_motion.c cpu/exact_touch.c cpu/exact_sweep.c cpu/exact_overlap.c
   cpu/exact_spheres.c
   host/context.c host/choice.c host/error.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_sweep.c host/bvh.c)
@@ -59,11 +59,6 @@ if(CAROM_OPENCL)
   target_link_libraries(carom PRIVATE ${carom_cl_target})
   target_compile_definitions(carom PRIVATE CL_TARGET_OPENCL_VERSION=120)
 endif()
-target_link_libraries(carom PRIVATE m)
-
-find_package(OpenMP QUIET COMPONENTS C)
-if(OpenMP_C_FOUND)
-  target_link_libraries(carom PRIVATE OpenMP::OpenMP_C)
-else()
-  message(WARNING "carom: no OpenMP for ${CMAKE_C_COMPILER_ID} (Debian, clang: libomp-dev); the CPU path uses one thread")
-endif()
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+target_link_libraries(carom PRIVATE m Threads::Threads)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "../kernels/layout.h"
+#include "pool.h"
 
 enum caromi_pair_kernel {
 #define CAROMI_ENUM(name, in, radii, out, bytes) CAROMI_PAIR_##name,
@@ -71,24 +72,13 @@ void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *fro
 
 /* Bytes of scratch that each thread needs for a pair batch. */
 size_t caromi_cpu_scratch_size(void);
-/* Answer pairs [first, first + count). scratch: threads * caromi_cpu_scratch_size() bytes, aligned to 64. Returns how
+/* Answer pairs [first, first + count). scratch: so many bytes for each thread of the pool, aligned to 64. Returns how
  * many of them exact mode settled in integers. */
-uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch, const caromi_pair_batch *batch,
+uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch, const caromi_pair_batch *batch,
                           uint64_t first, uint64_t count);
 
 /* Rounding to nearest, no flushing to zero; returns what to hand back to caromi_float_mode_restore. */
 uint64_t caromi_float_mode_set(void);
 void caromi_float_mode_restore(uint64_t mode);
-
-/* Run tasks 0 .. tasks-1, each once, on at most `threads` threads in the mode above; `thread` < threads tells which. */
-typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);
-void caromi_parallel(uint32_t threads, uint64_t tasks, caromi_task_fn *run, void *user);
-
-/* Threads that the process may use. */
-uint32_t caromi_cpu_threads(void);
-/* How many of the wanted threads, at least 1, can be had. OpenMP ends the process if one cannot be started, so this
- * starts as many at once and lets them go; where that fails half of what there was is left for other uses of memory. */
-enum { CAROMI_THREADS_MAX = 1024 };
-uint32_t caromi_cpu_threads_startable(uint32_t wanted);
 
 #endif

@@ -101,14 +101,14 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
     atomic_fetch_add(&job->settled, settled);
 }
 
-uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, uint32_t threads, void *scratch, const caromi_pair_batch *batch,
+uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch, const caromi_pair_batch *batch,
                           uint64_t first, uint64_t count)
 {
     /* Waking a thread costs about as much as four blocks. More slices than threads, because a core may be taken away. */
-    const uint64_t useful = count / (4 * BLOCK), most = 16 * (uint64_t)threads;
+    const uint64_t useful = count / (4 * BLOCK), most = 16 * (uint64_t)caromi_pool_threads(pool);
     pair_job job = {isa, scratch, batch, first, count, useful < most ? useful : most, 0};
     if (job.slices == 0)
         job.slices = 1;
-    caromi_parallel(threads, job.slices, run_slice, &job);
+    caromi_parallel(pool, job.slices, run_slice, &job);
     return job.settled;
 }

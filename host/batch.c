@@ -45,11 +45,12 @@ static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint
 {
     const caromi_pair_batch *pairs = batch;
     const size_t each = caromi_cpu_scratch_size();
-    void *scratch = caromi_alloc(c, c->threads, each);
+    const uint32_t threads = caromi_pool_threads(c->pool);
+    void *scratch = caromi_alloc(c, threads, each);
     if (scratch == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
-                           c->threads, each);
-    stats->by_integers += caromi_cpu_pairs(c->isa, c->threads, scratch, pairs, first, pairs->count - first);
+                           threads, each);
+    stats->by_integers += caromi_cpu_pairs(c->isa, c->pool, scratch, pairs, first, pairs->count - first);
     caromi_free(c, scratch);
     return CAROM_OK;
 }

@@ -43,7 +43,8 @@ enum { TRIALS = 3 };
 
 static void sample_cpu(const carom_context *c, const caromi_batch *batch)
 {
-    const uint64_t wanted = (uint64_t)SAMPLE_OF_THREAD * c->threads, least = wanted > SAMPLE ? wanted : SAMPLE;
+    const uint64_t wanted = (uint64_t)SAMPLE_OF_THREAD * caromi_pool_threads(c->pool),
+                   least = wanted > SAMPLE ? wanted : SAMPLE;
     const uint64_t sample = least < batch->count ? least : batch->count;
     carom_stats unused;
     memset(&unused, 0, sizeof unused);

@@ -270,8 +270,7 @@ static carom_status run_mesh_probe(caromi_device *d, carom_context *context, int
     if (status != CAROM_OK)
         return status;
     int chosen;
-    const carom_context scalar = {
-        .desc = context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen), .threads = 1};
+    const carom_context scalar = {.desc = context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
     carom_mesh_hit_result out = answers_out(&p->expected);
     caromi_mesh_batch batch = {.mesh = mesh, .count = QUERIES, .wants_contact = contact, .exact = exact, .out = &out};
     for (int c = 0; c < CAROMI_MESH_IN; c++)

@@ -148,7 +148,7 @@ static void scatter_slab(void *user, uint64_t task, uint32_t thread)
 static void copy_columns(const caromi_device *d, copy_job *job, caromi_task_fn *run)
 {
     if (job->count > 0)
-        caromi_parallel(d->context->threads, (job->slot->count + SLAB - 1) / SLAB, run, job);
+        caromi_parallel(d->context->pool, (job->slot->count + SLAB - 1) / SLAB, run, job);
 }
 
 /* ---------------------------------------------------------------- a chunk's way in */
@@ -385,7 +385,7 @@ static void settle_chunk(const caromi_device *d, const caromi_stream *s, const c
         job.marks[k] = slot->out[c].direct ? (const char *)s->out[c].base + slot->first * s->out_size[c]
                                            : (const char *)slot->out[c].host;
     }
-    caromi_parallel(d->context->threads, (slot->count + SLAB - 1) / SLAB, settle_slab, &job);
+    caromi_parallel(d->context->pool, (slot->count + SLAB - 1) / SLAB, settle_slab, &job);
     stats->by_integers += job.settled;
     stats->compute += caromi_now() - start;
 }

@@ -51,6 +51,26 @@ static char *copy_string(const carom_context *context, const char *text)
     return copy;
 }
 
+/* Memory for a pool of 1024 is small; none of it is for one thread. */
+static carom_status open_pool(carom_context *c, carom_error *err)
+{
+    const uint32_t threads = c->desc.threads ? c->desc.threads : caromi_cpu_threads();
+    const uint32_t wanted = threads < CAROMI_THREADS_MAX ? threads : CAROMI_THREADS_MAX;
+    if (wanted == 1)
+        return CAROM_OK;
+    void *memory = caromi_alloc(c, 1, caromi_pool_size(wanted));
+    if (memory == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %u threads (%zu bytes)", wanted,
+                           caromi_pool_size(wanted));
+    c->pool = caromi_pool_open(memory, wanted);
+    if (c->pool == NULL)
+        caromi_free(c, memory);
+    const uint32_t started = caromi_pool_threads(c->pool);
+    if (started < wanted)
+        caromi_log(c, CAROM_LOG_WARNING, "%u threads instead of %u: the system starts no more", started, wanted);
+    return CAROM_OK;
+}
+
 carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err)
 {
     const carom_context_desc defaults = carom_context_desc_default();
@@ -75,12 +95,11 @@ carom_status carom_context_create(const carom_context_desc *desc, carom_context 
     c->desc = *desc;
     c->isa = isa;
     c->isa_id = isa_id;
-    const uint32_t threads = desc->threads ? desc->threads : caromi_cpu_threads();
-    c->threads = caromi_cpu_threads_startable(threads);
-    if (c->threads < threads)
-        caromi_log(c, CAROM_LOG_WARNING,
-                   "%u threads instead of %u: the system starts no more, or no OpenMP was built in", c->threads,
-                   threads);
+    status = open_pool(c, err);
+    if (status != CAROM_OK) {
+        caromi_context_release(c);
+        return status;
+    }
     if (desc->device != NULL && (c->device_selector = copy_string(c, desc->device)) == NULL) {
         caromi_context_release(c);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the device name");
@@ -103,6 +122,8 @@ void caromi_context_release(carom_context *c)
     if (atomic_fetch_sub(&c->references, 1) != 1)
         return;
     caromi_device_close(c->device);
+    caromi_pool_close(c->pool);
+    caromi_free(c, c->pool);
     caromi_free(c, c->device_selector);
     const carom_context last = {.desc = c->desc};
     caromi_free(&last, c);
@@ -120,7 +141,7 @@ carom_isa carom_context_isa(const carom_context *context)
 }
 uint32_t carom_context_threads(const carom_context *context)
 {
-    return context->threads;
+    return caromi_pool_threads(context->pool);
 }
 
 int carom_context_device(const carom_context *context, carom_device_info *out)

@@ -28,7 +28,7 @@ struct carom_context {
     char *device_selector; /* copy of desc.device */
     const caromi_isa_table *isa;
     int isa_id;
-    uint32_t threads;
+    caromi_pool *pool;          /* NULL: one thread */
     caromi_device *device;      /* NULL: not opened, or given up */
     int device_tried;           /* auto has looked for a device already */
     carom_error device_lacking; /* why there is none, if one was there and cannot be used */

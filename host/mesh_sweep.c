@@ -163,11 +163,12 @@ carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uin
                              carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
-    mesh_job job = {c, batch, caromi_alloc(c, c->threads, sizeof(mesh_block)), first, 0};
+    const uint32_t threads = caromi_pool_threads(c->pool);
+    mesh_job job = {c, batch, caromi_alloc(c, threads, sizeof(mesh_block)), first, 0};
     if (job.blocks == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
-                           c->threads, sizeof(mesh_block));
-    caromi_parallel(c->threads, (batch->count - first + BLOCK - 1) / BLOCK, run_block, &job);
+                           threads, sizeof(mesh_block));
+    caromi_parallel(c->pool, (batch->count - first + BLOCK - 1) / BLOCK, run_block, &job);
     stats->by_integers += job.settled;
     caromi_free(c, job.blocks);
     return CAROM_OK;

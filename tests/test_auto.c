@@ -82,7 +82,7 @@ static carom_context *open_auto(const trial *t, log_book *book)
     carom_context *context = NULL;
     carom_error err = {0};
     desc.device = t->device;
-    desc.threads = 1; /* idle threads of OpenMP disturb each other where cores are few */
+    desc.threads = 1; /* a pace that depends on no other core */
     desc.log = take_line;
     desc.log_user = book;
     desc.log_level = CAROM_LOG_INFO;

@@ -4,9 +4,7 @@
 /// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
 /// taken as exact real numbers. Every call that can fail returns a carom_status and, if `err` is not
 /// NULL, a sentence that names the argument, the value and the limit. Nothing is global, nothing aborts,
-/// no environment variable is read. (OpenMP's run time reads its own, and ends the process if a thread that could be
-/// started when the context was made cannot be started later; `threads` = 1 or a build without OpenMP never starts
-/// one.) What each answer means is written in docs/design.md.
+/// no environment variable is read. What each answer means is written in docs/design.md.
 #ifndef CAROM_CAROM_H
 #define CAROM_CAROM_H
 
@@ -125,7 +123,7 @@ typedef struct carom_context_desc {
     const char *device;    ///< NULL: best; else a decimal index from carom_device_list or a substring of its names
     carom_isa isa;         ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED
     uint32_t threads;      ///< CPU threads, at most 1024; 0: all that the process may use. Fewer, with a warning in
-                           ///< the log, if the system does not start so many or the build has no OpenMP
+                           ///< the log, if the system does not start so many. They sleep between batches
     uint32_t device_lanes; ///< lanes per OpenCL work-item: 0 (the device's own), 1, 4, 8 or 16
     uint32_t device_chunk; ///< most queries in one OpenCL launch, the bit probe's apart; 0: from the device's limits
     carom_log_fn log;      ///< NULL: silence
@@ -315,8 +313,9 @@ CAROM_API carom_context_desc carom_context_desc_default(void);
 /// out   the context, to be destroyed by the caller; untouched on failure
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also NO_DEVICE |
 ///         NOT_BIT_EXACT | KERNEL_BUILD | DEVICE_LOST
-/// cost  starts and ends the threads once; with OpenCL, compiling a kernel: seconds, or less from the driver's cache
-/// threads: contexts are independent of each other; one may be used and destroyed by another thread than its maker
+/// cost  starts the threads; with OpenCL, compiling a kernel: seconds, or less from the driver's cache
+/// threads: contexts are independent of each other; one may be used and destroyed by another thread than its maker. In
+///       a child process of fork() it has no threads but the caller's
 CAROM_API carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err);
 /// Release a context; meshes made in it stay valid until destroyed. NULL is fine.
 CAROM_API void carom_context_destroy(carom_context *context);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* A team of threads that sleeps between batches. The caller of a batch is one of them. */
+#ifndef CAROM_POOL_H
+#define CAROM_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct caromi_pool caromi_pool;
+
+enum { CAROMI_THREADS_MAX = 1024 };
+
+/* Threads that the process may use. */
+uint32_t caromi_cpu_threads(void);
+
+/* Memory that a pool of so many threads needs, aligned as malloc does. */
+size_t caromi_pool_size(uint32_t threads);
+/* Start the threads, the caller's aside; fewer if the system starts no more. The memory stays the caller's. */
+caromi_pool *caromi_pool_open(void *memory, uint32_t threads);
+/* End them. NULL is no pool. */
+void caromi_pool_close(caromi_pool *pool);
+/* At least 1; a pool that is NULL is the caller alone. */
+uint32_t caromi_pool_threads(const caromi_pool *pool);
+
+/* Run tasks 0 .. tasks-1, each once, in the float mode of cpu.h; `thread` < caromi_pool_threads() tells on which. One call
+ * at a time per pool. */
+typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);
+void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user);
+
+#endif
