@@ -78,7 +78,7 @@ bench_limits limits_measure(carom_isa isa, uint32_t threads, int quick)
 {
     bench_limits out = {.threads = threads};
     const plain_loops *plain = plain_for_isa((int)isa);
-    const measure_plan plan = {quick ? 3 : 7, 0.02, 0.0};
+    const measure_plan plan = {quick ? 3 : 7, 0.02};
     const size_t least = (size_t)threads * CACHED, rows = quick ? STREAM / 4 : STREAM;
     const size_t stream = rows > least ? rows : least;
     static limit_side sides[4]; /* too large for a stack */
@@ -99,7 +99,7 @@ bench_limits limits_measure(carom_isa isa, uint32_t threads, int quick)
     plain_rate_fn *const run[4] = {plain->triad, plain->multiply_add, plain->divide, plain->root};
     for (int i = 0; i < 4; i++) {
         divide_work(&sides[i], threads, run[i], c, stream, i > 0);
-        runs[i] = (measure_side){limit_run, &sides[i], 0};
+        runs[i] = (measure_side){limit_run, &sides[i]};
     }
     measure(&m, &plan, runs, 4);
     const double cached = (double)CACHED * REPEATS * threads;

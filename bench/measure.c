@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 double measure_now(void)
@@ -23,8 +22,10 @@ static double cpu_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Runs per sample. The first run warms caches, page tables and thread pools up: its time tells something only if it
- * is far beyond a sample. */
+enum { LONG = 4 }; /* samples that a run takes at least to be left out of every second round */
+
+/* Runs per sample, 0 if one run is a long one. The first run warms caches, page tables and thread pools up: its time tells
+ * something only if it is far beyond a sample. */
 static int calibrate(const measure_side *side, double sample)
 {
     double start = measure_now(), once;
@@ -32,10 +33,12 @@ static int calibrate(const measure_side *side, double sample)
     side->run(side->user);
     once = measure_now() - start;
     if (once > 10.0 * sample)
-        return 1;
+        return 0;
     start = measure_now();
     side->run(side->user);
     once = measure_now() - start;
+    if (once > LONG * sample)
+        return 0;
     const double repeat = ceil(sample / (once > 1e-7 ? once : 1e-7));
     return repeat > 1e6 ? 1000000 : repeat < 1.0 ? 1 : (int)repeat;
 }
@@ -50,11 +53,12 @@ void measure(measurement *out, const measure_plan *plan, const measure_side *sid
         repeat[s] = calibrate(&sides[s], plan->sample);
     for (int round = 0; round < out->rounds; round++) {
         for (int s = 0; s < out->sides; s++) {
+            const int runs = repeat[s] > 0 ? repeat[s] : round % 2 == 0;
             const double start = measure_now(), cpu = cpu_now();
-            for (int i = 0; i < repeat[s]; i++)
+            for (int i = 0; i < runs; i++)
                 sides[s].run(sides[s].user);
-            out->seconds[s][round] = (measure_now() - start) / repeat[s];
-            out->cpu[s][round] = (cpu_now() - cpu) / repeat[s];
+            out->seconds[s][round] = runs > 0 ? (measure_now() - start) / runs : (double)NAN;
+            out->cpu[s][round] = runs > 0 ? (cpu_now() - cpu) / runs : (double)NAN;
         }
     }
 }
@@ -66,45 +70,58 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *values, int count)
+/* Those of `count` values that are numbers, in order. */
+static int sort_numbers(double *sorted, const double *values, int count)
 {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
+    int kept = 0;
+
+    for (int i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            sorted[kept++] = values[i];
+    qsort(sorted, (size_t)kept, sizeof *sorted, compare);
+    return kept;
+}
+
+static double median(const double *values, int count)
+{
+    double sorted[MEASURE_ROUNDS_MAX];
+    const int n = sort_numbers(sorted, values, count);
+
+    return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+}
+
+int measure_rounds(const measurement *m, int side)
+{
+    double sorted[MEASURE_ROUNDS_MAX];
+
+    return sort_numbers(sorted, m->seconds[side], m->rounds);
 }
 
 double measure_median(const measurement *m, int side)
 {
-    double values[MEASURE_ROUNDS_MAX];
-
-    memcpy(values, m->seconds[side], sizeof values);
-    return median(values, m->rounds);
+    return median(m->seconds[side], m->rounds);
 }
 
 double measure_cpu(const measurement *m, int side)
 {
-    double values[MEASURE_ROUNDS_MAX];
-
-    memcpy(values, m->cpu[side], sizeof values);
-    return median(values, m->rounds);
+    return median(m->cpu[side], m->rounds);
 }
 
 double measure_spread(const measurement *m, int side)
 {
-    double values[MEASURE_ROUNDS_MAX];
-    const int last = m->rounds - 1, low = (int)(0.16 * last + 0.5), high = last - low;
+    double sorted[MEASURE_ROUNDS_MAX];
+    const int last = sort_numbers(sorted, m->seconds[side], m->rounds) - 1;
+    const int low = (int)(0.16 * last + 0.5), high = last - low;
 
-    memcpy(values, m->seconds[side], sizeof values);
-    qsort(values, (size_t)m->rounds, sizeof *values, compare);
-    return 0.5 * (values[high] - values[low]);
+    return 0.5 * (sorted[high] - sorted[low]);
 }
 
 double measure_best(const measurement *m, int side)
 {
-    double best = m->seconds[side][0];
+    double sorted[MEASURE_ROUNDS_MAX];
 
-    for (int round = 1; round < m->rounds; round++)
-        best = m->seconds[side][round] < best ? m->seconds[side][round] : best;
-    return best;
+    (void)sort_numbers(sorted, m->seconds[side], m->rounds);
+    return sorted[0];
 }
 
 double measure_ratio(const measurement *m, int over, int under)

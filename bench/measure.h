@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Timing of rivals side by side: every round runs each of them once, so that whatever else the machine does hits all
- * of them alike, and a ratio is the median over rounds of the ratio within a round. */
+ * of them alike, and a ratio is the median over rounds of the ratio within a round. Who takes long runs in every second
+ * round only: the others then get more rounds in the same time. */
 #ifndef CAROM_BENCH_MEASURE_H
 #define CAROM_BENCH_MEASURE_H
 
@@ -16,7 +17,7 @@ typedef struct measure_plan {
     double sample; /* seconds that a sample lasts at least; a run is repeated until it does */
 } measure_plan;
 
-/* Seconds per run. */
+/* Seconds per run; NaN in a round that was left out. */
 typedef struct measurement {
     int sides, rounds;
     double seconds[MEASURE_SIDES_MAX][MEASURE_ROUNDS_MAX];
@@ -25,6 +26,7 @@ typedef struct measurement {
 
 double measure_now(void);
 void measure(measurement *out, const measure_plan *plan, const measure_side *sides, int count);
+int measure_rounds(const measurement *m, int side); /* that it took part in */
 double measure_median(const measurement *m, int side);
 /* Half the way from the 16th to the 84th percentile: one standard deviation, if times were normal. */
 double measure_spread(const measurement *m, int side);

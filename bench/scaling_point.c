@@ -222,7 +222,7 @@ static void fill_row(scaling_side *side, const measurement *m, int place)
 {
     const carom_stats *fastest = side->pairs.subject != NULL ? &side->pairs.fastest : &side->mesh.fastest;
 
-    side->row.rounds = m->rounds;
+    side->row.rounds = measure_rounds(m, place);
     side->row.median = measure_median(m, place);
     side->row.cpu = measure_cpu(m, place);
     side->row.best = measure_best(m, place);
@@ -238,7 +238,7 @@ static void fill_row(scaling_side *side, const measurement *m, int place)
 
 void scaling_measure(scaling *s)
 {
-    const measure_plan plan = {s->settings->quick ? 3 : 5, s->settings->quick ? 0.002 : 0.01, 0.03};
+    const measure_plan plan = {s->settings->quick ? 3 : 5, s->settings->quick ? 0.002 : 0.01};
     scaling_side *going[SUBJECTS_MAX];
     measure_side runs[SUBJECTS_MAX];
     const int count = check_bits(s, going);
@@ -247,7 +247,7 @@ void scaling_measure(scaling *s)
     if (m == NULL)
         bench_die("no memory for a measurement");
     for (int i = 0; i < count; i++)
-        runs[i] = (measure_side){side_run, going[i], going[i]->row.threads > 1};
+        runs[i] = (measure_side){side_run, going[i]};
     if (count > 0)
         measure(m, &plan, runs, count);
     for (int i = 0; i < count; i++) {

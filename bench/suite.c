@@ -174,7 +174,7 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
 {
     for (int i = 0; i < u->count; i++) {
         side *s = &u->sides[i];
-        s->row.rounds = m->rounds;
+        s->row.rounds = measure_rounds(m, i);
         s->row.median = measure_median(m, i);
         s->row.cpu = measure_cpu(m, i);
         s->row.best = measure_best(m, i);
@@ -192,14 +192,14 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
 static void measure_sides(suite *u, const suite_scene *scene)
 {
     const int quick = u->settings->quick;
-    const measure_plan plan = {quick ? 3 : 7, quick ? 0.004 : 0.02, quick ? 0.02 : 0.03};
+    const measure_plan plan = {quick ? 4 : 12, quick ? 0.004 : 0.02};
     measure_side runs[SIDES_MAX];
     measurement *m = malloc(sizeof *m);
 
     if (m == NULL)
         bench_die("no memory for a measurement");
     for (int i = 0; i < u->count; i++)
-        runs[i] = (measure_side){side_run, &u->sides[i], u->sides[i].row.threads > 1};
+        runs[i] = (measure_side){side_run, &u->sides[i]};
     measure(m, &plan, runs, u->count);
     report(u, scene, m);
     free(m);
