@@ -41,7 +41,7 @@ FN void mesh_exact_lanes(G const mesh_leaf *leaf, int lane, const mesh_query *qu
         return;
     sweep_exact x;
     residual_pair q[PARTS];
-    sweep_guess_first(in, SWEEP_TIMES, 0, &x);
+    sweep_guess_features(in, SWEEP_TIMES, 0, &x);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE)
         q[part / WIDE] = mesh_residual_pair(leaf, lane + part, query, x.scale + part);

@@ -159,25 +159,32 @@ typedef struct proof_curve {
     vf blur;       /* what a projection of y may be off, in roundings */
 } proof_curve;
 
-FN proof_curve proof_curve_of(const proof_pair *q, const proof_end *e, const residual *r, int full)
+/* The true foot, as seen from the guessed one. */
+FN void proof_curve_foot(const proof_pair *q, const proof_end *e, const residual *r, int full, proof_curve *k)
+{
+    k->g = full ? v2_of(r->g1, r->g2) : v2_of(v3_dot(r->y, q->e01), v3_dot(r->y, q->e02));
+    k->fix = full ? proof_solve_fine(&e->hull, k->g, r->g12) : proof_solve(&e->hull, k->g);
+    k->drift = proof_solve(&e->hull, q->ve);
+}
+
+FN void proof_curve_fit(const proof_pair *q, const residual *r, proof_curve *k)
+{
+    k->a = v3_dot(q->v, q->v) - v2_dot(k->drift, q->ve);
+    k->b = (v3_dot(r->y, q->v) - v2_dot(k->fix, q->ve)) * R(2.0);
+    k->c = r->c - v2_dot(k->fix, k->g);
+}
+
+FN void proof_curve_errors(const proof_pair *q, const proof_end *e, const residual *r, proof_curve *k)
 {
     const proof_hull *h = &e->hull;
     const vf size = v3_size(r->y), reach = q->reach + e->reach * q->speed;
-    proof_curve k;
-    k.g = full ? v2_of(r->g1, r->g2) : v2_of(v3_dot(r->y, q->e01), v3_dot(r->y, q->e02));
-    k.fix = full ? proof_solve_fine(h, k.g, r->g12) : proof_solve(h, k.g);
-    k.drift = proof_solve(h, q->ve);
-    k.a = v3_dot(q->v, q->v) - v2_dot(k.drift, q->ve);
-    k.b = (v3_dot(r->y, q->v) - v2_dot(k.fix, q->ve)) * R(2.0);
-    k.c = r->c - v2_dot(k.fix, k.g);
-    k.strain = (v_abs(k.fix.x1) + v_abs(k.fix.x2)) * q->size + PROOF_EPS(6.0) * size * h->root;
-    k.slip = PROOF_WIDE_EPS(8.0) * reach;
-    k.blur = h->root * (size + h->lean * k.strain);
-    k.a_error = PROOF_EPS(13.0) * (q->speed * q->speed) * (h->lean * h->root);
-    k.b_error = q->speed * (PROOF_EPS(26.0) * k.blur + k.slip * R(2.0)) + PROOF_FLOOR;
-    k.c_error = PROOF_EPS(2.0) * v_abs(k.c) + PROOF_FLOOR + PROOF_EPS(14.0) * k.strain * k.blur +
-                PROOF_WIDE_EPS(24.0) * ((size + k.slip) * reach + q->radius * q->radius);
-    return k;
+    k->strain = (v_abs(k->fix.x1) + v_abs(k->fix.x2)) * q->size + PROOF_EPS(6.0) * size * h->root;
+    k->slip = PROOF_WIDE_EPS(8.0) * reach;
+    k->blur = h->root * (size + h->lean * k->strain);
+    k->a_error = PROOF_EPS(13.0) * (q->speed * q->speed) * (h->lean * h->root);
+    k->b_error = q->speed * (PROOF_EPS(26.0) * k->blur + k->slip * R(2.0)) + PROOF_FLOOR;
+    k->c_error = PROOF_EPS(2.0) * v_abs(k->c) + PROOF_FLOOR + PROOF_EPS(14.0) * k->strain * k->blur +
+                 PROOF_WIDE_EPS(24.0) * ((size + k->slip) * reach + q->radius * q->radius);
 }
 
 /* The step from the guess to the root, or, if there is none, to the nearest approach; and how wrong it may be. */
@@ -254,13 +261,26 @@ FN proof_step proof_step_sel(vm m, proof_step a, proof_step b)
     return s;
 }
 
+/* One end of the interval of contact, or that there is none. `low` and `high` enclose its time, rounded to binary32. */
+typedef struct proof {
+    vf low, high;
+    vf step, late; /* from the guess; how wrong that may be; in the caller's units */
+    vf seen, off;  /* the same in units of the view */
+    v2 shift;      /* from the guessed point to the true one, as weights */
+    vf way, loose; /* of the centre; what the shift may be off per unit of both, if products are from binary64 */
+    vf moved;      /* how wrong the way from the point to the centre may be */
+    vm sure, apart;
+} proof;
+
 /* Is nothing nearer than the foot in the hull? Corners of the feature must have weight there; every other corner must lie
  * beyond the plane through that point at right angles to the way to the centre. Of a pair apart the plane may give way by
  * the slack, and the foot may lie beside an edge: its corners are in that plane wherever they are. */
-FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, vf moved,
-                    v2 shift, vm apart)
+FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, const proof *p)
 {
     const proof_hull *h = &e->hull;
+    const v2 shift = p->shift;
+    const vf moved = p->moved;
+    const vm apart = p->apart;
     const vf w1 = v_load(e->at.w1) + shift.x1, w2 = v_load(e->at.w2) + shift.x2, w0 = v_f(R(1.0)) - w1 - w2;
     /* Products of the edges with the way from the point to the centre. */
     const vf r1 = k->g.x1 + s->step * q->ve.x1 - (q->gram11 * shift.x1 + q->gram12 * shift.x2);
@@ -274,46 +294,78 @@ FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *
     return v_and(ok0, v_and(ok1, ok2));
 }
 
-/* One end of the interval of contact, or that there is none. `low` and `high` enclose its time, rounded to binary32. */
-typedef struct proof {
-    vf low, high;
-    vf step, late; /* from the guess; how wrong that may be; in the caller's units */
-    vf seen, off;  /* the same in units of the view */
-    v2 shift;      /* from the guessed point to the true one, as weights */
-    vf way, loose; /* of the centre; what the shift may be off per unit of both, if products are from binary64 */
-    vf moved;      /* how wrong the way from the point to the centre may be */
-    vm sure, apart;
-} proof;
-
-/* `last`: a pair that is apart or at rest has been settled by its first contact. */
-FN proof prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow2 unit, int last, int full)
+/* Two cases that few pairs are: a face met by all but a point, and a pair at rest. */
+FN void proof_rare_steps(const proof_pair *q, const proof_end *e, const residual *r, const proof_curve *k, int from,
+                         int to, proof_step *s)
 {
-    const vf zero = v_f(R(0.0)), time = v_load(e->at.time);
-    const proof_curve k = proof_curve_of(q, e, r, full);
-    proof p;
-    p.apart = e->apart;
-    proof_step s = proof_step_of(&k, p.apart, last);
-    const vm plane = v_and(v_and(e->hull.in0, v_and(e->hull.in1, e->hull.in2)), v_lt(q->radius, q->size * R(0x1p-16)));
-    if (v_any(plane))
-        s = proof_step_sel(plane, proof_cross(q, &k, r->y, last), s);
-    if (!last && v_any(q->still)) {
-        s = proof_step_sel(q->still, proof_rest(&k), s);
-        p.apart = v_or(v_and(v_not(q->still), p.apart), v_and(q->still, v_lt(zero, k.c)));
+    const vm point = v_lt(q->radius, q->size * R(0x1p-16));
+    vm face[2];
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        face[i] = v_and(point, v_and(e[i].hull.in0, v_and(e[i].hull.in1, e[i].hull.in2)));
+    if (v_any(v_or(face[from], face[to - 1]))) {
+        LANG_UNROLL
+        for (int i = from; i < to; i++)
+            s[i] = proof_step_sel(face[i], proof_cross(q, &k[i], r[i].y, i), s[i]);
     }
-    const vf way = v_abs(s.step) * q->speed;
-    p.shift = v2_of(k.fix.x1 + s.step * k.drift.x1, k.fix.x2 + s.step * k.drift.x2);
-    p.way = way;
-    p.loose = PROOF_EPS(12.0) * e->hull.lean * e->hull.root;
-    p.moved = q->speed * s.error + k.slip + PROOF_EPS(20.0) * (k.blur + e->hull.lean * e->hull.root * way);
-    p.sure =
-        v_and(v_and(v_and(q->ordinary, e->hull.fit), s.sure), proof_nearest(q, e, &k, &s, p.moved, p.shift, p.apart));
-    p.seen = s.step;
-    p.step = v_ldexp(s.step, unit);
+    if (from == 0 && v_any(q->still))
+        s[0] = proof_step_sel(q->still, proof_rest(&k[0]), s[0]);
+}
+
+FN void proof_place(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, int last,
+                    proof *p)
+{
+    const vf spread = e->hull.lean * e->hull.root;
+    p->apart = e->apart;
+    if (!last && v_any(q->still))
+        p->apart = v_or(v_and(v_not(q->still), p->apart), v_and(q->still, v_lt(v_f(R(0.0)), k->c)));
+    p->shift = v2_of(k->fix.x1 + s->step * k->drift.x1, k->fix.x2 + s->step * k->drift.x2);
+    p->way = v_abs(s->step) * q->speed;
+    p->loose = PROOF_EPS(12.0) * spread;
+    p->moved = q->speed * s->error + k->slip + PROOF_EPS(20.0) * (k->blur + spread * p->way);
+}
+
+FN void proof_time(const proof_end *e, const proof_step *s, v_pow2 unit, proof *p)
+{
+    const vf time = v_load(e->at.time);
+    p->seen = s->step;
+    p->step = v_ldexp(s->step, unit);
     /* The sum of two binary32 numbers is rounded once: that is the rounding of the answer. */
-    p.late = v_ldexp(s.error, unit) * R(1.25) + PROOF_EPS(4.0) * v_abs(p.step) + v_f(R(0x1p-140));
-    p.low = v_positive_zero(time + (p.step - p.late));
-    p.high = time + (p.step + p.late);
-    p.off = s.error * R(2.0) + PROOF_EPS(4.0) * v_abs(s.step);
-    return p;
+    p->late = v_ldexp(s->error, unit) * R(1.25) + PROOF_EPS(4.0) * v_abs(p->step) + v_f(R(0x1p-140));
+    p->low = v_positive_zero(time + (p->step - p->late));
+    p->high = time + (p->step + p->late);
+    p->off = s->error * R(2.0) + PROOF_EPS(4.0) * v_abs(s->step);
+}
+
+/* Ends [from, to): place 0 is the first contact, place 1 the last; what is apart or at rest has been settled by the first.
+ * Each step is taken for both ends before the next one, so that a core has two chains of operations to work on. */
+FN void prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow2 unit, int from, int to, int full,
+              proof *p)
+{
+    proof_curve k[2];
+    proof_step s[2];
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        proof_curve_foot(q, &e[i], &r[i], full, &k[i]);
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        proof_curve_fit(q, &r[i], &k[i]);
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        proof_curve_errors(q, &e[i], &r[i], &k[i]);
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        s[i] = proof_step_of(&k[i], e[i].apart, i);
+    proof_rare_steps(q, e, r, k, from, to, s);
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        proof_place(q, &e[i], &k[i], &s[i], i, &p[i]);
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        p[i].sure =
+            v_and(v_and(v_and(q->ordinary, e[i].hull.fit), s[i].sure), proof_nearest(q, &e[i], &k[i], &s[i], &p[i]));
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        proof_time(&e[i], &s[i], unit, &p[i]);
 }
 #endif

@@ -59,12 +59,11 @@ FN vi sweep_guess_still(sweep_query q)
 typedef struct sweep_exact {
     sweep_query q;
     proof_pair pair;
-    v_pow2 unit; /* turns steps in time, in units of the view, into the caller's */
-    proof_end first, last;
-    residual at_first, at_last;
+    v_pow2 unit;      /* turns steps in time, in units of the view, into the caller's */
+    proof_end end[2]; /* first contact, last contact */
+    residual at[2];
     sweep_view view;
-    vi last_feature; /* guessed, and the height */
-    vf last_height;
+    vf height[2]; /* of the centre at the guessed ends, in the view */
     int moving;
     vf w_speed;   /* of the triangle, in units of the view: sum of magnitudes */
     vf to_caller; /* turns lengths of the view into the caller's */
@@ -72,30 +71,45 @@ typedef struct sweep_exact {
     real scale[LANES];
 } sweep_exact;
 
-/* `at`: height of the centre, in the view. */
-FN proof_end sweep_guess_end(const sweep_exact *x, const sweep_view *k, vi feature, vf at, vm apart)
+/* When an end is thought to be, and the products of the centre's way from P0 then. */
+FN v2 sweep_guess_time(const sweep_exact *x, vf height, vf *time)
 {
+    const sweep_view *k = &x->view;
     const proof_pair *q = &x->pair;
-    vf time = k->start + at * k->time_per_height;
-    v2 g = v2_of(v3_dot(k->m, q->e01) + at * k->e0h, v3_dot(k->m, q->e02) + at * k->e2h);
+    *time = k->start + height * k->time_per_height;
+    v2 g = v2_of(v3_dot(k->m, q->e01) + height * k->e0h, v3_dot(k->m, q->e02) + height * k->e2h);
     if (v_any(q->still)) {
         const v3 d = v3_mul(x->q.x.d, v_scale_down(k->unit));
-        time = v_sel(q->still, v_f(R(0.0)), time);
+        *time = v_sel(q->still, v_f(R(0.0)), *time);
         g = v2_of(v_sel(q->still, v3_dot(d, q->e01), g.x1), v_sel(q->still, v3_dot(d, q->e02), g.x2));
     }
-    proof_end e;
-    e.feature = feature;
-    e.apart = apart;
-    e.hull = proof_hull_of(q, feature);
-    e.reach = v_abs(time) * q->reach_per_time;
-    const v2 foot = proof_foot(q, &e.hull, g);
-    v_store(e.at.time, v_ldexp(time, sweep_time_unit(&x->q)));
-    v_store(e.at.w1, foot.x1);
-    v_store(e.at.w2, foot.x2);
-    return e;
+    return g;
 }
 
-FN void sweep_guess_first(sweep_in in, int want, int moving, sweep_exact *x)
+/* Ends [from, to) from their features and heights. Both side by side, for what proof.h says. */
+FN void sweep_guess_ends(sweep_exact *x, int from, int to)
+{
+    vf time[2];
+    v2 g[2];
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        g[i] = sweep_guess_time(x, x->height[i], &time[i]);
+    LANG_UNROLL
+    for (int i = from; i < to; i++)
+        x->end[i].hull = proof_hull_of(&x->pair, x->end[i].feature);
+    LANG_UNROLL
+    for (int i = from; i < to; i++) {
+        proof_end *e = &x->end[i];
+        const v2 foot = proof_foot(&x->pair, &e->hull, g[i]);
+        e->reach = v_abs(time[i]) * x->pair.reach_per_time;
+        v_store(e->at.time, v_ldexp(time[i], sweep_time_unit(&x->q)));
+        v_store(e->at.w1, foot.x1);
+        v_store(e->at.w2, foot.x2);
+    }
+}
+
+/* Features and heights of both ends, of the first alone if it is all that is wanted. */
+FN void sweep_guess_features(sweep_in in, int want, int moving, sweep_exact *x)
 {
     const sweep_query q = sweep_prepare(in, moving);
     const sweep_view k = sweep_look(q.x, q.in.radius);
@@ -113,34 +127,30 @@ FN void sweep_guess_first(sweep_in in, int want, int moving, sweep_exact *x)
     vi first = vi_sel(hit, s.first.feature, pass.feature);
     if (v_any(still))
         first = vi_sel(still, sweep_guess_still(q), first);
-    const vm apart = v_not(hit);
-    x->first = sweep_guess_end(x, &k, first, v_sel(hit, s.first.at, pass.at), apart);
     x->view = k;
-    if (want != SWEEP_FIRST) {
-        const vm later = v_and(v_and(hit, v_not(still)), v_lt(s.first.at, s.last.at));
-        x->last_feature = vi_sel(later, s.last.feature, first);
-        x->last_height = v_max(s.last.at, s.first.at);
-    }
-}
-
-FN void sweep_guess_last(sweep_exact *x)
-{
-    x->last = sweep_guess_end(x, &x->view, x->last_feature, x->last_height, x->first.apart);
+    x->end[0].apart = x->end[1].apart = v_not(hit);
+    x->end[0].feature = first;
+    x->height[0] = v_sel(hit, s.first.at, pass.at);
+    if (want == SWEEP_FIRST)
+        return;
+    const vm later = v_and(v_and(hit, v_not(still)), v_lt(s.first.at, s.last.at));
+    x->end[1].feature = vi_sel(later, s.last.feature, first);
+    x->height[1] = v_max(s.last.at, s.first.at);
 }
 
 FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
 {
-    sweep_guess_first(in, want, moving, x);
-    if (want != SWEEP_FIRST)
-        sweep_guess_last(x);
+    sweep_guess_features(in, want, moving, x);
+    sweep_guess_ends(x, 0, want == SWEEP_FIRST ? 1 : 2);
 }
 
 /* q: the same pairs, part by part. */
 FN void sweep_look_closer(const residual_pair *q, sweep_exact *x, int want)
 {
-    residual_of(q, &x->first.at, want == SWEEP_FULL, &x->at_first);
-    if (want != SWEEP_FIRST)
-        residual_of(q, &x->last.at, want == SWEEP_FULL, &x->at_last);
+    const int ends = want == SWEEP_FIRST ? 1 : 2;
+    LANG_UNROLL
+    for (int i = 0; i < ends; i++)
+        residual_of(q, &x->end[i].at, want == SWEEP_FULL, &x->at[i]);
 }
 
 /* Answers; open where t_first is NaN. */
@@ -173,8 +183,8 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
  * no direction, and a centre all but in the plane of a face no side. */
 FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm still, vm *clear)
 {
-    const residual *r = &x->at_first;
-    const vm face = vi_eq(x->first.feature, v_i(FEATURE_FACE));
+    const residual *r = &x->at[0];
+    const vm face = vi_eq(x->end[0].feature, v_i(FEATURE_FACE));
     const v3 shift = v3_add(v3_mul(x->pair.e01, p->shift.x1), v3_mul(x->pair.e02, p->shift.x2));
     const v3 gap = v3_sub(v3_add(r->y, v3_mul(x->pair.v, p->seen)), shift);
     const vf length = v3_size(gap);
@@ -211,35 +221,34 @@ FN void sweep_prove_points(const sweep_exact *x, const proof *first, const proof
     const vm hit = v_and(x->q.valid, v_not(first->apart)), still = v_and(x->pair.still, hit);
     const vm first_is = v_and(hit, v_or(still, v_finite(a->answer.t_first)));
     const vm last_is = v_and(v_and(hit, v_not(still)), v_finite(a->answer.t_last));
-    const v3 point = sweep_proven_point(x, &x->at_first, first, first_is, sure);
-    const vi feature = vi_sel(first_is, x->first.feature, v_i(FEATURE_NONE));
+    const v3 point = sweep_proven_point(x, &x->at[0], first, first_is, sure);
+    const vi feature = vi_sel(first_is, x->end[0].feature, v_i(FEATURE_NONE));
     a->answer.point_first = point;
     a->answer.feature_first = feature;
-    a->answer.point_last = v3_sel(still, point, sweep_proven_point(x, &x->at_last, last, last_is, sure));
-    a->answer.feature_last = vi_sel(still, feature, vi_sel(last_is, x->last.feature, v_i(FEATURE_NONE)));
+    a->answer.point_last = v3_sel(still, point, sweep_proven_point(x, &x->at[1], last, last_is, sure));
+    a->answer.feature_last = vi_sel(still, feature, vi_sel(last_is, x->end[1].feature, v_i(FEATURE_NONE)));
     a->gap = sweep_proven_gap(x, first, still, &a->clear);
 }
 
 FN sweep_proven sweep_prove(const sweep_exact *x, int want)
 {
     const vf inf = v_infinity();
-    const proof first = prove(&x->pair, &x->first, &x->at_first, x->unit, 0, want == SWEEP_FULL);
-    const vm apart = first.apart;
-    vm sure = v_and(first.sure, v_or(apart, v_eq(first.low, first.high)));
-    proof last = first;
+    proof p[2];
+    prove(&x->pair, x->end, x->at, x->unit, 0, want == SWEEP_FIRST ? 1 : 2, want == SWEEP_FULL, p);
+    const vm apart = p[0].apart;
+    vm sure = v_and(p[0].sure, v_or(apart, v_eq(p[0].low, p[0].high)));
     sweep_proven a;
-    a.answer.t_first = v_sel(apart, inf, first.low);
+    a.answer.t_first = v_sel(apart, inf, p[0].low);
     if (want != SWEEP_FIRST) {
-        last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1, want == SWEEP_FULL);
-        vm ends = v_and(last.sure, v_eq(last.low, last.high));
-        a.answer.t_last = v_sel(apart, -inf, last.low);
-        a.answer.state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(&first, &last, &ends));
+        vm ends = v_and(p[1].sure, v_eq(p[1].low, p[1].high));
+        a.answer.t_last = v_sel(apart, -inf, p[1].low);
+        a.answer.state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(&p[0], &p[1], &ends));
         sure = v_and(sure, v_or(apart, ends));
     }
     if (v_any(v_or(x->pair.still, v_not(x->q.valid))))
-        sweep_proven_rare(x, &first, &a.answer, &sure, want);
+        sweep_proven_rare(x, &p[0], &a.answer, &sure, want);
     if (want == SWEEP_FULL)
-        sweep_prove_points(x, &first, &last, &a, &sure);
+        sweep_prove_points(x, &p[0], &p[1], &a, &sure);
     a.answer.t_first = v_sel(sure, a.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
     return a;
 }
@@ -255,24 +264,26 @@ typedef struct sweep_ahead {
 FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x)
 {
     const vf zero = v_f(R(0.0));
-    residual_of(q, &x->first.at, 0, &x->at_first);
-    const proof first = prove(&x->pair, &x->first, &x->at_first, x->unit, 0, 0);
-    const vm apart = first.apart, ahead = v_lt(zero, first.low), begun = v_and(v_lt(first.high, zero), v_not(apart));
-    vm sure = v_and(first.sure, v_or(v_or(apart, begun), v_and(ahead, v_eq(first.low, first.high))));
+    proof p[2];
+    sweep_guess_ends(x, 0, 1);
+    residual_of(q, &x->end[0].at, 0, &x->at[0]);
+    prove(&x->pair, x->end, x->at, x->unit, 0, 1, 0, p);
+    const vm apart = p[0].apart, ahead = v_lt(zero, p[0].low), begun = v_and(v_lt(p[0].high, zero), v_not(apart));
+    vm sure = v_and(p[0].sure, v_or(v_or(apart, begun), v_and(ahead, v_eq(p[0].low, p[0].high))));
     sweep_out a;
-    a.t_first = v_sel(apart, v_infinity(), first.low);
+    a.t_first = v_sel(apart, v_infinity(), p[0].low);
     a.t_last = zero;
     a.state = vi_sel(apart, v_i(STATE_MISS), v_i(STATE_APPROACHING));
     if (v_any(v_and(begun, sure))) {
-        sweep_guess_last(x);
-        residual_of(q, &x->last.at, 0, &x->at_last);
-        const proof last = prove(&x->pair, &x->last, &x->at_last, x->unit, 1, 0);
-        const vm over = v_lt(last.high, zero), on = v_lt(zero, last.low);
-        sure = v_and(sure, v_or(v_not(begun), v_and(last.sure, v_or(over, on))));
+        sweep_guess_ends(x, 1, 2);
+        residual_of(q, &x->end[1].at, 0, &x->at[1]);
+        prove(&x->pair, x->end, x->at, x->unit, 1, 2, 0, p);
+        const vm over = v_lt(p[1].high, zero), on = v_lt(zero, p[1].low);
+        sure = v_and(sure, v_or(v_not(begun), v_and(p[1].sure, v_or(over, on))));
         a.state = vi_sel(begun, vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)), a.state);
     }
     if (v_any(v_or(x->pair.still, v_not(x->q.valid))))
-        sweep_proven_rare(x, &first, &a, &sure, SWEEP_TIMES);
+        sweep_proven_rare(x, &p[0], &a, &sure, SWEEP_TIMES);
     sweep_ahead out;
     out.t_first = a.t_first;
     out.state = a.state;

@@ -59,8 +59,7 @@ static void solve(const sweep_case *s, int want, sweep_look_at *l)
         columns[c] = &s->in[c];
     sweep_guess(load_sweep(columns, 0, 1), want, 1, &l->x);
     exact_look(columns, 0, &l->x, want, 1);
-    l->end[0] = prove(&l->x.pair, &l->x.first, &l->x.at_first, l->x.unit, 0, full);
-    l->end[1] = prove(&l->x.pair, &l->x.last, &l->x.at_last, l->x.unit, 1, full);
+    prove(&l->x.pair, l->x.end, l->x.at, l->x.unit, 0, 2, full, l->end);
     l->answer = sweep_prove(&l->x, want).answer;
 }
 
@@ -85,8 +84,8 @@ static int judge_look(const sweep_case *s, int want, const ref_sweep_answer *exa
     solve(s, want, &l);
     int hit = exact->state != REF_MISS && exact->state != REF_INVALID;
     if (l.x.q.valid && !l.x.pair.still && hit && !isinf(exact->t_first) && !isinf(exact->t_last)) {
-        *ratio = fmax(*ratio, ratio_of(&l.x.first, &l.end[0], exact->t_first_near));
-        *ratio = fmax(*ratio, ratio_of(&l.x.last, &l.end[1], exact->t_last_near));
+        *ratio = fmax(*ratio, ratio_of(&l.x.end[0], &l.end[0], exact->t_first_near));
+        *ratio = fmax(*ratio, ratio_of(&l.x.end[1], &l.end[1], exact->t_last_near));
     }
     if (isnan(l.answer.t_first))
         return 0;
