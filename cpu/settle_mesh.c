@@ -34,7 +34,7 @@ static void settle_leaf(const mesh_leaf *leaf, const mesh_walk *w, float scale, 
         if (lane > 0 && leaf->triangle[lane] == leaf->triangle[lane - 1]) /* an empty slot */
             continue;
         mesh_box(w->slabs, v3_mul(mesh_min3(p0, p1, p2), scale), v3_mul(mesh_max3(p0, p1, p2), scale), &enter, &leave);
-        if (mesh_box_open(enter, leave, v_min(w->limit, best->t)))
+        if (mesh_box_open(enter, leave, leaf->triangle[lane], w->until))
             settle_triangle(leaf, lane, w, query, best);
     }
 }

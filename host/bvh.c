@@ -2,6 +2,7 @@
 /* The hierarchy: a binary tree by binned surface area, then collapsed into nodes and leaves of MESH_WIDTH. One thread,
  * no hashing, ties by index: the same input gives the same tree. Answers do not depend on the tree (kernels/mesh.h). */
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #include "internal.h"
@@ -190,8 +191,9 @@ static int emit_leaf(bvh_build *b, const bvh_binary *from)
     return ~(int)b->leaf_count++;
 }
 
-static void set_slot(mesh_node *node, int slot, const bvh_box *box, int child)
+static void set_slot(mesh_node *node, int slot, const bvh_box *box, int child, int least)
 {
+    node->least[slot] = least;
     node->lo_x[slot] = box->lo[0];
     node->lo_y[slot] = box->lo[1];
     node->lo_z[slot] = box->lo[2];
@@ -201,12 +203,25 @@ static void set_slot(mesh_node *node, int slot, const bvh_box *box, int child)
     node->child[slot] = child;
 }
 
-/* Open the widest children until the node is full. Returns the reference; *stack: entries a traversal may need below. */
-static int collapse(bvh_build *b, uint32_t binary, int *stack)
+static int least_of(const mesh_leaf *leaf)
+{
+    int least = leaf->triangle[0];
+    for (int lane = 1; lane < MESH_WIDTH; lane++)
+        least = leaf->triangle[lane] < least ? leaf->triangle[lane] : least;
+    return least;
+}
+
+/* Open the widest children until the node is full. Returns the reference; *stack: entries a traversal may need below;
+ * *least: the lowest triangle index there. */
+static int collapse(bvh_build *b, uint32_t binary, int *stack, int *least)
 {
     *stack = 1;
-    if (b->binary[binary].left == 0)
-        return emit_leaf(b, &b->binary[binary]);
+    if (b->binary[binary].left == 0) {
+        const int leaf = emit_leaf(b, &b->binary[binary]);
+        *least = least_of(&b->leaves[~leaf]);
+        return leaf;
+    }
+    *least = INT_MAX;
     uint32_t slots[MESH_WIDTH] = {b->binary[binary].left, b->binary[binary].right};
     int used = 2;
     while (used < MESH_WIDTH) {
@@ -223,9 +238,10 @@ static int collapse(bvh_build *b, uint32_t binary, int *stack)
     const uint32_t self = b->node_count++;
     const bvh_box empty = box_empty();
     for (int i = 0; i < MESH_WIDTH; i++) {
-        int below = 0;
-        const int child = i < used ? collapse(b, slots[i], &below) : 0;
-        set_slot(&b->nodes[self], i, i < used ? &b->binary[slots[i]].box : &empty, child);
+        int below = 0, first = INT_MAX;
+        const int child = i < used ? collapse(b, slots[i], &below, &first) : 0;
+        set_slot(&b->nodes[self], i, i < used ? &b->binary[slots[i]].box : &empty, child, first);
+        *least = first < *least ? first : *least;
         *stack = below + used > *stack ? below + used : *stack;
     }
     return (int)self;
@@ -241,7 +257,8 @@ static carom_status build_tree(bvh_build *b, carom_mesh *mesh, int *stack, carom
     if (b->leaves == NULL || b->nodes == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hierarchy of %u triangles (%u leaves)",
                            count, b->leaf_total);
-    mesh->view.frame.root = collapse(b, 0, stack);
+    int least;
+    mesh->view.frame.root = collapse(b, 0, stack, &least);
     return CAROM_OK;
 }
 

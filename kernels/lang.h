@@ -56,6 +56,7 @@ typedef int vi;
 typedef int vm; /* 0 or 1 */
 #define v_not(m) (!(m))
 #define v_any(m) (m)
+#define v_lanes(m) ((u32)(m))
 #define v_bits(x) as_int(x)
 #define v_from_bits(x) as_float(x)
 #define v_store_u8(p, x) (*(p) = (uchar)(x))
@@ -66,7 +67,8 @@ typedef LANG_CAT(float, LANES) vf;
 typedef LANG_CAT(int, LANES) vi;
 typedef vi vm; /* -1 or 0 */
 #define v_not(m) (~(m))
-#define v_any(m) LANG_CAT(v_any_, LANES)(m)
+#define v_any(m) (LANG_CAT(v_or_, LANES)(m) != 0)
+#define v_lanes(m) ((u32)LANG_CAT(v_lanes_, LANES)(m))
 #define v_bits(x) LANG_CAT(as_int, LANES)(x)
 #define v_from_bits(x) LANG_CAT(as_float, LANES)(x)
 #define v_store_u8(p, x) LANG_CAT(vstore, LANES)(LANG_CAT(convert_uchar, LANES)(x), 0, p)
@@ -87,10 +89,14 @@ FN vm vi_eq(vi a, vi b) { return a == b; }
 FN vm v_and(vm a, vm b) { return a & b; }
 FN vm v_or(vm a, vm b) { return a | b; }
 /* Halves or-ed together: any() is a chain of branches on some CPUs. */
-FN int v_any_2(int2 m) { return (m.lo | m.hi) != 0; }
-FN int v_any_4(int4 m) { return v_any_2(m.lo | m.hi); }
-FN int v_any_8(int8 m) { return v_any_4(m.lo | m.hi); }
-FN int v_any_16(int16 m) { return v_any_8(m.lo | m.hi); }
+FN int v_or_2(int2 m) { return m.lo | m.hi; }
+FN int v_or_4(int4 m) { return v_or_2(m.lo | m.hi); }
+FN int v_or_8(int8 m) { return v_or_4(m.lo | m.hi); }
+FN int v_or_16(int16 m) { return v_or_8(m.lo | m.hi); }
+FN int v_lanes_4(int4 m) { return v_or_4(m & (int4)(1, 2, 4, 8)); }
+FN int v_lanes_8(int8 m) { return v_or_8(m & (int8)(1, 2, 4, 8, 16, 32, 64, 128)); }
+FN int v_lanes_16(int16 m) { return v_lanes_8(m.lo) | v_lanes_8(m.hi) << 8; }
+FN int lane_first(u32 lanes) { return 31 - (int)clz(lanes & -lanes); }
 FN vf v_min(vf a, vf b) { return a < b ? a : b; }
 FN vf v_max(vf a, vf b) { return a > b ? a : b; }
 FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
@@ -130,6 +136,7 @@ FN vf v_from_bits(vi x) { vf r; memcpy(&r, &x, sizeof r); return r; }
 FN vf v_sqrt(vf x) { return __builtin_sqrtf(x); }
 FN vm v_not(vm m) { return !m; }
 FN int v_any(vm m) { return m; }
+FN u32 v_lanes(vm m) { return (u32)m; }
 FN vf v_sel(vm m, vf a, vf b) { return m ? a : b; }
 FN vi vi_sel(vm m, vi a, vi b) { return m ? a : b; }
 FN vf v_only(vm m, vf x) { return m ? x : 0.0f; }
@@ -156,6 +163,7 @@ FN vf v_from_bits(vi x) { return (vf)x; }
 typedef __mmask16 vm;
 FN vm v_not(vm m) { return (vm)~m; }
 FN int v_any(vm m) { return m != 0; }
+FN u32 v_lanes(vm m) { return m; }
 FN vf v_sel(vm m, vf a, vf b) { return (vf)_mm512_mask_blend_ps(m, (__m512)b, (__m512)a); }
 FN vf v_only(vm m, vf x) { return (vf)_mm512_maskz_mov_ps(m, (__m512)x); }
 FN vi vi_sel(vm m, vi a, vi b) { return (vi)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a); }
@@ -188,6 +196,7 @@ FN void v_store_u8(u8 *p, vi x)
 #if LANES == 8
 #include <immintrin.h>
 FN int v_any(vm m) { return _mm256_movemask_ps((__m256)m) != 0; }
+FN u32 v_lanes(vm m) { return (u32)_mm256_movemask_ps((__m256)m); }
 FN vf v_sel(vm m, vf a, vf b) { return (vf)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m); }
 FN vi vi_sel(vm m, vi a, vi b) { return (vi)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m); }
 FN vf v_sqrt(vf x) { return (vf)_mm256_sqrt_ps((__m256)x); }
@@ -197,6 +206,7 @@ FN vi vi_max(vi a, vi b) { return (vi)_mm256_max_epi32((__m256i)a, (__m256i)b); 
 #elif defined(__ARM_NEON)
 #include <arm_neon.h>
 FN int v_any(vm m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+FN u32 v_lanes(vm m) { return vaddvq_u32((uint32x4_t)(m & (vi){1, 2, 4, 8})); }
 FN vf v_sel(vm m, vf a, vf b) { return (vf)vbslq_f32((uint32x4_t)m, (float32x4_t)a, (float32x4_t)b); }
 FN vi vi_sel(vm m, vi a, vi b) { return (vi)vbslq_s32((uint32x4_t)m, (int32x4_t)a, (int32x4_t)b); }
 FN vf v_sqrt(vf x) { return (vf)vsqrtq_f32((float32x4_t)x); }
@@ -206,6 +216,7 @@ FN vi vi_max(vi a, vi b) { return (vi)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }
 #else
 #include <smmintrin.h>
 FN int v_any(vm m) { return _mm_movemask_ps((__m128)m) != 0; }
+FN u32 v_lanes(vm m) { return (u32)_mm_movemask_ps((__m128)m); }
 FN vf v_sel(vm m, vf a, vf b) { return (vf)_mm_blendv_ps((__m128)b, (__m128)a, (__m128)m); }
 FN vi vi_sel(vm m, vi a, vi b) { return (vi)_mm_blendv_ps((__m128)b, (__m128)a, (__m128)m); }
 FN vf v_sqrt(vf x) { return (vf)_mm_sqrt_ps((__m128)x); }
@@ -220,6 +231,7 @@ FN void v_store(real *p, vf x) { memcpy(p, &x, sizeof x); }
 FN vm v_and(vm a, vm b) { return (vm)(a & b); }
 FN vm v_or(vm a, vm b) { return (vm)(a | b); }
 FN vf v_positive_zero(vf x) { return x + v_f(R(0.0)); } /* -0 becomes +0, the rest stays */
+FN int lane_first(u32 lanes) { return __builtin_ctz(lanes); }
 #endif
 
 /* ---------------------------------------------------------------- built from the verbs above */

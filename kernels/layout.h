@@ -91,6 +91,7 @@ typedef struct mesh_node {
     float lo_x[MESH_WIDTH], lo_y[MESH_WIDTH], lo_z[MESH_WIDTH];
     float hi_x[MESH_WIDTH], hi_y[MESH_WIDTH], hi_z[MESH_WIDTH];
     int child[MESH_WIDTH]; /* a node, or ~leaf */
+    int least[MESH_WIDTH]; /* the lowest triangle index below it */
 } mesh_node;
 
 typedef struct mesh_leaf {

@@ -75,9 +75,20 @@ FN void mesh_box(mesh_slabs s, v3 lo, v3 hi, vf *enter, vf *leave)
     *leave = v_sel(never, -v_infinity(), v_ldexp(b, s.unit));
 }
 
-FN vm mesh_box_open(vf enter, vf leave, vf limit)
+/* The end of the window, and then the best hit so far. */
+typedef struct mesh_bound {
+    real t;
+    int triangle;
+} mesh_bound;
+
+/* Boxes of triangles from `least` on that are entered in time for something better: not behind the start, and their entry
+ * not after the bound, by time and then by index. */
+FN vm mesh_box_open(vf enter, vf leave, vi least, mesh_bound until)
 {
-    return v_and(v_le(enter, limit), v_le(v_f(R(0.0)), leave));
+    const vf from = v_max(enter, v_f(R(0.0)));
+    const vm early =
+        v_or(v_lt(from, v_f(until.t)), v_and(v_eq(from, v_f(until.t)), v_not(vi_gt(least, v_i(until.triangle)))));
+    return v_and(early, v_le(v_f(R(0.0)), leave));
 }
 
 /* Best hit per lane. */
@@ -101,9 +112,14 @@ FN v3 mesh_corner(G const mesh_leaf *leaf, int corner, int lane)
                  v_load(leaf->p[3 * corner + 2] + lane));
 }
 
-/* LANES triangles of a leaf against one query. */
-FN void mesh_leaf_lanes(G const mesh_leaf *leaf, int lane, sweep_in in, mesh_slabs s, real scale, vf limit,
-                        mesh_best *best)
+FN vi mesh_load_int(G const int *from)
+{
+    return v_bits(v_load((G const real *)from));
+}
+
+/* LANES triangles of a leaf against one query. Returns if one of them is better than the lane's best. */
+FN int mesh_leaf_lanes(G const mesh_leaf *leaf, int lane, sweep_in in, mesh_slabs s, real scale, vf limit,
+                       mesh_bound until, mesh_best *best)
 {
     in.p0 = mesh_corner(leaf, 0, lane);
     in.p1 = mesh_corner(leaf, 1, lane);
@@ -111,19 +127,20 @@ FN void mesh_leaf_lanes(G const mesh_leaf *leaf, int lane, sweep_in in, mesh_sla
     vf enter, leave;
     mesh_box(s, v3_mul(mesh_min3(in.p0, in.p1, in.p2), v_f(scale)), v3_mul(mesh_max3(in.p0, in.p1, in.p2), v_f(scale)),
              &enter, &leave);
-    const vm open = mesh_box_open(enter, leave, v_min(limit, best->t));
+    const vi triangle = mesh_load_int(leaf->triangle + lane);
+    const vm open = mesh_box_open(enter, leave, triangle, until);
     if (!v_any(open))
-        return;
-    const sweep_out a = sweep(in, SWEEP_TIMES, 0);
+        return 0;
+    const sweep_out a = sweep_ahead_of(in, open);
     const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
     const vm hits = v_and(open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
     const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), a.t_first), enter));
-    const vi triangle = v_bits(v_load((G const real *)(leaf->triangle + lane)));
     const vm sooner = v_or(v_lt(t, best->t), v_and(v_eq(t, best->t), vi_gt(best->triangle, triangle)));
     const vm better = v_and(v_and(hits, v_le(t, limit)), sooner);
     best->t = v_sel(better, t, best->t);
     best->triangle = vi_sel(better, triangle, best->triangle);
     best->state = vi_sel(better, a.state, best->state);
+    return v_any(better);
 }
 
 FN int mesh_int(real bits)
@@ -160,12 +177,17 @@ FN mesh_hit mesh_reduce(mesh_best best)
 }
 
 typedef struct mesh_open {
-    real enter;
+    mesh_bound from; /* nothing in it is earlier */
     int child;
 } mesh_open;
 
-/* Push the children that are entered in time, nearest on top. */
-FN int mesh_push(G const mesh_node *node, mesh_slabs s, real limit, mesh_open *stack, int top)
+FN int mesh_is_after(mesh_bound a, mesh_bound b)
+{
+    return a.t > b.t || (a.t == b.t && a.triangle > b.triangle);
+}
+
+/* Push the children that are entered in time, the first by time and index on top. */
+FN int mesh_push(G const mesh_node *node, mesh_slabs s, mesh_bound until, mesh_open *stack, int top)
 {
     const int bottom = top;
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
@@ -173,20 +195,20 @@ FN int mesh_push(G const mesh_node *node, mesh_slabs s, real limit, mesh_open *s
         const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
         vf enter, leave;
         mesh_box(s, lo, hi, &enter, &leave);
-        const vm open = mesh_box_open(enter, leave, v_f(limit));
-        if (!v_any(open))
-            continue;
-        real enters[LANES], opens[LANES];
-        v_store(enters, enter);
-        v_store(opens, v_sel(open, v_f(R(1.0)), v_f(R(0.0))));
-        for (int i = 0; i < LANES; i++) {
-            if (opens[i] == R(0.0) || node->child[lane + i] == 0) /* the root is no child: an empty slot */
-                continue;
+        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* the root is nobody's child */
+        const vm open = mesh_box_open(enter, leave, mesh_load_int(node->least + lane), until);
+        real enters[LANES];
+        v_store(enters, v_max(enter, v_f(R(0.0))));
+        for (u32 lanes = v_lanes(v_and(open, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
+            const int i = lane_first(lanes);
+            mesh_open next;
+            next.from.t = enters[i];
+            next.from.triangle = node->least[lane + i];
+            next.child = node->child[lane + i];
             int at = top++;
-            for (; at > bottom && stack[at - 1].enter < enters[i]; at--)
+            for (; at > bottom && mesh_is_after(next.from, stack[at - 1].from); at--)
                 stack[at] = stack[at - 1];
-            stack[at].enter = enters[i];
-            stack[at].child = node->child[lane + i];
+            stack[at] = next;
         }
     }
     return top;
@@ -204,7 +226,8 @@ typedef struct mesh_walk {
     mesh_slabs slabs;
     mesh_best best; /* none yet */
     mesh_hit none;
-    real limit, until; /* end of the window; nothing entered later can be better */
+    real limit; /* end of the window */
+    mesh_bound until;
     int top;
     mesh_open stack[MESH_STACK];
 } mesh_walk;
@@ -221,12 +244,14 @@ FN void mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
     w->slabs = mesh_slabs_of(w->in.center, w->in.radius, w->in.velocity, frame);
     /* A motionless sphere hits at time 0 or never. */
     w->limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
-    w->until = w->limit;
+    w->until.t = w->limit;
+    w->until.triangle = 0x7fffffff;
     w->best.t = v_infinity();
     w->best.triangle = v_i(0x7fffffff);
     w->best.state = v_i(STATE_MISS);
     w->top = w->none.state == STATE_INVALID ? 0 : 1;
-    w->stack[0].enter = -w->none.t;
+    w->stack[0].from.t = R(0.0);
+    w->stack[0].from.triangle = 0;
     w->stack[0].child = frame.root;
 }
 
@@ -235,7 +260,7 @@ FN int mesh_next_leaf(mesh_walk *w, G const mesh_node *nodes)
 {
     while (w->top > 0) {
         const mesh_open next = w->stack[--w->top];
-        if (next.enter > w->until)
+        if (mesh_is_after(next.from, w->until))
             continue;
         if (next.child < 0)
             return ~next.child;
@@ -246,8 +271,12 @@ FN int mesh_next_leaf(mesh_walk *w, G const mesh_node *nodes)
 
 FN void mesh_found(mesh_walk *w, mesh_best best)
 {
-    const real t = mesh_reduce(best).t;
-    w->until = t < w->until ? t : w->until;
+    const mesh_hit hit = mesh_reduce(best);
+    mesh_bound found;
+    found.t = hit.t;
+    found.triangle = hit.triangle;
+    if (mesh_is_after(w->until, found))
+        w->until = found;
 }
 
 FN mesh_hit mesh_end(const mesh_walk *w, mesh_best best)
@@ -262,9 +291,11 @@ FN mesh_hit mesh_first_hit(mesh_frame frame, G const mesh_node *nodes, G const m
     mesh_begin(&w, frame, q);
     mesh_best best = w.best;
     for (int leaf = mesh_next_leaf(&w, nodes); leaf >= 0; leaf = mesh_next_leaf(&w, nodes)) {
+        int better = 0;
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
-            mesh_leaf_lanes(leaves + leaf, lane, w.in, w.slabs, frame.scale, v_f(w.limit), &best);
-        mesh_found(&w, best);
+            better |= mesh_leaf_lanes(leaves + leaf, lane, w.in, w.slabs, frame.scale, v_f(w.limit), w.until, &best);
+        if (better)
+            mesh_found(&w, best);
     }
     return mesh_end(&w, best);
 }

@@ -26,8 +26,8 @@ typedef struct mesh_exact_best {
     vf doubt;
 } mesh_exact_best;
 
-FN void mesh_exact_lanes(G const mesh_leaf *leaf, int lane, const mesh_query *query, sweep_in in, mesh_slabs s,
-                         real scale, vf limit, mesh_exact_best *best)
+FN int mesh_exact_lanes(G const mesh_leaf *leaf, int lane, const mesh_query *query, sweep_in in, mesh_slabs s,
+                        real scale, vf limit, mesh_bound until, mesh_exact_best *best)
 {
     const vf zero = v_f(R(0.0));
     in.p0 = mesh_corner(leaf, 0, lane);
@@ -36,9 +36,10 @@ FN void mesh_exact_lanes(G const mesh_leaf *leaf, int lane, const mesh_query *qu
     vf enter, leave;
     mesh_box(s, v3_mul(mesh_min3(in.p0, in.p1, in.p2), v_f(scale)), v3_mul(mesh_max3(in.p0, in.p1, in.p2), v_f(scale)),
              &enter, &leave);
-    const vm near = mesh_box_open(enter, leave, v_min(limit, best->hit.t));
+    const vi triangle = mesh_load_int(leaf->triangle + lane);
+    const vm near = mesh_box_open(enter, leave, triangle, until);
     if (!v_any(near))
-        return;
+        return 0;
     sweep_exact x;
     residual_pair q[PARTS];
     sweep_guess_features(in, SWEEP_TIMES, 0, &x);
@@ -52,7 +53,6 @@ FN void mesh_exact_lanes(G const mesh_leaf *leaf, int lane, const mesh_query *qu
     const vm at_end = v_and(v_eq(t, limit), v_and(v_finite(limit), v_not(begins)));
     const vm sure = v_and(a.sure, v_not(at_end));
     const vm hits = v_and(v_and(near, sure), v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
-    const vi triangle = v_bits(v_load((G const real *)(leaf->triangle + lane)));
     const vm sooner = v_or(v_lt(t, best->hit.t), v_and(v_eq(t, best->hit.t), vi_gt(best->hit.triangle, triangle)));
     const vm better = v_and(v_and(hits, v_le(t, limit)), sooner);
     best->hit.t = v_sel(better, t, best->hit.t);
@@ -62,6 +62,7 @@ FN void mesh_exact_lanes(G const mesh_leaf *leaf, int lane, const mesh_query *qu
     /* Below infinity, which is no doubt at all: a hit may be beyond binary32 and its box too. */
     const vf from = v_min(v_max(enter, zero), v_from_bits(v_i(R_INFINITY_BITS - 1)));
     best->doubt = v_sel(open, v_min(from, best->doubt), best->doubt);
+    return v_any(better);
 }
 
 /* t is NaN if the query is left open. */
@@ -73,9 +74,12 @@ FN mesh_hit mesh_first_hit_exact(mesh_frame frame, G const mesh_node *nodes, G c
     best.hit = w.best;
     best.doubt = v_infinity();
     for (int leaf = mesh_next_leaf(&w, nodes); leaf >= 0; leaf = mesh_next_leaf(&w, nodes)) {
+        int better = 0;
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
-            mesh_exact_lanes(leaves + leaf, lane, &q, w.in, w.slabs, frame.scale, v_f(w.limit), &best);
-        mesh_found(&w, best.hit);
+            better |=
+                mesh_exact_lanes(leaves + leaf, lane, &q, w.in, w.slabs, frame.scale, v_f(w.limit), w.until, &best);
+        if (better)
+            mesh_found(&w, best.hit);
     }
     mesh_hit hit = mesh_end(&w, best.hit);
     if (v_any(v_and(v_lt(best.doubt, v_infinity()), v_le(best.doubt, v_f(hit.t))))) {

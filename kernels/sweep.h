@@ -183,4 +183,21 @@ FN sweep_out sweep(sweep_in in, int want, int moving)
     const sweep_view k = sweep_look(q.x, q.in.radius);
     return sweep_answer(in, q, k, sweep_solve(k, want), want, moving);
 }
+
+/* First time and state of triangles at rest, for a search: where a contact `matters` and has begun at time 0 the last time
+ * is asked for too, to tell what goes on from what is past; where it does not matter, one may be taken for the other. */
+FN sweep_out sweep_ahead_of(sweep_in in, vm matters)
+{
+    const sweep_query q = sweep_prepare(in, 0);
+    const sweep_view k = sweep_look(q.x, q.in.radius);
+    const sweep_span s = sweep_solve(k, SWEEP_FIRST);
+    const vm hit = v_lt(s.first.at, v_infinity());
+    const vf first = k.start + s.first.at * k.time_per_height;
+    const vm begun = v_and(v_and(hit, matters), v_lt(first, v_f(R(0.0))));
+    if (v_any(v_or(begun, vi_eq(q.x.speed, v_i(0)))))
+        return sweep(in, SWEEP_TIMES, 0);
+    sweep_out out = sweep_answer(in, q, k, s, SWEEP_FIRST, 0);
+    out.state = vi_sel(hit, sweep_state(first, v_infinity()), v_i(STATE_MISS));
+    return out;
+}
 #endif
