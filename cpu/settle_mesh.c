@@ -45,7 +45,7 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const float *query, int32_
     mesh_walk w;
     mesh_begin(&w, mesh->frame, q);
     mesh_best best = w.best;
-    for (int leaf = mesh_next_leaf(&w, mesh->nodes); leaf >= 0; leaf = mesh_next_leaf(&w, mesh->nodes)) {
+    for (int leaf = mesh_next_leaf(&w, mesh->nodes, mesh->leaves); leaf >= 0; leaf = mesh_next_leaf(&w, mesh->nodes, mesh->leaves)) {
         settle_leaf(mesh->leaves + leaf, &w, mesh->frame.scale, query, &best);
         mesh_found(&w, best);
     }

@@ -136,7 +136,7 @@ static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const vo
 
 static uint64_t settle_mesh(const void *user, const void *const *marks, uint64_t first, size_t count)
 {
-    return caromi_settle_mesh_batch(user, marks, first, count);
+    return caromi_settle_mesh_batch(user, marks, NULL, first, count);
 }
 
 carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t *done, carom_stats *stats,

@@ -118,9 +118,9 @@ typedef struct caromi_mesh_batch {
 
 /* Settle in integers what the exact kernels have left open among queries [first, first + count), which lie in the
  * batch's arrays: those whose time is NaN, and contacts whose point is. marks: times, triangles and the points' x.
- * Returns how many. */
-uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, uint64_t first,
-                                  size_t count);
+ * rows: of each query, if they are not in a row. Returns how many. */
+uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, const uint64_t *rows,
+                                  uint64_t first, size_t count);
 
 /* The device that a batch should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot be used, that
  * is said in the statistics of every batch that was meant for it. choice.c, as what follows. */

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* First hits on a mesh: argument checks, and the CPU's way through a batch, block by block. */
+/* First hits on a mesh: argument checks, and the CPU's way through a batch: a slice per task, its queries along a curve
+ * through the mesh, block by block. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "../cpu/exact.h"
 #include "cl.h"
+#include "order.h"
 
-enum { BLOCK = 256 };
+enum {
+    BLOCK = 256,
+    SLICE = 1 << 16,      /* queries that a task puts in order: the more, the more often they meet again */
+    LEAST_LEAVES = 1 << 9 /* a smaller mesh stays in cache whatever the order */
+};
 
 /* Everything a thread needs for one block of queries. */
 typedef struct mesh_block {
+    uint64_t row[BLOCK]; /* of the batch */
     float in[CAROMI_MESH_IN][BLOCK];
     float corners[9][BLOCK];
     float point[3][BLOCK], normal[3][BLOCK], t[BLOCK];
@@ -22,7 +29,8 @@ typedef struct mesh_job {
     const carom_context *context;
     const caromi_mesh_batch *batch;
     mesh_block *blocks; /* one per thread */
-    uint64_t first;
+    uint64_t *keys;     /* [2 * slice] per thread; NULL: queries are taken as they come */
+    uint64_t first, slice;
     atomic_uint_fast64_t settled; /* queries, in integers */
 } mesh_job;
 
@@ -58,29 +66,29 @@ static void find_contacts(const mesh_job *job, mesh_block *b, size_t count)
         }
 }
 
-static void scatter_points(const carom_points_out *to, uint64_t first, float (*from)[BLOCK], size_t count)
+static void store_points(const carom_points_out *to, const mesh_block *b, const float (*from)[BLOCK], size_t count)
 {
     float *const bases[3] = {to->x, to->y, to->z};
-    for (int k = 0; k < 3; k++) {
-        const caromi_out_column column = {bases[k], to->stride};
-        caromi_scatter(&column, first, from[k], count, sizeof(float));
-    }
+    for (int k = 0; k < 3 && bases[k] != NULL; k++)
+        for (size_t i = 0; i < count; i++)
+            memcpy((char *)bases[k] + b->row[i] * to->stride, &from[k][i], sizeof(float));
 }
 
-static void store_block(const carom_mesh_hit_result *out, uint64_t first, mesh_block *b, size_t count)
+static void store_block(const carom_mesh_hit_result *out, const mesh_block *b, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        const uint64_t row = b->row[i];
         if (out->triangle)
-            out->triangle[first + i] = b->triangle[i];
+            out->triangle[row] = b->triangle[i];
         if (out->state)
-            out->state[first + i] = (uint8_t)b->state[i];
+            out->state[row] = (uint8_t)b->state[i];
         if (out->t)
-            out->t[first + i] = b->t[i];
+            out->t[row] = b->t[i];
         if (out->feature)
-            out->feature[first + i] = b->feature[i];
+            out->feature[row] = b->feature[i];
     }
-    scatter_points(&out->point, first, b->point, count);
-    scatter_points(&out->normal, first, b->normal, count);
+    store_points(&out->point, b, b->point, count);
+    store_points(&out->normal, b, b->normal, count);
 }
 
 /* Contact of a settled query, or of one whose contact the kernel has left open. */
@@ -106,8 +114,8 @@ static void settle_contact(const caromi_mesh_batch *batch, const float *query, i
         batch->out->feature[row] = (uint8_t)a.feature;
 }
 
-uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, uint64_t first,
-                                  size_t count)
+uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, const uint64_t *rows,
+                                  uint64_t first, size_t count)
 {
     const float *times = marks[0], *points = marks[2];
     const int32_t *triangles = marks[1];
@@ -116,46 +124,64 @@ uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *co
         const int open = isnan(times[i]);
         if (!open && !(batch->wants_contact && isnan(points[i])))
             continue;
+        const uint64_t row = rows != NULL ? rows[i] : first + i;
         float query[CAROMI_MESH_IN], t;
         int32_t triangle = triangles[i], state;
         for (int c = 0; c < CAROMI_MESH_IN; c++)
-            caromi_gather(&query[c], &batch->in[c], first + i, 1);
+            caromi_gather(&query[c], &batch->in[c], row, 1);
         if (open) {
             caromi_settle_mesh(&batch->mesh->view, query, &triangle, &state, &t);
             if (batch->out->triangle)
-                batch->out->triangle[first + i] = triangle;
+                batch->out->triangle[row] = triangle;
             if (batch->out->state)
-                batch->out->state[first + i] = (uint8_t)state;
+                batch->out->state[row] = (uint8_t)state;
             if (batch->out->t)
-                batch->out->t[first + i] = t;
+                batch->out->t[row] = t;
         }
         if (batch->wants_contact)
-            settle_contact(batch, query, triangle, first + i);
+            settle_contact(batch, query, triangle, row);
         settled++;
     }
     return settled;
 }
 
-static void run_block(void *user, uint64_t task, uint32_t thread)
+/* The queries of b->row. */
+static void run_block(mesh_job *job, mesh_block *b, size_t count)
 {
-    mesh_job *job = user;
     const caromi_mesh_batch *batch = job->batch;
-    const uint64_t first = job->first + task * BLOCK, left = batch->count - first;
-    const size_t count = left < BLOCK ? (size_t)left : BLOCK;
-    mesh_block *b = &job->blocks[thread];
     caromi_mesh_queries q = {{0}, b->triangle, b->state, b->t, count};
     for (int c = 0; c < CAROMI_MESH_IN; c++) {
-        caromi_gather(b->in[c], &batch->in[c], first, count);
+        const caromi_in_column *from = &batch->in[c];
+        for (size_t i = 0; i < count; i++)
+            memcpy(&b->in[c][i], (const char *)from->base + b->row[i] * from->stride, sizeof(float));
         q.in[c] = b->in[c];
     }
     const caromi_isa_table *isa = job->context->isa;
     (batch->exact ? isa->mesh_first_exact : isa->mesh_first)(&batch->mesh->view, &q);
     if (batch->wants_contact)
         find_contacts(job, b, count);
-    store_block(batch->out, first, b, count);
+    store_block(batch->out, b, count);
     if (batch->exact) {
         const void *const marks[] = {b->t, b->triangle, b->point[0]};
-        atomic_fetch_add(&job->settled, caromi_settle_mesh_batch(batch, marks, first, count));
+        atomic_fetch_add(&job->settled, caromi_settle_mesh_batch(batch, marks, b->row, 0, count));
+    }
+}
+
+static void run_slice(void *user, uint64_t task, uint32_t thread)
+{
+    mesh_job *job = user;
+    const uint64_t first = job->first + task * job->slice, left = job->batch->count - first;
+    const uint32_t count = (uint32_t)(left < job->slice ? left : job->slice);
+    const uint64_t *order = NULL;
+    mesh_block *b = &job->blocks[thread];
+    if (job->keys != NULL)
+        order = caromi_order(&job->batch->mesh->info, job->batch->in, first, count,
+                             job->keys + (uint64_t)thread * 2 * job->slice);
+    for (uint32_t from = 0; from < count; from += BLOCK) {
+        const size_t n = count - from < BLOCK ? count - from : BLOCK;
+        for (uint32_t i = 0; i < n; i++)
+            b->row[i] = first + (order != NULL ? (uint32_t)order[from + i] : from + i);
+        run_block(job, b, n);
     }
 }
 
@@ -164,12 +190,19 @@ carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uin
 {
     const caromi_mesh_batch *batch = mesh_batch;
     const uint32_t threads = caromi_pool_threads(c->pool);
-    mesh_job job = {c, batch, caromi_alloc(c, threads, sizeof(mesh_block)), first, 0};
+    const uint64_t count = batch->count - first, share = (count / threads / 4 + BLOCK - 1) / BLOCK * BLOCK;
+    mesh_job job = {.context = c, .batch = batch, .first = first};
+    job.slice = share < BLOCK ? BLOCK : share < SLICE ? share : SLICE;
+    job.blocks = caromi_alloc(c, threads, sizeof(mesh_block));
     if (job.blocks == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                            threads, sizeof(mesh_block));
-    caromi_parallel(c->pool, (batch->count - first + BLOCK - 1) / BLOCK, run_block, &job);
+    /* Without memory for it there is no order, and no other answer. */
+    if (job.slice > BLOCK && batch->mesh->leaf_count >= LEAST_LEAVES)
+        job.keys = caromi_alloc(c, threads * job.slice, 2 * sizeof *job.keys);
+    caromi_parallel(c->pool, (count + job.slice - 1) / job.slice, run_slice, &job);
     stats->by_integers += job.settled;
+    caromi_free(c, job.keys);
     caromi_free(c, job.blocks);
     return CAROM_OK;
 }
@@ -220,7 +253,9 @@ static carom_status answer_empty(const carom_context *c, const void *mesh_batch,
             b.state[i] = valid ? CAROM_MISS : CAROM_INVALID;
             b.t[i] = INFINITY;
         }
-        store_block(batch->out, first, &b, count);
+        for (size_t i = 0; i < count; i++)
+            b.row[i] = first + i;
+        store_block(batch->out, &b, count);
     }
     return CAROM_OK;
 }

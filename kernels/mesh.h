@@ -256,14 +256,21 @@ FN void mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
 }
 
 /* The next leaf that may hold something better; -1 if there is none. */
-FN int mesh_next_leaf(mesh_walk *w, G const mesh_node *nodes)
+FN int mesh_next_leaf(mesh_walk *w, G const mesh_node *nodes, G const mesh_leaf *leaves)
 {
     while (w->top > 0) {
         const mesh_open next = w->stack[--w->top];
         if (mesh_is_after(next.from, w->until))
             continue;
-        if (next.child < 0)
+        if (next.child < 0) {
+            if (w->top > 0) {
+                const int c = w->stack[w->top - 1].child;
+                const char *at = c < 0 ? (const char *)(leaves + ~c) : (const char *)(nodes + c);
+                for (int i = 0; i < 10; i++)
+                    v_prefetch(at, 64 * i);
+            }
             return ~next.child;
+        }
         w->top = mesh_push(nodes + next.child, w->slabs, w->until, w->stack, w->top);
     }
     return -1;
@@ -290,7 +297,7 @@ FN mesh_hit mesh_first_hit(mesh_frame frame, G const mesh_node *nodes, G const m
     mesh_walk w;
     mesh_begin(&w, frame, q);
     mesh_best best = w.best;
-    for (int leaf = mesh_next_leaf(&w, nodes); leaf >= 0; leaf = mesh_next_leaf(&w, nodes)) {
+    for (int leaf = mesh_next_leaf(&w, nodes, leaves); leaf >= 0; leaf = mesh_next_leaf(&w, nodes, leaves)) {
         int better = 0;
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
             better |= mesh_leaf_lanes(leaves + leaf, lane, w.in, w.slabs, frame.scale, v_f(w.limit), w.until, &best);

@@ -73,7 +73,7 @@ FN mesh_hit mesh_first_hit_exact(mesh_frame frame, G const mesh_node *nodes, G c
     mesh_exact_best best;
     best.hit = w.best;
     best.doubt = v_infinity();
-    for (int leaf = mesh_next_leaf(&w, nodes); leaf >= 0; leaf = mesh_next_leaf(&w, nodes)) {
+    for (int leaf = mesh_next_leaf(&w, nodes, leaves); leaf >= 0; leaf = mesh_next_leaf(&w, nodes, leaves)) {
         int better = 0;
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
             better |=
