@@ -291,6 +291,14 @@ static double spheres_scale(const queries *q, size_t i)
     return scale;
 }
 
+/* a - b, and what its rounding lost: two spheres may drift apart by 2^-66 of their ways. */
+static double difference(double a, double b, double *lost)
+{
+    double d = a - b, rest = a - d;
+    *lost = (a - (d + rest)) + (rest - b);
+    return d;
+}
+
 /* Distance of the centres at u equals the sum of the radii. */
 static void judge_sphere_contact(const queries *q, const answers *a, size_t i, int field, tally *t)
 {
@@ -299,7 +307,10 @@ static void judge_sphere_contact(const queries *q, const answers *a, size_t i, i
     queries_get_spheres(q, i, &c);
     vec d, move;
     for (int k = 0; k < 3; k++) {
-        move[k] = ((double)c.a1[k] - (double)c.a0[k]) - ((double)c.b1[k] - (double)c.b0[k]);
+        double lost[3], move_a = difference((double)c.a1[k], (double)c.a0[k], &lost[0]);
+        double move_b = difference((double)c.b1[k], (double)c.b0[k], &lost[1]);
+        move[k] = difference(move_a, move_b, &lost[2]);
+        move[k] += lost[0] - lost[1] + lost[2];
         d[k] = (double)c.a0[k] - (double)c.b0[k] + u * move[k];
     }
     if (!isfinite(u) || largest(0.0, move) <= 0.0)
