@@ -13,7 +13,7 @@
 /* Share of the largest coordinate or radius within which a decision may go either way. */
 #define MARGIN 5e-7
 /* Units of 2^-24 of the largest number involved by which a contact may miss. Measured over 80000 pairs a family: 15 for
- * times, 16 for points, 10 for features; the rest is room for another order of operations. */
+ * times, 29 for points and features; the rest is room for another order of operations. */
 #define RESIDUAL 64.0
 enum { PAIRS = 8000, SEED = 7 };
 
