@@ -7,30 +7,31 @@
 #include "suite.h"
 
 enum { MILLION = 1000000, FEW = 1 << 17, FAMILY = 200000 };
-#define PAIRS(name, what, question, family)                                \
-    {                                                                      \
-        name, what, TYPE_PAIRS, MILLION, FEW, question, family, 0, 0, 0, 0 \
+#define PAIRS(name, what, question, family, peers)                                \
+    {                                                                             \
+        name, what, TYPE_PAIRS, MILLION, FEW, question, family, 0, 0, 0, peers, 0 \
     }
 /* A few pairs again and again, from cache. */
-#define CACHED_PAIRS(name, question)                                                                            \
-    {                                                                                                           \
-        name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, question, "random", 0, 0, 0, 0 \
+#define CACHED_PAIRS(name, question)                                                                          \
+    {                                                                                                         \
+        name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, question, "random", 0, 0, 0, \
+            PEERS_NEVER, 0                                                                                    \
     }
-#define TORUS_70K 250, 140, 0
-#define TORUS_1M 1000, 500, 0
-#define FROM_FILE 0, 0, 0
+#define TORUS_70K 250, 140
+#define TORUS_1M 1000, 500
+#define FROM_FILE 0, 0
 
 static const suite_scene scenes[] = {
-    PAIRS("sweep-first-random", "first time", QUESTION_FIRST, "random"),
-    PAIRS("sweep-times-random", "both times and the state", QUESTION_TIMES, "random"),
-    PAIRS("sweep-full-random", "times, points, features", QUESTION_FULL, "random"),
-    PAIRS("sweep-times-near", "starts close to the triangle", QUESTION_TIMES, "near"),
-    PAIRS("sweep-times-far", "starts 1000 triangles away", QUESTION_TIMES, "far-1e3"),
-    PAIRS("sweep-times-grazing", "lines that all but miss", QUESTION_TIMES, "grazing"),
-    PAIRS("sweep-times-overlapping", "starts in contact, mostly", QUESTION_TIMES, "overlapping"),
-    PAIRS("overlap-random", "yes or no", QUESTION_OVERLAP, "random"),
-    PAIRS("overlap-axes-random", "and the mask of separating axes", QUESTION_AXES, "random"),
-    PAIRS("spheres-random", "sphere against sphere", QUESTION_SPHERES, "random"),
+    PAIRS("sweep-first-random", "first time", QUESTION_FIRST, "random", PEERS_QUICK),
+    PAIRS("sweep-times-random", "both times and the state", QUESTION_TIMES, "random", PEERS_FULL),
+    PAIRS("sweep-full-random", "times, points, features", QUESTION_FULL, "random", PEERS_NEVER),
+    PAIRS("sweep-times-near", "starts close to the triangle", QUESTION_TIMES, "near", PEERS_FULL),
+    PAIRS("sweep-times-far", "starts 1000 triangles away", QUESTION_TIMES, "far-1e3", PEERS_FULL),
+    PAIRS("sweep-times-grazing", "lines that all but miss", QUESTION_TIMES, "grazing", PEERS_FULL),
+    PAIRS("sweep-times-overlapping", "starts in contact, mostly", QUESTION_TIMES, "overlapping", PEERS_FULL),
+    PAIRS("overlap-random", "yes or no", QUESTION_OVERLAP, "random", PEERS_QUICK),
+    PAIRS("overlap-axes-random", "and the mask of separating axes", QUESTION_AXES, "random", PEERS_NEVER),
+    PAIRS("spheres-random", "sphere against sphere", QUESTION_SPHERES, "random", PEERS_NEVER),
     CACHED_PAIRS("sweep-first-cached", QUESTION_FIRST),
     CACHED_PAIRS("sweep-times-cached", QUESTION_TIMES),
     CACHED_PAIRS("sweep-full-cached", QUESTION_FULL),
@@ -38,26 +39,29 @@ static const suite_scene scenes[] = {
     CACHED_PAIRS("overlap-axes-cached", QUESTION_AXES),
     CACHED_PAIRS("spheres-cached", QUESTION_SPHERES),
     {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_NEAR,
-     TORUS_70K},
+     TORUS_70K, PEERS_QUICK, 0},
     {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_BOX,
-     TORUS_70K},
-    {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_LONG, TORUS_70K},
+     TORUS_70K, PEERS_FULL, 0},
+    {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_LONG, TORUS_70K,
+     PEERS_FULL, 0},
     {"mesh-still-70k", "which spheres next to the surface touch it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_STILL,
-     TORUS_70K},
+     TORUS_70K, PEERS_QUICK, 0},
     {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, 20000, 0, 0, NULL, SPHERES_NEAR,
-     TORUS_1M},
+     TORUS_1M, PEERS_FULL, 0},
     {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, 20000, 0, 0, NULL, SPHERES_BOX,
-     TORUS_1M},
-    {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, 20000, 0, 0, NULL, SPHERES_LONG, TORUS_1M},
+     TORUS_1M, PEERS_FULL, 0},
+    {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, 20000, 0, 0, NULL, SPHERES_LONG, TORUS_1M,
+     PEERS_FULL, 0},
     {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
-     SPHERES_NEAR, FROM_FILE},
+     SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0},
     {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
-     SPHERES_BOX, FROM_FILE},
+     SPHERES_BOX, FROM_FILE, PEERS_FULL, 0},
     {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, 0, NULL, SPHERES_LONG,
-     FROM_FILE},
-    {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K},
-    {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M},
-    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, 0, NULL, 0, FROM_FILE},
+     FROM_FILE, PEERS_FULL, 0},
+    {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K, PEERS_QUICK, 0},
+    {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M, PEERS_FULL, 0},
+    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, 0, NULL, 0, FROM_FILE, PEERS_FULL,
+     0},
 };
 enum { LISTED = sizeof scenes / sizeof scenes[0] };
 

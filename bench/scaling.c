@@ -17,7 +17,7 @@ typedef struct builds {
     int count;
 } builds;
 
-/* Each in a context of its own; the time of the first is a row, for later. */
+/* Each in a context of its own; the time of the first is a row, for later, if somebody wants it. */
 static void make_meshes(scaling *s, const mesh_scene *shape, carom_mesh **meshes, builds *built)
 {
     for (int i = 0; i < s->count; i++) {
@@ -26,7 +26,7 @@ static void make_meshes(scaling *s, const mesh_scene *shape, carom_mesh **meshes
         side->mesh.shape = shape;
         meshes[i] = side->stopped ? NULL : mesh_ask_create(&side->mesh);
         const double seconds = measure_now() - start;
-        if (i > 0 || side->stopped || !strcmp(side->who->backend, "opencl")) /* the CPU builds */
+        if (i > 0 || built == NULL || side->stopped || !strcmp(side->who->backend, "opencl")) /* the CPU builds */
             continue;
         bench_row *row = &built->rows[built->count++];
         *row = side->row;
@@ -49,6 +49,14 @@ static void tell_builds(scaling *s, const builds *built)
         s->listener->row(s->listener->user, &built->rows[i]);
 }
 
+/* Sizes are the sides' own. */
+static void place_threads(scaling *s, double queries)
+{
+    for (int i = 0; i < s->count; i++)
+        scaling_place(s, &s->sides[i], s->sides[i].who->threads, queries);
+}
+
+/* A point over triangles; over threads, if nobody wants the builds. */
 static void measure_mesh(scaling *s, int sides, size_t queries, builds *built)
 {
     mesh_scene shape = mesh_scene_make(2 * sides, sides);
@@ -59,7 +67,10 @@ static void measure_mesh(scaling *s, int sides, size_t queries, builds *built)
     for (int i = 0; i < s->count; i++)
         s->sides[i].mesh =
             (mesh_ask){.subject = s->sides[i].who, .spheres = &spheres, .out = &out, .accuracy = s->accuracy};
-    scaling_point(s, (double)shape.triangle_count, (double)queries);
+    if (built != NULL)
+        scaling_point(s, (double)shape.triangle_count, (double)queries);
+    else
+        place_threads(s, (double)queries);
     make_meshes(s, &shape, meshes, built);
     for (int i = 0; i < s->count; i++)
         s->sides[i].mesh.mesh = meshes[i];
@@ -112,15 +123,6 @@ static void tell_speed_up(const scaling *s)
         scaling_finding(s, "%s", text);
 }
 
-/* Sizes are the sides' own. */
-static void measure_threads(scaling *s, double queries)
-{
-    for (int i = 0; i < s->count; i++)
-        scaling_place(s, &s->sides[i], s->sides[i].who->threads, queries);
-    scaling_measure(s);
-    tell_speed_up(s);
-}
-
 static void threads_on_pairs(scaling *s)
 {
     const size_t count = s->settings->quick ? 1 << 17 : 1000000;
@@ -129,33 +131,18 @@ static void threads_on_pairs(scaling *s)
 
     scaling_begin(s, "scaling-threads", "sweep: both times and the state");
     scaling_ask_pairs(s, &in, &out);
-    measure_threads(s, (double)count);
+    place_threads(s, (double)count);
+    scaling_measure(s);
+    tell_speed_up(s);
     answers_free(&out);
     scene_free(&in);
 }
 
 static void threads_on_mesh(scaling *s)
 {
-    const size_t queries = s->settings->quick ? 4000 : 50000;
-    const int sides = s->settings->quick ? 50 : 158;
-    mesh_scene shape = mesh_scene_make(2 * sides, sides);
-    columns spheres = spheres_make(&shape, SPHERES_NEAR, queries);
-    hits out = hits_alloc(queries);
-    carom_mesh *meshes[SUBJECTS_MAX];
-
     scaling_begin(s, "scaling-threads-mesh", "first hit: from next to the surface, short ways");
-    for (int i = 0; i < s->count; i++) {
-        mesh_ask *mesh = &s->sides[i].mesh;
-        *mesh = (mesh_ask){
-            .subject = s->sides[i].who, .shape = &shape, .spheres = &spheres, .out = &out, .accuracy = s->accuracy};
-        mesh->mesh = meshes[i] = mesh_ask_create(mesh);
-    }
-    measure_threads(s, (double)queries);
-    for (int i = 0; i < s->count; i++)
-        carom_mesh_destroy(meshes[i]);
-    hits_free(&out);
-    columns_free(&spheres);
-    mesh_scene_free(&shape);
+    measure_mesh(s, s->settings->quick ? 50 : 158, s->settings->quick ? 4000 : 50000, NULL);
+    tell_speed_up(s);
 }
 
 /* Every number of threads up to four, then by half more, and all. */

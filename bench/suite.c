@@ -213,21 +213,11 @@ float suite_window(const suite_scene *scene)
     return !strcmp(scene->family, "far-1e3") ? 2048.0f : 16.0f;
 }
 
-/* Peers are measured where their answer would be read; in a quick run in one scene of each kind, unless it is asked for
- * by name. */
 static int has_peers(const suite *u, const suite_scene *scene)
 {
-    static const char *const quick[] = {"sweep-first-random", "overlap-random", "mesh-near-70k",
-                                        "mesh-still-70k",     "build-70k",      "mesh-near-file"};
-    int listed = !u->settings->quick || u->settings->scenes != NULL;
+    const int quick = u->settings->quick && u->settings->scenes == NULL;
 
-    for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++)
-        listed |= !strcmp(scene->name, quick[i]);
-    if (scene->type == TYPE_PAIRS &&
-        (scene->count <= CACHED || question_shapes[scene->question].scene == SCENE_SPHERES))
-        return 0;
-    return listed && scene->question != QUESTION_FULL && scene->question != QUESTION_AXES &&
-           (u->settings->accuracies & 1);
+    return (u->settings->accuracies & 1) && scene->peers >= (quick ? PEERS_QUICK : PEERS_FULL);
 }
 
 /* The reference looks at every triangle. */

@@ -11,6 +11,9 @@
 #include "verdict.h"
 
 typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD } scene_type;
+/* Peers are measured where their answer would be read; in a quick run in one scene of each kind, unless it is asked for
+ * by name. */
+typedef enum scene_peers { PEERS_NEVER, PEERS_FULL, PEERS_QUICK } scene_peers;
 
 typedef struct suite_scene {
     char name[BENCH_NAME];
@@ -21,6 +24,7 @@ typedef struct suite_scene {
     const char *family;
     sphere_kind spheres; /* meshes: a torus of 2 * rings * sides triangles, or 0 and 0: the user's own */
     int rings, sides;
+    scene_peers peers;
     int asked; /* only measured if --scene says so */
 } suite_scene;
 

