@@ -7,8 +7,9 @@
 #include "mesh.h"
 
 /* A triangle of a leaf, exactly. */
-static void settle_triangle(const mesh_leaf *leaf, int lane, const mesh_walk *w, const float *query, mesh_best *best)
+static void settle_triangle(const mesh_leaf *leaf, int lane, mesh_walk *w, const float *query)
 {
+    mesh_best *best = &w->best;
     float in[IN_SWEEP_MOVING] = {0};
     caromi_exact_sweep a;
     memcpy(in, query, IN_P0X * sizeof *in);
@@ -26,7 +27,7 @@ static void settle_triangle(const mesh_leaf *leaf, int lane, const mesh_walk *w,
     best->state = a.state;
 }
 
-static void settle_leaf(const mesh_leaf *leaf, const mesh_walk *w, float scale, const float *query, mesh_best *best)
+static void settle_leaf(const mesh_leaf *leaf, mesh_walk *w, float scale, const float *query)
 {
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const v3 p0 = mesh_corner(leaf, 0, lane), p1 = mesh_corner(leaf, 1, lane), p2 = mesh_corner(leaf, 2, lane);
@@ -35,7 +36,7 @@ static void settle_leaf(const mesh_leaf *leaf, const mesh_walk *w, float scale, 
             continue;
         mesh_box(w->slabs, v3_mul(mesh_min3(p0, p1, p2), scale), v3_mul(mesh_max3(p0, p1, p2), scale), &enter, &leave);
         if (mesh_box_open(enter, leave, leaf->triangle[lane], w->until))
-            settle_triangle(leaf, lane, w, query, best);
+            settle_triangle(leaf, lane, w, query);
     }
 }
 
@@ -43,13 +44,16 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const float *query, int32_
 {
     const mesh_query q = {query[0], query[1], query[2], query[3], query[4], query[5], query[6], query[7]};
     mesh_walk w;
-    mesh_begin(&w, mesh->frame, q);
-    mesh_best best = w.best;
-    for (int leaf = mesh_next_leaf(&w, mesh->nodes, mesh->leaves); leaf >= 0; leaf = mesh_next_leaf(&w, mesh->nodes, mesh->leaves)) {
-        settle_leaf(mesh->leaves + leaf, &w, mesh->frame.scale, query, &best);
-        mesh_found(&w, best);
+    int left = mesh_begin(&w, mesh->frame, q);
+    for (; left; left = mesh_advance(&w)) {
+        if (w.next >= 0) {
+            mesh_visit(&w, mesh->frame, mesh->nodes, mesh->leaves);
+        } else {
+            settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query);
+            mesh_found(&w);
+        }
     }
-    const mesh_hit hit = mesh_end(&w, best);
+    const mesh_hit hit = mesh_end(&w);
     *triangle = hit.triangle;
     *state = hit.state;
     *t = hit.t;

@@ -91,7 +91,28 @@ static void store_block(const carom_mesh_hit_result *out, const mesh_block *b, s
     store_points(&out->normal, b, b->normal, count);
 }
 
-/* Contact of a settled query, or of one whose contact the kernel has left open. */
+/* Contact of a query with its triangle. The kernel is asked first, even if the search was settled in integers: who gives
+ * a point its last bit must not depend on the tree. */
+static void contact_of(const float *in, caromi_exact_contact *a)
+{
+    int chosen;
+    const caromi_isa_table *one = caromi_isa_select(CAROM_ISA_SCALAR, &chosen);
+    const float *columns[COLUMNS_MAX];
+    void *out[COLUMNS_MAX];
+    uint8_t feature;
+    for (int c = 0; c < IN_SWEEP_RESTING; c++)
+        columns[c] = in + c;
+    for (int k = 0; k < 3; k++) {
+        out[OUT_POINT_X + k] = &a->point[k];
+        out[OUT_NORMAL_X + k] = &a->normal[k];
+    }
+    out[OUT_FEATURE] = &feature;
+    one->pairs[CAROMI_PAIR_contact_exact](columns, out, 1, 0);
+    a->feature = feature;
+    if (isnan(a->point[0]))
+        caromi_exact_contact_of(in, a);
+}
+
 static void settle_contact(const caromi_mesh_batch *batch, const float *query, int32_t triangle, uint64_t row)
 {
     caromi_exact_contact a;
@@ -101,7 +122,7 @@ static void settle_contact(const caromi_mesh_batch *batch, const float *query, i
         memcpy(in, query, IN_P0X * sizeof *in);
         for (int k = 0; k < 9; k++)
             in[IN_P0X + k] = caromi_corner(batch->mesh, (uint32_t)triangle, k / 3)[k % 3];
-        caromi_exact_contact_of(in, &a);
+        contact_of(in, &a);
     }
     const carom_points_out *const to[2] = {&batch->out->point, &batch->out->normal};
     const float *const from[2] = {a.point, a.normal};

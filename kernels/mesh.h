@@ -224,16 +224,33 @@ FN vm mesh_query_valid(mesh_query q)
 typedef struct mesh_walk {
     sweep_in in;
     mesh_slabs slabs;
-    mesh_best best; /* none yet */
+    mesh_best best;
+    vf doubt; /* exact mode: the earliest that a triangle left open might come */
+    mesh_query query;
     mesh_hit none;
     real limit; /* end of the window */
     mesh_bound until;
+    int next; /* what is visited next: a node, or ~leaf */
     int top;
     mesh_open stack[MESH_STACK];
 } mesh_walk;
 
-FN void mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
+/* Take what is next from the stack; 0 if nothing there can be better. */
+FN int mesh_advance(mesh_walk *w)
 {
+    while (w->top > 0) {
+        const mesh_open next = w->stack[--w->top];
+        w->next = next.child;
+        if (!mesh_is_after(next.from, w->until))
+            return 1;
+    }
+    return 0;
+}
+
+/* 0 if the query is answered already. */
+FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
+{
+    w->query = q;
     w->none.triangle = -1;
     w->none.state = v_any(mesh_query_valid(q)) ? STATE_MISS : STATE_INVALID;
     w->none.t = R(1.0) / R(0.0);
@@ -246,39 +263,17 @@ FN void mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
     w->limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
     w->until.t = w->limit;
     w->until.triangle = 0x7fffffff;
-    w->best.t = v_infinity();
+    w->best.t = w->doubt = v_infinity();
     w->best.triangle = v_i(0x7fffffff);
     w->best.state = v_i(STATE_MISS);
-    w->top = w->none.state == STATE_INVALID ? 0 : 1;
-    w->stack[0].from.t = R(0.0);
-    w->stack[0].from.triangle = 0;
-    w->stack[0].child = frame.root;
+    w->next = frame.root;
+    w->top = 0;
+    return w->none.state != STATE_INVALID;
 }
 
-/* The next leaf that may hold something better; -1 if there is none. */
-FN int mesh_next_leaf(mesh_walk *w, G const mesh_node *nodes, G const mesh_leaf *leaves)
+FN void mesh_found(mesh_walk *w)
 {
-    while (w->top > 0) {
-        const mesh_open next = w->stack[--w->top];
-        if (mesh_is_after(next.from, w->until))
-            continue;
-        if (next.child < 0) {
-            if (w->top > 0) {
-                const int c = w->stack[w->top - 1].child;
-                const char *at = c < 0 ? (const char *)(leaves + ~c) : (const char *)(nodes + c);
-                for (int i = 0; i < 10; i++)
-                    v_prefetch(at, 64 * i);
-            }
-            return ~next.child;
-        }
-        w->top = mesh_push(nodes + next.child, w->slabs, w->until, w->stack, w->top);
-    }
-    return -1;
-}
-
-FN void mesh_found(mesh_walk *w, mesh_best best)
-{
-    const mesh_hit hit = mesh_reduce(best);
+    const mesh_hit hit = mesh_reduce(w->best);
     mesh_bound found;
     found.t = hit.t;
     found.triangle = hit.triangle;
@@ -286,24 +281,33 @@ FN void mesh_found(mesh_walk *w, mesh_best best)
         w->until = found;
 }
 
-FN mesh_hit mesh_end(const mesh_walk *w, mesh_best best)
+FN void mesh_visit(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves)
 {
-    const mesh_hit hit = mesh_reduce(best);
+    if (w->next >= 0) {
+        w->top = mesh_push(nodes + w->next, w->slabs, w->until, w->stack, w->top);
+        return;
+    }
+    int better = 0;
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
+        better |=
+            mesh_leaf_lanes(leaves + ~w->next, lane, w->in, w->slabs, frame.scale, v_f(w->limit), w->until, &w->best);
+    if (better)
+        mesh_found(w);
+}
+
+FN mesh_hit mesh_end(const mesh_walk *w)
+{
+    const mesh_hit hit = mesh_reduce(w->best);
     return hit.triangle == 0x7fffffff ? w->none : hit;
 }
 
 FN mesh_hit mesh_first_hit(mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, mesh_query q)
 {
     mesh_walk w;
-    mesh_begin(&w, frame, q);
-    mesh_best best = w.best;
-    for (int leaf = mesh_next_leaf(&w, nodes, leaves); leaf >= 0; leaf = mesh_next_leaf(&w, nodes, leaves)) {
-        int better = 0;
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
-            better |= mesh_leaf_lanes(leaves + leaf, lane, w.in, w.slabs, frame.scale, v_f(w.limit), w.until, &best);
-        if (better)
-            mesh_found(&w, best);
-    }
-    return mesh_end(&w, best);
+    if (mesh_begin(&w, frame, q))
+        do
+            mesh_visit(&w, frame, nodes, leaves);
+        while (mesh_advance(&w));
+    return mesh_end(&w);
 }
 #endif
