@@ -195,7 +195,7 @@ FN sweep_out sweep_ahead_of(sweep_in in, vm matters)
     const vf first = k.start + s.first.at * k.time_per_height;
     const vm begun = v_and(v_and(hit, matters), v_lt(first, v_f(R(0.0))));
     if (v_any(v_or(begun, vi_eq(q.x.speed, v_i(0)))))
-        return sweep(in, SWEEP_TIMES, 0);
+        return sweep_answer(in, q, k, sweep_solve(k, SWEEP_TIMES), SWEEP_TIMES, 0);
     sweep_out out = sweep_answer(in, q, k, s, SWEEP_FIRST, 0);
     out.state = vi_sel(hit, sweep_state(first, v_infinity()), v_i(STATE_MISS));
     return out;
