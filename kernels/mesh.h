@@ -117,32 +117,6 @@ FN vi mesh_load_int(G const int *from)
     return v_bits(v_load((G const real *)from));
 }
 
-/* LANES triangles of a leaf against one query. Returns if one of them is better than the lane's best. */
-FN int mesh_leaf_lanes(G const mesh_leaf *leaf, int lane, sweep_in in, mesh_slabs s, real scale, vf limit,
-                       mesh_bound until, mesh_best *best)
-{
-    in.p0 = mesh_corner(leaf, 0, lane);
-    in.p1 = mesh_corner(leaf, 1, lane);
-    in.p2 = mesh_corner(leaf, 2, lane);
-    vf enter, leave;
-    mesh_box(s, v3_mul(mesh_min3(in.p0, in.p1, in.p2), v_f(scale)), v3_mul(mesh_max3(in.p0, in.p1, in.p2), v_f(scale)),
-             &enter, &leave);
-    const vi triangle = mesh_load_int(leaf->triangle + lane);
-    const vm open = mesh_box_open(enter, leave, triangle, until);
-    if (!v_any(open))
-        return 0;
-    const sweep_out a = sweep_ahead_of(in, open);
-    const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
-    const vm hits = v_and(open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
-    const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), a.t_first), enter));
-    const vm sooner = v_or(v_lt(t, best->t), v_and(v_eq(t, best->t), vi_gt(best->triangle, triangle)));
-    const vm better = v_and(v_and(hits, v_le(t, limit)), sooner);
-    best->t = v_sel(better, t, best->t);
-    best->triangle = vi_sel(better, triangle, best->triangle);
-    best->state = vi_sel(better, a.state, best->state);
-    return v_any(better);
-}
-
 FN int mesh_int(real bits)
 {
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
@@ -223,6 +197,7 @@ FN vm mesh_query_valid(mesh_query q)
 /* One query on its way through the hierarchy. */
 typedef struct mesh_walk {
     sweep_in in;
+    sweep_heading heading;
     mesh_slabs slabs;
     mesh_best best;
     vf doubt; /* exact mode: the earliest that a triangle left open might come */
@@ -258,6 +233,7 @@ FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
     w->in.radius = v_f(q.radius);
     w->in.velocity = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
     w->in.w = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
+    w->heading = sweep_heading_of(w->in.velocity);
     w->slabs = mesh_slabs_of(w->in.center, w->in.radius, w->in.velocity, frame);
     /* A motionless sphere hits at time 0 or never. */
     w->limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
@@ -281,6 +257,33 @@ FN void mesh_found(mesh_walk *w)
         w->until = found;
 }
 
+/* LANES triangles of a leaf against one query. Returns if one of them is better than the lane's best. */
+FN int mesh_leaf_lanes(G const mesh_leaf *leaf, int lane, mesh_walk *w, real scale)
+{
+    mesh_best *best = &w->best;
+    sweep_in in = w->in;
+    in.p0 = mesh_corner(leaf, 0, lane);
+    in.p1 = mesh_corner(leaf, 1, lane);
+    in.p2 = mesh_corner(leaf, 2, lane);
+    vf enter, leave;
+    mesh_box(w->slabs, v3_mul(mesh_min3(in.p0, in.p1, in.p2), v_f(scale)), v3_mul(mesh_max3(in.p0, in.p1, in.p2), v_f(scale)),
+             &enter, &leave);
+    const vi triangle = mesh_load_int(leaf->triangle + lane);
+    const vm open = mesh_box_open(enter, leave, triangle, w->until);
+    if (!v_any(open))
+        return 0;
+    const sweep_out a = sweep_ahead_of(in, w->heading, open);
+    const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
+    const vm hits = v_and(open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
+    const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), a.t_first), enter));
+    const vm sooner = v_or(v_lt(t, best->t), v_and(v_eq(t, best->t), vi_gt(best->triangle, triangle)));
+    const vm better = v_and(v_and(hits, v_le(t, v_f(w->limit))), sooner);
+    best->t = v_sel(better, t, best->t);
+    best->triangle = vi_sel(better, triangle, best->triangle);
+    best->state = vi_sel(better, a.state, best->state);
+    return v_any(better);
+}
+
 FN void mesh_visit(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves)
 {
     if (w->next >= 0) {
@@ -289,8 +292,7 @@ FN void mesh_visit(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G c
     }
     int better = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
-        better |=
-            mesh_leaf_lanes(leaves + ~w->next, lane, w->in, w->slabs, frame.scale, v_f(w->limit), w->until, &w->best);
+        better |= mesh_leaf_lanes(leaves + ~w->next, lane, w, frame.scale);
     if (better)
         mesh_found(w);
 }

@@ -36,12 +36,13 @@ FN int mesh_exact_lanes(G const mesh_leaf *leaf, int lane, mesh_walk *w, real sc
     if (!v_any(near))
         return 0;
     sweep_exact x;
-    residual_pair q[PARTS];
-    sweep_guess_features(in, SWEEP_TIMES, 0, &x);
+    residual_pair pairs[PARTS];
+    const sweep_query q = sweep_prepare(in, 0);
+    sweep_guess_features(in, q, sweep_heading_after(&q, w->heading), SWEEP_TIMES, 0, &x);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE)
-        q[part / WIDE] = mesh_residual_pair(leaf, lane + part, &w->query, x.scale + part);
-    const sweep_ahead a = sweep_prove_ahead(q, &x);
+        pairs[part / WIDE] = mesh_residual_pair(leaf, lane + part, &w->query, x.scale + part);
+    const sweep_ahead a = sweep_prove_ahead(pairs, &x);
     const vm begins = vi_eq(a.state, v_i(STATE_OVERLAPPING));
     const vf t = v_sel(begins, zero, a.t_first);
     /* Whether a time that rounds to the end of the window is within it is not known here. */

@@ -180,16 +180,23 @@ FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_spa
 FN sweep_out sweep(sweep_in in, int want, int moving)
 {
     const sweep_query q = sweep_prepare(in, moving);
-    const sweep_view k = sweep_look(q.x, q.in.radius);
+    const sweep_view k = sweep_look(q.x, q.in.radius, sweep_heading_of(q.x.v));
     return sweep_answer(in, q, k, sweep_solve(k, want), want, moving);
+}
+
+/* The heading of the velocity that was given is that of the query, unless it had to be scaled. */
+FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
+{
+    const vm scaled = v_not(v_and(vi_eq(q->time, v_i(0)), v_eq(q->back, v_f(R(1.0)))));
+    return v_any(scaled) ? sweep_heading_of(q->x.v) : given;
 }
 
 /* First time and state of triangles at rest, for a search: where a contact `matters` and has begun at time 0 the last time
  * is asked for too, to tell what goes on from what is past; where it does not matter, one may be taken for the other. */
-FN sweep_out sweep_ahead_of(sweep_in in, vm matters)
+FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters)
 {
     const sweep_query q = sweep_prepare(in, 0);
-    const sweep_view k = sweep_look(q.x, q.in.radius);
+    const sweep_view k = sweep_look(q.x, q.in.radius, sweep_heading_after(&q, heading));
     const sweep_span s = sweep_solve(k, SWEEP_FIRST);
     const vm hit = v_lt(s.first.at, v_infinity());
     const vf first = k.start + s.first.at * k.time_per_height;

@@ -109,10 +109,9 @@ FN void sweep_guess_ends(sweep_exact *x, int from, int to)
 }
 
 /* Features and heights of both ends, of the first alone if it is all that is wanted. */
-FN void sweep_guess_features(sweep_in in, int want, int moving, sweep_exact *x)
+FN void sweep_guess_features(sweep_in in, sweep_query q, sweep_heading heading, int want, int moving, sweep_exact *x)
 {
-    const sweep_query q = sweep_prepare(in, moving);
-    const sweep_view k = sweep_look(q.x, q.in.radius);
+    const sweep_view k = sweep_look(q.x, q.in.radius, heading);
     const sweep_span s = sweep_solve(k, want);
     const sweep_pass pass = sweep_passing(k, &s);
     x->q = q;
@@ -140,7 +139,8 @@ FN void sweep_guess_features(sweep_in in, int want, int moving, sweep_exact *x)
 
 FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
 {
-    sweep_guess_features(in, want, moving, x);
+    const sweep_query q = sweep_prepare(in, moving);
+    sweep_guess_features(in, q, sweep_heading_of(q.x.v), want, moving, x);
     sweep_guess_ends(x, 0, want == SWEEP_FIRST ? 1 : 2);
 }
 

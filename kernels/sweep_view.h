@@ -123,6 +123,20 @@ FN sweep_basis sweep_basis_of(v3 v)
     return f;
 }
 
+/* The way of a motion; triangles at rest share that of their sphere. */
+typedef struct sweep_heading {
+    v3 v; /* relative velocity, brought to about 1 */
+    sweep_basis axes;
+} sweep_heading;
+
+FN sweep_heading sweep_heading_of(v3 velocity)
+{
+    sweep_heading h;
+    h.v = v3_mul(velocity, v_scale_down(v_exponent(v3_magnitude(velocity))));
+    h.axes = sweep_basis_of(h.v);
+    return h;
+}
+
 /* The triangle seen along the motion, in units of 2^exponent(size). */
 typedef struct sweep_view {
     vf qx, qy;        /* the line of centres seen from P0 */
@@ -148,15 +162,15 @@ FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
     return v3_add(v3_add(near, v3_mul(v3_sub(v, head), shift)), d_error);
 }
 
-FN sweep_view sweep_look(sweep_relative x, vf radius)
+FN sweep_view sweep_look(sweep_relative x, vf radius, sweep_heading heading)
 {
     const vi length = v_exponent(x.length);
     /* Below 2^-40 of the way the triangle is a point to every digit of the answer; a unit smaller still would push the
      * rest of the way out of range. */
     const vi unit = v_exponent(vi_max(x.size, length - (40 << R_EXPONENT_SHIFT)));
     const vf to_unit = v_scale_down(unit), to_length = v_scale_down(length);
-    const v3 v = v3_mul(x.v, v_scale_down(v_exponent(x.speed)));
-    const sweep_basis f = sweep_basis_of(v);
+    const v3 v = heading.v;
+    const sweep_basis f = heading.axes;
     const v3 d = v3_mul(x.d, to_length);
     sweep_view k;
     k.start = v_head(-(v3_dot(d, f.u) * f.per_speed));
