@@ -27,6 +27,11 @@ static inline void mesh_answer(const caromi_mesh_queries *q, size_t i, mesh_hit 
     q->t[i] = hit.t;
 }
 
+static inline mesh_hit mesh_hit_of(const mesh_walk *w)
+{
+    return w->hit;
+}
+
 #define MESH_FIRST(name, visit, end)                                                   \
     static void name(const caromi_mesh_view *mesh, const caromi_mesh_queries *q)       \
     {                                                                                  \
@@ -56,5 +61,5 @@ static inline void mesh_answer(const caromi_mesh_queries *q, size_t i, mesh_hit 
             }                                                                          \
         } while (count > 0);                                                           \
     }
-MESH_FIRST(mesh_first, mesh_visit, mesh_end)
+MESH_FIRST(mesh_first, mesh_visit, mesh_hit_of)
 MESH_FIRST(mesh_first_exact, mesh_visit_exact, mesh_end_exact)

@@ -53,8 +53,7 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const float *query, int32_
             mesh_found(&w);
         }
     }
-    const mesh_hit hit = mesh_end(&w);
-    *triangle = hit.triangle;
-    *state = hit.state;
-    *t = hit.t;
+    *triangle = w.hit.triangle;
+    *state = w.hit.state;
+    *t = w.hit.t;
 }

@@ -62,6 +62,9 @@ typedef int vm; /* 0 or 1 */
 #define v_store_u8(p, x) (*(p) = (uchar)(x))
 #define v_load(p) (*(p))
 #define v_store(p, x) (*(p) = (x))
+#define vi_store(p, x) (*(p) = (x))
+#define v_least(x) (x)
+#define vi_least(x) (x)
 #else
 typedef LANG_CAT(float, LANES) vf;
 typedef LANG_CAT(int, LANES) vi;
@@ -74,6 +77,9 @@ typedef vi vm; /* -1 or 0 */
 #define v_store_u8(p, x) LANG_CAT(vstore, LANES)(LANG_CAT(convert_uchar, LANES)(x), 0, p)
 #define v_load(p) LANG_CAT(vload, LANES)(0, p)
 #define v_store(p, x) LANG_CAT(vstore, LANES)(x, 0, p)
+#define vi_store(p, x) LANG_CAT(vstore, LANES)(x, 0, p)
+#define v_least(x) LANG_CAT(v_least_, LANES)(x)
+#define vi_least(x) LANG_CAT(vi_least_, LANES)(x)
 #endif
 #define v_f(x) ((vf)(x))
 #define v_i(x) ((vi)(x))
@@ -97,6 +103,14 @@ FN int v_lanes_4(int4 m) { return v_or_4(m & (int4)(1, 2, 4, 8)); }
 FN int v_lanes_8(int8 m) { return v_or_8(m & (int8)(1, 2, 4, 8, 16, 32, 64, 128)); }
 FN int v_lanes_16(int16 m) { return v_lanes_8(m.lo) | v_lanes_8(m.hi) << 8; }
 FN int lane_first(u32 lanes) { return 31 - (int)clz(lanes & -lanes); }
+FN float v_least_2(float2 a) { return a.lo < a.hi ? a.lo : a.hi; }
+FN float v_least_4(float4 a) { return v_least_2(a.lo < a.hi ? a.lo : a.hi); }
+FN float v_least_8(float8 a) { return v_least_4(a.lo < a.hi ? a.lo : a.hi); }
+FN float v_least_16(float16 a) { return v_least_8(a.lo < a.hi ? a.lo : a.hi); }
+FN int vi_least_2(int2 a) { return a.lo < a.hi ? a.lo : a.hi; }
+FN int vi_least_4(int4 a) { return vi_least_2(a.lo < a.hi ? a.lo : a.hi); }
+FN int vi_least_8(int8 a) { return vi_least_4(a.lo < a.hi ? a.lo : a.hi); }
+FN int vi_least_16(int16 a) { return vi_least_8(a.lo < a.hi ? a.lo : a.hi); }
 FN vf v_min(vf a, vf b) { return a < b ? a : b; }
 FN vf v_max(vf a, vf b) { return a > b ? a : b; }
 FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
@@ -228,6 +242,30 @@ FN vi vi_max(vi a, vi b) { return (vi)_mm_max_epi32((__m128i)a, (__m128i)b); }
 #endif
 FN vf v_load(const real *p) { vf r; memcpy(&r, p, sizeof r); return r; }
 FN void v_store(real *p, vf x) { memcpy(p, &x, sizeof x); }
+FN void vi_store(int *p, vi x) { memcpy(p, &x, sizeof x); }
+#if LANES == 16
+FN real v_least(vf x) { return _mm512_reduce_min_ps((__m512)x); }
+FN int vi_least(vi x) { return _mm512_reduce_min_epi32((__m512i)x); }
+#else
+FN real v_least(vf x)
+{
+    real lane[LANES], least;
+    v_store(lane, x);
+    least = lane[0];
+    for (int i = 1; i < LANES; i++)
+        least = lane[i] < least ? lane[i] : least;
+    return least;
+}
+FN int vi_least(vi x)
+{
+    int lane[LANES], least;
+    vi_store(lane, x);
+    least = lane[0];
+    for (int i = 1; i < LANES; i++)
+        least = lane[i] < least ? lane[i] : least;
+    return least;
+}
+#endif
 FN vm v_and(vm a, vm b) { return (vm)(a & b); }
 FN vm v_or(vm a, vm b) { return (vm)(a | b); }
 FN vf v_positive_zero(vf x) { return x + v_f(R(0.0)); } /* -0 becomes +0, the rest stays */

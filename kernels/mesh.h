@@ -14,6 +14,8 @@ typedef struct mesh_query {
     real cx, cy, cz, radius, vx, vy, vz, t_max;
 } mesh_query;
 
+#define MESH_NO_TRIANGLE 0x7fffffff /* above every index */
+
 typedef struct mesh_hit {
     int triangle, state;
     real t;
@@ -117,36 +119,16 @@ FN vi mesh_load_int(G const int *from)
     return v_bits(v_load((G const real *)from));
 }
 
-FN int mesh_int(real bits)
-{
-#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
-    return as_int(bits);
-#else
-    int r;
-    memcpy(&r, &bits, sizeof r);
-    return r;
-#endif
-}
-
 /* The smallest (t, triangle) over the lanes. */
 FN mesh_hit mesh_reduce(mesh_best best)
 {
-    real t[LANES], triangle[LANES], state[LANES];
-    v_store(t, best.t);
-    v_store(triangle, v_from_bits(best.triangle));
-    v_store(state, v_from_bits(best.state));
     mesh_hit hit;
-    hit.t = t[0];
-    hit.triangle = mesh_int(triangle[0]);
-    hit.state = mesh_int(state[0]);
-    for (int i = 1; i < LANES; i++) {
-        const int index = mesh_int(triangle[i]);
-        if (t[i] < hit.t || (t[i] == hit.t && index < hit.triangle)) {
-            hit.t = t[i];
-            hit.triangle = index;
-            hit.state = mesh_int(state[i]);
-        }
-    }
+    hit.t = v_least(best.t);
+    const vm first = v_eq(best.t, v_f(hit.t));
+    hit.triangle = vi_least(vi_sel(first, best.triangle, v_i(MESH_NO_TRIANGLE)));
+    int state[LANES];
+    vi_store(state, best.state);
+    hit.state = state[lane_first(v_lanes(v_and(first, vi_eq(best.triangle, v_i(hit.triangle)))))];
     return hit;
 }
 
@@ -202,8 +184,8 @@ typedef struct mesh_walk {
     mesh_best best;
     vf doubt; /* exact mode: the earliest that a triangle left open might come */
     mesh_query query;
-    mesh_hit none;
-    real limit; /* end of the window */
+    mesh_hit hit; /* the best of all lanes, or that there is none */
+    real limit;   /* end of the window */
     mesh_bound until;
     int next; /* what is visited next: a node, or ~leaf */
     int top;
@@ -226,9 +208,9 @@ FN int mesh_advance(mesh_walk *w)
 FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
 {
     w->query = q;
-    w->none.triangle = -1;
-    w->none.state = v_any(mesh_query_valid(q)) ? STATE_MISS : STATE_INVALID;
-    w->none.t = R(1.0) / R(0.0);
+    w->hit.triangle = -1;
+    w->hit.state = v_any(mesh_query_valid(q)) ? STATE_MISS : STATE_INVALID;
+    w->hit.t = R(1.0) / R(0.0);
     w->in.center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
     w->in.radius = v_f(q.radius);
     w->in.velocity = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
@@ -238,23 +220,20 @@ FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
     /* A motionless sphere hits at time 0 or never. */
     w->limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
     w->until.t = w->limit;
-    w->until.triangle = 0x7fffffff;
+    w->until.triangle = MESH_NO_TRIANGLE;
     w->best.t = w->doubt = v_infinity();
-    w->best.triangle = v_i(0x7fffffff);
+    w->best.triangle = v_i(MESH_NO_TRIANGLE);
     w->best.state = v_i(STATE_MISS);
     w->next = frame.root;
     w->top = 0;
-    return w->none.state != STATE_INVALID;
+    return w->hit.state != STATE_INVALID;
 }
 
 FN void mesh_found(mesh_walk *w)
 {
-    const mesh_hit hit = mesh_reduce(w->best);
-    mesh_bound found;
-    found.t = hit.t;
-    found.triangle = hit.triangle;
-    if (mesh_is_after(w->until, found))
-        w->until = found;
+    w->hit = mesh_reduce(w->best);
+    w->until.t = w->hit.t;
+    w->until.triangle = w->hit.triangle;
 }
 
 /* LANES triangles of a leaf against one query. Returns if one of them is better than the lane's best. */
@@ -266,8 +245,8 @@ FN int mesh_leaf_lanes(G const mesh_leaf *leaf, int lane, mesh_walk *w, real sca
     in.p1 = mesh_corner(leaf, 1, lane);
     in.p2 = mesh_corner(leaf, 2, lane);
     vf enter, leave;
-    mesh_box(w->slabs, v3_mul(mesh_min3(in.p0, in.p1, in.p2), v_f(scale)), v3_mul(mesh_max3(in.p0, in.p1, in.p2), v_f(scale)),
-             &enter, &leave);
+    mesh_box(w->slabs, v3_mul(mesh_min3(in.p0, in.p1, in.p2), v_f(scale)),
+             v3_mul(mesh_max3(in.p0, in.p1, in.p2), v_f(scale)), &enter, &leave);
     const vi triangle = mesh_load_int(leaf->triangle + lane);
     const vm open = mesh_box_open(enter, leave, triangle, w->until);
     if (!v_any(open))
@@ -297,12 +276,6 @@ FN void mesh_visit(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G c
         mesh_found(w);
 }
 
-FN mesh_hit mesh_end(const mesh_walk *w)
-{
-    const mesh_hit hit = mesh_reduce(w->best);
-    return hit.triangle == 0x7fffffff ? w->none : hit;
-}
-
 FN mesh_hit mesh_first_hit(mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, mesh_query q)
 {
     mesh_walk w;
@@ -310,6 +283,6 @@ FN mesh_hit mesh_first_hit(mesh_frame frame, G const mesh_node *nodes, G const m
         do
             mesh_visit(&w, frame, nodes, leaves);
         while (mesh_advance(&w));
-    return mesh_end(&w);
+    return w.hit;
 }
 #endif

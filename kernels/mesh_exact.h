@@ -77,7 +77,7 @@ FN void mesh_visit_exact(mesh_walk *w, mesh_frame frame, G const mesh_node *node
 /* t is NaN if the query is left open. */
 FN mesh_hit mesh_end_exact(const mesh_walk *w)
 {
-    mesh_hit hit = mesh_end(w);
+    mesh_hit hit = w->hit;
     if (v_any(v_and(v_lt(w->doubt, v_infinity()), v_le(w->doubt, v_f(hit.t))))) {
         real lanes[LANES];
         v_store(lanes, v_from_bits(v_i(R_NAN_BITS)));
