@@ -125,10 +125,10 @@ static void choose(const bvh_bins *bins, uint32_t count, bvh_cut *cut)
 /* Left and right ones to where they belong. The comparison is that of the bins, which are rounded down. */
 static void move(const bvh_item *from, uint32_t count, const bvh_cut *cut, bvh_item *left, bvh_item *right)
 {
-    const float low = cut->low[cut->axis], per_bin = cut->per_bin[cut->axis], bin = (float)cut->bin;
-    const float *lo = from->lo + cut->axis, *hi = from->hi + cut->axis;
-    for (uint32_t i = 0; i < count; i++, lo += 8, hi += 8) {
-        const int is_right = (*lo + *hi - low) * per_bin >= bin;
+    const int axis = cut->axis;
+    const float low = cut->low[axis], per_bin = cut->per_bin[axis], bin = (float)cut->bin;
+    for (uint32_t i = 0; i < count; i++) {
+        const int is_right = (from[i].lo[axis] + from[i].hi[axis] - low) * per_bin >= bin;
         *(is_right ? right : left) = from[i];
         right += is_right;
         left += !is_right;

@@ -159,7 +159,7 @@ static void expect_same(const carom_mesh *expected, const carom_mesh *got, uint3
 static void test_same_tree(void **state)
 {
     static const uint32_t threads[] = {2, 3, 8, 40};
-    const balls b = balls_mixed(SEED, 100);
+    balls b = balls_mixed(SEED, 100);
     carom_context *one = with_threads(1);
     (void)state;
     for (size_t i = 0; i < COUNT_OF(scenes); i++) {
@@ -187,6 +187,7 @@ static void test_same_tree(void **state)
         carom_mesh_destroy(expected);
         scene_free(&s);
     }
+    balls_free(&b);
     carom_context_destroy(one);
 }
 
