@@ -3,7 +3,8 @@ set(carom_sources
   cpu/dispatch.c cpu/float_mode.c cpu/pool.c cpu/pairs.c cpu/settle.c cpu/settle_mesh.c
   cpu/integer.c cpu/exact_root.c cpu/exact_motion.c cpu/exact_touch.c cpu/exact_sweep.c cpu/exact_overlap.c
   cpu/exact_spheres.c
-  host/context.c host/choice.c host/error.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_sweep.c host/order.c host/bvh.c)
+  host/context.c host/choice.c host/error.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_sweep.c host/order.c
+  host/bvh.c host/bvh_split.c host/bvh_wide.c)
 
 # Two files per instruction set, each with flags of its own: nothing else may use them. The _free one may fuse
 # multiplications and additions (cpu/isa_free_template.h).

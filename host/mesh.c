@@ -33,29 +33,104 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
     return d->triangle_count == 0 ? CAROM_OK : caromi_check_points(&d->vertices, "vertices", err);
 }
 
-/* Indices in range, used vertices finite; bounds and the largest coordinate on the way. */
-static carom_status check_triangles(carom_mesh *mesh, float *largest, carom_error *err)
+/* ---- copies and checks, in slices that the threads of the context take ------------------------------------------- */
+
+enum { SLICES = 64, ONE_SLICE = 8192 }; /* so many triangles are not worth a second slice */
+
+/* What a slice of the triangles holds, until its first corner that is refused. */
+typedef struct mesh_slice {
+    float lower[3], upper[3], largest;
+    uint64_t refused; /* NONE: all may stay */
+} mesh_slice;
+static const uint64_t NONE = UINT64_MAX;
+
+typedef struct mesh_fill {
+    carom_mesh *mesh;
+    const carom_mesh_desc *desc;
+    uint64_t slices;
+    mesh_slice slice[SLICES];
+} mesh_fill;
+
+static uint64_t slice_start(const mesh_fill *fill, uint64_t count, uint64_t slice)
 {
-    carom_mesh_info *info = &mesh->info;
-    for (uint64_t i = 0; i < 3 * info->triangle_count; i++) {
+    return count / fill->slices * slice + count % fill->slices * slice / fill->slices;
+}
+
+static void copy_slice(void *user, uint64_t slice, uint32_t thread)
+{
+    const mesh_fill *fill = user;
+    const carom_mesh_desc *d = fill->desc;
+    carom_mesh *mesh = fill->mesh;
+    const uint64_t vertices = mesh->vertex_count, corners = 3 * d->triangle_count;
+    const uint64_t vertex_end = slice_start(fill, vertices, slice + 1),
+                   corner_end = slice_start(fill, corners, slice + 1);
+    (void)thread;
+    for (uint64_t i = slice_start(fill, vertices, slice); i < vertex_end; i++) {
+        mesh->vertices[3 * i] = load(d->vertices.x, d->vertices.stride, i);
+        mesh->vertices[3 * i + 1] = load(d->vertices.y, d->vertices.stride, i);
+        mesh->vertices[3 * i + 2] = load(d->vertices.z, d->vertices.stride, i);
+    }
+    for (uint64_t i = slice_start(fill, corners, slice); i < corner_end; i++)
+        mesh->indices[i] = d->indices ? d->indices[i] : (uint32_t)i;
+}
+
+/* Indices in range, used vertices finite; bounds and the largest coordinate on the way. */
+static void check_slice(void *user, uint64_t slice, uint32_t thread)
+{
+    mesh_fill *fill = user;
+    const carom_mesh *mesh = fill->mesh;
+    const uint64_t corners = 3 * mesh->info.triangle_count, end = slice_start(fill, corners, slice + 1);
+    mesh_slice s = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0, NONE};
+    (void)thread;
+    for (uint64_t i = slice_start(fill, corners, slice); i < end && s.refused == NONE; i++) {
         const uint32_t v = mesh->indices[i];
-        if (v >= mesh->vertex_count)
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                               "triangle %llu, corner %d: vertex %u, but there are %llu", (unsigned long long)(i / 3),
-                               (int)(i % 3), v, (unsigned long long)mesh->vertex_count);
+        if (v >= mesh->vertex_count) {
+            s.refused = i;
+            break;
+        }
         for (int k = 0; k < 3; k++) {
             const float x = mesh->vertices[3 * (size_t)v + (size_t)k];
             if (!isfinite(x))
-                return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                                   "triangle %llu, corner %d: vertex %u has a coordinate that is not finite",
-                                   (unsigned long long)(i / 3), (int)(i % 3), v);
-            info->lower[k] = x < info->lower[k] ? x : info->lower[k];
-            info->upper[k] = x > info->upper[k] ? x : info->upper[k];
-            *largest = fabsf(x) > *largest ? fabsf(x) : *largest;
+                s.refused = i;
+            s.lower[k] = x < s.lower[k] ? x : s.lower[k];
+            s.upper[k] = x > s.upper[k] ? x : s.upper[k];
+            s.largest = fabsf(x) > s.largest ? fabsf(x) : s.largest;
         }
+    }
+    fill->slice[slice] = s;
+}
+
+static carom_status refuse(const carom_mesh *mesh, uint64_t corner, carom_error *err)
+{
+    const uint32_t v = mesh->indices[corner];
+    const unsigned long long triangle = corner / 3;
+    if (v >= mesh->vertex_count)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "triangle %llu, corner %d: vertex %u, but there are %llu", triangle, (int)(corner % 3), v,
+                           (unsigned long long)mesh->vertex_count);
+    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                       "triangle %llu, corner %d: vertex %u has a coordinate that is not finite", triangle,
+                       (int)(corner % 3), v);
+}
+
+/* The slices in their order: the first triangle that is wrong is named, and of -0 and 0 the first is a bound. */
+static carom_status join_slices(const mesh_fill *fill, float *largest, carom_error *err)
+{
+    carom_mesh_info *info = &fill->mesh->info;
+    for (uint64_t i = 0; i < fill->slices; i++) {
+        const mesh_slice *s = &fill->slice[i];
+        if (s->refused != NONE)
+            return refuse(fill->mesh, s->refused, err);
+        for (int k = 0; k < 3; k++) {
+            info->lower[k] = s->lower[k] < info->lower[k] ? s->lower[k] : info->lower[k];
+            info->upper[k] = s->upper[k] > info->upper[k] ? s->upper[k] : info->upper[k];
+        }
+        *largest = s->largest > *largest ? s->largest : *largest;
     }
     return CAROM_OK;
 }
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
 
 static void set_frame(mesh_frame *frame, float largest)
 {
@@ -76,15 +151,11 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_
     if (mesh->vertices == NULL || mesh->indices == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu triangles and %llu vertices",
                            (unsigned long long)d->triangle_count, (unsigned long long)vertices);
-    for (uint64_t i = 0; i < vertices; i++) {
-        mesh->vertices[3 * i] = load(d->vertices.x, d->vertices.stride, i);
-        mesh->vertices[3 * i + 1] = load(d->vertices.y, d->vertices.stride, i);
-        mesh->vertices[3 * i + 2] = load(d->vertices.z, d->vertices.stride, i);
-    }
-    for (uint64_t i = 0; i < corners; i++)
-        mesh->indices[i] = d->indices ? d->indices[i] : (uint32_t)i;
+    mesh_fill fill = {.mesh = mesh, .desc = d, .slices = d->triangle_count > ONE_SLICE ? SLICES : 1};
     float largest = 0;
-    const carom_status status = check_triangles(mesh, &largest, err);
+    caromi_parallel(mesh->context->pool, fill.slices, copy_slice, &fill);
+    caromi_parallel(mesh->context->pool, fill.slices, check_slice, &fill);
+    const carom_status status = join_slices(&fill, &largest, err);
     if (status != CAROM_OK)
         return status;
     set_frame(&mesh->view.frame, largest);

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* One cut by binned surface area. All that slices of a run contribute (least, largest, counts) is exact, and the items keep
+ * their order on each side, so neither slices nor threads show in the result. */
+#include "bvh.h"
+
+enum { SIDE_BY_SIDE = 128 }; /* items from which two sets of bins are faster than one */
+
+/* ---- the steps, on a run or on a slice of it ---------------------------------------------------------------------- */
+
+/* Around twice the middles of the boxes. */
+static bvh_box middles_of(const bvh_item *items, uint32_t count)
+{
+    bvh_box even = bvh_empty(), odd = even; /* two, as each is a chain of dependent operations */
+    for (uint32_t i = 0; i < count; i++) {
+        const bvh_box box = bvh_box_of(&items[i]);
+        const bvh_vec middle = box.lo + box.hi;
+        bvh_grow(i & 1 ? &odd : &even, (bvh_box){middle, middle});
+    }
+    bvh_grow(&even, odd);
+    return even;
+}
+
+/* Axes along which all middles are the same, or nearly so, get one bin. */
+static void set_frame(bvh_cut *cut, const bvh_box *middles)
+{
+    cut->low = middles->lo;
+    for (int k = 0; k < 4; k++) {
+        const float extent = middles->hi[k] - middles->lo[k];
+        const float per_bin = (float)BVH_BINS / extent;
+        cut->per_bin[k] = extent > 0 && per_bin < 1e30f ? per_bin : 0;
+    }
+}
+
+static void clear_bins(bvh_bins *bins)
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int b = 0; b < BVH_BINS; b++)
+            bins->box[axis][b] = bvh_empty();
+    memset(bins->count, 0, sizeof bins->count);
+}
+
+static inline void put_in_bins(bvh_bins *bins, const bvh_item *item, bvh_vec low, bvh_vec per_bin)
+{
+    const bvh_vec last = {BVH_BINS - 1, BVH_BINS - 1, BVH_BINS - 1, 0};
+    const bvh_box box = bvh_box_of(item);
+    const bvh_ints bin = __builtin_convertvector(bvh_min((box.lo + box.hi - low) * per_bin, last), bvh_ints);
+    for (int axis = 0; axis < 3; axis++) {
+        bvh_grow(&bins->box[axis][bin[axis]], box);
+        bins->count[axis][bin[axis]]++;
+    }
+}
+
+static void add_bins(bvh_bins *bins, const bvh_bins *other)
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int b = 0; b < BVH_BINS; b++) {
+            bvh_grow(&bins->box[axis][b], other->box[axis][b]);
+            bins->count[axis][b] += other->count[axis][b];
+        }
+}
+
+/* Neighbours fall into the same bin and wait for each other there: both halves of a run go side by side. */
+static void fill_bins(bvh_bins *bins, const bvh_item *items, uint32_t count, const bvh_cut *cut)
+{
+    const bvh_vec low = cut->low, per_bin = cut->per_bin;
+    bvh_bins other;
+    uint32_t done = 0;
+    clear_bins(bins);
+    if (count >= SIDE_BY_SIDE) {
+        clear_bins(&other);
+        for (uint32_t i = 0; i < count / 2; i++) {
+            put_in_bins(bins, &items[i], low, per_bin);
+            put_in_bins(&other, &items[count / 2 + i], low, per_bin);
+        }
+        add_bins(bins, &other);
+        done = count / 2 * 2;
+    }
+    for (uint32_t i = done; i < count; i++)
+        put_in_bins(bins, &items[i], low, per_bin);
+}
+
+static float cost_of(const bvh_box *box, uint32_t count)
+{
+    return bvh_area(box->lo, box->hi) * (float)((count + MESH_WIDTH - 1) / MESH_WIDTH);
+}
+
+/* The cheapest of BVH_BINS-1 cuts along one axis, if any cut leaves something on both sides. */
+static void try_axis(const bvh_bins *bins, int axis, uint32_t count, bvh_cut *best)
+{
+    const bvh_box *boxes = bins->box[axis];
+    const uint32_t *counts = bins->count[axis];
+    float right[BVH_BINS];
+    bvh_box box = bvh_empty();
+    uint32_t above = 0, left = 0;
+    for (int b = BVH_BINS - 1; b > 0; b--) {
+        bvh_grow(&box, boxes[b]);
+        above += counts[b];
+        right[b] = cost_of(&box, above);
+    }
+    box = bvh_empty();
+    for (int b = 1; b < BVH_BINS; b++) {
+        bvh_grow(&box, boxes[b - 1]);
+        left += counts[b - 1];
+        const float cost = cost_of(&box, left) + right[b];
+        if (left > 0 && left < count && (best->axis < 0 || cost < best->cost)) {
+            best->axis = axis;
+            best->bin = b;
+            best->cost = cost;
+            best->left = left;
+        }
+    }
+}
+
+static void choose(const bvh_bins *bins, uint32_t count, bvh_cut *cut)
+{
+    cut->axis = -1;
+    for (int axis = 0; axis < 3; axis++)
+        if (cut->per_bin[axis] > 0)
+            try_axis(bins, axis, count, cut);
+    cut->box[0] = cut->box[1] = bvh_empty();
+    for (int b = 0; b < BVH_BINS && cut->axis >= 0; b++)
+        bvh_grow(&cut->box[b >= cut->bin], bins->box[cut->axis][b]);
+}
+
+/* Left and right ones to where they belong. The comparison is that of the bins, which are rounded down. */
+static void move(const bvh_item *from, uint32_t count, const bvh_cut *cut, bvh_item *left, bvh_item *right)
+{
+    const int axis = cut->axis;
+    const float low = cut->low[axis], per_bin = cut->per_bin[axis], bin = (float)cut->bin;
+    for (uint32_t i = 0; i < count; i++) {
+        const int is_right = (from[i].lo[axis] + from[i].hi[axis] - low) * per_bin >= bin;
+        *(is_right ? right : left) = from[i];
+        right += is_right;
+        left += !is_right;
+    }
+}
+
+/* ---- a run on one thread ------------------------------------------------------------------------------------------ */
+
+void caromi_bvh_find(const bvh_item *items, uint32_t count, bvh_cut *cut)
+{
+    bvh_bins bins;
+    const bvh_box middles = middles_of(items, count);
+    set_frame(cut, &middles);
+    fill_bins(&bins, items, count, cut);
+    choose(&bins, count, cut);
+}
+
+void caromi_bvh_move(const bvh_item *from, bvh_item *to, uint32_t count, const bvh_cut *cut)
+{
+    move(from, count, cut, to, to + cut->left);
+}
+
+/* ---- a run on all threads ----------------------------------------------------------------------------------------- */
+
+typedef struct large_run {
+    const bvh_build *build;
+    const bvh_item *from;
+    bvh_item *to;
+    uint32_t count;
+    bvh_cut *cut;
+} large_run;
+
+static uint32_t slice_start(const large_run *run, uint64_t slice)
+{
+    return (uint32_t)(run->count * slice / run->build->slice_count);
+}
+
+static uint32_t slice_size(const large_run *run, uint64_t slice)
+{
+    return slice_start(run, slice + 1) - slice_start(run, slice);
+}
+
+static void find_middles(void *user, uint64_t slice, uint32_t thread)
+{
+    const large_run *run = user;
+    (void)thread;
+    run->build->slices[slice].middles = middles_of(run->from + slice_start(run, slice), slice_size(run, slice));
+}
+
+static void find_bins(void *user, uint64_t slice, uint32_t thread)
+{
+    const large_run *run = user;
+    (void)thread;
+    fill_bins(&run->build->slices[slice].bins, run->from + slice_start(run, slice), slice_size(run, slice), run->cut);
+}
+
+/* The bins of the slices before tell where this one's items go. */
+static void move_slice(void *user, uint64_t slice, uint32_t thread)
+{
+    const large_run *run = user;
+    const bvh_cut *cut = run->cut;
+    uint32_t left = 0;
+    (void)thread;
+    for (uint64_t s = 0; s < slice; s++)
+        for (int b = 0; b < cut->bin; b++)
+            left += run->build->slices[s].bins.count[cut->axis][b];
+    const uint32_t start = slice_start(run, slice);
+    move(run->from + start, slice_size(run, slice), cut, run->to + left, run->to + cut->left + start - left);
+}
+
+void caromi_bvh_cut_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_cut *cut)
+{
+    caromi_pool *pool = b->mesh->context->pool;
+    large_run run = {b, from, to, count, cut};
+    caromi_parallel(pool, b->slice_count, find_middles, &run);
+    bvh_box middles = bvh_empty();
+    for (uint32_t s = 0; s < b->slice_count; s++)
+        bvh_grow(&middles, b->slices[s].middles);
+    set_frame(cut, &middles);
+    caromi_parallel(pool, b->slice_count, find_bins, &run);
+    bvh_bins bins;
+    clear_bins(&bins);
+    for (uint32_t s = 0; s < b->slice_count; s++)
+        add_bins(&bins, &b->slices[s].bins);
+    choose(&bins, count, cut);
+    if (cut->axis >= 0)
+        caromi_parallel(pool, b->slice_count, move_slice, &run);
+}

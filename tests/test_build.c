@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* The hierarchy over a mesh is the same, byte for byte, however many threads build it, and holds every triangle once within
+ * its boxes. This test knows the library's inside: an answer would not tell one tree from another. */
+#include "scenes.h"
+
+#include <math.h>
+
+#include "host/internal.h"
+
+enum { SEED = 81 };
+
+static carom_context *with_threads(uint32_t threads)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = threads;
+    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+/* ---- scenes ------------------------------------------------------------------------------------------------------- */
+
+static scene soup(size_t triangles)
+{
+    return scene_soup(SEED, triangles, 0.02);
+}
+
+static scene all_equal(size_t triangles)
+{
+    scene s = scene_soup(SEED, triangles, 0.3);
+    for (size_t i = 9; i < 9 * triangles; i++)
+        s.vertices[i] = s.vertices[i % 9];
+    return s;
+}
+
+/* Boxes of many sizes around one point. */
+static scene one_middle(size_t triangles)
+{
+    static const float corners[9] = {-1, -1, -1, 1, 1, 1, 1, -1, 1};
+    scene s = scene_soup(SEED, triangles, 0.3);
+    for (size_t i = 0; i < 9 * triangles; i++)
+        s.vertices[i] = corners[i % 9] * (float)(i / 9 * 7919 % triangles + 1);
+    return s;
+}
+
+static scene sorted(size_t triangles)
+{
+    scene s = scene_soup(SEED, triangles, 0.001);
+    for (size_t i = 0; i < 9 * triangles; i += 3)
+        s.vertices[i] += (float)(i / 9);
+    return s;
+}
+
+/* From the largest to the least numbers, so that most cuts take next to nothing off; some -0 between. */
+static scene huge_spread(size_t triangles)
+{
+    scene s = scene_soup(SEED, triangles, 0.3);
+    for (size_t i = 0; i < 9 * triangles; i++)
+        s.vertices[i] = i % 5 == 0 ? -0.0f : ldexpf(s.vertices[i], 120 - (int)(i / 9 % 260));
+    return s;
+}
+
+static scene sphere(size_t triangles)
+{
+    return scene_sphere((int)sqrt((double)triangles / 8));
+}
+
+static const struct {
+    const char *name;
+    scene (*make)(size_t triangles);
+    size_t triangles;
+} scenes[] = {{"one triangle", soup, 1},
+              {"a full leaf", soup, 16},
+              {"two leaves", soup, 17},
+              {"a soup", soup, 40001},
+              {"a sphere", sphere, 30000},
+              {"triangles that are all equal", all_equal, 20011},
+              {"boxes with one middle", one_middle, 20011},
+              {"a line in order", sorted, 30011},
+              {"a huge spread", huge_spread, 30011}};
+
+/* ---- a tree ------------------------------------------------------------------------------------------------------- */
+
+typedef struct walk {
+    const carom_mesh *mesh;
+    unsigned char *seen; /* by triangle */
+    uint64_t nodes, leaves;
+    const char *name;
+} walk;
+
+static void walk_leaf(walk *w, const mesh_leaf *leaf, const float lo[3], const float hi[3])
+{
+    const float scale = w->mesh->view.frame.scale;
+    w->leaves++;
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const int triangle = leaf->triangle[lane];
+        assert_in_range(triangle, 0, w->mesh->info.triangle_count - 1);
+        if (lane == 0 || triangle != leaf->triangle[lane - 1])
+            w->seen[triangle]++;
+        for (int k = 0; k < 9; k++) {
+            const float x = leaf->p[k][lane];
+            if (x != caromi_corner(w->mesh, (uint32_t)triangle, k / 3)[k % 3])
+                fail_msg("%s: a leaf's triangle %d is not the mesh's", w->name, triangle);
+            if (x * scale < lo[k % 3] || x * scale > hi[k % 3])
+                fail_msg("%s: triangle %d leaves its box", w->name, triangle);
+        }
+    }
+}
+
+static void walk_below(walk *w, int reference, const float lo[3], const float hi[3])
+{
+    if (reference < 0) {
+        walk_leaf(w, &w->mesh->leaves[~reference], lo, hi);
+        return;
+    }
+    const mesh_node *node = &w->mesh->nodes[reference];
+    w->nodes++;
+    for (int i = 0; i < MESH_WIDTH; i++) {
+        const float l[3] = {node->lo_x[i], node->lo_y[i], node->lo_z[i]};
+        const float h[3] = {node->hi_x[i], node->hi_y[i], node->hi_z[i]};
+        if (node->child[i] == 0) {
+            assert_true(l[0] > h[0]);
+            continue;
+        }
+        for (int k = 0; k < 3; k++)
+            if (l[k] < lo[k] || h[k] > hi[k])
+                fail_msg("%s: a child's box leaves its node's", w->name);
+        walk_below(w, node->child[i], l, h);
+    }
+}
+
+static void check_tree(const carom_mesh *mesh, const char *name)
+{
+    const float lo[3] = {-INFINITY, -INFINITY, -INFINITY}, hi[3] = {INFINITY, INFINITY, INFINITY};
+    const size_t triangles = mesh->info.triangle_count;
+    walk w = {mesh, test_alloc(triangles, 1), 0, 0, name};
+    walk_below(&w, mesh->view.frame.root, lo, hi);
+    for (size_t i = 0; i < triangles; i++)
+        if (w.seen[i] != 1)
+            fail_msg("%s: triangle %zu is in %d leaves", name, i, w.seen[i]);
+    assert_int_equal(w.nodes, mesh->info.node_count);
+    assert_int_equal(w.leaves, mesh->leaf_count);
+    free(w.seen);
+}
+
+static void expect_same(const carom_mesh *expected, const carom_mesh *got, uint32_t threads, const char *name)
+{
+    if (memcmp(&expected->info, &got->info, sizeof got->info) || expected->leaf_count != got->leaf_count ||
+        expected->view.frame.root != got->view.frame.root)
+        fail_msg("%s: %u threads build another tree than one", name, threads);
+    if (memcmp(expected->nodes, got->nodes, got->info.node_count * sizeof *got->nodes))
+        fail_msg("%s: %u threads make other nodes than one", name, threads);
+    if (memcmp(expected->leaves, got->leaves, got->leaf_count * sizeof *got->leaves))
+        fail_msg("%s: %u threads make other leaves than one", name, threads);
+}
+
+static void test_same_tree(void **state)
+{
+    static const uint32_t threads[] = {2, 3, 8, 40};
+    balls b = balls_mixed(SEED, 100);
+    carom_context *one = with_threads(1);
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(scenes); i++) {
+        scene s = scenes[i].make(scenes[i].triangles);
+        carom_mesh *expected = scene_mesh(one, &s);
+        hits first = hits_alloc(b.count, 0x5a);
+        check_tree(expected, scenes[i].name);
+        sweep_first(expected, &b, &first);
+        for (size_t t = 0; t < COUNT_OF(threads); t++) {
+            carom_context *context = with_threads(threads[t]);
+            for (int round = 0; round < 3; round++) {
+                carom_mesh *mesh = scene_mesh(context, &s);
+                expect_same(expected, mesh, threads[t], scenes[i].name);
+                if (round == 0) {
+                    hits h = hits_alloc(b.count, 0xa5);
+                    sweep_first(mesh, &b, &h);
+                    hits_compare(&b, &first, &h, b.count, -1, scenes[i].name);
+                    hits_free(&h);
+                }
+                carom_mesh_destroy(mesh);
+            }
+            carom_context_destroy(context);
+        }
+        hits_free(&first);
+        carom_mesh_destroy(expected);
+        scene_free(&s);
+    }
+    balls_free(&b);
+    carom_context_destroy(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_tree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
