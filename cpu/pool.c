@@ -18,6 +18,7 @@
 /* Nanoseconds of waiting awake before sleep, as much as waking up costs: batches that follow each other closely find the
  * team awake, and an OpenCL driver's own threads get the core soon. */
 enum { PATIENCE = 50000, LOOKS = 16 };
+enum { MOVES_MAX = 4, STACK = 2 << 20 };
 
 typedef struct pool_worker {
     caromi_pool *pool;
@@ -35,8 +36,9 @@ struct caromi_pool {
     void *user;
     uint64_t tasks;
     atomic_uint_fast64_t next;
-    int core;      /* the caller's */
-    pid_t process; /* a child process has the memory and none of the threads */
+    int core;         /* the caller's */
+    atomic_flag busy; /* with a batch */
+    pid_t process;    /* a child process has the memory and none of the threads */
     uint32_t threads;
     pool_worker workers[];
 };
@@ -92,12 +94,15 @@ static int core_of_this_thread(void)
 }
 
 /* A scheduler likes to wake a thread on the core of whoever wakes it, which is where the caller works: two would share that
- * core for milliseconds, until the load is balanced. Forbidding the core for a moment moves this thread. */
-static void leave_core(int core)
+ * core for milliseconds, until the load is balanced. Forbidding the core for a moment moves this thread, and afterwards it
+ * is woken where it was. So a worker does it a few times at most, and leaves the rest of its life to the scheduler. */
+static void leave_core(int core, int *moves)
 {
     cpu_set_t mine, others;
-    if (core < 0 || core >= CPU_SETSIZE || core != sched_getcpu() || sched_getaffinity(0, sizeof mine, &mine) != 0)
+    if (*moves == MOVES_MAX || core < 0 || core >= CPU_SETSIZE || core != sched_getcpu() ||
+        sched_getaffinity(0, sizeof mine, &mine) != 0)
         return;
+    ++*moves;
     others = mine;
     CPU_CLR((unsigned)core, &others);
     if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
@@ -109,9 +114,9 @@ static int core_of_this_thread(void)
     return -1;
 }
 
-static void leave_core(int core)
+static void leave_core(int core, int *moves)
 {
-    (void)core;
+    (void)core, (void)moves;
 }
 #endif
 
@@ -119,6 +124,7 @@ static void *worker_main(void *user)
 {
     const pool_worker *self = user;
     caromi_pool *p = self->pool;
+    int moves = 0;
     (void)caromi_float_mode_set();
     (void)pthread_mutex_lock(&p->lock);
     for (;;) {
@@ -130,7 +136,7 @@ static void *worker_main(void *user)
         atomic_fetch_add(&p->working, 1);
         const int core = p->core;
         (void)pthread_mutex_unlock(&p->lock);
-        leave_core(core);
+        leave_core(core, &moves);
         run_tasks(p, self->thread);
         (void)pthread_mutex_lock(&p->lock);
         if (atomic_fetch_sub(&p->working, 1) == 1)
@@ -148,21 +154,29 @@ size_t caromi_pool_size(uint32_t threads)
     return sizeof(caromi_pool) + (size_t)threads * sizeof(pool_worker);
 }
 
-/* The host's signals are for the host's threads. */
+/* The host's signals are for the host's threads; not those that a thread brings upon itself, nor a profiler's. */
 static void start_workers(caromi_pool *p, uint32_t threads)
 {
-    sigset_t all, before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF};
+    sigset_t held, before;
+    pthread_attr_t with_stack, *attributes = pthread_attr_init(&with_stack) == 0 ? &with_stack : NULL;
+    if (attributes != NULL)
+        (void)pthread_attr_setstacksize(attributes, STACK);
+    (void)sigfillset(&held);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        (void)sigdelset(&held, own[i]);
+    (void)pthread_sigmask(SIG_BLOCK, &held, &before);
     while (p->threads < threads) {
         pool_worker *w = &p->workers[p->threads - 1];
         w->pool = p;
         w->thread = p->threads;
-        if (pthread_create(&w->id, NULL, worker_main, w) != 0)
+        if (pthread_create(&w->id, attributes, worker_main, w) != 0)
             break;
         p->threads++;
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (attributes != NULL)
+        (void)pthread_attr_destroy(attributes);
 }
 
 caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
@@ -174,6 +188,7 @@ caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
     p->process = getpid();
     atomic_init(&p->working, 0);
     atomic_init(&p->next, 0);
+    atomic_flag_clear(&p->busy);
     if (pthread_mutex_init(&p->lock, NULL) != 0)
         return NULL;
     if (pthread_cond_init(&p->work, NULL) != 0) {
@@ -206,7 +221,7 @@ void caromi_pool_close(caromi_pool *p)
 
 uint32_t caromi_pool_threads(const caromi_pool *p)
 {
-    return p != NULL ? p->threads : 1;
+    return p != NULL && p->process == getpid() ? p->threads : 1;
 }
 
 static void offer(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
@@ -243,10 +258,11 @@ static void conclude(caromi_pool *p)
 void caromi_parallel(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
 {
     const uint64_t mode = caromi_float_mode_set();
-    if (p != NULL && p->threads > 1 && tasks > 1 && p->process == getpid()) {
+    if (tasks > 1 && caromi_pool_threads(p) > 1 && !atomic_flag_test_and_set(&p->busy)) {
         offer(p, tasks, run, user);
         run_tasks(p, 0);
         conclude(p);
+        atomic_flag_clear(&p->busy);
     } else {
         for (uint64_t i = 0; i < tasks; i++)
             run(user, i, 0);

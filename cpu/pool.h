@@ -19,11 +19,11 @@ size_t caromi_pool_size(uint32_t threads);
 caromi_pool *caromi_pool_open(void *memory, uint32_t threads);
 /* End them. NULL is no pool. */
 void caromi_pool_close(caromi_pool *pool);
-/* At least 1; a pool that is NULL is the caller alone. */
+/* At least 1; a pool that is NULL, or of a parent process, is the caller alone. */
 uint32_t caromi_pool_threads(const caromi_pool *pool);
 
-/* Run tasks 0 .. tasks-1, each once, in the float mode of cpu.h; `thread` < caromi_pool_threads() tells on which. One call
- * at a time per pool. */
+/* Run tasks 0 .. tasks-1, each once, in the float mode of cpu.h; `thread` < caromi_pool_threads() tells on which. A call
+ * that finds the team busy with another runs on its caller alone. */
 typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);
 void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user);
 

@@ -64,6 +64,18 @@ static void open_children(const bvh_build *b, uint32_t binary, wide_slots *s)
     }
 }
 
+static uint32_t count_nodes(const bvh_build *b, uint32_t binary)
+{
+    wide_slots s;
+    uint32_t nodes = 1;
+    if (b->binary[binary].count > 0)
+        return 0;
+    open_children(b, binary, &s);
+    for (int i = 0; i < s.used; i++)
+        nodes += count_nodes(b, s.binary[i]);
+    return nodes;
+}
+
 static void store_slot(mesh_node *node, int slot, const float *lo, const float *hi, int child)
 {
     node->lo_x[slot] = lo[0];
@@ -122,7 +134,8 @@ carom_status caromi_bvh_widen(bvh_build *b, carom_mesh *mesh, int *stack, carom_
 {
     b->node_count = b->leaf_count = 0;
     b->leaves = caromi_alloc(mesh->context, b->leaf_total, sizeof *b->leaves);
-    b->nodes = caromi_alloc(mesh->context, b->leaf_total, sizeof *b->nodes); /* fewer nodes than leaves */
+    const uint32_t nodes = count_nodes(b, 0);
+    b->nodes = caromi_alloc(mesh->context, nodes > 0 ? nodes : 1, sizeof *b->nodes);
     if (b->leaves == NULL || b->nodes == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hierarchy of %u triangles (%u leaves)",
                            (uint32_t)mesh->info.triangle_count, b->leaf_total);

@@ -160,7 +160,8 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_
         return status;
     set_frame(&mesh->view.frame, largest);
     const carom_status built = caromi_bvh_build(mesh, err);
-    mesh->info.bytes = vertices * 12 + corners * 4 + mesh->leaf_count * (sizeof(mesh_leaf) + sizeof(mesh_node));
+    mesh->info.bytes =
+        vertices * 12 + corners * 4 + mesh->leaf_count * sizeof(mesh_leaf) + mesh->info.node_count * sizeof(mesh_node);
     return built;
 }
 

@@ -81,7 +81,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global c
     q.p2 = mesh_gather_corner(vertices, indices, triangle + i, 2);
     q.w = v3_of(zero, zero, zero);
     const contact_out c = MESH_CONTACT(q);
-    const vm hit = vi_gt(v_bits(v_load((__global const real *)(triangle + i))), v_i(-1));
+    const vm hit = vi_gt(mesh_load_int(triangle + i), v_i(-1));
     const v3 none = v3_of(zero, zero, zero), point = v3_sel(hit, c.point, none), normal = v3_sel(hit, c.normal, none);
     v_store(px + i, point.x);
     v_store(py + i, point.y);

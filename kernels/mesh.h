@@ -5,7 +5,8 @@
  * The answer is the smallest (time, triangle index), whatever the tree and the order of visits, because a triangle's
  * answer includes its own box test: it is hit only if that test passes, at max(solver time, box entry). The box
  * arithmetic is monotone under inclusion (subtract, multiply by a constant of the query, min, max), so a node never
- * enters later than what it holds, and skipping what enters after the best hit skips no better one. */
+ * enters later than what it holds. Nor are there lower indices in it than its lowest. So skipping what comes after the best
+ * hit by (entry, lowest index) skips no better one. */
 #ifndef CAROM_MESH_H
 #define CAROM_MESH_H
 #include "sweep.h"
@@ -236,31 +237,51 @@ FN void mesh_found(mesh_walk *w)
     w->until.triangle = w->hit.triangle;
 }
 
-/* LANES triangles of a leaf against one query. Returns if one of them is better than the lane's best. */
-FN int mesh_leaf_lanes(G const mesh_leaf *leaf, int lane, mesh_walk *w, real scale)
+/* LANES triangles of a leaf, and which of them the query enters in time. */
+typedef struct mesh_group {
+    sweep_in in;
+    vf enter;
+    vi triangle;
+    vm open;
+} mesh_group;
+
+FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *w, real scale)
+{
+    mesh_group g;
+    vf leave;
+    g.in = w->in;
+    g.in.p0 = mesh_corner(leaf, 0, lane);
+    g.in.p1 = mesh_corner(leaf, 1, lane);
+    g.in.p2 = mesh_corner(leaf, 2, lane);
+    mesh_box(w->slabs, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
+             v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)), &g.enter, &leave);
+    g.triangle = mesh_load_int(leaf->triangle + lane);
+    g.open = mesh_box_open(g.enter, leave, g.triangle, w->until);
+    return g;
+}
+
+/* Returns if one of these hits is better than its lane's best. */
+FN int mesh_take(mesh_walk *w, const mesh_group *g, vm hits, vf t, vi state)
 {
     mesh_best *best = &w->best;
-    sweep_in in = w->in;
-    in.p0 = mesh_corner(leaf, 0, lane);
-    in.p1 = mesh_corner(leaf, 1, lane);
-    in.p2 = mesh_corner(leaf, 2, lane);
-    vf enter, leave;
-    mesh_box(w->slabs, v3_mul(mesh_min3(in.p0, in.p1, in.p2), v_f(scale)),
-             v3_mul(mesh_max3(in.p0, in.p1, in.p2), v_f(scale)), &enter, &leave);
-    const vi triangle = mesh_load_int(leaf->triangle + lane);
-    const vm open = mesh_box_open(enter, leave, triangle, w->until);
-    if (!v_any(open))
-        return 0;
-    const sweep_out a = sweep_ahead_of(in, w->heading, open);
-    const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
-    const vm hits = v_and(open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
-    const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), a.t_first), enter));
-    const vm sooner = v_or(v_lt(t, best->t), v_and(v_eq(t, best->t), vi_gt(best->triangle, triangle)));
+    const vm sooner = v_or(v_lt(t, best->t), v_and(v_eq(t, best->t), vi_gt(best->triangle, g->triangle)));
     const vm better = v_and(v_and(hits, v_le(t, v_f(w->limit))), sooner);
     best->t = v_sel(better, t, best->t);
-    best->triangle = vi_sel(better, triangle, best->triangle);
-    best->state = vi_sel(better, a.state, best->state);
+    best->triangle = vi_sel(better, g->triangle, best->triangle);
+    best->state = vi_sel(better, state, best->state);
     return v_any(better);
+}
+
+FN int mesh_leaf_lanes(G const mesh_leaf *leaf, int lane, mesh_walk *w, real scale)
+{
+    const mesh_group g = mesh_group_of(leaf, lane, w, scale);
+    if (!v_any(g.open))
+        return 0;
+    const sweep_out a = sweep_ahead_of(g.in, w->heading, g.open);
+    const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
+    const vm hits = v_and(g.open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
+    const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), a.t_first), g.enter));
+    return mesh_take(w, &g, hits, t, a.state);
 }
 
 FN void mesh_visit(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves)

@@ -23,22 +23,13 @@ FN residual_pair mesh_residual_pair(G const mesh_leaf *leaf, int lane, const mes
 FN int mesh_exact_lanes(G const mesh_leaf *leaf, int lane, mesh_walk *w, real scale)
 {
     const vf zero = v_f(R(0.0)), limit = v_f(w->limit);
-    mesh_best *best = &w->best;
-    sweep_in in = w->in;
-    in.p0 = mesh_corner(leaf, 0, lane);
-    in.p1 = mesh_corner(leaf, 1, lane);
-    in.p2 = mesh_corner(leaf, 2, lane);
-    vf enter, leave;
-    mesh_box(w->slabs, v3_mul(mesh_min3(in.p0, in.p1, in.p2), v_f(scale)),
-             v3_mul(mesh_max3(in.p0, in.p1, in.p2), v_f(scale)), &enter, &leave);
-    const vi triangle = mesh_load_int(leaf->triangle + lane);
-    const vm near = mesh_box_open(enter, leave, triangle, w->until);
-    if (!v_any(near))
+    const mesh_group g = mesh_group_of(leaf, lane, w, scale);
+    if (!v_any(g.open))
         return 0;
     sweep_exact x;
     residual_pair pairs[PARTS];
-    const sweep_query q = sweep_prepare(in, 0);
-    sweep_guess_features(in, q, sweep_heading_after(&q, w->heading), SWEEP_TIMES, 0, &x);
+    const sweep_query q = sweep_prepare(g.in, 0);
+    sweep_guess_features(g.in, q, sweep_heading_after(&q, w->heading), SWEEP_TIMES, 0, &x);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE)
         pairs[part / WIDE] = mesh_residual_pair(leaf, lane + part, &w->query, x.scale + part);
@@ -48,17 +39,12 @@ FN int mesh_exact_lanes(G const mesh_leaf *leaf, int lane, mesh_walk *w, real sc
     /* Whether a time that rounds to the end of the window is within it is not known here. */
     const vm at_end = v_and(v_eq(t, limit), v_and(v_finite(limit), v_not(begins)));
     const vm sure = v_and(a.sure, v_not(at_end));
-    const vm hits = v_and(v_and(near, sure), v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
-    const vm sooner = v_or(v_lt(t, best->t), v_and(v_eq(t, best->t), vi_gt(best->triangle, triangle)));
-    const vm better = v_and(v_and(hits, v_le(t, limit)), sooner);
-    best->t = v_sel(better, t, best->t);
-    best->triangle = vi_sel(better, triangle, best->triangle);
-    best->state = vi_sel(better, a.state, best->state);
-    const vm open = v_and(near, v_not(sure));
+    const vm hits = v_and(v_and(g.open, sure), v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
+    const vm in_doubt = v_and(g.open, v_not(sure));
     /* Below infinity, which is no doubt at all: a hit may be beyond binary32 and its box too. */
-    const vf from = v_min(v_max(enter, zero), v_from_bits(v_i(R_INFINITY_BITS - 1)));
-    w->doubt = v_sel(open, v_min(from, w->doubt), w->doubt);
-    return v_any(better);
+    const vf from = v_min(v_max(g.enter, zero), v_from_bits(v_i(R_INFINITY_BITS - 1)));
+    w->doubt = v_sel(in_doubt, v_min(from, w->doubt), w->doubt);
+    return mesh_take(w, &g, hits, t, a.state);
 }
 
 FN void mesh_visit_exact(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves)

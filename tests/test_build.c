@@ -3,6 +3,7 @@
  * its boxes. This test knows the library's inside: an answer would not tell one tree from another. */
 #include "scenes.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "host/internal.h"
@@ -109,11 +110,16 @@ static void walk_leaf(walk *w, const mesh_leaf *leaf, const float lo[3], const f
     }
 }
 
-static void walk_below(walk *w, int reference, const float lo[3], const float hi[3])
+/* Returns the lowest triangle index there. */
+static int walk_below(walk *w, int reference, const float lo[3], const float hi[3])
 {
+    int least = INT_MAX;
     if (reference < 0) {
-        walk_leaf(w, &w->mesh->leaves[~reference], lo, hi);
-        return;
+        const mesh_leaf *leaf = &w->mesh->leaves[~reference];
+        walk_leaf(w, leaf, lo, hi);
+        for (int lane = 0; lane < MESH_WIDTH; lane++)
+            least = leaf->triangle[lane] < least ? leaf->triangle[lane] : least;
+        return least;
     }
     const mesh_node *node = &w->mesh->nodes[reference];
     w->nodes++;
@@ -122,13 +128,18 @@ static void walk_below(walk *w, int reference, const float lo[3], const float hi
         const float h[3] = {node->hi_x[i], node->hi_y[i], node->hi_z[i]};
         if (node->child[i] == 0) {
             assert_true(l[0] > h[0]);
+            assert_int_equal(node->least[i], INT_MAX);
             continue;
         }
         for (int k = 0; k < 3; k++)
             if (l[k] < lo[k] || h[k] > hi[k])
                 fail_msg("%s: a child's box leaves its node's", w->name);
-        walk_below(w, node->child[i], l, h);
+        const int below = walk_below(w, node->child[i], l, h);
+        if (node->least[i] != below)
+            fail_msg("%s: %d is not the lowest index below a child", w->name, node->least[i]);
+        least = below < least ? below : least;
     }
+    return least;
 }
 
 static void check_tree(const carom_mesh *mesh, const char *name)

@@ -346,7 +346,8 @@ CAROM_API carom_status carom_overlap_pairs(carom_context *context, const carom_o
 CAROM_API carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *desc,
                                           const carom_sphere_result *out, carom_stats *stats, carom_error *err);
 
-/// Copy triangles and build the hierarchy over them. The mesh holds a reference to its context.
+/// Copy triangles and build the hierarchy over them. The mesh holds a reference to its context. One call at a time per
+/// context, this one too.
 /// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite, an index out of range: names triangle and vertex)
 ///         | OUT_OF_MEMORY.   cost: O(n log n) time, docs/performance.md gives bytes
 CAROM_API carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out,
