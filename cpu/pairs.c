@@ -88,10 +88,8 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
     pair_job *job = user;
     uint64_t settled = 0;
     const uint64_t blocks = (job->count + BLOCK - 1) / BLOCK;
-    /* Whole blocks, spread so that slices differ by one at most; no product that could overflow. */
-    const uint64_t each = blocks / job->slices, extra = blocks % job->slices;
-    const uint64_t from = slice * each + (slice < extra ? slice : extra);
-    const uint64_t to = from + each + (slice < extra ? 1 : 0);
+    const uint64_t from = caromi_slice_start(blocks, job->slices, slice);
+    const uint64_t to = caromi_slice_start(blocks, job->slices, slice + 1);
     float *scratch = (float *)(void *)(job->scratch + thread * caromi_cpu_scratch_size());
     for (uint64_t b = from; b < to; b++) {
         const uint64_t left = job->count - b * BLOCK;

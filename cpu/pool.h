@@ -27,4 +27,12 @@ uint32_t caromi_pool_threads(const caromi_pool *pool);
 typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);
 void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user);
 
+/* Where slice number `slice` of `slices` begins among `count` things; that of the next is its end. They differ by one at
+ * most, and no product overflows. */
+static inline uint64_t caromi_slice_start(uint64_t count, uint64_t slices, uint64_t slice)
+{
+    const uint64_t extra = count % slices;
+    return count / slices * slice + (slice < extra ? slice : extra);
+}
+
 #endif

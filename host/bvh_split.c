@@ -163,7 +163,7 @@ typedef struct large_run {
 
 static uint32_t slice_start(const large_run *run, uint64_t slice)
 {
-    return (uint32_t)(run->count * slice / run->build->slice_count);
+    return (uint32_t)caromi_slice_start(run->count, run->build->slice_count, slice);
 }
 
 static uint32_t slice_size(const large_run *run, uint64_t slice)

@@ -51,26 +51,21 @@ typedef struct mesh_fill {
     mesh_slice slice[SLICES];
 } mesh_fill;
 
-static uint64_t slice_start(const mesh_fill *fill, uint64_t count, uint64_t slice)
-{
-    return count / fill->slices * slice + count % fill->slices * slice / fill->slices;
-}
-
 static void copy_slice(void *user, uint64_t slice, uint32_t thread)
 {
     const mesh_fill *fill = user;
     const carom_mesh_desc *d = fill->desc;
     carom_mesh *mesh = fill->mesh;
     const uint64_t vertices = mesh->vertex_count, corners = 3 * d->triangle_count;
-    const uint64_t vertex_end = slice_start(fill, vertices, slice + 1),
-                   corner_end = slice_start(fill, corners, slice + 1);
+    const uint64_t vertex_end = caromi_slice_start(vertices, fill->slices, slice + 1),
+                   corner_end = caromi_slice_start(corners, fill->slices, slice + 1);
     (void)thread;
-    for (uint64_t i = slice_start(fill, vertices, slice); i < vertex_end; i++) {
+    for (uint64_t i = caromi_slice_start(vertices, fill->slices, slice); i < vertex_end; i++) {
         mesh->vertices[3 * i] = load(d->vertices.x, d->vertices.stride, i);
         mesh->vertices[3 * i + 1] = load(d->vertices.y, d->vertices.stride, i);
         mesh->vertices[3 * i + 2] = load(d->vertices.z, d->vertices.stride, i);
     }
-    for (uint64_t i = slice_start(fill, corners, slice); i < corner_end; i++)
+    for (uint64_t i = caromi_slice_start(corners, fill->slices, slice); i < corner_end; i++)
         mesh->indices[i] = d->indices ? d->indices[i] : (uint32_t)i;
 }
 
@@ -79,10 +74,10 @@ static void check_slice(void *user, uint64_t slice, uint32_t thread)
 {
     mesh_fill *fill = user;
     const carom_mesh *mesh = fill->mesh;
-    const uint64_t corners = 3 * mesh->info.triangle_count, end = slice_start(fill, corners, slice + 1);
+    const uint64_t corners = 3 * mesh->info.triangle_count, end = caromi_slice_start(corners, fill->slices, slice + 1);
     mesh_slice s = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0, NONE};
     (void)thread;
-    for (uint64_t i = slice_start(fill, corners, slice); i < end && s.refused == NONE; i++) {
+    for (uint64_t i = caromi_slice_start(corners, fill->slices, slice); i < end && s.refused == NONE; i++) {
         const uint32_t v = mesh->indices[i];
         if (v >= mesh->vertex_count) {
             s.refused = i;
