@@ -7,19 +7,29 @@
 #include "suite.h"
 
 enum { MILLION = 1000000, FEW = 1 << 17, FAMILY = 200000 };
-#define PAIRS(name, what, question, family, peers)                                \
-    {                                                                             \
-        name, what, TYPE_PAIRS, MILLION, FEW, question, family, 0, 0, 0, peers, 0 \
+#define PAIRS(name, what, question, family, peers)                                      \
+    {                                                                                   \
+        name, what, TYPE_PAIRS, MILLION, FEW, question, family, 0, 0, 0, peers, 0, 0, 0 \
     }
 /* A few pairs again and again, from cache. */
 #define CACHED_PAIRS(name, question)                                                                          \
     {                                                                                                         \
         name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, question, "random", 0, 0, 0, \
-            PEERS_NEVER, 0                                                                                    \
+            PEERS_NEVER, 0, 0, 0                                                                              \
     }
 #define TORUS_70K 250, 140
 #define TORUS_1M 1000, 500
 #define FROM_FILE 0, 0
+
+/* The other queries of a mesh, and other meshes: for whoever asks. */
+#define MESH_QUERY(name, what, spheres, task)                                                    \
+    {                                                                                            \
+        name, what, TYPE_MESH, 20000, 5000, 0, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0 \
+    }
+#define OTHER_MESH(name, what, spheres, shape)                                                         \
+    {                                                                                                  \
+        name, what, TYPE_MESH, 20000, 5000, 0, NULL, spheres, 100, 0, PEERS_FULL, 1, MESH_FIRST, shape \
+    }
 
 static const suite_scene scenes[] = {
     PAIRS("sweep-first-random", "first time", QUESTION_FIRST, "random", PEERS_QUICK),
@@ -39,29 +49,45 @@ static const suite_scene scenes[] = {
     CACHED_PAIRS("overlap-axes-cached", QUESTION_AXES),
     CACHED_PAIRS("spheres-cached", QUESTION_SPHERES),
     {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_NEAR,
-     TORUS_70K, PEERS_QUICK, 0},
+     TORUS_70K, PEERS_QUICK, 0, 0, 0},
     {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_BOX,
-     TORUS_70K, PEERS_FULL, 0},
+     TORUS_70K, PEERS_FULL, 0, 0, 0},
     {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_LONG, TORUS_70K,
-     PEERS_FULL, 0},
+     PEERS_FULL, 0, 0, 0},
     {"mesh-still-70k", "which spheres next to the surface touch it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_STILL,
-     TORUS_70K, PEERS_QUICK, 0},
+     TORUS_70K, PEERS_QUICK, 0, 0, 0},
     {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, 20000, 0, 0, NULL, SPHERES_NEAR,
-     TORUS_1M, PEERS_FULL, 0},
+     TORUS_1M, PEERS_FULL, 0, 0, 0},
     {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, 20000, 0, 0, NULL, SPHERES_BOX,
-     TORUS_1M, PEERS_FULL, 0},
+     TORUS_1M, PEERS_FULL, 0, 0, 0},
     {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, 20000, 0, 0, NULL, SPHERES_LONG, TORUS_1M,
-     PEERS_FULL, 0},
+     PEERS_FULL, 0, 0, 0},
+    MESH_QUERY("mesh-all-70k", "all hits: long ways through it", SPHERES_LONG, MESH_ALL),
+    MESH_QUERY("mesh-any-70k", "whether long ways through it hit anything", SPHERES_LONG, MESH_ANY),
+    MESH_QUERY("mesh-overlaps-70k", "the triangles that spheres next to the surface touch", SPHERES_STILL,
+               MESH_OVERLAPS),
+    MESH_QUERY("mesh-closest-near-70k", "closest point: from next to the surface", SPHERES_NEAR, MESH_CLOSEST),
+    MESH_QUERY("mesh-closest-box-70k", "closest point: from anywhere in the box", SPHERES_BOX, MESH_CLOSEST),
+    OTHER_MESH("mesh-near-soup", "first hit in a soup with needles: short ways", SPHERES_NEAR, SHAPE_SOUP),
+    OTHER_MESH("mesh-long-soup", "first hit in a soup with needles: long ways", SPHERES_LONG, SHAPE_SOUP),
+    OTHER_MESH("mesh-near-building", "first hit in a building: short ways", SPHERES_NEAR, SHAPE_BUILDING),
+    OTHER_MESH("mesh-box-building", "first hit in a building: short ways from anywhere", SPHERES_BOX, SHAPE_BUILDING),
+    OTHER_MESH("mesh-long-building", "first hit in a building: long ways", SPHERES_LONG, SHAPE_BUILDING),
     {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
-     SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0},
+     SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, 0, 0},
     {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
-     SPHERES_BOX, FROM_FILE, PEERS_FULL, 0},
+     SPHERES_BOX, FROM_FILE, PEERS_FULL, 0, 0, 0},
     {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, 0, NULL, SPHERES_LONG,
-     FROM_FILE, PEERS_FULL, 0},
-    {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K, PEERS_QUICK, 0},
-    {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M, PEERS_FULL, 0},
-    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, 0, NULL, 0, FROM_FILE, PEERS_FULL,
+     FROM_FILE, PEERS_FULL, 0, 0, 0},
+    {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K, PEERS_QUICK, 0, 0,
      0},
+    {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M, PEERS_FULL, 0, 0, 0},
+    {"refit-70k", "follow vertices that have moved, per triangle", TYPE_REFIT, 70000, 70000, 0, NULL, 0, TORUS_70K,
+     PEERS_NEVER, 0, 0, 0},
+    {"refit-1m", "follow vertices that have moved, per triangle", TYPE_REFIT, MILLION, 0, 0, NULL, 0, TORUS_1M,
+     PEERS_NEVER, 0, 0, 0},
+    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, 0, NULL, 0, FROM_FILE, PEERS_FULL,
+     0, 0, 0},
 };
 enum { LISTED = sizeof scenes / sizeof scenes[0] };
 

@@ -43,24 +43,25 @@ static int calibrate(const measure_side *side, double sample)
     return repeat > 1e6 ? 1000000 : repeat < 1.0 ? 1 : (int)repeat;
 }
 
+static void sample(measurement *m, const measure_side *side, int s, int round, int runs)
+{
+    const double start = measure_now(), cpu = cpu_now();
+
+    for (int i = 0; i < runs; i++)
+        side->run(side->user);
+    m->seconds[s][round] = runs > 0 ? (measure_now() - start) / runs : (double)NAN;
+    m->cpu[s][round] = runs > 0 ? (cpu_now() - cpu) / runs : (double)NAN;
+}
+
 void measure(measurement *out, const measure_plan *plan, const measure_side *sides, int count)
 {
-    int repeat[MEASURE_SIDES_MAX];
-
     out->sides = count < MEASURE_SIDES_MAX ? count : MEASURE_SIDES_MAX;
     out->rounds = plan->rounds < MEASURE_ROUNDS_MAX ? plan->rounds : MEASURE_ROUNDS_MAX;
     for (int s = 0; s < out->sides; s++)
-        repeat[s] = calibrate(&sides[s], plan->sample);
-    for (int round = 0; round < out->rounds; round++) {
-        for (int s = 0; s < out->sides; s++) {
-            const int runs = repeat[s] > 0 ? repeat[s] : round % 2 == 0;
-            const double start = measure_now(), cpu = cpu_now();
-            for (int i = 0; i < runs; i++)
-                sides[s].run(sides[s].user);
-            out->seconds[s][round] = runs > 0 ? (measure_now() - start) / runs : (double)NAN;
-            out->cpu[s][round] = runs > 0 ? (cpu_now() - cpu) / runs : (double)NAN;
-        }
-    }
+        out->repeat[s] = calibrate(&sides[s], plan->sample);
+    for (int round = 0; round < out->rounds; round++)
+        for (int s = 0; s < out->sides; s++)
+            sample(out, &sides[s], s, round, out->repeat[s] > 0 ? out->repeat[s] : round % 2 == 0);
 }
 
 static int compare(const void *a, const void *b)
@@ -124,11 +125,63 @@ double measure_best(const measurement *m, int side)
     return sorted[0];
 }
 
+static void ratios(double *values, const measurement *m, int over, int under)
+{
+    for (int round = 0; round < m->rounds; round++)
+        values[round] = m->seconds[over][round] / m->seconds[under][round];
+}
+
 double measure_ratio(const measurement *m, int over, int under)
 {
     double values[MEASURE_ROUNDS_MAX];
 
-    for (int round = 0; round < m->rounds; round++)
-        values[round] = m->seconds[over][round] / m->seconds[under][round];
+    ratios(values, m, over, under);
     return median(values, m->rounds);
+}
+
+/* How many of n values to leave out at each end, so that the true median is between the others with 95 %: it is below
+ * all but k of them as often as n coins show k heads at most. */
+static int rank_outside(int n)
+{
+    double chance = exp2(-n), below = 0.0; /* of exactly k heads, of at most k */
+    int k = 0;
+
+    for (; k < n / 2; k++) {
+        below += chance;
+        if (2.0 * below > 0.05)
+            break;
+        chance *= (double)(n - k) / (k + 1);
+    }
+    return k > 1 ? k - 1 : 0;
+}
+
+double measure_doubt(const measurement *m, int over, int under)
+{
+    double values[MEASURE_ROUNDS_MAX], sorted[MEASURE_ROUNDS_MAX];
+
+    ratios(values, m, over, under);
+    const int n = sort_numbers(sorted, values, m->rounds), outside = rank_outside(n);
+    return n > 1 ? 0.5 * (sorted[n - 1 - outside] - sorted[outside]) / median(values, m->rounds) : (double)INFINITY;
+}
+
+static const double SETTLED = 0.03; /* two runs then differ by 4 % in one of twenty ratios, by 10 % in next to none */
+
+double measure_more(measurement *m, const measure_side *sides, const measure_pair *pairs, int count, double budget)
+{
+    const double start = measure_now();
+    double spent = 0.0;
+
+    while (m->rounds < MEASURE_ROUNDS_MAX && spent < budget) {
+        int wanted[MEASURE_SIDES_MAX] = {0}, open = 0;
+        for (int i = 0; i < count; i++)
+            if (measure_doubt(m, pairs[i].over, pairs[i].under) > SETTLED)
+                open = wanted[pairs[i].over] = wanted[pairs[i].under] = 1;
+        if (!open)
+            break;
+        const int round = m->rounds++;
+        for (int s = 0; s < m->sides; s++)
+            sample(m, &sides[s], s, round, !wanted[s] ? 0 : m->repeat[s] > 0 ? m->repeat[s] : 1);
+        spent = measure_now() - start;
+    }
+    return spent;
 }

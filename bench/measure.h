@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Timing of rivals side by side: every round runs each of them once, so that whatever else the machine does hits all
  * of them alike, and a ratio is the median over rounds of the ratio within a round. Who takes long runs in every second
- * round only: the others then get more rounds in the same time. */
+ * round only: the others then get more rounds in the same time. Ratios that the rounds leave open get further ones. */
 #ifndef CAROM_BENCH_MEASURE_H
 #define CAROM_BENCH_MEASURE_H
 
@@ -20,12 +20,20 @@ typedef struct measure_plan {
 /* Seconds per run; NaN in a round that was left out. */
 typedef struct measurement {
     int sides, rounds;
+    int repeat[MEASURE_SIDES_MAX]; /* runs per sample; 0: one, a long one */
     double seconds[MEASURE_SIDES_MAX][MEASURE_ROUNDS_MAX];
     double cpu[MEASURE_SIDES_MAX][MEASURE_ROUNDS_MAX]; /* of all threads together */
 } measurement;
 
+typedef struct measure_pair {
+    int over, under; /* sides whose ratio is wanted */
+} measure_pair;
+
 double measure_now(void);
 void measure(measurement *out, const measure_plan *plan, const measure_side *sides, int count);
+/* Further rounds of the same sides: of those pairs alone whose ratio is not settled, until all are, until there is no room
+ * for rounds, or until `budget` seconds are spent, which the last round may exceed. Returns the seconds that they took. */
+double measure_more(measurement *m, const measure_side *sides, const measure_pair *pairs, int count, double budget);
 int measure_rounds(const measurement *m, int side); /* that it took part in */
 double measure_median(const measurement *m, int side);
 /* Half the way from the 16th to the 84th percentile: one standard deviation, if times were normal. */
@@ -34,5 +42,8 @@ double measure_cpu(const measurement *m, int side); /* median of CPU seconds per
 double measure_best(const measurement *m, int side);
 /* Median over rounds of the time of side `over` divided by that of side `under`. */
 double measure_ratio(const measurement *m, int over, int under);
+/* How far from there the median of endless rounds may be, as a share of it: half the way between two rounds' ratios that
+ * hold it between them with 95 %, whatever the distribution; of fewer than nine rounds, between the least and the greatest. */
+double measure_doubt(const measurement *m, int over, int under);
 
 #endif

@@ -3,10 +3,14 @@
 
 #include <string.h>
 
-hits hits_alloc(size_t count)
+hits hits_alloc(size_t count, size_t capacity)
 {
-    return (hits){columns_alloc(1, count, sizeof(int32_t)), columns_alloc(1, count, sizeof(float)),
-                  columns_alloc(1, count, 1), count};
+    return (hits){.triangle = columns_alloc(1, capacity, sizeof(int32_t)),
+                  .time = columns_alloc(1, capacity, sizeof(float)),
+                  .state = columns_alloc(1, capacity, 1),
+                  .offsets = columns_alloc(1, count + 1, sizeof(uint64_t)),
+                  .count = count,
+                  .capacity = capacity};
 }
 
 void hits_free(hits *h)
@@ -14,6 +18,12 @@ void hits_free(hits *h)
     columns_free(&h->triangle);
     columns_free(&h->time);
     columns_free(&h->state);
+    columns_free(&h->offsets);
+}
+
+static carom_points vertices_of(const mesh_scene *shape)
+{
+    return (carom_points){shape->vertices, shape->vertices + 1, shape->vertices + 2, 3 * sizeof(float)};
 }
 
 carom_mesh *mesh_ask_create(const mesh_ask *a)
@@ -21,7 +31,7 @@ carom_mesh *mesh_ask_create(const mesh_ask *a)
     const mesh_scene *shape = a->shape;
     const carom_mesh_desc desc = {
         .size = sizeof desc,
-        .vertices = {shape->vertices, shape->vertices + 1, shape->vertices + 2, 3 * sizeof(float)},
+        .vertices = vertices_of(shape),
         .vertex_count = shape->vertex_count,
         .indices = shape->indices,
         .triangle_count = shape->triangle_count,
@@ -34,19 +44,15 @@ carom_mesh *mesh_ask_create(const mesh_ask *a)
     return mesh;
 }
 
-carom_status mesh_ask_try(mesh_ask *a, carom_error *err)
+static carom_status swept(mesh_ask *a, carom_error *err)
 {
     static const float t_max = 1.0f;
-
-    if (a->build) {
-        carom_mesh_destroy(mesh_ask_create(a));
-        return CAROM_OK;
-    }
     float *const *in = (float *const *)(const void *)a->spheres->column;
     const size_t f = sizeof(float);
+    hits *h = a->out;
     const carom_mesh_sweep_desc desc = {
         .size = sizeof desc,
-        .count = a->out->count,
+        .count = h->count,
         .accuracy = a->accuracy,
         .center = {in[0], in[1], in[2], f},
         .velocity = {in[3], in[4], in[5], f},
@@ -54,15 +60,60 @@ carom_status mesh_ask_try(mesh_ask *a, carom_error *err)
         .t_max = {&t_max, 0},
     };
     const carom_mesh_hit_result result = {
-        .triangle = a->out->triangle.column[0],
-        .t = a->out->time.column[0],
-        .state = a->out->state.column[0],
-    };
+        .triangle = h->triangle.column[0], .t = h->time.column[0], .state = h->state.column[0]};
+    carom_mesh_hit_list list = {.size = sizeof list,
+                                .capacity = h->capacity,
+                                .offsets = h->offsets.column[0],
+                                .triangle = h->triangle.column[0],
+                                .t = h->time.column[0],
+                                .state = h->state.column[0]};
+    if (a->task == MESH_FIRST)
+        return carom_mesh_sweep_first(a->mesh, &desc, &result, &a->stats, err);
+    if (a->task == MESH_ANY)
+        return carom_mesh_sweep_any(a->mesh, &desc, h->state.column[0], &a->stats, err);
+    return carom_mesh_sweep_list(a->mesh, &desc, CAROM_HITS_ALL, &list, &a->stats, err);
+}
+
+static carom_status at_rest(mesh_ask *a, carom_error *err)
+{
+    float *const *in = (float *const *)(const void *)a->spheres->column;
+    const size_t f = sizeof(float);
+    hits *h = a->out;
+    const carom_mesh_overlap_desc desc = {.size = sizeof desc,
+                                          .count = h->count,
+                                          .accuracy = a->accuracy,
+                                          .center = {in[0], in[1], in[2], f},
+                                          .radius = {in[6], f}};
+    const carom_mesh_closest_result result = {.triangle = h->triangle.column[0], .distance = h->time.column[0]};
+    carom_mesh_hit_list list = {.size = sizeof list,
+                                .capacity = h->capacity,
+                                .offsets = h->offsets.column[0],
+                                .triangle = h->triangle.column[0]};
+    if (a->task == MESH_CLOSEST)
+        return carom_mesh_overlap_closest(a->mesh, &desc, &result, &a->stats, err);
+    return carom_mesh_overlap_list(a->mesh, &desc, &list, &a->stats, err);
+}
+
+static carom_status query(mesh_ask *a, carom_error *err)
+{
     a->stats.size = sizeof a->stats;
-    const carom_status status = carom_mesh_sweep_first(a->mesh, &desc, &result, &a->stats, err);
+    const int rests = a->task == MESH_OVERLAPS || a->task == MESH_CLOSEST;
+    const carom_status status = rests ? at_rest(a, err) : swept(a, err);
     if (status == CAROM_OK && (a->fastest.size == 0 || a->stats.total < a->fastest.total))
         a->fastest = a->stats;
     return status;
+}
+
+carom_status mesh_ask_try(mesh_ask *a, carom_error *err)
+{
+    if (a->task != MESH_REFIT && a->task != MESH_BUILD)
+        return query(a, err);
+    if (a->task == MESH_REFIT) {
+        const carom_points vertices = vertices_of(a->shape);
+        return carom_mesh_update(a->mesh, &vertices, CAROM_MESH_REFIT, err);
+    }
+    carom_mesh_destroy(mesh_ask_create(a));
+    return CAROM_OK;
 }
 
 void mesh_ask_run(void *user)
@@ -72,14 +123,20 @@ void mesh_ask_run(void *user)
     const carom_status status = mesh_ask_try(a, &err);
 
     if (status != CAROM_OK)
-        bench_die("mesh sweep on %s: %s: %s", a->subject->what, carom_status_name(status), err.message);
+        bench_die("mesh on %s: %s: %s", a->subject->what, carom_status_name(status), err.message);
 }
 
+/* Over all that the query has written, and the sentinels where it writes nothing. */
 uint64_t mesh_ask_check(mesh_ask *a)
 {
-    memset(a->out->triangle.column[0], 0xa5, a->out->count * sizeof(int32_t));
+    hits *h = a->out;
+    memset(h->triangle.column[0], 0xa5, h->capacity * sizeof(int32_t));
+    memset(h->time.column[0], 0xa5, h->capacity * sizeof(float));
+    memset(h->state.column[0], 0xa5, h->capacity);
+    memset(h->offsets.column[0], 0, (h->count + 1) * sizeof(uint64_t));
     mesh_ask_run(a);
-    const uint64_t hash = bench_hash(0, a->out->triangle.column[0], a->out->count * sizeof(int32_t));
-    return bench_hash(bench_hash(hash, a->out->time.column[0], a->out->count * sizeof(float)), a->out->state.column[0],
-                      a->out->count);
+    uint64_t hash = bench_hash(0, h->triangle.column[0], h->capacity * sizeof(int32_t));
+    hash = bench_hash(hash, h->time.column[0], h->capacity * sizeof(float));
+    hash = bench_hash(hash, h->state.column[0], h->capacity);
+    return bench_hash(hash, h->offsets.column[0], (h->count + 1) * sizeof(uint64_t));
 }

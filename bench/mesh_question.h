@@ -1,29 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* The mesh queries that are measured: a build, and the first hit of swept spheres. */
+/* What is measured of a mesh: a build, a refit, and each of its queries. */
 #ifndef CAROM_BENCH_MESH_QUESTION_H
 #define CAROM_BENCH_MESH_QUESTION_H
 
 #include "scenes.h"
 #include "subjects.h"
 
-/* Triangle, time and state of so many spheres. */
+/* Triangle, time and state of so many spheres, or of the hits in a list of theirs; whether there is any has its byte in
+ * `state`, the distance of a closest point its number in `time`. */
 typedef struct hits {
-    columns triangle, time, state;
-    size_t count;
+    columns triangle, time, state, offsets;
+    size_t count, capacity;
 } hits;
-hits hits_alloc(size_t count);
+hits hits_alloc(size_t count, size_t capacity);
 void hits_free(hits *h);
 
-/* `build`: make the mesh and drop it. Else sweep `spheres` over `mesh`. `mesh_ask_run` takes it as its user and ends
+/* MESH_BUILD: make the mesh and drop it. MESH_REFIT: give `mesh` its vertices once more, which takes as long as any others.
+ * Others: ask `mesh` for the first hits of `spheres`, all of them, whether there is any; for overlaps and closest points of
+ * their starts. `mesh_ask_run` takes it as its user and ends
  * the program if it fails. */
+typedef enum mesh_task {
+    MESH_FIRST,
+    MESH_ALL,
+    MESH_ANY,
+    MESH_OVERLAPS,
+    MESH_CLOSEST,
+    MESH_BUILD,
+    MESH_REFIT
+} mesh_task;
 typedef struct mesh_ask {
     const subject *subject;
     const mesh_scene *shape;
     carom_mesh *mesh;
     const columns *spheres;
-    const hits *out;
+    hits *out;
     carom_accuracy accuracy;
-    int build;
+    mesh_task task;
     carom_stats stats, fastest; /* of the last run; of the run with the smallest total */
 } mesh_ask;
 void mesh_ask_run(void *user);

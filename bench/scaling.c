@@ -61,7 +61,7 @@ static void measure_mesh(scaling *s, int sides, size_t queries, builds *built)
 {
     mesh_scene shape = mesh_scene_make(2 * sides, sides);
     columns spheres = spheres_make(&shape, SPHERES_NEAR, queries);
-    hits out = hits_alloc(queries);
+    hits out = hits_alloc(queries, queries);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
 
     for (int i = 0; i < s->count; i++)

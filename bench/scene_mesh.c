@@ -21,7 +21,7 @@ static void torus_point(double u, double v, double out[3])
     out[2] = tube * sin(v);
 }
 
-static void set_box(mesh_scene *m)
+void mesh_scene_set_box(mesh_scene *m)
 {
     double sum = 0.0;
 
@@ -39,7 +39,7 @@ static void set_box(mesh_scene *m)
     m->diagonal = sqrt(sum);
 }
 
-static mesh_scene mesh_scene_alloc(size_t vertices, size_t triangles)
+mesh_scene mesh_scene_alloc(size_t vertices, size_t triangles)
 {
     mesh_scene m = {.vertex_count = vertices, .triangle_count = triangles};
 
@@ -56,7 +56,7 @@ mesh_scene mesh_scene_copy(const bench_mesh *from)
 
     memcpy(m.vertices, from->vertices, m.vertex_count * 3 * sizeof *m.vertices);
     memcpy(m.indices, from->indices, m.triangle_count * 3 * sizeof *m.indices);
-    set_box(&m);
+    mesh_scene_set_box(&m);
     return m;
 }
 
@@ -79,7 +79,7 @@ mesh_scene mesh_scene_make(int rings, int sides)
             for (int k = 0; k < 6; k++)
                 *to++ = quad[k];
         }
-    set_box(&m);
+    mesh_scene_set_box(&m);
     for (int k = 0; k < 3; k++) {
         m.low[k] = -half[k];
         m.high[k] = half[k];

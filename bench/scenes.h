@@ -50,8 +50,16 @@ typedef struct mesh_scene {
 } mesh_scene;
 /* A bumpy torus of 2 * rings * sides triangles with shared vertices. */
 mesh_scene mesh_scene_make(int rings, int sides);
+/* Others of so many thousand triangles, no vertex shared. SOUP: anywhere in a cube, a ten-thousandth to a tenth of it long,
+ * half of them needles of a thousandth of their length. BUILDING: floors, walls and columns of two large triangles each, and
+ * on the floors things of a hundred tiny ones. */
+typedef enum mesh_shape { SHAPE_TORUS, SHAPE_SOUP, SHAPE_BUILDING } mesh_shape;
+mesh_scene mesh_scene_make_other(mesh_shape shape, size_t thousands);
 mesh_scene mesh_scene_copy(const bench_mesh *from);
 void mesh_scene_free(mesh_scene *m);
+/* Room for one; the box of its triangles as the one that spheres start in. */
+mesh_scene mesh_scene_alloc(size_t vertices, size_t triangles);
+void mesh_scene_set_box(mesh_scene *m);
 
 /* Swept spheres, radius 0.1 to 0.5 % of the mesh's diagonal, in random order; velocity is the whole step, t_max 1.
  * NEAR  starts within 2 % of the surface, steps of 0.5 to 2 %

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "limits.h"
 
@@ -113,18 +114,35 @@ void subjects_tell_devices(subjects *s, int quick, const bench_listener *listene
     }
 }
 
+/* PoCL uses all cores unless told, under one name or the other; a user's own choice stays. And its threads, as many as
+ * processors, get one each: they sleep between batches, and a system that wakes them on the same processor may leave them
+ * there, so that a batch takes once or twice its time by chance. Not where a processor is out of bounds: PoCL would fail. */
+static void settle_pocl(uint32_t threads)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_CONF);
+    char text[16];
+    cpu_set_t set;
+
+    if (threads != 0) {
+        snprintf(text, sizeof text, "%u", threads);
+        setenv("POCL_MAX_PTHREAD_COUNT", text, 0);
+        setenv("POCL_CPU_MAX_CU_COUNT", text, 0);
+    }
+    if (getenv("POCL_MAX_PTHREAD_COUNT") != NULL || getenv("POCL_CPU_MAX_CU_COUNT") != NULL ||
+        sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    for (long i = 0; i < processors; i++)
+        if (i >= CPU_SETSIZE || !CPU_ISSET((size_t)i, &set))
+            return;
+    setenv("POCL_AFFINITY", "1", 0);
+}
+
 static void add_devices(subjects *s, const bench_settings *settings, const bench_listener *listener)
 {
     carom_error err = {0};
     uint32_t count = 0;
 
-    if (settings->threads != 0) {
-        /* PoCL uses all cores unless told, under one name or the other; a user's own choice stays. */
-        char threads[16];
-        snprintf(threads, sizeof threads, "%u", settings->threads);
-        setenv("POCL_MAX_PTHREAD_COUNT", threads, 0);
-        setenv("POCL_CPU_MAX_CU_COUNT", threads, 0);
-    }
+    settle_pocl(settings->threads);
     if (!carom_has_opencl()) {
         listener->note(listener->user, "OpenCL is not measured: not in this build");
         return;

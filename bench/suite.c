@@ -9,6 +9,9 @@
 #include "limits.h"
 #include "suite.h"
 
+/* Further rounds may take so much of the time that the planned ones took, over the whole run. */
+static const double SPARE = 0.25;
+
 _Noreturn void bench_die(const char *format, ...)
 {
     va_list list;
@@ -65,6 +68,12 @@ side *suite_add_side(suite *u, const suite_scene *scene, int who, int exact, con
     return s;
 }
 
+/* Builds and refits are made, not answered: on the CPU, with each instruction set alike. */
+static int has_answers(scene_type type)
+{
+    return type == TYPE_PAIRS || type == TYPE_MESH;
+}
+
 /* The side of every subject and accuracy; the caller fills in what it asks. */
 static void add_subjects(suite *u, const suite_scene *scene)
 {
@@ -72,11 +81,10 @@ static void add_subjects(suite *u, const suite_scene *scene)
 
     for (int i = 0; i < u->subjects.count; i++) {
         const subject *who = &u->subjects.list[i];
-        const int build = scene->type == TYPE_BUILD;
-        if (build && (best == NULL || who->isa != best->isa)) /* the CPU builds, with each instruction set alike */
+        if (!has_answers(scene->type) && (best == NULL || who->isa != best->isa))
             continue;
         for (int exact = 0; exact < 2; exact++)
-            if ((u->settings->accuracies >> exact & 1) && !(exact && build))
+            if ((u->settings->accuracies >> exact & 1) && !(exact && !has_answers(scene->type)))
                 suite_add_side(u, scene, i, exact, who->backend, who->what, who->threads);
     }
 }
@@ -124,7 +132,7 @@ static void judge(const suite *u, side *s)
 /* Bits of every subject against those of the first one in the same accuracy, and its answers against the truth. */
 static void check_answers(suite *u, scene_type type)
 {
-    for (int i = 0; i < u->count && type != TYPE_BUILD; i++) {
+    for (int i = 0; i < u->count && has_answers(type); i++) {
         side *s = &u->sides[i];
         s->hash = s->pairs.subject != NULL ? ask_check(&s->pairs) : mesh_ask_check(&s->mesh);
         judge(u, s);
@@ -170,6 +178,15 @@ static void fill_limit(const suite *u, side *s, const suite_scene *scene)
     s->row.share = (memory > divider ? memory : divider) / pair;
 }
 
+/* The side of the same subject in fast mode; -1: none. */
+static int fast_of(const suite *u, int exact)
+{
+    for (int i = 0; i < u->count; i++)
+        if (u->sides[i].subject == u->sides[exact].subject && !u->sides[i].exact)
+            return i;
+    return -1;
+}
+
 static void report(suite *u, const suite_scene *scene, const measurement *m)
 {
     for (int i = 0; i < u->count; i++) {
@@ -179,14 +196,24 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
         s->row.cpu = measure_cpu(m, i);
         s->row.best = measure_best(m, i);
         s->row.spread = measure_spread(m, i);
-        for (int k = 0; s->exact && k < u->count; k++)
-            if (u->sides[k].subject == s->subject && !u->sides[k].exact)
-                s->row.over_fast = measure_ratio(m, i, k);
-        if (s->subject >= 0 && scene->type != TYPE_BUILD)
+        if (s->exact && fast_of(u, i) >= 0)
+            s->row.over_fast = measure_ratio(m, i, fast_of(u, i));
+        if (s->subject >= 0 && has_answers(scene->type))
             fill_device_times(s, s->pairs.subject != NULL ? &s->pairs.fastest : &s->mesh.fastest);
         fill_limit(u, s, scene);
         u->listener->row(u->listener->user, &s->row);
     }
+}
+
+/* Of each subject that answered in both accuracies: who is told as a ratio to whom. */
+static int find_pairs(const suite *u, measure_pair *pairs)
+{
+    int count = 0;
+
+    for (int i = 0; i < u->count; i++)
+        if (u->sides[i].exact && fast_of(u, i) >= 0)
+            pairs[count++] = (measure_pair){i, fast_of(u, i)};
+    return count;
 }
 
 static void measure_sides(suite *u, const suite_scene *scene)
@@ -194,13 +221,17 @@ static void measure_sides(suite *u, const suite_scene *scene)
     const int quick = u->settings->quick;
     const measure_plan plan = {quick ? 4 : 12, quick ? 0.004 : 0.02};
     measure_side runs[SIDES_MAX];
+    measure_pair pairs[SIDES_MAX];
     measurement *m = malloc(sizeof *m);
 
     if (m == NULL)
         bench_die("no memory for a measurement");
     for (int i = 0; i < u->count; i++)
         runs[i] = (measure_side){side_run, &u->sides[i]};
+    const double start = measure_now();
     measure(m, &plan, runs, u->count);
+    u->spare += SPARE * (measure_now() - start);
+    u->spare -= measure_more(m, runs, pairs, find_pairs(u, pairs), u->spare);
     report(u, scene, m);
     free(m);
 }
@@ -267,14 +298,26 @@ static void run_pairs(suite *u, const suite_scene *scene)
     answers_free(&out);
 }
 
+static mesh_scene mesh_of(const suite *u, const suite_scene *scene)
+{
+    if (scene->shape == SHAPE_TORUS && scene->rings == 0)
+        return mesh_scene_copy(&u->settings->mesh);
+    return scene->shape == SHAPE_TORUS ? mesh_scene_make(scene->rings, scene->sides)
+                                       : mesh_scene_make_other(scene->shape, (size_t)scene->rings);
+}
+
+enum { HITS_EACH = 64 }; /* that a list has room for */
+
 static void run_mesh(suite *u, const suite_scene *scene)
 {
-    mesh_scene shape =
-        scene->rings > 0 ? mesh_scene_make(scene->rings, scene->sides) : mesh_scene_copy(&u->settings->mesh);
-    const int build = scene->type == TYPE_BUILD;
-    const size_t count = build ? shape.triangle_count : count_of(u, scene);
-    const size_t swept = build ? 0 : count; /* a build sweeps nothing */
-    hits out = hits_alloc(swept);
+    mesh_scene shape = mesh_of(u, scene);
+    const mesh_task task = scene->type == TYPE_BUILD   ? MESH_BUILD
+                           : scene->type == TYPE_REFIT ? MESH_REFIT
+                                                       : scene->task;
+    const size_t count = scene->type == TYPE_MESH ? count_of(u, scene) : shape.triangle_count;
+    const size_t swept = scene->type == TYPE_MESH ? count : 0, judged = task == MESH_FIRST ? swept : 0;
+    const int is_list = task == MESH_ALL || task == MESH_OVERLAPS;
+    hits out = hits_alloc(swept, is_list ? HITS_EACH * swept : swept);
     columns spheres = spheres_make(&shape, scene->spheres, swept);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
 
@@ -286,14 +329,14 @@ static void run_mesh(suite *u, const suite_scene *scene)
                              .spheres = &spheres,
                              .out = &out,
                              .accuracy = s->exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
-                             .build = build};
-        if (!build && meshes[s->subject] == NULL)
+                             .task = task};
+        if (task != MESH_BUILD && meshes[s->subject] == NULL)
             meshes[s->subject] = mesh_ask_create(&s->mesh);
         s->mesh.mesh = meshes[s->subject];
         s->row.queries = (double)count;
     }
     drop_unable(u);
-    u->truth = truth_mesh(&shape, &spheres, mesh_judged(u, &shape, swept));
+    u->truth = truth_mesh(&shape, &spheres, mesh_judged(u, &shape, judged));
     check_answers(u, scene->type);
     if (has_peers(u, scene))
         rivals_add_peers(u, scene,

@@ -10,7 +10,7 @@
 #include "question.h"
 #include "verdict.h"
 
-typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD } scene_type;
+typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD, TYPE_REFIT } scene_type;
 /* Peers are measured where their answer would be read; in a quick run in one scene of each kind, unless it is asked for
  * by name. */
 typedef enum scene_peers { PEERS_NEVER, PEERS_FULL, PEERS_QUICK } scene_peers;
@@ -25,7 +25,9 @@ typedef struct suite_scene {
     sphere_kind spheres; /* meshes: a torus of 2 * rings * sides triangles, or 0 and 0: the user's own */
     int rings, sides;
     scene_peers peers;
-    int asked; /* only measured if --scene says so */
+    int asked;        /* only measured if --scene says so */
+    mesh_task task;   /* of TYPE_MESH */
+    mesh_shape shape; /* of others than a torus, `rings` thousand triangles */
 } suite_scene;
 
 enum { CACHED = 4096 }; /* pairs that stay in cache */
@@ -52,10 +54,11 @@ typedef struct suite {
     bench_limits limits[BENCH_LIMITS];
     int limit_count;
     peer_list_fn *peers; /* NULL: no module */
-    truth truth;         /* of the scene; none for a build */
+    truth truth;         /* of the scene; none for a build or a refit */
     columns peer_time, peer_overlap;
     side sides[SIDES_MAX];
     int count;
+    double spare; /* seconds that scenes so far have left for further rounds; below 0: they took too many */
 } suite;
 
 /* catalog.c; 0 beyond the last. */

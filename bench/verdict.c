@@ -114,7 +114,7 @@ truth truth_pairs(question q, const pair_scene *scene, float window, size_t coun
 
 truth truth_mesh(const mesh_scene *shape, const columns *spheres, size_t count)
 {
-    const ref_mesh mesh = {shape->vertices, shape->indices, shape->triangle_count};
+    const ref_mesh mesh = {shape->vertices, shape->indices, shape->triangle_count, NULL};
     truth t = truth_alloc(count, 1.0f);
 
     for (size_t i = 0; i < count; i++) {
@@ -123,7 +123,7 @@ truth truth_mesh(const mesh_scene *shape, const columns *spheres, size_t count)
         ref_mesh_hit hit;
         take(ball.center, in, 0, i);
         take(ball.velocity, in, 3, i);
-        const char *wrong = ref_mesh_first(&mesh, &ball, t.window, &hit);
+        const char *wrong = ref_mesh_first(&mesh, &ball, t.window, &ref_mesh_no_options, &hit);
         if (wrong != NULL)
             bench_die("the reference, sphere %zu: %s", i, wrong);
         t.hit[i] = hit.triangle >= 0;

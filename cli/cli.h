@@ -48,7 +48,8 @@ typedef struct cli_options {
     const char *output; /* NULL: standard output */
     const char *pairs, *mesh, *spheres;
     float t_max; /* +inf unless given */
-    const char *hits, *start;
+    const char *hits;
+    carom_start start;
     uint64_t queries, seed;
     const char *scenes, *json, *from, *compare, *plot;
 } cli_options;
@@ -92,6 +93,7 @@ int command_info(const cli_options *options);
 int command_sweep(const cli_options *options);
 int command_sweep_mesh(const cli_options *options);
 int command_overlap(const cli_options *options);
+int command_overlap_mesh(const cli_options *options);
 int command_spheres(const cli_options *options);
 int command_verify(const cli_options *options);
 int command_bench(const cli_options *options);

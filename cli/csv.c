@@ -223,11 +223,18 @@ static int grow(csv_reader *r)
 static int read_field(csv_reader *r, size_t field, const char *text, size_t length)
 {
     csv_column *column = &r->columns[r->fields[field]];
+    const int is_mask = column->kind == CSV_MASK;
+    uint32_t mask;
     float value;
-    if (!csv_number(text, length, &value)) {
+    if (!(is_mask ? csv_mask(text, length, &mask) : csv_number(text, length, &value))) {
         char *shown = (char *)(uintptr_t)text;
         trim(&shown, &length);
-        return refuse_text(r, column->name, "a number", shown, length);
+        return refuse_text(r, column->name, is_mask ? "a whole number from 0 to 4294967295 or 0xffffffff" : "a number",
+                           shown, length);
+    }
+    if (is_mask) {
+        memcpy(&column->data[r->rows], &mask, sizeof mask);
+        return EXIT_DONE;
     }
     if (column->kind == CSV_TIME && !(value >= 0.0f))
         return refuse_text(r, column->name, "a number >= 0 or inf", text, length);
@@ -323,6 +330,12 @@ int csv_read(const char *path, csv_column *columns, size_t count, uint64_t *rows
     if (status != EXIT_DONE)
         csv_free(columns, count);
     return status;
+}
+
+const uint32_t *csv_masks(const csv_column *column)
+{
+    _Static_assert(sizeof(uint32_t) == sizeof *column->data, "a mask takes the place of a float");
+    return column->present ? (const uint32_t *)(const void *)column->data : NULL;
 }
 
 void csv_free(csv_column *columns, size_t count)

@@ -9,6 +9,7 @@
 typedef enum csv_kind {
     CSV_FLOAT,  /* as strtof reads it */
     CSV_TIME,   /* a float that is neither NaN nor negative */
+    CSV_MASK,   /* 32 bits, decimal or hexadecimal with 0x; csv_masks has them */
     CSV_REFUSED /* a column that this version cannot honour: its presence is an error */
 } csv_kind;
 
@@ -25,7 +26,12 @@ typedef struct csv_column {
 int csv_read(const char *path, csv_column *columns, size_t count, uint64_t *rows);
 void csv_free(csv_column *columns, size_t count);
 
+/* The numbers of a column of masks, NULL if absent. */
+const uint32_t *csv_masks(const csv_column *column);
+
 /* text[0..length) as strtof reads all of it in the C locale, blanks around it allowed. Returns 0 if malformed. */
 int csv_number(const char *text, size_t length, float *out);
+/* text[0..length) as a whole number below 2^32 without sign, decimal or hexadecimal with 0x, blanks around it allowed. */
+int csv_mask(const char *text, size_t length, uint32_t *out);
 
 #endif

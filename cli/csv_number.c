@@ -77,3 +77,30 @@ int csv_number(const char *text, size_t length, float *out)
         free(copy);
     return whole;
 }
+
+int csv_mask(const char *text, size_t length, uint32_t *out)
+{
+    const char *end = text + length;
+    uint64_t value = 0, base = 10;
+    while (text < end && is_blank(*text))
+        text++;
+    while (end > text && is_blank(end[-1]))
+        end--;
+    if (end - text > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        base = 16;
+        text += 2;
+    }
+    if (text == end)
+        return 0;
+    for (; text < end; text++) {
+        const char c = (char)(*text | 0x20);
+        const int digit = *text >= '0' && *text <= '9' ? *text - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+        if ((uint64_t)digit >= base)
+            return 0;
+        value = value * base + (uint64_t)digit;
+        if (value > UINT32_MAX)
+            return 0;
+    }
+    *out = (uint32_t)value;
+    return 1;
+}

@@ -21,9 +21,10 @@ static const option_row option_rows[] = {
     {OPTION_MESH, "mesh", "FILE", "mesh file"},
     {OPTION_SPHERES, "spheres", "FILE", "CSV file of spheres"},
     {OPTION_T_MAX, "t-max", "T", "end of the time window, >= 0 or inf (default inf)"},
-    {OPTION_HITS, "hits", "WHICH", "which hits to report: first (this version has no other)"},
-    {OPTION_START, "start", "POLICY", "contact at time 0: report (this version has no other)"},
-    {OPTION_CULL_BACK, "cull-back", NULL, "not in this version"},
+    {OPTION_HITS, "hits", "WHICH", "with --mesh: which hits to report, as above"},
+    {OPTION_START, "start", "POLICY",
+     "what touches or overlaps at time 0: report, skip-parting (skipped if moving away) or skip"},
+    {OPTION_CULL_BACK, "cull-back", NULL, "no hits on triangles whose normal (P1-P0)x(P2-P0) goes along the motion"},
     {OPTION_QUERIES, "queries", "N", "queries of each type (default 1000000)"},
     {OPTION_SEED, "seed", "S", "seed of the queries (default 1)"},
     {OPTION_SCENE, "scene", "NAME", "scenes whose names begin so, separated by commas; list names all (default all)"},
@@ -130,23 +131,14 @@ static int set_t_max(const char *value, cli_options *out)
     return -1;
 }
 
-static int set_hits(const cli_command *command, const char *value, cli_options *out)
-{
-    static const char *const sweep[] = {"first", "all", "any"}, *const overlap[] = {"any", "count", "all", "closest"};
-    int is_sweep = !strcmp(command->name, "sweep");
-    if (parse_word(value, is_sweep ? sweep : overlap, is_sweep ? 3 : 4) < 0)
-        return cli_refuse(EXIT_USAGE, "--hits: expected %s, got '%s'",
-                          is_sweep ? "first, all or any" : "any, count, all or closest", value);
-    out->hits = value;
-    return -1;
-}
-
 static int set_start(const char *value, cli_options *out)
 {
     static const char *const words[] = {"report", "skip-parting", "skip"};
-    if (parse_word(value, words, 3) < 0)
+    static const carom_start starts[] = {CAROM_START_REPORT, CAROM_START_SKIP_PARTING, CAROM_START_SKIP};
+    int i = parse_word(value, words, 3);
+    if (i < 0)
         return cli_refuse(EXIT_USAGE, "--start: expected report, skip-parting or skip, got '%s'", value);
-    out->start = value;
+    out->start = starts[i];
     return -1;
 }
 
@@ -171,7 +163,7 @@ static int set_name(const char *name, const char *value, const char **out)
 }
 
 /* Store one option. Returns -1 to go on, else an exit status. */
-static int set_option(const cli_command *command, const option_row *row, const char *value, cli_options *out)
+static int set_option(const option_row *row, const char *value, cli_options *out)
 {
     out->given |= row->bit;
     switch (row->bit) {
@@ -190,7 +182,7 @@ static int set_option(const cli_command *command, const option_row *row, const c
     case OPTION_COMPARE: return set_name(row->name, value, &out->compare);
     case OPTION_PLOT: return set_name(row->name, value, &out->plot);
     case OPTION_T_MAX: return set_t_max(value, out);
-    case OPTION_HITS: return set_hits(command, value, out);
+    case OPTION_HITS: return set_name(row->name, value, &out->hits);
     case OPTION_START: return set_start(value, out);
     case OPTION_QUERIES:
         if (!parse_count(value, 1, UINT64_C(1) << 48, &out->queries))
@@ -276,7 +268,7 @@ int options_parse(const cli_command *command, int argc, char **argv, cli_options
             return refuse_option(command, argv[optind - 1 >= at ? optind - 1 : at]);
         if (code == SHORT_OUTPUT)
             code = (int)(LONG_BASE + row_of(OPTION_OUTPUT));
-        status = set_option(command, &option_rows[code - LONG_BASE], optarg, out);
+        status = set_option(&option_rows[code - LONG_BASE], optarg, out);
         if (status >= 0)
             return status;
     }

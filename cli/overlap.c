@@ -45,9 +45,13 @@ int command_overlap(const cli_options *options)
                                      .bytes = {1, 1},
                                      .ask = ask,
                                      .write = write_row};
-    if (options->mesh || options->spheres || options->hits)
-        return cli_refuse(EXIT_USAGE, "overlap: --mesh (with --spheres, --hits) is not in this version, only --pairs");
+    if (options->pairs && options->mesh)
+        return cli_refuse(EXIT_USAGE, "overlap: --pairs and --mesh exclude each other");
+    if (options->mesh)
+        return command_overlap_mesh(options);
     if (!options->pairs)
-        return cli_refuse(EXIT_USAGE, "overlap: --pairs FILE is missing");
+        return cli_refuse(EXIT_USAGE, "overlap: --pairs FILE or --mesh FILE with --spheres FILE is missing");
+    if (options->given & (OPTION_SPHERES | OPTION_HITS))
+        return cli_refuse(EXIT_USAGE, "overlap: --spheres and --hits belong to --mesh");
     return rows_pairs(&query, options);
 }

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows per library call: enough to fill any device, few enough that results need no memory worth mentioning. */
-enum { CHUNK = 1 << 21 };
-
 carom_points rows_points(const csv_column *x, uint64_t from)
 {
     return (carom_points){x[0].data + from, x[1].data + from, x[2].data + from, sizeof(float)};
@@ -23,6 +20,31 @@ void rows_write_vector(output *out, const float *v)
     for (int axis = 0; axis < 3; axis++) {
         output_char(out, ',');
         output_float(out, v[axis]);
+    }
+}
+
+void rows_write_bit(output *out, uint8_t bit)
+{
+    output_text(out, bit == CAROM_OVERLAP_INVALID ? "\n" : bit ? "1\n" : "0\n");
+}
+
+int rows_fields_alloc(const rows_query *query, uint64_t rows, rows_field *fields)
+{
+    int complete = 1;
+    for (int f = 0; f < ROWS_FIELDS_MAX; f++) {
+        fields[f].memory = query->bytes[f] > 0 ? cli_alloc(rows, query->bytes[f]) : NULL;
+        complete &= fields[f].memory || query->bytes[f] == 0;
+    }
+    if (!complete)
+        rows_fields_free(fields);
+    return complete;
+}
+
+void rows_fields_free(rows_field *fields)
+{
+    for (int f = 0; f < ROWS_FIELDS_MAX; f++) {
+        free(fields[f].memory);
+        fields[f].memory = NULL;
     }
 }
 
@@ -45,37 +67,33 @@ static int ask_chunk(const rows_query *query, void *subject, const cli_options *
 }
 
 static int run_chunks(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-                      uint64_t count, const rows_field *fields)
+                      uint64_t count, output *out)
+{
+    rows_field fields[ROWS_FIELDS_MAX];
+    int status = EXIT_DONE;
+    if (!rows_fields_alloc(query, (count < ROWS_CHUNK ? count : ROWS_CHUNK) + 1, fields))
+        return cli_no_memory();
+    for (uint64_t from = 0; from < count && status == EXIT_DONE && !out->error; from += ROWS_CHUNK) {
+        uint64_t n = count - from < ROWS_CHUNK ? count - from : ROWS_CHUNK;
+        status = ask_chunk(query, subject, options, columns, from, n, fields);
+        for (uint64_t i = 0; i < n && status == EXIT_DONE && !out->error; i++)
+            query->write(out, fields, i);
+    }
+    rows_fields_free(fields);
+    return status;
+}
+
+int rows_run(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
+             uint64_t count)
 {
     output out;
     int status = output_open(&out, options->output);
     if (status != EXIT_DONE)
         return status;
     output_text(&out, query->header);
-    for (uint64_t from = 0; from < count && status == EXIT_DONE && !out.error; from += CHUNK) {
-        uint64_t n = count - from < CHUNK ? count - from : CHUNK;
-        status = ask_chunk(query, subject, options, columns, from, n, fields);
-        for (uint64_t i = 0; i < n && status == EXIT_DONE && !out.error; i++)
-            query->write(&out, fields, i);
-    }
+    status = query->list ? rows_list(query, subject, options, columns, count, &out)
+                         : run_chunks(query, subject, options, columns, count, &out);
     return output_close(&out, status);
-}
-
-int rows_run(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-             uint64_t count)
-{
-    rows_field fields[ROWS_FIELDS_MAX] = {{NULL}};
-    int status = EXIT_DONE;
-    for (int f = 0; f < ROWS_FIELDS_MAX && query->bytes[f] > 0 && status == EXIT_DONE; f++) {
-        fields[f].memory = cli_alloc(count < CHUNK ? count : CHUNK, query->bytes[f]);
-        if (!fields[f].memory)
-            status = cli_no_memory();
-    }
-    if (status == EXIT_DONE)
-        status = run_chunks(query, subject, options, columns, count, fields);
-    for (int f = 0; f < ROWS_FIELDS_MAX; f++)
-        free(fields[f].memory);
-    return status;
 }
 
 int rows_pairs(const rows_query *query, const cli_options *options)

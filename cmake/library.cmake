@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 set(carom_sources
   cpu/dispatch.c cpu/float_mode.c cpu/pool.c cpu/pairs.c cpu/settle.c cpu/settle_mesh.c
+  cpu/settle_closest.c cpu/exact_closest.c
   cpu/integer.c cpu/exact_root.c cpu/exact_motion.c cpu/exact_touch.c cpu/exact_sweep.c cpu/exact_overlap.c
+  cpu/exact_side.c
   cpu/exact_spheres.c
-  host/context.c host/choice.c host/error.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_sweep.c host/order.c
-  host/bvh.c host/bvh_split.c host/bvh_wide.c)
+  host/context.c host/choice.c host/error.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_masks.c host/mesh_query.c host/mesh_block.c
+  host/mesh_sweep.c host/mesh_compact.c host/mesh_list.c host/mesh_stage.c host/mesh_closest.c host/order.c
+  host/bvh.c host/bvh_split.c host/bvh_wide.c host/bvh_refit.c host/mesh_check.c
+  host/mesh_update.c)
 
 # Two files per instruction set, each with flags of its own: nothing else may use them. The _free one may fuse
 # multiplications and additions (cpu/isa_free_template.h).
@@ -41,7 +45,8 @@ if(CAROM_OPENCL)
     set(carom_cl_target OpenCL::OpenCL)
   endif()
   list(APPEND carom_sources host/cl_device.c host/cl_select.c host/cl_program.c host/cl_probe.c
-    host/cl_rounding.c host/cl_stream.c host/cl_pairs.c host/cl_mesh.c)
+    host/cl_rounding.c host/cl_stream.c host/cl_pairs.c host/cl_mesh.c
+    host/cl_mesh_list.c host/cl_probe_mesh.c host/cl_mesh_closest.c)
   include(cmake/embed.cmake)
   carom_embed_kernels(${CMAKE_CURRENT_BINARY_DIR}/carom_kernels.c)
   list(APPEND carom_sources ${CMAKE_CURRENT_BINARY_DIR}/carom_kernels.c)

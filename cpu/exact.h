@@ -23,8 +23,23 @@ typedef struct caromi_exact_sweep {
 /* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. */
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out);
 
+/* in: IN_SWEEP_RESTING numbers. Whether the triangle's normal (P1-P0)x(P2-P0) goes along the motion; and whether the sphere
+ * moves away from the triangle's closest point at time 0. */
+int caromi_exact_is_back(const float *in);
+int caromi_exact_is_parting(const float *in);
+
 /* in: IN_OVERLAP numbers. OVERLAP_INVALID in both for an invalid query. */
 void caromi_exact_overlap_of(const float *in, int *overlap, int *axes);
+
+/* The closest point at rest. */
+typedef struct caromi_exact_closest {
+    float distance; /* the nearest binary32 */
+    float point[3];
+    int feature;
+} caromi_exact_closest;
+
+/* in: IN_CLOSEST numbers, all finite. */
+void caromi_exact_closest_of(const float *in, caromi_exact_closest *out);
 
 /* in: IN_SPHERES numbers. */
 void caromi_exact_spheres_of(const float *in, float *u_first, float *u_last, int *state);

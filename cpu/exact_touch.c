@@ -107,27 +107,34 @@ static void nearest_weights(caromi_motion *m, int feature, caromi_int reach[3][2
     }
 }
 
-/* The sign of the distance to a feature's point, line or plane - r. */
-static int nearest_order(caromi_motion *m, int feature)
+const caromi_int *caromi_nearest_square(caromi_motion *m, int feature, caromi_int *square)
 {
-    caromi_int square, reach;
     if (feature < FEATURE_E01) {
         const caromi_int3 *d = &m->d[feature - FEATURE_V0];
-        caromi_int3_dot(&square, d, d);
-        return caromi_int_compare(&square, &m->r2);
+        caromi_int3_dot(square, d, d);
+        return NULL;
     }
     if (feature < FEATURE_FACE) {
         const int edge = feature - FEATURE_E01;
         caromi_int3 c;
         caromi_int3_cross(&c, &m->e[edge], &m->d[edge]);
-        caromi_int3_dot(&square, &c, &c);
-        caromi_int_mul(&reach, &m->r2, caromi_motion_edge2(m, edge));
-        return caromi_int_compare(&square, &reach);
+        caromi_int3_dot(square, &c, &c);
+        return caromi_motion_edge2(m, edge);
     }
     caromi_int height;
     caromi_int3_dot(&height, caromi_motion_normal(m), &m->d[0]);
-    caromi_int_square(&square, &height);
-    caromi_int_mul(&reach, &m->r2, caromi_motion_area(m));
+    caromi_int_square(square, &height);
+    return caromi_motion_area(m);
+}
+
+/* The sign of the distance to a feature's point, line or plane - r. */
+static int nearest_order(caromi_motion *m, int feature)
+{
+    caromi_int square, reach;
+    const caromi_int *over = caromi_nearest_square(m, feature, &square);
+    if (over == NULL)
+        return caromi_int_compare(&square, &m->r2);
+    caromi_int_mul(&reach, &m->r2, over);
     return caromi_int_compare(&square, &reach);
 }
 

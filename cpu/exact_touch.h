@@ -26,6 +26,8 @@ typedef struct caromi_nearest {
 } caromi_nearest;
 
 void caromi_nearest_of(caromi_motion *m, caromi_nearest *nearest);
+/* The square of the distance to a feature's point, line or plane, over what is returned (NULL: 1). */
+const caromi_int *caromi_nearest_square(caromi_motion *m, int feature, caromi_int *square);
 /* A positive multiple of the way from that point to the centre; zero if they coincide. */
 void caromi_nearest_gap(caromi_motion *m, int feature, caromi_int3 *gap);
 

@@ -6,6 +6,7 @@
 #include "../kernels/pairs_exact.h"
 #include "isa_run.h"
 #include "mesh_template.h"
+#include "closest_template.h"
 
 #define ISA_HERE(name, in_count, radii, out_count, bytes) ISA_RUN(static, run_##name, name, in_count, out_count, bytes)
 #define ISA_ELSEWHERE(name, in_count, radii, out_count, bytes) caromi_pair_fn ISA_NAMED(name);
@@ -21,6 +22,9 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .lanes = LANES,
     .pairs = {TIME_KERNELS(ISA_ENTRY, ) PLACE_KERNELS(ISA_ENTRY, ) TIME_KERNELS(ISA_ENTRY_ELSEWHERE, _exact)
                   PLACE_KERNELS(ISA_ENTRY, _exact)},
-    .mesh_first = mesh_first,
-    .mesh_first_exact = mesh_first_exact,
+    .mesh = {[CAROMI_MESH_FIRST] = {mesh_first, mesh_first_exact},
+             [CAROMI_MESH_LIST] = {mesh_list, mesh_list_exact},
+             [CAROMI_MESH_OVERLAPS] = {mesh_overlaps, mesh_overlaps_exact}},
+    .mesh_closest = mesh_closest,
+    .mesh_closest_exact = mesh_closest_exact,
 };

@@ -224,6 +224,18 @@ uint32_t caromi_pool_threads(const caromi_pool *p)
     return p != NULL && p->process == getpid() ? p->threads : 1;
 }
 
+void caromi_pool_lock(caromi_pool *p)
+{
+    if (caromi_pool_threads(p) > 1)
+        (void)pthread_mutex_lock(&p->lock);
+}
+
+void caromi_pool_unlock(caromi_pool *p)
+{
+    if (caromi_pool_threads(p) > 1)
+        (void)pthread_mutex_unlock(&p->lock);
+}
+
 static void offer(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
 {
     const uint64_t others = tasks - 1 < p->threads - 1 ? tasks - 1 : p->threads - 1;

@@ -50,6 +50,14 @@ static void settle_contact(settle_row *row)
     row->byte[OUT_FEATURE] = (uint8_t)a.feature;
 }
 
+static void settle_closest(settle_row *row)
+{
+    caromi_exact_closest a;
+    caromi_exact_closest_of(row->in, &a);
+    memcpy(&row->real[OUT_CLOSEST_X], a.point, sizeof a.point);
+    row->byte[OUT_CLOSEST_FEATURE] = (uint8_t)a.feature;
+}
+
 static void settle_row_of(enum caromi_pair_kernel kernel, settle_row *row)
 {
     switch (kernel) {
@@ -61,6 +69,7 @@ static void settle_row_of(enum caromi_pair_kernel kernel, settle_row *row)
     case CAROMI_PAIR_sweep_full_moving_exact: settle_sweep(row, CAROMI_EXACT_FULL, 1); break;
     case CAROMI_PAIR_overlap_exact: settle_overlap(row); break;
     case CAROMI_PAIR_spheres_exact: settle_spheres(row); break;
+    case CAROMI_PAIR_closest_exact: settle_closest(row); break;
     default: settle_contact(row); break;
     }
 }
@@ -74,22 +83,41 @@ static int is_open(const caromi_pair_shape *shape, const void *marks, size_t i)
     return (bits & 0x7fffffff) > 0x7f800000;
 }
 
+/* Is any of the pairs [from, to) open? Hardly any is, so nothing branches. */
+static int some_open(const caromi_pair_shape *shape, const void *marks, size_t from, size_t to)
+{
+    int some = 0;
+    for (size_t i = from; i < to; i++)
+        some |= is_open(shape, marks, i);
+    return some;
+}
+
+static void settle_pair(const caromi_pair_batch *batch, const caromi_pair_shape *shape, uint64_t at)
+{
+    settle_row row;
+    for (uint32_t c = 0; c < shape->in_count; c++)
+        caromi_gather(&row.in[c], &batch->in[c], at, 1);
+    settle_row_of(batch->kernel, &row);
+    for (uint32_t c = 0; c < shape->out_count; c++) {
+        const size_t size = caromi_out_size(shape, c);
+        caromi_scatter(&batch->out[c], at, size == 1 ? (const void *)&row.byte[c] : &row.real[c], 1, size);
+    }
+}
+
 uint64_t caromi_settle_pairs(const caromi_pair_batch *batch, const void *marks, uint64_t first, size_t count)
 {
+    enum { RUN = 64 };
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
     uint64_t open = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_open(shape, marks, i))
+    for (size_t from = 0; from < count; from += RUN) {
+        const size_t to = count - from < RUN ? count : from + RUN;
+        if (!some_open(shape, marks, from, to))
             continue;
-        settle_row row;
-        for (uint32_t c = 0; c < shape->in_count; c++)
-            caromi_gather(&row.in[c], &batch->in[c], first + i, 1);
-        settle_row_of(batch->kernel, &row);
-        for (uint32_t c = 0; c < shape->out_count; c++) {
-            const size_t size = caromi_out_size(shape, c);
-            caromi_scatter(&batch->out[c], first + i, size == 1 ? (const void *)&row.byte[c] : &row.real[c], 1, size);
-        }
-        open++;
+        for (size_t i = from; i < to; i++)
+            if (is_open(shape, marks, i)) {
+                settle_pair(batch, shape, first + i);
+                open++;
+            }
     }
     return open;
 }

@@ -1,58 +1,99 @@
 /* SPDX-License-Identifier: MIT */
-/* A mesh query that the kernels leave open: the same traversal, with integers for every triangle whose box is entered in
- * time. */
+/* A mesh query that the kernels leave open: the same traversal, triangle by triangle, with integers for those that the proof
+ * leaves open. */
 #define LANES 1
-#include "../kernels/mesh.h"
+#include "../kernels/mesh_exact.h"
 #include "exact.h"
 #include "mesh.h"
 
-/* A triangle of a leaf, exactly; 1 if it is better. */
-static int settle_triangle(const mesh_leaf *leaf, int lane, mesh_walk *w, const float *query)
+/* What the options of a query leave out. */
+static int is_left_out(int options, const float *in, int begins)
 {
-    mesh_best *best = &w->best;
-    float in[IN_SWEEP_MOVING] = {0};
-    caromi_exact_sweep a;
-    memcpy(in, query, IN_P0X * sizeof *in);
-    for (int k = 0; k < 9; k++)
-        in[IN_P0X + k] = leaf->p[k][lane];
-    caromi_exact_sweep_of(in, CAROMI_EXACT_TIMES, w->limit, &a);
-    const int begins = a.state == STATE_TOUCHING || a.state == STATE_OVERLAPPING;
-    if (!begins && (a.state != STATE_APPROACHING || a.beyond))
-        return 0;
-    const float t = begins ? 0 : a.t_first;
-    if (t > best->t || (t == best->t && leaf->triangle[lane] >= best->triangle))
-        return 0;
-    best->t = t;
-    best->triangle = leaf->triangle[lane];
-    best->state = a.state;
-    return 1;
+    return ((options & MESH_SKIP) != 0 && begins) || ((options & MESH_CULL_BACK) != 0 && caromi_exact_is_back(in)) ||
+           ((options & MESH_SKIP_PARTING) != 0 && begins && caromi_exact_is_parting(in));
 }
 
-static int settle_leaf(const mesh_leaf *leaf, mesh_walk *w, float scale, const float *query)
+/* A triangle, exactly: 1 and time and state if it is hit. */
+static int settle_sweep(const caromi_mesh_query *query, const float *corners, float limit, float *t, int *state)
+{
+    float in[IN_SWEEP_MOVING] = {0};
+    caromi_exact_sweep a;
+    memcpy(in, query->in, IN_P0X * sizeof *in);
+    memcpy(in + IN_P0X, corners, 9 * sizeof *in);
+    caromi_exact_sweep_of(in, CAROMI_EXACT_TIMES, limit, &a);
+    const int begins = a.state == STATE_TOUCHING || a.state == STATE_OVERLAPPING;
+    *t = begins ? 0 : a.t_first;
+    *state = a.state;
+    if (!begins && (a.state != STATE_APPROACHING || a.beyond))
+        return 0;
+    return !is_left_out(query->options, in, begins);
+}
+
+static int settle_overlap(const caromi_mesh_query *query, const float *corners)
+{
+    float in[IN_OVERLAP];
+    int overlap, axes;
+    memcpy(in, query->in, IN_OP0X * sizeof *in);
+    memcpy(in + IN_OP0X, corners, 9 * sizeof *in);
+    caromi_exact_overlap_of(in, &overlap, &axes);
+    return overlap == 1;
+}
+
+int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit)
+{
+    int state;
+    hit->t = 0;
+    if (overlap)
+        return settle_overlap(query, corners);
+    const int is = settle_sweep(query, corners, query->in[CAROMI_MESH_IN - 1], &hit->t, &state);
+    hit->state = state;
+    return is;
+}
+
+/* What a triangle of a leaf answers. */
+static mesh_answers settle_triangle(const mesh_group *g, const mesh_walk *w, const mesh_leaf *leaf, int lane,
+                                    const caromi_mesh_query *query)
+{
+    mesh_answers a = mesh_sweep_exact(g, w, leaf, lane, query->options);
+    float corners[9];
+    if (!a.open)
+        return a;
+    for (int k = 0; k < 9; k++)
+        corners[k] = leaf->p[k][lane];
+    a.hits = settle_sweep(query, corners, w->limit, &a.t, &a.state);
+    a.open = 0;
+    return a;
+}
+
+static int settle_leaf(const mesh_leaf *leaf, mesh_walk *w, float scale, const caromi_mesh_query *query)
 {
     int better = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        const v3 p0 = mesh_corner(leaf, 0, lane), p1 = mesh_corner(leaf, 1, lane), p2 = mesh_corner(leaf, 2, lane);
-        float enter, leave;
-        if (lane > 0 && leaf->triangle[lane] == leaf->triangle[lane - 1]) /* an empty slot */
+        mesh_group g = mesh_group_of(leaf, lane, w, scale);
+        if (!g.open || (lane > 0 && leaf->triangle[lane] == leaf->triangle[lane - 1])) /* an empty slot */
             continue;
-        mesh_box(w->slabs, v3_mul(mesh_min3(p0, p1, p2), scale), v3_mul(mesh_max3(p0, p1, p2), scale), &enter, &leave);
-        if (mesh_box_open(enter, leave, leaf->triangle[lane], w->until))
-            better |= settle_triangle(leaf, lane, w, query);
+        g.open = mesh_admitted_exact(&g, w, leaf, lane, query->options);
+        if (!g.open)
+            continue;
+        const mesh_answers a = settle_triangle(&g, w, leaf, lane, query);
+        better |= mesh_take_first(w, &g, &a, leaf, lane);
     }
     return better;
 }
 
-void caromi_settle_mesh(const caromi_mesh_view *mesh, const float *query, int32_t *triangle, int32_t *state, float *t)
+void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle, int32_t *state,
+                        float *t)
 {
-    const mesh_query q = {query[0], query[1], query[2], query[3], query[4], query[5], query[6], query[7]};
+    const float *in = query->in;
+    const mesh_query q = {in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], query->options, query->mask};
     mesh_walk w;
+    w.masks = mesh->masks;
     int left = mesh_begin(&w, mesh->frame, q);
     for (; left; left = mesh_advance(&w)) {
         if (w.next >= 0)
-            mesh_visit(&w, mesh->frame, mesh->nodes, mesh->leaves);
+            mesh_visit_first(&w, mesh->frame, mesh->nodes, mesh->leaves, 0);
         else if (settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query))
-            mesh_found(&w);
+            mesh_narrow_first(&w);
     }
     *triangle = w.hit.triangle;
     *state = w.hit.state;

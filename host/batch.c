@@ -4,6 +4,51 @@
 
 #include "cl.h"
 
+enum { PAIRS_PIECE = 1 << 20 }; /* a hundredth of a second or so */
+
+carom_status caromi_tell(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err)
+{
+    if (progress->fn == NULL || progress->fn(progress->user, done, count) == 0)
+        return CAROM_OK;
+    return caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled; the first %llu of %llu queries are answered",
+                       (unsigned long long)done, (unsigned long long)count);
+}
+
+/* Where the piece ends that begins at `first`. */
+static uint64_t piece_end(const caromi_batch *batch, uint64_t first, uint64_t piece)
+{
+    return batch->progress.fn == NULL || batch->count - first < piece ? batch->count : first + piece;
+}
+
+static carom_status run_on_device(caromi_device *device, const caromi_batch *batch, uint64_t *done, carom_stats *stats,
+                                  carom_error *cause, carom_error *err)
+{
+    carom_status status = CAROM_OK;
+    while (status == CAROM_OK && *done < batch->count) {
+        /* Larger than the CPU's, so that several chunks are on their way. */
+        const uint64_t first = *done, end = piece_end(batch, first, 8 * (uint64_t)batch->piece);
+        status = batch->on_device(device, batch->batch, end, done, stats, cause);
+        if (status == CAROM_OK && *done == first) /* declined */
+            return CAROM_OK;
+        if (status == CAROM_OK)
+            status = caromi_tell(&batch->progress, *done, batch->count, err);
+    }
+    return status;
+}
+
+static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch, uint64_t *done, carom_stats *stats,
+                               carom_error *err)
+{
+    carom_status status = CAROM_OK;
+    while (status == CAROM_OK && *done < batch->count) {
+        const uint64_t end = piece_end(batch, *done, batch->piece);
+        status = batch->on_cpu(c, batch->batch, *done, end, stats, err);
+        if (status == CAROM_OK)
+            status = caromi_tell(&batch->progress, *done = end, batch->count, err);
+    }
+    return status;
+}
+
 carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats *stats, carom_error *err)
 {
     const double start = caromi_now();
@@ -17,31 +62,34 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
     if (status == CAROM_OK && device != NULL) {
         carom_error cause = {CAROM_OK, 0, ""};
         const double device_start = caromi_now();
-        status = batch->on_device(device, batch->batch, &done, &local, &cause);
+        status = run_on_device(device, batch, &done, &local, &cause, err);
         local.on_device = done;
-        if (status != CAROM_OK)
+        if (status != CAROM_OK && status != CAROM_ERROR_CANCELLED)
             status = caromi_fall_back(c, status, batch->count - done, &local, &cause, err);
-        else if (done == batch->count)
+        else if (done == batch->count && done > 0)
             caromi_learn_device(batch, caromi_now() - device_start);
     }
     if (status == CAROM_OK && done < batch->count) {
         const double cpu_start = caromi_now();
-        local.on_cpu = batch->count - done;
-        status = batch->on_cpu(c, batch->batch, done, &local, err);
+        const uint64_t first = done;
+        status = run_on_cpu(c, batch, &done, &local, err);
         const double seconds = caromi_now() - cpu_start;
+        local.on_cpu = done - first;
         local.compute += seconds;
-        if (done == 0)
+        if (first == 0 && status == CAROM_OK)
             caromi_learn_cpu(batch, seconds);
     }
-    local.by_proof = batch->exact ? batch->count - local.by_integers : 0;
+    local.by_proof = batch->exact && done > local.by_integers ? done - local.by_integers : 0;
+    if (local.fallen_back > local.on_cpu)
+        local.fallen_back = local.on_cpu; /* cancelled before the rest was answered */
     local.total = caromi_now() - start;
-    if (status == CAROM_OK && stats != NULL)
+    if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
         *stats = local;
     return status;
 }
 
-static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint64_t first, carom_stats *stats,
-                                 carom_error *err)
+static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint64_t first, uint64_t end,
+                                 carom_stats *stats, carom_error *err)
 {
     const caromi_pair_batch *pairs = batch;
     const size_t each = caromi_cpu_scratch_size();
@@ -50,17 +98,20 @@ static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint
     if (scratch == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                            threads, each);
-    stats->by_integers += caromi_cpu_pairs(c->isa, c->pool, scratch, pairs, first, pairs->count - first);
+    stats->by_integers += caromi_cpu_pairs(c->isa, c->pool, scratch, pairs, first, end - first);
     caromi_free(c, scratch);
     return CAROM_OK;
 }
 
-carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, carom_stats *stats, carom_error *err)
+carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, const carom_progress *progress,
+                              carom_stats *stats, carom_error *err)
 {
     const caromi_batch run = {.batch = batch,
                               .count = batch->count,
                               .on_device = caromi_device_pairs,
                               .on_cpu = pairs_on_cpu,
+                              .piece = PAIRS_PIECE,
+                              .progress = *progress,
                               .exact = caromi_is_exact(batch->kernel),
                               .name = caromi_pair_shapes[batch->kernel].name,
                               .pace = &c->paces[batch->kernel]};

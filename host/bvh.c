@@ -6,23 +6,19 @@
 
 #include "bvh.h"
 
-enum { HALVING_DEPTH = 40 }; /* below that depth halving keeps the tree shallow whatever the input */
-
 /* Runs above a size are cut by all threads together, the others are given to one each. */
 enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICES_MAX = 64 };
 
 /* ---- items -------------------------------------------------------------------------------------------------------- */
 
-/* Scaled after taking the extreme, as the kernel does it for single triangles: both round alike. There is no -0, so that
- * the extremes of extremes have the same bits in every order. */
 static void make_item(const carom_mesh *mesh, uint32_t triangle, bvh_item *item)
 {
     const float *p = caromi_corner(mesh, triangle, 0), *q = caromi_corner(mesh, triangle, 1);
     const float *r = caromi_corner(mesh, triangle, 2), scale = mesh->view.frame.scale;
     for (int k = 0; k < 3; k++) {
         const float lo = p[k] < q[k] ? p[k] : q[k], hi = p[k] > q[k] ? p[k] : q[k];
-        item->lo[k] = (r[k] < lo ? r[k] : lo) * scale + 0.0f;
-        item->hi[k] = (r[k] > hi ? r[k] : hi) * scale + 0.0f;
+        item->lo[k] = bvh_scaled(r[k] < lo ? r[k] : lo, scale);
+        item->hi[k] = bvh_scaled(r[k] > hi ? r[k] : hi, scale);
     }
     item->triangle = triangle;
     item->zero = 0;
@@ -64,7 +60,7 @@ static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, i
     int side = !part->side;
     bvh_cut cut;
     cut.axis = -1;
-    if (!b->halve_only && part->depth < HALVING_DEPTH) {
+    if (!b->halve_only && part->depth < BVH_HALVING_DEPTH) {
         if (is_large) {
             caromi_bvh_cut_large(b, from, to, part->count, &cut);
         } else {
@@ -175,10 +171,33 @@ static void free_build(bvh_build *b)
     caromi_free(c, b->parts);
 }
 
-static carom_status build_tree(bvh_build *b, carom_mesh *mesh, int *stack, carom_error *err)
+static carom_status build_tree(bvh_build *b, int *stack, carom_error *err)
 {
     build_binary(b);
-    return caromi_bvh_widen(b, mesh, stack, err);
+    return caromi_bvh_widen(b, stack, err);
+}
+
+/* The new hierarchy in place of the old one, if there is one. */
+static void replace(carom_mesh *mesh, const bvh_build *b, int32_t *masks)
+{
+    caromi_free(mesh->context, mesh->masks);
+    mesh->masks = masks;
+    mesh->view.masks = masks;
+    caromi_free(mesh->context, mesh->nodes);
+    caromi_free(mesh->context, mesh->leaves);
+    mesh->nodes = b->nodes;
+    mesh->leaves = b->leaves;
+    mesh->view.nodes = b->nodes;
+    mesh->view.leaves = b->leaves;
+    mesh->view.frame.root = b->root;
+    mesh->leaf_count = b->leaf_count;
+    mesh->info.node_count = b->node_count;
+    mesh->info.bytes = mesh->vertex_count * 12 + mesh->info.triangle_count * 12 + mesh->leaf_count * sizeof(mesh_leaf) +
+                       mesh->info.node_count * sizeof(mesh_node) +
+                       (masks != NULL ? mesh->leaf_count * MESH_WIDTH * sizeof *masks : 0);
+    caromi_bvh_refit(mesh);
+    mesh->built_cost = mesh->info.cost;
+    mesh->info.refits = 0;
 }
 
 carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
@@ -190,21 +209,24 @@ carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
     carom_status status = alloc_build(&b, mesh, err);
     if (status == CAROM_OK) {
         caromi_parallel(c->pool, tasks, make_items, &b);
-        status = build_tree(&b, mesh, &stack, err);
+        status = build_tree(&b, &stack, err);
     }
     if (status == CAROM_OK && stack > MESH_STACK) { /* a contrived input: halving bounds the depth at 27 */
         caromi_free(c, b.leaves);
         caromi_free(c, b.nodes);
         b.halve_only = 1;
-        status = build_tree(&b, mesh, &stack, err);
+        status = build_tree(&b, &stack, err);
         assert(stack <= MESH_STACK);
     }
-    mesh->nodes = b.nodes;
-    mesh->leaves = b.leaves;
-    mesh->view.nodes = b.nodes;
-    mesh->view.leaves = b.leaves;
-    mesh->leaf_count = b.leaf_count;
-    mesh->info.node_count = b.node_count;
     free_build(&b);
+    int32_t *masks = NULL;
+    if (status == CAROM_OK)
+        status = caromi_masks_follow(mesh, b.leaves, b.leaf_count, &masks, err);
+    if (status == CAROM_OK) {
+        replace(mesh, &b, masks);
+    } else {
+        caromi_free(c, b.leaves);
+        caromi_free(c, b.nodes);
+    }
     return status;
 }

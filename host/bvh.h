@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the build of the hierarchy shares: bvh.c (the tree), bvh_split.c (one cut), bvh_wide.c (nodes and leaves). */
+/* What the build of the hierarchy shares: bvh.c (the tree), bvh_split.c (one cut), bvh_wide.c (nodes and leaves),
+ * bvh_refit.c (their boxes and corners). */
 #ifndef CAROM_BVH_H
 #define CAROM_BVH_H
 
@@ -9,6 +10,10 @@
 #endif
 
 #include "internal.h"
+
+/* Below that depth halving keeps the tree shallow whatever the input: 2^31 triangles are in leaves of MESH_WIDTH after 27
+ * more cuts. */
+enum { BVH_HALVING_DEPTH = 40, BVH_DEPTH_MAX = BVH_HALVING_DEPTH + 27 };
 
 /* x y z; the fourth lane is 0 or not read. */
 typedef float bvh_vec __attribute__((vector_size(16)));
@@ -71,10 +76,11 @@ typedef struct bvh_build {
     mesh_leaf *leaves;
     uint32_t slice_count, part_count, part_max;
     uint32_t node_count, leaf_count, leaf_total;
+    int root;
     int halve_only;
 } bvh_build;
 
-/* Not of -0 or NaN, which boxes do not have. */
+/* b unless a is less, so also if one is NaN or both are zero. */
 static inline bvh_vec bvh_min(bvh_vec a, bvh_vec b)
 {
 #if defined(__SSE2__)
@@ -85,6 +91,7 @@ static inline bvh_vec bvh_min(bvh_vec a, bvh_vec b)
 #endif
 }
 
+/* b unless a is more. */
 static inline bvh_vec bvh_max(bvh_vec a, bvh_vec b)
 {
 #if defined(__SSE2__)
@@ -118,6 +125,13 @@ static inline bvh_box bvh_box_of(const bvh_item *item)
     return box;
 }
 
+/* Into mesh units, after taking the extreme, as the kernel does it for single triangles: both round alike. There is no -0, so
+ * that the extremes of extremes have the same bits in every order. */
+static inline float bvh_scaled(float extreme, float scale)
+{
+    return extreme * scale + 0.0f;
+}
+
 /* Half the surface of what is not empty. */
 static inline float bvh_area(bvh_vec lo, bvh_vec hi)
 {
@@ -132,6 +146,7 @@ void caromi_bvh_move(const bvh_item *from, bvh_item *to, uint32_t count, const b
 /* Both by all threads of the mesh's context. */
 void caromi_bvh_cut_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_cut *cut);
 
-/* Nodes and leaves of MESH_WIDTH from the binary tree; *stack: entries a traversal may need. bvh_wide.c */
-carom_status caromi_bvh_widen(bvh_build *b, carom_mesh *mesh, int *stack, carom_error *err);
+/* Nodes and leaves of MESH_WIDTH from the binary tree, but for what caromi_bvh_refit fills in; *stack: entries a traversal
+ * may need. bvh_wide.c */
+carom_status caromi_bvh_widen(bvh_build *b, int *stack, carom_error *err);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The binary tree collapsed into nodes of MESH_WIDTH, numbered by one thread, and the leaves filled by all. */
+/* The binary tree collapsed into nodes of MESH_WIDTH, numbered by one thread, and the triangles put in leaves by all.
+ * Corners and boxes are bvh_refit.c's. */
 #include "bvh.h"
 
 #include <limits.h>
@@ -13,12 +14,8 @@ static uint32_t *leaf_sources(const bvh_build *b)
 
 static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *from)
 {
-    for (uint32_t lane = 0; lane < MESH_WIDTH; lane++) {
-        const uint32_t triangle = b->items[0][from->at + (lane < from->count ? lane : from->count - 1)].triangle;
-        leaf->triangle[lane] = (int)triangle;
-        for (int k = 0; k < 9; k++)
-            leaf->p[k][lane] = caromi_corner(b->mesh, triangle, k / 3)[k % 3];
-    }
+    for (uint32_t lane = 0; lane < MESH_WIDTH; lane++)
+        leaf->triangle[lane] = (int)b->items[0][from->at + (lane < from->count ? lane : from->count - 1)].triangle;
 }
 
 static void fill_leaves(void *user, uint64_t task, uint32_t thread)
@@ -76,21 +73,17 @@ static uint32_t count_nodes(const bvh_build *b, uint32_t binary)
     return nodes;
 }
 
-static void store_slot(mesh_node *node, int slot, const float *lo, const float *hi, int child)
+static void clear_boxes(mesh_node *node)
 {
-    node->lo_x[slot] = lo[0];
-    node->lo_y[slot] = lo[1];
-    node->lo_z[slot] = lo[2];
-    node->hi_x[slot] = hi[0];
-    node->hi_y[slot] = hi[1];
-    node->hi_z[slot] = hi[2];
-    node->child[slot] = child;
+    for (int i = 0; i < MESH_WIDTH; i++) {
+        node->lo_x[i] = node->lo_y[i] = node->lo_z[i] = __builtin_inff();
+        node->hi_x[i] = node->hi_y[i] = node->hi_z[i] = -__builtin_inff();
+    }
 }
 
 /* Returns the reference; *stack: entries a traversal may need below. */
 static int collapse(bvh_build *b, uint32_t binary, int *stack)
 {
-    const float inf = __builtin_inff(), low[3] = {inf, inf, inf}, high[3] = {-inf, -inf, -inf};
     *stack = 1;
     if (b->binary[binary].count > 0) {
         leaf_sources(b)[b->leaf_count] = binary;
@@ -99,15 +92,12 @@ static int collapse(bvh_build *b, uint32_t binary, int *stack)
     wide_slots s;
     open_children(b, binary, &s);
     const uint32_t self = b->node_count++;
-    for (int i = 0; i < s.used; i++) {
-        const bvh_binary *from = &b->binary[s.binary[i]];
+    clear_boxes(&b->nodes[self]);
+    for (int i = 0; i < MESH_WIDTH; i++) {
         int below = 0;
-        const int child = collapse(b, s.binary[i], &below);
-        store_slot(&b->nodes[self], i, from->lo, from->hi, child);
+        b->nodes[self].child[i] = i < s.used ? collapse(b, s.binary[i], &below) : 0;
         *stack = below + s.used > *stack ? below + s.used : *stack;
     }
-    for (int i = s.used; i < MESH_WIDTH; i++)
-        store_slot(&b->nodes[self], i, low, high, 0);
     return (int)self;
 }
 
@@ -130,8 +120,9 @@ static void find_least(bvh_build *b)
     }
 }
 
-carom_status caromi_bvh_widen(bvh_build *b, carom_mesh *mesh, int *stack, carom_error *err)
+carom_status caromi_bvh_widen(bvh_build *b, int *stack, carom_error *err)
 {
+    const carom_mesh *mesh = b->mesh;
     b->node_count = b->leaf_count = 0;
     b->leaves = caromi_alloc(mesh->context, b->leaf_total, sizeof *b->leaves);
     const uint32_t nodes = count_nodes(b, 0);
@@ -139,7 +130,7 @@ carom_status caromi_bvh_widen(bvh_build *b, carom_mesh *mesh, int *stack, carom_
     if (b->leaves == NULL || b->nodes == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hierarchy of %u triangles (%u leaves)",
                            (uint32_t)mesh->info.triangle_count, b->leaf_total);
-    mesh->view.frame.root = collapse(b, 0, stack);
+    b->root = collapse(b, 0, stack);
     if (*stack > MESH_STACK)
         return CAROM_OK;
     caromi_parallel(mesh->context->pool, ((uint64_t)b->leaf_count + LEAVES_PER_TASK - 1) / LEAVES_PER_TASK, fill_leaves,

@@ -50,7 +50,8 @@ static void sample_cpu(const carom_context *c, const caromi_batch *batch)
     memset(&unused, 0, sizeof unused);
     for (int pass = 0; pass < 2; pass++) { /* the first one wakes the threads and touches the memory */
         const double start = caromi_now();
-        if (batch->on_cpu(c, batch->batch, batch->count - sample, &unused, NULL) != CAROM_OK)
+        if (batch->on_cpu(c, batch->sample ? batch->sample : batch->batch, batch->count - sample, batch->count, &unused,
+                          NULL) != CAROM_OK)
             return;
         batch->pace->cpu = pass == 0 ? 0 : (caromi_now() - start) / (double)sample;
     }

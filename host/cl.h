@@ -11,12 +11,9 @@ carom_status caromi_device_open(const carom_context *context, const char *select
 void caromi_device_close(caromi_device *device);
 void caromi_device_describe(const caromi_device *device, carom_device_info *out);
 
-/* Answer a batch (a caromi_pair_batch, a caromi_mesh_batch) from its start. On failure queries [0, *done) are answered;
- * unless it was for want of memory, the device must not be used again. */
-carom_status caromi_device_pairs(caromi_device *device, const void *batch, uint64_t *done, carom_stats *stats,
-                                 carom_error *err);
-carom_status caromi_device_mesh(caromi_device *device, const void *batch, uint64_t *done, carom_stats *stats,
-                                carom_error *err);
+/* Of a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch, a caromi_closest_batch. After a failure, unless it was
+ * for want of memory, the device must not be used again. */
+caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list, caromi_device_closest;
 /* Give back a mesh's copy on the device; NULL is fine. */
 void caromi_device_mesh_release(void *copy);
 #endif

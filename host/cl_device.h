@@ -13,9 +13,30 @@ enum {
     CAROMI_PROGRAM_MESH_CONTACT,
     CAROMI_PROGRAM_MESH_FIRST_EXACT,
     CAROMI_PROGRAM_MESH_CONTACT_EXACT,
+    CAROMI_PROGRAM_MESH_LIST,
+    CAROMI_PROGRAM_MESH_LIST_EXACT,
+    CAROMI_PROGRAM_MESH_OVERLAPS,
+    CAROMI_PROGRAM_MESH_OVERLAPS_EXACT,
+    CAROMI_PROGRAM_MESH_CLOSEST,
+    CAROMI_PROGRAM_MESH_CLOSEST_POINT,
+    CAROMI_PROGRAM_MESH_CLOSEST_EXACT,
+    CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT,
     CAROMI_PROGRAM_ROUNDING,
-    CAROMI_PROGRAM_COUNT
+    /* The mesh programs once more, for queries with options. */
+    CAROMI_PROGRAM_OPTIONS,
+    CAROMI_PROGRAM_COUNT = CAROMI_PROGRAM_OPTIONS + CAROMI_PROGRAM_ROUNDING - CAROMI_PROGRAM_MESH_FIRST
 };
+
+/* A mesh program for a batch with these options. */
+static inline uint32_t caromi_program_for(uint32_t program, int options)
+{
+    return options ? program + (CAROMI_PROGRAM_OPTIONS - CAROMI_PROGRAM_MESH_FIRST) : program;
+}
+/* The mesh program whose text it is. */
+static inline uint32_t caromi_program_base(uint32_t program)
+{
+    return program < CAROMI_PROGRAM_OPTIONS ? program : program - (CAROMI_PROGRAM_OPTIONS - CAROMI_PROGRAM_MESH_FIRST);
+}
 
 typedef struct caromi_program {
     cl_program program;
@@ -85,7 +106,10 @@ carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char
 extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_nearest_h[],
     caromi_kernel_sweep_view_h[], caromi_kernel_sweep_pieces_h[], caromi_kernel_sweep_h[], caromi_kernel_contact_h[],
     caromi_kernel_overlap_h[], caromi_kernel_spheres_h[], caromi_kernel_columns_h[], caromi_kernel_pairs_h[],
-    caromi_kernel_mesh_h[], caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[],
+    caromi_kernel_closest_h[], caromi_kernel_mesh_closest_h[], caromi_kernel_closest_exact_h[],
+    caromi_kernel_mesh_closest_exact_h[], caromi_kernel_mesh_closest_cl[], caromi_kernel_mesh_walk_h[],
+    caromi_kernel_mesh_options_h[], caromi_kernel_mesh_options_exact_h[], caromi_kernel_mesh_h[],
+    caromi_kernel_mesh_overlap_h[], caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[],
     caromi_kernel_proof_h[], caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[],
     caromi_kernel_spheres_exact_h[], caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[],
     caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[];
@@ -99,7 +123,11 @@ void caromi_programs_release(caromi_device *device);
 /* Build a program and compare its bits with the CPU's, once; cl_probe.c. */
 carom_status caromi_probe_pairs(caromi_device *device, enum caromi_pair_kernel kernel, carom_error *err);
 /* The mesh programs; `context` is the one the probe's own mesh lives in. */
-carom_status caromi_probe_mesh(caromi_device *device, carom_context *context, int contact, int exact, carom_error *err);
+carom_status caromi_probe_mesh(caromi_device *device, const caromi_mesh_batch *batch, carom_error *err);
+struct caromi_list_batch;
+/* The program of such a batch. */
+uint32_t caromi_list_program(const struct caromi_list_batch *batch);
+carom_status caromi_probe_list(caromi_device *device, const struct caromi_list_batch *batch, carom_error *err);
 /* Quotients and roots of a device that does not promise them; cl_rounding.c. */
 carom_status caromi_probe_rounding(caromi_device *device, carom_error *err);
 
@@ -147,8 +175,20 @@ carom_status caromi_enqueue(caromi_device *device, caromi_cl_slot *slot, cl_kern
 carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats);
 
 /* Without probes, for probes: then nothing is settled in integers. */
-carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t *done,
+carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
                                  carom_stats *stats, carom_error *err);
-carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *batch, uint64_t *done,
+carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err);
+carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_batch *batch, uint64_t end,
+                                uint64_t *done, carom_stats *stats, carom_error *err);
+/* A mesh's copy on the device, made when it is first used; cl_mesh.c. */
+carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);
+/* Set arguments from *next on: nodes, leaves and frame of an uploaded mesh; the same, its masks and the options; and the
+ * queries' columns, whose masks are column `mask` if they have any. */
+cl_int caromi_set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
+cl_int caromi_set_mesh(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch);
+cl_int caromi_set_queries(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch,
+                          const caromi_cl_column *columns, uint32_t mask);
+/* Vertices and indices of an uploaded mesh. */
+cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
 #endif

@@ -9,7 +9,7 @@
 typedef struct mesh_copy {
     const carom_context *context;
     cl_context cl;
-    cl_mem nodes, leaves, vertices, indices;
+    cl_mem nodes, leaves, masks, vertices, indices; /* masks is NULL if there are none */
 } mesh_copy;
 
 void caromi_device_mesh_release(void *memory)
@@ -17,7 +17,7 @@ void caromi_device_mesh_release(void *memory)
     mesh_copy *copy = memory;
     if (copy == NULL)
         return;
-    const cl_mem parts[] = {copy->nodes, copy->leaves, copy->vertices, copy->indices};
+    const cl_mem parts[] = {copy->nodes, copy->leaves, copy->masks, copy->vertices, copy->indices};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i] != NULL)
             (void)clReleaseMemObject(parts[i]);
@@ -45,7 +45,7 @@ static carom_status copy_array(caromi_device *d, const char *what, void *data, u
     return caromi_cl_fail(d, code, "clCreateBuffer (mesh)", err);
 }
 
-static carom_status upload(caromi_device *d, carom_mesh *mesh, carom_error *err)
+carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error *err)
 {
     mesh_copy *copy = mesh->device_copy;
     if (copy != NULL && copy->cl == d->cl)
@@ -63,6 +63,9 @@ static carom_status upload(caromi_device *d, carom_mesh *mesh, carom_error *err)
         copy_array(d, "nodes", mesh->nodes, mesh->info.node_count, sizeof *mesh->nodes, &copy->nodes, err);
     if (status == CAROM_OK)
         status = copy_array(d, "leaves", mesh->leaves, mesh->leaf_count, sizeof *mesh->leaves, &copy->leaves, err);
+    if (status == CAROM_OK && mesh->masks != NULL)
+        status =
+            copy_array(d, "masks", mesh->masks, mesh->leaf_count, MESH_WIDTH * sizeof *mesh->masks, &copy->masks, err);
     if (status == CAROM_OK)
         status = copy_array(d, "vertices", mesh->vertices, mesh->vertex_count, 3 * sizeof(float), &copy->vertices, err);
     if (status == CAROM_OK)
@@ -75,15 +78,10 @@ static carom_status upload(caromi_device *d, carom_mesh *mesh, carom_error *err)
     return status;
 }
 
-/* Output columns. */
-enum { HIT_TRIANGLE, HIT_STATE, HIT_T, HIT_FIRST, HIT_CONTACT = HIT_FIRST + OUT_CONTACT };
-
-static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int exact,
-                                 carom_error *err)
+cl_int caromi_set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
 {
     const mesh_copy *copy = mesh->device_copy;
     const mesh_frame *frame = &mesh->view.frame;
-    const cl_kernel kernel = d->programs[exact ? CAROMI_PROGRAM_MESH_FIRST_EXACT : CAROMI_PROGRAM_MESH_FIRST].kernel;
     const struct {
         size_t size;
         const void *value;
@@ -92,12 +90,55 @@ static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const c
                      {sizeof frame->scale, &frame->scale},
                      {sizeof frame->scale_field, &frame->scale_field},
                      {sizeof frame->root, &frame->root}};
-    cl_uint next = 0;
     cl_int code = CL_SUCCESS;
-    for (; code == CL_SUCCESS && next < sizeof arguments / sizeof arguments[0]; next++)
-        code = clSetKernelArg(kernel, next, arguments[next].size, arguments[next].value);
+    for (size_t i = 0; code == CL_SUCCESS && i < sizeof arguments / sizeof arguments[0]; i++)
+        code = clSetKernelArg(kernel, (*next)++, arguments[i].size, arguments[i].value);
+    return code;
+}
+
+cl_int caromi_set_mesh(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch)
+{
+    const mesh_copy *copy = batch->mesh->device_copy;
+    const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
+    cl_int code = caromi_set_tree(kernel, next, batch->mesh);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->in, CAROMI_MESH_IN);
+        code = clSetKernelArg(kernel, (*next)++, sizeof *masks, masks);
+    return code == CL_SUCCESS ? clSetKernelArg(kernel, (*next)++, sizeof batch->options, &batch->options) : code;
+}
+
+cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
+{
+    const mesh_copy *copy = mesh->device_copy;
+    const cl_int code = clSetKernelArg(kernel, (*next)++, sizeof copy->vertices, &copy->vertices);
+    return code == CL_SUCCESS ? clSetKernelArg(kernel, (*next)++, sizeof copy->indices, &copy->indices) : code;
+}
+
+cl_int caromi_set_queries(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch,
+                          const caromi_cl_column *columns, uint32_t mask)
+{
+    const cl_int code = caromi_set_columns(kernel, next, columns, CAROMI_MESH_IN);
+    /* Without masks any column will do: it is not read. */
+    return code == CL_SUCCESS ? caromi_set_columns(kernel, next, &columns[batch->mask.base != NULL ? mask : 0], 1)
+                              : code;
+}
+
+/* Output columns. */
+enum { HIT_TRIANGLE, HIT_STATE, HIT_T, HIT_FIRST, HIT_CONTACT = HIT_FIRST + OUT_CONTACT };
+
+static uint32_t first_program(const caromi_mesh_batch *batch)
+{
+    return caromi_program_for(batch->exact ? CAROMI_PROGRAM_MESH_FIRST_EXACT : CAROMI_PROGRAM_MESH_FIRST,
+                              batch->options);
+}
+
+static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
+                                 carom_error *err)
+{
+    const cl_kernel kernel = d->programs[first_program(batch)].kernel;
+    cl_uint next = 0;
+    cl_int code = caromi_set_mesh(kernel, &next, batch);
+    if (code == CL_SUCCESS)
+        code = caromi_set_queries(kernel, &next, batch, slot->in, CAROMI_MESH_IN);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->out, HIT_FIRST);
     if (code != CL_SUCCESS)
@@ -108,13 +149,10 @@ static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const c
 static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int exact,
                                    carom_error *err)
 {
-    const mesh_copy *copy = mesh->device_copy;
     const cl_kernel kernel =
         d->programs[exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT].kernel;
     cl_uint next = 0;
-    cl_int code = clSetKernelArg(kernel, next++, sizeof copy->vertices, &copy->vertices);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof copy->indices, &copy->indices);
+    cl_int code = caromi_set_triangles(kernel, &next, mesh);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->in, IN_P0X);
     if (code == CL_SUCCESS)
@@ -129,7 +167,7 @@ static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const
 static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
-    const carom_status status = launch_first(d, slot, batch->mesh, batch->exact, err);
+    const carom_status status = launch_first(d, slot, batch, err);
     return status == CAROM_OK && batch->wants_contact ? launch_contact(d, slot, batch->mesh, batch->exact, err)
                                                       : status;
 }
@@ -139,8 +177,8 @@ static uint64_t settle_mesh(const void *user, const void *const *marks, uint64_t
     return caromi_settle_mesh_batch(user, marks, NULL, first, count);
 }
 
-carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t *done, carom_stats *stats,
-                                carom_error *err)
+carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
 {
     const carom_mesh_hit_result *r = batch->out;
     const size_t p = r->point.stride, n = r->normal.stride;
@@ -154,11 +192,14 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
                                                 {r->normal.y, n},
                                                 {r->normal.z, n},
                                                 {r->feature, sizeof *r->feature}};
-    caromi_stream s = {.count = batch->count,
+    caromi_in_column in[CAROMI_MESH_IN + 1];
+    memcpy(in, batch->in, sizeof batch->in);
+    in[CAROMI_MESH_IN] = batch->mask;
+    caromi_stream s = {.count = end,
                        .chunk = d->gpu ? 1u << 18 : d->max_items, /* a query costs more than a pair */
-                       .in_count = CAROMI_MESH_IN,
+                       .in_count = CAROMI_MESH_IN + (batch->mask.base != NULL),
                        .out_count = batch->wants_contact ? HIT_CONTACT : HIT_FIRST,
-                       .in = batch->in,
+                       .in = in,
                        .out = out,
                        .launch = launch_mesh,
                        .user = batch};
@@ -171,21 +212,20 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
     }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = c == HIT_STATE || c == HIT_FIRST + OUT_FEATURE ? 1 : 4;
-    const carom_status status = upload(d, batch->mesh, err);
+    const carom_status status = caromi_upload_mesh(d, batch->mesh, err);
     return status == CAROM_OK ? caromi_stream_run(d, &s, done, stats, err) : status;
 }
 
-carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64_t *done, carom_stats *stats,
-                                carom_error *err)
+carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
-    *done = 0;
     if (batch->exact && !d->info.fp64)
         return caromi_lacks_fp64(d, stats);
     const uint64_t mode = caromi_float_mode_set();
-    carom_status status = caromi_probe_mesh(d, batch->mesh->context, batch->wants_contact, batch->exact, err);
+    carom_status status = caromi_probe_mesh(d, batch, err);
     if (status == CAROM_OK)
-        status = caromi_stream_mesh(d, batch, done, stats, err);
+        status = caromi_stream_mesh(d, batch, end, done, stats, err);
     caromi_float_mode_restore(mode);
     return status;
 }

@@ -36,18 +36,27 @@ void caromi_device_mesh_release(void *copy)
     (void)copy;
 }
 
-carom_status caromi_device_pairs(caromi_device *device, const void *batch, uint64_t *done, carom_stats *stats,
-                                 carom_error *err)
+carom_status caromi_device_pairs(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                 carom_stats *stats, carom_error *err)
 {
-    (void)device, (void)batch, (void)stats;
-    *done = 0;
+    (void)device, (void)batch, (void)end, (void)done, (void)stats;
     return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
 }
 
-carom_status caromi_device_mesh(caromi_device *device, const void *batch, uint64_t *done, carom_stats *stats,
-                                carom_error *err)
+carom_status caromi_device_mesh(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
 {
-    (void)device, (void)batch, (void)stats;
-    *done = 0;
-    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+    return caromi_device_pairs(device, batch, end, done, stats, err);
+}
+
+carom_status caromi_device_list(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    return caromi_device_pairs(device, batch, end, done, stats, err);
+}
+
+carom_status caromi_device_closest(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                   carom_stats *stats, carom_error *err)
+{
+    return caromi_device_pairs(device, batch, end, done, stats, err);
 }

@@ -23,11 +23,11 @@ static uint64_t settle_pairs(const void *user, const void *const *marks, uint64_
     return caromi_settle_pairs(user, marks[0], first, count);
 }
 
-carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batch, uint64_t *done, carom_stats *stats,
-                                 carom_error *err)
+carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
+                                 carom_stats *stats, carom_error *err)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
-    caromi_stream s = {.count = batch->count,
+    caromi_stream s = {.count = end,
                        .chunk = d->gpu ? 1u << 20 : d->max_items * d->lanes,
                        .in_count = shape->in_count,
                        .out_count = shape->out_count,
@@ -50,17 +50,16 @@ carom_status caromi_lacks_fp64(const caromi_device *d, carom_stats *stats)
     return CAROM_OK;
 }
 
-carom_status caromi_device_pairs(caromi_device *d, const void *pair_batch, uint64_t *done, carom_stats *stats,
-                                 carom_error *err)
+carom_status caromi_device_pairs(caromi_device *d, const void *pair_batch, uint64_t end, uint64_t *done,
+                                 carom_stats *stats, carom_error *err)
 {
     const caromi_pair_batch *batch = pair_batch;
-    *done = 0;
     if (caromi_program_needs_fp64(batch->kernel) && !d->info.fp64)
         return caromi_lacks_fp64(d, stats);
     const uint64_t mode = caromi_float_mode_set();
     carom_status status = caromi_probe_pairs(d, batch->kernel, err);
     if (status == CAROM_OK)
-        status = caromi_stream_pairs(d, batch, done, stats, err);
+        status = caromi_stream_pairs(d, batch, end, done, stats, err);
     caromi_float_mode_restore(mode);
     return status;
 }

@@ -7,7 +7,7 @@
 
 #include "cl_probe.h"
 
-enum { PAIRS = 4096, QUERIES = 1024, TRIANGLES = 400 };
+enum { PAIRS = 4096 };
 
 uint64_t caromi_probe_next(uint64_t *state)
 {
@@ -26,10 +26,10 @@ float caromi_probe_float(uint32_t sign, uint32_t exponent, uint32_t mantissa)
     return value;
 }
 
-/* Kinds of numbers. */
-enum { NEAR, LATTICE, FAR, TINY, DENORMAL, HUGE_ONE, RAW, WIDE, KINDS };
+/* Kinds of numbers beyond those of the header. */
+enum { NEAR = CAROMI_PROBE_NEAR, LATTICE = CAROMI_PROBE_LATTICE, FAR, TINY, DENORMAL, HUGE_ONE, RAW, WIDE, KINDS };
 
-static float number(uint64_t *state, uint32_t kind)
+float caromi_probe_number(uint64_t *state, uint32_t kind)
 {
     const uint64_t r = caromi_probe_next(state);
     const uint32_t sign = (uint32_t)(r >> 63), mantissa = (uint32_t)r & 0x7fffff, pick = (uint32_t)(r >> 32) & 0xffff;
@@ -45,22 +45,22 @@ static float number(uint64_t *state, uint32_t kind)
     }
 }
 
-/* One pair: its columns from one kind of number, then something special done to them. Columns mean different things to
- * different kernels; triples of them are mostly points, so that is what is copied or cleared. */
-static void make_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii)
+/* Columns mean different things to different kernels; triples of them are mostly points, so that is what is copied or
+ * cleared. */
+void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii)
 {
     const uint64_t r = caromi_probe_next(state);
     const uint32_t kind = (uint32_t)r % (KINDS + 4); /* the last few: near, which hits most */
     for (uint32_t c = 0; c < columns; c++)
-        row[c] = number(state, kind);
+        row[c] = caromi_probe_number(state, kind);
     const uint32_t from = (uint32_t)(r >> 8) % (columns - 3), to = (uint32_t)(r >> 16) % (columns - 3);
     switch (r >> 24 & 15) {
     case 0: /* two equal points */ memmove(row + to, row + from, 3 * sizeof *row); break;
     case 1: /* no motion, or a point at the origin */ memset(row + 4, 0, 3 * sizeof *row); break;
-    case 2: /* one number of another kind */ row[from] = number(state, (uint32_t)(r >> 32) % KINDS); break;
+    case 2: /* one number of another kind */ row[from] = caromi_probe_number(state, (uint32_t)(r >> 32) % KINDS); break;
     case 3: /* far away */
         for (uint32_t c = 0; c < 3; c++)
-            row[c] = number(state, FAR);
+            row[c] = caromi_probe_number(state, FAR);
         break;
     case 4: /* along an axis */ row[4] = row[5] = 0; break;
     default: break;
@@ -133,7 +133,7 @@ static carom_status run_pair_probe(caromi_device *d, enum caromi_pair_kernel ker
     carom_stats stats = {.size = sizeof stats};
     for (uint32_t i = 0; i < PAIRS; i++) {
         float row[COLUMNS_MAX];
-        make_row(&state, row, shape->in_count, shape->in_radii);
+        caromi_probe_row(&state, row, shape->in_count, shape->in_radii);
         for (uint32_t c = 0; c < shape->in_count; c++)
             p->in[c][i] = row[c];
     }
@@ -150,7 +150,7 @@ static carom_status run_pair_probe(caromi_device *d, enum caromi_pair_kernel ker
     }
     int chosen;
     caromi_isa_select(CAROM_ISA_SCALAR, &chosen)->pairs[kernel](in, expected, PAIRS, 0);
-    carom_status status = caromi_stream_pairs(d, &batch, &done, &stats, err);
+    carom_status status = caromi_stream_pairs(d, &batch, PAIRS, &done, &stats, err);
     const uint32_t more_open = clear_open(kernel, p->got, p->expected);
     if (status == CAROM_OK && more_open > PAIRS / 32)
         status = caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
@@ -177,140 +177,6 @@ carom_status caromi_probe_pairs(caromi_device *d, enum caromi_pair_kernel kernel
     status = run_pair_probe(d, kernel, p, err);
     d->probing = 0;
     program->probed = status == CAROM_OK;
-    caromi_free(d->context, p);
-    return status;
-}
-
-/* ---------------------------------------------------------------- the mesh kernels */
-
-typedef struct mesh_answers {
-    int32_t triangle[QUERIES];
-    float t[QUERIES], point[3][QUERIES], normal[3][QUERIES];
-    uint8_t state[QUERIES], feature[QUERIES];
-} mesh_answers;
-
-typedef struct mesh_probe {
-    float vertices[9 * TRIANGLES];
-    float in[CAROMI_MESH_IN][QUERIES];
-    mesh_answers got, expected;
-} mesh_probe;
-
-/* Triangles of all sizes about the origin, some on a lattice, some degenerate. */
-static void make_mesh(uint64_t *state, float *vertices)
-{
-    for (uint32_t i = 0; i < TRIANGLES; i++) {
-        float *v = vertices + 9 * (size_t)i, base[3];
-        const float size = i % 8 == 0 ? 1.0f : i % 8 == 1 ? 0x1p-12f : 0x1p-3f;
-        for (int k = 0; k < 3; k++)
-            base[k] = number(state, i % 4 == 3 ? LATTICE : NEAR);
-        for (int k = 0; k < 9; k++)
-            v[k] = base[k % 3] + size * number(state, i % 4 == 3 ? LATTICE : NEAR);
-        if (i % 16 == 5)
-            memcpy(v + 6, v + 3, 3 * sizeof *v);
-        if (i % 32 == 9 && i > 0)
-            memcpy(v, v - 9, 9 * sizeof *v); /* the same triangle twice: the lower index wins */
-    }
-}
-
-static void make_queries(uint64_t *state, mesh_probe *p)
-{
-    for (uint32_t i = 0; i < QUERIES; i++) {
-        float row[CAROMI_MESH_IN];
-        make_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
-        row[3] *= i % 2 ? 0.125f : 1.0f;
-        for (int k = 0; i % 4 == 0 && k < 3; k++) /* aimed at the middle */
-            row[4 + k] = row[k] * -0.5f;
-        const float t_max = fabsf(row[7]);
-        row[7] = i % 4 != 3 || !(t_max >= 0) ? INFINITY : t_max;
-        for (int c = 0; c < CAROMI_MESH_IN; c++)
-            p->in[c][i] = row[c];
-    }
-}
-
-static carom_mesh_hit_result answers_out(mesh_answers *a)
-{
-    return (carom_mesh_hit_result){.triangle = a->triangle,
-                                   .state = a->state,
-                                   .t = a->t,
-                                   .feature = a->feature,
-                                   .point = {a->point[0], a->point[1], a->point[2], sizeof(float)},
-                                   .normal = {a->normal[0], a->normal[1], a->normal[2], sizeof(float)}};
-}
-
-static carom_status compare_answers(const caromi_device *d, const mesh_answers *a, const mesh_answers *b,
-                                    carom_error *err)
-{
-    const uint32_t first = CAROMI_PROGRAM_MESH_FIRST, contact = CAROMI_PROGRAM_MESH_CONTACT;
-    carom_status status =
-        caromi_probe_compare(d, first, QUERIES, 0, a->triangle, b->triangle, sizeof *a->triangle, err);
-    if (status == CAROM_OK)
-        status = caromi_probe_compare(d, first, QUERIES, 1, a->state, b->state, sizeof *a->state, err);
-    if (status == CAROM_OK)
-        status = caromi_probe_compare(d, first, QUERIES, 2, a->t, b->t, sizeof *a->t, err);
-    for (uint32_t k = 0; status == CAROM_OK && k < 3; k++)
-        status = caromi_probe_compare(d, contact, QUERIES, k, a->point[k], b->point[k], sizeof(float), err);
-    for (uint32_t k = 0; status == CAROM_OK && k < 3; k++)
-        status = caromi_probe_compare(d, contact, QUERIES, 3 + k, a->normal[k], b->normal[k], sizeof(float), err);
-    return status != CAROM_OK ? status : caromi_probe_compare(d, contact, QUERIES, 6, a->feature, b->feature, 1, err);
-}
-
-static carom_status run_mesh_probe(caromi_device *d, carom_context *context, int contact, int exact, mesh_probe *p,
-                                   carom_error *err)
-{
-    uint64_t state = 2, done = 0;
-    carom_stats stats = {.size = sizeof stats};
-    carom_mesh *mesh = NULL;
-    make_mesh(&state, p->vertices);
-    make_queries(&state, p);
-    const carom_mesh_desc desc = {.size = sizeof desc,
-                                  .vertices = {p->vertices, p->vertices + 1, p->vertices + 2, 12},
-                                  .vertex_count = 3 * TRIANGLES,
-                                  .triangle_count = TRIANGLES};
-    carom_status status = carom_mesh_create(context, &desc, &mesh, err);
-    if (status != CAROM_OK)
-        return status;
-    int chosen;
-    const carom_context scalar = {.desc = context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
-    carom_mesh_hit_result out = answers_out(&p->expected);
-    caromi_mesh_batch batch = {.mesh = mesh, .count = QUERIES, .wants_contact = contact, .exact = exact, .out = &out};
-    for (int c = 0; c < CAROMI_MESH_IN; c++)
-        batch.in[c] = (caromi_in_column){p->in[c], sizeof(float), NULL};
-    if (!contact) {
-        out.point.x = out.point.y = out.point.z = out.normal.x = out.normal.y = out.normal.z = NULL;
-        out.feature = NULL;
-    }
-    status = caromi_cpu_mesh(&scalar, &batch, 0, &stats, err);
-    if (status == CAROM_OK) {
-        out = answers_out(&p->got);
-        status = caromi_stream_mesh(d, &batch, &done, &stats, err);
-    }
-    if (status == CAROM_OK)
-        status = compare_answers(d, &p->got, &p->expected, err);
-    carom_mesh_destroy(mesh);
-    return status;
-}
-
-carom_status caromi_probe_mesh(caromi_device *d, carom_context *context, int contact, int exact, carom_error *err)
-{
-    const uint32_t programs[2] = {exact ? CAROMI_PROGRAM_MESH_FIRST_EXACT : CAROMI_PROGRAM_MESH_FIRST,
-                                  exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT};
-    caromi_program *first = &d->programs[programs[0]], *second = &d->programs[programs[1]];
-    if (first->probed && (second->probed || !contact))
-        return CAROM_OK;
-    carom_status status = caromi_program_build(d, programs[0], err);
-    if (status == CAROM_OK && contact)
-        status = caromi_program_build(d, programs[1], err);
-    if (status != CAROM_OK)
-        return status;
-    mesh_probe *p = caromi_alloc(d->context, 1, sizeof *p);
-    if (p == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
-    memset(p, 0, sizeof *p);
-    d->probing = 1;
-    status = run_mesh_probe(d, context, contact, exact, p, err);
-    d->probing = 0;
-    first->probed = status == CAROM_OK;
-    second->probed = status == CAROM_OK && contact;
     caromi_free(d->context, p);
     return status;
 }

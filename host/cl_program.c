@@ -7,21 +7,46 @@
 #include "cl_device.h"
 
 /* Texts in the order that their includes ask for. */
-#define FAST_TEXTS                                                                              \
-    caromi_kernel_lang_h, caromi_kernel_layout_h, caromi_kernel_vec_h, caromi_kernel_nearest_h, \
-        caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h
+#define FAST_TEXTS                                                                                                \
+    caromi_kernel_lang_h, caromi_kernel_layout_h, caromi_kernel_vec_h, caromi_kernel_nearest_h,                   \
+        caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h, \
+        caromi_kernel_closest_h
 #define PAIR_TEXTS \
     FAST_TEXTS, caromi_kernel_overlap_h, caromi_kernel_spheres_h, caromi_kernel_columns_h, caromi_kernel_pairs_h
 #define PROOF_TEXTS                                                                                     \
     caromi_kernel_wide_h, caromi_kernel_residual_h, caromi_kernel_proof_h, caromi_kernel_sweep_exact_h, \
-        caromi_kernel_contact_exact_h
+        caromi_kernel_contact_exact_h, caromi_kernel_closest_exact_h
 static const char *const pair_texts[] = {PAIR_TEXTS, caromi_kernel_pairs_cl, NULL};
 static const char *const overlap_texts[] = {PAIR_TEXTS, caromi_kernel_overlap_exact_h, caromi_kernel_pairs_cl, NULL};
 static const char *const exact_texts[] = {
     PAIR_TEXTS, PROOF_TEXTS, caromi_kernel_spheres_exact_h, caromi_kernel_pairs_exact_h, caromi_kernel_pairs_cl, NULL};
-static const char *const mesh_texts[] = {FAST_TEXTS, caromi_kernel_mesh_h, caromi_kernel_mesh_cl, NULL};
-static const char *const mesh_exact_texts[] = {
-    FAST_TEXTS, PROOF_TEXTS, caromi_kernel_mesh_h, caromi_kernel_mesh_exact_h, caromi_kernel_mesh_cl, NULL};
+static const char *const mesh_texts[] = {FAST_TEXTS,           caromi_kernel_mesh_walk_h, caromi_kernel_mesh_options_h,
+                                         caromi_kernel_mesh_h, caromi_kernel_mesh_cl,     NULL};
+static const char *const mesh_overlap_texts[] = {PAIR_TEXTS,
+                                                 caromi_kernel_overlap_exact_h,
+                                                 caromi_kernel_mesh_walk_h,
+                                                 caromi_kernel_mesh_overlap_h,
+                                                 caromi_kernel_mesh_cl,
+                                                 NULL};
+static const char *const mesh_exact_texts[] = {FAST_TEXTS,
+                                               PROOF_TEXTS,
+                                               caromi_kernel_mesh_walk_h,
+                                               caromi_kernel_mesh_options_h,
+                                               caromi_kernel_mesh_h,
+                                               caromi_kernel_mesh_options_exact_h,
+                                               caromi_kernel_mesh_exact_h,
+                                               caromi_kernel_mesh_cl,
+                                               NULL};
+static const char *const closest_texts[] = {FAST_TEXTS, caromi_kernel_mesh_walk_h, caromi_kernel_mesh_closest_h,
+                                            caromi_kernel_mesh_closest_cl, NULL};
+static const char *const closest_exact_texts[] = {FAST_TEXTS,
+                                                  caromi_kernel_wide_h,
+                                                  caromi_kernel_closest_exact_h,
+                                                  caromi_kernel_mesh_walk_h,
+                                                  caromi_kernel_mesh_closest_h,
+                                                  caromi_kernel_mesh_closest_exact_h,
+                                                  caromi_kernel_mesh_closest_cl,
+                                                  NULL};
 static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl, NULL};
 
 enum { TEXTS_MAX = 24 };
@@ -30,11 +55,19 @@ _Static_assert(sizeof mesh_exact_texts / sizeof mesh_exact_texts[0] <= TEXTS_MAX
 
 const char *caromi_program_name(uint32_t program)
 {
-    switch (program) {
+    switch (caromi_program_base(program)) {
     case CAROMI_PROGRAM_MESH_FIRST: return "mesh_first";
     case CAROMI_PROGRAM_MESH_CONTACT: return "mesh_contact";
     case CAROMI_PROGRAM_MESH_FIRST_EXACT: return "mesh_first_exact";
     case CAROMI_PROGRAM_MESH_CONTACT_EXACT: return "mesh_contact_exact";
+    case CAROMI_PROGRAM_MESH_LIST: return "mesh_list";
+    case CAROMI_PROGRAM_MESH_LIST_EXACT: return "mesh_list_exact";
+    case CAROMI_PROGRAM_MESH_OVERLAPS: return "mesh_overlaps";
+    case CAROMI_PROGRAM_MESH_OVERLAPS_EXACT: return "mesh_overlaps_exact";
+    case CAROMI_PROGRAM_MESH_CLOSEST: return "mesh_closest";
+    case CAROMI_PROGRAM_MESH_CLOSEST_POINT: return "mesh_closest_point";
+    case CAROMI_PROGRAM_MESH_CLOSEST_EXACT: return "mesh_closest_exact";
+    case CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT: return "mesh_closest_point_exact";
     case CAROMI_PROGRAM_ROUNDING: return "rounding";
     default: return caromi_pair_shapes[program].name;
     }
@@ -42,9 +75,12 @@ const char *caromi_program_name(uint32_t program)
 
 int caromi_program_needs_fp64(uint32_t program)
 {
+    program = caromi_program_base(program);
     if (program == CAROMI_PAIR_overlap_exact)
         return 0; /* its proof is in binary32 */
     return program == CAROMI_PROGRAM_MESH_FIRST_EXACT || program == CAROMI_PROGRAM_MESH_CONTACT_EXACT ||
+           program == CAROMI_PROGRAM_MESH_LIST_EXACT || program == CAROMI_PROGRAM_MESH_CLOSEST_EXACT ||
+           program == CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT ||
            (program < CAROMI_PAIR_KERNEL_COUNT && caromi_is_exact((enum caromi_pair_kernel)program));
 }
 
@@ -57,11 +93,19 @@ static int is_free(uint32_t program)
 
 static const char *const *program_texts(uint32_t program)
 {
-    switch (program) {
+    switch (caromi_program_base(program)) {
     case CAROMI_PROGRAM_MESH_FIRST:
+    case CAROMI_PROGRAM_MESH_LIST:
     case CAROMI_PROGRAM_MESH_CONTACT: return mesh_texts;
+    case CAROMI_PROGRAM_MESH_OVERLAPS:
+    case CAROMI_PROGRAM_MESH_OVERLAPS_EXACT: return mesh_overlap_texts;
     case CAROMI_PROGRAM_MESH_FIRST_EXACT:
+    case CAROMI_PROGRAM_MESH_LIST_EXACT:
     case CAROMI_PROGRAM_MESH_CONTACT_EXACT: return mesh_exact_texts;
+    case CAROMI_PROGRAM_MESH_CLOSEST:
+    case CAROMI_PROGRAM_MESH_CLOSEST_POINT: return closest_texts;
+    case CAROMI_PROGRAM_MESH_CLOSEST_EXACT:
+    case CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT: return closest_exact_texts;
     case CAROMI_PROGRAM_ROUNDING: return rounding_texts;
     case CAROMI_PAIR_overlap_exact: return overlap_texts;
     default: return caromi_program_needs_fp64(program) ? exact_texts : pair_texts;
@@ -87,7 +131,8 @@ static void make_options(const caromi_device *d, uint32_t program, char *out, si
         (void)snprintf(columns, sizeof columns, " -DIN_COUNT=%u -DOUT_COUNT=%u -DOUT_BYTES=%u", shape->in_count,
                        shape->out_count, shape->out_bytes);
     }
-    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s", d->lanes, name, name, columns,
+    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s%s", d->lanes, name, name, columns,
+                   program >= CAROMI_PROGRAM_MESH_FIRST && program < CAROMI_PROGRAM_ROUNDING ? " -DMESH_PLAIN" : "",
                    is_free(program) ? " -DLANG_FREE" : "",
                    d->info.correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }

@@ -44,6 +44,21 @@ void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
     return a->alloc ? a->alloc(a->user, bytes, alignment) : aligned_alloc(alignment, bytes);
 }
 
+void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size)
+{
+    caromi_pool_lock(context->pool);
+    void *memory = caromi_alloc(context, count, size);
+    caromi_pool_unlock(context->pool);
+    return memory;
+}
+
+void caromi_task_free(const carom_context *context, void *memory)
+{
+    caromi_pool_lock(context->pool);
+    caromi_free(context, memory);
+    caromi_pool_unlock(context->pool);
+}
+
 void caromi_free(const carom_context *context, void *memory)
 {
     const carom_allocator *a = &context->desc.allocator;

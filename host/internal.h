@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "../cpu/cpu.h"
 #include "../cpu/mesh.h"
@@ -44,9 +45,12 @@ struct carom_mesh {
     uint32_t *indices; /* [3 * triangle_count] */
     mesh_node *nodes;
     mesh_leaf *leaves;
+    int32_t *masks; /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
     uint64_t vertex_count, leaf_count;
-    caromi_pace paces[2]; /* fast, exact */
-    void *device_copy;    /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
+    float built_cost;                           /* info.cost after the last build */
+    caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
+    caromi_pace closest_paces[2];
+    void *device_copy; /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
 };
 
 static inline const float *caromi_corner(const carom_mesh *mesh, uint32_t triangle, int corner)
@@ -63,6 +67,9 @@ void caromi_log(const carom_context *context, carom_log_level level, const char 
 /* The context's allocator; NULL when there is no memory or the size overflows. Aligned to 64 bytes. */
 void *caromi_alloc(const carom_context *context, uint64_t count, size_t size);
 void caromi_free(const carom_context *context, void *memory);
+/* The same from a task: the hooks are never called by two threads of a context at once. */
+void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size);
+void caromi_task_free(const carom_context *context, void *memory);
 void caromi_context_release(carom_context *context);
 
 double caromi_now(void);
@@ -88,15 +95,20 @@ carom_status caromi_check_scalars(const carom_scalars *s, const char *name, caro
 carom_status caromi_check_points_out(const carom_points_out *p, const char *name, carom_error *err);
 carom_status caromi_check_accuracy(carom_accuracy accuracy, carom_error *err);
 
-/* A checked batch and its two ways to be answered: on a device from its start, setting *done to the queries answered
- * even on failure; on the CPU from `first`. */
+/* A checked batch and its two ways to be answered: on a device, queries [*done, end), setting *done to those answered even
+ * on failure; on the CPU, queries [first, end). */
+typedef carom_status caromi_on_device(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                      carom_stats *stats, carom_error *err);
+typedef carom_status caromi_on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
+                                   carom_stats *stats, carom_error *err);
 typedef struct caromi_batch {
     const void *batch;
+    const void *sample; /* one that the CPU may be timed with beforehand; NULL: the batch itself */
     uint64_t count;
-    carom_status (*on_device)(caromi_device *device, const void *batch, uint64_t *done, carom_stats *stats,
-                              carom_error *err); /* NULL: not worth a device */
-    carom_status (*on_cpu)(const carom_context *context, const void *batch, uint64_t first, carom_stats *stats,
-                           carom_error *err);
+    caromi_on_device *on_device; /* NULL: not worth a device */
+    caromi_on_cpu *on_cpu;
+    uint32_t piece; /* queries between two calls of `progress` */
+    carom_progress progress;
     int exact;
     const char *name;  /* of its kind */
     caromi_pace *pace; /* of its kind */
@@ -104,14 +116,17 @@ typedef struct caromi_batch {
 
 /* Answer a batch where the context says; batch.c. */
 carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err);
-carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, carom_stats *stats,
-                              carom_error *err);
+carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_progress *progress,
+                              carom_stats *stats, carom_error *err);
+/* Tell the caller how far a batch has come; CAROM_ERROR_CANCELLED if that was enough. */
+carom_status caromi_tell(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err);
 
 /* A checked mesh sweep: columns as caromi_mesh_queries names them. */
 typedef struct caromi_mesh_batch {
     carom_mesh *mesh;
     uint64_t count;
-    caromi_in_column in[CAROMI_MESH_IN];
+    caromi_in_column in[CAROMI_MESH_IN], mask; /* mask.base is NULL without MESH_QUERY_MASKS */
+    int options;                               /* MESH_TRIANGLE_MASKS and so on */
     int wants_contact, exact;
     const carom_mesh_hit_result *out;
 } caromi_mesh_batch;
@@ -135,10 +150,36 @@ void caromi_decline(const carom_context *context, carom_stats *stats, const char
 carom_status caromi_fall_back(carom_context *context, carom_status status, uint64_t left, carom_stats *stats,
                               const carom_error *cause, carom_error *err);
 
-/* The mesh hierarchy; bvh.c. Fills nodes, leaves, view and info. */
-carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err);
+static inline float caromi_load(const float *base, size_t stride, uint64_t i)
+{
+    float value;
+    memcpy(&value, (const char *)base + i * stride, sizeof value);
+    return value;
+}
 
-/* Answer queries [first, batch->count) on the CPU; mesh_sweep.c. */
-carom_status caromi_cpu_mesh(const carom_context *context, const void *mesh_batch, uint64_t first, carom_stats *stats,
-                             carom_error *err);
+/* Used vertices: their bounds, and their largest coordinate. */
+typedef struct caromi_extent {
+    float lower[3], upper[3], largest;
+} caromi_extent;
+
+/* Are the mesh's indices in range and these, its vertices, finite where they are used? mesh_check.c */
+carom_status caromi_mesh_check(const carom_mesh *mesh, const carom_points *vertices, caromi_extent *extent,
+                               carom_error *err);
+/* Slices in which the threads go through a mesh. */
+uint64_t caromi_mesh_slices(uint64_t triangles);
+/* Copy vertices that were checked; with bounds and frame. mesh.c */
+void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent);
+
+/* The hierarchy over a mesh that has vertices, indices and frame; bvh.c. On failure the mesh is as it was. */
+carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err);
+/* Its corners, boxes and cost once more, for vertices and a frame that have changed; bvh_refit.c */
+void caromi_bvh_refit(carom_mesh *mesh);
+
+/* Of a caromi_mesh_batch; mesh_sweep.c. */
+caromi_on_cpu caromi_cpu_mesh;
+/* Put the triangles' masks beside the leaves of a finished hierarchy; mesh_masks.c. */
+carom_status caromi_mesh_mask(carom_mesh *mesh, const uint32_t *masks, carom_error *err);
+/* The masks of a mesh beside the leaves of another hierarchy of its triangles; NULL if it has none. */
+carom_status caromi_masks_follow(const carom_mesh *mesh, const mesh_leaf *leaves, uint64_t leaf_count, int32_t **out,
+                                 carom_error *err);
 #endif

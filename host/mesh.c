@@ -5,13 +5,6 @@
 
 #include "cl.h"
 
-static float load(const float *base, size_t stride, uint64_t i)
-{
-    float value;
-    memcpy(&value, (const char *)base + i * stride, sizeof value);
-    return value;
-}
-
 static carom_status check_mesh(const carom_context *context, const carom_mesh_desc *d, carom_mesh *const *out,
                                carom_error *err)
 {
@@ -33,96 +26,37 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
     return d->triangle_count == 0 ? CAROM_OK : caromi_check_points(&d->vertices, "vertices", err);
 }
 
-/* ---- copies and checks, in slices that the threads of the context take ------------------------------------------- */
-
-enum { SLICES = 64, ONE_SLICE = 8192 }; /* so many triangles are not worth a second slice */
-
-/* What a slice of the triangles holds, until its first corner that is refused. */
-typedef struct mesh_slice {
-    float lower[3], upper[3], largest;
-    uint64_t refused; /* NONE: all may stay */
-} mesh_slice;
-static const uint64_t NONE = UINT64_MAX;
+/* ---- copies, in slices that the threads of the context take --------------------------------------------------------- */
 
 typedef struct mesh_fill {
     carom_mesh *mesh;
-    const carom_mesh_desc *desc;
+    const carom_points *vertices;
+    const uint32_t *indices; /* NULL: in a row */
     uint64_t slices;
-    mesh_slice slice[SLICES];
 } mesh_fill;
 
-static void copy_slice(void *user, uint64_t slice, uint32_t thread)
+static void copy_vertices(void *user, uint64_t slice, uint32_t thread)
 {
     const mesh_fill *fill = user;
-    const carom_mesh_desc *d = fill->desc;
-    carom_mesh *mesh = fill->mesh;
-    const uint64_t vertices = mesh->vertex_count, corners = 3 * d->triangle_count;
-    const uint64_t vertex_end = caromi_slice_start(vertices, fill->slices, slice + 1),
-                   corner_end = caromi_slice_start(corners, fill->slices, slice + 1);
+    const carom_points *from = fill->vertices;
+    float *to = fill->mesh->vertices;
+    const uint64_t end = caromi_slice_start(fill->mesh->vertex_count, fill->slices, slice + 1);
     (void)thread;
-    for (uint64_t i = caromi_slice_start(vertices, fill->slices, slice); i < vertex_end; i++) {
-        mesh->vertices[3 * i] = load(d->vertices.x, d->vertices.stride, i);
-        mesh->vertices[3 * i + 1] = load(d->vertices.y, d->vertices.stride, i);
-        mesh->vertices[3 * i + 2] = load(d->vertices.z, d->vertices.stride, i);
+    for (uint64_t i = caromi_slice_start(fill->mesh->vertex_count, fill->slices, slice); i < end; i++) {
+        to[3 * i] = caromi_load(from->x, from->stride, i);
+        to[3 * i + 1] = caromi_load(from->y, from->stride, i);
+        to[3 * i + 2] = caromi_load(from->z, from->stride, i);
     }
-    for (uint64_t i = caromi_slice_start(corners, fill->slices, slice); i < corner_end; i++)
-        mesh->indices[i] = d->indices ? d->indices[i] : (uint32_t)i;
 }
 
-/* Indices in range, used vertices finite; bounds and the largest coordinate on the way. */
-static void check_slice(void *user, uint64_t slice, uint32_t thread)
+static void copy_indices(void *user, uint64_t slice, uint32_t thread)
 {
-    mesh_fill *fill = user;
-    const carom_mesh *mesh = fill->mesh;
-    const uint64_t corners = 3 * mesh->info.triangle_count, end = caromi_slice_start(corners, fill->slices, slice + 1);
-    mesh_slice s = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0, NONE};
+    const mesh_fill *fill = user;
+    const uint64_t corners = 3 * fill->mesh->info.triangle_count;
+    const uint64_t end = caromi_slice_start(corners, fill->slices, slice + 1);
     (void)thread;
-    for (uint64_t i = caromi_slice_start(corners, fill->slices, slice); i < end && s.refused == NONE; i++) {
-        const uint32_t v = mesh->indices[i];
-        if (v >= mesh->vertex_count) {
-            s.refused = i;
-            break;
-        }
-        for (int k = 0; k < 3; k++) {
-            const float x = mesh->vertices[3 * (size_t)v + (size_t)k];
-            if (!isfinite(x))
-                s.refused = i;
-            s.lower[k] = x < s.lower[k] ? x : s.lower[k];
-            s.upper[k] = x > s.upper[k] ? x : s.upper[k];
-            s.largest = fabsf(x) > s.largest ? fabsf(x) : s.largest;
-        }
-    }
-    fill->slice[slice] = s;
-}
-
-static carom_status refuse(const carom_mesh *mesh, uint64_t corner, carom_error *err)
-{
-    const uint32_t v = mesh->indices[corner];
-    const unsigned long long triangle = corner / 3;
-    if (v >= mesh->vertex_count)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "triangle %llu, corner %d: vertex %u, but there are %llu", triangle, (int)(corner % 3), v,
-                           (unsigned long long)mesh->vertex_count);
-    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                       "triangle %llu, corner %d: vertex %u has a coordinate that is not finite", triangle,
-                       (int)(corner % 3), v);
-}
-
-/* The slices in their order: the first triangle that is wrong is named, and of -0 and 0 the first is a bound. */
-static carom_status join_slices(const mesh_fill *fill, float *largest, carom_error *err)
-{
-    carom_mesh_info *info = &fill->mesh->info;
-    for (uint64_t i = 0; i < fill->slices; i++) {
-        const mesh_slice *s = &fill->slice[i];
-        if (s->refused != NONE)
-            return refuse(fill->mesh, s->refused, err);
-        for (int k = 0; k < 3; k++) {
-            info->lower[k] = s->lower[k] < info->lower[k] ? s->lower[k] : info->lower[k];
-            info->upper[k] = s->upper[k] > info->upper[k] ? s->upper[k] : info->upper[k];
-        }
-        *largest = s->largest > *largest ? s->largest : *largest;
-    }
-    return CAROM_OK;
+    for (uint64_t i = caromi_slice_start(corners, fill->slices, slice); i < end; i++)
+        fill->mesh->indices[i] = fill->indices ? fill->indices[i] : (uint32_t)i;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------- */
@@ -136,6 +70,15 @@ static void set_frame(mesh_frame *frame, float largest)
     frame->scale_field = (exponent + 127) << 23;
 }
 
+void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent)
+{
+    mesh_fill fill = {.mesh = mesh, .vertices = vertices, .slices = caromi_mesh_slices(mesh->info.triangle_count)};
+    caromi_parallel(mesh->context->pool, fill.slices, copy_vertices, &fill);
+    memcpy(mesh->info.lower, extent->lower, sizeof mesh->info.lower);
+    memcpy(mesh->info.upper, extent->upper, sizeof mesh->info.upper);
+    set_frame(&mesh->view.frame, extent->largest);
+}
+
 static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_error *err)
 {
     const uint64_t corners = 3 * d->triangle_count;
@@ -146,18 +89,13 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_
     if (mesh->vertices == NULL || mesh->indices == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu triangles and %llu vertices",
                            (unsigned long long)d->triangle_count, (unsigned long long)vertices);
-    mesh_fill fill = {.mesh = mesh, .desc = d, .slices = d->triangle_count > ONE_SLICE ? SLICES : 1};
-    float largest = 0;
-    caromi_parallel(mesh->context->pool, fill.slices, copy_slice, &fill);
-    caromi_parallel(mesh->context->pool, fill.slices, check_slice, &fill);
-    const carom_status status = join_slices(&fill, &largest, err);
-    if (status != CAROM_OK)
-        return status;
-    set_frame(&mesh->view.frame, largest);
-    const carom_status built = caromi_bvh_build(mesh, err);
-    mesh->info.bytes =
-        vertices * 12 + corners * 4 + mesh->leaf_count * sizeof(mesh_leaf) + mesh->info.node_count * sizeof(mesh_node);
-    return built;
+    mesh_fill fill = {.mesh = mesh, .indices = d->indices, .slices = caromi_mesh_slices(d->triangle_count)};
+    caromi_extent extent;
+    caromi_parallel(mesh->context->pool, fill.slices, copy_indices, &fill);
+    CHECK(caromi_mesh_check(mesh, &d->vertices, &extent, err));
+    caromi_mesh_move(mesh, &d->vertices, &extent);
+    CHECK(caromi_bvh_build(mesh, err));
+    return d->masks != NULL ? caromi_mesh_mask(mesh, d->masks, err) : CAROM_OK;
 }
 
 carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
@@ -196,6 +134,7 @@ void carom_mesh_destroy(carom_mesh *mesh)
     caromi_free(context, mesh->indices);
     caromi_free(context, mesh->nodes);
     caromi_free(context, mesh->leaves);
+    caromi_free(context, mesh->masks);
     caromi_free(context, mesh);
     caromi_context_release(context);
 }

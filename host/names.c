@@ -29,7 +29,7 @@ const char *carom_status_name(carom_status status)
 {
     static const char *const words[] = {"ok",          "invalid argument", "out of memory",
                                         "no device",   "not bit-exact",    "kernel build failed",
-                                        "device lost", "unsupported"};
+                                        "device lost", "unsupported",      "cancelled"};
     return WORD(words, (int)status);
 }
 

@@ -2,6 +2,7 @@
 /* Queries along a Morton curve: neighbours then meet the same nodes and leaves while a cache has them. */
 #include "order.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -80,4 +81,65 @@ const uint64_t *caromi_order(const carom_mesh_info *mesh, const caromi_in_column
     sort_pass(b, a, count, 32 + DIGIT);
     sort_pass(a, b, count, 32 + 2 * DIGIT);
     return b;
+}
+
+/* ---- a batch in this order ------------------------------------------------------------------------------------------ */
+
+enum {
+    BLOCK = CAROMI_BLOCK,
+    SLICE = 1 << 16 /* queries that a task puts in order: the more, the more often they meet again */
+};
+
+typedef struct block_job {
+    const carom_mesh *mesh;
+    const caromi_in_column *center;
+    caromi_block_fn *run;
+    const void *user;
+    char *own; /* `size` bytes for each thread */
+    size_t size;
+    uint64_t *keys; /* [2 * slice] per thread; NULL: queries are taken as they come */
+    uint64_t first, end, slice;
+    atomic_uint_fast64_t settled;
+} block_job;
+
+static void run_slice(void *user, uint64_t task, uint32_t thread)
+{
+    block_job *job = user;
+    const uint64_t first = job->first + task * job->slice, left = job->end - first;
+    const uint32_t count = (uint32_t)(left < job->slice ? left : job->slice);
+    const uint64_t *order = NULL;
+    uint64_t row[BLOCK];
+    if (job->keys != NULL)
+        order =
+            caromi_order(&job->mesh->info, job->center, first, count, job->keys + (uint64_t)thread * 2 * job->slice);
+    for (uint32_t from = 0; from < count; from += BLOCK) {
+        const uint32_t n = count - from < BLOCK ? count - from : BLOCK;
+        for (uint32_t i = 0; i < n; i++)
+            row[i] = first + (order != NULL ? (uint32_t)order[from + i] : from + i);
+        atomic_fetch_add(&job->settled, job->run(job->user, job->own + thread * job->size, row, n));
+    }
+}
+
+carom_status caromi_run_blocks(const carom_context *c, const carom_mesh *mesh, const caromi_in_column *center,
+                               uint64_t first, uint64_t end, size_t own, caromi_block_fn *run, const void *user,
+                               carom_stats *stats, carom_error *err)
+{
+    const uint64_t count = end - first;
+    const uint32_t threads = count > BLOCK ? caromi_pool_threads(c->pool) : 1;
+    const uint64_t share = (count / threads / 4 + BLOCK - 1) / BLOCK * BLOCK;
+    block_job job = {.mesh = mesh, .center = center, .run = run, .user = user, .first = first, .end = end};
+    job.slice = share < BLOCK ? BLOCK : share < SLICE ? share : SLICE;
+    job.size = (own + 63) / 64 * 64;
+    job.own = caromi_alloc(c, threads, job.size);
+    if (job.own == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
+                           threads, job.size);
+    /* Without memory for it there is no order, and no other answer. */
+    if (job.slice > BLOCK && mesh->leaf_count >= CAROMI_ORDER_LEAVES)
+        job.keys = caromi_alloc(c, threads * job.slice, 2 * sizeof *job.keys);
+    caromi_parallel(c->pool, (count + job.slice - 1) / job.slice, run_slice, &job);
+    stats->by_integers += job.settled;
+    caromi_free(c, job.keys);
+    caromi_free(c, job.own);
+    return CAROM_OK;
 }

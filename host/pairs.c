@@ -115,7 +115,7 @@ carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_d
     out_array(&b.out[OUT_FIRST_FEATURE], out->feature_first, 1);
     out_points(&b.out[OUT_LAST_X], &out->point_last);
     out_array(&b.out[OUT_LAST_FEATURE], out->feature_last, 1);
-    return caromi_run_pairs(context, &b, stats, err);
+    return caromi_run_pairs(context, &b, &d->progress, stats, err);
 }
 
 carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pairs_desc *d,
@@ -144,7 +144,7 @@ carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pai
     in_points(&b.in[IN_OP2X], &d->p2, triangle);
     out_array(&b.out[OUT_OVERLAP], out->overlap, 1);
     out_array(&b.out[OUT_AXES], out->axes, 1);
-    return caromi_run_pairs(context, &b, stats, err);
+    return caromi_run_pairs(context, &b, &d->progress, stats, err);
 }
 
 carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *d,
@@ -176,5 +176,5 @@ carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs
     out_array(&b.out[OUT_U_FIRST], out->u_first, 4);
     out_array(&b.out[OUT_U_LAST], out->u_last, 4);
     out_array(&b.out[OUT_U_STATE], out->state, 1);
-    return caromi_run_pairs(context, &b, stats, err);
+    return caromi_run_pairs(context, &b, &d->progress, stats, err);
 }

@@ -3,6 +3,7 @@
 #ifndef CAROM_COLUMNS_H
 #define CAROM_COLUMNS_H
 #include "layout.h"
+#include "closest.h"
 #include "contact.h"
 #include "overlap.h"
 
@@ -52,6 +53,16 @@ FN overlap_in load_overlap(in_columns in, size_t i)
     return q;
 }
 
+FN closest_in load_closest(in_columns in, size_t i)
+{
+    closest_in q;
+    q.center = load3(in, IN_NCX, i);
+    q.p0 = load3(in, IN_NP0X, i);
+    q.p1 = load3(in, IN_NP1X, i);
+    q.p2 = load3(in, IN_NP2X, i);
+    return q;
+}
+
 FN void store_sweep(out_columns out, size_t i, sweep_out a, int want)
 {
     store(out, OUT_T_FIRST, i, a.t_first);
@@ -72,5 +83,11 @@ FN void store_contact(out_columns out, size_t i, contact_out a)
     store3(out, OUT_POINT_X, i, a.point);
     store3(out, OUT_NORMAL_X, i, a.normal);
     store_u8(out, OUT_FEATURE, i, a.feature);
+}
+
+FN void store_closest(out_columns out, size_t i, closest_out a)
+{
+    store3(out, OUT_CLOSEST_X, i, a.point);
+    store_u8(out, OUT_CLOSEST_FEATURE, i, a.feature);
 }
 #endif

@@ -44,6 +44,7 @@
 #define LANG_UNROLL
 #define FN static inline
 #endif
+#define FN_RARE FN
 #define G __global
 typedef float real;
 typedef uchar u8;
@@ -85,7 +86,9 @@ typedef vi vm; /* -1 or 0 */
 #define v_i(x) ((vi)(x))
 FN vf v_sel(vm m, vf a, vf b) { return m ? a : b; }
 FN vi vi_sel(vm m, vi a, vi b) { return m ? a : b; }
+FN vi vi_raise(vm m, vi a, vi b) { return m ? a : b; } /* 0 <= b <= a: elsewhere that is a plain maximum */
 FN vf v_only(vm m, vf x) { return m ? x : v_f(0.0f); }
+FN vf v_put(vm m, vf x, vf rest) { return m ? x : rest; } /* rest is +0 where m is set: elsewhere that is plain or */
 FN vf v_sqrt(vf x) { return sqrt(x); }
 FN vm v_lt(vf a, vf b) { return a < b; }
 FN vm v_le(vf a, vf b) { return a <= b; }
@@ -127,6 +130,7 @@ FN vf v_positive_zero(vf x)
 #include <stdint.h>
 #include <string.h>
 #define FN static inline __attribute__((always_inline, unused))
+#define FN_RARE static __attribute__((noinline, unused)) /* out of the way of a search that does without */
 #if defined(__clang__)
 #define LANG_UNROLL _Pragma("unroll")
 #else
@@ -153,7 +157,9 @@ FN int v_any(vm m) { return m; }
 FN u32 v_lanes(vm m) { return (u32)m; }
 FN vf v_sel(vm m, vf a, vf b) { return m ? a : b; }
 FN vi vi_sel(vm m, vi a, vi b) { return m ? a : b; }
+FN vi vi_raise(vm m, vi a, vi b) { return m ? a : b; }
 FN vf v_only(vm m, vf x) { return m ? x : 0.0f; }
+FN vf v_put(vm m, vf x, vf rest) { return m ? x : rest; }
 FN vm v_lt(vf a, vf b) { return a < b; }
 FN vm v_le(vf a, vf b) { return a <= b; }
 FN vm v_eq(vf a, vf b) { return a == b; }
@@ -180,7 +186,9 @@ FN int v_any(vm m) { return m != 0; }
 FN u32 v_lanes(vm m) { return m; }
 FN vf v_sel(vm m, vf a, vf b) { return (vf)_mm512_mask_blend_ps(m, (__m512)b, (__m512)a); }
 FN vf v_only(vm m, vf x) { return (vf)_mm512_maskz_mov_ps(m, (__m512)x); }
+FN vf v_put(vm m, vf x, vf rest) { return v_sel(m, x, rest); }
 FN vi vi_sel(vm m, vi a, vi b) { return (vi)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a); }
+FN vi vi_raise(vm m, vi a, vi b) { return vi_sel(m, a, b); }
 FN vm v_lt(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ); }
 FN vm v_le(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ); }
 FN vm v_eq(vf a, vf b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_EQ_OQ); }
@@ -196,6 +204,7 @@ FN void v_store_u8(u8 *p, vi x) { _mm_storeu_si128((__m128i *)(void *)p, _mm512_
 typedef vi vm; /* -1 or 0 */
 FN vm v_not(vm m) { return ~m; }
 FN vf v_only(vm m, vf x) { return (vf)(m & (vi)x); }
+FN vf v_put(vm m, vf x, vf rest) { return (vf)((m & (vi)x) | (vi)rest); }
 FN vm v_lt(vf a, vf b) { return a < b; }
 FN vm v_le(vf a, vf b) { return a <= b; }
 FN vm v_eq(vf a, vf b) { return a == b; }
@@ -217,6 +226,7 @@ FN vf v_sqrt(vf x) { return (vf)_mm256_sqrt_ps((__m256)x); }
 FN vf v_min(vf a, vf b) { return (vf)_mm256_min_ps((__m256)a, (__m256)b); }
 FN vf v_max(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
 FN vi vi_max(vi a, vi b) { return (vi)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+FN vi vi_raise(vm m, vi a, vi b) { return vi_max(m & a, b); }
 #elif defined(__ARM_NEON)
 #include <arm_neon.h>
 FN int v_any(vm m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
@@ -227,6 +237,7 @@ FN vf v_sqrt(vf x) { return (vf)vsqrtq_f32((float32x4_t)x); }
 FN vf v_min(vf a, vf b) { return v_sel(a < b, a, b); } /* vminq differs for NaN and -0 */
 FN vf v_max(vf a, vf b) { return v_sel(a > b, a, b); }
 FN vi vi_max(vi a, vi b) { return (vi)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }
+FN vi vi_raise(vm m, vi a, vi b) { return vi_sel(m, a, b); }
 #else
 #include <smmintrin.h>
 FN int v_any(vm m) { return _mm_movemask_ps((__m128)m) != 0; }
@@ -237,6 +248,7 @@ FN vf v_sqrt(vf x) { return (vf)_mm_sqrt_ps((__m128)x); }
 FN vf v_min(vf a, vf b) { return (vf)_mm_min_ps((__m128)a, (__m128)b); }
 FN vf v_max(vf a, vf b) { return (vf)_mm_max_ps((__m128)a, (__m128)b); }
 FN vi vi_max(vi a, vi b) { return (vi)_mm_max_epi32((__m128i)a, (__m128i)b); }
+FN vi vi_raise(vm m, vi a, vi b) { return vi_max(m & a, b); }
 #endif
 #endif
 #endif

@@ -41,6 +41,9 @@ enum {
     IN_A0X, IN_A0Y, IN_A0Z, IN_A1X, IN_A1Y, IN_A1Z, IN_RA, IN_B0X, IN_B0Y, IN_B0Z, IN_B1X, IN_B1Y, IN_B1Z, IN_RB,
     IN_SPHERES
 };
+enum {
+    IN_NCX, IN_NCY, IN_NCZ, IN_NP0X, IN_NP0Y, IN_NP0Z, IN_NP1X, IN_NP1Y, IN_NP1Z, IN_NP2X, IN_NP2Y, IN_NP2Z, IN_CLOSEST
+};
 
 /* Output columns. */
 enum { OUT_T_FIRST, OUT_SWEEP_FIRST, OUT_T_LAST = OUT_SWEEP_FIRST, OUT_STATE, OUT_SWEEP_TIMES,
@@ -49,6 +52,7 @@ enum { OUT_T_FIRST, OUT_SWEEP_FIRST, OUT_T_LAST = OUT_SWEEP_FIRST, OUT_STATE, OU
 enum { OUT_OVERLAP, OUT_AXES, OUT_OVERLAP_ALL };
 enum { OUT_U_FIRST, OUT_U_LAST, OUT_U_STATE, OUT_SPHERES };
 enum { OUT_POINT_X, OUT_POINT_Y, OUT_POINT_Z, OUT_NORMAL_X, OUT_NORMAL_Y, OUT_NORMAL_Z, OUT_FEATURE, OUT_CONTACT };
+enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLOSEST };
 
 #define COLUMNS_MAX 24
 
@@ -76,7 +80,8 @@ enum { OUT_POINT_X, OUT_POINT_Y, OUT_POINT_Z, OUT_NORMAL_X, OUT_NORMAL_Y, OUT_NO
     X(sweep_full##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
     X(sweep_full_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
     X(overlap##accuracy, IN_OVERLAP, RADII_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
-    X(contact##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE)
+    X(contact##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
+    X(closest##accuracy, IN_CLOSEST, 0, OUT_CLOSEST, 1 << OUT_CLOSEST_FEATURE)
 #define PAIR_KERNELS_OF(X, accuracy) TIME_KERNELS(X, accuracy) PLACE_KERNELS(X, accuracy)
 #define PAIR_KERNELS(X) PAIR_KERNELS_OF(X, ) PAIR_KERNELS_OF(X, _exact)
 /* clang-format on */
@@ -98,6 +103,19 @@ typedef struct mesh_leaf {
     float p[9][MESH_WIDTH]; /* P0 x y z, P1 x y z, P2 x y z */
     int triangle[MESH_WIDTH];
 } mesh_leaf;
+
+/* Options of a search, beside what every query asks. */
+#define MESH_TRIANGLE_MASKS 1 /* the triangles have masks: MESH_WIDTH numbers for each leaf */
+#define MESH_QUERY_MASKS 2    /* the queries have */
+#define MESH_CULL_BACK 4      /* no triangle whose normal goes along the motion */
+#define MESH_SKIP_PARTING 8   /* none that is in contact at the start, and left */
+#define MESH_SKIP 16          /* none that is in contact at the start */
+
+/* A hit of a query. t is NaN if exact mode has left it open. */
+typedef struct mesh_record {
+    float t;
+    int triangle, state, query;
+} mesh_record;
 
 /* Constants of a mesh. */
 typedef struct mesh_frame {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* First hit of a swept sphere on a mesh, exactly: the traversal of mesh.h, with proven times for its triangles. The entry
- * into an inflated box is a proven lower bound of the true time (docs/numerics.md, section 11), so what it skips could
+/* Hits of a swept sphere on a mesh, exactly: the searches of mesh.h, with proven times for its triangles. The entry into an inflated box is a proven lower bound of the true time (docs/numerics.md, section 11), so what it skips could
  * not have been first. A triangle that the proof leaves open casts doubt on every hit that is not before its box. */
 #ifndef CAROM_MESH_EXACT_H
 #define CAROM_MESH_EXACT_H
 #include "mesh.h"
+#include "mesh_options_exact.h"
 #include "sweep_exact.h"
 
 /* Part of a group of triangles against one query. */
@@ -20,16 +20,14 @@ FN residual_pair mesh_residual_pair(G const mesh_leaf *leaf, int lane, const mes
     return residual_pair_of(center, w_real(q->radius), v, w3_of(zero, zero, zero), p[0], p[1], p[2], w_load(scale));
 }
 
-FN int mesh_exact_lanes(G const mesh_leaf *leaf, int lane, mesh_walk *w, real scale)
+FN mesh_answers mesh_sweep_exact(const mesh_group *g, const mesh_walk *w, G const mesh_leaf *leaf, int lane,
+                                 int options)
 {
     const vf zero = v_f(R(0.0)), limit = v_f(w->limit);
-    const mesh_group g = mesh_group_of(leaf, lane, w, scale);
-    if (!v_any(g.open))
-        return 0;
     sweep_exact x;
     residual_pair pairs[PARTS];
-    const sweep_query q = sweep_prepare(g.in, 0);
-    sweep_guess_features(g.in, q, sweep_heading_after(&q, w->heading), SWEEP_TIMES, 0, &x);
+    const sweep_query q = sweep_prepare(g->in, 0);
+    sweep_guess_features(g->in, q, sweep_heading_after(&q, w->heading), SWEEP_TIMES, 0, &x);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE)
         pairs[part / WIDE] = mesh_residual_pair(leaf, lane + part, &w->query, x.scale + part);
@@ -38,27 +36,18 @@ FN int mesh_exact_lanes(G const mesh_leaf *leaf, int lane, mesh_walk *w, real sc
     const vf t = v_sel(begins, zero, a.t_first);
     /* Whether a time that rounds to the end of the window is within it is not known here. */
     const vm at_end = v_and(v_eq(t, limit), v_and(v_finite(limit), v_not(begins)));
-    const vm sure = v_and(a.sure, v_not(at_end));
-    const vm hits = v_and(v_and(g.open, sure), v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
-    const vm in_doubt = v_and(g.open, v_not(sure));
+    const vm sure = v_and(a.sure, v_not(at_end)), some = v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING)));
+    mesh_answers out = mesh_answers_of(v_and(v_and(g->open, v_and(sure, some)), v_le(t, limit)), t, a.state);
+    out.open = v_and(g->open, v_not(sure));
+    if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
+        mesh_leave_out(w, leaf, lane, begins, options, &out);
     /* Below infinity, which is no doubt at all: a hit may be beyond binary32 and its box too. */
-    const vf from = v_min(v_max(g.enter, zero), v_from_bits(v_i(R_INFINITY_BITS - 1)));
-    w->doubt = v_sel(in_doubt, v_min(from, w->doubt), w->doubt);
-    return mesh_take(w, &g, hits, t, a.state);
+    out.from = v_min(v_max(g->enter, zero), v_from_bits(v_i(R_INFINITY_BITS - 1)));
+    return out;
 }
 
-FN void mesh_visit_exact(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves)
-{
-    if (w->next >= 0) {
-        w->top = mesh_push(nodes + w->next, w->slabs, w->until, w->stack, w->top);
-        return;
-    }
-    int better = 0;
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
-        better |= mesh_exact_lanes(leaves + ~w->next, lane, w, frame.scale);
-    if (better)
-        mesh_found(w);
-}
+MESH_SEARCH(mesh_visit_first_exact, mesh_admitted_exact, mesh_sweep_exact, first)
+MESH_SEARCH(mesh_visit_list_exact, mesh_admitted_exact, mesh_sweep_exact, all)
 
 /* t is NaN if the query is left open. */
 FN mesh_hit mesh_end_exact(const mesh_walk *w)
@@ -70,15 +59,5 @@ FN mesh_hit mesh_end_exact(const mesh_walk *w)
         hit.t = lanes[0];
     }
     return hit;
-}
-
-FN mesh_hit mesh_first_hit_exact(mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, mesh_query q)
-{
-    mesh_walk w;
-    if (mesh_begin(&w, frame, q))
-        do
-            mesh_visit_exact(&w, frame, nodes, leaves);
-        while (mesh_advance(&w));
-    return mesh_end_exact(&w);
 }
 #endif

@@ -54,11 +54,10 @@ FN vf nearest_foot(v3 a, v3 e)
     return -v3_dot(a, e) / v3_dot(e, e);
 }
 
-/* a: vertex P0, e01 and e02 its edges, all relative to the origin and scaled to about 1. */
-FN nearest nearest_on_triangle(v3 a, v3 e01, v3 e02)
+/* Corners and edges. a, b, c: the corners relative to the origin, and the edges between them, all scaled to about 1. */
+FN nearest nearest_on_edges(v3 a, v3 b, v3 c, v3 e01, v3 e12, v3 e02)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
-    const v3 b = v3_add(a, e01), c = v3_add(a, e02), e12 = v3_sub(e02, e01);
     nearest best = nearest_of(a, zero, zero, FEATURE_V0);
     best = nearest_nearer(best, nearest_of(b, one, zero, FEATURE_V1));
     best = nearest_nearer(best, nearest_of(c, zero, one, FEATURE_V2));
@@ -69,15 +68,40 @@ FN nearest nearest_on_triangle(v3 a, v3 e01, v3 e02)
     const nearest on20 = nearest_of(v3_add(a, v3_mul(e02, k20)), zero, k20, FEATURE_E20);
     best = nearest_sel(v_within(zero, k01, one), nearest_nearer(best, on01), best);
     best = nearest_sel(v_within(zero, k12, one), nearest_nearer(best, on12), best);
-    best = nearest_sel(v_within(zero, k20, one), nearest_nearer(best, on20), best);
+    return nearest_sel(v_within(zero, k20, one), nearest_nearer(best, on20), best);
+}
 
-    /* Face: the signed areas of the foot against each edge, all from one n, whatever its rounding. */
+/* The foot on the plane, if it is inside: its weights, and where it is. */
+typedef struct nearest_inner {
+    v3 foot;
+    vf w1, w2;
+    vm inside;
+} nearest_inner;
+
+/* The signed areas of the foot against each edge, all from one n, whatever its rounding. */
+FN nearest_inner nearest_on_face(v3 a, v3 b, v3 e01, v3 e12, v3 e02)
+{
+    const vf zero = v_f(R(0.0));
     const v3 n = v3_cross(e01, e02);
     const vf g0 = -v3_dot(v3_cross(n, e01), a), g1 = -v3_dot(v3_cross(n, e12), b), g2 = v3_dot(v3_cross(n, e02), a);
     const vf sum = g0 + g1 + g2;
-    const vf w1 = g2 / sum, w2 = g0 / sum;
-    const v3 foot = v3_add(a, v3_add(v3_mul(e01, w1), v3_mul(e02, w2)));
-    const vm inside = v_and(v_and(v_ge(g0, zero), v_ge(g1, zero)), v_and(v_ge(g2, zero), v_gt(sum, zero)));
-    return nearest_sel(inside, nearest_nearer(best, nearest_of(foot, w1, w2, FEATURE_FACE)), best);
+    nearest_inner f;
+    f.w1 = g2 / sum;
+    f.w2 = g0 / sum;
+    f.foot = v3_add(a, v3_add(v3_mul(e01, f.w1), v3_mul(e02, f.w2)));
+    f.inside = v_and(v_and(v_ge(g0, zero), v_ge(g1, zero)), v_and(v_ge(g2, zero), v_gt(sum, zero)));
+    return f;
+}
+
+FN nearest nearest_of_both(nearest edges, nearest_inner f)
+{
+    return nearest_sel(f.inside, nearest_nearer(edges, nearest_of(f.foot, f.w1, f.w2, FEATURE_FACE)), edges);
+}
+
+/* a: vertex P0, e01 and e02 its edges, all relative to the origin and scaled to about 1. */
+FN nearest nearest_on_triangle(v3 a, v3 e01, v3 e02)
+{
+    const v3 b = v3_add(a, e01), e12 = v3_sub(e02, e01);
+    return nearest_of_both(nearest_on_edges(a, b, v3_add(a, e02), e01, e12, e02), nearest_on_face(a, b, e01, e12, e02));
 }
 #endif

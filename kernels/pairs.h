@@ -3,6 +3,7 @@
 #ifndef CAROM_PAIRS_H
 #define CAROM_PAIRS_H
 #include "columns.h"
+#include "closest.h"
 #include "contact.h"
 #include "overlap.h"
 #include "spheres.h"
@@ -38,6 +39,11 @@ FN void pairs_spheres(in_columns in, out_columns out, size_t i)
 FN void pairs_contact(in_columns in, out_columns out, size_t i)
 {
     store_contact(out, i, contact(load_sweep(in, i, 0)));
+}
+
+FN void pairs_closest(in_columns in, out_columns out, size_t i)
+{
+    store_closest(out, i, closest(load_closest(in, i)));
 }
 
 /* Columns of a large batch come from memory: ask for the lines of the pair PREFETCH_AHEAD pairs from now. The CPU path

@@ -4,6 +4,7 @@
 #ifndef CAROM_PAIRS_EXACT_H
 #define CAROM_PAIRS_EXACT_H
 #include "columns.h"
+#include "closest_exact.h"
 #include "contact_exact.h"
 #include "spheres_exact.h"
 #include "sweep_exact.h"
@@ -39,6 +40,11 @@ FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int movi
 FN void pairs_contact_exact(in_columns in, out_columns out, size_t i)
 {
     store_contact(out, i, contact_exact(load_sweep(in, i, 0)));
+}
+
+FN void pairs_closest_exact(in_columns in, out_columns out, size_t i)
+{
+    store_closest(out, i, closest_exact(load_closest(in, i)));
 }
 
 FN void pairs_spheres_exact(in_columns in, out_columns out, size_t i)

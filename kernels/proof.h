@@ -45,9 +45,10 @@ FN vf v2_dot(v2 a, v2 b)
 /* What both ends of an interval of contact have in common; lengths in the units of the view. */
 typedef struct proof_pair {
     v3 v, e01, e02;
-    vf radius, speed, size, reach; /* of v, of the edges from P0, of the way to P0: sums of magnitudes */
+    vf radius, speed, size, reach; /* at least |v|; |e01| + |e02|; that and the way to P0 */
     vf gram11, gram12, gram22;     /* e01.e01, e01.e02, e02.e02 */
-    vf seam2, area2;               /* squared lengths of e02 - e01 and of the normal */
+    vf per11, per22, per_seam;     /* 1 / squared length: of e01, e02, e02 - e01 */
+    vf face11, face12, face22;     /* inverse of the Gram matrix; of no use without area */
     v2 ve;                         /* v.e01, v.e02 */
     vf reach_per_time;             /* turns scaled time into lengths of the view, per unit of speed */
     vm still, ordinary;
@@ -61,16 +62,21 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
     p.e01 = k->e01;
     p.e02 = k->e02;
     p.radius = k->radius;
-    p.speed = v3_size(k->v);
-    p.size = v3_size(k->e01) + v3_size(k->e02);
+    p.speed = v_sqrt(v3_dot(k->v, k->v)) * R(1.00001);
     p.reach_per_time = v_scale_ratio(length, k->unit);
-    p.reach = v3_size(v3_mul(q->x.d, v_scale_down(length))) * p.reach_per_time + p.size;
     p.gram11 = v3_dot(k->e01, k->e01);
     p.gram12 = v3_dot(k->e01, k->e02);
     p.gram22 = v3_dot(k->e02, k->e02);
+    p.size = v_sqrt(p.gram11 + p.gram22) * R(1.41423) + v_f(R(0x1p-60)); /* squares can underflow */
+    p.reach = v_from_bits(q->x.length) * v_scale_down(k->unit) * R(1.7321) + p.size;
     const v3 e12 = v3_sub(k->e02, k->e01), n = v3_cross(k->e01, k->e02);
-    p.seam2 = v3_dot(e12, e12);
-    p.area2 = v3_dot(n, n);
+    const vf one = v_f(R(1.0)), per_area = one / v3_dot(n, n);
+    p.per11 = one / p.gram11;
+    p.per22 = one / p.gram22;
+    p.per_seam = one / v3_dot(e12, e12);
+    p.face11 = p.gram22 * per_area;
+    p.face12 = -(p.gram12 * per_area);
+    p.face22 = p.gram11 * per_area;
     p.ve = v2_of(v3_dot(k->v, k->e01), v3_dot(k->v, k->e02));
     p.still = vi_eq(q->x.speed, v_i(0));
     /* Scaled once more under a rare branch, or so slow that parts of the motion are denormal: too near the ends of the
@@ -95,8 +101,6 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
     const vf one = v_f(R(1.0));
     const vm e01 = vi_eq(feature, v_i(FEATURE_E01)), e20 = vi_eq(feature, v_i(FEATURE_E20));
     const vm e12 = vi_eq(feature, v_i(FEATURE_E12)), face = vi_eq(feature, v_i(FEATURE_FACE));
-    const vf edge2 = v_sel(e01, q->gram11, v_sel(e20, q->gram22, v_sel(e12, q->seam2, one)));
-    const vf size2 = v_sel(face, q->area2, edge2), per = one / size2;
     const vm some1 = v_or(e01, e12), some2 = v_or(e20, e12);
     proof_hull h;
     h.at1 = vi_eq(feature, v_i(FEATURE_V1));
@@ -105,13 +109,15 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
     h.in0 = v_or(v_or(vi_eq(feature, v_i(FEATURE_V0)), face), v_or(e01, e20));
     h.in1 = v_or(v_or(h.at1, face), some1);
     h.in2 = v_or(v_or(h.at2, face), some2);
-    h.m11 = v_only(v_or(some1, face), v_sel(face, q->gram22, one) * per);
-    h.m22 = v_only(v_or(some2, face), v_sel(face, q->gram11, one) * per);
-    h.m12 = v_only(face, -(q->gram12 * per));
-    h.spread = (h.m11 + h.m22) * q->size;
+    const vf seam = v_only(e12, q->per_seam);
+    h.m11 = v_put(e01, q->per11, v_put(face, q->face11, seam));
+    h.m22 = v_put(e20, q->per22, v_put(face, q->face22, seam));
+    h.m12 = v_only(face, q->face12);
+    const vf most = h.m11 + h.m22;
+    h.spread = most * q->size;
     h.lean = one + (h.m11 * q->gram11 + h.m22 * q->gram22) * R(2.0);
     h.root = v_f(R(2.0)) + h.lean * R(0.125);
-    h.fit = v_and(v_lt(v_f(R(0x1p-60)), size2), v_lt(h.lean, v_f(R(4096.0))));
+    h.fit = v_and(v_lt(most, v_f(R(0x1p50))), v_lt(h.lean, v_f(R(4096.0))));
     return h;
 }
 

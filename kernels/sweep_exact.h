@@ -11,25 +11,26 @@ typedef struct sweep_pass {
     vi feature;
 } sweep_pass;
 
-FN void sweep_pass_take(sweep_pass *best, vm better, vf distance2, vf at, int feature)
+FN void sweep_pass_take(sweep_pass *best, vm better, vf at, int feature)
 {
-    best->distance2 = v_sel(better, distance2, best->distance2);
     best->at = v_sel(better, at, best->at);
-    best->feature = vi_sel(better, v_i(feature), best->feature);
+    best->feature = vi_raise(better, v_i(feature), best->feature);
 }
 
 FN void sweep_pass_vertex(sweep_pass *best, vf qx, vf qy, vf h, int feature)
 {
     const vf distance2 = qx * qx + qy * qy;
-    sweep_pass_take(best, v_lt(distance2, best->distance2), distance2, h, feature);
+    sweep_pass_take(best, v_lt(distance2, best->distance2), h, feature);
+    best->distance2 = v_min(distance2, best->distance2);
 }
 
 FN void sweep_pass_edge(sweep_pass *best, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, sweep_lengths l, int feature)
 {
     const vf side = qx * ey - qy * ex, along = qx * ex + qy * ey, distance2 = side * side * l.per_seen2;
     const vm beside = v_and(l.seen, v_within(v_f(R(0.0)), along, l.seen2));
-    sweep_pass_take(best, v_and(beside, v_lt(distance2, best->distance2)), distance2, h + along * eh * l.per_seen2,
-                    feature);
+    const vm better = v_and(beside, v_lt(distance2, best->distance2));
+    sweep_pass_take(best, better, h + along * eh * l.per_seen2, feature);
+    best->distance2 = v_sel(better, distance2, best->distance2);
 }
 
 FN sweep_pass sweep_passing(sweep_view k, const sweep_span *s)

@@ -38,7 +38,7 @@ FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
 FN void sweep_take(sweep_contact *best, vm better, vf at, int feature)
 {
     best->at = v_sel(better, at, best->at);
-    best->feature = vi_sel(better, v_i(feature), best->feature);
+    best->feature = vi_raise(better, v_i(feature), best->feature); /* features come in their order */
 }
 
 /* Ball round a vertex whence the line of centres is seen at q. */

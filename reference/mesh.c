@@ -92,8 +92,14 @@ static int by_entry(const void *a, const void *b)
     return (x->triangle > y->triangle) - (x->triangle < y->triangle);
 }
 
+static int counts(const ref_mesh *mesh, size_t triangle, uint32_t mask)
+{
+    return ((mesh->masks != NULL ? mesh->masks[triangle] : UINT32_MAX) & mask) != 0;
+}
+
 /* By entry; NULL where there is no memory. The caller frees it. */
-static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, size_t *count)
+static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, uint32_t mask,
+                                size_t *count)
 {
     const way_box box = box_of_way(ball, (double)t_max);
     ref_sweep_case c = *ball;
@@ -101,7 +107,7 @@ static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball
     candidate *list = malloc(room * sizeof *list);
     for (size_t k = 0; list != NULL && k < mesh->triangle_count; k++) {
         ref_mesh_triangle(mesh, k, c.p);
-        if (is_outside(&c, &box))
+        if (!counts(mesh, k, mask) || is_outside(&c, &box))
             continue;
         double enter = earliest(&c, (double)t_max);
         if (!(enter < HUGE_VAL))
@@ -152,10 +158,53 @@ static int within(const ref_sweep_case *c, const ref_sweep_answer *a, float t_ma
     return a->t_last_near > (double)t_max ? 0 : -1;
 }
 
+const ref_mesh_options ref_mesh_no_options = {UINT32_MAX, 0, REF_START_REPORT};
+
+/* Whether the motion goes along the triangle's normal. */
+static int is_back(const ref_sweep_case *c)
+{
+    ref_triangle triangle;
+    ref_vec way;
+    ref_dyadic along;
+    ref_triangle_set(&triangle, c);
+    ref_vec_from_floats(&way, c->velocity);
+    ref_vec_dot(&along, &triangle.normal, &way);
+    return along.sign > 0;
+}
+
+/* A positive multiple of (centre - closest point).V at time 0. With the corners as seen from the centre, the closest point
+ * is a corner itself; on an edge, P - (P.e / e.e) e; on the face, (P.n / n.n) n. */
+static int is_parting(const ref_sweep_case *c)
+{
+    ref_triangle t;
+    ref_vec way, point, part;
+    ref_dyadic radius2, along;
+    int feature;
+    ref_triangle_set(&t, c);
+    ref_vec_from_floats(&way, c->velocity);
+    ref_dyadic_zero(&radius2);
+    ref_triangle_closest(&t, &radius2, &feature);
+    if (feature < REF_E01) {
+        ref_vec_copy(&point, &t.p[feature - REF_V0]);
+    } else if (feature < REF_FACE) {
+        const int edge = feature - REF_E01;
+        ref_vec_dot(&along, &t.p[edge], &t.edge[edge]);
+        ref_vec_scale(&point, &t.p[edge], &t.length2[edge]);
+        ref_vec_scale(&part, &t.edge[edge], &along);
+        ref_vec_sub(&point, &point, &part);
+    } else {
+        ref_vec_dot(&along, &t.p[0], &t.normal);
+        ref_vec_scale(&point, &t.normal, &along);
+    }
+    ref_vec_dot(&along, &point, &way);
+    return along.sign < 0;
+}
+
 static const ref_mesh_hit nothing = {-1, REF_MISS, REF_NONE, HUGE_VALF, HUGE_VAL, {0}};
 
 /* 0: not known. */
-static int hit_of(const ref_sweep_case *c, uint32_t triangle, float t_max, ref_mesh_hit *hit)
+static int hit_of(const ref_sweep_case *c, uint32_t triangle, float t_max, const ref_mesh_options *options,
+                  ref_mesh_hit *hit)
 {
     ref_sweep_answer a;
     ref_sweep_case still = *c;
@@ -163,7 +212,12 @@ static int hit_of(const ref_sweep_case *c, uint32_t triangle, float t_max, ref_m
     ref_sweep(c, &a);
     *hit = nothing;
     hit->state = a.state;
-    if (a.state == REF_TOUCHING || a.state == REF_OVERLAPPING) {
+    const int begins = a.state == REF_TOUCHING || a.state == REF_OVERLAPPING;
+    if (options->cull_back && is_back(c))
+        return 1;
+    if (begins && (options->start == REF_START_SKIP || (options->start == REF_START_SKIP_PARTING && is_parting(c))))
+        return 1;
+    if (begins) {
         memset(still.velocity, 0, sizeof still.velocity);
         ref_sweep(&still, &a);
         hit->t = 0.0f;
@@ -180,26 +234,46 @@ static int hit_of(const ref_sweep_case *c, uint32_t triangle, float t_max, ref_m
     return 1;
 }
 
-/* ---- the first of all ----------------------------------------------------------------------------------------------- */
+/* A mesh has no triangle that is invalid, so the ball alone decides. */
+static int is_valid(const ref_sweep_case *ball)
+{
+    return ref_radius_valid(ball->radius) && ref_floats_finite(ball->center, 3) && ref_floats_finite(ball->velocity, 3);
+}
 
-const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, ref_mesh_hit *out)
+static ref_sweep_case at_rest_beside(const ref_sweep_case *ball)
 {
     ref_sweep_case c = *ball;
-    ref_sweep_answer a;
+    memset(c.w, 0, sizeof c.w);
+    return c;
+}
+
+static int is_before(const ref_mesh_hit *a, const ref_mesh_hit *b)
+{
+    if (a->t < b->t || a->t > b->t)
+        return a->t < b->t;
+    return a->triangle < b->triangle;
+}
+
+static const char no_memory[] = "no memory";
+static const char not_known[] = "it cannot be decided whether a graze is within the window";
+
+/* ---- the first of all ----------------------------------------------------------------------------------------------- */
+
+const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max,
+                           const ref_mesh_options *options, ref_mesh_hit *out)
+{
+    ref_sweep_case c = at_rest_beside(ball);
     ref_mesh_hit best = nothing, hit;
     const char *wrong = NULL;
     size_t count;
     *out = nothing;
-    memset(c.w, 0, sizeof c.w);
-    ref_mesh_triangle(mesh, 0, c.p);
-    ref_sweep(&c, &a);
-    if (a.state == REF_INVALID) { /* a mesh has no triangle that is */
+    if (!is_valid(ball)) {
         out->state = REF_INVALID;
         return NULL;
     }
-    candidate *list = candidates_of(mesh, &c, t_max, &count);
+    candidate *list = candidates_of(mesh, &c, t_max, options->mask, &count);
     if (list == NULL)
-        return "no memory";
+        return no_memory;
     for (size_t k = 0; k < count && wrong == NULL; k++) {
         uint32_t triangle = list[k].triangle;
         if (best.triangle >= 0 && list[k].enter > (double)best.t + 0x1p-149)
@@ -208,13 +282,69 @@ const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, flo
         if (best.triangle >= 0 && best.t <= 0.0f && (int32_t)triangle > best.triangle)
             continue;
         ref_mesh_triangle(mesh, triangle, c.p);
-        if (!hit_of(&c, triangle, t_max, &hit))
-            wrong = "it cannot be decided whether a graze is within the window";
-        else if (hit.triangle >= 0 &&
-                 (best.triangle < 0 || hit.t < best.t || (!(hit.t > best.t) && hit.triangle < best.triangle)))
+        if (!hit_of(&c, triangle, t_max, options, &hit))
+            wrong = not_known;
+        else if (hit.triangle >= 0 && (best.triangle < 0 || is_before(&hit, &best)))
             best = hit;
     }
     free(list);
     *out = best;
     return wrong;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+    return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+const char *ref_mesh_all(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, const ref_mesh_options *options,
+                         ref_mesh_list *out)
+{
+    ref_sweep_case c = at_rest_beside(ball);
+    const char *wrong = NULL;
+    size_t count;
+    *out = (ref_mesh_list){.is_valid = is_valid(ball)};
+    if (!out->is_valid)
+        return NULL;
+    candidate *list = candidates_of(mesh, &c, t_max, options->mask, &count);
+    if (list != NULL)
+        out->hits = malloc((count + 1) * sizeof *out->hits);
+    if (out->hits == NULL)
+        wrong = no_memory;
+    for (size_t k = 0; k < count && wrong == NULL; k++) {
+        ref_mesh_triangle(mesh, list[k].triangle, c.p);
+        if (!hit_of(&c, list[k].triangle, t_max, options, &out->hits[out->count]))
+            wrong = not_known;
+        else
+            out->count += out->hits[out->count].triangle >= 0;
+    }
+    free(list);
+    if (wrong == NULL)
+        qsort(out->hits, out->count, sizeof *out->hits, by_time);
+    return wrong;
+}
+
+/* ---- at rest ---------------------------------------------------------------------------------------------------------- */
+
+int64_t ref_mesh_overlaps(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, uint8_t *overlaps)
+{
+    ref_sweep_case c = *ball;
+    ref_overlap_answer a;
+    int64_t count = 0;
+    memset(c.velocity, 0, sizeof c.velocity);
+    memset(overlaps, 0, mesh->triangle_count);
+    if (!is_valid(&c))
+        return -1;
+    const way_box box = box_of_way(&c, 0.0);
+    for (size_t k = 0; k < mesh->triangle_count; k++) {
+        ref_mesh_triangle(mesh, k, c.p);
+        if (!counts(mesh, k, mask) || is_outside(&c, &box))
+            continue;
+        ref_overlap(&c, &a);
+        overlaps[k] = a.overlap == 1;
+        count += a.overlap == 1;
+    }
+    return count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* First hits on a mesh from the definition: the exact reference, triangle by triangle. */
+/* Hits on a mesh and overlaps with it from the definition: the exact reference, triangle by triangle. */
 #ifndef CAROM_REFERENCE_MESH_H
 #define CAROM_REFERENCE_MESH_H
 
@@ -9,7 +9,19 @@ typedef struct ref_mesh {
     const float *vertices;   /* x y z */
     const uint32_t *indices; /* three to a triangle */
     size_t triangle_count;
+    const uint32_t *masks; /* NULL: all bits */
 } ref_mesh;
+
+enum ref_start { REF_START_REPORT, REF_START_SKIP_PARTING, REF_START_SKIP };
+
+/* What may be asked beside the ball. */
+typedef struct ref_mesh_options {
+    uint32_t mask; /* a triangle counts if it shares a bit */
+    int cull_back; /* 1: none with (P1-P0)x(P2-P0) along the motion */
+    int start;     /* what becomes of a contact at time 0: enum ref_start */
+} ref_mesh_options;
+
+extern const ref_mesh_options ref_mesh_no_options; /* every triangle counts, every hit is reported */
 
 /* The smallest (nearest binary32 time, triangle) that is hit within [0, t_max]; point and feature are those of time 0
  * for a start in contact. */
@@ -22,7 +34,30 @@ typedef struct ref_mesh_hit {
 
 /* Of the ball, `p` and `w` are not read. The name of what went wrong, or NULL: no memory, or a graze that begins at
  * t_max to the last bit of binary64. */
-const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, ref_mesh_hit *out);
+const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max,
+                           const ref_mesh_options *options, ref_mesh_hit *out);
+
+/* Every triangle that is hit, by (nearest binary32 time, triangle). */
+typedef struct ref_mesh_list {
+    ref_mesh_hit *hits; /* the caller frees it */
+    size_t count;
+    int is_valid; /* 0: the ball is not, and hits nothing */
+} ref_mesh_list;
+
+const char *ref_mesh_all(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, const ref_mesh_options *options,
+                         ref_mesh_list *out);
+
+/* overlaps[triangle_count] becomes 1 for each triangle within the radius of the centre, else 0, decided exactly; velocity
+ * is not read. Returns how many, or -1 for a ball that is not valid. */
+int64_t ref_mesh_overlaps(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, uint8_t *overlaps);
+/* The smallest (nearest binary32 distance, triangle), and what ref_closest says of it. */
+typedef struct ref_mesh_closest_answer {
+    int32_t triangle; /* -1: invalid, or an empty mesh */
+    ref_closest_answer closest;
+} ref_mesh_closest_answer;
+
+/* Of the ball, only center and radius are read. What went wrong, or NULL: no memory. */
+const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, ref_mesh_closest_answer *out);
 
 void ref_mesh_triangle(const ref_mesh *mesh, size_t triangle, float p[3][3]);
 

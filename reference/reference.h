@@ -41,6 +41,17 @@ typedef struct ref_overlap_answer {
 /* Uses center, radius and p of the case. */
 void ref_overlap(const ref_sweep_case *c, ref_overlap_answer *out);
 
+typedef struct ref_closest_answer {
+    float distance;       /* nearest binary32 to the true one, ties to even; infinite beyond its range */
+    double distance_near; /* nearest binary64 */
+    int feature;          /* REF_NONE: invalid */
+    double point[3];      /* good to about 2^-50 of the largest coordinate */
+} ref_closest_answer;
+
+/* The point of the triangle closest to the centre. Uses center, radius (for its validity) and p of the case. Invalid:
+ * infinite distance, no feature, zeros. */
+void ref_closest(const ref_sweep_case *c, ref_closest_answer *out);
+
 typedef struct ref_spheres_case {
     float a0[3], a1[3];
     float radius_a;

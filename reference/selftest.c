@@ -158,6 +158,8 @@ int main(int argc, char **argv)
     ref_test_hand_cases(&test);
     ref_test_sampling(&test, (uint64_t)cases);
     ref_test_symmetries(&test, (uint64_t)cases);
+    ref_test_meshes(&test, (uint64_t)cases);
+    ref_test_closest(&test, (uint64_t)cases);
     hash = hash_everything(20);
     if (!ref_check(&test, hash == golden, "cases and answers as everywhere else"))
         printf("    hash 0x%016llx\n", (unsigned long long)hash);

@@ -20,5 +20,7 @@ void ref_test_numbers(ref_test *test);                  /* selftest_numbers.c: d
 void ref_test_hand_cases(ref_test *test);               /* selftest_cases.c */
 void ref_test_sampling(ref_test *test, uint64_t cases); /* selftest_geometry.c: distances in long double */
 void ref_test_symmetries(ref_test *test, uint64_t cases); /* selftest_geometry.c: exact relations between answers */
+void ref_test_meshes(ref_test *test, uint64_t cases);     /* selftest_mesh.c */
+void ref_test_closest(ref_test *test, uint64_t cases);    /* selftest_closest.c */
 
 #endif

@@ -107,15 +107,9 @@ void ref_triangle_set(ref_triangle *out, const ref_sweep_case *c)
     ref_vec_dot(&out->normal2, &out->normal, &out->normal);
 }
 
-/* A squared distance as a fraction, and the feature it was measured to. */
-struct nearest {
-    ref_dyadic top, bottom;
-    int feature;
-};
-
 /* Every candidate is the distance to a point of the triangle and the closest point is unique, so an equal distance is
  * the same point: the earlier feature keeps it. */
-static void consider(struct nearest *best, const ref_dyadic *top, const ref_dyadic *bottom, int feature)
+static void consider(ref_nearest *best, const ref_dyadic *top, const ref_dyadic *bottom, int feature)
 {
     ref_dyadic left, right;
 
@@ -130,7 +124,7 @@ static void consider(struct nearest *best, const ref_dyadic *top, const ref_dyad
     best->feature = feature;
 }
 
-static void consider_edge(struct nearest *best, const ref_triangle *triangle, int i)
+static void consider_edge(ref_nearest *best, const ref_triangle *triangle, int i)
 {
     ref_dyadic along, top;
     ref_vec moment;
@@ -146,7 +140,7 @@ static void consider_edge(struct nearest *best, const ref_triangle *triangle, in
     consider(best, &top, &triangle->length2[i], REF_E01 + i);
 }
 
-static void consider_face(struct nearest *best, const ref_triangle *triangle)
+static void consider_face(ref_nearest *best, const ref_triangle *triangle)
 {
     ref_dyadic side, top;
     ref_vec inward;
@@ -164,20 +158,27 @@ static void consider_face(struct nearest *best, const ref_triangle *triangle)
     consider(best, &top, &triangle->normal2, REF_FACE);
 }
 
-int ref_triangle_closest(const ref_triangle *triangle, const ref_dyadic *radius2, int *feature)
+void ref_triangle_nearest(const ref_triangle *triangle, ref_nearest *out)
 {
-    struct nearest best;
-    ref_dyadic one, top, limit;
+    ref_dyadic one, top;
 
-    best.feature = REF_NONE;
+    out->feature = REF_NONE;
     ref_dyadic_from_double(&one, 1.0);
     for (int i = 0; i < 3; i++) {
         ref_vec_dot(&top, &triangle->p[i], &triangle->p[i]);
-        consider(&best, &top, &one, REF_V0 + i);
+        consider(out, &top, &one, REF_V0 + i);
     }
     for (int i = 0; i < 3; i++)
-        consider_edge(&best, triangle, i);
-    consider_face(&best, triangle);
+        consider_edge(out, triangle, i);
+    consider_face(out, triangle);
+}
+
+int ref_triangle_closest(const ref_triangle *triangle, const ref_dyadic *radius2, int *feature)
+{
+    ref_nearest best;
+    ref_dyadic limit;
+
+    ref_triangle_nearest(triangle, &best);
     *feature = best.feature;
     ref_dyadic_mul(&limit, radius2, &best.bottom);
     return ref_dyadic_cmp(&best.top, &limit);

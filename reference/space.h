@@ -36,8 +36,16 @@ typedef struct ref_triangle {
 
 void ref_triangle_set(ref_triangle *out, const ref_sweep_case *c);
 
-/* The first of V0 V1 V2 E01 E12 E20 F whose closed feature holds the point of the triangle closest to the centre;
- * returns the sign of distance - radius. */
+/* The square of the distance from the centre to the triangle, a fraction with bottom > 0, and the first of V0 V1 V2 E01 E12
+ * E20 F whose closed feature holds the closest point. */
+typedef struct ref_nearest {
+    ref_dyadic top, bottom;
+    int feature;
+} ref_nearest;
+
+void ref_triangle_nearest(const ref_triangle *triangle, ref_nearest *out);
+
+/* The feature as above; returns the sign of distance - radius. */
 int ref_triangle_closest(const ref_triangle *triangle, const ref_dyadic *radius2, int *feature);
 
 /* State by the table of docs/design.md from the exact ends of the interval of contact. */

@@ -34,7 +34,7 @@ nothing "nothing is measured before that" "$(cat stdout.txt)"
 "$carom" bench --scene list > list.txt
 check "scenes are listed" grep -q '^sweep-times-random ' list.txt
 "$carom" bench --quick --backend cpu --json all.json \
-    --scene sweep-times-cached,overlap-axes-random,spheres-random,mesh-box-70k,build-70k > all.txt
+    --scene sweep-times-cached,overlap-axes-random,spheres-random,mesh-box-70k,build-70k,refit-70k > all.txt
 check "a table" grep -q '^sweep-times-cached: ' all.txt
 grep -oE '"name": "[^"]*"' all.json | cut -d'"' -f4 > names.txt
 nothing "names are scene/accuracy/backend/isa/threads:N" \
@@ -44,18 +44,19 @@ for name in sweep-times-cached/fast/cpu/scalar/threads:1 sweep-times-cached/exac
     check "$name is there" grep -qx "$name" names.txt
 done
 check "a build is there" grep -q '^build-70k/fast/cpu/' names.txt
+check "a refit is there" grep -q '^refit-70k/fast/cpu/' names.txt
 if grep -q '^overlap-axes-random/fast/plain/' names.txt; then
     check "the traffic floor is there" grep -q '^overlap-axes-random/fast/plain/traffic-' names.txt
     check "the published test is there" grep -q '^overlap-axes-random/fast/plain/ericson-' names.txt
 else
     skip "plain loops" "none for the instruction sets of this machine"
 fi
-asked='^(sweep-times-cached|overlap-axes-random|spheres-random|mesh-box-70k|build-70k)/'
+asked='^(sweep-times-cached|overlap-axes-random|spheres-random|mesh-box-70k|build-70k|refit-70k)/'
 nothing "only what was asked" "$(grep -vE "$asked" names.txt || true)"
 nothing "exact mode sees every hit and no other" \
     "$(grep '/exact/' all.json | grep '"judged"' | grep -v '"misses": 0, "false_hits": 0, "off": 0' || true)"
 nothing "every row of a sweep or an overlap is judged" \
-    "$(grep '"run_type"' all.json | grep -vE '"(build-|[^"]*/traffic-)' | grep -v '"judged": [1-9]' || true)"
+    "$(grep '"run_type"' all.json | grep -vE '"((build|refit)-|[^"]*/traffic-)' | grep -v '"judged": [1-9]' || true)"
 nothing "every row has a time" "$(grep '"run_type"' all.json | grep -vE '"ns_per_query": [0-9.e+-]+' || true)"
 nothing "nobody's bits differ" "$(grep '"same_bits": false' all.json || true)"
 if command -v python3 > /dev/null; then

@@ -263,12 +263,124 @@ equal "mesh: exact" "$(head -n 1 mesh.csv)
 1,touching,0,0.5,0.5,0,0,0,1,E20
 0,overlapping,0,0.5,0.5,0,0,0,1,E01
 0,approaching,0.5,0.25,0.75,0,0,0,1,F" "$(sweep --accuracy exact --mesh square.off --spheres e.csv)"
+# All hits: both triangles at the edge that they share; only what is within the window; at a time beyond binary32 no point.
+printf '%s\n' 0.25,0.5,2,0.5,0,0,-1,inf nan,0,0,1,0,0,0,0 0.5,0.25,2,0.5,0,0,-1e-39,inf 0.5,0.25,0.25,0.5,0,0,0,0 > more.txt
+cat e.csv more.txt > all.csv
+equal "mesh: all hits, exact" "query,$(head -n 1 mesh.csv)
+0,0,approaching,1.5,0.5,0.5,0,0,0,1,E01
+0,1,approaching,1.5,0.5,0.5,0,0,0,1,E20
+1,1,approaching,1.5,0.5,0.25,0,0,0,1,F
+4,1,touching,0,0.5,0.5,0,0,0,1,E20
+5,0,overlapping,0,0.5,0.5,0,0,0,1,E01
+5,1,overlapping,0,0.5,0.5,0,0,0,1,E20
+6,0,approaching,0.5,0.25,0.75,0,0,0,1,F
+6,1,approaching,0.548815548,0.5,0.5,0,-0.5,0.5,0.707106769,E20
+7,0,approaching,1.5,0.25,0.5,0,0,0,1,F
+7,1,approaching,1.53229284,0.375,0.375,0,-0.25,0.25,0.935414374,E20
+9,0,approaching,inf,,,,,,,
+9,1,approaching,inf,,,,,,,
+10,0,overlapping,0,0.375,0.375,0,0.408248276,-0.408248276,0.816496551,E01
+10,1,overlapping,0,0.5,0.25,0,0,0,1,F" "$(sweep --accuracy exact --mesh square.off --spheres all.csv --hits all)"
+equal "mesh: any hit, exact" "hit,1,1,0,0,1,1,1,1,,1,1" \
+    "$(sweep --accuracy exact --mesh square.off --spheres all.csv --hits any | paste -sd ,)"
+sweep --accuracy exact --mesh square.off --spheres all.csv > one.csv
+sweep --accuracy exact --mesh square.off --spheres all.csv --hits first > two.csv
+check "mesh: --hits first is what there is without it" cmp one.csv two.csv
+equal "mesh: all hits of no row" "query,$(head -n 1 mesh.csv)" \
+    "$(head -n 1 all.csv | sweep --mesh square.off --spheres - --hits all)"
+sweep --accuracy exact --mesh square.off --spheres all.csv --hits all -o list.csv
+equal "mesh: all hits to a file" 15 "$(wc -l < list.csv)"
+sed 's/^nan/oops/' all.csv > bad.csv
+expect "mesh: all hits of a bad file" 2 'bad.csv:10.*oops' sweep --mesh square.off --spheres bad.csv --hits all -o list.csv
+equal "leaves the old list" 15 "$(wc -l < list.csv)"
+expect "mesh: hits of another command" 2 "expected first, all or any, got 'closest'" \
+    sweep --mesh square.off --spheres all.csv --hits closest
+expect "pairs have no --hits" 2 'belong to --mesh' sweep --pairs good.csv --hits all
+
+# Overlaps with the square: at a distance of exactly the radius above the shared edge, nearer above one triangle, the same
+# with a radius that reaches one alone, apart by a hair, beside it at exactly the radius, and what is invalid.
+overlap() { "$carom" overlap --backend cpu --accuracy exact "$@"; }
+{
+    echo cx,cy,note,cz,radius
+    printf '%s\n' 0.5,0.5,a,1,1 0.5,0.25,b,0.25,0.5 0.75,0.25,c,0.5,0.5 0.75,0.25,d,0.5,0x1.fffffep-2 3,0.5,e,0,2 \
+        inf,0,f,0,1 0,0,g,0,-1 0,0,h,0,0
+} > rest.csv
+equal "overlap: any" "hit,1,1,1,0,1,,,1" "$(overlap --mesh square.off --spheres rest.csv | paste -sd ,)"
+equal "overlap: --hits any" "hit,1,1,1,0,1,,,1" "$(overlap --mesh square.off --spheres rest.csv --hits any | paste -sd ,)"
+equal "overlap: count" "count,2,2,1,0,1,,,2" "$(overlap --mesh square.off --spheres rest.csv --hits count | paste -sd ,)"
+equal "overlap: all" "query,triangle 0,0 0,1 1,0 1,1 2,1 4,1 7,0 7,1" \
+    "$(overlap --mesh square.off --spheres rest.csv --hits all | paste -sd ' ')"
+equal "overlap: closest" "triangle,distance,x,y,z,feature,depth
+0,1,0.5,0.5,0,E01,0
+1,0.25,0.5,0.25,0,F,0.25
+1,0.5,0.75,0.25,0,F,0
+1,0.5,0.75,0.25,0,F,-2.98023224e-08
+1,2,1,0.5,0,E12,0
+-1,inf,,,,,
+-1,inf,,,,,
+0,0,0,0,0,V0,0" "$(overlap --mesh square.off --spheres rest.csv --hits closest)"
+for hits in any count all closest; do
+    expect "overlap: $hits without --accuracy" 0 '' "$carom" overlap --backend cpu --mesh square.off --spheres rest.csv --hits $hits
+    check "overlap: $hits of no row is its header" test \
+        "$(echo cx,cy,cz,radius | overlap --mesh square.off --spheres - --hits $hits)" = "$(head -n 1 stdout.txt)"
+done
+expect "overlap: hits of another command" 2 "expected any, count, all or closest, got 'first'" \
+    overlap --mesh square.off --spheres rest.csv --hits first
+expect "overlap: mesh without spheres" 2 'spheres' overlap --mesh square.off
+expect "overlap: neither" 2 'pairs' overlap
+expect "overlap: both" 2 'exclude each other' overlap --mesh square.off --pairs o.csv --spheres rest.csv
+expect "overlap: pairs have no --hits" 2 'belong to --mesh' overlap --pairs o.csv --hits all
+expect "overlap: pairs have no --spheres" 2 'belong to --mesh' overlap --pairs o.csv --spheres rest.csv
+printf '%s\n' cx,cy,cz,radius,mask 0,0,0,1,1 0,0,0,1,0 '0,0,0,1, 4294967295' 0,0,0,1,0x80000000 0,0,0,1,0x0 inf,0,0,1,0 > masks.csv
+equal "overlap: masks" "hit,1,0,1,1,0," "$(overlap --mesh square.off --spheres masks.csv | paste -sd ,)"
+equal "overlap: count by masks" "count,2,0,2,2,0," "$(overlap --mesh square.off --spheres masks.csv --hits count | paste -sd ,)"
+expect "overlap: closest has no masks" 2 'mask' overlap --mesh square.off --spheres masks.csv --hits closest
+for mask in -1 +1 4294967296 0x100000000 0x 1.0 1e3 z '' 0x1g; do
+    printf 'cx,cy,cz,radius,mask\n0,0,0,1,%s\n' "$mask" >mask.csv
+    expect "overlap: mask '$mask'" 2 'mask.csv:2: column mask: expected a whole number' overlap --mesh square.off --spheres mask.csv
+done
+expect "overlap: a mesh is not there" 2 'nowhere.ply' overlap --mesh nowhere.ply --spheres rest.csv
+# More hits than the command holds at a time: 800 spheres in the corner that 3000 triangles share.
+awk 'BEGIN { n = 3000; printf "OFF\n%d %d 0\n0 0 0\n", n + 1, n
+    for (i = 0; i < n; i++) printf "%.9g %.9g 1\n", cos(i), sin(i)
+    for (i = 0; i < n; i++) print 3, 0, i + 1, (i + 1) % n + 1 }' > fan.off
+awk 'BEGIN { print "cx,cy,cz,radius"; for (i = 0; i < 800; i++) print "0,0,0," i / 1024 }' > middle.csv
+awk 'BEGIN { print "query,triangle"; for (i = 0; i < 800; i++) for (k = 0; k < 3000; k++) print i "," k }' > wanted.csv
+overlap --mesh fan.off --spheres middle.csv --hits all -o fan.csv
+check "overlap: 2.4 million hits, in order" cmp wanted.csv fan.csv
 expect "mesh: --t-max before contact" 0 '' sweep --mesh two.ply --spheres sp.csv --t-max 1
 equal "mesh: nothing within --t-max" "-1 -1 -1 -1" "$(tail -n +2 stdout.txt | cut -d , -f 1 | paste -sd ' ')"
 expect "mesh: negative --t-max" 2 '-1' sweep --mesh two.ply --spheres sp.csv --t-max -1
 expect "mesh: nan --t-max" 2 'nan' sweep --mesh two.ply --spheres sp.csv --t-max nan
 printf 'cx,cy,cz,radius,vx,vy,vz,t_max\n0,0,5,0.5,0,0,-1,-2\n' > neg.csv
 expect "mesh: negative t_max in a row" 2 '' sweep --mesh two.ply --spheres neg.csv
+printf '%s\n' cx,cy,cz,radius,mask,vx,vy,vz 0.5,0.5,3,0.5,0,0,0,-1 0.5,0.5,3,0.5,4,0,0,-1 0.5,0.5,3,-1,0,0,0,-1 > masks.csv
+for hits in 'first=triangle,-1,0,-1,' 'any=hit,0,1,,' 'all=query,1,1,'; do
+    equal "mesh: ${hits%%=*} by masks" "${hits#*=}" \
+        "$("$carom" sweep --backend cpu --mesh square.off --spheres masks.csv --hits "${hits%%=*}" | cut -d , -f 1 | tr '\n' ,)"
+done
+printf 'cx,cy,cz,radius,vx,vy,vz,mask\n0,0,5,0.5,0,0,-1,all\n' > mask.csv
+expect "mesh: a mask that is none" 2 "mask.csv:2: column mask: expected a whole number.*'all'" sweep --mesh two.ply --spheres mask.csv
+# One sphere above the square that sinks in, one in it that rises, one in it that sinks, one from below; the normal is up.
+printf '%s\n' cx,cy,cz,radius,vx,vy,vz 0.5,0.25,2,0.5,0,0,-1 0.5,0.25,0.25,0.5,0,0,1 0.5,0.25,0.25,0.5,0,0,-1 0.5,0.25,-2,0.5,0,0,1 \
+    > starts.csv
+for accuracy in fast exact; do
+    for options in '--start report=1,1,1,1' '--start skip-parting=1,0,1,1' '--start skip=1,0,0,1' '--cull-back=1,0,1,0' \
+        '--cull-back --start skip=1,0,0,0' '=1,1,1,1'; do
+        read -ra words <<< "${options%=*}"
+        equal "mesh: $accuracy ${options%=*}" "hit,${options#*=}" "$("$carom" sweep --backend cpu --accuracy $accuracy --mesh square.off \
+            --spheres starts.csv --hits any "${words[@]}" | paste -sd ,)"
+    done
+done
+equal "mesh: first without back faces" "triangle,1,-1,0,-1" \
+    "$("$carom" sweep --backend cpu --mesh square.off --spheres starts.csv --cull-back | cut -d , -f 1 | paste -sd ,)"
+expect "mesh: an unknown start policy" 2 "expected report, skip-parting or skip, got 'never'" \
+    sweep --mesh square.off --spheres starts.csv --start never
+expect "mesh: --cull-back takes no value" 2 'takes no value' sweep --mesh square.off --spheres starts.csv --cull-back=1
+expect "sweep: pairs have no start policy" 2 'belong to --mesh' sweep --pairs o.csv --start skip
+expect "sweep: pairs have no back faces" 2 'belong to --mesh' sweep --pairs o.csv --cull-back
+expect "overlap: no start policy" 2 'is unknown' overlap --mesh square.off --spheres rest.csv --start skip
+expect "overlap: no back faces" 2 'is unknown' overlap --mesh square.off --spheres rest.csv --cull-back
 expect "mesh: missing file" 2 'nowhere.ply' sweep --mesh nowhere.ply --spheres sp.csv
 expect "mesh: a directory" 2 '' sweep --mesh . --spheres sp.csv
 printf '%s\n' ply 'format ascii 1.0' 'element vertex 3' 'property float x' 'property float y' 'property float z' \

@@ -10,7 +10,7 @@ enum { SEED = 61 };
 static scene scene_of(size_t triangles)
 {
     scene s = {test_alloc(9 * triangles, sizeof(float)), test_alloc(3 * triangles, sizeof(uint32_t)), 3 * triangles,
-               triangles};
+               triangles, NULL};
     for (size_t v = 0; v < 3 * triangles; v++)
         s.indices[v] = (uint32_t)v;
     return s;
@@ -39,7 +39,7 @@ static scene scene_lattice(uint64_t seed, size_t triangles)
 /* A ring of 2 n^2 triangles that share vertices; the tube's corners are rounded, so hardly any edge is along an axis. */
 static scene scene_torus(size_t n)
 {
-    scene s = {test_alloc(3 * n * n, sizeof(float)), test_alloc(6 * n * n, sizeof(uint32_t)), n * n, 2 * n * n};
+    scene s = {test_alloc(3 * n * n, sizeof(float)), test_alloc(6 * n * n, sizeof(uint32_t)), n * n, 2 * n * n, NULL};
     double c = 1.0, sn = 0.0, step = 2.0 / (double)n;
     for (size_t i = 0; i < n; i++) {
         double u = 1.0, w = 0.0;

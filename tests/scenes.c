@@ -8,13 +8,14 @@
 static scene scene_alloc(size_t vertices, size_t triangles)
 {
     return (scene){test_alloc(3 * vertices, sizeof(float)), test_alloc(3 * triangles, sizeof(uint32_t)), vertices,
-                   triangles};
+                   triangles, NULL};
 }
 
 void scene_free(scene *s)
 {
     free(s->vertices);
     free(s->indices);
+    free(s->masks);
     *s = (scene){0};
 }
 
@@ -23,6 +24,10 @@ scene scene_copy(const scene *from)
     scene s = scene_alloc(from->vertex_count, from->triangle_count);
     memcpy(s.vertices, from->vertices, 3 * from->vertex_count * sizeof *s.vertices);
     memcpy(s.indices, from->indices, 3 * from->triangle_count * sizeof *s.indices);
+    if (from->masks != NULL) {
+        s.masks = test_alloc(s.triangle_count, sizeof *s.masks);
+        memcpy(s.masks, from->masks, s.triangle_count * sizeof *s.masks);
+    }
     return s;
 }
 
@@ -126,6 +131,10 @@ scene scene_reorder(const scene *from, const uint32_t *order, size_t count)
     memcpy(s.vertices, from->vertices, 3 * from->vertex_count * sizeof *s.vertices);
     for (size_t i = 0; i < count; i++)
         memcpy(&s.indices[3 * i], &from->indices[3 * (size_t)order[i]], 3 * sizeof *s.indices);
+    if (from->masks != NULL)
+        s.masks = test_alloc(count, sizeof *s.masks);
+    for (size_t i = 0; from->masks != NULL && i < count; i++)
+        s.masks[i] = from->masks[order[i]];
     return s;
 }
 
@@ -135,6 +144,21 @@ void scene_triangle(const scene *s, size_t triangle, float p[3][3])
         memcpy(p[v], &s->vertices[3 * (size_t)s->indices[3 * triangle + v]], 3 * sizeof(float));
 }
 
+uint32_t scene_largest(const scene *s)
+{
+    float largest = 0.0f;
+    uint32_t found = 0;
+    for (size_t i = 0; i < 3 * s->triangle_count; i++)
+        for (size_t k = 0; k < 3; k++) {
+            const float value = fabsf(s->vertices[3 * (size_t)s->indices[i] + k]);
+            if (value > largest) {
+                largest = value;
+                found = (uint32_t)(i / 3);
+            }
+        }
+    return found;
+}
+
 carom_mesh_desc scene_desc(const scene *s)
 {
     float *v = s->vertices;
@@ -142,7 +166,8 @@ carom_mesh_desc scene_desc(const scene *s)
                              .vertices = {v, v + 1, v + 2, 12},
                              .vertex_count = s->vertex_count,
                              .indices = s->indices,
-                             .triangle_count = s->triangle_count};
+                             .triangle_count = s->triangle_count,
+                             .masks = s->masks};
 }
 
 carom_mesh *scene_mesh(carom_context *context, const scene *s)
@@ -152,6 +177,25 @@ carom_mesh *scene_mesh(carom_context *context, const scene *s)
     carom_error err = {0};
     test_ok("carom_mesh_create", carom_mesh_create(context, &desc, &mesh, &err), &err);
     return mesh;
+}
+
+uint32_t *random_masks(uint64_t seed, size_t count)
+{
+    uint32_t *masks = test_alloc(count, sizeof *masks);
+    for (size_t i = 0; i < count; i++) {
+        ref_gen g;
+        ref_gen_seed(&g, 103, seed, i);
+        const int kind = ref_gen_int(&g, 0, 7);
+        for (uint32_t bit = 0; bit < 32; bit++)
+            masks[i] |= (uint32_t)ref_gen_int(&g, 0, 1) << bit;
+        masks[i] = kind == 0   ? 0
+                   : kind == 1 ? UINT32_MAX
+                   : kind == 2 ? UINT32_C(1) << ref_gen_int(&g, 0, 31)
+                   : kind == 3 ? UINT32_C(0x80000001)
+                   : kind == 4 ? masks[i] & UINT32_C(0x7f800000) /* an infinity for a float */
+                               : masks[i];
+    }
+    return masks;
 }
 
 uint32_t *random_order(uint64_t seed, size_t count)
@@ -186,6 +230,7 @@ void balls_free(balls *b)
 {
     for (int c = 0; c < BALL_COLUMNS; c++)
         free(b->column[c]);
+    free(b->mask);
 }
 
 /* One sphere: from `distance` in any direction towards a point near the origin; a start with distance 0 is within. */
@@ -261,7 +306,37 @@ carom_mesh_sweep_desc balls_desc(const balls *b, size_t first, size_t count)
                                    .center = {c[0] + first, c[1] + first, c[2] + first, 4},
                                    .velocity = {c[4] + first, c[5] + first, c[6] + first, 4},
                                    .radius = {c[BALL_RADIUS] + first, 4},
-                                   .t_max = {c[BALL_T_MAX] + first, 4}};
+                                   .t_max = {c[BALL_T_MAX] + first, 4},
+                                   .cull_back = (uint8_t)b->cull_back,
+                                   .start = b->start,
+                                   .mask = b->mask != NULL ? b->mask + first : NULL,
+                                   .mask_stride = sizeof *b->mask};
+}
+
+carom_mesh_overlap_desc balls_at_rest(const balls *b, size_t first, size_t count)
+{
+    float *const *c = b->column;
+    return (carom_mesh_overlap_desc){.size = sizeof(carom_mesh_overlap_desc),
+                                     .count = count,
+                                     .center = {c[0] + first, c[1] + first, c[2] + first, 4},
+                                     .radius = {c[BALL_RADIUS] + first, 4},
+                                     .mask = b->mask != NULL ? b->mask + first : NULL,
+                                     .mask_stride = sizeof *b->mask};
+}
+
+balls balls_reorder(const balls *from, const uint32_t *order, size_t count)
+{
+    balls b = balls_alloc(count);
+    b.cull_back = from->cull_back;
+    b.start = from->start;
+    for (int c = 0; c < BALL_COLUMNS; c++)
+        for (size_t i = 0; i < count; i++)
+            b.column[c][i] = from->column[c][order[i]];
+    if (from->mask != NULL)
+        b.mask = test_alloc(count, sizeof *b.mask);
+    for (size_t i = 0; from->mask != NULL && i < count; i++)
+        b.mask[i] = from->mask[order[i]];
+    return b;
 }
 
 /* ---- hits --------------------------------------------------------------------------------------------------------- */
@@ -271,6 +346,11 @@ static const struct {
     size_t size;
 } hit_fields[HIT_FIELDS] = {{"triangle", 4}, {"state", 1}, {"t", 4},  {"x", 4},  {"y", 4},
                             {"z", 4},        {"nx", 4},    {"ny", 4}, {"nz", 4}, {"feature", 1}};
+
+size_t hit_field_size(int field)
+{
+    return hit_fields[field].size;
+}
 
 hits hits_alloc(size_t count, unsigned char fill)
 {
@@ -326,17 +406,22 @@ int hit_is_some(const hits *h, size_t i)
     return hit_triangle(h, i) >= 0;
 }
 
-void hits_print(const balls *b, const hits *h, size_t i, const char *who)
+void hits_print_at(const balls *b, size_t i, const hits *h, size_t k, const char *who)
 {
     static const char *const columns[BALL_COLUMNS] = {"cx", "cy", "cz", "r", "vx", "vy", "vz", "t_max"};
     print_error("sphere %zu:", i);
     for (int c = 0; c < BALL_COLUMNS; c++)
         print_error(" %s=%a", columns[c], (double)b->column[c][i]);
-    print_error("\n  %s: triangle=%d state=%d feature=%d", who, hit_triangle(h, i), hit_state(h, i),
-                h->field[HIT_FEATURE].data[i]);
+    print_error("\n  %s: triangle=%d state=%d feature=%d", who, hit_triangle(h, k), hit_state(h, k),
+                h->field[HIT_FEATURE].data[k]);
     for (int f = HIT_T; f <= HIT_NZ; f++)
-        print_error(" %s=%a", hit_fields[f].name, (double)hit_float(h, f, i));
+        print_error(" %s=%a", hit_fields[f].name, (double)hit_float(h, f, k));
     print_error("\n");
+}
+
+void hits_print(const balls *b, const hits *h, size_t i, const char *who)
+{
+    hits_print_at(b, i, h, i, who);
 }
 
 void hits_compare(const balls *b, const hits *expected, const hits *got, size_t count, int fields, const char *who)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The hierarchy over a mesh is the same, byte for byte, however many threads build it, and holds every triangle once within
- * its boxes. This test knows the library's inside: an answer would not tell one tree from another. */
+/* The hierarchy over a mesh is the same, byte for byte, however many threads build or refit it, and holds every triangle once
+ * within its boxes, which are as small as can be. This test knows the library's inside: an answer would not tell one tree from another. */
 #include "scenes.h"
 
 #include <limits.h>
@@ -63,6 +63,15 @@ static scene huge_spread(size_t triangles)
     return s;
 }
 
+/* Clusters ever farther apart: leaves of the first nodes, which have one child that holds nearly all. */
+static scene chain(size_t triangles)
+{
+    scene s = scene_soup(SEED, triangles, 0.02);
+    for (size_t i = 0; i < 9 * triangles && i < 9 * 15 * 32; i += 3)
+        s.vertices[i] += ldexpf(1.0f, 3 + (int)(i / 9 / 15) * 3);
+    return s;
+}
+
 static scene sphere(size_t triangles)
 {
     return scene_sphere((int)sqrt((double)triangles / 8));
@@ -80,7 +89,8 @@ static const struct {
               {"triangles that are all equal", all_equal, 20011},
               {"boxes with one middle", one_middle, 20011},
               {"a line in order", sorted, 30011},
-              {"a huge spread", huge_spread, 30011}};
+              {"a huge spread", huge_spread, 30011},
+              {"a chain", chain, 20011}};
 
 /* ---- a tree ------------------------------------------------------------------------------------------------------- */
 
@@ -142,6 +152,52 @@ static int walk_below(walk *w, int reference, const float lo[3], const float hi[
     return least;
 }
 
+static void grow(float *least, float *most, float low, float high)
+{
+    *least = fminf(*least, low);
+    *most = fmaxf(*most, high);
+}
+
+/* Extent along axis k of all that a reference leads to. */
+static void extent_below(const carom_mesh *mesh, int reference, int k, float *least, float *most)
+{
+    *least = INFINITY;
+    *most = -INFINITY;
+    for (int i = 0; i < MESH_WIDTH; i++)
+        if (reference < 0) {
+            for (int corner = 0; corner < 3; corner++) {
+                const float x = mesh->leaves[~reference].p[3 * corner + k][i] * mesh->view.frame.scale;
+                grow(least, most, x, x);
+            }
+        } else {
+            const mesh_node *node = &mesh->nodes[reference];
+            grow(least, most,
+                 (k == 0   ? node->lo_x
+                  : k == 1 ? node->lo_y
+                           : node->lo_z)[i],
+                 (k == 0   ? node->hi_x
+                  : k == 1 ? node->hi_y
+                           : node->hi_z)[i]);
+        }
+}
+
+/* The box of a leaf is that of its triangles, the box of a node that of its slots: no larger. */
+static void check_tight(const carom_mesh *mesh, const char *name)
+{
+    for (uint64_t n = 0; n < mesh->info.node_count; n++) {
+        const mesh_node *node = &mesh->nodes[n];
+        for (int i = 0; i < MESH_WIDTH; i++)
+            for (int k = 0; k < 3 && node->child[i] != 0; k++) {
+                const float lo = (k == 0 ? node->lo_x : k == 1 ? node->lo_y : node->lo_z)[i];
+                const float hi = (k == 0 ? node->hi_x : k == 1 ? node->hi_y : node->hi_z)[i];
+                float least, most;
+                extent_below(mesh, node->child[i], k, &least, &most);
+                if (lo != least || hi != most || is_nan_or_minus_zero(lo) || is_nan_or_minus_zero(hi))
+                    fail_msg("%s: node %llu, slot %d: not the box of what is in it", name, (unsigned long long)n, i);
+            }
+    }
+}
+
 static void check_tree(const carom_mesh *mesh, const char *name)
 {
     const float lo[3] = {-INFINITY, -INFINITY, -INFINITY}, hi[3] = {INFINITY, INFINITY, INFINITY};
@@ -154,17 +210,18 @@ static void check_tree(const carom_mesh *mesh, const char *name)
     assert_int_equal(w.nodes, mesh->info.node_count);
     assert_int_equal(w.leaves, mesh->leaf_count);
     free(w.seen);
+    check_tight(mesh, name);
 }
 
 static void expect_same(const carom_mesh *expected, const carom_mesh *got, uint32_t threads, const char *name)
 {
     if (memcmp(&expected->info, &got->info, sizeof got->info) || expected->leaf_count != got->leaf_count ||
         expected->view.frame.root != got->view.frame.root)
-        fail_msg("%s: %u threads build another tree than one", name, threads);
+        fail_msg("%s: %u threads make another tree than expected", name, threads);
     if (memcmp(expected->nodes, got->nodes, got->info.node_count * sizeof *got->nodes))
-        fail_msg("%s: %u threads make other nodes than one", name, threads);
+        fail_msg("%s: %u threads make other nodes than expected", name, threads);
     if (memcmp(expected->leaves, got->leaves, got->leaf_count * sizeof *got->leaves))
-        fail_msg("%s: %u threads make other leaves than one", name, threads);
+        fail_msg("%s: %u threads make other leaves than expected", name, threads);
 }
 
 static void test_same_tree(void **state)
@@ -202,10 +259,67 @@ static void test_same_tree(void **state)
     carom_context_destroy(one);
 }
 
+/* ---- a tree that follows ------------------------------------------------------------------------------------------ */
+
+static void follow(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
+{
+    const carom_points vertices = scene_desc(s).vertices;
+    carom_error err = {0};
+    test_ok("carom_mesh_update", carom_mesh_update(mesh, &vertices, how, &err), &err);
+}
+
+/* The vertices in another order, and of another size: nothing is where it was. */
+static scene scattered(const scene *from)
+{
+    scene s = scene_copy(from);
+    uint32_t *order = random_order(SEED, s.vertex_count);
+    for (size_t i = 0; i < s.vertex_count; i++)
+        for (size_t k = 0; k < 3; k++)
+            s.vertices[3 * i + k] = from->vertices[3 * (size_t)order[i] + k] * 0.3f;
+    free(order);
+    return s;
+}
+
+/* A refit keeps who is where and has the boxes that a build would give; back in the first place the first tree is there,
+ * byte for byte, but for the count of refits. A rebuild is a build. */
+static void test_follow(void **state)
+{
+    static const uint32_t threads[] = {1, 2, 3, 8, 40};
+    carom_context *one = with_threads(1);
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(scenes); i++) {
+        scene s = scenes[i].make(scenes[i].triangles), t = scattered(&s);
+        carom_mesh *built = scene_mesh(one, &s), *other = scene_mesh(one, &t), *refitted = scene_mesh(one, &s);
+        follow(refitted, &t, CAROM_MESH_REFIT);
+        check_tree(refitted, scenes[i].name);
+        for (size_t k = 0; k < COUNT_OF(threads); k++) {
+            carom_context *context = with_threads(threads[k]);
+            carom_mesh *mesh = scene_mesh(context, &s);
+            follow(mesh, &t, CAROM_MESH_REFIT);
+            expect_same(refitted, mesh, threads[k], scenes[i].name);
+            follow(mesh, &s, CAROM_MESH_REFIT);
+            assert_int_equal(mesh->info.refits, 2);
+            mesh->info.refits = 0;
+            expect_same(built, mesh, threads[k], scenes[i].name);
+            follow(mesh, &t, CAROM_MESH_REBUILD);
+            expect_same(other, mesh, threads[k], scenes[i].name);
+            carom_mesh_destroy(mesh);
+            carom_context_destroy(context);
+        }
+        carom_mesh_destroy(built);
+        carom_mesh_destroy(other);
+        carom_mesh_destroy(refitted);
+        scene_free(&s);
+        scene_free(&t);
+    }
+    carom_context_destroy(one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_tree),
+        cmocka_unit_test(test_follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

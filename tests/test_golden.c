@@ -5,6 +5,7 @@
  *     CAROM_GOLDEN_WRITE=tests/golden.txt build/tests/test_golden
  *
  * "cases" lines hash the questions themselves: if one of these differs, the generator is to blame, not the library. */
+#include "closest_answers.h"
 #include "scenes.h"
 
 enum { PAIRS = 2000, SEED = 1, MAX_LINES = 256, MAX_NAME = 64, LINE = 128 };
@@ -169,6 +170,27 @@ static uint64_t hash_hits(const hits *h)
     return hash;
 }
 
+static uint64_t hash_nears(const nears *n)
+{
+    uint64_t hash = hash_bytes(HASH_START, n->field[NEAR_FEATURE].data, n->count);
+    for (int f = 0; f < NEAR_FIELDS; f++)
+        hash = f == NEAR_FEATURE ? hash : hash_floats(hash, n->field[f].data, n->count);
+    return hash;
+}
+
+static int check_closest(carom_context *context, const char *what, const scene *s, const balls *b)
+{
+    char name[MAX_NAME];
+    int different = 0;
+    for (int exact = 0; exact < 2; exact++) {
+        nears n = ask_scene(context, s, b, (carom_accuracy)exact, NULL);
+        snprintf(name, sizeof name, "closest%s %s", exact ? " exact" : "", what);
+        different += differs(name, hash_nears(&n));
+        nears_free(&n);
+    }
+    return different;
+}
+
 static int check_scene(carom_context *context, const char *what, scene s)
 {
     char name[MAX_NAME];
@@ -177,7 +199,7 @@ static int check_scene(carom_context *context, const char *what, scene s)
     snprintf(name, sizeof name, "cases mesh %s", what);
     int different = differs(name, hash_scene(&s, &b));
     snprintf(name, sizeof name, "mesh %s", what);
-    different += differs(name, hash_hits(&h));
+    different += differs(name, hash_hits(&h)) + check_closest(context, what, &s, &b);
     hits_free(&h);
     balls_free(&b);
     scene_free(&s);

@@ -6,7 +6,7 @@
 #include <CL/cl.h>
 #include <dlfcn.h>
 
-#include "support.h"
+#include "lists.h"
 
 enum { MANY = 1 << 20, CHUNKS = 4, SEED = 58 };
 
@@ -70,30 +70,79 @@ static carom_context *open_device(carom_backend backend, int *warnings)
     return context;
 }
 
-static carom_stats ask_all(carom_context *context, const queries *q, const answers *expected)
+/* A large batch with known answers. */
+typedef struct question {
+    carom_stats (*ask)(const struct question *this, carom_context *context); /* and compare */
+    uint64_t count;
+    int stride; /* one call in so many fails */
+    const queries *q;
+    const answers *expected;
+    const scene *s;
+    const balls *b;
+    const uint64_t *offsets;
+    const int32_t *triangles;
+} question;
+
+static carom_stats ask_pairs(const question *this, carom_context *context)
 {
+    const queries *q = this->q;
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     inputs in = inputs_of(q);
     answers got = answers_alloc(q->type, q->count, 0xa5);
     test_ok("a large batch", ask_as(context, q->type, q->count, &in, &got, ALL_FIELDS, &stats, &err), &err);
-    answers_compare(q, expected, &got, q->count, ALL_FIELDS, "a device that dies");
+    answers_compare(q, this->expected, &got, q->count, ALL_FIELDS, "a device that dies");
     answers_free(&got);
-    assert_int_equal(stats.on_device + stats.on_cpu, q->count);
     return stats;
 }
 
-/* Fail call after call of a batch until none is left to fail. */
-static void check_auto(saboteur *s, const queries *q, const answers *expected)
+/* The whole list of a mesh: offsets of all balls, triangles of all hits. */
+static carom_stats ask_list(carom_context *context, const question *this, uint64_t *offsets, int32_t *triangles)
+{
+    enum { CAPACITY = 4 * MANY };
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    carom_mesh *mesh = NULL;
+    const carom_mesh_desc shape = scene_desc(this->s);
+    const carom_mesh_sweep_desc desc = balls_desc(this->b, 0, this->b->count);
+    carom_mesh_hit_list list = {.size = sizeof list, .capacity = CAPACITY, .offsets = offsets, .triangle = triangles};
+    test_ok("a mesh", carom_mesh_create(context, &shape, &mesh, &err), &err);
+    test_ok("a large list", carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_ALL, &list, &stats, &err), &err);
+    assert_int_equal(list.complete, this->b->count);
+    carom_mesh_destroy(mesh);
+    return stats;
+}
+
+static carom_stats ask_hits(const question *this, carom_context *context)
+{
+    uint64_t *offsets = test_alloc(this->count + 1, sizeof *offsets);
+    int32_t *triangles = test_alloc(4 * MANY, sizeof *triangles);
+    const carom_stats stats = ask_list(context, this, offsets, triangles);
+    assert_memory_equal(offsets, this->offsets, (this->count + 1) * sizeof *offsets);
+    assert_memory_equal(triangles, this->triangles, offsets[this->count] * sizeof *triangles);
+    free(offsets);
+    free(triangles);
+    return stats;
+}
+
+static carom_stats ask_all(carom_context *context, const question *this)
+{
+    const carom_stats stats = this->ask(this, context);
+    assert_int_equal(stats.on_device + stats.on_cpu, this->count);
+    return stats;
+}
+
+/* Fail call after call of a batch, or every few, until none is left to fail. */
+static void check_auto(saboteur *s, const question *this)
 {
     int died = 0, partly = 0;
-    for (int fail_at = 1;; fail_at++) {
+    for (int fail_at = 1;; fail_at += this->stride) {
         int warnings = 0;
         carom_context *context = open_device(CAROM_BACKEND_AUTO, &warnings);
-        carom_stats stats = ask_all(context, q, expected); /* opens the device, builds and probes */
-        assert_int_equal(stats.on_device, q->count);
+        carom_stats stats = ask_all(context, this); /* opens the device, builds and probes */
+        assert_int_equal(stats.on_device, this->count);
         sabotage(s, fail_at);
-        stats = ask_all(context, q, expected);
+        stats = ask_all(context, this);
         int all_done = s->calls < fail_at;
         sabotage(s, 0);
         if (!all_done) {
@@ -103,9 +152,9 @@ static void check_auto(saboteur *s, const queries *q, const answers *expected)
             assert_int_equal(stats.fallen_back, stats.on_cpu);
             assert_true(stats.fallback_reason[0] != '\0');
             assert_int_equal(warnings, 1);
-            stats = ask_all(context, q, expected);
+            stats = ask_all(context, this);
             assert_int_equal(stats.on_device, 0);
-            assert_int_equal(stats.fallen_back, q->count);
+            assert_int_equal(stats.fallen_back, this->count);
         }
         carom_context_destroy(context);
         if (all_done)
@@ -121,10 +170,35 @@ static void test_auto(void **state)
     answers expected = answers_alloc(q.type, q.count, 0x5a);
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     ask(cpu, &q, &expected, ALL_FIELDS);
-    check_auto(*state, &q, &expected);
+    const question pairs = {.ask = ask_pairs, .count = MANY, .stride = 1, .q = &q, .expected = &expected};
+    check_auto(*state, &pairs);
     carom_context_destroy(cpu);
     answers_free(&expected);
     queries_free(&q);
+}
+
+static void test_auto_list(void **state)
+{
+    carom_context_destroy(test_device(0, 0));
+    scene s = scene_sphere(2);
+    balls b = balls_mixed(SEED, MANY);
+    uint64_t *offsets = test_alloc(MANY + 1, sizeof *offsets);
+    int32_t *triangles = test_alloc(4 * MANY, sizeof *triangles);
+    const question list = {.ask = ask_hits,
+                           .count = MANY,
+                           .stride = *state == &launch ? 3 : 41,
+                           .s = &s,
+                           .b = &b,
+                           .offsets = offsets,
+                           .triangles = triangles};
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    (void)ask_list(cpu, &list, offsets, triangles);
+    check_auto(*state, &list);
+    carom_context_destroy(cpu);
+    free(offsets);
+    free(triangles);
+    balls_free(&b);
+    scene_free(&s);
 }
 
 static void test_opencl(void **state)
@@ -153,6 +227,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"auto: a launch fails", test_auto, NULL, NULL, &launch},
         {"auto: a command fails", test_auto, NULL, NULL, &command},
+        {"auto: a launch for a list fails", test_auto_list, NULL, NULL, &launch},
+        {"auto: a command for a list fails", test_auto_list, NULL, NULL, &command},
         {"opencl: a launch fails", test_opencl, NULL, NULL, &launch},
         {"opencl: a command fails", test_opencl, NULL, NULL, &command},
     };

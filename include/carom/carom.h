@@ -34,7 +34,8 @@ typedef enum carom_status {
     CAROM_ERROR_NOT_BIT_EXACT = 4,    ///< the device failed the bit probe and was refused
     CAROM_ERROR_KERNEL_BUILD = 5,     ///< the device's compiler rejected a kernel
     CAROM_ERROR_DEVICE_LOST = 6,      ///< the device failed while working
-    CAROM_ERROR_UNSUPPORTED = 7       ///< this build or this machine cannot do it
+    CAROM_ERROR_UNSUPPORTED = 7,      ///< this build or this machine cannot do it
+    CAROM_ERROR_CANCELLED = 8         ///< the caller's progress function said so; what it was told is done stays valid
 } carom_status;
 
 /// Caller-owned detail of a failure; works before a context exists. Untouched on success.
@@ -106,7 +107,8 @@ typedef enum carom_log_level { CAROM_LOG_ERROR = 1, CAROM_LOG_WARNING = 2, CAROM
 typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *message);
 
 /// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two) or NULL.
-/// They serve everything that carom allocates on the host for contexts, meshes and batches.
+/// They serve everything that carom allocates on the host for contexts, meshes and batches. Threads of a context call them
+/// too, but never two at once. (qsort, which orders the hits of a query, may take memory of its own.)
 typedef struct carom_allocator {
     void *(*alloc)(void *user, size_t size, size_t alignment);
     void (*free)(void *user, void *memory);
@@ -169,6 +171,15 @@ typedef struct carom_points_out {
     size_t stride;
 } carom_points_out;
 
+/// How far a batch has come, told from the calling thread every so many queries and at its end; fn == NULL: not told.
+/// fn    gets the queries answered, [0, done), and their count; another value than 0 ends the batch with
+///       CAROM_ERROR_CANCELLED: the answers to [0, done) and the statistics are valid, all others undefined. It must not
+///       use the context
+typedef struct carom_progress {
+    int (*fn)(void *user, uint64_t done, uint64_t count);
+    void *user;
+} carom_progress;
+
 /// Which sphere meets which triangle: pair i is (sphere[i], triangle[i]). Both NULL: pair i is (i, i).
 /// An index >= its count is CAROM_ERROR_INVALID_ARGUMENT naming the pair, before any work.
 typedef struct carom_pair_indices {
@@ -202,6 +213,7 @@ typedef struct carom_sweep_pairs_desc {
     carom_points p0, p1, p2;
     carom_points triangle_velocity; ///< x == NULL: triangles at rest
     carom_pair_indices indices;
+    carom_progress progress;
 } carom_sweep_pairs_desc;
 
 /// Results of a sweep; any pointer may be NULL. Asking for t_first alone costs least.
@@ -221,6 +233,7 @@ typedef struct carom_overlap_pairs_desc {
     carom_scalars radius;
     carom_points p0, p1, p2;
     carom_pair_indices indices;
+    carom_progress progress;
 } carom_overlap_pairs_desc;
 
 typedef struct carom_overlap_result {
@@ -239,6 +252,7 @@ typedef struct carom_sphere_pairs_desc {
     carom_points b0, b1;
     carom_scalars radius_b;
     carom_pair_indices indices; ///< `sphere` selects A, `triangle` selects B
+    carom_progress progress;
 } carom_sphere_pairs_desc;
 
 typedef struct carom_sphere_result {
@@ -253,13 +267,35 @@ typedef struct carom_mesh_desc {
     uint64_t vertex_count;
     const uint32_t *indices; ///< [3 * triangle_count]; NULL: vertices 3i, 3i+1, 3i+2
     uint64_t triangle_count; ///< at most 2^31 - 1; 0 is an empty mesh
+    const uint32_t
+        *masks; ///< [triangle_count]; NULL: all bits are set, and no memory is taken. A triangle is there for
+                ///< a query if (its mask & the query's) != 0
 } carom_mesh_desc;
 
 typedef struct carom_mesh_info {
     uint64_t triangle_count, node_count;
     uint64_t bytes;           ///< host memory held
     float lower[3], upper[3]; ///< bounds; +inf, -inf if empty
+    float cost;               ///< of the hierarchy: boxes that a line through the bounds meets on average; 0 if empty
+    uint32_t refits;          ///< updates that the hierarchy has followed since it was built
 } carom_mesh_info;
+
+/// How carom_mesh_update follows the vertices. The answers are the same whichever is taken.
+typedef enum carom_mesh_follow {
+    CAROM_MESH_AUTO = 0,   ///< refit, then rebuild if the cost is above CAROM_MESH_WORN times that after the last build
+    CAROM_MESH_REFIT = 1,  ///< keep the hierarchy, give it new boxes: no memory is asked for, whatever the cost becomes
+    CAROM_MESH_REBUILD = 2 ///< build as carom_mesh_create does: for shapes that have little to do with the one before
+} carom_mesh_follow;
+/// CAROM_MESH_AUTO: a hierarchy that has become so many times as costly is built anew.
+#define CAROM_MESH_WORN 1.5f
+
+/// What becomes of a triangle that is in contact at time 0, touching or overlapping. One that is skipped is no hit at all,
+/// also not later.
+typedef enum carom_start {
+    CAROM_START_REPORT = 0,       ///< a hit at time 0
+    CAROM_START_SKIP_PARTING = 1, ///< skipped if the sphere moves away: (C - q).V > 0, q the triangle's closest point
+    CAROM_START_SKIP = 2          ///< skipped
+} carom_start;
 
 /// Sphere centre C + tV, radius r >= 0, over the window [0, t_max], against a mesh.
 typedef struct carom_mesh_sweep_desc {
@@ -268,7 +304,12 @@ typedef struct carom_mesh_sweep_desc {
     carom_accuracy accuracy;
     carom_points center, velocity;
     carom_scalars radius;
-    carom_scalars t_max; ///< data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query
+    carom_scalars t_max;  ///< data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query
+    const uint32_t *mask; ///< [count] see carom_mesh_desc; NULL: all bits are set
+    size_t mask_stride;   ///< in bytes, 0 repeats one mask. Any alignment
+    uint8_t cull_back;    ///< 1: triangles with n.V > 0 are no hits, n = (P1-P0)x(P2-P0); degenerate ones have no back
+    carom_start start;
+    carom_progress progress;
 } carom_mesh_sweep_desc;
 
 /// First hit per query; any pointer may be NULL.
@@ -281,6 +322,45 @@ typedef struct carom_mesh_hit_result {
                              ///< triangle's own against the motion; zeros as for the point
     uint8_t *feature;        ///< [count] carom_feature
 } carom_mesh_hit_result;
+
+/// Hits of a batch, one record each, ordered by (query, time, triangle). Arrays are the caller's; any may be NULL.
+typedef struct carom_mesh_hit_list {
+    size_t size;       ///< sizeof(carom_mesh_hit_list)
+    uint64_t capacity; ///< records that the arrays below hold; 0: hits are only counted
+    uint64_t *offsets; ///< [count + 1] hits of query i are [offsets[i], offsets[i + 1]); counted to the end of the
+                       ///< batch, whatever the capacity. An invalid query has none
+    uint64_t *query;   ///< [capacity] index of the query
+    int32_t *triangle; ///< [capacity]
+    uint8_t *state;    ///< [capacity] APPROACHING, TOUCHING or OVERLAPPING
+    float *t;          ///< [capacity] as in carom_mesh_hit_result, and so the rest
+    carom_points_out point, normal;
+    uint8_t *feature;
+    uint64_t total;    ///< out: hits of the whole batch
+    uint64_t complete; ///< out: queries [0, complete) have all their hits in the arrays, and no other has any. If it is
+                       ///< less than the count, go on with a batch that begins there: nothing is dropped
+    uint64_t stored;   ///< out: records in the arrays
+} carom_mesh_hit_list;
+
+/// Sphere of centre C, radius r >= 0, at rest, against a mesh.
+typedef struct carom_mesh_overlap_desc {
+    size_t size; ///< sizeof(carom_mesh_overlap_desc)
+    uint64_t count;
+    carom_accuracy accuracy;
+    carom_points center;
+    carom_scalars radius;
+    const uint32_t *mask; ///< as in carom_mesh_sweep_desc
+    size_t mask_stride;
+    carom_progress progress;
+} carom_mesh_overlap_desc;
+
+/// Nearest triangle per query, at any distance; any pointer may be NULL.
+typedef struct carom_mesh_closest_result {
+    int32_t *triangle;      ///< [count] of the smallest (distance, triangle); -1 for an invalid query or an empty mesh
+    float *distance;        ///< [count] from the centre to that triangle, L; +inf without one, or beyond binary32
+    carom_points_out point; ///< [count] closest point of that triangle, also at an infinite distance; zeros without one
+    uint8_t *feature;       ///< [count] carom_feature that holds it; NONE without one
+    float *depth;           ///< [count] radius - distance: negative if apart; -inf without a triangle
+} carom_mesh_closest_result;
 
 /// "MAJOR.MINOR.PATCH" of the library that is linked.
 CAROM_API const char *carom_version(void);
@@ -354,6 +434,16 @@ CAROM_API carom_status carom_mesh_create(carom_context *context, const carom_mes
                                          carom_error *err);
 /// NULL is fine.
 CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
+/// Move the vertices of a mesh; its triangles stay. Answers are those of a mesh that was created from these vertices,
+/// bit for bit. One call at a time per context.
+/// vertices as many as at creation (without indices: three per triangle), in the same units or others; copied
+/// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite: names triangle and vertex) | OUT_OF_MEMORY (rebuild
+///         alone: auto then keeps the hierarchy that it has refitted, with a warning in the log). On failure the mesh is
+///         as it was
+/// cost    refit: O(n), a tenth of a build or less. A rebuild holds both hierarchies for its duration. A device copies
+///         the mesh again at its next batch; docs/performance.md
+CAROM_API carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how,
+                                         carom_error *err);
 /// Counts, bytes and bounds of `mesh`, which must not be NULL.
 CAROM_API carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh);
 
@@ -362,6 +452,46 @@ CAROM_API carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh);
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
 CAROM_API carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
                                               const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err);
+
+/// Which hits a list has.
+typedef enum carom_hits {
+    CAROM_HITS_ALL = 0,  ///< every triangle that is hit within the window
+    CAROM_HITS_FIRST = 1 ///< the first hit of every query that has one: carom_mesh_sweep_first, compacted
+} carom_hits;
+
+/// Hits of `count` swept spheres as a list. Each triangle that is hit has its record, also where they share the edge that
+/// is touched: `feature` lets the caller merge them. A list that is too short is filled with whole queries and counted to
+/// the end: `complete` says where to go on.
+/// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be held; then, too, the
+///         queries [0, complete) have theirs. stats: by_proof and by_integers count queries
+/// cost  one search for every query, working memory for the hits of some ten thousand queries at a time, fewer
+///       where they have many
+CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
+                                             carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
+/// Whether each of `count` swept spheres hits anything: hit [count] 1, 0 or CAROM_OVERLAP_INVALID. The search of a query
+/// ends at the first triangle found.
+CAROM_API carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, uint8_t *hit,
+                                            carom_stats *stats, carom_error *err);
+
+/// Whether each of `count` spheres overlaps the mesh (distance <= r to a triangle): overlap [count] 1, 0 or
+/// CAROM_OVERLAP_INVALID. Exact mode: decided exactly, ties included.
+CAROM_API carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, uint8_t *overlap,
+                                              carom_stats *stats, carom_error *err);
+/// The triangles that each sphere overlaps, as a list of query and triangle; the list's other columns must be NULL.
+/// To count alone, leave the capacity 0 and take differences of the offsets.
+CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
+                                               carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
+/// The triangle nearest to each of `count` centres, at any distance: the smallest (distance, triangle index). The radius
+/// serves `depth` alone. Exact mode: distance, triangle and feature are the true ones, the distance rounded to the nearest
+/// binary32 (before it decides: what rounds to one number ties), the point within one unit in the last place of the largest
+/// coordinate. An invalid query is no error of the call. Masks are refused: those of queries with INVALID_ARGUMENT, of a mesh
+/// with UNSUPPORTED.
+/// in, out, stats, err, bits, threads: as carom_sweep_pairs
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
+/// cost  a search for every query, the longer the farther it is from the mesh; docs/performance.md
+CAROM_API carom_status carom_mesh_overlap_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
+                                                  const carom_mesh_closest_result *out, carom_stats *stats,
+                                                  carom_error *err);
 
 #ifdef __cplusplus
 }

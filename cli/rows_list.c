@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of hits in bounded memory. The library fills as many whole rows as fit and counts the others; their counts say
+ * how to cut the rest, so that every row is searched twice at most, however many hits there are. */
+#include "rows.h"
+
+#include <stdlib.h>
+
+typedef struct list_run {
+    const rows_query *query;
+    void *subject;
+    const cli_options *options;
+    const csv_column *columns;
+    output *out;
+    rows_field fields[ROWS_FIELDS_MAX];
+    uint64_t room;     /* records in `fields` */
+    uint64_t *offsets; /* of the chunk */
+} list_run;
+
+/* Room for the records of a single row with more than there was. What the arrays hold has been written. */
+static int make_room(list_run *r, uint64_t records)
+{
+    if (records <= r->room)
+        return EXIT_DONE;
+    rows_fields_free(r->fields);
+    r->room = records;
+    if (rows_fields_alloc(r->query, records, r->fields))
+        return EXIT_DONE;
+    return cli_refuse(EXIT_WORK, "out of memory for the %llu hits of one row", (unsigned long long)records);
+}
+
+/* Ask for rows from .. from + count and write those that are complete; *complete counts them. */
+static int list_rows(list_run *r, uint64_t from, uint64_t count, uint64_t *offsets, uint64_t *complete)
+{
+    carom_mesh_hit_list list = {.size = sizeof list, .capacity = r->room, .offsets = offsets};
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    carom_status status =
+        r->query->list(r->subject, r->options, r->columns, from, count, r->fields, &list, &stats, &err);
+    if (status != CAROM_OK)
+        return cli_library_error(NULL, status, &err);
+    cli_report_fallback(&stats);
+    for (uint64_t i = 0; i < list.stored && !r->out->error; i++) {
+        list.query[i] += from;
+        r->query->write(r->out, r->fields, i);
+    }
+    *complete = list.complete;
+    return EXIT_DONE;
+}
+
+/* The rows from `first` of the chunk on whose records fit together; at least one. */
+static uint64_t rows_that_fit(const list_run *r, uint64_t first, uint64_t count)
+{
+    uint64_t end = first + 1;
+    while (end < count && r->offsets[end + 1] - r->offsets[first] <= r->room)
+        end++;
+    return end - first;
+}
+
+static int list_chunk(list_run *r, uint64_t from, uint64_t count)
+{
+    uint64_t done;
+    int status = list_rows(r, from, count, r->offsets, &done);
+    while (status == EXIT_DONE && done < count && !r->out->error) {
+        uint64_t rows = rows_that_fit(r, done, count), complete = 0;
+        status = make_room(r, r->offsets[done + rows] - r->offsets[done]);
+        if (status == EXIT_DONE)
+            status = list_rows(r, from + done, rows, NULL, &complete);
+        if (status == EXIT_DONE && complete == 0)
+            status = cli_refuse(EXIT_WORK, "row %llu has more hits than it was counted to have",
+                                (unsigned long long)(from + done));
+        done += complete;
+    }
+    return status;
+}
+
+int rows_list(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
+              uint64_t count, output *out)
+{
+    list_run r = {.query = query,
+                  .subject = subject,
+                  .options = options,
+                  .columns = columns,
+                  .out = out,
+                  .room = ROWS_CHUNK,
+                  .offsets = cli_alloc((count < ROWS_CHUNK ? count : ROWS_CHUNK) + 1, sizeof *r.offsets)};
+    int status = EXIT_DONE;
+    if (!rows_fields_alloc(query, r.room, r.fields) || !r.offsets)
+        status = cli_no_memory();
+    for (uint64_t from = 0; from < count && status == EXIT_DONE && !out->error; from += ROWS_CHUNK)
+        status = list_chunk(&r, from, count - from < ROWS_CHUNK ? count - from : ROWS_CHUNK);
+    rows_fields_free(r.fields);
+    free(r.offsets);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* A closest-point query that the kernels leave open: the same traversal, with integers for those triangles whose
+ * distances are in doubt. */
+#define LANES 1
+#include "../kernels/mesh_closest_exact.h"
+#include "closest.h"
+#include "exact.h"
+
+/* A triangle of a leaf, exactly; 1 if it is better. */
+static int settle_triangle(const mesh_leaf *leaf, int lane, closest_walk *w)
+{
+    const closest_proven p = closest_prove(leaf, lane, &w->query);
+    float distance = p.low;
+    if (p.low != p.high) {
+        caromi_exact_closest a;
+        float in[IN_CLOSEST] = {w->query.cx, w->query.cy, w->query.cz};
+        if (p.low > w->distance)
+            return 0;
+        for (int k = 0; k < 9; k++)
+            in[IN_NP0X + k] = leaf->p[k][lane];
+        caromi_exact_closest_of(in, &a);
+        distance = a.distance;
+    }
+    return closest_take(w, 1, distance, leaf->triangle[lane]);
+}
+
+static void settle_leaf(const mesh_leaf *leaf, closest_walk *w, float scale)
+{
+    int better = 0;
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        if (lane > 0 && leaf->triangle[lane] == leaf->triangle[lane - 1]) /* an empty slot */
+            continue;
+        if (closest_group_of(leaf, lane, w, scale).open)
+            better |= settle_triangle(leaf, lane, w);
+    }
+    if (better)
+        closest_reduce(w);
+}
+
+void caromi_settle_closest(const caromi_mesh_view *mesh, const float *query, int32_t *triangle, float *distance,
+                           float *depth)
+{
+    const closest_query q = {query[0], query[1], query[2], query[3]};
+    closest_walk w;
+    int left = closest_begin(&w, mesh->frame, q);
+    for (; left; left = closest_advance(&w)) {
+        if (w.next >= 0)
+            closest_push(&w, mesh->nodes + w.next);
+        else
+            settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale);
+    }
+    const closest_hit hit = closest_end(&w);
+    *triangle = hit.triangle;
+    *distance = hit.distance;
+    *depth = hit.depth;
+}

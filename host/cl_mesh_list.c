@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* All hits on a mesh by a device: queries are counted, the counts added up, and the hits filled in, part after part of the
+ * batch. */
+#include <string.h>
+
+#include "cl_device.h"
+#include "mesh_list.h"
+
+enum {
+    QUERIES = 1 << 18, /* of a part */
+    STAGES_PER_THREAD = 4,
+    HITS_HELD = 1 << 23 /* of a part */
+};
+
+typedef struct list_part {
+    const caromi_list_batch *batch;
+    uint64_t first, queries;
+    int32_t *hits, *from; /* [queries] how many, and where they begin */
+    uint8_t *state;       /* [queries] */
+    uint64_t found;
+    mesh_record *records; /* [found] */
+    cl_mem memory;        /* for them */
+    int fill;
+    caromi_stage *stages; /* the threads put hits in order in so many pieces */
+    uint32_t stage_count;
+    const carom_context *context;
+} list_part;
+
+uint32_t caromi_list_program(const caromi_list_batch *batch)
+{
+    const uint32_t exact = (uint32_t)batch->sweep.exact;
+    const uint32_t search =
+        batch->search == CAROMI_MESH_OVERLAPS ? CAROMI_PROGRAM_MESH_OVERLAPS : CAROMI_PROGRAM_MESH_LIST;
+    return caromi_program_for(search + exact, batch->sweep.options);
+}
+
+static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
+{
+    const list_part *p = user;
+    const caromi_mesh_batch *sweep = &p->batch->sweep;
+    const cl_kernel kernel = d->programs[caromi_list_program(p->batch)].kernel;
+    const int fill = p->fill, one = p->batch->any != NULL;
+    cl_uint next = 0;
+    cl_int code = caromi_set_mesh(kernel, &next, sweep);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof p->memory, &p->memory);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof fill, &fill);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof one, &one);
+    if (code == CL_SUCCESS)
+        code = caromi_set_queries(kernel, &next, sweep, slot->in, CAROMI_MESH_IN + 1);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, &slot->in[CAROMI_MESH_IN], 1);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->out, 2);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    return caromi_enqueue(d, slot, kernel, next, slot->padded, err);
+}
+
+static caromi_in_column column_from(const caromi_in_column *column, uint64_t first)
+{
+    return (caromi_in_column){(const char *)column->base + first * column->stride, column->stride, NULL};
+}
+
+/* One pass over the part: counts and states are fetched by the first, hits written by the second. */
+static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_stats *stats, carom_error *err)
+{
+    static const float none = 0;
+    const caromi_mesh_batch *sweep = &p->batch->sweep;
+    const int masks = sweep->mask.base != NULL;
+    caromi_in_column in[CAROMI_MESH_IN + 2];
+    const caromi_out_column out[2] = {{fill ? NULL : p->hits, sizeof *p->hits}, {fill ? NULL : p->state, 1}};
+    uint64_t done = 0;
+    for (int c = 0; c < CAROMI_MESH_IN; c++)
+        in[c] = column_from(&sweep->in[c], p->first);
+    in[CAROMI_MESH_IN] = fill ? (caromi_in_column){p->from, sizeof *p->from, NULL} : (caromi_in_column){&none, 0, NULL};
+    if (masks)
+        in[CAROMI_MESH_IN + 1] = column_from(&sweep->mask, p->first);
+    const caromi_stream s = {.count = p->queries,
+                             .chunk = d->gpu ? QUERIES : d->max_items,
+                             .in_count = (uint32_t)(CAROMI_MESH_IN + 1 + masks),
+                             .out_count = 2,
+                             .in = in,
+                             .out = out,
+                             .out_size = {4, 1},
+                             .launch = launch_list,
+                             .user = p};
+    p->fill = fill;
+    return caromi_stream_run(d, &s, &done, stats, err);
+}
+
+static int is_known(const list_part *p, uint64_t query)
+{
+    return p->batch->any != NULL && p->state[query] != STATE_MISS;
+}
+
+/* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. */
+static void scan(list_part *p)
+{
+    p->found = 0;
+    for (uint64_t i = 0; i < p->queries; i++) {
+        if (is_known(p, i))
+            p->hits[i] = 0;
+        p->from[i] = p->hits[i] > 0 ? (int32_t)p->found : -1;
+        p->found += (uint32_t)p->hits[i];
+        if (p->found > HITS_HELD && i > 0) { /* the others wait for the next part */
+            p->found -= (uint32_t)p->hits[i];
+            p->queries = i;
+        }
+    }
+}
+
+static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
+{
+    const uint64_t bytes = p->found * sizeof *p->records;
+    cl_int code;
+    p->records = caromi_alloc(p->context, p->found, sizeof *p->records);
+    if (p->records == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits", (unsigned long long)p->found);
+    if (bytes > d->info.max_allocation)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CL_INVALID_BUFFER_SIZE,
+                           "%llu hits take %llu bytes; a buffer on %s holds at most %llu", (unsigned long long)p->found,
+                           (unsigned long long)bytes, d->info.name, (unsigned long long)d->info.max_allocation);
+    p->memory = clCreateBuffer(d->cl, CL_MEM_WRITE_ONLY, bytes, NULL, &code);
+    if (p->memory == NULL || code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clCreateBuffer (hits)", err);
+    const carom_status status = stream_part(d, p, 1, stats, err);
+    if (status != CAROM_OK)
+        return status;
+    const double start = caromi_now();
+    code = clEnqueueReadBuffer(d->slots[0].queue, p->memory, CL_TRUE, 0, bytes, p->records, 0, NULL, NULL);
+    stats->download += caromi_now() - start;
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueReadBuffer (hits)", err);
+}
+
+static void take_stage(void *user, uint64_t task, uint32_t thread)
+{
+    const list_part *p = user;
+    caromi_stage *s = &p->stages[task];
+    (void)thread;
+    s->count = s->total = 0;
+    for (uint32_t row = 0; !s->no_memory && row < s->queries; row++) {
+        const uint64_t i = s->first - p->first + row;
+        const uint32_t hits = (uint32_t)p->hits[i];
+        s->no_memory =
+            !caromi_stage_take(p->context, p->batch, s, row, hits > 0 ? p->records + p->from[i] : NULL, hits);
+        if (!s->no_memory)
+            caromi_stage_any(p->batch, s, row, p->state[i]);
+    }
+}
+
+static carom_status take_part(list_part *p, carom_stats *stats, carom_error *err)
+{
+    const double start = caromi_now();
+    for (uint64_t i = 0; i < p->stage_count; i++) {
+        p->stages[i].first = p->first + caromi_slice_start(p->queries, p->stage_count, i);
+        p->stages[i].queries =
+            (uint32_t)(p->first + caromi_slice_start(p->queries, p->stage_count, i + 1) - p->stages[i].first);
+    }
+    caromi_parallel(p->context->pool, p->stage_count, take_stage, p);
+    for (uint32_t i = 0; i < p->stage_count; i++)
+        if (p->stages[i].no_memory)
+            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
+                               (unsigned long long)p->found);
+    const carom_status status = caromi_stages_deliver(p->context, p->batch, p->stages, p->stage_count, stats, err);
+    stats->compute += caromi_now() - start;
+    return status;
+}
+
+static carom_status run_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
+{
+    p->memory = NULL;
+    p->records = NULL;
+    cl_int code;
+    p->memory = clCreateBuffer(d->cl, CL_MEM_WRITE_ONLY, sizeof *p->records, NULL, &code); /* a kernel wants a buffer */
+    if (p->memory == NULL || code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clCreateBuffer (hits)", err);
+    carom_status status = stream_part(d, p, 0, stats, err);
+    (void)clReleaseMemObject(p->memory);
+    p->memory = NULL;
+    if (status == CAROM_OK)
+        scan(p);
+    if (status == CAROM_OK && p->found > 0)
+        status = fetch_hits(d, p, stats, err);
+    if (status == CAROM_OK)
+        status = take_part(p, stats, err);
+    if (p->memory != NULL)
+        (void)clReleaseMemObject(p->memory);
+    caromi_free(p->context, p->records);
+    return status;
+}
+
+carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    const carom_context *c = d->context;
+    list_part p = {.batch = batch, .context = c};
+    CHECK(caromi_upload_mesh(d, batch->sweep.mesh, err));
+    p.stage_count = STAGES_PER_THREAD * caromi_pool_threads(c->pool);
+    CHECK(caromi_stages_create(c, p.stage_count, QUERIES / p.stage_count + 1, &p.stages, err));
+    p.hits = caromi_alloc(c, QUERIES, sizeof *p.hits);
+    p.from = caromi_alloc(c, QUERIES, sizeof *p.from);
+    p.state = caromi_alloc(c, QUERIES, 1);
+    carom_status status =
+        p.hits != NULL && p.from != NULL && p.state != NULL
+            ? CAROM_OK
+            : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage %d queries", QUERIES);
+    while (status == CAROM_OK && *done < end) {
+        const uint64_t left = end - *done;
+        p.first = *done;
+        p.queries = left < QUERIES ? left : QUERIES;
+        status = run_part(d, &p, stats, err);
+        *done += status == CAROM_OK ? p.queries : 0;
+    }
+    caromi_free(c, p.hits);
+    caromi_free(c, p.from);
+    caromi_free(c, p.state);
+    caromi_stages_destroy(c, p.stages, p.stage_count);
+    return status;
+}
+
+carom_status caromi_device_list(caromi_device *d, const void *list_batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    const caromi_list_batch *batch = list_batch;
+    if (batch->sweep.exact && !d->info.fp64)
+        return caromi_lacks_fp64(d, stats);
+    const uint64_t mode = caromi_float_mode_set();
+    carom_status status = caromi_probe_list(d, batch, err);
+    if (status == CAROM_OK)
+        status = caromi_stream_list(d, batch, end, done, stats, err);
+    caromi_float_mode_restore(mode);
+    return status;
+}

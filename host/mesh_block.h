@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* A block of queries against a mesh, in columns. */
+#ifndef CAROM_MESH_BLOCK_H
+#define CAROM_MESH_BLOCK_H
+#include "order.h"
+
+typedef struct caromi_mesh_block {
+    uint64_t row[CAROMI_BLOCK]; /* where the answers go */
+    float in[CAROMI_MESH_IN][CAROMI_BLOCK];
+    int32_t mask[CAROMI_BLOCK]; /* with MESH_QUERY_MASKS */
+    float corners[9][CAROMI_BLOCK];
+    float point[3][CAROMI_BLOCK], normal[3][CAROMI_BLOCK], t[CAROMI_BLOCK];
+    int32_t triangle[CAROMI_BLOCK], state[CAROMI_BLOCK];
+    uint8_t feature[CAROMI_BLOCK];
+} caromi_mesh_block;
+
+/* Columns of the queries in these rows. */
+void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t *rows, size_t count,
+                        float (*to)[CAROMI_BLOCK]);
+/* The columns of the queries in these rows of the batch, and their masks. */
+void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const uint64_t *rows, size_t count);
+caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row);
+/* What the hits report; exact mode leaves NaN for a point's x where it is open. */
+void caromi_block_contacts(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *b,
+                           size_t count);
+void caromi_block_store(const carom_mesh_hit_result *out, const caromi_mesh_block *b, size_t count);
+/* The contact of a query (CAROMI_MESH_IN numbers) with a triangle (-1: none) into the batch's arrays, settled in integers
+ * where the kernel leaves it open. */
+void caromi_settle_contact(const caromi_mesh_batch *batch, const float *query, int32_t triangle, uint64_t row);
+#endif

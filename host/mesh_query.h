@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptors of queries against a mesh: checked, and as columns. */
+#ifndef CAROM_MESH_QUERY_H
+#define CAROM_MESH_QUERY_H
+#include "internal.h"
+
+enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two words on how far a batch has come */
+
+carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *desc, carom_error *err);
+carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *desc, carom_error *err);
+/* Columns, options and the rest of a checked descriptor. */
+void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
+/* Spheres at rest, in the columns of a sweep. */
+void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
+/* Numbers that a query may have: finite, and a radius that is not negative. */
+int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Distance from a centre to a triangle, proven: two numbers in binary64 that the true distance is between; and the
+ * closest point, where its feature is beyond doubt.
+ *
+ * From above, every point that surely belongs to the triangle bounds the distance: its corners, the feet on edges
+ * that they surely lie on, the foot on the plane if it is surely inside. From below, every plane that has the
+ * triangle on its far side: through a corner at right angles to the way from there to the centre, through the foot
+ * on an edge's line likewise, and the triangle's own. So on a border between two features either will do, and the
+ * distance is known there although the feature is not.
+ *
+ * No product has more than six factors of a length, so binary64 cannot leave its range for any binary32 input, and
+ * all is done in the caller's unit. docs/numerics.md, section 19, derives the bounds. */
+#ifndef CAROM_CLOSEST_EXACT_H
+#define CAROM_CLOSEST_EXACT_H
+#include "closest.h"
+#include "wide.h"
+
+#ifndef CLOSEST_BOUND
+#define CLOSEST_BOUND W(1.0) /* a test shrinks all bounds with it, and must then find wrong answers */
+#endif
+#define CLOSEST_EPS(n) w_f(W(n) * W(0x1p-53) * CLOSEST_BOUND)
+
+FN wf closest_less(wf a, wf b)
+{
+    return w_sel(w_lt(a, b), a, b);
+}
+FN wf closest_more(wf a, wf b) /* b if a is NaN, a if b is */
+{
+    return w_sel(w_lt(a, b), b, w_sel(w_eq(a, a), a, b));
+}
+
+/* An edge from A to B, and the third corner C: where the centre's foot is on its line. */
+typedef struct closest_edge {
+    wf along, rest; /* of the foot, from A and from B, times the length: negative outside */
+    wf length2, share;
+    w3 way;    /* from the foot to the centre */
+    wf way2;   /* its square; NaN of an edge without length */
+    wf inside; /* way.(C - A): positive if the centre is on C's side */
+} closest_edge;
+
+FN closest_edge closest_edge_of(w3 d, w3 e, w3 third)
+{
+    closest_edge x;
+    x.along = w3_dot(d, e);
+    x.length2 = w3_dot(e, e);
+    x.rest = x.length2 - x.along;
+    x.share = x.along / x.length2;
+    x.way = w3_back(d, e, x.share);
+    x.way2 = w3_dot(x.way, x.way);
+    x.inside = w3_dot(third, x.way);
+    return x;
+}
+
+typedef struct closest_wide {
+    w3 center, p0, p1, p2, e01, e12, e02;
+    w3 square; /* of the ways from the corners to the centre */
+    closest_edge edge[3];
+    w3 normal;
+    wf per_area, height2; /* 1 / n.n times the height times n; height squared */
+    wf size2;             /* at least the square of every way from a corner, and half of every edge's */
+    wf doubt;             /* what along, rest and inside may be off */
+    wf blur;              /* what the square root of a distance's square may be off */
+    wm fit;               /* the plane is known well enough */
+} closest_wide;
+
+FN closest_wide closest_wide_of(w3 center, w3 p0, w3 p1, w3 p2)
+{
+    const w3 d0 = w3_sub(center, p0), d1 = w3_sub(center, p1), d2 = w3_sub(center, p2);
+    const wf minus = w_f(W(-1.0));
+    closest_wide t;
+    t.center = center;
+    t.p0 = p0;
+    t.p1 = p1;
+    t.p2 = p2;
+    t.e01 = w3_sub(p1, p0);
+    t.e12 = w3_sub(p2, p1);
+    t.e02 = w3_sub(p2, p0);
+    t.square = w3_of(w3_dot(d0, d0), w3_dot(d1, d1), w3_dot(d2, d2));
+    t.edge[0] = closest_edge_of(d0, t.e01, t.e02);
+    t.edge[1] = closest_edge_of(d1, t.e12, w3_mul(t.e01, minus));
+    t.edge[2] = closest_edge_of(d2, w3_mul(t.e02, minus), w3_mul(t.e12, minus));
+    t.normal = w3_cross(t.e01, t.e02);
+    const wf area2 = w3_dot(t.normal, t.normal), height = w3_dot(t.normal, d0);
+    t.per_area = height / area2;
+    t.height2 = height * t.per_area;
+    t.size2 = t.square.x + t.square.y + t.square.z;
+    t.doubt = CLOSEST_EPS(40.0) * t.size2;
+    const wf lean2 = t.edge[0].length2 * t.edge[2].length2 / area2;
+    t.fit = w_lt(lean2, w_f(W(0x1p20)));
+    t.blur = CLOSEST_EPS(32.0) * w_sqrt(t.size2 * w_sel(t.fit, lean2, w_f(W(1.0))));
+    return t;
+}
+
+/* A square, less twice what the triangle may reach beyond the plane. More than an eighth of it is no bound: the root
+ * of what is left would be too uncertain. */
+FN wf closest_beyond(wf square, wf reach, wf doubt)
+{
+    const wf zero = w_f(W(0.0)), give = closest_more(reach + doubt, zero) * W(2.0);
+    return w_sel(w_le(give * W(8.0), square), square - give, zero);
+}
+
+/* The true distance is in [low, high]. */
+typedef struct closest_range {
+    wf low, high;
+} closest_range;
+
+FN closest_range closest_range_of(const closest_wide *t)
+{
+    const wf zero = w_f(W(0.0));
+    const closest_edge *e = t->edge;
+    const wf corner = closest_less(closest_less(t->square.x, t->square.y), t->square.z);
+    wf low = closest_beyond(t->square.x, closest_more(e[0].along, e[2].rest), t->doubt), high = corner;
+    low = closest_more(low, closest_beyond(t->square.y, closest_more(e[1].along, e[0].rest), t->doubt));
+    low = closest_more(low, closest_beyond(t->square.z, closest_more(e[2].along, e[1].rest), t->doubt));
+    wm inside = t->fit;
+    LANG_UNROLL
+    for (int i = 0; i < 3; i++) {
+        const wm on = w_and(w_lt(t->doubt, e[i].along), w_lt(t->doubt, e[i].rest));
+        low = closest_more(low, closest_beyond(e[i].way2, e[i].inside, t->doubt));
+        high = w_sel(on, closest_less(e[i].way2, high), high);
+        inside = w_and(inside, w_lt(t->doubt, e[i].inside));
+    }
+    low = w_sel(t->fit, closest_more(low, t->height2), low);
+    high = w_sel(inside, closest_less(t->height2, high), high);
+    const wm touches = w_eq(corner, zero); /* a difference is zero if and only if its terms are equal */
+    closest_range r;
+    r.low = w_sel(touches, zero, closest_more(w_sqrt(low) - t->blur, zero));
+    r.high = w_sel(touches, zero, w_sqrt(high) + t->blur);
+    return r;
+}
+
+/* The closest point and its feature, 0 if that is in doubt. */
+typedef struct closest_spot {
+    w3 point;
+    wf feature;
+} closest_spot;
+
+FN void closest_put(closest_spot *s, wm m, w3 point, wf feature)
+{
+    s->point = w3_of(w_sel(m, point.x, s->point.x), w_sel(m, point.y, s->point.y), w_sel(m, point.z, s->point.z));
+    s->feature = w_sel(m, feature, s->feature);
+}
+
+FN wm closest_is_corner(const closest_wide *t, wf along, wf rest)
+{
+    return w_and(w_lt(along, -t->doubt), w_lt(rest, -t->doubt));
+}
+
+FN wm closest_is_edge(const closest_wide *t, const closest_edge *e)
+{
+    return w_and(w_and(w_lt(t->doubt, e->along), w_lt(t->doubt, e->rest)), w_lt(e->inside, -t->doubt));
+}
+
+FN closest_spot closest_spot_of(const closest_wide *t)
+{
+    const closest_edge *e = t->edge;
+    const wf zero = w_f(W(0.0));
+    const wm inside = w_and(w_and(w_lt(t->doubt, e[0].inside), w_lt(t->doubt, e[1].inside)),
+                            w_and(w_lt(t->doubt, e[2].inside), t->fit));
+    closest_spot s;
+    s.point = w3_of(zero, zero, zero);
+    s.feature = zero;
+    closest_put(&s, closest_is_corner(t, e[0].along, e[2].rest), t->p0, w_f(W(1.0)));
+    closest_put(&s, closest_is_corner(t, e[1].along, e[0].rest), t->p1, w_f(W(2.0)));
+    closest_put(&s, closest_is_corner(t, e[2].along, e[1].rest), t->p2, w_f(W(3.0)));
+    closest_put(&s, closest_is_edge(t, &e[0]), w3_along(t->p0, t->e01, e[0].share), w_f(W(4.0)));
+    closest_put(&s, closest_is_edge(t, &e[1]), w3_along(t->p1, t->e12, e[1].share), w_f(W(5.0)));
+    closest_put(&s, closest_is_edge(t, &e[2]), w3_back(t->p2, t->e02, e[2].share), w_f(W(6.0)));
+    closest_put(&s, inside, w3_back(t->center, t->normal, t->per_area), w_f(W(7.0)));
+    return s;
+}
+
+/* The corners in memory, whence the wide parts load them. */
+typedef struct closest_rows {
+    real at[IN_CLOSEST][LANES];
+} closest_rows;
+
+FN w3 closest_load3(const closest_rows *r, int first, int part)
+{
+    return w3_of(w_load(r->at[first] + part), w_load(r->at[first + 1] + part), w_load(r->at[first + 2] + part));
+}
+
+FN void closest_store3(closest_rows *r, int first, v3 x)
+{
+    v_store(r->at[first], x.x);
+    v_store(r->at[first + 1], x.y);
+    v_store(r->at[first + 2], x.z);
+}
+
+/* Open where the point's x is NaN. */
+FN closest_out closest_exact(closest_in in)
+{
+    closest_rows rows;
+    closest_spot s[PARTS];
+    closest_store3(&rows, IN_NCX, in.center);
+    closest_store3(&rows, IN_NP0X, in.p0);
+    closest_store3(&rows, IN_NP1X, in.p1);
+    closest_store3(&rows, IN_NP2X, in.p2);
+    LANG_UNROLL
+    for (int part = 0; part < LANES; part += WIDE) {
+        const closest_wide t =
+            closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
+                            closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
+        s[part / WIDE] = closest_spot_of(&t);
+    }
+    const closest_spot *a = &s[0], *b = &s[PARTS - 1];
+    const vf feature = w_join(a->feature, b->feature);
+    closest_out out;
+    out.feature = v_i(FEATURE_NONE);
+    LANG_UNROLL
+    for (int k = FEATURE_V0; k <= FEATURE_FACE; k++)
+        out.feature = vi_sel(v_eq(feature, v_f((real)k)), v_i(k), out.feature);
+    const vf x = v_positive_zero(w_join(a->point.x, b->point.x));
+    out.point.x = v_sel(vi_eq(out.feature, v_i(FEATURE_NONE)), v_from_bits(v_i(R_NAN_BITS)), x);
+    out.point.y = v_positive_zero(w_join(a->point.y, b->point.y));
+    out.point.z = v_positive_zero(w_join(a->point.z, b->point.z));
+    return out;
+}
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Closest points of a mesh as OpenCL sees them. The host names the kernel it builds: -DKERNEL_mesh_closest or
+ * -DKERNEL_mesh_closest_point, or their exact twins. */
+
+#if defined(KERNEL_mesh_closest) || defined(KERNEL_mesh_closest_exact)
+#ifdef KERNEL_mesh_closest
+#define CLOSEST_HIT mesh_closest_hit
+#else
+#define CLOSEST_HIT mesh_closest_hit_exact
+#endif
+/* A work-item follows one query; its lanes are boxes and triangles. */
+__kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
+                                       int scale_field, int root, __global const real *cx, __global const real *cy,
+                                       __global const real *cz, __global const real *radius, __global int *triangle,
+                                       __global real *distance, __global real *depth, uint count)
+{
+    const size_t i = get_global_id(0);
+    if (i >= count)
+        return;
+    mesh_frame frame;
+    frame.scale = scale;
+    frame.scale_field = scale_field;
+    frame.root = root;
+    closest_query q;
+    q.cx = cx[i];
+    q.cy = cy[i];
+    q.cz = cz[i];
+    q.radius = radius[i];
+    const closest_hit hit = CLOSEST_HIT(frame, nodes, leaves, q);
+    triangle[i] = hit.triangle;
+    distance[i] = hit.distance;
+    depth[i] = hit.depth;
+}
+#endif
+
+#if defined(KERNEL_mesh_closest_point) || defined(KERNEL_mesh_closest_point_exact)
+#ifdef KERNEL_mesh_closest_point
+#define CLOSEST_POINT closest
+#else
+#define CLOSEST_POINT closest_exact
+#endif
+/* Point and feature of the nearest triangles. A work-item answers LANES queries. */
+__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices,
+                                       __global const real *cx, __global const real *cy, __global const real *cz,
+                                       __global const int *triangle, __global real *px, __global real *py,
+                                       __global real *pz, __global uchar *feature, uint groups)
+{
+    const size_t group = get_global_id(0);
+    if (group >= groups)
+        return;
+    const size_t i = group * LANES;
+    closest_in q;
+    q.center = v3_of(v_load(cx + i), v_load(cy + i), v_load(cz + i));
+    q.p0 = mesh_gather_corner(vertices, indices, triangle + i, 0);
+    q.p1 = mesh_gather_corner(vertices, indices, triangle + i, 1);
+    q.p2 = mesh_gather_corner(vertices, indices, triangle + i, 2);
+    const closest_out c = CLOSEST_POINT(q);
+    const vm some = vi_gt(mesh_load_int(triangle + i), v_i(-1));
+    const vf zero = v_f(R(0.0));
+    const v3 point = v3_sel(some, c.point, v3_of(zero, zero, zero));
+    v_store(px + i, point.x);
+    v_store(py + i, point.y);
+    v_store(pz + i, point.z);
+    v_store_u8(feature + i, vi_sel(some, c.feature, v_i(FEATURE_NONE)));
+}
+#endif

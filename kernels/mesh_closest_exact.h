@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Nearest triangle of a mesh, exactly: the traversal of mesh_closest.h, with proven distances. What a box gives are
+ * proven bounds of the true distance, rounded, so what is skipped could not be nearest. A triangle whose distance
+ * may round to two numbers casts doubt on every answer that is not nearer than the lesser of them. */
+#ifndef CAROM_MESH_CLOSEST_EXACT_H
+#define CAROM_MESH_CLOSEST_EXACT_H
+#include "closest_exact.h"
+#include "mesh_closest.h"
+
+FN w3 closest_leaf3(G const mesh_leaf *leaf, int corner, int lane)
+{
+    return w3_of(w_load(leaf->p[3 * corner] + lane), w_load(leaf->p[3 * corner + 1] + lane),
+                 w_load(leaf->p[3 * corner + 2] + lane));
+}
+
+/* The distances of LANES triangles, rounded down and up; most often equal. */
+typedef struct closest_proven {
+    vf low, high;
+} closest_proven;
+
+FN closest_proven closest_prove(G const mesh_leaf *leaf, int lane, const closest_query *q)
+{
+    const w3 center = w3_of(w_real(q->cx), w_real(q->cy), w_real(q->cz));
+    closest_range r[PARTS];
+    LANG_UNROLL
+    for (int part = 0; part < LANES; part += WIDE) {
+        const closest_wide t =
+            closest_wide_of(center, closest_leaf3(leaf, 0, lane + part), closest_leaf3(leaf, 1, lane + part),
+                            closest_leaf3(leaf, 2, lane + part));
+        r[part / WIDE] = closest_range_of(&t);
+    }
+    closest_proven p;
+    p.low = w_join(r[0].low, r[PARTS - 1].low);
+    p.high = w_join(r[0].high, r[PARTS - 1].high);
+    return p;
+}
+
+FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale)
+{
+    const closest_group g = closest_group_of(leaf, lane, w, scale);
+    if (!v_any(g.open))
+        return 0;
+    const closest_proven p = closest_prove(leaf, lane, &w->query);
+    const vm sure = v_eq(p.low, p.high);
+    closest_limit(w, v_least(v_sel(g.open, p.high, v_infinity())));
+    /* Below infinity, which is no doubt at all. */
+    const vf from = v_min(p.low, v_from_bits(v_i(R_INFINITY_BITS - 1)));
+    w->doubt = v_sel(v_and(g.open, v_not(sure)), v_min(from, w->doubt), w->doubt);
+    return closest_take(w, v_and(g.open, sure), p.low, g.triangle);
+}
+
+FN void closest_visit_exact(closest_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves)
+{
+    if (w->next >= 0) {
+        closest_push(w, nodes + w->next);
+        return;
+    }
+    int better = 0;
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
+        better |= closest_exact_lanes(leaves + ~w->next, lane, w, frame.scale);
+    if (better)
+        closest_reduce(w);
+}
+
+/* The distance is NaN if the query is left open. */
+FN closest_hit closest_end_exact(const closest_walk *w)
+{
+    closest_hit hit = closest_end(w);
+    if (v_any(v_and(v_lt(w->doubt, v_infinity()), v_le(w->doubt, v_f(hit.distance))))) {
+        real lanes[LANES];
+        v_store(lanes, v_from_bits(v_i(R_NAN_BITS)));
+        hit.distance = lanes[0];
+    }
+    return hit;
+}
+
+FN closest_hit mesh_closest_hit_exact(mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves,
+                                      closest_query q)
+{
+    closest_walk w;
+    if (closest_begin(&w, frame, q))
+        do
+            closest_visit_exact(&w, frame, nodes, leaves);
+        while (closest_advance(&w));
+    return closest_end_exact(&w);
+}
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Triangles that a sweep leaves out: seen from behind, or in contact at the start. What is asked here is asked by queries
+ * with such options alone, so it is not part of the searches' own text. docs/numerics.md, section 11, has the errors. */
+#ifndef CAROM_MESH_OPTIONS_H
+#define CAROM_MESH_OPTIONS_H
+#include "mesh_walk.h"
+
+/* Brought to about 1, whatever its size. */
+FN v3 mesh_about_one(v3 a)
+{
+    return v3_mul(a, v_scale_down(v_exponent(v3_magnitude(a))));
+}
+
+/* A group of triangles against a query, safe from overflow. */
+FN sweep_query mesh_prepare(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
+{
+    sweep_in in = w->in;
+    in.p0 = mesh_corner(leaf, 0, lane);
+    in.p1 = mesh_corner(leaf, 1, lane);
+    in.p2 = mesh_corner(leaf, 2, lane);
+    return sweep_prepare(in, 0);
+}
+
+/* Triangles whose normal goes along the motion. Signs are all that is asked, so each factor has a scale of its own. */
+FN_RARE vm mesh_back(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
+{
+    const sweep_query q = mesh_prepare(leaf, lane, w);
+    const v3 n = v3_cross(mesh_about_one(q.x.e01), mesh_about_one(q.x.e02));
+    return v_lt(v_f(R(0.0)), v3_dot(n, mesh_about_one(q.x.v)));
+}
+
+/* The triangle's closest point at time 0, seen from the centre. */
+FN nearest mesh_nearest(const sweep_query *q)
+{
+    const vf scale = v_scale_down(v_exponent(q->x.length));
+    return nearest_on_triangle(v3_mul(q->x.d, -scale), v3_mul(q->x.e01, scale), v3_mul(q->x.e02, scale));
+}
+
+/* Triangles from which the sphere moves away at the start. */
+FN_RARE vm mesh_parting(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
+{
+    const sweep_query q = mesh_prepare(leaf, lane, w);
+    return v_lt(v3_dot(mesh_about_one(mesh_nearest(&q).point), mesh_about_one(q.x.v)), v_f(R(0.0)));
+}
+
+/* The triangles of a group that count for a sweep. */
+FN vm mesh_admitted_sweep(const mesh_group *g, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
+{
+    const vm open = mesh_admitted(g, w, leaf, lane, options);
+    if ((options & MESH_CULL_BACK) != 0 && v_any(open))
+        return v_and(open, v_not(mesh_back(leaf, lane, w)));
+    return open;
+}
+
+/* Of triangles in contact at the start, those that are hits. */
+FN vm mesh_started(vm starts, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
+{
+    if ((options & MESH_SKIP) != 0)
+        return v_and(starts, v_not(starts));
+    return v_any(starts) ? v_and(starts, v_not(mesh_parting(leaf, lane, w))) : starts;
+}
+#endif

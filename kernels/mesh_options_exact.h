@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* What mesh_options.h asks, with the true signs. Each question has three answers: yes, no, and not known by these means;
+ * then the triangle is left open. docs/numerics.md, section 13, derives the bounds. */
+#ifndef CAROM_MESH_OPTIONS_EXACT_H
+#define CAROM_MESH_OPTIONS_EXACT_H
+#include "mesh_options.h"
+#include "proof.h"
+
+#define MESH_YES R(1.0)
+#define MESH_NO R(0.0)
+#define MESH_OPEN R(0.5)
+#define MESH_WIDE_EPS(n) w_f(W(n) * W(0x1p-53) * (wide_real)PROOF_BOUND) /* n roundings of binary64 */
+
+/* Whether a value that may be off by `limit` is positive. A limit of 0 leaves nothing open. */
+FN wf mesh_sign(wf value, wf limit)
+{
+    const wf zero = w_f(W(0.0));
+    const wm no = w_or(w_lt(value, -limit), w_eq(limit, zero));
+    return w_sel(w_lt(limit, value), w_f(W(1.0)), w_sel(no, zero, w_f(W(0.5))));
+}
+
+/* One part of a group of triangles, relative to P0, and the query; the differences are rounded once. */
+typedef struct mesh_part {
+    w3 d, e01, e02, v;
+} mesh_part;
+
+FN mesh_part mesh_part_of(G const mesh_leaf *leaf, int lane, const mesh_query *q)
+{
+    w3 p[3];
+    mesh_part m;
+    for (int k = 0; k < 3; k++)
+        p[k] =
+            w3_of(w_load(leaf->p[3 * k] + lane), w_load(leaf->p[3 * k + 1] + lane), w_load(leaf->p[3 * k + 2] + lane));
+    m.d = w3_sub(w3_of(w_real(q->cx), w_real(q->cy), w_real(q->cz)), p[0]);
+    m.e01 = w3_sub(p[1], p[0]);
+    m.e02 = w3_sub(p[2], p[0]);
+    m.v = w3_of(w_real(q->vx), w_real(q->vy), w_real(q->vz));
+    return m;
+}
+
+/* n.v is a sum of six products of three, each with seven roundings at most; `all` is the sum of their magnitudes. */
+FN wf mesh_back_part(G const mesh_leaf *leaf, int lane, const mesh_query *q)
+{
+    const mesh_part m = mesh_part_of(leaf, lane, q);
+    const w3 a = w3_of(m.e01.y * m.e02.z, m.e01.z * m.e02.x, m.e01.x * m.e02.y);
+    const w3 b = w3_of(m.e01.z * m.e02.y, m.e01.x * m.e02.z, m.e01.y * m.e02.x);
+    const wf all = (w_abs(a.x) + w_abs(b.x)) * w_abs(m.v.x) + (w_abs(a.y) + w_abs(b.y)) * w_abs(m.v.y) +
+                   (w_abs(a.z) + w_abs(b.z)) * w_abs(m.v.z);
+    return mesh_sign(w3_dot(w3_sub(a, b), m.v), MESH_WIDE_EPS(12.0) * all);
+}
+
+FN_RARE vf mesh_back_exact(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
+{
+    const wf low = mesh_back_part(leaf, lane, &w->query);
+    return w_join(low, PARTS == 1 ? low : mesh_back_part(leaf, lane + LANES - WIDE, &w->query));
+}
+
+/* A guess at the closest point: weights of P1 and P2, and 1 for the feature that holds it. In memory, whence the wide parts
+ * load it. */
+typedef struct mesh_guess {
+    real w1[LANES], w2[LANES], e01[LANES], e12[LANES], e20[LANES], face[LANES];
+} mesh_guess;
+
+FN void mesh_store_feature(real *to, vi feature, int which)
+{
+    v_store(to, v_sel(vi_eq(feature, v_i(which)), v_f(R(1.0)), v_f(R(0.0))));
+}
+
+FN void mesh_guess_nearest(G const mesh_leaf *leaf, int lane, const mesh_walk *w, mesh_guess *g)
+{
+    const sweep_query q = mesh_prepare(leaf, lane, w);
+    const spot at = mesh_nearest(&q).at;
+    v_store(g->w1, at.w1);
+    v_store(g->w2, at.w2);
+    mesh_store_feature(g->e01, at.feature, FEATURE_E01);
+    mesh_store_feature(g->e12, at.feature, FEATURE_E12);
+    mesh_store_feature(g->e20, at.feature, FEATURE_E20);
+    mesh_store_feature(g->face, at.feature, FEATURE_FACE);
+}
+
+/* Where `flag` is 1. */
+FN wf mesh_where(const real *flag, wf x)
+{
+    const wf zero = w_f(W(0.0));
+    return w_sel(w_lt(zero, w_load(flag)), x, zero);
+}
+
+/* Weights of a point of the triangle, to rounding: never negative, never more than 1 together. */
+typedef struct mesh_weights {
+    wf w1, w2;
+} mesh_weights;
+
+/* The guess, moved to the closest point of the line or plane of its feature and back into the triangle. */
+FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
+{
+    const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), w1 = w_load(g->w1 + part), w2 = w_load(g->w2 + part);
+    const w3 y = w3_back(w3_back(m->d, m->e01, w1), m->e02, w2), e12 = w3_sub(m->e02, m->e01);
+    const wf g1 = w3_dot(y, m->e01), g2 = w3_dot(y, m->e02);
+    const wf a11 = w3_dot(m->e01, m->e01), a12 = w3_dot(m->e01, m->e02), a22 = w3_dot(m->e02, m->e02);
+    const wf per_area = one / (a11 * a22 - a12 * a12), seam = (g2 - g1) / w3_dot(e12, e12);
+    mesh_weights to;
+    to.w1 = w1 + mesh_where(g->face + part, (g1 * a22 - g2 * a12) * per_area) +
+            (mesh_where(g->e01 + part, g1 / a11) - mesh_where(g->e12 + part, seam));
+    to.w2 = w2 + mesh_where(g->face + part, (g2 * a11 - g1 * a12) * per_area) +
+            (mesh_where(g->e20 + part, g2 / a22) + mesh_where(g->e12 + part, seam));
+    to.w1 = w_sel(w_lt(to.w1, zero), zero, to.w1);
+    to.w2 = w_sel(w_lt(to.w2, zero), zero, to.w2);
+    const wf sum = to.w1 + to.w2, per = one / sum;
+    const wm over = w_lt(one, sum);
+    to.w1 = w_sel(over, to.w1 * per, to.w1);
+    to.w2 = w_sel(over, to.w2 * per, to.w2);
+    return to;
+}
+
+/* With any point p of the triangle and y = C - p, let s be the largest y.(P - p) over its corners P. The closest point q is
+ * no farther from p than sqrt(s), whatever feature holds it: y.(q - p) <= s as q is among the corners, (C - q).(p - q) <= 0
+ * as q is the closest, and the sum of both is |q - p|^2 <= s. So (C - q).V differs from y.V by no more than sqrt(s) |V|. */
+FN wf mesh_parting_part(G const mesh_leaf *leaf, int lane, const mesh_query *q, const mesh_guess *g, int part)
+{
+    const mesh_part m = mesh_part_of(leaf, lane, q);
+    const mesh_weights at = mesh_refine(&m, g, part);
+    const w3 y = w3_back(w3_back(m.d, m.e01, at.w1), m.e02, at.w2);
+    const wf zero = w_f(W(0.0)), size = w3_size(m.e01) + w3_size(m.e02), gap = w3_size(y), speed = w3_size(m.v);
+    const wf off = MESH_WIDE_EPS(16.0) * (w3_size(m.d) + size); /* of y */
+    const wf g1 = w3_dot(y, m.e01), g2 = w3_dot(y, m.e02), s0 = -(at.w1 * g1 + at.w2 * g2);
+    const wf s1 = w_sel(w_lt(zero, g1), g1, zero), s2 = w_sel(w_lt(s1, g2), g2, s1), s = s0 + s2;
+    const wf most = w_sel(w_lt(s, zero), zero, s) + (off * W(2.0) + MESH_WIDE_EPS(24.0) * gap) * size;
+    const wf limit = (w_sqrt(most) + off * W(2.0) + MESH_WIDE_EPS(8.0) * gap) * speed;
+    return mesh_sign(w3_dot(y, m.v), limit * W(1.0625));
+}
+
+FN_RARE vf mesh_parting_exact(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
+{
+    mesh_guess g;
+    mesh_guess_nearest(leaf, lane, w, &g);
+    const wf low = mesh_parting_part(leaf, lane, &w->query, &g, 0);
+    return w_join(low, PARTS == 1 ? low : mesh_parting_part(leaf, lane + LANES - WIDE, &w->query, &g, LANES - WIDE));
+}
+
+/* Without those that are surely seen from behind. */
+FN vm mesh_admitted_exact(const mesh_group *g, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
+{
+    const vm open = mesh_admitted(g, w, leaf, lane, options);
+    if ((options & MESH_CULL_BACK) != 0 && v_any(open))
+        return v_and(open, v_not(v_eq(mesh_back_exact(leaf, lane, w), v_f(MESH_YES))));
+    return open;
+}
+
+/* Hits that the options leave out, and hits of which that is not known and which are open then. */
+FN void mesh_leave_out(const mesh_walk *w, G const mesh_leaf *leaf, int lane, vm begins, int options, mesh_answers *a)
+{
+    const vm starts = v_and(a->hits, begins);
+    vm out = v_and(starts, v_not(starts)), doubt = out;
+    if ((options & MESH_CULL_BACK) != 0 && v_any(a->hits))
+        doubt = v_and(a->hits, v_eq(mesh_back_exact(leaf, lane, w), v_f(MESH_OPEN)));
+    if ((options & MESH_SKIP) != 0) {
+        out = starts;
+    } else if ((options & MESH_SKIP_PARTING) != 0 && v_any(starts)) {
+        const vf parting = mesh_parting_exact(leaf, lane, w);
+        out = v_and(starts, v_eq(parting, v_f(MESH_YES)));
+        doubt = v_or(doubt, v_and(starts, v_eq(parting, v_f(MESH_OPEN))));
+    }
+    doubt = v_and(doubt, v_not(out));
+    a->hits = v_and(a->hits, v_not(v_or(out, doubt)));
+    a->open = v_or(a->open, doubt);
+}
+#endif

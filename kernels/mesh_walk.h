@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of a query through the hierarchy of a mesh, LANES boxes or triangles side by side: what every search does, whatever
+ * a triangle answers and whatever becomes of the answer.
+ *
+ * The answer does not depend on the tree and the order of visits, because a triangle's answer includes its own box test: it
+ * is hit only if that test passes, at max(solver time, box entry). The box arithmetic is monotone under inclusion (subtract,
+ * multiply by a constant of the query, min, max), so a node never enters later than what it holds. Nor are there lower
+ * indices in it than its lowest. So skipping what comes after the best hit by (entry, lowest index) skips no better one. */
+#ifndef CAROM_MESH_WALK_H
+#define CAROM_MESH_WALK_H
+#include "sweep.h"
+
+typedef struct mesh_query {
+    real cx, cy, cz, radius, vx, vy, vz, t_max;
+    int options, mask; /* MESH_TRIANGLE_MASKS and so on; without options the mask is not read */
+} mesh_query;
+
+#define MESH_NO_TRIANGLE 0x7fffffff /* above every index */
+
+typedef struct mesh_hit {
+    int triangle, state;
+    real t;
+} mesh_hit;
+
+/* A query against boxes: everything in mesh units, boxes inflated by `reach`. */
+typedef struct mesh_slabs {
+    vf cx, cy, cz, reach, per_vx, per_vy, per_vz;
+    v_pow2 unit;
+} mesh_slabs;
+
+/* A motionless axis moves a little in box tests: its boxes are then entered very early or very late, and the distance
+ * it wanders is far below `reach`. */
+FN vf mesh_nonzero(vf v)
+{
+    const vf least = v_f(R(0x1p-60));
+    return v_sel(v_lt(v_abs(v), least), v_from_bits((v_bits(v) & R_SIGN_MASK) | v_bits(least)), v);
+}
+
+FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
+{
+    const vf one = v_f(R(1.0)), scale = v_f(frame.scale);
+    const vi speed = v_exponent(vi_min(v3_magnitude(velocity), v_i(R_BIG_BITS + 0x00800000)));
+    const v3 v = v3_mul(velocity, v_scale_down(speed));
+    v3 c = v3_mul(center, scale);
+    vf r = radius * scale;
+    /* From 2^60 mesh sizes away one unit of the last place covers the mesh: no box is worth testing. */
+    const vf size = v_from_bits(vi_max(vi_max(v3_magnitude(c), v_magnitude(r)), v_bits(v_f(R(2.0)))));
+    const vm far = v_not(v_lt(size, v_f(R(0x1p60))));
+    mesh_slabs s;
+    s.cx = v_sel(far, v_f(R(0.0)), c.x);
+    s.cy = v_sel(far, v_f(R(0.0)), c.y);
+    s.cz = v_sel(far, v_f(R(0.0)), c.z);
+    /* 2^-20 of the largest coordinate is 16 roundings of it; the tests below err by less than 12. */
+    s.reach = v_sel(far, v_f(R(0x1p100)), r + size * v_f(R(0x1p-20)));
+    s.per_vx = v_sel(far, one, one / mesh_nonzero(v.x));
+    s.per_vy = v_sel(far, one, one / mesh_nonzero(v.y));
+    s.per_vz = v_sel(far, one, one / mesh_nonzero(v.z));
+    s.unit = v_pow2_of((v_i(frame.scale_field) - speed) >> R_EXPONENT_SHIFT);
+    return s;
+}
+
+FN void mesh_axis(vf lo, vf hi, vf c, vf reach, vf per_v, vf *enter, vf *leave)
+{
+    const vf a = ((lo - reach) - c) * per_v, b = ((hi + reach) - c) * per_v;
+    *enter = v_max(v_min(a, b), *enter);
+    *leave = v_min(v_max(a, b), *leave);
+}
+
+/* Times, in the caller's unit, at which the centre is inside the inflated box; enter > leave: never. */
+FN void mesh_box(mesh_slabs s, v3 lo, v3 hi, vf *enter, vf *leave)
+{
+    vf a = -v_infinity(), b = v_infinity();
+    mesh_axis(lo.x, hi.x, s.cx, s.reach, s.per_vx, &a, &b);
+    mesh_axis(lo.y, hi.y, s.cy, s.reach, s.per_vy, &a, &b);
+    mesh_axis(lo.z, hi.z, s.cz, s.reach, s.per_vz, &a, &b);
+    const vm never = v_lt(b, a); /* decided before the unit changes, which may round both to one number */
+    *enter = v_sel(never, v_infinity(), v_ldexp(a, s.unit));
+    *leave = v_sel(never, -v_infinity(), v_ldexp(b, s.unit));
+}
+
+/* The end of the window, and then the best hit so far. */
+typedef struct mesh_bound {
+    real t;
+    int triangle;
+} mesh_bound;
+
+/* Boxes of triangles from `least` on that are entered in time for something better: not behind the start, and their entry
+ * not after the bound, by time and then by index. */
+FN vm mesh_box_open(vf enter, vf leave, vi least, mesh_bound until)
+{
+    const vf from = v_max(enter, v_f(R(0.0)));
+    const vm early =
+        v_or(v_lt(from, v_f(until.t)), v_and(v_eq(from, v_f(until.t)), v_not(vi_gt(least, v_i(until.triangle)))));
+    return v_and(early, v_le(v_f(R(0.0)), leave));
+}
+
+/* Best hit per lane. */
+typedef struct mesh_best {
+    vf t;
+    vi triangle, state;
+} mesh_best;
+
+FN v3 mesh_min3(v3 a, v3 b, v3 c)
+{
+    return v3_of(v_min(v_min(a.x, b.x), c.x), v_min(v_min(a.y, b.y), c.y), v_min(v_min(a.z, b.z), c.z));
+}
+FN v3 mesh_max3(v3 a, v3 b, v3 c)
+{
+    return v3_of(v_max(v_max(a.x, b.x), c.x), v_max(v_max(a.y, b.y), c.y), v_max(v_max(a.z, b.z), c.z));
+}
+
+FN v3 mesh_corner(G const mesh_leaf *leaf, int corner, int lane)
+{
+    return v3_of(v_load(leaf->p[3 * corner] + lane), v_load(leaf->p[3 * corner + 1] + lane),
+                 v_load(leaf->p[3 * corner + 2] + lane));
+}
+
+/* One corner of the triangles of LANES queries; a query without one takes triangle 0. */
+FN v3 mesh_gather_corner(G const real *vertices, G const u32 *indices, G const int *triangle, int corner)
+{
+    real x[LANES], y[LANES], z[LANES];
+    for (int lane = 0; lane < LANES; lane++) {
+        const int index = triangle[lane] < 0 ? 0 : triangle[lane];
+        G const real *p = vertices + 3 * (size_t)indices[3 * (size_t)index + (size_t)corner];
+        x[lane] = p[0];
+        y[lane] = p[1];
+        z[lane] = p[2];
+    }
+    return v3_of(v_load(x), v_load(y), v_load(z));
+}
+
+FN vi mesh_load_int(G const int *from)
+{
+    return v_bits(v_load((G const real *)from));
+}
+
+/* The smallest (t, triangle) over the lanes. */
+FN mesh_hit mesh_reduce(mesh_best best)
+{
+    mesh_hit hit;
+    hit.t = v_least(best.t);
+    const vm first = v_eq(best.t, v_f(hit.t));
+    hit.triangle = vi_least(vi_sel(first, best.triangle, v_i(MESH_NO_TRIANGLE)));
+    int state[LANES];
+    vi_store(state, best.state);
+    hit.state = state[lane_first(v_lanes(v_and(first, vi_eq(best.triangle, v_i(hit.triangle)))))];
+    return hit;
+}
+
+typedef struct mesh_open {
+    mesh_bound from; /* nothing in it is earlier */
+    int child;
+} mesh_open;
+
+FN int mesh_is_after(mesh_bound a, mesh_bound b)
+{
+    return a.t > b.t || (a.t == b.t && a.triangle > b.triangle);
+}
+
+/* Push the children that are entered in time, the first by time and index on top. */
+FN int mesh_push(G const mesh_node *node, mesh_slabs s, mesh_bound until, mesh_open *stack, int top)
+{
+    const int bottom = top;
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+        vf enter, leave;
+        mesh_box(s, lo, hi, &enter, &leave);
+        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* the root is nobody's child */
+        const vm open = mesh_box_open(enter, leave, mesh_load_int(node->least + lane), until);
+        real enters[LANES];
+        v_store(enters, v_max(enter, v_f(R(0.0))));
+        for (u32 lanes = v_lanes(v_and(open, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
+            const int i = lane_first(lanes);
+            mesh_open next;
+            next.from.t = enters[i];
+            next.from.triangle = node->least[lane + i];
+            next.child = node->child[lane + i];
+            int at = top++;
+            for (; at > bottom && mesh_is_after(next.from, stack[at - 1].from); at--)
+                stack[at] = stack[at - 1];
+            stack[at] = next;
+        }
+    }
+    return top;
+}
+
+FN vm mesh_query_valid(mesh_query q)
+{
+    const v3 c = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz)), v = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
+    return v_and(v_and(v3_finite(c), v3_finite(v)), v_and(v_finite(v_f(q.radius)), v_le(v_f(R(0.0)), v_f(q.radius))));
+}
+
+/* Where a search for all hits puts them. */
+typedef struct mesh_sink {
+    G mesh_record *records;
+    u32 room, count; /* records that fit; hits found, also beyond */
+    int one_is_enough;
+} mesh_sink;
+
+/* One query on its way through the hierarchy. */
+typedef struct mesh_walk {
+    sweep_in in;
+    sweep_heading heading;
+    mesh_slabs slabs;
+    mesh_best best;
+    vf doubt; /* exact mode: the earliest that a triangle left open might come */
+    mesh_query query;
+    mesh_hit hit; /* the best of all lanes, or that there is none */
+    real limit;   /* end of the window */
+    mesh_bound until;
+    G const int *masks; /* of the leaves' triangles, if the options say that there are any */
+    mesh_sink *sink;    /* of a search for all hits; may serve several walks */
+    int number;         /* of the query, for its records */
+    int next;           /* what is visited next: a node, or ~leaf */
+    int top;
+    mesh_open stack[MESH_STACK];
+} mesh_walk;
+
+/* Take what is next from the stack; 0 if nothing there can be better. */
+FN int mesh_advance(mesh_walk *w)
+{
+    while (w->top > 0) {
+        const mesh_open next = w->stack[--w->top];
+        w->next = next.child;
+        if (!mesh_is_after(next.from, w->until))
+            return 1;
+    }
+    return 0;
+}
+
+/* 0 if the query is answered already. */
+FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
+{
+    w->query = q;
+    w->hit.triangle = -1;
+    w->hit.state = v_any(mesh_query_valid(q)) ? STATE_MISS : STATE_INVALID;
+    w->hit.t = R(1.0) / R(0.0);
+    w->in.center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
+    w->in.radius = v_f(q.radius);
+    w->in.velocity = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
+    w->in.w = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
+    w->heading = sweep_heading_of(w->in.velocity);
+    w->slabs = mesh_slabs_of(w->in.center, w->in.radius, w->in.velocity, frame);
+    /* A motionless sphere hits at time 0 or never. */
+    w->limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
+    w->until.t = w->limit;
+    w->until.triangle = MESH_NO_TRIANGLE;
+    w->best.t = w->doubt = v_infinity();
+    w->best.triangle = v_i(MESH_NO_TRIANGLE);
+    w->best.state = v_i(STATE_MISS);
+    w->next = frame.root;
+    w->top = 0;
+    if (q.options != 0 && q.mask == 0)
+        return 0;
+    return w->hit.state != STATE_INVALID;
+}
+
+/* LANES triangles of a leaf, and which of them the query enters in time. */
+typedef struct mesh_group {
+    sweep_in in;
+    vf enter;
+    vi triangle;
+    vm open;
+} mesh_group;
+
+FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *w, real scale)
+{
+    mesh_group g;
+    vf leave;
+    g.in = w->in;
+    g.in.p0 = mesh_corner(leaf, 0, lane);
+    g.in.p1 = mesh_corner(leaf, 1, lane);
+    g.in.p2 = mesh_corner(leaf, 2, lane);
+    mesh_box(w->slabs, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
+             v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)), &g.enter, &leave);
+    g.triangle = mesh_load_int(leaf->triangle + lane);
+    g.open = mesh_box_open(g.enter, leave, g.triangle, w->until);
+    return g;
+}
+
+/* The triangles of a group that count for the query. */
+FN vm mesh_admitted(const mesh_group *g, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
+{
+    vm open = g->open;
+    (void)leaf;
+    if ((options & MESH_TRIANGLE_MASKS) != 0) {
+        const vi masks = mesh_load_int(w->masks + MESH_WIDTH * (size_t)~w->next + lane);
+        open = v_and(open, v_not(vi_eq(masks & v_i(w->query.mask), v_i(0))));
+    }
+    return open;
+}
+
+/* What the triangles of a group answer. Exact mode may leave some open. */
+typedef struct mesh_answers {
+    vm hits;
+    vf t;
+    vi state;
+    vm open; /* may be hits, but none before `from` */
+    vf from;
+} mesh_answers;
+
+FN mesh_answers mesh_answers_of(vm hits, vf t, vi state)
+{
+    mesh_answers a;
+    a.hits = hits;
+    a.t = t;
+    a.state = state;
+    a.open = v_lt(t, t); /* none */
+    a.from = t;
+    return a;
+}
+
+/* ---- what becomes of answers: each of these returns whether it narrows the search --------------------------------- */
+
+/* The first hit. */
+FN int mesh_take_first(mesh_walk *w, const mesh_group *g, const mesh_answers *a, G const mesh_leaf *leaf, int lane)
+{
+    mesh_best *best = &w->best;
+    const vm sooner = v_or(v_lt(a->t, best->t), v_and(v_eq(a->t, best->t), vi_gt(best->triangle, g->triangle)));
+    const vm better = v_and(a->hits, sooner);
+    (void)leaf, (void)lane;
+    best->t = v_sel(better, a->t, best->t);
+    best->triangle = vi_sel(better, g->triangle, best->triangle);
+    best->state = vi_sel(better, a->state, best->state);
+    w->doubt = v_sel(a->open, v_min(a->from, w->doubt), w->doubt);
+    return v_any(better);
+}
+
+FN void mesh_narrow_first(mesh_walk *w)
+{
+    w->hit = mesh_reduce(w->best);
+    w->until.t = w->hit.t;
+    w->until.triangle = w->hit.triangle;
+}
+
+/* Every hit, and what is open with NaN for its time; or no more than it takes to know that there is one. */
+FN int mesh_take_all(mesh_walk *w, const mesh_group *g, const mesh_answers *a, G const mesh_leaf *leaf, int lane)
+{
+    const u32 hits = v_lanes(a->hits);
+    u32 left = v_lanes(v_or(a->hits, a->open));
+    real t[LANES];
+    int state[LANES];
+    (void)g;
+    if (left == 0)
+        return 0;
+    v_store(t, v_sel(a->open, v_from_bits(v_i(R_NAN_BITS)), a->t));
+    vi_store(state, a->state);
+    for (; left != 0; left &= left - 1) {
+        const int i = lane_first(left), at = lane + i;
+        if (at > 0 && leaf->triangle[at] == leaf->triangle[at - 1]) /* an empty slot */
+            continue;
+        if (w->sink->count < w->sink->room) {
+            G mesh_record *to = w->sink->records + w->sink->count;
+            to->t = t[i];
+            to->triangle = leaf->triangle[at];
+            to->state = state[i];
+            to->query = w->number;
+        }
+        w->sink->count++;
+    }
+    if (hits != 0)
+        w->hit.state = STATE_APPROACHING;
+    return hits != 0 && w->sink->one_is_enough;
+}
+
+FN void mesh_narrow_all(mesh_walk *w)
+{
+    w->top = 0;
+}
+
+/* A search: visit a node or a leaf. `answers` is asked of the groups that are entered, as far as they are `admitted` by the
+ * options, which are those of the query or, for queries without any, a constant 0; `take` has what becomes of it. */
+#define MESH_SEARCH(name, admitted, answers, take)                                                                 \
+    FN void name(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, int options) \
+    {                                                                                                              \
+        int narrower = 0;                                                                                          \
+        if (w->next >= 0) {                                                                                        \
+            w->top = mesh_push(nodes + w->next, w->slabs, w->until, w->stack, w->top);                             \
+            return;                                                                                                \
+        }                                                                                                          \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                     \
+            G const mesh_leaf *leaf = leaves + ~w->next;                                                           \
+            mesh_group group = mesh_group_of(leaf, lane, w, frame.scale);                                          \
+            if (options != 0)                                                                                      \
+                group.open = admitted(&group, w, leaf, lane, options);                                             \
+            if (v_any(group.open)) {                                                                               \
+                const mesh_answers a = answers(&group, w, leaf, lane, options);                                    \
+                narrower |= mesh_take_##take(w, &group, &a, leaf, lane);                                           \
+            }                                                                                                      \
+        }                                                                                                          \
+        if (narrower)                                                                                              \
+            mesh_narrow_##take(w);                                                                                 \
+    }
+#endif

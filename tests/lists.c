@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "lists.h"
+
+/* ---- arrays ------------------------------------------------------------------------------------------------------- */
+
+hit_list list_alloc(size_t count, size_t capacity, unsigned char fill)
+{
+    return (hit_list){.queries = count,
+                      .capacity = capacity,
+                      .offsets = guarded_alloc((count + 1) * sizeof(uint64_t), 0, fill),
+                      .query = guarded_alloc(capacity * sizeof(uint64_t), 0, fill),
+                      .hits = hits_alloc(capacity, fill)};
+}
+
+void list_free(hit_list *l)
+{
+    guarded_free(&l->offsets);
+    guarded_free(&l->query);
+    hits_free(&l->hits);
+}
+
+static uint64_t word(const guarded *from, size_t i)
+{
+    uint64_t value;
+    memcpy(&value, from->data + i * sizeof value, sizeof value);
+    return value;
+}
+
+uint64_t list_offset(const hit_list *l, size_t i)
+{
+    return word(&l->offsets, i);
+}
+
+uint64_t list_query(const hit_list *l, size_t k)
+{
+    return word(&l->query, k);
+}
+
+carom_mesh_hit_list list_desc(const hit_list *l, int fields)
+{
+    const carom_mesh_hit_result columns = hits_result(&l->hits, 0);
+    carom_mesh_hit_list list = {.size = sizeof list,
+                                .capacity = l->capacity,
+                                .offsets = (uint64_t *)(void *)l->offsets.data,
+                                .query = (uint64_t *)(void *)l->query.data,
+                                .triangle = columns.triangle};
+    if (fields != LIST_OVERLAPS) {
+        list.state = columns.state;
+        list.t = columns.t;
+        list.point = columns.point;
+        list.normal = columns.normal;
+        list.feature = columns.feature;
+    }
+    return list;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------- */
+
+static void check_guards(const hit_list *l, const char *who)
+{
+    guarded_check(&l->offsets, who);
+    guarded_check(&l->query, who);
+    for (int f = 0; f < HIT_FIELDS; f++)
+        guarded_check(&l->hits.field[f], who);
+}
+
+void list_ask(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count, hit_list *l)
+{
+    carom_mesh_hit_list list = list_desc(l, q->overlaps ? LIST_OVERLAPS : LIST_HITS);
+    carom_mesh_sweep_desc sweep = balls_desc(b, first, count);
+    carom_mesh_overlap_desc rest = balls_at_rest(b, first, count);
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    sweep.accuracy = rest.accuracy = q->accuracy;
+    list.total = list.complete = list.stored = UINT64_C(0xa5a5a5a5a5a5a5a5);
+    if (q->overlaps)
+        test_ok("carom_mesh_overlap_list", carom_mesh_overlap_list(mesh, &rest, &list, &stats, &err), &err);
+    else
+        test_ok("carom_mesh_sweep_list", carom_mesh_sweep_list(mesh, &sweep, q->which, &list, &stats, &err), &err);
+    l->total = list.total;
+    l->complete = list.complete;
+    l->stored = list.stored;
+    l->by_proof = stats.by_proof;
+    l->by_integers = stats.by_integers;
+    l->on_cpu = stats.on_cpu;
+    l->on_device = stats.on_device;
+    check_guards(l, "a list");
+    assert_int_equal(stats.queries, count);
+    assert_int_equal(stats.on_cpu + stats.on_device, count);
+    assert_int_equal(stats.by_proof + stats.by_integers, q->accuracy == CAROM_ACCURACY_EXACT ? count : 0);
+}
+
+hit_list list_whole(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count)
+{
+    hit_list counted = list_alloc(count, 0, 0xa5);
+    list_ask(mesh, q, b, first, count, &counted);
+    assert_int_equal(counted.stored, 0);
+    hit_list l = list_alloc(count, (size_t)counted.total, 0x5a);
+    list_ask(mesh, q, b, first, count, &l);
+    assert_int_equal(l.total, counted.total);
+    assert_int_equal(l.stored, l.total);
+    assert_int_equal(l.complete, count);
+    assert_memory_equal(l.offsets.data, counted.offsets.data, l.offsets.size);
+    list_check_form(&l, q->overlaps ? LIST_OVERLAPS : LIST_HITS, "a list");
+    list_free(&counted);
+    return l;
+}
+
+uint8_t *any_of(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count)
+{
+    guarded bytes = guarded_alloc(count, 1, 0xa5);
+    carom_mesh_sweep_desc sweep = balls_desc(b, first, count);
+    carom_mesh_overlap_desc rest = balls_at_rest(b, first, count);
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    sweep.accuracy = rest.accuracy = q->accuracy;
+    if (q->overlaps)
+        test_ok("carom_mesh_overlap_any", carom_mesh_overlap_any(mesh, &rest, bytes.data, &stats, &err), &err);
+    else
+        test_ok("carom_mesh_sweep_any", carom_mesh_sweep_any(mesh, &sweep, bytes.data, &stats, &err), &err);
+    guarded_check(&bytes, "whether there is any");
+    assert_int_equal(stats.queries, count);
+    uint8_t *any = test_alloc(count, 1);
+    memcpy(any, bytes.data, count);
+    guarded_free(&bytes);
+    return any;
+}
+
+/* ---- judging ------------------------------------------------------------------------------------------------------ */
+
+static int is_in_order(const hit_list *l, size_t k, int fields)
+{
+    const float before = fields == LIST_OVERLAPS ? 0.0f : hit_float(&l->hits, HIT_T, k - 1);
+    const float t = fields == LIST_OVERLAPS ? 0.0f : hit_float(&l->hits, HIT_T, k);
+    return before < t || (!(before > t) && hit_triangle(&l->hits, k - 1) < hit_triangle(&l->hits, k));
+}
+
+void list_check_form(const hit_list *l, int fields, const char *who)
+{
+    if (list_offset(l, 0) != 0 || list_offset(l, l->queries) != l->total)
+        fail_msg("%s: offsets do not run from 0 to the total", who);
+    for (size_t i = 0; i < l->queries; i++) {
+        const uint64_t from = list_offset(l, i), to = list_offset(l, i + 1);
+        if (to < from || to > l->total)
+            fail_msg("%s: offsets of query %zu: %llu to %llu", who, i, (unsigned long long)from,
+                     (unsigned long long)to);
+        for (size_t k = (size_t)from; k < to && k < l->stored; k++) {
+            if (list_query(l, k) != i)
+                fail_msg("%s: record %zu is of query %llu, not %zu", who, k, (unsigned long long)list_query(l, k), i);
+            if (k > from && !is_in_order(l, k, fields))
+                fail_msg("%s: record %zu of query %zu is out of order", who, k, i);
+        }
+    }
+}
+
+void list_compare_record(const balls *b, size_t i, const hits *expected, size_t at, const hit_list *l, size_t k,
+                         int triangles, const char *who)
+{
+    for (int f = triangles ? HIT_TRIANGLE : HIT_STATE; f < HIT_FIELDS; f++) {
+        const size_t size = hit_field_size(f);
+        if (!memcmp(expected->field[f].data + at * size, l->hits.field[f].data + k * size, size))
+            continue;
+        hits_print_at(b, i, expected, at, "expected");
+        hits_print_at(b, i, &l->hits, k, who);
+        fail_msg("%s: field %d of record %zu differs", who, f, k);
+    }
+}
+
+void list_compare(const balls *b, const hit_list *expected, const hit_list *got, int fields, const char *who)
+{
+    assert_int_equal(expected->queries, got->queries);
+    for (size_t i = 0; i <= expected->queries; i++)
+        if (list_offset(expected, i) != list_offset(got, i))
+            fail_msg("%s: offset %zu is %llu, not %llu", who, i, (unsigned long long)list_offset(got, i),
+                     (unsigned long long)list_offset(expected, i));
+    assert_int_equal(expected->stored, got->stored);
+    for (size_t k = 0; k < expected->stored; k++) {
+        const size_t i = (size_t)list_query(expected, k);
+        if (list_query(got, k) != i)
+            fail_msg("%s: record %zu is of query %llu, not %zu", who, k, (unsigned long long)list_query(got, k), i);
+        if (fields == LIST_HITS)
+            list_compare_record(b, i, &expected->hits, k, got, k, 1, who);
+        else if (hit_triangle(&expected->hits, k) != hit_triangle(&got->hits, k))
+            fail_msg("%s: record %zu of query %zu is triangle %d, not %d", who, k, i, hit_triangle(&got->hits, k),
+                     hit_triangle(&expected->hits, k));
+    }
+}
