@@ -6,19 +6,18 @@
 #include <string.h>
 
 enum {
-    CELLS = 10, /* bits per axis */
-    NEAR = 12,  /* bits of the key that neighbours on the curve may differ in */
-    DIGIT = 10, /* bits per pass of the radix sort */
+    CELLS = 6, /* bits per axis: a slice has far fewer queries than there are cells */
+    NEAR = 3,  /* bits of the key that neighbours on the curve may differ in */
+    DIGIT = 9, /* bits per pass of the radix sort, of which there are two */
     DIGITS = 1 << DIGIT
 };
 
-/* Ten bits, two zeros between each. */
+/* Six bits, two zeros between each. */
 static uint32_t spread(uint32_t x)
 {
-    x = (x | x << 16) & 0x030000ffu;
-    x = (x | x << 8) & 0x0300f00fu;
-    x = (x | x << 4) & 0x030c30c3u;
-    return (x | x << 2) & 0x09249249u;
+    x = (x | x << 8) & 0x300fu;
+    x = (x | x << 4) & 0x30c3u;
+    return (x | x << 2) & 0x9249u;
 }
 
 static uint32_t cell(float x, float lower, float per_length)
@@ -79,15 +78,14 @@ const uint64_t *caromi_order(const carom_mesh_info *mesh, const caromi_in_column
         return NULL;
     sort_pass(a, b, count, 32);
     sort_pass(b, a, count, 32 + DIGIT);
-    sort_pass(a, b, count, 32 + 2 * DIGIT);
-    return b;
+    return a;
 }
 
 /* ---- a batch in this order ------------------------------------------------------------------------------------------ */
 
 enum {
     BLOCK = CAROMI_BLOCK,
-    SLICE = 1 << 16 /* queries that a task puts in order: the more, the more often they meet again */
+    SLICE = 1 << 13 /* queries that a task puts in order, and whose columns stay in its cache meanwhile */
 };
 
 typedef struct block_job {
