@@ -30,7 +30,7 @@ static inline void closest_answer(const caromi_closest_queries *q, size_t i, clo
                     visit(w, mesh->frame, mesh->nodes, mesh->leaves);                        \
                     under_way[i] = closest_advance(w);                                       \
                     if (under_way[i]) {                                                      \
-                        mesh_fetch(mesh, w->next);                                           \
+                        mesh_fetch(mesh->nodes, mesh->leaves, w->next);                      \
                         continue;                                                            \
                     }                                                                        \
                     closest_answer(q, query[i], end(w));                                     \

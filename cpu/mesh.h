@@ -18,7 +18,8 @@ typedef struct caromi_mesh_queries {
     const float *in[CAROMI_MESH_IN];
     const int32_t *mask; /* with MESH_QUERY_MASKS */
     int options;         /* MESH_TRIANGLE_MASKS and so on */
-    int32_t *triangle, *state;
+    int32_t *triangle;
+    uint8_t *state;
     float *t;
     size_t count;
     mesh_record *records;

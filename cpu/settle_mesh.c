@@ -88,7 +88,7 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *q
     const mesh_query q = {in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], query->options, query->mask};
     mesh_walk w;
     w.masks = mesh->masks;
-    int left = mesh_begin(&w, mesh->frame, q);
+    int left = mesh_begin_alone(&w, mesh->frame, q);
     for (; left; left = mesh_advance(&w)) {
         if (w.next >= 0)
             mesh_visit_first(&w, mesh->frame, mesh->nodes, mesh->leaves, 0);

@@ -107,12 +107,13 @@ extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kerne
     caromi_kernel_sweep_view_h[], caromi_kernel_sweep_pieces_h[], caromi_kernel_sweep_h[], caromi_kernel_contact_h[],
     caromi_kernel_overlap_h[], caromi_kernel_spheres_h[], caromi_kernel_columns_h[], caromi_kernel_pairs_h[],
     caromi_kernel_closest_h[], caromi_kernel_mesh_closest_h[], caromi_kernel_closest_exact_h[],
-    caromi_kernel_mesh_closest_exact_h[], caromi_kernel_mesh_closest_cl[], caromi_kernel_mesh_walk_h[],
-    caromi_kernel_mesh_options_h[], caromi_kernel_mesh_options_exact_h[], caromi_kernel_mesh_h[],
-    caromi_kernel_mesh_overlap_h[], caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[],
-    caromi_kernel_proof_h[], caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[],
-    caromi_kernel_spheres_exact_h[], caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[],
-    caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[];
+    caromi_kernel_mesh_closest_exact_h[], caromi_kernel_mesh_closest_cl[], caromi_kernel_mesh_course_h[],
+    caromi_kernel_mesh_walk_h[], caromi_kernel_mesh_run_h[], caromi_kernel_mesh_options_h[],
+    caromi_kernel_mesh_options_exact_h[], caromi_kernel_mesh_h[], caromi_kernel_mesh_overlap_h[],
+    caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[], caromi_kernel_proof_h[],
+    caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[], caromi_kernel_spheres_exact_h[],
+    caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[], caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[],
+    caromi_kernel_rounding_cl[];
 
 const char *caromi_program_name(uint32_t program);
 int caromi_program_needs_fp64(uint32_t program);
@@ -183,12 +184,11 @@ carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_
                                 uint64_t *done, carom_stats *stats, carom_error *err);
 /* A mesh's copy on the device, made when it is first used; cl_mesh.c. */
 carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);
-/* Set arguments from *next on: nodes, leaves and frame of an uploaded mesh; the same, its masks and the options; and the
- * queries' columns, whose masks are column `mask` if they have any. */
+/* Set arguments from *next on: nodes, leaves and frame of an uploaded mesh; and all that a search is asked, whose masks are
+ * column `mask` if the queries have any, for so many work-items. */
 cl_int caromi_set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
-cl_int caromi_set_mesh(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch);
-cl_int caromi_set_queries(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch,
-                          const caromi_cl_column *columns, uint32_t mask);
+cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
+                           const caromi_mesh_batch *batch, uint32_t mask, uint64_t *items);
 /* Vertices and indices of an uploaded mesh. */
 cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
 #endif

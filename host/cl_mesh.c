@@ -96,7 +96,7 @@ cl_int caromi_set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
     return code;
 }
 
-cl_int caromi_set_mesh(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch)
+static cl_int set_mesh(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch)
 {
     const mesh_copy *copy = batch->mesh->device_copy;
     const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
@@ -113,13 +113,33 @@ cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *m
     return code == CL_SUCCESS ? clSetKernelArg(kernel, (*next)++, sizeof copy->indices, &copy->indices) : code;
 }
 
-cl_int caromi_set_queries(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch,
-                          const caromi_cl_column *columns, uint32_t mask)
+/* Queries that a work-item follows: one whose lanes are of its own kind a few groups of them, as long as all cores have
+ * some; else one. */
+static cl_uint share_of(const caromi_device *d, uint64_t queries)
 {
-    const cl_int code = caromi_set_columns(kernel, next, columns, CAROMI_MESH_IN);
-    /* Without masks any column will do: it is not read. */
-    return code == CL_SUCCESS ? caromi_set_columns(kernel, next, &columns[batch->mask.base != NULL ? mask : 0], 1)
-                              : code;
+    enum { GROUP = 64, PER_UNIT = 4, SHARE_MAX = 64 };
+    cl_uint share = d->lanes;
+    while (d->lanes > 1 && 2 * share <= SHARE_MAX &&
+           queries / (2 * share) >= (uint64_t)GROUP * PER_UNIT * d->info.compute_units)
+        share *= 2;
+    return share;
+}
+
+cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
+                           const caromi_mesh_batch *batch, uint32_t mask, uint64_t *items)
+{
+    const cl_uint share = share_of(d, slot->padded), queries = (cl_uint)slot->padded;
+    cl_int code = set_mesh(kernel, next, batch);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, next, slot->in, CAROMI_MESH_IN);
+    if (code == CL_SUCCESS) /* without masks any column will do: it is not read */
+        code = caromi_set_columns(kernel, next, &slot->in[batch->mask.base != NULL ? mask : 0], 1);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof share, &share);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof queries, &queries);
+    *items = (slot->padded + share - 1) / share;
+    return code;
 }
 
 /* Output columns. */
@@ -136,14 +156,13 @@ static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const c
 {
     const cl_kernel kernel = d->programs[first_program(batch)].kernel;
     cl_uint next = 0;
-    cl_int code = caromi_set_mesh(kernel, &next, batch);
-    if (code == CL_SUCCESS)
-        code = caromi_set_queries(kernel, &next, batch, slot->in, CAROMI_MESH_IN);
+    uint64_t items;
+    cl_int code = caromi_set_question(d, slot, kernel, &next, batch, CAROMI_MESH_IN, &items);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->out, HIT_FIRST);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue(d, slot, kernel, next, slot->padded, err);
+    return caromi_enqueue(d, slot, kernel, next, items, err);
 }
 
 static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int exact,

@@ -41,7 +41,8 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const cl_kernel kernel = d->programs[caromi_list_program(p->batch)].kernel;
     const int fill = p->fill, one = p->batch->any != NULL;
     cl_uint next = 0;
-    cl_int code = caromi_set_mesh(kernel, &next, sweep);
+    uint64_t items;
+    cl_int code = caromi_set_question(d, slot, kernel, &next, sweep, CAROMI_MESH_IN + 1, &items);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof p->memory, &p->memory);
     if (code == CL_SUCCESS)
@@ -49,14 +50,12 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof one, &one);
     if (code == CL_SUCCESS)
-        code = caromi_set_queries(kernel, &next, sweep, slot->in, CAROMI_MESH_IN + 1);
-    if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, &slot->in[CAROMI_MESH_IN], 1);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->out, 2);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue(d, slot, kernel, next, slot->padded, err);
+    return caromi_enqueue(d, slot, kernel, next, items, err);
 }
 
 static caromi_in_column column_from(const caromi_in_column *column, uint64_t first)

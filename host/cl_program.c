@@ -16,33 +16,30 @@
 #define PROOF_TEXTS                                                                                     \
     caromi_kernel_wide_h, caromi_kernel_residual_h, caromi_kernel_proof_h, caromi_kernel_sweep_exact_h, \
         caromi_kernel_contact_exact_h, caromi_kernel_closest_exact_h
+#define WALK_TEXTS caromi_kernel_mesh_course_h, caromi_kernel_mesh_walk_h, caromi_kernel_mesh_run_h
 static const char *const pair_texts[] = {PAIR_TEXTS, caromi_kernel_pairs_cl, NULL};
 static const char *const overlap_texts[] = {PAIR_TEXTS, caromi_kernel_overlap_exact_h, caromi_kernel_pairs_cl, NULL};
 static const char *const exact_texts[] = {
     PAIR_TEXTS, PROOF_TEXTS, caromi_kernel_spheres_exact_h, caromi_kernel_pairs_exact_h, caromi_kernel_pairs_cl, NULL};
-static const char *const mesh_texts[] = {FAST_TEXTS,           caromi_kernel_mesh_walk_h, caromi_kernel_mesh_options_h,
-                                         caromi_kernel_mesh_h, caromi_kernel_mesh_cl,     NULL};
-static const char *const mesh_overlap_texts[] = {PAIR_TEXTS,
-                                                 caromi_kernel_overlap_exact_h,
-                                                 caromi_kernel_mesh_walk_h,
-                                                 caromi_kernel_mesh_overlap_h,
-                                                 caromi_kernel_mesh_cl,
-                                                 NULL};
+static const char *const mesh_texts[] = {
+    FAST_TEXTS, WALK_TEXTS, caromi_kernel_mesh_options_h, caromi_kernel_mesh_h, caromi_kernel_mesh_cl, NULL};
+static const char *const mesh_overlap_texts[] = {
+    PAIR_TEXTS, caromi_kernel_overlap_exact_h, WALK_TEXTS, caromi_kernel_mesh_overlap_h, caromi_kernel_mesh_cl, NULL};
 static const char *const mesh_exact_texts[] = {FAST_TEXTS,
                                                PROOF_TEXTS,
-                                               caromi_kernel_mesh_walk_h,
+                                               WALK_TEXTS,
                                                caromi_kernel_mesh_options_h,
                                                caromi_kernel_mesh_h,
                                                caromi_kernel_mesh_options_exact_h,
                                                caromi_kernel_mesh_exact_h,
                                                caromi_kernel_mesh_cl,
                                                NULL};
-static const char *const closest_texts[] = {FAST_TEXTS, caromi_kernel_mesh_walk_h, caromi_kernel_mesh_closest_h,
+static const char *const closest_texts[] = {FAST_TEXTS, WALK_TEXTS, caromi_kernel_mesh_closest_h,
                                             caromi_kernel_mesh_closest_cl, NULL};
 static const char *const closest_exact_texts[] = {FAST_TEXTS,
                                                   caromi_kernel_wide_h,
                                                   caromi_kernel_closest_exact_h,
-                                                  caromi_kernel_mesh_walk_h,
+                                                  WALK_TEXTS,
                                                   caromi_kernel_mesh_closest_h,
                                                   caromi_kernel_mesh_closest_exact_h,
                                                   caromi_kernel_mesh_closest_cl,

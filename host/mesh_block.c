@@ -80,7 +80,7 @@ void caromi_block_store(const carom_mesh_hit_result *out, const caromi_mesh_bloc
         if (out->triangle)
             out->triangle[row] = b->triangle[i];
         if (out->state)
-            out->state[row] = (uint8_t)b->state[i];
+            out->state[row] = b->state[i];
         if (out->t)
             out->t[row] = b->t[i];
         if (out->feature)

@@ -10,8 +10,8 @@ typedef struct caromi_mesh_block {
     int32_t mask[CAROMI_BLOCK]; /* with MESH_QUERY_MASKS */
     float corners[9][CAROMI_BLOCK];
     float point[3][CAROMI_BLOCK], normal[3][CAROMI_BLOCK], t[CAROMI_BLOCK];
-    int32_t triangle[CAROMI_BLOCK], state[CAROMI_BLOCK];
-    uint8_t feature[CAROMI_BLOCK];
+    int32_t triangle[CAROMI_BLOCK];
+    uint8_t state[CAROMI_BLOCK], feature[CAROMI_BLOCK];
 } caromi_mesh_block;
 
 /* Columns of the queries in these rows. */

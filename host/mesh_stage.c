@@ -124,7 +124,7 @@ static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run
     for (size_t i = 0; i < run->count; i++) {
         b->row[i] = run->at + i;
         b->triangle[i] = run->record[i]->triangle;
-        b->state[i] = run->record[i]->state;
+        b->state[i] = (uint8_t)run->record[i]->state;
         b->t[i] = run->record[i]->t;
     }
     caromi_block_contacts(job->context, sweep, b, run->count);

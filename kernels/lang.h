@@ -37,6 +37,7 @@
 #if LANES > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 /* Compiled for a CPU itself, where the built-in prefetch() does nothing. (SPIR-V knows no other.) */
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((size_t)(base) + (bytes)))
+#define LANG_FETCHES
 #define LANG_UNROLL _Pragma("unroll")
 #define FN static inline __attribute__((always_inline)) /* a call saves and restores every vector register */
 #else
@@ -139,6 +140,7 @@ FN vf v_positive_zero(vf x)
 #define G
 /* May point beyond the array: a hint, not an access. */
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((uintptr_t)(base) + (bytes)))
+#define LANG_FETCHES
 typedef float real;
 typedef uint8_t u8;
 typedef uint32_t u32;

@@ -4,10 +4,10 @@
 
 #ifdef KERNEL_mesh_first
 #define MESH_VISIT mesh_visit_first
-#define MESH_END mesh_end
+#define MESH_ANSWER mesh_answer_first
 #elif defined(KERNEL_mesh_first_exact)
 #define MESH_VISIT mesh_visit_first_exact
-#define MESH_END mesh_end_exact
+#define MESH_ANSWER mesh_answer_first_exact
 #elif defined(KERNEL_mesh_list)
 #define MESH_VISIT mesh_visit_list
 #elif defined(KERNEL_mesh_list_exact)
@@ -20,97 +20,95 @@
 
 /* A program for queries without options has none of their text, nor the registers for it. */
 #ifdef MESH_PLAIN
-#define MESH_OPTIONS(options) 0
+#define MESH_OPTIONS 0
 #else
-#define MESH_OPTIONS(options) (options)
+#define MESH_OPTIONS run->options
 #endif
 
 #ifdef MESH_VISIT
-FN mesh_query mesh_query_at(__global const real *cx, __global const real *cy, __global const real *cz,
-                            __global const real *radius, __global const real *vx, __global const real *vy,
-                            __global const real *vz, __global const real *t_max, __global const int *mask, int options,
-                            size_t i)
+/* A work-item follows `share` queries of `queries`; its lanes are boxes and triangles. */
+#define MESH_QUESTION                                                                                           \
+    __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root,  \
+        __global const int *masks, int options, __global const real *cx, __global const real *cy,               \
+        __global const real *cz, __global const real *radius, __global const real *vx, __global const real *vy, \
+        __global const real *vz, __global const real *t_max, __global const int *mask, uint share, uint queries
+#define MESH_ASK                                                                                                   \
+    mesh_ask(nodes, leaves, scale, scale_field, root, masks, options, cx, cy, cz, radius, vx, vy, vz, t_max, mask, \
+             share, queries)
+FN mesh_run mesh_ask(MESH_QUESTION)
 {
-    mesh_query q;
-    q.options = options;
-    q.mask = options & MESH_QUERY_MASKS ? mask[i] : -1;
-    q.cx = cx[i];
-    q.cy = cy[i];
-    q.cz = cz[i];
-    q.radius = radius[i];
-    q.vx = vx[i];
-    q.vy = vy[i];
-    q.vz = vz[i];
-    q.t_max = t_max[i];
-    return q;
-}
-
-FN mesh_frame mesh_frame_of(float scale, int scale_field, int root)
-{
-    mesh_frame frame;
-    frame.scale = scale;
-    frame.scale_field = scale_field;
-    frame.root = root;
-    return frame;
-}
-
-FN void mesh_follow(mesh_walk *w, mesh_frame frame, __global const mesh_node *nodes, __global const mesh_leaf *leaves,
-                    __global const int *masks, mesh_query q)
-{
-    w->masks = masks;
-    if (mesh_begin(w, frame, q))
-        do
-            MESH_VISIT(w, frame, nodes, leaves, MESH_OPTIONS(q.options));
-        while (mesh_advance(w));
+    mesh_run run;
+    run.frame.scale = scale;
+    run.frame.scale_field = scale_field;
+    run.frame.root = root;
+    run.nodes = nodes;
+    run.leaves = leaves;
+    run.masks = masks;
+    run.in[0] = cx;
+    run.in[1] = cy;
+    run.in[2] = cz;
+    run.in[3] = radius;
+    run.in[4] = vx;
+    run.in[5] = vy;
+    run.in[6] = vz;
+    run.in[7] = t_max;
+    run.mask = mask;
+    run.options = options;
+    run.first = (u32)get_global_id(0) * share;
+    run.end = run.first + share < queries ? run.first + share : queries;
+    return run;
 }
 #endif
 
-#ifdef MESH_END
-/* A work-item follows one query; its lanes are boxes and triangles. */
-__kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
-                                       int scale_field, int root, __global const int *masks, int options,
-                                       __global const real *cx, __global const real *cy, __global const real *cz,
-                                       __global const real *radius, __global const real *vx, __global const real *vy,
-                                       __global const real *vz, __global const real *t_max, __global const int *mask,
-                                       __global int *triangle, __global uchar *state, __global real *t, uint count)
+#ifdef MESH_ANSWER
+MESH_RUN(mesh_search, MESH_VISIT, mesh_start, MESH_ANSWER, MESH_OPTIONS)
+
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __global uchar *state, __global real *t,
+                                       uint count)
 {
-    const size_t i = get_global_id(0);
-    if (i >= count)
+    if (get_global_id(0) >= count)
         return;
-    mesh_walk w;
-    mesh_follow(&w, mesh_frame_of(scale, scale_field, root), nodes, leaves, masks,
-                mesh_query_at(cx, cy, cz, radius, vx, vy, vz, t_max, mask, options, i));
-    const mesh_hit hit = MESH_END(&w);
-    triangle[i] = hit.triangle;
-    state[i] = (uchar)hit.state;
-    t[i] = hit.t;
+    mesh_run run = MESH_ASK;
+    run.triangle = triangle;
+    run.state = state;
+    run.t = t;
+    mesh_search(&run);
 }
 #elif defined(MESH_VISIT)
-/* How many hits a query has; if `fill`, the hits themselves, from the place on that a first pass has
- * found; -1: that pass was enough. */
-__kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
-                                       int scale_field, int root, __global const int *masks, int options,
-                                       __global mesh_record *records, int fill, int one_is_enough,
-                                       __global const real *cx, __global const real *cy, __global const real *cz,
-                                       __global const real *radius, __global const real *vx, __global const real *vy,
-                                       __global const real *vz, __global const real *t_max, __global const int *mask,
+FN int mesh_start_own(const mesh_run *run, mesh_walk *w)
+{
+    const int from = run->fill ? run->from[w->number] : 0;
+    w->sink = &w->own;
+    w->own.records = run->records + from;
+    w->own.room = run->fill ? 0xffffffffu : 0;
+    w->own.count = 0;
+    w->own.one_is_enough = run->one_is_enough;
+    return from >= 0;
+}
+
+FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
+{
+    run->hits[w->number] = (int)w->own.count;
+    run->state[w->number] = (uchar)w->hit.state;
+}
+
+MESH_RUN(mesh_search, MESH_VISIT, mesh_start_own, mesh_answer_count, MESH_OPTIONS)
+
+/* How many hits a query has; if `fill`, the hits themselves, from the place on that a first pass has found; -1: that pass was
+ * enough. */
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, int fill, int one_is_enough,
                                        __global const int *from, __global int *hits, __global uchar *state, uint count)
 {
-    const size_t i = get_global_id(0);
-    if (i >= count || (fill && from[i] < 0))
+    if (get_global_id(0) >= count)
         return;
-    mesh_sink sink;
-    mesh_walk w;
-    sink.records = records + (fill ? from[i] : 0);
-    sink.room = fill ? 0xffffffffu : 0;
-    sink.count = 0;
-    sink.one_is_enough = one_is_enough;
-    w.sink = &sink;
-    w.number = 0;
-    mesh_follow(&w, mesh_frame_of(scale, scale_field, root), nodes, leaves, masks,
-                mesh_query_at(cx, cy, cz, radius, vx, vy, vz, t_max, mask, options, i));
-    hits[i] = (int)sink.count;
-    state[i] = (uchar)w.hit.state;
+    mesh_run run = MESH_ASK;
+    run.records = records;
+    run.fill = fill;
+    run.one_is_enough = one_is_enough;
+    run.from = from;
+    run.hits = hits;
+    run.state = state;
+    mesh_search(&run);
 }
 #endif
 

@@ -6,7 +6,7 @@
 
 FN mesh_answers mesh_sweep(const mesh_group *g, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
 {
-    const sweep_out a = sweep_ahead_of(g->in, w->heading, g->open);
+    const sweep_out a = sweep_ahead_of(g->in, mesh_course_at(w->course).heading, g->open);
     const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
     vm some = v_and(g->open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
     if ((options & (MESH_SKIP_PARTING | MESH_SKIP)) != 0)
@@ -18,8 +18,8 @@ FN mesh_answers mesh_sweep(const mesh_group *g, const mesh_walk *w, G const mesh
 MESH_SEARCH(mesh_visit_first, mesh_admitted_sweep, mesh_sweep, first)
 MESH_SEARCH(mesh_visit_list, mesh_admitted_sweep, mesh_sweep, all)
 
-FN mesh_hit mesh_end(const mesh_walk *w)
+FN void mesh_answer_first(const mesh_run *run, const mesh_walk *w)
 {
-    return w->hit;
+    mesh_answer_hit(run, w, w->hit);
 }
 #endif

@@ -27,7 +27,7 @@ FN mesh_answers mesh_sweep_exact(const mesh_group *g, const mesh_walk *w, G cons
     sweep_exact x;
     residual_pair pairs[PARTS];
     const sweep_query q = sweep_prepare(g->in, 0);
-    sweep_guess_features(g->in, q, sweep_heading_after(&q, w->heading), SWEEP_TIMES, 0, &x);
+    sweep_guess_features(g->in, q, sweep_heading_after(&q, mesh_course_at(w->course).heading), SWEEP_TIMES, 0, &x);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE)
         pairs[part / WIDE] = mesh_residual_pair(leaf, lane + part, &w->query, x.scale + part);
@@ -50,7 +50,7 @@ MESH_SEARCH(mesh_visit_first_exact, mesh_admitted_exact, mesh_sweep_exact, first
 MESH_SEARCH(mesh_visit_list_exact, mesh_admitted_exact, mesh_sweep_exact, all)
 
 /* t is NaN if the query is left open. */
-FN mesh_hit mesh_end_exact(const mesh_walk *w)
+FN void mesh_answer_first_exact(const mesh_run *run, const mesh_walk *w)
 {
     mesh_hit hit = w->hit;
     if (v_any(v_and(v_lt(w->doubt, v_infinity()), v_le(w->doubt, v_f(hit.t))))) {
@@ -58,6 +58,6 @@ FN mesh_hit mesh_end_exact(const mesh_walk *w)
         v_store(lanes, v_from_bits(v_i(R_NAN_BITS)));
         hit.t = lanes[0];
     }
-    return hit;
+    mesh_answer_hit(run, w, hit);
 }
 #endif

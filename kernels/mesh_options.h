@@ -3,7 +3,7 @@
  * with such options alone, so it is not part of the searches' own text. docs/numerics.md, section 11, has the errors. */
 #ifndef CAROM_MESH_OPTIONS_H
 #define CAROM_MESH_OPTIONS_H
-#include "mesh_walk.h"
+#include "mesh_run.h"
 
 /* Brought to about 1, whatever its size. */
 FN v3 mesh_about_one(v3 a)
@@ -14,7 +14,7 @@ FN v3 mesh_about_one(v3 a)
 /* A group of triangles against a query, safe from overflow. */
 FN sweep_query mesh_prepare(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
 {
-    sweep_in in = w->in;
+    sweep_in in = mesh_sphere_of(&w->query);
     in.p0 = mesh_corner(leaf, 0, lane);
     in.p1 = mesh_corner(leaf, 1, lane);
     in.p2 = mesh_corner(leaf, 2, lane);

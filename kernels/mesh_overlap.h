@@ -2,7 +2,7 @@
 /* Triangles of a mesh that a sphere at rest overlaps. */
 #ifndef CAROM_MESH_OVERLAP_H
 #define CAROM_MESH_OVERLAP_H
-#include "mesh_walk.h"
+#include "mesh_run.h"
 #include "overlap_exact.h"
 
 FN overlap_in mesh_overlap_in(const mesh_group *g)

@@ -8,12 +8,7 @@
  * indices in it than its lowest. So skipping what comes after the best hit by (entry, lowest index) skips no better one. */
 #ifndef CAROM_MESH_WALK_H
 #define CAROM_MESH_WALK_H
-#include "sweep.h"
-
-typedef struct mesh_query {
-    real cx, cy, cz, radius, vx, vy, vz, t_max;
-    int options, mask; /* MESH_TRIANGLE_MASKS and so on; without options the mask is not read */
-} mesh_query;
+#include "mesh_course.h"
 
 #define MESH_NO_TRIANGLE 0x7fffffff /* above every index */
 
@@ -21,62 +16,6 @@ typedef struct mesh_hit {
     int triangle, state;
     real t;
 } mesh_hit;
-
-/* A query against boxes: everything in mesh units, boxes inflated by `reach`. */
-typedef struct mesh_slabs {
-    vf cx, cy, cz, reach, per_vx, per_vy, per_vz;
-    v_pow2 unit;
-} mesh_slabs;
-
-/* A motionless axis moves a little in box tests: its boxes are then entered very early or very late, and the distance
- * it wanders is far below `reach`. */
-FN vf mesh_nonzero(vf v)
-{
-    const vf least = v_f(R(0x1p-60));
-    return v_sel(v_lt(v_abs(v), least), v_from_bits((v_bits(v) & R_SIGN_MASK) | v_bits(least)), v);
-}
-
-FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
-{
-    const vf one = v_f(R(1.0)), scale = v_f(frame.scale);
-    const vi speed = v_exponent(vi_min(v3_magnitude(velocity), v_i(R_BIG_BITS + 0x00800000)));
-    const v3 v = v3_mul(velocity, v_scale_down(speed));
-    v3 c = v3_mul(center, scale);
-    vf r = radius * scale;
-    /* From 2^60 mesh sizes away one unit of the last place covers the mesh: no box is worth testing. */
-    const vf size = v_from_bits(vi_max(vi_max(v3_magnitude(c), v_magnitude(r)), v_bits(v_f(R(2.0)))));
-    const vm far = v_not(v_lt(size, v_f(R(0x1p60))));
-    mesh_slabs s;
-    s.cx = v_sel(far, v_f(R(0.0)), c.x);
-    s.cy = v_sel(far, v_f(R(0.0)), c.y);
-    s.cz = v_sel(far, v_f(R(0.0)), c.z);
-    /* 2^-20 of the largest coordinate is 16 roundings of it; the tests below err by less than 12. */
-    s.reach = v_sel(far, v_f(R(0x1p100)), r + size * v_f(R(0x1p-20)));
-    s.per_vx = v_sel(far, one, one / mesh_nonzero(v.x));
-    s.per_vy = v_sel(far, one, one / mesh_nonzero(v.y));
-    s.per_vz = v_sel(far, one, one / mesh_nonzero(v.z));
-    s.unit = v_pow2_of((v_i(frame.scale_field) - speed) >> R_EXPONENT_SHIFT);
-    return s;
-}
-
-FN void mesh_axis(vf lo, vf hi, vf c, vf reach, vf per_v, vf *enter, vf *leave)
-{
-    const vf a = ((lo - reach) - c) * per_v, b = ((hi + reach) - c) * per_v;
-    *enter = v_max(v_min(a, b), *enter);
-    *leave = v_min(v_max(a, b), *leave);
-}
-
-/* Times, in the caller's unit, at which the centre is inside the inflated box; enter > leave: never. */
-FN void mesh_box(mesh_slabs s, v3 lo, v3 hi, vf *enter, vf *leave)
-{
-    vf a = -v_infinity(), b = v_infinity();
-    mesh_axis(lo.x, hi.x, s.cx, s.reach, s.per_vx, &a, &b);
-    mesh_axis(lo.y, hi.y, s.cy, s.reach, s.per_vy, &a, &b);
-    mesh_axis(lo.z, hi.z, s.cz, s.reach, s.per_vz, &a, &b);
-    const vm never = v_lt(b, a); /* decided before the unit changes, which may round both to one number */
-    *enter = v_sel(never, v_infinity(), v_ldexp(a, s.unit));
-    *leave = v_sel(never, -v_infinity(), v_ldexp(b, s.unit));
-}
 
 /* The end of the window, and then the best hit so far. */
 typedef struct mesh_bound {
@@ -185,12 +124,6 @@ FN int mesh_push(G const mesh_node *node, mesh_slabs s, mesh_bound until, mesh_o
     return top;
 }
 
-FN vm mesh_query_valid(mesh_query q)
-{
-    const v3 c = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz)), v = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
-    return v_and(v_and(v3_finite(c), v3_finite(v)), v_and(v_finite(v_f(q.radius)), v_le(v_f(R(0.0)), v_f(q.radius))));
-}
-
 /* Where a search for all hits puts them. */
 typedef struct mesh_sink {
     G mesh_record *records;
@@ -200,9 +133,7 @@ typedef struct mesh_sink {
 
 /* One query on its way through the hierarchy. */
 typedef struct mesh_walk {
-    sweep_in in;
-    sweep_heading heading;
-    mesh_slabs slabs;
+    real course[MESH_COURSE];
     mesh_best best;
     vf doubt; /* exact mode: the earliest that a triangle left open might come */
     mesh_query query;
@@ -210,9 +141,10 @@ typedef struct mesh_walk {
     real limit;   /* end of the window */
     mesh_bound until;
     G const int *masks; /* of the leaves' triangles, if the options say that there are any */
-    mesh_sink *sink;    /* of a search for all hits; may serve several walks */
-    int number;         /* of the query, for its records */
-    int next;           /* what is visited next: a node, or ~leaf */
+    mesh_sink *sink;    /* of a search for all hits: one for several walks, or the walk's own */
+    mesh_sink own;
+    int number; /* of the query, for its records */
+    int next;   /* what is visited next: a node, or ~leaf */
     int top;
     mesh_open stack[MESH_STACK];
 } mesh_walk;
@@ -229,19 +161,16 @@ FN int mesh_advance(mesh_walk *w)
     return 0;
 }
 
-/* 0 if the query is answered already. */
-FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
+/* A query whose course is in one lane of `rows`. 0 if it is answered already. */
+FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q, const real *rows, int lane)
 {
+    for (int k = 0; k < MESH_COURSE; k++)
+        w->course[k] = rows[LANES * k + lane];
+    const int valid = w->course[MESH_COURSE_VALID] != R(0.0);
     w->query = q;
     w->hit.triangle = -1;
-    w->hit.state = v_any(mesh_query_valid(q)) ? STATE_MISS : STATE_INVALID;
+    w->hit.state = valid ? STATE_MISS : STATE_INVALID;
     w->hit.t = R(1.0) / R(0.0);
-    w->in.center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
-    w->in.radius = v_f(q.radius);
-    w->in.velocity = v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz));
-    w->in.w = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
-    w->heading = sweep_heading_of(w->in.velocity);
-    w->slabs = mesh_slabs_of(w->in.center, w->in.radius, w->in.velocity, frame);
     /* A motionless sphere hits at time 0 or never. */
     w->limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
     w->until.t = w->limit;
@@ -251,9 +180,16 @@ FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q)
     w->best.state = v_i(STATE_MISS);
     w->next = frame.root;
     w->top = 0;
-    if (q.options != 0 && q.mask == 0)
-        return 0;
-    return w->hit.state != STATE_INVALID;
+    return valid && (q.options == 0 || q.mask != 0);
+}
+
+/* The same for one query alone. */
+FN int mesh_begin_alone(mesh_walk *w, mesh_frame frame, mesh_query q)
+{
+    real rows[LANES * MESH_COURSE];
+    mesh_chart(rows, v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz)), v_f(q.radius), v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz)),
+               frame);
+    return mesh_begin(w, frame, q, rows, 0);
 }
 
 /* LANES triangles of a leaf, and which of them the query enters in time. */
@@ -268,11 +204,11 @@ FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *
 {
     mesh_group g;
     vf leave;
-    g.in = w->in;
+    g.in = mesh_sphere_of(&w->query);
     g.in.p0 = mesh_corner(leaf, 0, lane);
     g.in.p1 = mesh_corner(leaf, 1, lane);
     g.in.p2 = mesh_corner(leaf, 2, lane);
-    mesh_box(w->slabs, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
+    mesh_box(mesh_course_at(w->course).slabs, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
              v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)), &g.enter, &leave);
     g.triangle = mesh_load_int(leaf->triangle + lane);
     g.open = mesh_box_open(g.enter, leave, g.triangle, w->until);
@@ -376,7 +312,7 @@ FN void mesh_narrow_all(mesh_walk *w)
     {                                                                                                              \
         int narrower = 0;                                                                                          \
         if (w->next >= 0) {                                                                                        \
-            w->top = mesh_push(nodes + w->next, w->slabs, w->until, w->stack, w->top);                             \
+            w->top = mesh_push(nodes + w->next, mesh_course_at(w->course).slabs, w->until, w->stack, w->top);      \
             return;                                                                                                \
         }                                                                                                          \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                     \
