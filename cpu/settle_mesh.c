@@ -89,12 +89,14 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *q
     mesh_walk w;
     w.masks = mesh->masks;
     int left = mesh_begin_alone(&w, mesh->frame, q);
-    for (; left; left = mesh_advance(&w)) {
-        if (w.next >= 0)
-            mesh_visit_first(&w, mesh->frame, mesh->nodes, mesh->leaves, 0);
-        else if (settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query))
-            mesh_narrow_first(&w);
-    }
+    while (left)
+        if (w.next >= 0) {
+            left = mesh_descend(&w, mesh->nodes + w.next);
+        } else {
+            if (settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query))
+                mesh_narrow_first(&w);
+            left = mesh_advance(&w);
+        }
     *triangle = w.hit.triangle;
     *state = w.hit.state;
     *t = w.hit.t;

@@ -11,9 +11,10 @@ typedef struct mesh_query {
     int options, mask; /* MESH_TRIANGLE_MASKS and so on; without options the mask is not read */
 } mesh_query;
 
-/* A query against boxes: everything in mesh units, boxes inflated by `reach`. */
+/* A query against boxes inflated by its reach, everything in mesh units: a side at `lo` is passed at (lo - below) / v, one at
+ * `hi` at (hi - above) / v. */
 typedef struct mesh_slabs {
-    vf cx, cy, cz, reach, per_vx, per_vy, per_vz;
+    v3 below, above, per_v;
     v_pow2 unit;
 } mesh_slabs;
 
@@ -36,35 +37,36 @@ FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
     const vf size = v_from_bits(vi_max(vi_max(v3_magnitude(c), v_magnitude(r)), v_bits(v_f(R(2.0)))));
     const vm far = v_not(v_lt(size, v_f(R(0x1p60))));
     mesh_slabs s;
-    s.cx = v_sel(far, v_f(R(0.0)), c.x);
-    s.cy = v_sel(far, v_f(R(0.0)), c.y);
-    s.cz = v_sel(far, v_f(R(0.0)), c.z);
+    const v3 zero = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
     /* 2^-20 of the largest coordinate is 16 roundings of it; the tests below err by less than 12. */
-    s.reach = v_sel(far, v_f(R(0x1p100)), r + size * v_f(R(0x1p-20)));
-    s.per_vx = v_sel(far, one, one / mesh_nonzero(v.x));
-    s.per_vy = v_sel(far, one, one / mesh_nonzero(v.y));
-    s.per_vz = v_sel(far, one, one / mesh_nonzero(v.z));
+    const vf reach = v_sel(far, v_f(R(0x1p100)), r + size * v_f(R(0x1p-20)));
+    c = v3_sel(far, zero, c);
+    s.below = v3_of(c.x + reach, c.y + reach, c.z + reach);
+    s.above = v3_of(c.x - reach, c.y - reach, c.z - reach);
+    s.per_v.x = v_sel(far, one, one / mesh_nonzero(v.x));
+    s.per_v.y = v_sel(far, one, one / mesh_nonzero(v.y));
+    s.per_v.z = v_sel(far, one, one / mesh_nonzero(v.z));
     s.unit = v_pow2_of((v_i(frame.scale_field) - speed) >> R_EXPONENT_SHIFT);
     return s;
 }
 
-FN void mesh_axis(vf lo, vf hi, vf c, vf reach, vf per_v, vf *enter, vf *leave)
-{
-    const vf a = ((lo - reach) - c) * per_v, b = ((hi + reach) - c) * per_v;
-    *enter = v_max(v_min(a, b), *enter);
-    *leave = v_min(v_max(a, b), *leave);
-}
+/* When the centre enters inflated boxes, in the caller's unit, and whether it does so at all and is not out again before
+ * time 0. That is decided before the unit changes, which may round both times to one number. */
+typedef struct mesh_passage {
+    vf enter;
+    vm exists;
+} mesh_passage;
 
-/* Times, in the caller's unit, at which the centre is inside the inflated box; enter > leave: never. */
-FN void mesh_box(mesh_slabs s, v3 lo, v3 hi, vf *enter, vf *leave)
+FN mesh_passage mesh_pass(mesh_slabs s, v3 lo, v3 hi)
 {
-    vf a = -v_infinity(), b = v_infinity();
-    mesh_axis(lo.x, hi.x, s.cx, s.reach, s.per_vx, &a, &b);
-    mesh_axis(lo.y, hi.y, s.cy, s.reach, s.per_vy, &a, &b);
-    mesh_axis(lo.z, hi.z, s.cz, s.reach, s.per_vz, &a, &b);
-    const vm never = v_lt(b, a); /* decided before the unit changes, which may round both to one number */
-    *enter = v_sel(never, v_infinity(), v_ldexp(a, s.unit));
-    *leave = v_sel(never, -v_infinity(), v_ldexp(b, s.unit));
+    const v3 a = v3_of((lo.x - s.below.x) * s.per_v.x, (lo.y - s.below.y) * s.per_v.y, (lo.z - s.below.z) * s.per_v.z);
+    const v3 b = v3_of((hi.x - s.above.x) * s.per_v.x, (hi.y - s.above.y) * s.per_v.y, (hi.z - s.above.z) * s.per_v.z);
+    const vf enter = v_max(v_max(v_min(a.x, b.x), v_min(a.y, b.y)), v_min(a.z, b.z));
+    const vf leave = v_min(v_min(v_max(a.x, b.x), v_max(a.y, b.y)), v_max(a.z, b.z));
+    mesh_passage p;
+    p.enter = v_ldexp(enter, s.unit);
+    p.exists = v_and(v_le(enter, leave), v_le(v_f(R(0.0)), leave));
+    return p;
 }
 
 /* `valid` is 1, or 0 where the query has no answer. */
@@ -77,8 +79,8 @@ typedef struct mesh_course {
 /* clang-format off */
 #define MESH_COURSE_ROWS(X) \
     X(valid) \
-    X(slabs.cx) X(slabs.cy) X(slabs.cz) X(slabs.reach) \
-    X(slabs.per_vx) X(slabs.per_vy) X(slabs.per_vz) X(slabs.unit.a) X(slabs.unit.b) \
+    X(slabs.below.x) X(slabs.above.x) X(slabs.below.y) X(slabs.above.y) X(slabs.below.z) X(slabs.above.z) \
+    X(slabs.per_v.x) X(slabs.per_v.y) X(slabs.per_v.z) X(slabs.unit.a) X(slabs.unit.b) \
     X(heading.v.x) X(heading.v.y) X(heading.v.z) X(heading.axes.per_speed) \
     X(heading.axes.s.x) X(heading.axes.s.y) X(heading.axes.s.z) \
     X(heading.axes.w.x) X(heading.axes.w.y) X(heading.axes.w.z) \

@@ -92,8 +92,7 @@ FN void mesh_fetch(G const mesh_node *nodes, G const mesh_leaf *leaves, int next
             for (int i = 0; i < MESH_WALKS; i++) {                                                            \
                 mesh_walk *w = &walks[i];                                                                     \
                 if (under_way[i]) {                                                                           \
-                    visit(w, run->frame, run->nodes, run->leaves, options);                                   \
-                    under_way[i] = mesh_advance(w);                                                           \
+                    under_way[i] = visit(w, run->frame, run->nodes, run->leaves, options);                    \
                     if (under_way[i]) {                                                                       \
                         mesh_fetch(run->nodes, run->leaves, w->next);                                         \
                         continue;                                                                             \

@@ -25,12 +25,12 @@ typedef struct mesh_bound {
 
 /* Boxes of triangles from `least` on that are entered in time for something better: not behind the start, and their entry
  * not after the bound, by time and then by index. */
-FN vm mesh_box_open(vf enter, vf leave, vi least, mesh_bound until)
+FN vm mesh_is_open(mesh_passage p, vi least, mesh_bound until)
 {
-    const vf from = v_max(enter, v_f(R(0.0)));
+    const vf from = v_max(p.enter, v_f(R(0.0)));
     const vm early =
         v_or(v_lt(from, v_f(until.t)), v_and(v_eq(from, v_f(until.t)), v_not(vi_gt(least, v_i(until.triangle)))));
-    return v_and(early, v_le(v_f(R(0.0)), leave));
+    return v_and(p.exists, early);
 }
 
 /* Best hit per lane. */
@@ -96,34 +96,6 @@ FN int mesh_is_after(mesh_bound a, mesh_bound b)
     return a.t > b.t || (a.t == b.t && a.triangle > b.triangle);
 }
 
-/* Push the children that are entered in time, the first by time and index on top. */
-FN int mesh_push(G const mesh_node *node, mesh_slabs s, mesh_bound until, mesh_open *stack, int top)
-{
-    const int bottom = top;
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
-        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
-        vf enter, leave;
-        mesh_box(s, lo, hi, &enter, &leave);
-        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* the root is nobody's child */
-        const vm open = mesh_box_open(enter, leave, mesh_load_int(node->least + lane), until);
-        real enters[LANES];
-        v_store(enters, v_max(enter, v_f(R(0.0))));
-        for (u32 lanes = v_lanes(v_and(open, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
-            const int i = lane_first(lanes);
-            mesh_open next;
-            next.from.t = enters[i];
-            next.from.triangle = node->least[lane + i];
-            next.child = node->child[lane + i];
-            int at = top++;
-            for (; at > bottom && mesh_is_after(next.from, stack[at - 1].from); at--)
-                stack[at] = stack[at - 1];
-            stack[at] = next;
-        }
-    }
-    return top;
-}
-
 /* Where a search for all hits puts them. */
 typedef struct mesh_sink {
     G mesh_record *records;
@@ -159,6 +131,46 @@ FN int mesh_advance(mesh_walk *w)
             return 1;
     }
     return 0;
+}
+
+/* The children of a node that are entered in time, a bit for each, and when. */
+FN u32 mesh_children(G const mesh_node *node, const mesh_walk *w, real *enters)
+{
+    u32 open = 0;
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+        const mesh_passage p = mesh_pass(mesh_course_at(w->course).slabs, lo, hi);
+        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* the root is nobody's child */
+        const vm in_time = mesh_is_open(p, mesh_load_int(node->least + lane), w->until);
+        v_store(enters + lane, v_max(p.enter, v_f(R(0.0))));
+        open |= v_lanes(v_and(in_time, v_not(empty))) << lane;
+    }
+    return open;
+}
+
+/* Go on with the first by time and index of a node's children; the others wait on the stack. */
+FN int mesh_descend(mesh_walk *w, G const mesh_node *node)
+{
+    real enters[MESH_WIDTH];
+    u32 open = mesh_children(node, w, enters);
+    const int bottom = w->top;
+    if (open != 0 && (open & (open - 1)) == 0) {
+        w->next = node->child[lane_first(open)];
+        return 1;
+    }
+    for (; open != 0; open &= open - 1) {
+        const int i = lane_first(open);
+        mesh_open next;
+        next.from.t = enters[i];
+        next.from.triangle = node->least[i];
+        next.child = node->child[i];
+        int at = w->top++;
+        for (; at > bottom && mesh_is_after(next.from, w->stack[at - 1].from); at--)
+            w->stack[at] = w->stack[at - 1];
+        w->stack[at] = next;
+    }
+    return mesh_advance(w);
 }
 
 /* A query whose course is in one lane of `rows`. 0 if it is answered already. */
@@ -203,15 +215,16 @@ typedef struct mesh_group {
 FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *w, real scale)
 {
     mesh_group g;
-    vf leave;
     g.in = mesh_sphere_of(&w->query);
     g.in.p0 = mesh_corner(leaf, 0, lane);
     g.in.p1 = mesh_corner(leaf, 1, lane);
     g.in.p2 = mesh_corner(leaf, 2, lane);
-    mesh_box(mesh_course_at(w->course).slabs, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
-             v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)), &g.enter, &leave);
+    const mesh_passage p =
+        mesh_pass(mesh_course_at(w->course).slabs, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
+                  v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)));
+    g.enter = p.enter;
     g.triangle = mesh_load_int(leaf->triangle + lane);
-    g.open = mesh_box_open(g.enter, leave, g.triangle, w->until);
+    g.open = mesh_is_open(p, g.triangle, w->until);
     return g;
 }
 
@@ -305,27 +318,27 @@ FN void mesh_narrow_all(mesh_walk *w)
     w->top = 0;
 }
 
-/* A search: visit a node or a leaf. `answers` is asked of the groups that are entered, as far as they are `admitted` by the
- * options, which are those of the query or, for queries without any, a constant 0; `take` has what becomes of it. */
-#define MESH_SEARCH(name, admitted, answers, take)                                                                 \
-    FN void name(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, int options) \
-    {                                                                                                              \
-        int narrower = 0;                                                                                          \
-        if (w->next >= 0) {                                                                                        \
-            w->top = mesh_push(nodes + w->next, mesh_course_at(w->course).slabs, w->until, w->stack, w->top);      \
-            return;                                                                                                \
-        }                                                                                                          \
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                     \
-            G const mesh_leaf *leaf = leaves + ~w->next;                                                           \
-            mesh_group group = mesh_group_of(leaf, lane, w, frame.scale);                                          \
-            if (options != 0)                                                                                      \
-                group.open = admitted(&group, w, leaf, lane, options);                                             \
-            if (v_any(group.open)) {                                                                               \
-                const mesh_answers a = answers(&group, w, leaf, lane, options);                                    \
-                narrower |= mesh_take_##take(w, &group, &a, leaf, lane);                                           \
-            }                                                                                                      \
-        }                                                                                                          \
-        if (narrower)                                                                                              \
-            mesh_narrow_##take(w);                                                                                 \
+/* A search: visit a node or a leaf; 0 if that was the last. `answers` is asked of the groups that are entered, as far as
+ * they are `admitted` by the options, which are those of the query or, for queries without any, a constant 0; `take` has
+ * what becomes of it. */
+#define MESH_SEARCH(name, admitted, answers, take)                                                                \
+    FN int name(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, int options) \
+    {                                                                                                             \
+        int narrower = 0;                                                                                         \
+        if (w->next >= 0)                                                                                         \
+            return mesh_descend(w, nodes + w->next);                                                              \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                    \
+            G const mesh_leaf *leaf = leaves + ~w->next;                                                          \
+            mesh_group group = mesh_group_of(leaf, lane, w, frame.scale);                                         \
+            if (options != 0)                                                                                     \
+                group.open = admitted(&group, w, leaf, lane, options);                                            \
+            if (v_any(group.open)) {                                                                              \
+                const mesh_answers a = answers(&group, w, leaf, lane, options);                                   \
+                narrower |= mesh_take_##take(w, &group, &a, leaf, lane);                                          \
+            }                                                                                                     \
+        }                                                                                                         \
+        if (narrower)                                                                                             \
+            mesh_narrow_##take(w);                                                                                \
+        return mesh_advance(w);                                                                                   \
     }
 #endif
