@@ -145,8 +145,6 @@ static int enter_field(csv_reader *r, char *text, size_t length)
             continue;
         if (column->present)
             return refuse(r, name, "once in the header", "it twice", 8);
-        if (column->kind == CSV_REFUSED)
-            return refuse(r, name, "no such column (this version of carom cannot honour it)", "one", 3);
         column->present = 1;
         r->fields[field] = i;
     }

@@ -7,10 +7,9 @@
 #include <stdint.h>
 
 typedef enum csv_kind {
-    CSV_FLOAT,  /* as strtof reads it */
-    CSV_TIME,   /* a float that is neither NaN nor negative */
-    CSV_MASK,   /* 32 bits, decimal or hexadecimal with 0x; csv_masks has them */
-    CSV_REFUSED /* a column that this version cannot honour: its presence is an error */
+    CSV_FLOAT, /* as strtof reads it */
+    CSV_TIME,  /* a float that is neither NaN nor negative */
+    CSV_MASK   /* 32 bits, decimal or hexadecimal with 0x; csv_masks has them */
 } csv_kind;
 
 typedef struct csv_column {

@@ -43,7 +43,7 @@ static const cli_command commands[] = {
      "[options]",
      "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
      "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
-     "overlaps nothing, for the triangles of a file have all bits. closest takes no mask.\n"
+     "overlaps nothing, for the triangles of a file have all bits.\n"
      "A file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
      "chooses:\n"
      "  any      whether the sphere overlaps a triangle: hit (1 or 0, empty for an invalid row; default)\n"

@@ -9,14 +9,6 @@ static const csv_column sphere_columns[] = {
 };
 enum { MASK = 4 };
 
-static const csv_column closest_columns[] = {
-    {.name = "cx"},
-    {.name = "cy"},
-    {.name = "cz"},
-    {.name = "radius"},
-    {.name = "mask", .kind = CSV_REFUSED, .group = 1},
-};
-
 static carom_mesh_overlap_desc spheres(const cli_options *options, const csv_column *c, uint64_t from, uint64_t count)
 {
     return (carom_mesh_overlap_desc){
@@ -139,11 +131,8 @@ static const mesh_kind kinds[] = {
      {SPHERES, .header = "query,triangle\n", .bytes = {sizeof(uint64_t), sizeof(int32_t)}, .list = list_all,
       .write = write_record}},
     {"closest",
-     {.columns = closest_columns,
-      .column_count = sizeof closest_columns / sizeof *closest_columns,
-      .header = "triangle,distance,x,y,z,feature,depth\n",
-      .bytes = {sizeof(int32_t), sizeof(float), 3 * sizeof(float), 1, sizeof(float)},
-      .ask = ask_closest,
+     {SPHERES, .header = "triangle,distance,x,y,z,feature,depth\n",
+      .bytes = {sizeof(int32_t), sizeof(float), 3 * sizeof(float), 1, sizeof(float)}, .ask = ask_closest,
       .write = write_closest}},
 };
 

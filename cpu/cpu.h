@@ -32,26 +32,24 @@ static inline size_t caromi_out_size(const caromi_pair_shape *shape, uint32_t co
  * a cache. */
 typedef void caromi_pair_fn(const float *const *in, void *const *out, size_t count, int from_memory);
 
-/* Searches of a mesh: the first hit of a sweep, all of them, all overlaps at rest; and their exact twins. */
+/* Searches of a mesh: the first hit of a sweep, all of them, all overlaps at rest, the nearest triangle; and their exact
+ * twins. */
 enum caromi_mesh_search {
     CAROMI_MESH_FIRST,
     CAROMI_MESH_LIST,
     CAROMI_MESH_OVERLAPS,
+    CAROMI_MESH_CLOSEST,
     CAROMI_MESH_SEARCHES,
 };
 struct caromi_mesh_view;
 struct caromi_mesh_queries;
 /* Answer a run of queries. */
 typedef void caromi_mesh_fn(const struct caromi_mesh_view *mesh, struct caromi_mesh_queries *queries);
-struct caromi_closest_queries;
-/* Nearest triangle of a run of queries. */
-typedef void caromi_closest_fn(const struct caromi_mesh_view *mesh, const struct caromi_closest_queries *queries);
 
 typedef struct caromi_isa_table {
     uint32_t lanes;
     caromi_pair_fn *pairs[CAROMI_PAIR_KERNEL_COUNT];
     caromi_mesh_fn *mesh[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
-    caromi_closest_fn *mesh_closest, *mesh_closest_exact;
 } caromi_isa_table;
 
 /* The table for an instruction set of carom.h (CAROM_ISA_AUTO: the best), NULL if this build or machine lacks it. */

@@ -6,7 +6,6 @@
 #include "../kernels/pairs_exact.h"
 #include "isa_run.h"
 #include "mesh_template.h"
-#include "closest_template.h"
 
 #define ISA_HERE(name, in_count, radii, out_count, bytes) ISA_RUN(static, run_##name, name, in_count, out_count, bytes)
 #define ISA_ELSEWHERE(name, in_count, radii, out_count, bytes) caromi_pair_fn ISA_NAMED(name);
@@ -24,7 +23,6 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
                   PLACE_KERNELS(ISA_ENTRY, _exact)},
     .mesh = {[CAROMI_MESH_FIRST] = {mesh_first, mesh_first_exact},
              [CAROMI_MESH_LIST] = {mesh_list, mesh_list_exact},
-             [CAROMI_MESH_OVERLAPS] = {mesh_overlaps, mesh_overlaps_exact}},
-    .mesh_closest = mesh_closest,
-    .mesh_closest_exact = mesh_closest_exact,
+             [CAROMI_MESH_OVERLAPS] = {mesh_overlaps, mesh_overlaps_exact},
+             [CAROMI_MESH_CLOSEST] = {mesh_closest, mesh_closest_exact}},
 };

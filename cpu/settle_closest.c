@@ -3,8 +3,8 @@
  * distances are in doubt. */
 #define LANES 1
 #include "../kernels/mesh_closest_exact.h"
-#include "closest.h"
 #include "exact.h"
+#include "mesh.h"
 
 /* A triangle of a leaf, exactly; 1 if it is better. */
 static int settle_triangle(const mesh_leaf *leaf, int lane, closest_walk *w)
@@ -24,30 +24,32 @@ static int settle_triangle(const mesh_leaf *leaf, int lane, closest_walk *w)
     return closest_take(w, 1, distance, leaf->triangle[lane]);
 }
 
-static void settle_leaf(const mesh_leaf *leaf, closest_walk *w, float scale)
+static void settle_leaf(const mesh_leaf *leaf, closest_walk *w, float scale, int options)
 {
     int better = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         if (lane > 0 && leaf->triangle[lane] == leaf->triangle[lane - 1]) /* an empty slot */
             continue;
-        if (closest_group_of(leaf, lane, w, scale).open)
+        if (closest_group_of(leaf, lane, w, scale, options).open)
             better |= settle_triangle(leaf, lane, w);
     }
     if (better)
         closest_reduce(w);
 }
 
-void caromi_settle_closest(const caromi_mesh_view *mesh, const float *query, int32_t *triangle, float *distance,
-                           float *depth)
+void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
+                           float *distance, float *depth)
 {
-    const closest_query q = {query[0], query[1], query[2], query[3]};
+    const float *in = query->in;
+    const closest_query q = {in[0], in[1], in[2], in[3], query->mask};
     closest_walk w;
-    int left = closest_begin(&w, mesh->frame, q);
+    w.masks = mesh->masks;
+    int left = closest_begin(&w, mesh->frame, q, query->options);
     for (; left; left = closest_advance(&w)) {
         if (w.next >= 0)
-            closest_push(&w, mesh->nodes + w.next);
+            closest_push(&w, mesh->nodes + w.next, query->options);
         else
-            settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale);
+            settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query->options);
     }
     const closest_hit hit = closest_end(&w);
     *triangle = hit.triangle;

@@ -184,11 +184,10 @@ carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_
                                 uint64_t *done, carom_stats *stats, carom_error *err);
 /* A mesh's copy on the device, made when it is first used; cl_mesh.c. */
 carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);
-/* Set arguments from *next on: nodes, leaves and frame of an uploaded mesh; and all that a search is asked, whose masks are
- * column `mask` if the queries have any, for so many work-items. */
-cl_int caromi_set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
+/* Set arguments from *next on: all that a search through an uploaded mesh is asked, by so many of the slot's columns, and
+ * column `mask` if the options say that the queries have masks; for so many work-items. */
 cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
-                           const caromi_mesh_batch *batch, uint32_t mask, uint64_t *items);
+                           const carom_mesh *mesh, int options, uint32_t columns, uint32_t mask, uint64_t *items);
 /* Vertices and indices of an uploaded mesh. */
 cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
 #endif

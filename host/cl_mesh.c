@@ -78,7 +78,7 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
     return status;
 }
 
-cl_int caromi_set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
+static cl_int set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
 {
     const mesh_copy *copy = mesh->device_copy;
     const mesh_frame *frame = &mesh->view.frame;
@@ -94,16 +94,6 @@ cl_int caromi_set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
     for (size_t i = 0; code == CL_SUCCESS && i < sizeof arguments / sizeof arguments[0]; i++)
         code = clSetKernelArg(kernel, (*next)++, arguments[i].size, arguments[i].value);
     return code;
-}
-
-static cl_int set_mesh(cl_kernel kernel, cl_uint *next, const caromi_mesh_batch *batch)
-{
-    const mesh_copy *copy = batch->mesh->device_copy;
-    const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
-    cl_int code = caromi_set_tree(kernel, next, batch->mesh);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, (*next)++, sizeof *masks, masks);
-    return code == CL_SUCCESS ? clSetKernelArg(kernel, (*next)++, sizeof batch->options, &batch->options) : code;
 }
 
 cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
@@ -126,14 +116,20 @@ static cl_uint share_of(const caromi_device *d, uint64_t queries)
 }
 
 cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
-                           const caromi_mesh_batch *batch, uint32_t mask, uint64_t *items)
+                           const carom_mesh *mesh, int options, uint32_t columns, uint32_t mask, uint64_t *items)
 {
+    const mesh_copy *copy = mesh->device_copy;
+    const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
     const cl_uint share = share_of(d, slot->padded), queries = (cl_uint)slot->padded;
-    cl_int code = set_mesh(kernel, next, batch);
+    cl_int code = set_tree(kernel, next, mesh);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, next, slot->in, CAROMI_MESH_IN);
-    if (code == CL_SUCCESS) /* without masks any column will do: it is not read */
-        code = caromi_set_columns(kernel, next, &slot->in[batch->mask.base != NULL ? mask : 0], 1);
+        code = clSetKernelArg(kernel, (*next)++, sizeof *masks, masks);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof options, &options);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, next, slot->in, columns);
+    if (code == CL_SUCCESS) /* without masks any column will do */
+        code = caromi_set_columns(kernel, next, &slot->in[options & MESH_QUERY_MASKS ? mask : 0], 1);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, (*next)++, sizeof share, &share);
     if (code == CL_SUCCESS)
@@ -157,7 +153,8 @@ static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const c
     const cl_kernel kernel = d->programs[first_program(batch)].kernel;
     cl_uint next = 0;
     uint64_t items;
-    cl_int code = caromi_set_question(d, slot, kernel, &next, batch, CAROMI_MESH_IN, &items);
+    cl_int code = caromi_set_question(d, slot, kernel, &next, batch->mesh, batch->options, CAROMI_MESH_IN,
+                                      CAROMI_MESH_IN, &items);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->out, HIT_FIRST);
     if (code != CL_SUCCESS)

@@ -23,14 +23,14 @@ static carom_status launch_search(caromi_device *d, caromi_cl_slot *slot, const 
 {
     const cl_kernel kernel = d->programs[search_program(s->exact)].kernel;
     cl_uint next = 0;
-    cl_int code = caromi_set_tree(kernel, &next, s->mesh);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->in, CAROMI_CLOSEST_IN);
+    uint64_t items;
+    cl_int code =
+        caromi_set_question(d, slot, kernel, &next, s->mesh, s->options, CAROMI_CLOSEST_IN, CAROMI_CLOSEST_IN, &items);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->out, NEAR_FIRST);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue(d, slot, kernel, next, slot->padded, err);
+    return caromi_enqueue(d, slot, kernel, next, items, err);
 }
 
 static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const caromi_closest_batch *s,
@@ -75,11 +75,14 @@ static carom_status stream_closest(caromi_device *d, const caromi_closest_batch 
                                              {r->point.y, p},
                                              {r->point.z, p},
                                              {r->feature, sizeof *r->feature}};
+    caromi_in_column in[CAROMI_CLOSEST_IN + 1];
+    memcpy(in, batch->in, sizeof batch->in);
+    in[CAROMI_CLOSEST_IN] = batch->mask;
     caromi_stream s = {.count = end,
                        .chunk = d->gpu ? 1u << 18 : d->max_items, /* a query costs more than a pair */
-                       .in_count = CAROMI_CLOSEST_IN,
+                       .in_count = CAROMI_CLOSEST_IN + (batch->mask.base != NULL),
                        .out_count = batch->wants_point ? NEAR_ALL : NEAR_FIRST,
-                       .in = batch->in,
+                       .in = in,
                        .out = out,
                        .launch = launch_closest,
                        .user = batch};
@@ -108,6 +111,7 @@ typedef struct closest_answers {
 
 typedef struct closest_probe {
     float vertices[9 * TRIANGLES];
+    uint32_t masks[TRIANGLES], mask[QUERIES];
     float in[CAROMI_CLOSEST_IN][QUERIES];
     closest_answers got, expected;
 } closest_probe;
@@ -153,18 +157,21 @@ static void make_queries(uint64_t *state, closest_probe *p)
     }
 }
 
-static carom_status run_probe(caromi_device *d, carom_context *context, int point, int exact, closest_probe *p,
-                              carom_error *err)
+static carom_status run_probe(caromi_device *d, carom_context *context, int point, int exact, int masked,
+                              closest_probe *p, carom_error *err)
 {
     uint64_t state = 3, done = 0;
     carom_stats stats = {.size = sizeof stats};
     carom_mesh *mesh = NULL;
     caromi_probe_triangles(&state, p->vertices, TRIANGLES);
     make_queries(&state, p);
+    caromi_probe_masks(3, p->masks, TRIANGLES);
+    caromi_probe_masks(4, p->mask, QUERIES);
     const carom_mesh_desc desc = {.size = sizeof desc,
                                   .vertices = {p->vertices, p->vertices + 1, p->vertices + 2, 12},
                                   .vertex_count = 3 * TRIANGLES,
-                                  .triangle_count = TRIANGLES};
+                                  .triangle_count = TRIANGLES,
+                                  .masks = masked ? p->masks : NULL};
     carom_status status = carom_mesh_create(context, &desc, &mesh, err);
     if (status != CAROM_OK)
         return status;
@@ -174,6 +181,10 @@ static carom_status run_probe(caromi_device *d, carom_context *context, int poin
     caromi_closest_batch batch = {.mesh = mesh, .count = QUERIES, .wants_point = point, .exact = exact, .out = &out};
     for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
         batch.in[c] = (caromi_in_column){p->in[c], sizeof(float), NULL};
+    if (masked) {
+        batch.mask = (caromi_in_column){p->mask, sizeof(uint32_t), NULL};
+        batch.options = MESH_TRIANGLE_MASKS | MESH_QUERY_MASKS;
+    }
     status = caromi_cpu_closest(&scalar, &batch, 0, QUERIES, &stats, err);
     if (status == CAROM_OK) {
         out = answers_out(&p->got, point);
@@ -200,7 +211,8 @@ static carom_status probe_closest(caromi_device *d, carom_context *context, int 
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
     memset(p, 0, sizeof *p);
     d->probing = 1;
-    status = run_probe(d, context, point, exact, p, err);
+    for (int masked = 0; status == CAROM_OK && masked < 2; masked++)
+        status = run_probe(d, context, point, exact, masked, p, err);
     d->probing = 0;
     first->probed = status == CAROM_OK;
     second->probed = status == CAROM_OK && point;

@@ -42,7 +42,8 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const int fill = p->fill, one = p->batch->any != NULL;
     cl_uint next = 0;
     uint64_t items;
-    cl_int code = caromi_set_question(d, slot, kernel, &next, sweep, CAROMI_MESH_IN + 1, &items);
+    cl_int code = caromi_set_question(d, slot, kernel, &next, sweep->mesh, sweep->options, CAROMI_MESH_IN,
+                                      CAROMI_MESH_IN + 1, &items);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof p->memory, &p->memory);
     if (code == CL_SUCCESS)

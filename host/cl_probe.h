@@ -15,6 +15,8 @@ void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t ra
 
 /* Triangles of all sizes about the origin, nine numbers each: some on a lattice, some degenerate, some twice. */
 void caromi_probe_triangles(uint64_t *state, float *vertices, uint32_t count);
+/* Any bit of these masks is set one time in four. */
+void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count);
 
 /* Equal bits, or a refusal that names the first difference. */
 carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint32_t count, uint32_t column,

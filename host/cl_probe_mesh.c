@@ -88,8 +88,7 @@ static carom_status compare_answers(const caromi_device *d, const probe_answers 
     return status != CAROM_OK ? status : caromi_probe_compare(d, contact, QUERIES, 6, a->feature, b->feature, 1, err);
 }
 
-/* Any bit, one in four times. */
-static void make_masks(uint64_t state, uint32_t *masks, uint32_t count)
+void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         state = state * UINT64_C(6364136223846793005) + 1;
@@ -104,8 +103,8 @@ static carom_status make_probe(carom_context *context, mesh_probe *p, int option
     uint64_t state = 2;
     caromi_probe_triangles(&state, p->vertices, TRIANGLES);
     make_queries(&state, p);
-    make_masks(3, p->masks, TRIANGLES);
-    make_masks(4, p->mask, QUERIES);
+    caromi_probe_masks(3, p->masks, TRIANGLES);
+    caromi_probe_masks(4, p->mask, QUERIES);
     for (uint32_t i = 0; i < QUERIES; i++)
         p->mask[i] = i % 8 == 0 ? 0 : p->mask[i] & 0xff00ff00u;
     const carom_mesh_desc desc = {.size = sizeof desc,

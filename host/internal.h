@@ -49,7 +49,6 @@ struct carom_mesh {
     uint64_t vertex_count, leaf_count;
     float built_cost;                           /* info.cost after the last build */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
-    caromi_pace closest_paces[2];
     void *device_copy; /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
 };
 

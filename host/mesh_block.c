@@ -14,11 +14,17 @@ void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t 
             memcpy(&to[c][i], (const char *)in[c].base + rows[i] * in[c].stride, sizeof(float));
 }
 
+void caromi_gather_masks(const caromi_in_column *mask, const uint64_t *rows, size_t count, int32_t *to)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(&to[i], (const char *)mask->base + rows[i] * mask->stride, sizeof *to);
+}
+
 void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const uint64_t *rows, size_t count)
 {
     caromi_gather_rows(batch->in, CAROMI_MESH_IN, rows, count, b->in);
-    for (size_t i = 0; batch->mask.base != NULL && i < count; i++)
-        memcpy(&b->mask[i], (const char *)batch->mask.base + rows[i] * batch->mask.stride, sizeof(int32_t));
+    if (batch->mask.base != NULL)
+        caromi_gather_masks(&batch->mask, rows, count, b->mask);
 }
 
 caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row)

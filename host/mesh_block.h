@@ -17,6 +17,7 @@ typedef struct caromi_mesh_block {
 /* Columns of the queries in these rows. */
 void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t *rows, size_t count,
                         float (*to)[CAROMI_BLOCK]);
+void caromi_gather_masks(const caromi_in_column *mask, const uint64_t *rows, size_t count, int32_t *to);
 /* The columns of the queries in these rows of the batch, and their masks. */
 void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const uint64_t *rows, size_t count);
 caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row);

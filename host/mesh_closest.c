@@ -15,6 +15,7 @@ enum { BLOCK = CAROMI_BLOCK };
 typedef struct closest_block {
     uint64_t row[BLOCK]; /* of the batch */
     float in[CAROMI_CLOSEST_IN][BLOCK];
+    int32_t mask[BLOCK]; /* with MESH_QUERY_MASKS */
     float corners[9][BLOCK];
     float point[3][BLOCK], distance[BLOCK], depth[BLOCK];
     int32_t triangle[BLOCK];
@@ -94,6 +95,16 @@ static void settle_point(const caromi_closest_batch *batch, const float *query, 
         out->feature[row] = (uint8_t)a.feature;
 }
 
+static caromi_mesh_query query_of(const caromi_closest_batch *batch, uint64_t row)
+{
+    caromi_mesh_query q = {.mask = -1, .options = batch->options};
+    for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
+        caromi_gather(&q.in[c], &batch->in[c], row, 1);
+    if (batch->mask.base != NULL)
+        memcpy(&q.mask, (const char *)batch->mask.base + row * batch->mask.stride, sizeof q.mask);
+    return q;
+}
+
 uint64_t caromi_settle_closest_batch(const caromi_closest_batch *batch, const void *const *marks, const uint64_t *rows,
                                      uint64_t first, size_t count)
 {
@@ -105,12 +116,11 @@ uint64_t caromi_settle_closest_batch(const caromi_closest_batch *batch, const vo
         if (!open && !(batch->wants_point && isnan(points[i])))
             continue;
         const uint64_t row = rows != NULL ? rows[i] : first + i;
-        float query[CAROMI_CLOSEST_IN], distance, depth;
+        float distance, depth;
         int32_t triangle = triangles[i];
-        for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
-            caromi_gather(&query[c], &batch->in[c], row, 1);
+        const caromi_mesh_query query = query_of(batch, row);
         if (open) {
-            caromi_settle_closest(&batch->mesh->view, query, &triangle, &distance, &depth);
+            caromi_settle_closest(&batch->mesh->view, &query, &triangle, &distance, &depth);
             if (batch->out->triangle)
                 batch->out->triangle[row] = triangle;
             if (batch->out->distance)
@@ -119,7 +129,7 @@ uint64_t caromi_settle_closest_batch(const caromi_closest_batch *batch, const vo
                 batch->out->depth[row] = depth;
         }
         if (batch->wants_point)
-            settle_point(batch, query, triangle, row);
+            settle_point(batch, query.in, triangle, row);
         settled++;
     }
     return settled;
@@ -152,12 +162,17 @@ static uint64_t run_block(const void *user, void *own, const uint64_t *rows, siz
     const caromi_closest_batch *batch = job->batch;
     const caromi_isa_table *isa = job->context->isa;
     closest_block *b = own;
-    caromi_closest_queries q = {{0}, b->triangle, b->distance, b->depth, count};
+    caromi_mesh_queries q = {
+        .triangle = b->triangle, .t = b->distance, .depth = b->depth, .count = count, .options = batch->options};
     memcpy(b->row, rows, count * sizeof *rows);
     caromi_gather_rows(batch->in, CAROMI_CLOSEST_IN, rows, count, b->in);
     for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
         q.in[c] = b->in[c];
-    (batch->exact ? isa->mesh_closest_exact : isa->mesh_closest)(&batch->mesh->view, &q);
+    if (batch->mask.base != NULL) {
+        caromi_gather_masks(&batch->mask, rows, count, b->mask);
+        q.mask = b->mask;
+    }
+    isa->mesh[CAROMI_MESH_CLOSEST][batch->exact](&batch->mesh->view, &q);
     if (batch->wants_point)
         find_points(job, b, count);
     store_block(batch->out, b, count);
@@ -201,10 +216,6 @@ static carom_status overlap_closest(carom_mesh *mesh, const carom_mesh_overlap_d
                                     const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_overlap(d, err));
-    if (d->mask != NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "mask must be NULL: closest points know no masks");
-    if (mesh->masks != NULL)
-        return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this mesh has masks, which closest points do not know");
     CHECK(caromi_check_points_out(&out->point, "point", err));
     const size_t p = d->center.stride;
     const caromi_closest_batch batch = {
@@ -214,6 +225,8 @@ static carom_status overlap_closest(carom_mesh *mesh, const carom_mesh_overlap_d
                {d->center.y, p, NULL},
                {d->center.z, p, NULL},
                {d->radius.data, d->radius.stride, NULL}},
+        .mask = {d->mask, d->mask_stride, NULL},
+        .options = (d->mask != NULL ? MESH_QUERY_MASKS : 0) | (mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0),
         .wants_point = out->point.x || out->feature,
         .exact = d->accuracy == CAROM_ACCURACY_EXACT,
         .out = out,
@@ -228,7 +241,7 @@ static carom_status overlap_closest(carom_mesh *mesh, const carom_mesh_overlap_d
                               .exact = batch.exact,
                               .name = batch.exact ? "the closest point of this mesh, exact,"
                                                   : "the closest point of this mesh",
-                              .pace = &mesh->closest_paces[batch.exact]};
+                              .pace = &mesh->paces[CAROMI_MESH_CLOSEST][batch.exact]};
     return caromi_run(mesh->context, &run, stats, err);
 }
 

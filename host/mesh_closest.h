@@ -2,15 +2,16 @@
 /* What the CPU's and the device's way through a batch of closest-point queries share. */
 #ifndef CAROM_MESH_CLOSEST_H
 #define CAROM_MESH_CLOSEST_H
-#include "../cpu/closest.h"
+#include "../cpu/mesh.h"
 #include "cl.h"
 
-/* A checked batch: columns as caromi_closest_queries names them. */
+/* A checked batch. */
 typedef struct caromi_closest_batch {
     carom_mesh *mesh;
     uint64_t count;
     caromi_in_column in[CAROMI_CLOSEST_IN];
-    int wants_point, exact;
+    caromi_in_column mask;
+    int wants_point, exact, options;
     const carom_mesh_closest_result *out;
 } caromi_closest_batch;
 

@@ -61,7 +61,7 @@ FN mesh_run mesh_ask(MESH_QUESTION)
 #endif
 
 #ifdef MESH_ANSWER
-MESH_RUN(mesh_search, MESH_VISIT, mesh_start, MESH_ANSWER, MESH_OPTIONS)
+MESH_RUN(mesh_search, mesh_walk, mesh_begin_next, MESH_VISIT, MESH_ANSWER, MESH_OPTIONS)
 
 __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __global uchar *state, __global real *t,
                                        uint count)
@@ -75,15 +75,15 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __
     mesh_search(&run);
 }
 #elif defined(MESH_VISIT)
-FN int mesh_start_own(const mesh_run *run, mesh_walk *w)
+FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
 {
-    const int from = run->fill ? run->from[w->number] : 0;
+    const int from = run->fill ? run->from[at] : 0, begun = mesh_begin_next(run, w, at, rows, options);
     w->sink = &w->own;
     w->own.records = run->records + from;
     w->own.room = run->fill ? 0xffffffffu : 0;
     w->own.count = 0;
     w->own.one_is_enough = run->one_is_enough;
-    return from >= 0;
+    return from < 0 ? -1 : begun;
 }
 
 FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
@@ -92,7 +92,7 @@ FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
     run->state[w->number] = (uchar)w->hit.state;
 }
 
-MESH_RUN(mesh_search, MESH_VISIT, mesh_start_own, mesh_answer_count, MESH_OPTIONS)
+MESH_RUN(mesh_search, mesh_walk, mesh_begin_own, MESH_VISIT, mesh_answer_count, MESH_OPTIONS)
 
 /* How many hits a query has; if `fill`, the hits themselves, from the place on that a first pass has found; -1: that pass was
  * enough. */

@@ -2,34 +2,46 @@
 /* Closest points of a mesh as OpenCL sees them. The host names the kernel it builds: -DKERNEL_mesh_closest or
  * -DKERNEL_mesh_closest_point, or their exact twins. */
 
-#if defined(KERNEL_mesh_closest) || defined(KERNEL_mesh_closest_exact)
 #ifdef KERNEL_mesh_closest
-#define CLOSEST_HIT mesh_closest_hit
-#else
-#define CLOSEST_HIT mesh_closest_hit_exact
+#define CLOSEST_VISIT closest_visit
+#define CLOSEST_ANSWER closest_answer
+#elif defined(KERNEL_mesh_closest_exact)
+#define CLOSEST_VISIT closest_visit_exact
+#define CLOSEST_ANSWER closest_answer_exact
 #endif
-/* A work-item follows one query; its lanes are boxes and triangles. */
+
+#ifdef CLOSEST_VISIT
+MESH_RUN(closest_search, closest_walk, closest_begin_next, CLOSEST_VISIT, CLOSEST_ANSWER, run->options)
+
+/* A work-item follows `share` queries of `queries`; its lanes are boxes and triangles. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
-                                       int scale_field, int root, __global const real *cx, __global const real *cy,
-                                       __global const real *cz, __global const real *radius, __global int *triangle,
-                                       __global real *distance, __global real *depth, uint count)
+                                       int scale_field, int root, __global const int *masks, int options,
+                                       __global const real *cx, __global const real *cy, __global const real *cz,
+                                       __global const real *radius, __global const int *mask, uint share, uint queries,
+                                       __global int *triangle, __global real *distance, __global real *depth,
+                                       uint count)
 {
-    const size_t i = get_global_id(0);
-    if (i >= count)
+    if (get_global_id(0) >= count)
         return;
-    mesh_frame frame;
-    frame.scale = scale;
-    frame.scale_field = scale_field;
-    frame.root = root;
-    closest_query q;
-    q.cx = cx[i];
-    q.cy = cy[i];
-    q.cz = cz[i];
-    q.radius = radius[i];
-    const closest_hit hit = CLOSEST_HIT(frame, nodes, leaves, q);
-    triangle[i] = hit.triangle;
-    distance[i] = hit.distance;
-    depth[i] = hit.depth;
+    mesh_run run;
+    run.frame.scale = scale;
+    run.frame.scale_field = scale_field;
+    run.frame.root = root;
+    run.nodes = nodes;
+    run.leaves = leaves;
+    run.masks = masks;
+    run.options = options;
+    run.in[0] = cx;
+    run.in[1] = cy;
+    run.in[2] = cz;
+    run.in[3] = radius;
+    run.mask = mask;
+    run.first = (u32)get_global_id(0) * share;
+    run.end = run.first + share < queries ? run.first + share : queries;
+    run.triangle = triangle;
+    run.t = distance;
+    run.depth = depth;
+    closest_search(&run);
 }
 #endif
 

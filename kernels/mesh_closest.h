@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nearest triangle of a mesh to a centre: traversal of the hierarchy, one query at a time, LANES boxes or triangles
- * side by side.
+/* Nearest triangle of a mesh to a centre: traversal of the hierarchy, LANES boxes or triangles side by side.
  *
  * The answer is the smallest (distance, triangle index), whatever the tree and the order of visits, because a
  * triangle's distance is what the solver says, but neither less than the least that its own box gives nor more than
@@ -11,10 +10,11 @@
 #ifndef CAROM_MESH_CLOSEST_H
 #define CAROM_MESH_CLOSEST_H
 #include "closest.h"
-#include "mesh.h"
+#include "mesh_run.h"
 
 typedef struct closest_query {
     real cx, cy, cz, radius;
+    int mask; /* all bits without MESH_QUERY_MASKS */
 } closest_query;
 
 typedef struct closest_hit {
@@ -76,8 +76,10 @@ typedef struct closest_walk {
     vi triangle;
     vf doubt; /* exact mode: the nearest that a triangle left open might be */
     closest_query query;
-    mesh_bound until; /* the best of all lanes, or a distance that something is not beyond */
-    int next;         /* what is visited next: a node, or ~leaf */
+    mesh_bound until;   /* the best of all lanes, or a distance that something is not beyond */
+    G const int *masks; /* of the leaves' triangles, with MESH_TRIANGLE_MASKS */
+    int number;         /* of the query */
+    int next;           /* what is visited next: a node, or ~leaf */
     int top;
     mesh_open stack[MESH_STACK];
 } closest_walk;
@@ -98,8 +100,9 @@ FN void closest_limit(closest_walk *w, real most)
     }
 }
 
-/* Push the children that may hold something better, the nearest on top. */
-FN void closest_push(closest_walk *w, G const mesh_node *node)
+/* Push the children that may hold something better, the nearest on top. Whether there is something in them at all that
+ * counts is not known with masks. */
+FN void closest_push(closest_walk *w, G const mesh_node *node, int options)
 {
     const int bottom = w->top;
     real least[MESH_WIDTH];
@@ -112,7 +115,8 @@ FN void closest_push(closest_walk *w, G const mesh_node *node)
         v_store(least + lane, s.least);
         most = v_min(v_sel(empty, v_infinity(), s.most), most);
     }
-    closest_limit(w, v_least(most));
+    if (options == 0)
+        closest_limit(w, v_least(most));
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
         const vm open = closest_is_open(v_load(least + lane), mesh_load_int(node->least + lane), w->until);
@@ -142,8 +146,8 @@ FN int closest_advance(closest_walk *w)
     return 0;
 }
 
-/* 0 if the query is invalid, and so answered. */
-FN int closest_begin(closest_walk *w, mesh_frame frame, closest_query q)
+/* 0 if the query is answered already. */
+FN int closest_begin(closest_walk *w, mesh_frame frame, closest_query q, int options)
 {
     const vf radius = v_f(q.radius);
     w->query = q;
@@ -155,6 +159,8 @@ FN int closest_begin(closest_walk *w, mesh_frame frame, closest_query q)
     w->until.triangle = MESH_NO_TRIANGLE;
     w->next = frame.root;
     w->top = 0;
+    if (options != 0 && q.mask == 0)
+        return 0;
     return v_any(v_and(v3_finite(w->center), v_and(v_finite(radius), v_le(v_f(R(0.0)), radius))));
 }
 
@@ -166,7 +172,7 @@ typedef struct closest_group {
     vm open;
 } closest_group;
 
-FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const closest_walk *w, real scale)
+FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const closest_walk *w, real scale, int options)
 {
     closest_group g;
     g.in.center = w->center;
@@ -177,6 +183,8 @@ FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const close
                              v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)));
     g.triangle = mesh_load_int(leaf->triangle + lane);
     g.open = closest_is_open(g.span.least, g.triangle, w->until);
+    if (options != 0)
+        g.open = v_and(g.open, mesh_masked(w->masks, w->query.mask, ~w->next, lane, options));
     return g;
 }
 
@@ -201,27 +209,31 @@ FN void closest_reduce(closest_walk *w)
     w->until.triangle = vi_least(vi_sel(v_eq(w->distance, v_f(least)), w->triangle, v_i(MESH_NO_TRIANGLE)));
 }
 
-FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale)
+FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale, int options)
 {
-    const closest_group g = closest_group_of(leaf, lane, w, scale);
+    const closest_group g = closest_group_of(leaf, lane, w, scale, options);
     if (!v_any(g.open))
         return 0;
     const vf distance = v_min(v_max(closest_find(g.in).distance, g.span.least), g.span.most);
     return closest_take(w, g.open, distance, g.triangle);
 }
 
-FN void closest_visit(closest_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves)
-{
-    if (w->next >= 0) {
-        closest_push(w, nodes + w->next);
-        return;
+/* Visit a node or a leaf; 0 if that was the last. `leaf_lanes` takes LANES triangles. */
+#define CLOSEST_SEARCH(name, leaf_lanes)                                                                             \
+    FN int name(closest_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, int options) \
+    {                                                                                                                \
+        int better = 0;                                                                                              \
+        if (w->next >= 0) {                                                                                          \
+            closest_push(w, nodes + w->next, options);                                                               \
+            return closest_advance(w);                                                                               \
+        }                                                                                                            \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                                         \
+            better |= leaf_lanes(leaves + ~w->next, lane, w, frame.scale, options);                                  \
+        if (better)                                                                                                  \
+            closest_reduce(w);                                                                                       \
+        return closest_advance(w);                                                                                   \
     }
-    int better = 0;
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
-        better |= closest_leaf_lanes(leaves + ~w->next, lane, w, frame.scale);
-    if (better)
-        closest_reduce(w);
-}
+CLOSEST_SEARCH(closest_visit, closest_leaf_lanes)
 
 /* What is found by now; for an invalid query, that nothing is. */
 FN closest_hit closest_end(const closest_walk *w)
@@ -236,13 +248,31 @@ FN closest_hit closest_end(const closest_walk *w)
     return hit;
 }
 
-FN closest_hit mesh_closest_hit(mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, closest_query q)
+/* ---- a run of queries, mesh_run.h: of the sphere centre and radius, a distance for a time ------------------------- */
+
+FN int closest_begin_next(const mesh_run *run, closest_walk *w, u32 at, const real *rows, int options)
 {
-    closest_walk w;
-    if (closest_begin(&w, frame, q))
-        do
-            closest_visit(&w, frame, nodes, leaves);
-        while (closest_advance(&w));
-    return closest_end(&w);
+    closest_query q;
+    (void)rows;
+    q.cx = run->in[0][at];
+    q.cy = run->in[1][at];
+    q.cz = run->in[2][at];
+    q.radius = run->in[3][at];
+    q.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[at] : -1;
+    w->number = (int)at;
+    w->masks = run->masks;
+    return closest_begin(w, run->frame, q, options);
+}
+
+FN void closest_answer_hit(const mesh_run *run, const closest_walk *w, closest_hit hit)
+{
+    run->triangle[w->number] = hit.triangle;
+    run->t[w->number] = hit.distance;
+    run->depth[w->number] = hit.depth;
+}
+
+FN void closest_answer(const mesh_run *run, const closest_walk *w)
+{
+    closest_answer_hit(run, w, closest_end(w));
 }
 #endif

@@ -35,9 +35,9 @@ FN closest_proven closest_prove(G const mesh_leaf *leaf, int lane, const closest
     return p;
 }
 
-FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale)
+FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale, int options)
 {
-    const closest_group g = closest_group_of(leaf, lane, w, scale);
+    const closest_group g = closest_group_of(leaf, lane, w, scale, options);
     if (!v_any(g.open))
         return 0;
     const closest_proven p = closest_prove(leaf, lane, &w->query);
@@ -49,21 +49,10 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, r
     return closest_take(w, v_and(g.open, sure), p.low, g.triangle);
 }
 
-FN void closest_visit_exact(closest_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves)
-{
-    if (w->next >= 0) {
-        closest_push(w, nodes + w->next);
-        return;
-    }
-    int better = 0;
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
-        better |= closest_exact_lanes(leaves + ~w->next, lane, w, frame.scale);
-    if (better)
-        closest_reduce(w);
-}
+CLOSEST_SEARCH(closest_visit_exact, closest_exact_lanes)
 
 /* The distance is NaN if the query is left open. */
-FN closest_hit closest_end_exact(const closest_walk *w)
+FN void closest_answer_exact(const mesh_run *run, const closest_walk *w)
 {
     closest_hit hit = closest_end(w);
     if (v_any(v_and(v_lt(w->doubt, v_infinity()), v_le(w->doubt, v_f(hit.distance))))) {
@@ -71,17 +60,6 @@ FN closest_hit closest_end_exact(const closest_walk *w)
         v_store(lanes, v_from_bits(v_i(R_NAN_BITS)));
         hit.distance = lanes[0];
     }
-    return hit;
-}
-
-FN closest_hit mesh_closest_hit_exact(mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves,
-                                      closest_query q)
-{
-    closest_walk w;
-    if (closest_begin(&w, frame, q))
-        do
-            closest_visit_exact(&w, frame, nodes, leaves);
-        while (closest_advance(&w));
-    return closest_end_exact(&w);
+    closest_answer_hit(run, w, hit);
 }
 #endif

@@ -24,8 +24,8 @@ typedef struct mesh_run {
     int options;
     u32 first, end;
     G u8 *state;
-    G int *triangle; /* of a search for the first hit, as t */
-    G real *t;
+    G int *triangle; /* of a search for one answer, as t */
+    G real *t, *depth;
     mesh_sink *sink; /* of one for all hits; or, a query at a time: */
     G mesh_record *records;
     G const int *from; /* where those of each query go, if `fill` says that they are wanted */
@@ -77,52 +77,51 @@ FN void mesh_fetch(G const mesh_node *nodes, G const mesh_leaf *leaves, int next
             v_prefetch(nodes + next, line);
 }
 
-/* `visit` takes a step of a search; `start` is told of a query and says whether it is asked at all, `answer` is told that its
- * search has ended. `options` are those of the run, or a constant 0. */
-#define MESH_RUN(name, visit, start, answer, options)                                                         \
-    FN void name(const mesh_run *run)                                                                         \
-    {                                                                                                         \
-        mesh_walk walks[MESH_WALKS];                                                                          \
-        real rows[LANES * MESH_COURSE];                                                                       \
-        int under_way[MESH_WALKS], count = 0;                                                                 \
-        u32 next = run->first;                                                                                \
-        for (int i = 0; i < MESH_WALKS; i++)                                                                  \
-            under_way[i] = 0;                                                                                 \
-        do {                                                                                                  \
-            for (int i = 0; i < MESH_WALKS; i++) {                                                            \
-                mesh_walk *w = &walks[i];                                                                     \
-                if (under_way[i]) {                                                                           \
-                    under_way[i] = visit(w, run->frame, run->nodes, run->leaves, options);                    \
-                    if (under_way[i]) {                                                                       \
-                        mesh_fetch(run->nodes, run->leaves, w->next);                                         \
-                        continue;                                                                             \
-                    }                                                                                         \
-                    answer(run, w);                                                                           \
-                    count--;                                                                                  \
-                }                                                                                             \
-                for (; next < run->end && !under_way[i]; next++) {                                            \
-                    const int lane = (int)((next - run->first) % LANES);                                      \
-                    if (lane == 0)                                                                            \
-                        mesh_run_chart(run, next, rows);                                                      \
-                    w->number = (int)next;                                                                    \
-                    w->masks = run->masks;                                                                    \
-                    if (!start(run, w))                                                                       \
-                        continue;                                                                             \
-                    under_way[i] = mesh_begin(w, run->frame, mesh_run_query(run, next, options), rows, lane); \
-                    count += under_way[i];                                                                    \
-                    if (!under_way[i])                                                                        \
-                        answer(run, w);                                                                       \
-                }                                                                                             \
-            }                                                                                                 \
-        } while (count > 0);                                                                                  \
+/* A run of searches: `begin` a query (1: on its way, 0: answered already, -1: not asked for), `visit` the next node or leaf
+ * (0: that was the last), `answer` it. `options` are those of the run, or a constant 0. */
+#define MESH_RUN(name, mesh_walk_type, begin, visit, answer, options)                      \
+    FN void name(const mesh_run *run)                                                      \
+    {                                                                                      \
+        mesh_walk_type walks[MESH_WALKS];                                                  \
+        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                  \
+        int under_way[MESH_WALKS], count = 0;                                              \
+        u32 next = run->first;                                                             \
+        for (int i = 0; i < MESH_WALKS; i++)                                               \
+            under_way[i] = 0;                                                              \
+        do {                                                                               \
+            for (int i = 0; i < MESH_WALKS; i++) {                                         \
+                mesh_walk_type *w = &walks[i];                                             \
+                if (under_way[i]) {                                                        \
+                    under_way[i] = visit(w, run->frame, run->nodes, run->leaves, options); \
+                    if (under_way[i]) {                                                    \
+                        mesh_fetch(run->nodes, run->leaves, w->next);                      \
+                        continue;                                                          \
+                    }                                                                      \
+                    answer(run, w);                                                        \
+                    count--;                                                               \
+                }                                                                          \
+                for (; next < run->end && !under_way[i]; next++) {                         \
+                    const int begun = begin(run, w, next, rows, options);                  \
+                    under_way[i] = begun > 0;                                              \
+                    count += begun > 0;                                                    \
+                    if (begun == 0)                                                        \
+                        answer(run, w);                                                    \
+                }                                                                          \
+            }                                                                              \
+        } while (count > 0);                                                               \
     }
 
-/* ---- starts and answers ------------------------------------------------------------------------------------------- */
+/* ---- what sweeps and overlaps begin and end with -------------------------------------------------------------------- */
 
-FN int mesh_start(const mesh_run *run, mesh_walk *w)
+FN int mesh_begin_next(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
 {
+    const int lane = (int)((at - run->first) % LANES);
+    if (lane == 0)
+        mesh_run_chart(run, at, rows);
+    w->number = (int)at;
+    w->masks = run->masks;
     w->sink = run->sink;
-    return 1;
+    return mesh_begin(w, run->frame, mesh_run_query(run, at, options), rows, lane);
 }
 
 FN void mesh_answer_hit(const mesh_run *run, const mesh_walk *w, mesh_hit hit)

@@ -228,16 +228,22 @@ FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *
     return g;
 }
 
+/* The triangles of LANES slots of a leaf that a query's mask lets through. */
+FN vm mesh_masked(G const int *masks, int mask, int leaf, int lane, int options)
+{
+    vi own = v_i(-1);
+    if ((options & MESH_TRIANGLE_MASKS) != 0)
+        own = mesh_load_int(masks + MESH_WIDTH * (size_t)leaf + lane);
+    return v_not(vi_eq(own & v_i(mask), v_i(0)));
+}
+
 /* The triangles of a group that count for the query. */
 FN vm mesh_admitted(const mesh_group *g, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
 {
-    vm open = g->open;
     (void)leaf;
-    if ((options & MESH_TRIANGLE_MASKS) != 0) {
-        const vi masks = mesh_load_int(w->masks + MESH_WIDTH * (size_t)~w->next + lane);
-        open = v_and(open, v_not(vi_eq(masks & v_i(w->query.mask), v_i(0))));
-    }
-    return open;
+    if ((options & MESH_TRIANGLE_MASKS) == 0)
+        return g->open;
+    return v_and(g->open, mesh_masked(w->masks, w->query.mask, ~w->next, lane, options));
 }
 
 /* What the triangles of a group answer. Exact mode may leave some open. */

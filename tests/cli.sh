@@ -334,7 +334,8 @@ expect "overlap: pairs have no --spheres" 2 'belong to --mesh' overlap --pairs o
 printf '%s\n' cx,cy,cz,radius,mask 0,0,0,1,1 0,0,0,1,0 '0,0,0,1, 4294967295' 0,0,0,1,0x80000000 0,0,0,1,0x0 inf,0,0,1,0 > masks.csv
 equal "overlap: masks" "hit,1,0,1,1,0," "$(overlap --mesh square.off --spheres masks.csv | paste -sd ,)"
 equal "overlap: count by masks" "count,2,0,2,2,0," "$(overlap --mesh square.off --spheres masks.csv --hits count | paste -sd ,)"
-expect "overlap: closest has no masks" 2 'mask' overlap --mesh square.off --spheres masks.csv --hits closest
+equal "overlap: closest by masks" "triangle,0,-1,0,0,-1,-1" \
+    "$(overlap --mesh square.off --spheres masks.csv --hits closest | cut -d , -f 1 | paste -sd ,)"
 for mask in -1 +1 4294967296 0x100000000 0x 1.0 1e3 z '' 0x1g; do
     printf 'cx,cy,cz,radius,mask\n0,0,0,1,%s\n' "$mask" >mask.csv
     expect "overlap: mask '$mask'" 2 'mask.csv:2: column mask: expected a whole number' overlap --mesh square.off --spheres mask.csv

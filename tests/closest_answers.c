@@ -86,7 +86,9 @@ void ask_part(carom_mesh *mesh, const balls *b, carom_accuracy accuracy, size_t 
                                           .count = count,
                                           .accuracy = accuracy,
                                           .center = {c[0] + first, c[1] + first, c[2] + first, 4},
-                                          .radius = {c[BALL_RADIUS] + first, 4}};
+                                          .radius = {c[BALL_RADIUS] + first, 4},
+                                          .mask = b->mask != NULL ? b->mask + first : NULL,
+                                          .mask_stride = sizeof *b->mask};
     const carom_mesh_closest_result result = nears_result(out, first);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
