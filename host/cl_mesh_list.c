@@ -39,7 +39,8 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const list_part *p = user;
     const caromi_mesh_batch *sweep = &p->batch->sweep;
     const cl_kernel kernel = d->programs[caromi_list_program(p->batch)].kernel;
-    const int fill = p->fill, one = p->batch->any != NULL;
+    const cl_uint found = p->fill ? (cl_uint)p->found : 0;
+    const int one = p->batch->any != NULL;
     cl_uint next = 0;
     uint64_t items;
     cl_int code = caromi_set_question(d, slot, kernel, &next, sweep->mesh, sweep->options, CAROMI_MESH_IN,
@@ -47,7 +48,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof p->memory, &p->memory);
     if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof fill, &fill);
+        code = clSetKernelArg(kernel, next++, sizeof found, &found);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof one, &one);
     if (code == CL_SUCCESS)

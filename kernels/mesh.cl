@@ -77,10 +77,10 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __
 #elif defined(MESH_VISIT)
 FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
 {
-    const int from = run->fill ? run->from[at] : 0, begun = mesh_begin_next(run, w, at, rows, options);
+    const int from = run->found > 0 ? run->from[at] : 0, begun = mesh_begin_next(run, w, at, rows, options);
     w->sink = &w->own;
     w->own.records = run->records + from;
-    w->own.room = run->fill ? 0xffffffffu : 0;
+    w->own.room = run->found > 0 ? run->found - (u32)from : 0;
     w->own.count = 0;
     w->own.one_is_enough = run->one_is_enough;
     return from < 0 ? -1 : begun;
@@ -94,16 +94,16 @@ FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
 
 MESH_RUN(mesh_search, mesh_walk, mesh_begin_own, MESH_VISIT, mesh_answer_count, MESH_OPTIONS)
 
-/* How many hits a query has; if `fill`, the hits themselves, from the place on that a first pass has found; -1: that pass was
- * enough. */
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, int fill, int one_is_enough,
+/* How many hits a query has; then, once all are `found`, the hits themselves, from the place on that a first pass has told; -1:
+ * that pass was enough. */
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, uint found, int one_is_enough,
                                        __global const int *from, __global int *hits, __global uchar *state, uint count)
 {
     if (get_global_id(0) >= count)
         return;
     mesh_run run = MESH_ASK;
     run.records = records;
-    run.fill = fill;
+    run.found = found;
     run.one_is_enough = one_is_enough;
     run.from = from;
     run.hits = hits;

@@ -28,9 +28,10 @@ typedef struct mesh_run {
     G real *t, *depth;
     mesh_sink *sink; /* of one for all hits; or, a query at a time: */
     G mesh_record *records;
-    G const int *from; /* where those of each query go, if `fill` says that they are wanted */
+    G const int *from; /* where those of each query go */
     G int *hits;
-    int fill, one_is_enough;
+    u32 found; /* records that there is room for; 0: hits are only counted */
+    int one_is_enough;
 } mesh_run;
 
 /* A column of LANES queries; the last one fills up what is beyond the end. */

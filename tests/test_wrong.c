@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* A device whose searches of a mesh give wrong answers, though its pair queries are right: the bit probe of that search
+ * refuses it. `opencl` says so; `auto` answers on the CPU with the right bits, reported. This program stands between the
+ * library and the OpenCL loader, and changes a kernel's text on its way to the compiler. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <dlfcn.h>
+
+#include "closest_answers.h"
+#include "lists.h"
+
+enum { MANY = 1 << 20, FEW = 500, SEED = 61 };
+
+/* A line of a kernel, and the slightly wrong one that takes its place and is no longer. */
+typedef struct lie {
+    const char *name, *said, *told;
+    carom_status (*ask)(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err);
+} lie;
+static const lie *now;
+
+static char *with_lie(const char *text)
+{
+    char *copy = test_alloc(strlen(text) + 1, 1);
+    memcpy(copy, text, strlen(text));
+    for (char *at = now ? strstr(copy, now->said) : NULL; at != NULL; at = strstr(at + 1, now->said))
+        memcpy(memset(at, ' ', strlen(now->said)), now->told, strlen(now->told));
+    return copy;
+}
+
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts, const size_t *lengths,
+                                     cl_int *code)
+{
+    cl_program (*next)(cl_context, cl_uint, const char **, const size_t *, cl_int *);
+    *(void **)&next = dlsym(RTLD_NEXT, "clCreateProgramWithSource");
+    char **copy = test_alloc(count, sizeof *copy);
+    assert_null(lengths); /* the library's texts end with a zero */
+    for (cl_uint i = 0; i < count; i++)
+        copy[i] = with_lie(texts[i]);
+    const cl_program made = next(context, count, (const char **)copy, NULL, code);
+    for (cl_uint i = 0; i < count; i++)
+        free(copy[i]);
+    free(copy);
+    return made;
+}
+
+/* ---- questions, each with its answer kept by the caller -------------------------------------------------------------- */
+
+static uint64_t *offsets;
+static int32_t *triangles;
+static float *depths;
+
+static carom_status ask_first(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_hit_result result = {.triangle = triangles, .t = depths};
+    return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
+}
+
+static carom_status ask_list(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_hit_list list = {
+        .size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles, .t = depths};
+    return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_ALL, &list, stats, err);
+}
+
+static carom_mesh_overlap_desc resting(const balls *b)
+{
+    float *const *c = b->column;
+    return (carom_mesh_overlap_desc){.size = sizeof(carom_mesh_overlap_desc),
+                                     .count = b->count,
+                                     .center = {c[0], c[1], c[2], sizeof(float)},
+                                     .radius = {c[BALL_RADIUS], sizeof(float)}};
+}
+
+static carom_status ask_overlaps(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = resting(b);
+    carom_mesh_hit_list list = {.size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles};
+    return carom_mesh_overlap_list(mesh, &desc, &list, stats, err);
+}
+
+static carom_status ask_closest(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = resting(b);
+    const carom_mesh_closest_result result = {.triangle = triangles, .depth = depths};
+    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+}
+
+/* ---- and what becomes of them ---------------------------------------------------------------------------------------- */
+
+static carom_context *open_device(carom_backend backend)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = backend;
+    desc.device = getenv("CAROM_TEST_DEVICE");
+    test_ok("context", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+/* A hash of all that there is, so that two answers can be compared. */
+static uint64_t answer(const lie *l, carom_context *context, const scene *s, const balls *b, carom_stats *stats)
+{
+    carom_error err = {0};
+    uint64_t hash = 0;
+    memset(offsets, 0, (MANY + 1) * sizeof *offsets);
+    memset(triangles, 0, 4 * MANY * sizeof *triangles);
+    memset(depths, 0, 4 * MANY * sizeof *depths);
+    carom_mesh *mesh = scene_mesh(context, s);
+    test_ok(l->name, l->ask(mesh, b, stats, &err), &err);
+    carom_mesh_destroy(mesh);
+    for (size_t i = 0; i < 4 * MANY; i++) {
+        const uint64_t offset = i <= MANY ? offsets[i] : 0;
+        hash =
+            (hash ^ offset ^ (uint64_t)(uint32_t)triangles[i] << 32 ^ bits_of_float(depths[i])) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static void test_lie(void **state)
+{
+    const lie *l = *state;
+    carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
+    assert_true(strlen(l->said) >= strlen(l->told));
+    offsets = test_alloc(MANY + 1, sizeof *offsets);
+    triangles = test_alloc(4 * MANY, sizeof *triangles);
+    depths = test_alloc(4 * MANY, sizeof *depths);
+    scene s = scene_sphere(2);
+    balls few = balls_mixed(SEED, FEW), many = balls_mixed(SEED, MANY);
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    const uint64_t expected = answer(l, cpu, &s, &many, &stats);
+    carom_context_destroy(cpu);
+    now = l;
+    carom_context *device = open_device(CAROM_BACKEND_OPENCL);
+    carom_mesh *mesh = scene_mesh(device, &s);
+    test_error(l->ask(mesh, &few, &stats, &err), CAROM_ERROR_NOT_BIT_EXACT, &err, "refused");
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(device);
+    carom_context *either = open_device(CAROM_BACKEND_AUTO);
+    assert_true(answer(l, either, &s, &many, &stats) == expected);
+    assert_int_equal(stats.on_device, 0);
+    assert_int_equal(stats.fallen_back, MANY);
+    assert_non_null(strstr(stats.fallback_reason, "refused"));
+    carom_context_destroy(either);
+    now = NULL;
+    free(offsets);
+    free(triangles);
+    free(depths);
+    balls_free(&few);
+    balls_free(&many);
+    scene_free(&s);
+}
+
+int main(void)
+{
+    static const lie lies[] = {
+        {"a first hit", "run->t[w->number] = hit.t;", "run->t[w->number]*=1.01f;", ask_first},
+        {"a list of hits", "to->triangle = leaf->triangle[at];", "to->triangle = leaf->triangle[0];", ask_list},
+        {"the count of a list", "run->hits[w->number] = (int)w->own.count;", "run->hits[w->number] = w->own.count > 0;",
+         ask_list},
+        {"a list of overlaps", "to->triangle = leaf->triangle[at];", "to->triangle = leaf->triangle[0];", ask_overlaps},
+        {"a closest point", "run->depth[w->number] = hit.depth;", "run->depth[w->number] = 0.0f;", ask_closest},
+    };
+    struct CMUnitTest tests[COUNT_OF(lies)];
+    for (size_t i = 0; i < COUNT_OF(lies); i++)
+        tests[i] = (struct CMUnitTest){lies[i].name, test_lie, NULL, NULL, (void *)&lies[i]};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
