@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom verify: every configuration of this machine against every other, bit by bit, in both modes, then the exact
- * reference. Exact mode is asked a share of what fast mode is asked: integers take their time.
+ * reference; of pairs here, then of meshes (verify_mesh.c). Exact mode is asked a share of what fast mode is asked:
+ * integers take their time.
  *
  * The first block goes to the scalar path and to all others. The rest is compared with the fastest CPU configuration,
  * because scalar alone would take most of the time; a configuration far slower than that answers a stated share. */
@@ -340,17 +341,16 @@ static void choose_shares(verification *v, uint64_t total)
 
 /* ---- the matrix ------------------------------------------------------------------------------------------------- */
 
-/* Fast mode: queries / different. Exact mode: by proof + by integers / different. */
-static void write_cell(const verification *v, const config *c, int mode, int type)
+void verify_write_cell(output *out, int mode, uint64_t queries, uint64_t by_proof, uint64_t by_integers,
+                       uint64_t different)
 {
     char cell[80];
-    unsigned long long queries = c->queries[mode][type], different = c->different[mode][type];
     if (mode == CAROM_ACCURACY_FAST)
-        snprintf(cell, sizeof cell, "%llu / %llu", queries, different);
+        snprintf(cell, sizeof cell, "%llu / %llu", (unsigned long long)queries, (unsigned long long)different);
     else
-        snprintf(cell, sizeof cell, "%llu + %llu / %llu", (unsigned long long)c->by_proof[type],
-                 (unsigned long long)c->by_integers[type], different);
-    output_format(v->out, " %22s", queries || different ? cell : "-");
+        snprintf(cell, sizeof cell, "%llu + %llu / %llu", (unsigned long long)by_proof, (unsigned long long)by_integers,
+                 (unsigned long long)different);
+    output_format(out, " %22s", queries || different ? cell : "-");
 }
 
 static void write_row(const verification *v, const config *c, int mode, uint64_t total)
@@ -358,7 +358,8 @@ static void write_row(const verification *v, const config *c, int mode, uint64_t
     double seconds = 0.0, queries = 0.0;
     output_format(v->out, "%-52s", c->name);
     for (int type = 0; type < VERIFY_TYPES; type++) {
-        write_cell(v, c, mode, type);
+        verify_write_cell(v->out, mode, c->queries[mode][type], c->by_proof[type], c->by_integers[type],
+                          c->different[mode][type]);
         seconds += c->seconds[mode][type];
         queries += (double)c->queries[mode][type];
     }
@@ -414,6 +415,14 @@ static int has_device(const verification *v)
     return 0;
 }
 
+static int run_meshes(const verification *v, uint64_t *different, uint64_t *wrong)
+{
+    verify_subject subjects[CONFIGS_MAX];
+    for (size_t i = 0; i < v->count; i++)
+        subjects[i] = (verify_subject){v->configs[i].name, v->configs[i].context, v->configs[i].is_cpu};
+    return verify_meshes(subjects, v->count, v->options, v->out, different, wrong);
+}
+
 static int run_all(verification *v)
 {
     const cli_options *o = v->options;
@@ -439,6 +448,8 @@ static int run_all(verification *v)
     uint64_t checked = total < 100000 ? total : 100000;
     int status = base->context ? verify_reference(base->context, checked, o->seed, v->out, &wrong) : EXIT_WORK;
     uint64_t different = count_differences(v);
+    if (status == EXIT_DONE)
+        status = run_meshes(v, &different, &wrong);
     output_format(v->out, "\nresult: %s\n", different || wrong || status != EXIT_DONE ? "FAILED" : "passed");
     if (status == EXIT_DONE && (different || wrong))
         status = cli_refuse(EXIT_WORK, "verify found %llu differing answers and %llu wrong answers",

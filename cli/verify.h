@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of carom verify: query types as tables of columns and fields, queries, runs, the reference. */
+/* The parts of carom verify: query types as tables of columns and fields, queries, runs, the reference. Those for meshes
+ * are in verify_mesh.h. */
 #ifndef CAROM_CLI_VERIFY_H
 #define CAROM_CLI_VERIFY_H
 
@@ -58,6 +59,22 @@ void verify_print_answer(output *out, int type, const char *who, const verify_an
 /* Compare `context` in both modes with the exact reference on `count` queries over all families. Adds wrong answers to *wrong.
  * Returns an exit status. */
 int verify_reference(carom_context *context, uint64_t count, uint64_t seed, output *out, uint64_t *wrong);
+
+/* A configuration as the mesh queries know it; context == NULL: it takes no part. */
+typedef struct verify_subject {
+    const char *name;
+    carom_context *context;
+    int is_cpu;
+} verify_subject;
+
+/* Let all answer queries of meshes and compare with the first, and that one's exact answers with the reference. Adds what
+ * differs and what is wrong. Returns an exit status. */
+int verify_meshes(const verify_subject *subjects, size_t count, const cli_options *options, output *out,
+                  uint64_t *different, uint64_t *wrong);
+
+/* A cell of a matrix. Fast mode: queries / different. Exact mode: by proof + by integers / different. */
+void verify_write_cell(output *out, int mode, uint64_t queries, uint64_t by_proof, uint64_t by_integers,
+                       uint64_t different);
 
 /* A line of progress on standard error, at most a few a second, if it is a terminal and the work takes long. */
 typedef struct verify_progress {

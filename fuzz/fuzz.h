@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the fuzz targets share. A target takes any bytes as one pair, asks two backends in exact mode and the exact
- * reference, and ends the process with the pair in hex floats if they differ. It is run by libFuzzer, which looks for
+/* What the fuzz targets share. A target takes any bytes as one query, asks two backends in exact mode and the exact
+ * reference, and ends the process with the query in hex floats if they differ. It is run by libFuzzer, which looks for
  * bytes that reach new code, or by replay.c. */
 #ifndef CAROM_FUZZ_H
 #define CAROM_FUZZ_H

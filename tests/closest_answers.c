@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "judge.h"
+#include "judge_mesh.h"
 
 static const struct {
     const char *name;
@@ -139,25 +139,15 @@ static int is_nothing(const nears *n, size_t i)
 
 const char *judge_exact(const scene *s, const balls *b, size_t i, const ref_mesh_closest_answer *truth, const nears *n)
 {
-    const float distance = near_float(n, NEAR_DISTANCE, i);
-    const float point[3] = {near_float(n, NEAR_X, i), near_float(n, NEAR_Y, i), near_float(n, NEAR_Z, i)};
+    const ref_given_closest given = {
+        .triangle = near_triangle(n, i),
+        .feature = n->field[NEAR_FEATURE].data[i],
+        .distance = near_float(n, NEAR_DISTANCE, i),
+        .depth = near_float(n, NEAR_DEPTH, i),
+        .point = {near_float(n, NEAR_X, i), near_float(n, NEAR_Y, i), near_float(n, NEAR_Z, i)}};
     ref_sweep_case c;
-    if (truth->triangle < 0)
-        return is_nothing(n, i) ? NULL : "an answer to an invalid question";
-    if (bits_of_float(distance) != bits_of_float(truth->closest.distance))
-        return "another distance";
-    if (near_triangle(n, i) != truth->triangle)
-        return "another triangle";
-    if (n->field[NEAR_FEATURE].data[i] != truth->closest.feature)
-        return "another feature";
-    if (bits_of_float(near_float(n, NEAR_DEPTH, i)) !=
-        bits_of_float(depth_of(b->column[BALL_RADIUS][i], truth, distance)))
-        return "another depth";
-    balls_case(b, i, s, (size_t)truth->triangle, &c);
-    c.radius = 0.0; /* is no coordinate of this question */
-    if (!(ref_point_error(&c, truth->closest.feature, truth->closest.point, point) <= 1.0))
-        return "the point is more than one unit off";
-    return NULL;
+    balls_case(b, i, s, truth->triangle < 0 ? 0 : (size_t)truth->triangle, &c);
+    return ref_judge_closest(&c, truth, &given);
 }
 
 static double largest_way(const ref_sweep_case *c)

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* A mesh of a few triangles, first hit and closest point. */
+#include "fuzz.h"
+#include "judge_mesh.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TRIANGLES = 4, VERTICES = 3 * TRIANGLES, NUMBERS = 8 + 3 * VERTICES };
+
+typedef struct question {
+    float vertices[3 * VERTICES];
+    uint32_t indices[VERTICES];
+    size_t triangle_count;
+    ref_sweep_case ball; /* its triangle is the first */
+    float t_max;
+    ref_mesh_options options;
+} question;
+
+/* ---- bytes as a question ------------------------------------------------------------------------------------------ */
+
+enum { AGAIN, FAN, MIRRORED, NEW, KINDS }; /* of a triangle, beside the one before */
+
+static void next_triangle(fuzz_source *s, question *q, size_t i)
+{
+    const uint32_t at = (uint32_t)(3 * i);
+    const unsigned flags = fuzz_byte(s), kind = flags % KINDS, turn = flags / KINDS % 3;
+    for (uint32_t v = 0; v < 3; v++)
+        q->indices[at + v] = at + v;
+    for (uint32_t v = 0; v < 3 && kind != NEW; v++) /* corners are shared */
+        q->indices[at + v] = q->indices[at - 3 + (v + turn) % 3];
+    if (kind == FAN || kind == NEW)
+        for (uint32_t v = kind == NEW ? 0 : 2; v < 3; v++) {
+            q->indices[at + v] = at + v;
+            fuzz_vector(s, &q->vertices[3 * (at + v)]);
+        }
+    if (kind == MIRRORED) { /* a parallelogram with the one before */
+        q->indices[at + 2] = at + 2;
+        for (size_t k = 0; k < 3; k++)
+            q->vertices[3 * (at + 2) + k] = q->vertices[3 * q->indices[at] + k] +
+                                            q->vertices[3 * q->indices[at + 1] + k] -
+                                            q->vertices[3 * q->indices[at - 3 + (2 + turn) % 3] + k];
+    }
+}
+
+/* The end of the window: none, the contact with the first triangle, a number next to it, any. */
+static float next_window(fuzz_source *s, const ref_sweep_case *c)
+{
+    const unsigned kind = fuzz_byte(s) % 5;
+    ref_sweep_answer first;
+    if (kind == 0 || kind == 1)
+        return HUGE_VALF;
+    if (kind == 2) {
+        const float any = fabsf(fuzz_float(s));
+        return isnan(any) ? 0.0f : any; /* NaN is an error of the call */
+    }
+    ref_sweep(c, &first);
+    if (!(first.t_first >= 0.0f))
+        return 0.0f;
+    return kind == 3 ? first.t_first : nextafterf(first.t_first, 0.0f);
+}
+
+static void next_question(fuzz_source *s, question *q)
+{
+    memset(q, 0, sizeof *q);
+    const unsigned options = fuzz_byte(s);
+    fuzz_sweep_case(s, &q->ball);
+    memset(q->ball.w, 0, sizeof q->ball.w);
+    q->triangle_count = 1 + options % TRIANGLES;
+    q->options = (ref_mesh_options){UINT32_MAX, (int)(options >> 2 & 1), (int)((options >> 3) % 3)};
+    q->t_max = next_window(s, &q->ball);
+    memcpy(q->vertices, q->ball.p, sizeof q->ball.p);
+    for (uint32_t v = 0; v < 3; v++)
+        q->indices[v] = v;
+    for (size_t i = 1; i < q->triangle_count; i++)
+        next_triangle(s, q, i);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------- */
+
+static _Noreturn void give_up(const char *what, int backend, const question *q)
+{
+    float n[NUMBERS] = {0};
+    const ref_mesh mesh = {q->vertices, q->indices, q->triangle_count, NULL};
+    for (size_t k = 0; k < 3; k++) {
+        n[k] = q->ball.center[k];
+        n[4 + k] = q->ball.velocity[k];
+    }
+    n[3] = (float)q->ball.radius;
+    n[7] = q->t_max;
+    for (size_t i = 0; i < q->triangle_count; i++) {
+        float p[3][3];
+        ref_mesh_triangle(&mesh, i, p);
+        memcpy(&n[8 + 9 * i], p, sizeof p);
+    }
+    fuzz_fail(what, fuzz_backend_name(backend), n, 8 + 9 * q->triangle_count);
+}
+
+static ref_given_hit ask_first(carom_mesh *mesh, const question *q)
+{
+    const float *c = q->ball.center, *v = q->ball.velocity, radius = (float)q->ball.radius;
+    uint8_t state, feature;
+    ref_given_hit a;
+    carom_error err = {0};
+    carom_stats stats = {.size = sizeof stats};
+    const carom_mesh_sweep_desc desc = {.size = sizeof desc,
+                                        .count = 1,
+                                        .accuracy = CAROM_ACCURACY_EXACT,
+                                        .center = {c, c + 1, c + 2, 12},
+                                        .velocity = {v, v + 1, v + 2, 12},
+                                        .radius = {&radius, 4},
+                                        .t_max = {&q->t_max, 4},
+                                        .cull_back = (uint8_t)q->options.cull_back,
+                                        .start = (carom_start)q->options.start};
+    const carom_mesh_hit_result out = {
+        &a.triangle, &state, &a.t, {a.point, a.point + 1, a.point + 2, 12}, {a.normal, a.normal + 1, a.normal + 2, 12},
+        &feature};
+    fuzz_check_call(carom_mesh_sweep_first(mesh, &desc, &out, &stats, &err), &err, &stats);
+    a.state = state;
+    a.feature = feature;
+    return a;
+}
+
+static ref_given_closest ask_closest(carom_mesh *mesh, const question *q)
+{
+    const float *c = q->ball.center, radius = (float)q->ball.radius;
+    uint8_t feature;
+    ref_given_closest a;
+    carom_error err = {0};
+    carom_stats stats = {.size = sizeof stats};
+    const carom_mesh_overlap_desc desc = {.size = sizeof desc,
+                                          .count = 1,
+                                          .accuracy = CAROM_ACCURACY_EXACT,
+                                          .center = {c, c + 1, c + 2, 12},
+                                          .radius = {&radius, 4}};
+    const carom_mesh_closest_result out = {
+        &a.triangle, &a.distance, {a.point, a.point + 1, a.point + 2, 12}, &feature, &a.depth};
+    fuzz_check_call(carom_mesh_overlap_closest(mesh, &desc, &out, &stats, &err), &err, &stats);
+    a.feature = feature;
+    return a;
+}
+
+/* NULL: a vertex is not finite, and the library says so. */
+static carom_mesh *make_mesh(int backend, const question *q)
+{
+    const float *v = q->vertices;
+    const carom_mesh_desc desc = {.size = sizeof desc,
+                                  .vertices = {v, v + 1, v + 2, 12},
+                                  .vertex_count = VERTICES,
+                                  .indices = q->indices,
+                                  .triangle_count = q->triangle_count};
+    carom_mesh *mesh = NULL;
+    carom_error err = {0};
+    int finite = 1;
+    for (size_t i = 0; i < 3 * VERTICES; i++) /* what is not used is zero */
+        finite = finite && isfinite(v[i]);
+    const carom_status status = carom_mesh_create(fuzz_context(backend), &desc, &mesh, &err);
+    if (finite)
+        fuzz_check_call(status, &err, NULL);
+    else if (status != CAROM_ERROR_INVALID_ARGUMENT)
+        give_up("a vertex that is not finite is taken", backend, q);
+    return mesh;
+}
+
+static ref_sweep_case case_at(const ref_mesh *mesh, const question *q, int32_t triangle)
+{
+    ref_sweep_case c = q->ball;
+    if (triangle >= 0)
+        ref_mesh_triangle(mesh, (size_t)triangle, c.p);
+    return c;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_source s = fuzz_open(data, size);
+    question q;
+    ref_mesh_hit hit;
+    ref_mesh_closest_answer near;
+    ref_given_hit hits[FUZZ_BACKENDS];
+    ref_given_closest nears[FUZZ_BACKENDS];
+    next_question(&s, &q);
+    const ref_mesh mesh = {q.vertices, q.indices, q.triangle_count, NULL};
+    for (int b = 0; b < FUZZ_BACKENDS; b++) {
+        carom_mesh *made = make_mesh(b, &q);
+        if (!made)
+            return 0;
+        hits[b] = ask_first(made, &q);
+        nears[b] = ask_closest(made, &q);
+        carom_mesh_destroy(made);
+    }
+    /* A graze that begins at the end of the window is beyond the reference, not beyond the comparison. */
+    if (!ref_mesh_first(&mesh, &q.ball, q.t_max, &q.options, &hit)) {
+        const ref_sweep_case c = case_at(&mesh, &q, hit.triangle);
+        const char *what = ref_judge_hit(&c, &hit, &hits[0]);
+        if (what)
+            give_up(what, 0, &q);
+    }
+    if (!ref_mesh_closest(&mesh, &q.ball, &near)) {
+        const ref_sweep_case c = case_at(&mesh, &q, near.triangle);
+        const char *what = ref_judge_closest(&c, &near, &nears[0]);
+        if (what)
+            give_up(what, 0, &q);
+    }
+    if (memcmp(&hits[0], &hits[1], sizeof hits[0]) || memcmp(&nears[0], &nears[1], sizeof nears[0]))
+        give_up("two backends differ in a bit", 1, &q);
+    return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Preloaded by verify.sh in front of the library: turns a bit of the first answer in every LIE_EVERY-th call of LIE_ABOUT,
+ * as a backend would that is wrong. */
+#include <carom/carom.h>
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef carom_status first_fn(carom_mesh *, const carom_mesh_sweep_desc *, const carom_mesh_hit_result *, carom_stats *,
+                              carom_error *);
+typedef carom_status hits_fn(carom_mesh *, const carom_mesh_sweep_desc *, carom_hits, carom_mesh_hit_list *,
+                             carom_stats *, carom_error *);
+typedef carom_status overlaps_fn(carom_mesh *, const carom_mesh_overlap_desc *, carom_mesh_hit_list *, carom_stats *,
+                                 carom_error *);
+typedef carom_status closest_fn(carom_mesh *, const carom_mesh_overlap_desc *, const carom_mesh_closest_result *,
+                                carom_stats *, carom_error *);
+
+/* The library's own function. */
+static void find(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (found == NULL)
+        abort();
+    memcpy(function, &found, sizeof found);
+}
+
+/* Whether to lie now; `calls` are those of this function. */
+static int lies(const char *about, unsigned long *calls)
+{
+    const char *name = getenv("LIE_ABOUT"), *every = getenv("LIE_EVERY");
+    return name != NULL && every != NULL && strcmp(name, about) == 0 && ++*calls % strtoul(every, NULL, 10) == 0;
+}
+
+static void turn(void *answer)
+{
+    *(unsigned char *)answer ^= 1;
+}
+
+carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
+                                    const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err)
+{
+    static unsigned long calls;
+    first_fn *ask;
+    find("carom_mesh_sweep_first", &ask);
+    const carom_status status = ask(mesh, desc, out, stats, err);
+    if (lies("mesh-first", &calls))
+        turn(out->t);
+    return status;
+}
+
+carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
+                                   carom_mesh_hit_list *list, carom_stats *stats, carom_error *err)
+{
+    static unsigned long calls;
+    hits_fn *ask;
+    find("carom_mesh_sweep_list", &ask);
+    const carom_status status = ask(mesh, desc, which, list, stats, err);
+    if (list->stored > 0 && lies("mesh-all", &calls))
+        turn(list->feature);
+    return status;
+}
+
+carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, carom_mesh_hit_list *list,
+                                     carom_stats *stats, carom_error *err)
+{
+    static unsigned long calls;
+    overlaps_fn *ask;
+    find("carom_mesh_overlap_list", &ask);
+    const carom_status status = ask(mesh, desc, list, stats, err);
+    if (list->stored > 0 && lies("mesh-overlaps", &calls))
+        turn(list->triangle);
+    return status;
+}
+
+carom_status carom_mesh_overlap_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
+                                        const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
+{
+    static unsigned long calls;
+    closest_fn *ask;
+    find("carom_mesh_overlap_closest", &ask);
+    const carom_status status = ask(mesh, desc, out, stats, err);
+    if (lies("mesh-closest", &calls))
+        turn(out->depth);
+    return status;
+}
