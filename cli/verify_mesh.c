@@ -56,11 +56,6 @@ static int is_asked(const mesh_run *r, int mode)
     return !(r->options->given & OPTION_ACCURACY) || mode == (int)r->options->accuracy;
 }
 
-static int has_type(const mesh_run *r, int type)
-{
-    return type != MESH_CLOSEST || !r->scene.has_masks;
-}
-
 static uint64_t share_of(int mode, uint64_t n)
 {
     return mode == CAROM_ACCURACY_EXACT ? (n + EXACT_SHARE - 1) / EXACT_SHARE : n;
@@ -188,7 +183,7 @@ static int run_scene(mesh_run *r, size_t scene)
         verify_balls_make(&r->scene, seed, first, n, first / r->block, &r->balls);
         for (int type = 0; type < MESH_TYPES && done; type++)
             for (int mode = 0; mode < VERIFY_MODES && done; mode++)
-                if (is_asked(r, mode) && has_type(r, type))
+                if (is_asked(r, mode))
                     done = run_type(r, scene, type, mode, first, n);
         verify_progress_show(&r->progress, "meshes", scene * r->each + first, MESH_SCENES * r->each);
     }
@@ -306,9 +301,8 @@ static void write_reference(const mesh_run *r, uint64_t *wrong)
         for (size_t i = 0; i < MESH_SCENES; i++) {
             const verify_mesh_tally *t = &r->tallies[type][i];
             verify_scene_make(i, r->options->seed, &scene);
-            if (type != MESH_CLOSEST || !scene.has_masks)
-                output_format(r->out, "  %-14s %-24s %8llu %8llu\n", verify_mesh_types[type].name, scene.name,
-                              (unsigned long long)t->queries, (unsigned long long)t->wrong);
+            output_format(r->out, "  %-14s %-24s %8llu %8llu\n", verify_mesh_types[type].name, scene.name,
+                          (unsigned long long)t->queries, (unsigned long long)t->wrong);
             sum.queries += t->queries;
             sum.wrong += t->wrong;
         }

@@ -118,7 +118,6 @@ static void spoil(const verify_mesh_question *ask, verify_mesh_answers *to)
 carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_question *ask, const verify_balls *b,
                              verify_mesh_answers *to, carom_stats *stats, carom_error *err)
 {
-    const int masked = ask->type != MESH_CLOSEST;
     const carom_points center = {b->column[0], b->column[1], b->column[2], sizeof(float)};
     const carom_scalars radius = {b->column[BALL_RADIUS], sizeof(float)};
     const carom_points velocity = {b->column[BALL_VELOCITY], b->column[BALL_VELOCITY + 1], b->column[BALL_VELOCITY + 2],
@@ -128,7 +127,7 @@ carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_question *ask, 
                                           .accuracy = ask->accuracy,
                                           .center = center,
                                           .radius = radius,
-                                          .mask = masked ? b->mask : NULL,
+                                          .mask = b->mask,
                                           .mask_stride = sizeof *b->mask};
     const carom_mesh_sweep_desc sweep = {.size = sizeof sweep,
                                          .count = ask->count,

@@ -125,7 +125,7 @@ static void judge_closest(const judged *j, uint64_t i, verdict *v)
                                .depth = float_of(j, MESH_DEPTH, i)};
     for (int k = 0; k < 3; k++)
         given.point[k] = float_of(j, MESH_POINT + k, i);
-    v->known = !ref_mesh_closest(&j->mesh, &c, &truth);
+    v->known = !ref_mesh_closest(&j->mesh, &c, j->balls->mask[i], &truth);
     if (!v->known)
         return;
     c = case_of(j, i, truth.triangle);

@@ -195,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (what)
             give_up(what, 0, &q);
     }
-    if (!ref_mesh_closest(&mesh, &q.ball, &near)) {
+    if (!ref_mesh_closest(&mesh, &q.ball, UINT32_MAX, &near)) {
         const ref_sweep_case c = case_at(&mesh, &q, near.triangle);
         const char *what = ref_judge_closest(&c, &near, &nears[0]);
         if (what)

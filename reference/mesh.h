@@ -52,12 +52,13 @@ const char *ref_mesh_all(const ref_mesh *mesh, const ref_sweep_case *ball, float
 int64_t ref_mesh_overlaps(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, uint8_t *overlaps);
 /* The smallest (nearest binary32 distance, triangle), and what ref_closest says of it. */
 typedef struct ref_mesh_closest_answer {
-    int32_t triangle; /* -1: invalid, or an empty mesh */
+    int32_t triangle; /* -1: invalid, or no triangle that the mask lets through */
     ref_closest_answer closest;
 } ref_mesh_closest_answer;
 
 /* Of the ball, only center and radius are read. What went wrong, or NULL: no memory. */
-const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, ref_mesh_closest_answer *out);
+const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask,
+                             ref_mesh_closest_answer *out);
 
 void ref_mesh_triangle(const ref_mesh *mesh, size_t triangle, float p[3][3]);
 

@@ -53,8 +53,13 @@ static int by_bound(const void *a, const void *b)
     return (x->triangle > y->triangle) - (x->triangle < y->triangle);
 }
 
+static int is_there(const ref_mesh *mesh, size_t triangle, uint32_t mask)
+{
+    return ((mesh->masks != NULL ? mesh->masks[triangle] : UINT32_MAX) & mask) != 0;
+}
+
 /* The caller frees it; NULL where there is no memory. */
-static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball, size_t *count)
+static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, size_t *count)
 {
     candidate *list = malloc((mesh->triangle_count + 1) * sizeof *list);
     ref_sweep_case c = *ball;
@@ -63,10 +68,14 @@ static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball
     if (list == NULL)
         return NULL;
     for (size_t k = 0; k < mesh->triangle_count; k++) {
+        if (!is_there(mesh, k, mask))
+            continue;
         ref_mesh_triangle(mesh, k, c.p);
         nearest = fmin(nearest, corner_distance(&c));
     }
     for (size_t k = 0; k < mesh->triangle_count; k++) {
+        if (!is_there(mesh, k, mask))
+            continue;
         ref_mesh_triangle(mesh, k, c.p);
         double bound = box_distance(&c);
         if (bound <= nearest * (1.0 + TIE) + LEAST)
@@ -76,7 +85,8 @@ static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball
     return list;
 }
 
-const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, ref_mesh_closest_answer *out)
+const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask,
+                             ref_mesh_closest_answer *out)
 {
     ref_sweep_case c = *ball;
     ref_closest_answer a;
@@ -86,7 +96,7 @@ const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, r
     ref_closest(&c, &a);
     if (a.feature == REF_NONE)
         return NULL;
-    candidate *list = candidates_of(mesh, ball, &count);
+    candidate *list = candidates_of(mesh, ball, mask, &count);
     if (list == NULL)
         return "no memory";
     for (size_t k = 0; k < count; k++) {

@@ -118,7 +118,7 @@ static void test_filter(ref_test *test, size_t family, uint64_t seed)
                 triangle = i;
             }
         }
-        const char *wrong = ref_mesh_closest(&mesh, &c, &whole);
+        const char *wrong = ref_mesh_closest(&mesh, &c, UINT32_MAX, &whole);
         ref_check(test,
                   wrong == NULL && whole.triangle == triangle &&
                       ref_same_bits((double)whole.closest.distance, (double)best.distance),

@@ -112,11 +112,11 @@ nears ask_scene(carom_context *context, const scene *s, const balls *b, carom_ac
 
 ref_mesh_closest_answer true_closest(const scene *s, const balls *b, size_t i)
 {
-    const ref_mesh mesh = {s->vertices, s->indices, s->triangle_count, NULL};
+    const ref_mesh mesh = {s->vertices, s->indices, s->triangle_count, s->masks};
     ref_mesh_closest_answer truth;
     ref_sweep_case c;
     balls_case(b, i, s, 0, &c);
-    const char *wrong = ref_mesh_closest(&mesh, &c, &truth);
+    const char *wrong = ref_mesh_closest(&mesh, &c, b->mask != NULL ? b->mask[i] : UINT32_MAX, &truth);
     if (wrong != NULL)
         fail_msg("the reference: %s", wrong);
     return truth;
