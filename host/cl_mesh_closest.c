@@ -101,7 +101,7 @@ static carom_status stream_closest(caromi_device *d, const caromi_closest_batch 
 
 /* ---------------------------------------------------------------- the probe */
 
-enum { QUERIES = 1024, TRIANGLES = 400 };
+enum { QUERIES = 256, TRIANGLES = 400 };
 
 typedef struct closest_answers {
     int32_t triangle[QUERIES];

@@ -6,7 +6,7 @@
 #include "cl_probe.h"
 #include "mesh_list.h"
 
-enum { QUERIES = 1024, TRIANGLES = 400, HITS = 1 << 14 };
+enum { QUERIES = 256, TRIANGLES = 400, HITS = 1 << 12 };
 
 typedef struct probe_answers {
     int32_t triangle[QUERIES];
