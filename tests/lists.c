@@ -36,6 +36,14 @@ uint64_t list_query(const hit_list *l, size_t k)
     return word(&l->query, k);
 }
 
+size_t list_find(const hit_list *l, size_t i, int32_t triangle)
+{
+    for (size_t k = (size_t)list_offset(l, i); k < list_offset(l, i + 1); k++)
+        if (hit_triangle(&l->hits, k) == triangle)
+            return k;
+    return SIZE_MAX;
+}
+
 carom_mesh_hit_list list_desc(const hit_list *l, int fields)
 {
     const carom_mesh_hit_result columns = hits_result(&l->hits, 0);
@@ -89,6 +97,11 @@ void list_ask(carom_mesh *mesh, const list_question *q, const balls *b, size_t f
     assert_int_equal(stats.on_cpu + stats.on_device, count);
     assert_int_equal(stats.by_proof + stats.by_integers, q->accuracy == CAROM_ACCURACY_EXACT ? count : 0);
 }
+
+const list_question list_questions[LIST_QUESTIONS] = {
+    {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL},    {CAROM_ACCURACY_FAST, 0, CAROM_HITS_FIRST},
+    {CAROM_ACCURACY_FAST, 1, CAROM_HITS_ALL},    {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_ALL},
+    {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_FIRST}, {CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL}};
 
 hit_list list_whole(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count)
 {
@@ -183,5 +196,20 @@ void list_compare(const balls *b, const hit_list *expected, const hit_list *got,
         else if (hit_triangle(&expected->hits, k) != hit_triangle(&got->hits, k))
             fail_msg("%s: record %zu of query %zu is triangle %d, not %d", who, k, i, hit_triangle(&got->hits, k),
                      hit_triangle(&expected->hits, k));
+    }
+}
+
+void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who)
+{
+    for (size_t k = 0; k < LIST_QUESTIONS; k++) {
+        const list_question *q = &list_questions[k];
+        hit_list before = list_whole(expected, q, b, 0, b->count), l = list_whole(got, q, b, 0, b->count);
+        uint8_t *some = any_of(expected, q, b, 0, b->count), *any = any_of(got, q, b, 0, b->count);
+        list_compare(b, &before, &l, q->overlaps ? LIST_OVERLAPS : LIST_HITS, who);
+        assert_memory_equal(some, any, b->count);
+        free(some);
+        free(any);
+        list_free(&before);
+        list_free(&l);
     }
 }

@@ -20,6 +20,8 @@ hit_list list_alloc(size_t count, size_t capacity, unsigned char fill);
 void list_free(hit_list *l);
 uint64_t list_offset(const hit_list *l, size_t i);
 uint64_t list_query(const hit_list *l, size_t k);
+/* Record of sphere i and a triangle, or SIZE_MAX. */
+size_t list_find(const hit_list *l, size_t i, int32_t triangle);
 /* Descriptor of the list's arrays; overlaps: without the columns that must be NULL. */
 carom_mesh_hit_list list_desc(const hit_list *l, int fields);
 
@@ -29,6 +31,10 @@ typedef struct list_question {
     int overlaps;     /* 1: which triangles the spheres overlap, at rest */
     carom_hits which; /* of hits */
 } list_question;
+
+/* All hits, first hits and overlaps, in fast mode and then in exact mode. */
+enum { LIST_QUESTIONS = 6 };
+extern const list_question list_questions[LIST_QUESTIONS];
 
 /* Ask spheres first .. first + count for `l`, whose capacity may be too small. */
 void list_ask(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count, hit_list *l);
@@ -44,5 +50,7 @@ void list_compare_record(const balls *b, size_t i, const hits *expected, size_t 
 
 /* Whether there is any, a byte for each; the caller frees it. */
 uint8_t *any_of(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count);
+/* Fail unless two meshes answer every question with the same bits. */
+void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who);
 
 #endif

@@ -114,6 +114,37 @@ carom_context *test_context(void)
     return test_on_device() ? test_device(0, 0) : test_cpu(CAROM_ISA_AUTO, 2);
 }
 
+/* ---- the same bits from everyone -------------------------------------------------------------------------------- */
+
+/* Takes the context. */
+static void compare_with_scalar(const same_answers *this, carom_context *context, const char *who)
+{
+    carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
+    this->check(scalar, context, who);
+    carom_context_destroy(scalar);
+    carom_context_destroy(context);
+}
+
+void test_same_isa(void **state)
+{
+    const same_answers *this = *state;
+    compare_with_scalar(this, test_cpu(this->isa, 1), carom_isa_name(this->isa));
+}
+
+void test_same_threads(void **state)
+{
+    compare_with_scalar(*state, test_cpu(CAROM_ISA_AUTO, 2), "two threads");
+    compare_with_scalar(*state, test_cpu(CAROM_ISA_AUTO, 7), "seven threads");
+}
+
+void test_same_device(void **state)
+{
+    compare_with_scalar(*state, test_device(0, 0), "the device");
+    compare_with_scalar(*state, test_device(1, 0), "the device with one lane");
+    compare_with_scalar(*state, test_device(4, 0), "the device with four lanes");
+    compare_with_scalar(*state, test_device(0, 100), "the device in chunks of 100");
+}
+
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 void *test_alloc(size_t count, size_t size)

@@ -55,6 +55,41 @@ void test_ok(const char *what, carom_status status, const carom_error *err);
 /* That status, and a sentence with an end that holds `word`. */
 void test_error(carom_status got, carom_status expected, const carom_error *err, const char *word);
 
+/* ---- the same bits from everyone -------------------------------------------------------------------------------- */
+
+/* Fails unless `context`, which is called `who`, answers as `scalar` does: scalar code on one thread. */
+typedef void same_answers_fn(carom_context *scalar, carom_context *context, const char *who);
+typedef struct same_answers {
+    same_answers_fn *check;
+    carom_isa isa;
+} same_answers;
+/* Cmocka tests whose initial state is a same_answers: with its instruction set; on two threads and on seven; on the device
+ * with the lanes it suggests, with one, with four, and in chunks. */
+void test_same_isa(void **state);
+void test_same_threads(void **state);
+void test_same_device(void **state);
+#define SAME_BITS(name, test, check, isa)       \
+    {                                           \
+        name, test, NULL, NULL, &(same_answers) \
+        {                                       \
+            check, isa                          \
+        }                                       \
+    }
+#define SAME_BITS_ON_DEVICE(check) SAME_BITS("device: the bits of scalar", test_same_device, check, CAROM_ISA_AUTO)
+/* Threads and every instruction set of this architecture. Inside a function, for its life. */
+#define SAME_BITS_ON_THREADS(check) SAME_BITS("threads: the bits of scalar", test_same_threads, check, CAROM_ISA_AUTO)
+#if defined(__x86_64__)
+#define SAME_BITS_ON_CPU(check)                                                      \
+    SAME_BITS("sse4.1: the bits of scalar", test_same_isa, check, CAROM_ISA_SSE41),  \
+        SAME_BITS("avx2: the bits of scalar", test_same_isa, check, CAROM_ISA_AVX2), \
+        SAME_BITS("avx512: the bits of scalar", test_same_isa, check, CAROM_ISA_AVX512), SAME_BITS_ON_THREADS(check)
+#elif defined(__aarch64__)
+#define SAME_BITS_ON_CPU(check) \
+    SAME_BITS("neon: the bits of scalar", test_same_isa, check, CAROM_ISA_NEON), SAME_BITS_ON_THREADS(check)
+#else
+#define SAME_BITS_ON_CPU(check) SAME_BITS_ON_THREADS(check)
+#endif
+
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 /* Memory between two bands that nobody may write. */

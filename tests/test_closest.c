@@ -274,10 +274,9 @@ static void test_halves(void **state)
 
 /* ---- the same bits from everyone ------------------------------------------------------------------------------------ */
 
-/* On every kind of mesh, near and far, the bits of scalar on one thread. */
-static void check_backend(carom_context *context, const char *who)
+/* On every kind of mesh, near and far. */
+static void check_same(carom_context *scalar, carom_context *context, const char *who)
 {
-    carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
     for (size_t k = 0; k < KINDS; k++)
         for (int variant = 0; variant < 6; variant++) {
             const int exact = variant % 2, far = variant / 2;
@@ -293,29 +292,6 @@ static void check_backend(carom_context *context, const char *who)
             balls_free(&b);
             scene_free(&s);
         }
-    carom_context_destroy(scalar);
-    carom_context_destroy(context);
-}
-
-static void test_isa(void **state)
-{
-    check_backend(test_cpu(*(const carom_isa *)*state, 1), "this instruction set");
-}
-
-static void test_threads(void **state)
-{
-    (void)state;
-    check_backend(test_cpu(CAROM_ISA_AUTO, 2), "two threads");
-    check_backend(test_cpu(CAROM_ISA_AUTO, 7), "seven threads");
-}
-
-static void test_device_lanes(void **state)
-{
-    (void)state;
-    check_backend(test_device(0, 0), "the device");
-    check_backend(test_device(1, 0), "the device with one lane");
-    check_backend(test_device(4, 0), "the device with four lanes");
-    check_backend(test_device(0, 100), "the device in chunks of 100");
 }
 
 /* A long batch in slices along the mesh, in pieces, as it comes: a query knows nothing of the others. */
@@ -466,11 +442,6 @@ static void test_arguments(void **state)
     {                                                                                           \
         name ": scaled", test_scale, NULL, NULL, (void *)&kinds[i]                              \
     }
-#define ON_ISA(name, value)                                      \
-    {                                                            \
-        name ": the bits of scalar", test_isa, NULL, NULL, value \
-    }
-
 int main(void)
 {
     const struct CMUnitTest on_cpu[] = {
@@ -482,17 +453,16 @@ int main(void)
         ON_KIND("needles", 5),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_invalid),
         cmocka_unit_test(test_arguments),
-        TEST_EACH_ISA(ON_ISA),
+        SAME_BITS_ON_CPU(check_same),
     };
     const struct CMUnitTest on_device[] = {ON_KIND("floor", 3),
                                            ON_KIND("needles", 5),
                                            cmocka_unit_test(test_pieces),
                                            cmocka_unit_test(test_invalid),
                                            cmocka_unit_test(test_arguments),
-                                           cmocka_unit_test(test_device_lanes)};
+                                           SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

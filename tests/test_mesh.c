@@ -365,12 +365,11 @@ static void test_split_batches(void **state)
     carom_context_destroy(context);
 }
 
-static void check_backend(carom_context *context, const char *who)
+static void check_same(carom_context *scalar, carom_context *context, const char *who)
 {
     scene scenes[] = {scene_soup(SEED + 10, 700, 0.3), scene_sphere(10),        scene_floor(12), degenerate_soup(300),
                       scene_soup(SEED, 5, 1.0),        scene_soup(SEED, 1, 1.0)};
     balls b = balls_mixed(SEED + 10, test_effort(4000));
-    carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
     for (size_t i = 0; i < COUNT_OF(scenes); i++) {
         hits expected = sweep_scene(scalar, &scenes[i], &b), h = sweep_scene(context, &scenes[i], &b);
         hits_compare(&b, &expected, &h, b.count, -1, who);
@@ -379,30 +378,6 @@ static void check_backend(carom_context *context, const char *who)
         scene_free(&scenes[i]);
     }
     balls_free(&b);
-    carom_context_destroy(scalar);
-    carom_context_destroy(context);
-}
-
-static void test_isa(void **state)
-{
-    check_backend(test_cpu(*(const carom_isa *)*state, 1), "this instruction set");
-}
-
-static void test_threads(void **state)
-{
-    (void)state;
-    check_backend(test_cpu(CAROM_ISA_AUTO, 2), "two threads");
-    check_backend(test_cpu(CAROM_ISA_AUTO, 3), "three threads");
-    check_backend(test_cpu(CAROM_ISA_AUTO, 7), "seven threads");
-}
-
-static void test_device_lanes(void **state)
-{
-    (void)state;
-    check_backend(test_device(0, 0), "the device");
-    check_backend(test_device(1, 0), "the device with one lane");
-    check_backend(test_device(4, 0), "the device with four lanes");
-    check_backend(test_device(0, 100), "the device in chunks of 100");
 }
 
 /* ---- windows ------------------------------------------------------------------------------------------------------ */
@@ -476,20 +451,8 @@ static void test_units(void **state)
 
 int main(void)
 {
-    static carom_isa isa[] = {CAROM_ISA_AUTO, CAROM_ISA_SCALAR, CAROM_ISA_SSE41,
-                              CAROM_ISA_AVX2, CAROM_ISA_AVX512, CAROM_ISA_NEON};
-    const struct CMUnitTest on_cpu[] = {
-        COMMON,
-        cmocka_unit_test(test_threads),
-#if defined(__x86_64__)
-        {"sse4.1: the bits of scalar", test_isa, NULL, NULL, &isa[CAROM_ISA_SSE41]},
-        {"avx2: the bits of scalar", test_isa, NULL, NULL, &isa[CAROM_ISA_AVX2]},
-        {"avx512: the bits of scalar", test_isa, NULL, NULL, &isa[CAROM_ISA_AVX512]},
-#elif defined(__aarch64__)
-        {"neon: the bits of scalar", test_isa, NULL, NULL, &isa[CAROM_ISA_NEON]},
-#endif
-    };
-    const struct CMUnitTest on_device[] = {COMMON, cmocka_unit_test(test_device_lanes)};
+    const struct CMUnitTest on_cpu[] = {COMMON, SAME_BITS_ON_CPU(check_same)};
+    const struct CMUnitTest on_device[] = {COMMON, SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

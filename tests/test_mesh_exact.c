@@ -290,10 +290,9 @@ static void test_selections(void **state)
     carom_context_destroy(context);
 }
 
-/* On every kind of mesh, near and far, the bits of scalar on one thread. */
-static void check_backend(carom_context *context, const char *who)
+/* On every kind of mesh, near and far. */
+static void check_same(carom_context *scalar, carom_context *context, const char *who)
 {
-    carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
     for (size_t k = 0; k < COUNT_OF(kinds); k++)
         for (int far = 0; far < 2; far++) {
             scene s = kinds[k].make(k % 2 ? 900 : 120);
@@ -313,29 +312,6 @@ static void check_backend(carom_context *context, const char *who)
             balls_free(&b);
             scene_free(&s);
         }
-    carom_context_destroy(scalar);
-    carom_context_destroy(context);
-}
-
-static void test_isa(void **state)
-{
-    check_backend(test_cpu(*(const carom_isa *)*state, 1), "this instruction set");
-}
-
-static void test_threads(void **state)
-{
-    (void)state;
-    check_backend(test_cpu(CAROM_ISA_AUTO, 2), "two threads");
-    check_backend(test_cpu(CAROM_ISA_AUTO, 7), "seven threads");
-}
-
-static void test_device_lanes(void **state)
-{
-    (void)state;
-    check_backend(test_device(0, 0), "the device");
-    check_backend(test_device(1, 0), "the device with one lane");
-    check_backend(test_device(4, 0), "the device with four lanes");
-    check_backend(test_device(0, 100), "the device in chunks of 100");
 }
 
 /* Each of these for every kind of mesh. */
@@ -350,25 +326,13 @@ static void test_device_lanes(void **state)
     {                                                                                           \
         name ": selections of outputs", test_selections, NULL, NULL, (void *)&kinds[i]          \
     }
-#define ON_ISA(name, value)                                      \
-    {                                                            \
-        name ": the bits of scalar", test_isa, NULL, NULL, value \
-    }
-
 int main(void)
 {
     const struct CMUnitTest on_cpu[] = {
-        ON_KIND("soup", 0),
-        ON_KIND("sphere", 1),
-        ON_KIND("torus", 2),
-        ON_KIND("floor", 3),
-        ON_KIND("lattice", 4),
-        ON_KIND("needles", 5),
-        cmocka_unit_test(test_threads),
-        TEST_EACH_ISA(ON_ISA),
+        ON_KIND("soup", 0),    ON_KIND("sphere", 1),  ON_KIND("torus", 2),          ON_KIND("floor", 3),
+        ON_KIND("lattice", 4), ON_KIND("needles", 5), SAME_BITS_ON_CPU(check_same),
     };
-    const struct CMUnitTest on_device[] = {ON_KIND("floor", 3), ON_KIND("needles", 5),
-                                           cmocka_unit_test(test_device_lanes)};
+    const struct CMUnitTest on_device[] = {ON_KIND("floor", 3), ON_KIND("needles", 5), SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

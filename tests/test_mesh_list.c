@@ -14,16 +14,6 @@
 #define TIME 0x1p-21
 enum { SEED = 141 };
 
-static const list_question questions[] = {
-    {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL},    {CAROM_ACCURACY_FAST, 0, CAROM_HITS_FIRST},
-    {CAROM_ACCURACY_FAST, 1, CAROM_HITS_ALL},    {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_ALL},
-    {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_FIRST}, {CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL}};
-
-static int fields_of(const list_question *q)
-{
-    return q->overlaps ? LIST_OVERLAPS : LIST_HITS;
-}
-
 /* Scenes of every kind and both kinds of spheres, whose windows end now and then. */
 typedef struct setting {
     scene s;
@@ -169,9 +159,9 @@ static void test_fast_reference(void **state)
     for (size_t n = 0; n < KINDS; n++) {
         setting t = make_setting(n, 80, 150);
         carom_mesh *mesh = scene_mesh(context, &t.s);
-        hit_list all = list_whole(mesh, &questions[0], &t.b, 0, t.b.count);
-        hit_list rest = list_whole(mesh, &questions[2], &t.b, 0, t.b.count);
-        uint8_t *any = any_of(mesh, &questions[0], &t.b, 0, t.b.count);
+        hit_list all = list_whole(mesh, &list_questions[0], &t.b, 0, t.b.count);
+        hit_list rest = list_whole(mesh, &list_questions[2], &t.b, 0, t.b.count);
+        uint8_t *any = any_of(mesh, &list_questions[0], &t.b, 0, t.b.count);
         size_t *place = test_alloc(t.s.triangle_count, sizeof *place);
         uint8_t *overlaps = test_alloc(t.s.triangle_count, 1);
         for (size_t i = 0; i < t.b.count; i++) {
@@ -201,22 +191,13 @@ static void test_fast_reference(void **state)
 
 /* ---- triangle by triangle ----------------------------------------------------------------------------------------- */
 
-/* Record of sphere i and a triangle, or SIZE_MAX. */
-static size_t find_record(const hit_list *l, size_t i, int32_t triangle)
-{
-    for (size_t k = (size_t)list_offset(l, i); k < list_offset(l, i + 1); k++)
-        if (hit_triangle(&l->hits, k) == triangle)
-            return k;
-    return SIZE_MAX;
-}
-
 /* Triangle `from` of one list and triangle `to` of another have the same records, bit by bit. */
 static size_t compare_triangle(const setting *t, const list_question *q, const hit_list *a, int32_t from,
                                const hit_list *b, int32_t to)
 {
     size_t found = 0;
     for (size_t i = 0; i < t->b.count; i++) {
-        const size_t x = find_record(a, i, from), y = find_record(b, i, to);
+        const size_t x = list_find(a, i, from), y = list_find(b, i, to);
         if ((x == SIZE_MAX) != (y == SIZE_MAX))
             fail_msg("%s, sphere %zu: triangle %d is %s there and %s here", t->name, i, to,
                      x == SIZE_MAX ? "not hit" : "hit", y == SIZE_MAX ? "not" : "is");
@@ -358,55 +339,20 @@ static void test_split_batches(void **state)
 
 /* ---- the same bits from everyone ---------------------------------------------------------------------------------- */
 
-/* On every kind of mesh, for every question, the bits of scalar on one thread. */
-static void check_backend(carom_context *context, const char *who)
+/* On every kind of mesh, for every question. */
+static void check_same(carom_context *scalar, carom_context *context, const char *who)
 {
-    carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
     for (size_t n = 0; n < KINDS; n++) {
         setting t = make_setting(n, n % 2 ? 700 : 120, 1000);
         carom_mesh *mesh = scene_mesh(context, &t.s), *reference = scene_mesh(scalar, &t.s);
-        for (size_t k = 0; k < COUNT_OF(questions); k++) {
-            const list_question *q = &questions[k];
-            hit_list expected = list_whole(reference, q, &t.b, 0, t.b.count),
-                     l = list_whole(mesh, q, &t.b, 0, t.b.count);
-            uint8_t *some = any_of(reference, q, &t.b, 0, t.b.count), *any = any_of(mesh, q, &t.b, 0, t.b.count);
-            list_compare(&t.b, &expected, &l, fields_of(q), who);
-            assert_memory_equal(some, any, t.b.count);
-            free(some);
-            free(any);
-            list_free(&expected);
-            list_free(&l);
-        }
+        list_compare_meshes(reference, mesh, &t.b, who);
         carom_mesh_destroy(mesh);
         carom_mesh_destroy(reference);
         free_setting(&t);
     }
-    carom_context_destroy(scalar);
-    carom_context_destroy(context);
 }
 
-static void test_isa(void **state)
-{
-    check_backend(test_cpu(*(const carom_isa *)*state, 1), "this instruction set");
-}
-
-static void test_threads(void **state)
-{
-    (void)state;
-    check_backend(test_cpu(CAROM_ISA_AUTO, 2), "two threads");
-    check_backend(test_cpu(CAROM_ISA_AUTO, 7), "seven threads");
-}
-
-static void test_device_lanes(void **state)
-{
-    (void)state;
-    check_backend(test_device(0, 0), "the device");
-    check_backend(test_device(1, 0), "the device with one lane");
-    check_backend(test_device(4, 0), "the device with four lanes");
-    check_backend(test_device(0, 100), "the device in chunks of 100");
-}
-
-#define ASK(i) (void *)&questions[i]
+#define ASK(i) (void *)&list_questions[i]
 #define EACH_MODE                                                                                           \
     {"fast: the first of all hits is the first hit", test_first_of_all, NULL, NULL, ASK(0)},                \
         {"exact: the first of all hits is the first hit", test_first_of_all, NULL, NULL, ASK(3)},           \
@@ -428,15 +374,10 @@ static void test_device_lanes(void **state)
     {                                                                                                       \
         "exact overlaps, batches in pieces", test_split_batches, NULL, NULL, ASK(5)                         \
     }
-#define ON_ISA(name, value)                                      \
-    {                                                            \
-        name ": the bits of scalar", test_isa, NULL, NULL, value \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {EACH_MODE, cmocka_unit_test(test_threads), TEST_EACH_ISA(ON_ISA)};
-    const struct CMUnitTest on_device[] = {EACH_MODE, cmocka_unit_test(test_device_lanes)};
+    const struct CMUnitTest on_cpu[] = {EACH_MODE, SAME_BITS_ON_CPU(check_same)};
+    const struct CMUnitTest on_device[] = {EACH_MODE, SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

@@ -1,69 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of mesh queries, for first, all and any hits and for overlaps: equal to the exact reference in exact mode; part of
- * what a triangle answers, so that neither tree nor order, nor who computes, changes a bit; and the first of all is the
- * first. */
-#include "exact_scenes.h"
+/* What the options of mesh queries mean, for first, all and any hits: exact mode equals the exact reference, fast mode
+ * leaves out what it should but for what is within its error, and what can be told on paper is so. */
 #include "list_oracle.h"
+#include "option_sets.h"
 
 #include <math.h>
 
 enum { SEED = 171, TRIANGLES = 96 };
 
-/* What is asked for beside the spheres. */
-typedef struct option_set {
-    const char *name;
-    int triangle_masks, sphere_masks, cull_back;
-    carom_start start;
-} option_set;
-
-static const option_set sets[] = {
-    {"masks of triangles", 1, 0, 0, CAROM_START_REPORT},
-    {"masks of spheres", 0, 1, 0, CAROM_START_REPORT},
-    {"masks of both", 1, 1, 0, CAROM_START_REPORT},
-    {"no back faces", 0, 0, 1, CAROM_START_REPORT},
-    {"no start that parts", 0, 0, 0, CAROM_START_SKIP_PARTING},
-    {"no start", 0, 0, 0, CAROM_START_SKIP},
-    {"all options", 1, 1, 1, CAROM_START_SKIP_PARTING},
-};
-
-static const list_question questions[] = {
-    {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL},    {CAROM_ACCURACY_FAST, 0, CAROM_HITS_FIRST},
-    {CAROM_ACCURACY_FAST, 1, CAROM_HITS_ALL},    {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_ALL},
-    {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_FIRST}, {CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL}};
-
-typedef struct setting {
-    scene s;
-    balls b;
-    char name[64];
-} setting;
-
-static setting make_setting(size_t kind, const option_set *o, size_t triangles, size_t count)
-{
-    setting t = {.s = kinds[kind].make(triangles)};
-    balls b = kind % 3 == 1 ? balls_mixed(SEED + kind, test_effort(count))
-                            : balls_aimed(SEED + kind, &t.s, 1.0, test_effort(count));
-    snprintf(t.name, sizeof t.name, "%s, %s", kinds[kind].name, o->name);
-    if (o->triangle_masks)
-        t.s.masks = random_masks(SEED + kind, t.s.triangle_count);
-    if (o->sphere_masks)
-        b.mask = random_masks(SEED + 50 + kind, b.count);
-    b.cull_back = o->cull_back;
-    b.start = o->start;
-    for (size_t i = 0; i < b.count; i += 5)
-        b.column[BALL_T_MAX][i] = i % 2 ? 0.0f : 2.0f;
-    t.b = b;
-    return t;
-}
-
-static void free_setting(setting *t)
-{
-    scene_free(&t->s);
-    balls_free(&t->b);
-}
-
 /* ---- exact mode against the reference ------------------------------------------------------------------------------- */
 
-static void judge_first(const setting *t, carom_mesh *mesh)
+/* First hits are the first records of a list that is judged; `any` has been judged too. */
+static void compare_first(const option_setting *t, carom_mesh *mesh, const hit_list *all, const uint8_t *any)
 {
     hits h = hits_alloc(t->b.count, 0xa5);
     carom_mesh_sweep_desc desc = balls_desc(&t->b, 0, t->b.count);
@@ -72,12 +20,15 @@ static void judge_first(const setting *t, carom_mesh *mesh)
     desc.accuracy = CAROM_ACCURACY_EXACT;
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     for (size_t i = 0; i < t->b.count; i++) {
-        const oracle_hit truth = oracle_first(&t->s, &t->b, i);
-        const char *what = oracle_judge(&t->s, &t->b, i, &truth, &h);
-        if (what == NULL)
-            continue;
-        hits_print(&t->b, &h, i, "answer");
-        fail_msg("%s, sphere %zu, triangle %d: %s", t->name, i, truth.triangle, what);
+        const size_t from = (size_t)list_offset(all, i);
+        const int some = list_offset(all, i + 1) > from;
+        const oracle_hit none = {
+            .triangle = -1, .state = any[i] == CAROM_OVERLAP_INVALID ? REF_INVALID : REF_MISS, .t = INFINITY};
+        const char *what = some ? NULL : oracle_judge(&t->s, &t->b, i, &none, &h);
+        if (some)
+            list_compare_record(&t->b, i, &h, i, all, from, 1, t->name);
+        else if (what != NULL)
+            fail_msg("%s, sphere %zu hits nothing: %s", t->name, i, what);
     }
     hits_free(&h);
 }
@@ -87,18 +38,19 @@ static void test_reference(void **state)
     const option_set *o = *state;
     carom_context *context = test_context();
     for (size_t n = 0; n < KINDS; n++) {
-        setting t = make_setting(n, o, TRIANGLES, 200);
+        option_setting t = option_setting_make(SEED, n, o, TRIANGLES, 200);
         carom_mesh *mesh = scene_mesh(context, &t.s);
         unsigned long long found = 0, settled = 0;
-        judge_first(&t, mesh);
-        for (size_t k = 3; k < COUNT_OF(questions); k += 2) {
-            const list_question *q = &questions[k];
+        for (size_t k = 3; k < LIST_QUESTIONS; k += 2) {
+            const list_question *q = &list_questions[k];
             hit_list l = list_whole(mesh, q, &t.b, 0, t.b.count);
             uint8_t *any = any_of(mesh, q, &t.b, 0, t.b.count);
             for (size_t i = 0; i < t.b.count; i++)
                 (q->overlaps ? list_judge_overlaps : list_judge_hits)(&t.s, &t.b, i, &l, any, t.name);
             found += q->overlaps ? 0 : l.total;
             settled += q->overlaps ? 0 : l.by_integers;
+            if (!q->overlaps)
+                compare_first(&t, mesh, &l, any);
             free(any);
             list_free(&l);
         }
@@ -106,7 +58,7 @@ static void test_reference(void **state)
                       100.0 * (double)settled / (double)t.b.count);
         assert_true(found > t.b.count / 16); /* else the scene shows nothing */
         carom_mesh_destroy(mesh);
-        free_setting(&t);
+        option_setting_free(&t);
     }
     carom_context_destroy(context);
 }
@@ -114,36 +66,36 @@ static void test_reference(void **state)
 /* Takes scene and spheres. Returns how many hits there are. */
 static uint64_t check_exact(carom_context *context, scene s, balls b, const char *name)
 {
-    const list_question *q = &questions[3];
-    setting t = {.s = s, .b = b};
+    const list_question *q = &list_questions[3];
+    option_setting t = {.s = s, .b = b};
     snprintf(t.name, sizeof t.name, "%s", name);
     carom_mesh *mesh = scene_mesh(context, &s);
-    judge_first(&t, mesh);
     hit_list l = list_whole(mesh, q, &b, 0, b.count);
     uint8_t *any = any_of(mesh, q, &b, 0, b.count);
     for (size_t i = 0; i < b.count; i++)
         list_judge_hits(&s, &b, i, &l, any, name);
+    compare_first(&t, mesh, &l, any);
     const uint64_t total = l.total;
     free(any);
     list_free(&l);
     carom_mesh_destroy(mesh);
-    free_setting(&t);
+    option_setting_free(&t);
     return total;
 }
 
 /* Triangles and spheres of one family of cases together, and each sphere with the triangle that it was made for. */
 static void test_families(void **state)
 {
-    enum { CASES = 24 };
+    const size_t cases = 4 + test_effort(20);
     const option_set *o = *state;
     carom_context *context = test_context();
     uint64_t found = 0;
     for (size_t family = 0; family < ref_family_count(); family++) {
-        scene s = {test_alloc(9 * CASES, sizeof(float)), test_alloc(3 * CASES, sizeof(uint32_t)), 3 * CASES, CASES,
+        scene s = {test_alloc(9 * cases, sizeof(float)), test_alloc(3 * cases, sizeof(uint32_t)), 3 * cases, cases,
                    NULL};
-        balls b = balls_alloc(CASES);
+        balls b = balls_alloc(cases);
         size_t made = 0;
-        for (uint64_t index = 0; made < CASES; index++) {
+        for (uint64_t index = 0; made < cases; index++) {
             ref_sweep_case c;
             ref_family_sweep(family, SEED, index, &c);
             float *p = s.vertices + 9 * made;
@@ -162,7 +114,7 @@ static void test_families(void **state)
         b.start = o->start;
         found += check_exact(context, s, b, ref_family_name(family));
     }
-    assert_true(found > 1000);
+    assert_true(found > 2 * cases * cases);
     carom_context_destroy(context);
 }
 
@@ -195,7 +147,7 @@ static void test_ties(void **state)
     enum { CASES = 64 };
     const option_set *o = *state;
     carom_context *context = test_context();
-    for (uint64_t round = 0; round < 8; round++) {
+    for (uint64_t round = 0; round < test_effort(8); round++) {
         scene s = scene_soup(SEED + round, CASES, 0.25);
         for (size_t i = 0; i < 3 * s.vertex_count; i++)
             s.vertices[i] = s.vertices[i] * 0.25f + 1.5f;
@@ -260,7 +212,7 @@ static double dot(const double *a, const double *b)
 
 /* Cosines: of the normal, whose factors are edges, and of the way from the closest point, in shares of the lengths around,
  * each against the motion. Where no state says contact at time 0, the second is 0. */
-static void cosines_of(const setting *t, size_t i, int32_t triangle, double *back, double *parting)
+static void cosines_of(const option_setting *t, size_t i, int32_t triangle, double *back, double *parting)
 {
     ref_sweep_case c;
     ref_sweep_answer a;
@@ -287,12 +239,12 @@ static void cosines_of(const setting *t, size_t i, int32_t triangle, double *bac
 static void test_fast_signs(void **state)
 {
     const option_set *o = *state;
-    const list_question *q = &questions[0];
+    const list_question *q = &list_questions[0];
     const double room = 1e-6;
     carom_context *context = test_context();
     uint64_t left = 0, gone = 0;
     for (size_t n = 0; n < KINDS; n++) {
-        setting t = make_setting(n, o, 200, 500);
+        option_setting t = option_setting_make(SEED, n, o, 200, 500);
         balls plain = t.b;
         carom_mesh *mesh = scene_mesh(context, &t.s);
         plain.cull_back = 0;
@@ -323,7 +275,7 @@ static void test_fast_signs(void **state)
         list_free(&all);
         list_free(&l);
         carom_mesh_destroy(mesh);
-        free_setting(&t);
+        option_setting_free(&t);
     }
     assert_true(left > gone / 16 && gone > left / 64);
     carom_context_destroy(context);
@@ -427,375 +379,20 @@ static void test_refused(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- a triangle that does not count is not there ------------------------------------------------------------------- */
-
-static uint32_t mask_at(const uint32_t *masks, size_t i)
-{
-    return masks != NULL ? masks[i] : UINT32_MAX;
-}
-
-/* With masks, the records are those without them but for triangles without a common bit. */
-static void compare_masked(const setting *t, const list_question *q, const hit_list *all, const hit_list *l)
-{
-    size_t k = 0;
-    for (size_t i = 0; i < t->b.count; i++)
-        for (size_t a = (size_t)list_offset(all, i); a < list_offset(all, i + 1); a++) {
-            const int32_t triangle = hit_triangle(&all->hits, a);
-            if ((mask_at(t->b.mask, i) & mask_at(t->s.masks, (size_t)triangle)) == 0)
-                continue;
-            if (k >= l->stored || list_query(l, k) != i || hit_triangle(&l->hits, k) != triangle)
-                fail_msg("%s: sphere %zu should have triangle %d in record %zu", t->name, i, triangle, k);
-            if (!q->overlaps)
-                list_compare_record(&t->b, i, &all->hits, a, l, k, 1, t->name);
-            k++;
-        }
-    assert_int_equal(k, l->total);
-}
-
-static void test_masks_filter(void **state)
-{
-    carom_context *context = test_context();
-    uint64_t left = 0, gone = 0;
-    (void)state;
-    for (size_t n = 0; n < KINDS; n++)
-        for (size_t o = 0; o < 3; o++) {
-            setting t = make_setting(n, &sets[o], 300, 600);
-            carom_mesh *mesh = scene_mesh(context, &t.s);
-            scene plain_scene = t.s;
-            balls plain = t.b;
-            plain_scene.masks = plain.mask = NULL;
-            carom_mesh *plain_mesh = scene_mesh(context, &plain_scene);
-            for (size_t k = 0; k < COUNT_OF(questions); k++) {
-                const list_question *q = &questions[k];
-                if (q->which == CAROM_HITS_FIRST)
-                    continue;
-                hit_list all = list_whole(plain_mesh, q, &plain, 0, plain.count);
-                hit_list l = list_whole(mesh, q, &t.b, 0, t.b.count);
-                compare_masked(&t, q, &all, &l);
-                left += l.total;
-                gone += all.total - l.total;
-                list_free(&all);
-                list_free(&l);
-            }
-            carom_mesh_destroy(plain_mesh);
-            carom_mesh_destroy(mesh);
-            free_setting(&t);
-        }
-    assert_true(left > gone / 16 && gone > left / 16);
-    carom_context_destroy(context);
-}
-
-/* ---- the first of all is the first ---------------------------------------------------------------------------------- */
-
-static void test_first_of_all(void **state)
-{
-    const option_set *o = *state;
-    carom_context *context = test_context();
-    for (size_t n = 0; n < KINDS; n++)
-        for (int exact = 0; exact < 2; exact++) {
-            const list_question *q = &questions[3 * exact];
-            setting t = make_setting(n, o, 300, 800);
-            carom_mesh *mesh = scene_mesh(context, &t.s);
-            hit_list all = list_whole(mesh, &q[0], &t.b, 0, t.b.count),
-                     first = list_whole(mesh, &q[1], &t.b, 0, t.b.count);
-            uint8_t *any = any_of(mesh, q, &t.b, 0, t.b.count);
-            for (size_t i = 0; i < t.b.count; i++) {
-                const size_t from = (size_t)list_offset(&all, i), one = (size_t)list_offset(&first, i);
-                const int some = list_offset(&all, i + 1) > from;
-                if (list_offset(&first, i + 1) - one != (uint64_t)some || (any[i] == 1) != some)
-                    fail_msg("%s, sphere %zu: first, any and all hits disagree", t.name, i);
-                if (some)
-                    list_compare_record(&t.b, i, &all.hits, from, &first, one, 1, t.name);
-            }
-            free(any);
-            list_free(&all);
-            list_free(&first);
-            carom_mesh_destroy(mesh);
-            free_setting(&t);
-        }
-    carom_context_destroy(context);
-}
-
-/* ---- no tree, no order ---------------------------------------------------------------------------------------------- */
-
-static size_t find_record(const hit_list *l, size_t i, int32_t triangle)
-{
-    for (size_t k = (size_t)list_offset(l, i); k < list_offset(l, i + 1); k++)
-        if (hit_triangle(&l->hits, k) == triangle)
-            return k;
-    return SIZE_MAX;
-}
-
-/* Each triangle answers as in a mesh of two, the other of which gives it the same units. */
-static void test_triangle_by_triangle(void **state)
-{
-    const option_set *o = *state;
-    carom_context *context = test_context();
-    for (size_t n = 0; n < KINDS; n++)
-        for (int exact = 0; exact < 2; exact++) {
-            const list_question *q = &questions[3 * exact];
-            setting t = make_setting(n, o, 40, 250);
-            carom_mesh *mesh = scene_mesh(context, &t.s);
-            hit_list whole = list_whole(mesh, q, &t.b, 0, t.b.count);
-            const uint32_t anchor = scene_largest(&t.s);
-            uint64_t found = 0;
-            for (uint32_t k = 0; k < t.s.triangle_count; k++) {
-                const uint32_t pair[2] = {k, anchor};
-                scene two = scene_reorder(&t.s, pair, 2);
-                carom_mesh *alone = scene_mesh(context, &two);
-                hit_list l = list_whole(alone, q, &t.b, 0, t.b.count);
-                for (size_t i = 0; i < t.b.count; i++) {
-                    const size_t x = find_record(&whole, i, (int32_t)k), y = find_record(&l, i, 0);
-                    if ((x == SIZE_MAX) != (y == SIZE_MAX))
-                        fail_msg("%s, sphere %zu, triangle %u: hit alone or among all, not both", t.name, i, k);
-                    if (x != SIZE_MAX)
-                        list_compare_record(&t.b, i, &whole.hits, x, &l, y, 0, t.name);
-                    found += x != SIZE_MAX;
-                }
-                list_free(&l);
-                carom_mesh_destroy(alone);
-                scene_free(&two);
-            }
-            assert_int_equal(found, whole.total);
-            list_free(&whole);
-            carom_mesh_destroy(mesh);
-            free_setting(&t);
-        }
-    carom_context_destroy(context);
-}
-
-/* ---- the same bits from everyone ------------------------------------------------------------------------------------ */
-
-static void compare_mesh(carom_mesh *reference, carom_mesh *mesh, const setting *t, const char *who)
-{
-    for (size_t k = 0; k < COUNT_OF(questions); k++) {
-        const list_question *q = &questions[k];
-        hit_list expected = list_whole(reference, q, &t->b, 0, t->b.count),
-                 l = list_whole(mesh, q, &t->b, 0, t->b.count);
-        uint8_t *some = any_of(reference, q, &t->b, 0, t->b.count), *any = any_of(mesh, q, &t->b, 0, t->b.count);
-        list_compare(&t->b, &expected, &l, q->overlaps ? LIST_OVERLAPS : LIST_HITS, who);
-        assert_memory_equal(some, any, t->b.count);
-        free(some);
-        free(any);
-        list_free(&expected);
-        list_free(&l);
-    }
-}
-
-static void check_backend(carom_context *context, const char *who)
-{
-    carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
-    for (size_t n = 0; n < KINDS; n++)
-        for (size_t o = 0; o < COUNT_OF(sets); o++) {
-            setting t = make_setting(n, &sets[o], n % 2 ? 400 : 100, 500);
-            carom_mesh *mesh = scene_mesh(context, &t.s), *reference = scene_mesh(scalar, &t.s);
-            hits expected = hits_alloc(t.b.count, 0xa5), h = hits_alloc(t.b.count, 0x5a);
-            sweep_first(reference, &t.b, &expected);
-            sweep_first(mesh, &t.b, &h);
-            hits_compare(&t.b, &expected, &h, t.b.count, -1, who);
-            compare_mesh(reference, mesh, &t, who);
-            hits_free(&expected);
-            hits_free(&h);
-            carom_mesh_destroy(mesh);
-            carom_mesh_destroy(reference);
-            free_setting(&t);
-        }
-    carom_context_destroy(scalar);
-    carom_context_destroy(context);
-}
-
-static void test_isa(void **state)
-{
-    check_backend(test_cpu(*(const carom_isa *)*state, 1), "this instruction set");
-}
-
-static void test_threads(void **state)
-{
-    (void)state;
-    check_backend(test_cpu(CAROM_ISA_AUTO, 3), "three threads");
-}
-
-static void test_device_lanes(void **state)
-{
-    (void)state;
-    check_backend(test_device(0, 0), "the device");
-    check_backend(test_device(1, 0), "the device with one lane");
-    check_backend(test_device(0, 100), "the device in chunks of 100");
-}
-
-/* ---- masks as the caller's arrays ----------------------------------------------------------------------------------- */
-
-enum { BITS = 32 };
-
-/* Square i of a stack has triangles 2i and 2i+1 and bit i. */
-static scene make_stack(void)
-{
-    const scene one = scene_floor(1);
-    scene s = {test_alloc(12 * BITS, sizeof(float)), test_alloc(6 * BITS, sizeof(uint32_t)), 4 * BITS, 2 * BITS, NULL};
-    s.masks = test_alloc(2 * BITS, sizeof *s.masks);
-    for (size_t i = 0; i < BITS; i++) {
-        memcpy(s.vertices + 12 * i, one.vertices, 12 * sizeof(float));
-        for (size_t v = 0; v < 4; v++)
-            s.vertices[12 * i + 3 * v + 2] = (float)i;
-        for (size_t k = 0; k < 6; k++)
-            s.indices[6 * i + k] = one.indices[k] + (uint32_t)(4 * i);
-        s.masks[2 * i] = s.masks[2 * i + 1] = UINT32_C(1) << i;
-    }
-    scene free_me = one;
-    scene_free(&free_me);
-    return s;
-}
-
-/* The triangle first met from below by a sphere with these masks, `stride` bytes apart. */
-static void check_stack(carom_mesh *mesh, const char *masks, size_t stride, const uint32_t *values, size_t count)
-{
-    static const float center[3] = {0.25f, 0.25f, -1}, up[3] = {0, 0, 1}, radius = 0.125f;
-    int32_t *triangle = test_alloc(count, sizeof *triangle);
-    uint8_t *any = test_alloc(count, 1);
-    for (int exact = 0; exact < 2; exact++) {
-        carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                      .count = count,
-                                      .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
-                                      .center = {center, center + 1, center + 2, 0},
-                                      .velocity = {up, up + 1, up + 2, 0},
-                                      .radius = {&radius, 0},
-                                      .mask = (const uint32_t *)(const void *)masks,
-                                      .mask_stride = stride};
-        const carom_mesh_hit_result out = {.triangle = triangle};
-        carom_error err = {0};
-        test_ok("first", carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), &err);
-        test_ok("any", carom_mesh_sweep_any(mesh, &desc, any, NULL, &err), &err);
-        for (size_t i = 0; i < count; i++) {
-            const uint32_t mask = values[stride == 0 ? 0 : i];
-            int lowest = 0;
-            while (lowest < BITS && !(mask >> lowest & 1))
-                lowest++;
-            assert_int_equal(any[i], mask != 0);
-            assert_int_equal(triangle[i] < 0 ? -1 : triangle[i] / 2, mask == 0 ? -1 : lowest);
-        }
-    }
-    free(triangle);
-    free(any);
-}
-
-static void test_bits_and_strides(void **state)
-{
-    enum { COUNT = BITS + 3 };
-    carom_context *context = test_context();
-    scene s = make_stack();
-    carom_mesh *mesh = scene_mesh(context, &s);
-    uint32_t values[COUNT] = {0, UINT32_MAX, UINT32_C(0xc0000000)};
-    static const size_t strides[] = {0, 4, 5, 12};
-    (void)state;
-    for (uint32_t i = 0; i < BITS; i++)
-        values[3 + i] = UINT32_C(1) << i;
-    for (size_t n = 0; n < COUNT_OF(strides); n++) {
-        char *bytes = test_alloc(COUNT * 12 + 4, 1);
-        for (size_t i = COUNT; i-- > 0;)
-            memcpy(bytes + i * strides[n], &values[i], sizeof values[i]);
-        check_stack(mesh, bytes, strides[n], values, COUNT);
-        free(bytes);
-    }
-    carom_mesh_destroy(mesh);
-    scene_free(&s);
-    carom_context_destroy(context);
-}
-
-/* More first hits as a list than it takes at a time: the masks go along. */
-static void test_long_list(void **state)
-{
-    enum { COUNT = (1 << 20) + 1000 };
-    static const float center[3] = {0.25f, 0.25f, -1}, up[3] = {0, 0, 1}, radius = 0.125f;
-    carom_context *context = test_context();
-    scene s = make_stack();
-    carom_mesh *mesh = scene_mesh(context, &s);
-    uint32_t *masks = test_alloc(COUNT, sizeof *masks);
-    uint64_t *query = test_alloc(COUNT, sizeof *query);
-    int32_t *triangle = test_alloc(COUNT, sizeof *triangle);
-    carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                  .count = COUNT,
-                                  .center = {center, center + 1, center + 2, 0},
-                                  .velocity = {up, up + 1, up + 2, 0},
-                                  .radius = {&radius, 0},
-                                  .mask = masks,
-                                  .mask_stride = sizeof *masks};
-    carom_mesh_hit_list list = {.size = sizeof list, .capacity = COUNT, .query = query, .triangle = triangle};
-    carom_error err = {0};
-    (void)state;
-    for (size_t i = COUNT - 1000; i < COUNT; i++)
-        masks[i] = UINT32_C(1) << i % 32;
-    masks[7] = 1;
-    test_ok("list", carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_FIRST, &list, NULL, &err), &err);
-    assert_int_equal(list.total, 1001);
-    for (uint64_t k = 0; k < list.stored; k++) {
-        assert_int_equal(query[k], k == 0 ? 7 : COUNT - 1001 + k);
-        assert_int_equal(triangle[k] / 2, k == 0 ? 0 : query[k] % 32);
-    }
-    free(masks);
-    free(query);
-    free(triangle);
-    carom_mesh_destroy(mesh);
-    scene_free(&s);
-    carom_context_destroy(context);
-}
-
-/* Masks cost four bytes for each slot of a leaf, and nothing if there are none. */
-static void test_memory(void **state)
-{
-    carom_context *context = test_context();
-    scene s = scene_soup(SEED, 500, 0.2);
-    carom_mesh *plain = scene_mesh(context, &s);
-    (void)state;
-    s.masks = random_masks(SEED, s.triangle_count);
-    carom_mesh *masked = scene_mesh(context, &s);
-    const uint64_t more = carom_mesh_get_info(masked).bytes - carom_mesh_get_info(plain).bytes;
-    assert_true(more >= 4 * 500 && more < 4 * 500 * 8 && more % 64 == 0);
-    carom_mesh_destroy(plain);
-    carom_mesh_destroy(masked);
-    scene_free(&s);
-    carom_context_destroy(context);
-}
-
 static const int modes[] = {0, 1};
-#define ON_SIDES(check) ON_SET(check, 3), ON_SET(check, 4), ON_SET(check, 5)
-#define ON_SET(check, i)                                       \
-    {                                                          \
-#check, check, NULL, NULL, (void *)(uintptr_t)&sets[i] \
-    }
-#define EACH_SET(check)                                                                                         \
-    ON_SET(check, 0), ON_SET(check, 1), ON_SET(check, 2), ON_SET(check, 3), ON_SET(check, 4), ON_SET(check, 5), \
-        ON_SET(check, 6)
+#define ON_SIDES(check) ON_OPTION_SET(check, 3), ON_OPTION_SET(check, 4), ON_OPTION_SET(check, 5)
 #define ON_MODE(name, i)                                           \
     {                                                              \
         name, test_paper, NULL, NULL, (void *)(uintptr_t)&modes[i] \
     }
-#define ON_ISA(name, value)                                      \
-    {                                                            \
-        name ": the bits of scalar", test_isa, NULL, NULL, value \
-    }
 
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {EACH_SET(test_reference),
-                                        EACH_SET(test_first_of_all),
-                                        EACH_SET(test_triangle_by_triangle),
-                                        ON_SIDES(test_families),
-                                        ON_SIDES(test_places),
-                                        ON_SET(test_ties, 3),
-                                        ON_SET(test_ties, 4),
-                                        ON_SIDES(test_fast_signs),
-                                        ON_MODE("fast, on paper", 0),
-                                        ON_MODE("exact, on paper", 1),
-                                        cmocka_unit_test(test_refused),
-                                        cmocka_unit_test(test_masks_filter),
-                                        cmocka_unit_test(test_bits_and_strides),
-                                        cmocka_unit_test(test_long_list),
-                                        cmocka_unit_test(test_memory),
-                                        cmocka_unit_test(test_threads),
-                                        TEST_EACH_ISA(ON_ISA)};
-    const struct CMUnitTest on_device[] = {EACH_SET(test_first_of_all), ON_MODE("exact, on paper", 1),
-                                           cmocka_unit_test(test_masks_filter), cmocka_unit_test(test_bits_and_strides),
-                                           cmocka_unit_test(test_device_lanes)};
+    const struct CMUnitTest on_cpu[] = {
+        ON_EACH_OPTION_SET(test_reference), ON_SIDES(test_families),       ON_SIDES(test_places),
+        ON_OPTION_SET(test_ties, 3),        ON_OPTION_SET(test_ties, 4),   ON_SIDES(test_fast_signs),
+        ON_MODE("fast, on paper", 0),       ON_MODE("exact, on paper", 1), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest on_device[] = {ON_MODE("exact, on paper", 1)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

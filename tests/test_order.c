@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-enum { SEED = 83, QUERIES = 6000, PIECE = 250, SIDES = 130 }; /* 135200 triangles: more leaves than stay unsorted */
+/* Three threads sort more than 3072 queries. 135200 triangles have more leaves than stay unsorted. */
+enum { SEED = 83, QUERIES = 3200, PIECE = 250, SIDES = 130 };
 
 typedef struct memory {
     size_t calls, refuse; /* that call, counted from 1 */
@@ -57,12 +58,22 @@ typedef struct fixture {
 
 static fixture all;
 
+/* Spheres from 10^6 away take exact mode 30 ms each, and not because of their order: nearly all come from nearer. */
+static void bring_near(balls *b)
+{
+    for (size_t i = 30; i < b->count; i++)
+        for (int c = 0; c < 3; c++)
+            if (fabsf(b->column[c][i]) > 1000.0f)
+                b->column[c][i] *= 0x1p-12f;
+}
+
 static int setup(void **state)
 {
     carom_context *context = with(1, NULL);
     (void)state;
     all.mesh = scene_sphere(SIDES);
-    all.balls = balls_mixed(SEED, test_effort(QUERIES));
+    all.balls = balls_mixed(SEED, QUERIES);
+    bring_near(&all.balls);
     all.balls.column[0][1] = NAN; /* has no place on a curve */
     all.balls.column[1][3] = INFINITY;
     all.balls.column[2][5] = -3e38f;
@@ -86,9 +97,9 @@ static int teardown(void **state)
     return 0;
 }
 
-static void compare(carom_mesh *mesh, const char *who)
+static void compare(carom_mesh *mesh, int modes, const char *who)
 {
-    for (int exact = 0; exact < 2; exact++) {
+    for (int exact = 0; exact < modes; exact++) {
         hits h = hits_alloc(all.balls.count, 0xa5);
         sweep(mesh, &all.balls, &h, all.balls.count, (carom_accuracy)exact);
         hits_compare(&all.balls, &all.expected[exact], &h, h.count, -1, who);
@@ -102,7 +113,7 @@ static void test_whole_batches(void **state)
     for (uint32_t threads = 1; threads <= 3; threads++) {
         carom_context *context = with(threads, NULL);
         carom_mesh *mesh = scene_mesh(context, &all.mesh);
-        compare(mesh, "a batch that is sorted");
+        compare(mesh, threads <= test_effort(3) ? 2 : 1, "a batch that is sorted");
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
     }
@@ -200,7 +211,7 @@ static void test_no_memory_to_sort(void **state)
     m = (memory){.refuse = 2};
     sweep(mesh, &all.balls, &h, all.balls.count, CAROM_ACCURACY_FAST);
     hits_compare(&all.balls, &all.expected[0], &h, h.count, -1, "a batch without memory to sort it");
-    assert_int_equal(m.calls, all.balls.count / 4 > 256 ? 2 : 1);
+    assert_int_equal(m.calls, 2); /* else nothing is sorted in this test */
     m = (memory){.refuse = 1};
     carom_mesh_sweep_desc desc = balls_desc(&all.balls, 0, all.balls.count);
     carom_mesh_hit_result result = hits_result(&h, 0);
