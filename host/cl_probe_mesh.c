@@ -6,7 +6,7 @@
 #include "cl_probe.h"
 #include "mesh_list.h"
 
-enum { QUERIES = 256, TRIANGLES = 400, HITS = 1 << 12 };
+enum { QUERIES = 64, TRIANGLES = 400, HITS = 1 << 12 };
 
 typedef struct probe_answers {
     int32_t triangle[QUERIES];
