@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All hits on a mesh by a device: queries are counted, the counts added up, and the hits filled in, part after part of the
  * batch. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cl_device.h"
@@ -21,6 +22,7 @@ typedef struct list_part {
     mesh_record *records; /* [found] */
     cl_mem memory;        /* for them */
     int fill;
+    atomic_int strange;   /* hits that cannot be */
     caromi_stage *stages; /* the threads put hits in order in so many pieces */
     uint32_t stage_count;
     const carom_context *context;
@@ -97,11 +99,21 @@ static int is_known(const list_part *p, uint64_t query)
     return p->batch->any != NULL && p->state[query] != STATE_MISS;
 }
 
+/* A device that reports what cannot be has failed: to follow it would leave the caller's memory. */
+static carom_status fail_strange(const caromi_device *d, const list_part *p, const char *what, carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
+                       "%s reports %s that cannot be, among queries %llu to %llu of the batch", d->info.name, what,
+                       (unsigned long long)p->first, (unsigned long long)(p->first + p->queries - 1));
+}
+
 /* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. */
-static void scan(list_part *p)
+static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
 {
     p->found = 0;
     for (uint64_t i = 0; i < p->queries; i++) {
+        if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
+            return fail_strange(d, p, "a number of hits", err);
         if (is_known(p, i))
             p->hits[i] = 0;
         p->from[i] = p->hits[i] > 0 ? (int32_t)p->found : -1;
@@ -111,6 +123,7 @@ static void scan(list_part *p)
             p->queries = i;
         }
     }
+    return CAROM_OK;
 }
 
 static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
@@ -136,23 +149,35 @@ static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stat
     return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueReadBuffer (hits)", err);
 }
 
+static int are_strange(const list_part *p, const mesh_record *records, uint32_t count)
+{
+    uint32_t strange = 0;
+    for (uint32_t i = 0; i < count; i++)
+        strange |= (uint32_t)records[i].triangle >= p->batch->sweep.mesh->info.triangle_count;
+    return strange != 0;
+}
+
 static void take_stage(void *user, uint64_t task, uint32_t thread)
 {
-    const list_part *p = user;
+    list_part *p = user;
     caromi_stage *s = &p->stages[task];
     (void)thread;
     s->count = s->total = 0;
     for (uint32_t row = 0; !s->no_memory && row < s->queries; row++) {
         const uint64_t i = s->first - p->first + row;
         const uint32_t hits = (uint32_t)p->hits[i];
-        s->no_memory =
-            !caromi_stage_take(p->context, p->batch, s, row, hits > 0 ? p->records + p->from[i] : NULL, hits);
+        const mesh_record *records = hits > 0 ? p->records + p->from[i] : NULL;
+        if (are_strange(p, records, hits)) {
+            atomic_store(&p->strange, 1);
+            return;
+        }
+        s->no_memory = !caromi_stage_take(p->context, p->batch, s, row, records, hits);
         if (!s->no_memory)
             caromi_stage_any(p->batch, s, row, p->state[i]);
     }
 }
 
-static carom_status take_part(list_part *p, carom_stats *stats, carom_error *err)
+static carom_status take_part(const caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
 {
     const double start = caromi_now();
     for (uint64_t i = 0; i < p->stage_count; i++) {
@@ -160,7 +185,10 @@ static carom_status take_part(list_part *p, carom_stats *stats, carom_error *err
         p->stages[i].queries =
             (uint32_t)(p->first + caromi_slice_start(p->queries, p->stage_count, i + 1) - p->stages[i].first);
     }
+    atomic_store(&p->strange, 0);
     caromi_parallel(p->context->pool, p->stage_count, take_stage, p);
+    if (atomic_load(&p->strange))
+        return fail_strange(d, p, "hits of a triangle", err);
     for (uint32_t i = 0; i < p->stage_count; i++)
         if (p->stages[i].no_memory)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
@@ -182,11 +210,11 @@ static carom_status run_part(caromi_device *d, list_part *p, carom_stats *stats,
     (void)clReleaseMemObject(p->memory);
     p->memory = NULL;
     if (status == CAROM_OK)
-        scan(p);
+        status = scan(d, p, err);
     if (status == CAROM_OK && p->found > 0)
         status = fetch_hits(d, p, stats, err);
     if (status == CAROM_OK)
-        status = take_part(p, stats, err);
+        status = take_part(d, p, stats, err);
     if (p->memory != NULL)
         (void)clReleaseMemObject(p->memory);
     caromi_free(p->context, p->records);

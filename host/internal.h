@@ -52,6 +52,12 @@ struct carom_mesh {
     void *device_copy; /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
 };
 
+/* Whether an index that a device gives can be followed; -1 is no triangle. */
+static inline int caromi_can_be(const carom_mesh *mesh, int32_t triangle)
+{
+    return triangle == -1 || (uint32_t)triangle < mesh->info.triangle_count;
+}
+
 static inline const float *caromi_corner(const carom_mesh *mesh, uint32_t triangle, int corner)
 {
     return mesh->vertices + 3 * (size_t)mesh->indices[3 * (size_t)triangle + (size_t)corner];

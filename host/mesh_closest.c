@@ -112,7 +112,7 @@ uint64_t caromi_settle_closest_batch(const caromi_closest_batch *batch, const vo
     const int32_t *triangles = marks[1];
     uint64_t settled = 0;
     for (size_t i = 0; i < count; i++) {
-        const int open = isnan(distances[i]);
+        const int open = isnan(distances[i]) || !caromi_can_be(batch->mesh, triangles[i]);
         if (!open && !(batch->wants_point && isnan(points[i])))
             continue;
         const uint64_t row = rows != NULL ? rows[i] : first + i;

@@ -23,7 +23,7 @@ uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *co
     const int32_t *triangles = marks[1];
     uint64_t settled = 0;
     for (size_t i = 0; i < count; i++) {
-        const int open = isnan(times[i]);
+        const int open = isnan(times[i]) || !caromi_can_be(batch->mesh, triangles[i]);
         if (!open && !(batch->wants_contact && isnan(points[i])))
             continue;
         const uint64_t row = rows != NULL ? rows[i] : first + i;

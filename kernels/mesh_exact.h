@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Hits of a swept sphere on a mesh, exactly: the searches of mesh.h, with proven times for its triangles. The entry into an inflated box is a proven lower bound of the true time (docs/numerics.md, section 11), so what it skips could
- * not have been first. A triangle that the proof leaves open casts doubt on every hit that is not before its box. */
+/* Hits of a swept sphere on a mesh, exactly: the searches of mesh.h, with proven times for its triangles. The entry into an
+ * inflated box is a proven lower bound of the true time (docs/numerics.md, section 11), so what it skips could not have been
+ * first. A triangle that the proof leaves open casts doubt on every hit that is not before its box. */
 #ifndef CAROM_MESH_EXACT_H
 #define CAROM_MESH_EXACT_H
 #include "mesh.h"
