@@ -7,7 +7,7 @@
 
 #include "mesh.h"
 
-enum { MESH_FIRST, MESH_HITS, MESH_OVERLAPS, MESH_CLOSEST, MESH_TYPES };
+enum { MESH_FIRST, MESH_HITS, MESH_ANY, MESH_OVERLAPS, MESH_ANY_STILL, MESH_CLOSEST, MESH_TYPES };
 enum { MESH_SCENES = 9, MESH_TRIANGLES = 512, MESH_BLOCK = 4096 };
 
 /* ---- scenes and spheres: verify_mesh_scenes.c ---- */
@@ -17,7 +17,7 @@ typedef struct verify_scene {
     float vertices[9 * MESH_TRIANGLES];
     uint32_t indices[3 * MESH_TRIANGLES], masks[MESH_TRIANGLES];
     size_t vertex_count;
-    int has_masks; /* also of the spheres; the closest triangle cannot be asked for */
+    int has_masks; /* also of the spheres */
 } verify_scene;
 
 enum { BALL_RADIUS = 3, BALL_VELOCITY = 4, BALL_T_MAX = 7, BALL_COLUMNS };
@@ -48,6 +48,7 @@ enum {
     MESH_NORMAL = MESH_POINT + 3,
     MESH_FEATURE = MESH_NORMAL + 3,
     MESH_DEPTH,
+    MESH_HIT, /* whether there is one */
     MESH_QUERY,
     MESH_FIELDS
 };

@@ -17,13 +17,15 @@ enum { RECORDS_EACH = 64, RECORDS = RECORDS_EACH * MESH_BLOCK };
 const verify_mesh_type verify_mesh_types[MESH_TYPES] = {
     {"mesh-first", 0, OF_HIT},
     {"mesh-all", 1, BIT(MESH_QUERY) | OF_HIT},
+    {"mesh-any", 0, BIT(MESH_HIT)},
     {"mesh-overlaps", 1, BIT(MESH_QUERY) | BIT(MESH_TRIANGLE)},
+    {"mesh-any-still", 0, BIT(MESH_HIT)},
     {"mesh-closest", 0, BIT(MESH_TRIANGLE) | BIT(MESH_T) | THREE(MESH_POINT) | BIT(MESH_FEATURE) | BIT(MESH_DEPTH)},
 };
 
 const verify_field verify_mesh_fields[MESH_FIELDS] = {
     {"triangle", 4}, {"state", 1}, {"t", 4}, {"x", 4}, {"y", 4}, {"z", 4}, {"nx", 4}, {"ny", 4}, {"nz", 4},
-    {"feature", 1}, {"depth", 4}, {"query", 8},
+    {"feature", 1}, {"depth", 4}, {"hit", 1}, {"query", 8},
 };
 /* clang-format on */
 
@@ -144,6 +146,8 @@ carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_question *ask, 
     spoil(ask, to);
     switch (ask->type) {
     case MESH_FIRST: return ask_first(mesh, &sweep, to, stats, err);
+    case MESH_ANY: return carom_mesh_sweep_any(mesh, &sweep, array(to, MESH_HIT), stats, err);
+    case MESH_ANY_STILL: return carom_mesh_overlap_any(mesh, &rest, array(to, MESH_HIT), stats, err);
     case MESH_CLOSEST: return ask_closest(mesh, &rest, to, stats, err);
     default: return ask_list(mesh, &sweep, ask->type == MESH_OVERLAPS ? &rest : NULL, to, stats, err);
     }
@@ -219,6 +223,8 @@ static void print_row(output *out, const verify_mesh_question *ask, const verify
             output_format(out, " state=%s", carom_state_name((carom_state)*at));
         } else if (f == MESH_FEATURE) {
             output_format(out, " feature=%s", carom_feature_name((carom_feature)*at));
+        } else if (f == MESH_HIT) {
+            output_format(out, " hit=%d", *at);
         } else {
             memcpy(&value, at, sizeof value);
             output_format(out, " %s=%a",
@@ -226,6 +232,8 @@ static void print_row(output *out, const verify_mesh_question *ask, const verify
                           (double)value);
         }
     }
+    if (!has_field(ask, MESH_TRIANGLE))
+        return;
     memcpy(&triangle, a->field[MESH_TRIANGLE] + row * sizeof triangle, sizeof triangle);
     output_format(out, " triangle=%d", triangle);
     if (triangle < 0 || triangle >= MESH_TRIANGLES)

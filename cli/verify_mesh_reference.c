@@ -94,6 +94,32 @@ static void judge_hits(const judged *j, uint64_t i, uint64_t from, uint64_t to, 
     free(truth.hits);
 }
 
+/* found: how many, or less than 0 of a sphere that is not valid. */
+static void judge_whether(uint8_t given, int64_t found, verdict *v)
+{
+    const uint8_t expected = found < 0 ? CAROM_OVERLAP_INVALID : found > 0;
+    snprintf(v->truth, sizeof v->truth, "hit=%d", expected);
+    if (v->known && given != expected)
+        v->wrong = "a hit that is none, or one that is missed";
+}
+
+static void judge_any(const judged *j, uint64_t i, verdict *v)
+{
+    const ref_sweep_case c = case_of(j, i, -1);
+    const ref_mesh_options options = options_of(j, i);
+    ref_mesh_hit truth;
+    v->known = !ref_mesh_first(&j->mesh, &c, j->balls->column[BALL_T_MAX][i], &options, &truth);
+    judge_whether(j->answers->field[MESH_HIT][i], truth.state == CAROM_INVALID ? -1 : truth.triangle >= 0, v);
+}
+
+static void judge_any_still(const judged *j, uint64_t i, verdict *v)
+{
+    const ref_sweep_case c = case_of(j, i, -1);
+    uint8_t truth[MESH_TRIANGLES];
+    v->known = 1;
+    judge_whether(j->answers->field[MESH_HIT][i], ref_mesh_overlaps(&j->mesh, &c, j->balls->mask[i], truth), v);
+}
+
 /* The triangles of a sphere stand in ascending order, so none is there twice. */
 static void judge_overlaps(const judged *j, uint64_t i, uint64_t from, uint64_t to, verdict *v)
 {
@@ -143,6 +169,8 @@ static verdict judge(const judged *j, uint64_t i)
     switch (j->ask->type) {
     case MESH_FIRST: judge_first(j, i, &v); break;
     case MESH_HITS: judge_hits(j, i, from, to, &v); break;
+    case MESH_ANY: judge_any(j, i, &v); break;
+    case MESH_ANY_STILL: judge_any_still(j, i, &v); break;
     case MESH_OVERLAPS: judge_overlaps(j, i, from, to, &v); break;
     default: judge_closest(j, i, &v);
     }

@@ -11,6 +11,9 @@ typedef carom_status first_fn(carom_mesh *, const carom_mesh_sweep_desc *, const
                               carom_error *);
 typedef carom_status hits_fn(carom_mesh *, const carom_mesh_sweep_desc *, carom_hits, carom_mesh_hit_list *,
                              carom_stats *, carom_error *);
+typedef carom_status any_fn(carom_mesh *, const carom_mesh_sweep_desc *, uint8_t *, carom_stats *, carom_error *);
+typedef carom_status any_still_fn(carom_mesh *, const carom_mesh_overlap_desc *, uint8_t *, carom_stats *,
+                                  carom_error *);
 typedef carom_status overlaps_fn(carom_mesh *, const carom_mesh_overlap_desc *, carom_mesh_hit_list *, carom_stats *,
                                  carom_error *);
 typedef carom_status closest_fn(carom_mesh *, const carom_mesh_overlap_desc *, const carom_mesh_closest_result *,
@@ -58,6 +61,30 @@ carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc
     const carom_status status = ask(mesh, desc, which, list, stats, err);
     if (list->stored > 0 && lies("mesh-all", &calls))
         turn(list->feature);
+    return status;
+}
+
+carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, uint8_t *hit, carom_stats *stats,
+                                  carom_error *err)
+{
+    static unsigned long calls;
+    any_fn *ask;
+    find("carom_mesh_sweep_any", &ask);
+    const carom_status status = ask(mesh, desc, hit, stats, err);
+    if (lies("mesh-any", &calls))
+        turn(hit);
+    return status;
+}
+
+carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, uint8_t *overlap,
+                                    carom_stats *stats, carom_error *err)
+{
+    static unsigned long calls;
+    any_still_fn *ask;
+    find("carom_mesh_overlap_any", &ask);
+    const carom_status status = ask(mesh, desc, overlap, stats, err);
+    if (lies("mesh-any-still", &calls))
+        turn(overlap);
     return status;
 }
 
