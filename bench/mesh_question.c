@@ -44,6 +44,23 @@ carom_mesh *mesh_ask_create(const mesh_ask *a)
     return mesh;
 }
 
+static carom_status swept_alone(mesh_ask *a, carom_mesh_sweep_desc desc, carom_mesh_hit_result result, carom_error *err)
+{
+    const size_t f = sizeof(float);
+    carom_status status = CAROM_OK;
+    desc.count = 1;
+    for (size_t i = 0; status == CAROM_OK && i < a->out->count; i++) {
+        status = carom_mesh_sweep_first(a->mesh, &desc, &result, &a->stats, err);
+        desc.center = (carom_points){desc.center.x + 1, desc.center.y + 1, desc.center.z + 1, f};
+        desc.velocity = (carom_points){desc.velocity.x + 1, desc.velocity.y + 1, desc.velocity.z + 1, f};
+        desc.radius.data++;
+        result.triangle++;
+        result.t++;
+        result.state++;
+    }
+    return status;
+}
+
 static carom_status swept(mesh_ask *a, carom_error *err)
 {
     static const float t_max = 1.0f;
@@ -69,6 +86,8 @@ static carom_status swept(mesh_ask *a, carom_error *err)
                                 .state = h->state.column[0]};
     if (a->task == MESH_FIRST)
         return carom_mesh_sweep_first(a->mesh, &desc, &result, &a->stats, err);
+    if (a->task == MESH_ALONE)
+        return swept_alone(a, desc, result, err);
     if (a->task == MESH_ANY)
         return carom_mesh_sweep_any(a->mesh, &desc, h->state.column[0], &a->stats, err);
     return carom_mesh_sweep_list(a->mesh, &desc, CAROM_HITS_ALL, &list, &a->stats, err);

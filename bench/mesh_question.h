@@ -16,11 +16,11 @@ hits hits_alloc(size_t count, size_t capacity);
 void hits_free(hits *h);
 
 /* MESH_BUILD: make the mesh and drop it. MESH_REFIT: give `mesh` its vertices once more, which takes as long as any others.
- * Others: ask `mesh` for the first hits of `spheres`, all of them, whether there is any; for overlaps and closest points of
- * their starts. `mesh_ask_run` takes it as its user and ends
- * the program if it fails. */
+ * Others: ask `mesh` for the first hits of `spheres`, the same in a batch for each, all hits, whether there is any; for
+ * overlaps and closest points of their starts. `mesh_ask_run` takes it as its user and ends the program if it fails. */
 typedef enum mesh_task {
     MESH_FIRST,
+    MESH_ALONE,
     MESH_ALL,
     MESH_ANY,
     MESH_OVERLAPS,

@@ -85,6 +85,7 @@ const uint64_t *caromi_order(const carom_mesh_info *mesh, const caromi_in_column
 
 enum {
     BLOCK = CAROMI_BLOCK,
+    OWN_FEW = 1 << 15,
     SLICE = 1 << 13 /* queries that a task puts in order, and whose columns stay in its cache meanwhile */
 };
 
@@ -128,7 +129,8 @@ carom_status caromi_run_blocks(const carom_context *c, const carom_mesh *mesh, c
     block_job job = {.mesh = mesh, .center = center, .run = run, .user = user, .first = first, .end = end};
     job.slice = share < BLOCK ? BLOCK : share < SLICE ? share : SLICE;
     job.size = (own + 63) / 64 * 64;
-    job.own = caromi_alloc(c, threads, job.size);
+    _Alignas(64) char few[OWN_FEW]; /* a batch of one would wait for the allocator */
+    job.own = count <= BLOCK && job.size <= OWN_FEW ? few : caromi_alloc(c, threads, job.size);
     if (job.own == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                            threads, job.size);
@@ -138,6 +140,7 @@ carom_status caromi_run_blocks(const carom_context *c, const carom_mesh *mesh, c
     caromi_parallel(c->pool, (count + job.slice - 1) / job.slice, run_slice, &job);
     stats->by_integers += job.settled;
     caromi_free(c, job.keys);
-    caromi_free(c, job.own);
+    if (job.own != few)
+        caromi_free(c, job.own);
     return CAROM_OK;
 }
