@@ -27,35 +27,57 @@ void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, c
         caromi_gather_masks(&batch->mask, rows, count, b->mask);
 }
 
-caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row)
+caromi_mesh_query caromi_gather_query(const caromi_in_column *in, int columns, const caromi_in_column *mask,
+                                      int options, uint64_t row)
 {
-    caromi_mesh_query q = {.mask = -1, .options = batch->options};
-    for (int c = 0; c < CAROMI_MESH_IN; c++)
-        caromi_gather(&q.in[c], &batch->in[c], row, 1);
-    if (batch->mask.base != NULL)
-        memcpy(&q.mask, (const char *)batch->mask.base + row * batch->mask.stride, sizeof q.mask);
+    caromi_mesh_query q = {.mask = -1, .options = options};
+    for (int c = 0; c < columns; c++)
+        caromi_gather(&q.in[c], &in[c], row, 1);
+    if (mask->base != NULL)
+        caromi_gather_masks(mask, &row, 1, &q.mask);
     return q;
 }
 
-/* Contact of every query of the block; those without a hit run along with triangle 0 and are cleared after. */
+caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row)
+{
+    return caromi_gather_query(batch->in, CAROMI_MESH_IN, &batch->mask, batch->options, row);
+}
+
+size_t caromi_gather_pairs(const carom_mesh *mesh, size_t lanes, const int32_t *triangle, size_t count, int columns,
+                           float (*queries)[CAROMI_BLOCK], float (*corners)[CAROMI_BLOCK], const float **in)
+{
+    const size_t padded = (count + lanes - 1) / lanes * lanes;
+    for (size_t i = 0; i < padded; i++)
+        for (int k = 0; k < 9; k++)
+            corners[k][i] =
+                caromi_corner(mesh, i < count && triangle[i] >= 0 ? (uint32_t)triangle[i] : 0, k / 3)[k % 3];
+    for (int c = 0; c < columns; c++) {
+        for (size_t i = count; i < padded; i++)
+            queries[c][i] = queries[c][count - 1];
+        in[c] = queries[c];
+    }
+    for (int k = 0; k < 9; k++)
+        in[columns + k] = corners[k];
+    return padded;
+}
+
+void caromi_ask_alone(enum caromi_pair_kernel kernel, const float *in, int columns, void *const *out)
+{
+    int chosen;
+    const caromi_isa_table *one = caromi_isa_select(CAROM_ISA_SCALAR, &chosen);
+    const float *column[COLUMNS_MAX];
+    for (int c = 0; c < columns; c++)
+        column[c] = in + c;
+    one->pairs[kernel](column, out, 1, 0);
+}
+
 void caromi_block_contacts(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *b,
                            size_t count)
 {
-    const carom_mesh *mesh = batch->mesh;
-    const size_t lanes = context->isa->lanes, padded = (count + lanes - 1) / lanes * lanes;
     const float *in[COLUMNS_MAX];
     void *out[COLUMNS_MAX];
-    for (size_t i = 0; i < padded; i++)
-        for (int k = 0; k < 9; k++)
-            b->corners[k][i] =
-                caromi_corner(mesh, i < count && b->triangle[i] >= 0 ? (uint32_t)b->triangle[i] : 0, k / 3)[k % 3];
-    for (int c = 0; c < IN_P0X; c++) {
-        for (size_t i = count; i < padded; i++)
-            b->in[c][i] = b->in[c][count - 1];
-        in[c] = b->in[c];
-    }
-    for (int k = 0; k < 9; k++)
-        in[IN_P0X + k] = b->corners[k];
+    const size_t padded =
+        caromi_gather_pairs(batch->mesh, context->isa->lanes, b->triangle, count, IN_P0X, b->in, b->corners, in);
     for (int k = 0; k < 3; k++) {
         out[OUT_POINT_X + k] = b->point[k];
         out[OUT_NORMAL_X + k] = b->normal[k];
@@ -70,13 +92,13 @@ void caromi_block_contacts(const carom_context *context, const caromi_mesh_batch
         }
 }
 
-static void store_points(const carom_points_out *to, const caromi_mesh_block *b, const float (*from)[CAROMI_BLOCK],
+void caromi_store_points(const carom_points_out *to, const uint64_t *rows, const float (*from)[CAROMI_BLOCK],
                          size_t count)
 {
     float *const bases[3] = {to->x, to->y, to->z};
     for (int k = 0; k < 3 && bases[k] != NULL; k++)
         for (size_t i = 0; i < count; i++)
-            memcpy((char *)bases[k] + b->row[i] * to->stride, &from[k][i], sizeof(float));
+            memcpy((char *)bases[k] + rows[i] * to->stride, &from[k][i], sizeof(float));
 }
 
 void caromi_block_store(const carom_mesh_hit_result *out, const caromi_mesh_block *b, size_t count)
@@ -92,27 +114,22 @@ void caromi_block_store(const carom_mesh_hit_result *out, const caromi_mesh_bloc
         if (out->feature)
             out->feature[row] = b->feature[i];
     }
-    store_points(&out->point, b, b->point, count);
-    store_points(&out->normal, b, b->normal, count);
+    caromi_store_points(&out->point, b->row, b->point, count);
+    caromi_store_points(&out->normal, b->row, b->normal, count);
 }
 
 /* Contact of a query with its triangle. The kernel is asked first, even if the search was settled in integers: who gives
  * a point its last bit must not depend on the tree. */
 static void contact_of(const float *in, caromi_exact_contact *a)
 {
-    int chosen;
-    const caromi_isa_table *one = caromi_isa_select(CAROM_ISA_SCALAR, &chosen);
-    const float *columns[COLUMNS_MAX];
     void *out[COLUMNS_MAX];
     uint8_t feature;
-    for (int c = 0; c < IN_SWEEP_RESTING; c++)
-        columns[c] = in + c;
     for (int k = 0; k < 3; k++) {
         out[OUT_POINT_X + k] = &a->point[k];
         out[OUT_NORMAL_X + k] = &a->normal[k];
     }
     out[OUT_FEATURE] = &feature;
-    one->pairs[CAROMI_PAIR_contact_exact](columns, out, 1, 0);
+    caromi_ask_alone(CAROMI_PAIR_contact_exact, in, IN_SWEEP_RESTING, out);
     a->feature = feature;
     if (isnan(a->point[0]))
         caromi_exact_contact_of(in, a);

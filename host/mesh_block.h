@@ -18,10 +18,21 @@ typedef struct caromi_mesh_block {
 void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t *rows, size_t count,
                         float (*to)[CAROMI_BLOCK]);
 void caromi_gather_masks(const caromi_in_column *mask, const uint64_t *rows, size_t count, int32_t *to);
+/* A query in these columns; without a mask (base NULL) it has all bits. */
+caromi_mesh_query caromi_gather_query(const caromi_in_column *in, int columns, const caromi_in_column *mask,
+                                      int options, uint64_t row);
+/* Columns for a pair kernel: those of `count` queries, then the nine numbers of the triangle of each; a query without one
+ * (-1) runs along with triangle 0. Whole vectors of `lanes` are filled up; returns the rows to run. */
+size_t caromi_gather_pairs(const carom_mesh *mesh, size_t lanes, const int32_t *triangle, size_t count, int columns,
+                           float (*queries)[CAROMI_BLOCK], float (*corners)[CAROMI_BLOCK], const float **in);
+void caromi_store_points(const carom_points_out *to, const uint64_t *rows, const float (*from)[CAROMI_BLOCK],
+                         size_t count);
+/* A scalar pair kernel for one row, `columns` numbers. */
+void caromi_ask_alone(enum caromi_pair_kernel kernel, const float *in, int columns, void *const *out);
 /* The columns of the queries in these rows of the batch, and their masks. */
 void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const uint64_t *rows, size_t count);
 caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row);
-/* What the hits report; exact mode leaves NaN for a point's x where it is open. */
+/* What the hits report, zeros without one; exact mode leaves NaN for a point's x where it is open. */
 void caromi_block_contacts(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *b,
                            size_t count);
 void caromi_block_store(const carom_mesh_hit_result *out, const caromi_mesh_block *b, size_t count);

@@ -32,22 +32,12 @@ typedef struct closest_job {
 /* Point and feature of every query of the block; those without a triangle run along with triangle 0 and are cleared. */
 static void find_points(const closest_job *job, closest_block *b, size_t count)
 {
-    const carom_mesh *mesh = job->batch->mesh;
-    const size_t lanes = job->context->isa->lanes, padded = (count + lanes - 1) / lanes * lanes;
     const float *in[COLUMNS_MAX];
     void *out[COLUMNS_MAX];
-    for (size_t i = 0; i < padded; i++)
-        for (int k = 0; k < 9; k++)
-            b->corners[k][i] =
-                caromi_corner(mesh, i < count && b->triangle[i] >= 0 ? (uint32_t)b->triangle[i] : 0, k / 3)[k % 3];
-    for (int c = 0; c < 3; c++) {
-        for (size_t i = count; i < padded; i++)
-            b->in[c][i] = b->in[c][count - 1];
-        in[IN_NCX + c] = b->in[c];
-        out[OUT_CLOSEST_X + c] = b->point[c];
-    }
-    for (int k = 0; k < 9; k++)
-        in[IN_NP0X + k] = b->corners[k];
+    const size_t padded = caromi_gather_pairs(job->batch->mesh, job->context->isa->lanes, b->triangle, count, IN_NP0X,
+                                              b->in, b->corners, in);
+    for (int k = 0; k < 3; k++)
+        out[OUT_CLOSEST_X + k] = b->point[k];
     out[OUT_CLOSEST_FEATURE] = b->feature;
     job->context->isa->pairs[job->batch->exact ? CAROMI_PAIR_closest_exact : CAROMI_PAIR_closest](in, out, padded, 0);
     for (size_t i = 0; i < count; i++)
@@ -61,17 +51,12 @@ static void find_points(const closest_job *job, closest_block *b, size_t count)
  * its last bit must not depend on the tree. */
 static void point_of(const float *in, caromi_exact_closest *a)
 {
-    int chosen;
-    const caromi_isa_table *one = caromi_isa_select(CAROM_ISA_SCALAR, &chosen);
-    const float *columns[COLUMNS_MAX];
     void *out[COLUMNS_MAX];
     uint8_t feature;
-    for (int c = 0; c < IN_CLOSEST; c++)
-        columns[c] = in + c;
     for (int k = 0; k < 3; k++)
         out[OUT_CLOSEST_X + k] = &a->point[k];
     out[OUT_CLOSEST_FEATURE] = &feature;
-    one->pairs[CAROMI_PAIR_closest_exact](columns, out, 1, 0);
+    caromi_ask_alone(CAROMI_PAIR_closest_exact, in, IN_CLOSEST, out);
     a->feature = feature;
     if (isnan(a->point[0]))
         caromi_exact_closest_of(in, a);
@@ -83,26 +68,19 @@ static void settle_point(const caromi_closest_batch *batch, const float *query, 
     float *const bases[3] = {out->point.x, out->point.y, out->point.z};
     caromi_exact_closest a;
     float in[IN_CLOSEST];
-    memcpy(in, query, 3 * sizeof *in);
-    for (int k = 0; k < 9; k++)
-        in[IN_NP0X + k] = caromi_corner(batch->mesh, (uint32_t)triangle, k / 3)[k % 3];
-    point_of(in, &a);
+    memset(&a, 0, sizeof a);
+    if (triangle >= 0) {
+        memcpy(in, query, 3 * sizeof *in);
+        for (int k = 0; k < 9; k++)
+            in[IN_NP0X + k] = caromi_corner(batch->mesh, (uint32_t)triangle, k / 3)[k % 3];
+        point_of(in, &a);
+    }
     for (int k = 0; k < 3; k++) {
         const caromi_out_column column = {bases[k], out->point.stride};
         caromi_scatter(&column, row, &a.point[k], 1, sizeof(float));
     }
     if (out->feature)
         out->feature[row] = (uint8_t)a.feature;
-}
-
-static caromi_mesh_query query_of(const caromi_closest_batch *batch, uint64_t row)
-{
-    caromi_mesh_query q = {.mask = -1, .options = batch->options};
-    for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
-        caromi_gather(&q.in[c], &batch->in[c], row, 1);
-    if (batch->mask.base != NULL)
-        memcpy(&q.mask, (const char *)batch->mask.base + row * batch->mask.stride, sizeof q.mask);
-    return q;
 }
 
 uint64_t caromi_settle_closest_batch(const caromi_closest_batch *batch, const void *const *marks, const uint64_t *rows,
@@ -118,7 +96,8 @@ uint64_t caromi_settle_closest_batch(const caromi_closest_batch *batch, const vo
         const uint64_t row = rows != NULL ? rows[i] : first + i;
         float distance, depth;
         int32_t triangle = triangles[i];
-        const caromi_mesh_query query = query_of(batch, row);
+        const caromi_mesh_query query =
+            caromi_gather_query(batch->in, CAROMI_CLOSEST_IN, &batch->mask, batch->options, row);
         if (open) {
             caromi_settle_closest(&batch->mesh->view, &query, &triangle, &distance, &depth);
             if (batch->out->triangle)
@@ -139,7 +118,6 @@ uint64_t caromi_settle_closest_batch(const caromi_closest_batch *batch, const vo
 
 static void store_block(const carom_mesh_closest_result *out, const closest_block *b, size_t count)
 {
-    float *const bases[3] = {out->point.x, out->point.y, out->point.z};
     for (size_t i = 0; i < count; i++) {
         const uint64_t row = b->row[i];
         if (out->triangle)
@@ -151,9 +129,7 @@ static void store_block(const carom_mesh_closest_result *out, const closest_bloc
         if (out->feature)
             out->feature[row] = b->feature[i];
     }
-    for (int k = 0; k < 3 && bases[k] != NULL; k++)
-        for (size_t i = 0; i < count; i++)
-            memcpy((char *)bases[k] + b->row[i] * out->point.stride, &b->point[k][i], sizeof(float));
+    caromi_store_points(&out->point, b->row, b->point, count);
 }
 
 static uint64_t run_block(const void *user, void *own, const uint64_t *rows, size_t count)
