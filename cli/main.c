@@ -61,7 +61,7 @@ static const cli_command commands[] = {
     {"verify", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_QUERIES | OPTION_SEED,
      "compare every backend bit by bit, and with the exact reference", "carom verify [--queries N] [--seed S]",
      "Every instruction set, thread count and OpenCL device present answers N queries of each type (default 1000000)\n"
-     "and min(N, 100000) queries go to the exact reference. N/96 more ask meshes for first hits, all hits, overlaps "
+     "and min(N, 100000) queries go to the exact reference. N/96 more ask meshes for first, all and any hits, overlaps "
      "and\n"
      "closest points, and some of these too go to the reference. Exit status 1 on any difference.\n",
      command_verify},

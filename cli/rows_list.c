@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { FEW_EACH = 16 }; /* records per row that few rows begin with */
+
 typedef struct list_run {
     const rows_query *query;
     void *subject;
@@ -81,7 +83,7 @@ int rows_list(const rows_query *query, void *subject, const cli_options *options
                   .options = options,
                   .columns = columns,
                   .out = out,
-                  .room = ROWS_CHUNK,
+                  .room = count < ROWS_CHUNK / FEW_EACH ? FEW_EACH * (count + 1) : ROWS_CHUNK,
                   .offsets = cli_alloc((count < ROWS_CHUNK ? count : ROWS_CHUNK) + 1, sizeof *r.offsets)};
     int status = EXIT_DONE;
     if (!rows_fields_alloc(query, r.room, r.fields) || !r.offsets)

@@ -123,10 +123,16 @@ static int expect_share(mesh_run *r, verify_mesh_question *expected, const verif
 {
     carom_error err = {0};
     carom_stats stats;
+    subject *base = &r->subjects[0];
     if (expected->count == ask->count)
         return 1;
     *expected = *ask;
-    return verify_mesh_ask(r->subjects[0].mesh, ask, &r->balls, &r->expected, &stats, &err) == CAROM_OK;
+    const carom_status status = verify_mesh_ask(base->mesh, ask, &r->balls, &r->expected, &stats, &err);
+    if (status == CAROM_OK)
+        return 1;
+    base->cells[ask->accuracy][ask->type].different += ask->count;
+    lose(r, base, verify_mesh_types[ask->type].name, status, &err);
+    return 0;
 }
 
 static int run_type(mesh_run *r, size_t scene, int type, int mode, uint64_t first, uint64_t n)

@@ -67,7 +67,7 @@ static int settle_overlap(const caromi_mesh_query *query, const float *corners)
 
 int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit)
 {
-    int state;
+    int state = STATE_MISS;
     hit->t = 0;
     if (overlap)
         return !is_outside(query, corners, 0, 0) && settle_overlap(query, corners);

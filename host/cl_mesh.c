@@ -116,11 +116,12 @@ static cl_uint share_of(const caromi_device *d, uint64_t queries)
 }
 
 cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
-                           const carom_mesh *mesh, int options, uint32_t columns, uint32_t mask, uint64_t *items)
+                           const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask,
+                           uint64_t *items)
 {
     const mesh_copy *copy = mesh->device_copy;
     const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
-    const cl_uint share = share_of(d, slot->padded), queries = (cl_uint)slot->padded;
+    const cl_uint share = share_of(d, count), queries = (cl_uint)count;
     cl_int code = set_tree(kernel, next, mesh);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, (*next)++, sizeof *masks, masks);
@@ -134,8 +135,29 @@ cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, c
         code = clSetKernelArg(kernel, (*next)++, sizeof share, &share);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, (*next)++, sizeof queries, &queries);
-    *items = (slot->padded + share - 1) / share;
+    *items = (count + share - 1) / share;
     return code;
+}
+
+carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const int32_t *triangle,
+                                    uint64_t first, uint64_t *done, carom_error *err)
+{
+    int strange = 0;
+    for (uint64_t i = first; triangle != NULL && i < *done; i++)
+        strange |= !caromi_can_be(mesh, triangle[i]);
+    if (!strange)
+        return CAROM_OK;
+    const carom_status status = caromi_fail_strange(d, "triangles", first, *done, err);
+    *done = first;
+    return status;
+}
+
+carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
+                                 carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
+                       "%s reports %s that cannot be, among queries %llu to %llu of the batch", d->info.name, what,
+                       (unsigned long long)first, (unsigned long long)(end - 1));
 }
 
 /* Output columns. */
@@ -153,7 +175,7 @@ static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const c
     const cl_kernel kernel = d->programs[first_program(batch)].kernel;
     cl_uint next = 0;
     uint64_t items;
-    cl_int code = caromi_set_question(d, slot, kernel, &next, batch->mesh, batch->options, CAROMI_MESH_IN,
+    cl_int code = caromi_set_question(d, slot, kernel, &next, batch->mesh, batch->options, slot->padded, CAROMI_MESH_IN,
                                       CAROMI_MESH_IN, &items);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->out, HIT_FIRST);
@@ -228,8 +250,11 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
     }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = c == HIT_STATE || c == HIT_FIRST + OUT_FEATURE ? 1 : 4;
-    const carom_status status = caromi_upload_mesh(d, batch->mesh, err);
-    return status == CAROM_OK ? caromi_stream_run(d, &s, done, stats, err) : status;
+    const uint64_t first = *done;
+    carom_status status = caromi_upload_mesh(d, batch->mesh, err);
+    if (status == CAROM_OK)
+        status = caromi_stream_run(d, &s, done, stats, err);
+    return status == CAROM_OK ? caromi_check_triangles(d, batch->mesh, r->triangle, first, done, err) : status;
 }
 
 carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64_t end, uint64_t *done,

@@ -24,8 +24,8 @@ static carom_status launch_search(caromi_device *d, caromi_cl_slot *slot, const 
     const cl_kernel kernel = d->programs[search_program(s->exact)].kernel;
     cl_uint next = 0;
     uint64_t items;
-    cl_int code =
-        caromi_set_question(d, slot, kernel, &next, s->mesh, s->options, CAROMI_CLOSEST_IN, CAROMI_CLOSEST_IN, &items);
+    cl_int code = caromi_set_question(d, slot, kernel, &next, s->mesh, s->options, slot->padded, CAROMI_CLOSEST_IN,
+                                      CAROMI_CLOSEST_IN, &items);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->out, NEAR_FIRST);
     if (code != CL_SUCCESS)
@@ -95,8 +95,11 @@ static carom_status stream_closest(caromi_device *d, const caromi_closest_batch 
     }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = c == NEAR_FIRST + OUT_CLOSEST_FEATURE ? 1 : 4;
-    const carom_status status = caromi_upload_mesh(d, batch->mesh, err);
-    return status == CAROM_OK ? caromi_stream_run(d, &s, done, stats, err) : status;
+    const uint64_t first = *done;
+    carom_status status = caromi_upload_mesh(d, batch->mesh, err);
+    if (status == CAROM_OK)
+        status = caromi_stream_run(d, &s, done, stats, err);
+    return status == CAROM_OK ? caromi_check_triangles(d, batch->mesh, r->triangle, first, done, err) : status;
 }
 
 /* ---------------------------------------------------------------- the probe */

@@ -45,7 +45,8 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const int one = p->batch->any != NULL;
     cl_uint next = 0;
     uint64_t items;
-    cl_int code = caromi_set_question(d, slot, kernel, &next, sweep->mesh, sweep->options, CAROMI_MESH_IN,
+    /* What fills up the last vector has no place of its own for its hits. */
+    cl_int code = caromi_set_question(d, slot, kernel, &next, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN,
                                       CAROMI_MESH_IN + 1, &items);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof p->memory, &p->memory);
@@ -99,21 +100,13 @@ static int is_known(const list_part *p, uint64_t query)
     return p->batch->any != NULL && p->state[query] != STATE_MISS;
 }
 
-/* A device that reports what cannot be has failed: to follow it would leave the caller's memory. */
-static carom_status fail_strange(const caromi_device *d, const list_part *p, const char *what, carom_error *err)
-{
-    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
-                       "%s reports %s that cannot be, among queries %llu to %llu of the batch", d->info.name, what,
-                       (unsigned long long)p->first, (unsigned long long)(p->first + p->queries - 1));
-}
-
 /* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. */
 static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
 {
     p->found = 0;
     for (uint64_t i = 0; i < p->queries; i++) {
         if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
-            return fail_strange(d, p, "a number of hits", err);
+            return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->queries, err);
         if (is_known(p, i))
             p->hits[i] = 0;
         p->from[i] = p->hits[i] > 0 ? (int32_t)p->found : -1;
@@ -188,7 +181,7 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
     atomic_store(&p->strange, 0);
     caromi_parallel(p->context->pool, p->stage_count, take_stage, p);
     if (atomic_load(&p->strange))
-        return fail_strange(d, p, "hits of a triangle", err);
+        return caromi_fail_strange(d, "triangles", p->first, p->first + p->queries, err);
     for (uint32_t i = 0; i < p->stage_count; i++)
         if (p->stages[i].no_memory)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",

@@ -17,7 +17,7 @@ typedef struct probe_answers {
 typedef struct list_answers {
     uint64_t offsets[QUERIES + 1];
     int32_t triangle[HITS];
-    uint8_t state[HITS];
+    uint8_t state[HITS], any[QUERIES];
     float t[HITS];
 } list_answers;
 
@@ -115,17 +115,16 @@ static carom_status make_probe(carom_context *context, mesh_probe *p, int option
     return carom_mesh_create(context, &desc, mesh, err);
 }
 
-/* The questions of the probe, like those of a batch; all options at once if it has any. */
+/* The questions of the probe, like those of a batch. */
 static caromi_mesh_batch batch_of(const mesh_probe *p, carom_mesh *mesh, const caromi_mesh_batch *like,
                                   const carom_mesh_hit_result *out)
 {
-    caromi_mesh_batch batch = {.mesh = mesh, .count = QUERIES, .exact = like->exact, .out = out};
+    caromi_mesh_batch batch = {
+        .mesh = mesh, .count = QUERIES, .exact = like->exact, .options = like->options, .out = out};
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         batch.in[c] = (caromi_in_column){p->in[c], sizeof(float), NULL};
-    if (like->options) {
-        batch.options = MESH_TRIANGLE_MASKS | MESH_QUERY_MASKS | MESH_CULL_BACK | MESH_SKIP_PARTING;
+    if (like->options)
         batch.mask = (caromi_in_column){p->mask, sizeof(uint32_t), NULL};
-    }
     return batch;
 }
 
@@ -161,11 +160,28 @@ static carom_mesh_hit_list list_out(list_answers *a)
                                  .t = a->t};
 }
 
-/* Counts of all queries, and as many hits as there is room for. */
-static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const caromi_list_batch *like, mesh_probe *p,
-                                   carom_error *err)
+/* Whether there is a hit: a device that knows of a sure one stops there. */
+static carom_status run_any_probe(caromi_device *d, const carom_context *scalar, const caromi_list_batch *list,
+                                  mesh_probe *p, carom_error *err)
 {
-    const uint32_t program = caromi_list_program(like);
+    uint64_t done = 0;
+    carom_stats stats = {.size = sizeof stats};
+    const carom_mesh_hit_result none = {0};
+    caromi_list_batch batch = {.search = list->search, .sweep = list->sweep, .any = p->list_expected.any};
+    batch.sweep.out = &none;
+    carom_status status = caromi_cpu_list(scalar, &batch, 0, QUERIES, &stats, err);
+    batch.any = p->list_got.any;
+    if (status == CAROM_OK)
+        status = caromi_stream_list(d, &batch, QUERIES, &done, &stats, err);
+    return status != CAROM_OK ? status
+                              : caromi_probe_compare(d, caromi_list_program(&batch), QUERIES, 4, p->list_got.any,
+                                                     p->list_expected.any, 1, err);
+}
+
+/* Counts of all queries, as many hits as there is room for, and whether there are any. */
+static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const caromi_mesh_batch *like,
+                                   enum caromi_mesh_search search, mesh_probe *p, carom_error *err)
+{
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
     int chosen;
@@ -174,8 +190,9 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
     const carom_mesh_hit_result got_columns = {.triangle = got.triangle, .state = got.state, .t = got.t};
     const carom_mesh_hit_result expected_columns = {
         .triangle = expected.triangle, .state = expected.state, .t = expected.t};
-    caromi_list_batch batch = {.search = like->search, .list = &expected};
-    batch.sweep = batch_of(p, mesh, &like->sweep, &expected_columns);
+    caromi_list_batch batch = {.search = search, .list = &expected};
+    batch.sweep = batch_of(p, mesh, like, &expected_columns);
+    const uint32_t program = caromi_list_program(&batch);
     carom_status status = caromi_cpu_list(&scalar, &batch, 0, QUERIES, &stats, err);
     if (status != CAROM_OK)
         return status;
@@ -189,13 +206,17 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
         status = caromi_probe_compare(d, program, HITS, 1, a->triangle, b->triangle, sizeof *a->triangle, err);
     if (status == CAROM_OK)
         status = caromi_probe_compare(d, program, HITS, 2, a->state, b->state, sizeof *a->state, err);
-    return status == CAROM_OK ? caromi_probe_compare(d, program, HITS, 3, a->t, b->t, sizeof *a->t, err) : status;
+    if (status == CAROM_OK)
+        status = caromi_probe_compare(d, program, HITS, 3, a->t, b->t, sizeof *a->t, err);
+    return status == CAROM_OK ? run_any_probe(d, &scalar, &batch, p, err) : status;
 }
 
-/* list: NULL for first hits. */
+/* list: NULL for first hits. A program with options is asked with each: the policies at the start exclude each other. */
 static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const caromi_list_batch *list,
                           carom_error *err)
 {
+    static const int masks = MESH_TRIANGLE_MASKS | MESH_QUERY_MASKS,
+                     policies[] = {MESH_CULL_BACK | MESH_SKIP_PARTING, MESH_SKIP};
     carom_mesh *mesh = NULL;
     mesh_probe *p = caromi_alloc(d->context, 1, sizeof *p);
     if (p == NULL)
@@ -203,8 +224,12 @@ static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const
     memset(p, 0, sizeof *p);
     d->probing = 1;
     carom_status status = make_probe(like->mesh->context, p, like->options, &mesh, err);
-    if (status == CAROM_OK)
-        status = list != NULL ? run_list_probe(d, mesh, list, p, err) : run_mesh_probe(d, mesh, like, p, err);
+    for (int i = 0; status == CAROM_OK && i < (like->options ? 2 : 1); i++) {
+        caromi_mesh_batch asked = *like;
+        asked.options = like->options ? masks | policies[i] : 0;
+        status = list != NULL ? run_list_probe(d, mesh, &asked, list->search, p, err)
+                              : run_mesh_probe(d, mesh, &asked, p, err);
+    }
     carom_mesh_destroy(mesh);
     d->probing = 0;
     caromi_free(d->context, p);

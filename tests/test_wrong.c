@@ -11,6 +11,9 @@
 #include "lists.h"
 
 #define REFUSED CAROM_ERROR_NOT_BIT_EXACT, "refused"
+#define IMPOSSIBLE(what) CAROM_ERROR_DEVICE_LOST, "reports " what " that cannot be"
+#define TOLD_FIRST "run->triangle[w->number] = hit.triangle;"
+#define TOLD_BEYOND "run->triangle[w->number] = hit.triangle | (w->number > 299) << 30;"
 #define TOLD_TRIANGLE "to->triangle = leaf->triangle[at];"
 #define TOLD_COUNT "run->hits[w->number] = (int)w->own.count;"
 
@@ -71,12 +74,30 @@ static carom_status ask_first(carom_mesh *mesh, const balls *b, carom_stats *sta
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
-static carom_status ask_list(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_started(carom_mesh *mesh, const balls *b, carom_start start, carom_stats *stats,
+                                carom_error *err)
 {
-    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    desc.start = start;
     carom_mesh_hit_list list = {
         .size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles, .t = depths};
     return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_ALL, &list, stats, err);
+}
+
+static carom_status ask_list(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    return ask_started(mesh, b, CAROM_START_REPORT, stats, err);
+}
+
+static carom_status ask_skipping(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    return ask_started(mesh, b, CAROM_START_SKIP, stats, err);
+}
+
+static carom_status ask_any(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    return carom_mesh_sweep_any(mesh, &desc, (uint8_t *)triangles, stats, err);
 }
 
 static carom_mesh_overlap_desc resting(const balls *b)
@@ -177,13 +198,18 @@ int main(void)
         {"a list of hits", TOLD_TRIANGLE, "to->triangle = leaf->triangle[0];", ask_list, REFUSED},
         {"the count of a list", TOLD_COUNT, "run->hits[w->number] = w->own.count > 0;", ask_list, REFUSED},
         {"a list of overlaps", TOLD_TRIANGLE, "to->triangle = leaf->triangle[0];", ask_overlaps, REFUSED},
+        {"whether there is a hit", "run->state[w->number] = (uchar)w->hit.state;",
+         "run->state[w->number] = STATE_APPROACHING;", ask_any, REFUSED},
+        {"what a policy leaves out", "if ((options & MESH_SKIP) != 0)", "if (0)", ask_skipping, REFUSED},
         {"a closest point", "run->depth[w->number] = hit.depth;", "run->depth[w->number] = 0.0f;", ask_closest,
          REFUSED},
         /* Of the later queries, which the probe has not got. */
-        {"a triangle beyond the mesh", TOLD_TRIANGLE, "to->triangle = leaf->triangle[at] | (w->number > 99) << 30;",
-         ask_list, CAROM_ERROR_DEVICE_LOST, "hits of a triangle that cannot be"},
-        {"fewer hits than none", TOLD_COUNT, "run->hits[w->number] = w->number > 99 ? -5 : (int)w->own.count;",
-         ask_list, CAROM_ERROR_DEVICE_LOST, "a number of hits that cannot be"},
+        {"a first triangle beyond the mesh", TOLD_FIRST, TOLD_BEYOND, ask_first, IMPOSSIBLE("triangles")},
+        {"a closest triangle beyond the mesh", TOLD_FIRST, TOLD_BEYOND, ask_closest, IMPOSSIBLE("triangles")},
+        {"a triangle beyond the mesh", TOLD_TRIANGLE, "to->triangle = leaf->triangle[at] | (w->number > 299) << 30;",
+         ask_list, IMPOSSIBLE("triangles")},
+        {"fewer hits than none", TOLD_COUNT, "run->hits[w->number] = w->number > 299 ? -5 : (int)w->own.count;",
+         ask_list, IMPOSSIBLE("numbers of hits")},
     };
     struct CMUnitTest tests[COUNT_OF(lies)];
     for (size_t i = 0; i < COUNT_OF(lies); i++)

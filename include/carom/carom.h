@@ -355,7 +355,8 @@ typedef struct carom_mesh_overlap_desc {
 
 /// Nearest triangle per query, at any distance; any pointer may be NULL.
 typedef struct carom_mesh_closest_result {
-    int32_t *triangle;      ///< [count] of the smallest (distance, triangle); -1 for an invalid query or an empty mesh
+    int32_t *
+        triangle; ///< [count] of the smallest (distance, triangle); -1 for an invalid query, or if no triangle is there for it
     float *distance;        ///< [count] from the centre to that triangle, L; +inf without one, or beyond binary32
     carom_points_out point; ///< [count] closest point of that triangle, also at an infinite distance; zeros without one
     uint8_t *feature;       ///< [count] carom_feature that holds it; NONE without one
@@ -465,7 +466,7 @@ typedef enum carom_hits {
 /// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be held; then, too, the
 ///         queries [0, complete) have theirs. stats: by_proof and by_integers count queries
 /// cost  one search for every query, working memory for the hits of some ten thousand queries at a time, fewer
-///       where they have many
+///       where they have many; for first hits, columns of 2^20 queries or more
 CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
                                              carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
 /// Whether each of `count` swept spheres hits anything: hit [count] 1, 0 or CAROM_OVERLAP_INVALID. The search of a query
@@ -484,8 +485,7 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mes
 /// The triangle nearest to each of `count` centres, at any distance: the smallest (distance, triangle index). The radius
 /// serves `depth` alone. Exact mode: distance, triangle and feature are the true ones, the distance rounded to the nearest
 /// binary32 (before it decides: what rounds to one number ties), the point within one unit in the last place of the largest
-/// coordinate. An invalid query is no error of the call. Masks are refused: those of queries with INVALID_ARGUMENT, of a mesh
-/// with UNSUPPORTED.
+/// coordinate. An invalid query is no error of the call.
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
 /// cost  a search for every query, the longer the farther it is from the mesh; docs/performance.md
