@@ -15,9 +15,9 @@ static int is_outside(const caromi_mesh_query *query, const float *corners, int 
 {
     double enter = 0, leave = (double)until * (1 + 0x1p-22) + 0x1p-148;
     for (int k = 0; k < 3; k++) {
-        const double a = corners[k], b = corners[3 + k], c = corners[6 + k];
-        const double center = query->in[k], radius = query->in[3], v = moving ? query->in[4 + k] : 0;
-        const double low = fmin(a, fmin(b, c)), high = fmax(a, fmax(b, c));
+        const float *const p = corners + k, v32 = moving ? query->in[4 + k] : 0;
+        const double low = (double)fminf(p[0], fminf(p[3], p[6])), high = (double)fmaxf(p[0], fmaxf(p[3], p[6]));
+        const double center = (double)query->in[k], radius = (double)query->in[3], v = (double)v32;
         const double off = 0x1p-50 * (fabs(low) + fabs(high) + fabs(center) + radius);
         const double to_low = low - radius - center - off, to_high = high + radius - center + off;
         if (v == 0) {

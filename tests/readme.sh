@@ -68,7 +68,7 @@ for file in "$work"/*.sh; do
         -e 's#^ctest#CAROM_TEST_EFFORT=10 &#' -e 's#^CAROM_TEST_EFFORT=[0-9]+#CAROM_TEST_EFFORT=10#' \
         -e "s#^scripts/device-report.*#& --quick --no-install --build '$build'#" \
         -e '/^carom bench --scaling/s#$# --quick --backend cpu --scene threads#' \
-        -e '/^carom bench .*--scene/s#$# --quick --backend cpu --threads 1#' \
+        -e '/^carom bench .*--scene/s#$# --quick --backend cpu --threads 1 --accuracy fast#' \
         -e '/^carom bench --(json|compare)/s#$# --quick --backend cpu --scene sweep-times-cached#' \
         "$file" > "$work/run"
     number=$(basename "$file" .sh)
