@@ -192,11 +192,16 @@ grep -oE '"name": "[^"]*"' scaling.json | cut -d'"' -f4 > names.txt
     for series in threads threads-mesh; do echo "scaling-$series-1/fast/cpu/scalar/threads:1 1"; done
 } > wanted.txt
 sizes=$(grep '"run_type"' scaling.json | sed -E 's/.*"name": "([^"]*)".*"scaling_size": ([0-9.e+]+).*/\1 \2/; s/ 1e\+06$/ 1000000/')
-nothing "a row for each point, with its size" "$(diff wanted.txt - <<< "$sizes")"
+nothing "no row but for a point, with its size" "$(grep -vxFf wanted.txt <<< "$sizes" || true)"
+if reason=$(grep -m 1 'stops before' scaling.txt); then # a slow machine ends a series, and says so
+    skip "a row for each point" "$reason"
+else
+    nothing "a row for each point" "$(diff wanted.txt - <<< "$sizes")"
+fi
 check "the crossover is told" grep -q '^crossover: ' scaling.txt
 check "and is in the JSON" grep -q '"found": "crossover: ' scaling.json
 "$carom" bench --scaling --quick --backend cpu --accuracy exact --scene batch --json pair.json > pair.txt
-check "exact mode has series too" grep -q '"name": "scaling-batch-1000000/exact/cpu/' pair.json
+check "exact mode has series too" grep -q '"name": "scaling-batch-1000/exact/cpu/' pair.json
 nothing "nobody's bits differ in a series" "$(grep '"same_bits": false' scaling.json pair.json || true)"
 if [ "$(nproc)" -gt 1 ]; then
     check "all threads are compared with one" grep -qE '^crossover: cpu/.*threads:[0-9]+ is .*faster than cpu/.*threads:1 ' pair.txt
