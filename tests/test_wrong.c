@@ -100,25 +100,16 @@ static carom_status ask_any(carom_mesh *mesh, const balls *b, carom_stats *stats
     return carom_mesh_sweep_any(mesh, &desc, (uint8_t *)triangles, stats, err);
 }
 
-static carom_mesh_overlap_desc resting(const balls *b)
-{
-    float *const *c = b->column;
-    return (carom_mesh_overlap_desc){.size = sizeof(carom_mesh_overlap_desc),
-                                     .count = b->count,
-                                     .center = {c[0], c[1], c[2], sizeof(float)},
-                                     .radius = {c[BALL_RADIUS], sizeof(float)}};
-}
-
 static carom_status ask_overlaps(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = resting(b);
+    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
     carom_mesh_hit_list list = {.size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles};
     return carom_mesh_overlap_list(mesh, &desc, &list, stats, err);
 }
 
 static carom_status ask_closest(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = resting(b);
+    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
     const carom_mesh_closest_result result = {.triangle = triangles, .depth = depths};
     return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
 }
