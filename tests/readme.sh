@@ -61,7 +61,7 @@ chmod +x "$work/bin/sudo"
 for file in "$work"/*.sh; do
     [ -e "$file" ] || continue
     scripts=$((scripts + 1))
-    # The tests would run this test again; the whole demo has its own row; installing is not a test's business.
+    # The tests would run this test again; installing is not a test's business.
     sed -E -e 's#^(\$ )?##' -e 's#^scripts/test( .*)?$#scripts/test --list#' \
         -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' -e '/apt(-get)? /d' \
         -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
@@ -84,6 +84,9 @@ for file in "$work"/*.sh; do
     expected=$(after "$number")
     if [ -e "$expected" ]; then check "README commands $number print what is shown" diff "$expected" "$work/printed"; fi
 done
+demo=$work/copy/out
+check "the demo leaves a picture" test "$(head -c 4 "$demo/hits.png" | tail -c 3)" = PNG
+check "the demo leaves its hits" test "$(wc -l < "$demo/hits.csv")" -gt 1000
 if [ $programs -gt 0 ]; then pass "the README shows a program"; else fail "the README shows a program"; fi
 if [ $scripts -gt 0 ]; then pass "the README shows commands"; else fail "the README shows commands"; fi
 check_end
