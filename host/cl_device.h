@@ -187,9 +187,10 @@ carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_e
 /* A device that reports what cannot be has failed: to follow it would leave somebody's memory. */
 carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
                                  carom_error *err);
-/* Whether the triangles that answer queries [first, *done) can be; if not, none of these is done. NULL: nobody looks. */
-carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const int32_t *triangle,
-                                    uint64_t first, uint64_t *done, carom_error *err);
+/* A stream past a mesh, which is uploaded if need be. The triangles that answer it must be some that there are, or none of
+ * its queries is done; NULL: nobody asked for them. */
+carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, const int32_t *triangle,
+                                uint64_t *done, carom_stats *stats, carom_error *err);
 /* Set arguments from *next on: all that a search through an uploaded mesh is asked for `count` queries, by so many of the
  * slot's columns, and column `mask` if the options say that the queries have masks; for so many work-items. */
 cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,

@@ -139,11 +139,20 @@ cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, c
     return code;
 }
 
-carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const int32_t *triangle,
+carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
+                                 carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
+                       "%s reports %s that cannot be, among queries %llu to %llu of the batch", d->info.name, what,
+                       (unsigned long long)first, (unsigned long long)(end - 1));
+}
+
+/* Whether the triangles that answer queries [first, *done) can be; if not, none of these is done. */
+static carom_status check_triangles(const caromi_device *d, const carom_mesh *mesh, const int32_t *triangle,
                                     uint64_t first, uint64_t *done, carom_error *err)
 {
     int strange = 0;
-    for (uint64_t i = first; triangle != NULL && i < *done; i++)
+    for (uint64_t i = first; i < *done; i++)
         strange |= !caromi_can_be(mesh, triangle[i]);
     if (!strange)
         return CAROM_OK;
@@ -152,12 +161,17 @@ carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *me
     return status;
 }
 
-carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
-                                 carom_error *err)
+carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, const int32_t *triangle,
+                                uint64_t *done, carom_stats *stats, carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
-                       "%s reports %s that cannot be, among queries %llu to %llu of the batch", d->info.name, what,
-                       (unsigned long long)first, (unsigned long long)(end - 1));
+    const uint64_t first = *done;
+    CHECK(caromi_upload_mesh(d, mesh, err));
+    const carom_status status = caromi_stream_run(d, s, done, stats, err);
+    if (triangle == NULL)
+        return status;
+    /* Also where it ended early: what was answered until then stands. */
+    const carom_status checked = check_triangles(d, mesh, triangle, first, done, err);
+    return checked != CAROM_OK ? checked : status;
 }
 
 /* Output columns. */
@@ -250,11 +264,7 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
     }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = c == HIT_STATE || c == HIT_FIRST + OUT_FEATURE ? 1 : 4;
-    const uint64_t first = *done;
-    carom_status status = caromi_upload_mesh(d, batch->mesh, err);
-    if (status == CAROM_OK)
-        status = caromi_stream_run(d, &s, done, stats, err);
-    return status == CAROM_OK ? caromi_check_triangles(d, batch->mesh, r->triangle, first, done, err) : status;
+    return caromi_stream_past(d, batch->mesh, &s, r->triangle, done, stats, err);
 }
 
 carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64_t end, uint64_t *done,

@@ -95,11 +95,7 @@ static carom_status stream_closest(caromi_device *d, const caromi_closest_batch 
     }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = c == NEAR_FIRST + OUT_CLOSEST_FEATURE ? 1 : 4;
-    const uint64_t first = *done;
-    carom_status status = caromi_upload_mesh(d, batch->mesh, err);
-    if (status == CAROM_OK)
-        status = caromi_stream_run(d, &s, done, stats, err);
-    return status == CAROM_OK ? caromi_check_triangles(d, batch->mesh, r->triangle, first, done, err) : status;
+    return caromi_stream_past(d, batch->mesh, &s, r->triangle, done, stats, err);
 }
 
 /* ---------------------------------------------------------------- the probe */

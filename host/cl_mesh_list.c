@@ -95,11 +95,6 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
     return caromi_stream_run(d, &s, &done, stats, err);
 }
 
-static int is_known(const list_part *p, uint64_t query)
-{
-    return p->batch->any != NULL && p->state[query] != STATE_MISS;
-}
-
 /* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. */
 static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
 {
@@ -107,7 +102,7 @@ static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
     for (uint64_t i = 0; i < p->queries; i++) {
         if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
             return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->queries, err);
-        if (is_known(p, i))
+        if (caromi_is_answered(p->batch, p->state[i]))
             p->hits[i] = 0;
         p->from[i] = p->hits[i] > 0 ? (int32_t)p->found : -1;
         p->found += (uint32_t)p->hits[i];
@@ -156,7 +151,7 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
     caromi_stage *s = &p->stages[task];
     (void)thread;
     s->count = s->total = 0;
-    for (uint32_t row = 0; !s->no_memory && row < s->queries; row++) {
+    for (uint32_t row = 0; !s->full && row < s->queries; row++) {
         const uint64_t i = s->first - p->first + row;
         const uint32_t hits = (uint32_t)p->hits[i];
         const mesh_record *records = hits > 0 ? p->records + p->from[i] : NULL;
@@ -164,9 +159,7 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
             atomic_store(&p->strange, 1);
             return;
         }
-        s->no_memory = !caromi_stage_take(p->context, p->batch, s, row, records, hits);
-        if (!s->no_memory)
-            caromi_stage_any(p->batch, s, row, p->state[i]);
+        s->full = !caromi_stage_take(p->context, p->batch, s, row, p->state[i], records, hits);
     }
 }
 
@@ -183,7 +176,7 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
     if (atomic_load(&p->strange))
         return caromi_fail_strange(d, "triangles", p->first, p->first + p->queries, err);
     for (uint32_t i = 0; i < p->stage_count; i++)
-        if (p->stages[i].no_memory)
+        if (p->stages[i].full)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
                                (unsigned long long)p->found);
     const carom_status status = caromi_stages_deliver(p->context, p->batch, p->stages, p->stage_count, stats, err);

@@ -78,12 +78,8 @@ static int take_block(list_job *job, caromi_stage *s, const caromi_mesh_block *b
         sorted[end[q->records[i].query]++] = q->records[i];
     start = 0;
     for (size_t i = 0; whole && i < q->count; i++) {
-        const uint32_t row = (uint32_t)(b->row[i] - s->first);
-        /* Whether there is any is known from one that is sure. */
-        const int known = job->batch->any != NULL && b->state[i] != CAROM_MISS;
-        whole = caromi_stage_take(job->context, job->batch, s, row, sorted + start, known ? 0 : end[i] - start);
-        if (whole)
-            caromi_stage_any(job->batch, s, row, b->state[i]);
+        whole = caromi_stage_take(job->context, job->batch, s, (uint32_t)(b->row[i] - s->first), b->state[i],
+                                  sorted + start, end[i] - start);
         start = end[i];
     }
     return whole;
@@ -103,15 +99,15 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
         order = caromi_order(&sweep->mesh->info, sweep->in, s->first, s->queries,
                              job->keys + (uint64_t)thread * 2 * job->part);
     s->count = s->total = 0;
-    for (uint32_t from = 0; !s->no_memory && from < s->queries; from += block) {
+    for (uint32_t from = 0; !s->full && from < s->queries; from += block) {
         caromi_mesh_queries q = {.state = b->state,
                                  .count = s->queries - from < block ? s->queries - from : block,
                                  .options = sweep->options,
                                  .one_is_enough = job->batch->any != NULL};
         for (uint32_t i = 0; i < q.count; i++)
             b->row[i] = s->first + (order != NULL ? (uint32_t)order[from + i] : from + i);
-        s->no_memory = !search_block(job, b, thread, &q) || !take_block(job, s, b, &q) ||
-                       (s->queries > BLOCK && s->count > job->most);
+        s->full = !search_block(job, b, thread, &q) || !take_block(job, s, b, &q) ||
+                  (s->queries > BLOCK && s->count > job->most);
     }
 }
 
@@ -139,29 +135,40 @@ static void drop_hits(list_job *job, uint32_t stages)
     }
 }
 
-/* Queries [done, count). Where memory is short for many queries at a time, it is tried with few. */
+/* The queries from `first` on, `part` for each stage; returns where they end. */
+static uint64_t share_out(const list_job *job, uint32_t stages, uint32_t part, uint64_t first, uint64_t count)
+{
+    for (uint32_t i = 0; i < stages; i++) {
+        const uint64_t left = count - first;
+        job->stages[i].first = first;
+        job->stages[i].queries = left < part ? (uint32_t)left : part;
+        job->stages[i].full = 0;
+        first += job->stages[i].queries;
+    }
+    return first;
+}
+
+static int any_full(const list_job *job, uint32_t stages)
+{
+    int full = 0;
+    for (uint32_t i = 0; i < stages; i++)
+        full |= job->stages[i].full;
+    return full;
+}
+
+/* Queries [done, count). Where their hits do not fit, fewer queries are tried, in the end one alone. */
 static carom_status run_parts(list_job *job, uint32_t stages, uint64_t done, uint64_t count, carom_stats *stats,
                               carom_error *err)
 {
     uint32_t part = job->part < BLOCK ? job->part : BLOCK, used = stages;
     while (done < count) {
-        uint64_t next = done;
-        int no_memory = 0;
-        for (uint32_t i = 0; i < used; i++) {
-            const uint64_t left = count - next;
-            job->stages[i].first = next;
-            job->stages[i].queries = left < part ? (uint32_t)left : part;
-            job->stages[i].no_memory = 0;
-            next += job->stages[i].queries;
-        }
+        const uint64_t next = share_out(job, used, part, done, count);
         job->most = 4 * (size_t)HITS_HELD / used;
         caromi_parallel(job->context->pool, used, search_stage, job);
-        for (uint32_t i = 0; i < used; i++)
-            no_memory |= job->stages[i].no_memory;
-        if (no_memory && used == 1 && part == 1)
-            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hits of query %llu",
-                               (unsigned long long)done);
-        if (no_memory) {
+        if (any_full(job, used)) {
+            if (used == 1 && part == 1)
+                return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hits of query %llu",
+                                   (unsigned long long)done);
             drop_hits(job, used);
             part = used > 1 ? (part < BLOCK ? part : BLOCK) : part > 4 ? part / 4 : 1;
             used = 1;

@@ -17,7 +17,7 @@ typedef struct caromi_stage {
     uint8_t *open;  /* [queries] it took integers to settle one of them */
     uint64_t total; /* hits */
     uint64_t base;  /* hits of the batch before these */
-    int no_memory;
+    int full;       /* no room for the hits of its queries: memory is short, or they are more than stages may hold */
 } caromi_stage;
 
 /* A checked batch, and how far it has come. */
@@ -28,11 +28,15 @@ typedef struct caromi_list_batch {
     carom_mesh_hit_list *list; /* the hits */
 } caromi_list_batch;
 
-/* Take the records of query `row` of the stage's run: settle what is open, put the rest in order. 0: no memory. */
+/* Whether the state that a search leaves is the whole answer: any hit is asked for, and it has found one that is sure. */
+static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
+{
+    return batch->any != NULL && state != CAROM_MISS;
+}
+/* Take what a search has left of query `row` of the stage's run, its state and its records: settle what is open, put the
+ * rest in order. 0: no memory. */
 int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
-                      const mesh_record *records, uint32_t count);
-/* Whether the query has a hit, by a search that knows one for sure or by what has been taken. */
-void caromi_stage_any(const caromi_list_batch *batch, const caromi_stage *stage, uint32_t row, int state);
+                      int state, const mesh_record *records, uint32_t count);
 
 carom_status caromi_stages_create(const carom_context *context, uint32_t count, uint32_t queries, caromi_stage **out,
                                   carom_error *err);

@@ -75,8 +75,10 @@ static uint32_t settle(const caromi_list_batch *batch, uint64_t query, mesh_reco
 }
 
 int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *s, uint32_t row,
-                      const mesh_record *records, uint32_t count)
+                      int state, const mesh_record *records, uint32_t count)
 {
+    if (caromi_is_answered(batch, state))
+        count = 0;
     if (!reserve(context, s, count))
         return 0;
     mesh_record *to = s->records + s->count;
@@ -88,14 +90,10 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
     put_in_order(to, s->hits[row]);
     s->count += s->hits[row];
     s->total += s->hits[row];
-    return 1;
-}
-
-void caromi_stage_any(const caromi_list_batch *batch, const caromi_stage *s, uint32_t row, int state)
-{
     if (batch->any != NULL)
         batch->any[s->first + row] =
             state == CAROM_INVALID ? CAROM_OVERLAP_INVALID : state != CAROM_MISS || s->hits[row] > 0;
+    return 1;
 }
 
 /* ---- delivering ----------------------------------------------------------------------------------------------------- */
