@@ -83,6 +83,8 @@ int verify_mesh_differs(const verify_mesh_question *question, const verify_mesh_
                         const verify_mesh_answers *b, uint64_t i);
 /* Whether the answers to all spheres are the same bytes, and the totals of lists the same numbers. */
 int verify_mesh_same(const verify_mesh_question *question, const verify_mesh_answers *a, const verify_mesh_answers *b);
+/* Whether a list that does not hold all its records has no room for those of the first sphere that it leaves out. */
+int verify_mesh_is_full(const verify_mesh_question *question, const verify_mesh_answers *answers);
 /* Rows [*from, *to) are the answer to sphere i; none if a list has no room for them. Returns whether it had. */
 int verify_mesh_rows(const verify_mesh_question *question, const verify_mesh_answers *answers, uint64_t i,
                      uint64_t *from, uint64_t *to);

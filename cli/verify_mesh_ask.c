@@ -167,6 +167,11 @@ int verify_mesh_rows(const verify_mesh_question *ask, const verify_mesh_answers 
     return 0;
 }
 
+int verify_mesh_is_full(const verify_mesh_question *ask, const verify_mesh_answers *a)
+{
+    return a->complete < ask->count && a->offsets[a->complete + 1] > RECORDS_EACH * ask->count;
+}
+
 int verify_mesh_differs(const verify_mesh_question *ask, const verify_mesh_answers *a, const verify_mesh_answers *b,
                         uint64_t i)
 {

@@ -79,18 +79,46 @@ static void judge_first(const judged *j, uint64_t i, verdict *v)
         v->wrong = judge_row(j, i, i, &truth, v);
 }
 
-static void judge_hits(const judged *j, uint64_t i, uint64_t from, uint64_t to, verdict *v)
+/* The answer to a sphere in a list; `there`: the list had room for its records. */
+typedef struct listed {
+    uint64_t from, count;
+    int there;
+} listed;
+
+static listed find_listed(const judged *j, uint64_t i)
 {
+    const verify_mesh_answers *a = j->answers;
+    listed l = {.from = a->offsets[i], .count = a->offsets[i + 1] - a->offsets[i]};
+    uint64_t from, to;
+    l.there = verify_mesh_rows(j->ask, a, i, &from, &to);
+    return l;
+}
+
+/* After its records: their number, which the offsets tell of all spheres, and whether it is for want of room that they are
+ * not there. */
+static void judge_listed(const judged *j, const listed *l, uint64_t truth, verdict *v)
+{
+    if (!v->known || v->wrong)
+        return;
+    if (l->count != truth) {
+        snprintf(v->truth, sizeof v->truth, "%llu records", (unsigned long long)truth);
+        v->wrong = "another number of records";
+    } else if (!l->there && !verify_mesh_is_full(j->ask, j->answers)) {
+        snprintf(v->truth, sizeof v->truth, "%llu records, for which there was room", (unsigned long long)truth);
+        v->wrong = "a list that ends before it is full";
+    }
+}
+
+static void judge_hits(const judged *j, uint64_t i, verdict *v)
+{
+    const listed l = find_listed(j, i);
     const ref_sweep_case c = case_of(j, i, -1);
     const ref_mesh_options options = options_of(j, i);
     ref_mesh_list truth;
     v->known = !ref_mesh_all(&j->mesh, &c, j->balls->column[BALL_T_MAX][i], &options, &truth);
-    for (uint64_t k = 0; v->known && !v->wrong && k < truth.count && k < to - from; k++)
-        v->wrong = judge_row(j, i, from + k, &truth.hits[k], v);
-    if (v->known && !v->wrong && truth.count != to - from) {
-        snprintf(v->truth, sizeof v->truth, "%zu hits", truth.count);
-        v->wrong = "another number of hits";
-    }
+    for (uint64_t k = 0; l.there && v->known && !v->wrong && k < truth.count && k < l.count; k++)
+        v->wrong = judge_row(j, i, l.from + k, &truth.hits[k], v);
+    judge_listed(j, &l, truth.count, v);
     free(truth.hits);
 }
 
@@ -121,24 +149,24 @@ static void judge_any_still(const judged *j, uint64_t i, verdict *v)
 }
 
 /* The triangles of a sphere stand in ascending order, so none is there twice. */
-static void judge_overlaps(const judged *j, uint64_t i, uint64_t from, uint64_t to, verdict *v)
+static void judge_overlaps(const judged *j, uint64_t i, verdict *v)
 {
+    const listed l = find_listed(j, i);
     const ref_sweep_case c = case_of(j, i, -1);
     uint8_t truth[MESH_TRIANGLES];
     const int64_t count = ref_mesh_overlaps(&j->mesh, &c, j->balls->mask[i], truth);
     int32_t last = -1;
     v->known = 1;
     snprintf(v->truth, sizeof v->truth, "%lld overlaps", (long long)count);
-    for (uint64_t row = from; row < to && !v->wrong; row++) {
-        const int32_t triangle = triangle_of(j, row);
+    for (uint64_t k = 0; l.there && k < l.count && !v->wrong; k++) {
+        const int32_t triangle = triangle_of(j, l.from + k);
         if (triangle <= last || triangle >= MESH_TRIANGLES)
             v->wrong = "triangles out of order";
         else if (!truth[triangle])
             v->wrong = "a triangle that is not overlapped";
         last = triangle;
     }
-    if (!v->wrong && to - from != (uint64_t)(count < 0 ? 0 : count))
-        v->wrong = "another number of overlaps";
+    judge_listed(j, &l, (uint64_t)(count < 0 ? 0 : count), v);
 }
 
 static void judge_closest(const judged *j, uint64_t i, verdict *v)
@@ -163,15 +191,12 @@ static void judge_closest(const judged *j, uint64_t i, verdict *v)
 static verdict judge(const judged *j, uint64_t i)
 {
     verdict v = {0};
-    uint64_t from, to;
-    if (!verify_mesh_rows(j->ask, j->answers, i, &from, &to))
-        return v; /* the list had no room */
     switch (j->ask->type) {
     case MESH_FIRST: judge_first(j, i, &v); break;
-    case MESH_HITS: judge_hits(j, i, from, to, &v); break;
+    case MESH_HITS: judge_hits(j, i, &v); break;
     case MESH_ANY: judge_any(j, i, &v); break;
     case MESH_ANY_STILL: judge_any_still(j, i, &v); break;
-    case MESH_OVERLAPS: judge_overlaps(j, i, from, to, &v); break;
+    case MESH_OVERLAPS: judge_overlaps(j, i, &v); break;
     default: judge_closest(j, i, &v);
     }
     return v;

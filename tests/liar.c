@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded by verify.sh in front of the library: turns a bit of the first answer in every LIE_EVERY-th call of LIE_ABOUT,
- * as a backend would that is wrong. */
+ * as a backend would that is wrong. About TYPE-cut: says that a list had no room for anything. */
 #include <carom/carom.h>
 
 #include <dlfcn.h>
@@ -61,6 +61,8 @@ carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc
     const carom_status status = ask(mesh, desc, which, list, stats, err);
     if (list->stored > 0 && lies("mesh-all", &calls))
         turn(list->feature);
+    if (lies("mesh-all-cut", &calls))
+        list->complete = list->stored = 0;
     return status;
 }
 
@@ -97,6 +99,8 @@ carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_
     const carom_status status = ask(mesh, desc, list, stats, err);
     if (list->stored > 0 && lies("mesh-overlaps", &calls))
         turn(list->triangle);
+    if (lies("mesh-overlaps-cut", &calls))
+        list->complete = list->stored = 0;
     return status;
 }
 
