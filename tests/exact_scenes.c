@@ -163,6 +163,15 @@ balls balls_aimed(uint64_t seed, const scene *s, double size, size_t count)
     return b;
 }
 
+void balls_speed_up(balls *b, int exponent)
+{
+    for (size_t i = 0; i < b->count; i++)
+        for (int c = 4; c < 7; c++) {
+            const double speed = (double)b->column[c][i] * ref_power_of_two(exponent);
+            b->column[c][i] = (float)fmin(fmax(speed, -0x1p127), 0x1p127);
+        }
+}
+
 /* ---- kinds ----------------------------------------------------------------------------------------------------------- */
 
 static scene make_soup(size_t n)

@@ -17,5 +17,7 @@ extern const mesh_kind kinds[KINDS];
 void scene_place(scene *s, int exponent, float offset);
 /* Towards corners, edges and faces of the mesh, whose size is `size`. */
 balls balls_aimed(uint64_t seed, const scene *s, double size, size_t count);
+/* 2^exponent times as fast, at most 2^127. */
+void balls_speed_up(balls *b, int exponent);
 
 #endif

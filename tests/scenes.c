@@ -214,6 +214,29 @@ uint32_t *random_order(uint64_t seed, size_t count)
     return order;
 }
 
+turned_scene scene_turn(uint64_t seed, const scene *from)
+{
+    const size_t count = from->triangle_count;
+    turned_scene t = {.order = random_order(seed, count), .where = test_alloc(count, sizeof *t.where)};
+    for (uint32_t i = 0; i < count; i++)
+        t.where[t.order[i]] = i;
+    t.s = scene_reorder(from, t.order, count);
+    return t;
+}
+
+void turned_free(turned_scene *t)
+{
+    scene_free(&t->s);
+    free(t->order);
+    free(t->where);
+}
+
+int turned_agrees(const turned_scene *t, int32_t before, int32_t there)
+{
+    const int32_t after = there >= 0 ? (int32_t)t->order[there] : -1;
+    return before == after || (before >= 0 && before < after && there < (int32_t)t->where[before]);
+}
+
 /* ---- spheres ------------------------------------------------------------------------------------------------------ */
 
 balls balls_alloc(size_t count)

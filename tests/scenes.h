@@ -33,6 +33,17 @@ carom_mesh *scene_mesh(carom_context *context, const scene *s);
 /* A random order of `count` things; the caller frees it. */
 uint32_t *random_order(uint64_t seed, size_t count);
 
+/* A scene whose triangles stand in another order: triangle i is order[i] of the first, triangle where[i] its i. */
+typedef struct turned_scene {
+    scene s;
+    uint32_t *order, *where;
+} turned_scene;
+turned_scene scene_turn(uint64_t seed, const scene *from);
+void turned_free(turned_scene *t);
+/* Whether who answers with triangle `before` of the first may answer with `there` of the other: the same one, or of a tie
+ * the first in either order. -1: none. */
+int turned_agrees(const turned_scene *t, int32_t before, int32_t there);
+
 /* Some of all, one or no bits, for scenes and spheres alike; the caller frees them. */
 uint32_t *random_masks(uint64_t seed, size_t count);
 

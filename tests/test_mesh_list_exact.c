@@ -102,11 +102,7 @@ static void test_extreme_times(void **state)
         scene s = k->make(60);
         char name[64];
         balls b = balls_aimed(SEED + 30, &s, 1.0, test_effort(80));
-        for (size_t i = 0; i < b.count; i++)
-            for (int c = 4; c < 7; c++) {
-                const double speed = (double)b.column[c][i] * ref_power_of_two(exponents[e]);
-                b.column[c][i] = (float)fmin(fmax(speed, -0x1p127), 0x1p127);
-            }
+        balls_speed_up(&b, exponents[e]);
         snprintf(name, sizeof name, "%s, speed 2^%d", k->name, exponents[e]);
         check_scene(context, s, b, 1, name);
     }

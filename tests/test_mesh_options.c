@@ -190,11 +190,7 @@ static void test_places(void **state)
             char name[64];
             scene_place(&s, places[p].exponent, places[p].offset);
             balls b = balls_aimed(SEED + p, &s, ref_power_of_two(places[p].exponent), test_effort(80));
-            for (size_t i = 0; i < b.count; i++)
-                for (int c = 4; c < 7; c++) {
-                    const double v = (double)b.column[c][i] * ref_power_of_two(places[p].speed);
-                    b.column[c][i] = (float)fmin(fmax(v, -0x1p127), 0x1p127);
-                }
+            balls_speed_up(&b, places[p].speed);
             b.cull_back = o->cull_back;
             b.start = o->start;
             snprintf(name, sizeof name, "%s, %s, %s", kinds[n].name, places[p].name, o->name);
