@@ -77,6 +77,8 @@ int cli_refuse(int status, const char *format, ...) __attribute__((format(printf
 int cli_library_error(const char *about, carom_status status, const carom_error *err);
 /* Say on standard error how many queries a device left to the CPU, if any. */
 void cli_report_fallback(const carom_stats *stats);
+/* Say there that a device that was named is not asked, if so. */
+void cli_report_unused_device(const cli_options *options, const carom_stats *stats);
 
 /* Context description as the options ask; warnings of the library go to standard error. */
 carom_context_desc cli_context_desc(const cli_options *options);

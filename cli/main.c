@@ -29,7 +29,7 @@ static const cli_command commands[] = {
      "S.csv has the columns cx,cy,cz,radius,vx,vy,vz and optionally t_max, which overrides --t-max row by row,\n"
      "and mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere hits nothing, for the triangles of a file have all "
      "bits.\n"
-     "A file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
+     "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
      "chooses:\n"
      "  first  the smallest time, then the smallest triangle: triangle,state,t,x,y,z,nx,ny,nz,feature (default)\n"
      "  all    a row for every triangle hit, ordered by query, time, triangle: query and the columns of first\n"
@@ -44,7 +44,7 @@ static const cli_command commands[] = {
      "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
      "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
      "overlaps nothing, for the triangles of a file have all bits.\n"
-     "A file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
+     "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
      "chooses:\n"
      "  any      whether the sphere overlaps a triangle: hit (1 or 0, empty for an invalid row; default)\n"
      "  count    how many triangles it overlaps: count (empty for an invalid row)\n"
@@ -56,7 +56,7 @@ static const cli_command commands[] = {
     {"spheres", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, "moving spheres against moving spheres",
      "carom spheres --pairs F.csv [options]",
      "F.csv has the columns a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb. Output: state,u_first,u_last.\n"
-     "A file named - is standard input. One row per input row, in order.\n",
+     "A CSV file named - is standard input. One row per input row, in order.\n",
      command_spheres},
     {"verify", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_QUERIES | OPTION_SEED,
      "compare every backend bit by bit, and with the exact reference", "carom verify [--queries N] [--seed S]",
@@ -114,6 +114,15 @@ void cli_report_fallback(const carom_stats *stats)
     if (stats->fallen_back > 0)
         cli_message("%llu of %llu queries fell back from the device to the CPU: %s",
                     (unsigned long long)stats->fallen_back, (unsigned long long)stats->queries, stats->fallback_reason);
+}
+
+void cli_report_unused_device(const cli_options *options, const carom_stats *stats)
+{
+    if ((options->given & OPTION_DEVICE) && options->backend == CAROM_BACKEND_AUTO && stats->on_device == 0 &&
+        stats->fallen_back == 0)
+        cli_message(
+            "--device %s was not asked: --backend auto answers few queries on the CPU; --backend opencl asks it",
+            options->device);
 }
 
 static void log_to_stderr(void *user, carom_log_level level, const char *message)

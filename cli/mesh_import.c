@@ -127,6 +127,7 @@ int mesh_scan_line(mesh_scan *scan, int comments)
             return 1;
     }
     scan->word = scan->line_end = scan->end;
+    scan->ended = 1;
     return 0;
 }
 
@@ -159,6 +160,17 @@ int mesh_scan_integer(mesh_scan *scan, int64_t *out)
         value = 10 * value + (word[i] - '0');
     *out = negative ? -value : value;
     return i == length && word[i - 1] >= '0' && word[i - 1] <= '9';
+}
+
+int mesh_scan_numbers(mesh_scan *scan)
+{
+    const char *word;
+    size_t length;
+    float number;
+    while (mesh_scan_word(scan, &word, &length))
+        if (!csv_number(word, length, &number))
+            return 0;
+    return 1;
 }
 
 int mesh_word_is(const char *word, size_t length, const char *text)

@@ -78,6 +78,8 @@ static int read_format(ply *p)
         p->format = PLY_BIG;
     else
         return refuse_line(p, "format ascii, binary_little_endian or binary_big_endian");
+    if (!mesh_scan_word(&p->scan, &word, &length) || !mesh_word_is(word, length, "1.0"))
+        return refuse_line(p, "format 1.0");
     return EXIT_DONE;
 }
 
@@ -365,6 +367,21 @@ static int read_elements(ply *p)
     return EXIT_DONE;
 }
 
+/* What stands behind the last element: text may hold faces that the header forgot, of bytes nobody knows. */
+static int check_rest(ply *p)
+{
+    const char *word;
+    size_t length;
+    if (p->format != PLY_TEXT) {
+        if (p->at < p->end)
+            mesh_note(p->out, "%llu bytes behind the last element were ignored", (unsigned long long)(p->end - p->at));
+        return EXIT_DONE;
+    }
+    return mesh_scan_word(&p->scan, &word, &length) || mesh_scan_line(&p->scan, 0)
+               ? refuse_line(p, "the end of the file: all elements that it announces are read")
+               : EXIT_DONE;
+}
+
 int mesh_read_ply(const mesh_file *file, mesh_data *out)
 {
     static const char *const formats[] = {"text PLY, coordinates as the nearest float to the decimals",
@@ -384,6 +401,8 @@ int mesh_read_ply(const mesh_file *file, mesh_data *out)
         snprintf(out->reader, sizeof out->reader, "%s", formats[p->format]);
         status = read_elements(p);
     }
+    if (status == EXIT_DONE)
+        status = check_rest(p);
     if (status == EXIT_DONE && p->rounded > 0)
         mesh_note(out, "%llu coordinates were rounded to binary32", (unsigned long long)p->rounded);
     free(p->corners);

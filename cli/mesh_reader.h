@@ -34,6 +34,7 @@ typedef struct mesh_scan {
     const char *word;     /* what is left of the line */
     const char *line_end;
     uint64_t line;
+    int ended; /* the file */
 } mesh_scan;
 
 mesh_scan mesh_scan_begin(const char *data, size_t size);
@@ -43,6 +44,8 @@ int mesh_scan_line(mesh_scan *scan, int comments);
 int mesh_scan_word(mesh_scan *scan, const char **word, size_t *length);
 int mesh_scan_float(mesh_scan *scan, float *out);
 int mesh_scan_integer(mesh_scan *scan, int64_t *out);
+/* Nothing but numbers (colours, normals, weights) is left of the line? */
+int mesh_scan_numbers(mesh_scan *scan);
 /* Does the word equal `text`, letter case aside? */
 int mesh_word_is(const char *word, size_t length, const char *text);
 

@@ -63,6 +63,8 @@ static int ask_chunk(const rows_query *query, void *subject, const cli_options *
     if (status != CAROM_OK)
         return cli_library_error(NULL, status, &err);
     cli_report_fallback(&stats);
+    if (from == 0)
+        cli_report_unused_device(options, &stats);
     return EXIT_DONE;
 }
 

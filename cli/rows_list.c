@@ -41,6 +41,8 @@ static int list_rows(list_run *r, uint64_t from, uint64_t count, uint64_t *offse
     if (status != CAROM_OK)
         return cli_library_error(NULL, status, &err);
     cli_report_fallback(&stats);
+    if (from == 0 && offsets != NULL)
+        cli_report_unused_device(r->options, &stats);
     for (uint64_t i = 0; i < list.stored && !r->out->error; i++) {
         list.query[i] += from;
         r->query->write(r->out, r->fields, i);

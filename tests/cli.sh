@@ -402,6 +402,37 @@ sed 's/^3 1 2 3/3 1 2 7/' two.off > range.off
 expect "mesh: corner out of range" 2 'range.off' sweep --mesh range.off --spheres sp.csv
 sed 's/^1 1 0.1/1 1 nan/' two.off > nan.off
 expect "mesh: a vertex that is not finite" 2 'nan.off|vertex' sweep --mesh nan.off --spheres sp.csv
+# What a file holds beyond what is read is said, or the file is refused: no triangle is lost in silence.
+one='OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n'
+bad_mesh() { # extension, reason, format of the file
+    # shellcheck disable=SC2059 # the text is a format
+    printf "$3" > "refused.$1"
+    expect "mesh: refused: $2" 2 "refused.$1$2" "$carom" info --backend cpu --mesh "refused.$1"
+}
+bad_mesh off ':7: expected the end of the file' "${one}3 0 1 2\n3 2 1 0\n"
+bad_mesh off ':6: expected a colour' "${one}3 0 1 2 junk\n"
+bad_mesh off ':5: expected numbers alone' 'OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0 junk\n3 0 1 2\n'
+bad_mesh off ':6: corner 3 is none of the 3 vertices' "${one}3 0 1 3\n"
+bad_mesh off ': ends where there should be a face' "$one"
+bad_mesh off ': ends where there should be OFF' ''
+bad_mesh obj ':1: expected numbers alone' 'v 0 0 0 junk\nv 1 0 0\nv 0 1 0\nf 1 2 3\n'
+bad_mesh obj ':4: expected corners' 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1/junk 2 3\n'
+bad_mesh obj ':4: expected corners' 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1/1/1/1 2 3\n'
+bad_mesh obj ':4: corner -4 is none of the 3 vertices' 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf -4 2 3\n'
+ply='ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\n'
+ply+='property list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n'
+bad_mesh ply ':14: expected the end of the file' "${ply}3 2 1 0\n"
+bad_mesh ply ':2: expected format 1.0' "${ply/1.0/2.0}"
+{ # the same triangle, whose zeros are blanks at first
+    # shellcheck disable=SC2059
+    printf "${ply/ascii/binary_little_endian}" | head -n 9
+    printf '%12s  \200\077%14s\200\077%4s\003%4s\001%3s\002%3smore' '' '' '' '' '' '' | tr ' ' '\0'
+} > tail.ply
+expect "mesh: bytes behind binary ply" 0 '' "$carom" info --backend cpu --mesh tail.ply
+check "are told" grep -q '^changed: 4 bytes behind the last element were ignored' stdout.txt
+printf '%s\n' 'v 0 0 0 1' 'v 1 0 0 0.5 0.5 0.5' 'vn 0 0 1' 's off' 'v 0 1 0' 'f 1//1 2//1 3//1' 'face 1 2 3' > odd.obj
+expect "mesh: what is no statement of obj" 0 '' "$carom" info --backend cpu --mesh odd.obj
+check "is told" grep -q '^changed: 1 statements that are none of OBJ were ignored, the first in line 7' stdout.txt
 printf 'OFF\n0 0 0\n' > empty.off
 expect "mesh: no triangle" 2 'empty.off' sweep --mesh empty.off --spheres sp.csv
 : > nothing.ply
@@ -434,6 +465,8 @@ if "$carom" info --device 0 > named.txt 2> /dev/null && grep -q 'bit probe: pass
 else
     skip "a device that was named is taken" "no OpenCL device passed"
 fi
+expect "a device that is not asked" 0 'device 99 was not asked' "$carom" sweep --device 99 --pairs good.csv
+check "answers all the same" cmp plain.csv stdout.txt
 expect "a device that is not there" 1 '' "$carom" sweep --backend opencl --device 'no such device' --pairs good.csv
 if command -v strace > /dev/null; then
     strace -f -e trace=openat -o trace.txt "$carom" sweep --backend cpu --pairs good.csv > /dev/null || true
