@@ -73,13 +73,14 @@ void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t ra
 static carom_status refuse(const caromi_device *d, uint32_t program, uint32_t element, uint32_t column, const void *got,
                            const void *expected, size_t size, carom_error *err)
 {
-    uint32_t a = 0, b = 0;
+    uint64_t a = 0, b = 0; /* offsets are the widest */
+    assert(size <= sizeof a);
     memcpy(&a, got, size);
     memcpy(&b, expected, size);
     return caromi_fail(
         err, CAROM_ERROR_NOT_BIT_EXACT, 0,
-        "%.80s was refused: its bits differ from the CPU's: kernel %s, probe %u, column %u: %#x, not %#x", d->info.name,
-        caromi_program_name(program), element, column, a, b);
+        "%.80s was refused: its bits differ from the CPU's: kernel %s, probe %u, column %u: %#llx, not %#llx", d->info.name,
+        caromi_program_name(program), element, column, (unsigned long long)a, (unsigned long long)b);
 }
 
 carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint32_t count, uint32_t column,
