@@ -79,8 +79,8 @@ static carom_status refuse(const caromi_device *d, uint32_t program, uint32_t el
     memcpy(&b, expected, size);
     return caromi_fail(
         err, CAROM_ERROR_NOT_BIT_EXACT, 0,
-        "%.80s was refused: its bits differ from the CPU's: kernel %s, probe %u, column %u: %#llx, not %#llx", d->info.name,
-        caromi_program_name(program), element, column, (unsigned long long)a, (unsigned long long)b);
+        "%.80s was refused: its bits differ from the CPU's: kernel %s, probe %u, column %u: %#llx, not %#llx",
+        d->info.name, caromi_program_name(program), element, column, (unsigned long long)a, (unsigned long long)b);
 }
 
 carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint32_t count, uint32_t column,
