@@ -59,7 +59,7 @@ static int obj_corner(const mesh_file *file, const mesh_scan *at, const mesh_dat
     const char *end = word + length;
     int64_t number[3], count = (int64_t)out->vertex_count;
     int parts = 0;
-    for (const char *from = word, *slash; from <= end && parts < 4; from = slash + 1, parts++) {
+    for (const char *from = word, *slash; from <= end; from = slash + 1, parts++) {
         slash = memchr(from, '/', (size_t)(end - from));
         slash = slash ? slash : end;
         if (parts == 3 || ((slash > from || parts == 0) && !whole_number(from, (size_t)(slash - from), &number[parts])))
