@@ -6,8 +6,8 @@
 #include "../kernels/mesh_overlap.h"
 #include "../kernels/mesh_run.h"
 
-#define MESH_ON_CPU(name, walk, begin, visit, answer, asked)               \
-    MESH_RUN(name##_run, walk, begin, visit, answer, asked)                \
+#define MESH_ON_CPU(name, kind, search, begin, answer, asked)              \
+    MESH_RUN(name##_run, kind, search, begin, answer, asked)               \
     static void name(const caromi_mesh_view *mesh, caromi_mesh_queries *q) \
     {                                                                      \
         mesh_sink sink = {q->records, q->room, 0, q->one_is_enough};       \
@@ -27,20 +27,19 @@
         name##_run(&run);                                                  \
         q->found = sink.count;                                             \
     }
-#define MESH_SWEEPS(name, visit, answer, asked) MESH_ON_CPU(name, mesh_walk, mesh_begin_next, visit, answer, asked)
-#define MESH_CLOSEST(name, visit, answer) \
-    MESH_ON_CPU(name, closest_walk, closest_begin_next, visit, answer, run->options)
+#define MESH_SWEEPS(name, search, answer, asked) MESH_ON_CPU(name, mesh, search, mesh_begin_next, answer, asked)
+#define MESH_CLOSEST(name, search, answer) MESH_ON_CPU(name, closest, search, closest_begin_next, answer, run->options)
 /* A branch on options costs this search 2 to 3 % with eight lanes, and the others nothing to speak of. */
-MESH_SWEEPS(mesh_first_plain, mesh_visit_first, mesh_answer_first, 0)
-MESH_SWEEPS(mesh_first_options, mesh_visit_first, mesh_answer_first, run->options)
+MESH_SWEEPS(mesh_first_plain, mesh_first, mesh_answer_first, 0)
+MESH_SWEEPS(mesh_first_options, mesh_first, mesh_answer_first, run->options)
 static void mesh_first(const caromi_mesh_view *mesh, caromi_mesh_queries *q)
 {
     (q->options != 0 ? mesh_first_options : mesh_first_plain)(mesh, q);
 }
-MESH_SWEEPS(mesh_first_exact, mesh_visit_first_exact, mesh_answer_first_exact, run->options)
-MESH_SWEEPS(mesh_list, mesh_visit_list, mesh_answer_state, run->options)
-MESH_SWEEPS(mesh_list_exact, mesh_visit_list_exact, mesh_answer_state, run->options)
-MESH_SWEEPS(mesh_overlaps, mesh_visit_overlap, mesh_answer_state, run->options)
-MESH_SWEEPS(mesh_overlaps_exact, mesh_visit_overlap_exact, mesh_answer_state, run->options)
-MESH_CLOSEST(mesh_closest, closest_visit, closest_answer)
-MESH_CLOSEST(mesh_closest_exact, closest_visit_exact, closest_answer_exact)
+MESH_SWEEPS(mesh_first_exact, mesh_first_exact, mesh_answer_first_exact, run->options)
+MESH_SWEEPS(mesh_list, mesh_list, mesh_answer_state, run->options)
+MESH_SWEEPS(mesh_list_exact, mesh_list_exact, mesh_answer_state, run->options)
+MESH_SWEEPS(mesh_overlaps, mesh_overlaps, mesh_answer_state, run->options)
+MESH_SWEEPS(mesh_overlaps_exact, mesh_overlaps_exact, mesh_answer_state, run->options)
+MESH_CLOSEST(mesh_closest, closest, closest_answer)
+MESH_CLOSEST(mesh_closest_exact, closest_exact, closest_answer_exact)

@@ -27,12 +27,9 @@ static int settle_triangle(const mesh_leaf *leaf, int lane, closest_walk *w)
 static void settle_leaf(const mesh_leaf *leaf, closest_walk *w, float scale, int options)
 {
     int better = 0;
-    for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        if (lane > 0 && leaf->triangle[lane] == leaf->triangle[lane - 1]) /* an empty slot */
-            continue;
+    for (int lane = 0; lane < MESH_WIDTH; lane++)
         if (closest_group_of(leaf, lane, w, scale, options).open)
             better |= settle_triangle(leaf, lane, w);
-    }
     if (better)
         closest_reduce(w);
 }

@@ -77,16 +77,14 @@ int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int 
     return is;
 }
 
-/* What a triangle of a leaf answers. */
-static mesh_answers settle_triangle(const mesh_group *g, const mesh_walk *w, const mesh_leaf *leaf, int lane,
-                                    const caromi_mesh_query *query)
+/* What a pair answers. */
+static mesh_answers settle_pair(const mesh_question *q, const mesh_walk *w, const caromi_mesh_query *query)
 {
-    float corners[9];
-    for (int k = 0; k < 9; k++)
-        corners[k] = leaf->p[k][lane];
+    const float corners[9] = {q->in.p0.x, q->in.p0.y, q->in.p0.z, q->in.p1.x, q->in.p1.y,
+                              q->in.p1.z, q->in.p2.x, q->in.p2.y, q->in.p2.z};
     if (is_outside(query, corners, 1, w->until.t))
         return mesh_answers_of(0, 0, STATE_MISS);
-    mesh_answers a = mesh_sweep_exact(g, w, leaf, lane, query->options);
+    mesh_answers a = mesh_sweep_exact(q, query->options);
     if (!a.open)
         return a;
     a.hits = settle_sweep(query, corners, w->limit, &a.t, &a.state);
@@ -94,20 +92,16 @@ static mesh_answers settle_triangle(const mesh_group *g, const mesh_walk *w, con
     return a;
 }
 
-static int settle_leaf(const mesh_leaf *leaf, mesh_walk *w, float scale, const caromi_mesh_query *query)
+static void settle_leaf(const mesh_leaf *leaf, mesh_walk *w, float scale, const caromi_mesh_query *query)
 {
-    int better = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        mesh_group g = mesh_group_of(leaf, lane, w, scale);
-        if (!g.open || (lane > 0 && leaf->triangle[lane] == leaf->triangle[lane - 1])) /* an empty slot */
-            continue;
-        g.open = mesh_admitted_exact(&g, w, leaf, lane, query->options);
-        if (!g.open)
-            continue;
-        const mesh_answers a = settle_triangle(&g, w, leaf, lane, query);
-        better |= mesh_take_first(w, &g, &a, leaf, lane);
+        const mesh_group g = mesh_group_of(leaf, lane, w, scale, query->options);
+        if (g.open) {
+            const mesh_question q = mesh_question_of(&g, w);
+            const mesh_answers a = settle_pair(&q, w, query);
+            mesh_take_first(w, &q, &a);
+        }
     }
-    return better;
 }
 
 void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle, int32_t *state,
@@ -120,13 +114,12 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *q
     int left = mesh_begin_alone(&w, mesh->frame, q);
     while (left)
         if (w.next >= 0) {
-            left = mesh_descend(&w, mesh->nodes + w.next);
+            left = mesh_descend(&w, mesh->nodes + w.next, query->options);
         } else {
-            if (settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query))
-                mesh_narrow_first(&w);
+            settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query);
             left = mesh_advance(&w);
         }
-    *triangle = w.hit.triangle;
-    *state = w.hit.state;
-    *t = w.hit.t;
+    *triangle = w.until.triangle == MESH_NO_TRIANGLE ? -1 : w.until.triangle;
+    *state = w.state;
+    *t = mesh_first_time(&w);
 }

@@ -82,12 +82,14 @@ static double area_of(const bvh_box *box)
 
 static void fill_leaf(const carom_mesh *mesh, mesh_leaf *leaf)
 {
-    for (int lane = 0; lane < MESH_WIDTH; lane++)
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const int triangle = leaf->triangle[leaf->triangle[lane] < 0 ? 0 : lane];
         for (int corner = 0; corner < 3; corner++) {
-            const float *p = caromi_corner(mesh, (uint32_t)leaf->triangle[lane], corner);
+            const float *p = caromi_corner(mesh, (uint32_t)triangle, corner);
             for (int k = 0; k < 3; k++)
                 leaf->p[3 * corner + k][lane] = p[k];
         }
+    }
 }
 
 /* Returns its area. */

@@ -15,7 +15,7 @@ static uint32_t *leaf_sources(const bvh_build *b)
 static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *from)
 {
     for (uint32_t lane = 0; lane < MESH_WIDTH; lane++)
-        leaf->triangle[lane] = (int)b->items[0][from->at + (lane < from->count ? lane : from->count - 1)].triangle;
+        leaf->triangle[lane] = lane < from->count ? (int)b->items[0][from->at + lane].triangle : -1;
 }
 
 static void fill_leaves(void *user, uint64_t task, uint32_t thread)
@@ -104,9 +104,9 @@ static int collapse(bvh_build *b, uint32_t binary, int *stack)
 static int least_below(const bvh_build *b, int child)
 {
     const int *index = child < 0 ? b->leaves[~child].triangle : b->nodes[child].least;
-    int least = index[0];
+    int least = index[0]; /* the first slot is never empty */
     for (int i = 1; i < MESH_WIDTH; i++)
-        least = index[i] < least ? index[i] : least;
+        least = index[i] >= 0 && index[i] < least ? index[i] : least;
     return least;
 }
 

@@ -16,7 +16,8 @@
 #define PROOF_TEXTS                                                                                     \
     caromi_kernel_wide_h, caromi_kernel_residual_h, caromi_kernel_proof_h, caromi_kernel_sweep_exact_h, \
         caromi_kernel_contact_exact_h, caromi_kernel_closest_exact_h
-#define WALK_TEXTS caromi_kernel_mesh_course_h, caromi_kernel_mesh_walk_h, caromi_kernel_mesh_run_h
+#define WALK_TEXTS \
+    caromi_kernel_mesh_course_h, caromi_kernel_mesh_walk_h, caromi_kernel_mesh_pairs_h, caromi_kernel_mesh_run_h
 static const char *const pair_texts[] = {PAIR_TEXTS, caromi_kernel_pairs_cl, NULL};
 static const char *const overlap_texts[] = {PAIR_TEXTS, caromi_kernel_overlap_exact_h, caromi_kernel_pairs_cl, NULL};
 static const char *const exact_texts[] = {
@@ -46,7 +47,7 @@ static const char *const closest_exact_texts[] = {FAST_TEXTS,
                                                   NULL};
 static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl, NULL};
 
-enum { TEXTS_MAX = 24 };
+enum { TEXTS_MAX = 28 };
 _Static_assert(sizeof exact_texts / sizeof exact_texts[0] <= TEXTS_MAX, "room for the longest");
 _Static_assert(sizeof mesh_exact_texts / sizeof mesh_exact_texts[0] <= TEXTS_MAX, "room for the longest");
 

@@ -48,8 +48,10 @@
 #define FN_RARE FN
 #define G __global
 typedef float real;
+#define real_bits(x) as_uint(x)
 typedef uchar u8;
 typedef uint u32;
+typedef ulong u64;
 #define LANG_CAT_(a, b) a##b
 #define LANG_CAT(a, b) LANG_CAT_(a, b)
 #if LANES == 1
@@ -107,6 +109,7 @@ FN int v_lanes_4(int4 m) { return v_or_4(m & (int4)(1, 2, 4, 8)); }
 FN int v_lanes_8(int8 m) { return v_or_8(m & (int8)(1, 2, 4, 8, 16, 32, 64, 128)); }
 FN int v_lanes_16(int16 m) { return v_lanes_8(m.lo) | v_lanes_8(m.hi) << 8; }
 FN int lane_first(u32 lanes) { return 31 - (int)clz(lanes & -lanes); }
+FN int lanes_count(u32 lanes) { return (int)popcount(lanes); }
 FN float v_least_2(float2 a) { return a.lo < a.hi ? a.lo : a.hi; }
 FN float v_least_4(float4 a) { return v_least_2(a.lo < a.hi ? a.lo : a.hi); }
 FN float v_least_8(float8 a) { return v_least_4(a.lo < a.hi ? a.lo : a.hi); }
@@ -118,6 +121,18 @@ FN int vi_least_16(int16 a) { return vi_least_8(a.lo < a.hi ? a.lo : a.hi); }
 FN vf v_min(vf a, vf b) { return a < b ? a : b; }
 FN vf v_max(vf a, vf b) { return a > b ? a : b; }
 FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
+#if LANES == 16 && defined(LANG_FETCHES) && defined(__AVX512F__)
+#define LANG_PACKS
+typedef float lang_row __attribute__((vector_size(64), aligned(4))); /* as the compiler's own verbs know it */
+FN void v_pack(real *to, int stride, const vf *rows, int count, u32 lanes)
+{
+    const vf zero = v_f(0.0f);
+    LANG_UNROLL
+    for (int k = 0; k < count; k++)
+        *(lang_row *)(to + k * stride) =
+            __builtin_ia32_compresssf512_mask(*(const lang_row *)(rows + k), *(const lang_row *)&zero, (ushort)lanes);
+}
+#endif
 /* -0 becomes +0, the rest stays. In integers, because a compiler may drop the sum with 0 (Mesa's does). */
 FN vf v_positive_zero(vf x)
 {
@@ -144,6 +159,8 @@ FN vf v_positive_zero(vf x)
 typedef float real;
 typedef uint8_t u8;
 typedef uint32_t u32;
+typedef uint64_t u64;
+FN u32 real_bits(real x) { u32 r; memcpy(&r, &x, sizeof r); return r; }
 
 #if LANES == 1
 typedef float vf;
@@ -254,6 +271,8 @@ FN vi vi_raise(vm m, vi a, vi b) { return vi_max(m & a, b); }
 #endif
 #endif
 #endif
+FN int lane_first(u32 lanes) { return __builtin_ctz(lanes); }
+FN int lanes_count(u32 lanes) { return __builtin_popcount(lanes); }
 FN vf v_load(const real *p) { vf r; memcpy(&r, p, sizeof r); return r; }
 FN void v_store(real *p, vf x) { memcpy(p, &x, sizeof x); }
 FN void vi_store(int *p, vi x) { memcpy(p, &x, sizeof x); }
@@ -280,10 +299,51 @@ FN int vi_least(vi x)
     return least;
 }
 #endif
+/* Lanes of `count` rows side by side, in the order that they have; what is packed of a row is `stride` from what is of the
+ * next. May store up to LANES reals there. */
+#if LANES > 1
+#define LANG_PACKS
+#endif
+#if LANES == 16
+FN void v_pack(real *to, int stride, const vf *rows, int count, u32 lanes)
+{
+    LANG_UNROLL
+    for (int k = 0; k < count; k++)
+        v_store(to + k * stride, (vf)_mm512_maskz_compress_ps((__mmask16)lanes, (__m512)rows[k]));
+}
+#elif LANES > 1
+/* For each mask of four lanes where their bytes come from. */
+#define LANG_LANE(i) 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3
+#define LANG_PACK(a, b, c, d) {LANG_LANE(a), LANG_LANE(b), LANG_LANE(c), LANG_LANE(d)}
+static const u8 lang_packs[16][16] = {
+    LANG_PACK(0, 0, 0, 0), LANG_PACK(0, 0, 0, 0), LANG_PACK(1, 0, 0, 0), LANG_PACK(0, 1, 0, 0),
+    LANG_PACK(2, 0, 0, 0), LANG_PACK(0, 2, 0, 0), LANG_PACK(1, 2, 0, 0), LANG_PACK(0, 1, 2, 0),
+    LANG_PACK(3, 0, 0, 0), LANG_PACK(0, 3, 0, 0), LANG_PACK(1, 3, 0, 0), LANG_PACK(0, 1, 3, 0),
+    LANG_PACK(2, 3, 0, 0), LANG_PACK(0, 2, 3, 0), LANG_PACK(1, 2, 3, 0), LANG_PACK(0, 1, 2, 3)};
+FN void lang_pack(real *to, const real *from, u32 lanes)
+{
+#if defined(__ARM_NEON)
+    vst1q_u8((u8 *)to, vqtbl1q_u8(vld1q_u8((const u8 *)from), vld1q_u8(lang_packs[lanes])));
+#else
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)lang_packs[lanes]);
+    _mm_storeu_ps(to, _mm_castsi128_ps(_mm_shuffle_epi8(_mm_castps_si128(_mm_loadu_ps(from)), bytes)));
+#endif
+}
+FN void v_pack(real *to, int stride, const vf *rows, int count, u32 lanes)
+{
+    LANG_UNROLL
+    for (int k = 0; k < count; k++) {
+        real row[LANES];
+        v_store(row, rows[k]);
+        lang_pack(to + k * stride, row, lanes & 15);
+        if (LANES == 8)
+            lang_pack(to + k * stride + lanes_count(lanes & 15), row + LANES - 4, lanes >> 4);
+    }
+}
+#endif
 FN vm v_and(vm a, vm b) { return (vm)(a & b); }
 FN vm v_or(vm a, vm b) { return (vm)(a | b); }
 FN vf v_positive_zero(vf x) { return x + v_f(R(0.0)); } /* -0 becomes +0, the rest stays */
-FN int lane_first(u32 lanes) { return __builtin_ctz(lanes); }
 #endif
 
 /* ---------------------------------------------------------------- built from the verbs above */

@@ -88,7 +88,8 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 
 /* The hierarchy over a mesh: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH triangles, both in columns so
  * that lanes read them side by side. Lengths in nodes are scaled by the mesh's power of two. An empty slot of a node
- * has child 0, which is the root and nobody's child; an empty slot of a leaf repeats its last triangle. */
+ * has child 0, which is the root and nobody's child; an empty slot of a leaf has triangle -1 and the corners of
+ * the first. */
 #define MESH_WIDTH 16
 #define MESH_STACK 512
 

@@ -3,19 +3,19 @@
  * _contact, or their exact twins. */
 
 #ifdef KERNEL_mesh_first
-#define MESH_VISIT mesh_visit_first
+#define MESH_SEARCHED mesh_first
 #define MESH_ANSWER mesh_answer_first
 #elif defined(KERNEL_mesh_first_exact)
-#define MESH_VISIT mesh_visit_first_exact
+#define MESH_SEARCHED mesh_first_exact
 #define MESH_ANSWER mesh_answer_first_exact
 #elif defined(KERNEL_mesh_list)
-#define MESH_VISIT mesh_visit_list
+#define MESH_SEARCHED mesh_list
 #elif defined(KERNEL_mesh_list_exact)
-#define MESH_VISIT mesh_visit_list_exact
+#define MESH_SEARCHED mesh_list_exact
 #elif defined(KERNEL_mesh_overlaps)
-#define MESH_VISIT mesh_visit_overlap
+#define MESH_SEARCHED mesh_overlaps
 #elif defined(KERNEL_mesh_overlaps_exact)
-#define MESH_VISIT mesh_visit_overlap_exact
+#define MESH_SEARCHED mesh_overlaps_exact
 #endif
 
 /* A program for queries without options has none of their text, nor the registers for it. */
@@ -25,7 +25,7 @@
 #define MESH_OPTIONS run->options
 #endif
 
-#ifdef MESH_VISIT
+#ifdef MESH_SEARCHED
 /* A work-item follows `share` queries of `queries`; its lanes are boxes and triangles. */
 #define MESH_QUESTION                                                                                           \
     __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root,  \
@@ -61,7 +61,7 @@ FN mesh_run mesh_ask(MESH_QUESTION)
 #endif
 
 #ifdef MESH_ANSWER
-MESH_RUN(mesh_search, mesh_walk, mesh_begin_next, MESH_VISIT, MESH_ANSWER, MESH_OPTIONS)
+MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_next, MESH_ANSWER, MESH_OPTIONS)
 
 __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __global uchar *state, __global real *t,
                                        uint count)
@@ -74,7 +74,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __
     run.t = t;
     mesh_search(&run);
 }
-#elif defined(MESH_VISIT)
+#elif defined(MESH_SEARCHED)
 FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
 {
     const int from = run->found > 0 ? run->from[at] : 0, begun = mesh_begin_next(run, w, at, rows, options);
@@ -89,10 +89,10 @@ FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int
 FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
 {
     run->hits[w->number] = (int)w->own.count;
-    run->state[w->number] = (uchar)w->hit.state;
+    run->state[w->number] = (uchar)w->state;
 }
 
-MESH_RUN(mesh_search, mesh_walk, mesh_begin_own, MESH_VISIT, mesh_answer_count, MESH_OPTIONS)
+MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_own, mesh_answer_count, MESH_OPTIONS)
 
 /* How many hits a query has; then, once all are `found`, the hits themselves, from the place on that a first pass has told; -1:
  * that pass was enough. */

@@ -3,15 +3,15 @@
  * -DKERNEL_mesh_closest_point, or their exact twins. */
 
 #ifdef KERNEL_mesh_closest
-#define CLOSEST_VISIT closest_visit
+#define CLOSEST_SEARCHED closest
 #define CLOSEST_ANSWER closest_answer
 #elif defined(KERNEL_mesh_closest_exact)
-#define CLOSEST_VISIT closest_visit_exact
+#define CLOSEST_SEARCHED closest_exact
 #define CLOSEST_ANSWER closest_answer_exact
 #endif
 
-#ifdef CLOSEST_VISIT
-MESH_RUN(closest_search, closest_walk, closest_begin_next, CLOSEST_VISIT, CLOSEST_ANSWER, run->options)
+#ifdef CLOSEST_ANSWER
+MESH_RUN(closest_search, closest, CLOSEST_SEARCHED, closest_begin_next, CLOSEST_ANSWER, run->options)
 
 /* A work-item follows `share` queries of `queries`; its lanes are boxes and triangles. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,

@@ -182,9 +182,8 @@ FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const close
     g.span = closest_span_of(w->view, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
                              v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)));
     g.triangle = mesh_load_int(leaf->triangle + lane);
-    g.open = closest_is_open(g.span.least, g.triangle, w->until);
-    if (options != 0)
-        g.open = v_and(g.open, mesh_masked(w->masks, w->query.mask, ~w->next, lane, options));
+    g.open = v_and(closest_is_open(g.span.least, g.triangle, w->until),
+                   mesh_counts(g.triangle, w->masks, ~w->next, lane, w->query.mask, options));
     return g;
 }
 
@@ -218,22 +217,28 @@ FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, re
     return closest_take(w, g.open, distance, g.triangle);
 }
 
-/* Visit a node or a leaf; 0 if that was the last. `leaf_lanes` takes LANES triangles. */
-#define CLOSEST_SEARCH(name, leaf_lanes)                                                                             \
-    FN int name(closest_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, int options) \
-    {                                                                                                                \
-        int better = 0;                                                                                              \
-        if (w->next >= 0) {                                                                                          \
-            closest_push(w, nodes + w->next, options);                                                               \
-            return closest_advance(w);                                                                               \
-        }                                                                                                            \
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                                         \
-            better |= leaf_lanes(leaves + ~w->next, lane, w, frame.scale, options);                                  \
-        if (better)                                                                                                  \
-            closest_reduce(w);                                                                                       \
-        return closest_advance(w);                                                                                   \
-    }
-CLOSEST_SEARCH(closest_visit, closest_leaf_lanes)
+/* Go on with the nearest child of a node. */
+FN int closest_descend(closest_walk *w, G const mesh_node *node, int options)
+{
+    closest_push(w, node, options);
+    return closest_advance(w);
+}
+
+/* A search: visit a leaf. `leaf_lanes` takes LANES triangles. */
+#define CLOSEST_SEARCH(name, leaf_lanes)                                                                           \
+    FN int name##_visit(closest_walk *w, int number, mesh_pairs *pairs, mesh_frame frame, G const mesh_leaf *leaf, \
+                        int options)                                                                               \
+    {                                                                                                              \
+        int better = 0;                                                                                            \
+        (void)number, (void)pairs;                                                                                 \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                                       \
+            better |= leaf_lanes(leaf, lane, w, frame.scale, options);                                             \
+        if (better)                                                                                                \
+            closest_reduce(w);                                                                                     \
+        return closest_advance(w);                                                                                 \
+    }                                                                                                              \
+    MESH_NEVER_WAITS(name, closest_walk)
+CLOSEST_SEARCH(closest, closest_leaf_lanes)
 
 /* What is found by now; for an invalid query, that nothing is. */
 FN closest_hit closest_end(const closest_walk *w)

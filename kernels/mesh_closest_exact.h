@@ -49,7 +49,7 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, r
     return closest_take(w, v_and(g.open, sure), p.low, g.triangle);
 }
 
-CLOSEST_SEARCH(closest_visit_exact, closest_exact_lanes)
+CLOSEST_SEARCH(closest_exact, closest_exact_lanes)
 
 /* The distance is NaN if the query is left open. */
 FN void closest_answer_exact(const mesh_run *run, const closest_walk *w)

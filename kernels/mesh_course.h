@@ -69,7 +69,8 @@ FN mesh_passage mesh_pass(mesh_slabs s, v3 lo, v3 hi)
     return p;
 }
 
-/* `valid` is 1, or 0 where the query has no answer. */
+/* `valid` is 1, or 0 where the query has no answer. The heading is asked only where a query's triangles are answered among
+ * themselves (mesh_pairs.h). */
 typedef struct mesh_course {
     mesh_slabs slabs;
     sweep_heading heading;
@@ -80,11 +81,16 @@ typedef struct mesh_course {
 #define MESH_COURSE_ROWS(X) \
     X(valid) \
     X(slabs.below.x) X(slabs.above.x) X(slabs.below.y) X(slabs.above.y) X(slabs.below.z) X(slabs.above.z) \
-    X(slabs.per_v.x) X(slabs.per_v.y) X(slabs.per_v.z) X(slabs.unit.a) X(slabs.unit.b) \
+    X(slabs.per_v.x) X(slabs.per_v.y) X(slabs.per_v.z) X(slabs.unit.a) X(slabs.unit.b) MESH_HEADING_ROWS(X)
+#ifdef LANG_PACKS
+#define MESH_HEADING_ROWS(X)
+#else
+#define MESH_HEADING_ROWS(X) \
     X(heading.v.x) X(heading.v.y) X(heading.v.z) X(heading.axes.per_speed) \
     X(heading.axes.s.x) X(heading.axes.s.y) X(heading.axes.s.z) \
     X(heading.axes.w.x) X(heading.axes.w.y) X(heading.axes.w.z) \
     X(heading.axes.u.x) X(heading.axes.u.y) X(heading.axes.u.z)
+#endif
 #define MESH_COURSE_COUNT(number) + 1
 #define MESH_COURSE_STORE(number) v_store(rows + LANES * row++, c.number);
 #define MESH_COURSE_SPREAD(number) c.number = v_f(course[row++]);
@@ -99,7 +105,9 @@ FN void mesh_chart(real *rows, v3 center, vf radius, v3 velocity, mesh_frame fra
     mesh_course c;
     c.valid = v_sel(v_and(finite, v_le(v_f(R(0.0)), radius)), v_f(R(1.0)), v_f(R(0.0)));
     c.slabs = mesh_slabs_of(center, radius, velocity, frame);
+#ifndef LANG_PACKS
     c.heading = sweep_heading_of(velocity);
+#endif
     MESH_COURSE_ROWS(MESH_COURSE_STORE)
 }
 

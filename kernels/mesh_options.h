@@ -11,20 +11,10 @@ FN v3 mesh_about_one(v3 a)
     return v3_mul(a, v_scale_down(v_exponent(v3_magnitude(a))));
 }
 
-/* A group of triangles against a query, safe from overflow. */
-FN sweep_query mesh_prepare(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
-{
-    sweep_in in = mesh_sphere_of(&w->query);
-    in.p0 = mesh_corner(leaf, 0, lane);
-    in.p1 = mesh_corner(leaf, 1, lane);
-    in.p2 = mesh_corner(leaf, 2, lane);
-    return sweep_prepare(in, 0);
-}
-
 /* Triangles whose normal goes along the motion. Signs are all that is asked, so each factor has a scale of its own. */
-FN_RARE vm mesh_back(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
+FN_RARE vm mesh_back(const mesh_question *pairs)
 {
-    const sweep_query q = mesh_prepare(leaf, lane, w);
+    const sweep_query q = sweep_prepare(pairs->in, 0);
     const v3 n = v3_cross(mesh_about_one(q.x.e01), mesh_about_one(q.x.e02));
     return v_lt(v_f(R(0.0)), v3_dot(n, mesh_about_one(q.x.v)));
 }
@@ -37,26 +27,17 @@ FN nearest mesh_nearest(const sweep_query *q)
 }
 
 /* Triangles from which the sphere moves away at the start. */
-FN_RARE vm mesh_parting(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
+FN_RARE vm mesh_parting(const mesh_question *pairs)
 {
-    const sweep_query q = mesh_prepare(leaf, lane, w);
+    const sweep_query q = sweep_prepare(pairs->in, 0);
     return v_lt(v3_dot(mesh_about_one(mesh_nearest(&q).point), mesh_about_one(q.x.v)), v_f(R(0.0)));
 }
 
-/* The triangles of a group that count for a sweep. */
-FN vm mesh_admitted_sweep(const mesh_group *g, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
-{
-    const vm open = mesh_admitted(g, w, leaf, lane, options);
-    if ((options & MESH_CULL_BACK) != 0 && v_any(open))
-        return v_and(open, v_not(mesh_back(leaf, lane, w)));
-    return open;
-}
-
 /* Of triangles in contact at the start, those that are hits. */
-FN vm mesh_started(vm starts, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
+FN vm mesh_started(vm starts, const mesh_question *q, int options)
 {
     if ((options & MESH_SKIP) != 0)
         return v_and(starts, v_not(starts));
-    return v_any(starts) ? v_and(starts, v_not(mesh_parting(leaf, lane, w))) : starts;
+    return v_any(starts) ? v_and(starts, v_not(mesh_parting(q))) : starts;
 }
 #endif

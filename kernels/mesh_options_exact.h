@@ -4,7 +4,7 @@
 #ifndef CAROM_MESH_OPTIONS_EXACT_H
 #define CAROM_MESH_OPTIONS_EXACT_H
 #include "mesh_options.h"
-#include "proof.h"
+#include "sweep_exact.h"
 
 #define MESH_YES R(1.0)
 #define MESH_NO R(0.0)
@@ -19,29 +19,26 @@ FN wf mesh_sign(wf value, wf limit)
     return w_sel(w_lt(limit, value), w_f(W(1.0)), w_sel(no, zero, w_f(W(0.5))));
 }
 
-/* One part of a group of triangles, relative to P0, and the query; the differences are rounded once. */
+/* One part of LANES pairs, relative to P0; the differences are rounded once. */
 typedef struct mesh_part {
     w3 d, e01, e02, v;
 } mesh_part;
 
-FN mesh_part mesh_part_of(G const mesh_leaf *leaf, int lane, const mesh_query *q)
+FN mesh_part mesh_part_of(const sweep_rows *rows, int part)
 {
-    w3 p[3];
+    const w3 p0 = load3_lanes(rows->p0, part);
     mesh_part m;
-    for (int k = 0; k < 3; k++)
-        p[k] =
-            w3_of(w_load(leaf->p[3 * k] + lane), w_load(leaf->p[3 * k + 1] + lane), w_load(leaf->p[3 * k + 2] + lane));
-    m.d = w3_sub(w3_of(w_real(q->cx), w_real(q->cy), w_real(q->cz)), p[0]);
-    m.e01 = w3_sub(p[1], p[0]);
-    m.e02 = w3_sub(p[2], p[0]);
-    m.v = w3_of(w_real(q->vx), w_real(q->vy), w_real(q->vz));
+    m.d = w3_sub(load3_lanes(rows->center, part), p0);
+    m.e01 = w3_sub(load3_lanes(rows->p1, part), p0);
+    m.e02 = w3_sub(load3_lanes(rows->p2, part), p0);
+    m.v = load3_lanes(rows->velocity, part);
     return m;
 }
 
 /* n.v is a sum of six products of three, each with seven roundings at most; `all` is the sum of their magnitudes. */
-FN wf mesh_back_part(G const mesh_leaf *leaf, int lane, const mesh_query *q)
+FN wf mesh_back_part(const sweep_rows *rows, int part)
 {
-    const mesh_part m = mesh_part_of(leaf, lane, q);
+    const mesh_part m = mesh_part_of(rows, part);
     const w3 a = w3_of(m.e01.y * m.e02.z, m.e01.z * m.e02.x, m.e01.x * m.e02.y);
     const w3 b = w3_of(m.e01.z * m.e02.y, m.e01.x * m.e02.z, m.e01.y * m.e02.x);
     const wf all = (w_abs(a.x) + w_abs(b.x)) * w_abs(m.v.x) + (w_abs(a.y) + w_abs(b.y)) * w_abs(m.v.y) +
@@ -49,10 +46,12 @@ FN wf mesh_back_part(G const mesh_leaf *leaf, int lane, const mesh_query *q)
     return mesh_sign(w3_dot(w3_sub(a, b), m.v), MESH_WIDE_EPS(12.0) * all);
 }
 
-FN_RARE vf mesh_back_exact(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
+FN_RARE vf mesh_back_exact(const mesh_question *q)
 {
-    const wf low = mesh_back_part(leaf, lane, &w->query);
-    return w_join(low, PARTS == 1 ? low : mesh_back_part(leaf, lane + LANES - WIDE, &w->query));
+    sweep_rows rows;
+    sweep_store(&rows, q->in);
+    const wf low = mesh_back_part(&rows, 0);
+    return w_join(low, PARTS == 1 ? low : mesh_back_part(&rows, LANES - WIDE));
 }
 
 /* A guess at the closest point: weights of P1 and P2, and 1 for the feature that holds it. In memory, whence the wide parts
@@ -66,9 +65,9 @@ FN void mesh_store_feature(real *to, vi feature, int which)
     v_store(to, v_sel(vi_eq(feature, v_i(which)), v_f(R(1.0)), v_f(R(0.0))));
 }
 
-FN void mesh_guess_nearest(G const mesh_leaf *leaf, int lane, const mesh_walk *w, mesh_guess *g)
+FN void mesh_guess_nearest(sweep_in in, mesh_guess *g)
 {
-    const sweep_query q = mesh_prepare(leaf, lane, w);
+    const sweep_query q = sweep_prepare(in, 0);
     const spot at = mesh_nearest(&q).at;
     v_store(g->w1, at.w1);
     v_store(g->w2, at.w2);
@@ -115,9 +114,9 @@ FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
 /* With any point p of the triangle and y = C - p, let s be the largest y.(P - p) over its corners P. The closest point q is
  * no farther from p than sqrt(s), whatever feature holds it: y.(q - p) <= s as q is among the corners, (C - q).(p - q) <= 0
  * as q is the closest, and the sum of both is |q - p|^2 <= s. So (C - q).V differs from y.V by no more than sqrt(s) |V|. */
-FN wf mesh_parting_part(G const mesh_leaf *leaf, int lane, const mesh_query *q, const mesh_guess *g, int part)
+FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *g, int part)
 {
-    const mesh_part m = mesh_part_of(leaf, lane, q);
+    const mesh_part m = mesh_part_of(rows, part);
     const mesh_weights at = mesh_refine(&m, g, part);
     const w3 y = w3_back(w3_back(m.d, m.e01, at.w1), m.e02, at.w2);
     const wf zero = w_f(W(0.0)), size = w3_size(m.e01) + w3_size(m.e02), gap = w3_size(y), speed = w3_size(m.v);
@@ -129,39 +128,34 @@ FN wf mesh_parting_part(G const mesh_leaf *leaf, int lane, const mesh_query *q, 
     return mesh_sign(w3_dot(y, m.v), limit * W(1.0625));
 }
 
-FN_RARE vf mesh_parting_exact(G const mesh_leaf *leaf, int lane, const mesh_walk *w)
+FN_RARE vf mesh_parting_exact(const mesh_question *q)
 {
     mesh_guess g;
-    mesh_guess_nearest(leaf, lane, w, &g);
-    const wf low = mesh_parting_part(leaf, lane, &w->query, &g, 0);
-    return w_join(low, PARTS == 1 ? low : mesh_parting_part(leaf, lane + LANES - WIDE, &w->query, &g, LANES - WIDE));
-}
-
-/* Without those that are surely seen from behind. */
-FN vm mesh_admitted_exact(const mesh_group *g, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
-{
-    const vm open = mesh_admitted(g, w, leaf, lane, options);
-    if ((options & MESH_CULL_BACK) != 0 && v_any(open))
-        return v_and(open, v_not(v_eq(mesh_back_exact(leaf, lane, w), v_f(MESH_YES))));
-    return open;
+    sweep_rows rows;
+    mesh_guess_nearest(q->in, &g);
+    sweep_store(&rows, q->in);
+    const wf low = mesh_parting_part(&rows, &g, 0);
+    return w_join(low, PARTS == 1 ? low : mesh_parting_part(&rows, &g, LANES - WIDE));
 }
 
 /* Hits that the options leave out, and hits of which that is not known and which are open then. */
-FN void mesh_leave_out(const mesh_walk *w, G const mesh_leaf *leaf, int lane, vm begins, int options, mesh_answers *a)
+FN void mesh_leave_out(const mesh_question *q, vm begins, int options, mesh_answers *a)
 {
-    const vm starts = v_and(a->hits, begins);
-    vm out = v_and(starts, v_not(starts)), doubt = out;
-    if ((options & MESH_CULL_BACK) != 0 && v_any(a->hits))
-        doubt = v_and(a->hits, v_eq(mesh_back_exact(leaf, lane, w), v_f(MESH_OPEN)));
+    const vm starts = v_and(a->hits, begins), none = v_and(starts, v_not(starts));
+    vm out = none, doubt = none;
+    if ((options & MESH_CULL_BACK) != 0 && v_any(v_or(a->hits, a->open))) {
+        const vf back = mesh_back_exact(q);
+        out = v_eq(back, v_f(MESH_YES));
+        doubt = v_and(a->hits, v_eq(back, v_f(MESH_OPEN)));
+    }
     if ((options & MESH_SKIP) != 0) {
-        out = starts;
+        out = v_or(out, starts);
     } else if ((options & MESH_SKIP_PARTING) != 0 && v_any(starts)) {
-        const vf parting = mesh_parting_exact(leaf, lane, w);
-        out = v_and(starts, v_eq(parting, v_f(MESH_YES)));
+        const vf parting = mesh_parting_exact(q);
+        out = v_or(out, v_and(starts, v_eq(parting, v_f(MESH_YES))));
         doubt = v_or(doubt, v_and(starts, v_eq(parting, v_f(MESH_OPEN))));
     }
-    doubt = v_and(doubt, v_not(out));
+    a->open = v_and(v_or(a->open, doubt), v_not(out));
     a->hits = v_and(a->hits, v_not(v_or(out, doubt)));
-    a->open = v_or(a->open, doubt);
 }
 #endif

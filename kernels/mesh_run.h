@@ -4,9 +4,11 @@
  * follows the other. */
 #ifndef CAROM_MESH_RUN_H
 #define CAROM_MESH_RUN_H
-#include "mesh_walk.h"
+#include "mesh_pairs.h"
 
-#ifdef LANG_FETCHES
+#ifdef LANG_PACKS
+#define MESH_WALKS 16
+#elif defined(LANG_FETCHES)
 #define MESH_WALKS 8
 #else
 #define MESH_WALKS 1
@@ -68,49 +70,161 @@ FN mesh_query mesh_run_query(const mesh_run *run, u32 row, int options)
     return q;
 }
 
-FN void mesh_fetch(G const mesh_node *nodes, G const mesh_leaf *leaves, int next)
+FN void mesh_fetch(const mesh_run *run, int next)
 {
     const size_t size = next < 0 ? sizeof(mesh_leaf) : sizeof(mesh_node);
     for (size_t line = 0; line < size; line += MESH_LINE)
         if (next < 0)
-            v_prefetch(leaves + ~next, line);
+            v_prefetch(run->leaves + ~next, line);
         else
-            v_prefetch(nodes + next, line);
+            v_prefetch(run->nodes + next, line);
 }
 
-/* A run of searches: `begin` a query (1: on its way, 0: answered already, -1: not asked for), `visit` the next node or leaf
- * (0: that was the last), `answer` it. `options` are those of the run, or a constant 0. */
-#define MESH_RUN(name, mesh_walk_type, begin, visit, answer, options)                      \
-    FN void name(const mesh_run *run)                                                      \
-    {                                                                                      \
-        mesh_walk_type walks[MESH_WALKS];                                                  \
-        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                  \
-        int under_way[MESH_WALKS], count = 0;                                              \
-        u32 next = run->first;                                                             \
-        for (int i = 0; i < MESH_WALKS; i++)                                               \
-            under_way[i] = 0;                                                              \
-        do {                                                                               \
-            for (int i = 0; i < MESH_WALKS; i++) {                                         \
-                mesh_walk_type *w = &walks[i];                                             \
-                if (under_way[i]) {                                                        \
-                    under_way[i] = visit(w, run->frame, run->nodes, run->leaves, options); \
-                    if (under_way[i]) {                                                    \
-                        mesh_fetch(run->nodes, run->leaves, w->next);                      \
-                        continue;                                                          \
-                    }                                                                      \
-                    answer(run, w);                                                        \
-                    count--;                                                               \
-                }                                                                          \
-                for (; next < run->end && !under_way[i]; next++) {                         \
-                    const int begun = begin(run, w, next, rows, options);                  \
-                    under_way[i] = begun > 0;                                              \
-                    count += begun > 0;                                                    \
-                    if (begun == 0)                                                        \
-                        answer(run, w);                                                    \
-                }                                                                          \
-            }                                                                              \
-        } while (count > 0);                                                               \
+#if MESH_WALKS > 1
+/* Walks that are to do the same. Lists instead of a look at each walk in turn, because which of them are at a node and which
+ * at a leaf no processor can foresee, and a list is followed without asking. */
+typedef struct mesh_queue {
+    int walk[MESH_WALKS + 1]; /* one more is written than counts */
+    int count;
+} mesh_queue;
+
+typedef struct mesh_team {
+    mesh_queue node, leaf, ended;
+    int waiting[MESH_WALKS], waits; /* in the order in which they began to */
+    u32 first_wait;                 /* modulo MESH_WALKS */
+    u32 until[MESH_WALKS];          /* a walk waits until so many pairs are answered */
+    int asked[MESH_WALKS];          /* whether a walk has a query */
+} mesh_team;
+
+FN mesh_team mesh_team_of_all(void)
+{
+    mesh_team t = {{{0}, 0}, {{0}, 0}, {{0}, MESH_WALKS}, {0}, 0, 0, {0}, {0}};
+    for (int i = 0; i < MESH_WALKS; i++)
+        t.ended.walk[i] = i;
+    return t;
+}
+
+/* A list is gone through and filled anew meanwhile: behind the place that is read, for each walk comes back once. */
+FN int mesh_team_turn(mesh_queue *queue)
+{
+    const int count = queue->count;
+    queue->count = 0;
+    return count;
+}
+
+FN void mesh_team_add(mesh_queue *queue, int i, int is)
+{
+    queue->walk[queue->count] = i;
+    queue->count += is;
+}
+
+/* Walk i ends, or goes on at `next`. */
+FN void mesh_team_place(mesh_team *t, int i, int goes_on, int next)
+{
+    mesh_team_add(&t->node, i, goes_on & (next >= 0));
+    mesh_team_add(&t->leaf, i, goes_on & (next < 0));
+    mesh_team_add(&t->ended, i, !goes_on);
+}
+
+FN int mesh_team_moves(const mesh_team *t)
+{
+    return t->node.count + t->leaf.count + t->ended.count > 0;
+}
+
+FN void mesh_team_wait(mesh_team *t, int i, u32 until)
+{
+    t->until[i] = until;
+    t->waiting[(t->first_wait + (u32)t->waits++) % MESH_WALKS] = i;
+}
+
+/* The walk that has waited longest, if its pairs are answered; else -1. */
+FN int mesh_team_resume(mesh_team *t, u32 answered)
+{
+    const int i = t->waiting[t->first_wait % MESH_WALKS];
+    if (t->waits == 0 || (int)(t->until[i] - answered) > 0)
+        return -1;
+    t->waits--;
+    t->first_wait++;
+    return i;
+}
+#endif
+
+/* A run of searches: `begin` a query (1: on its way, 0: answered already, -1: not asked for), visit nodes and leaves,
+ * `answer`. `kind` has the type of a walk and what is done at a node, `search` what is done at a leaf. Queries that wait for
+ * their pairs go on when these are answered: as soon as LANES pairs wait, or if nobody can go on without. `options` are
+ * those of the run, or a constant 0. */
+#define MESH_RUN(name, kind, search, begin, answer, options) MESH_RUN_(name, kind, search, begin, answer, options)
+#if MESH_WALKS > 1
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                         \
+    FN void name(const mesh_run *run)                                                                                 \
+    {                                                                                                                 \
+        kind##_walk walks[MESH_WALKS];                                                                                \
+        mesh_pairs pairs;                                                                                             \
+        mesh_team team = mesh_team_of_all();                                                                          \
+        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                             \
+        u32 next = run->first;                                                                                        \
+        mesh_pairs_begin(&pairs);                                                                                     \
+        do {                                                                                                          \
+            for (int k = 0, count = mesh_team_turn(&team.ended); k < count; k++) {                                    \
+                const int i = team.ended.walk[k];                                                                     \
+                int begun = -1;                                                                                       \
+                if (team.asked[i])                                                                                    \
+                    answer(run, &walks[i]);                                                                           \
+                while (next < run->end && begun <= 0) {                                                               \
+                    begun = begin(run, &walks[i], next++, rows, options);                                             \
+                    if (begun == 0)                                                                                   \
+                        answer(run, &walks[i]);                                                                       \
+                }                                                                                                     \
+                team.asked[i] = begun > 0;                                                                            \
+                if (begun > 0)                                                                                        \
+                    mesh_team_place(&team, i, 1, walks[i].next);                                                      \
+            }                                                                                                         \
+            for (int k = 0, count = mesh_team_turn(&team.node); k < count; k++) {                                     \
+                const int i = team.node.walk[k], on = kind##_descend(&walks[i], run->nodes + walks[i].next, options); \
+                mesh_fetch(run, walks[i].next);                                                                       \
+                mesh_team_place(&team, i, on, walks[i].next);                                                         \
+            }                                                                                                         \
+            for (int k = 0, count = mesh_team_turn(&team.leaf); k < count; k++) {                                     \
+                const int i = team.leaf.walk[k];                                                                      \
+                const int step =                                                                                      \
+                    search##_visit(&walks[i], i, &pairs, run->frame, run->leaves + ~walks[i].next, options);          \
+                if (step != MESH_WAITS) {                                                                             \
+                    mesh_fetch(run, walks[i].next);                                                                   \
+                    mesh_team_place(&team, i, step, walks[i].next);                                                   \
+                    continue;                                                                                         \
+                }                                                                                                     \
+                mesh_team_wait(&team, i, pairs.offered);                                                              \
+                while (pairs.end - pairs.first >= LANES)                                                              \
+                    search##_ask(walks, &pairs, options);                                                             \
+            }                                                                                                         \
+            if (!mesh_team_moves(&team) && pairs.end > pairs.first)                                                   \
+                search##_ask(walks, &pairs, options);                                                                 \
+            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                                        \
+                const int on = kind##_advance(&walks[i]);                                                             \
+                mesh_fetch(run, walks[i].next);                                                                       \
+                mesh_team_place(&team, i, on, walks[i].next);                                                         \
+            }                                                                                                         \
+        } while (mesh_team_moves(&team) || team.waits > 0);                                                           \
     }
+#else
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                          \
+    FN void name(const mesh_run *run)                                                                                  \
+    {                                                                                                                  \
+        kind##_walk walk;                                                                                              \
+        mesh_pairs pairs;                                                                                              \
+        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                              \
+        mesh_pairs_begin(&pairs);                                                                                      \
+        for (u32 next = run->first; next < run->end; next++) {                                                         \
+            const int begun = begin(run, &walk, next, rows, options);                                                  \
+            int on = begun > 0;                                                                                        \
+            while (on)                                                                                                 \
+                on = walk.next >= 0 ? kind##_descend(&walk, run->nodes + walk.next, options)                           \
+                                    : search##_visit(&walk, 0, &pairs, run->frame, run->leaves + ~walk.next, options); \
+            if (begun >= 0)                                                                                            \
+                answer(run, &walk);                                                                                    \
+        }                                                                                                              \
+    }
+#endif
 
 /* ---- what sweeps and overlaps begin and end with -------------------------------------------------------------------- */
 
@@ -125,14 +239,15 @@ FN int mesh_begin_next(const mesh_run *run, mesh_walk *w, u32 at, real *rows, in
     return mesh_begin(w, run->frame, mesh_run_query(run, at, options), rows, lane);
 }
 
-FN void mesh_answer_hit(const mesh_run *run, const mesh_walk *w, mesh_hit hit)
+FN void mesh_answer_hit(const mesh_run *run, const mesh_walk *w, real t)
 {
-    run->state[w->number] = (u8)hit.state;
-    run->triangle[w->number] = hit.triangle;
-    run->t[w->number] = hit.t;
+    const int triangle = w->until.triangle == MESH_NO_TRIANGLE ? -1 : w->until.triangle;
+    run->state[w->number] = (u8)w->state;
+    run->triangle[w->number] = triangle;
+    run->t[w->number] = t;
 }
 FN void mesh_answer_state(const mesh_run *run, const mesh_walk *w)
 {
-    run->state[w->number] = (u8)w->hit.state;
+    run->state[w->number] = (u8)w->state;
 }
 #endif

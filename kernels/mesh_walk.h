@@ -12,11 +12,6 @@
 
 #define MESH_NO_TRIANGLE 0x7fffffff /* above every index */
 
-typedef struct mesh_hit {
-    int triangle, state;
-    real t;
-} mesh_hit;
-
 /* The end of the window, and then the best hit so far. */
 typedef struct mesh_bound {
     real t;
@@ -33,12 +28,6 @@ FN vm mesh_is_open(mesh_passage p, vi least, mesh_bound until)
     return v_and(p.exists, early);
 }
 
-/* Best hit per lane. */
-typedef struct mesh_best {
-    vf t;
-    vi triangle, state;
-} mesh_best;
-
 FN v3 mesh_min3(v3 a, v3 b, v3 c)
 {
     return v3_of(v_min(v_min(a.x, b.x), c.x), v_min(v_min(a.y, b.y), c.y), v_min(v_min(a.z, b.z), c.z));
@@ -46,12 +35,6 @@ FN v3 mesh_min3(v3 a, v3 b, v3 c)
 FN v3 mesh_max3(v3 a, v3 b, v3 c)
 {
     return v3_of(v_max(v_max(a.x, b.x), c.x), v_max(v_max(a.y, b.y), c.y), v_max(v_max(a.z, b.z), c.z));
-}
-
-FN v3 mesh_corner(G const mesh_leaf *leaf, int corner, int lane)
-{
-    return v3_of(v_load(leaf->p[3 * corner] + lane), v_load(leaf->p[3 * corner + 1] + lane),
-                 v_load(leaf->p[3 * corner + 2] + lane));
 }
 
 /* One corner of the triangles of LANES queries; a query without one takes triangle 0. */
@@ -73,27 +56,20 @@ FN vi mesh_load_int(G const int *from)
     return v_bits(v_load((G const real *)from));
 }
 
-/* The smallest (t, triangle) over the lanes. */
-FN mesh_hit mesh_reduce(mesh_best best)
-{
-    mesh_hit hit;
-    hit.t = v_least(best.t);
-    const vm first = v_eq(best.t, v_f(hit.t));
-    hit.triangle = vi_least(vi_sel(first, best.triangle, v_i(MESH_NO_TRIANGLE)));
-    int state[LANES];
-    vi_store(state, best.state);
-    hit.state = state[lane_first(v_lanes(v_and(first, vi_eq(best.triangle, v_i(hit.triangle)))))];
-    return hit;
-}
-
 typedef struct mesh_open {
     mesh_bound from; /* nothing in it is earlier */
     int child;
 } mesh_open;
 
+/* Numbers in the order of time and then index; for times from +0 on their bits are. */
+FN u64 mesh_key(mesh_bound a)
+{
+    return (u64)real_bits(a.t) << 32 | (u32)a.triangle;
+}
+
 FN int mesh_is_after(mesh_bound a, mesh_bound b)
 {
-    return a.t > b.t || (a.t == b.t && a.triangle > b.triangle);
+    return mesh_key(a) > mesh_key(b);
 }
 
 /* Where a search for all hits puts them. */
@@ -106,12 +82,11 @@ typedef struct mesh_sink {
 /* One query on its way through the hierarchy. */
 typedef struct mesh_walk {
     real course[MESH_COURSE];
-    mesh_best best;
-    vf doubt; /* exact mode: the earliest that a triangle left open might come */
     mesh_query query;
-    mesh_hit hit; /* the best of all lanes, or that there is none */
-    real limit;   /* end of the window */
+    int state;  /* of the hit found, or that there is none */
+    real limit; /* end of the window */
     mesh_bound until;
+    real doubt;         /* exact mode: the earliest that a triangle left open might come */
     G const int *masks; /* of the leaves' triangles, if the options say that there are any */
     mesh_sink *sink;    /* of a search for all hits: one for several walks, or the walk's own */
     mesh_sink own;
@@ -150,15 +125,14 @@ FN u32 mesh_children(G const mesh_node *node, const mesh_walk *w, real *enters)
 }
 
 /* Go on with the first by time and index of a node's children; the others wait on the stack. */
-FN int mesh_descend(mesh_walk *w, G const mesh_node *node)
+FN int mesh_descend(mesh_walk *w, G const mesh_node *node, int options)
 {
     real enters[MESH_WIDTH];
     u32 open = mesh_children(node, w, enters);
     const int bottom = w->top;
-    if (open != 0 && (open & (open - 1)) == 0) {
-        w->next = node->child[lane_first(open)];
-        return 1;
-    }
+    (void)options;
+    if (open == 0)
+        return mesh_advance(w);
     for (; open != 0; open &= open - 1) {
         const int i = lane_first(open);
         mesh_open next;
@@ -170,7 +144,8 @@ FN int mesh_descend(mesh_walk *w, G const mesh_node *node)
             w->stack[at] = w->stack[at - 1];
         w->stack[at] = next;
     }
-    return mesh_advance(w);
+    w->next = w->stack[--w->top].child; /* in time, as it was a moment ago */
+    return 1;
 }
 
 /* A query whose course is in one lane of `rows`. 0 if it is answered already. */
@@ -180,16 +155,12 @@ FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q, const real *rows
         w->course[k] = rows[LANES * k + lane];
     const int valid = w->course[MESH_COURSE_VALID] != R(0.0);
     w->query = q;
-    w->hit.triangle = -1;
-    w->hit.state = valid ? STATE_MISS : STATE_INVALID;
-    w->hit.t = R(1.0) / R(0.0);
+    w->state = valid ? STATE_MISS : STATE_INVALID;
+    w->doubt = R(1.0) / R(0.0);
     /* A motionless sphere hits at time 0 or never. */
-    w->limit = q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0) ? R(0.0) : q.t_max;
+    w->limit = (q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0)) || !(q.t_max > R(0.0)) ? R(0.0) : q.t_max;
     w->until.t = w->limit;
     w->until.triangle = MESH_NO_TRIANGLE;
-    w->best.t = w->doubt = v_infinity();
-    w->best.triangle = v_i(MESH_NO_TRIANGLE);
-    w->best.state = v_i(STATE_MISS);
     w->next = frame.root;
     w->top = 0;
     return valid && (q.options == 0 || q.mask != 0);
@@ -204,147 +175,42 @@ FN int mesh_begin_alone(mesh_walk *w, mesh_frame frame, mesh_query q)
     return mesh_begin(w, frame, q, rows, 0);
 }
 
-/* LANES triangles of a leaf, and which of them the query enters in time. */
+FN v3 mesh_corner(G const mesh_leaf *leaf, int corner, int lane)
+{
+    return v3_of(v_load(leaf->p[3 * corner] + lane), v_load(leaf->p[3 * corner + 1] + lane),
+                 v_load(leaf->p[3 * corner + 2] + lane));
+}
+
+/* The triangles of LANES slots of a leaf that are there, and that a query's mask lets through. */
+FN vm mesh_counts(vi triangle, G const int *masks, int leaf, int lane, int mask, int options)
+{
+    const vm is = vi_gt(triangle, v_i(-1));
+    if ((options & MESH_TRIANGLE_MASKS) == 0)
+        return is;
+    const vi own = mesh_load_int(masks + MESH_WIDTH * (size_t)leaf + lane);
+    return v_and(is, v_not(vi_eq(own & v_i(mask), v_i(0))));
+}
+
+/* LANES triangles of a leaf, and which of them count for a query and are entered in time. */
 typedef struct mesh_group {
-    sweep_in in;
+    v3 p0, p1, p2;
     vf enter;
     vi triangle;
     vm open;
 } mesh_group;
 
-FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *w, real scale)
+FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *w, real scale, int options)
 {
     mesh_group g;
-    g.in = mesh_sphere_of(&w->query);
-    g.in.p0 = mesh_corner(leaf, 0, lane);
-    g.in.p1 = mesh_corner(leaf, 1, lane);
-    g.in.p2 = mesh_corner(leaf, 2, lane);
-    const mesh_passage p =
-        mesh_pass(mesh_course_at(w->course).slabs, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
-                  v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)));
+    g.p0 = mesh_corner(leaf, 0, lane);
+    g.p1 = mesh_corner(leaf, 1, lane);
+    g.p2 = mesh_corner(leaf, 2, lane);
+    const mesh_passage p = mesh_pass(mesh_course_at(w->course).slabs, v3_mul(mesh_min3(g.p0, g.p1, g.p2), v_f(scale)),
+                                     v3_mul(mesh_max3(g.p0, g.p1, g.p2), v_f(scale)));
     g.enter = p.enter;
     g.triangle = mesh_load_int(leaf->triangle + lane);
-    g.open = mesh_is_open(p, g.triangle, w->until);
+    g.open = v_and(mesh_is_open(p, g.triangle, w->until),
+                   mesh_counts(g.triangle, w->masks, ~w->next, lane, w->query.mask, options));
     return g;
 }
-
-/* The triangles of LANES slots of a leaf that a query's mask lets through. */
-FN vm mesh_masked(G const int *masks, int mask, int leaf, int lane, int options)
-{
-    vi own = v_i(-1);
-    if ((options & MESH_TRIANGLE_MASKS) != 0)
-        own = mesh_load_int(masks + MESH_WIDTH * (size_t)leaf + lane);
-    return v_not(vi_eq(own & v_i(mask), v_i(0)));
-}
-
-/* The triangles of a group that count for the query. */
-FN vm mesh_admitted(const mesh_group *g, const mesh_walk *w, G const mesh_leaf *leaf, int lane, int options)
-{
-    (void)leaf;
-    if ((options & MESH_TRIANGLE_MASKS) == 0)
-        return g->open;
-    return v_and(g->open, mesh_masked(w->masks, w->query.mask, ~w->next, lane, options));
-}
-
-/* What the triangles of a group answer. Exact mode may leave some open. */
-typedef struct mesh_answers {
-    vm hits;
-    vf t;
-    vi state;
-    vm open; /* may be hits, but none before `from` */
-    vf from;
-} mesh_answers;
-
-FN mesh_answers mesh_answers_of(vm hits, vf t, vi state)
-{
-    mesh_answers a;
-    a.hits = hits;
-    a.t = t;
-    a.state = state;
-    a.open = v_lt(t, t); /* none */
-    a.from = t;
-    return a;
-}
-
-/* ---- what becomes of answers: each of these returns whether it narrows the search --------------------------------- */
-
-/* The first hit. */
-FN int mesh_take_first(mesh_walk *w, const mesh_group *g, const mesh_answers *a, G const mesh_leaf *leaf, int lane)
-{
-    mesh_best *best = &w->best;
-    const vm sooner = v_or(v_lt(a->t, best->t), v_and(v_eq(a->t, best->t), vi_gt(best->triangle, g->triangle)));
-    const vm better = v_and(a->hits, sooner);
-    (void)leaf, (void)lane;
-    best->t = v_sel(better, a->t, best->t);
-    best->triangle = vi_sel(better, g->triangle, best->triangle);
-    best->state = vi_sel(better, a->state, best->state);
-    w->doubt = v_sel(a->open, v_min(a->from, w->doubt), w->doubt);
-    return v_any(better);
-}
-
-FN void mesh_narrow_first(mesh_walk *w)
-{
-    w->hit = mesh_reduce(w->best);
-    w->until.t = w->hit.t;
-    w->until.triangle = w->hit.triangle;
-}
-
-/* Every hit, and what is open with NaN for its time; or no more than it takes to know that there is one. */
-FN int mesh_take_all(mesh_walk *w, const mesh_group *g, const mesh_answers *a, G const mesh_leaf *leaf, int lane)
-{
-    const u32 hits = v_lanes(a->hits);
-    u32 left = v_lanes(v_or(a->hits, a->open));
-    real t[LANES];
-    int state[LANES];
-    (void)g;
-    if (left == 0)
-        return 0;
-    v_store(t, v_sel(a->open, v_from_bits(v_i(R_NAN_BITS)), a->t));
-    vi_store(state, a->state);
-    for (; left != 0; left &= left - 1) {
-        const int i = lane_first(left), at = lane + i;
-        if (at > 0 && leaf->triangle[at] == leaf->triangle[at - 1]) /* an empty slot */
-            continue;
-        if (w->sink->count < w->sink->room) {
-            G mesh_record *to = w->sink->records + w->sink->count;
-            to->t = t[i];
-            to->triangle = leaf->triangle[at];
-            to->state = state[i];
-            to->query = w->number;
-        }
-        w->sink->count++;
-    }
-    if (hits != 0)
-        w->hit.state = STATE_APPROACHING;
-    return hits != 0 && w->sink->one_is_enough;
-}
-
-FN void mesh_narrow_all(mesh_walk *w)
-{
-    w->top = 0;
-}
-
-/* A search: visit a node or a leaf; 0 if that was the last. `answers` is asked of the groups that are entered, as far as
- * they are `admitted` by the options, which are those of the query or, for queries without any, a constant 0; `take` has
- * what becomes of it. */
-#define MESH_SEARCH(name, admitted, answers, take)                                                                \
-    FN int name(mesh_walk *w, mesh_frame frame, G const mesh_node *nodes, G const mesh_leaf *leaves, int options) \
-    {                                                                                                             \
-        int narrower = 0;                                                                                         \
-        if (w->next >= 0)                                                                                         \
-            return mesh_descend(w, nodes + w->next);                                                              \
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                    \
-            G const mesh_leaf *leaf = leaves + ~w->next;                                                          \
-            mesh_group group = mesh_group_of(leaf, lane, w, frame.scale);                                         \
-            if (options != 0)                                                                                     \
-                group.open = admitted(&group, w, leaf, lane, options);                                            \
-            if (v_any(group.open)) {                                                                              \
-                const mesh_answers a = answers(&group, w, leaf, lane, options);                                   \
-                narrower |= mesh_take_##take(w, &group, &a, leaf, lane);                                          \
-            }                                                                                                     \
-        }                                                                                                         \
-        if (narrower)                                                                                             \
-            mesh_narrow_##take(w);                                                                                \
-        return mesh_advance(w);                                                                                   \
-    }
 #endif

@@ -53,11 +53,6 @@ FN residual_pair residual_pair_of(w3 center, wf radius, w3 velocity, w3 w, w3 p0
     return q;
 }
 
-FN w3 load3_lanes(const real (*p)[LANES], int part)
-{
-    return w3_of(w_load(p[0] + part), w_load(p[1] + part), w_load(p[2] + part));
-}
-
 FN w3 residual_normal(const residual_pair *q, w3 y)
 {
     const w3 n = w3_mul(w3_cross(q->e01, q->e02), q->scale * q->scale);

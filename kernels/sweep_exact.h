@@ -5,6 +5,40 @@
 #define CAROM_SWEEP_EXACT_H
 #include "proof.h"
 
+/* LANES pairs in memory, whence the wide parts load them; triangles at rest. */
+typedef struct sweep_rows {
+    real center[3][LANES], velocity[3][LANES], p0[3][LANES], p1[3][LANES], p2[3][LANES], radius[LANES];
+} sweep_rows;
+
+FN void store3_lanes(real (*p)[LANES], v3 x)
+{
+    v_store(p[0], x.x);
+    v_store(p[1], x.y);
+    v_store(p[2], x.z);
+}
+
+FN void sweep_store(sweep_rows *r, sweep_in in)
+{
+    store3_lanes(r->center, in.center);
+    store3_lanes(r->velocity, in.velocity);
+    store3_lanes(r->p0, in.p0);
+    store3_lanes(r->p1, in.p1);
+    store3_lanes(r->p2, in.p2);
+    v_store(r->radius, in.radius);
+}
+
+/* All parts of them. */
+FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q)
+{
+    const wf zero = w_f(W(0.0));
+    LANG_UNROLL
+    for (int part = 0; part < LANES; part += WIDE)
+        q[part / WIDE] =
+            residual_pair_of(load3_lanes(r->center, part), w_load(r->radius + part), load3_lanes(r->velocity, part),
+                             w3_of(zero, zero, zero), load3_lanes(r->p0, part), load3_lanes(r->p1, part),
+                             load3_lanes(r->p2, part), w_load(scale + part));
+}
+
 /* The feature that the line of centres passes nearest to, seen along the motion, and the height at which it does. */
 typedef struct sweep_pass {
     vf distance2, at;

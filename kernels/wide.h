@@ -157,6 +157,10 @@ typedef struct w3 {
     wf x, y, z;
 } w3;
 FN w3 w3_of(wf x, wf y, wf z) { w3 r; r.x = x; r.y = y; r.z = z; return r; }
+FN w3 load3_lanes(const real (*p)[LANES], int part)
+{
+    return w3_of(w_load(p[0] + part), w_load(p[1] + part), w_load(p[2] + part));
+}
 FN w3 w3_add(w3 a, w3 b) { return w3_of(a.x + b.x, a.y + b.y, a.z + b.z); }
 FN w3 w3_sub(w3 a, w3 b) { return w3_of(a.x - b.x, a.y - b.y, a.z - b.z); }
 FN w3 w3_along(w3 a, w3 b, wf s) { return w3_of(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s); }

@@ -106,9 +106,9 @@ static void walk_leaf(walk *w, const mesh_leaf *leaf, const float lo[3], const f
     const float scale = w->mesh->view.frame.scale;
     w->leaves++;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        const int triangle = leaf->triangle[lane];
+        const int stored = leaf->triangle[lane], triangle = leaf->triangle[stored == -1 ? 0 : lane];
         assert_in_range(triangle, 0, w->mesh->info.triangle_count - 1);
-        if (lane == 0 || triangle != leaf->triangle[lane - 1])
+        if (stored != -1)
             w->seen[triangle]++;
         for (int k = 0; k < 9; k++) {
             const float x = leaf->p[k][lane];
@@ -128,7 +128,7 @@ static int walk_below(walk *w, int reference, const float lo[3], const float hi[
         const mesh_leaf *leaf = &w->mesh->leaves[~reference];
         walk_leaf(w, leaf, lo, hi);
         for (int lane = 0; lane < MESH_WIDTH; lane++)
-            least = leaf->triangle[lane] < least ? leaf->triangle[lane] : least;
+            least = leaf->triangle[lane] >= 0 && leaf->triangle[lane] < least ? leaf->triangle[lane] : least;
         return least;
     }
     const mesh_node *node = &w->mesh->nodes[reference];

@@ -12,9 +12,10 @@
 
 #define REFUSED CAROM_ERROR_NOT_BIT_EXACT, "refused"
 #define IMPOSSIBLE(what) CAROM_ERROR_DEVICE_LOST, "reports " what " that cannot be"
-#define TOLD_FIRST "run->triangle[w->number] = hit.triangle;"
-#define TOLD_BEYOND "run->triangle[w->number] = hit.triangle | (w->number > 299) << 30;"
-#define TOLD_TRIANGLE "to->triangle = leaf->triangle[at];"
+#define TOLD_FIRST "run->triangle[w->number] = triangle;"
+#define TOLD_CLOSEST "run->triangle[w->number] = hit.triangle;"
+#define TOLD_BEYOND(said) "run->triangle[w->number] = " said " | (w->number > 299) << 30;"
+#define TOLD_TRIANGLE "to->triangle = triangle[i];"
 #define TOLD_COUNT "run->hits[w->number] = (int)w->own.count;"
 
 enum { MANY = 1 << 20, FEW = 500, SEED = 61 };
@@ -185,20 +186,21 @@ static void test_lie(void **state)
 int main(void)
 {
     static const lie lies[] = {
-        {"a first hit", "run->t[w->number] = hit.t;", "run->t[w->number]*=1.01f;", ask_first, REFUSED},
-        {"a list of hits", TOLD_TRIANGLE, "to->triangle = leaf->triangle[0];", ask_list, REFUSED},
+        {"a first hit", "run->t[w->number] = t;", "run->t[w->number]*=1.01f;", ask_first, REFUSED},
+        {"a list of hits", TOLD_TRIANGLE, "to->triangle = triangle[0];", ask_list, REFUSED},
         {"the count of a list", TOLD_COUNT, "run->hits[w->number] = w->own.count > 0;", ask_list, REFUSED},
-        {"a list of overlaps", TOLD_TRIANGLE, "to->triangle = leaf->triangle[0];", ask_overlaps, REFUSED},
-        {"whether there is a hit", "run->state[w->number] = (uchar)w->hit.state;",
+        {"a list of overlaps", TOLD_TRIANGLE, "to->triangle = triangle[0];", ask_overlaps, REFUSED},
+        {"whether there is a hit", "run->state[w->number] = (uchar)w->state;",
          "run->state[w->number] = STATE_APPROACHING;", ask_any, REFUSED},
         {"what a policy leaves out", "if ((options & MESH_SKIP) != 0)", "if (0)", ask_skipping, REFUSED},
         {"a closest point", "run->depth[w->number] = hit.depth;", "run->depth[w->number] = 0.0f;", ask_closest,
          REFUSED},
         /* Of the later queries, which the probe has not got. */
-        {"a first triangle beyond the mesh", TOLD_FIRST, TOLD_BEYOND, ask_first, IMPOSSIBLE("triangles")},
-        {"a closest triangle beyond the mesh", TOLD_FIRST, TOLD_BEYOND, ask_closest, IMPOSSIBLE("triangles")},
-        {"a triangle beyond the mesh", TOLD_TRIANGLE, "to->triangle = leaf->triangle[at] | (w->number > 299) << 30;",
-         ask_list, IMPOSSIBLE("triangles")},
+        {"a first triangle beyond the mesh", TOLD_FIRST, TOLD_BEYOND("triangle"), ask_first, IMPOSSIBLE("triangles")},
+        {"a closest triangle beyond the mesh", TOLD_CLOSEST, TOLD_BEYOND("hit.triangle"), ask_closest,
+         IMPOSSIBLE("triangles")},
+        {"a triangle beyond the mesh", TOLD_TRIANGLE, "to->triangle = triangle[i] | (w->number > 299) << 30;", ask_list,
+         IMPOSSIBLE("triangles")},
         {"fewer hits than none", TOLD_COUNT, "run->hits[w->number] = w->number > 299 ? -5 : (int)w->own.count;",
          ask_list, IMPOSSIBLE("numbers of hits")},
     };

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs of a query and a triangle on their way to the solver, what they answer, and what becomes of the answer.
+ *
+ * Of the triangles in a leaf a query enters the boxes of a few, so the lanes of a solver that took leaf after leaf would be
+ * all but empty. The pairs are put side by side instead, those of several queries that are on their way at once, and the
+ * solver waits for LANES of them; the queries wait for their answers, while others go on. It makes no difference to an
+ * answer who else is asked. */
+#ifndef CAROM_MESH_PAIRS_H
+#define CAROM_MESH_PAIRS_H
+#include "mesh_walk.h"
+
+/* LANES pairs of a query and a triangle at rest. */
+typedef struct mesh_question {
+    sweep_in in;
+    sweep_heading heading;
+    vf enter, limit; /* entry into the triangle's box; end of the query's window */
+    vi triangle;
+    vi walk; /* that the query is on */
+    vm open; /* which of the pairs are asked */
+} mesh_question;
+
+/* What they answer. Exact mode may leave some open. */
+typedef struct mesh_answers {
+    vm hits;
+    vf t;
+    vi state;
+    vm open; /* may be hits, but none before `from` */
+    vf from;
+} mesh_answers;
+
+FN mesh_answers mesh_answers_of(vm hits, vf t, vi state)
+{
+    mesh_answers a;
+    a.hits = hits;
+    a.t = t;
+    a.state = state;
+    a.open = v_and(hits, v_not(hits)); /* none */
+    a.from = t;
+    return a;
+}
+
+/* ---- what becomes of answers ---------------------------------------------------------------------------------------- */
+
+/* The first hit. */
+FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_answers *a)
+{
+    const u32 hits = v_lanes(a->hits);
+    int walk[LANES], triangle[LANES], state[LANES];
+    real t[LANES], from[LANES];
+    u32 left = v_lanes(v_or(a->hits, a->open));
+    if (left == 0)
+        return;
+    vi_store(walk, q->walk);
+    vi_store(triangle, q->triangle);
+    vi_store(state, a->state);
+    v_store(t, a->t);
+    v_store(from, a->from);
+    for (; left != 0; left &= left - 1) {
+        const int i = lane_first(left);
+        mesh_walk *w = walks + walk[i];
+        mesh_bound hit;
+        hit.t = t[i];
+        hit.triangle = triangle[i];
+        if ((hits >> i & 1) == 0) {
+            w->doubt = from[i] < w->doubt ? from[i] : w->doubt;
+        } else if (mesh_is_after(w->until, hit)) {
+            w->until = hit;
+            w->state = state[i];
+        }
+    }
+}
+
+/* Every hit, and what is open with NaN for its time; or no more than it takes to know that there is one. */
+FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answers *a)
+{
+    const u32 hits = v_lanes(a->hits);
+    int walk[LANES], triangle[LANES], state[LANES];
+    real t[LANES];
+    u32 left = v_lanes(v_or(a->hits, a->open));
+    if (left == 0)
+        return;
+    vi_store(walk, q->walk);
+    vi_store(triangle, q->triangle);
+    vi_store(state, a->state);
+    v_store(t, v_sel(a->open, v_from_bits(v_i(R_NAN_BITS)), a->t));
+    for (; left != 0; left &= left - 1) {
+        const int i = lane_first(left);
+        mesh_walk *w = walks + walk[i];
+        mesh_sink *sink = w->sink;
+        if (sink->count < sink->room) {
+            G mesh_record *to = sink->records + sink->count;
+            to->t = t[i];
+            to->triangle = triangle[i];
+            to->state = state[i];
+            to->query = w->number;
+        }
+        sink->count++;
+        if ((hits >> i & 1) != 0) {
+            w->state = STATE_APPROACHING;
+            w->top = sink->one_is_enough ? 0 : w->top;
+        }
+    }
+}
+
+/* When the first hit found so far is. */
+FN real mesh_first_time(const mesh_walk *w)
+{
+    return w->until.triangle == MESH_NO_TRIANGLE ? R(1.0) / R(0.0) : w->until.t;
+}
+
+/* ---- pairs that wait ------------------------------------------------------------------------------------------------ */
+
+/* Their columns are those of a sweep, and then: */
+enum { PAIR_ENTER = IN_SWEEP_RESTING, PAIR_TRIANGLE, PAIR_LIMIT, PAIR_WALK, PAIR_COLUMNS };
+/* Those that differ within a leaf lie side by side: the corners and the first two of these. */
+#define PAIR_OF_TRIANGLE (PAIR_TRIANGLE + 1 - IN_P0X)
+/* Less than LANES wait, a leaf comes, and a store may reach beyond. */
+#define PAIR_ROOM (LANES + MESH_WIDTH + LANES)
+
+typedef struct mesh_pairs {
+    real column[PAIR_COLUMNS][PAIR_ROOM]; /* integers as their bits */
+    int first, end;
+    u32 offered, answered; /* in all, modulo 2^32 */
+} mesh_pairs;
+
+FN void mesh_pairs_begin(mesh_pairs *p)
+{
+    p->first = p->end = 0;
+    p->offered = p->answered = 0;
+}
+
+#ifdef LANG_PACKS
+/* What walk `number` has entered of a leaf. */
+FN void mesh_offer(mesh_pairs *p, const mesh_group *g, const mesh_walk *w, int number)
+{
+    const mesh_query *q = &w->query;
+    const vf own[PAIR_OF_TRIANGLE] = {g->p0.x,
+                                      g->p0.y,
+                                      g->p0.z,
+                                      g->p1.x,
+                                      g->p1.y,
+                                      g->p1.z,
+                                      g->p2.x,
+                                      g->p2.y,
+                                      g->p2.z,
+                                      g->enter,
+                                      v_from_bits(g->triangle)};
+    const real sphere[IN_P0X] = {q->cx, q->cy, q->cz, q->radius, q->vx, q->vy, q->vz};
+    const u32 lanes = v_lanes(g->open);
+    LANG_UNROLL
+    for (int k = 0; k < IN_P0X; k++)
+        v_store(p->column[k] + p->end, v_f(sphere[k]));
+    v_pack(p->column[IN_P0X] + p->end, PAIR_ROOM, own, PAIR_OF_TRIANGLE, lanes);
+    v_store(p->column[PAIR_LIMIT] + p->end, v_f(w->limit));
+    v_store(p->column[PAIR_WALK] + p->end, v_from_bits(v_i(number)));
+    p->end += lanes_count(lanes);
+    p->offered += (u32)lanes_count(lanes);
+}
+
+/* Fewer than LANES pairs become LANES: the last one is repeated, for nobody. */
+FN void mesh_fill_up(mesh_pairs *p)
+{
+    for (int k = 0; k < PAIR_COLUMNS; k++)
+        v_store(p->column[k] + p->end, v_f(p->column[k][p->end - 1]));
+    v_store(p->column[PAIR_WALK] + p->end, v_from_bits(v_i(-1)));
+}
+
+FN v3 mesh_pairs_load(const mesh_pairs *p, int column)
+{
+    return v3_of(v_load(p->column[column] + p->first), v_load(p->column[column + 1] + p->first),
+                 v_load(p->column[column + 2] + p->first));
+}
+
+/* Those that have waited longest. */
+FN mesh_question mesh_pairs_next(const mesh_pairs *p)
+{
+    const vf zero = v_f(R(0.0));
+    mesh_question q;
+    q.in.center = mesh_pairs_load(p, IN_CX);
+    q.in.radius = v_load(p->column[IN_R] + p->first);
+    q.in.velocity = mesh_pairs_load(p, IN_VX);
+    q.in.p0 = mesh_pairs_load(p, IN_P0X);
+    q.in.p1 = mesh_pairs_load(p, IN_P1X);
+    q.in.p2 = mesh_pairs_load(p, IN_P2X);
+    q.in.w = v3_of(zero, zero, zero);
+    q.heading = sweep_heading_of(q.in.velocity);
+    q.enter = v_load(p->column[PAIR_ENTER] + p->first);
+    q.limit = v_load(p->column[PAIR_LIMIT] + p->first);
+    q.triangle = v_bits(v_load(p->column[PAIR_TRIANGLE] + p->first));
+    q.walk = v_bits(v_load(p->column[PAIR_WALK] + p->first));
+    q.open = vi_gt(q.walk, v_i(-1));
+    return q;
+}
+
+/* They are answered; fewer than LANES that are left go to the front. */
+FN void mesh_pairs_drop(mesh_pairs *p)
+{
+    const int left = p->end - p->first, done = left < LANES ? left : LANES;
+    p->answered += (u32)done;
+    p->first += done;
+    if (left - done >= LANES)
+        return;
+    if (left > done) {
+        LANG_UNROLL
+        for (int k = 0; k < PAIR_COLUMNS; k++)
+            v_store(p->column[k], v_load(p->column[k] + p->first));
+    }
+    p->end = left - done;
+    p->first = 0;
+}
+#else
+/* A query and triangles of a leaf, which are answered at once. */
+FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
+{
+    mesh_question q;
+    q.in = mesh_sphere_of(&w->query);
+    q.in.p0 = g->p0;
+    q.in.p1 = g->p1;
+    q.in.p2 = g->p2;
+    q.heading = mesh_course_at(w->course).heading;
+    q.enter = g->enter;
+    q.limit = v_f(w->limit);
+    q.triangle = g->triangle;
+    q.walk = v_i(0);
+    q.open = g->open;
+    return q;
+}
+#endif
+
+/* ---- a search ------------------------------------------------------------------------------------------------------- */
+
+/* What a step of a query's way ends with. */
+#define MESH_ENDS 0
+#define MESH_GOES_ON 1
+#define MESH_WAITS 2 /* for its pairs */
+
+/* A search: visit a leaf. `answers` is asked about triangles that are entered, `take` has what becomes of it. `options` are
+ * those of the queries or, for queries without any, a constant 0. */
+#define MESH_SEARCH(name, answers, take)                                                                        \
+    FN void name##_of(mesh_walk *walks, const mesh_question *q, int options)                                    \
+    {                                                                                                           \
+        const mesh_answers a = answers(q, options);                                                             \
+        take(walks, q, &a);                                                                                     \
+    }                                                                                                           \
+    FN int name##_visit(mesh_walk *w, int number, mesh_pairs *pairs, mesh_frame frame, G const mesh_leaf *leaf, \
+                        int options)                                                                            \
+    {                                                                                                           \
+        int waits = 0;                                                                                          \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                  \
+            const mesh_group group = mesh_group_of(leaf, lane, w, frame.scale, options);                        \
+            if (v_any(group.open))                                                                              \
+                MESH_OFFER(name)                                                                                \
+        }                                                                                                       \
+        return waits ? MESH_WAITS : mesh_advance(w);                                                            \
+    }                                                                                                           \
+    MESH_ASK(name)
+
+#ifdef LANG_PACKS
+#define MESH_OFFER(name)                      \
+    {                                         \
+        mesh_offer(pairs, &group, w, number); \
+        waits = 1;                            \
+    }
+/* And ask about the pairs that have waited longest. */
+#define MESH_ASK(name)                                                   \
+    FN void name##_ask(mesh_walk *walks, mesh_pairs *pairs, int options) \
+    {                                                                    \
+        if (pairs->end - pairs->first < LANES)                           \
+            mesh_fill_up(pairs);                                         \
+        const mesh_question q = mesh_pairs_next(pairs);                  \
+        name##_of(walks, &q, options);                                   \
+        mesh_pairs_drop(pairs);                                          \
+    }
+#else
+#define MESH_OFFER(name)                                     \
+    {                                                        \
+        const mesh_question q = mesh_question_of(&group, w); \
+        (void)number, (void)pairs;                           \
+        name##_of(w, &q, options);                           \
+    }
+#define MESH_ASK(name) MESH_NEVER_WAITS(name, mesh_walk)
+#endif
+
+/* A search whose queries never wait. */
+#define MESH_NEVER_WAITS(name, walk_type)                                \
+    FN void name##_ask(walk_type *walks, mesh_pairs *pairs, int options) \
+    {                                                                    \
+        (void)walks, (void)pairs, (void)options;                         \
+    }
+#endif
