@@ -41,8 +41,7 @@ FN mesh_run mesh_ask(MESH_QUESTION)
     run.frame.scale = scale;
     run.frame.scale_field = scale_field;
     run.frame.root = root;
-    run.nodes = nodes;
-    run.leaves = leaves;
+    mesh_run_through(&run, nodes, leaves);
     run.masks = masks;
     run.in[0] = cx;
     run.in[1] = cy;

@@ -124,15 +124,33 @@ FN u32 mesh_children(G const mesh_node *node, const mesh_walk *w, real *enters)
     return open;
 }
 
-/* Go on with the first by time and index of a node's children; the others wait on the stack. */
-FN int mesh_descend(mesh_walk *w, G const mesh_node *node, int options)
+/* The children of a node that are open, in order onto the stack, the first on top. */
+#if LANES >= 8
+/* Each goes where the number of those that come after it says. To move them one by one to their places is as much work, but
+ * ends when nobody can foresee it. */
+FN void mesh_push(mesh_walk *w, G const mesh_node *node, const real *enters, u32 open)
 {
-    real enters[MESH_WIDTH];
-    u32 open = mesh_children(node, w, enters);
+    for (u32 left = open; left != 0; left &= left - 1) {
+        const int i = lane_first(left);
+        const vf own = v_f(enters[i]);
+        const vi least = v_i(node->least[i]);
+        u32 after = 0;
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+            const vf enter = v_load(enters + lane);
+            const vm index = vi_gt(mesh_load_int(node->least + lane), least);
+            after |= v_lanes(v_or(v_lt(own, enter), v_and(v_eq(own, enter), index))) << lane;
+        }
+        mesh_open *to = &w->stack[w->top + lanes_count(after & open)];
+        to->from.t = enters[i];
+        to->from.triangle = node->least[i];
+        to->child = node->child[i];
+    }
+    w->top += lanes_count(open);
+}
+#else
+FN void mesh_push(mesh_walk *w, G const mesh_node *node, const real *enters, u32 open)
+{
     const int bottom = w->top;
-    (void)options;
-    if (open == 0)
-        return mesh_advance(w);
     for (; open != 0; open &= open - 1) {
         const int i = lane_first(open);
         mesh_open next;
@@ -144,6 +162,18 @@ FN int mesh_descend(mesh_walk *w, G const mesh_node *node, int options)
             w->stack[at] = w->stack[at - 1];
         w->stack[at] = next;
     }
+}
+#endif
+
+/* Go on with the first by time and index of a node's children; the others wait on the stack. */
+FN int mesh_descend(mesh_walk *w, G const mesh_node *node, int options)
+{
+    real enters[MESH_WIDTH];
+    const u32 open = mesh_children(node, w, enters);
+    (void)options;
+    if (open == 0)
+        return mesh_advance(w);
+    mesh_push(w, node, enters, open);
     w->next = w->stack[--w->top].child; /* in time, as it was a moment ago */
     return 1;
 }
