@@ -12,6 +12,8 @@
     {                                                                      \
         mesh_sink sink = {q->records, q->room, 0, q->one_is_enough};       \
         mesh_run run = {.frame = mesh->frame,                              \
+                        .nodes = mesh->nodes,                              \
+                        .leaves = mesh->leaves,                            \
                         .masks = mesh->masks,                              \
                         .mask = q->mask,                                   \
                         .options = q->options,                             \
@@ -21,7 +23,6 @@
                         .t = q->t,                                         \
                         .depth = q->depth,                                 \
                         .sink = &sink};                                    \
-        mesh_run_through(&run, mesh->nodes, mesh->leaves);                 \
         memcpy(run.in, q->in, sizeof run.in);                              \
         name##_run(&run);                                                  \
         q->found = sink.count;                                             \

@@ -41,7 +41,8 @@ FN mesh_run mesh_ask(MESH_QUESTION)
     run.frame.scale = scale;
     run.frame.scale_field = scale_field;
     run.frame.root = root;
-    mesh_run_through(&run, nodes, leaves);
+    run.nodes = nodes;
+    run.leaves = leaves;
     run.masks = masks;
     run.in[0] = cx;
     run.in[1] = cy;

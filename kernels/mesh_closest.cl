@@ -27,7 +27,8 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global
     run.frame.scale = scale;
     run.frame.scale_field = scale_field;
     run.frame.root = root;
-    mesh_run_through(&run, nodes, leaves);
+    run.nodes = nodes;
+    run.leaves = leaves;
     run.masks = masks;
     run.options = options;
     run.in[0] = cx;

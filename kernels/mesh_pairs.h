@@ -41,6 +41,17 @@ FN mesh_answers mesh_answers_of(vm hits, vf t, vi state)
 
 /* ---- what becomes of answers ---------------------------------------------------------------------------------------- */
 
+/* Who asked. Where a leaf is answered at once that is known; rusticl's compiler dies of an offset to a lone walk. */
+FN mesh_walk *mesh_asker(mesh_walk *walks, int walk)
+{
+#ifdef LANG_PACKS
+    return walks + walk;
+#else
+    (void)walk;
+    return walks;
+#endif
+}
+
 /* The first hit. */
 FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_answers *a)
 {
@@ -57,7 +68,7 @@ FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_ans
     v_store(from, a->from);
     for (; left != 0; left &= left - 1) {
         const int i = lane_first(left);
-        mesh_walk *w = walks + walk[i];
+        mesh_walk *w = mesh_asker(walks, walk[i]);
         mesh_bound hit;
         hit.t = t[i];
         hit.triangle = triangle[i];
@@ -85,7 +96,7 @@ FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answe
     v_store(t, v_sel(a->open, v_from_bits(v_i(R_NAN_BITS)), a->t));
     for (; left != 0; left &= left - 1) {
         const int i = lane_first(left);
-        mesh_walk *w = walks + walk[i];
+        mesh_walk *w = mesh_asker(walks, walk[i]);
         mesh_sink *sink = w->sink;
         if (sink->count < sink->room) {
             G mesh_record *to = sink->records + sink->count;

@@ -20,8 +20,6 @@ typedef struct mesh_run {
     mesh_frame frame;
     G const mesh_node *nodes;
     G const mesh_leaf *leaves;
-    G const char *places[2]; /* both again, and how large they are: for fetching ahead */
-    size_t sizes[2];
     G const int *masks;  /* of the triangles, with MESH_TRIANGLE_MASKS */
     G const real *in[8]; /* cx cy cz radius vx vy vz t_max */
     G const int *mask;   /* of the queries, with MESH_QUERY_MASKS */
@@ -72,27 +70,20 @@ FN mesh_query mesh_run_query(const mesh_run *run, u32 row, int options)
     return q;
 }
 
-FN void mesh_run_through(mesh_run *run, G const mesh_node *nodes, G const mesh_leaf *leaves)
-{
-    run->nodes = nodes;
-    run->leaves = leaves;
-    run->places[0] = (G const char *)nodes;
-    run->places[1] = (G const char *)leaves;
-    run->sizes[0] = sizeof(mesh_node);
-    run->sizes[1] = sizeof(mesh_leaf);
-}
-
-/* Without asking which of both it is, for that cannot be foreseen: as many lines as a leaf has. */
+#if MESH_WALKS > 1
+/* Without a branch for which of both it is, because that cannot be foreseen: as many lines as a leaf has. */
 FN void mesh_fetch(const mesh_run *run, int next)
 {
-    const int is_leaf = next < 0;
-    G const char *at = run->places[is_leaf] + run->sizes[is_leaf] * (size_t)(next ^ -is_leaf);
+    const int is_leaf = -(next < 0); /* all bits, or none */
+    const size_t leaf = (size_t)is_leaf;
+    const size_t from = ((size_t)run->nodes & ~leaf) | ((size_t)run->leaves & leaf);
+    const size_t size = (sizeof(mesh_node) & ~leaf) | (sizeof(mesh_leaf) & leaf);
+    const size_t at = from + size * (size_t)(next ^ is_leaf);
     LANG_UNROLL
     for (size_t line = 0; line < sizeof(mesh_leaf); line += MESH_LINE)
         v_prefetch(at, line);
 }
 
-#if MESH_WALKS > 1
 /* Walks that are to do the same. Lists instead of a look at each walk in turn, because which of them are at a node and which
  * at a leaf no processor can foresee, and a list is followed without asking. */
 typedef struct mesh_queue {
