@@ -42,12 +42,13 @@ void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
     closest_walk w;
     w.masks = mesh->masks;
     int left = closest_begin(&w, mesh->frame, q, query->options);
-    for (; left; left = closest_advance(&w)) {
-        if (w.next >= 0)
-            closest_push(&w, mesh->nodes + w.next, query->options);
-        else
+    while (left)
+        if (w.next >= 0) {
+            left = closest_descend(&w, mesh->nodes + w.next, query->options);
+        } else {
             settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query->options);
-    }
+            left = closest_advance(&w);
+        }
     const closest_hit hit = closest_end(&w);
     *triangle = hit.triangle;
     *distance = hit.distance;

@@ -100,30 +100,40 @@ FN void closest_limit(closest_walk *w, real most)
     }
 }
 
-/* Push the children that may hold something better, the nearest on top. Whether there is something in them at all that
- * counts is not known with masks. */
-FN void closest_push(closest_walk *w, G const mesh_node *node, int options)
-{
-    const int bottom = w->top;
+/* The least that the children of a node are away, and what the nearest is at most. */
+typedef struct closest_seen {
     real least[MESH_WIDTH];
+    real most;
+} closest_seen;
+
+FN void closest_see(const closest_walk *w, G const mesh_node *node, closest_seen *seen)
+{
     vf most = v_infinity();
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
         const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* the root is nobody's child */
         const closest_span s = closest_span_of(w->view, lo, hi);
-        v_store(least + lane, s.least);
+        v_store(seen->least + lane, s.least);
         most = v_min(v_sel(empty, v_infinity(), s.most), most);
     }
+    seen->most = v_least(most);
+}
+
+/* Push the children that may hold something better, the nearest on top. Whether there is something in them at all that
+ * counts is not known with masks. */
+FN void closest_push(closest_walk *w, G const mesh_node *node, const closest_seen *seen, int options)
+{
+    const int bottom = w->top;
     if (options == 0)
-        closest_limit(w, v_least(most));
+        closest_limit(w, seen->most);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
-        const vm open = closest_is_open(v_load(least + lane), mesh_load_int(node->least + lane), w->until);
+        const vm open = closest_is_open(v_load(seen->least + lane), mesh_load_int(node->least + lane), w->until);
         for (u32 lanes = v_lanes(v_and(open, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
             const int i = lane + lane_first(lanes);
             mesh_open next;
-            next.from.t = least[i];
+            next.from.t = seen->least[i];
             next.from.triangle = node->least[i];
             next.child = node->child[i];
             int at = w->top++;
@@ -218,10 +228,18 @@ FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, re
 }
 
 /* Go on with the nearest child of a node. */
+FN int closest_choose(closest_walk *w, G const mesh_node *node, const closest_seen *seen, int options)
+{
+    closest_push(w, node, seen, options);
+    return closest_advance(w);
+}
+
+/* Both at once. */
 FN int closest_descend(closest_walk *w, G const mesh_node *node, int options)
 {
-    closest_push(w, node, options);
-    return closest_advance(w);
+    closest_seen seen;
+    closest_see(w, node, &seen);
+    return closest_choose(w, node, &seen, options);
 }
 
 /* A search: visit a leaf. `leaf_lanes` takes LANES triangles. */

@@ -155,59 +155,68 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
 /* A run of searches: `begin` a query (1: on its way, 0: answered already, -1: not asked for), visit nodes and leaves,
  * `answer`. `kind` has the type of a walk and what is done at a node, `search` what is done at a leaf. Queries that wait for
  * their pairs go on when these are answered: as soon as LANES pairs wait, or if nobody can go on without. `options` are
- * those of the run, or a constant 0. */
+ * those of the run, or a constant 0.
+ *
+ * All nodes are seen before anyone chooses among children: a branch that was foreseen wrongly throws away what was begun
+ * behind it, and costs little only if what it asks is there already. */
 #define MESH_RUN(name, kind, search, begin, answer, options) MESH_RUN_(name, kind, search, begin, answer, options)
 #if MESH_WALKS > 1
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                                         \
-    FN void name(const mesh_run *run)                                                                                 \
-    {                                                                                                                 \
-        kind##_walk walks[MESH_WALKS];                                                                                \
-        mesh_pairs pairs;                                                                                             \
-        mesh_team team = mesh_team_of_all();                                                                          \
-        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                             \
-        u32 next = run->first;                                                                                        \
-        mesh_pairs_begin(&pairs);                                                                                     \
-        do {                                                                                                          \
-            for (int k = 0, count = mesh_team_turn(&team.ended); k < count; k++) {                                    \
-                const int i = team.ended.walk[k];                                                                     \
-                int begun = -1;                                                                                       \
-                if (team.asked[i])                                                                                    \
-                    answer(run, &walks[i]);                                                                           \
-                while (next < run->end && begun <= 0) {                                                               \
-                    begun = begin(run, &walks[i], next++, rows, options);                                             \
-                    if (begun == 0)                                                                                   \
-                        answer(run, &walks[i]);                                                                       \
-                }                                                                                                     \
-                team.asked[i] = begun > 0;                                                                            \
-                if (begun > 0)                                                                                        \
-                    mesh_team_place(&team, i, 1, walks[i].next);                                                      \
-            }                                                                                                         \
-            for (int k = 0, count = mesh_team_turn(&team.node); k < count; k++) {                                     \
-                const int i = team.node.walk[k], on = kind##_descend(&walks[i], run->nodes + walks[i].next, options); \
-                mesh_fetch(run, walks[i].next);                                                                       \
-                mesh_team_place(&team, i, on, walks[i].next);                                                         \
-            }                                                                                                         \
-            for (int k = 0, count = mesh_team_turn(&team.leaf); k < count; k++) {                                     \
-                const int i = team.leaf.walk[k];                                                                      \
-                const int step =                                                                                      \
-                    search##_visit(&walks[i], i, &pairs, run->frame, run->leaves + ~walks[i].next, options);          \
-                if (step != MESH_WAITS) {                                                                             \
-                    mesh_fetch(run, walks[i].next);                                                                   \
-                    mesh_team_place(&team, i, step, walks[i].next);                                                   \
-                    continue;                                                                                         \
-                }                                                                                                     \
-                mesh_team_wait(&team, i, pairs.offered);                                                              \
-                while (pairs.end - pairs.first >= LANES)                                                              \
-                    search##_ask(walks, &pairs, options);                                                             \
-            }                                                                                                         \
-            if (!mesh_team_moves(&team) && pairs.end > pairs.first)                                                   \
-                search##_ask(walks, &pairs, options);                                                                 \
-            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                                        \
-                const int on = kind##_advance(&walks[i]);                                                             \
-                mesh_fetch(run, walks[i].next);                                                                       \
-                mesh_team_place(&team, i, on, walks[i].next);                                                         \
-            }                                                                                                         \
-        } while (mesh_team_moves(&team) || team.waits > 0);                                                           \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                \
+    FN void name(const mesh_run *run)                                                                        \
+    {                                                                                                        \
+        kind##_walk walks[MESH_WALKS];                                                                       \
+        mesh_pairs pairs;                                                                                    \
+        kind##_seen seen[MESH_WALKS];                                                                        \
+        mesh_team team = mesh_team_of_all();                                                                 \
+        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                    \
+        u32 next = run->first;                                                                               \
+        mesh_pairs_begin(&pairs);                                                                            \
+        do {                                                                                                 \
+            for (int k = 0, count = mesh_team_turn(&team.ended); k < count; k++) {                           \
+                const int i = team.ended.walk[k];                                                            \
+                int begun = -1;                                                                              \
+                if (team.asked[i])                                                                           \
+                    answer(run, &walks[i]);                                                                  \
+                while (next < run->end && begun <= 0) {                                                      \
+                    begun = begin(run, &walks[i], next++, rows, options);                                    \
+                    if (begun == 0)                                                                          \
+                        answer(run, &walks[i]);                                                              \
+                }                                                                                            \
+                team.asked[i] = begun > 0;                                                                   \
+                if (begun > 0)                                                                               \
+                    mesh_team_place(&team, i, 1, walks[i].next);                                             \
+            }                                                                                                \
+            for (int k = 0; k < team.node.count; k++) {                                                      \
+                const int i = team.node.walk[k];                                                             \
+                kind##_see(&walks[i], run->nodes + walks[i].next, &seen[k]);                                 \
+            }                                                                                                \
+            for (int k = 0, count = mesh_team_turn(&team.node); k < count; k++) {                            \
+                const int i = team.node.walk[k];                                                             \
+                const int on = kind##_choose(&walks[i], run->nodes + walks[i].next, &seen[k], options);      \
+                mesh_fetch(run, walks[i].next);                                                              \
+                mesh_team_place(&team, i, on, walks[i].next);                                                \
+            }                                                                                                \
+            for (int k = 0, count = mesh_team_turn(&team.leaf); k < count; k++) {                            \
+                const int i = team.leaf.walk[k];                                                             \
+                const int step =                                                                             \
+                    search##_visit(&walks[i], i, &pairs, run->frame, run->leaves + ~walks[i].next, options); \
+                if (step != MESH_WAITS) {                                                                    \
+                    mesh_fetch(run, walks[i].next);                                                          \
+                    mesh_team_place(&team, i, step, walks[i].next);                                          \
+                    continue;                                                                                \
+                }                                                                                            \
+                mesh_team_wait(&team, i, pairs.offered);                                                     \
+                while (pairs.end - pairs.first >= LANES)                                                     \
+                    search##_ask(walks, &pairs, options);                                                    \
+            }                                                                                                \
+            if (!mesh_team_moves(&team) && pairs.end > pairs.first)                                          \
+                search##_ask(walks, &pairs, options);                                                        \
+            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                               \
+                const int on = kind##_advance(&walks[i]);                                                    \
+                mesh_fetch(run, walks[i].next);                                                              \
+                mesh_team_place(&team, i, on, walks[i].next);                                                \
+            }                                                                                                \
+        } while (mesh_team_moves(&team) || team.waits > 0);                                                  \
     }
 #else
 #define MESH_RUN_(name, kind, search, begin, answer, options)                                                          \

@@ -109,7 +109,12 @@ FN int mesh_advance(mesh_walk *w)
 }
 
 /* The children of a node that are entered in time, a bit for each, and when. */
-FN u32 mesh_children(G const mesh_node *node, const mesh_walk *w, real *enters)
+typedef struct mesh_seen {
+    real enters[MESH_WIDTH];
+    u32 open;
+} mesh_seen;
+
+FN void mesh_see(const mesh_walk *w, G const mesh_node *node, mesh_seen *seen)
 {
     u32 open = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
@@ -118,18 +123,20 @@ FN u32 mesh_children(G const mesh_node *node, const mesh_walk *w, real *enters)
         const mesh_passage p = mesh_pass(mesh_course_at(w->course).slabs, lo, hi);
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* the root is nobody's child */
         const vm in_time = mesh_is_open(p, mesh_load_int(node->least + lane), w->until);
-        v_store(enters + lane, v_max(p.enter, v_f(R(0.0))));
+        v_store(seen->enters + lane, v_max(p.enter, v_f(R(0.0))));
         open |= v_lanes(v_and(in_time, v_not(empty))) << lane;
     }
-    return open;
+    seen->open = open;
 }
 
 /* The children of a node that are open, in order onto the stack, the first on top. */
 #if LANES >= 8
 /* Each goes where the number of those that come after it says. To move them one by one to their places is as much work, but
  * ends when nobody can foresee it. */
-FN void mesh_push(mesh_walk *w, G const mesh_node *node, const real *enters, u32 open)
+FN void mesh_push(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen)
 {
+    const real *enters = seen->enters;
+    const u32 open = seen->open;
     for (u32 left = open; left != 0; left &= left - 1) {
         const int i = lane_first(left);
         const vf own = v_f(enters[i]);
@@ -148,13 +155,13 @@ FN void mesh_push(mesh_walk *w, G const mesh_node *node, const real *enters, u32
     w->top += lanes_count(open);
 }
 #else
-FN void mesh_push(mesh_walk *w, G const mesh_node *node, const real *enters, u32 open)
+FN void mesh_push(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen)
 {
     const int bottom = w->top;
-    for (; open != 0; open &= open - 1) {
+    for (u32 open = seen->open; open != 0; open &= open - 1) {
         const int i = lane_first(open);
         mesh_open next;
-        next.from.t = enters[i];
+        next.from.t = seen->enters[i];
         next.from.triangle = node->least[i];
         next.child = node->child[i];
         int at = w->top++;
@@ -165,17 +172,23 @@ FN void mesh_push(mesh_walk *w, G const mesh_node *node, const real *enters, u32
 }
 #endif
 
-/* Go on with the first by time and index of a node's children; the others wait on the stack. */
-FN int mesh_descend(mesh_walk *w, G const mesh_node *node, int options)
+/* Go on with the first by time and index of the children seen; the others wait on the stack. */
+FN int mesh_choose(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen, int options)
 {
-    real enters[MESH_WIDTH];
-    const u32 open = mesh_children(node, w, enters);
     (void)options;
-    if (open == 0)
+    if (seen->open == 0)
         return mesh_advance(w);
-    mesh_push(w, node, enters, open);
+    mesh_push(w, node, seen);
     w->next = w->stack[--w->top].child; /* in time, as it was a moment ago */
     return 1;
+}
+
+/* Both at once. */
+FN int mesh_descend(mesh_walk *w, G const mesh_node *node, int options)
+{
+    mesh_seen seen;
+    mesh_see(w, node, &seen);
+    return mesh_choose(w, node, &seen, options);
 }
 
 /* A query whose course is in one lane of `rows`. 0 if it is answered already. */
