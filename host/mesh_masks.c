@@ -21,12 +21,11 @@ static void copy_masks(void *user, uint64_t task, uint32_t thread)
     for (uint64_t i = first; i < end; i++)
         for (uint32_t lane = 0; lane < MESH_WIDTH; lane++) {
             const int triangle = job->leaves[i].triangle[lane];
-            if (triangle < 0)
-                job->of_slot[i * MESH_WIDTH + lane] = 0;
-            else if (job->back)
-                job->of_triangle[triangle] = (uint32_t)job->of_slot[i * MESH_WIDTH + lane];
-            else
-                job->of_slot[i * MESH_WIDTH + lane] = (int32_t)job->of_triangle[triangle];
+            int32_t *const slot = &job->of_slot[i * MESH_WIDTH + lane];
+            if (!job->back)
+                *slot = triangle < 0 ? 0 : (int32_t)job->of_triangle[triangle];
+            else if (triangle >= 0)
+                job->of_triangle[triangle] = (uint32_t)*slot;
         }
 }
 

@@ -121,6 +121,9 @@ FN int vi_least_16(int16 a) { return vi_least_8(a.lo < a.hi ? a.lo : a.hi); }
 FN vf v_min(vf a, vf b) { return a < b ? a : b; }
 FN vf v_max(vf a, vf b) { return a > b ? a : b; }
 FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
+/* v_pack: lanes of `count` rows side by side, in the order that they have; what is packed of a row is `stride` from what is of
+ * the next. May store up to LANES reals there. Lane by lane it would cost more than it gains, so it is only where the
+ * processor has a verb for it. */
 #if LANES == 16 && defined(LANG_FETCHES) && defined(__AVX512F__)
 #define LANG_PACKS
 typedef float lang_row __attribute__((vector_size(64), aligned(4))); /* as the compiler's own verbs know it */
@@ -299,8 +302,7 @@ FN int vi_least(vi x)
     return least;
 }
 #endif
-/* Lanes of `count` rows side by side, in the order that they have; what is packed of a row is `stride` from what is of the
- * next. May store up to LANES reals there. */
+/* v_pack: as above. */
 #if LANES > 1
 #define LANG_PACKS
 #endif

@@ -69,8 +69,8 @@ FN mesh_passage mesh_pass(mesh_slabs s, v3 lo, v3 hi)
     return p;
 }
 
-/* `valid` is 1, or 0 where the query has no answer. The heading is asked only where a query's triangles are answered among
- * themselves (mesh_pairs.h). */
+/* `valid` is 1, or 0 where the query has no answer. The heading is asked only where leaf after leaf is answered, without
+ * packing (mesh_pairs.h). */
 typedef struct mesh_course {
     mesh_slabs slabs;
     sweep_heading heading;

@@ -127,9 +127,12 @@ enum { PAIR_ENTER = IN_SWEEP_RESTING, PAIR_TRIANGLE, PAIR_LIMIT, PAIR_WALK, PAIR
 #define PAIR_OF_TRIANGLE (PAIR_TRIANGLE + 1 - IN_P0X)
 /* Less than LANES wait, a leaf comes, and a store may reach beyond. */
 #define PAIR_ROOM (LANES + MESH_WIDTH + LANES)
+#define PAIR_COLUMN(p, k) ((p)->columns + (k)*PAIR_ROOM)
 
 typedef struct mesh_pairs {
-    real column[PAIR_COLUMNS][PAIR_ROOM]; /* integers as their bits */
+#ifdef LANG_PACKS
+    real columns[PAIR_COLUMNS * PAIR_ROOM]; /* integers as their bits */
+#endif
     int first, end;
     u32 offered, answered; /* in all, modulo 2^32 */
 } mesh_pairs;
@@ -160,10 +163,10 @@ FN void mesh_offer(mesh_pairs *p, const mesh_group *g, const mesh_walk *w, int n
     const u32 lanes = v_lanes(g->open);
     LANG_UNROLL
     for (int k = 0; k < IN_P0X; k++)
-        v_store(p->column[k] + p->end, v_f(sphere[k]));
-    v_pack(p->column[IN_P0X] + p->end, PAIR_ROOM, own, PAIR_OF_TRIANGLE, lanes);
-    v_store(p->column[PAIR_LIMIT] + p->end, v_f(w->limit));
-    v_store(p->column[PAIR_WALK] + p->end, v_from_bits(v_i(number)));
+        v_store(PAIR_COLUMN(p, k) + p->end, v_f(sphere[k]));
+    v_pack(PAIR_COLUMN(p, IN_P0X) + p->end, PAIR_ROOM, own, PAIR_OF_TRIANGLE, lanes);
+    v_store(PAIR_COLUMN(p, PAIR_LIMIT) + p->end, v_f(w->limit));
+    v_store(PAIR_COLUMN(p, PAIR_WALK) + p->end, v_from_bits(v_i(number)));
     p->end += lanes_count(lanes);
     p->offered += (u32)lanes_count(lanes);
 }
@@ -172,14 +175,14 @@ FN void mesh_offer(mesh_pairs *p, const mesh_group *g, const mesh_walk *w, int n
 FN void mesh_fill_up(mesh_pairs *p)
 {
     for (int k = 0; k < PAIR_COLUMNS; k++)
-        v_store(p->column[k] + p->end, v_f(p->column[k][p->end - 1]));
-    v_store(p->column[PAIR_WALK] + p->end, v_from_bits(v_i(-1)));
+        v_store(PAIR_COLUMN(p, k) + p->end, v_f(PAIR_COLUMN(p, k)[p->end - 1]));
+    v_store(PAIR_COLUMN(p, PAIR_WALK) + p->end, v_from_bits(v_i(-1)));
 }
 
 FN v3 mesh_pairs_load(const mesh_pairs *p, int column)
 {
-    return v3_of(v_load(p->column[column] + p->first), v_load(p->column[column + 1] + p->first),
-                 v_load(p->column[column + 2] + p->first));
+    return v3_of(v_load(PAIR_COLUMN(p, column) + p->first), v_load(PAIR_COLUMN(p, column + 1) + p->first),
+                 v_load(PAIR_COLUMN(p, column + 2) + p->first));
 }
 
 /* Those that have waited longest. */
@@ -188,17 +191,17 @@ FN mesh_question mesh_pairs_next(const mesh_pairs *p)
     const vf zero = v_f(R(0.0));
     mesh_question q;
     q.in.center = mesh_pairs_load(p, IN_CX);
-    q.in.radius = v_load(p->column[IN_R] + p->first);
+    q.in.radius = v_load(PAIR_COLUMN(p, IN_R) + p->first);
     q.in.velocity = mesh_pairs_load(p, IN_VX);
     q.in.p0 = mesh_pairs_load(p, IN_P0X);
     q.in.p1 = mesh_pairs_load(p, IN_P1X);
     q.in.p2 = mesh_pairs_load(p, IN_P2X);
     q.in.w = v3_of(zero, zero, zero);
     q.heading = sweep_heading_of(q.in.velocity);
-    q.enter = v_load(p->column[PAIR_ENTER] + p->first);
-    q.limit = v_load(p->column[PAIR_LIMIT] + p->first);
-    q.triangle = v_bits(v_load(p->column[PAIR_TRIANGLE] + p->first));
-    q.walk = v_bits(v_load(p->column[PAIR_WALK] + p->first));
+    q.enter = v_load(PAIR_COLUMN(p, PAIR_ENTER) + p->first);
+    q.limit = v_load(PAIR_COLUMN(p, PAIR_LIMIT) + p->first);
+    q.triangle = v_bits(v_load(PAIR_COLUMN(p, PAIR_TRIANGLE) + p->first));
+    q.walk = v_bits(v_load(PAIR_COLUMN(p, PAIR_WALK) + p->first));
     q.open = vi_gt(q.walk, v_i(-1));
     return q;
 }
@@ -214,7 +217,7 @@ FN void mesh_pairs_drop(mesh_pairs *p)
     if (left > done) {
         LANG_UNROLL
         for (int k = 0; k < PAIR_COLUMNS; k++)
-            v_store(p->column[k], v_load(p->column[k] + p->first));
+            v_store(PAIR_COLUMN(p, k), v_load(PAIR_COLUMN(p, k) + p->first));
     }
     p->end = left - done;
     p->first = 0;
@@ -240,10 +243,8 @@ FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
 
 /* ---- a search ------------------------------------------------------------------------------------------------------- */
 
-/* What a step of a query's way ends with. */
-#define MESH_ENDS 0
-#define MESH_GOES_ON 1
-#define MESH_WAITS 2 /* for its pairs */
+/* A visit of a leaf ends with 0 where the query's way ends, 1 where it goes on, or this: it waits for its pairs. */
+#define MESH_WAITS 2
 
 /* A search: visit a leaf. `answers` is asked about triangles that are entered, `take` has what becomes of it. `options` are
  * those of the queries or, for queries without any, a constant 0. */
@@ -260,20 +261,20 @@ FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                  \
             const mesh_group group = mesh_group_of(leaf, lane, w, frame.scale, options);                        \
             if (v_any(group.open))                                                                              \
-                MESH_OFFER(name)                                                                                \
+                MESH_SEARCH_OFFER(name)                                                                         \
         }                                                                                                       \
         return waits ? MESH_WAITS : mesh_advance(w);                                                            \
     }                                                                                                           \
-    MESH_ASK(name)
+    MESH_SEARCH_ASK(name)
 
 #ifdef LANG_PACKS
-#define MESH_OFFER(name)                      \
+#define MESH_SEARCH_OFFER(name)               \
     {                                         \
         mesh_offer(pairs, &group, w, number); \
         waits = 1;                            \
     }
 /* And ask about the pairs that have waited longest. */
-#define MESH_ASK(name)                                                   \
+#define MESH_SEARCH_ASK(name)                                            \
     FN void name##_ask(mesh_walk *walks, mesh_pairs *pairs, int options) \
     {                                                                    \
         if (pairs->end - pairs->first < LANES)                           \
@@ -283,13 +284,13 @@ FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
         mesh_pairs_drop(pairs);                                          \
     }
 #else
-#define MESH_OFFER(name)                                     \
+#define MESH_SEARCH_OFFER(name)                              \
     {                                                        \
         const mesh_question q = mesh_question_of(&group, w); \
         (void)number, (void)pairs;                           \
         name##_of(w, &q, options);                           \
     }
-#define MESH_ASK(name) MESH_NEVER_WAITS(name, mesh_walk)
+#define MESH_SEARCH_ASK(name) MESH_NEVER_WAITS(name, mesh_walk)
 #endif
 
 /* A search whose queries never wait. */

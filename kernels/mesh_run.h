@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A run of queries through the hierarchy. On a CPU several are on their way at once, a step of each in turn: what one of
- * them visits next comes from memory while the others take theirs. Where there is nothing to fetch ahead with, one
- * follows the other. */
+/* A run of queries through the hierarchy. On a CPU several are on their way at once, all that are at a node and then all that
+ * are at a leaf: what one of them visits next comes from memory while the others take their step. Where there is nothing to
+ * fetch ahead with, one follows the other. */
 #ifndef CAROM_MESH_RUN_H
 #define CAROM_MESH_RUN_H
 #include "mesh_pairs.h"
@@ -87,7 +87,7 @@ FN void mesh_fetch(const mesh_run *run, int next)
 /* Walks that are to do the same. Lists instead of a look at each walk in turn, because which of them are at a node and which
  * at a leaf no processor can foresee, and a list is followed without asking. */
 typedef struct mesh_queue {
-    int walk[MESH_WALKS + 1]; /* one more is written than counts */
+    int walk[MESH_WALKS]; /* one more may be written than counts: there is room, for that walk is in no list */
     int count;
 } mesh_queue;
 
@@ -153,12 +153,13 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
 #endif
 
 /* A run of searches: `begin` a query (1: on its way, 0: answered already, -1: not asked for), visit nodes and leaves,
- * `answer`. `kind` has the type of a walk and what is done at a node, `search` what is done at a leaf. Queries that wait for
+ * `answer`. `kind` begins the names of a walk's type and of what is done at a node, `search` of what is done at a leaf. Queries that wait for
  * their pairs go on when these are answered: as soon as LANES pairs wait, or if nobody can go on without. `options` are
  * those of the run, or a constant 0.
  *
  * All nodes are seen before anyone chooses among children: a branch that was foreseen wrongly throws away what was begun
  * behind it, and costs little only if what it asks is there already. */
+/* Twice, so that arguments which are macros are put in before they become parts of names. */
 #define MESH_RUN(name, kind, search, begin, answer, options) MESH_RUN_(name, kind, search, begin, answer, options)
 #if MESH_WALKS > 1
 #define MESH_RUN_(name, kind, search, begin, answer, options)                                                \

@@ -132,7 +132,7 @@ FN void mesh_see(const mesh_walk *w, G const mesh_node *node, mesh_seen *seen)
 /* The children of a node that are open, in order onto the stack, the first on top. */
 #if LANES >= 8
 /* Each goes where the number of those that come after it says. To move them one by one to their places is as much work, but
- * ends when nobody can foresee it. */
+ * no processor foresees when that loop ends. */
 FN void mesh_push(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen)
 {
     const real *enters = seen->enters;
@@ -200,7 +200,7 @@ FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q, const real *rows
     w->query = q;
     w->state = valid ? STATE_MISS : STATE_INVALID;
     w->doubt = R(1.0) / R(0.0);
-    /* A motionless sphere hits at time 0 or never. */
+    /* A motionless sphere hits at time 0 or never. -0 becomes +0, for mesh_key. */
     w->limit = (q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0)) || !(q.t_max > R(0.0)) ? R(0.0) : q.t_max;
     w->until.t = w->limit;
     w->until.triangle = MESH_NO_TRIANGLE;
