@@ -31,9 +31,13 @@ typedef struct bvh_item {
 } bvh_item;
 
 typedef struct bvh_binary {
-    float lo[3];
-    uint32_t at; /* the first item of a leaf, or the first of two children side by side */
-    float hi[3];
+    union {
+        struct {
+            float lo[3], hi[3];
+        };
+        uint8_t left[MESH_WIDTH + 1]; /* once it is known how the tree collapses; see bvh_wide.c */
+    };
+    uint32_t at;    /* the first item of a leaf, or the first of two children side by side */
     uint32_t count; /* items of a leaf; 0: no leaf */
 } bvh_binary;
 

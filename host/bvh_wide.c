@@ -28,50 +28,97 @@ static void fill_leaves(void *user, uint64_t task, uint32_t thread)
         fill_leaf(b, &b->leaves[i], &b->binary[leaf_sources(b)[i]]);
 }
 
-/* The children of a wide node while it is being filled. */
+/* ---- which binary nodes become wide ones ------------------------------------------------------------------------------ */
+
+/* What it costs to have the triangles below a binary node under at most so many roots, which lie side by side in a wide node:
+ * the sum of the areas of the wide nodes among and below the roots, for a query visits a node about as often as it is
+ * large, and no slot costs anything. Leaves are the same whatever becomes of the nodes. */
+typedef struct wide_costs {
+    float under[MESH_WIDTH + 1]; /* from 1 on */
+} wide_costs;
+
+/* A node costs something even if it is a line or a point: then as few as possible do. In mesh units, whose boxes are of about
+ * size 1. */
+#define LEAST_AREA 0x1p-40F
+
+/* Of so many roots those go to the left child, and the rest to the right, which is the cheapest; 0: the node itself is
+ * the only root. */
+static void share_roots(bvh_binary *node, const wide_costs *left, const wide_costs *right, float area,
+                        wide_costs *costs)
+{
+    float best[MESH_WIDTH + 1];
+    int share[MESH_WIDTH + 1];
+    for (int roots = 2; roots <= MESH_WIDTH; roots++) {
+        best[roots] = left->under[1] + right->under[roots - 1];
+        share[roots] = 1;
+    }
+    for (int k = 2; k < MESH_WIDTH; k++)
+        for (int roots = k + 1; roots <= MESH_WIDTH; roots++) {
+            const float cost = left->under[k] + right->under[roots - k];
+            share[roots] = cost < best[roots] ? k : share[roots];
+            best[roots] = cost < best[roots] ? cost : best[roots];
+        }
+    costs->under[1] = best[MESH_WIDTH] + area;
+    node->left[1] = 0;
+    for (int roots = 2; roots <= MESH_WIDTH; roots++) {
+        const int alone = costs->under[1] < best[roots];
+        costs->under[roots] = alone ? costs->under[1] : best[roots];
+        node->left[roots] = (uint8_t)(alone ? 0 : share[roots]);
+    }
+}
+
+static void find_shares(const bvh_build *b, uint32_t binary, wide_costs *costs)
+{
+    bvh_binary *node = &b->binary[binary];
+    if (node->count > 0) {
+        memset(costs, 0, sizeof *costs);
+        return;
+    }
+    const bvh_vec lo = {node->lo[0], node->lo[1], node->lo[2], 0}, hi = {node->hi[0], node->hi[1], node->hi[2], 0};
+    wide_costs left, right;
+    find_shares(b, node->at, &left);
+    find_shares(b, node->at + 1, &right);
+    share_roots(node, &left, &right, bvh_area(lo, hi) + LEAST_AREA, costs);
+}
+
+/* The children of a wide node. */
 typedef struct wide_slots {
     uint32_t binary[MESH_WIDTH];
-    float area[MESH_WIDTH]; /* -1: a leaf */
     int used;
 } wide_slots;
 
-static void set_slot(const bvh_build *b, wide_slots *s, int slot, uint32_t binary)
+/* The roots that the triangles below a binary node have, if there may be so many. */
+static void take_roots(const bvh_build *b, uint32_t binary, int roots, wide_slots *s)
 {
     const bvh_binary *node = &b->binary[binary];
-    const bvh_vec lo = {node->lo[0], node->lo[1], node->lo[2], 0}, hi = {node->hi[0], node->hi[1], node->hi[2], 0};
-    s->binary[slot] = binary;
-    s->area[slot] = node->count > 0 ? -1 : bvh_area(lo, hi);
+    const int left = node->count > 0 ? 0 : node->left[roots];
+    if (left == 0) {
+        s->binary[s->used++] = binary;
+        return;
+    }
+    take_roots(b, node->at, left, s);
+    take_roots(b, node->at + 1, roots - left, s);
 }
 
-/* Open the widest children until the node is full. */
-static void open_children(const bvh_build *b, uint32_t binary, wide_slots *s)
+static wide_slots slots_of(const bvh_build *b, uint32_t binary)
 {
-    s->used = 2;
-    set_slot(b, s, 0, b->binary[binary].at);
-    set_slot(b, s, 1, b->binary[binary].at + 1);
-    while (s->used < MESH_WIDTH) {
-        int widest = 0;
-        for (int i = 1; i < s->used; i++)
-            widest = s->area[i] > s->area[widest] ? i : widest;
-        if (s->area[widest] < 0)
-            break;
-        const uint32_t children = b->binary[s->binary[widest]].at;
-        set_slot(b, s, s->used++, children + 1);
-        set_slot(b, s, widest, children);
-    }
+    wide_slots s = {.used = 0};
+    take_roots(b, binary, MESH_WIDTH, &s);
+    return s;
 }
 
 static uint32_t count_nodes(const bvh_build *b, uint32_t binary)
 {
-    wide_slots s;
     uint32_t nodes = 1;
     if (b->binary[binary].count > 0)
         return 0;
-    open_children(b, binary, &s);
+    const wide_slots s = slots_of(b, binary);
     for (int i = 0; i < s.used; i++)
         nodes += count_nodes(b, s.binary[i]);
     return nodes;
 }
+
+/* ---- nodes and leaves --------------------------------------------------------------------------------------------- */
 
 static void clear_boxes(mesh_node *node)
 {
@@ -89,8 +136,7 @@ static int collapse(bvh_build *b, uint32_t binary, int *stack)
         leaf_sources(b)[b->leaf_count] = binary;
         return ~(int)b->leaf_count++;
     }
-    wide_slots s;
-    open_children(b, binary, &s);
+    const wide_slots s = slots_of(b, binary);
     const uint32_t self = b->node_count++;
     clear_boxes(&b->nodes[self]);
     for (int i = 0; i < MESH_WIDTH; i++) {
@@ -125,6 +171,8 @@ carom_status caromi_bvh_widen(bvh_build *b, int *stack, carom_error *err)
     const carom_mesh *mesh = b->mesh;
     b->node_count = b->leaf_count = 0;
     b->leaves = caromi_alloc(mesh->context, b->leaf_total, sizeof *b->leaves);
+    wide_costs costs;
+    find_shares(b, 0, &costs);
     const uint32_t nodes = count_nodes(b, 0);
     b->nodes = caromi_alloc(mesh->context, nodes > 0 ? nodes : 1, sizeof *b->nodes);
     if (b->leaves == NULL || b->nodes == NULL)
