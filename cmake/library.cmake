@@ -7,7 +7,7 @@ set(carom_sources
   cpu/exact_spheres.c
   host/context.c host/choice.c host/error.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_masks.c host/mesh_query.c host/mesh_block.c
   host/mesh_sweep.c host/mesh_compact.c host/mesh_list.c host/mesh_stage.c host/mesh_closest.c host/order.c
-  host/bvh.c host/bvh_split.c host/bvh_wide.c host/bvh_refit.c host/mesh_check.c
+  host/bvh.c host/bvh_split.c host/bvh_share.c host/bvh_wide.c host/bvh_refit.c host/mesh_check.c
   host/mesh_update.c)
 
 # Two files per instruction set, each with flags of its own: nothing else may use them. The _free one may fuse

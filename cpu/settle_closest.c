@@ -7,29 +7,30 @@
 #include "mesh.h"
 
 /* A triangle of a leaf, exactly; 1 if it is better. */
-static int settle_triangle(const mesh_leaf *leaf, int lane, closest_walk *w)
+static int settle_triangle(const closest_group *g, closest_walk *w)
 {
-    const closest_proven p = closest_prove(leaf, lane, &w->query);
+    const closest_proven p = closest_prove(g->in);
     float distance = p.low;
     if (p.low != p.high) {
         caromi_exact_closest a;
-        float in[IN_CLOSEST] = {w->query.cx, w->query.cy, w->query.cz};
+        closest_rows in;
         if (p.low > w->distance)
             return 0;
-        for (int k = 0; k < 9; k++)
-            in[IN_NP0X + k] = leaf->p[k][lane];
-        caromi_exact_closest_of(in, &a);
+        closest_store(&in, g->in);
+        caromi_exact_closest_of((const float *)&in, &a);
         distance = a.distance;
     }
-    return closest_take(w, 1, distance, leaf->triangle[lane]);
+    return closest_take(w, 1, distance, g->triangle);
 }
 
 static void settle_leaf(const mesh_leaf *leaf, closest_walk *w, float scale, int options)
 {
     int better = 0;
-    for (int lane = 0; lane < MESH_WIDTH; lane++)
-        if (closest_group_of(leaf, lane, w, scale, options).open)
-            better |= settle_triangle(leaf, lane, w);
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const closest_group g = closest_group_of(leaf, lane, w, scale, options);
+        if (g.open)
+            better |= settle_triangle(&g, w);
+    }
     if (better)
         closest_reduce(w);
 }
@@ -46,7 +47,7 @@ void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
         if (w.next >= 0) {
             left = closest_descend(&w, mesh->nodes + w.next, query->options);
         } else {
-            settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query->options);
+            settle_leaf(mesh->leaves + MESH_LEAF_AT(w.next), &w, mesh->frame.scale, query->options);
             left = closest_advance(&w);
         }
     const closest_hit hit = closest_end(&w);

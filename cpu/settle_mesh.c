@@ -116,7 +116,7 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *q
         if (w.next >= 0) {
             left = mesh_descend(&w, mesh->nodes + w.next, query->options);
         } else {
-            settle_leaf(mesh->leaves + ~w.next, &w, mesh->frame.scale, query);
+            settle_leaf(mesh->leaves + MESH_LEAF_AT(w.next), &w, mesh->frame.scale, query);
             left = mesh_advance(&w);
         }
     *triangle = w.until.triangle == MESH_NO_TRIANGLE ? -1 : w.until.triangle;

@@ -83,16 +83,24 @@ static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, i
     parts[1] = (bvh_part){below + 1, part->first + cut.left, part->count - cut.left, 0, 0, part->depth + 1, side};
 }
 
+/* Returns how many leaves it counts for. */
+static uint32_t build_leaf(const bvh_build *b, const bvh_part *part)
+{
+    bvh_binary *node = &b->binary[part->node];
+    uint8_t corner[3][MESH_WIDTH];
+    if (part->side != 0)
+        memcpy(b->items[0] + part->first, b->items[1] + part->first, part->count * sizeof(bvh_item));
+    node->at = part->first;
+    node->count = (uint16_t)part->count;
+    node->is_loose = caromi_bvh_share(b->mesh, b->items[0] + part->first, part->count, corner) > MESH_WIDTH;
+    return 1 + (uint32_t)node->is_loose;
+}
+
 /* The subtree of a part, its nodes from *below on. Returns its leaves. */
 static uint32_t build_part(const bvh_build *b, const bvh_part *part, uint32_t *below)
 {
-    if (part->count <= MESH_WIDTH) {
-        if (part->side != 0)
-            memcpy(b->items[0] + part->first, b->items[1] + part->first, part->count * sizeof(bvh_item));
-        b->binary[part->node].at = part->first;
-        b->binary[part->node].count = part->count;
-        return 1;
-    }
+    if (part->count <= MESH_WIDTH)
+        return build_leaf(b, part);
     bvh_part parts[2];
     cut_part(b, part, *below, 0, parts);
     *below += 2;
@@ -221,7 +229,9 @@ carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
     free_build(&b);
     int32_t *masks = NULL;
     if (status == CAROM_OK)
-        status = caromi_masks_follow(mesh, b.leaves, b.leaf_count, &masks, err);
+        status =
+            caromi_masks_follow(mesh, &(caromi_mesh_view){.frame.root = b.root, .nodes = b.nodes, .leaves = b.leaves},
+                                b.node_count, b.leaf_count, &masks, err);
     if (status == CAROM_OK) {
         replace(mesh, &b, masks);
     } else {

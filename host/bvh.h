@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the build of the hierarchy shares: bvh.c (the tree), bvh_split.c (one cut), bvh_wide.c (nodes and leaves),
- * bvh_refit.c (their boxes and corners). */
+/* What the build of the hierarchy shares: bvh.c (the tree), bvh_split.c (one cut), bvh_share.c (the vertices of a leaf),
+ * bvh_wide.c (nodes and leaves), bvh_refit.c (their boxes and vertices). */
 #ifndef CAROM_BVH_H
 #define CAROM_BVH_H
 
@@ -37,8 +37,8 @@ typedef struct bvh_binary {
         };
         uint8_t left[MESH_WIDTH + 1]; /* once it is known how the tree collapses; see bvh_wide.c */
     };
-    uint32_t at;    /* the first item of a leaf, or the first of two children side by side */
-    uint32_t count; /* items of a leaf; 0: no leaf */
+    uint32_t at;              /* the first item of a leaf, or the first of two children side by side */
+    uint16_t count, is_loose; /* items of a leaf, and whether it will be a loose one; 0: no leaf */
 } bvh_binary;
 
 /* A cut of a run of items: those of a bin below `bin` along `axis` go left. */
@@ -65,8 +65,8 @@ typedef struct bvh_slice {
 /* A run of items that is to become a subtree. */
 typedef struct bvh_part {
     uint32_t node, first, count;
-    uint32_t below; /* where its nodes may go */
-    uint32_t leaves;
+    uint32_t below;  /* where its nodes may go */
+    uint32_t leaves; /* that it takes; a loose one counts twice */
     int depth, side; /* side: which of the two arrays the items are in */
 } bvh_part;
 
@@ -149,6 +149,10 @@ void caromi_bvh_find(const bvh_item *items, uint32_t count, bvh_cut *cut);
 void caromi_bvh_move(const bvh_item *from, bvh_item *to, uint32_t count, const bvh_cut *cut);
 /* Both by all threads of the mesh's context. */
 void caromi_bvh_cut_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_cut *cut);
+
+/* Which vertices, each once, the corners of the triangles of a leaf are. Returns how many there are; or, and then the rest is
+ * not told, that there are more than MESH_WIDTH. bvh_share.c */
+uint32_t caromi_bvh_share(const carom_mesh *mesh, const bvh_item *items, uint32_t count, uint8_t corner[3][MESH_WIDTH]);
 
 /* Nodes and leaves of MESH_WIDTH from the binary tree, but for what caromi_bvh_refit fills in; *stack: entries a traversal
  * may need. bvh_wide.c */

@@ -59,13 +59,14 @@ static bvh_box node_box(const mesh_node *node)
     return (bvh_box){lo, hi};
 }
 
-static bvh_box leaf_box(const mesh_leaf *leaf, float scale)
+static bvh_box box_of_rows(const float *x, const float *y, const float *z, float scale)
 {
+    const bvh_vec lo = {lanes_min(row_min(x)), lanes_min(row_min(y)), lanes_min(row_min(z))};
+    const bvh_vec hi = {lanes_max(row_max(x)), lanes_max(row_max(y)), lanes_max(row_max(z))};
     bvh_box box = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     for (int k = 0; k < 3; k++) {
-        const float *p = leaf->p[k], *q = leaf->p[3 + k], *r = leaf->p[6 + k];
-        box.lo[k] = bvh_scaled(lanes_min(bvh_min(bvh_min(row_min(p), row_min(q)), row_min(r))), scale);
-        box.hi[k] = bvh_scaled(lanes_max(bvh_max(bvh_max(row_max(p), row_max(q)), row_max(r))), scale);
+        box.lo[k] = bvh_scaled(lo[k], scale);
+        box.hi[k] = bvh_scaled(hi[k], scale);
     }
     return box;
 }
@@ -80,16 +81,47 @@ static double area_of(const bvh_box *box)
 
 /* ---- leaves and nodes --------------------------------------------------------------------------------------------- */
 
-static void fill_leaf(const carom_mesh *mesh, mesh_leaf *leaf)
+/* Vertices once each, in the places that the corners name. */
+static bvh_box fill_shared(const carom_mesh *mesh, mesh_leaf *leaf)
 {
+    int last = 0;
+    for (int lane = 0; lane < MESH_WIDTH && leaf->triangle[lane] >= 0; lane++)
+        for (int corner = 0; corner < 3; corner++) {
+            const float *p = caromi_corner(mesh, (uint32_t)leaf->triangle[lane], corner);
+            const int at = leaf->corner[corner][lane];
+            for (int k = 0; k < 3; k++)
+                leaf->vertex[k][at] = p[k];
+            last = at > last ? at : last;
+        }
+    for (int k = 0; k < 3; k++)
+        for (int at = last + 1; at < MESH_WIDTH; at++)
+            leaf->vertex[k][at] = leaf->vertex[k][last];
+    return box_of_rows(leaf->vertex[0], leaf->vertex[1], leaf->vertex[2], mesh->view.frame.scale);
+}
+
+/* Three corners for each triangle, behind the triangles. */
+static bvh_box fill_loose(const carom_mesh *mesh, mesh_leaf *leaf)
+{
+    float(*rows)[MESH_WIDTH] = (float(*)[MESH_WIDTH])(void *)leaf + 1;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const int triangle = leaf->triangle[leaf->triangle[lane] < 0 ? 0 : lane];
         for (int corner = 0; corner < 3; corner++) {
             const float *p = caromi_corner(mesh, (uint32_t)triangle, corner);
             for (int k = 0; k < 3; k++)
-                leaf->p[3 * corner + k][lane] = p[k];
+                rows[3 * corner + k][lane] = p[k];
         }
     }
+    bvh_box box = bvh_empty();
+    for (int corner = 0; corner < 9; corner += 3)
+        bvh_grow(&box, box_of_rows(rows[corner], rows[corner + 1], rows[corner + 2], mesh->view.frame.scale));
+    return box;
+}
+
+/* Returns its box. */
+static bvh_box fill_leaf(const carom_mesh *mesh, int reference)
+{
+    mesh_leaf *leaf = &mesh->leaves[MESH_LEAF_AT(reference)];
+    return MESH_IS_LOOSE(reference) ? fill_loose(mesh, leaf) : fill_shared(mesh, leaf);
 }
 
 /* Returns its area. */
@@ -111,9 +143,7 @@ static int refit_leaves(const carom_mesh *mesh, mesh_node *node, uint32_t end, u
     for (int i = 0; i < MESH_WIDTH; i++) {
         const int child = node->child[i];
         if (child < 0) {
-            mesh_leaf *leaf = &mesh->leaves[~child];
-            fill_leaf(mesh, leaf);
-            const bvh_box box = leaf_box(leaf, mesh->view.frame.scale);
+            const bvh_box box = fill_leaf(mesh, child);
             *area += store_box(node, i, &box);
         } else if (child > 0) {
             waits |= (uint32_t)child >= end || (uint32_t)child == open;
@@ -172,7 +202,7 @@ void caromi_bvh_refit(carom_mesh *mesh)
     double area = 0;
     mesh->info.cost = 1;
     if (nodes == 0) {
-        fill_leaf(mesh, &mesh->leaves[0]);
+        (void)fill_leaf(mesh, mesh->view.frame.root);
         return;
     }
     refit r = {.mesh = mesh, .slices = nodes / NODES_PER_SLICE};

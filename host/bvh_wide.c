@@ -7,6 +7,8 @@
 
 enum { LEAVES_PER_TASK = 256 };
 
+/* The second half of a loose leaf comes from nowhere. */
+#define NO_SOURCE UINT32_MAX
 static uint32_t *leaf_sources(const bvh_build *b)
 {
     return (uint32_t *)(void *)b->items[1]; /* which nobody needs any more; there are fewer leaves than items */
@@ -14,8 +16,16 @@ static uint32_t *leaf_sources(const bvh_build *b)
 
 static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *from)
 {
+    const bvh_item *items = b->items[0] + from->at;
     for (uint32_t lane = 0; lane < MESH_WIDTH; lane++)
-        leaf->triangle[lane] = lane < from->count ? (int)b->items[0][from->at + lane].triangle : -1;
+        leaf->triangle[lane] = lane < from->count ? (int)items[lane].triangle : -1;
+    if (from->is_loose)
+        return;
+    memset(leaf->corner, 0, sizeof leaf->corner);
+    (void)caromi_bvh_share(b->mesh, items, from->count, leaf->corner);
+    for (uint32_t lane = from->count; lane < MESH_WIDTH; lane++)
+        for (int c = 0; c < 3; c++)
+            leaf->corner[c][lane] = leaf->corner[c][0];
 }
 
 static void fill_leaves(void *user, uint64_t task, uint32_t thread)
@@ -25,7 +35,8 @@ static void fill_leaves(void *user, uint64_t task, uint32_t thread)
     const uint32_t end = first + (left < LEAVES_PER_TASK ? left : LEAVES_PER_TASK);
     (void)thread;
     for (uint32_t i = first; i < end; i++)
-        fill_leaf(b, &b->leaves[i], &b->binary[leaf_sources(b)[i]]);
+        if (leaf_sources(b)[i] != NO_SOURCE)
+            fill_leaf(b, &b->leaves[i], &b->binary[leaf_sources(b)[i]]);
 }
 
 /* ---- which binary nodes become wide ones ------------------------------------------------------------------------------ */
@@ -133,8 +144,11 @@ static int collapse(bvh_build *b, uint32_t binary, int *stack)
 {
     *stack = 1;
     if (b->binary[binary].count > 0) {
-        leaf_sources(b)[b->leaf_count] = binary;
-        return ~(int)b->leaf_count++;
+        const int at = (int)b->leaf_count, is_loose = b->binary[binary].is_loose;
+        leaf_sources(b)[b->leaf_count++] = binary;
+        if (is_loose)
+            leaf_sources(b)[b->leaf_count++] = NO_SOURCE;
+        return MESH_LEAF(at, is_loose);
     }
     const wide_slots s = slots_of(b, binary);
     const uint32_t self = b->node_count++;
@@ -149,7 +163,7 @@ static int collapse(bvh_build *b, uint32_t binary, int *stack)
 
 static int least_below(const bvh_build *b, int child)
 {
-    const int *index = child < 0 ? b->leaves[~child].triangle : b->nodes[child].least;
+    const int *index = child < 0 ? b->leaves[MESH_LEAF_AT(child)].triangle : b->nodes[child].least;
     int least = index[0]; /* the first slot is never empty */
     for (int i = 1; i < MESH_WIDTH; i++)
         least = index[i] >= 0 && index[i] < least ? index[i] : least;
@@ -169,6 +183,10 @@ static void find_least(bvh_build *b)
 carom_status caromi_bvh_widen(bvh_build *b, int *stack, carom_error *err)
 {
     const carom_mesh *mesh = b->mesh;
+    if (b->leaf_total > MESH_LEAVES_MAX)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
+                           "the hierarchy of %u triangles has %u leaves; at most %u fit",
+                           (uint32_t)mesh->info.triangle_count, b->leaf_total, MESH_LEAVES_MAX);
     b->node_count = b->leaf_count = 0;
     b->leaves = caromi_alloc(mesh->context, b->leaf_total, sizeof *b->leaves);
     wide_costs costs;

@@ -45,9 +45,9 @@ struct carom_mesh {
     uint32_t *indices; /* [3 * triangle_count] */
     mesh_node *nodes;
     mesh_leaf *leaves;
-    int32_t *masks; /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
-    uint64_t vertex_count, leaf_count;
-    float built_cost;                           /* info.cost after the last build */
+    int32_t *masks;                    /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
+    uint64_t vertex_count, leaf_count; /* a loose leaf counts twice */
+    float built_cost;                  /* info.cost after the last build */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
     void *device_copy; /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
 };
@@ -185,6 +185,6 @@ caromi_on_cpu caromi_cpu_mesh;
 /* Put the triangles' masks beside the leaves of a finished hierarchy; mesh_masks.c. */
 carom_status caromi_mesh_mask(carom_mesh *mesh, const uint32_t *masks, carom_error *err);
 /* The masks of a mesh beside the leaves of another hierarchy of its triangles; NULL if it has none. */
-carom_status caromi_masks_follow(const carom_mesh *mesh, const mesh_leaf *leaves, uint64_t leaf_count, int32_t **out,
-                                 carom_error *err);
+carom_status caromi_masks_follow(const carom_mesh *mesh, const caromi_mesh_view *tree, uint64_t node_count,
+                                 uint64_t leaf_count, int32_t **out, carom_error *err);
 #endif

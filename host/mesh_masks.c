@@ -1,37 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* The triangles' masks in the order of the leaves. */
+#include <string.h>
+
 #include "internal.h"
 
-enum { LEAVES_PER_TASK = 1024 };
+enum { NODES_PER_TASK = 256 };
 
 typedef struct mask_job {
-    const mesh_leaf *leaves;
-    uint64_t leaf_count;
+    caromi_mesh_view view;
+    uint64_t node_count;
     uint32_t *of_triangle;
     int32_t *of_slot; /* [leaf_count][MESH_WIDTH] */
     int back;         /* from slots to triangles */
 } mask_job;
 
+static void copy_leaf(const mask_job *job, int reference)
+{
+    const mesh_leaf *leaf = &job->view.leaves[MESH_LEAF_AT(reference)];
+    int32_t *slots = &job->of_slot[(size_t)MESH_LEAF_AT(reference) * MESH_WIDTH];
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const int triangle = leaf->triangle[lane];
+        if (!job->back)
+            slots[lane] = triangle < 0 ? 0 : (int32_t)job->of_triangle[triangle];
+        else if (triangle >= 0)
+            job->of_triangle[triangle] = (uint32_t)slots[lane];
+    }
+    if (!job->back && MESH_IS_LOOSE(reference))
+        memset(slots + MESH_WIDTH, 0, MESH_WIDTH * sizeof *slots);
+}
+
 static void copy_masks(void *user, uint64_t task, uint32_t thread)
 {
     const mask_job *job = user;
-    const uint64_t first = task * LEAVES_PER_TASK, left = job->leaf_count - first;
-    const uint64_t end = first + (left < LEAVES_PER_TASK ? left : LEAVES_PER_TASK);
+    const uint64_t first = task * NODES_PER_TASK, left = job->node_count - first;
+    const uint64_t end = first + (left < NODES_PER_TASK ? left : NODES_PER_TASK);
     (void)thread;
-    for (uint64_t i = first; i < end; i++)
-        for (uint32_t lane = 0; lane < MESH_WIDTH; lane++) {
-            const int triangle = job->leaves[i].triangle[lane];
-            int32_t *const slot = &job->of_slot[i * MESH_WIDTH + lane];
-            if (!job->back)
-                *slot = triangle < 0 ? 0 : (int32_t)job->of_triangle[triangle];
-            else if (triangle >= 0)
-                job->of_triangle[triangle] = (uint32_t)*slot;
-        }
+    for (uint64_t n = first; n < end; n++)
+        for (int i = 0; i < MESH_WIDTH; i++)
+            if (job->view.nodes[n].child[i] < 0)
+                copy_leaf(job, job->view.nodes[n].child[i]);
 }
 
 static void copy_all(const carom_mesh *mesh, mask_job *job)
 {
-    caromi_parallel(mesh->context->pool, (job->leaf_count + LEAVES_PER_TASK - 1) / LEAVES_PER_TASK, copy_masks, job);
+    if (job->node_count == 0)
+        copy_leaf(job, job->view.frame.root);
+    caromi_parallel(mesh->context->pool, (job->node_count + NODES_PER_TASK - 1) / NODES_PER_TASK, copy_masks, job);
 }
 
 static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
@@ -42,7 +56,7 @@ static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
 
 carom_status caromi_mesh_mask(carom_mesh *mesh, const uint32_t *masks, carom_error *err)
 {
-    mask_job job = {.leaves = mesh->leaves, .leaf_count = mesh->leaf_count};
+    mask_job job = {.view = mesh->view, .node_count = mesh->info.node_count};
     job.of_slot = caromi_alloc(mesh->context, mesh->leaf_count * MESH_WIDTH, sizeof *job.of_slot);
     if (job.of_slot == NULL)
         return no_memory(mesh, err);
@@ -54,8 +68,8 @@ carom_status caromi_mesh_mask(carom_mesh *mesh, const uint32_t *masks, carom_err
     return CAROM_OK;
 }
 
-carom_status caromi_masks_follow(const carom_mesh *mesh, const mesh_leaf *leaves, uint64_t leaf_count, int32_t **out,
-                                 carom_error *err)
+carom_status caromi_masks_follow(const carom_mesh *mesh, const caromi_mesh_view *tree, uint64_t node_count,
+                                 uint64_t leaf_count, int32_t **out, carom_error *err)
 {
     *out = NULL;
     if (mesh->masks == NULL)
@@ -67,8 +81,8 @@ carom_status caromi_masks_follow(const carom_mesh *mesh, const mesh_leaf *leaves
         caromi_free(mesh->context, of_slot);
         return no_memory(mesh, err);
     }
-    mask_job from = {mesh->leaves, mesh->leaf_count, of_triangle, mesh->masks, 1};
-    mask_job to = {leaves, leaf_count, of_triangle, of_slot, 0};
+    mask_job from = {mesh->view, mesh->info.node_count, of_triangle, mesh->masks, 1};
+    mask_job to = {*tree, node_count, of_triangle, of_slot, 0};
     copy_all(mesh, &from);
     copy_all(mesh, &to);
     caromi_free(mesh->context, of_triangle);

@@ -187,15 +187,20 @@ FN void closest_store3(closest_rows *r, int first, v3 x)
     v_store(r->at[first + 2], x.z);
 }
 
+FN void closest_store(closest_rows *r, closest_in in)
+{
+    closest_store3(r, IN_NCX, in.center);
+    closest_store3(r, IN_NP0X, in.p0);
+    closest_store3(r, IN_NP1X, in.p1);
+    closest_store3(r, IN_NP2X, in.p2);
+}
+
 /* Open where the point's x is NaN. */
 FN closest_out closest_exact(closest_in in)
 {
     closest_rows rows;
     closest_spot s[PARTS];
-    closest_store3(&rows, IN_NCX, in.center);
-    closest_store3(&rows, IN_NP0X, in.p0);
-    closest_store3(&rows, IN_NP1X, in.p1);
-    closest_store3(&rows, IN_NP2X, in.p2);
+    closest_store(&rows, in);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE) {
         const closest_wide t =

@@ -136,6 +136,29 @@ FN void v_pack(real *to, int stride, const vf *rows, int count, u32 lanes)
             __builtin_ia32_compresssf512_mask(*(const lang_row *)(rows + k), *(const lang_row *)&zero, (ushort)lanes);
 }
 #endif
+/* v_pick: of the first 16 reals of a table those at LANES places below 16. */
+#if LANES == 1
+#define v_pick(table, places) ((table)[*(places)])
+#elif defined(LANG_PACKS)
+typedef int lang_indices __attribute__((vector_size(64)));
+FN vf v_pick(G const real *table, G const u8 *places)
+{
+    const vf from = v_load(table);
+    const vi at = LANG_CAT(convert_int, LANES)(LANG_CAT(vload, LANES)(0, places));
+    vf picked;
+    *(lang_row *)&picked = __builtin_ia32_permvarsf512(*(const lang_row *)&from, *(const lang_indices *)&at);
+    return picked;
+}
+#else
+FN vf v_pick(G const real *table, G const u8 *places)
+{
+    real picked[LANES];
+    LANG_UNROLL
+    for (int lane = 0; lane < LANES; lane++)
+        picked[lane] = table[places[lane]];
+    return v_load(picked);
+}
+#endif
 /* -0 becomes +0, the rest stays. In integers, because a compiler may drop the sum with 0 (Mesa's does). */
 FN vf v_positive_zero(vf x)
 {
@@ -300,6 +323,33 @@ FN int vi_least(vi x)
     for (int i = 1; i < LANES; i++)
         least = lane[i] < least ? lane[i] : least;
     return least;
+}
+#endif
+/* v_pick: as above. */
+#if LANES == 16
+FN vf v_pick(const real *table, const u8 *places)
+{
+    const __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)places));
+    return (vf)_mm512_permutexvar_ps(at, (__m512)v_load(table));
+}
+#elif LANES == 8
+FN vf v_pick(const real *table, const u8 *places)
+{
+    const __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)places));
+    const __m256 low = _mm256_permutevar8x32_ps((__m256)v_load(table), at);
+    const __m256 high = _mm256_permutevar8x32_ps((__m256)v_load(table + 8), at);
+    return (vf)_mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(at, 28)));
+}
+#else
+FN vf v_pick(const real *table, const u8 *places)
+{
+    vf picked;
+    real lane[LANES];
+    LANG_UNROLL
+    for (int i = 0; i < LANES; i++)
+        lane[i] = table[places[i]];
+    memcpy(&picked, lane, sizeof picked);
+    return picked;
 }
 #endif
 /* v_pack: as above. */

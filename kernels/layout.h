@@ -89,21 +89,31 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 /* The hierarchy over a mesh: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH triangles, both in columns so
  * that lanes read them side by side. Lengths in nodes are scaled by the mesh's power of two. An empty slot of a node
  * has child 0, which is the root and nobody's child; an empty slot of a leaf has triangle -1 and the corners of
- * the first. */
+ * the first.
+ *
+ * A leaf has its vertices once each. Where there are more than MESH_WIDTH of them the leaf is loose: behind the triangles
+ * come nine rows, P0 x y z, P1 x y z, P2 x y z, in the room of two leaves. A reference to a leaf tells both: where it is,
+ * counted in leaves, and whether it is loose. */
 #define MESH_WIDTH 16
 #define MESH_STACK 512
 
 typedef struct mesh_node {
     float lo_x[MESH_WIDTH], lo_y[MESH_WIDTH], lo_z[MESH_WIDTH];
     float hi_x[MESH_WIDTH], hi_y[MESH_WIDTH], hi_z[MESH_WIDTH];
-    int child[MESH_WIDTH]; /* a node, or ~leaf */
+    int child[MESH_WIDTH]; /* a node, or below 0 a leaf */
     int least[MESH_WIDTH]; /* the lowest triangle index below it */
 } mesh_node;
 
 typedef struct mesh_leaf {
-    float p[9][MESH_WIDTH]; /* P0 x y z, P1 x y z, P2 x y z */
     int triangle[MESH_WIDTH];
+    unsigned char corner[4][MESH_WIDTH]; /* which vertices P0, P1 and P2 are; the last row is empty */
+    float vertex[3][MESH_WIDTH];         /* x y z; from the last one on it is repeated */
 } mesh_leaf;
+
+#define MESH_LEAF(at, is_loose) (~((at) << 1 | (is_loose)))
+#define MESH_LEAF_AT(reference) (~(reference) >> 1)
+#define MESH_IS_LOOSE(reference) (~(reference)&1)
+#define MESH_LEAVES_MAX (1 << 30)
 
 /* Options of a search, beside what every query asks. */
 #define MESH_TRIANGLE_MASKS 1 /* the triangles have masks: MESH_WIDTH numbers for each leaf */

@@ -79,7 +79,7 @@ typedef struct closest_walk {
     mesh_bound until;   /* the best of all lanes, or a distance that something is not beyond */
     G const int *masks; /* of the leaves' triangles, with MESH_TRIANGLE_MASKS */
     int number;         /* of the query */
-    int next;           /* what is visited next: a node, or ~leaf */
+    int next;           /* what is visited next: a node, or below 0 a leaf */
     int top;
     mesh_open stack[MESH_STACK];
 } closest_walk;
@@ -186,14 +186,15 @@ FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const close
 {
     closest_group g;
     g.in.center = w->center;
-    g.in.p0 = mesh_corner(leaf, 0, lane);
-    g.in.p1 = mesh_corner(leaf, 1, lane);
-    g.in.p2 = mesh_corner(leaf, 2, lane);
+    const mesh_corners p = mesh_corners_of(leaf, w->next, lane);
+    g.in.p0 = p.p0;
+    g.in.p1 = p.p1;
+    g.in.p2 = p.p2;
     g.span = closest_span_of(w->view, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
                              v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)));
     g.triangle = mesh_load_int(leaf->triangle + lane);
     g.open = v_and(closest_is_open(g.span.least, g.triangle, w->until),
-                   mesh_counts(g.triangle, w->masks, ~w->next, lane, w->query.mask, options));
+                   mesh_counts(g.triangle, w->masks, w->next, lane, w->query.mask, options));
     return g;
 }
 

@@ -7,26 +7,21 @@
 #include "closest_exact.h"
 #include "mesh_closest.h"
 
-FN w3 closest_leaf3(G const mesh_leaf *leaf, int corner, int lane)
-{
-    return w3_of(w_load(leaf->p[3 * corner] + lane), w_load(leaf->p[3 * corner + 1] + lane),
-                 w_load(leaf->p[3 * corner + 2] + lane));
-}
-
 /* The distances of LANES triangles, rounded down and up; most often equal. */
 typedef struct closest_proven {
     vf low, high;
 } closest_proven;
 
-FN closest_proven closest_prove(G const mesh_leaf *leaf, int lane, const closest_query *q)
+FN closest_proven closest_prove(closest_in in)
 {
-    const w3 center = w3_of(w_real(q->cx), w_real(q->cy), w_real(q->cz));
+    closest_rows rows;
     closest_range r[PARTS];
+    closest_store(&rows, in);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE) {
         const closest_wide t =
-            closest_wide_of(center, closest_leaf3(leaf, 0, lane + part), closest_leaf3(leaf, 1, lane + part),
-                            closest_leaf3(leaf, 2, lane + part));
+            closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
+                            closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
         r[part / WIDE] = closest_range_of(&t);
     }
     closest_proven p;
@@ -40,7 +35,7 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, r
     const closest_group g = closest_group_of(leaf, lane, w, scale, options);
     if (!v_any(g.open))
         return 0;
-    const closest_proven p = closest_prove(leaf, lane, &w->query);
+    const closest_proven p = closest_prove(g.in);
     const vm sure = v_eq(p.low, p.high);
     closest_limit(w, v_least(v_sel(g.open, p.high, v_infinity())));
     /* Below infinity, which is no doubt at all. */

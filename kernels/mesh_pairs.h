@@ -148,15 +148,15 @@ FN void mesh_pairs_begin(mesh_pairs *p)
 FN void mesh_offer(mesh_pairs *p, const mesh_group *g, const mesh_walk *w, int number)
 {
     const mesh_query *q = &w->query;
-    const vf own[PAIR_OF_TRIANGLE] = {g->p0.x,
-                                      g->p0.y,
-                                      g->p0.z,
-                                      g->p1.x,
-                                      g->p1.y,
-                                      g->p1.z,
-                                      g->p2.x,
-                                      g->p2.y,
-                                      g->p2.z,
+    const vf own[PAIR_OF_TRIANGLE] = {g->p.p0.x,
+                                      g->p.p0.y,
+                                      g->p.p0.z,
+                                      g->p.p1.x,
+                                      g->p.p1.y,
+                                      g->p.p1.z,
+                                      g->p.p2.x,
+                                      g->p.p2.y,
+                                      g->p.p2.z,
                                       g->enter,
                                       v_from_bits(g->triangle)};
     const real sphere[IN_P0X] = {q->cx, q->cy, q->cz, q->radius, q->vx, q->vy, q->vz};
@@ -228,9 +228,9 @@ FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
 {
     mesh_question q;
     q.in = mesh_sphere_of(&w->query);
-    q.in.p0 = g->p0;
-    q.in.p1 = g->p1;
-    q.in.p2 = g->p2;
+    q.in.p0 = g->p.p0;
+    q.in.p1 = g->p.p1;
+    q.in.p2 = g->p.p2;
     q.heading = mesh_course_at(w->course).heading;
     q.enter = g->enter;
     q.limit = v_f(w->limit);

@@ -70,17 +70,23 @@ FN mesh_query mesh_run_query(const mesh_run *run, u32 row, int options)
     return q;
 }
 
+FN G const mesh_leaf *mesh_leaf_of(const mesh_run *run, int reference)
+{
+    return run->leaves + MESH_LEAF_AT(reference);
+}
+
 #if MESH_WALKS > 1
-/* Without a branch for which of both it is, because that cannot be foreseen: as many lines as a leaf has. */
+/* Without a branch for what it is, because that cannot be foreseen: as many lines as a node has, which are more than a leaf
+ * has and less than a loose one. */
 FN void mesh_fetch(const mesh_run *run, int next)
 {
     const int is_leaf = -(next < 0); /* all bits, or none */
     const size_t leaf = (size_t)is_leaf;
     const size_t from = ((size_t)run->nodes & ~leaf) | ((size_t)run->leaves & leaf);
     const size_t size = (sizeof(mesh_node) & ~leaf) | (sizeof(mesh_leaf) & leaf);
-    const size_t at = from + size * (size_t)(next ^ is_leaf);
+    const size_t at = from + size * (size_t)((next ^ is_leaf) >> (is_leaf & 1));
     LANG_UNROLL
-    for (size_t line = 0; line < sizeof(mesh_leaf); line += MESH_LINE)
+    for (size_t line = 0; line < sizeof(mesh_node); line += MESH_LINE)
         v_prefetch(at, line);
 }
 
@@ -162,80 +168,81 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
 /* Twice, so that arguments which are macros are put in before they become parts of names. */
 #define MESH_RUN(name, kind, search, begin, answer, options) MESH_RUN_(name, kind, search, begin, answer, options)
 #if MESH_WALKS > 1
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                                \
-    FN void name(const mesh_run *run)                                                                        \
-    {                                                                                                        \
-        kind##_walk walks[MESH_WALKS];                                                                       \
-        mesh_pairs pairs;                                                                                    \
-        kind##_seen seen[MESH_WALKS];                                                                        \
-        mesh_team team = mesh_team_of_all();                                                                 \
-        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                    \
-        u32 next = run->first;                                                                               \
-        mesh_pairs_begin(&pairs);                                                                            \
-        do {                                                                                                 \
-            for (int k = 0, count = mesh_team_turn(&team.ended); k < count; k++) {                           \
-                const int i = team.ended.walk[k];                                                            \
-                int begun = -1;                                                                              \
-                if (team.asked[i])                                                                           \
-                    answer(run, &walks[i]);                                                                  \
-                while (next < run->end && begun <= 0) {                                                      \
-                    begun = begin(run, &walks[i], next++, rows, options);                                    \
-                    if (begun == 0)                                                                          \
-                        answer(run, &walks[i]);                                                              \
-                }                                                                                            \
-                team.asked[i] = begun > 0;                                                                   \
-                if (begun > 0)                                                                               \
-                    mesh_team_place(&team, i, 1, walks[i].next);                                             \
-            }                                                                                                \
-            for (int k = 0; k < team.node.count; k++) {                                                      \
-                const int i = team.node.walk[k];                                                             \
-                kind##_see(&walks[i], run->nodes + walks[i].next, &seen[k]);                                 \
-            }                                                                                                \
-            for (int k = 0, count = mesh_team_turn(&team.node); k < count; k++) {                            \
-                const int i = team.node.walk[k];                                                             \
-                const int on = kind##_choose(&walks[i], run->nodes + walks[i].next, &seen[k], options);      \
-                mesh_fetch(run, walks[i].next);                                                              \
-                mesh_team_place(&team, i, on, walks[i].next);                                                \
-            }                                                                                                \
-            for (int k = 0, count = mesh_team_turn(&team.leaf); k < count; k++) {                            \
-                const int i = team.leaf.walk[k];                                                             \
-                const int step =                                                                             \
-                    search##_visit(&walks[i], i, &pairs, run->frame, run->leaves + ~walks[i].next, options); \
-                if (step != MESH_WAITS) {                                                                    \
-                    mesh_fetch(run, walks[i].next);                                                          \
-                    mesh_team_place(&team, i, step, walks[i].next);                                          \
-                    continue;                                                                                \
-                }                                                                                            \
-                mesh_team_wait(&team, i, pairs.offered);                                                     \
-                while (pairs.end - pairs.first >= LANES)                                                     \
-                    search##_ask(walks, &pairs, options);                                                    \
-            }                                                                                                \
-            if (!mesh_team_moves(&team) && pairs.end > pairs.first)                                          \
-                search##_ask(walks, &pairs, options);                                                        \
-            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                               \
-                const int on = kind##_advance(&walks[i]);                                                    \
-                mesh_fetch(run, walks[i].next);                                                              \
-                mesh_team_place(&team, i, on, walks[i].next);                                                \
-            }                                                                                                \
-        } while (mesh_team_moves(&team) || team.waits > 0);                                                  \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                    \
+    FN void name(const mesh_run *run)                                                                            \
+    {                                                                                                            \
+        kind##_walk walks[MESH_WALKS];                                                                           \
+        mesh_pairs pairs;                                                                                        \
+        kind##_seen seen[MESH_WALKS];                                                                            \
+        mesh_team team = mesh_team_of_all();                                                                     \
+        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                        \
+        u32 next = run->first;                                                                                   \
+        mesh_pairs_begin(&pairs);                                                                                \
+        do {                                                                                                     \
+            for (int k = 0, count = mesh_team_turn(&team.ended); k < count; k++) {                               \
+                const int i = team.ended.walk[k];                                                                \
+                int begun = -1;                                                                                  \
+                if (team.asked[i])                                                                               \
+                    answer(run, &walks[i]);                                                                      \
+                while (next < run->end && begun <= 0) {                                                          \
+                    begun = begin(run, &walks[i], next++, rows, options);                                        \
+                    if (begun == 0)                                                                              \
+                        answer(run, &walks[i]);                                                                  \
+                }                                                                                                \
+                team.asked[i] = begun > 0;                                                                       \
+                if (begun > 0)                                                                                   \
+                    mesh_team_place(&team, i, 1, walks[i].next);                                                 \
+            }                                                                                                    \
+            for (int k = 0; k < team.node.count; k++) {                                                          \
+                const int i = team.node.walk[k];                                                                 \
+                kind##_see(&walks[i], run->nodes + walks[i].next, &seen[k]);                                     \
+            }                                                                                                    \
+            for (int k = 0, count = mesh_team_turn(&team.node); k < count; k++) {                                \
+                const int i = team.node.walk[k];                                                                 \
+                const int on = kind##_choose(&walks[i], run->nodes + walks[i].next, &seen[k], options);          \
+                mesh_fetch(run, walks[i].next);                                                                  \
+                mesh_team_place(&team, i, on, walks[i].next);                                                    \
+            }                                                                                                    \
+            for (int k = 0, count = mesh_team_turn(&team.leaf); k < count; k++) {                                \
+                const int i = team.leaf.walk[k];                                                                 \
+                const int step =                                                                                 \
+                    search##_visit(&walks[i], i, &pairs, run->frame, mesh_leaf_of(run, walks[i].next), options); \
+                if (step != MESH_WAITS) {                                                                        \
+                    mesh_fetch(run, walks[i].next);                                                              \
+                    mesh_team_place(&team, i, step, walks[i].next);                                              \
+                    continue;                                                                                    \
+                }                                                                                                \
+                mesh_team_wait(&team, i, pairs.offered);                                                         \
+                while (pairs.end - pairs.first >= LANES)                                                         \
+                    search##_ask(walks, &pairs, options);                                                        \
+            }                                                                                                    \
+            if (!mesh_team_moves(&team) && pairs.end > pairs.first)                                              \
+                search##_ask(walks, &pairs, options);                                                            \
+            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                                   \
+                const int on = kind##_advance(&walks[i]);                                                        \
+                mesh_fetch(run, walks[i].next);                                                                  \
+                mesh_team_place(&team, i, on, walks[i].next);                                                    \
+            }                                                                                                    \
+        } while (mesh_team_moves(&team) || team.waits > 0);                                                      \
     }
 #else
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                                          \
-    FN void name(const mesh_run *run)                                                                                  \
-    {                                                                                                                  \
-        kind##_walk walk;                                                                                              \
-        mesh_pairs pairs;                                                                                              \
-        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                              \
-        mesh_pairs_begin(&pairs);                                                                                      \
-        for (u32 next = run->first; next < run->end; next++) {                                                         \
-            const int begun = begin(run, &walk, next, rows, options);                                                  \
-            int on = begun > 0;                                                                                        \
-            while (on)                                                                                                 \
-                on = walk.next >= 0 ? kind##_descend(&walk, run->nodes + walk.next, options)                           \
-                                    : search##_visit(&walk, 0, &pairs, run->frame, run->leaves + ~walk.next, options); \
-            if (begun >= 0)                                                                                            \
-                answer(run, &walk);                                                                                    \
-        }                                                                                                              \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                   \
+    FN void name(const mesh_run *run)                                                                           \
+    {                                                                                                           \
+        kind##_walk walk;                                                                                       \
+        mesh_pairs pairs;                                                                                       \
+        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                       \
+        mesh_pairs_begin(&pairs);                                                                               \
+        for (u32 next = run->first; next < run->end; next++) {                                                  \
+            const int begun = begin(run, &walk, next, rows, options);                                           \
+            int on = begun > 0;                                                                                 \
+            while (on)                                                                                          \
+                on = walk.next >= 0                                                                             \
+                         ? kind##_descend(&walk, run->nodes + walk.next, options)                               \
+                         : search##_visit(&walk, 0, &pairs, run->frame, mesh_leaf_of(run, walk.next), options); \
+            if (begun >= 0)                                                                                     \
+                answer(run, &walk);                                                                             \
+        }                                                                                                       \
     }
 #endif
 

@@ -91,7 +91,7 @@ typedef struct mesh_walk {
     mesh_sink *sink;    /* of a search for all hits: one for several walks, or the walk's own */
     mesh_sink own;
     int number; /* of the query, for its records */
-    int next;   /* what is visited next: a node, or ~leaf */
+    int next;   /* what is visited next: a node, or below 0 a leaf */
     int top;
     mesh_open stack[MESH_STACK];
 } mesh_walk;
@@ -218,25 +218,50 @@ FN int mesh_begin_alone(mesh_walk *w, mesh_frame frame, mesh_query q)
     return mesh_begin(w, frame, q, rows, 0);
 }
 
-FN v3 mesh_corner(G const mesh_leaf *leaf, int corner, int lane)
+/* LANES triangles of a leaf. */
+typedef struct mesh_corners {
+    v3 p0, p1, p2;
+} mesh_corners;
+
+FN v3 mesh_loose_corner(G const real *rows)
 {
-    return v3_of(v_load(leaf->p[3 * corner] + lane), v_load(leaf->p[3 * corner + 1] + lane),
-                 v_load(leaf->p[3 * corner + 2] + lane));
+    return v3_of(v_load(rows), v_load(rows + MESH_WIDTH), v_load(rows + 2 * MESH_WIDTH));
+}
+
+FN v3 mesh_shared_corner(G const mesh_leaf *leaf, G const u8 *corner)
+{
+    return v3_of(v_pick(leaf->vertex[0], corner), v_pick(leaf->vertex[1], corner), v_pick(leaf->vertex[2], corner));
+}
+
+FN mesh_corners mesh_corners_of(G const mesh_leaf *leaf, int reference, int lane)
+{
+    mesh_corners c;
+    if (MESH_IS_LOOSE(reference)) {
+        G const real *rows = (G const real *)leaf + MESH_WIDTH + lane; /* behind the triangles */
+        c.p0 = mesh_loose_corner(rows);
+        c.p1 = mesh_loose_corner(rows + 3 * MESH_WIDTH);
+        c.p2 = mesh_loose_corner(rows + 6 * MESH_WIDTH);
+    } else {
+        c.p0 = mesh_shared_corner(leaf, leaf->corner[0] + lane);
+        c.p1 = mesh_shared_corner(leaf, leaf->corner[1] + lane);
+        c.p2 = mesh_shared_corner(leaf, leaf->corner[2] + lane);
+    }
+    return c;
 }
 
 /* The triangles of LANES slots of a leaf that are there, and that a query's mask lets through. */
-FN vm mesh_counts(vi triangle, G const int *masks, int leaf, int lane, int mask, int options)
+FN vm mesh_counts(vi triangle, G const int *masks, int reference, int lane, int mask, int options)
 {
     const vm is = vi_gt(triangle, v_i(-1));
     if ((options & MESH_TRIANGLE_MASKS) == 0)
         return is;
-    const vi own = mesh_load_int(masks + MESH_WIDTH * (size_t)leaf + lane);
+    const vi own = mesh_load_int(masks + MESH_WIDTH * (size_t)MESH_LEAF_AT(reference) + lane);
     return v_and(is, v_not(vi_eq(own & v_i(mask), v_i(0))));
 }
 
 /* LANES triangles of a leaf, and which of them count for a query and are entered in time. */
 typedef struct mesh_group {
-    v3 p0, p1, p2;
+    mesh_corners p;
     vf enter;
     vi triangle;
     vm open;
@@ -245,15 +270,14 @@ typedef struct mesh_group {
 FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *w, real scale, int options)
 {
     mesh_group g;
-    g.p0 = mesh_corner(leaf, 0, lane);
-    g.p1 = mesh_corner(leaf, 1, lane);
-    g.p2 = mesh_corner(leaf, 2, lane);
-    const mesh_passage p = mesh_pass(mesh_course_at(w->course).slabs, v3_mul(mesh_min3(g.p0, g.p1, g.p2), v_f(scale)),
-                                     v3_mul(mesh_max3(g.p0, g.p1, g.p2), v_f(scale)));
+    g.p = mesh_corners_of(leaf, w->next, lane);
+    const mesh_passage p =
+        mesh_pass(mesh_course_at(w->course).slabs, v3_mul(mesh_min3(g.p.p0, g.p.p1, g.p.p2), v_f(scale)),
+                  v3_mul(mesh_max3(g.p.p0, g.p.p1, g.p.p2), v_f(scale)));
     g.enter = p.enter;
     g.triangle = mesh_load_int(leaf->triangle + lane);
     g.open = v_and(mesh_is_open(p, g.triangle, w->until),
-                   mesh_counts(g.triangle, w->masks, ~w->next, lane, w->query.mask, options));
+                   mesh_counts(g.triangle, w->masks, w->next, lane, w->query.mask, options));
     return g;
 }
 #endif

@@ -101,17 +101,52 @@ typedef struct walk {
     const char *name;
 } walk;
 
-static void walk_leaf(walk *w, const mesh_leaf *leaf, const float lo[3], const float hi[3])
+static const mesh_leaf *leaf_of(const carom_mesh *mesh, int reference)
 {
+    return &mesh->leaves[MESH_LEAF_AT(reference)];
+}
+
+/* Coordinate k of the nine that a triangle has. */
+static float leaf_corner(const mesh_leaf *leaf, int reference, int k, int lane)
+{
+    if (MESH_IS_LOOSE(reference))
+        return ((const float *)(const void *)leaf)[MESH_WIDTH * (1 + k) + lane];
+    return leaf->vertex[k % 3][leaf->corner[k / 3][lane]];
+}
+
+/* A leaf is loose if and only if its triangles have more vertices than there is room for. */
+static void check_looseness(const walk *w, int reference)
+{
+    const mesh_leaf *leaf = leaf_of(w->mesh, reference);
+    uint32_t seen[3 * MESH_WIDTH];
+    int count = 0;
+    for (int i = 0; i < 3 * MESH_WIDTH; i++) {
+        const int triangle = leaf->triangle[i / 3];
+        if (triangle < 0)
+            continue;
+        const uint32_t vertex = w->mesh->indices[3 * (size_t)triangle + (size_t)i % 3];
+        int at = 0;
+        while (at < count && seen[at] != vertex)
+            at++;
+        if (at == count)
+            seen[count++] = vertex;
+    }
+    assert_int_equal(MESH_IS_LOOSE(reference), count > MESH_WIDTH);
+}
+
+static void walk_leaf(walk *w, int reference, const float lo[3], const float hi[3])
+{
+    const mesh_leaf *leaf = leaf_of(w->mesh, reference);
     const float scale = w->mesh->view.frame.scale;
-    w->leaves++;
+    w->leaves += MESH_IS_LOOSE(reference) ? 2 : 1;
+    check_looseness(w, reference);
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const int stored = leaf->triangle[lane], triangle = leaf->triangle[stored == -1 ? 0 : lane];
         assert_in_range(triangle, 0, w->mesh->info.triangle_count - 1);
         if (stored != -1)
             w->seen[triangle]++;
         for (int k = 0; k < 9; k++) {
-            const float x = leaf->p[k][lane];
+            const float x = leaf_corner(leaf, reference, k, lane);
             if (x != caromi_corner(w->mesh, (uint32_t)triangle, k / 3)[k % 3])
                 fail_msg("%s: a leaf's triangle %d is not the mesh's", w->name, triangle);
             if (x * scale < lo[k % 3] || x * scale > hi[k % 3])
@@ -125,8 +160,8 @@ static int walk_below(walk *w, int reference, const float lo[3], const float hi[
 {
     int least = INT_MAX;
     if (reference < 0) {
-        const mesh_leaf *leaf = &w->mesh->leaves[~reference];
-        walk_leaf(w, leaf, lo, hi);
+        const mesh_leaf *leaf = leaf_of(w->mesh, reference);
+        walk_leaf(w, reference, lo, hi);
         for (int lane = 0; lane < MESH_WIDTH; lane++)
             least = leaf->triangle[lane] >= 0 && leaf->triangle[lane] < least ? leaf->triangle[lane] : least;
         return least;
@@ -166,7 +201,8 @@ static void extent_below(const carom_mesh *mesh, int reference, int k, float *le
     for (int i = 0; i < MESH_WIDTH; i++)
         if (reference < 0) {
             for (int corner = 0; corner < 3; corner++) {
-                const float x = mesh->leaves[~reference].p[3 * corner + k][i] * mesh->view.frame.scale;
+                const float x =
+                    leaf_corner(leaf_of(mesh, reference), reference, 3 * corner + k, i) * mesh->view.frame.scale;
                 grow(least, most, x, x);
             }
         } else {
