@@ -14,6 +14,7 @@
 #define MESH_WALKS 1
 #endif
 #define MESH_LINE 64
+#define MESH_AHEAD 3
 
 /* Columns of queries and answers; those from `first` to before `end` are answered. */
 typedef struct mesh_run {
@@ -88,6 +89,13 @@ FN void mesh_fetch(const mesh_run *run, int next)
     LANG_UNROLL
     for (size_t line = 0; line < sizeof(mesh_node); line += MESH_LINE)
         v_prefetch(at, line);
+}
+
+/* What waits on top of a stack: a query without others waits for it all by itself. */
+FN void mesh_fetch_ahead(const mesh_run *run, const mesh_open *stack, int top)
+{
+    for (int i = top; i > 0 && i > top - MESH_AHEAD; i--)
+        mesh_fetch(run, stack[i - 1].child);
 }
 
 /* Walks that are to do the same. Lists instead of a look at each walk in turn, because which of them are at a node and which
@@ -176,6 +184,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
         kind##_seen seen[MESH_WALKS];                                                                            \
         mesh_team team = mesh_team_of_all();                                                                     \
         real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                        \
+        const int is_alone = run->end - run->first == 1;                                                         \
         u32 next = run->first;                                                                                   \
         mesh_pairs_begin(&pairs);                                                                                \
         do {                                                                                                     \
@@ -201,6 +210,8 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
                 const int i = team.node.walk[k];                                                                 \
                 const int on = kind##_choose(&walks[i], run->nodes + walks[i].next, &seen[k], options);          \
                 mesh_fetch(run, walks[i].next);                                                                  \
+                if (is_alone)                                                                                    \
+                    mesh_fetch_ahead(run, walks[i].stack, walks[i].top);                                         \
                 mesh_team_place(&team, i, on, walks[i].next);                                                    \
             }                                                                                                    \
             for (int k = 0, count = mesh_team_turn(&team.leaf); k < count; k++) {                                \
