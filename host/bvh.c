@@ -222,6 +222,8 @@ carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
     if (status == CAROM_OK && stack > MESH_STACK) { /* a contrived input: halving bounds the depth at 27 */
         caromi_free(c, b.leaves);
         caromi_free(c, b.nodes);
+        b.leaves = NULL;
+        b.nodes = NULL;
         b.halve_only = 1;
         status = build_tree(&b, &stack, err);
         assert(stack <= MESH_STACK);

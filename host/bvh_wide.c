@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The binary tree collapsed into nodes of MESH_WIDTH, numbered by one thread, and the triangles put in leaves by all.
- * Corners and boxes are bvh_refit.c's. */
+ * Vertices and boxes are bvh_refit.c's. */
 #include "bvh.h"
 
 #include <limits.h>
