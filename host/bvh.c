@@ -124,8 +124,8 @@ static void build_binary(bvh_build *b)
     const uint32_t threads = caromi_pool_threads(pool), count = (uint32_t)b->mesh->info.triangle_count;
     const uint32_t share = count / (threads * PARTS_PER_THREAD);
     const uint32_t largest = threads == 1 ? count : share < ITEMS_PER_TASK ? ITEMS_PER_TASK : share;
-    const bvh_box empty = bvh_empty();
-    set_node(&b->binary[0], &empty); /* nobody asks for the root's */
+    const bvh_box none = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    set_node(&b->binary[0], &none); /* nobody asks what the root costs */
     b->parts[0] = (bvh_part){0, 0, count, 2, 0, 0, 0};
     b->part_count = 1;
     for (uint32_t i = 0; i < b->part_count && b->part_count < b->part_max;) {
@@ -219,7 +219,8 @@ carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
         caromi_parallel(c->pool, tasks, make_items, &b);
         status = build_tree(&b, &stack, err);
     }
-    if (status == CAROM_OK && stack > MESH_STACK) { /* a contrived input: halving bounds the depth at 27 */
+    if (status == CAROM_OK &&
+        stack > MESH_STACK) { /* a contrived input: halving bounds the depth at 27, and a leaf holds 8 at least */
         caromi_free(c, b.leaves);
         caromi_free(c, b.nodes);
         b.leaves = NULL;

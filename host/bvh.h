@@ -35,10 +35,10 @@ typedef struct bvh_binary {
         struct {
             float lo[3], hi[3];
         };
-        uint8_t left[MESH_WIDTH + 1]; /* once it is known how the tree collapses; see bvh_wide.c */
+        uint8_t left[MESH_WIDTH + 1]; /* in place of the box, once nobody asks for it: see bvh_wide.c */
     };
     uint32_t at;              /* the first item of a leaf, or the first of two children side by side */
-    uint16_t count, is_loose; /* items of a leaf, and whether it will be a loose one; 0: no leaf */
+    uint16_t count, is_loose; /* items of a leaf, 0: no leaf; whether it will be loose */
 } bvh_binary;
 
 /* A cut of a run of items: those of a bin below `bin` along `axis` go left. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a hierarchy depends on where the vertices are: the corners in its leaves, the boxes in its nodes, and its cost.
+/* What of a hierarchy depends on where the vertices are: the vertices in its leaves, the boxes in its nodes, and its cost.
  * A build ends here and an update is nothing else, so both round alike.
  *
  * A node has a lower number than all below it, and a subtree has its numbers in a row. So a slice of the nodes is done from
@@ -112,8 +112,8 @@ static bvh_box fill_loose(const carom_mesh *mesh, mesh_leaf *leaf)
         }
     }
     bvh_box box = bvh_empty();
-    for (int corner = 0; corner < 9; corner += 3)
-        bvh_grow(&box, box_of_rows(rows[corner], rows[corner + 1], rows[corner + 2], mesh->view.frame.scale));
+    for (int row = 0; row < 9; row += 3)
+        bvh_grow(&box, box_of_rows(rows[row], rows[row + 1], rows[row + 2], mesh->view.frame.scale));
     return box;
 }
 

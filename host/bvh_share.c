@@ -2,15 +2,33 @@
 /* Which triangles of a leaf share vertices. */
 #include "bvh.h"
 
+/* The first place that holds it, or MESH_WIDTH. */
+static uint32_t place_of(const uint32_t vertex[MESH_WIDTH], uint32_t index)
+{
+#if defined(__SSE2__)
+    const __m128i own = _mm_set1_epi32((int)index), *at = (const __m128i *)(const void *)vertex;
+    const __m128i low =
+        _mm_packs_epi32(_mm_cmpeq_epi32(_mm_loadu_si128(at), own), _mm_cmpeq_epi32(_mm_loadu_si128(at + 1), own));
+    const __m128i high =
+        _mm_packs_epi32(_mm_cmpeq_epi32(_mm_loadu_si128(at + 2), own), _mm_cmpeq_epi32(_mm_loadu_si128(at + 3), own));
+    const uint32_t same = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+    return same != 0 ? (uint32_t)__builtin_ctz(same) : MESH_WIDTH;
+#else
+    uint32_t at = 0;
+    while (at < MESH_WIDTH && vertex[at] != index)
+        at++;
+    return at;
+#endif
+}
+
 uint32_t caromi_bvh_share(const carom_mesh *mesh, const bvh_item *items, uint32_t count, uint8_t corner[3][MESH_WIDTH])
 {
     uint32_t vertex[MESH_WIDTH], vertices = 0;
+    memset(vertex, 0xff, sizeof vertex); /* a vertex of that index would be found in the first free place: as if new */
     for (uint32_t lane = 0; lane < count; lane++)
         for (int c = 0; c < 3; c++) {
             const uint32_t index = mesh->indices[3 * (size_t)items[lane].triangle + (size_t)c];
-            uint32_t at = 0;
-            while (at < vertices && vertex[at] != index)
-                at++;
+            const uint32_t found = place_of(vertex, index), at = found < vertices ? found : vertices;
             if (at == MESH_WIDTH)
                 return MESH_WIDTH + 1;
             vertex[at] = index;

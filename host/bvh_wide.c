@@ -4,14 +4,20 @@
 #include "bvh.h"
 
 #include <limits.h>
+#include <stddef.h>
+
+_Static_assert(sizeof(mesh_leaf) % 64 == 0 && 2 * sizeof(mesh_leaf) == sizeof(float[1 + 9][MESH_WIDTH]) &&
+                   offsetof(mesh_leaf, triangle) == 0,
+               "a loose leaf, triangles and nine rows, fills two places");
+_Static_assert(sizeof(bvh_binary) == 32, "the shares take no more room than the box");
 
 enum { LEAVES_PER_TASK = 256 };
 
-/* The second half of a loose leaf comes from nowhere. */
+/* The second place of a loose leaf is written with its first. */
 #define NO_SOURCE UINT32_MAX
 static uint32_t *leaf_sources(const bvh_build *b)
 {
-    return (uint32_t *)(void *)b->items[1]; /* which nobody needs any more; there are fewer leaves than items */
+    return (uint32_t *)(void *)b->items[1]; /* which nobody needs any more; a loose leaf has more than two items */
 }
 
 static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *from)
@@ -41,40 +47,40 @@ static void fill_leaves(void *user, uint64_t task, uint32_t thread)
 
 /* ---- which binary nodes become wide ones ------------------------------------------------------------------------------ */
 
-/* What it costs to have the triangles below a binary node under at most so many roots, which lie side by side in a wide node:
- * the sum of the areas of the wide nodes among and below the roots, for a query visits a node about as often as it is
- * large, and no slot costs anything. Leaves are the same whatever becomes of the nodes. */
+/* A wide node's children are binary nodes below it: its slots. What it costs to have the triangles below a binary node in at
+ * most so many slots: the sum of the areas of the wide nodes in and below these, for a query visits a node about as often
+ * as it is large, and no slot costs anything. Leaves are the same whatever becomes of the nodes. */
 typedef struct wide_costs {
     float under[MESH_WIDTH + 1]; /* from 1 on */
 } wide_costs;
 
-/* A node costs something even if it is a line or a point: then as few as possible do. In mesh units, whose boxes are of about
- * size 1. */
+/* A node costs something even if it is a line or a point: then as few as possible do. Beside an area it is nothing, in mesh
+ * units. */
 #define LEAST_AREA 0x1p-40F
 
-/* Of so many roots those go to the left child, and the rest to the right, which is the cheapest; 0: the node itself is
- * the only root. */
-static void share_roots(bvh_binary *node, const wide_costs *left, const wide_costs *right, float area,
+/* node->left[n]: of n slots the left child gets so many and the right one the others, which is the cheapest way; 0: the
+ * node takes one slot itself. The node's box is not asked for any more. */
+static void share_slots(bvh_binary *node, const wide_costs *left, const wide_costs *right, float area,
                         wide_costs *costs)
 {
     float best[MESH_WIDTH + 1];
     int share[MESH_WIDTH + 1];
-    for (int roots = 2; roots <= MESH_WIDTH; roots++) {
-        best[roots] = left->under[1] + right->under[roots - 1];
-        share[roots] = 1;
+    for (int slots = 2; slots <= MESH_WIDTH; slots++) {
+        best[slots] = left->under[1] + right->under[slots - 1];
+        share[slots] = 1;
     }
     for (int k = 2; k < MESH_WIDTH; k++)
-        for (int roots = k + 1; roots <= MESH_WIDTH; roots++) {
-            const float cost = left->under[k] + right->under[roots - k];
-            share[roots] = cost < best[roots] ? k : share[roots];
-            best[roots] = cost < best[roots] ? cost : best[roots];
+        for (int slots = k + 1; slots <= MESH_WIDTH; slots++) {
+            const float cost = left->under[k] + right->under[slots - k];
+            share[slots] = cost < best[slots] ? k : share[slots];
+            best[slots] = cost < best[slots] ? cost : best[slots];
         }
     costs->under[1] = best[MESH_WIDTH] + area;
     node->left[1] = 0;
-    for (int roots = 2; roots <= MESH_WIDTH; roots++) {
-        const int alone = costs->under[1] < best[roots];
-        costs->under[roots] = alone ? costs->under[1] : best[roots];
-        node->left[roots] = (uint8_t)(alone ? 0 : share[roots]);
+    for (int slots = 2; slots <= MESH_WIDTH; slots++) {
+        const int alone = costs->under[1] < best[slots];
+        costs->under[slots] = alone ? costs->under[1] : best[slots];
+        node->left[slots] = (uint8_t)(alone ? 0 : share[slots]);
     }
 }
 
@@ -89,7 +95,7 @@ static void find_shares(const bvh_build *b, uint32_t binary, wide_costs *costs)
     wide_costs left, right;
     find_shares(b, node->at, &left);
     find_shares(b, node->at + 1, &right);
-    share_roots(node, &left, &right, bvh_area(lo, hi) + LEAST_AREA, costs);
+    share_slots(node, &left, &right, bvh_area(lo, hi) + LEAST_AREA, costs);
 }
 
 /* The children of a wide node. */
@@ -98,23 +104,23 @@ typedef struct wide_slots {
     int used;
 } wide_slots;
 
-/* The roots that the triangles below a binary node have, if there may be so many. */
-static void take_roots(const bvh_build *b, uint32_t binary, int roots, wide_slots *s)
+/* The slots that the triangles below a binary node take, if there may be so many. */
+static void take_slots(const bvh_build *b, uint32_t binary, int slots, wide_slots *s)
 {
     const bvh_binary *node = &b->binary[binary];
-    const int left = node->count > 0 ? 0 : node->left[roots];
+    const int left = node->count > 0 ? 0 : node->left[slots];
     if (left == 0) {
         s->binary[s->used++] = binary;
         return;
     }
-    take_roots(b, node->at, left, s);
-    take_roots(b, node->at + 1, roots - left, s);
+    take_slots(b, node->at, left, s);
+    take_slots(b, node->at + 1, slots - left, s);
 }
 
 static wide_slots slots_of(const bvh_build *b, uint32_t binary)
 {
     wide_slots s = {.used = 0};
-    take_roots(b, binary, MESH_WIDTH, &s);
+    take_slots(b, binary, MESH_WIDTH, &s);
     return s;
 }
 
@@ -183,10 +189,9 @@ static void find_least(bvh_build *b)
 carom_status caromi_bvh_widen(bvh_build *b, int *stack, carom_error *err)
 {
     const carom_mesh *mesh = b->mesh;
+    *stack = MESH_STACK + 1;
     if (b->leaf_total > MESH_LEAVES_MAX)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
-                           "the hierarchy of %u triangles has %u leaves; at most %u fit",
-                           (uint32_t)mesh->info.triangle_count, b->leaf_total, MESH_LEAVES_MAX);
+        return CAROM_OK;
     b->node_count = b->leaf_count = 0;
     b->leaves = caromi_alloc(mesh->context, b->leaf_total, sizeof *b->leaves);
     wide_costs costs;

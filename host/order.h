@@ -4,9 +4,8 @@
 
 #include "internal.h"
 
-enum {
-    CAROMI_ORDER_LEAVES = 1 << 13
-}; /* with nodes three megabytes: what is fetched ahead of a smaller one comes in time */
+/* With nodes three megabytes: what is fetched ahead of a smaller one comes in time. */
+enum { CAROMI_ORDER_LEAVES = 1 << 13 };
 
 /* An order for queries [first, first + count) with these centres in which a search through the mesh meets the same
  * nodes again soon: place i is query first + (uint32_t)order[i]. NULL: as they come is as good. scratch: [2 * count] */

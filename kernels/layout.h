@@ -106,17 +106,17 @@ typedef struct mesh_node {
 
 typedef struct mesh_leaf {
     int triangle[MESH_WIDTH];
-    unsigned char corner[4][MESH_WIDTH]; /* which vertices P0, P1 and P2 are; the last row is empty */
-    float vertex[3][MESH_WIDTH];         /* x y z; from the last one on it is repeated */
+    unsigned char corner[4][MESH_WIDTH]; /* which vertices P0, P1 and P2 are; the last row fills a line */
+    float vertex[3][MESH_WIDTH];         /* x y z; the last vertex fills the places left */
 } mesh_leaf;
 
 #define MESH_LEAF(at, is_loose) (~((at) << 1 | (is_loose)))
 #define MESH_LEAF_AT(reference) (~(reference) >> 1)
 #define MESH_IS_LOOSE(reference) (~(reference)&1)
-#define MESH_LEAVES_MAX (1 << 30)
+#define MESH_LEAVES_MAX (1 << 30) /* so that a reference is an int; a loose leaf counts twice */
 
 /* Options of a search, beside what every query asks. */
-#define MESH_TRIANGLE_MASKS 1 /* the triangles have masks: MESH_WIDTH numbers for each leaf */
+#define MESH_TRIANGLE_MASKS 1 /* the triangles have masks: MESH_WIDTH numbers for each leaf, twice for a loose one */
 #define MESH_QUERY_MASKS 2    /* the queries have */
 #define MESH_CULL_BACK 4      /* no triangle whose normal goes along the motion */
 #define MESH_SKIP_PARTING 8   /* none that is in contact at the start, and left */
@@ -132,7 +132,7 @@ typedef struct mesh_record {
 typedef struct mesh_frame {
     float scale;     /* power of two that brings the largest coordinate to about 1 */
     int scale_field; /* exponent field of 1 / scale */
-    int root;        /* a node, or ~leaf */
+    int root;        /* a node, or below 0 a leaf */
 } mesh_frame;
 
 #endif

@@ -77,8 +77,8 @@ FN G const mesh_leaf *mesh_leaf_of(const mesh_run *run, int reference)
 }
 
 #if MESH_WALKS > 1
-/* Without a branch for what it is, because that cannot be foreseen: as many lines as a node has, which are more than a leaf
- * has and less than a loose one. */
+/* Without a branch for what it is, because that cannot be foreseen (so MESH_LEAF_AT is spelled out): as many lines as a node
+ * has, which are more than a leaf has and less than a loose one. */
 FN void mesh_fetch(const mesh_run *run, int next)
 {
     const int is_leaf = -(next < 0); /* all bits, or none */
@@ -91,7 +91,7 @@ FN void mesh_fetch(const mesh_run *run, int next)
         v_prefetch(at, line);
 }
 
-/* What waits on top of a stack: a query without others waits for it all by itself. */
+/* What waits on top of a stack, for a query without others that could compute while it waits. */
 FN void mesh_fetch_ahead(const mesh_run *run, const mesh_open *stack, int top)
 {
     for (int i = top; i > 0 && i > top - MESH_AHEAD; i--)
