@@ -20,29 +20,34 @@ static uint32_t spread(uint32_t x)
     return (x | x << 2) & 0x9249u;
 }
 
+/* Without a branch, so that compilers take several at once. NaN: 0 */
 static uint32_t cell(float x, float lower, float per_length)
 {
-    const float at = (x - lower) * per_length, last = (float)((1 << CELLS) - 1);
-    return at >= last ? (uint32_t)last : at > 0 ? (uint32_t)at : 0; /* NaN: 0 */
+    const float last = (float)((1 << CELLS) - 1), at = (x - lower) * per_length, from = at > 0 ? at : 0;
+    return (uint32_t)(int32_t)(from < last ? from : last);
 }
 
 static void fill_keys(const carom_mesh_info *mesh, const caromi_in_column *center, uint64_t first, uint32_t count,
                       uint64_t *keys)
 {
     enum { BLOCK = 256 };
-    float at[BLOCK];
-    memset(keys, 0, count * sizeof *keys);
+    float at[3][BLOCK], lower[3], per_length[3];
+    for (int k = 0; k < 3; k++) {
+        const float length = mesh->upper[k] - mesh->lower[k];
+        lower[k] = mesh->lower[k];
+        per_length[k] = length > 0 ? (float)(1 << CELLS) / length : 0;
+    }
     for (uint32_t from = 0; from < count; from += BLOCK) {
         const uint32_t n = count - from < BLOCK ? count - from : BLOCK;
-        for (int k = 0; k < 3; k++) {
-            const float lower = mesh->lower[k], length = mesh->upper[k] - lower;
-            const float per_length = length > 0 ? (float)(1 << CELLS) / length : 0;
-            caromi_gather(at, &center[k], first + from, n);
-            for (uint32_t i = 0; i < n; i++)
-                keys[from + i] |= (uint64_t)(spread(cell(at[i], lower, per_length)) << k) << 32;
-        }
+        uint32_t key[BLOCK];
+        for (int k = 0; k < 3; k++)
+            caromi_gather(at[k], &center[k], first + from, n);
         for (uint32_t i = 0; i < n; i++)
-            keys[from + i] |= from + i;
+            key[i] = spread(cell(at[0][i], lower[0], per_length[0])) |
+                     spread(cell(at[1][i], lower[1], per_length[1])) << 1 |
+                     spread(cell(at[2][i], lower[2], per_length[2])) << 2;
+        for (uint32_t i = 0; i < n; i++)
+            keys[from + i] = (uint64_t)key[i] << 32 | (from + i);
     }
 }
 

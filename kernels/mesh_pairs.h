@@ -241,14 +241,57 @@ FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
 }
 #endif
 
+/* ---- what is known without asking ------------------------------------------------------------------------------------ */
+
+/* Of squared radii: what is well inside, and what is not yet so far that the solver's roundings matter (docs/numerics.md, section
+ * 11). Between the other two nothing that matters is out of range. */
+#define MESH_WELL_INSIDE R(0.9375)
+#define MESH_NOT_FAR R(0x1p18)
+#define MESH_LEAST_SQUARE R(0x1p-80)
+#define MESH_MOST_SQUARE R(0x1p80)
+
+FN vf mesh_distance2(v3 p, const mesh_query *q)
+{
+    const v3 d = v3_sub(p, v3_of(v_f(q->cx), v_f(q->cy), v_f(q->cz)));
+    return v3_dot(d, d);
+}
+
+/* A triangle with a corner well inside the sphere at the start is overlapped at time 0, and then only lower indices matter: the
+ * lowest such triangle is the hit so far, and the rest of the group need not be asked. */
+FN void mesh_claim_first(mesh_walk *w, mesh_group *g, int options)
+{
+    const mesh_query *q = &w->query;
+    const real r2 = q->radius * q->radius;
+    if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
+        return;
+    const vf a = mesh_distance2(g->p.p0, q), b = mesh_distance2(g->p.p1, q), c = mesh_distance2(g->p.p2, q);
+    const vm near = v_lt(v_max(v_max(a, b), c), v_f(r2 * MESH_NOT_FAR));
+    const vm has = v_lt(v_min(v_min(a, b), c), v_f(r2 * MESH_WELL_INSIDE));
+    const u32 inside = v_lanes(v_and(g->open, v_and(near, has)));
+    if (inside == 0 || !(r2 > MESH_LEAST_SQUARE && r2 < MESH_MOST_SQUARE))
+        return;
+    int triangle[LANES];
+    vi_store(triangle, g->triangle);
+    w->until.t = R(0.0);
+    w->until.triangle = triangle[lane_first(inside)]; /* in a leaf indices rise */
+    w->state = STATE_OVERLAPPING;
+    g->open = v_and(g->open, v_and(v_le(g->enter, v_f(R(0.0))), vi_gt(v_i(w->until.triangle), g->triangle)));
+}
+
+/* All hits are asked. */
+FN void mesh_claim_none(mesh_walk *w, mesh_group *g, int options)
+{
+    (void)w, (void)g, (void)options;
+}
+
 /* ---- a search ------------------------------------------------------------------------------------------------------- */
 
 /* A visit of a leaf ends with 0 where the query's way ends, 1 where it goes on, or this: it waits for its pairs. */
 #define MESH_WAITS 2
 
-/* A search: visit a leaf. `answers` is asked about triangles that are entered, `take` has what becomes of it. `options` are
- * those of the queries or, for queries without any, a constant 0. */
-#define MESH_SEARCH(name, answers, take)                                                                        \
+/* A search: visit a leaf. `claim` takes what is known of the triangles that are entered, `answers` is asked about the others,
+ * `take` has what becomes of it. `options` are those of the queries or, for queries without any, a constant 0. */
+#define MESH_SEARCH(name, claim, answers, take)                                                                 \
     FN void name##_of(mesh_walk *walks, const mesh_question *q, int options)                                    \
     {                                                                                                           \
         const mesh_answers a = answers(q, options);                                                             \
@@ -259,7 +302,8 @@ FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
     {                                                                                                           \
         int waits = 0;                                                                                          \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                  \
-            const mesh_group group = mesh_group_of(leaf, lane, w, frame.scale, options);                        \
+            mesh_group group = mesh_group_of(leaf, lane, w, frame.scale, options);                              \
+            claim(w, &group, options);                                                                          \
             if (v_any(group.open))                                                                              \
                 MESH_SEARCH_OFFER(name)                                                                         \
         }                                                                                                       \

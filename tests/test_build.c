@@ -143,6 +143,7 @@ static void walk_leaf(walk *w, int reference, const float lo[3], const float hi[
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const int stored = leaf->triangle[lane], triangle = leaf->triangle[stored == -1 ? 0 : lane];
         assert_in_range(triangle, 0, w->mesh->info.triangle_count - 1);
+        assert_true(lane == 0 || stored == -1 || stored > leaf->triangle[lane - 1]);
         if (stored != -1)
             w->seen[triangle]++;
         for (int k = 0; k < 9; k++) {
