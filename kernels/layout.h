@@ -91,7 +91,7 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
  * has child 0, which is the root and nobody's child; an empty slot of a leaf has triangle -1 and the corners of
  * the first.
  *
- * A leaf has its vertices once each. Where there are more than MESH_WIDTH of them the leaf is loose: behind the triangles
+ * The indices of a leaf's triangles rise. It has its vertices once each. Where there are more than MESH_WIDTH of them the leaf is loose: behind the triangles
  * come nine rows, P0 x y z, P1 x y z, P2 x y z, in the room of two leaves. A reference to a leaf tells both: where it is,
  * counted in leaves, and whether it is loose. */
 #define MESH_WIDTH 16
