@@ -171,6 +171,10 @@ cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_colum
 /* Set the number of work-items as the last argument and enqueue that many. */
 carom_status caromi_enqueue(caromi_device *device, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
                             uint64_t items, carom_error *err);
+/* Likewise a search through a mesh. With lanes each work-item is a group of its own: it follows many queries by turns, and
+ * PoCL keeps the stacks of a whole group on that of one thread. */
+carom_status caromi_enqueue_search(caromi_device *device, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
+                                   uint64_t items, carom_error *err);
 
 /* An exact batch on a device without binary64: nothing is done, and the CPU is to answer. */
 carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats);

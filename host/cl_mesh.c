@@ -103,14 +103,14 @@ cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *m
     return code == CL_SUCCESS ? clSetKernelArg(kernel, (*next)++, sizeof copy->indices, &copy->indices) : code;
 }
 
-/* Queries that a work-item follows: one whose lanes are of its own kind a few groups of them, as long as all cores have
- * some; else one. */
+/* Queries that a work-item follows: with lanes a few times as many as it follows at once, as long as all
+ * cores have some work-items; else one. */
 static cl_uint share_of(const caromi_device *d, uint64_t queries)
 {
-    enum { GROUP = 64, PER_UNIT = 4, SHARE_MAX = 64 };
+    enum { PER_UNIT = 32, SHARE_MAX = 256 };
     cl_uint share = d->lanes;
     while (d->lanes > 1 && 2 * share <= SHARE_MAX &&
-           queries / (2 * share) >= (uint64_t)GROUP * PER_UNIT * d->info.compute_units)
+           queries / (2 * share) >= (uint64_t)PER_UNIT * d->info.compute_units)
         share *= 2;
     return share;
 }
@@ -195,7 +195,7 @@ static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const c
         code = caromi_set_columns(kernel, &next, slot->out, HIT_FIRST);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue(d, slot, kernel, next, items, err);
+    return caromi_enqueue_search(d, slot, kernel, next, items, err);
 }
 
 static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int exact,

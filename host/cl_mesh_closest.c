@@ -30,7 +30,7 @@ static carom_status launch_search(caromi_device *d, caromi_cl_slot *slot, const 
         code = caromi_set_columns(kernel, &next, slot->out, NEAR_FIRST);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue(d, slot, kernel, next, items, err);
+    return caromi_enqueue_search(d, slot, kernel, next, items, err);
 }
 
 static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const caromi_closest_batch *s,

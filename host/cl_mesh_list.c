@@ -60,7 +60,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
         code = caromi_set_columns(kernel, &next, slot->out, 2);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue(d, slot, kernel, next, items, err);
+    return caromi_enqueue_search(d, slot, kernel, next, items, err);
 }
 
 static caromi_in_column column_from(const caromi_in_column *column, uint64_t first)

@@ -210,11 +210,11 @@ cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_colum
     return code;
 }
 
-carom_status caromi_enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument, uint64_t items,
-                            carom_error *err)
+/* In groups of `local` or less; always the same for a kernel, which some compilers build anew for each. */
+static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument, uint64_t items,
+                            size_t local, carom_error *err)
 {
-    /* One size for every launch: some compilers build a kernel anew for each. */
-    size_t local = 64, most = 0;
+    size_t most = 0;
     const cl_uint live = (cl_uint)items;
     cl_event event = NULL;
     cl_int code = clSetKernelArg(kernel, argument, sizeof live, &live);
@@ -230,4 +230,16 @@ carom_status caromi_enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel ke
         return caromi_cl_fail(d, code, "clEnqueueNDRangeKernel", err);
     caromi_add_event(&slot->compute, event);
     return CAROM_OK;
+}
+
+carom_status caromi_enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument, uint64_t items,
+                            carom_error *err)
+{
+    return enqueue(d, slot, kernel, argument, items, 64, err);
+}
+
+carom_status caromi_enqueue_search(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
+                                   uint64_t items, carom_error *err)
+{
+    return enqueue(d, slot, kernel, argument, items, d->lanes > 1 ? 1 : 64, err);
 }

@@ -152,10 +152,9 @@ FN void v_pack(real *to, int stride, const vf *rows, int count, u32 lanes)
 #define v_pick(table, places) ((table)[*(places)])
 #elif defined(LANG_PACKS)
 typedef int lang_indices __attribute__((vector_size(64)));
-FN vf v_pick(G const real *table, G const u8 *places)
+#define v_pick(table, places) v_picked(v_load(table), LANG_CAT(convert_int, LANES)(LANG_CAT(vload, LANES)(0, places)))
+FN vf v_picked(vf from, vi at)
 {
-    const vf from = v_load(table);
-    const vi at = LANG_CAT(convert_int, LANES)(LANG_CAT(vload, LANES)(0, places));
     vf picked;
     *(lang_row *)&picked = __builtin_ia32_permvarsf512(*(const lang_row *)&from, *(const lang_indices *)&at);
     return picked;

@@ -168,6 +168,7 @@ FN int closest_begin(closest_walk *w, mesh_frame frame, closest_query q, int opt
     w->until.t = R(1.0) / R(0.0);
     w->until.triangle = MESH_NO_TRIANGLE;
     w->next = frame.root;
+    w->stack[0].child = frame.root; /* for mesh_top */
     w->top = 0;
     if (options != 0 && q.mask == 0)
         return 0;
@@ -241,6 +242,12 @@ FN int closest_descend(closest_walk *w, G const mesh_node *node, int options)
     closest_seen seen;
     closest_see(w, node, &seen);
     return closest_choose(w, node, &seen, options);
+}
+
+/* It has no pairs that wait. */
+FN void closest_enter(mesh_pairs *p, const closest_walk *w, int number)
+{
+    (void)p, (void)w, (void)number;
 }
 
 /* A search: visit a leaf. `leaf_lanes` takes LANES triangles. */

@@ -15,8 +15,8 @@ typedef struct mesh_question {
     sweep_heading heading;
     vf enter, limit; /* entry into the triangle's box; end of the query's window */
     vi triangle;
-    vi walk; /* that the query is on */
-    vm open; /* which of the pairs are asked */
+    const u8 *walk; /* that the query is on */
+    vm open;        /* which of the pairs are asked */
 } mesh_question;
 
 /* What they answer. Exact mode may leave some open. */
@@ -42,12 +42,12 @@ FN mesh_answers mesh_answers_of(vm hits, vf t, vi state)
 /* ---- what becomes of answers ---------------------------------------------------------------------------------------- */
 
 /* Who asked. Where a leaf is answered at once that is known; rusticl's compiler dies of an offset to a lone walk. */
-FN mesh_walk *mesh_asker(mesh_walk *walks, int walk)
+FN mesh_walk *mesh_asker(mesh_walk *walks, const mesh_question *q, int lane)
 {
 #ifdef LANG_PACKS
-    return walks + walk;
+    return walks + q->walk[lane];
 #else
-    (void)walk;
+    (void)q, (void)lane;
     return walks;
 #endif
 }
@@ -56,19 +56,18 @@ FN mesh_walk *mesh_asker(mesh_walk *walks, int walk)
 FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_answers *a)
 {
     const u32 hits = v_lanes(a->hits);
-    int walk[LANES], triangle[LANES], state[LANES];
+    int triangle[LANES], state[LANES];
     real t[LANES], from[LANES];
     u32 left = v_lanes(v_or(a->hits, a->open));
     if (left == 0)
         return;
-    vi_store(walk, q->walk);
     vi_store(triangle, q->triangle);
     vi_store(state, a->state);
     v_store(t, a->t);
     v_store(from, a->from);
     for (; left != 0; left &= left - 1) {
         const int i = lane_first(left);
-        mesh_walk *w = mesh_asker(walks, walk[i]);
+        mesh_walk *w = mesh_asker(walks, q, i);
         mesh_bound hit;
         hit.t = t[i];
         hit.triangle = triangle[i];
@@ -85,18 +84,17 @@ FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_ans
 FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answers *a)
 {
     const u32 hits = v_lanes(a->hits);
-    int walk[LANES], triangle[LANES], state[LANES];
+    int triangle[LANES], state[LANES];
     real t[LANES];
     u32 left = v_lanes(v_or(a->hits, a->open));
     if (left == 0)
         return;
-    vi_store(walk, q->walk);
     vi_store(triangle, q->triangle);
     vi_store(state, a->state);
     v_store(t, v_sel(a->open, v_from_bits(v_i(R_NAN_BITS)), a->t));
     for (; left != 0; left &= left - 1) {
         const int i = lane_first(left);
-        mesh_walk *w = mesh_asker(walks, walk[i]);
+        mesh_walk *w = mesh_asker(walks, q, i);
         mesh_sink *sink = w->sink;
         if (sink->count < sink->room) {
             G mesh_record *to = sink->records + sink->count;
@@ -121,17 +119,19 @@ FN real mesh_first_time(const mesh_walk *w)
 
 /* ---- pairs that wait ------------------------------------------------------------------------------------------------ */
 
-/* Their columns are those of a sweep, and then: */
-enum { PAIR_ENTER = IN_SWEEP_RESTING, PAIR_TRIANGLE, PAIR_LIMIT, PAIR_WALK, PAIR_COLUMNS };
-/* Those that differ within a leaf lie side by side: the corners and the first two of these. */
-#define PAIR_OF_TRIANGLE (PAIR_TRIANGLE + 1 - IN_P0X)
-/* Less than LANES wait, a leaf comes, and a store may reach beyond. */
-#define PAIR_ROOM (LANES + MESH_WIDTH + LANES)
+/* What differs within a leaf: a triangle, when its box is entered, and its index. */
+enum { PAIR_P0, PAIR_P1 = 3, PAIR_P2 = 6, PAIR_ENTER = 9, PAIR_TRIANGLE, PAIR_COLUMNS };
+/* What a walk asks about: its sphere, and the end of its window. */
+enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
+/* Less than LANES wait, every walk comes from a leaf, and a store may reach beyond. */
+#define PAIR_ROOM (LANES + MESH_WALKS * MESH_WIDTH + LANES)
 #define PAIR_COLUMN(p, k) ((p)->columns + (k)*PAIR_ROOM)
 
 typedef struct mesh_pairs {
 #ifdef LANG_PACKS
     real columns[PAIR_COLUMNS * PAIR_ROOM]; /* integers as their bits */
+    real sphere[PAIR_SPHERE * MESH_WALKS];  /* of the walks that have asked */
+    u8 walk[PAIR_ROOM];                     /* that a pair belongs to */
 #endif
     int first, end;
     u32 offered, answered; /* in all, modulo 2^32 */
@@ -144,29 +144,32 @@ FN void mesh_pairs_begin(mesh_pairs *p)
 }
 
 #ifdef LANG_PACKS
-/* What walk `number` has entered of a leaf. */
-FN void mesh_offer(mesh_pairs *p, const mesh_group *g, const mesh_walk *w, int number)
+/* Walk `number` sets out. */
+FN void mesh_enter(mesh_pairs *p, const mesh_walk *w, int number)
 {
     const mesh_query *q = &w->query;
-    const vf own[PAIR_OF_TRIANGLE] = {g->p.p0.x,
-                                      g->p.p0.y,
-                                      g->p.p0.z,
-                                      g->p.p1.x,
-                                      g->p.p1.y,
-                                      g->p.p1.z,
-                                      g->p.p2.x,
-                                      g->p.p2.y,
-                                      g->p.p2.z,
-                                      g->enter,
-                                      v_from_bits(g->triangle)};
-    const real sphere[IN_P0X] = {q->cx, q->cy, q->cz, q->radius, q->vx, q->vy, q->vz};
+    const real sphere[PAIR_SPHERE] = {q->cx, q->cy, q->cz, q->radius, q->vx, q->vy, q->vz, w->limit};
+    for (int k = 0; k < PAIR_SPHERE; k++)
+        p->sphere[k * MESH_WALKS + number] = sphere[k];
+}
+
+/* What walk `number` has entered of a leaf. */
+FN void mesh_offer(mesh_pairs *p, const mesh_group *g, int number)
+{
+    const vf own[PAIR_COLUMNS] = {g->p.p0.x,
+                                  g->p.p0.y,
+                                  g->p.p0.z,
+                                  g->p.p1.x,
+                                  g->p.p1.y,
+                                  g->p.p1.z,
+                                  g->p.p2.x,
+                                  g->p.p2.y,
+                                  g->p.p2.z,
+                                  g->enter,
+                                  v_from_bits(g->triangle)};
     const u32 lanes = v_lanes(g->open);
-    LANG_UNROLL
-    for (int k = 0; k < IN_P0X; k++)
-        v_store(PAIR_COLUMN(p, k) + p->end, v_f(sphere[k]));
-    v_pack(PAIR_COLUMN(p, IN_P0X) + p->end, PAIR_ROOM, own, PAIR_OF_TRIANGLE, lanes);
-    v_store(PAIR_COLUMN(p, PAIR_LIMIT) + p->end, v_f(w->limit));
-    v_store(PAIR_COLUMN(p, PAIR_WALK) + p->end, v_from_bits(v_i(number)));
+    v_pack(PAIR_COLUMN(p, 0) + p->end, PAIR_ROOM, own, PAIR_COLUMNS, lanes);
+    v_store_u8(p->walk + p->end, v_i(number));
     p->end += lanes_count(lanes);
     p->offered += (u32)lanes_count(lanes);
 }
@@ -176,7 +179,8 @@ FN void mesh_fill_up(mesh_pairs *p)
 {
     for (int k = 0; k < PAIR_COLUMNS; k++)
         v_store(PAIR_COLUMN(p, k) + p->end, v_f(PAIR_COLUMN(p, k)[p->end - 1]));
-    v_store(PAIR_COLUMN(p, PAIR_WALK) + p->end, v_from_bits(v_i(-1)));
+    v_store(PAIR_COLUMN(p, PAIR_TRIANGLE) + p->end, v_from_bits(v_i(-1)));
+    v_store_u8(p->walk + p->end, v_i(p->walk[p->end - 1]));
 }
 
 FN v3 mesh_pairs_load(const mesh_pairs *p, int column)
@@ -185,24 +189,29 @@ FN v3 mesh_pairs_load(const mesh_pairs *p, int column)
                  v_load(PAIR_COLUMN(p, column + 2) + p->first));
 }
 
+FN vf mesh_pairs_pick(const mesh_pairs *p, int number)
+{
+    return v_pick(p->sphere + number * MESH_WALKS, p->walk + p->first);
+}
+
 /* Those that have waited longest. */
 FN mesh_question mesh_pairs_next(const mesh_pairs *p)
 {
     const vf zero = v_f(R(0.0));
     mesh_question q;
-    q.in.center = mesh_pairs_load(p, IN_CX);
-    q.in.radius = v_load(PAIR_COLUMN(p, IN_R) + p->first);
-    q.in.velocity = mesh_pairs_load(p, IN_VX);
-    q.in.p0 = mesh_pairs_load(p, IN_P0X);
-    q.in.p1 = mesh_pairs_load(p, IN_P1X);
-    q.in.p2 = mesh_pairs_load(p, IN_P2X);
+    q.in.center = v3_of(mesh_pairs_pick(p, IN_CX), mesh_pairs_pick(p, IN_CY), mesh_pairs_pick(p, IN_CZ));
+    q.in.radius = mesh_pairs_pick(p, IN_R);
+    q.in.velocity = v3_of(mesh_pairs_pick(p, IN_VX), mesh_pairs_pick(p, IN_VY), mesh_pairs_pick(p, IN_VZ));
+    q.in.p0 = mesh_pairs_load(p, PAIR_P0);
+    q.in.p1 = mesh_pairs_load(p, PAIR_P1);
+    q.in.p2 = mesh_pairs_load(p, PAIR_P2);
     q.in.w = v3_of(zero, zero, zero);
     q.heading = sweep_heading_of(q.in.velocity);
     q.enter = v_load(PAIR_COLUMN(p, PAIR_ENTER) + p->first);
-    q.limit = v_load(PAIR_COLUMN(p, PAIR_LIMIT) + p->first);
+    q.limit = mesh_pairs_pick(p, PAIR_LIMIT);
     q.triangle = v_bits(v_load(PAIR_COLUMN(p, PAIR_TRIANGLE) + p->first));
-    q.walk = v_bits(v_load(PAIR_COLUMN(p, PAIR_WALK) + p->first));
-    q.open = vi_gt(q.walk, v_i(-1));
+    q.walk = p->walk + p->first;
+    q.open = vi_gt(q.triangle, v_i(-1));
     return q;
 }
 
@@ -218,11 +227,23 @@ FN void mesh_pairs_drop(mesh_pairs *p)
         LANG_UNROLL
         for (int k = 0; k < PAIR_COLUMNS; k++)
             v_store(PAIR_COLUMN(p, k), v_load(PAIR_COLUMN(p, k) + p->first));
+        u8 walk[LANES];
+        LANG_UNROLL
+        for (int lane = 0; lane < LANES; lane++)
+            walk[lane] = p->walk[p->first + lane];
+        LANG_UNROLL
+        for (int lane = 0; lane < LANES; lane++)
+            p->walk[lane] = walk[lane];
     }
     p->end = left - done;
     p->first = 0;
 }
 #else
+FN void mesh_enter(mesh_pairs *p, const mesh_walk *w, int number)
+{
+    (void)p, (void)w, (void)number;
+}
+
 /* A query and triangles of a leaf, which are answered at once. */
 FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
 {
@@ -235,7 +256,7 @@ FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
     q.enter = g->enter;
     q.limit = v_f(w->limit);
     q.triangle = g->triangle;
-    q.walk = v_i(0);
+    q.walk = 0;
     q.open = g->open;
     return q;
 }
@@ -312,10 +333,10 @@ FN void mesh_claim_none(mesh_walk *w, mesh_group *g, int options)
     MESH_SEARCH_ASK(name)
 
 #ifdef LANG_PACKS
-#define MESH_SEARCH_OFFER(name)               \
-    {                                         \
-        mesh_offer(pairs, &group, w, number); \
-        waits = 1;                            \
+#define MESH_SEARCH_OFFER(name)            \
+    {                                      \
+        mesh_offer(pairs, &group, number); \
+        waits = 1;                         \
     }
 /* And ask about the pairs that have waited longest. */
 #define MESH_SEARCH_ASK(name)                                            \

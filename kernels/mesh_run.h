@@ -6,13 +6,6 @@
 #define CAROM_MESH_RUN_H
 #include "mesh_pairs.h"
 
-#ifdef LANG_PACKS
-#define MESH_WALKS 16
-#elif defined(LANG_FETCHES)
-#define MESH_WALKS 8
-#else
-#define MESH_WALKS 1
-#endif
 #define MESH_LINE 64
 #define MESH_AHEAD 3
 
@@ -89,6 +82,13 @@ FN void mesh_fetch(const mesh_run *run, int next)
     LANG_UNROLL
     for (size_t line = 0; line < sizeof(mesh_node); line += MESH_LINE)
         v_prefetch(at, line);
+}
+
+/* What a query goes on with that waits for its pairs, unless they answer that it is too late. The lowest place of a stack
+ * is never without a child. */
+FN int mesh_top(const mesh_open *stack, int top)
+{
+    return stack[top > 0 ? top - 1 : 0].child;
 }
 
 /* What waits on top of a stack, for a query without others that could compute while it waits. */
@@ -171,6 +171,9 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
  * their pairs go on when these are answered: as soon as LANES pairs wait, or if nobody can go on without. `options` are
  * those of the run, or a constant 0.
  *
+ * Pairs of all leaves are put side by side before any are asked about: the solver's loads would wait for stores of a moment
+ * ago, and one call of it begins while the last one ends. What a waiting query goes on with is fetched meanwhile.
+ *
  * All nodes are seen before anyone chooses among children: a branch that was foreseen wrongly throws away what was begun
  * behind it, and costs little only if what it asks is there already. */
 /* Twice, so that arguments which are macros are put in before they become parts of names. */
@@ -188,6 +191,15 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
         u32 next = run->first;                                                                                   \
         mesh_pairs_begin(&pairs);                                                                                \
         do {                                                                                                     \
+            while (pairs.end - pairs.first >= LANES)                                                             \
+                search##_ask(walks, &pairs, options);                                                            \
+            if (!mesh_team_moves(&team) && pairs.end > pairs.first)                                              \
+                search##_ask(walks, &pairs, options);                                                            \
+            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                                   \
+                const int on = kind##_advance(&walks[i]);                                                        \
+                mesh_fetch(run, walks[i].next);                                                                  \
+                mesh_team_place(&team, i, on, walks[i].next);                                                    \
+            }                                                                                                    \
             for (int k = 0, count = mesh_team_turn(&team.ended); k < count; k++) {                               \
                 const int i = team.ended.walk[k];                                                                \
                 int begun = -1;                                                                                  \
@@ -199,8 +211,10 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
                         answer(run, &walks[i]);                                                                  \
                 }                                                                                                \
                 team.asked[i] = begun > 0;                                                                       \
-                if (begun > 0)                                                                                   \
+                if (begun > 0) {                                                                                 \
+                    kind##_enter(&pairs, &walks[i], i);                                                          \
                     mesh_team_place(&team, i, 1, walks[i].next);                                                 \
+                }                                                                                                \
             }                                                                                                    \
             for (int k = 0; k < team.node.count; k++) {                                                          \
                 const int i = team.node.walk[k];                                                                 \
@@ -223,16 +237,8 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
                     mesh_team_place(&team, i, step, walks[i].next);                                              \
                     continue;                                                                                    \
                 }                                                                                                \
+                mesh_fetch(run, mesh_top(walks[i].stack, walks[i].top));                                         \
                 mesh_team_wait(&team, i, pairs.offered);                                                         \
-                while (pairs.end - pairs.first >= LANES)                                                         \
-                    search##_ask(walks, &pairs, options);                                                        \
-            }                                                                                                    \
-            if (!mesh_team_moves(&team) && pairs.end > pairs.first)                                              \
-                search##_ask(walks, &pairs, options);                                                            \
-            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                                   \
-                const int on = kind##_advance(&walks[i]);                                                        \
-                mesh_fetch(run, walks[i].next);                                                                  \
-                mesh_team_place(&team, i, on, walks[i].next);                                                    \
             }                                                                                                    \
         } while (mesh_team_moves(&team) || team.waits > 0);                                                      \
     }

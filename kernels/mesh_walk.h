@@ -10,6 +10,15 @@
 #define CAROM_MESH_WALK_H
 #include "mesh_course.h"
 
+/* Queries that are on their way at once; no more than a v_pick has to choose from. */
+#ifdef LANG_PACKS
+#define MESH_WALKS 16
+#elif defined(LANG_FETCHES)
+#define MESH_WALKS 8
+#else
+#define MESH_WALKS 1
+#endif
+
 #define MESH_NO_TRIANGLE 0x7fffffff /* above every index */
 
 /* The end of the window, and then the best hit so far. */
@@ -205,6 +214,7 @@ FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q, const real *rows
     w->until.t = w->limit;
     w->until.triangle = MESH_NO_TRIANGLE;
     w->next = frame.root;
+    w->stack[0].child = frame.root; /* for mesh_top */
     w->top = 0;
     return valid && (q.options == 0 || q.mask != 0);
 }
