@@ -191,9 +191,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
         u32 next = run->first;                                                                                   \
         mesh_pairs_begin(&pairs);                                                                                \
         do {                                                                                                     \
-            while (pairs.end - pairs.first >= LANES)                                                             \
-                search##_ask(walks, &pairs, options);                                                            \
-            if (!mesh_team_moves(&team) && pairs.end > pairs.first)                                              \
+            while (pairs.end - pairs.first >= LANES || (pairs.end > pairs.first && !mesh_team_moves(&team)))     \
                 search##_ask(walks, &pairs, options);                                                            \
             for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                                   \
                 const int on = kind##_advance(&walks[i]);                                                        \
