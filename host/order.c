@@ -91,7 +91,8 @@ const uint64_t *caromi_order(const carom_mesh_info *mesh, const caromi_in_column
 enum {
     BLOCK = CAROMI_BLOCK,
     OWN_FEW = 1 << 15,
-    SLICE = 1 << 13 /* queries that a task puts in order, and whose columns stay in its cache meanwhile */
+    SLICE = 1 << 13,      /* queries that a task puts in order, and whose columns stay in its cache meanwhile */
+    UNORDERED = 8 * BLOCK /* that a task takes as they come */
 };
 
 typedef struct block_job {
@@ -124,15 +125,23 @@ static void run_slice(void *user, uint64_t task, uint32_t thread)
     }
 }
 
+/* Queries of a task, no more than `most`: of so many tasks that all threads end at about the same time. */
+static uint64_t slice_of(uint64_t count, uint32_t threads, uint64_t most)
+{
+    const uint64_t least = 4 * (uint64_t)threads, needed = (count + most - 1) / most;
+    const uint64_t tasks = needed < least ? least : (needed + threads - 1) / threads * threads;
+    return ((count + tasks - 1) / tasks + BLOCK - 1) / BLOCK * BLOCK;
+}
+
 carom_status caromi_run_blocks(const carom_context *c, const carom_mesh *mesh, const caromi_in_column *center,
                                uint64_t first, uint64_t end, size_t own, caromi_block_fn *run, const void *user,
                                carom_stats *stats, carom_error *err)
 {
     const uint64_t count = end - first;
     const uint32_t threads = count > BLOCK ? caromi_pool_threads(c->pool) : 1;
-    const uint64_t share = (count / threads / 4 + BLOCK - 1) / BLOCK * BLOCK;
+    const int ordered = mesh->leaf_count >= CAROMI_ORDER_LEAVES;
     block_job job = {.mesh = mesh, .center = center, .run = run, .user = user, .first = first, .end = end};
-    job.slice = share < BLOCK ? BLOCK : share < SLICE ? share : SLICE;
+    job.slice = slice_of(count, threads, ordered ? SLICE : UNORDERED);
     job.size = (own + 63) / 64 * 64;
     _Alignas(64) char few[OWN_FEW]; /* a batch of one would wait for the allocator */
     job.own = count <= BLOCK && job.size <= OWN_FEW ? few : caromi_alloc(c, threads, job.size);
@@ -140,7 +149,7 @@ carom_status caromi_run_blocks(const carom_context *c, const carom_mesh *mesh, c
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                            threads, job.size);
     /* Without memory for it there is no order, and no other answer. */
-    if (job.slice > BLOCK && mesh->leaf_count >= CAROMI_ORDER_LEAVES)
+    if (job.slice > BLOCK && ordered)
         job.keys = caromi_alloc(c, threads * job.slice, 2 * sizeof *job.keys);
     caromi_parallel(c->pool, (count + job.slice - 1) / job.slice, run_slice, &job);
     stats->by_integers += job.settled;
