@@ -6,25 +6,18 @@
 #include "../cpu/exact.h"
 #include "mesh_block.h"
 
-void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t *rows, size_t count,
-                        float (*to)[CAROMI_BLOCK])
-{
-    for (int c = 0; c < columns; c++)
-        for (size_t i = 0; i < count; i++)
-            memcpy(&to[c][i], (const char *)in[c].base + rows[i] * in[c].stride, sizeof(float));
-}
-
 void caromi_gather_masks(const caromi_in_column *mask, const uint64_t *rows, size_t count, int32_t *to)
 {
     for (size_t i = 0; i < count; i++)
         memcpy(&to[i], (const char *)mask->base + rows[i] * mask->stride, sizeof *to);
 }
 
-void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const uint64_t *rows, size_t count)
+void caromi_block_take(const caromi_mesh_batch *batch, caromi_mesh_block *b, const caromi_ordered *queries,
+                       uint32_t from, uint32_t count)
 {
-    caromi_gather_rows(batch->in, CAROMI_MESH_IN, rows, count, b->in);
+    caromi_ordered_take(queries, from, count, b->row, b->in);
     if (batch->mask.base != NULL)
-        caromi_gather_masks(&batch->mask, rows, count, b->mask);
+        caromi_gather_masks(&batch->mask, b->row, count, b->mask);
 }
 
 caromi_mesh_query caromi_gather_query(const caromi_in_column *in, int columns, const caromi_in_column *mask,

@@ -14,9 +14,7 @@ typedef struct caromi_mesh_block {
     uint8_t state[CAROMI_BLOCK], feature[CAROMI_BLOCK];
 } caromi_mesh_block;
 
-/* Columns of the queries in these rows. */
-void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t *rows, size_t count,
-                        float (*to)[CAROMI_BLOCK]);
+/* Masks of the queries in these rows. */
 void caromi_gather_masks(const caromi_in_column *mask, const uint64_t *rows, size_t count, int32_t *to);
 /* A query in these columns; without a mask (base NULL) it has all bits. */
 caromi_mesh_query caromi_gather_query(const caromi_in_column *in, int columns, const caromi_in_column *mask,
@@ -29,8 +27,9 @@ void caromi_store_points(const carom_points_out *to, const uint64_t *rows, const
                          size_t count);
 /* A scalar pair kernel for one row, `columns` numbers. */
 void caromi_ask_alone(enum caromi_pair_kernel kernel, const float *in, int columns, void *const *out);
-/* The columns of the queries in these rows of the batch, and their masks. */
-void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const uint64_t *rows, size_t count);
+/* Queries from place `from` on: their rows, columns and masks. */
+void caromi_block_take(const caromi_mesh_batch *batch, caromi_mesh_block *b, const caromi_ordered *queries,
+                       uint32_t from, uint32_t count);
 caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row);
 /* What the hits report, zeros without one; exact mode leaves NaN for a point's x where it is open. */
 void caromi_block_contacts(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *b,

@@ -132,7 +132,7 @@ static void store_block(const carom_mesh_closest_result *out, const closest_bloc
     caromi_store_points(&out->point, b->row, b->point, count);
 }
 
-static uint64_t run_block(const void *user, void *own, const uint64_t *rows, size_t count)
+static uint64_t run_block(const void *user, void *own, const caromi_ordered *queries, uint32_t from, uint32_t count)
 {
     const closest_job *job = user;
     const caromi_closest_batch *batch = job->batch;
@@ -140,12 +140,11 @@ static uint64_t run_block(const void *user, void *own, const uint64_t *rows, siz
     closest_block *b = own;
     caromi_mesh_queries q = {
         .triangle = b->triangle, .t = b->distance, .depth = b->depth, .count = count, .options = batch->options};
-    memcpy(b->row, rows, count * sizeof *rows);
-    caromi_gather_rows(batch->in, CAROMI_CLOSEST_IN, rows, count, b->in);
+    caromi_ordered_take(queries, from, count, b->row, b->in);
     for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
         q.in[c] = b->in[c];
     if (batch->mask.base != NULL) {
-        caromi_gather_masks(&batch->mask, rows, count, b->mask);
+        caromi_gather_masks(&batch->mask, b->row, count, b->mask);
         q.mask = b->mask;
     }
     isa->mesh[CAROMI_MESH_CLOSEST][batch->exact](&batch->mesh->view, &q);
@@ -160,8 +159,8 @@ carom_status caromi_cpu_closest(const carom_context *c, const void *closest_batc
                                 carom_stats *stats, carom_error *err)
 {
     const closest_job job = {c, closest_batch};
-    return caromi_run_blocks(c, job.batch->mesh, job.batch->in, first, end, sizeof(closest_block), run_block, &job,
-                             stats, err);
+    return caromi_run_blocks(c, job.batch->mesh, job.batch->in, CAROMI_CLOSEST_IN, first, end, sizeof(closest_block),
+                             run_block, &job, stats, err);
 }
 
 /* A mesh without triangles has no hierarchy: no query, valid or not, has an answer. */

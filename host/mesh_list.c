@@ -28,18 +28,17 @@ typedef struct list_job {
     const caromi_list_batch *batch;
     caromi_mesh_block *blocks; /* one per thread, as what follows */
     list_found *found;
-    uint64_t *keys; /* [2 * part] */
+    char *scratch; /* for an order of a part; or NULL */
     caromi_stage *stages;
     uint32_t threads;
     uint32_t part; /* most queries of a stage */
     size_t most;   /* hits that one of many queries may hold: beyond, fewer queries are taken */
 } list_job;
 
-/* Search for the queries of b->row until the records fit; 0: no memory. */
+/* Search for the queries of a block until the records fit; 0: no memory. */
 static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, caromi_mesh_queries *q)
 {
     const caromi_list_batch *batch = job->batch;
-    caromi_block_gather(&batch->sweep, b, b->row, q->count);
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         q->in[c] = b->in[c];
     q->mask = batch->sweep.mask.base != NULL ? b->mask : NULL;
@@ -94,18 +93,18 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     /* So few that their hits can be counted in 32 bits. */
     const uint64_t most = UINT32_MAX / (sweep->mesh->info.triangle_count + 1);
     const uint32_t block = most < BLOCK ? (uint32_t)most : BLOCK;
-    const uint64_t *order = NULL;
-    if (job->keys != NULL && s->queries > BLOCK)
-        order = caromi_order(&sweep->mesh->info, sweep->in, s->first, s->queries,
-                             job->keys + (uint64_t)thread * 2 * job->part);
+    void *scratch = NULL;
+    if (job->scratch != NULL && s->queries > BLOCK)
+        scratch = job->scratch + (size_t)thread * job->part * CAROMI_ORDER_BYTES(CAROMI_MESH_IN);
+    const caromi_ordered queries =
+        caromi_order(&sweep->mesh->info, sweep->in, CAROMI_MESH_IN, s->first, s->queries, scratch);
     s->count = s->total = 0;
     for (uint32_t from = 0; !s->full && from < s->queries; from += block) {
         caromi_mesh_queries q = {.state = b->state,
                                  .count = s->queries - from < block ? s->queries - from : block,
                                  .options = sweep->options,
                                  .one_is_enough = job->batch->any != NULL};
-        for (uint32_t i = 0; i < q.count; i++)
-            b->row[i] = s->first + (order != NULL ? (uint32_t)order[from + i] : from + i);
+        caromi_block_take(sweep, b, &queries, from, (uint32_t)q.count);
         s->full = !search_block(job, b, thread, &q) || !take_block(job, s, b, &q) ||
                   (s->queries > BLOCK && s->count > job->most);
     }
@@ -198,7 +197,7 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
     job.found = caromi_alloc(c, threads, sizeof *job.found);
     /* Without memory for it there is no order, and no other answer. */
     if (job.part > BLOCK && job.batch->sweep.mesh->leaf_count >= CAROMI_ORDER_LEAVES)
-        job.keys = caromi_alloc(c, (uint64_t)threads * job.part, 2 * sizeof *job.keys);
+        job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, CAROMI_ORDER_BYTES(CAROMI_MESH_IN));
     if (job.found != NULL)
         memset(job.found, 0, threads * sizeof *job.found);
     status = job.blocks != NULL && job.found != NULL
@@ -209,7 +208,7 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
         caromi_free(c, job.found[i].records);
     caromi_free(c, job.found);
     caromi_free(c, job.blocks);
-    caromi_free(c, job.keys);
+    caromi_free(c, job.scratch);
     caromi_stages_destroy(c, job.stages, stages);
     return status;
 }

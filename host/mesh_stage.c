@@ -118,7 +118,7 @@ typedef struct hit_run {
 static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run, caromi_mesh_block *b)
 {
     const caromi_mesh_batch *sweep = &job->batch->sweep;
-    caromi_block_gather(sweep, b, run->query, run->count);
+    caromi_gather_rows(sweep->in, CAROMI_MESH_IN, run->query, run->count, b->in);
     for (size_t i = 0; i < run->count; i++) {
         b->row[i] = run->at + i;
         b->triangle[i] = run->record[i]->triangle;

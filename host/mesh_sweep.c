@@ -46,15 +46,14 @@ uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *co
     return settled;
 }
 
-static uint64_t run_block(const void *user, void *own, const uint64_t *rows, size_t count)
+static uint64_t run_block(const void *user, void *own, const caromi_ordered *queries, uint32_t from, uint32_t count)
 {
     const mesh_job *job = user;
     const caromi_mesh_batch *batch = job->batch;
     caromi_mesh_block *b = own;
     caromi_mesh_queries q = {
         .triangle = b->triangle, .state = b->state, .t = b->t, .count = count, .options = batch->options};
-    memcpy(b->row, rows, count * sizeof *rows);
-    caromi_block_gather(batch, b, b->row, count);
+    caromi_block_take(batch, b, queries, from, count);
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         q.in[c] = b->in[c];
     q.mask = batch->mask.base != NULL ? b->mask : NULL;
@@ -70,8 +69,8 @@ carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uin
                              carom_stats *stats, carom_error *err)
 {
     const mesh_job job = {c, mesh_batch};
-    return caromi_run_blocks(c, job.batch->mesh, job.batch->in, first, end, sizeof(caromi_mesh_block), run_block, &job,
-                             stats, err);
+    return caromi_run_blocks(c, job.batch->mesh, job.batch->in, CAROMI_MESH_IN, first, end, sizeof(caromi_mesh_block),
+                             run_block, &job, stats, err);
 }
 
 /* A mesh without triangles has no hierarchy: every valid query misses. */

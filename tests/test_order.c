@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The order that a mesh query is taken in: a batch large enough to be sorted along the mesh answers as its pieces do, which
- * are too short for it; so does one whose queries come permuted, all at one place, or without memory to sort them. */
-#include "scenes.h"
+/* The order that mesh queries are taken in: a batch large enough to be put in order along the mesh answers as its pieces do,
+ * which are too short for it; so does one whose queries come permuted, all at one place, share a radius, have masks, or
+ * find no memory for an order. */
+#include "closest_answers.h"
+#include "lists.h"
 
 #include <math.h>
 
-/* Three threads sort more than 3072 queries. 135200 triangles have more leaves than stay unsorted. */
+/* Three threads put more than 3072 queries in order. 135200 triangles have more leaves than do without. */
 enum { SEED = 83, QUERIES = 3200, PIECE = 250, SIDES = 130 };
 
 typedef struct memory {
@@ -177,15 +179,81 @@ static void test_records(void **state)
     carom_context_destroy(context);
 }
 
+static balls copy_balls(void)
+{
+    balls b = balls_alloc(all.balls.count);
+    for (int c = 0; c < BALL_COLUMNS; c++)
+        memcpy(b.column[c], all.balls.column[c], b.count * sizeof(float));
+    return b;
+}
+
+/* One radius and one window for all queries, told once or for each. */
+static void test_shared(void **state)
+{
+    carom_context *context = with(1, NULL);
+    carom_mesh *mesh = scene_mesh(context, &all.mesh);
+    balls b = copy_balls();
+    (void)state;
+    for (size_t i = 0; i < b.count; i++) {
+        b.column[BALL_RADIUS][i] = 0.25f;
+        b.column[BALL_T_MAX][i] = 3.0f;
+    }
+    hits pieces = hits_alloc(b.count, 0x5a), whole = hits_alloc(b.count, 0xa5);
+    sweep(mesh, &b, &pieces, PIECE, CAROM_ACCURACY_FAST);
+    carom_mesh_sweep_desc desc = balls_desc(&b, 0, b.count);
+    desc.radius.stride = desc.t_max.stride = 0;
+    const carom_mesh_hit_result result = hits_result(&whole, 0);
+    carom_error err = {0};
+    test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
+    hits_compare(&b, &pieces, &whole, b.count, -1, "one radius for all");
+    hits_free(&pieces);
+    hits_free(&whole);
+    balls_free(&b);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+/* The other searches, and masks of queries, which some have no bit of. */
+static void test_searches(void **state)
+{
+    static const list_question hits_at_all = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
+    carom_context *context = with(1, NULL);
+    carom_mesh *mesh = scene_mesh(context, &all.mesh);
+    balls b = copy_balls();
+    (void)state;
+    b.mask = random_masks(SEED + 2, b.count);
+    hits pieces = hits_alloc(b.count, 0x5a), whole = hits_alloc(b.count, 0xa5);
+    nears near_pieces = nears_alloc(b.count, 0x5a), near_whole = nears_alloc(b.count, 0xa5);
+    uint8_t *any = any_of(mesh, &hits_at_all, &b, 0, b.count);
+    sweep(mesh, &b, &pieces, PIECE, CAROM_ACCURACY_FAST);
+    sweep(mesh, &b, &whole, b.count, CAROM_ACCURACY_FAST);
+    hits_compare(&b, &pieces, &whole, b.count, -1, "queries with masks");
+    ask_part(mesh, &b, CAROM_ACCURACY_FAST, 0, b.count, &near_whole, NULL);
+    for (size_t first = 0; first < b.count; first += PIECE) {
+        const size_t count = b.count - first < PIECE ? b.count - first : PIECE;
+        uint8_t *some = any_of(mesh, &hits_at_all, &b, first, count);
+        assert_memory_equal(any + first, some, count);
+        free(some);
+        ask_part(mesh, &b, CAROM_ACCURACY_FAST, first, count, &near_pieces, NULL);
+    }
+    nears_compare(&b, &near_pieces, &near_whole, b.count, -1, "closest points");
+    free(any);
+    nears_free(&near_pieces);
+    nears_free(&near_whole);
+    hits_free(&pieces);
+    hits_free(&whole);
+    balls_free(&b);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
 /* Nobody is near anybody, or everybody is at one place: sorting has nothing to gain, and nothing to lose. */
 static void test_one_place(void **state)
 {
     carom_context *context = with(2, NULL);
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
-    balls b = balls_alloc(all.balls.count);
+    balls b = copy_balls();
     (void)state;
-    for (int c = 0; c < BALL_COLUMNS; c++)
-        memcpy(b.column[c], all.balls.column[c], b.count * sizeof(float));
     for (size_t i = 0; i < b.count; i++)
         b.column[0][i] = b.column[1][i] = b.column[2][i] = 1.5f;
     hits pieces = hits_alloc(b.count, 0x5a), whole = hits_alloc(b.count, 0xa5);
@@ -199,7 +267,7 @@ static void test_one_place(void **state)
     carom_context_destroy(context);
 }
 
-/* Room for the blocks is asked for first, then for the keys: without the second there is no order, without the first an
+/* Room for the blocks is asked for first, then for the order: without the second there is no order, without the first an
  * error. */
 static void test_no_memory_to_sort(void **state)
 {
@@ -226,8 +294,10 @@ static void test_no_memory_to_sort(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_batches), cmocka_unit_test(test_permuted),          cmocka_unit_test(test_records),
-        cmocka_unit_test(test_one_place),     cmocka_unit_test(test_no_memory_to_sort),
+        cmocka_unit_test(test_whole_batches),     cmocka_unit_test(test_permuted),
+        cmocka_unit_test(test_records),           cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_searches),          cmocka_unit_test(test_one_place),
+        cmocka_unit_test(test_no_memory_to_sort),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
