@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hits of a swept sphere on a mesh, exactly: the searches of mesh.h, with proven times for its triangles. The entry into an
  * inflated box is a proven lower bound of the true time (docs/numerics.md, section 11), so what it skips could not have been
- * first. A triangle that the proof leaves open casts doubt on every hit that is not before its box. */
+ * first. A triangle that the proof leaves open casts doubt on every hit that is not surely before it. */
 #ifndef CAROM_MESH_EXACT_H
 #define CAROM_MESH_EXACT_H
 #include "mesh.h"
@@ -18,7 +18,7 @@ FN mesh_answers mesh_sweep_exact(const mesh_question *q, int options)
     sweep_guess_features(q->in, query, sweep_heading_after(&query, q->heading), SWEEP_TIMES, 0, &x);
     sweep_store(&rows, q->in);
     sweep_widen(&rows, x.scale, pairs);
-    const sweep_ahead a = sweep_prove_ahead(pairs, &x);
+    const sweep_ahead a = sweep_prove_ahead(pairs, &x, q->open);
     const vm begins = vi_eq(a.state, v_i(STATE_OVERLAPPING));
     const vf t = v_sel(begins, zero, a.t_first);
     /* Whether a time that rounds to the end of the window is within it is not known here. */
@@ -29,7 +29,7 @@ FN mesh_answers mesh_sweep_exact(const mesh_question *q, int options)
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
         mesh_leave_out(q, begins, options, &out);
     /* Below infinity, which is no doubt at all: a hit may be beyond binary32 and its box too. */
-    out.from = v_min(v_max(q->enter, zero), v_from_bits(v_i(R_INFINITY_BITS - 1)));
+    out.from = v_min(v_max(v_max(q->enter, zero), a.least), v_from_bits(v_i(R_INFINITY_BITS - 1)));
     return out;
 }
 

@@ -276,12 +276,13 @@ typedef struct proof {
     vf way, loose; /* of the centre; what the shift may be off per unit of both, if products are from binary64 */
     vf moved;      /* how wrong the way from the point to the centre may be */
     vm sure, apart;
+    vm turn0, turn1, turn2; /* corners to leave out of the hull, or to take into it */
 } proof;
 
 /* Is nothing nearer than the foot in the hull? Corners of the feature must have weight there; every other corner must lie
  * beyond the plane through that point at right angles to the way to the centre. Of a pair apart the plane may give way by
  * the slack, and the foot may lie beside an edge: its corners are in that plane wherever they are. */
-FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, const proof *p)
+FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, proof *p)
 {
     const proof_hull *h = &e->hull;
     const v2 shift = p->shift;
@@ -297,7 +298,30 @@ FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *
     const vm ok0 = v_or(v_and(h->in0, v_lt(least, w0)), v_and(v_not(h->in0), v_lt(r0, limit)));
     const vm ok1 = v_or(v_and(h->in1, v_lt(least, w1)), v_and(v_not(h->in1), v_lt(r0 + r1, limit)));
     const vm ok2 = v_or(v_and(h->in2, v_lt(least, w2)), v_and(v_not(h->in2), v_lt(r0 + r2, limit)));
+    p->turn0 = v_not(ok0);
+    p->turn1 = v_not(ok1);
+    p->turn2 = v_not(ok2);
     return v_and(ok0, v_and(ok1, ok2));
+}
+
+FN vm proof_turned(vm is, vm turn)
+{
+    return v_or(v_and(is, v_not(turn)), v_and(turn, v_not(is)));
+}
+
+/* A feature for those that are `lost`: near the border of two, times differ by a square of what the places do, and the guess
+ * may have taken the wrong one. */
+FN vi proof_beside(const proof_end *e, const proof *p, vm lost)
+{
+    const proof_hull *h = &e->hull;
+    const vm is0 = proof_turned(h->in0, p->turn0), is1 = proof_turned(h->in1, p->turn1);
+    const vm is2 = proof_turned(h->in2, p->turn2);
+    const vi one = vi_sel(is0, v_i(FEATURE_V0), vi_sel(is1, v_i(FEATURE_V1), v_i(FEATURE_V2)));
+    const vi edge = vi_sel(v_and(is0, is1), v_i(FEATURE_E01), vi_sel(is0, v_i(FEATURE_E20), v_i(FEATURE_E12)));
+    const vm some = v_or(is0, v_or(is1, is2)), all = v_and(is0, v_and(is1, is2));
+    const vm two = v_or(v_and(is0, v_or(is1, is2)), v_and(is1, is2));
+    const vi to = vi_sel(all, v_i(FEATURE_FACE), vi_sel(two, edge, one));
+    return vi_sel(v_and(lost, some), to, e->feature);
 }
 
 /* Two cases that few pairs are: a face met by all but a point, and a pair at rest. */

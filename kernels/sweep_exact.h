@@ -289,20 +289,28 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
 }
 
 /* What a search for the first hit asks: the first time where it is ahead, and the state. A contact that has begun needs
- * no time, and the last one no more than a side of 0; where none has begun it is not asked for at all. q: as above. */
+ * no time, and the last one no more than a side of 0; where none has begun it is not asked for at all. q: as above; `asked`:
+ * whose answers are read. */
 typedef struct sweep_ahead {
     vf t_first;
     vi state;
     vm sure;
+    vf least; /* where the answer is not sure: the time is no less, or this is 0 */
 } sweep_ahead;
 
-FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x)
+FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x, vm asked)
 {
     const vf zero = v_f(R(0.0));
     proof p[2];
-    sweep_guess_ends(x, 0, 1);
-    residual_of(q, &x->end[0].at, 0, &x->at[0]);
-    prove(&x->pair, x->end, x->at, x->unit, 0, 1, 0, p);
+    for (int tries = 2; tries > 0; tries--) {
+        sweep_guess_ends(x, 0, 1);
+        residual_of(q, &x->end[0].at, 0, &x->at[0]);
+        prove(&x->pair, x->end, x->at, x->unit, 0, 1, 0, p);
+        const vm lost = v_and(asked, v_not(v_or(p[0].sure, p[0].apart)));
+        if (!v_any(lost))
+            break;
+        x->end[0].feature = proof_beside(&x->end[0], &p[0], lost);
+    }
     const vm apart = p[0].apart, ahead = v_lt(zero, p[0].low), begun = v_and(v_lt(p[0].high, zero), v_not(apart));
     vm sure = v_and(p[0].sure, v_or(v_or(apart, begun), v_and(ahead, v_eq(p[0].low, p[0].high))));
     sweep_out a;
@@ -323,6 +331,7 @@ FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x)
     out.t_first = a.t_first;
     out.state = a.state;
     out.sure = sure;
+    out.least = v_only(v_and(v_and(p[0].sure, v_not(apart)), ahead), p[0].low);
     return out;
 }
 #endif

@@ -303,6 +303,36 @@ static void check_same(carom_context *scalar, carom_context *context, const char
         }
 }
 
+/* Of ordinary spheres on a smooth mesh one in 240 is left to integers. Where a guess took the wrong one of two neighbouring
+ * features a second one is proven, and a triangle that is surely hit later casts no doubt: without the two it is one in 80. */
+static void test_few_open(void **state)
+{
+    carom_context *context = test_context();
+    scene s = scene_sphere(60);
+    balls b = balls_alloc(10000);
+    counts by;
+    (void)state;
+    for (size_t i = 0; i < b.count; i++) {
+        ref_gen g;
+        double way[3], target[3];
+        ref_gen_seed(&g, 103, SEED, i);
+        ref_gen_direction(&g, way);
+        ref_gen_box(&g, target, 0.5);
+        for (int k = 0; k < 3; k++) {
+            b.column[k][i] = (float)(target[k] + 2.0 * way[k]);
+            b.column[4 + k][i] = (float)-way[k];
+        }
+        b.column[BALL_RADIUS][i] = (float)ref_gen_range(&g, 0.02, 0.1);
+    }
+    hits h = sweep_exact(context, &s, &b, &by);
+    print_message("smooth: %zu of %zu in integers\n", by.integers, b.count);
+    assert_true(by.integers * 120 <= b.count);
+    hits_free(&h);
+    balls_free(&b);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
 /* Each of these for every kind of mesh. */
 #define ON_KIND(name, i)                                                                        \
     {name ": reference", test_reference, NULL, NULL, (void *)&kinds[i]},                        \
@@ -319,7 +349,7 @@ int main(void)
 {
     const struct CMUnitTest on_cpu[] = {
         ON_KIND("soup", 0),    ON_KIND("sphere", 1),  ON_KIND("torus", 2),          ON_KIND("floor", 3),
-        ON_KIND("lattice", 4), ON_KIND("needles", 5), SAME_BITS_ON_CPU(check_same),
+        ON_KIND("lattice", 4), ON_KIND("needles", 5), SAME_BITS_ON_CPU(check_same), cmocka_unit_test(test_few_open),
     };
     const struct CMUnitTest on_device[] = {ON_KIND("floor", 3), ON_KIND("needles", 5), SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
