@@ -6,6 +6,7 @@
  * its last to its first, whatever the others do; left open are only those whose subtree reaches into the next slice. They
  * hold its first node, so they lie on the path to it: few. They wait until all slices have ended. */
 #include <assert.h>
+#include <math.h>
 
 #include "bvh.h"
 
@@ -81,18 +82,30 @@ static double area_of(const bvh_box *box)
 
 /* ---- leaves and nodes --------------------------------------------------------------------------------------------- */
 
+/* Above what the radius of a ball loses by its roundings. */
+#define BALL_MARGIN (1 + 0x1p-20F)
+
 /* Vertices once each, in the places that the corners name. */
 static bvh_box fill_shared(const carom_mesh *mesh, mesh_leaf *leaf)
 {
     int last = 0;
-    for (int lane = 0; lane < MESH_WIDTH && leaf->triangle[lane] >= 0; lane++)
+    float size2 = 0;
+    for (int lane = 0; lane < MESH_WIDTH && leaf->triangle[lane] >= 0; lane++) {
+        bvh_box box = bvh_empty();
         for (int corner = 0; corner < 3; corner++) {
             const float *p = caromi_corner(mesh, (uint32_t)leaf->triangle[lane], corner);
+            const bvh_vec at_p = {p[0], p[1], p[2], 0};
             const int at = leaf->corner[corner][lane];
             for (int k = 0; k < 3; k++)
                 leaf->vertex[k][at] = p[k];
+            bvh_grow(&box, (bvh_box){at_p, at_p});
             last = at > last ? at : last;
         }
+        const bvh_vec size = box.hi - box.lo, squares = size * size;
+        const float sum = squares[0] + squares[1] + squares[2];
+        size2 = sum > size2 ? sum : size2;
+    }
+    leaf->ball = 0.5F * BALL_MARGIN * __builtin_sqrtf(size2);
     for (int k = 0; k < 3; k++)
         for (int at = last + 1; at < MESH_WIDTH; at++)
             leaf->vertex[k][at] = leaf->vertex[k][last];
@@ -196,6 +209,24 @@ static float cost_of(const carom_mesh *mesh, double area)
     return root > 0 ? (float)(1 + area / root) : 1;
 }
 
+/* The mean of some leaves' balls; of loose ones it is not known. */
+static float typical_ball(const carom_mesh *mesh)
+{
+    enum { SAMPLES = 64 };
+    const uint64_t nodes = mesh->info.node_count, samples = nodes < SAMPLES ? nodes : SAMPLES;
+    double sum = 0;
+    int count = 0;
+    for (uint64_t i = 0; i < samples; i++)
+        for (int slot = 0; slot < MESH_WIDTH; slot++) {
+            const int child = mesh->nodes[caromi_slice_start(nodes, samples, i)].child[slot];
+            if (child < 0 && !MESH_IS_LOOSE(child)) {
+                sum += (double)mesh->leaves[MESH_LEAF_AT(child)].ball;
+                count++;
+            }
+        }
+    return count > 0 ? (float)(sum / count) : INFINITY;
+}
+
 void caromi_bvh_refit(carom_mesh *mesh)
 {
     const uint64_t nodes = mesh->info.node_count;
@@ -203,6 +234,7 @@ void caromi_bvh_refit(carom_mesh *mesh)
     mesh->info.cost = 1;
     if (nodes == 0) {
         (void)fill_leaf(mesh, mesh->view.frame.root);
+        mesh->view.frame.ball = INFINITY; /* too few to care */
         return;
     }
     refit r = {.mesh = mesh, .slices = nodes / NODES_PER_SLICE};
@@ -215,4 +247,5 @@ void caromi_bvh_refit(carom_mesh *mesh)
         area += s->area;
     }
     mesh->info.cost = cost_of(mesh, area);
+    mesh->view.frame.ball = typical_ball(mesh);
 }

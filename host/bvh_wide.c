@@ -28,6 +28,7 @@ static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *fro
     if (from->is_loose)
         return;
     memset(leaf->corner, 0, sizeof leaf->corner);
+    memset(leaf->unused, 0, sizeof leaf->unused);
     (void)caromi_bvh_share(b->mesh, items, from->count, leaf->corner);
     for (uint32_t lane = from->count; lane < MESH_WIDTH; lane++)
         for (int c = 0; c < 3; c++)

@@ -85,11 +85,9 @@ static cl_int set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
     const struct {
         size_t size;
         const void *value;
-    } arguments[] = {{sizeof copy->nodes, &copy->nodes},
-                     {sizeof copy->leaves, &copy->leaves},
-                     {sizeof frame->scale, &frame->scale},
-                     {sizeof frame->scale_field, &frame->scale_field},
-                     {sizeof frame->root, &frame->root}};
+    } arguments[] = {{sizeof copy->nodes, &copy->nodes},   {sizeof copy->leaves, &copy->leaves},
+                     {sizeof frame->scale, &frame->scale}, {sizeof frame->scale_field, &frame->scale_field},
+                     {sizeof frame->root, &frame->root},   {sizeof frame->ball, &frame->ball}};
     cl_int code = CL_SUCCESS;
     for (size_t i = 0; code == CL_SUCCESS && i < sizeof arguments / sizeof arguments[0]; i++)
         code = clSetKernelArg(kernel, (*next)++, arguments[i].size, arguments[i].value);

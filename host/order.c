@@ -149,7 +149,8 @@ void caromi_ordered_take(const caromi_ordered *o, uint32_t from, uint32_t count,
     }
     for (uint32_t i = 0; i < count; i++)
         row[i] = o->first + from + i;
-    caromi_gather_rows(o->in, o->columns, row, count, to);
+    for (int k = 0; k < o->columns; k++)
+        caromi_gather(to[k], &o->in[k], o->first + from, count);
 }
 
 /* ---- a batch in this order ------------------------------------------------------------------------------------------ */

@@ -106,8 +106,9 @@ typedef struct mesh_node {
 
 typedef struct mesh_leaf {
     int triangle[MESH_WIDTH];
-    unsigned char corner[4][MESH_WIDTH]; /* which vertices P0, P1 and P2 are; the last row fills a line */
-    float vertex[3][MESH_WIDTH];         /* x y z; the last vertex fills the places left */
+    unsigned char corner[3][MESH_WIDTH]; /* which vertices P0, P1 and P2 are */
+    float ball, unused[3];       /* a ball of this radius around the middle of a triangle's box holds the triangle */
+    float vertex[3][MESH_WIDTH]; /* x y z; the last vertex fills the places left */
 } mesh_leaf;
 
 #define MESH_LEAF(at, is_loose) (~((at) << 1 | (is_loose)))
@@ -133,6 +134,7 @@ typedef struct mesh_frame {
     float scale;     /* power of two that brings the largest coordinate to about 1 */
     int scale_field; /* exponent field of 1 / scale */
     int root;        /* a node, or below 0 a leaf */
+    float ball;      /* that of a typical leaf */
 } mesh_frame;
 
 #endif

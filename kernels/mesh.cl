@@ -29,18 +29,19 @@
 /* A work-item follows `share` queries of `queries`; its lanes are boxes and triangles. */
 #define MESH_QUESTION                                                                                           \
     __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root,  \
-        __global const int *masks, int options, __global const real *cx, __global const real *cy,               \
+        float ball, __global const int *masks, int options, __global const real *cx, __global const real *cy,   \
         __global const real *cz, __global const real *radius, __global const real *vx, __global const real *vy, \
         __global const real *vz, __global const real *t_max, __global const int *mask, uint share, uint queries
 #define MESH_ASK                                                                                                   \
-    mesh_ask(nodes, leaves, scale, scale_field, root, masks, options, cx, cy, cz, radius, vx, vy, vz, t_max, mask, \
-             share, queries)
+    mesh_ask(nodes, leaves, scale, scale_field, root, ball, masks, options, cx, cy, cz, radius, vx, vy, vz, t_max, \
+             mask, share, queries)
 FN mesh_run mesh_ask(MESH_QUESTION)
 {
     mesh_run run;
     run.frame.scale = scale;
     run.frame.scale_field = scale_field;
     run.frame.root = root;
+    run.frame.ball = ball;
     run.nodes = nodes;
     run.leaves = leaves;
     run.masks = masks;

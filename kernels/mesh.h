@@ -16,8 +16,8 @@ FN mesh_answers mesh_sweep(const mesh_question *q, int options)
     return mesh_answers_of(v_and(some, v_le(t, q->limit)), t, a.state);
 }
 
-MESH_SEARCH(mesh_first, mesh_claim_first, mesh_sweep, mesh_take_first)
-MESH_SEARCH(mesh_list, mesh_claim_none, mesh_sweep, mesh_take_all)
+MESH_SEARCH(mesh_first, mesh_sift_first, mesh_sweep, mesh_take_first)
+MESH_SEARCH(mesh_list, mesh_sift_all, mesh_sweep, mesh_take_all)
 
 FN void mesh_answer_first(const mesh_run *run, const mesh_walk *w)
 {

@@ -15,7 +15,7 @@ MESH_RUN(closest_search, closest, CLOSEST_SEARCHED, closest_begin_next, CLOSEST_
 
 /* A work-item follows `share` queries of `queries`; its lanes are boxes and triangles. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
-                                       int scale_field, int root, __global const int *masks, int options,
+                                       int scale_field, int root, float ball, __global const int *masks, int options,
                                        __global const real *cx, __global const real *cy, __global const real *cz,
                                        __global const real *radius, __global const int *mask, uint share, uint queries,
                                        __global int *triangle, __global real *distance, __global real *depth,
@@ -27,6 +27,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global
     run.frame.scale = scale;
     run.frame.scale_field = scale_field;
     run.frame.root = root;
+    run.frame.ball = ball;
     run.nodes = nodes;
     run.leaves = leaves;
     run.masks = masks;

@@ -69,17 +69,48 @@ FN mesh_passage mesh_pass(mesh_slabs s, v3 lo, v3 hi)
     return p;
 }
 
+/* What the sphere sweeps: a point is nearest to the centre at (point - centre).velocity per_v2; from balls around points it stays
+ * away by what is beyond `reach`, or infinity where that is not worth asking. In the caller's units. */
+typedef struct mesh_capsule {
+    vf per_v2, reach;
+} mesh_capsule;
+
+/* Sizes and speeds whose squares and quotients stay in range; others come near everything. */
+#define MESH_LEAST_SIZE R(0x1p-30)
+#define MESH_MOST_SIZE R(0x1p30)
+
+/* Of triangles that are larger beside the sphere than this too few are passed by. */
+#define MESH_LARGER R(1.25)
+
+/* docs/numerics.md, section 11, has the margins. */
+FN mesh_capsule mesh_capsule_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
+{
+    const vf zero = v_f(R(0.0)), least = v_f(MESH_LEAST_SIZE), most = v_f(MESH_MOST_SIZE);
+    const vf size = v_from_bits(
+        vi_max(vi_max(v3_magnitude(center), v_magnitude(radius)), v_i(frame.scale_field + (1 << R_EXPONENT_SHIFT))));
+    const vf speed = v_from_bits(v3_magnitude(velocity));
+    const vm rests = v_eq(speed, zero);
+    const vm in_range = v_and(v_within(least, size, most), v_or(rests, v_within(least, speed, most)));
+    mesh_capsule capsule;
+    capsule.per_v2 = v_sel(rests, zero, v_f(R(1.0)) / v3_dot(velocity, velocity));
+    const vf reach = radius * v_f(R(1.00390625)) + size * v_f(R(0x1p-16));
+    const vm larger = v_lt(v_f(frame.ball * MESH_LARGER), reach);
+    capsule.reach = v_sel(v_and(in_range, larger), reach, v_infinity());
+    return capsule;
+}
+
 /* `valid` is 1, or 0 where the query has no answer. The heading is asked only where leaf after leaf is answered, without
  * packing (mesh_pairs.h). */
 typedef struct mesh_course {
     mesh_slabs slabs;
+    mesh_capsule capsule;
     sweep_heading heading;
     vf valid;
 } mesh_course;
 
 /* clang-format off */
 #define MESH_COURSE_ROWS(X) \
-    X(valid) \
+    X(valid) X(capsule.reach) X(capsule.per_v2) \
     X(slabs.below.x) X(slabs.above.x) X(slabs.below.y) X(slabs.above.y) X(slabs.below.z) X(slabs.above.z) \
     X(slabs.per_v.x) X(slabs.per_v.y) X(slabs.per_v.z) X(slabs.unit.a) X(slabs.unit.b) MESH_HEADING_ROWS(X)
 #ifdef LANG_PACKS
@@ -95,7 +126,7 @@ typedef struct mesh_course {
 #define MESH_COURSE_STORE(number) v_store(rows + LANES * row++, c.number);
 #define MESH_COURSE_SPREAD(number) c.number = v_f(course[row++]);
 /* clang-format on */
-enum { MESH_COURSE_VALID, MESH_COURSE = MESH_COURSE_ROWS(MESH_COURSE_COUNT) };
+enum { MESH_COURSE_VALID, MESH_COURSE_REACH, MESH_COURSE = MESH_COURSE_ROWS(MESH_COURSE_COUNT) };
 
 /* The courses of LANES queries into rows[MESH_COURSE][LANES]. */
 FN void mesh_chart(real *rows, v3 center, vf radius, v3 velocity, mesh_frame frame)
@@ -105,6 +136,7 @@ FN void mesh_chart(real *rows, v3 center, vf radius, v3 velocity, mesh_frame fra
     mesh_course c;
     c.valid = v_sel(v_and(finite, v_le(v_f(R(0.0)), radius)), v_f(R(1.0)), v_f(R(0.0)));
     c.slabs = mesh_slabs_of(center, radius, velocity, frame);
+    c.capsule = mesh_capsule_of(center, radius, velocity, frame);
 #ifndef LANG_PACKS
     c.heading = sweep_heading_of(velocity);
 #endif

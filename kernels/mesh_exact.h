@@ -33,8 +33,8 @@ FN mesh_answers mesh_sweep_exact(const mesh_question *q, int options)
     return out;
 }
 
-MESH_SEARCH(mesh_first_exact, mesh_claim_first, mesh_sweep_exact, mesh_take_first)
-MESH_SEARCH(mesh_list_exact, mesh_claim_none, mesh_sweep_exact, mesh_take_all)
+MESH_SEARCH(mesh_first_exact, mesh_sift_first, mesh_sweep_exact, mesh_take_first)
+MESH_SEARCH(mesh_list_exact, mesh_sift_all, mesh_sweep_exact, mesh_take_all)
 
 /* t is NaN if the query is left open. */
 FN void mesh_answer_first_exact(const mesh_run *run, const mesh_walk *w)

@@ -32,6 +32,6 @@ FN mesh_answers mesh_overlap_exact(const mesh_question *q, int options)
     return a;
 }
 
-MESH_SEARCH(mesh_overlaps, mesh_claim_none, mesh_overlap, mesh_take_all)
-MESH_SEARCH(mesh_overlaps_exact, mesh_claim_none, mesh_overlap_exact, mesh_take_all)
+MESH_SEARCH(mesh_overlaps, mesh_sift_none, mesh_overlap, mesh_take_all)
+MESH_SEARCH(mesh_overlaps_exact, mesh_sift_none, mesh_overlap_exact, mesh_take_all)
 #endif

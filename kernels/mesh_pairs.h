@@ -299,8 +299,37 @@ FN void mesh_claim_first(mesh_walk *w, mesh_group *g, int options)
     g->open = v_and(g->open, v_and(v_le(g->enter, v_f(R(0.0))), vi_gt(v_i(w->until.triangle), g->triangle)));
 }
 
-/* All hits are asked. */
-FN void mesh_claim_none(mesh_walk *w, mesh_group *g, int options)
+/* Triangles in balls that the sphere does not come near in time need not be asked. */
+FN void mesh_leave_far(const mesh_walk *w, mesh_group *g)
+{
+    const mesh_query *q = &w->query;
+    if (w->course[MESH_COURSE_REACH] == R(1.0) / R(0.0))
+        return;
+    const mesh_capsule capsule = mesh_course_at(w->course).capsule;
+    const v3 lo = mesh_min3(g->p.p0, g->p.p1, g->p.p2), hi = mesh_max3(g->p.p0, g->p.p1, g->p.p2);
+    const v3 middle = v3_mul(v3_add(lo, hi), v_f(R(0.5)));
+    const v3 way = v3_sub(middle, v3_of(v_f(q->cx), v_f(q->cy), v_f(q->cz)));
+    const v3 velocity = v3_of(v_f(q->vx), v_f(q->vy), v_f(q->vz));
+    const vf nearest_at = v_min(v_max(v3_dot(way, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(w->until.t));
+    const v3 gap = v3_sub(way, v3_mul(velocity, nearest_at));
+    const vf reach = capsule.reach + v_f(g->ball);
+    g->open = v_and(g->open, v_le(v3_dot(gap, gap), reach * reach));
+}
+
+FN void mesh_sift_first(mesh_walk *w, mesh_group *g, int options)
+{
+    mesh_leave_far(w, g);
+    mesh_claim_first(w, g, options);
+}
+
+FN void mesh_sift_all(mesh_walk *w, mesh_group *g, int options)
+{
+    (void)options;
+    mesh_leave_far(w, g);
+}
+
+/* Overlaps compare squares of distances, whose errors a capsule's margins do not cover. */
+FN void mesh_sift_none(mesh_walk *w, mesh_group *g, int options)
 {
     (void)w, (void)g, (void)options;
 }
@@ -310,9 +339,9 @@ FN void mesh_claim_none(mesh_walk *w, mesh_group *g, int options)
 /* A visit of a leaf ends with 0 where the query's way ends, 1 where it goes on, or this: it waits for its pairs. */
 #define MESH_WAITS 2
 
-/* A search: visit a leaf. `claim` takes what is known of the triangles that are entered, `answers` is asked about the others,
+/* A search: visit a leaf. `sift` takes what is known of the triangles that are entered, `answers` is asked about the others,
  * `take` has what becomes of it. `options` are those of the queries or, for queries without any, a constant 0. */
-#define MESH_SEARCH(name, claim, answers, take)                                                                 \
+#define MESH_SEARCH(name, sift, answers, take)                                                                  \
     FN void name##_of(mesh_walk *walks, const mesh_question *q, int options)                                    \
     {                                                                                                           \
         const mesh_answers a = answers(q, options);                                                             \
@@ -324,7 +353,7 @@ FN void mesh_claim_none(mesh_walk *w, mesh_group *g, int options)
         int waits = 0;                                                                                          \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                  \
             mesh_group group = mesh_group_of(leaf, lane, w, frame.scale, options);                              \
-            claim(w, &group, options);                                                                          \
+            sift(w, &group, options);                                                                           \
             if (v_any(group.open))                                                                              \
                 MESH_SEARCH_OFFER(name)                                                                         \
         }                                                                                                       \

@@ -275,6 +275,7 @@ typedef struct mesh_group {
     vf enter;
     vi triangle;
     vm open;
+    real ball; /* as the leaf's */
 } mesh_group;
 
 FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *w, real scale, int options)
@@ -288,6 +289,7 @@ FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *
     g.triangle = mesh_load_int(leaf->triangle + lane);
     g.open = v_and(mesh_is_open(p, g.triangle, w->until),
                    mesh_counts(g.triangle, w->masks, w->next, lane, w->query.mask, options));
+    g.ball = MESH_IS_LOOSE(w->next) ? R(1.0) / R(0.0) : leaf->ball;
     return g;
 }
 #endif
