@@ -95,7 +95,7 @@ static mesh_answers settle_pair(const mesh_question *q, const mesh_walk *w, cons
 static void settle_leaf(const mesh_leaf *leaf, mesh_walk *w, float scale, const caromi_mesh_query *query)
 {
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        const mesh_group g = mesh_group_of(leaf, lane, w, scale, query->options);
+        const mesh_group g = mesh_group_of(leaf, w->next, lane, w, scale, query->options);
         if (g.open) {
             const mesh_question q = mesh_question_of(&g, w);
             const mesh_answers a = settle_pair(&q, w, query);

@@ -236,6 +236,7 @@ carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
             caromi_masks_follow(mesh, &(caromi_mesh_view){.frame.root = b.root, .nodes = b.nodes, .leaves = b.leaves},
                                 b.node_count, b.leaf_count, &masks, err);
     if (status == CAROM_OK) {
+        mesh->stack = stack;
         replace(mesh, &b, masks);
     } else {
         caromi_free(c, b.leaves);

@@ -22,6 +22,9 @@ enum {
     CAROMI_PROGRAM_MESH_CLOSEST_EXACT,
     CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT,
     CAROMI_PROGRAM_ROUNDING,
+    CAROMI_PROGRAM_ORDER_COUNT,
+    CAROMI_PROGRAM_ORDER_STARTS,
+    CAROMI_PROGRAM_ORDER_ROWS,
     /* The mesh programs once more, for queries with options. */
     CAROMI_PROGRAM_OPTIONS,
     CAROMI_PROGRAM_COUNT = CAROMI_PROGRAM_OPTIONS + CAROMI_PROGRAM_ROUNDING - CAROMI_PROGRAM_MESH_FIRST
@@ -62,13 +65,17 @@ typedef struct caromi_cl_events {
     uint32_t count;
 } caromi_cl_events;
 
+/* What puts a chunk's queries in order; the order is the last. */
+enum { CAROMI_ORDER_CELL, CAROMI_ORDER_BEFORE, CAROMI_ORDER_CELLS, CAROMI_ORDER_ROW, CAROMI_ORDER_COLUMNS };
+
 /* One chunk on its way; its queue is in order, so two slots are two chunks in flight. */
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
-    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX];
+    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], order[CAROMI_ORDER_COLUMNS];
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */
+    int ordered;           /* searches follow the order of rows */
 } caromi_cl_slot;
 
 enum { CAROMI_SLOTS = 2 };
@@ -83,6 +90,7 @@ struct caromi_device {
     int unified;        /* host and device share memory: columns are used where they lie */
     int gpu;
     int probing; /* a probe is one launch, whatever chunks the caller wants */
+    int stack;   /* entries of a search's stack in its programs */
     caromi_cl_slot slots[CAROMI_SLOTS];
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };
@@ -113,12 +121,16 @@ extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kerne
     caromi_kernel_mesh_overlap_h[], caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[],
     caromi_kernel_proof_h[], caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[],
     caromi_kernel_spheres_exact_h[], caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[],
-    caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[];
+    caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[], caromi_kernel_cells_h[],
+    caromi_kernel_order_cl[];
 
 const char *caromi_program_name(uint32_t program);
 int caromi_program_needs_fp64(uint32_t program);
 /* Build a program once; cl_program.c. */
 carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err);
+/* With one lane per work-item every work-item has a stack: the programs of searches have one as short as most meshes need, until
+ * a mesh needs more. */
+void caromi_fit_stack(caromi_device *device, const carom_mesh *mesh);
 void caromi_programs_release(caromi_device *device);
 
 /* Build a program and compare its bits with the CPU's, once; cl_probe.c. */
@@ -144,6 +156,7 @@ typedef struct caromi_stream {
      * their values in output column mark[k], which is fetched whether the caller wants it or not. Returns how many. */
     uint64_t (*settle)(const void *user, const void *const *marks, uint64_t first, size_t count);
     uint32_t mark[3], mark_count;
+    const carom_mesh *mesh; /* the queries are put in order along it, where that pays; NULL: of pairs */
     /* Enqueue what turns the slot's inputs into its outputs. */
     carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
     const void *user;
@@ -153,6 +166,11 @@ typedef struct caromi_stream {
 carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
                                carom_error *err);
 void caromi_slot_release(caromi_cl_slot *slot);
+/* Memory of the slot's own for `bytes` of a column; with a way for the host to reach it if `reached`. */
+carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
+                            int reached, carom_error *err);
+/* Enqueue what puts the slot's queries in order along a mesh, if that pays; cl_order.c. */
+carom_status caromi_order_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err);
 
 static inline void caromi_add_event(caromi_cl_events *events, cl_event event)
 {

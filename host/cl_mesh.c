@@ -119,7 +119,7 @@ cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, c
 {
     const mesh_copy *copy = mesh->device_copy;
     const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
-    const cl_uint share = share_of(d, count), queries = (cl_uint)count;
+    const cl_uint share = share_of(d, count), queries = (cl_uint)count, rows = slot->ordered ? queries : 0;
     cl_int code = set_tree(kernel, next, mesh);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, (*next)++, sizeof *masks, masks);
@@ -133,6 +133,10 @@ cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, c
         code = clSetKernelArg(kernel, (*next)++, sizeof share, &share);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, (*next)++, sizeof queries, &queries);
+    if (code == CL_SUCCESS) /* without an order any buffer will do */
+        code = caromi_set_columns(kernel, next, slot->ordered ? &slot->order[CAROMI_ORDER_ROW] : slot->in, 1);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof rows, &rows);
     *items = (count + share - 1) / share;
     return code;
 }
@@ -251,6 +255,7 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
                        .out_count = batch->wants_contact ? HIT_CONTACT : HIT_FIRST,
                        .in = in,
                        .out = out,
+                       .mesh = batch->mesh,
                        .launch = launch_mesh,
                        .user = batch};
     if (batch->exact) {
@@ -272,6 +277,7 @@ carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64
     if (batch->exact && !d->info.fp64)
         return caromi_lacks_fp64(d, stats);
     const uint64_t mode = caromi_float_mode_set();
+    caromi_fit_stack(d, batch->mesh);
     carom_status status = caromi_probe_mesh(d, batch, err);
     if (status == CAROM_OK)
         status = caromi_stream_mesh(d, batch, end, done, stats, err);

@@ -89,6 +89,7 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
                              .in = in,
                              .out = out,
                              .out_size = {4, 1},
+                             .mesh = sweep->mesh,
                              .launch = launch_list,
                              .user = p};
     p->fill = fill;
@@ -243,6 +244,7 @@ carom_status caromi_device_list(caromi_device *d, const void *list_batch, uint64
     if (batch->sweep.exact && !d->info.fp64)
         return caromi_lacks_fp64(d, stats);
     const uint64_t mode = caromi_float_mode_set();
+    caromi_fit_stack(d, batch->sweep.mesh);
     carom_status status = caromi_probe_list(d, batch, err);
     if (status == CAROM_OK)
         status = caromi_stream_list(d, batch, end, done, stats, err);

@@ -45,6 +45,7 @@ static const char *const closest_exact_texts[] = {FAST_TEXTS,
                                                   caromi_kernel_mesh_closest_exact_h,
                                                   caromi_kernel_mesh_closest_cl,
                                                   NULL};
+static const char *const order_texts[] = {caromi_kernel_lang_h, caromi_kernel_cells_h, caromi_kernel_order_cl, NULL};
 static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl, NULL};
 
 enum { TEXTS_MAX = 28 };
@@ -67,6 +68,9 @@ const char *caromi_program_name(uint32_t program)
     case CAROMI_PROGRAM_MESH_CLOSEST_EXACT: return "mesh_closest_exact";
     case CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT: return "mesh_closest_point_exact";
     case CAROMI_PROGRAM_ROUNDING: return "rounding";
+    case CAROMI_PROGRAM_ORDER_COUNT: return "order_count";
+    case CAROMI_PROGRAM_ORDER_STARTS: return "order_starts";
+    case CAROMI_PROGRAM_ORDER_ROWS: return "order_rows";
     default: return caromi_pair_shapes[program].name;
     }
 }
@@ -80,6 +84,12 @@ int caromi_program_needs_fp64(uint32_t program)
            program == CAROMI_PROGRAM_MESH_LIST_EXACT || program == CAROMI_PROGRAM_MESH_CLOSEST_EXACT ||
            program == CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT ||
            (program < CAROMI_PAIR_KERNEL_COUNT && caromi_is_exact((enum caromi_pair_kernel)program));
+}
+
+static int is_mesh_program(uint32_t program)
+{
+    program = caromi_program_base(program);
+    return program >= CAROMI_PROGRAM_MESH_FIRST && program < CAROMI_PROGRAM_ROUNDING;
 }
 
 /* Exact times: as cpu/isa_free_template.h. */
@@ -105,6 +115,9 @@ static const char *const *program_texts(uint32_t program)
     case CAROMI_PROGRAM_MESH_CLOSEST_EXACT:
     case CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT: return closest_exact_texts;
     case CAROMI_PROGRAM_ROUNDING: return rounding_texts;
+    case CAROMI_PROGRAM_ORDER_COUNT:
+    case CAROMI_PROGRAM_ORDER_STARTS:
+    case CAROMI_PROGRAM_ORDER_ROWS: return order_texts;
     case CAROMI_PAIR_overlap_exact: return overlap_texts;
     default: return caromi_program_needs_fp64(program) ? exact_texts : pair_texts;
     }
@@ -123,13 +136,15 @@ static cl_program create_program(caromi_device *d, uint32_t program, cl_int *cod
 static void make_options(const caromi_device *d, uint32_t program, char *out, size_t size)
 {
     const char *name = caromi_program_name(program);
-    char columns[64] = "";
+    char sizes[64] = "";
+    if (is_mesh_program(program))
+        (void)snprintf(sizes, sizeof sizes, " -DMESH_STACK=%d", d->stack);
     if (program < CAROMI_PAIR_KERNEL_COUNT) {
         const caromi_pair_shape *shape = &caromi_pair_shapes[program];
-        (void)snprintf(columns, sizeof columns, " -DIN_COUNT=%u -DOUT_COUNT=%u -DOUT_BYTES=%u", shape->in_count,
+        (void)snprintf(sizes, sizeof sizes, " -DIN_COUNT=%u -DOUT_COUNT=%u -DOUT_BYTES=%u", shape->in_count,
                        shape->out_count, shape->out_bytes);
     }
-    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s%s", d->lanes, name, name, columns,
+    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s%s", d->lanes, name, name, sizes,
                    program >= CAROMI_PROGRAM_MESH_FIRST && program < CAROMI_PROGRAM_ROUNDING ? " -DMESH_PLAIN" : "",
                    is_free(program) ? " -DLANG_FREE" : "",
                    d->info.correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
@@ -188,14 +203,31 @@ carom_status caromi_program_build(caromi_device *d, uint32_t program, carom_erro
     return CAROM_OK;
 }
 
+static void release_program(caromi_program *p)
+{
+    if (p->kernel != NULL)
+        (void)clReleaseKernel(p->kernel);
+    if (p->program != NULL)
+        (void)clReleaseProgram(p->program);
+    memset(p, 0, sizeof *p);
+}
+
 void caromi_programs_release(caromi_device *d)
 {
-    for (int i = 0; i < CAROMI_PROGRAM_COUNT; i++) {
-        if (d->programs[i].kernel != NULL)
-            (void)clReleaseKernel(d->programs[i].kernel);
-        if (d->programs[i].program != NULL)
-            (void)clReleaseProgram(d->programs[i].program);
-    }
+    for (uint32_t i = 0; i < CAROMI_PROGRAM_COUNT; i++)
+        release_program(&d->programs[i]);
+}
+
+void caromi_fit_stack(caromi_device *d, const carom_mesh *mesh)
+{
+    if (mesh->stack <= d->stack)
+        return;
+    caromi_log(d->context, CAROM_LOG_INFO, "%s: a mesh needs a stack of %d, and its kernels are built anew with %d",
+               d->info.name, mesh->stack, MESH_STACK);
+    d->stack = MESH_STACK;
+    for (uint32_t i = 0; i < CAROMI_PROGRAM_COUNT; i++)
+        if (is_mesh_program(i))
+            release_program(&d->programs[i]);
 }
 
 /* ---------------------------------------------------------------- launches */

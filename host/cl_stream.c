@@ -68,10 +68,11 @@ void caromi_slot_release(caromi_cl_slot *slot)
         release_column(slot, &slot->in[i]);
         release_column(slot, &slot->out[i]);
     }
+    for (int i = 0; i < CAROMI_ORDER_COLUMNS; i++)
+        release_column(slot, &slot->order[i]);
 }
 
-/* Memory of the slot's own for `bytes`; with a way for the host to reach it if `reached`. */
-static carom_status reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, size_t bytes, int reached,
+carom_status caromi_reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, size_t bytes, int reached,
                             carom_error *err)
 {
     cl_int code;
@@ -225,7 +226,7 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
         place_input(d, s, slot, i);
         if (c->direct != NULL)
             continue;
-        carom_status status = reserve(d, slot, c, bytes, 1, err);
+        carom_status status = caromi_reserve(d, slot, c, bytes, 1, err);
         if (status != CAROM_OK)
             return status;
         if (d->unified) {
@@ -268,7 +269,7 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
         if (slot->out[i].direct != NULL)
             continue;
         const carom_status status =
-            reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, c->base != NULL || is_mark(s, i), err);
+            caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, c->base != NULL || is_mark(s, i), err);
         if (status != CAROM_OK)
             return status;
     }
@@ -315,6 +316,8 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
     carom_status status = send_inputs(d, s, slot, stats, err);
     if (status == CAROM_OK)
         status = place_outputs(d, s, slot, err);
+    if (status == CAROM_OK)
+        status = caromi_order_chunk(d, slot, s->mesh, err);
     if (status == CAROM_OK)
         status = s->launch(d, slot, s->user, err);
     if (status == CAROM_OK)
@@ -496,7 +499,7 @@ static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_
 static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
 {
     const uint64_t cached = 1u << 16; /* copies that are read again soon are best kept where a CPU has them at hand */
-    uint64_t bytes = 4 * s->in_count, chunk = s->chunk;
+    uint64_t bytes = 4 * (s->in_count + (s->mesh != NULL ? CAROMI_ORDER_COLUMNS : 0)), chunk = s->chunk;
     for (uint32_t i = 0; i < s->out_count; i++)
         bytes += s->out_size[i];
     for (uint32_t i = 0; d->unified && i < s->in_count; i++)

@@ -48,6 +48,7 @@ struct carom_mesh {
     int32_t *masks;                    /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
     uint64_t vertex_count, leaf_count; /* a loose leaf counts twice */
     float built_cost;                  /* info.cost after the last build */
+    int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
     void *device_copy; /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
 };

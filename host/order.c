@@ -7,45 +7,32 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum {
-    BLOCK = CAROMI_BLOCK,
-    DIGITS = 4, /* bits per axis: a cell of a large mesh has nodes and leaves that a cache holds */
-    CELLS = 1 << 3 * DIGITS
-};
+enum { BLOCK = CAROMI_BLOCK };
 
-/* Four bits, two zeros between each. */
-static uint32_t spread(uint32_t x)
+cell_grid caromi_grid_of(const carom_mesh_info *mesh)
 {
-    x = (x | x << 4) & 0xc3u;
-    return (x | x << 2) & 0x249u;
-}
-
-/* Without a branch, so that compilers take several at once. NaN: 0 */
-static uint32_t slab(float x, float lower, float per_length)
-{
-    const float last = (float)((1 << DIGITS) - 1), at = (x - lower) * per_length, from = at > 0 ? at : 0;
-    return (uint32_t)(int32_t)(from < last ? from : last);
+    cell_grid grid;
+    for (int k = 0; k < 3; k++) {
+        const float length = mesh->upper[k] - mesh->lower[k];
+        grid.lower[k] = mesh->lower[k];
+        grid.per_length[k] = length > 0 ? (float)(1 << CELL_DIGITS) / length : 0;
+    }
+    return grid;
 }
 
 /* The cell of each query, and how many a cell has. Returns how many are in the cell of the one before. */
 static uint32_t find_cells(const carom_mesh_info *mesh, const caromi_ordered *o, uint32_t *cell, uint32_t *per_cell)
 {
-    float at[3][BLOCK], lower[3], per_length[3];
-    uint32_t last = CELLS, same = 0;
-    for (int k = 0; k < 3; k++) {
-        const float length = mesh->upper[k] - mesh->lower[k];
-        lower[k] = mesh->lower[k];
-        per_length[k] = length > 0 ? (float)(1 << DIGITS) / length : 0;
-    }
+    const cell_grid grid = caromi_grid_of(mesh);
+    float at[3][BLOCK];
+    uint32_t last = CELL_COUNT, same = 0;
     for (uint32_t from = 0; from < o->count; from += BLOCK) {
         const uint32_t n = o->count - from < BLOCK ? o->count - from : BLOCK;
         for (int k = 0; k < 3; k++)
             caromi_gather(at[k], &o->in[k], o->first + from, n);
         uint32_t of[BLOCK];
         for (uint32_t i = 0; i < n; i++)
-            of[i] = spread(slab(at[0][i], lower[0], per_length[0])) |
-                    spread(slab(at[1][i], lower[1], per_length[1])) << 1 |
-                    spread(slab(at[2][i], lower[2], per_length[2])) << 2;
+            of[i] = cell_of(at[0][i], at[1][i], at[2][i], &grid);
         for (uint32_t i = 0; i < n; i++) {
             per_cell[of[i]]++;
             same += of[i] == last;
@@ -85,10 +72,10 @@ static void fill_rows(const caromi_ordered *o, const uint32_t *cell, uint32_t *p
 /* Rows of the queries, cell after cell; 0: as they come is as good. */
 static int put_in_order(const carom_mesh_info *mesh, caromi_ordered *o, uint32_t *cell, float *rows)
 {
-    uint32_t place[CELLS] = {0}, sum = 0;
+    uint32_t place[CELL_COUNT] = {0}, sum = 0;
     if (find_cells(mesh, o, cell, place) > o->count / 2)
         return 0;
-    for (int c = 0; c < CELLS; c++) {
+    for (int c = 0; c < CELL_COUNT; c++) {
         const uint32_t n = place[c];
         place[c] = sum;
         sum += n;

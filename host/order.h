@@ -4,6 +4,12 @@
 
 #include "internal.h"
 
+#define LANES 1 /* kernel text as it is for one query */
+#include "../kernels/cells.h"
+
+/* Over the box of a mesh. */
+cell_grid caromi_grid_of(const carom_mesh_info *mesh);
+
 /* With nodes three megabytes: what is fetched ahead of a smaller one comes in time. */
 enum { CAROMI_ORDER_LEAVES = 1 << 13 };
 

@@ -55,6 +55,7 @@ typedef ulong u64;
 #define LANG_CAT_(a, b) a##b
 #define LANG_CAT(a, b) LANG_CAT_(a, b)
 #if LANES == 1
+#define LANG_LOCKSTEP /* work-items may run together, and all wait for what one of them does */
 typedef float vf;
 typedef int vi;
 typedef int vm; /* 0 or 1 */

@@ -26,15 +26,16 @@
 #endif
 
 #ifdef MESH_SEARCHED
-/* A work-item follows `share` queries of `queries`; its lanes are boxes and triangles. */
-#define MESH_QUESTION                                                                                           \
-    __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root,  \
-        float ball, __global const int *masks, int options, __global const real *cx, __global const real *cy,   \
-        __global const real *cz, __global const real *radius, __global const real *vx, __global const real *vy, \
-        __global const real *vz, __global const real *t_max, __global const int *mask, uint share, uint queries
+/* A work-item follows its share of the queries; its lanes are boxes and triangles. */
+#define MESH_QUESTION                                                                                            \
+    __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root,   \
+        float ball, __global const int *masks, int options, __global const real *cx, __global const real *cy,    \
+        __global const real *cz, __global const real *radius, __global const real *vx, __global const real *vy,  \
+        __global const real *vz, __global const real *t_max, __global const int *mask, uint share, uint queries, \
+        __global const uint *row, uint rows
 #define MESH_ASK                                                                                                   \
     mesh_ask(nodes, leaves, scale, scale_field, root, ball, masks, options, cx, cy, cz, radius, vx, vy, vz, t_max, \
-             mask, share, queries)
+             mask, share, queries, row, rows)
 FN mesh_run mesh_ask(MESH_QUESTION)
 {
     mesh_run run;
@@ -55,8 +56,7 @@ FN mesh_run mesh_ask(MESH_QUESTION)
     run.in[7] = t_max;
     run.mask = mask;
     run.options = options;
-    run.first = (u32)get_global_id(0) * share;
-    run.end = run.first + share < queries ? run.first + share : queries;
+    mesh_run_share(&run, (u32)get_global_id(0), share, queries, row, rows);
     return run;
 }
 #endif

@@ -13,13 +13,13 @@
 #ifdef CLOSEST_ANSWER
 MESH_RUN(closest_search, closest, CLOSEST_SEARCHED, closest_begin_next, CLOSEST_ANSWER, run->options)
 
-/* A work-item follows `share` queries of `queries`; its lanes are boxes and triangles. */
+/* A work-item follows its share of the queries; its lanes are boxes and triangles. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
                                        int scale_field, int root, float ball, __global const int *masks, int options,
                                        __global const real *cx, __global const real *cy, __global const real *cz,
                                        __global const real *radius, __global const int *mask, uint share, uint queries,
-                                       __global int *triangle, __global real *distance, __global real *depth,
-                                       uint count)
+                                       __global const uint *row, uint rows, __global int *triangle,
+                                       __global real *distance, __global real *depth, uint count)
 {
     if (get_global_id(0) >= count)
         return;
@@ -37,8 +37,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global
     run.in[2] = cz;
     run.in[3] = radius;
     run.mask = mask;
-    run.first = (u32)get_global_id(0) * share;
-    run.end = run.first + share < queries ? run.first + share : queries;
+    mesh_run_share(&run, (u32)get_global_id(0), share, queries, row, rows);
     run.triangle = triangle;
     run.t = distance;
     run.depth = depth;

@@ -127,11 +127,18 @@ enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
 #define PAIR_ROOM (LANES + MESH_WALKS * MESH_WIDTH + LANES)
 #define PAIR_COLUMN(p, k) ((p)->columns + (k)*PAIR_ROOM)
 
+/* Where work-items run together, a query asks when it has so many pairs: all that are in the solver then have some. A query that
+ * is asked leaf by leaf waits for whoever has the most in any leaf. */
+#define MESH_PUT_OFF 8
+
 typedef struct mesh_pairs {
 #ifdef LANG_PACKS
     real columns[PAIR_COLUMNS * PAIR_ROOM]; /* integers as their bits */
     real sphere[PAIR_SPHERE * MESH_WALKS];  /* of the walks that have asked */
     u8 walk[PAIR_ROOM];                     /* that a pair belongs to */
+#elif defined(LANG_LOCKSTEP)
+    int leaf[MESH_PUT_OFF + MESH_WIDTH]; /* as its node refers to it, */
+    u8 lane[MESH_PUT_OFF + MESH_WIDTH];  /* and which triangle of it */
 #endif
     int first, end;
     u32 offered, answered; /* in all, modulo 2^32 */
@@ -244,6 +251,14 @@ FN void mesh_enter(mesh_pairs *p, const mesh_walk *w, int number)
     (void)p, (void)w, (void)number;
 }
 
+#ifdef LANG_LOCKSTEP
+FN void mesh_put_off(mesh_pairs *p, int leaf, int lane)
+{
+    p->leaf[p->end] = leaf;
+    p->lane[p->end++] = (u8)lane;
+}
+#endif
+
 /* A query and triangles of a leaf, which are answered at once. */
 FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
 {
@@ -352,7 +367,7 @@ FN void mesh_sift_none(mesh_walk *w, mesh_group *g, int options)
     {                                                                                                           \
         int waits = 0;                                                                                          \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                  \
-            mesh_group group = mesh_group_of(leaf, lane, w, frame.scale, options);                              \
+            mesh_group group = mesh_group_of(leaf, w->next, lane, w, frame.scale, options);                     \
             sift(w, &group, options);                                                                           \
             if (v_any(group.open))                                                                              \
                 MESH_SEARCH_OFFER(name)                                                                         \
@@ -368,14 +383,36 @@ FN void mesh_sift_none(mesh_walk *w, mesh_group *g, int options)
         waits = 1;                         \
     }
 /* And ask about the pairs that have waited longest. */
-#define MESH_SEARCH_ASK(name)                                            \
-    FN void name##_ask(mesh_walk *walks, mesh_pairs *pairs, int options) \
-    {                                                                    \
-        if (pairs->end - pairs->first < LANES)                           \
-            mesh_fill_up(pairs);                                         \
-        const mesh_question q = mesh_pairs_next(pairs);                  \
-        name##_of(walks, &q, options);                                   \
-        mesh_pairs_drop(pairs);                                          \
+#define MESH_SEARCH_ASK(name)                                                                 \
+    FN void name##_ask(const mesh_run *run, mesh_walk *walks, mesh_pairs *pairs, int options) \
+    {                                                                                         \
+        (void)run;                                                                            \
+        if (pairs->end - pairs->first < LANES)                                                \
+            mesh_fill_up(pairs);                                                              \
+        const mesh_question q = mesh_pairs_next(pairs);                                       \
+        name##_of(walks, &q, options);                                                        \
+        mesh_pairs_drop(pairs);                                                               \
+    }
+#elif defined(LANG_LOCKSTEP)
+#define MESH_SEARCH_OFFER(name)             \
+    {                                       \
+        (void)number;                       \
+        mesh_put_off(pairs, w->next, lane); \
+    }
+/* And ask about those that are still open. */
+#define MESH_SEARCH_ASK(name)                                                                               \
+    FN void name##_ask(const mesh_run *run, mesh_walk *w, mesh_pairs *pairs, int options)                   \
+    {                                                                                                       \
+        for (int k = 0; k < pairs->end; k++) {                                                              \
+            const int leaf = pairs->leaf[k];                                                                \
+            const mesh_group group =                                                                        \
+                mesh_group_of(mesh_leaf_of(run, leaf), leaf, pairs->lane[k], w, run->frame.scale, options); \
+            if (v_any(group.open)) {                                                                        \
+                const mesh_question q = mesh_question_of(&group, w);                                        \
+                name##_of(w, &q, options);                                                                  \
+            }                                                                                               \
+        }                                                                                                   \
+        pairs->end = 0;                                                                                     \
     }
 #else
 #define MESH_SEARCH_OFFER(name)                              \
@@ -388,9 +425,9 @@ FN void mesh_sift_none(mesh_walk *w, mesh_group *g, int options)
 #endif
 
 /* A search whose queries never wait. */
-#define MESH_NEVER_WAITS(name, walk_type)                                \
-    FN void name##_ask(walk_type *walks, mesh_pairs *pairs, int options) \
-    {                                                                    \
-        (void)walks, (void)pairs, (void)options;                         \
+#define MESH_NEVER_WAITS(name, walk_type)                                                     \
+    FN void name##_ask(const mesh_run *run, walk_type *walks, mesh_pairs *pairs, int options) \
+    {                                                                                         \
+        (void)run, (void)walks, (void)pairs, (void)options;                                   \
     }
 #endif

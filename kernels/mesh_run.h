@@ -30,6 +30,14 @@ typedef struct mesh_run {
     int one_is_enough;
 } mesh_run;
 
+/* What a work-item follows of all queries: `share` of them, or, where these are put in order in `rows`, one of those. */
+FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const u32 *row, u32 rows)
+{
+    const u32 at = item < rows ? row[item] : item * share;
+    run->first = at < queries ? at : queries;
+    run->end = queries - run->first > share ? run->first + share : queries;
+}
+
 /* A column of LANES queries; the last one fills up what is beyond the end. */
 FN vf mesh_run_column(const mesh_run *run, int column, u32 at)
 {
@@ -192,7 +200,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
         mesh_pairs_begin(&pairs);                                                                                \
         do {                                                                                                     \
             while (pairs.end - pairs.first >= LANES || (pairs.end > pairs.first && !mesh_team_moves(&team)))     \
-                search##_ask(walks, &pairs, options);                                                            \
+                search##_ask(run, walks, &pairs, options);                                                       \
             for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                                   \
                 const int on = kind##_advance(&walks[i]);                                                        \
                 mesh_fetch(run, walks[i].next);                                                                  \
@@ -241,23 +249,26 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
         } while (mesh_team_moves(&team) || team.waits > 0);                                                      \
     }
 #else
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                                   \
-    FN void name(const mesh_run *run)                                                                           \
-    {                                                                                                           \
-        kind##_walk walk;                                                                                       \
-        mesh_pairs pairs;                                                                                       \
-        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                       \
-        mesh_pairs_begin(&pairs);                                                                               \
-        for (u32 next = run->first; next < run->end; next++) {                                                  \
-            const int begun = begin(run, &walk, next, rows, options);                                           \
-            int on = begun > 0;                                                                                 \
-            while (on)                                                                                          \
-                on = walk.next >= 0                                                                             \
-                         ? kind##_descend(&walk, run->nodes + walk.next, options)                               \
-                         : search##_visit(&walk, 0, &pairs, run->frame, mesh_leaf_of(run, walk.next), options); \
-            if (begun >= 0)                                                                                     \
-                answer(run, &walk);                                                                             \
-        }                                                                                                       \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                       \
+    FN void name(const mesh_run *run)                                                                               \
+    {                                                                                                               \
+        kind##_walk walk;                                                                                           \
+        mesh_pairs pairs;                                                                                           \
+        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                           \
+        mesh_pairs_begin(&pairs);                                                                                   \
+        for (u32 next = run->first; next < run->end; next++) {                                                      \
+            const int begun = begin(run, &walk, next, rows, options);                                               \
+            int on = begun > 0;                                                                                     \
+            while (on || pairs.end > 0) {                                                                           \
+                while (on && pairs.end < MESH_PUT_OFF)                                                              \
+                    on = walk.next >= 0                                                                             \
+                             ? kind##_descend(&walk, run->nodes + walk.next, options)                               \
+                             : search##_visit(&walk, 0, &pairs, run->frame, mesh_leaf_of(run, walk.next), options); \
+                search##_ask(run, &walk, &pairs, options);                                                          \
+            }                                                                                                       \
+            if (begun >= 0)                                                                                         \
+                answer(run, &walk);                                                                                 \
+        }                                                                                                           \
     }
 #endif
 

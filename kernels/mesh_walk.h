@@ -278,18 +278,19 @@ typedef struct mesh_group {
     real ball; /* as the leaf's */
 } mesh_group;
 
-FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int lane, const mesh_walk *w, real scale, int options)
+FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int reference, int lane, const mesh_walk *w, real scale,
+                            int options)
 {
     mesh_group g;
-    g.p = mesh_corners_of(leaf, w->next, lane);
+    g.p = mesh_corners_of(leaf, reference, lane);
     const mesh_passage p =
         mesh_pass(mesh_course_at(w->course).slabs, v3_mul(mesh_min3(g.p.p0, g.p.p1, g.p.p2), v_f(scale)),
                   v3_mul(mesh_max3(g.p.p0, g.p.p1, g.p.p2), v_f(scale)));
     g.enter = p.enter;
     g.triangle = mesh_load_int(leaf->triangle + lane);
     g.open = v_and(mesh_is_open(p, g.triangle, w->until),
-                   mesh_counts(g.triangle, w->masks, w->next, lane, w->query.mask, options));
-    g.ball = MESH_IS_LOOSE(w->next) ? R(1.0) / R(0.0) : leaf->ball;
+                   mesh_counts(g.triangle, w->masks, reference, lane, w->query.mask, options));
+    g.ball = MESH_IS_LOOSE(reference) ? R(1.0) / R(0.0) : leaf->ball;
     return g;
 }
 #endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The queries of a chunk in an order along their mesh, made by the device itself: kernels/order.cl. */
+#include "cl_device.h"
+#include "order.h"
+
+enum {
+    QUERIES_MIN = 1 << 13, /* of fewer the launches cost more than the order brings */
+    LEAVES_MIN = 1 << 6,   /* all work-items meet those of a smaller mesh anyway */
+    GROUP = 64             /* items that add the counts of cells up */
+};
+
+static int is_worth_it(const caromi_device *d, const carom_mesh *mesh, uint64_t count)
+{
+    return mesh != NULL && d->lanes == 1 && (d->probing || (count >= QUERIES_MIN && mesh->leaf_count >= LEAVES_MIN));
+}
+
+static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, uint32_t program, cl_uint next, cl_int code,
+                            uint64_t items, carom_error *err)
+{
+    return code == CL_SUCCESS ? caromi_enqueue(d, slot, d->programs[program].kernel, next, items, err)
+                              : caromi_cl_fail(d, code, "clSetKernelArg", err);
+}
+
+static carom_status count_cells(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+{
+    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_ORDER_COUNT].kernel;
+    const cell_grid grid = caromi_grid_of(&mesh->info);
+    static const cl_uint none[CELL_COUNT] = {0}; /* written, not filled: Oclgrind takes what is filled for unknown */
+    cl_uint next = 0;
+    cl_int code = clEnqueueWriteBuffer(slot->queue, slot->order[CAROMI_ORDER_CELLS].memory, CL_FALSE, 0, sizeof none,
+                                       none, 0, NULL, NULL);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clEnqueueWriteBuffer (cells)", err);
+    code = caromi_set_columns(kernel, &next, slot->in, 3);
+    for (int k = 0; k < 3 && code == CL_SUCCESS; k++)
+        code = clSetKernelArg(kernel, next++, sizeof grid.lower[k], &grid.lower[k]);
+    for (int k = 0; k < 3 && code == CL_SUCCESS; k++)
+        code = clSetKernelArg(kernel, next++, sizeof grid.per_length[k], &grid.per_length[k]);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, &slot->order[CAROMI_ORDER_CELL], 3);
+    return enqueue(d, slot, CAROMI_PROGRAM_ORDER_COUNT, next, code, slot->count, err);
+}
+
+static carom_status find_starts(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
+{
+    cl_uint next = 0;
+    const cl_int code =
+        caromi_set_columns(d->programs[CAROMI_PROGRAM_ORDER_STARTS].kernel, &next, &slot->order[CAROMI_ORDER_CELLS], 1);
+    return enqueue(d, slot, CAROMI_PROGRAM_ORDER_STARTS, next, code, GROUP, err);
+}
+
+static carom_status place_rows(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
+{
+    cl_uint next = 0;
+    const cl_int code = caromi_set_columns(d->programs[CAROMI_PROGRAM_ORDER_ROWS].kernel, &next,
+                                           &slot->order[CAROMI_ORDER_CELL], CAROMI_ORDER_COLUMNS);
+    return enqueue(d, slot, CAROMI_PROGRAM_ORDER_ROWS, next, code, slot->count, err);
+}
+
+carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+{
+    slot->ordered = 0;
+    if (!is_worth_it(d, mesh, slot->count))
+        return CAROM_OK;
+    for (uint32_t i = 0; i < CAROMI_ORDER_COLUMNS; i++)
+        CHECK(caromi_reserve(d, slot, &slot->order[i],
+                             sizeof(cl_uint) * (size_t)(i == CAROMI_ORDER_CELLS ? CELL_COUNT : slot->count), 0, err));
+    for (uint32_t p = CAROMI_PROGRAM_ORDER_COUNT; p <= CAROMI_PROGRAM_ORDER_ROWS; p++)
+        CHECK(caromi_program_build(d, p, err));
+    CHECK(count_cells(d, slot, mesh, err));
+    CHECK(find_starts(d, slot, err));
+    CHECK(place_rows(d, slot, err));
+    slot->ordered = 1;
+    return CAROM_OK;
+}

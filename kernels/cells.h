@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A grid over a mesh, its cells along a Morton curve: queries that start in one cell meet the same nodes and leaves. */
+#ifndef CAROM_CELLS_H
+#define CAROM_CELLS_H
+#include "lang.h"
+
+#define CELL_DIGITS 4 /* bits per axis: a cell of a large mesh has nodes and leaves that a cache holds */
+#define CELL_COUNT (1 << 3 * CELL_DIGITS)
+
+typedef struct cell_grid {
+    real lower[3], per_length[3];
+} cell_grid;
+
+/* Four bits, two zeros between each. */
+FN u32 cell_spread(u32 x)
+{
+    x = (x | x << 4) & 0xc3u;
+    return (x | x << 2) & 0x249u;
+}
+
+/* Without a branch, so that compilers take several at once. NaN: 0 */
+FN u32 cell_slab(real x, real lower, real per_length)
+{
+    const real last = (real)((1 << CELL_DIGITS) - 1), at = (x - lower) * per_length, from = at > 0 ? at : 0;
+    return (u32)(int)(from < last ? from : last);
+}
+
+FN u32 cell_of(real x, real y, real z, const cell_grid *grid)
+{
+    return cell_spread(cell_slab(x, grid->lower[0], grid->per_length[0])) |
+           cell_spread(cell_slab(y, grid->lower[1], grid->per_length[1])) << 1 |
+           cell_spread(cell_slab(z, grid->lower[2], grid->per_length[2])) << 2;
+}
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries of a chunk cell by cell, for devices that answer one query in each work-item: work-items that run together then
+ * meet the same nodes and leaves. Their columns stay where they are; what is made is the order of the rows. Which of a cell
+ * comes first depends on who is counted first, and no answer depends on that. The host names the kernel that it builds, and
+ * runs them one after another: -DKERNEL_order_count, _starts or _rows. */
+
+#ifdef KERNEL_order_count
+/* The cell of each query, how many of it were counted before, and how many each cell has. */
+__kernel void carom_order_count(__global const real *cx, __global const real *cy, __global const real *cz,
+                                float lower_x, float lower_y, float lower_z, float per_x, float per_y, float per_z,
+                                __global uint *cell, __global uint *before, volatile __global uint *per_cell,
+                                uint queries)
+{
+    const size_t i = get_global_id(0);
+    if (i >= queries)
+        return;
+    const cell_grid grid = {{lower_x, lower_y, lower_z}, {per_x, per_y, per_z}};
+    cell[i] = cell_of(cx[i], cy[i], cz[i], &grid);
+    before[i] = atomic_inc(per_cell + cell[i]);
+}
+#endif
+
+#ifdef KERNEL_order_starts
+/* Where each cell starts, instead of how many it has: by the first group, whose items take runs of cells. */
+__kernel void carom_order_starts(__global uint *per_cell, uint items)
+{
+    __local uint total[64];
+    const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
+    const uint run = (CELL_COUNT + size - 1) / size, first = item * run;
+    const uint end = first + run < CELL_COUNT ? first + run : CELL_COUNT;
+    uint sum = 0;
+    if (get_group_id(0) != 0)
+        return;
+    for (uint c = first; c < end; c++)
+        sum += per_cell[c];
+    total[item] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint start = 0;
+    for (uint k = 0; k < item; k++)
+        start += total[k];
+    for (uint c = first; c < end; c++) {
+        const uint own = per_cell[c];
+        per_cell[c] = start;
+        start += own;
+    }
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_order_rows
+__kernel void carom_order_rows(__global const uint *cell, __global const uint *before, __global const uint *start,
+                               __global uint *row, uint queries)
+{
+    const size_t i = get_global_id(0);
+    if (i < queries)
+        row[start[cell[i]] + before[i]] = (uint)i;
+}
+#endif
