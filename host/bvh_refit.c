@@ -7,6 +7,7 @@
  * hold its first node, so they lie on the path to it: few. They wait until all slices have ended. */
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "bvh.h"
 
@@ -209,22 +210,27 @@ static float cost_of(const carom_mesh *mesh, double area)
     return root > 0 ? (float)(1 + area / root) : 1;
 }
 
-/* The mean of some leaves' balls; of loose ones it is not known. */
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle one of some leaves' balls, which a few huge triangles do not move; of loose leaves none is known. */
 static float typical_ball(const carom_mesh *mesh)
 {
     enum { SAMPLES = 64 };
     const uint64_t nodes = mesh->info.node_count, samples = nodes < SAMPLES ? nodes : SAMPLES;
-    double sum = 0;
-    int count = 0;
+    float ball[SAMPLES * MESH_WIDTH];
+    size_t count = 0;
     for (uint64_t i = 0; i < samples; i++)
         for (int slot = 0; slot < MESH_WIDTH; slot++) {
             const int child = mesh->nodes[caromi_slice_start(nodes, samples, i)].child[slot];
-            if (child < 0 && !MESH_IS_LOOSE(child)) {
-                sum += (double)mesh->leaves[MESH_LEAF_AT(child)].ball;
-                count++;
-            }
+            if (child < 0 && !MESH_IS_LOOSE(child))
+                ball[count++] = mesh->leaves[MESH_LEAF_AT(child)].ball;
         }
-    return count > 0 ? (float)(sum / count) : INFINITY;
+    qsort(ball, count, sizeof *ball, compare_floats);
+    return count > 0 ? ball[count / 2] : INFINITY;
 }
 
 void caromi_bvh_refit(carom_mesh *mesh)

@@ -78,7 +78,7 @@ typedef struct caromi_cl_slot {
     int ordered;           /* searches follow the order of rows */
 } caromi_cl_slot;
 
-enum { CAROMI_SLOTS = 2 };
+enum { CAROMI_SLOTS = 2, CAROMI_GROUP = 64 /* most work-items of a group */ };
 
 struct caromi_device {
     const carom_context *context;
@@ -89,8 +89,9 @@ struct caromi_device {
     uint64_t max_items; /* most work-items in a launch */
     int unified;        /* host and device share memory: columns are used where they lie */
     int gpu;
-    int probing; /* a probe is one launch, whatever chunks the caller wants */
-    int stack;   /* entries of a search's stack in its programs */
+    int probing;    /* a probe is one launch, whatever chunks the caller wants */
+    int stack;      /* entries of a search's stack in its programs */
+    int orders_not; /* what puts queries in order could not be had */
     caromi_cl_slot slots[CAROMI_SLOTS];
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };

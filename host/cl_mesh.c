@@ -168,6 +168,7 @@ carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi
 {
     const uint64_t first = *done;
     CHECK(caromi_upload_mesh(d, mesh, err));
+    assert(mesh->stack <= d->stack);
     const carom_status status = caromi_stream_run(d, s, done, stats, err);
     if (triangle == NULL)
         return status;

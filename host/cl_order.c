@@ -5,13 +5,14 @@
 
 enum {
     QUERIES_MIN = 1 << 13, /* of fewer the launches cost more than the order brings */
-    LEAVES_MIN = 1 << 6,   /* all work-items meet those of a smaller mesh anyway */
-    GROUP = 64             /* items that add the counts of cells up */
+    LEAVES_MIN = 1 << 6    /* all work-items meet those of a smaller mesh anyway */
 };
+_Static_assert(CELL_ITEMS >= CAROMI_GROUP, "a place for each item of a group");
 
 static int is_worth_it(const caromi_device *d, const carom_mesh *mesh, uint64_t count)
 {
-    return mesh != NULL && d->lanes == 1 && (d->probing || (count >= QUERIES_MIN && mesh->leaf_count >= LEAVES_MIN));
+    return mesh != NULL && d->lanes == 1 && !d->orders_not &&
+           (d->probing || (count >= QUERIES_MIN && mesh->leaf_count >= LEAVES_MIN));
 }
 
 static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, uint32_t program, cl_uint next, cl_int code,
@@ -46,7 +47,7 @@ static carom_status find_starts(caromi_device *d, caromi_cl_slot *slot, carom_er
     cl_uint next = 0;
     const cl_int code =
         caromi_set_columns(d->programs[CAROMI_PROGRAM_ORDER_STARTS].kernel, &next, &slot->order[CAROMI_ORDER_CELLS], 1);
-    return enqueue(d, slot, CAROMI_PROGRAM_ORDER_STARTS, next, code, GROUP, err);
+    return enqueue(d, slot, CAROMI_PROGRAM_ORDER_STARTS, next, code, CAROMI_GROUP, err);
 }
 
 static carom_status place_rows(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
@@ -57,16 +58,28 @@ static carom_status place_rows(caromi_device *d, caromi_cl_slot *slot, carom_err
     return enqueue(d, slot, CAROMI_PROGRAM_ORDER_ROWS, next, code, slot->count, err);
 }
 
-carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+static carom_status prepare(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
 {
-    slot->ordered = 0;
-    if (!is_worth_it(d, mesh, slot->count))
-        return CAROM_OK;
     for (uint32_t i = 0; i < CAROMI_ORDER_COLUMNS; i++)
         CHECK(caromi_reserve(d, slot, &slot->order[i],
                              sizeof(cl_uint) * (size_t)(i == CAROMI_ORDER_CELLS ? CELL_COUNT : slot->count), 0, err));
     for (uint32_t p = CAROMI_PROGRAM_ORDER_COUNT; p <= CAROMI_PROGRAM_ORDER_ROWS; p++)
         CHECK(caromi_program_build(d, p, err));
+    return CAROM_OK;
+}
+
+carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    slot->ordered = 0;
+    if (!is_worth_it(d, mesh, slot->count))
+        return CAROM_OK;
+    if (prepare(d, slot, &why) != CAROM_OK) { /* as they come they are answered too */
+        d->orders_not = 1;
+        caromi_log(d->context, CAROM_LOG_WARNING, "%s takes queries as they come from now on: %s", d->info.name,
+                   why.message);
+        return CAROM_OK;
+    }
     CHECK(count_cells(d, slot, mesh, err));
     CHECK(find_starts(d, slot, err));
     CHECK(place_rows(d, slot, err));

@@ -86,10 +86,19 @@ int caromi_program_needs_fp64(uint32_t program)
            (program < CAROMI_PAIR_KERNEL_COUNT && caromi_is_exact((enum caromi_pair_kernel)program));
 }
 
-static int is_mesh_program(uint32_t program)
+static int has_stack(uint32_t program)
 {
-    program = caromi_program_base(program);
-    return program >= CAROMI_PROGRAM_MESH_FIRST && program < CAROMI_PROGRAM_ROUNDING;
+    switch (caromi_program_base(program)) {
+    case CAROMI_PROGRAM_MESH_FIRST:
+    case CAROMI_PROGRAM_MESH_FIRST_EXACT:
+    case CAROMI_PROGRAM_MESH_LIST:
+    case CAROMI_PROGRAM_MESH_LIST_EXACT:
+    case CAROMI_PROGRAM_MESH_OVERLAPS:
+    case CAROMI_PROGRAM_MESH_OVERLAPS_EXACT:
+    case CAROMI_PROGRAM_MESH_CLOSEST:
+    case CAROMI_PROGRAM_MESH_CLOSEST_EXACT: return 1;
+    default: return 0;
+    }
 }
 
 /* Exact times: as cpu/isa_free_template.h. */
@@ -137,7 +146,7 @@ static void make_options(const caromi_device *d, uint32_t program, char *out, si
 {
     const char *name = caromi_program_name(program);
     char sizes[64] = "";
-    if (is_mesh_program(program))
+    if (has_stack(program))
         (void)snprintf(sizes, sizeof sizes, " -DMESH_STACK=%d", d->stack);
     if (program < CAROMI_PAIR_KERNEL_COUNT) {
         const caromi_pair_shape *shape = &caromi_pair_shapes[program];
@@ -222,11 +231,12 @@ void caromi_fit_stack(caromi_device *d, const carom_mesh *mesh)
 {
     if (mesh->stack <= d->stack)
         return;
-    caromi_log(d->context, CAROM_LOG_INFO, "%s: a mesh needs a stack of %d, and its kernels are built anew with %d",
-               d->info.name, mesh->stack, MESH_STACK);
+    caromi_log(d->context, CAROM_LOG_INFO,
+               "%s: a mesh needs a stack of %d entries; kernels are built with %d from now on", d->info.name,
+               mesh->stack, MESH_STACK);
     d->stack = MESH_STACK;
     for (uint32_t i = 0; i < CAROMI_PROGRAM_COUNT; i++)
-        if (is_mesh_program(i))
+        if (has_stack(i))
             release_program(&d->programs[i]);
 }
 
@@ -267,11 +277,11 @@ static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel ke
 carom_status caromi_enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument, uint64_t items,
                             carom_error *err)
 {
-    return enqueue(d, slot, kernel, argument, items, 64, err);
+    return enqueue(d, slot, kernel, argument, items, CAROMI_GROUP, err);
 }
 
 carom_status caromi_enqueue_search(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
                                    uint64_t items, carom_error *err)
 {
-    return enqueue(d, slot, kernel, argument, items, d->lanes > 1 ? 1 : 64, err);
+    return enqueue(d, slot, kernel, argument, items, d->lanes > 1 ? 1 : CAROMI_GROUP, err);
 }

@@ -499,7 +499,8 @@ static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_
 static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
 {
     const uint64_t cached = 1u << 16; /* copies that are read again soon are best kept where a CPU has them at hand */
-    uint64_t bytes = 4 * (s->in_count + (s->mesh != NULL ? CAROMI_ORDER_COLUMNS : 0)), chunk = s->chunk;
+    const uint32_t order = s->mesh != NULL && d->lanes == 1 ? CAROMI_ORDER_COLUMNS : 0;
+    uint64_t bytes = 4 * (s->in_count + order), chunk = s->chunk;
     for (uint32_t i = 0; i < s->out_count; i++)
         bytes += s->out_size[i];
     for (uint32_t i = 0; d->unified && i < s->in_count; i++)

@@ -7,6 +7,8 @@
 #define CELL_DIGITS 4 /* bits per axis: a cell of a large mesh has nodes and leaves that a cache holds */
 #define CELL_COUNT (1 << 3 * CELL_DIGITS)
 
+#define CELL_ITEMS 64 /* work-items that add counts of cells up, at most */
+
 typedef struct cell_grid {
     real lower[3], per_length[3];
 } cell_grid;

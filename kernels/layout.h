@@ -95,7 +95,7 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
  * come nine rows, P0 x y z, P1 x y z, P2 x y z, in the room of two leaves. A reference to a leaf tells both: where it is,
  * counted in leaves, and whether it is loose. */
 #define MESH_WIDTH 16
-#ifndef MESH_STACK /* an OpenCL device's programs have one that is as deep as its meshes need */
+#ifndef MESH_STACK /* programs of OpenCL devices may have a shorter one: caromi_fit_stack */
 #define MESH_STACK 512
 #endif
 

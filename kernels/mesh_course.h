@@ -69,8 +69,8 @@ FN mesh_passage mesh_pass(mesh_slabs s, v3 lo, v3 hi)
     return p;
 }
 
-/* What the sphere sweeps: a point is nearest to the centre at (point - centre).velocity per_v2; from balls around points it stays
- * away by what is beyond `reach`, or infinity where that is not worth asking. In the caller's units. */
+/* What the sphere sweeps: the centre is nearest to a point at (point - centre).velocity per_v2, and passes a ball of radius b by if
+ * its middle is then farther away than reach + b. `reach` is infinity where that is not asked. In the caller's units. */
 typedef struct mesh_capsule {
     vf per_v2, reach;
 } mesh_capsule;
@@ -79,7 +79,7 @@ typedef struct mesh_capsule {
 #define MESH_LEAST_SIZE R(0x1p-30)
 #define MESH_MOST_SIZE R(0x1p30)
 
-/* Of triangles that are larger beside the sphere than this too few are passed by. */
+/* Asked only if `reach` is so many typical balls: of larger triangles too few are passed by. */
 #define MESH_LARGER R(1.25)
 
 /* docs/numerics.md, section 11, has the margins. */
@@ -99,8 +99,8 @@ FN mesh_capsule mesh_capsule_of(v3 center, vf radius, v3 velocity, mesh_frame fr
     return capsule;
 }
 
-/* `valid` is 1, or 0 where the query has no answer. The heading is asked only where leaf after leaf is answered, without
- * packing (mesh_pairs.h). */
+/* `valid` is 1, or 0 where the query has no answer. The heading is asked only where pairs of several queries are not
+ * packed (mesh_pairs.h). */
 typedef struct mesh_course {
     mesh_slabs slabs;
     mesh_capsule capsule;

@@ -106,7 +106,10 @@ FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answe
         sink->count++;
         if ((hits >> i & 1) != 0) {
             w->state = STATE_APPROACHING;
-            w->top = sink->one_is_enough ? 0 : w->top;
+            if (sink->one_is_enough) { /* nothing waits any more, and nothing is in time */
+                w->top = 0;
+                w->until.t = R(-1.0);
+            }
         }
     }
 }
@@ -127,8 +130,8 @@ enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
 #define PAIR_ROOM (LANES + MESH_WALKS * MESH_WIDTH + LANES)
 #define PAIR_COLUMN(p, k) ((p)->columns + (k)*PAIR_ROOM)
 
-/* Where work-items run together, a query asks when it has so many pairs: all that are in the solver then have some. A query that
- * is asked leaf by leaf waits for whoever has the most in any leaf. */
+/* Where work-items run together, the solver takes as many turns as the one with the most pairs has. So each puts its pairs off until
+ * it has so many, for then others have about as many. */
 #define MESH_PUT_OFF 8
 
 typedef struct mesh_pairs {
@@ -259,7 +262,7 @@ FN void mesh_put_off(mesh_pairs *p, int leaf, int lane)
 }
 #endif
 
-/* A query and triangles of a leaf, which are answered at once. */
+/* A query and triangles of a leaf. */
 FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
 {
     mesh_question q;

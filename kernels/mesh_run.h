@@ -30,7 +30,7 @@ typedef struct mesh_run {
     int one_is_enough;
 } mesh_run;
 
-/* What a work-item follows of all queries: `share` of them, or, where these are put in order in `rows`, one of those. */
+/* What a work-item follows of all queries: `share` of them, or, where `rows` of them are put in order, the one in its place. */
 FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const u32 *row, u32 rows)
 {
     const u32 at = item < rows ? row[item] : item * share;

@@ -15,8 +15,9 @@ __kernel void carom_order_count(__global const real *cx, __global const real *cy
     if (i >= queries)
         return;
     const cell_grid grid = {{lower_x, lower_y, lower_z}, {per_x, per_y, per_z}};
-    cell[i] = cell_of(cx[i], cy[i], cz[i], &grid);
-    before[i] = atomic_inc(per_cell + cell[i]);
+    const uint own = cell_of(cx[i], cy[i], cz[i], &grid);
+    cell[i] = own;
+    before[i] = atomic_inc(per_cell + own);
 }
 #endif
 
@@ -24,7 +25,7 @@ __kernel void carom_order_count(__global const real *cx, __global const real *cy
 /* Where each cell starts, instead of how many it has: by the first group, whose items take runs of cells. */
 __kernel void carom_order_starts(__global uint *per_cell, uint items)
 {
-    __local uint total[64];
+    __local uint total[CELL_ITEMS];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
     const uint run = (CELL_COUNT + size - 1) / size, first = item * run;
     const uint end = first + run < CELL_COUNT ? first + run : CELL_COUNT;

@@ -134,12 +134,38 @@ static void check_looseness(const walk *w, int reference)
     assert_int_equal(MESH_IS_LOOSE(reference), count > MESH_WIDTH);
 }
 
+/* Each triangle is in the leaf's ball around the middle of its own box, and the ball is no larger than it must be. */
+static void check_ball(const walk *w, int reference)
+{
+    const mesh_leaf *leaf = leaf_of(w->mesh, reference);
+    double largest = 0;
+    if (MESH_IS_LOOSE(reference))
+        return;
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        double half2 = 0;
+        for (int k = 0; k < 3; k++) {
+            const float a = leaf_corner(leaf, reference, k, lane), b = leaf_corner(leaf, reference, 3 + k, lane);
+            const float c = leaf_corner(leaf, reference, 6 + k, lane);
+            const double half = 0.5 * ((double)fmaxf(a, fmaxf(b, c)) - (double)fminf(a, fminf(b, c)));
+            half2 += half * half;
+        }
+        largest = fmax(largest, sqrt(half2));
+    }
+    /* Squares of what is smaller or larger leave the range: the ball is 0 or infinite, and the margins or nobody ask for more. */
+    if (largest < 0x1p-60 || (largest > 0x1p60 && isinf(leaf->ball)))
+        return;
+    if ((double)leaf->ball < largest || (double)leaf->ball > largest * 1.0001)
+        fail_msg("%s: a leaf's ball has radius %g, its largest triangle needs %g", w->name, (double)leaf->ball,
+                 largest);
+}
+
 static void walk_leaf(walk *w, int reference, const float lo[3], const float hi[3])
 {
     const mesh_leaf *leaf = leaf_of(w->mesh, reference);
     const float scale = w->mesh->view.frame.scale;
     w->leaves += MESH_IS_LOOSE(reference) ? 2 : 1;
     check_looseness(w, reference);
+    check_ball(w, reference);
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const int stored = leaf->triangle[lane], triangle = leaf->triangle[stored == -1 ? 0 : lane];
         assert_in_range(triangle, 0, w->mesh->info.triangle_count - 1);

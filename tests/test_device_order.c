@@ -62,12 +62,12 @@ static void compare_first(carom_mesh *expected, carom_mesh *got, const balls *b,
     hits_free(&h);
 }
 
-static void compare_list(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who)
+static void compare_list(carom_mesh *expected, carom_mesh *got, const balls *b, int overlaps, const char *who)
 {
-    static const list_question q = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
+    const list_question q = {CAROM_ACCURACY_FAST, overlaps, CAROM_HITS_ALL};
     hit_list before = list_whole(expected, &q, b, 0, b->count), l = list_whole(got, &q, b, 0, b->count);
     uint8_t *some = any_of(expected, &q, b, 0, b->count), *any = any_of(got, &q, b, 0, b->count);
-    list_compare(b, &before, &l, LIST_HITS, who);
+    list_compare(b, &before, &l, overlaps ? LIST_OVERLAPS : LIST_HITS, who);
     assert_memory_equal(some, any, b->count);
     free(some);
     free(any);
@@ -90,9 +90,11 @@ static void test_searches(void **state)
 {
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     scene s = scene_sphere(SIDES);
+    s.masks = random_masks(SEED, s.triangle_count);
     carom_mesh *expected = scene_mesh(cpu, &s);
     balls b = balls_aimed(SEED, &s, 1.0, QUERIES);
     (void)state;
+    b.mask = random_masks(SEED + 1, b.count);
     b.column[0][1] = NAN; /* have no place on a curve */
     b.column[1][3] = INFINITY;
     b.column[2][5] = -3e38f;
@@ -102,7 +104,8 @@ static void test_searches(void **state)
         carom_mesh *mesh = scene_mesh(context, &s);
         compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST, "first hits in order");
         compare_first(expected, mesh, &b, CAROM_ACCURACY_EXACT, "exact first hits in order");
-        compare_list(expected, mesh, &b, "all hits in order");
+        compare_list(expected, mesh, &b, 0, "all hits in order");
+        compare_list(expected, mesh, &b, 1, "overlaps in order");
         compare_closest(expected, mesh, &b, "closest points in order");
         assert_int_equal(h.orders, 1);
         assert_int_equal(h.stacks, 0);
@@ -161,7 +164,7 @@ static void test_deep(void **state)
     assert_int_equal(h.stacks, 0);
     compare_first(deep_expected, deep_mesh, &b, CAROM_ACCURACY_FAST, "a deep mesh");
     assert_true(h.stacks > 0);
-    compare_list(deep_expected, deep_mesh, &b, "a deep mesh, all hits");
+    compare_list(deep_expected, deep_mesh, &b, 0, "a deep mesh, all hits");
     compare_closest(deep_expected, deep_mesh, &b, "a deep mesh, closest points");
     compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST, "a mesh like others, after a deep one");
     balls_free(&b);
