@@ -199,17 +199,21 @@ void list_compare(const balls *b, const hit_list *expected, const hit_list *got,
     }
 }
 
+void list_compare_question(carom_mesh *expected, carom_mesh *got, const list_question *q, const balls *b,
+                           const char *who)
+{
+    hit_list before = list_whole(expected, q, b, 0, b->count), l = list_whole(got, q, b, 0, b->count);
+    uint8_t *some = any_of(expected, q, b, 0, b->count), *any = any_of(got, q, b, 0, b->count);
+    list_compare(b, &before, &l, q->overlaps ? LIST_OVERLAPS : LIST_HITS, who);
+    assert_memory_equal(some, any, b->count);
+    free(some);
+    free(any);
+    list_free(&before);
+    list_free(&l);
+}
+
 void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who)
 {
-    for (size_t k = 0; k < LIST_QUESTIONS; k++) {
-        const list_question *q = &list_questions[k];
-        hit_list before = list_whole(expected, q, b, 0, b->count), l = list_whole(got, q, b, 0, b->count);
-        uint8_t *some = any_of(expected, q, b, 0, b->count), *any = any_of(got, q, b, 0, b->count);
-        list_compare(b, &before, &l, q->overlaps ? LIST_OVERLAPS : LIST_HITS, who);
-        assert_memory_equal(some, any, b->count);
-        free(some);
-        free(any);
-        list_free(&before);
-        list_free(&l);
-    }
+    for (size_t k = 0; k < LIST_QUESTIONS; k++)
+        list_compare_question(expected, got, &list_questions[k], b, who);
 }

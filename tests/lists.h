@@ -50,7 +50,9 @@ void list_compare_record(const balls *b, size_t i, const hits *expected, size_t 
 
 /* Whether there is any, a byte for each; the caller frees it. */
 uint8_t *any_of(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count);
-/* Fail unless two meshes answer every question with the same bits. */
+/* Fail unless two meshes answer a question, and whether there is any, with the same bits; or every question. */
+void list_compare_question(carom_mesh *expected, carom_mesh *got, const list_question *q, const balls *b,
+                           const char *who);
 void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who);
 
 #endif

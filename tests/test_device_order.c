@@ -65,14 +65,7 @@ static void compare_first(carom_mesh *expected, carom_mesh *got, const balls *b,
 static void compare_list(carom_mesh *expected, carom_mesh *got, const balls *b, int overlaps, const char *who)
 {
     const list_question q = {CAROM_ACCURACY_FAST, overlaps, CAROM_HITS_ALL};
-    hit_list before = list_whole(expected, &q, b, 0, b->count), l = list_whole(got, &q, b, 0, b->count);
-    uint8_t *some = any_of(expected, &q, b, 0, b->count), *any = any_of(got, &q, b, 0, b->count);
-    list_compare(b, &before, &l, overlaps ? LIST_OVERLAPS : LIST_HITS, who);
-    assert_memory_equal(some, any, b->count);
-    free(some);
-    free(any);
-    list_free(&before);
-    list_free(&l);
+    list_compare_question(expected, got, &q, b, who);
 }
 
 static void compare_closest(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who)
