@@ -6,7 +6,7 @@ set(carom_sources
   cpu/exact_side.c
   cpu/exact_spheres.c
   host/context.c host/choice.c host/error.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_masks.c host/mesh_query.c host/mesh_block.c
-  host/mesh_sweep.c host/mesh_compact.c host/mesh_list.c host/mesh_stage.c host/mesh_closest.c host/order.c
+  host/mesh_sweep.c host/mesh_compact.c host/mesh_list.c host/mesh_stage.c host/mesh_closest.c host/order.c host/clearance.c
   host/bvh.c host/bvh_split.c host/bvh_share.c host/bvh_wide.c host/bvh_refit.c host/mesh_check.c
   host/mesh_update.c)
 

@@ -45,11 +45,16 @@ struct caromi_mesh_view;
 struct caromi_mesh_queries;
 /* Answer a run of queries. */
 typedef void caromi_mesh_fn(const struct caromi_mesh_view *mesh, struct caromi_mesh_queries *queries);
+/* Which of `count` spheres in columns, a multiple of the lanes, surely meet nothing of a mesh: 1, else 0. */
+struct mesh_clearance;
+typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float *const *in, size_t count,
+                             uint8_t *is_clear);
 
 typedef struct caromi_isa_table {
     uint32_t lanes;
     caromi_pair_fn *pairs[CAROMI_PAIR_KERNEL_COUNT];
     caromi_mesh_fn *mesh[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
+    caromi_clear_fn *clear;
 } caromi_isa_table;
 
 /* The table for an instruction set of carom.h (CAROM_ISA_AUTO: the best), NULL if this build or machine lacks it. */

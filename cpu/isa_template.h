@@ -25,4 +25,5 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
              [CAROMI_MESH_LIST] = {mesh_list, mesh_list_exact},
              [CAROMI_MESH_OVERLAPS] = {mesh_overlaps, mesh_overlaps_exact},
              [CAROMI_MESH_CLOSEST] = {mesh_closest, mesh_closest_exact}},
+    .clear = mesh_clear,
 };

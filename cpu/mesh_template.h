@@ -43,3 +43,13 @@ MESH_SWEEPS(mesh_overlaps, mesh_overlaps, mesh_answer_state, run->options)
 MESH_SWEEPS(mesh_overlaps_exact, mesh_overlaps_exact, mesh_answer_state, run->options)
 MESH_CLOSEST(mesh_closest, closest, closest_answer)
 MESH_CLOSEST(mesh_closest_exact, closest_exact, closest_answer_exact)
+
+static void mesh_clear(const mesh_clearance *clearance, const float *const *in, size_t count, u8 *is_clear)
+{
+    for (size_t i = 0; i < count; i += LANES) {
+        const v3 center = v3_of(v_load(in[0] + i), v_load(in[1] + i), v_load(in[2] + i));
+        const v3 velocity = v3_of(v_load(in[4] + i), v_load(in[5] + i), v_load(in[6] + i));
+        const vm clear = clearance_holds(clearance, center, v_load(in[3] + i), velocity, v_load(in[7] + i));
+        v_store_u8(is_clear + i, vi_sel(clear, v_i(1), v_i(0)));
+    }
+}

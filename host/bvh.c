@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "bvh.h"
+#include "clearance.h"
 
 /* Runs above a size are cut by all threads together, the others are given to one each. */
 enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICES_MAX = 64 };
@@ -186,8 +187,10 @@ static carom_status build_tree(bvh_build *b, int *stack, carom_error *err)
 }
 
 /* The new hierarchy in place of the old one, if there is one. */
-static void replace(carom_mesh *mesh, const bvh_build *b, int32_t *masks)
+static void replace(carom_mesh *mesh, const bvh_build *b, int32_t *masks, mesh_clearance *clearance)
 {
+    caromi_free(mesh->context, mesh->clearance);
+    mesh->clearance = clearance;
     caromi_free(mesh->context, mesh->masks);
     mesh->masks = masks;
     mesh->view.masks = masks;
@@ -202,7 +205,8 @@ static void replace(carom_mesh *mesh, const bvh_build *b, int32_t *masks)
     mesh->info.node_count = b->node_count;
     mesh->info.bytes = mesh->vertex_count * 12 + mesh->info.triangle_count * 12 + mesh->leaf_count * sizeof(mesh_leaf) +
                        mesh->info.node_count * sizeof(mesh_node) +
-                       (masks != NULL ? mesh->leaf_count * MESH_WIDTH * sizeof *masks : 0);
+                       (masks != NULL ? mesh->leaf_count * MESH_WIDTH * sizeof *masks : 0) +
+                       caromi_clearance_bytes(mesh->leaf_count);
     caromi_bvh_refit(mesh);
     mesh->built_cost = mesh->info.cost;
     mesh->info.refits = 0;
@@ -231,14 +235,18 @@ carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
     }
     free_build(&b);
     int32_t *masks = NULL;
+    mesh_clearance *clearance = NULL;
+    if (status == CAROM_OK)
+        status = caromi_clearance_alloc(mesh, b.leaf_count, &clearance, err);
     if (status == CAROM_OK)
         status =
             caromi_masks_follow(mesh, &(caromi_mesh_view){.frame.root = b.root, .nodes = b.nodes, .leaves = b.leaves},
                                 b.node_count, b.leaf_count, &masks, err);
     if (status == CAROM_OK) {
         mesh->stack = stack;
-        replace(mesh, &b, masks);
+        replace(mesh, &b, masks, clearance);
     } else {
+        caromi_free(c, clearance);
         caromi_free(c, b.leaves);
         caromi_free(c, b.nodes);
     }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "bvh.h"
+#include "clearance.h"
 
 enum { SLICES = 64, NODES_PER_SLICE = 64 }; /* at most, at least */
 
@@ -237,6 +238,7 @@ void caromi_bvh_refit(carom_mesh *mesh)
 {
     const uint64_t nodes = mesh->info.node_count;
     double area = 0;
+    caromi_clearance_forget(mesh);
     mesh->info.cost = 1;
     if (nodes == 0) {
         (void)fill_leaf(mesh, mesh->view.frame.root);

@@ -123,7 +123,7 @@ extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kerne
     caromi_kernel_proof_h[], caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[],
     caromi_kernel_spheres_exact_h[], caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[],
     caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[], caromi_kernel_cells_h[],
-    caromi_kernel_order_cl[];
+    caromi_kernel_clearance_h[], caromi_kernel_order_cl[];
 
 const char *caromi_program_name(uint32_t program);
 int caromi_program_needs_fp64(uint32_t program);
@@ -171,7 +171,8 @@ void caromi_slot_release(caromi_cl_slot *slot);
 carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
                             int reached, carom_error *err);
 /* Enqueue what puts the slot's queries in order along a mesh, if that pays; cl_order.c. */
-carom_status caromi_order_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err);
+carom_status caromi_order_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, uint32_t columns,
+                                carom_error *err);
 
 static inline void caromi_add_event(caromi_cl_events *events, cl_event event)
 {
@@ -219,6 +220,8 @@ carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi
 cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
                            const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask,
                            uint64_t *items);
-/* Vertices and indices of an uploaded mesh. */
+/* The room in an uploaded mesh. */
+cl_int caromi_set_clearance(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
+/* Its vertices and indices. */
 cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
 #endif

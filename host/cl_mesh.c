@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "cl_device.h"
+#include "clearance.h"
 
 /* A mesh on a device. OpenCL counts the references: the copy keeps the device's OpenCL context alive, so it may outlive
  * the caromi_device, and a context that still has copies is never mistaken for a new one. */
 typedef struct mesh_copy {
     const carom_context *context;
     cl_context cl;
-    cl_mem nodes, leaves, masks, vertices, indices; /* masks is NULL if there are none */
+    cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks is NULL if there are none */
 } mesh_copy;
 
 void caromi_device_mesh_release(void *memory)
@@ -17,7 +18,7 @@ void caromi_device_mesh_release(void *memory)
     mesh_copy *copy = memory;
     if (copy == NULL)
         return;
-    const cl_mem parts[] = {copy->nodes, copy->leaves, copy->masks, copy->vertices, copy->indices};
+    const cl_mem parts[] = {copy->nodes, copy->leaves, copy->masks, copy->clearance, copy->vertices, copy->indices};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i] != NULL)
             (void)clReleaseMemObject(parts[i]);
@@ -66,6 +67,9 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
     if (status == CAROM_OK && mesh->masks != NULL)
         status =
             copy_array(d, "masks", mesh->masks, mesh->leaf_count, MESH_WIDTH * sizeof *mesh->masks, &copy->masks, err);
+    caromi_clearance_find(mesh);
+    if (status == CAROM_OK)
+        status = copy_array(d, "grid", mesh->clearance, caromi_clearance_shown(mesh), 1, &copy->clearance, err);
     if (status == CAROM_OK)
         status = copy_array(d, "vertices", mesh->vertices, mesh->vertex_count, 3 * sizeof(float), &copy->vertices, err);
     if (status == CAROM_OK)
@@ -92,6 +96,12 @@ static cl_int set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
     for (size_t i = 0; code == CL_SUCCESS && i < sizeof arguments / sizeof arguments[0]; i++)
         code = clSetKernelArg(kernel, (*next)++, arguments[i].size, arguments[i].value);
     return code;
+}
+
+cl_int caromi_set_clearance(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
+{
+    const mesh_copy *copy = mesh->device_copy;
+    return clSetKernelArg(kernel, (*next)++, sizeof copy->clearance, &copy->clearance);
 }
 
 cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
@@ -137,6 +147,8 @@ cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, c
         code = caromi_set_columns(kernel, next, slot->ordered ? &slot->order[CAROMI_ORDER_ROW] : slot->in, 1);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, (*next)++, sizeof rows, &rows);
+    if (code == CL_SUCCESS && columns == CAROMI_MESH_IN)
+        code = caromi_set_clearance(kernel, next, mesh);
     *items = (count + share - 1) / share;
     return code;
 }

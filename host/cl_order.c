@@ -22,17 +22,25 @@ static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, uint32_t pro
                               : caromi_cl_fail(d, code, "clSetKernelArg", err);
 }
 
-static carom_status count_cells(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+static carom_status count_cells(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, uint32_t columns,
+                                carom_error *err)
 {
+    const int tells = columns >= CAROMI_MESH_IN; /* without a motion what is nearest is asked */
     const cl_kernel kernel = d->programs[CAROMI_PROGRAM_ORDER_COUNT].kernel;
     const cell_grid grid = caromi_grid_of(&mesh->info);
-    static const cl_uint none[CELL_COUNT] = {0}; /* written, not filled: Oclgrind takes what is filled for unknown */
+    static const cl_uint none[CELL_KINDS] = {0}; /* written, not filled: Oclgrind takes what is filled for unknown */
     cl_uint next = 0;
     cl_int code = clEnqueueWriteBuffer(slot->queue, slot->order[CAROMI_ORDER_CELLS].memory, CL_FALSE, 0, sizeof none,
                                        none, 0, NULL, NULL);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clEnqueueWriteBuffer (cells)", err);
-    code = caromi_set_columns(kernel, &next, slot->in, 3);
+    code = caromi_set_columns(kernel, &next, slot->in, tells ? CAROMI_MESH_IN : 3);
+    while (code == CL_SUCCESS && next < CAROMI_MESH_IN) /* they are not read */
+        code = caromi_set_columns(kernel, &next, slot->in, 1);
+    if (code == CL_SUCCESS)
+        code = caromi_set_clearance(kernel, &next, mesh);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof tells, &tells);
     for (int k = 0; k < 3 && code == CL_SUCCESS; k++)
         code = clSetKernelArg(kernel, next++, sizeof grid.lower[k], &grid.lower[k]);
     for (int k = 0; k < 3 && code == CL_SUCCESS; k++)
@@ -62,13 +70,14 @@ static carom_status prepare(caromi_device *d, caromi_cl_slot *slot, carom_error 
 {
     for (uint32_t i = 0; i < CAROMI_ORDER_COLUMNS; i++)
         CHECK(caromi_reserve(d, slot, &slot->order[i],
-                             sizeof(cl_uint) * (size_t)(i == CAROMI_ORDER_CELLS ? CELL_COUNT : slot->count), 0, err));
+                             sizeof(cl_uint) * (size_t)(i == CAROMI_ORDER_CELLS ? CELL_KINDS : slot->count), 0, err));
     for (uint32_t p = CAROMI_PROGRAM_ORDER_COUNT; p <= CAROMI_PROGRAM_ORDER_ROWS; p++)
         CHECK(caromi_program_build(d, p, err));
     return CAROM_OK;
 }
 
-carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, carom_error *err)
+carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, uint32_t columns,
+                                carom_error *err)
 {
     carom_error why = {CAROM_OK, 0, ""};
     slot->ordered = 0;
@@ -80,7 +89,7 @@ carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const ca
                    why.message);
         return CAROM_OK;
     }
-    CHECK(count_cells(d, slot, mesh, err));
+    CHECK(count_cells(d, slot, mesh, columns, err));
     CHECK(find_starts(d, slot, err));
     CHECK(place_rows(d, slot, err));
     slot->ordered = 1;

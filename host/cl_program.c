@@ -16,8 +16,9 @@
 #define PROOF_TEXTS                                                                                     \
     caromi_kernel_wide_h, caromi_kernel_residual_h, caromi_kernel_proof_h, caromi_kernel_sweep_exact_h, \
         caromi_kernel_contact_exact_h, caromi_kernel_closest_exact_h
-#define WALK_TEXTS \
-    caromi_kernel_mesh_course_h, caromi_kernel_mesh_walk_h, caromi_kernel_mesh_pairs_h, caromi_kernel_mesh_run_h
+#define WALK_TEXTS                                                                                                 \
+    caromi_kernel_mesh_course_h, caromi_kernel_mesh_walk_h, caromi_kernel_clearance_h, caromi_kernel_mesh_pairs_h, \
+        caromi_kernel_mesh_run_h
 static const char *const pair_texts[] = {PAIR_TEXTS, caromi_kernel_pairs_cl, NULL};
 static const char *const overlap_texts[] = {PAIR_TEXTS, caromi_kernel_overlap_exact_h, caromi_kernel_pairs_cl, NULL};
 static const char *const exact_texts[] = {
@@ -45,7 +46,8 @@ static const char *const closest_exact_texts[] = {FAST_TEXTS,
                                                   caromi_kernel_mesh_closest_exact_h,
                                                   caromi_kernel_mesh_closest_cl,
                                                   NULL};
-static const char *const order_texts[] = {caromi_kernel_lang_h, caromi_kernel_cells_h, caromi_kernel_order_cl, NULL};
+static const char *const order_texts[] = {caromi_kernel_lang_h,  caromi_kernel_vec_h,    caromi_kernel_clearance_h,
+                                          caromi_kernel_cells_h, caromi_kernel_order_cl, NULL};
 static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl, NULL};
 
 enum { TEXTS_MAX = 28 };

@@ -317,7 +317,7 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
     if (status == CAROM_OK)
         status = place_outputs(d, s, slot, err);
     if (status == CAROM_OK)
-        status = caromi_order_chunk(d, slot, s->mesh, err);
+        status = caromi_order_chunk(d, slot, s->mesh, s->in_count, err);
     if (status == CAROM_OK)
         status = s->launch(d, slot, s->user, err);
     if (status == CAROM_OK)

@@ -45,6 +45,9 @@ struct carom_mesh {
     uint32_t *indices; /* [3 * triangle_count] */
     mesh_node *nodes;
     mesh_leaf *leaves;
+    struct mesh_clearance *clearance; /* memory for it, with its cubes; clearance.c */
+    uint64_t asked;                   /* queries that would have liked to know it, since it was last unknown */
+    int clearance_known;
     int32_t *masks;                    /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
     uint64_t vertex_count, leaf_count; /* a loose leaf counts twice */
     float built_cost;                  /* info.cost after the last build */

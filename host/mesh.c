@@ -135,6 +135,7 @@ void carom_mesh_destroy(carom_mesh *mesh)
     caromi_free(context, mesh->nodes);
     caromi_free(context, mesh->leaves);
     caromi_free(context, mesh->masks);
+    caromi_free(context, mesh->clearance);
     caromi_free(context, mesh);
     caromi_context_release(context);
 }

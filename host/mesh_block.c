@@ -20,6 +20,20 @@ void caromi_block_take(const caromi_mesh_batch *batch, caromi_mesh_block *b, con
         caromi_gather_masks(&batch->mask, b->row, count, b->mask);
 }
 
+void caromi_block_miss(caromi_mesh_block *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        b->triangle[i] = -1;
+        b->t[i] = INFINITY;
+    }
+    memset(b->state, CAROM_MISS, count);
+    memset(b->feature, CAROM_FEATURE_NONE, count);
+    for (int k = 0; k < 3; k++) {
+        memset(b->point[k], 0, count * sizeof **b->point);
+        memset(b->normal[k], 0, count * sizeof **b->normal);
+    }
+}
+
 caromi_mesh_query caromi_gather_query(const caromi_in_column *in, int columns, const caromi_in_column *mask,
                                       int options, uint64_t row)
 {
@@ -96,17 +110,14 @@ void caromi_store_points(const carom_points_out *to, const uint64_t *rows, const
 
 void caromi_block_store(const carom_mesh_hit_result *out, const caromi_mesh_block *b, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t row = b->row[i];
-        if (out->triangle)
-            out->triangle[row] = b->triangle[i];
-        if (out->state)
-            out->state[row] = b->state[i];
-        if (out->t)
-            out->t[row] = b->t[i];
-        if (out->feature)
-            out->feature[row] = b->feature[i];
-    }
+    for (size_t i = 0; out->triangle && i < count; i++)
+        out->triangle[b->row[i]] = b->triangle[i];
+    for (size_t i = 0; out->state && i < count; i++)
+        out->state[b->row[i]] = b->state[i];
+    for (size_t i = 0; out->t && i < count; i++)
+        out->t[b->row[i]] = b->t[i];
+    for (size_t i = 0; out->feature && i < count; i++)
+        out->feature[b->row[i]] = b->feature[i];
     caromi_store_points(&out->point, b->row, b->point, count);
     caromi_store_points(&out->normal, b->row, b->normal, count);
 }

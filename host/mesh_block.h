@@ -30,6 +30,8 @@ void caromi_ask_alone(enum caromi_pair_kernel kernel, const float *in, int colum
 /* Queries from place `from` on: their rows, columns and masks. */
 void caromi_block_take(const caromi_mesh_batch *batch, caromi_mesh_block *b, const caromi_ordered *queries,
                        uint32_t from, uint32_t count);
+/* The answers of queries that meet nothing. */
+void caromi_block_miss(caromi_mesh_block *b, size_t count);
 caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row);
 /* What the hits report, zeros without one; exact mode leaves NaN for a point's x where it is open. */
 void caromi_block_contacts(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *b,

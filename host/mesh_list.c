@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cl.h"
+#include "clearance.h"
 #include "mesh_block.h"
 #include "mesh_list.h"
 #include "mesh_query.h"
@@ -95,17 +96,18 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     const uint32_t block = most < BLOCK ? (uint32_t)most : BLOCK;
     void *scratch = NULL;
     if (job->scratch != NULL && s->queries > BLOCK)
-        scratch = job->scratch + (size_t)thread * job->part * CAROMI_ORDER_BYTES(CAROMI_MESH_IN);
-    const caromi_ordered queries =
-        caromi_order(&sweep->mesh->info, sweep->in, CAROMI_MESH_IN, s->first, s->queries, scratch);
+        scratch = job->scratch + (size_t)thread * job->part * caromi_order_bytes(sweep->mesh, CAROMI_MESH_IN);
+    const caromi_ordered queries = caromi_order(sweep->mesh, sweep->in, CAROMI_MESH_IN, s->first, s->queries, scratch);
     s->count = s->total = 0;
-    for (uint32_t from = 0; !s->full && from < s->queries; from += block) {
-        caromi_mesh_queries q = {.state = b->state,
-                                 .count = s->queries - from < block ? s->queries - from : block,
-                                 .options = sweep->options,
-                                 .one_is_enough = job->batch->any != NULL};
-        caromi_block_take(sweep, b, &queries, from, (uint32_t)q.count);
-        s->full = !search_block(job, b, thread, &q) || !take_block(job, s, b, &q) ||
+    for (uint32_t from = 0, n; !s->full && from < s->queries; from += n) {
+        n = caromi_ordered_block(&queries, from, block);
+        caromi_mesh_queries q = {
+            .state = b->state, .count = n, .options = sweep->options, .one_is_enough = job->batch->any != NULL};
+        caromi_block_take(sweep, b, &queries, from, n);
+        const int is_open = from < queries.open;
+        if (!is_open)
+            caromi_block_miss(b, n);
+        s->full = (is_open && !search_block(job, b, thread, &q)) || !take_block(job, s, b, &q) ||
                   (s->queries > BLOCK && s->count > job->most);
     }
 }
@@ -190,14 +192,16 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
                     .batch = list_batch,
                     .threads = threads,
                     .part = end - first < PART ? (uint32_t)(end - first) : PART};
+    caromi_clearance_ask(job.batch->sweep.mesh, end - first);
     carom_status status = caromi_stages_create(c, stages, job.part, &job.stages, err);
     if (status != CAROM_OK)
         return status;
     job.blocks = caromi_alloc(c, threads, sizeof *job.blocks);
     job.found = caromi_alloc(c, threads, sizeof *job.found);
     /* Without memory for it there is no order, and no other answer. */
-    if (job.part > BLOCK && job.batch->sweep.mesh->leaf_count >= CAROMI_ORDER_LEAVES)
-        job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, CAROMI_ORDER_BYTES(CAROMI_MESH_IN));
+    if (job.part > BLOCK)
+        job.scratch =
+            caromi_alloc(c, (uint64_t)threads * job.part, caromi_order_bytes(job.batch->sweep.mesh, CAROMI_MESH_IN));
     if (job.found != NULL)
         memset(job.found, 0, threads * sizeof *job.found);
     status = job.blocks != NULL && job.found != NULL

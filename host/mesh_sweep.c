@@ -46,20 +46,29 @@ uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *co
     return settled;
 }
 
-static uint64_t run_block(const void *user, void *own, const caromi_ordered *queries, uint32_t from, uint32_t count)
+static void search(const mesh_job *job, caromi_mesh_block *b, uint32_t count)
 {
-    const mesh_job *job = user;
     const caromi_mesh_batch *batch = job->batch;
-    caromi_mesh_block *b = own;
     caromi_mesh_queries q = {
         .triangle = b->triangle, .state = b->state, .t = b->t, .count = count, .options = batch->options};
-    caromi_block_take(batch, b, queries, from, count);
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         q.in[c] = b->in[c];
     q.mask = batch->mask.base != NULL ? b->mask : NULL;
     job->context->isa->mesh[CAROMI_MESH_FIRST][batch->exact](&batch->mesh->view, &q);
     if (batch->wants_contact)
         caromi_block_contacts(job->context, batch, b, count);
+}
+
+static uint64_t run_block(const void *user, void *own, const caromi_ordered *queries, uint32_t from, uint32_t count)
+{
+    const mesh_job *job = user;
+    const caromi_mesh_batch *batch = job->batch;
+    caromi_mesh_block *b = own;
+    caromi_block_take(batch, b, queries, from, count);
+    if (from < queries->open)
+        search(job, b, count);
+    else
+        caromi_block_miss(b, count);
     caromi_block_store(batch->out, b, count);
     const void *const marks[] = {b->t, b->triangle, b->point[0]};
     return batch->exact ? caromi_settle_mesh_batch(batch, marks, b->row, 0, count) : 0;
@@ -80,14 +89,12 @@ static carom_status answer_empty(const carom_context *c, const void *mesh_batch,
     const caromi_mesh_batch *batch = mesh_batch;
     caromi_mesh_block b;
     (void)c, (void)stats, (void)err;
-    memset(&b, 0, sizeof b);
+    caromi_block_miss(&b, BLOCK);
     for (uint64_t first = done; first < end; first += BLOCK) {
         const size_t count = end - first < BLOCK ? (size_t)(end - first) : BLOCK;
         for (size_t i = 0; i < count; i++) {
             b.row[i] = first + i;
-            b.triangle[i] = -1;
             b.state[i] = caromi_mesh_query_valid(batch->in, first + i) ? CAROM_MISS : CAROM_INVALID;
-            b.t[i] = INFINITY;
         }
         caromi_block_store(batch->out, &b, count);
     }

@@ -6,6 +6,9 @@
 
 #define CELL_DIGITS 4 /* bits per axis: a cell of a large mesh has nodes and leaves that a cache holds */
 #define CELL_COUNT (1 << 3 * CELL_DIGITS)
+/* The last one, which is no cell, is for queries that meet nothing. */
+#define CELL_CLEAR CELL_COUNT
+#define CELL_KINDS (CELL_COUNT + 1)
 
 #define CELL_ITEMS 64 /* work-items that add counts of cells up, at most */
 

@@ -32,10 +32,10 @@
         float ball, __global const int *masks, int options, __global const real *cx, __global const real *cy,    \
         __global const real *cz, __global const real *radius, __global const real *vx, __global const real *vy,  \
         __global const real *vz, __global const real *t_max, __global const int *mask, uint share, uint queries, \
-        __global const uint *row, uint rows
+        __global const uint *row, uint rows, __global const mesh_clearance *clearance
 #define MESH_ASK                                                                                                   \
     mesh_ask(nodes, leaves, scale, scale_field, root, ball, masks, options, cx, cy, cz, radius, vx, vy, vz, t_max, \
-             mask, share, queries, row, rows)
+             mask, share, queries, row, rows, clearance)
 FN mesh_run mesh_ask(MESH_QUESTION)
 {
     mesh_run run;
@@ -46,6 +46,7 @@ FN mesh_run mesh_ask(MESH_QUESTION)
     run.nodes = nodes;
     run.leaves = leaves;
     run.masks = masks;
+    run.clearance = clearance;
     run.in[0] = cx;
     run.in[1] = cy;
     run.in[2] = cz;
@@ -62,7 +63,7 @@ FN mesh_run mesh_ask(MESH_QUESTION)
 #endif
 
 #ifdef MESH_ANSWER
-MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_next, MESH_ANSWER, MESH_OPTIONS)
+MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_clear, MESH_ANSWER, MESH_OPTIONS)
 
 __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __global uchar *state, __global real *t,
                                        uint count)
@@ -78,7 +79,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __
 #elif defined(MESH_SEARCHED)
 FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
 {
-    const int from = run->found > 0 ? run->from[at] : 0, begun = mesh_begin_next(run, w, at, rows, options);
+    const int from = run->found > 0 ? run->from[at] : 0, begun = mesh_begin_clear(run, w, at, rows, options);
     w->sink = &w->own;
     w->own.records = run->records + from;
     w->own.room = run->found > 0 ? run->found - (u32)from : 0;

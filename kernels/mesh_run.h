@@ -4,19 +4,22 @@
  * fetch ahead with, one follows the other. */
 #ifndef CAROM_MESH_RUN_H
 #define CAROM_MESH_RUN_H
+#include "clearance.h"
 #include "mesh_pairs.h"
 
 #define MESH_LINE 64
 #define MESH_AHEAD 3
+#define MESH_ROWS (MESH_COURSE + 1) /* the numbers of a query's course, and whether it meets nothing */
 
 /* Columns of queries and answers; those from `first` to before `end` are answered. */
 typedef struct mesh_run {
     mesh_frame frame;
     G const mesh_node *nodes;
     G const mesh_leaf *leaves;
-    G const int *masks;  /* of the triangles, with MESH_TRIANGLE_MASKS */
-    G const real *in[8]; /* cx cy cz radius vx vy vz t_max */
-    G const int *mask;   /* of the queries, with MESH_QUERY_MASKS */
+    G const mesh_clearance *clearance; /* of a search that looks at it: mesh_begin_clear */
+    G const int *masks;                /* of the triangles, with MESH_TRIANGLE_MASKS */
+    G const real *in[8];               /* cx cy cz radius vx vy vz t_max */
+    G const int *mask;                 /* of the queries, with MESH_QUERY_MASKS */
     int options;
     u32 first, end;
     G u8 *state;
@@ -54,6 +57,16 @@ FN void mesh_run_chart(const mesh_run *run, u32 at, real *rows)
     const v3 center = v3_of(mesh_run_column(run, 0, at), mesh_run_column(run, 1, at), mesh_run_column(run, 2, at));
     const v3 velocity = v3_of(mesh_run_column(run, 4, at), mesh_run_column(run, 5, at), mesh_run_column(run, 6, at));
     mesh_chart(rows, center, mesh_run_column(run, 3, at), velocity, run->frame);
+}
+
+/* Which of them meet nothing: 1, else 0. */
+FN void mesh_run_clear(const mesh_run *run, u32 at, real *clear)
+{
+    const v3 center = v3_of(mesh_run_column(run, 0, at), mesh_run_column(run, 1, at), mesh_run_column(run, 2, at));
+    const v3 velocity = v3_of(mesh_run_column(run, 4, at), mesh_run_column(run, 5, at), mesh_run_column(run, 6, at));
+    const vm holds =
+        clearance_holds(run->clearance, center, mesh_run_column(run, 3, at), velocity, mesh_run_column(run, 7, at));
+    v_store(clear, v_sel(holds, v_f(R(1.0)), v_f(R(0.0))));
 }
 
 FN mesh_query mesh_run_query(const mesh_run *run, u32 row, int options)
@@ -194,7 +207,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
         mesh_pairs pairs;                                                                                        \
         kind##_seen seen[MESH_WALKS];                                                                            \
         mesh_team team = mesh_team_of_all();                                                                     \
-        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                        \
+        real rows[LANES * MESH_ROWS]; /* of the next queries */                                                  \
         const int is_alone = run->end - run->first == 1;                                                         \
         u32 next = run->first;                                                                                   \
         mesh_pairs_begin(&pairs);                                                                                \
@@ -254,7 +267,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
     {                                                                                                               \
         kind##_walk walk;                                                                                           \
         mesh_pairs pairs;                                                                                           \
-        real rows[LANES * MESH_COURSE]; /* courses of the next queries */                                           \
+        real rows[LANES * MESH_ROWS]; /* of the next queries */                                                     \
         mesh_pairs_begin(&pairs);                                                                                   \
         for (u32 next = run->first; next < run->end; next++) {                                                      \
             const int begun = begin(run, &walk, next, rows, options);                                               \
@@ -283,6 +296,16 @@ FN int mesh_begin_next(const mesh_run *run, mesh_walk *w, u32 at, real *rows, in
     w->masks = run->masks;
     w->sink = run->sink;
     return mesh_begin(w, run->frame, mesh_run_query(run, at, options), rows, lane);
+}
+
+/* Where nobody has sorted out those that meet nothing. */
+FN int mesh_begin_clear(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
+{
+    const int lane = (int)((at - run->first) % LANES);
+    real *clear = rows + LANES * MESH_COURSE;
+    if (lane == 0)
+        mesh_run_clear(run, at, clear);
+    return mesh_begin_next(run, w, at, rows, options) && clear[lane] == R(0.0);
 }
 
 FN void mesh_answer_hit(const mesh_run *run, const mesh_walk *w, real t)

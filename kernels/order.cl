@@ -5,17 +5,23 @@
  * runs them one after another: -DKERNEL_order_count, _starts or _rows. */
 
 #ifdef KERNEL_order_count
-/* The cell of each query, how many of it were counted before, and how many each cell has. */
+/* The cell of each query, how many of it were counted before, and how many each cell has. `tells`: those that meet nothing are
+ * told from the others, by all columns; else the first three count. */
 __kernel void carom_order_count(__global const real *cx, __global const real *cy, __global const real *cz,
-                                float lower_x, float lower_y, float lower_z, float per_x, float per_y, float per_z,
-                                __global uint *cell, __global uint *before, volatile __global uint *per_cell,
-                                uint queries)
+                                __global const real *radius, __global const real *vx, __global const real *vy,
+                                __global const real *vz, __global const real *t_max,
+                                __global const mesh_clearance *clearance, int tells, float lower_x, float lower_y,
+                                float lower_z, float per_x, float per_y, float per_z, __global uint *cell,
+                                __global uint *before, volatile __global uint *per_cell, uint queries)
 {
     const size_t i = get_global_id(0);
     if (i >= queries)
         return;
     const cell_grid grid = {{lower_x, lower_y, lower_z}, {per_x, per_y, per_z}};
-    const uint own = cell_of(cx[i], cy[i], cz[i], &grid);
+    uint own = cell_of(cx[i], cy[i], cz[i], &grid);
+    if (tells &&
+        clearance_holds(clearance, v3_of(cx[i], cy[i], cz[i]), radius[i], v3_of(vx[i], vy[i], vz[i]), t_max[i]))
+        own = CELL_CLEAR;
     cell[i] = own;
     before[i] = atomic_inc(per_cell + own);
 }
@@ -27,8 +33,8 @@ __kernel void carom_order_starts(__global uint *per_cell, uint items)
 {
     __local uint total[CELL_ITEMS];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    const uint run = (CELL_COUNT + size - 1) / size, first = item * run;
-    const uint end = first + run < CELL_COUNT ? first + run : CELL_COUNT;
+    const uint run = (CELL_KINDS + size - 1) / size, first = item * run;
+    const uint end = first + run < CELL_KINDS ? first + run : CELL_KINDS;
     uint sum = 0;
     if (get_group_id(0) != 0)
         return;

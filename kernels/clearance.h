@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Room around places in the box of a mesh: cubes, each of which knows how far away, in cubes, the leaves of the hierarchy are. A
+ * sphere whose whole motion stays within that room meets nothing, and need not be searched for.
+ *
+ * A triangle is hit only if its box test passes (mesh_walk.h), so it is enough that none can: docs/numerics.md, section 11. */
+#ifndef CAROM_CLEARANCE_H
+#define CAROM_CLEARANCE_H
+#include "vec.h"
+
+/* In mesh units. The cubes follow it, a byte each, x by x and y by y: 0 where some leaf's box is in the cube, else k where there is
+ * none in it and in k - 1 cubes on all sides of it. */
+typedef struct mesh_clearance {
+    real lower[3], per_length; /* a corner of all cubes; cubes per length */
+    real scale;                /* of the mesh */
+    real size[3];              /* cubes along x y z, all together below 2^23 */
+} mesh_clearance;
+
+#define CLEARANCE_MOST 16 /* that a cube knows */
+
+/* The integer nearest to x; x from 0 to 2^22. */
+#define CLEARANCE_WHOLE R(0x1p23)
+FN vf clearance_whole(vf x)
+{
+    return (x + v_f(CLEARANCE_WHOLE)) - v_f(CLEARANCE_WHOLE);
+}
+
+/* What a sphere may reach along one axis: the slab of cubes in its middle, and how far it goes from that, so counted that a
+ * cube's number tells how far it may. Below 0 where it stays outside the box. No slab is out of range, whatever the numbers. */
+typedef struct clearance_span {
+    vf slab, room;
+} clearance_span;
+
+FN clearance_span clearance_along(vf middle, vf reach, const mesh_clearance *c, int axis)
+{
+    const vf zero = v_f(R(0.0)), by_two = v_f(R(0.5)), end = v_f(c->size[axis]);
+    const vf at = (middle - v_f(c->lower[axis])) * v_f(c->per_length), cubes = reach * v_f(c->per_length);
+    const vf from = v_max(at - cubes, zero), to = v_min(at + cubes, end), length = to - from;
+    const vf place = (from + to) * by_two - by_two; /* 0: in the middle of the first slab */
+    clearance_span s;
+    s.slab = clearance_whole(v_min(v_max(place, zero), end - v_f(R(1.0))));
+    s.room = v_sel(v_lt(length, zero), v_f(R(-1.0)), by_two + length * by_two + v_abs(place - s.slab));
+    return s;
+}
+
+/* The spheres that surely meet nothing. Margins: 2^-18 of the largest coordinate, 2^-20 of the way. */
+FN vm clearance_holds(G const mesh_clearance *clearance, v3 center, vf radius, v3 velocity, vf t_max)
+{
+    const mesh_clearance c = *clearance;
+    G const u8 *cubes = (G const u8 *)(clearance + 1);
+    /* The time of a motion is above 0, even if it is too small for a number. */
+    const vm rests = vi_eq(v3_magnitude(velocity), v_i(0));
+    const vf half_time = v_sel(rests, v_f(R(0.0)), t_max * v_f(R(0.5)) + v_f(R(0x1p-120)));
+    const v3 start = v3_mul(center, v_f(c.scale)), half_way = v3_mul(v3_mul(velocity, v_f(c.scale)), half_time);
+    const v3 middle = v3_add(start, half_way), ways = v3_of(v_abs(half_way.x), v_abs(half_way.y), v_abs(half_way.z));
+    const vf way = ways.x + ways.y + ways.z;
+    const vf size = v_abs(start.x) + v_abs(start.y) + v_abs(start.z) + radius * v_f(c.scale) + v_f(R(2.0));
+    const vf reach = radius * v_f(c.scale) + size * v_f(R(0x1p-18)) + way * v_f(R(0x1p-20));
+    const clearance_span x = clearance_along(middle.x, reach + ways.x, &c, 0);
+    const clearance_span y = clearance_along(middle.y, reach + ways.y, &c, 1);
+    const clearance_span z = clearance_along(middle.z, reach + ways.z, &c, 2);
+    const vm outside = v_lt(v_min(v_min(x.room, y.room), z.room), v_f(R(0.0)));
+    const vf room = v_sel(outside, v_f(R(0.0)), v_max(v_max(x.room, y.room), z.room));
+    const vf at = (z.slab * v_f(c.size[1]) + y.slab) * v_f(c.size[0]) + x.slab;
+    int cube[LANES];
+    real around[LANES];
+    vi_store(cube, v_bits(at + v_f(CLEARANCE_WHOLE)) & 0x7fffff);
+    for (int lane = 0; lane < LANES; lane++)
+        around[lane] = (real)cubes[cube[lane]];
+    /* Not where a number is none, infinite, or so large that a box test lets everything pass. */
+    const vm in_range = v_and(v_le(v_f(R(0.0)), radius), v_lt(size + way, v_f(R(0x1p40))));
+    return v_and(in_range, v_le(room, v_load(around)));
+}
+#endif
