@@ -48,28 +48,24 @@ static void take_columns(const caromi_ordered *o, int columns, uint32_t from, ui
 }
 
 /* To tell them apart costs all queries something, and spares those that are clear their search: whether it pays, by a few runs of
- * them. */
+ * them. Where there are few, or one alone, it does not. */
 static int pays_to_tell(const carom_mesh *mesh, const caromi_ordered *o)
 {
     enum { RUNS = 8, RUN = 8, ONE_OF = 8 };
     float column[CAROMI_MESH_IN][BLOCK];
     uint8_t is_clear[BLOCK];
-    uint32_t clear = 0, seen = 0;
-    if (!mesh->clearance_known ||
-        o->columns < CAROMI_MESH_IN) /* without a motion what is nearest is asked, wherever it is */
+    uint32_t clear = 0;
+    if (o->columns < CAROMI_MESH_IN) /* no motion: what is nearest is asked, wherever it is */
         return 0;
-    for (uint32_t i = 0; i < RUNS; i++) {
-        const uint32_t from = (uint32_t)caromi_slice_start(o->count, RUNS, i), left = o->count - from;
-        const uint32_t n = left < RUN ? left : RUN;
-        if (n == 0)
-            continue;
-        take_columns(o, o->columns, from, n, column);
-        find_clear(mesh, column, n, is_clear);
-        for (uint32_t k = 0; k < n; k++)
-            clear += is_clear[k];
-        seen += n;
+    if (!mesh->clearance_known || o->count < RUNS * RUN)
+        return 0;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        take_columns(o, o->columns, (uint32_t)caromi_slice_start(o->count, RUNS, run), RUN, column);
+        find_clear(mesh, column, RUN, is_clear);
+        for (uint32_t i = 0; i < RUN; i++)
+            clear += is_clear[i];
     }
-    return clear * ONE_OF >= seen && clear > 0;
+    return clear * ONE_OF >= RUNS * RUN;
 }
 
 /* Numbers: those to search for first, the others behind them. */
