@@ -53,6 +53,17 @@ static int is_clear(const carom_mesh *mesh, const sphere *s)
     return clearance_holds(mesh->clearance, v3_of(in[0], in[1], in[2]), in[3], v3_of(in[4], in[5], in[6]), in[7]);
 }
 
+/* Not fmax: GCC 12 for 64-bit ARM dies while it puts loops of fmax into lanes. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 /* Whether the cube around the sphere comes within `more` of the box of a triangle, in exact arithmetic but for 2^-50. */
 static int meets_box(const sphere *s, float p[3][3], double more)
 {
@@ -60,14 +71,14 @@ static int meets_box(const sphere *s, float p[3][3], double more)
     for (int k = 0; k < 3; k++) {
         const double a = (double)p[0][k], b = (double)p[1][k], c = (double)p[2][k], v = (double)s->in[4 + k];
         const double reach = (double)s->in[BALL_RADIUS] + more, center = (double)s->in[k];
-        const double low = fmin(a, fmin(b, c)) - reach - center, high = fmax(a, fmax(b, c)) + reach - center;
+        const double low = smaller(a, smaller(b, c)) - reach - center, high = larger(a, larger(b, c)) + reach - center;
         if (v == 0) {
             if (low > 0 || high < 0)
                 return 0;
             continue;
         }
-        enter = fmax(enter, (v > 0 ? low : high) / v);
-        leave = fmin(leave, (v > 0 ? high : low) / v);
+        enter = larger(enter, (v > 0 ? low : high) / v);
+        leave = smaller(leave, (v > 0 ? high : low) / v);
     }
     return enter <= leave;
 }
@@ -75,7 +86,7 @@ static int meets_box(const sphere *s, float p[3][3], double more)
 static double largest_of(const sphere *s, double size)
 {
     for (int k = 0; k < 4; k++)
-        size = fmax(size, fabs((double)s->in[k]));
+        size = larger(size, fabs((double)s->in[k]));
     return size;
 }
 
