@@ -67,9 +67,10 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
     if (status == CAROM_OK && mesh->masks != NULL)
         status =
             copy_array(d, "masks", mesh->masks, mesh->leaf_count, MESH_WIDTH * sizeof *mesh->masks, &copy->masks, err);
-    caromi_clearance_find(mesh);
-    if (status == CAROM_OK)
+    if (status == CAROM_OK) {
+        caromi_clearance_find(mesh);
         status = copy_array(d, "grid", mesh->clearance, caromi_clearance_shown(mesh), 1, &copy->clearance, err);
+    }
     if (status == CAROM_OK)
         status = copy_array(d, "vertices", mesh->vertices, mesh->vertex_count, 3 * sizeof(float), &copy->vertices, err);
     if (status == CAROM_OK)

@@ -9,7 +9,8 @@ enum {
     CUBES_PER_LEAF = 32,
     CUBES_MOST = 1 << 17,  /* that a second-level cache holds beside the rest */
     CUBES_ALONG = 1 << 10, /* any axis */
-    MARKS_PER_CUBE = 16    /* a mesh with more has no room anyway */
+    MARKS_PER_CUBE = 16,   /* a mesh with more has no room anyway */
+    QUERIES_PER_LEAF = 4   /* of a thread, before it pays */
 };
 
 static uint64_t cubes_for(uint64_t leaves)
@@ -188,10 +189,14 @@ void caromi_clearance_find(carom_mesh *mesh)
     mesh->clearance_known = 1;
 }
 
+/* One thread finds it, in the time in which each thread searches for about a query per leaf: that is what it costs where nobody
+ * is spared. Where every other one is, four have won it back. */
 void caromi_clearance_ask(carom_mesh *mesh, uint64_t queries)
 {
+    if (queries < CAROMI_CLEARANCE_LEAST)
+        return;
     mesh->asked += queries;
-    if (mesh->asked >= mesh->leaf_count / 2)
+    if (mesh->asked / caromi_pool_threads(mesh->context->pool) >= QUERIES_PER_LEAF * mesh->leaf_count)
         caromi_clearance_find(mesh);
 }
 

@@ -85,6 +85,15 @@ static int take_block(list_job *job, caromi_stage *s, const caromi_mesh_block *b
     return whole;
 }
 
+/* Queries that meet nothing. */
+static int take_clear(const list_job *job, caromi_stage *s, const caromi_mesh_block *b, uint32_t count)
+{
+    int whole = 1;
+    for (uint32_t i = 0; whole && i < count; i++)
+        whole = caromi_stage_take(job->context, job->batch, s, (uint32_t)(b->row[i] - s->first), CAROM_MISS, NULL, 0);
+    return whole;
+}
+
 static void search_stage(void *user, uint64_t task, uint32_t thread)
 {
     list_job *job = user;
@@ -104,11 +113,9 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
         caromi_mesh_queries q = {
             .state = b->state, .count = n, .options = sweep->options, .one_is_enough = job->batch->any != NULL};
         caromi_block_take(sweep, b, &queries, from, n);
-        const int is_open = from < queries.open;
-        if (!is_open)
-            caromi_block_miss(b, n);
-        s->full = (is_open && !search_block(job, b, thread, &q)) || !take_block(job, s, b, &q) ||
-                  (s->queries > BLOCK && s->count > job->most);
+        const int whole = from >= queries.open ? take_clear(job, s, b, n)
+                                               : search_block(job, b, thread, &q) && take_block(job, s, b, &q);
+        s->full = !whole || (s->queries > BLOCK && s->count > job->most);
     }
 }
 
@@ -188,20 +195,20 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
 {
     const uint32_t threads = end - first > BLOCK ? caromi_pool_threads(c->pool) : 1;
     const uint32_t stages = end - first > BLOCK ? STAGES_PER_THREAD * threads : 1;
-    list_job job = {.context = c,
-                    .batch = list_batch,
-                    .threads = threads,
-                    .part = end - first < PART ? (uint32_t)(end - first) : PART};
-    caromi_clearance_ask(job.batch->sweep.mesh, end - first);
+    const caromi_list_batch *batch = list_batch;
+    carom_mesh *mesh = batch->sweep.mesh;
+    list_job job = {
+        .context = c, .batch = batch, .threads = threads, .part = end - first < PART ? (uint32_t)(end - first) : PART};
     carom_status status = caromi_stages_create(c, stages, job.part, &job.stages, err);
     if (status != CAROM_OK)
         return status;
     job.blocks = caromi_alloc(c, threads, sizeof *job.blocks);
     job.found = caromi_alloc(c, threads, sizeof *job.found);
     /* Without memory for it there is no order, and no other answer. */
-    if (job.part > BLOCK)
-        job.scratch =
-            caromi_alloc(c, (uint64_t)threads * job.part, caromi_order_bytes(job.batch->sweep.mesh, CAROMI_MESH_IN));
+    if (job.part > BLOCK) {
+        caromi_clearance_ask(mesh, end - first);
+        job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, caromi_order_bytes(mesh, CAROMI_MESH_IN));
+    }
     if (job.found != NULL)
         memset(job.found, 0, threads * sizeof *job.found);
     status = job.blocks != NULL && job.found != NULL

@@ -81,9 +81,9 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
         count = 0;
     if (!reserve(context, s, count))
         return 0;
-    mesh_record *to = s->records + s->count;
+    mesh_record *to = NULL; /* without hits there may be no records yet */
     if (count > 0)
-        memcpy(to, records, count * sizeof *to);
+        to = memcpy(s->records + s->count, records, count * sizeof *to);
     s->open[row] = 0;
     s->start[row] = s->count;
     s->hits[row] = batch->sweep.exact ? settle(batch, s->first + row, to, count, &s->open[row]) : count;

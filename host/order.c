@@ -51,13 +51,13 @@ static void take_columns(const caromi_ordered *o, int columns, uint32_t from, ui
  * them. Where there are few, or one alone, it does not. */
 static int pays_to_tell(const carom_mesh *mesh, const caromi_ordered *o)
 {
-    enum { RUNS = 8, RUN = 8, ONE_OF = 8 };
+    enum { RUN = 8, RUNS = CAROMI_CLEARANCE_LEAST / RUN, ONE_OF = 8 };
     float column[CAROMI_MESH_IN][BLOCK];
     uint8_t is_clear[BLOCK];
     uint32_t clear = 0;
     if (o->columns < CAROMI_MESH_IN) /* no motion: what is nearest is asked, wherever it is */
         return 0;
-    if (!mesh->clearance_known || o->count < RUNS * RUN)
+    if (!mesh->clearance_known || o->count < CAROMI_CLEARANCE_LEAST)
         return 0;
     for (uint32_t run = 0; run < RUNS; run++) {
         take_columns(o, o->columns, (uint32_t)caromi_slice_start(o->count, RUNS, run), RUN, column);
@@ -65,7 +65,7 @@ static int pays_to_tell(const carom_mesh *mesh, const caromi_ordered *o)
         for (uint32_t i = 0; i < RUN; i++)
             clear += is_clear[i];
     }
-    return clear * ONE_OF >= RUNS * RUN;
+    return clear * ONE_OF >= CAROMI_CLEARANCE_LEAST;
 }
 
 /* Numbers: those to search for first, the others behind them. */

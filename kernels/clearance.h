@@ -8,14 +8,14 @@
 #include "vec.h"
 
 /* In mesh units. The cubes follow it, a byte each, x by x and y by y: 0 where some leaf's box is in the cube, else k where there is
- * none in it and in k - 1 cubes on all sides of it. */
+ * none in it and in k - 1 cubes on all sides of it, at most CLEARANCE_MOST. */
 typedef struct mesh_clearance {
     real lower[3], per_length; /* a corner of all cubes; cubes per length */
     real scale;                /* of the mesh */
     real size[3];              /* cubes along x y z, all together below 2^23 */
 } mesh_clearance;
 
-#define CLEARANCE_MOST 16 /* that a cube knows */
+#define CLEARANCE_MOST 16
 
 /* The integer nearest to x; x from 0 to 2^22. */
 #define CLEARANCE_WHOLE R(0x1p23)
@@ -24,8 +24,9 @@ FN vf clearance_whole(vf x)
     return (x + v_f(CLEARANCE_WHOLE)) - v_f(CLEARANCE_WHOLE);
 }
 
-/* What a sphere may reach along one axis: the slab of cubes in its middle, and how far it goes from that, so counted that a
- * cube's number tells how far it may. Below 0 where it stays outside the box. No slab is out of range, whatever the numbers. */
+/* What a sphere may reach along one axis, as far as it lies over the mesh: the slab of cubes in its middle, and how far it goes from
+ * there: room <= k where it stays within k - 1/2 cubes of the middle of that slab. Below 0 where it stays outside the mesh's box. No
+ * slab is out of range, whatever the numbers. */
 typedef struct clearance_span {
     vf slab, room;
 } clearance_span;
@@ -47,7 +48,7 @@ FN vm clearance_holds(G const mesh_clearance *clearance, v3 center, vf radius, v
 {
     const mesh_clearance c = *clearance;
     G const u8 *cubes = (G const u8 *)(clearance + 1);
-    /* The time of a motion is above 0, even if it is too small for a number. */
+    /* Box tests round times to 0 that are too small for a number: the sphere may move for longer than its window. */
     const vm rests = vi_eq(v3_magnitude(velocity), v_i(0));
     const vf half_time = v_sel(rests, v_f(R(0.0)), t_max * v_f(R(0.5)) + v_f(R(0x1p-120)));
     const v3 start = v3_mul(center, v_f(c.scale)), half_way = v3_mul(v3_mul(velocity, v_f(c.scale)), half_time);
