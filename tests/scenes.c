@@ -163,7 +163,7 @@ carom_mesh_desc scene_desc(const scene *s)
 {
     float *v = s->vertices;
     return (carom_mesh_desc){.size = sizeof(carom_mesh_desc),
-                             .vertices = {v, v + 1, v + 2, 12},
+                             .vertices = {v, v != NULL ? v + 1 : NULL, v != NULL ? v + 2 : NULL, 12},
                              .vertex_count = s->vertex_count,
                              .indices = s->indices,
                              .triangle_count = s->triangle_count,

@@ -175,7 +175,7 @@ guarded guarded_alloc(size_t size, size_t misalign, unsigned char fill)
     assert_non_null(memory.block);
     memory.data = memory.block + GUARD + misalign;
     for (size_t i = 0; i < GUARD; i++) {
-        memory.data[i - GUARD] = band_byte(i);
+        *(memory.data - GUARD + i) = band_byte(i);
         memory.data[size + i] = band_byte(i);
     }
     memset(memory.data, fill, size);
@@ -185,7 +185,7 @@ guarded guarded_alloc(size_t size, size_t misalign, unsigned char fill)
 void guarded_check(const guarded *memory, const char *what)
 {
     for (size_t i = 0; i < GUARD; i++) {
-        if (memory->data[i - GUARD] != band_byte(i))
+        if (*(memory->data - GUARD + i) != band_byte(i))
             fail_msg("%s: the byte %zu before an output was written", what, GUARD - i);
         if (memory->data[memory->size + i] != band_byte(i))
             fail_msg("%s: the byte %zu after an output was written", what, i + 1);
