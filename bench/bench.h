@@ -18,6 +18,7 @@ typedef struct bench_mesh {
 typedef struct bench_settings {
     const char *scenes; /* beginnings of names, separated by commas; NULL: all of this run */
     int quick;          /* fewer rounds, smaller batches, no large mesh */
+    uint64_t queries;   /* of a batch of each scene that is not about its size; 0: the scene's own number */
     carom_backend backend;
     const char *device;    /* NULL: every device */
     carom_isa isa;         /* CAROM_ISA_AUTO: every one */

@@ -75,3 +75,10 @@ double memory_available(void)
         available = smaller(available, (double)own.rlim_cur, pages * (double)sysconf(_SC_PAGESIZE));
     return available;
 }
+
+double memory_to_spare(void)
+{
+    const double available = memory_available(), untold = 2e9;
+
+    return 0.5 * (available >= 0.0 ? available : untold);
+}

@@ -3,6 +3,7 @@
 #include "scaling.h"
 
 #include "measure.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,7 +94,7 @@ static void run_triangles(scaling *s)
     scaling_begin(s, "scaling-triangles", "first hit: from next to the surface, short ways");
     for (int i = 0; i < count && s->count > 0; i++) {
         const double triangles = 4.0 * sides[i] * sides[i], bytes = triangles * MESH_BYTES * s->count;
-        if (bytes > scaling_memory()) {
+        if (bytes > memory_to_spare()) {
             scaling_note(s,
                          "scaling-triangles: %.0f triangles for %d would take %.1f GB, more than half of the memory "
                          "that is free",

@@ -54,8 +54,6 @@ int scaling_go_on(scaling *s, double next_size, double growth);
 /* `backend/device-or-isa/threads:N` */
 const char *scaling_side_name(const scaling_side *side);
 
-/* Half of the memory that is free: what a point may take. */
-double scaling_memory(void);
 /* 10^k as words, other numbers as they are. */
 const char *scaling_number(double value, char text[32]);
 

@@ -3,6 +3,7 @@
 #include "scaling.h"
 
 #include "measure.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -148,10 +149,10 @@ void scaling_batch(scaling *s)
     pair_scene base = scene_make(SCENE_SWEEP, "random", s->settings->quick ? QUICK_DISTINCT : DISTINCT);
     for (int k = 0; k < points; k++, count *= 10) {
         const double bytes = question_bytes(QUESTION_TIMES) * (double)count;
-        if (bytes > scaling_memory()) {
+        if (bytes > memory_to_spare()) {
             scaling_note(
                 s, "scaling-batch: %s pairs would take %.0f MB, more than half of the memory that is free (%.0f MB)",
-                scaling_number((double)count, number), bytes * 1e-6, 2e-6 * scaling_memory());
+                scaling_number((double)count, number), bytes * 1e-6, 2e-6 * memory_to_spare());
             break;
         }
         measure_point(s, &base, count, &c);

@@ -3,7 +3,6 @@
 #include "scaling.h"
 
 #include "measure.h"
-#include "memory.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -55,13 +54,6 @@ const char *scaling_side_name(const scaling_side *side)
     const char *accuracy = strchr(side->row.name, '/');
 
     return strchr(accuracy + 1, '/') + 1;
-}
-
-double scaling_memory(void)
-{
-    const double available = memory_available(), untold = 2e9;
-
-    return 0.5 * (available >= 0.0 ? available : untold);
 }
 
 /* ---- who answers ---------------------------------------------------------------------------------------------- */

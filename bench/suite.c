@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "limits.h"
+#include "memory.h"
 #include "suite.h"
 
 /* Further rounds may take so much of the time that the planned ones took, over the whole run. */
@@ -259,9 +260,11 @@ static size_t mesh_judged(const suite *u, const mesh_scene *shape, size_t swept)
     return swept < most ? swept : most;
 }
 
-/* A scene that is too large for a quick run is measured in full if it was asked for. */
+/* The queries of a batch. A scene that is too large for a quick run is measured in full if it was asked for. */
 static size_t count_of(const suite *u, const suite_scene *scene)
 {
+    if (u->settings->queries > 0 && scene->count != CACHED)
+        return u->settings->queries;
     return u->settings->quick && scene->quick_count > 0 ? scene->quick_count : scene->count;
 }
 
@@ -392,6 +395,25 @@ static int is_wanted(const suite *u, const suite_scene *scene)
     return 0;
 }
 
+/* Inputs, answers, what peers copy; and a list. */
+enum { QUERY_BYTES = 256, LIST_BYTES = 16 * HITS_EACH };
+
+/* Batches of the user's size may be too large for this machine. */
+static int has_room(const suite *u, const suite_scene *scene)
+{
+    const int is_list = scene->type == TYPE_MESH && (scene->task == MESH_ALL || scene->task == MESH_OVERLAPS);
+    const double bytes = (QUERY_BYTES + is_list * LIST_BYTES) * (double)count_of(u, scene), room = memory_to_spare();
+    char text[192];
+
+    if (u->settings->queries == 0 || scene->type == TYPE_BUILD || scene->type == TYPE_REFIT || bytes <= room)
+        return 1;
+    snprintf(text, sizeof text,
+             "%s is not measured: %zu queries would take %.0f MB, more than half of the memory that is free (%.0f MB)",
+             scene->name, count_of(u, scene), bytes * 1e-6, 2e-6 * room);
+    u->listener->note(u->listener->user, text);
+    return 0;
+}
+
 int bench_run(const bench_settings *settings, const bench_listener *listener)
 {
     suite *u = calloc(1, sizeof *u);
@@ -407,7 +429,7 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
         u->peers = peers_load(listener);
     suite_scene scene;
     for (size_t i = 0; u->subjects.count > 0 && catalog_scene(i, &scene); i++)
-        if (is_wanted(u, &scene)) {
+        if (is_wanted(u, &scene) && has_room(u, &scene)) {
             u->count = 0;
             listener->scene(listener->user, scene.name, scene.what);
             (scene.type == TYPE_PAIRS ? run_pairs : run_mesh)(u, &scene);

@@ -171,6 +171,7 @@ static bench_settings settings_of(const cli_options *o, const mesh_data *mesh)
     return (bench_settings){
         .scenes = o->scenes,
         .quick = (o->given & OPTION_QUICK) != 0,
+        .queries = o->given & OPTION_QUERIES ? o->queries : 0,
         .backend = o->backend,
         .device = o->device,
         .isa = o->isa,
@@ -248,7 +249,8 @@ static int take_file(session *s, const char *path)
 /* What would fail in the end fails before minutes are spent. */
 static int check_files(const cli_options *o, bench_json *old)
 {
-    const uint32_t run = OPTION_MESH | OPTION_SCENE | OPTION_QUICK | OPTION_SCALING | OPTION_JSON | OPTIONS_COMPUTE;
+    const uint32_t run =
+        OPTION_MESH | OPTION_SCENE | OPTION_QUICK | OPTION_QUERIES | OPTION_SCALING | OPTION_JSON | OPTIONS_COMPUTE;
     const int scaling = (o->given & OPTION_SCALING) != 0;
     const char *unknown = NULL;
     int status = EXIT_DONE;
@@ -257,6 +259,8 @@ static int check_files(const cli_options *o, bench_json *old)
         return cli_refuse(EXIT_USAGE, "--from measures nothing: it takes --compare, --plot and --output only");
     if (o->mesh != NULL && scaling)
         return cli_refuse(EXIT_USAGE, "--scaling makes its own meshes: --mesh has no meaning there");
+    if ((o->given & OPTION_QUERIES) && scaling)
+        return cli_refuse(EXIT_USAGE, "--scaling has batches of its own: --queries has no meaning there");
     if (!bench_knows(o->scenes, names_of(o), &unknown))
         return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
                           scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,

@@ -43,15 +43,17 @@ static void compare_row(const bench_row *old, const bench_row *now, tally *t, ou
     const double before = old->median / old->queries * 1e9, after = now->median / now->queries * 1e9;
     const double moved = log(after / before);
     const int slower = moved > doubt(old, now), faster = -moved > doubt(old, now);
+    const int is_other = fabs(log(now->queries / old->queries)) > log(2.0); /* peers are asked what their time allows */
 
     t->both++;
     t->slower += slower;
     t->faster += faster;
     t->logs += moved;
-    output_format(out, "  %-70s %10.2f %10.2f %8.3f%s\n", now->name, before, after, after / before,
+    output_format(out, "  %-70s %10.2f %10.2f %8.3f%s%s\n", now->name, before, after, after / before,
                   slower   ? "  SLOWER"
                   : faster ? "  faster"
-                           : "");
+                           : "",
+                  is_other ? "  (another batch)" : "");
 }
 
 void bench_compare(const bench_json *old, const bench_json *now, const char *old_path, output *out)

@@ -66,10 +66,11 @@ static const cli_command commands[] = {
      "closest points, and some of these too go to the reference. Exit status 1 on any difference.\n",
      command_verify},
     {"bench",
-     OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_MESH | OPTION_QUICK | OPTION_SCALING | OPTION_JSON |
-         OPTION_FROM | OPTION_COMPARE | OPTION_PLOT,
+     OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_MESH | OPTION_QUICK | OPTION_QUERIES | OPTION_SCALING |
+         OPTION_JSON | OPTION_FROM | OPTION_COMPARE | OPTION_PLOT,
      "how fast every backend answers named scenes",
-     "carom bench [--quick] [--scaling | --mesh FILE] [--scene NAME[,NAME...] | --from FILE] [--json FILE] [--compare "
+     "carom bench [--quick] [--scaling | [--queries N] [--mesh FILE]] [--scene NAME[,NAME...] | --from FILE] [--json "
+     "FILE] [--compare "
      "FILE] "
      "[--plot FILE] [options]",
      "Every instruction set with one thread, the best with all, every OpenCL device, in fast and exact mode, and "

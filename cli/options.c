@@ -25,7 +25,7 @@ static const option_row option_rows[] = {
     {OPTION_START, "start", "POLICY",
      "what touches or overlaps at time 0: report, skip-parting (skipped if moving away) or skip"},
     {OPTION_CULL_BACK, "cull-back", NULL, "no hits on triangles whose normal (P1-P0)x(P2-P0) goes along the motion"},
-    {OPTION_QUERIES, "queries", "N", "queries of each type (default 1000000)"},
+    {OPTION_QUERIES, "queries", "N", "queries of each type or scene (default 1000000; a scene's own number)"},
     {OPTION_SEED, "seed", "S", "seed of the queries (default 1)"},
     {OPTION_SCENE, "scene", "NAME", "scenes whose names begin so, separated by commas; list names all (default all)"},
     {OPTION_QUICK, "quick", NULL, "fewer rounds and smaller batches, no mesh of a million triangles"},

@@ -26,6 +26,9 @@ refused "a table that cannot be written" 1 'nowhere' -o nowhere/x.txt --quick
 refused "a picture that cannot be written" 1 'nowhere|gnuplot' --plot nowhere/x.svg --quick
 refused "a picture of an unknown kind" 2 'svg or .png' --plot x.pdf --quick
 refused "a file and a run" 2 'measures nothing' --from x.json --quick
+refused "a number of queries and an earlier result" 2 'measures nothing' --from x.json --queries 5
+refused "a number of queries and scaling" 2 'batches of its own' --scaling --queries 5
+refused "no queries" 2 'queries' --queries 0
 refused "a mesh and scaling" 2 'mesh' --scaling --mesh x.obj
 refused "a mesh that is not there" 2 'nowhere' --mesh nowhere/x.obj --quick
 refused "an earlier result that is not there" 1 'nowhere' --compare nowhere/x.json --quick
@@ -101,6 +104,19 @@ nothing "a user's plain loop answers as the reference does" \
 "$carom" bench --quick --backend cpu --accuracy exact --isa scalar --threads 1 --scene spheres-cached \
     --json one.json > one.txt
 
+# Batches of the user's size; where size is what a scene is about, its own.
+"$carom" bench --quick --backend cpu --accuracy fast --isa scalar --threads 1 --queries 3000 --json few.json \
+    --scene spheres-random,spheres-cached,mesh-any-70k > few.txt
+queries_of() { # SCENE
+    grep "\"name\": \"$1/fast/cpu/" few.json |
+        sed -E 's/.*"real_time": ([0-9.e+-]+).*"ns_per_query": ([0-9.e+-]+).*/\1 \2/' | awk '{ printf "%.0f", $1 / $2 }'
+}
+for pair in spheres-random:3000 spheres-cached:4096 mesh-any-70k:3000; do
+    check "${pair%:*} has ${pair#*:} queries" test "$(queries_of "${pair%:*}")" = "${pair#*:}"
+done
+"$carom" bench --quick --backend cpu --isa scalar --queries 99999999999 --scene spheres-random > few.txt
+check "batches beyond the memory are not begun" grep -qE '^spheres-random is not measured: .* more than half of the mem' few.txt
+
 # A mesh of the user's own: two walls.
 printf 'v %s\n' '0 0 0' '1 0 0' '0 1 0' '0 0 1' '1 0 1' '0 1 1' > walls.obj
 printf 'f %s\n' '1 2 3' '4 5 6' >> walls.obj
@@ -127,11 +143,11 @@ if "$carom" bench --from all.json > again.txt 2> said.txt; then
     "$carom" bench --from all.json --compare all.json > same.txt
     check "a result has not moved against itself" \
         grep -qE "^$(grep -c run_type all.json) rows in both: 0 slower and 0 faster .*ratios 1.000. New: 0. Gone: 0" same.txt
-    # Twice as slow in one row; and one row under another name.
+    # Much slower in one row, whose batch then counts as smaller; and one row under another name.
     sed -E -e '/"name": "spheres-random\/fast\/cpu\/scalar/s#("ns_per_query": )[0-9.e+-]+#\11e9#' \
         -e '/"name": "mesh-box-70k\/fast\/cpu\/scalar/s#box-70k#box-80k#g' all.json > moved.json
     "$carom" bench --from moved.json --compare all.json > moved.txt
-    check "what moved is named" grep -qE 'spheres-random/fast/cpu/scalar/threads:1 .* SLOWER$' moved.txt
+    check "what moved is named" grep -qE 'spheres-random/fast/cpu/scalar/threads:1 .* SLOWER  \(another batch\)$' moved.txt
     check "and counted" grep -qE ' 1 slower and 0 faster .* New: 1. Gone: 1.' moved.txt
     sed 's#"cpu": "[^"]*"#"cpu": "an abacus"#' all.json > machine.json
     check "another machine is said" grep -q 'another machine: an abacus' \
