@@ -39,10 +39,12 @@
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((size_t)(base) + (bytes)))
 #define LANG_FETCHES
 #define LANG_UNROLL _Pragma("unroll")
+#define LANG_ALIGNED __attribute__((aligned(64))) /* vectors in lines of their own */
 #define FN static inline __attribute__((always_inline)) /* a call saves and restores every vector register */
 #else
 #define v_prefetch(base, bytes) (void)0
 #define LANG_UNROLL
+#define LANG_ALIGNED
 #define FN static inline
 #endif
 #define FN_RARE FN
@@ -189,6 +191,7 @@ FN vf v_positive_zero(vf x)
 #else
 #define LANG_UNROLL _Pragma("GCC unroll 24")
 #endif
+#define LANG_ALIGNED __attribute__((aligned(64))) /* vectors in lines of their own */
 #define G
 /* May point beyond the array: a hint, not an access. */
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((uintptr_t)(base) + (bytes)))

@@ -80,8 +80,7 @@ typedef struct closest_walk {
     G const int *masks; /* of the leaves' triangles, with MESH_TRIANGLE_MASKS */
     int number;         /* of the query */
     int next;           /* what is visited next: a node, or below 0 a leaf */
-    int top;
-    mesh_open stack[MESH_STACK];
+    mesh_stack stack;
 } closest_walk;
 
 /* Not after the best, by distance and then by index. */
@@ -102,7 +101,7 @@ FN void closest_limit(closest_walk *w, real most)
 
 /* The least that the children of a node are away, and what the nearest is at most. */
 typedef struct closest_seen {
-    real least[MESH_WIDTH];
+    LANG_ALIGNED real least[MESH_WIDTH];
     real most;
 } closest_seen;
 
@@ -124,7 +123,8 @@ FN void closest_see(const closest_walk *w, G const mesh_node *node, closest_seen
  * counts is not known with masks. */
 FN void closest_push(closest_walk *w, G const mesh_node *node, const closest_seen *seen, int options)
 {
-    const int bottom = w->top;
+    mesh_stack *s = &w->stack;
+    const int bottom = s->top;
     if (options == 0)
         closest_limit(w, seen->most);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
@@ -132,14 +132,8 @@ FN void closest_push(closest_walk *w, G const mesh_node *node, const closest_see
         const vm open = closest_is_open(v_load(seen->least + lane), mesh_load_int(node->least + lane), w->until);
         for (u32 lanes = v_lanes(v_and(open, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
             const int i = lane + lane_first(lanes);
-            mesh_open next;
-            next.from.t = seen->least[i];
-            next.from.triangle = node->least[i];
-            next.child = node->child[i];
-            int at = w->top++;
-            for (; at > bottom && next.from.t > w->stack[at - 1].from.t; at--)
-                w->stack[at] = w->stack[at - 1];
-            w->stack[at] = next;
+            const u64 from = mesh_key_of(seen->least[i], node->least[i]);
+            mesh_insert(s, bottom, from, node->child[i]);
         }
     }
 }
@@ -147,13 +141,7 @@ FN void closest_push(closest_walk *w, G const mesh_node *node, const closest_see
 /* Take what is next from the stack; 0 if nothing there can be better. */
 FN int closest_advance(closest_walk *w)
 {
-    while (w->top > 0) {
-        const mesh_open next = w->stack[--w->top];
-        w->next = next.child;
-        if (!mesh_is_after(next.from, w->until))
-            return 1;
-    }
-    return 0;
+    return mesh_take(&w->stack, w->until, &w->next);
 }
 
 /* 0 if the query is answered already. */
@@ -168,8 +156,7 @@ FN int closest_begin(closest_walk *w, mesh_frame frame, closest_query q, int opt
     w->until.t = R(1.0) / R(0.0);
     w->until.triangle = MESH_NO_TRIANGLE;
     w->next = frame.root;
-    w->stack[0].child = frame.root; /* for mesh_top */
-    w->top = 0;
+    mesh_stack_begin(&w->stack, frame.root);
     if (options != 0 && q.mask == 0)
         return 0;
     return v_any(v_and(v3_finite(w->center), v_and(v_finite(radius), v_le(v_f(R(0.0)), radius))));

@@ -107,7 +107,7 @@ FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answe
         if ((hits >> i & 1) != 0) {
             w->state = STATE_APPROACHING;
             if (sink->one_is_enough) { /* nothing waits any more, and nothing is in time */
-                w->top = 0;
+                w->stack.top = 0;
                 w->until.t = R(-1.0);
             }
         }
@@ -136,9 +136,9 @@ enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
 
 typedef struct mesh_pairs {
 #ifdef LANG_PACKS
-    real columns[PAIR_COLUMNS * PAIR_ROOM]; /* integers as their bits */
-    real sphere[PAIR_SPHERE * MESH_WALKS];  /* of the walks that have asked */
-    u8 walk[PAIR_ROOM];                     /* that a pair belongs to */
+    LANG_ALIGNED real columns[PAIR_COLUMNS * PAIR_ROOM]; /* integers as their bits */
+    LANG_ALIGNED real sphere[PAIR_SPHERE * MESH_WALKS];  /* of the walks that have asked */
+    u8 walk[PAIR_ROOM];                                  /* that a pair belongs to */
 #elif defined(LANG_LOCKSTEP)
     int leaf[MESH_PUT_OFF + MESH_WIDTH]; /* as its node refers to it, */
     u8 lane[MESH_PUT_OFF + MESH_WIDTH];  /* and which triangle of it */

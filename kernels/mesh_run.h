@@ -91,32 +91,32 @@ FN G const mesh_leaf *mesh_leaf_of(const mesh_run *run, int reference)
 }
 
 #if MESH_WALKS > 1
-/* Without a branch for what it is, because that cannot be foreseen (so MESH_LEAF_AT is spelled out): as many lines as a node
- * has, which are more than a leaf has and less than a loose one. */
+/* Without a branch for what it is, because that cannot be foreseen: as many lines as a node has, which are more than a leaf has
+ * and less than a loose one. A reference to a leaf counts halves of leaves, but for the bit that tells a loose one: that is fetched
+ * from its third line on, to its end. */
 FN void mesh_fetch(const mesh_run *run, int next)
 {
     const int is_leaf = -(next < 0); /* all bits, or none */
     const size_t leaf = (size_t)is_leaf;
-    const size_t from = ((size_t)run->nodes & ~leaf) | ((size_t)run->leaves & leaf);
-    const size_t size = (sizeof(mesh_node) & ~leaf) | (sizeof(mesh_leaf) & leaf);
-    const size_t at = from + size * (size_t)((next ^ is_leaf) >> (is_leaf & 1));
+    const size_t from = (((size_t)run->nodes ^ (size_t)run->leaves) & leaf) ^ (size_t)run->nodes;
+    const size_t size = ((sizeof(mesh_node) ^ sizeof(mesh_leaf) / 2) & leaf) ^ sizeof(mesh_node);
+    const size_t at = from + size * (u32)(next ^ is_leaf);
     LANG_UNROLL
     for (size_t line = 0; line < sizeof(mesh_node); line += MESH_LINE)
         v_prefetch(at, line);
 }
 
-/* What a query goes on with that waits for its pairs, unless they answer that it is too late. The lowest place of a stack
- * is never without a child. */
-FN int mesh_top(const mesh_open *stack, int top)
+/* What a query goes on with that waits for its pairs, unless they answer that it is too late. */
+FN int mesh_top(const mesh_stack *s)
 {
-    return stack[top > 0 ? top - 1 : 0].child;
+    return s->child[s->top > 0 ? s->top - 1 : 0];
 }
 
 /* What waits on top of a stack, for a query without others that could compute while it waits. */
-FN void mesh_fetch_ahead(const mesh_run *run, const mesh_open *stack, int top)
+FN void mesh_fetch_ahead(const mesh_run *run, const mesh_stack *s)
 {
-    for (int i = top; i > 0 && i > top - MESH_AHEAD; i--)
-        mesh_fetch(run, stack[i - 1].child);
+    for (int i = s->top; i > 0 && i > s->top - MESH_AHEAD; i--)
+        mesh_fetch(run, s->child[i - 1]);
 }
 
 /* Walks that are to do the same. Lists instead of a look at each walk in turn, because which of them are at a node and which
@@ -156,12 +156,15 @@ FN void mesh_team_add(mesh_queue *queue, int i, int is)
     queue->count += is;
 }
 
-/* Walk i ends, or goes on at `next`. */
+/* Walk i ends, or goes on at `next`. Whether it ends a branch has decided before; what it goes on with needs none. */
 FN void mesh_team_place(mesh_team *t, int i, int goes_on, int next)
 {
-    mesh_team_add(&t->node, i, goes_on & (next >= 0));
-    mesh_team_add(&t->leaf, i, goes_on & (next < 0));
-    mesh_team_add(&t->ended, i, !goes_on);
+    if (!goes_on) {
+        mesh_team_add(&t->ended, i, 1);
+        return;
+    }
+    mesh_team_add(&t->node, i, next >= 0);
+    mesh_team_add(&t->leaf, i, next < 0);
 }
 
 FN int mesh_team_moves(const mesh_team *t)
@@ -207,7 +210,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
         mesh_pairs pairs;                                                                                        \
         kind##_seen seen[MESH_WALKS];                                                                            \
         mesh_team team = mesh_team_of_all();                                                                     \
-        real rows[LANES * MESH_ROWS]; /* of the next queries */                                                  \
+        LANG_ALIGNED real rows[LANES * MESH_ROWS]; /* of the next queries */                                     \
         const int is_alone = run->end - run->first == 1;                                                         \
         u32 next = run->first;                                                                                   \
         mesh_pairs_begin(&pairs);                                                                                \
@@ -216,7 +219,6 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
                 search##_ask(run, walks, &pairs, options);                                                       \
             for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                                   \
                 const int on = kind##_advance(&walks[i]);                                                        \
-                mesh_fetch(run, walks[i].next);                                                                  \
                 mesh_team_place(&team, i, on, walks[i].next);                                                    \
             }                                                                                                    \
             for (int k = 0, count = mesh_team_turn(&team.ended); k < count; k++) {                               \
@@ -244,7 +246,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
                 const int on = kind##_choose(&walks[i], run->nodes + walks[i].next, &seen[k], options);          \
                 mesh_fetch(run, walks[i].next);                                                                  \
                 if (is_alone)                                                                                    \
-                    mesh_fetch_ahead(run, walks[i].stack, walks[i].top);                                         \
+                    mesh_fetch_ahead(run, &walks[i].stack);                                                      \
                 mesh_team_place(&team, i, on, walks[i].next);                                                    \
             }                                                                                                    \
             for (int k = 0, count = mesh_team_turn(&team.leaf); k < count; k++) {                                \
@@ -256,7 +258,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
                     mesh_team_place(&team, i, step, walks[i].next);                                              \
                     continue;                                                                                    \
                 }                                                                                                \
-                mesh_fetch(run, mesh_top(walks[i].stack, walks[i].top));                                         \
+                mesh_fetch(run, mesh_top(&walks[i].stack));                                                      \
                 mesh_team_wait(&team, i, pairs.offered);                                                         \
             }                                                                                                    \
         } while (mesh_team_moves(&team) || team.waits > 0);                                                      \

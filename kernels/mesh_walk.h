@@ -65,20 +65,61 @@ FN vi mesh_load_int(G const int *from)
     return v_bits(v_load((G const real *)from));
 }
 
-typedef struct mesh_open {
-    mesh_bound from; /* nothing in it is earlier */
-    int child;
-} mesh_open;
-
 /* Numbers in the order of time and then index; for times from +0 on their bits are. */
+FN u64 mesh_key_of(real t, int triangle)
+{
+    return (u64)real_bits(t) << 32 | (u32)triangle;
+}
+
 FN u64 mesh_key(mesh_bound a)
 {
-    return (u64)real_bits(a.t) << 32 | (u32)a.triangle;
+    return mesh_key_of(a.t, a.triangle);
 }
 
 FN int mesh_is_after(mesh_bound a, mesh_bound b)
 {
     return mesh_key(a) > mesh_key(b);
+}
+
+/* Children that wait, the next one on top, and the key of what each holds at the earliest. */
+typedef struct mesh_stack {
+    u64 from[MESH_STACK];
+    int child[MESH_STACK];
+    int top;
+} mesh_stack;
+
+/* Its lowest place is never without a child: mesh_top. */
+FN void mesh_stack_begin(mesh_stack *s, int root)
+{
+    s->child[0] = root;
+    s->top = 0;
+}
+
+FN void mesh_put(mesh_stack *s, int at, u64 from, int child)
+{
+    s->from[at] = from;
+    s->child[at] = child;
+}
+
+/* One more, at its place in the order of those from `bottom` on. */
+FN void mesh_insert(mesh_stack *s, int bottom, u64 from, int child)
+{
+    int at = s->top++;
+    for (; at > bottom && from > s->from[at - 1]; at--)
+        mesh_put(s, at, s->from[at - 1], s->child[at - 1]);
+    mesh_put(s, at, from, child);
+}
+
+/* The next one that is not after `until`; 0 if there is none. */
+FN int mesh_take(mesh_stack *s, mesh_bound until, int *child)
+{
+    const u64 last = mesh_key(until);
+    while (s->top > 0)
+        if (s->from[--s->top] <= last) {
+            *child = s->child[s->top];
+            return 1;
+        }
+    return 0;
 }
 
 /* Where a search for all hits puts them. */
@@ -101,25 +142,18 @@ typedef struct mesh_walk {
     mesh_sink own;
     int number; /* of the query, for its records */
     int next;   /* what is visited next: a node, or below 0 a leaf */
-    int top;
-    mesh_open stack[MESH_STACK];
+    mesh_stack stack;
 } mesh_walk;
 
 /* Take what is next from the stack; 0 if nothing there can be better. */
 FN int mesh_advance(mesh_walk *w)
 {
-    while (w->top > 0) {
-        const mesh_open next = w->stack[--w->top];
-        w->next = next.child;
-        if (!mesh_is_after(next.from, w->until))
-            return 1;
-    }
-    return 0;
+    return mesh_take(&w->stack, w->until, &w->next);
 }
 
 /* The children of a node that are entered in time, a bit for each, and when. */
 typedef struct mesh_seen {
-    real enters[MESH_WIDTH];
+    LANG_ALIGNED real enters[MESH_WIDTH];
     u32 open;
 } mesh_seen;
 
@@ -156,27 +190,18 @@ FN void mesh_push(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen)
             const vm index = vi_gt(mesh_load_int(node->least + lane), least);
             after |= v_lanes(v_or(v_lt(own, enter), v_and(v_eq(own, enter), index))) << lane;
         }
-        mesh_open *to = &w->stack[w->top + lanes_count(after & open)];
-        to->from.t = enters[i];
-        to->from.triangle = node->least[i];
-        to->child = node->child[i];
+        mesh_put(&w->stack, w->stack.top + lanes_count(after & open), mesh_key_of(enters[i], node->least[i]),
+                 node->child[i]);
     }
-    w->top += lanes_count(open);
+    w->stack.top += lanes_count(open);
 }
 #else
 FN void mesh_push(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen)
 {
-    const int bottom = w->top;
+    const int bottom = w->stack.top;
     for (u32 open = seen->open; open != 0; open &= open - 1) {
         const int i = lane_first(open);
-        mesh_open next;
-        next.from.t = seen->enters[i];
-        next.from.triangle = node->least[i];
-        next.child = node->child[i];
-        int at = w->top++;
-        for (; at > bottom && mesh_is_after(next.from, w->stack[at - 1].from); at--)
-            w->stack[at] = w->stack[at - 1];
-        w->stack[at] = next;
+        mesh_insert(&w->stack, bottom, mesh_key_of(seen->enters[i], node->least[i]), node->child[i]);
     }
 }
 #endif
@@ -187,8 +212,12 @@ FN int mesh_choose(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen,
     (void)options;
     if (seen->open == 0)
         return mesh_advance(w);
+    if ((seen->open & (seen->open - 1)) == 0) { /* a single one, as most often, is not put on the stack */
+        w->next = node->child[lane_first(seen->open)];
+        return 1;
+    }
     mesh_push(w, node, seen);
-    w->next = w->stack[--w->top].child; /* in time, as it was a moment ago */
+    w->next = w->stack.child[--w->stack.top]; /* in time, as it was a moment ago */
     return 1;
 }
 
@@ -214,8 +243,7 @@ FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q, const real *rows
     w->until.t = w->limit;
     w->until.triangle = MESH_NO_TRIANGLE;
     w->next = frame.root;
-    w->stack[0].child = frame.root; /* for mesh_top */
-    w->top = 0;
+    mesh_stack_begin(&w->stack, frame.root);
     return valid && (q.options == 0 || q.mask != 0);
 }
 
