@@ -87,7 +87,7 @@ static mesh_answers settle_pair(const mesh_question *q, const mesh_walk *w, cons
     mesh_answers a = mesh_sweep_exact(q, query->options);
     if (!a.open)
         return a;
-    a.hits = settle_sweep(query, corners, w->limit, &a.t, &a.state);
+    a.hits = settle_sweep(query, corners, w->course[MESH_COURSE_LIMIT], &a.t, &a.state);
     a.open = 0;
     return a;
 }

@@ -51,6 +51,7 @@
 #define G __global
 typedef float real;
 #define real_bits(x) as_uint(x)
+#define real_of_bits(x) as_float(x)
 typedef uchar u8;
 typedef uint u32;
 typedef ulong u64;
@@ -201,6 +202,7 @@ typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
 FN u32 real_bits(real x) { u32 r; memcpy(&r, &x, sizeof r); return r; }
+FN real real_of_bits(u32 x) { real r; memcpy(&r, &x, sizeof r); return r; }
 
 #if LANES == 1
 typedef float vf;

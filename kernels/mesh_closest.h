@@ -83,20 +83,11 @@ typedef struct closest_walk {
     mesh_stack stack;
 } closest_walk;
 
-/* Not after the best, by distance and then by index. */
-FN vm closest_is_open(vf least, vi lowest, mesh_bound until)
-{
-    const vf best = v_f(until.t);
-    return v_or(v_lt(least, best), v_and(v_eq(least, best), v_not(vi_gt(lowest, v_i(until.triangle)))));
-}
-
 /* Something is not farther than this. */
 FN void closest_limit(closest_walk *w, real most)
 {
-    if (most < w->until.t) {
-        w->until.t = most;
-        w->until.triangle = MESH_NO_TRIANGLE;
-    }
+    if (most < w->until.t)
+        w->until = mesh_bound_of(most, MESH_NO_TRIANGLE);
 }
 
 /* The least that the children of a node are away, and what the nearest is at most. */
@@ -129,7 +120,7 @@ FN void closest_push(closest_walk *w, G const mesh_node *node, const closest_see
         closest_limit(w, seen->most);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
-        const vm open = closest_is_open(v_load(seen->least + lane), mesh_load_int(node->least + lane), w->until);
+        const vm open = mesh_in_time(v_load(seen->least + lane), mesh_load_int(node->least + lane), w->until);
         for (u32 lanes = v_lanes(v_and(open, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
             const int i = lane + lane_first(lanes);
             const u64 from = mesh_key_of(seen->least[i], node->least[i]);
@@ -153,8 +144,7 @@ FN int closest_begin(closest_walk *w, mesh_frame frame, closest_query q, int opt
     w->view = closest_view_of(w->center, frame);
     w->distance = w->doubt = v_infinity();
     w->triangle = v_i(MESH_NO_TRIANGLE);
-    w->until.t = R(1.0) / R(0.0);
-    w->until.triangle = MESH_NO_TRIANGLE;
+    w->until = mesh_bound_of(R(1.0) / R(0.0), MESH_NO_TRIANGLE);
     w->next = frame.root;
     mesh_stack_begin(&w->stack, frame.root);
     if (options != 0 && q.mask == 0)
@@ -181,7 +171,7 @@ FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const close
     g.span = closest_span_of(w->view, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
                              v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)));
     g.triangle = mesh_load_int(leaf->triangle + lane);
-    g.open = v_and(closest_is_open(g.span.least, g.triangle, w->until),
+    g.open = v_and(mesh_in_time(g.span.least, g.triangle, w->until),
                    mesh_counts(g.triangle, w->masks, w->next, lane, w->query.mask, options));
     return g;
 }
@@ -203,8 +193,8 @@ FN void closest_reduce(closest_walk *w)
     const real least = v_least(w->distance);
     if (least > w->until.t)
         return;
-    w->until.t = least;
-    w->until.triangle = vi_least(vi_sel(v_eq(w->distance, v_f(least)), w->triangle, v_i(MESH_NO_TRIANGLE)));
+    w->until =
+        mesh_bound_of(least, vi_least(vi_sel(v_eq(w->distance, v_f(least)), w->triangle, v_i(MESH_NO_TRIANGLE))));
 }
 
 FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale, int options)

@@ -99,18 +99,18 @@ FN mesh_capsule mesh_capsule_of(v3 center, vf radius, v3 velocity, mesh_frame fr
     return capsule;
 }
 
-/* `valid` is 1, or 0 where the query has no answer. The heading is asked only where pairs of several queries are not
- * packed (mesh_pairs.h). */
+/* `limit` is the end of the window, -1 where the query has no answer. The heading is asked only where pairs of several
+ * queries are not packed (mesh_pairs.h). */
 typedef struct mesh_course {
     mesh_slabs slabs;
     mesh_capsule capsule;
     sweep_heading heading;
-    vf valid;
+    vf limit;
 } mesh_course;
 
 /* clang-format off */
 #define MESH_COURSE_ROWS(X) \
-    X(valid) X(capsule.reach) X(capsule.per_v2) \
+    X(limit) X(capsule.reach) X(capsule.per_v2) \
     X(slabs.below.x) X(slabs.above.x) X(slabs.below.y) X(slabs.above.y) X(slabs.below.z) X(slabs.above.z) \
     X(slabs.per_v.x) X(slabs.per_v.y) X(slabs.per_v.z) X(slabs.unit.a) X(slabs.unit.b) MESH_HEADING_ROWS(X)
 #ifdef LANG_PACKS
@@ -126,15 +126,24 @@ typedef struct mesh_course {
 #define MESH_COURSE_STORE(number) v_store(rows + LANES * row++, c.number);
 #define MESH_COURSE_SPREAD(number) c.number = v_f(course[row++]);
 /* clang-format on */
-enum { MESH_COURSE_VALID, MESH_COURSE_REACH, MESH_COURSE = MESH_COURSE_ROWS(MESH_COURSE_COUNT) };
+enum { MESH_COURSE_LIMIT, MESH_COURSE_REACH, MESH_COURSE = MESH_COURSE_ROWS(MESH_COURSE_COUNT) };
+
+/* A motionless sphere hits at time 0 or never. -0 becomes +0, for mesh_key. */
+FN vf mesh_limit_of(v3 center, vf radius, v3 velocity, vf t_max)
+{
+    const vf zero = v_f(R(0.0));
+    const vm finite = v_and(v_and(v3_finite(center), v3_finite(velocity)), v_finite(radius));
+    const vm moves = v_not(v_eq(v_from_bits(v3_magnitude(velocity)), zero));
+    const vf limit = v_sel(v_and(moves, v_lt(zero, t_max)), t_max, zero);
+    return v_sel(v_and(finite, v_le(zero, radius)), limit, v_f(R(-1.0)));
+}
 
 /* The courses of LANES queries into rows[MESH_COURSE][LANES]. */
-FN void mesh_chart(real *rows, v3 center, vf radius, v3 velocity, mesh_frame frame)
+FN void mesh_chart(real *rows, v3 center, vf radius, v3 velocity, vf t_max, mesh_frame frame)
 {
-    const vm finite = v_and(v_and(v3_finite(center), v3_finite(velocity)), v_finite(radius));
     int row = 0;
     mesh_course c;
-    c.valid = v_sel(v_and(finite, v_le(v_f(R(0.0)), radius)), v_f(R(1.0)), v_f(R(0.0)));
+    c.limit = mesh_limit_of(center, radius, velocity, t_max);
     c.slabs = mesh_slabs_of(center, radius, velocity, frame);
     c.capsule = mesh_capsule_of(center, radius, velocity, frame);
 #ifndef LANG_PACKS

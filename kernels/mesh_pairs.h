@@ -52,31 +52,28 @@ FN mesh_walk *mesh_asker(mesh_walk *walks, const mesh_question *q, int lane)
 #endif
 }
 
-/* The first hit. */
+/* The first hit, and the earliest that one left open may come. */
 FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_answers *a)
 {
-    const u32 hits = v_lanes(a->hits);
     int triangle[LANES], state[LANES];
     real t[LANES], from[LANES];
-    u32 left = v_lanes(v_or(a->hits, a->open));
-    if (left == 0)
-        return;
     vi_store(triangle, q->triangle);
     vi_store(state, a->state);
     v_store(t, a->t);
     v_store(from, a->from);
-    for (; left != 0; left &= left - 1) {
+    for (u32 left = v_lanes(a->hits); left != 0; left &= left - 1) {
         const int i = lane_first(left);
         mesh_walk *w = mesh_asker(walks, q, i);
-        mesh_bound hit;
-        hit.t = t[i];
-        hit.triangle = triangle[i];
-        if ((hits >> i & 1) == 0) {
-            w->doubt = from[i] < w->doubt ? from[i] : w->doubt;
-        } else if (mesh_is_after(w->until, hit)) {
+        const mesh_bound hit = mesh_bound_of(t[i], triangle[i]);
+        if (mesh_is_after(w->until, hit)) {
             w->until = hit;
             w->state = state[i];
         }
+    }
+    for (u32 left = v_lanes(a->open); left != 0; left &= left - 1) {
+        const int i = lane_first(left);
+        mesh_walk *w = mesh_asker(walks, q, i);
+        w->doubt = from[i] < w->doubt ? from[i] : w->doubt;
     }
 }
 
@@ -108,16 +105,17 @@ FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answe
             w->state = STATE_APPROACHING;
             if (sink->one_is_enough) { /* nothing waits any more, and nothing is in time */
                 w->stack.top = 0;
-                w->until.t = R(-1.0);
+                w->until = mesh_bound_of(R(-1.0), 0);
             }
         }
     }
 }
 
-/* When the first hit found so far is. */
+/* When the first hit found so far is. Whether there is any no processor foresees: no branch. */
 FN real mesh_first_time(const mesh_walk *w)
 {
-    return w->until.triangle == MESH_NO_TRIANGLE ? R(1.0) / R(0.0) : w->until.t;
+    const u32 none = 0 - (u32)(w->until.triangle == MESH_NO_TRIANGLE); /* all bits, or none */
+    return real_of_bits((real_bits(w->until.t) & ~none) | (R_INFINITY_BITS & none));
 }
 
 /* ---- pairs that wait ------------------------------------------------------------------------------------------------ */
@@ -158,9 +156,11 @@ FN void mesh_pairs_begin(mesh_pairs *p)
 FN void mesh_enter(mesh_pairs *p, const mesh_walk *w, int number)
 {
     const mesh_query *q = &w->query;
-    const real sphere[PAIR_SPHERE] = {q->cx, q->cy, q->cz, q->radius, q->vx, q->vy, q->vz, w->limit};
+    const real sphere[PAIR_SPHERE] = {q->cx, q->cy, q->cz, q->radius,
+                                      q->vx, q->vy, q->vz, w->course[MESH_COURSE_LIMIT]};
+    real *own = p->sphere + number;
     for (int k = 0; k < PAIR_SPHERE; k++)
-        p->sphere[k * MESH_WALKS + number] = sphere[k];
+        own[k * MESH_WALKS] = sphere[k];
 }
 
 /* What walk `number` has entered of a leaf. */
@@ -272,7 +272,7 @@ FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
     q.in.p2 = g->p.p2;
     q.heading = mesh_course_at(w->course).heading;
     q.enter = g->enter;
-    q.limit = v_f(w->limit);
+    q.limit = v_f(w->course[MESH_COURSE_LIMIT]);
     q.triangle = g->triangle;
     q.walk = 0;
     q.open = g->open;
@@ -311,8 +311,7 @@ FN void mesh_claim_first(mesh_walk *w, mesh_group *g, int options)
         return;
     int triangle[LANES];
     vi_store(triangle, g->triangle);
-    w->until.t = R(0.0);
-    w->until.triangle = triangle[lane_first(inside)]; /* in a leaf indices rise */
+    w->until = mesh_bound_of(R(0.0), triangle[lane_first(inside)]); /* in a leaf indices rise */
     w->state = STATE_OVERLAPPING;
     g->open = v_and(g->open, v_and(v_le(g->enter, v_f(R(0.0))), vi_gt(v_i(w->until.triangle), g->triangle)));
 }
@@ -324,13 +323,14 @@ FN void mesh_leave_far(const mesh_walk *w, mesh_group *g)
     if (w->course[MESH_COURSE_REACH] == R(1.0) / R(0.0))
         return;
     const mesh_capsule capsule = mesh_course_at(w->course).capsule;
+    const real ball = MESH_IS_LOOSE(g->reference) ? R(1.0) / R(0.0) : g->leaf->ball;
     const v3 lo = mesh_min3(g->p.p0, g->p.p1, g->p.p2), hi = mesh_max3(g->p.p0, g->p.p1, g->p.p2);
     const v3 middle = v3_mul(v3_add(lo, hi), v_f(R(0.5)));
     const v3 way = v3_sub(middle, v3_of(v_f(q->cx), v_f(q->cy), v_f(q->cz)));
     const v3 velocity = v3_of(v_f(q->vx), v_f(q->vy), v_f(q->vz));
     const vf nearest_at = v_min(v_max(v3_dot(way, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(w->until.t));
     const v3 gap = v3_sub(way, v3_mul(velocity, nearest_at));
-    const vf reach = capsule.reach + v_f(g->ball);
+    const vf reach = capsule.reach + v_f(ball);
     g->open = v_and(g->open, v_le(v3_dot(gap, gap), reach * reach));
 }
 

@@ -56,7 +56,7 @@ FN void mesh_run_chart(const mesh_run *run, u32 at, real *rows)
 {
     const v3 center = v3_of(mesh_run_column(run, 0, at), mesh_run_column(run, 1, at), mesh_run_column(run, 2, at));
     const v3 velocity = v3_of(mesh_run_column(run, 4, at), mesh_run_column(run, 5, at), mesh_run_column(run, 6, at));
-    mesh_chart(rows, center, mesh_run_column(run, 3, at), velocity, run->frame);
+    mesh_chart(rows, center, mesh_run_column(run, 3, at), velocity, mesh_run_column(run, 7, at), run->frame);
 }
 
 /* Which of them meet nothing: 1, else 0. */
@@ -91,16 +91,28 @@ FN G const mesh_leaf *mesh_leaf_of(const mesh_run *run, int reference)
 }
 
 #if MESH_WALKS > 1
-/* Without a branch for what it is, because that cannot be foreseen: as many lines as a node has, which are more than a leaf has
- * and less than a loose one. A reference to a leaf counts halves of leaves, but for the bit that tells a loose one: that is fetched
- * from its third line on, to its end. */
-FN void mesh_fetch(const mesh_run *run, int next)
+/* Where a reference leads: to a node, or below 0 to a leaf, at from + step * reference. */
+typedef struct mesh_places {
+    size_t from[2], step[2];
+} mesh_places;
+
+/* A reference to a leaf counts halves of leaves from -1 down. */
+FN mesh_places mesh_places_of(const mesh_run *run)
 {
-    const int is_leaf = -(next < 0); /* all bits, or none */
-    const size_t leaf = (size_t)is_leaf;
-    const size_t from = (((size_t)run->nodes ^ (size_t)run->leaves) & leaf) ^ (size_t)run->nodes;
-    const size_t size = ((sizeof(mesh_node) ^ sizeof(mesh_leaf) / 2) & leaf) ^ sizeof(mesh_node);
-    const size_t at = from + size * (u32)(next ^ is_leaf);
+    mesh_places p;
+    p.step[0] = sizeof(mesh_node);
+    p.from[0] = (size_t)run->nodes;
+    p.step[1] = 0 - sizeof(mesh_leaf) / 2;
+    p.from[1] = (size_t)run->leaves + p.step[1];
+    return p;
+}
+
+/* Without a branch for what it is, because that cannot be foreseen: as many lines as a node has, which are more than a leaf has
+ * and less than a loose one. The bit that tells a loose one counts too: that is fetched from its third line on, to its end. */
+FN void mesh_fetch(const mesh_places *p, int next)
+{
+    const int is_leaf = next < 0;
+    const size_t at = p->from[is_leaf] + p->step[is_leaf] * (size_t)next;
     LANG_UNROLL
     for (size_t line = 0; line < sizeof(mesh_node); line += MESH_LINE)
         v_prefetch(at, line);
@@ -113,63 +125,46 @@ FN int mesh_top(const mesh_stack *s)
 }
 
 /* What waits on top of a stack, for a query without others that could compute while it waits. */
-FN void mesh_fetch_ahead(const mesh_run *run, const mesh_stack *s)
+FN void mesh_fetch_ahead(const mesh_places *p, const mesh_stack *s)
 {
     for (int i = s->top; i > 0 && i > s->top - MESH_AHEAD; i--)
-        mesh_fetch(run, s->child[i - 1]);
+        mesh_fetch(p, s->child[i - 1]);
 }
 
-/* Walks that are to do the same. Lists instead of a look at each walk in turn, because which of them are at a node and which
- * at a leaf no processor can foresee, and a list is followed without asking. */
-typedef struct mesh_queue {
-    int walk[MESH_WALKS]; /* one more may be written than counts: there is room, for that walk is in no list */
-    int count;
-} mesh_queue;
-
+/* Walks that are to do the same, a bit for each: which of them are at a node and which at a leaf no processor can foresee, and
+ * from bit to bit it goes without asking. */
 typedef struct mesh_team {
-    mesh_queue node, leaf, ended;
+    u32 node, leaf, ended;
+    u32 asked;                      /* those that have a query */
     int waiting[MESH_WALKS], waits; /* in the order in which they began to */
     u32 first_wait;                 /* modulo MESH_WALKS */
     u32 until[MESH_WALKS];          /* a walk waits until so many pairs are answered */
-    int asked[MESH_WALKS];          /* whether a walk has a query */
 } mesh_team;
 
 FN mesh_team mesh_team_of_all(void)
 {
-    mesh_team t = {{{0}, 0}, {{0}, 0}, {{0}, MESH_WALKS}, {0}, 0, 0, {0}, {0}};
-    for (int i = 0; i < MESH_WALKS; i++)
-        t.ended.walk[i] = i;
+    const mesh_team t = {0, 0, (1u << MESH_WALKS) - 1, 0, {0}, 0, 0, {0}};
     return t;
 }
 
-/* A list is gone through and filled anew meanwhile: behind the place that is read, for each walk comes back once. */
-FN int mesh_team_turn(mesh_queue *queue)
+/* A set is gone through and filled anew meanwhile. */
+FN u32 mesh_team_turn(u32 *walks)
 {
-    const int count = queue->count;
-    queue->count = 0;
-    return count;
+    const u32 all = *walks;
+    *walks = 0;
+    return all;
 }
 
-FN void mesh_team_add(mesh_queue *queue, int i, int is)
+/* Walk i goes on at `next`. */
+FN void mesh_team_place(mesh_team *t, int i, int next)
 {
-    queue->walk[queue->count] = i;
-    queue->count += is;
-}
-
-/* Walk i ends, or goes on at `next`. Whether it ends a branch has decided before; what it goes on with needs none. */
-FN void mesh_team_place(mesh_team *t, int i, int goes_on, int next)
-{
-    if (!goes_on) {
-        mesh_team_add(&t->ended, i, 1);
-        return;
-    }
-    mesh_team_add(&t->node, i, next >= 0);
-    mesh_team_add(&t->leaf, i, next < 0);
+    t->node |= (u32)(next >= 0) << i;
+    t->leaf |= (u32)(next < 0) << i;
 }
 
 FN int mesh_team_moves(const mesh_team *t)
 {
-    return t->node.count + t->leaf.count + t->ended.count > 0;
+    return (t->node | t->leaf | t->ended) != 0;
 }
 
 FN void mesh_team_wait(mesh_team *t, int i, u32 until)
@@ -210,6 +205,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
         mesh_pairs pairs;                                                                                        \
         kind##_seen seen[MESH_WALKS];                                                                            \
         mesh_team team = mesh_team_of_all();                                                                     \
+        const mesh_places places = mesh_places_of(run);                                                          \
         LANG_ALIGNED real rows[LANES * MESH_ROWS]; /* of the next queries */                                     \
         const int is_alone = run->end - run->first == 1;                                                         \
         u32 next = run->first;                                                                                   \
@@ -217,49 +213,56 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
         do {                                                                                                     \
             while (pairs.end - pairs.first >= LANES || (pairs.end > pairs.first && !mesh_team_moves(&team)))     \
                 search##_ask(run, walks, &pairs, options);                                                       \
-            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;) {                                   \
-                const int on = kind##_advance(&walks[i]);                                                        \
-                mesh_team_place(&team, i, on, walks[i].next);                                                    \
-            }                                                                                                    \
-            for (int k = 0, count = mesh_team_turn(&team.ended); k < count; k++) {                               \
-                const int i = team.ended.walk[k];                                                                \
+            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;)                                     \
+                if (kind##_advance(&walks[i]))                                                                   \
+                    mesh_team_place(&team, i, walks[i].next);                                                    \
+                else                                                                                             \
+                    team.ended |= 1u << i;                                                                       \
+            for (u32 left = mesh_team_turn(&team.ended); left != 0; left &= left - 1) {                          \
+                const int i = lane_first(left);                                                                  \
                 int begun = -1;                                                                                  \
-                if (team.asked[i])                                                                               \
+                if ((team.asked >> i & 1) != 0)                                                                  \
                     answer(run, &walks[i]);                                                                      \
                 while (next < run->end && begun <= 0) {                                                          \
                     begun = begin(run, &walks[i], next++, rows, options);                                        \
                     if (begun == 0)                                                                              \
                         answer(run, &walks[i]);                                                                  \
                 }                                                                                                \
-                team.asked[i] = begun > 0;                                                                       \
+                team.asked &= ~(1u << i);                                                                        \
                 if (begun > 0) {                                                                                 \
+                    team.asked |= 1u << i;                                                                       \
                     kind##_enter(&pairs, &walks[i], i);                                                          \
-                    mesh_team_place(&team, i, 1, walks[i].next);                                                 \
+                    mesh_team_place(&team, i, walks[i].next);                                                    \
                 }                                                                                                \
             }                                                                                                    \
-            for (int k = 0; k < team.node.count; k++) {                                                          \
-                const int i = team.node.walk[k];                                                                 \
-                kind##_see(&walks[i], run->nodes + walks[i].next, &seen[k]);                                     \
+            for (u32 left = team.node; left != 0; left &= left - 1) {                                            \
+                const int i = lane_first(left);                                                                  \
+                kind##_see(&walks[i], run->nodes + walks[i].next, &seen[i]);                                     \
             }                                                                                                    \
-            for (int k = 0, count = mesh_team_turn(&team.node); k < count; k++) {                                \
-                const int i = team.node.walk[k];                                                                 \
-                const int on = kind##_choose(&walks[i], run->nodes + walks[i].next, &seen[k], options);          \
-                mesh_fetch(run, walks[i].next);                                                                  \
-                if (is_alone)                                                                                    \
-                    mesh_fetch_ahead(run, &walks[i].stack);                                                      \
-                mesh_team_place(&team, i, on, walks[i].next);                                                    \
-            }                                                                                                    \
-            for (int k = 0, count = mesh_team_turn(&team.leaf); k < count; k++) {                                \
-                const int i = team.leaf.walk[k];                                                                 \
-                const int step =                                                                                 \
-                    search##_visit(&walks[i], i, &pairs, run->frame, mesh_leaf_of(run, walks[i].next), options); \
-                if (step != MESH_WAITS) {                                                                        \
-                    mesh_fetch(run, walks[i].next);                                                              \
-                    mesh_team_place(&team, i, step, walks[i].next);                                              \
+            for (u32 left = mesh_team_turn(&team.node); left != 0; left &= left - 1) {                           \
+                const int i = lane_first(left);                                                                  \
+                if (!kind##_choose(&walks[i], run->nodes + walks[i].next, &seen[i], options)) {                  \
+                    team.ended |= 1u << i;                                                                       \
                     continue;                                                                                    \
                 }                                                                                                \
-                mesh_fetch(run, mesh_top(&walks[i].stack));                                                      \
-                mesh_team_wait(&team, i, pairs.offered);                                                         \
+                mesh_fetch(&places, walks[i].next);                                                              \
+                mesh_team_place(&team, i, walks[i].next);                                                        \
+            }                                                                                                    \
+            if (is_alone)                                                                                        \
+                mesh_fetch_ahead(&places, &walks[0].stack);                                                      \
+            for (u32 left = mesh_team_turn(&team.leaf); left != 0; left &= left - 1) {                           \
+                const int i = lane_first(left);                                                                  \
+                const int step =                                                                                 \
+                    search##_visit(&walks[i], i, &pairs, run->frame, mesh_leaf_of(run, walks[i].next), options); \
+                if (step == MESH_WAITS) {                                                                        \
+                    mesh_fetch(&places, mesh_top(&walks[i].stack));                                              \
+                    mesh_team_wait(&team, i, pairs.offered);                                                     \
+                } else if (step) {                                                                               \
+                    mesh_fetch(&places, walks[i].next);                                                          \
+                    mesh_team_place(&team, i, walks[i].next);                                                    \
+                } else {                                                                                         \
+                    team.ended |= 1u << i;                                                                       \
+                }                                                                                                \
             }                                                                                                    \
         } while (mesh_team_moves(&team) || team.waits > 0);                                                      \
     }
@@ -312,7 +315,7 @@ FN int mesh_begin_clear(const mesh_run *run, mesh_walk *w, u32 at, real *rows, i
 
 FN void mesh_answer_hit(const mesh_run *run, const mesh_walk *w, real t)
 {
-    const int triangle = w->until.triangle == MESH_NO_TRIANGLE ? -1 : w->until.triangle;
+    const int triangle = w->until.triangle | -(w->until.triangle == MESH_NO_TRIANGLE); /* -1 if there is none */
     run->state[w->number] = (u8)w->state;
     run->triangle[w->number] = triangle;
     run->t[w->number] = t;

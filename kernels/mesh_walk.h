@@ -23,18 +23,30 @@
 
 /* The end of the window, and then the best hit so far. */
 typedef struct mesh_bound {
-    real t;
+    real t, before; /* the number before t; before 0 none */
     int triangle;
 } mesh_bound;
+
+FN mesh_bound mesh_bound_of(real t, int triangle)
+{
+    mesh_bound b;
+    b.t = t;
+    b.before = real_of_bits(real_bits(t) - 1); /* below +0 a NaN: nothing is in time */
+    b.triangle = triangle;
+    return b;
+}
+
+/* What comes at `from`, from +0 on, with indices from `least` on, is not after the bound: by time, and at the same time by index. */
+FN vm mesh_in_time(vf from, vi least, mesh_bound until)
+{
+    return v_le(from, v_sel(vi_gt(least, v_i(until.triangle)), v_f(until.before), v_f(until.t)));
+}
 
 /* Boxes of triangles from `least` on that are entered in time for something better: not behind the start, and their entry
  * not after the bound, by time and then by index. */
 FN vm mesh_is_open(mesh_passage p, vi least, mesh_bound until)
 {
-    const vf from = v_max(p.enter, v_f(R(0.0)));
-    const vm early =
-        v_or(v_lt(from, v_f(until.t)), v_and(v_eq(from, v_f(until.t)), v_not(vi_gt(least, v_i(until.triangle)))));
-    return v_and(p.exists, early);
+    return v_and(p.exists, mesh_in_time(v_max(p.enter, v_f(R(0.0))), least, until));
 }
 
 FN v3 mesh_min3(v3 a, v3 b, v3 c)
@@ -133,8 +145,7 @@ typedef struct mesh_sink {
 typedef struct mesh_walk {
     real course[MESH_COURSE];
     mesh_query query;
-    int state;  /* of the hit found, or that there is none */
-    real limit; /* end of the window */
+    int state; /* of the hit found, or that there is none */
     mesh_bound until;
     real doubt;         /* exact mode: the earliest that a triangle left open might come */
     G const int *masks; /* of the leaves' triangles, if the options say that there are any */
@@ -234,14 +245,11 @@ FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q, const real *rows
 {
     for (int k = 0; k < MESH_COURSE; k++)
         w->course[k] = rows[LANES * k + lane];
-    const int valid = w->course[MESH_COURSE_VALID] != R(0.0);
+    const int valid = w->course[MESH_COURSE_LIMIT] >= R(0.0);
     w->query = q;
     w->state = valid ? STATE_MISS : STATE_INVALID;
     w->doubt = R(1.0) / R(0.0);
-    /* A motionless sphere hits at time 0 or never. -0 becomes +0, for mesh_key. */
-    w->limit = (q.vx == R(0.0) && q.vy == R(0.0) && q.vz == R(0.0)) || !(q.t_max > R(0.0)) ? R(0.0) : q.t_max;
-    w->until.t = w->limit;
-    w->until.triangle = MESH_NO_TRIANGLE;
+    w->until = mesh_bound_of(w->course[MESH_COURSE_LIMIT], MESH_NO_TRIANGLE);
     w->next = frame.root;
     mesh_stack_begin(&w->stack, frame.root);
     return valid && (q.options == 0 || q.mask != 0);
@@ -252,7 +260,7 @@ FN int mesh_begin_alone(mesh_walk *w, mesh_frame frame, mesh_query q)
 {
     real rows[LANES * MESH_COURSE];
     mesh_chart(rows, v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz)), v_f(q.radius), v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz)),
-               frame);
+               v_f(q.t_max), frame);
     return mesh_begin(w, frame, q, rows, 0);
 }
 
@@ -303,7 +311,8 @@ typedef struct mesh_group {
     vf enter;
     vi triangle;
     vm open;
-    real ball; /* as the leaf's */
+    G const mesh_leaf *leaf;
+    int reference; /* to it */
 } mesh_group;
 
 FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int reference, int lane, const mesh_walk *w, real scale,
@@ -318,7 +327,8 @@ FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int reference, int lane, co
     g.triangle = mesh_load_int(leaf->triangle + lane);
     g.open = v_and(mesh_is_open(p, g.triangle, w->until),
                    mesh_counts(g.triangle, w->masks, reference, lane, w->query.mask, options));
-    g.ball = MESH_IS_LOOSE(reference) ? R(1.0) / R(0.0) : leaf->ball;
+    g.leaf = leaf;
+    g.reference = reference;
     return g;
 }
 #endif
