@@ -448,7 +448,8 @@ CAROM_API carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *v
 /// Counts, bytes and bounds of `mesh`, which must not be NULL.
 CAROM_API carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh);
 
-/// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index).
+/// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index). The mesh rests during the batch; if
+/// all of it moves with a velocity W, give velocities V - W and add t W to the points.
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs.
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
 CAROM_API carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
@@ -462,7 +463,8 @@ typedef enum carom_hits {
 
 /// Hits of `count` swept spheres as a list. Each triangle that is hit has its record, also where they share the edge that
 /// is touched: `feature` lets the caller merge them. A list that is too short is filled with whole queries and counted to
-/// the end: `complete` says where to go on.
+/// the end: `complete` says where to go on. To go on searches and counts all that is left once more, so ask for the offsets with
+/// capacity 0 first if a list has to be cut more than a few times, and cut the batch by them.
 /// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be held; then, too, the
 ///         queries [0, complete) have theirs. stats: by_proof and by_integers count queries
 /// cost  one search for every query, working memory for the hits of some ten thousand queries at a time, fewer
