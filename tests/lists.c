@@ -179,6 +179,66 @@ void list_compare_record(const balls *b, size_t i, const hits *expected, size_t 
     }
 }
 
+void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const balls *b, const hit_list *all, const char *who)
+{
+    hits first = sweep_as(mesh, b, accuracy);
+    for (size_t i = 0; i < b->count; i++) {
+        const size_t from = (size_t)list_offset(all, i);
+        const int some = list_offset(all, i + 1) > from;
+        if (hit_is_some(&first, i) != some) {
+            hits_print_at(b, i, some ? &all->hits : &first, some ? from : i, "where there is one");
+            fail_msg("%s, sphere %zu: a first hit is %s, hits are %s", who, i, some ? "missing" : "there",
+                     some ? "there" : "missing");
+        }
+        if (some)
+            list_compare_record(b, i, &first, i, all, from, 1, who);
+    }
+    hits_free(&first);
+}
+
+/* Where the record of each sphere and triangle stands, SIZE_MAX: nowhere; sphere i has the places from i * triangles on. */
+static size_t *places_of(const hit_list *l, size_t triangles)
+{
+    size_t *place = test_alloc(l->queries * triangles, sizeof *place);
+    memset(place, 0xff, l->queries * triangles * sizeof *place);
+    for (size_t k = 0; k < l->stored; k++) {
+        const int32_t triangle = hit_triangle(&l->hits, k);
+        if (triangle < 0 || (size_t)triangle >= triangles)
+            fail_msg("record %zu is of triangle %d", k, triangle);
+        place[(size_t)list_query(l, k) * triangles + (size_t)triangle] = k;
+    }
+    return place;
+}
+
+/* The largest triangle is the other one: so the mesh has the units of the whole. */
+void list_check_alone(carom_context *context, const scene *s, const list_question *q, const balls *b,
+                      const hit_list *whole, const char *who)
+{
+    const uint32_t largest = scene_largest(s);
+    size_t *place = places_of(whole, s->triangle_count);
+    for (uint32_t k = 0; k < s->triangle_count; k++) {
+        const uint32_t pair[2] = {k, largest};
+        scene two = scene_reorder(s, pair, 2);
+        carom_mesh *mesh = scene_mesh(context, &two);
+        hit_list alone = list_whole(mesh, q, b, 0, b->count);
+        for (size_t i = 0; i < b->count; i++) {
+            const size_t x = list_find(&alone, i, 0), y = place[i * s->triangle_count + k];
+            if ((x == SIZE_MAX) != (y == SIZE_MAX)) {
+                hits_print_at(b, i, x == SIZE_MAX ? &whole->hits : &alone.hits, x == SIZE_MAX ? y : x,
+                              "where it is hit");
+                fail_msg("%s, sphere %zu: triangle %u is %s in a mesh of two and %s in the whole", who, i, k,
+                         x == SIZE_MAX ? "not hit" : "hit", y == SIZE_MAX ? "not" : "is");
+            }
+            if (x != SIZE_MAX && !q->overlaps)
+                list_compare_record(b, i, &alone.hits, x, whole, y, 0, "the whole mesh");
+        }
+        list_free(&alone);
+        carom_mesh_destroy(mesh);
+        scene_free(&two);
+    }
+    free(place);
+}
+
 void list_compare(const balls *b, const hit_list *expected, const hit_list *got, int fields, const char *who)
 {
     assert_int_equal(expected->queries, got->queries);

@@ -48,6 +48,13 @@ void list_compare(const balls *b, const hit_list *expected, const hit_list *got,
 void list_compare_record(const balls *b, size_t i, const hits *expected, size_t at, const hit_list *l, size_t k,
                          int triangles, const char *who);
 
+/* Fail unless the first of all hits is the first hit, sphere by sphere. */
+void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const balls *b, const hit_list *all, const char *who);
+/* Fail unless every record of `whole`, the answer of a mesh of `s`, is what its triangle answers in a mesh of two, bit by bit,
+ * and every triangle that is hit there has one: no tree, no neighbours. */
+void list_check_alone(carom_context *context, const scene *s, const list_question *q, const balls *b,
+                      const hit_list *whole, const char *who);
+
 /* Whether there is any, a byte for each; the caller frees it. */
 uint8_t *any_of(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count);
 /* Fail unless two meshes answer a question, and whether there is any, with the same bits; or every question. */

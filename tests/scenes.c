@@ -462,19 +462,31 @@ void hits_compare(const balls *b, const hits *expected, const hits *got, size_t 
     }
 }
 
-void sweep_first(carom_mesh *mesh, const balls *b, const hits *out)
+static void sweep_into(carom_mesh *mesh, const balls *b, carom_accuracy accuracy, const hits *out)
 {
     carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
     carom_mesh_hit_result result = hits_result(out, 0);
     carom_error err = {0};
+    desc.accuracy = accuracy;
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
+}
+
+void sweep_first(carom_mesh *mesh, const balls *b, const hits *out)
+{
+    sweep_into(mesh, b, CAROM_ACCURACY_FAST, out);
+}
+
+hits sweep_as(carom_mesh *mesh, const balls *b, carom_accuracy accuracy)
+{
+    hits h = hits_alloc(b->count, 0xa5);
+    sweep_into(mesh, b, accuracy, &h);
+    return h;
 }
 
 hits sweep_scene(carom_context *context, const scene *s, const balls *b)
 {
-    hits h = hits_alloc(b->count, 0xa5);
     carom_mesh *mesh = scene_mesh(context, s);
-    sweep_first(mesh, b, &h);
+    hits h = sweep_as(mesh, b, CAROM_ACCURACY_FAST);
     carom_mesh_destroy(mesh);
     return h;
 }

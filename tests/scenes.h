@@ -89,9 +89,10 @@ void hits_print(const balls *b, const hits *h, size_t i, const char *who);
 /* Fail unless the first `count` agree in every byte of the fields in the mask (-1: all). */
 void hits_compare(const balls *b, const hits *expected, const hits *got, size_t count, int fields, const char *who);
 
-/* All first hits. */
+/* All first hits, in fast mode or either. */
 void sweep_first(carom_mesh *mesh, const balls *b, const hits *out);
-/* Of a mesh made for the purpose. */
+hits sweep_as(carom_mesh *mesh, const balls *b, carom_accuracy accuracy);
+/* In fast mode, of a mesh made for the purpose. */
 hits sweep_scene(carom_context *context, const scene *s, const balls *b);
 
 #endif

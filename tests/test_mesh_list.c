@@ -39,17 +39,6 @@ static void free_setting(setting *t)
 
 /* ---- with the first hit, and with each other ---------------------------------------------------------------------- */
 
-static hits first_hits(carom_mesh *mesh, const balls *b, carom_accuracy accuracy)
-{
-    hits h = hits_alloc(b->count, 0xa5);
-    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
-    carom_mesh_hit_result result = hits_result(&h, 0);
-    carom_error err = {0};
-    desc.accuracy = accuracy;
-    test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
-    return h;
-}
-
 /* all: every hit. first: those that carom_mesh_sweep_first finds. */
 static void check_hits(const setting *t, const hits *expected, const hit_list *all, const hit_list *first,
                        const uint8_t *any)
@@ -79,7 +68,7 @@ static void test_first_of_all(void **state)
     for (size_t k = 0; k < KINDS; k++) {
         setting t = make_setting(k, 300, 1200);
         carom_mesh *mesh = scene_mesh(context, &t.s);
-        hits expected = first_hits(mesh, &t.b, q[0].accuracy);
+        hits expected = sweep_as(mesh, &t.b, q[0].accuracy);
         hit_list all = list_whole(mesh, &q[0], &t.b, 0, t.b.count), first = list_whole(mesh, &q[1], &t.b, 0, t.b.count);
         hit_list rest = list_whole(mesh, &q[2], &t.b, 0, t.b.count);
         uint8_t *any = any_of(mesh, &q[0], &t.b, 0, t.b.count), *any_rest = any_of(mesh, &q[2], &t.b, 0, t.b.count);
@@ -196,24 +185,6 @@ static void test_fast_reference(void **state)
 
 /* ---- triangle by triangle ----------------------------------------------------------------------------------------- */
 
-/* Triangle `from` of one list and triangle `to` of another have the same records, bit by bit. */
-static size_t compare_triangle(const setting *t, const list_question *q, const hit_list *a, int32_t from,
-                               const hit_list *b, int32_t to)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < t->b.count; i++) {
-        const size_t x = list_find(a, i, from), y = list_find(b, i, to);
-        if ((x == SIZE_MAX) != (y == SIZE_MAX))
-            fail_msg("%s, sphere %zu: triangle %d is %s there and %s here", t->name, i, to,
-                     x == SIZE_MAX ? "not hit" : "hit", y == SIZE_MAX ? "not" : "is");
-        if (x != SIZE_MAX && !q->overlaps)
-            list_compare_record(&t->b, i, &a->hits, x, b, y, 0, "a triangle in another mesh");
-        found += x != SIZE_MAX;
-    }
-    return found;
-}
-
-/* Each triangle answers as in a mesh of two: no tree, no neighbours. Every hit of the whole is found so. */
 static void test_triangle_by_triangle(void **state)
 {
     const list_question *q = *state;
@@ -222,19 +193,7 @@ static void test_triangle_by_triangle(void **state)
         setting t = make_setting(n, 60, 500);
         carom_mesh *mesh = scene_mesh(context, &t.s);
         hit_list whole = list_whole(mesh, q, &t.b, 0, t.b.count);
-        const uint32_t anchor = scene_largest(&t.s);
-        size_t found = 0;
-        for (uint32_t k = 0; k < t.s.triangle_count; k++) {
-            const uint32_t pair[2] = {k, anchor};
-            scene two = scene_reorder(&t.s, pair, 2);
-            carom_mesh *alone = scene_mesh(context, &two);
-            hit_list l = list_whole(alone, q, &t.b, 0, t.b.count);
-            found += compare_triangle(&t, q, &l, 0, &whole, (int32_t)k);
-            list_free(&l);
-            carom_mesh_destroy(alone);
-            scene_free(&two);
-        }
-        assert_int_equal(found, whole.total);
+        list_check_alone(context, &t.s, q, &t.b, &whole, t.name);
         list_free(&whole);
         carom_mesh_destroy(mesh);
         free_setting(&t);
@@ -243,6 +202,20 @@ static void test_triangle_by_triangle(void **state)
 }
 
 /* ---- order -------------------------------------------------------------------------------------------------------- */
+
+/* Triangle `from` of one list and triangle `to` of another have the same records, bit by bit. */
+static void compare_triangle(const setting *t, const list_question *q, const hit_list *a, int32_t from,
+                             const hit_list *b, int32_t to)
+{
+    for (size_t i = 0; i < t->b.count; i++) {
+        const size_t x = list_find(a, i, from), y = list_find(b, i, to);
+        if ((x == SIZE_MAX) != (y == SIZE_MAX))
+            fail_msg("%s, sphere %zu: triangle %d is %s there and %s here", t->name, i, to,
+                     x == SIZE_MAX ? "not hit" : "hit", y == SIZE_MAX ? "not" : "is");
+        if (x != SIZE_MAX && !q->overlaps)
+            list_compare_record(&t->b, i, &a->hits, x, b, y, 0, "a triangle in another mesh");
+    }
+}
 
 static void test_triangles_in_another_order(void **state)
 {
