@@ -345,6 +345,8 @@ static void check_same(carom_context *scalar, carom_context *context, const char
         {"fast first hits, spheres in another order", test_spheres_in_another_order, NULL, NULL, ASK(1)},   \
         {"exact hits, spheres in another order", test_spheres_in_another_order, NULL, NULL, ASK(3)},        \
         {"exact overlaps, spheres in another order", test_spheres_in_another_order, NULL, NULL, ASK(5)},    \
+        {"fast overlaps, spheres in another order", test_spheres_in_another_order, NULL, NULL, ASK(2)},     \
+        {"exact first hits, spheres in another order", test_spheres_in_another_order, NULL, NULL, ASK(4)},  \
         {"fast hits, batches in pieces", test_split_batches, NULL, NULL, ASK(0)},                           \
         {"exact hits, batches in pieces", test_split_batches, NULL, NULL, ASK(3)},                          \
         {"exact first hits, batches in pieces", test_split_batches, NULL, NULL, ASK(4)},                    \
