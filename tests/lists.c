@@ -64,7 +64,7 @@ carom_mesh_hit_list list_desc(const hit_list *l, int fields)
 
 /* ---- asking ------------------------------------------------------------------------------------------------------- */
 
-static void check_guards(const hit_list *l, const char *who)
+void list_check_guards(const hit_list *l, const char *who)
 {
     guarded_check(&l->offsets, who);
     guarded_check(&l->query, who);
@@ -92,7 +92,7 @@ void list_ask(carom_mesh *mesh, const list_question *q, const balls *b, size_t f
     l->by_integers = stats.by_integers;
     l->on_cpu = stats.on_cpu;
     l->on_device = stats.on_device;
-    check_guards(l, "a list");
+    list_check_guards(l, "a list");
     assert_int_equal(stats.queries, count);
     assert_int_equal(stats.on_cpu + stats.on_device, count);
     assert_int_equal(stats.by_proof + stats.by_integers, q->accuracy == CAROM_ACCURACY_EXACT ? count : 0);

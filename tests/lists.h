@@ -18,6 +18,8 @@ enum { LIST_OVERLAPS = 1 << HIT_TRIANGLE, LIST_HITS = -1 }; /* fields that are t
 
 hit_list list_alloc(size_t count, size_t capacity, unsigned char fill);
 void list_free(hit_list *l);
+/* Fail if anything beside the arrays was written. */
+void list_check_guards(const hit_list *l, const char *who);
 uint64_t list_offset(const hit_list *l, size_t i);
 uint64_t list_query(const hit_list *l, size_t k);
 /* Record of sphere i and a triangle, or SIZE_MAX. */

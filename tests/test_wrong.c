@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A device whose searches of a mesh give wrong answers, though its pair queries are right: the bit probe of that search
  * refuses it; or, if it goes wrong later, with hits that cannot be, the batch does. `opencl` says so; `auto` answers on the
- * CPU with the right bits, reported. This program stands between the library and the OpenCL loader, and changes a kernel's
- * text on its way to the compiler. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <dlfcn.h>
-
+ * CPU with the right bits, reported. */
+#include "cl_between.h"
 #include "closest_answers.h"
 #include "lists.h"
 
@@ -20,47 +16,14 @@
 
 enum { MANY = 1 << 20, FEW = 500, SEED = 61 };
 
-/* A piece of a kernel, and the wrong one that takes its place. */
+/* A kernel that is wrong in one place, and who notices. */
 typedef struct lie {
-    const char *name, *said, *told;
+    const char *name;
+    cl_lie piece;
     carom_status (*ask)(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err);
     carom_status expected;
     const char *reason;
 } lie;
-static const lie *now;
-
-enum { PLACES = 16 }; /* at most, of a piece in a text */
-
-static char *with_lie(const char *text)
-{
-    int places = 0;
-    const size_t said = now ? strlen(now->said) : 0, told = now ? strlen(now->told) : 0;
-    char *copy = test_alloc(strlen(text) + PLACES * told + 1, 1), *to = copy;
-    for (const char *at; now != NULL && (at = strstr(text, now->said)) != NULL; text = at + said, to += told) {
-        assert_true(++places <= PLACES);
-        memcpy(to, text, (size_t)(at - text));
-        to += at - text;
-        memcpy(to, now->told, told);
-    }
-    memcpy(to, text, strlen(text));
-    return copy;
-}
-
-cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts, const size_t *lengths,
-                                     cl_int *code)
-{
-    cl_program (*next)(cl_context, cl_uint, const char **, const size_t *, cl_int *);
-    *(void **)&next = dlsym(RTLD_NEXT, "clCreateProgramWithSource");
-    char **copy = test_alloc(count, sizeof *copy);
-    assert_null(lengths); /* the library's texts end with a zero */
-    for (cl_uint i = 0; i < count; i++)
-        copy[i] = with_lie(texts[i]);
-    const cl_program made = next(context, count, (const char **)copy, NULL, code);
-    for (cl_uint i = 0; i < count; i++)
-        free(copy[i]);
-    free(copy);
-    return made;
-}
 
 /* ---- questions, each with its answer kept by the caller -------------------------------------------------------------- */
 
@@ -162,7 +125,7 @@ static void test_lie(void **state)
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     const uint64_t expected = answer(l, cpu, &s, &many, &stats);
     carom_context_destroy(cpu);
-    now = l;
+    cl_told = l->piece;
     carom_context *device = open_device(CAROM_BACKEND_OPENCL);
     carom_mesh *mesh = scene_mesh(device, &s);
     test_error(l->ask(mesh, &few, &stats, &err), l->expected, &err, l->reason);
@@ -174,7 +137,8 @@ static void test_lie(void **state)
     assert_int_equal(stats.fallen_back, MANY);
     assert_non_null(strstr(stats.fallback_reason, l->reason));
     carom_context_destroy(either);
-    now = NULL;
+    cl_expect_none(l->name);
+    cl_told = (cl_lie){NULL, NULL};
     free(offsets);
     free(triangles);
     free(depths);
@@ -186,23 +150,33 @@ static void test_lie(void **state)
 int main(void)
 {
     static const lie lies[] = {
-        {"a first hit", "run->t[w->number] = t;", "run->t[w->number]*=1.01f;", ask_first, REFUSED},
-        {"a list of hits", TOLD_TRIANGLE, "to->triangle = triangle[0];", ask_list, REFUSED},
-        {"the count of a list", TOLD_COUNT, "run->hits[w->number] = w->own.count > 0;", ask_list, REFUSED},
-        {"a list of overlaps", TOLD_TRIANGLE, "to->triangle = triangle[0];", ask_overlaps, REFUSED},
-        {"whether there is a hit", "run->state[w->number] = (uchar)w->state;",
-         "run->state[w->number] = STATE_APPROACHING;", ask_any, REFUSED},
-        {"what a policy leaves out", "if ((options & MESH_SKIP) != 0)", "if (0)", ask_skipping, REFUSED},
-        {"a closest point", "run->depth[w->number] = hit.depth;", "run->depth[w->number] = 0.0f;", ask_closest,
+        {"a first hit", {"run->t[w->number] = t;", "run->t[w->number]*=1.01f;"}, ask_first, REFUSED},
+        {"a list of hits", {TOLD_TRIANGLE, "to->triangle = triangle[0];"}, ask_list, REFUSED},
+        {"the count of a list", {TOLD_COUNT, "run->hits[w->number] = w->own.count > 0;"}, ask_list, REFUSED},
+        {"a list of overlaps", {TOLD_TRIANGLE, "to->triangle = triangle[0];"}, ask_overlaps, REFUSED},
+        {"whether there is a hit",
+         {"run->state[w->number] = (uchar)w->state;", "run->state[w->number] = STATE_APPROACHING;"},
+         ask_any,
+         REFUSED},
+        {"what a policy leaves out", {"if ((options & MESH_SKIP) != 0)", "if (0)"}, ask_skipping, REFUSED},
+        {"a closest point",
+         {"run->depth[w->number] = hit.depth;", "run->depth[w->number] = 0.0f;"},
+         ask_closest,
          REFUSED},
         /* Of the later queries, which the probe has not got. */
-        {"a first triangle beyond the mesh", TOLD_FIRST, TOLD_BEYOND("triangle"), ask_first, IMPOSSIBLE("triangles")},
-        {"a closest triangle beyond the mesh", TOLD_CLOSEST, TOLD_BEYOND("hit.triangle"), ask_closest,
+        {"a first triangle beyond the mesh", {TOLD_FIRST, TOLD_BEYOND("triangle")}, ask_first, IMPOSSIBLE("triangles")},
+        {"a closest triangle beyond the mesh",
+         {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
+         ask_closest,
          IMPOSSIBLE("triangles")},
-        {"a triangle beyond the mesh", TOLD_TRIANGLE, "to->triangle = triangle[i] | (w->number > 299) << 30;", ask_list,
+        {"a triangle beyond the mesh",
+         {TOLD_TRIANGLE, "to->triangle = triangle[i] | (w->number > 299) << 30;"},
+         ask_list,
          IMPOSSIBLE("triangles")},
-        {"fewer hits than none", TOLD_COUNT, "run->hits[w->number] = w->number > 299 ? -5 : (int)w->own.count;",
-         ask_list, IMPOSSIBLE("numbers of hits")},
+        {"fewer hits than none",
+         {TOLD_COUNT, "run->hits[w->number] = w->number > 299 ? -5 : (int)w->own.count;"},
+         ask_list,
+         IMPOSSIBLE("numbers of hits")},
     };
     struct CMUnitTest tests[COUNT_OF(lies)];
     for (size_t i = 0; i < COUNT_OF(lies); i++)

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#include "cl_between.h"
+
+#include <dlfcn.h>
+
+int cl_held[HELD_KINDS];
+cl_disguise cl_seen_as;
+cl_unbuilt cl_broken;
+cl_lie cl_told;
+
+static const struct {
+    const char *name;
+    cl_int code;
+} calls[CALL_KINDS] = {
+    [CALL_CONTEXT] = {"clCreateContext", CL_OUT_OF_RESOURCES},
+    [CALL_QUEUE] = {"clCreateCommandQueue", CL_OUT_OF_RESOURCES},
+    [CALL_BUFFER] = {"clCreateBuffer", CL_MEM_OBJECT_ALLOCATION_FAILURE},
+    [CALL_PROGRAM] = {"clCreateProgramWithSource", CL_OUT_OF_HOST_MEMORY},
+    [CALL_BUILD] = {"clBuildProgram", CL_OUT_OF_RESOURCES},
+    [CALL_KERNEL] = {"clCreateKernel", CL_OUT_OF_RESOURCES},
+    [CALL_ARGUMENT] = {"clSetKernelArg", CL_OUT_OF_RESOURCES},
+    [CALL_LAUNCH] = {"clEnqueueNDRangeKernel", CL_OUT_OF_RESOURCES},
+    [CALL_WRITE] = {"clEnqueueWriteBuffer", CL_OUT_OF_RESOURCES},
+    [CALL_READ] = {"clEnqueueReadBuffer", CL_OUT_OF_RESOURCES},
+    [CALL_MAP] = {"clEnqueueMapBuffer", CL_MEM_OBJECT_ALLOCATION_FAILURE},
+    [CALL_UNMAP] = {"clEnqueueUnmapMemObject", CL_OUT_OF_RESOURCES},
+    [CALL_FLUSH] = {"clFlush", CL_OUT_OF_RESOURCES},
+    [CALL_FINISH] = {"clFinish", CL_OUT_OF_RESOURCES},
+    [CALL_WAIT] = {"clWaitForEvents", CL_OUT_OF_RESOURCES},
+    [CALL_COMMAND] = {"a command", CL_OUT_OF_RESOURCES},
+};
+
+const char *cl_call_name(cl_call call)
+{
+    return calls[call].name;
+}
+
+cl_int cl_call_code(cl_call call)
+{
+    return calls[call].code;
+}
+
+void cl_expect_none(const char *who)
+{
+    static const char *const names[HELD_KINDS] = {"contexts", "queues", "buffers", "programs",
+                                                  "kernels",  "events", "maps"};
+    for (int i = 0; i < HELD_MAPS; i++)
+        if (cl_held[i] != 0)
+            fail_msg("%s: %d OpenCL %s are left", who, cl_held[i], names[i]);
+}
+
+/* ---- failing ------------------------------------------------------------------------------------------------------- */
+
+static int counts[CALL_KINDS];
+static struct {
+    cl_call call;
+    int at, after;
+} fault;
+
+void cl_sabotage(cl_call call, int at, int after)
+{
+    memset(counts, 0, sizeof counts);
+    fault.call = call;
+    fault.at = at;
+    fault.after = after;
+}
+
+int cl_calls(cl_call call)
+{
+    return counts[call];
+}
+
+static int fails(cl_call call)
+{
+    const int number = ++counts[call];
+    return call == fault.call && fault.at != 0 && (number == fault.at || (fault.after && number > fault.at));
+}
+
+/* What a call that fails answers; *code may be unwanted. */
+static void *refuse(cl_call call, cl_int *code)
+{
+    if (code != NULL)
+        *code = calls[call].code;
+    return NULL;
+}
+
+static void *hold(int kind, void *made)
+{
+    cl_held[kind] += made != NULL;
+    return made;
+}
+
+static cl_int let_go(int kind, cl_int code)
+{
+    cl_held[kind] -= code == CL_SUCCESS;
+    return code;
+}
+
+/* The loader's own function. */
+#define NEXT(name)          \
+    __typeof__(name) *next; \
+    *(void **)&next = dlsym(RTLD_NEXT, #name)
+
+/* ---- what is created and released ---------------------------------------------------------------------------------- */
+
+cl_context clCreateContext(const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+                           void(CL_CALLBACK *tell)(const char *, const void *, size_t, void *), void *user,
+                           cl_int *code)
+{
+    NEXT(clCreateContext);
+    return fails(CALL_CONTEXT) ? refuse(CALL_CONTEXT, code)
+                               : hold(HELD_CONTEXTS, next(properties, count, devices, tell, user, code));
+}
+
+cl_int clRetainContext(cl_context context)
+{
+    NEXT(clRetainContext);
+    const cl_int code = next(context);
+    cl_held[HELD_CONTEXTS] += code == CL_SUCCESS;
+    return code;
+}
+
+cl_int clReleaseContext(cl_context context)
+{
+    NEXT(clReleaseContext);
+    return let_go(HELD_CONTEXTS, next(context));
+}
+
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+                                      cl_int *code)
+{
+    NEXT(clCreateCommandQueue);
+    return fails(CALL_QUEUE) ? refuse(CALL_QUEUE, code) : hold(HELD_QUEUES, next(context, device, properties, code));
+}
+
+cl_int clReleaseCommandQueue(cl_command_queue queue)
+{
+    NEXT(clReleaseCommandQueue);
+    return let_go(HELD_QUEUES, next(queue));
+}
+
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *memory, cl_int *code)
+{
+    NEXT(clCreateBuffer);
+    return fails(CALL_BUFFER) ? refuse(CALL_BUFFER, code)
+                              : hold(HELD_BUFFERS, next(context, flags, size, memory, code));
+}
+
+cl_int clReleaseMemObject(cl_mem memory)
+{
+    NEXT(clReleaseMemObject);
+    return let_go(HELD_BUFFERS, next(memory));
+}
+
+cl_int clReleaseProgram(cl_program program)
+{
+    NEXT(clReleaseProgram);
+    return let_go(HELD_PROGRAMS, next(program));
+}
+
+cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code)
+{
+    NEXT(clCreateKernel);
+    return fails(CALL_KERNEL) ? refuse(CALL_KERNEL, code) : hold(HELD_KERNELS, next(program, name, code));
+}
+
+cl_int clReleaseKernel(cl_kernel kernel)
+{
+    NEXT(clReleaseKernel);
+    return let_go(HELD_KERNELS, next(kernel));
+}
+
+cl_int clReleaseEvent(cl_event event)
+{
+    NEXT(clReleaseEvent);
+    return let_go(HELD_EVENTS, next(event));
+}
+
+/* ---- building ------------------------------------------------------------------------------------------------------ */
+
+enum { PLACES = 16 }; /* at most, of a piece in a text */
+
+static char *with_lie(const char *text)
+{
+    const cl_lie *l = &cl_told;
+    int places = 0;
+    const size_t said = l->said != NULL ? strlen(l->said) : 0, told = l->said != NULL ? strlen(l->told) : 0;
+    char *copy = test_alloc(strlen(text) + PLACES * told + 1, 1), *to = copy;
+    for (const char *at; said > 0 && (at = strstr(text, l->said)) != NULL; text = at + said, to += told) {
+        assert_true(++places <= PLACES);
+        memcpy(to, text, (size_t)(at - text));
+        to += at - text;
+        memcpy(to, l->told, told);
+    }
+    memcpy(to, text, strlen(text));
+    return copy;
+}
+
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts, const size_t *lengths,
+                                     cl_int *code)
+{
+    NEXT(clCreateProgramWithSource);
+    if (fails(CALL_PROGRAM))
+        return refuse(CALL_PROGRAM, code);
+    char **copy = test_alloc(count, sizeof *copy);
+    assert_null(lengths); /* the library's texts end with a zero */
+    for (cl_uint i = 0; i < count; i++)
+        copy[i] = with_lie(texts[i]);
+    const cl_program made = hold(HELD_PROGRAMS, next(context, count, (const char **)copy, NULL, code));
+    for (cl_uint i = 0; i < count; i++)
+        free(copy[i]);
+    free(copy);
+    return made;
+}
+
+/* Whether these options are those of the kernel that is not built. */
+static int is_broken(const char *options)
+{
+    const char *at = cl_broken.kernel != NULL ? strstr(options, "-DKERNEL=") : NULL;
+    const size_t length = at != NULL ? strcspn(at += strlen("-DKERNEL="), " ") : 0;
+    return length > 0 && length == strlen(cl_broken.kernel) && strncmp(at, cl_broken.kernel, length) == 0;
+}
+
+cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                      void(CL_CALLBACK *tell)(cl_program, void *), void *user)
+{
+    NEXT(clBuildProgram);
+    if (fails(CALL_BUILD))
+        return calls[CALL_BUILD].code;
+    if (!is_broken(options))
+        return next(program, count, devices, options, tell, user);
+    return cl_broken.words != NULL ? CL_BUILD_PROGRAM_FAILURE
+                                   : next(program, count, devices, "-cl-std=CL1.2", tell, user);
+}
+
+cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info what, size_t size,
+                             void *value, size_t *used)
+{
+    NEXT(clGetProgramBuildInfo);
+    if (what != CL_PROGRAM_BUILD_LOG || cl_broken.words == NULL)
+        return next(program, device, what, size, value, used);
+    const size_t length = strlen(cl_broken.words) + 1;
+    if (used != NULL)
+        *used = length;
+    if (value != NULL && size < length)
+        return CL_INVALID_VALUE;
+    if (value != NULL)
+        memcpy(value, cl_broken.words, length);
+    return CL_SUCCESS;
+}
+
+cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
+{
+    NEXT(clSetKernelArg);
+    return fails(CALL_ARGUMENT) ? calls[CALL_ARGUMENT].code : next(kernel, index, size, value);
+}
+
+/* ---- commands, whose events are the caller's ----------------------------------------------------------------------- */
+
+static cl_int hold_event(cl_int code, const cl_event *event)
+{
+    cl_held[HELD_EVENTS] += code == CL_SUCCESS && event != NULL && *event != NULL;
+    return code;
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
+                              const size_t *global, const size_t *local, cl_uint waits, const cl_event *wait,
+                              cl_event *event)
+{
+    NEXT(clEnqueueNDRangeKernel);
+    return fails(CALL_LAUNCH)
+               ? calls[CALL_LAUNCH].code
+               : hold_event(next(queue, kernel, dimensions, offset, global, local, waits, wait, event), event);
+}
+
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
+                            const void *from, cl_uint waits, const cl_event *wait, cl_event *event)
+{
+    NEXT(clEnqueueWriteBuffer);
+    return fails(CALL_WRITE) ? calls[CALL_WRITE].code
+                             : hold_event(next(queue, memory, blocking, offset, size, from, waits, wait, event), event);
+}
+
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
+                           void *to, cl_uint waits, const cl_event *wait, cl_event *event)
+{
+    NEXT(clEnqueueReadBuffer);
+    return fails(CALL_READ) ? calls[CALL_READ].code
+                            : hold_event(next(queue, memory, blocking, offset, size, to, waits, wait, event), event);
+}
+
+void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset,
+                         size_t size, cl_uint waits, const cl_event *wait, cl_event *event, cl_int *code)
+{
+    NEXT(clEnqueueMapBuffer);
+    if (fails(CALL_MAP))
+        return refuse(CALL_MAP, code);
+    void *at = next(queue, memory, blocking, flags, offset, size, waits, wait, event, code);
+    if (at != NULL)
+        (void)hold_event(CL_SUCCESS, event);
+    return hold(HELD_MAPS, at);
+}
+
+cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *at, cl_uint waits, const cl_event *wait,
+                               cl_event *event)
+{
+    NEXT(clEnqueueUnmapMemObject);
+    return fails(CALL_UNMAP) ? calls[CALL_UNMAP].code
+                             : let_go(HELD_MAPS, hold_event(next(queue, memory, at, waits, wait, event), event));
+}
+
+cl_int clFlush(cl_command_queue queue)
+{
+    NEXT(clFlush);
+    return fails(CALL_FLUSH) ? calls[CALL_FLUSH].code : next(queue);
+}
+
+/* It waits all the same, as for a queue whose last command has ended badly. */
+cl_int clFinish(cl_command_queue queue)
+{
+    NEXT(clFinish);
+    const cl_int code = next(queue);
+    return fails(CALL_FINISH) ? calls[CALL_FINISH].code : code;
+}
+
+cl_int clWaitForEvents(cl_uint count, const cl_event *events)
+{
+    NEXT(clWaitForEvents);
+    const cl_int code = next(count, events);
+    return fails(CALL_WAIT) ? calls[CALL_WAIT].code : code;
+}
+
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value, size_t *used)
+{
+    NEXT(clGetEventInfo);
+    const cl_int code = next(event, what, size, value, used);
+    if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && fails(CALL_COMMAND))
+        *(cl_int *)value = calls[CALL_COMMAND].code;
+    return code;
+}
+
+/* ---- another device ------------------------------------------------------------------------------------------------ */
+
+static void disguise(cl_device_info what, void *value)
+{
+    if (cl_seen_as.discrete && what == CL_DEVICE_TYPE)
+        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    if (cl_seen_as.discrete && what == CL_DEVICE_HOST_UNIFIED_MEMORY)
+        *(cl_bool *)value = CL_FALSE;
+    if (cl_seen_as.no_fp64 && what == CL_DEVICE_DOUBLE_FP_CONFIG)
+        *(cl_device_fp_config *)value = 0;
+}
+
+/* The list of extensions without one of them. */
+static void lose_extension(char *list, const char *name)
+{
+    char *at = strstr(list, name);
+    if (at != NULL)
+        memmove(at, at + strlen(name), strlen(at + strlen(name)) + 1);
+}
+
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value, size_t *used)
+{
+    NEXT(clGetDeviceInfo);
+    const cl_int code = next(device, what, size, value, used);
+    if (code != CL_SUCCESS || value == NULL)
+        return code;
+    disguise(what, value);
+    if (cl_seen_as.no_fp64 && what == CL_DEVICE_EXTENSIONS)
+        lose_extension(value, "cl_khr_fp64");
+    return code;
+}

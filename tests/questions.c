@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "questions.h"
+
+#define IN_BOTH_MODES(accuracy, mode)                                                               \
+    {"sweeps" mode, SWEEP, accuracy}, {"overlaps of pairs" mode, OVERLAP, accuracy},                \
+        {"spheres" mode, SPHERES, accuracy}, {"first hits" mode, ASK_FIRST, accuracy},              \
+        {"all hits" mode, ASK_ALL, accuracy}, {"first hits as a list" mode, ASK_COMPACT, accuracy}, \
+        {"any hit" mode, ASK_ANY, accuracy}, {"overlaps" mode, ASK_OVERLAPS, accuracy},             \
+        {"any overlap" mode, ASK_ANY_OVERLAP, accuracy},                                            \
+    {                                                                                               \
+        "closest points" mode, ASK_CLOSEST, accuracy                                                \
+    }
+
+const question questions[QUESTIONS] = {IN_BOTH_MODES(CAROM_ACCURACY_FAST, ""),
+                                       IN_BOTH_MODES(CAROM_ACCURACY_EXACT, ", exact")};
+
+/* ---- what is asked about ------------------------------------------------------------------------------------------- */
+
+/* Copies of `some` rows, one in `share` of `count`; the others have radius -1. */
+static void spread(float *const *from, size_t some, float *const *to, size_t count, size_t share, int columns,
+                   int radius)
+{
+    for (int c = 0; c < columns; c++)
+        for (size_t i = 0; i < count; i++)
+            to[c][i] = c == radius && i % share != 0 ? -1.0f : from[c][i / share % some];
+}
+
+material material_make(uint64_t seed, scene s, size_t count, size_t share)
+{
+    material m = {.count = count, .some = (count + share - 1) / share, .b = balls_alloc(count), .s = s};
+    for (int type = 0; type < QUERY_TYPES; type++) {
+        queries some = queries_mixed(type, seed, m.some);
+        m.q[type] = queries_alloc(type, count);
+        spread(some.column, m.some, m.q[type].column, count, share, query_columns(type), query_scalar_column(type, 0));
+        queries_free(&some);
+    }
+    balls some = balls_mixed(seed, m.some);
+    spread(some.column, m.some, m.b.column, count, share, BALL_COLUMNS, BALL_RADIUS);
+    balls_free(&some);
+    return m;
+}
+
+void material_free(material *m)
+{
+    for (int type = 0; type < QUERY_TYPES; type++)
+        queries_free(&m->q[type]);
+    balls_free(&m->b);
+    scene_free(&m->s);
+}
+
+/* ---- replies ------------------------------------------------------------------------------------------------------- */
+
+enum { FILL = 0xa5, HITS_EACH = 16 /* room of a list, for whole queries only if they have more */ };
+
+static int list_fields(const question *q)
+{
+    return q->kind == ASK_OVERLAPS ? LIST_OVERLAPS : LIST_HITS;
+}
+
+reply reply_alloc(const question *q, const material *m)
+{
+    reply r = {.stats = {.size = sizeof r.stats}};
+    switch (q->kind) {
+    case ASK_FIRST: r.h = hits_alloc(m->count, FILL); break;
+    case ASK_ALL:
+    case ASK_COMPACT:
+    case ASK_OVERLAPS: r.l = list_alloc(m->count, HITS_EACH * m->some, FILL); break;
+    case ASK_ANY:
+    case ASK_ANY_OVERLAP: r.any = guarded_alloc(m->count, 0, FILL); break;
+    case ASK_CLOSEST: r.n = nears_alloc(m->count, FILL); break;
+    default: r.a = answers_alloc(q->kind, m->count, FILL); break;
+    }
+    return r;
+}
+
+void reply_free(const question *q, reply *r)
+{
+    switch (q->kind) {
+    case ASK_FIRST: hits_free(&r->h); break;
+    case ASK_ALL:
+    case ASK_COMPACT:
+    case ASK_OVERLAPS: list_free(&r->l); break;
+    case ASK_ANY:
+    case ASK_ANY_OVERLAP: guarded_free(&r->any); break;
+    case ASK_CLOSEST: nears_free(&r->n); break;
+    default: answers_free(&r->a); break;
+    }
+}
+
+static void check_guards(const question *q, const reply *r)
+{
+    switch (q->kind) {
+    case ASK_FIRST:
+        for (int f = 0; f < HIT_FIELDS; f++)
+            guarded_check(&r->h.field[f], q->name);
+        break;
+    case ASK_ALL:
+    case ASK_COMPACT:
+    case ASK_OVERLAPS: list_check_guards(&r->l, q->name); break;
+    case ASK_ANY:
+    case ASK_ANY_OVERLAP: guarded_check(&r->any, q->name); break;
+    case ASK_CLOSEST:
+        for (int f = 0; f < NEAR_FIELDS; f++)
+            guarded_check(&r->n.field[f], q->name);
+        break;
+    default: answers_check_guards(&r->a, q->name); break;
+    }
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------------------- */
+
+static carom_status ask_list(const question *q, carom_mesh *mesh, const balls *b, reply *r, carom_error *err)
+{
+    carom_mesh_hit_list list = list_desc(&r->l, list_fields(q));
+    carom_mesh_sweep_desc sweep = balls_desc(b, 0, b->count);
+    carom_mesh_overlap_desc rest = balls_at_rest(b, 0, b->count);
+    sweep.accuracy = rest.accuracy = q->accuracy;
+    const carom_hits which = q->kind == ASK_COMPACT ? CAROM_HITS_FIRST : CAROM_HITS_ALL;
+    const carom_status status = q->kind == ASK_OVERLAPS
+                                    ? carom_mesh_overlap_list(mesh, &rest, &list, &r->stats, err)
+                                    : carom_mesh_sweep_list(mesh, &sweep, which, &list, &r->stats, err);
+    r->l.total = list.total;
+    r->l.complete = list.complete;
+    r->l.stored = list.stored;
+    return status;
+}
+
+static carom_status ask_mesh(const question *q, carom_mesh *mesh, const balls *b, reply *r, carom_error *err)
+{
+    carom_mesh_sweep_desc sweep = balls_desc(b, 0, b->count);
+    carom_mesh_overlap_desc rest = balls_at_rest(b, 0, b->count);
+    sweep.accuracy = rest.accuracy = q->accuracy;
+    switch (q->kind) {
+    case ASK_FIRST: {
+        const carom_mesh_hit_result out = hits_result(&r->h, 0);
+        return carom_mesh_sweep_first(mesh, &sweep, &out, &r->stats, err);
+    }
+    case ASK_ANY: return carom_mesh_sweep_any(mesh, &sweep, r->any.data, &r->stats, err);
+    case ASK_ANY_OVERLAP: return carom_mesh_overlap_any(mesh, &rest, r->any.data, &r->stats, err);
+    case ASK_CLOSEST: {
+        const carom_mesh_closest_result out = nears_result(&r->n, 0);
+        return carom_mesh_overlap_closest(mesh, &rest, &out, &r->stats, err);
+    }
+    default: return ask_list(q, mesh, b, r, err);
+    }
+}
+
+carom_status question_ask(const question *q, carom_context *context, carom_mesh *mesh, const material *m, reply *r,
+                          carom_error *err)
+{
+    carom_status status;
+    if (question_needs_mesh(q)) {
+        status = ask_mesh(q, mesh, &m->b, r, err);
+    } else {
+        const inputs in = inputs_of(&m->q[q->kind]);
+        status = ask_with(context, q->kind, q->accuracy, m->count, &in, &r->a, ALL_FIELDS, &r->stats, err);
+    }
+    check_guards(q, r);
+    return status;
+}
+
+reply question_answer(const question *q, const material *m)
+{
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    carom_mesh *mesh = question_needs_mesh(q) ? scene_mesh(cpu, &m->s) : NULL;
+    reply r = reply_alloc(q, m);
+    carom_error err = {0};
+    test_ok(q->name, question_ask(q, cpu, mesh, m, &r, &err), &err);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(cpu);
+    return r;
+}
+
+void reply_compare(const question *q, const material *m, const reply *expected, const reply *got, const char *who)
+{
+    switch (q->kind) {
+    case ASK_FIRST: hits_compare(&m->b, &expected->h, &got->h, m->count, -1, who); break;
+    case ASK_ALL:
+    case ASK_COMPACT:
+    case ASK_OVERLAPS:
+        assert_int_equal(expected->l.total, got->l.total);
+        assert_int_equal(expected->l.complete, got->l.complete);
+        list_compare(&m->b, &expected->l, &got->l, list_fields(q), who);
+        break;
+    case ASK_ANY:
+    case ASK_ANY_OVERLAP: assert_memory_equal(expected->any.data, got->any.data, m->count); break;
+    case ASK_CLOSEST: nears_compare(&m->b, &expected->n, &got->n, m->count, -1, who); break;
+    default: answers_compare(&m->q[q->kind], &expected->a, &got->a, m->count, ALL_FIELDS, who); break;
+    }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Every kind of query that the library answers, in both modes, for tests of what becomes of all of them. */
+#ifndef CAROM_TESTS_QUESTIONS_H
+#define CAROM_TESTS_QUESTIONS_H
+
+#include "closest_answers.h"
+#include "lists.h"
+
+/* Pairs by their type, then searches of a mesh. */
+enum {
+    ASK_FIRST = QUERY_TYPES,
+    ASK_ALL,
+    ASK_COMPACT, /* first hits as a list */
+    ASK_ANY,
+    ASK_OVERLAPS,
+    ASK_ANY_OVERLAP,
+    ASK_CLOSEST,
+    ASK_KINDS
+};
+typedef struct question {
+    const char *name;
+    int kind;
+    carom_accuracy accuracy;
+} question;
+
+/* All of them, fast and then exact. */
+enum { QUESTIONS = 2 * ASK_KINDS };
+extern const question questions[QUESTIONS];
+static inline int question_needs_mesh(const question *q)
+{
+    return q->kind >= QUERY_TYPES;
+}
+
+/* What they are asked about. */
+typedef struct material {
+    size_t count, some; /* of these, ordinary ones */
+    queries q[QUERY_TYPES];
+    balls b;
+    scene s;
+} material;
+/* `count` queries of each kind of which one in `share` is ordinary, the others invalid: they cost nothing. Takes the scene. */
+material material_make(uint64_t seed, scene s, size_t count, size_t share);
+void material_free(material *m);
+
+/* Answers to a question, every column asked for. */
+typedef struct reply {
+    answers a;
+    hits h;
+    hit_list l;
+    nears n;
+    guarded any;
+    carom_stats stats;
+} reply;
+reply reply_alloc(const question *q, const material *m);
+void reply_free(const question *q, reply *r);
+/* Nothing beside the columns was written. */
+carom_status question_ask(const question *q, carom_context *context, carom_mesh *mesh, const material *m, reply *r,
+                          carom_error *err);
+/* All that was asked for on the CPU, with success. */
+reply question_answer(const question *q, const material *m);
+/* Fail unless both are the same in every byte. */
+void reply_compare(const question *q, const material *m, const reply *expected, const reply *got, const char *who);
+
+#endif
