@@ -30,6 +30,11 @@ static inline int question_needs_mesh(const question *q)
 {
     return q->kind >= QUERY_TYPES;
 }
+/* Whether such a device answers it: exact mode needs binary64 for all but overlaps of pairs. */
+static inline int question_is_for(const question *q, const carom_device_info *device)
+{
+    return device->fp64 || q->accuracy == CAROM_ACCURACY_FAST || q->kind == OVERLAP;
+}
 
 /* What they are asked about. */
 typedef struct material {

@@ -118,6 +118,15 @@ carom_context *test_device(uint32_t lanes, uint32_t chunk)
     return context;
 }
 
+carom_device_info test_need_device(void)
+{
+    carom_context *context = test_device(0, 0);
+    carom_device_info info = {0};
+    assert_int_equal(carom_context_device(context, &info), 1);
+    carom_context_destroy(context);
+    return info;
+}
+
 carom_context *test_context(void)
 {
     return test_on_device() ? test_device(0, 0) : test_cpu(CAROM_ISA_AUTO, 2);
