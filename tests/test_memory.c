@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocator hooks: all memory goes through them and comes back, and whichever allocation fails, the call says so,
  * leaks nothing and leaves context and mesh usable. */
-#include "lists.h"
+#include "questions.h"
 
-enum { SEED = 71, HEADER = 64, LIMIT = 200 };
+enum { SEED = 71, HEADER = 64, LIMIT = 400, COUNT = 9000, SHARE = 8, SIDES = 6 };
 static const uint64_t magic = UINT64_C(0xca4011a110ca7e5d);
 
 typedef struct counter {
@@ -50,9 +50,8 @@ typedef struct trial {
     carom_context *context;
     carom_mesh *mesh;
     int warnings; /* in the log */
-    scene s;
-    balls b;
-    queries q[QUERY_TYPES];
+    material m;
+    reply expected; /* of the question that is asked */
 } trial;
 
 static void count_warning(void *user, carom_log_level level, const char *message)
@@ -75,119 +74,72 @@ static carom_status make_context(trial *t, carom_error *err)
 
 static carom_status make_mesh(trial *t, carom_error *err)
 {
-    carom_mesh_desc desc = scene_desc(&t->s);
+    carom_mesh_desc desc = scene_desc(&t->m.s);
     return carom_mesh_create(t->context, &desc, &t->mesh, err);
 }
 
-static carom_status ask_pairs(trial *t, int type, carom_error *err)
+/* Queries of a list before `complete` have their hits, also where the call has failed. */
+static void check_prefix(const question *q, const hit_list *expected, hit_list *got)
 {
-    inputs in = inputs_of(&t->q[type]);
-    answers a = answers_alloc(type, t->q[type].count, 0xa5);
-    carom_status status = ask_as(t->context, type, t->q[type].count, &in, &a, ALL_FIELDS, NULL, err);
-    answers_check_guards(&a, "a batch short of memory");
-    answers_free(&a);
-    return status;
-}
-
-static carom_status ask_sweep(trial *t, carom_error *err)
-{
-    return ask_pairs(t, SWEEP, err);
-}
-static carom_status ask_overlap(trial *t, carom_error *err)
-{
-    return ask_pairs(t, OVERLAP, err);
-}
-static carom_status ask_spheres(trial *t, carom_error *err)
-{
-    return ask_pairs(t, SPHERES, err);
-}
-
-static carom_status ask_mesh(trial *t, carom_error *err)
-{
-    hits h = hits_alloc(t->b.count, 0xa5);
-    carom_mesh_sweep_desc desc = balls_desc(&t->b, 0, t->b.count);
-    carom_mesh_hit_result out = hits_result(&h, 0);
-    carom_status status = carom_mesh_sweep_first(t->mesh, &desc, &out, NULL, err);
+    const int fields = q->kind == ASK_OVERLAPS ? LIST_OVERLAPS : LIST_HITS;
+    const size_t records = (size_t)list_offset(expected, (size_t)got->complete);
+    assert_true(got->complete <= expected->complete);
+    if (got->complete > 0)
+        assert_memory_equal(expected->offsets.data, got->offsets.data, (size_t)got->complete * sizeof(uint64_t));
+    assert_memory_equal(expected->query.data, got->query.data, records * sizeof(uint64_t));
     for (int f = 0; f < HIT_FIELDS; f++)
-        guarded_check(&h.field[f], "a batch short of memory");
-    hits_free(&h);
+        if (fields >> f & 1)
+            assert_memory_equal(expected->hits.field[f].data, got->hits.field[f].data, records * hit_field_size(f));
+}
+
+/* Success means the right answer, whatever it has had to do without. */
+static carom_status ask_question(trial *t, const question *q, carom_error *err)
+{
+    reply r = reply_alloc(q, &t->m);
+    const carom_status status = question_ask(q, t->context, t->mesh, &t->m, &r, err);
+    if (status == CAROM_OK)
+        reply_compare(q, &t->m, &t->expected, &r, "a batch short of memory");
+    else if (q->kind == ASK_ALL || q->kind == ASK_COMPACT || q->kind == ASK_OVERLAPS)
+        check_prefix(q, &t->expected.l, &r.l);
+    reply_free(q, &r);
     return status;
 }
 
-static carom_status ask_list_as(trial *t, carom_hits which, carom_error *err)
-{
-    hit_list l = list_alloc(t->b.count, 20000, 0xa5);
-    carom_mesh_sweep_desc desc = balls_desc(&t->b, 0, t->b.count);
-    carom_mesh_hit_list list = list_desc(&l, LIST_HITS);
-    carom_status status = carom_mesh_sweep_list(t->mesh, &desc, which, &list, NULL, err);
-    if (status == CAROM_OK) {
-        l.total = list.total;
-        l.complete = list.complete;
-        l.stored = list.stored;
-        list_check_form(&l, LIST_HITS, "a list short of memory");
-    }
-    for (int f = 0; f < HIT_FIELDS; f++)
-        guarded_check(&l.hits.field[f], "a list short of memory");
-    guarded_check(&l.offsets, "a list short of memory");
-    list_free(&l);
-    return status;
-}
-static carom_status ask_list(trial *t, carom_error *err)
-{
-    return ask_list_as(t, CAROM_HITS_ALL, err);
-}
-static carom_status ask_compact(trial *t, carom_error *err)
-{
-    return ask_list_as(t, CAROM_HITS_FIRST, err);
-}
-
-static carom_status ask_overlaps(trial *t, carom_error *err)
-{
-    guarded any = guarded_alloc(t->b.count, 0, 0xa5);
-    const carom_mesh_sweep_desc desc = balls_desc(&t->b, 0, t->b.count);
-    const carom_mesh_overlap_desc overlaps = {.size = sizeof overlaps,
-                                              .count = desc.count,
-                                              .accuracy = CAROM_ACCURACY_EXACT,
-                                              .center = desc.center,
-                                              .radius = desc.radius};
-    carom_status status = carom_mesh_overlap_any(t->mesh, &overlaps, any.data, NULL, err);
-    guarded_check(&any, "overlaps short of memory");
-    guarded_free(&any);
-    return status;
-}
-
-typedef carom_status step_fn(trial *t, carom_error *err);
+/* What is tried: a context, a mesh, or a question. */
 typedef struct step {
     const char *name;
-    step_fn *run;
-    int needs;    /* 0 nothing, 1 a context, 2 a mesh */
-    int survives; /* goes on with less memory when it has to */
+    carom_status (*run)(trial *t, carom_error *err); /* NULL: the question */
+    const question *asked;
+    int needs; /* 0 nothing, 1 a context, 2 a mesh */
 } step;
 
-static const step steps[] = {{"context", make_context, 0, 0},      {"mesh", make_mesh, 1, 0},
-                             {"sweep", ask_sweep, 1, 0},           {"overlap", ask_overlap, 1, 0},
-                             {"spheres", ask_spheres, 1, 0},       {"mesh sweep", ask_mesh, 2, 0},
-                             {"mesh list", ask_list, 2, 1},        {"first hits as a list", ask_compact, 2, 0},
-                             {"mesh overlaps", ask_overlaps, 2, 1}};
+static const step step_context = {"context", make_context, NULL, 0}, step_mesh = {"mesh", make_mesh, NULL, 1};
+
+static step step_of(const question *q)
+{
+    return (step){q->name, NULL, q, question_needs_mesh(q) ? 2 : 1};
+}
+
+static carom_status run_step(trial *t, const step *s, carom_error *err)
+{
+    return s->run != NULL ? s->run(t, err) : ask_question(t, s->asked, err);
+}
 
 /* ---- trying ------------------------------------------------------------------------------------------------------- */
 
-static trial *trial_new(void)
+/* Triangles and spheres have masks, or not. */
+static trial *trial_new(int masked)
 {
     trial *t = test_alloc(1, sizeof *t);
-    t->s = scene_sphere(6);
-    t->b = balls_mixed(SEED, 700);
-    for (int type = 0; type < QUERY_TYPES; type++)
-        t->q[type] = queries_mixed(type, SEED, 9000);
+    t->m = material_make(SEED, scene_sphere(SIDES), test_on_device() ? COUNT / 8 : COUNT, SHARE);
+    t->m.s.masks = masked ? random_masks(SEED, t->m.s.triangle_count) : NULL;
+    t->m.b.mask = masked ? random_masks(SEED + 1, t->m.b.count) : NULL;
     return t;
 }
 
 static void trial_free(trial *t)
 {
-    scene_free(&t->s);
-    balls_free(&t->b);
-    for (int type = 0; type < QUERY_TYPES; type++)
-        queries_free(&t->q[type]);
+    material_free(&t->m);
     free(t);
 }
 
@@ -218,80 +170,121 @@ static void expect_clean(const trial *t, const step *s, size_t k)
         fail_msg("%s, allocation %zu fails: %zu blocks leak", s->name, k, t->count.live);
 }
 
-/* 1 if the step succeeded in spite of allocation k failing: it has fewer. */
-static int try_step(trial *t, const step *s, size_t k, int fail_after)
+/* Allocation k of the step fails. Returns how many it asks for, as far as it got; *status tells how it ended. */
+static size_t try_step(trial *t, const step *s, size_t k, int fail_after, carom_status *status)
 {
     carom_error err = {0};
-    prepare(t, s);
-    size_t before = t->count.live;
+    const size_t before = t->count.live;
     t->count.calls = 0;
     t->count.fail_at = k;
     t->count.fail_after = fail_after;
-    carom_status status = s->run(t, &err);
-    size_t calls = t->count.calls;
+    *status = run_step(t, s, &err);
+    const size_t calls = t->count.calls;
     t->count.fail_at = 0;
     if (calls < k) {
-        test_ok(s->name, status, &err);
-    } else if (status != CAROM_OK) { /* a fault may be survived, but not turned into another error */
-        if (status != CAROM_ERROR_OUT_OF_MEMORY || err.status != status || !err.message[0])
-            fail_msg("%s, allocation %zu fails: %s: '%s'", s->name, k, carom_status_name(status), err.message);
-        /* It may give the device up, and the mesh may have a copy there by now. */
+        test_ok(s->name, *status, &err);
+    } else if (*status != CAROM_OK) { /* a fault may be survived, but not turned into another error */
+        if (*status != CAROM_ERROR_OUT_OF_MEMORY || err.status != *status || !err.message[0])
+            fail_msg("%s, allocation %zu fails: %s: '%s'", s->name, k, carom_status_name(*status), err.message);
+        /* A mesh may have a copy on a device by now. */
         assert_true(test_on_device() ? t->count.live <= before + 1 : t->count.live == before);
         assert_true(s->needs != 0 || t->context == NULL);
         assert_true(s->run != make_mesh || t->mesh == NULL);
-        if (!test_on_device() && s->needs > 0)
-            test_ok("once more", s->run(t, &err), &err);
-    } else if (!test_on_device() && !s->survives) {
+    } else if (s->run != NULL && !test_on_device()) {
         fail_msg("%s succeeds although allocation %zu failed", s->name, k);
     }
-    clear(t);
-    expect_clean(t, s, k);
-    return calls < k;
+    return calls;
 }
 
-static void test_faults(void **state)
+/* On a device most memory is the probe's, which takes its time: with less effort one allocation in three, alone or with
+ * all later ones in turn. */
+static size_t stride_of(const step *s)
+{
+    return test_on_device() && s->run == NULL && test_effort(100) < 100 ? 3 : 1;
+}
+
+/* Every allocation of the step, alone or with all later ones (fail_after; 2: in turn). What has failed for want of memory leaves context and mesh as
+ * they were, and a device too: the next try goes on with them. One that was survived leaves less to do. */
+static void test_each(trial *t, const step *s, int fail_after)
+{
+    size_t k = 1, failed = 0, calls;
+    carom_status status = CAROM_OK;
+    for (;; k += stride_of(s)) {
+        if (status == CAROM_OK || s->needs == 0)
+            prepare(t, s);
+        calls = try_step(t, s, k, fail_after < 2 ? fail_after : (int)(k % 2), &status);
+        failed += status != CAROM_OK;
+        if (status == CAROM_OK || s->needs == 0) {
+            clear(t);
+            expect_clean(t, s, k);
+        }
+        if (calls < k)
+            break;
+        assert_true(k < LIMIT);
+    }
+    print_message("%s: %zu allocations, %zu failures\n", s->name, calls, failed);
+    assert_true(failed > 0); /* else the hooks are not used */
+}
+
+static void test_step(void **state)
 {
     const step *s = *state;
-    trial *t;
     if (test_on_device())
-        carom_context_destroy(test_device(0, 0)); /* or skip */
-    t = trial_new();
-    for (int fail_after = 0; fail_after < 2; fail_after++) {
-        size_t k = 1;
-        /* A device is opened and probed each time: of many allocations, one in thirteen. */
-        while (k < LIMIT && !try_step(t, s, k, fail_after))
-            k += test_on_device() && k > 12 ? 13 : 1;
-        print_message("%s: %zu allocations\n", s->name, k - 1);
-        assert_true(k < LIMIT);
-        assert_true(k > 1 || test_on_device()); /* else the hooks are not used */
+        (void)test_need_device();
+    for (int masked = 0; masked < 2; masked++) {
+        trial *t = trial_new(masked);
+        for (int fail_after = 0; fail_after < 2; fail_after++)
+            test_each(t, s, fail_after);
+        trial_free(t);
     }
-    trial_free(t);
 }
 
-/* All steps in a row, and everything comes back at the end, not before. */
+static void test_question(void **state)
+{
+    const step s = step_of(*state);
+    if (test_on_device())
+        (void)test_need_device();
+    /* Of a device masks are other kernels, whose probe takes the same memory. */
+    for (int masked = 0; masked < (test_on_device() || s.needs < 2 ? 1 : 2); masked++) {
+        trial *t = trial_new(masked);
+        t->expected = question_answer(s.asked, &t->m);
+        for (int fail_after = test_on_device() ? 2 : 0; fail_after < (test_on_device() ? 3 : 2); fail_after++)
+            test_each(t, &s, fail_after);
+        reply_free(s.asked, &t->expected);
+        trial_free(t);
+    }
+}
+
+/* All questions in a row, and everything comes back at the end, not before. */
 static void test_no_leak(void **state)
 {
     carom_error err = {0};
-    trial *t;
     (void)state;
     if (test_on_device())
-        carom_context_destroy(test_device(0, 0));
-    t = trial_new();
+        (void)test_need_device();
+    trial *t = trial_new(0);
     for (int round = 0; round < 3; round++) {
         size_t held = 0;
-        for (size_t i = 0; i < COUNT_OF(steps); i++) {
-            test_ok(steps[i].name, steps[i].run(t, &err), &err);
+        const question *last = &questions[ASK_FIRST];
+        const step all = {"all questions", NULL, NULL, 2};
+        prepare(t, &all);
+        for (size_t i = 0; i < QUESTIONS; i++) {
+            t->expected = question_answer(&questions[i], &t->m);
+            test_ok(questions[i].name, ask_question(t, &questions[i], &err), &err);
             held = t->count.live > held ? t->count.live : held;
+            reply_free(&questions[i], &t->expected);
         }
         assert_true(held >= 3);
         if (round % 2) { /* a mesh keeps its context alive */
             carom_context_destroy(t->context);
             t->context = NULL;
-            test_ok("mesh sweep", ask_mesh(t, &err), &err);
+            t->expected = question_answer(last, &t->m);
+            test_ok(last->name, ask_question(t, last, &err), &err);
+            reply_free(last, &t->expected);
             assert_true(t->count.live > 0);
         }
         clear(t);
-        expect_clean(t, &steps[0], 0);
+        expect_clean(t, &all, 0);
     }
     trial_free(t);
 }
@@ -307,16 +300,16 @@ static carom_status follow(trial *t, const scene *s, carom_mesh_follow how, caro
 /* Of the mesh, which must not need memory that is refused. */
 static hits all_hits(trial *t)
 {
-    hits h = hits_alloc(t->b.count, 0xa5);
+    hits h = hits_alloc(t->m.b.count, 0xa5);
     t->count.fail_at = 0;
-    sweep_first(t->mesh, &t->b, &h);
+    sweep_first(t->mesh, &t->m.b, &h);
     return h;
 }
 
 static void expect_hits(trial *t, const hits *expected, const char *who)
 {
     hits got = all_hits(t);
-    hits_compare(&t->b, expected, &got, t->b.count, -1, who);
+    hits_compare(&t->m.b, expected, &got, t->m.b.count, -1, who);
     hits_free(&got);
 }
 
@@ -336,12 +329,12 @@ static scene scattered(const scene *from)
  * Returns the allocations that were asked for. */
 static size_t try_update(trial *t, const scene *to, carom_mesh_follow how, size_t k, int fail_after)
 {
-    const step of_mesh = {"mesh update", ask_mesh, 2, 0};
+    const step of_mesh = {"mesh update", NULL, NULL, 2};
     carom_error err = {0};
     prepare(t, &of_mesh);
-    scene first = t->s;
+    scene first = t->m.s;
     const carom_mesh_info before = carom_mesh_get_info(t->mesh);
-    hits at_first = all_hits(t), moved = sweep_scene(t->context, to, &t->b);
+    hits at_first = all_hits(t), moved = sweep_scene(t->context, to, &t->m.b);
     t->count.calls = 0;
     t->count.fail_at = k;
     t->count.fail_after = fail_after;
@@ -372,13 +365,11 @@ static size_t try_update(trial *t, const scene *to, carom_mesh_follow how, size_
     return calls;
 }
 
-static void test_update(void **state)
+static void update_each(int masked)
 {
     static const carom_mesh_follow follows[] = {CAROM_MESH_AUTO, CAROM_MESH_REFIT, CAROM_MESH_REBUILD};
-    trial *t;
-    (void)state;
-    t = trial_new();
-    scene to = scattered(&t->s);
+    trial *t = trial_new(masked);
+    scene to = scattered(&t->m.s);
     for (size_t f = 0; f < COUNT_OF(follows); f++)
         for (int fail_after = 0; fail_after < 2; fail_after++) {
             size_t k = 1, calls;
@@ -392,20 +383,26 @@ static void test_update(void **state)
     trial_free(t);
 }
 
-#define FAULTS(name, i)                                                        \
-    {                                                                          \
-        "faults: " name, test_faults, NULL, NULL, (void *)(uintptr_t)&steps[i] \
-    }
-
-#define COMMON                                                                                                         \
-    cmocka_unit_test(test_no_leak), FAULTS("context", 0), FAULTS("mesh", 1), FAULTS("sweep", 2), FAULTS("overlap", 3), \
-        FAULTS("spheres", 4), FAULTS("mesh sweep", 5), FAULTS("mesh list", 6), FAULTS("first hits as a list", 7),      \
-        FAULTS("mesh overlaps", 8)
+static void test_update(void **state)
+{
+    (void)state;
+    update_each(0);
+    update_each(1);
+}
 
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {COMMON, cmocka_unit_test(test_update)};
-    const struct CMUnitTest on_device[] = {COMMON}; /* an update asks nothing of it */
-    return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
-                            : cmocka_run_group_tests(on_cpu, NULL, NULL);
+    struct CMUnitTest tests[QUESTIONS + 4] = {
+        cmocka_unit_test(test_no_leak),
+        {"faults: context", test_step, NULL, NULL, (void *)(uintptr_t)&step_context},
+        {"faults: mesh", test_step, NULL, NULL, (void *)(uintptr_t)&step_mesh},
+    };
+    char names[QUESTIONS][64];
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        snprintf(names[i], sizeof names[i], "faults: %s", questions[i].name);
+        tests[3 + i] = (struct CMUnitTest){names[i], test_question, NULL, NULL, (void *)(uintptr_t)&questions[i]};
+    }
+    if (!test_on_device()) /* an update asks nothing of it */
+        tests[3 + QUESTIONS] = (struct CMUnitTest)cmocka_unit_test(test_update);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
