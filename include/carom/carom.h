@@ -75,8 +75,11 @@ typedef enum carom_backend {
     /// The device that was named, else an OpenCL GPU if present, for batches from CAROM_AUTO_MIN_QUERIES on; else the
     /// CPU. A GPU that was not named must also be faster: see carom_context_create.
     CAROM_BACKEND_AUTO = 0,
-    CAROM_BACKEND_CPU = 1,   ///< never loads OpenCL
-    CAROM_BACKEND_OPENCL = 2 ///< the named device or an error; never falls back
+    CAROM_BACKEND_CPU = 1, ///< never loads OpenCL
+    /// The named device or an error: what it cannot do or fails at is never done by the CPU instead. Exact mode alone is
+    /// a work of both, here too: the CPU settles what the device leaves open, and all of an exact batch (but overlaps of
+    /// pairs) if the device has no binary64; that is no error, and stats.fallback_reason and the log tell it.
+    CAROM_BACKEND_OPENCL = 2
 } carom_backend;
 
 /// CAROM_BACKEND_AUTO answers batches of fewer queries on the CPU, without looking for a device: to open one and to build
@@ -196,7 +199,7 @@ typedef struct carom_stats {
     uint64_t queries;     ///< queries in the batch
     uint64_t on_device;   ///< of these, answered by the OpenCL device
     uint64_t on_cpu;      ///< of these, answered by the CPU path
-    uint64_t fallen_back; ///< of these on_cpu, meant for a device that failed or was refused
+    uint64_t fallen_back; ///< of these on_cpu, meant for a device that failed, was refused or has no binary64
     uint64_t by_proof;    ///< exact mode: settled by floating point with a proof
     uint64_t by_integers; ///< exact mode: settled by integers, on the CPU wherever the batch ran
     double upload, compute, download, total;
