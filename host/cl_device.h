@@ -157,6 +157,8 @@ typedef struct caromi_stream {
      * their values in output column mark[k], which is fetched whether the caller wants it or not. Returns how many. */
     uint64_t (*settle)(const void *user, const void *const *marks, uint64_t first, size_t count);
     uint32_t mark[3], mark_count;
+    /* NULL, or the mesh whose triangles output column mark[0] names: what cannot be is no answer. */
+    const carom_mesh *named;
     const carom_mesh *mesh; /* the queries are put in order along it, where that pays; NULL: of pairs */
     /* Enqueue what turns the slot's inputs into its outputs. */
     carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
@@ -211,10 +213,13 @@ carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_e
 /* A device that reports what cannot be has failed: to follow it would leave somebody's memory. */
 carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
                                  carom_error *err);
-/* A stream past a mesh, which is uploaded if need be. The triangles that answer it must be some that there are, or none of
- * its queries is done; NULL: nobody asked for them. */
-carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, const int32_t *triangle,
-                                uint64_t *done, carom_stats *stats, carom_error *err);
+/* Whether the triangles that answer queries [first, first + count) can be. Asked of every chunk, also where the caller wants
+ * times alone: a search that went astray has no right ones. */
+carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
+                                    uint64_t first, uint64_t count, carom_error *err);
+/* A stream past a mesh, which is uploaded if need be. */
+carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
+                                carom_stats *stats, carom_error *err);
 /* Set arguments from *next on: all that a search through an uploaded mesh is asked for `count` queries, by so many of the
  * slot's columns, and column `mask` if the options say that the queries have masks; for so many work-items. */
 cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,

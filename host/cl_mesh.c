@@ -162,32 +162,24 @@ carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint6
                        (unsigned long long)first, (unsigned long long)(end - 1));
 }
 
-/* Whether the triangles that answer queries [first, *done) can be; if not, none of these is done. */
-static carom_status check_triangles(const caromi_device *d, const carom_mesh *mesh, const int32_t *triangle,
-                                    uint64_t first, uint64_t *done, carom_error *err)
+carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
+                                    uint64_t first, uint64_t count, carom_error *err)
 {
     int strange = 0;
-    for (uint64_t i = first; i < *done; i++)
-        strange |= !caromi_can_be(mesh, triangle[i]);
-    if (!strange)
-        return CAROM_OK;
-    const carom_status status = caromi_fail_strange(d, "triangles", first, *done, err);
-    *done = first;
-    return status;
+    for (uint64_t i = 0; i < count; i++) {
+        int32_t triangle;
+        memcpy(&triangle, (const char *)triangles + i * sizeof triangle, sizeof triangle);
+        strange |= !caromi_can_be(mesh, triangle);
+    }
+    return strange ? caromi_fail_strange(d, "triangles", first, first + count, err) : CAROM_OK;
 }
 
-carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, const int32_t *triangle,
-                                uint64_t *done, carom_stats *stats, carom_error *err)
+carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
 {
-    const uint64_t first = *done;
     CHECK(caromi_upload_mesh(d, mesh, err));
     assert(mesh->stack <= d->stack);
-    const carom_status status = caromi_stream_run(d, s, done, stats, err);
-    if (triangle == NULL)
-        return status;
-    /* Also where it ended early: what was answered until then stands. */
-    const carom_status checked = check_triangles(d, mesh, triangle, first, done, err);
-    return checked != CAROM_OK ? checked : status;
+    return caromi_stream_run(d, s, done, stats, err);
 }
 
 /* Output columns. */
@@ -278,10 +270,14 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
         s.mark[0] = HIT_T;
         s.mark[1] = HIT_TRIANGLE;
         s.mark[2] = HIT_FIRST;
+    } else {
+        s.named = batch->mesh;
+        s.mark_count = 1;
+        s.mark[0] = HIT_TRIANGLE;
     }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = c == HIT_STATE || c == HIT_FIRST + OUT_FEATURE ? 1 : 4;
-    return caromi_stream_past(d, batch->mesh, &s, r->triangle, done, stats, err);
+    return caromi_stream_past(d, batch->mesh, &s, done, stats, err);
 }
 
 carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64_t end, uint64_t *done,

@@ -93,10 +93,14 @@ static carom_status stream_closest(caromi_device *d, const caromi_closest_batch 
         s.mark[0] = NEAR_DISTANCE;
         s.mark[1] = NEAR_TRIANGLE;
         s.mark[2] = NEAR_FIRST;
+    } else {
+        s.named = batch->mesh;
+        s.mark_count = 1;
+        s.mark[0] = NEAR_TRIANGLE;
     }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = c == NEAR_FIRST + OUT_CLOSEST_FEATURE ? 1 : 4;
-    return caromi_stream_past(d, batch->mesh, &s, r->triangle, done, stats, err);
+    return caromi_stream_past(d, batch->mesh, &s, done, stats, err);
 }
 
 /* ---------------------------------------------------------------- the probe */

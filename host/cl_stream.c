@@ -378,16 +378,20 @@ static void settle_slab(void *user, uint64_t slab, uint32_t thread)
                                                         left < SLAB ? (size_t)left : SLAB));
 }
 
+/* Where the host sees an output column of a chunk that is done. */
+static const char *arrived(const caromi_stream *s, const caromi_cl_slot *slot, uint32_t column)
+{
+    return slot->out[column].direct ? (const char *)s->out[column].base + slot->first * s->out_size[column]
+                                    : (const char *)slot->out[column].host;
+}
+
 /* What the kernels have left open is finished here, while the device works on the next chunk. */
 static void settle_chunk(const caromi_device *d, const caromi_stream *s, const caromi_cl_slot *slot, carom_stats *stats)
 {
     const double start = caromi_now();
     settle_job job = {.stream = s, .first = slot->first, .count = slot->count};
-    for (uint32_t k = 0; k < s->mark_count; k++) {
-        const uint32_t c = s->mark[k];
-        job.marks[k] = slot->out[c].direct ? (const char *)s->out[c].base + slot->first * s->out_size[c]
-                                           : (const char *)slot->out[c].host;
-    }
+    for (uint32_t k = 0; k < s->mark_count; k++)
+        job.marks[k] = arrived(s, slot, s->mark[k]);
     caromi_parallel(d->context->pool, (slot->count + SLAB - 1) / SLAB, settle_slab, &job);
     stats->by_integers += job.settled;
     stats->compute += caromi_now() - start;
@@ -433,6 +437,8 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
         status = check_events(d, &slot->compute, &stats->compute, err);
     if (status == CAROM_OK)
         status = check_events(d, &slot->download, &stats->download, err);
+    if (status == CAROM_OK && s->named != NULL)
+        status = caromi_check_triangles(d, s->named, arrived(s, slot, s->mark[0]), slot->first, slot->count, err);
     if (status == CAROM_OK)
         status = deliver(d, s, slot, stats, err);
     if (status == CAROM_OK)

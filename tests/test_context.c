@@ -227,6 +227,8 @@ static void check_auto(carom_log_level level, log_book *book)
     test_ok("a large batch", carom_sphere_pairs(context, &pairs, &out, &stats, &err), &err);
     assert_int_equal(stats.on_cpu, MANY);
     assert_int_equal(stats.on_device, 0);
+    assert_int_equal(stats.fallen_back, MANY); /* it was named */
+    assert_true(strlen(stats.fallback_reason) > 10);
     assert_null(memchr(states, CAROM_MISS, MANY));
     assert_int_equal(states[MANY - 1], CAROM_APPROACHING);
     free(states);

@@ -38,6 +38,14 @@ static carom_status ask_first(carom_mesh *mesh, const balls *b, carom_stats *sta
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
+/* Without the triangles. */
+static carom_status ask_times(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_hit_result result = {.t = depths};
+    return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
+}
+
 static carom_status ask_started(carom_mesh *mesh, const balls *b, carom_start start, carom_stats *stats,
                                 carom_error *err)
 {
@@ -75,6 +83,13 @@ static carom_status ask_closest(carom_mesh *mesh, const balls *b, carom_stats *s
 {
     const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
     const carom_mesh_closest_result result = {.triangle = triangles, .depth = depths};
+    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+}
+
+static carom_status ask_depths(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    const carom_mesh_closest_result result = {.depth = depths};
     return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
 }
 
@@ -168,6 +183,14 @@ int main(void)
         {"a closest triangle beyond the mesh",
          {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
          ask_closest,
+         IMPOSSIBLE("triangles")},
+        {"times of a triangle beyond the mesh",
+         {TOLD_FIRST, TOLD_BEYOND("triangle")},
+         ask_times,
+         IMPOSSIBLE("triangles")},
+        {"depths in a triangle beyond the mesh",
+         {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
+         ask_depths,
          IMPOSSIBLE("triangles")},
         {"a triangle beyond the mesh",
          {TOLD_TRIANGLE, "to->triangle = triangle[i] | (w->number > 299) << 30;"},
