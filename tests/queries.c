@@ -297,7 +297,8 @@ carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy,
                                        .p1 = p[3],
                                        .p2 = p[4],
                                        .triangle_velocity = p[5],
-                                       .indices = in->indices};
+                                       .indices = in->indices,
+                                       .progress = in->progress};
         carom_sweep_result result = {wanted(out, fields, STATE),        wanted(out, fields, T_FIRST),
                                      wanted(out, fields, T_LAST),       wanted_point(out, fields, X_FIRST),
                                      wanted_point(out, fields, X_LAST), wanted(out, fields, F_FIRST),
@@ -313,7 +314,8 @@ carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy,
                                          .p0 = p[1],
                                          .p1 = p[2],
                                          .p2 = p[3],
-                                         .indices = in->indices};
+                                         .indices = in->indices,
+                                         .progress = in->progress};
         carom_overlap_result result = {wanted(out, fields, OVERLAPS), wanted(out, fields, AXES)};
         return carom_overlap_pairs(context, &desc, &result, stats, err);
     }
@@ -326,7 +328,8 @@ carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy,
                                     .b1 = p[3],
                                     .radius_a = in->scalars[0],
                                     .radius_b = in->scalars[1],
-                                    .indices = in->indices};
+                                    .indices = in->indices,
+                                    .progress = in->progress};
     carom_sphere_result result = {wanted(out, fields, STATE), wanted(out, fields, T_FIRST),
                                   wanted(out, fields, T_LAST)};
     return carom_sphere_pairs(context, &desc, &result, stats, err);

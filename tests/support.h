@@ -139,6 +139,7 @@ typedef struct inputs {
     carom_points points[MAX_POINTS];    /* center velocity p0 p1 p2 w | center p0 p1 p2 | a0 a1 b0 b1 */
     carom_scalars scalars[MAX_SCALARS]; /* radius | radius | ra rb */
     carom_pair_indices indices;
+    carom_progress progress;
 } inputs;
 
 /* The column that a vector or number of `inputs` starts with; -1: the type has no more. */
