@@ -10,14 +10,22 @@
 enum {
     SUBJECTS_MAX = 64,
     WARM_UP = 32,
-    WARM_UP_MORE = 512,
-    MESH_SHARE = 96,
+    WARM_UP_MOST = 2048,
+    MESH_SHARE = 8,
     REFERENCE_SHARE = 40,
     EXACT_SHARE = 8,
     SLOW_FACTOR = 8
 };
-/* Blocks that a scene has at least: they differ in options. */
-enum { BLOCKS_LEAST = 4 };
+/* Blocks that a scene has at least: they differ in options. The first has no options and is as large as it can be: of so
+ * many queries or more (host/cl_order.c) a device puts them in order. */
+enum {
+    BLOCKS_LEAST = 4,
+    BLOCK_LEAST = 1024,
+    ORDERED = 1 << 13,
+    EACH_ORDERED = ORDERED + (BLOCKS_LEAST - 1) * BLOCK_LEAST
+};
+/* Queries that a triangle of the large mesh stands for. */
+enum { QUERIES_PER_TRIANGLE = 3 };
 
 /* As for pairs: seconds that a configuration may take in all, and in one block, before it gets a smaller share. */
 static const double patience = 10.0, block_patience = 3.0;
@@ -31,8 +39,8 @@ typedef struct subject {
     verify_subject is;
     carom_mesh *mesh; /* NULL: it takes no part, or no longer */
     char failure[300];
-    double cost;        /* seconds per query, all types and modes */
-    uint64_t per_block; /* queries of a block that it answers */
+    double cost;  /* seconds per query, all types and modes */
+    double share; /* of each block */
     counts cells[VERIFY_MODES][MESH_TYPES];
 } subject;
 
@@ -41,11 +49,11 @@ typedef struct mesh_run {
     output *out;
     subject subjects[SUBJECTS_MAX]; /* the first is compared with */
     size_t count;
-    uint64_t each, block, judged; /* queries of a scene and of a block; those of a block for the reference */
+    uint64_t each, judged; /* queries of a scene; those of a block for the reference */
     verify_scene scene;
     verify_balls balls;
     verify_mesh_answers expected, got;
-    verify_mesh_tally tallies[MESH_TYPES][MESH_SCENES];
+    verify_mesh_tally tallies[MESH_TYPES][MESH_JUDGED];
     verify_progress progress;
 } mesh_run;
 
@@ -135,17 +143,24 @@ static int expect_share(mesh_run *r, verify_mesh_question *expected, const verif
     return 0;
 }
 
+/* Queries of n that a configuration answers. */
+static uint64_t part_of(const subject *s, uint64_t n)
+{
+    const uint64_t part = (uint64_t)(s->share * (double)n) + 1;
+    return part < n ? part : n;
+}
+
 static int run_type(mesh_run *r, size_t scene, int type, int mode, uint64_t first, uint64_t n)
 {
     verify_mesh_question all = {type, (carom_accuracy)mode, share_of(mode, n)};
     if (!r->subjects[0].mesh || !answer(r, &r->subjects[0], &all, &r->expected))
         return 0;
-    if (mode == CAROM_ACCURACY_EXACT)
+    if (mode == CAROM_ACCURACY_EXACT && scene < MESH_JUDGED)
         verify_mesh_judge(&all, &r->scene, &r->balls, &r->expected, r->judged < all.count ? r->judged : all.count,
                           r->out, &r->tallies[type][scene]);
     for (size_t i = 1; i < r->count; i++) {
         subject *s = &r->subjects[i];
-        verify_mesh_question ask = {type, (carom_accuracy)mode, share_of(mode, s->per_block < n ? s->per_block : n)};
+        verify_mesh_question ask = {type, (carom_accuracy)mode, share_of(mode, part_of(s, n))};
         if (!s->mesh)
             continue;
         if (!expect_share(r, &all, &ask))
@@ -158,7 +173,7 @@ static int run_type(mesh_run *r, size_t scene, int type, int mode, uint64_t firs
 
 static void open_scene(mesh_run *r, size_t scene)
 {
-    verify_scene_make(scene, r->options->seed, &r->scene);
+    verify_scene_make(scene, r->options->seed, r->options->queries / QUERIES_PER_TRIANGLE, &r->scene);
     const carom_mesh_desc desc = verify_scene_desc(&r->scene);
     for (size_t i = 0; i < r->count; i++) {
         subject *s = &r->subjects[i];
@@ -179,14 +194,22 @@ static void close_scene(mesh_run *r)
     }
 }
 
+/* Queries of a block: enough are left for the other blocks that a scene has at least. */
+static uint64_t block_at(const mesh_run *r, uint64_t first, uint64_t block)
+{
+    const uint64_t least = r->each / BLOCKS_LEAST < BLOCK_LEAST ? r->each / BLOCKS_LEAST : BLOCK_LEAST;
+    const uint64_t n = r->each - first - (block < BLOCKS_LEAST ? BLOCKS_LEAST - 1 - block : 0) * least;
+    return n < MESH_BLOCK ? n : MESH_BLOCK;
+}
+
 static int run_scene(mesh_run *r, size_t scene)
 {
     const uint64_t seed = r->options->seed * MESH_SCENES + scene;
     int done = 1;
     open_scene(r, scene);
-    for (uint64_t first = 0; first < r->each && done; first += r->block) {
-        const uint64_t left = r->each - first, n = left < r->block ? left : r->block;
-        verify_balls_make(&r->scene, seed, first, n, first / r->block, &r->balls);
+    for (uint64_t first = 0, n, block = 0; first < r->each && done; first += n, block++) {
+        n = block_at(r, first, block);
+        verify_balls_make(&r->scene, seed, first, n, block, &r->balls);
         for (int type = 0; type < MESH_TYPES && done; type++)
             for (int mode = 0; mode < VERIFY_MODES && done; mode++)
                 if (is_asked(r, mode))
@@ -224,19 +247,20 @@ static void ask_all(mesh_run *r, subject *s, uint64_t n)
 }
 
 /* The first few queries build kernels; the next are timed, so that an emulator is not given a whole block. What looks slow
- * may be a device that takes its time for a call, so it is timed with more of them, if that takes no second. */
+ * may be a device that takes its time for a call, so it is timed with more and more of them, as long as that takes little. */
 static void warm_up(mesh_run *r)
 {
     open_scene(r, 0);
-    verify_balls_make(&r->scene, r->options->seed, 0, WARM_UP_MORE, 0, &r->balls);
+    verify_balls_make(&r->scene, r->options->seed, 0, WARM_UP_MOST, 0, &r->balls);
     for (size_t i = 0; i < r->count; i++) {
         subject *s = &r->subjects[i];
         ask_all(r, s, WARM_UP);
         ask_all(r, s, WARM_UP);
-        if (s->cost * (double)s->per_block > block_patience && s->cost * WARM_UP_MORE < 1.0)
-            ask_all(r, s, WARM_UP_MORE);
-        while (s->per_block > WARM_UP && s->cost * (double)s->per_block > block_patience)
-            s->per_block /= 2;
+        const double block = (double)block_at(r, 0, 0);
+        for (uint64_t n = WARM_UP; n < WARM_UP_MOST && s->cost * block > block_patience && s->cost * (double)n < 0.5;)
+            ask_all(r, s, n *= 4);
+        while (s->share * block > WARM_UP && s->cost * s->share * block > block_patience)
+            s->share /= 2;
     }
     close_scene(r);
 }
@@ -254,7 +278,7 @@ static void choose_shares(mesh_run *r)
     for (size_t i = 1; i < r->count; i++) {
         subject *s = &r->subjects[i];
         if (s->cost > SLOW_FACTOR * best && s->cost * (double)(MESH_SCENES * r->each) > patience)
-            s->per_block = (uint64_t)((double)s->per_block * (SLOW_FACTOR * best / s->cost)) + 1;
+            s->share *= SLOW_FACTOR * best / s->cost;
     }
 }
 
@@ -273,8 +297,8 @@ static void write_row(const mesh_run *r, const subject *s, int mode)
     }
     if (sum.queries > 0)
         output_format(r->out, " %11.1f", 1e9 * sum.seconds / (double)sum.queries);
-    if (s->per_block < r->block)
-        output_format(r->out, "  share %.3g %%", 100.0 * (double)s->per_block / (double)r->block);
+    if (s->share < 1.0)
+        output_format(r->out, "  share %.3g %%", 100.0 * s->share);
     if (sum.queries > 0 && !s->is.is_cpu && sum.on_device == 0)
         output_text(r->out, "  on the CPU");
     output_format(r->out, "%s%s\n", s->failure[0] ? "  " : "", s->failure);
@@ -282,8 +306,14 @@ static void write_row(const mesh_run *r, const subject *s, int mode)
 
 static void write_matrix(const mesh_run *r)
 {
+    const double asked = (double)(MESH_SCENES * r->each);
     static const char *const titles[VERIFY_MODES] = {"meshes, fast mode: queries / different",
                                                      "meshes, exact: by proof + by integers / different"};
+    output_format(r->out,
+                  "\nmeshes: %.0f queries of each type, %.3g %% of the pairs, in exact mode an eighth of them; "
+                  "%d meshes of %d triangles, one of %zu\n",
+                  asked, 100.0 * asked / (double)r->options->queries, (int)MESH_JUDGED, (int)MESH_TRIANGLES,
+                  r->scene.triangle_count);
     for (int mode = 0; mode < VERIFY_MODES; mode++) {
         if (!is_asked(r, mode))
             continue;
@@ -298,16 +328,14 @@ static void write_matrix(const mesh_run *r)
 
 static void write_reference(const mesh_run *r, uint64_t *wrong)
 {
-    verify_scene scene;
     verify_mesh_tally sum = {0};
     output_format(r->out, "\nexact reference on meshes of %d triangles; exact mode: wrong if anything differs\n",
                   (int)MESH_TRIANGLES);
     output_format(r->out, "  %-14s %-24s %8s %8s\n", "query", "mesh", "queries", "wrong");
     for (int type = 0; type < MESH_TYPES; type++)
-        for (size_t i = 0; i < MESH_SCENES; i++) {
+        for (size_t i = 0; i < MESH_JUDGED; i++) {
             const verify_mesh_tally *t = &r->tallies[type][i];
-            verify_scene_make(i, r->options->seed, &scene);
-            output_format(r->out, "  %-14s %-24s %8llu %8llu\n", verify_mesh_types[type].name, scene.name,
+            output_format(r->out, "  %-14s %-24s %8llu %8llu\n", verify_mesh_types[type].name, verify_scene_name(i),
                           (unsigned long long)t->queries, (unsigned long long)t->wrong);
             sum.queries += t->queries;
             sum.wrong += t->wrong;
@@ -336,13 +364,15 @@ static void write_all(const mesh_run *r, double seconds, uint64_t *different, ui
 static void choose_counts(mesh_run *r)
 {
     const uint64_t total = r->options->queries, each = total / (MESH_SHARE * MESH_SCENES), least = 4 * BLOCKS_LEAST;
+    uint64_t blocks = 0;
     r->each = each > least ? each : total < least ? total : least;
-    r->block = (r->each + BLOCKS_LEAST - 1) / BLOCKS_LEAST;
-    r->block = r->block < MESH_BLOCK ? r->block : MESH_BLOCK;
-    const uint64_t blocks = MESH_SCENES * ((r->each + r->block - 1) / r->block);
-    r->judged = (total < 100000 ? total : 100000) / REFERENCE_SHARE / blocks + 1;
+    if (r->each < EACH_ORDERED && total >= MESH_SHARE * (uint64_t)EACH_ORDERED)
+        r->each = EACH_ORDERED;
+    for (uint64_t first = 0; first < r->each; blocks++)
+        first += block_at(r, first, blocks);
+    r->judged = (total < 100000 ? total : 100000) / REFERENCE_SHARE / (MESH_JUDGED * blocks) + 1;
     for (size_t i = 0; i < r->count; i++)
-        r->subjects[i].per_block = r->block;
+        r->subjects[i].share = 1.0;
 }
 
 int verify_meshes(const verify_subject *subjects, size_t count, const cli_options *options, output *out,

@@ -8,15 +8,24 @@
 #include "mesh.h"
 
 enum { MESH_FIRST, MESH_HITS, MESH_ANY, MESH_OVERLAPS, MESH_ANY_STILL, MESH_CLOSEST, MESH_TYPES };
-enum { MESH_SCENES = 9, MESH_TRIANGLES = 512, MESH_BLOCK = 4096 };
+/* The last scene is for the backends alone: large enough that they put queries in order along it, and too large for the
+ * reference, which tries every triangle. */
+enum {
+    MESH_JUDGED = 9,
+    MESH_SCENES,
+    MESH_TRIANGLES = 512,
+    MESH_LARGE_SIDE = 137,
+    MESH_TRIANGLES_MAX = 8 * MESH_LARGE_SIDE * MESH_LARGE_SIDE,
+    MESH_BLOCK = 1 << 14
+};
 
 /* ---- scenes and spheres: verify_mesh_scenes.c ---- */
 
 typedef struct verify_scene {
     const char *name;
-    float vertices[9 * MESH_TRIANGLES];
-    uint32_t indices[3 * MESH_TRIANGLES], masks[MESH_TRIANGLES];
-    size_t vertex_count;
+    float vertices[9 * MESH_TRIANGLES_MAX];
+    uint32_t indices[3 * MESH_TRIANGLES_MAX], masks[MESH_TRIANGLES_MAX];
+    size_t vertex_count, triangle_count;
     int has_masks; /* also of the spheres */
 } verify_scene;
 
@@ -28,7 +37,9 @@ typedef struct verify_balls {
     uint8_t cull_back;
 } verify_balls;
 
-void verify_scene_make(size_t index, uint64_t seed, verify_scene *out);
+const char *verify_scene_name(size_t index);
+/* The large one has no more triangles than `most` or, if that is less, eight. */
+void verify_scene_make(size_t index, uint64_t seed, uint64_t most, verify_scene *out);
 carom_mesh_desc verify_scene_desc(const verify_scene *scene);
 ref_mesh verify_scene_reference(const verify_scene *scene);
 /* Spheres first .. first + count of the stream that `seed` and the scene name; `block` chooses the options. */

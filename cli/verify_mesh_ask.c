@@ -241,7 +241,7 @@ static void print_row(output *out, const verify_mesh_question *ask, const verify
         return;
     memcpy(&triangle, a->field[MESH_TRIANGLE] + row * sizeof triangle, sizeof triangle);
     output_format(out, " triangle=%d", triangle);
-    if (triangle < 0 || triangle >= MESH_TRIANGLES)
+    if (triangle < 0 || (size_t)triangle >= scene->triangle_count)
         return;
     ref_mesh_triangle(&mesh, (size_t)triangle, p);
     for (int v = 0; v < 3; v++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Meshes for carom verify, and spheres aimed at them: what touches, ties, grazes and slides as exactly as binary32 allows.
- * Small enough for the reference to try every triangle, and made of + - * / and sqrt: the same on every machine. */
+ * All but one small enough for the reference to try every triangle, and made of + - * / and sqrt: the same on every machine. */
 #include "verify_mesh.h"
 
 #include "generate.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIDE = 16, OCTANT_SIDE = 8, STREAM_SCENES = 120, STREAM_MASKS = 140, STREAM_BALLS = 141 };
+enum { SIDE = 16, BALL_SIDE = 8, STREAM_SCENES = 120, STREAM_MASKS = 140, STREAM_BALLS = 141 };
 
 /* ---- meshes ------------------------------------------------------------------------------------------------------- */
 
@@ -80,15 +80,13 @@ static void fill_needle(ref_gen *g, size_t triangle, verify_scene *s)
 
 typedef void triangle_filler(ref_gen *g, size_t triangle, verify_scene *s);
 
+/* Triangles that share no vertices. */
 static void make_apart(size_t scene, uint64_t seed, triangle_filler *fill, verify_scene *s)
 {
-    s->vertex_count = 3 * (size_t)MESH_TRIANGLES;
-    for (size_t i = 0; i < MESH_TRIANGLES; i++) {
+    for (size_t i = 0; i < s->triangle_count; i++) {
         ref_gen g;
         ref_gen_seed(&g, STREAM_SCENES + scene, seed, i);
         fill(&g, i, s);
-        for (size_t v = 3 * i; v < 3 * i + 3; v++)
-            s->indices[v] = (uint32_t)v;
     }
 }
 
@@ -112,27 +110,27 @@ static void make_square(size_t scene, uint64_t seed, double height, verify_scene
         }
 }
 
-/* Corner (a, b) of an octant of the octahedron with so many segments an edge, blown up to the unit sphere. */
-static void set_ball_corner(verify_scene *s, size_t triangle, size_t v, size_t octant, int a, int b)
+/* Corner (a, b) of an octant of the octahedron with `side` segments an edge, blown up to the unit sphere. */
+static void set_ball_corner(verify_scene *s, int side, size_t triangle, size_t v, size_t octant, int a, int b)
 {
-    double at[3] = {a, b, OCTANT_SIDE - a - b};
+    double at[3] = {a, b, side - a - b};
     const double length = ref_length(at);
     for (size_t k = 0; k < 3; k++)
         at[k] *= (octant >> k & 1 ? -1.0 : 1.0) / length;
     set_corner(s, triangle, v, at);
 }
 
-static void make_ball(verify_scene *s)
+/* In 8 side^2 triangles. */
+static void make_ball(int side, verify_scene *s)
 {
     size_t i = 0;
-    make_apart(0, 0, fill_plain, s); /* for the indices */
     for (size_t octant = 0; octant < 8; octant++)
-        for (int a = 0; a < OCTANT_SIDE; a++)
-            for (int b = 0; a + b < OCTANT_SIDE; b++)
-                for (int upper = 0; upper < 2 && a + b + upper < OCTANT_SIDE; upper++, i++) {
-                    set_ball_corner(s, i, 0, octant, a + upper, b + upper);
-                    set_ball_corner(s, i, 1, octant, a + 1, b);
-                    set_ball_corner(s, i, 2, octant, a, b + 1);
+        for (int a = 0; a < side; a++)
+            for (int b = 0; a + b < side; b++)
+                for (int upper = 0; upper < 2 && a + b + upper < side; upper++, i++) {
+                    set_ball_corner(s, side, i, 0, octant, a + upper, b + upper);
+                    set_ball_corner(s, side, i, 1, octant, a + 1, b);
+                    set_ball_corner(s, side, i, 2, octant, a, b + 1);
                 }
 }
 
@@ -147,31 +145,55 @@ static void make_masks(uint64_t seed, size_t count, uint32_t *masks)
     }
 }
 
-enum { SCENE_SQUARE = 6, SCENE_GROUND, SCENE_BALL };
+enum { SCENE_SQUARE = 6, SCENE_GROUND, SCENE_BALL, SCENE_LARGE_BALL };
+_Static_assert(2 * SIDE * SIDE == MESH_TRIANGLES && 8 * BALL_SIDE * BALL_SIDE == MESH_TRIANGLES, "all that are judged");
+_Static_assert((int)SCENE_LARGE_BALL == (int)MESH_JUDGED, "the one that is not judged is the last");
 
-void verify_scene_make(size_t index, uint64_t seed, verify_scene *out)
+static const struct {
+    const char *name;
+    triangle_filler *fill; /* NULL: by another function */
+} scenes[MESH_SCENES] = {{"soup", fill_plain},
+                         {"soup with masks", fill_plain},
+                         {"far", fill_far},
+                         {"mixed sizes", fill_mixed},
+                         {"lattice", fill_lattice},
+                         {"needles", fill_needle},
+                         {"square", NULL},
+                         {"ground", NULL},
+                         {"ball", NULL},
+                         {"large ball", NULL}};
+
+const char *verify_scene_name(size_t index)
 {
-    static const struct {
-        const char *name;
-        triangle_filler *fill; /* NULL: not apart */
-    } scenes[MESH_SCENES] = {{"soup", fill_plain},
-                             {"soup with masks", fill_plain},
-                             {"far", fill_far},
-                             {"mixed sizes", fill_mixed},
-                             {"lattice", fill_lattice},
-                             {"needles", fill_needle},
-                             {"square", NULL},
-                             {"ground", NULL},
-                             {"ball", NULL}};
-    *out = (verify_scene){.name = scenes[index].name, .has_masks = index == 1};
+    return scenes[index].name;
+}
+
+/* Segments an edge of a ball in as many triangles as there may be. */
+static int large_side(uint64_t most)
+{
+    int side = 1;
+    while (side < MESH_LARGE_SIDE && 8 * ((uint64_t)side + 1) * ((uint64_t)side + 1) <= most)
+        side++;
+    return side;
+}
+
+void verify_scene_make(size_t index, uint64_t seed, uint64_t most, verify_scene *out)
+{
+    const int side = index == SCENE_LARGE_BALL ? large_side(most) : BALL_SIDE;
+    out->name = scenes[index].name;
+    out->has_masks = index == 1;
+    out->triangle_count = 8 * (size_t)side * (size_t)side;
+    out->vertex_count = 3 * out->triangle_count;
+    for (size_t v = 0; v < out->vertex_count; v++)
+        out->indices[v] = (uint32_t)v;
     if (scenes[index].fill)
         make_apart(index, seed, scenes[index].fill, out);
-    else if (index == SCENE_BALL)
-        make_ball(out);
-    else
+    else if (index == SCENE_SQUARE || index == SCENE_GROUND)
         make_square(index, seed, index == SCENE_SQUARE ? 0.0 : 0.25, out);
+    else
+        make_ball(side, out);
     if (out->has_masks)
-        make_masks(seed, MESH_TRIANGLES, out->masks);
+        make_masks(seed, out->triangle_count, out->masks);
 }
 
 carom_mesh_desc verify_scene_desc(const verify_scene *s)
@@ -180,13 +202,13 @@ carom_mesh_desc verify_scene_desc(const verify_scene *s)
                              .vertices = {s->vertices, s->vertices + 1, s->vertices + 2, 3 * sizeof(float)},
                              .vertex_count = s->vertex_count,
                              .indices = s->indices,
-                             .triangle_count = MESH_TRIANGLES,
+                             .triangle_count = s->triangle_count,
                              .masks = s->has_masks ? s->masks : NULL};
 }
 
 ref_mesh verify_scene_reference(const verify_scene *s)
 {
-    return (ref_mesh){s->vertices, s->indices, MESH_TRIANGLES, s->has_masks ? s->masks : NULL};
+    return (ref_mesh){s->vertices, s->indices, s->triangle_count, s->has_masks ? s->masks : NULL};
 }
 
 /* ---- spheres ------------------------------------------------------------------------------------------------------ */
@@ -199,7 +221,7 @@ static double pick_spot(ref_gen *g, const verify_scene *s, double spot[3])
     const int kind = ref_gen_int(g, 0, 3), v = ref_gen_int(g, 0, 2);
     float p[3][3];
     double size = 0.0;
-    ref_mesh_triangle(&mesh, (size_t)ref_gen_int(g, 0, MESH_TRIANGLES - 1), p);
+    ref_mesh_triangle(&mesh, (size_t)ref_gen_int(g, 0, (int)s->triangle_count - 1), p);
     for (int k = 0; k < 3; k++) {
         const double a = (double)p[v][k], b = (double)p[(v + 1) % 3][k], c = (double)p[(v + 2) % 3][k];
         spot[k] = kind == 0 ? a : kind == 1 ? (a + b) / 2.0 : kind == 2 ? (a + (b + c) / 2.0) / 2.0 : a + (b - c) / 8.0;
