@@ -87,7 +87,8 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
     s->open[row] = 0;
     s->start[row] = s->count;
     s->hits[row] = batch->sweep.exact ? settle(batch, s->first + row, to, count, &s->open[row]) : count;
-    put_in_order(to, s->hits[row]);
+    if (batch->list != NULL && batch->list->capacity > 0) /* what is only counted has no order */
+        put_in_order(to, s->hits[row]);
     s->count += s->hits[row];
     s->total += s->hits[row];
     if (batch->any != NULL)
