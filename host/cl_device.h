@@ -110,6 +110,9 @@ carom_status caromi_select_device(const carom_context *context, const char *sele
 
 /* Turn an OpenCL code into a status and a sentence. */
 carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char *call, carom_error *err);
+/* A buffer for `what`; *out is NULL on failure. However a driver says that memory is short, it is OUT_OF_MEMORY. */
+carom_status caromi_make_buffer(caromi_device *device, const char *what, cl_mem_flags flags, uint64_t bytes, void *data,
+                                cl_mem *out, carom_error *err);
 
 /* Kernel texts; carom_embed_kernels in cmake/embed.cmake. */
 extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_nearest_h[],
@@ -169,6 +172,8 @@ typedef struct caromi_stream {
 carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
                                carom_error *err);
 void caromi_slot_release(caromi_cl_slot *slot);
+/* Give back the memory of slots that are idle. */
+void caromi_columns_release(caromi_device *device);
 /* Memory of the slot's own for `bytes` of a column; with a way for the host to reach it if `reached`. */
 carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
                             int reached, carom_error *err);

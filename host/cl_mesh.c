@@ -11,75 +11,119 @@ typedef struct mesh_copy {
     const carom_context *context;
     cl_context cl;
     cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks is NULL if there are none */
+    carom_error
+        lacking; /* why they are not there: to send most of a large mesh for nothing, batch after batch, is dear */
 } mesh_copy;
+
+static void release_arrays(mesh_copy *copy)
+{
+    cl_mem *const parts[] = {&copy->nodes,     &copy->leaves,   &copy->masks,
+                             &copy->clearance, &copy->vertices, &copy->indices};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (*parts[i] != NULL)
+            (void)clReleaseMemObject(*parts[i]);
+        *parts[i] = NULL;
+    }
+}
 
 void caromi_device_mesh_release(void *memory)
 {
     mesh_copy *copy = memory;
     if (copy == NULL)
         return;
-    const cl_mem parts[] = {copy->nodes, copy->leaves, copy->masks, copy->clearance, copy->vertices, copy->indices};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (parts[i] != NULL)
-            (void)clReleaseMemObject(parts[i]);
+    release_arrays(copy);
     (void)clReleaseContext(copy->cl);
     caromi_free(copy->context, copy);
 }
 
-static carom_status copy_array(caromi_device *d, const char *what, void *data, uint64_t count, size_t size, cl_mem *out,
-                               carom_error *err)
+typedef struct mesh_array {
+    const char *what;
+    void *data;
+    uint64_t count;
+    size_t size;
+    cl_mem *out;
+} mesh_array;
+
+/* A mesh of one leaf has no nodes, but a kernel wants a buffer. */
+static carom_status copy_array(caromi_device *d, const mesh_array *a, carom_error *err)
 {
-    const uint64_t bytes = count * size;
-    cl_int code;
-    if (bytes > d->info.max_allocation)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CL_INVALID_BUFFER_SIZE,
-                           "the mesh's %s take %llu bytes; a buffer on %s holds at most %llu", what,
-                           (unsigned long long)bytes, d->info.name, (unsigned long long)d->info.max_allocation);
-    if (count == 0) /* a mesh of one leaf has no nodes, but a kernel wants a buffer */
-        *out = clCreateBuffer(d->cl, CL_MEM_READ_ONLY, size, NULL, &code);
-    else
-        *out = clCreateBuffer(d->cl, CL_MEM_READ_ONLY | (d->unified ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR),
-                              bytes, data, &code);
-    if (*out != NULL && code == CL_SUCCESS)
-        return CAROM_OK;
-    *out = NULL;
-    return caromi_cl_fail(d, code, "clCreateBuffer (mesh)", err);
+    const cl_mem_flags data = d->unified ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
+    return a->count == 0
+               ? caromi_make_buffer(d, a->what, CL_MEM_READ_ONLY, a->size, NULL, a->out, err)
+               : caromi_make_buffer(d, a->what, CL_MEM_READ_ONLY | data, a->count * a->size, a->data, a->out, err);
+}
+
+static carom_status copy_arrays(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy, carom_error *err)
+{
+    const mesh_array arrays[] = {
+        {"a mesh's nodes", mesh->nodes, mesh->info.node_count, sizeof *mesh->nodes, &copy->nodes},
+        {"a mesh's leaves", mesh->leaves, mesh->leaf_count, sizeof *mesh->leaves, &copy->leaves},
+        {"a mesh's grid", mesh->clearance, caromi_clearance_shown(mesh), 1, &copy->clearance},
+        {"a mesh's vertices", mesh->vertices, mesh->vertex_count, 3 * sizeof(float), &copy->vertices},
+        {"a mesh's indices", mesh->indices, mesh->info.triangle_count, 3 * sizeof(uint32_t), &copy->indices},
+        {"a mesh's masks", mesh->masks, mesh->leaf_count, MESH_WIDTH * sizeof *mesh->masks, &copy->masks}};
+    const size_t count = sizeof arrays / sizeof arrays[0] - (mesh->masks == NULL);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += arrays[i].count * arrays[i].size;
+    if (!d->unified && bytes > d->info.memory && d->info.memory != 0)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                           "a mesh: %llu bytes; %s has %llu", (unsigned long long)bytes, d->info.name,
+                           (unsigned long long)d->info.memory);
+    for (size_t i = 0; i < count; i++)
+        CHECK(copy_array(d, &arrays[i], err));
+    return CAROM_OK;
+}
+
+static mesh_copy *create_copy(const caromi_device *d, const carom_context *context)
+{
+    mesh_copy *copy = caromi_alloc(context, 1, sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    memset(copy, 0, sizeof *copy);
+    copy->context = context;
+    copy->cl = d->cl;
+    (void)clRetainContext(d->cl);
+    return copy;
+}
+
+/* What earlier batches have left in the slots gives way to the mesh. */
+static void fill_copy(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy)
+{
+    carom_status status = copy_arrays(d, mesh, copy, &copy->lacking);
+    if (status == CAROM_ERROR_OUT_OF_MEMORY) {
+        release_arrays(copy);
+        caromi_columns_release(d);
+        status = copy_arrays(d, mesh, copy, &copy->lacking);
+    }
+    copy->lacking.status = status;
+    if (status != CAROM_OK)
+        release_arrays(copy);
 }
 
 carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error *err)
 {
     mesh_copy *copy = mesh->device_copy;
-    if (copy != NULL && copy->cl == d->cl)
-        return CAROM_OK;
-    caromi_device_mesh_release(copy);
-    mesh->device_copy = NULL;
-    copy = caromi_alloc(mesh->context, 1, sizeof *copy);
-    if (copy == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh copy (%zu bytes)", sizeof *copy);
-    memset(copy, 0, sizeof *copy);
-    copy->context = mesh->context;
-    copy->cl = d->cl;
-    (void)clRetainContext(d->cl);
-    carom_status status =
-        copy_array(d, "nodes", mesh->nodes, mesh->info.node_count, sizeof *mesh->nodes, &copy->nodes, err);
-    if (status == CAROM_OK)
-        status = copy_array(d, "leaves", mesh->leaves, mesh->leaf_count, sizeof *mesh->leaves, &copy->leaves, err);
-    if (status == CAROM_OK && mesh->masks != NULL)
-        status =
-            copy_array(d, "masks", mesh->masks, mesh->leaf_count, MESH_WIDTH * sizeof *mesh->masks, &copy->masks, err);
-    if (status == CAROM_OK) {
-        caromi_clearance_find(mesh);
-        status = copy_array(d, "grid", mesh->clearance, caromi_clearance_shown(mesh), 1, &copy->clearance, err);
-    }
-    if (status == CAROM_OK)
-        status = copy_array(d, "vertices", mesh->vertices, mesh->vertex_count, 3 * sizeof(float), &copy->vertices, err);
-    if (status == CAROM_OK)
-        status = copy_array(d, "indices", mesh->indices, mesh->info.triangle_count, 3 * sizeof(uint32_t),
-                            &copy->indices, err);
-    if (status == CAROM_OK)
-        mesh->device_copy = copy;
-    else
+    if (copy == NULL || copy->cl != d->cl) {
         caromi_device_mesh_release(copy);
+        mesh->device_copy = NULL;
+        copy = create_copy(d, mesh->context);
+        if (copy == NULL)
+            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh copy (%zu bytes)",
+                               sizeof *copy);
+        caromi_clearance_find(mesh);
+        fill_copy(d, mesh, copy);
+        mesh->device_copy = copy;
+    }
+    if (copy->lacking.status == CAROM_OK)
+        return CAROM_OK;
+    const carom_status status =
+        caromi_fail(err, copy->lacking.status, copy->lacking.native_code, "%s", copy->lacking.message);
+    /* Who insists on a device may have made room by the next call. */
+    if (d->context->desc.backend != CAROM_BACKEND_AUTO) {
+        caromi_device_mesh_release(copy);
+        mesh->device_copy = NULL;
+    }
     return status;
 }
 

@@ -8,16 +8,18 @@
 #include "mesh_list.h"
 
 enum {
-    QUERIES = 1 << 18, /* of a part */
+    QUERIES = 1 << 18, /* counted at a time */
     STAGES_PER_THREAD = 4,
-    HITS_HELD = 1 << 23 /* of a part */
+    HITS_HELD = 1 << 23 /* of a part, unless the device or what is free of its memory is too small */
 };
 
 typedef struct list_part {
     const caromi_list_batch *batch;
     uint64_t first, queries;
-    int32_t *hits, *from; /* [queries] how many, and where they begin */
-    uint8_t *state;       /* [queries] */
+    uint64_t counted;     /* queries from the first on; the part has as many of them as there is room for their hits */
+    int32_t *hits, *from; /* [counted] how many, and where they begin */
+    uint8_t *state;       /* [counted] */
+    uint64_t room;        /* for hits; those of one query are taken whatever it is */
     uint64_t found;
     mesh_record *records; /* [found] */
     cl_mem memory;        /* for them */
@@ -48,8 +50,9 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     /* What fills up the last vector has no place of its own for its hits. */
     cl_int code = caromi_set_question(d, slot, kernel, &next, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN,
                                       CAROMI_MESH_IN + 1, &items);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof p->memory, &p->memory);
+    if (code == CL_SUCCESS) /* no hit is written as long as they are counted: any buffer will do */
+        code = p->fill ? clSetKernelArg(kernel, next++, sizeof p->memory, &p->memory)
+                       : caromi_set_columns(kernel, &next, slot->out, 1);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof found, &found);
     if (code == CL_SUCCESS)
@@ -96,21 +99,31 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
     return caromi_stream_run(d, &s, &done, stats, err);
 }
 
-/* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. */
+/* Hits that a buffer may hold in a quarter of the device's memory. */
+static uint64_t first_room(const caromi_device *d)
+{
+    const uint64_t by_buffer = d->info.max_allocation / sizeof(mesh_record),
+                   by_total = d->info.memory / 4 / sizeof(mesh_record);
+    uint64_t room = HITS_HELD;
+    room = room < by_buffer || by_buffer == 0 ? room : by_buffer; /* 0: the device does not say */
+    return room < by_total || by_total == 0 ? room : by_total;
+}
+
+/* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. Those for
+ * which there is no room wait for the next part. */
 static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
 {
     p->found = 0;
-    for (uint64_t i = 0; i < p->queries; i++) {
+    for (p->queries = 0; p->queries < p->counted; p->queries++) {
+        const uint64_t i = p->queries;
         if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
-            return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->queries, err);
+            return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->counted, err);
         if (caromi_is_answered(p->batch, p->state[i]))
             p->hits[i] = 0;
+        if (p->found + (uint32_t)p->hits[i] > p->room && i > 0)
+            break;
         p->from[i] = p->hits[i] > 0 ? (int32_t)p->found : -1;
         p->found += (uint32_t)p->hits[i];
-        if (p->found > HITS_HELD && i > 0) { /* the others wait for the next part */
-            p->found -= (uint32_t)p->hits[i];
-            p->queries = i;
-        }
     }
     return CAROM_OK;
 }
@@ -118,22 +131,13 @@ static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
 static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
 {
     const uint64_t bytes = p->found * sizeof *p->records;
-    cl_int code;
     p->records = caromi_alloc(p->context, p->found, sizeof *p->records);
     if (p->records == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits", (unsigned long long)p->found);
-    if (bytes > d->info.max_allocation)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CL_INVALID_BUFFER_SIZE,
-                           "%llu hits take %llu bytes; a buffer on %s holds at most %llu", (unsigned long long)p->found,
-                           (unsigned long long)bytes, d->info.name, (unsigned long long)d->info.max_allocation);
-    p->memory = clCreateBuffer(d->cl, CL_MEM_WRITE_ONLY, bytes, NULL, &code);
-    if (p->memory == NULL || code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clCreateBuffer (hits)", err);
-    const carom_status status = stream_part(d, p, 1, stats, err);
-    if (status != CAROM_OK)
-        return status;
+    CHECK(caromi_make_buffer(d, "hits", CL_MEM_WRITE_ONLY, bytes, NULL, &p->memory, err));
+    CHECK(stream_part(d, p, 1, stats, err));
     const double start = caromi_now();
-    code = clEnqueueReadBuffer(d->slots[0].queue, p->memory, CL_TRUE, 0, bytes, p->records, 0, NULL, NULL);
+    const cl_int code = clEnqueueReadBuffer(d->slots[0].queue, p->memory, CL_TRUE, 0, bytes, p->records, 0, NULL, NULL);
     stats->download += caromi_now() - start;
     return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueReadBuffer (hits)", err);
 }
@@ -152,6 +156,7 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
     caromi_stage *s = &p->stages[task];
     (void)thread;
     s->count = s->total = 0;
+    s->full = 0;
     for (uint32_t row = 0; !s->full && row < s->queries; row++) {
         const uint64_t i = s->first - p->first + row;
         const uint32_t hits = (uint32_t)p->hits[i];
@@ -185,54 +190,86 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
     return status;
 }
 
-static carom_status run_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
+static void release_hits(list_part *p)
 {
+    if (p->memory != NULL)
+        (void)clReleaseMemObject(p->memory);
+    caromi_free(p->context, p->records);
     p->memory = NULL;
     p->records = NULL;
-    cl_int code;
-    p->memory = clCreateBuffer(d->cl, CL_MEM_WRITE_ONLY, sizeof *p->records, NULL, &code); /* a kernel wants a buffer */
-    if (p->memory == NULL || code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clCreateBuffer (hits)", err);
-    carom_status status = stream_part(d, p, 0, stats, err);
-    (void)clReleaseMemObject(p->memory);
-    p->memory = NULL;
-    if (status == CAROM_OK)
-        status = scan(d, p, err);
+}
+
+static carom_status try_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
+{
+    carom_status status = scan(d, p, err);
     if (status == CAROM_OK && p->found > 0)
         status = fetch_hits(d, p, stats, err);
     if (status == CAROM_OK)
         status = take_part(d, p, stats, err);
-    if (p->memory != NULL)
-        (void)clReleaseMemObject(p->memory);
-    caromi_free(p->context, p->records);
+    release_hits(p);
     return status;
+}
+
+/* Where memory is short a part has half the hits, down to those of one query. Nobody is counted again for that. */
+static carom_status run_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
+{
+    for (;;) {
+        carom_error why = {CAROM_OK, 0, ""};
+        const carom_status status = try_part(d, p, stats, &why);
+        if (status != CAROM_ERROR_OUT_OF_MEMORY || p->queries <= 1) {
+            if (status != CAROM_OK && err != NULL)
+                *err = why;
+            return status;
+        }
+        caromi_stages_empty(p->context, p->stages, p->stage_count);
+        p->room = p->found / 2;
+        caromi_log(d->context, CAROM_LOG_INFO, "%s has no memory for %llu hits at a time; trying half", d->info.name,
+                   (unsigned long long)p->found);
+    }
+}
+
+/* The queries that follow, and what is known of them. */
+static void go_on(list_part *p)
+{
+    p->first += p->queries;
+    p->counted -= p->queries;
+    p->hits += p->queries;
+    p->from += p->queries;
+    p->state += p->queries;
 }
 
 carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
     const carom_context *c = d->context;
-    list_part p = {.batch = batch, .context = c};
+    list_part p = {.batch = batch, .room = first_room(d), .context = c};
     CHECK(caromi_upload_mesh(d, batch->sweep.mesh, err));
     p.stage_count = STAGES_PER_THREAD * caromi_pool_threads(c->pool);
     CHECK(caromi_stages_create(c, p.stage_count, QUERIES / p.stage_count + 1, &p.stages, err));
-    p.hits = caromi_alloc(c, QUERIES, sizeof *p.hits);
-    p.from = caromi_alloc(c, QUERIES, sizeof *p.from);
-    p.state = caromi_alloc(c, QUERIES, 1);
+    int32_t *hits = caromi_alloc(c, QUERIES, sizeof *hits), *from = caromi_alloc(c, QUERIES, sizeof *from);
+    uint8_t *state = caromi_alloc(c, QUERIES, 1);
     carom_status status =
-        p.hits != NULL && p.from != NULL && p.state != NULL
+        hits != NULL && from != NULL && state != NULL
             ? CAROM_OK
             : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage %d queries", QUERIES);
     while (status == CAROM_OK && *done < end) {
-        const uint64_t left = end - *done;
-        p.first = *done;
-        p.queries = left < QUERIES ? left : QUERIES;
-        status = run_part(d, &p, stats, err);
+        if (p.counted == 0) {
+            p.first = *done;
+            p.counted = end - *done < QUERIES ? end - *done : QUERIES;
+            p.hits = hits;
+            p.from = from;
+            p.state = state;
+            p.queries = p.counted;
+            status = stream_part(d, &p, 0, stats, err);
+        }
+        if (status == CAROM_OK)
+            status = run_part(d, &p, stats, err);
         *done += status == CAROM_OK ? p.queries : 0;
+        go_on(&p);
     }
-    caromi_free(c, p.hits);
-    caromi_free(c, p.from);
-    caromi_free(c, p.state);
+    caromi_free(c, hits);
+    caromi_free(c, from);
+    caromi_free(c, state);
     caromi_stages_destroy(c, p.stages, p.stage_count);
     return status;
 }

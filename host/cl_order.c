@@ -83,7 +83,11 @@ carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const ca
     slot->ordered = 0;
     if (!is_worth_it(d, mesh, slot->count))
         return CAROM_OK;
-    if (prepare(d, slot, &why) != CAROM_OK) { /* as they come they are answered too */
+    const carom_status status = prepare(d, slot, &why);
+    /* As for any column a smaller chunk may help, in the end one too small for an order. */
+    if (status == CAROM_ERROR_OUT_OF_MEMORY)
+        return caromi_fail(err, status, why.native_code, "%s", why.message);
+    if (status != CAROM_OK) { /* as they come they are answered too */
         d->orders_not = 1;
         caromi_log(d->context, CAROM_LOG_WARNING, "%s takes queries as they come from now on: %s", d->info.name,
                    why.message);

@@ -72,23 +72,29 @@ void caromi_slot_release(caromi_cl_slot *slot)
         release_column(slot, &slot->order[i]);
 }
 
+/* Unmapping is a command too, and holds the memory as long as it lasts. */
+void caromi_columns_release(caromi_device *d)
+{
+    for (int i = 0; i < CAROMI_SLOTS; i++) {
+        caromi_slot_release(&d->slots[i]);
+        (void)clFinish(d->slots[i].queue);
+    }
+}
+
 carom_status caromi_reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, size_t bytes, int reached,
                             carom_error *err)
 {
     cl_int code;
     if (c->capacity < bytes) {
         release_column(slot, c);
-        c->memory =
-            clCreateBuffer(d->cl, CL_MEM_READ_WRITE | (d->unified ? CL_MEM_ALLOC_HOST_PTR : 0), bytes, NULL, &code);
-        if (c->memory == NULL || code != CL_SUCCESS)
-            return caromi_cl_fail(d, code, "clCreateBuffer", err);
+        CHECK(caromi_make_buffer(d, "a column", CL_MEM_READ_WRITE | (d->unified ? CL_MEM_ALLOC_HOST_PTR : 0), bytes,
+                                 NULL, &c->memory, err));
         c->capacity = bytes;
     }
     if (d->unified || !reached || c->pinned != NULL)
         return CAROM_OK;
-    c->pinned = clCreateBuffer(d->cl, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, c->capacity, NULL, &code);
-    if (c->pinned == NULL || code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clCreateBuffer (pinned)", err);
+    CHECK(caromi_make_buffer(d, "a pinned column", CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, c->capacity, NULL,
+                             &c->pinned, err));
     c->host = clEnqueueMapBuffer(slot->queue, c->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, c->capacity, 0, NULL,
                                  NULL, &code);
     if (c->host == NULL || code != CL_SUCCESS)
@@ -471,9 +477,8 @@ static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *fa
     for (int i = 0; i < CAROMI_SLOTS; i++) {
         wait_for_last(&d->slots[i]);
         (void)clFinish(d->slots[i].queue);
-        caromi_slot_release(&d->slots[i]);
-        (void)clFinish(d->slots[i].queue);
     }
+    caromi_columns_release(d);
 }
 
 static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_t chunk, uint64_t *done,

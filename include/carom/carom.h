@@ -454,6 +454,9 @@ CAROM_API carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh);
 /// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index). The mesh rests during the batch; if
 /// all of it moves with a velocity W, give velocities V - W and add t W to the points.
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs.
+/// device a mesh is copied there at its first batch. If there is no memory for it, with CAROM_BACKEND_AUTO the CPU
+///        answers, which `stats` say, and it is not tried again before carom_mesh_update; with CAROM_BACKEND_OPENCL each
+///        call tries anew, and is OUT_OF_MEMORY. So for all queries of a mesh
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
 CAROM_API carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
                                               const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err);
@@ -470,8 +473,9 @@ typedef enum carom_hits {
 /// capacity 0 first if a list has to be cut more than a few times, and cut the batch by them.
 /// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be held; then, too, the
 ///         queries [0, complete) have theirs. stats: by_proof and by_integers count queries
-/// cost  one search for every query, working memory for the hits of some ten thousand queries at a time, fewer
-///       where they have many; for first hits, columns of 2^20 queries or more
+/// cost  one search for every query (two on a device), working memory for the hits of some ten thousand queries at a
+///       time, fewer where they have many; on a device for 2^23 hits, 128 MiB, or those that a quarter of its memory and
+///       its largest buffer hold, or one query's; for first hits, columns of 2^20 queries or more
 CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
                                              carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
 /// Whether each of `count` swept spheres hits anything: hit [count] 1, 0 or CAROM_OVERLAP_INVALID. The search of a query
