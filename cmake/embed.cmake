@@ -3,7 +3,7 @@
 # (KERNELS: the directory, OUTPUT: the C file), included by library.cmake for the function at the end.
 set(carom_kernel_files lang.h layout.h vec.h nearest.h sweep_view.h sweep_pieces.h sweep.h contact.h closest.h overlap.h
   spheres.h columns.h pairs.h mesh_course.h mesh_walk.h mesh_pairs.h mesh_run.h mesh_options.h mesh.h overlap_exact.h mesh_overlap.h mesh_closest.h pairs.cl mesh.cl mesh_closest.cl
-  rounding.cl cells.h clearance.h order.cl)
+  rounding.cl cells.h clearance.h order.cl compact.cl)
 # Texts of exact mode: the first is where binary64 is spelled, and programs with them are built only for devices that have it.
 set(carom_wide_files wide.h residual.h proof.h sweep_exact.h contact_exact.h spheres_exact.h pairs_exact.h mesh_options_exact.h
   mesh_exact.h closest_exact.h mesh_closest_exact.h)

@@ -25,6 +25,8 @@ enum {
     CAROMI_PROGRAM_ORDER_COUNT,
     CAROMI_PROGRAM_ORDER_STARTS,
     CAROMI_PROGRAM_ORDER_ROWS,
+    CAROMI_PROGRAM_COMPACT_COUNT,
+    CAROMI_PROGRAM_COMPACT_FILL,
     /* The mesh programs once more, for queries with options. */
     CAROMI_PROGRAM_OPTIONS,
     CAROMI_PROGRAM_COUNT = CAROMI_PROGRAM_OPTIONS + CAROMI_PROGRAM_ROUNDING - CAROMI_PROGRAM_MESH_FIRST
@@ -68,14 +70,19 @@ typedef struct caromi_cl_events {
 /* What puts a chunk's queries in order; the order is the last. */
 enum { CAROMI_ORDER_CELL, CAROMI_ORDER_BEFORE, CAROMI_ORDER_CELLS, CAROMI_ORDER_ROW, CAROMI_ORDER_COLUMNS };
 
+/* First hits without the queries that have none: how many, and the records. */
+enum { CAROMI_COMPACT_STARTS, CAROMI_COMPACT_RECORDS, CAROMI_COMPACT_COLUMNS };
+
 /* One chunk on its way; its queue is in order, so two slots are two chunks in flight. */
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
-    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], order[CAROMI_ORDER_COLUMNS];
+    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], order[CAROMI_ORDER_COLUMNS], compact[CAROMI_COMPACT_COLUMNS];
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */
     int ordered;           /* searches follow the order of rows */
+    int compacts;          /* what is fetched is records of hits, not columns */
+    cl_uint found;         /* of these */
 } caromi_cl_slot;
 
 enum { CAROMI_SLOTS = 2, CAROMI_GROUP = 64 /* most work-items of a group */ };
@@ -89,9 +96,10 @@ struct caromi_device {
     uint64_t max_items; /* most work-items in a launch */
     int unified;        /* host and device share memory: columns are used where they lie */
     int gpu;
-    int probing;    /* a probe is one launch, whatever chunks the caller wants */
-    int stack;      /* entries of a search's stack in its programs */
-    int orders_not; /* what puts queries in order could not be had */
+    int probing;      /* a probe is one launch, whatever chunks the caller wants */
+    int stack;        /* entries of a search's stack in its programs */
+    int orders_not;   /* what puts queries in order could not be had */
+    int compacts_not; /* nor what finds hits */
     caromi_cl_slot slots[CAROMI_SLOTS];
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };
@@ -126,7 +134,7 @@ extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kerne
     caromi_kernel_proof_h[], caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[],
     caromi_kernel_spheres_exact_h[], caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[],
     caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[], caromi_kernel_cells_h[],
-    caromi_kernel_clearance_h[], caromi_kernel_order_cl[];
+    caromi_kernel_clearance_h[], caromi_kernel_order_cl[], caromi_kernel_compact_cl[];
 
 const char *caromi_program_name(uint32_t program);
 int caromi_program_needs_fp64(uint32_t program);
@@ -157,12 +165,14 @@ typedef struct caromi_stream {
     const caromi_out_column *out;
     uint8_t out_size[COLUMNS_MAX];
     /* Exact mode: settle what the kernels have left open among `count` delivered queries from `first` on; marks[k] are
-     * their values in output column mark[k], which is fetched whether the caller wants it or not. Returns how many. */
-    uint64_t (*settle)(const void *user, const void *const *marks, uint64_t first, size_t count);
+     * their values in output column mark[k], which is fetched whether the caller wants it or not; rows: of each query, if
+     * they are not in a row. Returns how many. */
+    uint64_t (*settle)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
     uint32_t mark[3], mark_count;
     /* NULL, or the mesh whose triangles output column mark[0] names: what cannot be is no answer. */
     const carom_mesh *named;
     const carom_mesh *mesh; /* the queries are put in order along it, where that pays; NULL: of pairs */
+    int hits_only; /* the outputs are those of first hits; without one a query is told by its triangle, -1, alone */
     /* Enqueue what turns the slot's inputs into its outputs. */
     carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
     const void *user;
@@ -180,6 +190,33 @@ carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_
 /* Enqueue what puts the slot's queries in order along a mesh, if that pays; cl_order.c. */
 carom_status caromi_order_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, uint32_t columns,
                                 carom_error *err);
+
+/* Where the counts of so many kinds start, instead of the counts, and behind them their sum. */
+carom_status caromi_find_starts(caromi_device *device, caromi_cl_slot *slot, const caromi_cl_column *counts,
+                                cl_uint kinds, carom_error *err);
+
+/* Output columns of a first hit. */
+enum {
+    CAROMI_HIT_TRIANGLE,
+    CAROMI_HIT_STATE,
+    CAROMI_HIT_T,
+    CAROMI_HIT_FIRST,
+    CAROMI_HIT_CONTACT = CAROMI_HIT_FIRST + OUT_CONTACT
+};
+static inline uint8_t caromi_hit_size(uint32_t column)
+{
+    return column == CAROMI_HIT_STATE || column == CAROMI_HIT_FIRST + OUT_FEATURE ? 1 : 4;
+}
+/* Whether a chunk's records will be fetched instead of its columns, with memory for them; cl_compact.c, as what follows. */
+void caromi_compact_prepare(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot);
+/* Enqueue what makes the records and tells how many they are. */
+carom_status caromi_compact_chunk(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                  carom_error *err);
+/* Fetch the records of a chunk that has ended, and write what they tell. */
+carom_status caromi_compact_deliver(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                    carom_stats *stats, carom_error *err);
+/* Build and probe its programs. */
+carom_status caromi_probe_compact(caromi_device *device, carom_error *err);
 
 static inline void caromi_add_event(caromi_cl_events *events, cl_event event)
 {

@@ -226,9 +226,6 @@ carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi
     return caromi_stream_run(d, s, done, stats, err);
 }
 
-/* Output columns. */
-enum { HIT_TRIANGLE, HIT_STATE, HIT_T, HIT_FIRST, HIT_CONTACT = HIT_FIRST + OUT_CONTACT };
-
 static uint32_t first_program(const caromi_mesh_batch *batch)
 {
     return caromi_program_for(batch->exact ? CAROMI_PROGRAM_MESH_FIRST_EXACT : CAROMI_PROGRAM_MESH_FIRST,
@@ -244,7 +241,7 @@ static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const c
     cl_int code = caromi_set_question(d, slot, kernel, &next, batch->mesh, batch->options, slot->padded, CAROMI_MESH_IN,
                                       CAROMI_MESH_IN, &items);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->out, HIT_FIRST);
+        code = caromi_set_columns(kernel, &next, slot->out, CAROMI_HIT_FIRST);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
     return caromi_enqueue_search(d, slot, kernel, next, items, err);
@@ -260,9 +257,9 @@ static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, slot->in, IN_P0X);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->out[HIT_TRIANGLE], 1);
+        code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_TRIANGLE], 1);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->out[HIT_FIRST], OUT_CONTACT);
+        code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_FIRST], OUT_CONTACT);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
     return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
@@ -276,9 +273,10 @@ static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const vo
                                                       : status;
 }
 
-static uint64_t settle_mesh(const void *user, const void *const *marks, uint64_t first, size_t count)
+static uint64_t settle_mesh(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
+                            size_t count)
 {
-    return caromi_settle_mesh_batch(user, marks, NULL, first, count);
+    return caromi_settle_mesh_batch(user, marks, rows, first, count);
 }
 
 carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
@@ -286,41 +284,42 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
 {
     const carom_mesh_hit_result *r = batch->out;
     const size_t p = r->point.stride, n = r->normal.stride;
-    const caromi_out_column out[HIT_CONTACT] = {{r->triangle, sizeof *r->triangle},
-                                                {r->state, sizeof *r->state},
-                                                {r->t, sizeof *r->t},
-                                                {r->point.x, p},
-                                                {r->point.y, p},
-                                                {r->point.z, p},
-                                                {r->normal.x, n},
-                                                {r->normal.y, n},
-                                                {r->normal.z, n},
-                                                {r->feature, sizeof *r->feature}};
+    const caromi_out_column out[CAROMI_HIT_CONTACT] = {{r->triangle, sizeof *r->triangle},
+                                                       {r->state, sizeof *r->state},
+                                                       {r->t, sizeof *r->t},
+                                                       {r->point.x, p},
+                                                       {r->point.y, p},
+                                                       {r->point.z, p},
+                                                       {r->normal.x, n},
+                                                       {r->normal.y, n},
+                                                       {r->normal.z, n},
+                                                       {r->feature, sizeof *r->feature}};
     caromi_in_column in[CAROMI_MESH_IN + 1];
     memcpy(in, batch->in, sizeof batch->in);
     in[CAROMI_MESH_IN] = batch->mask;
     caromi_stream s = {.count = end,
                        .chunk = d->gpu ? 1u << 18 : d->max_items, /* a query costs more than a pair */
                        .in_count = CAROMI_MESH_IN + (batch->mask.base != NULL),
-                       .out_count = batch->wants_contact ? HIT_CONTACT : HIT_FIRST,
+                       .out_count = batch->wants_contact ? CAROMI_HIT_CONTACT : CAROMI_HIT_FIRST,
                        .in = in,
                        .out = out,
                        .mesh = batch->mesh,
+                       .hits_only = batch->hits_only,
                        .launch = launch_mesh,
                        .user = batch};
     if (batch->exact) {
         s.settle = settle_mesh;
         s.mark_count = batch->wants_contact ? 3 : 2;
-        s.mark[0] = HIT_T;
-        s.mark[1] = HIT_TRIANGLE;
-        s.mark[2] = HIT_FIRST;
+        s.mark[0] = CAROMI_HIT_T;
+        s.mark[1] = CAROMI_HIT_TRIANGLE;
+        s.mark[2] = CAROMI_HIT_FIRST;
     } else {
         s.named = batch->mesh;
         s.mark_count = 1;
-        s.mark[0] = HIT_TRIANGLE;
+        s.mark[0] = CAROMI_HIT_TRIANGLE;
     }
     for (uint32_t c = 0; c < s.out_count; c++)
-        s.out_size[c] = c == HIT_STATE || c == HIT_FIRST + OUT_FEATURE ? 1 : 4;
+        s.out_size[c] = caromi_hit_size(c);
     return caromi_stream_past(d, batch->mesh, &s, done, stats, err);
 }
 
@@ -333,6 +332,8 @@ carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64
     const uint64_t mode = caromi_float_mode_set();
     caromi_fit_stack(d, batch->mesh);
     carom_status status = caromi_probe_mesh(d, batch, err);
+    if (status == CAROM_OK && batch->hits_only)
+        status = caromi_probe_compact(d, err);
     if (status == CAROM_OK)
         status = caromi_stream_mesh(d, batch, end, done, stats, err);
     caromi_float_mode_restore(mode);

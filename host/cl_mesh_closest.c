@@ -57,9 +57,10 @@ static carom_status launch_closest(caromi_device *d, caromi_cl_slot *slot, const
     return status == CAROM_OK && s->wants_point ? launch_points(d, slot, s, err) : status;
 }
 
-static uint64_t settle_closest(const void *user, const void *const *marks, uint64_t first, size_t count)
+static uint64_t settle_closest(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
+                               size_t count)
 {
-    return caromi_settle_closest_batch(user, marks, NULL, first, count);
+    return caromi_settle_closest_batch(user, marks, rows, first, count);
 }
 
 /* Without a probe, for the probe. */

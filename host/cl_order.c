@@ -50,11 +50,14 @@ static carom_status count_cells(caromi_device *d, caromi_cl_slot *slot, const ca
     return enqueue(d, slot, CAROMI_PROGRAM_ORDER_COUNT, next, code, slot->count, err);
 }
 
-static carom_status find_starts(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
+carom_status caromi_find_starts(caromi_device *d, caromi_cl_slot *slot, const caromi_cl_column *counts, cl_uint kinds,
+                                carom_error *err)
 {
+    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_ORDER_STARTS].kernel;
     cl_uint next = 0;
-    const cl_int code =
-        caromi_set_columns(d->programs[CAROMI_PROGRAM_ORDER_STARTS].kernel, &next, &slot->order[CAROMI_ORDER_CELLS], 1);
+    cl_int code = caromi_set_columns(kernel, &next, counts, 1);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof kinds, &kinds);
     return enqueue(d, slot, CAROMI_PROGRAM_ORDER_STARTS, next, code, CAROMI_GROUP, err);
 }
 
@@ -70,7 +73,8 @@ static carom_status prepare(caromi_device *d, caromi_cl_slot *slot, carom_error 
 {
     for (uint32_t i = 0; i < CAROMI_ORDER_COLUMNS; i++)
         CHECK(caromi_reserve(d, slot, &slot->order[i],
-                             sizeof(cl_uint) * (size_t)(i == CAROMI_ORDER_CELLS ? CELL_KINDS : slot->count), 0, err));
+                             sizeof(cl_uint) * (size_t)(i == CAROMI_ORDER_CELLS ? CELL_KINDS + 1 : slot->count), 0,
+                             err));
     for (uint32_t p = CAROMI_PROGRAM_ORDER_COUNT; p <= CAROMI_PROGRAM_ORDER_ROWS; p++)
         CHECK(caromi_program_build(d, p, err));
     return CAROM_OK;
@@ -94,7 +98,7 @@ carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const ca
         return CAROM_OK;
     }
     CHECK(count_cells(d, slot, mesh, columns, err));
-    CHECK(find_starts(d, slot, err));
+    CHECK(caromi_find_starts(d, slot, &slot->order[CAROMI_ORDER_CELLS], CELL_KINDS, err));
     CHECK(place_rows(d, slot, err));
     slot->ordered = 1;
     return CAROM_OK;

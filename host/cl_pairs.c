@@ -18,8 +18,11 @@ static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const v
     return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
 }
 
-static uint64_t settle_pairs(const void *user, const void *const *marks, uint64_t first, size_t count)
+static uint64_t settle_pairs(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
+                             size_t count)
 {
+    assert(rows == NULL);
+    (void)rows;
     return caromi_settle_pairs(user, marks[0], first, count);
 }
 

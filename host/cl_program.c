@@ -48,6 +48,8 @@ static const char *const closest_exact_texts[] = {FAST_TEXTS,
                                                   NULL};
 static const char *const order_texts[] = {caromi_kernel_lang_h,  caromi_kernel_vec_h,    caromi_kernel_clearance_h,
                                           caromi_kernel_cells_h, caromi_kernel_order_cl, NULL};
+static const char *const compact_texts[] = {caromi_kernel_lang_h, caromi_kernel_layout_h, caromi_kernel_compact_cl,
+                                            NULL};
 static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl, NULL};
 
 enum { TEXTS_MAX = 28 };
@@ -73,6 +75,8 @@ const char *caromi_program_name(uint32_t program)
     case CAROMI_PROGRAM_ORDER_COUNT: return "order_count";
     case CAROMI_PROGRAM_ORDER_STARTS: return "order_starts";
     case CAROMI_PROGRAM_ORDER_ROWS: return "order_rows";
+    case CAROMI_PROGRAM_COMPACT_COUNT: return "compact_count";
+    case CAROMI_PROGRAM_COMPACT_FILL: return "compact_fill";
     default: return caromi_pair_shapes[program].name;
     }
 }
@@ -129,6 +133,8 @@ static const char *const *program_texts(uint32_t program)
     case CAROMI_PROGRAM_ORDER_COUNT:
     case CAROMI_PROGRAM_ORDER_STARTS:
     case CAROMI_PROGRAM_ORDER_ROWS: return order_texts;
+    case CAROMI_PROGRAM_COMPACT_COUNT:
+    case CAROMI_PROGRAM_COMPACT_FILL: return compact_texts;
     case CAROMI_PAIR_overlap_exact: return overlap_texts;
     default: return caromi_program_needs_fp64(program) ? exact_texts : pair_texts;
     }

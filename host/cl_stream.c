@@ -70,6 +70,8 @@ void caromi_slot_release(caromi_cl_slot *slot)
     }
     for (int i = 0; i < CAROMI_ORDER_COLUMNS; i++)
         release_column(slot, &slot->order[i]);
+    for (int i = 0; i < CAROMI_COMPACT_COLUMNS; i++)
+        release_column(slot, &slot->compact[i]);
 }
 
 /* Unmapping is a command too, and holds the memory as long as it lasts. */
@@ -274,8 +276,8 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
             try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
         if (slot->out[i].direct != NULL)
             continue;
-        const carom_status status =
-            caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, c->base != NULL || is_mark(s, i), err);
+        const carom_status status = caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size,
+                                                   !slot->compacts && (c->base != NULL || is_mark(s, i)), err);
         if (status != CAROM_OK)
             return status;
     }
@@ -320,6 +322,7 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
                                 carom_error *err)
 {
     carom_status status = send_inputs(d, s, slot, stats, err);
+    caromi_compact_prepare(d, s, slot);
     if (status == CAROM_OK)
         status = place_outputs(d, s, slot, err);
     if (status == CAROM_OK)
@@ -327,7 +330,7 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
     if (status == CAROM_OK)
         status = s->launch(d, slot, s->user, err);
     if (status == CAROM_OK)
-        status = fetch_outputs(d, s, slot, err);
+        status = slot->compacts ? caromi_compact_chunk(d, s, slot, err) : fetch_outputs(d, s, slot, err);
     if (status != CAROM_OK)
         return status;
     const cl_int code = clFlush(slot->queue);
@@ -380,7 +383,7 @@ static void settle_slab(void *user, uint64_t slab, uint32_t thread)
     (void)thread;
     for (uint32_t k = 0; k < job->stream->mark_count; k++)
         marks[k] = job->marks[k] + from * job->stream->out_size[job->stream->mark[k]];
-    atomic_fetch_add(&job->settled, job->stream->settle(job->stream->user, marks, job->first + from,
+    atomic_fetch_add(&job->settled, job->stream->settle(job->stream->user, marks, NULL, job->first + from,
                                                         left < SLAB ? (size_t)left : SLAB));
 }
 
@@ -443,10 +446,10 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
         status = check_events(d, &slot->compute, &stats->compute, err);
     if (status == CAROM_OK)
         status = check_events(d, &slot->download, &stats->download, err);
-    if (status == CAROM_OK && s->named != NULL)
+    if (status == CAROM_OK && s->named != NULL && !slot->compacts)
         status = caromi_check_triangles(d, s->named, arrived(s, slot, s->mark[0]), slot->first, slot->count, err);
     if (status == CAROM_OK)
-        status = deliver(d, s, slot, stats, err);
+        status = slot->compacts ? caromi_compact_deliver(d, s, slot, stats, err) : deliver(d, s, slot, stats, err);
     if (status == CAROM_OK)
         retire(slot);
     return status;
@@ -513,7 +516,7 @@ static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
     const uint32_t order = s->mesh != NULL && d->lanes == 1 ? CAROMI_ORDER_COLUMNS : 0;
     uint64_t bytes = 4 * (s->in_count + order), chunk = s->chunk;
     for (uint32_t i = 0; i < s->out_count; i++)
-        bytes += s->out_size[i];
+        bytes += s->out_size[i] + (s->hits_only ? sizeof(uint32_t) : 0);
     for (uint32_t i = 0; d->unified && i < s->in_count; i++)
         if ((s->in[i].index != NULL || s->in[i].stride > sizeof(float)) && chunk > cached)
             chunk = cached;

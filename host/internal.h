@@ -137,6 +137,7 @@ typedef struct caromi_mesh_batch {
     caromi_in_column in[CAROMI_MESH_IN], mask; /* mask.base is NULL without MESH_QUERY_MASKS */
     int options;                               /* MESH_TRIANGLE_MASKS and so on */
     int wants_contact, exact;
+    int hits_only; /* without a hit a query is told by its triangle, -1, alone: its other answers may be anything */
     const carom_mesh_hit_result *out;
 } caromi_mesh_batch;
 

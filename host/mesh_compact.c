@@ -151,7 +151,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
         const uint64_t count = caromi_slice_start(d->count, parts, i + 1) - first;
         const carom_mesh_sweep_desc next = part_of(d, first, count);
         carom_stats s = {.size = sizeof s};
-        status = carom_mesh_sweep_first(mesh, &next, &out, &s, err);
+        status = caromi_sweep_first(mesh, &next, &out, 1, &s, err);
         if (status == CAROM_OK) {
             put_part(list, first, &part, count);
             add_stats(&sum, &s);

@@ -10,6 +10,9 @@ carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *desc, carom_er
 carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *desc, carom_error *err);
 /* Columns, options and the rest of a checked descriptor. */
 void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
+/* carom_mesh_sweep_first of arguments that are there; hits_only: as in caromi_mesh_batch. */
+carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_mesh_hit_result *out,
+                                int hits_only, carom_stats *stats, carom_error *err);
 /* Spheres at rest, in the columns of a sweep. */
 void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* Numbers that a query may have: finite, and a radius that is not negative. */

@@ -101,8 +101,8 @@ static carom_status answer_empty(const carom_context *c, const void *mesh_batch,
     return CAROM_OK;
 }
 
-static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
-                                carom_stats *stats, carom_error *err)
+carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
+                                int hits_only, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_sweep(d, err));
     CHECK(caromi_check_points_out(&out->point, "point", err));
@@ -110,6 +110,7 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     caromi_mesh_batch batch;
     caromi_mesh_sweep_batch(d, mesh, &batch);
     batch.wants_contact = out->point.x || out->normal.x || out->feature;
+    batch.hits_only = hits_only;
     batch.out = out;
     const int empty = mesh->info.triangle_count == 0;
     const caromi_batch run = {.batch = &batch,
@@ -132,7 +133,7 @@ carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_des
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
     const uint64_t mode = caromi_float_mode_set(); /* comparisons of denormals depend on it */
-    const carom_status status = sweep_first(mesh, desc, out, stats, err);
+    const carom_status status = caromi_sweep_first(mesh, desc, out, 0, stats, err);
     caromi_float_mode_restore(mode);
     return status;
 }

@@ -131,6 +131,18 @@ typedef struct mesh_record {
     int triangle, state, query;
 } mesh_record;
 
+/* A row with a hit, as words, among others of its kind: the row, triangle, time, state | feature << 8; then the numbers of a
+ * contact, if they are asked for. A work-item finds them in COMPACT_RUN rows. */
+enum {
+    COMPACT_ROW,
+    COMPACT_TRIANGLE,
+    COMPACT_T,
+    COMPACT_BYTES,
+    COMPACT_CONTACT,
+    COMPACT_WORDS = COMPACT_CONTACT + OUT_FEATURE
+};
+#define COMPACT_RUN 64
+
 /* Constants of a mesh. */
 typedef struct mesh_frame {
     float scale;     /* power of two that brings the largest coordinate to about 1 */

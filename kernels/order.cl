@@ -28,13 +28,14 @@ __kernel void carom_order_count(__global const real *cx, __global const real *cy
 #endif
 
 #ifdef KERNEL_order_starts
-/* Where each cell starts, instead of how many it has: by the first group, whose items take runs of cells. */
-__kernel void carom_order_starts(__global uint *per_cell, uint items)
+/* Where each of `kinds` cells starts, instead of how many it has, and behind them how many there are in all: by the first group,
+ * whose items take runs of cells. */
+__kernel void carom_order_starts(__global uint *per_cell, uint kinds, uint items)
 {
     __local uint total[CELL_ITEMS];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    const uint run = (CELL_KINDS + size - 1) / size, first = item * run;
-    const uint end = first + run < CELL_KINDS ? first + run : CELL_KINDS;
+    const uint run = (kinds + size - 1) / size, first = item * run;
+    const uint end = first + run < kinds ? first + run : kinds;
     uint sum = 0;
     if (get_group_id(0) != 0)
         return;
@@ -50,6 +51,8 @@ __kernel void carom_order_starts(__global uint *per_cell, uint items)
         per_cell[c] = start;
         start += own;
     }
+    if (item == size - 1)
+        per_cell[kinds] = start;
     (void)items;
 }
 #endif

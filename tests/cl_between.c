@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 int cl_held[HELD_KINDS];
+size_t cl_scarce, cl_fetched;
 cl_disguise cl_seen_as;
 cl_unbuilt cl_broken;
 cl_lie cl_told;
@@ -142,8 +143,9 @@ cl_int clReleaseCommandQueue(cl_command_queue queue)
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *memory, cl_int *code)
 {
     NEXT(clCreateBuffer);
-    return fails(CALL_BUFFER) ? refuse(CALL_BUFFER, code)
-                              : hold(HELD_BUFFERS, next(context, flags, size, memory, code));
+    const int scarce = cl_scarce != 0 && size == cl_scarce;
+    return fails(CALL_BUFFER) || scarce ? refuse(CALL_BUFFER, code)
+                                        : hold(HELD_BUFFERS, next(context, flags, size, memory, code));
 }
 
 cl_int clReleaseMemObject(cl_mem memory)
@@ -285,6 +287,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
                            void *to, cl_uint waits, const cl_event *wait, cl_event *event)
 {
     NEXT(clEnqueueReadBuffer);
+    cl_fetched += size;
     return fails(CALL_READ) ? calls[CALL_READ].code
                             : hold_event(next(queue, memory, blocking, offset, size, to, waits, wait, event), event);
 }
@@ -293,6 +296,7 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
                          size_t size, cl_uint waits, const cl_event *wait, cl_event *event, cl_int *code)
 {
     NEXT(clEnqueueMapBuffer);
+    cl_fetched += flags & CL_MAP_READ ? size : 0;
     if (fails(CALL_MAP))
         return refuse(CALL_MAP, code);
     void *at = next(queue, memory, blocking, flags, offset, size, waits, wait, event, code);

@@ -45,6 +45,11 @@ void cl_sabotage(cl_call call, int at, int after);
 /* So many of this kind there were since. */
 int cl_calls(cl_call call);
 
+/* Buffers of so many bytes cannot be had; 0: all can. */
+extern size_t cl_scarce;
+/* Bytes that reads and maps have brought to the host. */
+extern size_t cl_fetched;
+
 /* What the library is told about every device; all 0: the truth. */
 typedef struct cl_disguise {
     int discrete; /* a GPU that shares no memory with the host */

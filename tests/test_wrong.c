@@ -12,9 +12,11 @@
 #define TOLD_CLOSEST "run->triangle[w->number] = hit.triangle;"
 #define TOLD_BEYOND(said) "run->triangle[w->number] = " said " | (w->number > 299) << 30;"
 #define TOLD_TRIANGLE "to->triangle = triangle[i];"
+#define TOLD_RUN "count[run] = told;"
+#define TOLD_ROW "to[COMPACT_ROW] = row;"
 #define TOLD_COUNT "run->hits[w->number] = (int)w->own.count;"
 
-enum { MANY = 1 << 20, FEW = 500, SEED = 61 };
+enum { MANY = 1 << 20, FEW = 5000, SEED = 61 }; /* few: more than any probe has */
 
 /* A kernel that is wrong in one place, and who notices. */
 typedef struct lie {
@@ -54,6 +56,14 @@ static carom_status ask_started(carom_mesh *mesh, const balls *b, carom_start st
     carom_mesh_hit_list list = {
         .size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles, .t = depths};
     return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_ALL, &list, stats, err);
+}
+
+static carom_status ask_compact(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_hit_list list = {
+        .size = sizeof list, .capacity = MANY, .offsets = offsets, .triangle = triangles, .t = depths};
+    return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_FIRST, &list, stats, err);
 }
 
 static carom_status ask_list(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
@@ -129,7 +139,8 @@ static uint64_t answer(const lie *l, carom_context *context, const scene *s, con
 static void test_lie(void **state)
 {
     const lie *l = *state;
-    carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
+    cl_seen_as.discrete = l->ask == ask_compact; /* others do not find them */
+    carom_context_destroy(test_device(0, 0));    /* ends the test if there is none */
     offsets = test_alloc(MANY + 1, sizeof *offsets);
     triangles = test_alloc(4 * MANY, sizeof *triangles);
     depths = test_alloc(4 * MANY, sizeof *depths);
@@ -200,6 +211,25 @@ int main(void)
          {TOLD_COUNT, "run->hits[w->number] = w->number > 299 ? -5 : (int)w->own.count;"},
          ask_list,
          IMPOSSIBLE("numbers of hits")},
+        /* Of first hits that a device with memory of its own finds among the others. */
+        {"a time among hits alone", {"to[COMPACT_T] = t[row];", "to[COMPACT_T] = t[row] + 1;"}, ask_compact, REFUSED},
+        {"one hit less", {TOLD_RUN, "count[run] = told - (run == runs - 1);"}, ask_compact, REFUSED},
+        {"more hits than queries",
+         {TOLD_RUN, "count[run] = run > 45 ? 99999 : told;"},
+         ask_compact,
+         IMPOSSIBLE("numbers of hits")},
+        {"a hit beyond the queries",
+         {TOLD_ROW, "to[COMPACT_ROW] = row | (row > 2999) << 24;"},
+         ask_compact,
+         IMPOSSIBLE("places of hits")},
+        {"a query twice",
+         {TOLD_ROW, "to[COMPACT_ROW] = row > 2999 ? 2999 : row;"},
+         ask_compact,
+         IMPOSSIBLE("places of hits")},
+        {"a triangle beyond the mesh among hits alone",
+         {"to[COMPACT_TRIANGLE] = triangle[row];", "to[COMPACT_TRIANGLE] = triangle[row] | (row > 2999) << 30;"},
+         ask_compact,
+         IMPOSSIBLE("triangles")},
     };
     struct CMUnitTest tests[COUNT_OF(lies)];
     for (size_t i = 0; i < COUNT_OF(lies); i++)

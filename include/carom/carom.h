@@ -475,7 +475,9 @@ typedef enum carom_hits {
 ///         queries [0, complete) have theirs. stats: by_proof and by_integers count queries
 /// cost  one search for every query (two on a device), working memory for the hits of some ten thousand queries at a
 ///       time, fewer where they have many; on a device for 2^23 hits, 128 MiB, or those that a quarter of its memory and
-///       its largest buffer hold, or one query's; for first hits, columns of 2^20 queries or more
+///       its largest buffer hold, or one query's; for first hits, columns of 2^20 queries or more. What comes back from a
+///       device with memory of its own: for all hits 5 bytes a query and 16 a hit; for first hits nothing but 16 bytes for
+///       each, 40 with a point, normal or feature (and for each query that exact mode leaves open), and 4 a chunk
 CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
                                              carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
 /// Whether each of `count` swept spheres hits anything: hit [count] 1, 0 or CAROM_OVERLAP_INVALID. The search of a query

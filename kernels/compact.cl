@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a chunk that have a hit or that exact mode has left open, side by side and in order: counted run by run; then, once
+ * order_starts has told where those of each run begin, copied. Nobody claims a place, so the places depend on the rows alone, and words
+ * are copied, so no bit of a number can change. The host names the kernel that it builds: -DKERNEL_compact_count or _fill. */
+
+FN int compact_is_told(G const uint *triangle, G const uint *t, uint row)
+{
+    return triangle[row] != (uint)-1 || (t[row] & R_MAGNITUDE_MASK) > R_INFINITY_BITS;
+}
+
+FN uint compact_end(uint first, uint rows)
+{
+    return rows - first < COMPACT_RUN ? rows : first + COMPACT_RUN;
+}
+
+#ifdef KERNEL_compact_count
+__kernel void carom_compact_count(__global const uint *triangle, __global const uint *t, __global uint *count,
+                                  uint rows, uint runs)
+{
+    const uint run = (uint)get_global_id(0), first = run * COMPACT_RUN;
+    uint told = 0;
+    if (run >= runs)
+        return;
+    for (uint row = first; row < compact_end(first, rows); row++)
+        told += compact_is_told(triangle, t, row);
+    count[run] = told;
+}
+#endif
+
+#ifdef KERNEL_compact_fill
+/* There is room for as many records as rows. */
+__kernel void carom_compact_fill(__global const uint *triangle, __global const uchar *state, __global const uint *t,
+                                 __global const uint *px, __global const uint *py, __global const uint *pz,
+                                 __global const uint *nx, __global const uint *ny, __global const uint *nz,
+                                 __global const uchar *feature, int contact, __global const uint *start,
+                                 __global uint *records, uint rows, uint runs)
+{
+    const uint run = (uint)get_global_id(0), first = run * COMPACT_RUN;
+    if (run >= runs)
+        return;
+    uint at = start[run];
+    for (uint row = first; row < compact_end(first, rows) && at < rows; row++) {
+        if (!compact_is_told(triangle, t, row))
+            continue;
+        __global uint *to = records + (size_t)at++ * (contact ? COMPACT_WORDS : COMPACT_CONTACT);
+        to[COMPACT_ROW] = row;
+        to[COMPACT_TRIANGLE] = triangle[row];
+        to[COMPACT_T] = t[row];
+        to[COMPACT_BYTES] = state[row];
+        if (!contact)
+            continue;
+        to[COMPACT_BYTES] |= (uint)feature[row] << 8;
+        to[COMPACT_CONTACT + OUT_POINT_X] = px[row];
+        to[COMPACT_CONTACT + OUT_POINT_Y] = py[row];
+        to[COMPACT_CONTACT + OUT_POINT_Z] = pz[row];
+        to[COMPACT_CONTACT + OUT_NORMAL_X] = nx[row];
+        to[COMPACT_CONTACT + OUT_NORMAL_Y] = ny[row];
+        to[COMPACT_CONTACT + OUT_NORMAL_Z] = nz[row];
+    }
+}
+#endif
