@@ -302,8 +302,12 @@ static void test_auto_pairs(void **state)
 {
     trial *t = trial_new(MANY, SMALL, CAROM_BACKEND_AUTO, 4);
     (void)state;
+    expect_device(t, KIND_PAIRS); /* opens it */
+    device_memory.above = 1;
+    device_memory.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    expect_cpu(t, KIND_FIRST, "a mesh's"); /* and its columns have given way */
     device_memory_begin();
-    device_memory.room = 400 * KB; /* enough for a probe, too little for two chunks */
+    device_memory.room = 400 * KB; /* too little for two chunks of the smallest size */
     device_memory.code = CL_OUT_OF_RESOURCES;
     expect_cpu(t, KIND_PAIRS, "(-5)");
     device_memory_begin();
