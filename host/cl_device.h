@@ -77,6 +77,7 @@ enum { CAROMI_COMPACT_STARTS, CAROMI_COMPACT_RECORDS, CAROMI_COMPACT_COLUMNS };
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
     caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], order[CAROMI_ORDER_COLUMNS], compact[CAROMI_COMPACT_COLUMNS];
+    caromi_cl_column hits; /* of a list, a few for each query; of the first slot */
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */

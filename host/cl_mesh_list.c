@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* All hits on a mesh by a device: queries are counted, the counts added up, and the hits filled in, part after part of the
- * batch. */
+/* All hits on a mesh by a device: hits are counted, the counts added up, and the hits filled in, part after part of the batch.
+ * Where memory is shared, so that nothing has to be fetched, the first pass already writes the first few hits of each query:
+ * those that have no more are not searched for again. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -8,7 +9,9 @@
 #include "mesh_list.h"
 
 enum {
-    QUERIES = 1 << 18, /* counted at a time */
+    QUERIES = 1 << 18,     /* counted at a time; */
+    FEW_QUERIES = 1 << 16, /* or so many, with room for */
+    FEW_HITS = 16,         /* hits of each, 16 MiB in all */
     STAGES_PER_THREAD = 4,
     HITS_HELD = 1 << 23 /* of a part, unless the device or what is free of its memory is too small */
 };
@@ -20,9 +23,12 @@ typedef struct list_part {
     int32_t *hits, *from; /* [counted] how many, and where they begin */
     uint8_t *state;       /* [counted] */
     uint64_t room;        /* for hits; those of one query are taken whatever it is */
-    uint64_t found;
+    uint64_t all;         /* hits of the part, */
+    uint64_t found;       /* and of these what is searched for again */
     mesh_record *records; /* [found] */
     cl_mem memory;        /* for them */
+    cl_mem few;           /* [FEW_QUERIES][FEW_HITS] what the first pass writes; NULL: it only counts */
+    const mesh_record *mapped, *written; /* the same for the host, and from the part's first query on */
     int fill;
     atomic_int strange;   /* hits that cannot be */
     caromi_stage *stages; /* the threads put hits in order in so many pieces */
@@ -43,18 +49,22 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const list_part *p = user;
     const caromi_mesh_batch *sweep = &p->batch->sweep;
     const cl_kernel kernel = d->programs[caromi_list_program(p->batch)].kernel;
-    const cl_uint found = p->fill ? (cl_uint)p->found : 0;
+    const cl_uint found = p->fill ? (cl_uint)p->found : p->few != NULL ? FEW_QUERIES * FEW_HITS : 0;
+    const cl_uint most = p->fill ? UINT32_MAX : FEW_HITS;
+    const cl_mem *memory = p->fill ? &p->memory : &p->few;
     const int one = p->batch->any != NULL;
     cl_uint next = 0;
     uint64_t items;
     /* What fills up the last vector has no place of its own for its hits. */
     cl_int code = caromi_set_question(d, slot, kernel, &next, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN,
                                       CAROMI_MESH_IN + 1, &items);
-    if (code == CL_SUCCESS) /* no hit is written as long as they are counted: any buffer will do */
-        code = p->fill ? clSetKernelArg(kernel, next++, sizeof p->memory, &p->memory)
-                       : caromi_set_columns(kernel, &next, slot->out, 1);
+    if (code == CL_SUCCESS) /* where hits are only counted none is written: any buffer will do */
+        code = *memory != NULL ? clSetKernelArg(kernel, next++, sizeof *memory, memory)
+                               : caromi_set_columns(kernel, &next, slot->out, 1);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof found, &found);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof most, &most);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof one, &one);
     if (code == CL_SUCCESS)
@@ -71,18 +81,20 @@ static caromi_in_column column_from(const caromi_in_column *column, uint64_t fir
     return (caromi_in_column){(const char *)column->base + first * column->stride, column->stride, NULL};
 }
 
-/* One pass over the part: counts and states are fetched by the first, hits written by the second. */
+/* One pass over the part: counts and states are fetched by the first, all hits of those that have a place written by the
+ * second. */
 static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_stats *stats, carom_error *err)
 {
     static const float none = 0;
     const caromi_mesh_batch *sweep = &p->batch->sweep;
-    const int masks = sweep->mask.base != NULL;
+    const int masks = sweep->mask.base != NULL, places = fill || p->few != NULL;
     caromi_in_column in[CAROMI_MESH_IN + 2];
     const caromi_out_column out[2] = {{fill ? NULL : p->hits, sizeof *p->hits}, {fill ? NULL : p->state, 1}};
     uint64_t done = 0;
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         in[c] = column_from(&sweep->in[c], p->first);
-    in[CAROMI_MESH_IN] = fill ? (caromi_in_column){p->from, sizeof *p->from, NULL} : (caromi_in_column){&none, 0, NULL};
+    in[CAROMI_MESH_IN] =
+        places ? (caromi_in_column){p->from, sizeof *p->from, NULL} : (caromi_in_column){&none, 0, NULL};
     if (masks)
         in[CAROMI_MESH_IN + 1] = column_from(&sweep->mask, p->first);
     const caromi_stream s = {.count = p->queries,
@@ -109,21 +121,29 @@ static uint64_t first_room(const caromi_device *d)
     return room < by_total || by_total == 0 ? room : by_total;
 }
 
+/* Whether the first pass has written all hits of a query. */
+static int is_written(const list_part *p, uint64_t i)
+{
+    return p->hits[i] <= (p->written != NULL ? FEW_HITS : 0);
+}
+
 /* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. Those for
  * which there is no room wait for the next part. */
 static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
 {
-    p->found = 0;
+    p->found = p->all = 0;
     for (p->queries = 0; p->queries < p->counted; p->queries++) {
         const uint64_t i = p->queries;
         if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
             return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->counted, err);
         if (caromi_is_answered(p->batch, p->state[i]))
             p->hits[i] = 0;
-        if (p->found + (uint32_t)p->hits[i] > p->room && i > 0)
+        const uint32_t missing = is_written(p, i) ? 0 : (uint32_t)p->hits[i];
+        if (p->all + (uint32_t)p->hits[i] > p->room && i > 0)
             break;
-        p->from[i] = p->hits[i] > 0 ? (int32_t)p->found : -1;
-        p->found += (uint32_t)p->hits[i];
+        p->all += (uint32_t)p->hits[i];
+        p->from[i] = missing > 0 ? (int32_t)p->found : -1;
+        p->found += missing;
     }
     return CAROM_OK;
 }
@@ -160,7 +180,9 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
     for (uint32_t row = 0; !s->full && row < s->queries; row++) {
         const uint64_t i = s->first - p->first + row;
         const uint32_t hits = (uint32_t)p->hits[i];
-        const mesh_record *records = hits > 0 ? p->records + p->from[i] : NULL;
+        const mesh_record *records = NULL;
+        if (hits > 0)
+            records = is_written(p, i) ? p->written + i * FEW_HITS : p->records + p->from[i];
         if (are_strange(p, records, hits)) {
             atomic_store(&p->strange, 1);
             return;
@@ -184,7 +206,7 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
     for (uint32_t i = 0; i < p->stage_count; i++)
         if (p->stages[i].full)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
-                               (unsigned long long)p->found);
+                               (unsigned long long)p->all);
     const carom_status status = caromi_stages_deliver(p->context, p->batch, p->stages, p->stage_count, stats, err);
     stats->compute += caromi_now() - start;
     return status;
@@ -213,18 +235,18 @@ static carom_status try_part(caromi_device *d, list_part *p, carom_stats *stats,
 /* Where memory is short a part has half the hits, down to those of one query. Nobody is counted again for that. */
 static carom_status run_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
 {
-    for (;;) {
+    for (uint64_t before = UINT64_MAX;; before = p->queries) {
         carom_error why = {CAROM_OK, 0, ""};
         const carom_status status = try_part(d, p, stats, &why);
-        if (status != CAROM_ERROR_OUT_OF_MEMORY || p->queries <= 1) {
+        if (status != CAROM_ERROR_OUT_OF_MEMORY || p->queries <= 1 || p->queries == before) {
             if (status != CAROM_OK && err != NULL)
                 *err = why;
             return status;
         }
         caromi_stages_empty(p->context, p->stages, p->stage_count);
-        p->room = p->found / 2;
+        p->room = p->all / 2;
         caromi_log(d->context, CAROM_LOG_INFO, "%s has no memory for %llu hits at a time; trying half", d->info.name,
-                   (unsigned long long)p->found);
+                   (unsigned long long)p->all);
     }
 }
 
@@ -236,6 +258,53 @@ static void go_on(list_part *p)
     p->hits += p->queries;
     p->from += p->queries;
     p->state += p->queries;
+    p->written += p->written != NULL ? p->queries * FEW_HITS : 0;
+}
+
+/* Memory for what the first pass writes. A list can do without; whether there is any hit at all it tells without one. */
+static void open_few(caromi_device *d, list_part *p)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    const uint64_t bytes = (uint64_t)FEW_QUERIES * FEW_HITS * sizeof(mesh_record);
+    if (!d->unified || p->batch->any != NULL)
+        return;
+    if (caromi_reserve(d, &d->slots[0], &d->slots[0].hits, (size_t)bytes, 0, &why) == CAROM_OK)
+        p->few = d->slots[0].hits.memory;
+    else
+        caromi_log(d->context, CAROM_LOG_INFO, "hits are counted before any is written: %s", why.message);
+}
+
+static carom_status map_few(caromi_device *d, list_part *p, carom_error *err)
+{
+    cl_int code = CL_SUCCESS;
+    if (p->few != NULL)
+        p->mapped = clEnqueueMapBuffer(d->slots[0].queue, p->few, CL_TRUE, CL_MAP_READ, 0,
+                                       p->counted * FEW_HITS * sizeof *p->mapped, 0, NULL, NULL, &code);
+    p->written = p->mapped;
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueMapBuffer (hits)", err);
+}
+
+static void unmap_few(caromi_device *d, list_part *p)
+{
+    if (p->mapped != NULL) {
+        (void)clEnqueueUnmapMemObject(d->slots[0].queue, p->few, (void *)(uintptr_t)p->mapped, 0, NULL, NULL);
+        (void)clFinish(d->slots[0].queue);
+    }
+    p->mapped = p->written = NULL;
+}
+
+/* The first pass over the queries from `first` on. */
+static carom_status count_hits(caromi_device *d, list_part *p, uint64_t first, uint64_t end, carom_stats *stats,
+                               carom_error *err)
+{
+    const uint64_t most = p->few != NULL ? FEW_QUERIES : QUERIES;
+    unmap_few(d, p);
+    p->first = first;
+    p->queries = p->counted = end - first < most ? end - first : most;
+    for (uint64_t i = 0; p->few != NULL && i < p->counted; i++)
+        p->from[i] = (int32_t)(i * FEW_HITS);
+    CHECK(stream_part(d, p, 0, stats, err));
+    return map_few(d, p, err);
 }
 
 carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
@@ -252,21 +321,21 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
         hits != NULL && from != NULL && state != NULL
             ? CAROM_OK
             : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage %d queries", QUERIES);
+    if (status == CAROM_OK)
+        open_few(d, &p);
     while (status == CAROM_OK && *done < end) {
         if (p.counted == 0) {
-            p.first = *done;
-            p.counted = end - *done < QUERIES ? end - *done : QUERIES;
             p.hits = hits;
             p.from = from;
             p.state = state;
-            p.queries = p.counted;
-            status = stream_part(d, &p, 0, stats, err);
+            status = count_hits(d, &p, *done, end, stats, err);
         }
         if (status == CAROM_OK)
             status = run_part(d, &p, stats, err);
         *done += status == CAROM_OK ? p.queries : 0;
         go_on(&p);
     }
+    unmap_few(d, &p);
     caromi_free(c, hits);
     caromi_free(c, from);
     caromi_free(c, state);

@@ -72,6 +72,7 @@ void caromi_slot_release(caromi_cl_slot *slot)
         release_column(slot, &slot->order[i]);
     for (int i = 0; i < CAROMI_COMPACT_COLUMNS; i++)
         release_column(slot, &slot->compact[i]);
+    release_column(slot, &slot->hits);
 }
 
 /* Unmapping is a command too, and holds the memory as long as it lasts. */

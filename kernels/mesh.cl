@@ -83,6 +83,7 @@ FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int
     w->sink = &w->own;
     w->own.records = run->records + from;
     w->own.room = run->found > 0 ? run->found - (u32)from : 0;
+    w->own.room = w->own.room < run->most ? w->own.room : run->most;
     w->own.count = 0;
     w->own.one_is_enough = run->one_is_enough;
     return from < 0 ? -1 : begun;
@@ -96,9 +97,9 @@ FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
 
 MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_own, mesh_answer_count, MESH_OPTIONS)
 
-/* How many hits a query has; then, once all are `found`, the hits themselves, from the place on that a first pass has told; -1:
- * that pass was enough. */
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, uint found, int one_is_enough,
+/* How many hits a query has, and no more than `most` of them, from its place on; then, once all are `found`, the hits themselves, from
+ * the place on that the first pass has told; -1: that pass was enough. */
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, uint found, uint most, int one_is_enough,
                                        __global const int *from, __global int *hits, __global uchar *state, uint count)
 {
     if (get_global_id(0) >= count)
@@ -106,6 +107,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *reco
     mesh_run run = MESH_ASK;
     run.records = records;
     run.found = found;
+    run.most = most;
     run.one_is_enough = one_is_enough;
     run.from = from;
     run.hits = hits;

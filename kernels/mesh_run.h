@@ -30,6 +30,7 @@ typedef struct mesh_run {
     G const int *from; /* where those of each query go */
     G int *hits;
     u32 found; /* records that there is room for; 0: hits are only counted */
+    u32 most;  /* of them for a query; it may have more hits */
     int one_is_enough;
 } mesh_run;
 
