@@ -30,6 +30,10 @@ static inline int question_needs_mesh(const question *q)
 {
     return q->kind >= QUERY_TYPES;
 }
+static inline int question_is_list(const question *q)
+{
+    return q->kind == ASK_ALL || q->kind == ASK_COMPACT || q->kind == ASK_OVERLAPS;
+}
 /* Whether such a device answers it: exact mode needs binary64 for all but overlaps of pairs. */
 static inline int question_is_for(const question *q, const carom_device_info *device)
 {
@@ -42,6 +46,7 @@ typedef struct material {
     queries q[QUERY_TYPES];
     balls b;
     scene s;
+    carom_progress progress; /* who is told how far a batch has come, and may end it; at first nobody */
 } material;
 /* `count` queries of each kind of which one in `share` is ordinary, the others invalid: they cost nothing. Takes the scene. */
 material material_make(uint64_t seed, scene s, size_t count, size_t share);
@@ -65,5 +70,8 @@ carom_status question_ask(const question *q, carom_context *context, carom_mesh 
 reply question_answer(const question *q, const material *m);
 /* Fail unless both are the same in every byte. */
 void reply_compare(const question *q, const material *m, const reply *expected, const reply *got, const char *who);
+/* The first `count` queries alone, for a batch that has ended early; in a list as many are complete. */
+void reply_compare_first(const question *q, const material *m, const reply *expected, const reply *got, size_t count,
+                         const char *who);
 
 #endif

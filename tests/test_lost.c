@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A device that dies in the middle of a batch, of any kind: what it has answered stands, the CPU answers the rest with the
  * same bits, log and statistics say so, and the device is not used again. `opencl`, which may not go on with the CPU, says
- * that the device is lost. */
+ * that the device is lost. A batch that is cancelled later keeps what both have answered. */
 #include "cl_between.h"
 #include "questions.h"
 
@@ -70,18 +70,31 @@ static size_t need_device(const question *q)
 
 /* ---- auto ---------------------------------------------------------------------------------------------------------- */
 
-/* A large batch, whose answers must be the CPU's. */
-static carom_stats ask_many(size_t i, carom_context *context, carom_mesh *mesh)
+/* A whole batch, whose answers must be the CPU's. */
+static carom_stats ask_whole(const question *q, carom_context *context, carom_mesh *mesh, const material *m,
+                             const reply *answer)
 {
-    const question *q = &questions[i];
     carom_error err = {0};
-    reply r = reply_alloc(q, &many);
-    test_ok(q->name, question_ask(q, context, mesh, &many, &r, &err), &err);
-    reply_compare(q, &many, expected_of(i), &r, "a device that dies");
+    reply r = reply_alloc(q, m);
+    test_ok(q->name, question_ask(q, context, mesh, m, &r, &err), &err);
+    reply_compare(q, m, answer, &r, "a device that dies");
     const carom_stats stats = r.stats;
-    assert_int_equal(stats.on_device + stats.on_cpu, MANY);
+    assert_int_equal(stats.on_device + stats.on_cpu, m->count);
     reply_free(q, &r);
     return stats;
+}
+
+static carom_stats ask_many(size_t i, carom_context *context, carom_mesh *mesh)
+{
+    return ask_whole(&questions[i], context, mesh, &many, expected_of(i));
+}
+
+static void expect_fallen_back(const carom_stats *stats, int warnings)
+{
+    assert_true(stats->on_cpu > 0);
+    assert_int_equal(stats->fallen_back, stats->on_cpu);
+    assert_true(stats->fallback_reason[0] != '\0');
+    assert_int_equal(warnings, 1);
 }
 
 /* The calls that a device makes from its opening to the end of its first batch. */
@@ -109,10 +122,7 @@ static uint64_t check_auto(size_t i, cl_call call, int at)
     carom_stats stats = ask_many(i, context, mesh);
     const uint64_t on_device = stats.on_device;
     assert_true(cl_calls(call) >= at);
-    assert_true(stats.on_cpu > 0);
-    assert_int_equal(stats.fallen_back, stats.on_cpu);
-    assert_true(stats.fallback_reason[0] != '\0');
-    assert_int_equal(warnings, 1);
+    expect_fallen_back(&stats, warnings);
     cl_sabotage(call, 0, 0);
     stats = ask_many(i, context, mesh);
     assert_int_equal(stats.on_device, 0);
@@ -134,6 +144,93 @@ static void test_auto(void **state)
     assert_true(check_auto(i, call, calls - (int)(i % 3)) > 0);
     if (i % 4 == 0)
         assert_true(check_auto(i, call, 1 + calls / 4) < MANY);
+}
+
+/* First hits of a device with memory of its own, which hands over the hits alone: what it has not handed over yet is lost
+ * with it, whether a command of it ends badly or what is read back does not come. */
+static void test_compact(void **state)
+{
+    enum { LAST = 3 }; /* of its calls */
+    const cl_call *call = *state;
+    (void)need_device(&questions[ASK_COMPACT]);
+    cl_seen_as.discrete = 1;
+    const int calls = count_calls(ASK_COMPACT, *call);
+    assert_true(calls > LAST);
+    for (int at = calls; at > calls - LAST; at--)
+        assert_true(check_auto(ASK_COMPACT, *call, at) > 0);
+    cl_seen_as.discrete = 0;
+}
+
+/* ---- auto, cancelled ----------------------------------------------------------------------------------------------- */
+
+/* Who ends a batch at the first word on how far it has come. */
+typedef struct stopper {
+    int words;
+    uint64_t done;
+} stopper;
+
+static int stop(void *user, uint64_t done, uint64_t count)
+{
+    stopper *s = user;
+    assert_true(done > 0 && done <= count);
+    s->words++;
+    s->done = done;
+    return 1;
+}
+
+/* Asks until that word, which must not be the last one. */
+static carom_stats ask_stopped(const question *q, carom_context *context, carom_mesh *mesh, material *m,
+                               const reply *answer)
+{
+    stopper s = {0, 0};
+    carom_error err = {0};
+    char sentence[64];
+    reply r = reply_alloc(q, m);
+    m->progress = (carom_progress){stop, &s};
+    const carom_status status = question_ask(q, context, mesh, m, &r, &err);
+    m->progress = (carom_progress){NULL, NULL};
+    snprintf(sentence, sizeof sentence, "the first %llu of %zu", (unsigned long long)s.done, m->count);
+    test_error(status, CAROM_ERROR_CANCELLED, &err, sentence);
+    assert_int_equal(s.words, 1);
+    assert_true(s.done < m->count);
+    reply_compare_first(q, m, answer, &r, (size_t)s.done, "a device that dies, then cancelled");
+    if (question_is_list(q)) {
+        assert_int_equal(r.l.stored, r.l.total);
+        assert_int_equal(r.l.total, list_offset(&r.l, (size_t)s.done));
+    }
+    const carom_stats stats = r.stats;
+    assert_int_equal(stats.on_device + stats.on_cpu, s.done);
+    reply_free(q, &r);
+    return stats;
+}
+
+/* A launch fails early in the batch, the CPU goes on, and the first word, which is the CPU's, ends it: what both have
+ * answered stands, and of the CPU's no more is counted as fallen back. Enough queries for two words of the CPU. */
+static void test_cancelled(void **state)
+{
+    const question *q = *state;
+    int warnings = 0;
+    (void)need_device(q);
+    material more = material_make(SEED, scene_sphere(SIDES), MANY + MANY / 2, SHARE);
+    reply answer = question_answer(q, &more);
+    cl_sabotage(CALL_LAUNCH, 0, 0);
+    carom_context *context = open_device(CAROM_BACKEND_AUTO, MANY / CHUNKS, &warnings);
+    carom_mesh *mesh = question_needs_mesh(q) ? scene_mesh(context, &more.s) : NULL;
+    for (int round = 0; round < 2; round++) { /* the first one opens the device, builds and probes */
+        cl_sabotage(CALL_LAUNCH, 0, 0);
+        assert_int_equal(ask_whole(q, context, mesh, &more, &answer).on_device, more.count);
+    }
+    cl_sabotage(CALL_LAUNCH, 1 + cl_calls(CALL_LAUNCH) / 4, 0);
+    const carom_stats stats = ask_stopped(q, context, mesh, &more, &answer);
+    cl_sabotage(CALL_LAUNCH, 0, 0);
+    assert_true(stats.on_device > 0);
+    expect_fallen_back(&stats, warnings);
+    assert_int_equal(ask_whole(q, context, mesh, &more, &answer).on_cpu, more.count);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    cl_expect_none(q->name);
+    reply_free(q, &answer);
+    material_free(&more);
 }
 
 /* ---- opencl -------------------------------------------------------------------------------------------------------- */
@@ -171,14 +268,21 @@ static void test_opencl(void **state)
 int main(void)
 {
     const size_t effort = test_effort(QUESTIONS), stride = effort >= QUESTIONS ? 1 : effort >= QUESTIONS / 2 ? 3 : 7;
-    struct CMUnitTest tests[2 * QUESTIONS] = {{0}};
+    static cl_call command = CALL_COMMAND, read = CALL_READ;
+    struct CMUnitTest tests[2 * QUESTIONS + 4] = {
+        {"auto: a command for first hits alone", test_compact, NULL, NULL, &command},
+        {"auto: a read-back of first hits alone", test_compact, NULL, NULL, &read},
+        {"auto: spheres, then cancelled", test_cancelled, NULL, NULL, (void *)(uintptr_t)&questions[SPHERES]},
+        {"auto: all hits, then cancelled", test_cancelled, NULL, NULL, (void *)(uintptr_t)&questions[ASK_ALL]},
+    };
+    struct CMUnitTest *each = tests + 4;
     char names[2 * QUESTIONS][64];
     for (size_t i = 0; i < QUESTIONS; i += stride)
         for (size_t k = 2 * i; k < 2 * i + 2; k++) {
             snprintf(names[k], sizeof names[k], "%s: %s", k % 2 ? "auto" : "opencl", questions[i].name);
-            tests[k].name = names[k];
-            tests[k].test_func = k % 2 ? test_auto : test_opencl;
-            tests[k].initial_state = (void *)(uintptr_t)&questions[i];
+            each[k].name = names[k];
+            each[k].test_func = k % 2 ? test_auto : test_opencl;
+            each[k].initial_state = (void *)(uintptr_t)&questions[i];
         }
     return cmocka_run_group_tests(tests, make_materials, free_materials);
 }
