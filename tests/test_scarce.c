@@ -3,10 +3,14 @@
  * refused, one and all later ones, large ones, and all beyond what is free. Chunks become smaller and lists of hits come in
  * smaller parts; where that does not help `opencl` fails with a sentence and goes on with the next batch, and under `auto`
  * the CPU answers. The bits are the CPU's. */
-#include "every_kind.h"
 #include "own_memory.h"
+#include "questions.h"
 
-enum { FEW = 9001, MANY = CAROM_AUTO_MIN_QUERIES, SMALL = 4, LARGE = 16, KB = 1 << 10 };
+enum { FEW = 9001, MANY = CAROM_AUTO_MIN_QUERIES, ORDINARY = 512, SMALL = 4, LARGE = 16, SEED = 137, KB = 1 << 10 };
+
+/* One question of every kind, in fast mode, which needs no binary64. Sweeps of pairs have more columns than little memory
+ * holds. */
+static const int kinds[] = {SPHERES, ASK_FIRST, ASK_ALL, ASK_ANY, ASK_OVERLAPS, ASK_CLOSEST};
 static const cl_int codes[] = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_INVALID_BUFFER_SIZE};
 
 /* ---- asking ---------------------------------------------------------------------------------------------------------- */
@@ -15,12 +19,13 @@ typedef struct heard {
     int warnings, halved; /* lines of the log */
 } heard;
 
-/* A device, and what it is asked; and the CPU, with the answers to what was asked. */
+/* A device, and what it is asked; and the CPU's answers to what was asked. */
 typedef struct trial {
-    world w;
-    carom_context *device, *cpu;
-    carom_mesh *mesh, *cpu_mesh;
-    results expected[KIND_COUNT];
+    material m;
+    carom_context *device;
+    carom_mesh *mesh;
+    reply expected[ASK_KINDS];
+    int is_known[ASK_KINDS];
     heard heard;
 } trial;
 
@@ -56,54 +61,52 @@ static trial *trial_new(size_t count, int sides, carom_backend backend, uint32_t
 {
     trial *t = test_alloc(1, sizeof *t);
     t->device = open_device(backend, lanes, &t->heard);
-    t->cpu = test_cpu(CAROM_ISA_AUTO, 2);
-    t->w = world_new(count, sides);
-    t->mesh = scene_mesh(t->device, &t->w.s);
-    t->cpu_mesh = scene_mesh(t->cpu, &t->w.s);
+    t->m = material_make(SEED, scene_sphere(sides), count, count / ORDINARY);
+    for (int c = 0; c < BALL_RADIUS; c++) /* the first ball holds the whole mesh, and hits all of it */
+        t->m.b.column[c][0] = 0.0f;
+    t->m.b.column[BALL_RADIUS][0] = 3.0f;
+    t->mesh = scene_mesh(t->device, &t->m.s);
     return t;
 }
 
 static void trial_free(trial *t)
 {
     carom_mesh_destroy(t->mesh);
-    carom_mesh_destroy(t->cpu_mesh);
     carom_context_destroy(t->device);
-    carom_context_destroy(t->cpu);
     assert_int_equal(device_memory.buffers, 0);
     assert_int_equal(device_memory.held, 0);
-    for (int k = 0; k < KIND_COUNT; k++)
-        free(t->expected[k].block);
-    world_free(&t->w);
+    for (int k = 0; k < ASK_KINDS; k++)
+        if (t->is_known[k])
+            reply_free(&questions[k], &t->expected[k]);
+    material_free(&t->m);
     free(t);
 }
 
-static const results *expected_of(trial *t, int k)
+static const reply *expected_of(trial *t, int k)
 {
-    carom_error err = {0};
-    results *r = &t->expected[k];
-    if (r->block == NULL) {
-        *r = results_new(t->w.b.count);
-        test_ok(every_kind[k].name, every_kind[k].ask(&t->w, t->cpu, t->cpu_mesh, r, NULL, &err), &err);
-    }
-    return r;
+    if (!t->is_known[k])
+        t->expected[k] = question_answer(&questions[k], &t->m);
+    t->is_known[k] = 1;
+    return &t->expected[k];
 }
 
 /* Another mesh of the same triangles, which the device has not got. */
 static void new_mesh(trial *t)
 {
     carom_mesh_destroy(t->mesh);
-    t->mesh = scene_mesh(t->device, &t->w.s);
+    t->mesh = scene_mesh(t->device, &t->m.s);
 }
 
 /* Answers that come are the right ones. */
 static carom_status try_kind(trial *t, int k, carom_stats *stats, carom_error *err)
 {
-    results got = results_new(t->w.b.count);
-    *stats = (carom_stats){.size = sizeof *stats};
-    const carom_status status = every_kind[k].ask(&t->w, t->device, t->mesh, &got, stats, err);
-    if (status == CAROM_OK && memcmp(expected_of(t, k)->block, got.block, got.size) != 0)
-        fail_msg("%s: other bits", every_kind[k].name);
-    free(got.block);
+    const question *q = &questions[k];
+    reply r = reply_alloc(q, &t->m);
+    const carom_status status = question_ask(q, t->device, t->mesh, &t->m, &r, err);
+    if (status == CAROM_OK)
+        reply_compare(q, &t->m, expected_of(t, k), &r, "a device short of memory");
+    *stats = r.stats;
+    reply_free(q, &r);
     return status;
 }
 
@@ -113,9 +116,9 @@ static void expect_device(trial *t, int k)
     carom_stats stats;
     carom_error err = {0};
     t->heard.warnings = 0;
-    test_ok(every_kind[k].name, try_kind(t, k, &stats, &err), &err);
-    if (stats.on_device != t->w.b.count)
-        fail_msg("%s: the device has answered %llu", every_kind[k].name, (unsigned long long)stats.on_device);
+    test_ok(questions[k].name, try_kind(t, k, &stats, &err), &err);
+    if (stats.on_device != t->m.count)
+        fail_msg("%s: the device has answered %llu", questions[k].name, (unsigned long long)stats.on_device);
     assert_int_equal(t->heard.warnings, 0);
 }
 
@@ -129,8 +132,8 @@ static void test_limits(void **state)
     for (size_t i = 0; i < COUNT_OF(limits); i++) {
         device_memory = (own_memory){.memory = limits[i][0], .largest = limits[i][1]};
         trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
-        for (int k = 0; k < KIND_COUNT; k++)
-            expect_device(t, k);
+        for (size_t k = 0; k < COUNT_OF(kinds); k++)
+            expect_device(t, kinds[k]);
         assert_int_equal(device_memory.refused, 0);
         assert_int_equal(t->heard.halved, 0);
         trial_free(t);
@@ -146,7 +149,7 @@ static void empty(trial *t)
     device_memory_begin();
     device_memory.above = 1;
     device_memory.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    test_error(try_kind(t, KIND_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "(-4)");
+    test_error(try_kind(t, ASK_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "(-4)");
     assert_int_equal(device_memory.buffers, 0);
     device_memory_begin();
 }
@@ -166,8 +169,9 @@ static void test_one_refused(void **state)
     const int stride = test_effort(100) < 50 ? 5 : 2;
     trial *t = trial_new(FEW, LARGE, CAROM_BACKEND_OPENCL, 1);
     (void)state;
-    for (int k = 0; k < KIND_COUNT; k++) {
-        int at = 1 + k % 2;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const int k = kinds[i];
+        int at = 1 + (int)i % 2;
         expect_device(t, k); /* a probe cannot ask for less */
         for (; refuse_one(t, k, at); at += stride)
             assert_true(at < 200);
@@ -180,10 +184,11 @@ static void test_large_ones_refused(void **state)
 {
     trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
     (void)state;
-    for (int k = 0; k < KIND_COUNT; k++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const int k = kinds[i];
         empty(t);
         device_memory.above = 24 * KB; /* of 36 that a column takes */
-        device_memory.code = codes[(size_t)k % COUNT_OF(codes)];
+        device_memory.code = codes[i % COUNT_OF(codes)];
         expect_device(t, k);
         assert_true(device_memory.refused > 0);
     }
@@ -196,14 +201,15 @@ static void test_little_is_free(void **state)
     trial *t = trial_new(FEW, LARGE, CAROM_BACKEND_OPENCL, 4);
     (void)state;
     empty(t);
-    for (int k = 0; k < KIND_COUNT; k++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const int k = kinds[i];
         device_memory_begin();
         device_memory.room = 850 * KB;
-        device_memory.code = codes[(size_t)k % COUNT_OF(codes)];
+        device_memory.code = codes[i % COUNT_OF(codes)];
         new_mesh(t);
         expect_device(t, k);
-        if (k > KIND_PAIRS) { /* for another mesh there is no room beside these */
-            expect_device(t, KIND_PAIRS);
+        if (question_needs_mesh(&questions[k])) { /* for another mesh there is no room beside these */
+            expect_device(t, SPHERES);
             assert_true(device_memory.refused > 0);
         }
     }
@@ -214,7 +220,7 @@ static void test_little_is_free(void **state)
  * fit. */
 static void fetch_in_parts(trial *t, int k)
 {
-    const uint64_t one = 16 * t->w.s.triangle_count;
+    const uint64_t one = 16 * t->m.s.triangle_count;
     carom_stats stats;
     carom_error err = {0};
     expect_device(t, k); /* has left columns for as many queries */
@@ -235,8 +241,8 @@ static void test_hits(void **state)
 {
     trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
     (void)state;
-    fetch_in_parts(t, KIND_LIST);
-    fetch_in_parts(t, KIND_OVERLAPS);
+    fetch_in_parts(t, ASK_ALL);
+    fetch_in_parts(t, ASK_OVERLAPS);
     trial_free(t);
 }
 
@@ -249,13 +255,13 @@ static void test_all_refused(void **state)
     carom_stats stats;
     carom_error err = {0};
     (void)state;
-    for (int k = 0; k < KIND_COUNT; k++)
-        for (int at = 1; at < 10; at += 4) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        for (int at = 1, k = kinds[i]; at < 10; at += 4) {
             expect_device(t, k); /* with programs that are not probed before memory is short */
             empty(t);
             device_memory.fail_at = at;
             device_memory.fail_after = 1;
-            device_memory.code = codes[(size_t)k % COUNT_OF(codes)];
+            device_memory.code = codes[i % COUNT_OF(codes)];
             test_error(try_kind(t, k, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "clCreateBuffer");
             assert_int_equal(err.native_code, device_memory.code);
             device_memory_begin();
@@ -272,7 +278,7 @@ static void refuse_mesh(uint64_t memory, uint64_t largest, const char *word)
     carom_stats stats;
     carom_error err = {0};
     device_memory_begin();
-    test_error(try_kind(t, KIND_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, word);
+    test_error(try_kind(t, ASK_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, word);
     assert_true(memory != 0 || device_memory.refused == 0); /* little memory has made a probe give way */
     trial_free(t);
 }
@@ -290,9 +296,9 @@ static void expect_cpu(trial *t, int k, const char *why)
     carom_stats stats;
     carom_error err = {0};
     t->heard.warnings = 0;
-    test_ok(every_kind[k].name, try_kind(t, k, &stats, &err), &err);
+    test_ok(questions[k].name, try_kind(t, k, &stats, &err), &err);
     assert_true(stats.on_cpu > 0);
-    assert_int_equal(stats.on_cpu + stats.on_device, t->w.b.count);
+    assert_int_equal(stats.on_cpu + stats.on_device, t->m.count);
     assert_int_equal(stats.fallen_back, stats.on_cpu);
     assert_non_null(strstr(stats.fallback_reason, why));
     assert_int_equal(t->heard.warnings, 1);
@@ -302,29 +308,29 @@ static void test_auto_pairs(void **state)
 {
     trial *t = trial_new(MANY, SMALL, CAROM_BACKEND_AUTO, 4);
     (void)state;
-    expect_device(t, KIND_PAIRS); /* opens it */
+    expect_device(t, SPHERES); /* opens it */
     device_memory.above = 1;
     device_memory.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    expect_cpu(t, KIND_FIRST, "a mesh's"); /* and its columns have given way */
+    expect_cpu(t, ASK_FIRST, "a mesh's"); /* and its columns have given way */
     device_memory_begin();
     device_memory.room = 400 * KB; /* too little for two chunks of the smallest size */
     device_memory.code = CL_OUT_OF_RESOURCES;
-    expect_cpu(t, KIND_PAIRS, "(-5)");
+    expect_cpu(t, SPHERES, "(-5)");
     device_memory_begin();
-    expect_device(t, KIND_PAIRS);
+    expect_device(t, SPHERES);
     trial_free(t);
 }
 
 /* Most of a mesh is not sent for nothing again and again, but once for each place of its vertices. */
 static void test_auto_mesh(void **state)
 {
-    static const int asked[] = {KIND_FIRST, KIND_LIST, KIND_FIRST};
+    static const int asked[] = {ASK_FIRST, ASK_ALL, ASK_FIRST};
     trial *t = trial_new(MANY, LARGE, CAROM_BACKEND_AUTO, 4);
-    const carom_points vertices = scene_desc(&t->w.s).vertices;
+    const carom_points vertices = scene_desc(&t->m.s).vertices;
     carom_error err = {0};
     (void)state;
-    expect_device(t, KIND_FIRST); /* with programs that are not probed before memory is short */
-    expect_device(t, KIND_LIST);
+    expect_device(t, ASK_FIRST); /* with programs that are not probed before memory is short */
+    expect_device(t, ASK_ALL);
     new_mesh(t);
     for (size_t i = 0; i < COUNT_OF(asked); i++) {
         device_memory_begin();
@@ -336,8 +342,8 @@ static void test_auto_mesh(void **state)
     assert_int_equal(device_memory.asked, 0);
     device_memory_begin();
     test_ok("carom_mesh_update", carom_mesh_update(t->mesh, &vertices, CAROM_MESH_REFIT, &err), &err);
-    expect_device(t, KIND_FIRST);
-    expect_device(t, KIND_LIST);
+    expect_device(t, ASK_FIRST);
+    expect_device(t, ASK_ALL);
     trial_free(t);
 }
 
