@@ -4,7 +4,10 @@
 #include <dlfcn.h>
 
 int cl_held[HELD_KINDS];
-size_t cl_scarce, cl_fetched;
+size_t cl_fetched;
+cl_scarcity cl_scarce;
+cl_buffers cl_seen;
+void (*cl_before_launch)(void);
 cl_disguise cl_seen_as;
 cl_unbuilt cl_broken;
 cl_lie cl_told;
@@ -64,6 +67,13 @@ void cl_sabotage(cl_call call, int at, int after)
     fault.call = call;
     fault.at = at;
     fault.after = after;
+}
+
+void cl_relieve(void)
+{
+    cl_sabotage(CALL_KINDS, 0, 0);
+    memset(&cl_scarce, 0, sizeof cl_scarce);
+    cl_seen = (cl_buffers){.bytes = cl_seen.bytes};
 }
 
 int cl_calls(cl_call call)
@@ -140,20 +150,6 @@ cl_int clReleaseCommandQueue(cl_command_queue queue)
     return let_go(HELD_QUEUES, next(queue));
 }
 
-cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *memory, cl_int *code)
-{
-    NEXT(clCreateBuffer);
-    const int scarce = cl_scarce != 0 && size == cl_scarce;
-    return fails(CALL_BUFFER) || scarce ? refuse(CALL_BUFFER, code)
-                                        : hold(HELD_BUFFERS, next(context, flags, size, memory, code));
-}
-
-cl_int clReleaseMemObject(cl_mem memory)
-{
-    NEXT(clReleaseMemObject);
-    return let_go(HELD_BUFFERS, next(memory));
-}
-
 cl_int clReleaseProgram(cl_program program)
 {
     NEXT(clReleaseProgram);
@@ -176,6 +172,62 @@ cl_int clReleaseEvent(cl_event event)
 {
     NEXT(clReleaseEvent);
     return let_go(HELD_EVENTS, next(event));
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t device_bytes(cl_mem_flags flags, size_t size)
+{
+    return flags & CL_MEM_ALLOC_HOST_PTR ? 0 : size;
+}
+
+static int is_beyond(uint64_t bytes, uint64_t limit)
+{
+    return limit != 0 && bytes > limit;
+}
+
+/* CL_SUCCESS, or why there is no such buffer. */
+static cl_int refusal(cl_mem_flags flags, size_t size)
+{
+    const cl_scarcity *s = &cl_scarce;
+    const uint64_t then = cl_seen.bytes + device_bytes(flags, size);
+    const int chosen = fails(CALL_BUFFER) || (s->exactly != 0 && size == s->exactly);
+    if (is_beyond(size, cl_seen_as.largest))
+        return CL_INVALID_BUFFER_SIZE;
+    if (is_beyond(then, cl_seen_as.memory))
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    if (!chosen && !is_beyond(size, s->above) && !is_beyond(then, s->room))
+        return CL_SUCCESS;
+    return s->code != CL_SUCCESS ? s->code : calls[CALL_BUFFER].code;
+}
+
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *memory, cl_int *code)
+{
+    NEXT(clCreateBuffer);
+    const cl_int refused = refusal(flags, size);
+    if (refused != CL_SUCCESS) {
+        cl_seen.refused++;
+        *code = refused; /* which the library wants */
+        return NULL;
+    }
+    const cl_mem made = hold(HELD_BUFFERS, next(context, flags, size, memory, code));
+    if (made != NULL) {
+        cl_seen.bytes += device_bytes(flags, size);
+        cl_seen.in_place += (flags & CL_MEM_USE_HOST_PTR) != 0;
+        cl_seen.for_hits += (flags & CL_MEM_WRITE_ONLY) != 0;
+    }
+    return made;
+}
+
+cl_int clReleaseMemObject(cl_mem memory)
+{
+    NEXT(clReleaseMemObject);
+    size_t size = 0;
+    cl_mem_flags flags = 0;
+    if (clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, NULL) == CL_SUCCESS &&
+        clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL) == CL_SUCCESS)
+        cl_seen.bytes -= device_bytes(flags, size);
+    return let_go(HELD_BUFFERS, next(memory));
 }
 
 /* ---- building ------------------------------------------------------------------------------------------------------ */
@@ -270,6 +322,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
                               cl_event *event)
 {
     NEXT(clEnqueueNDRangeKernel);
+    if (cl_before_launch != NULL)
+        cl_before_launch();
     return fails(CALL_LAUNCH)
                ? calls[CALL_LAUNCH].code
                : hold_event(next(queue, kernel, dimensions, offset, global, local, waits, wait, event), event);
@@ -345,14 +399,25 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *val
 
 /* ---- another device ------------------------------------------------------------------------------------------------ */
 
+static void say(void *value, uint64_t limit)
+{
+    cl_ulong *const says = value;
+    if (is_beyond(*says, limit))
+        *says = limit;
+}
+
 static void disguise(cl_device_info what, void *value)
 {
-    if (cl_seen_as.discrete && what == CL_DEVICE_TYPE)
+    if ((cl_seen_as.gpu || cl_seen_as.discrete) && what == CL_DEVICE_TYPE)
         *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
     if (cl_seen_as.discrete && what == CL_DEVICE_HOST_UNIFIED_MEMORY)
         *(cl_bool *)value = CL_FALSE;
     if (cl_seen_as.no_fp64 && what == CL_DEVICE_DOUBLE_FP_CONFIG)
         *(cl_device_fp_config *)value = 0;
+    if (what == CL_DEVICE_GLOBAL_MEM_SIZE)
+        say(value, cl_seen_as.memory);
+    if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE)
+        say(value, cl_seen_as.largest);
 }
 
 /* The list of extensions without one of them. */

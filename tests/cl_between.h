@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What stands between the library and the OpenCL loader in a program that is linked with cl_between.c, for a program's own
- * definitions of these calls come first: it counts what the library holds, makes calls fail, lets a device look like
- * another one, and its kernels be others. */
+ * definitions of these calls come first: it counts what the library holds, makes calls fail and memory scarce, lets a device
+ * look like another one, and its kernels be others. */
 #ifndef CAROM_TESTS_CL_BETWEEN_H
 #define CAROM_TESTS_CL_BETWEEN_H
 
@@ -45,15 +45,39 @@ void cl_sabotage(cl_call call, int at, int after);
 /* So many of this kind there were since. */
 int cl_calls(cl_call call);
 
-/* Buffers of so many bytes cannot be had; 0: all can. */
-extern size_t cl_scarce;
+/* Which buffers cannot be had, whatever the device says of itself; 0: all can. */
+typedef struct cl_scarcity {
+    uint64_t room;    /* bytes that are free in truth */
+    uint64_t above;   /* larger ones are refused */
+    uint64_t exactly; /* those of this size are */
+    cl_int code;      /* with which, and with which cl_sabotage refuses them; 0: its own */
+} cl_scarcity;
+extern cl_scarcity cl_scarce;
+
+/* Bytes of the buffers that are held, without pinned memory, which is the host's; and how many buffers were refused, or made. */
+typedef struct cl_buffers {
+    uint64_t bytes;
+    int refused;
+    int in_place; /* over memory of the host */
+    int for_hits; /* for kernels to write alone */
+} cl_buffers;
+extern cl_buffers cl_seen;
 /* Bytes that reads and maps have brought to the host. */
 extern size_t cl_fetched;
 
+/* From here on: no call fails, all buffers can be had, calls and buffers are counted anew. What is held and what devices look
+ * like stays. */
+void cl_relieve(void);
+
+/* What comes before every launch; NULL: nothing. */
+extern void (*cl_before_launch)(void);
+
 /* What the library is told about every device; all 0: the truth. */
 typedef struct cl_disguise {
+    int gpu;
     int discrete; /* a GPU that shares no memory with the host */
     int no_fp64;
+    uint64_t memory, largest; /* bytes of all and of one buffer, if there are more; beyond them none can be had */
 } cl_disguise;
 extern cl_disguise cl_seen_as;
 

@@ -1,46 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* What `auto` learns: a GPU that turns out slower than the CPU is left, one that is faster stays, one that was named
- * stays whatever it takes; the bits are the same and the log says so. This program stands between the library and the
- * OpenCL loader, for its own definitions of two calls come first: every device calls itself a GPU, and launches take as
+ * stays whatever it takes; the bits are the same and the log says so. Every device calls itself a GPU, and launches take as
  * long as the test wants. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <dlfcn.h>
 #include <time.h>
 
-#include "support.h"
+#include "cl_between.h"
 
 enum { SEED = 59, ROUNDS = 7, JUDGED = 4 }; /* batches that a device answers before it is judged */
 static const long pause_ns = 300000000;     /* the CPU needs far less, its sample far more than a device */
-
-static int slow_launches;
 
 static void rest(void)
 {
     const struct timespec pause = {0, pause_ns};
     nanosleep(&pause, NULL);
-}
-
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
-                              const size_t *global, const size_t *local, cl_uint waits, const cl_event *wait,
-                              cl_event *event)
-{
-    cl_int (*next)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint,
-                   const cl_event *, cl_event *);
-    *(void **)&next = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
-    if (slow_launches)
-        rest();
-    return next(queue, kernel, dimensions, offset, global, local, waits, wait, event);
-}
-
-cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value, size_t *used)
-{
-    cl_int (*next)(cl_device_id, cl_device_info, size_t, void *, size_t *);
-    *(void **)&next = dlsym(RTLD_NEXT, "clGetDeviceInfo");
-    cl_int code = next(device, what, size, value, used);
-    if (what == CL_DEVICE_TYPE && code == CL_SUCCESS && value != NULL)
-        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
-    return code;
 }
 
 /* The CPU path takes memory for its threads in every batch; a device does so as long as it is new. */
@@ -117,9 +89,9 @@ static int batches_on_device(const trial *t, log_book *book)
     int on_device = 0;
     ask(cpu, &q, &expected, ALL_FIELDS);
     for (int round = 0; round < ROUNDS; round++) {
-        slow_launches = t->slow_device;
+        cl_before_launch = t->slow_device ? rest : NULL;
         const uint64_t many = ask_once(context, &q, &expected, q.count);
-        slow_launches = 0;
+        cl_before_launch = NULL;
         assert_true(many == 0 || many == q.count);
         assert_true(many == 0 || on_device == round); /* it is left once, and for good */
         on_device += many > 0;
@@ -184,6 +156,7 @@ static void test_small_batches(void **state)
 
 int main(void)
 {
+    cl_seen_as.gpu = 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_batches),
         cmocka_unit_test(test_slow_device_is_left),

@@ -233,10 +233,10 @@ static void test_no_room(void **state)
     balls b = balls_few(QUERIES, 5);
     (void)state;
     for (int contacts = 0; contacts < 2; contacts++) {
-        cl_scarce = contacts ? QUERIES * RECORD : QUERIES * 16;
+        cl_scarce.exactly = contacts ? QUERIES * RECORD : QUERIES * 16;
         check_whole_columns(&s, &b);
     }
-    cl_scarce = 0;
+    cl_scarce.exactly = 0;
     cl_broken = (cl_unbuilt){"compact_fill", "no room for it"};
     check_whole_columns(&s, &b);
     cl_broken = (cl_unbuilt){NULL, NULL};

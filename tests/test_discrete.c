@@ -2,10 +2,10 @@
 /* A GPU with memory of its own: columns are staged in pinned memory, sent and fetched, and nothing is used where it lies.
  * All queries, in both accuracies, in one chunk and in several, with one lane and with four, have the CPU's bits; the
  * device answers all of them, and gives everything back in the end. */
+#include "cl_between.h"
 #include "closest_answers.h"
 #include "exact_scenes.h"
 #include "lists.h"
-#include "own_memory.h"
 
 /* Batches from 2^13 on are put in order by a device with one lane, if the mesh has leaves enough. */
 enum { SEED = 131, PAIRS = 3001, BALLS = 8300, SIDES = 16 };
@@ -20,7 +20,7 @@ static int has_fp64; /* the device of the test: without it the CPU has some exac
 
 static carom_context *open_device(const manner *m)
 {
-    device_memory_begin();
+    cl_relieve();
     carom_context *context = test_device(m->lanes, m->chunk);
     carom_device_info info;
     assert_int_equal(carom_context_device(context, &info), 1);
@@ -39,10 +39,10 @@ static void expect_on_device(const carom_stats *stats, carom_accuracy accuracy)
 /* What is known when the device is closed. */
 static void expect_staged(void)
 {
-    assert_int_equal(device_memory.in_place, 0);
-    assert_true(device_memory.sent_bytes > 0 && device_memory.fetched_bytes > 0);
-    assert_int_equal(device_memory.buffers, 0);
-    assert_int_equal(device_memory.held, 0);
+    assert_int_equal(cl_seen.in_place, 0);
+    assert_true(cl_calls(CALL_WRITE) > 0 && cl_calls(CALL_READ) > 0);
+    cl_expect_none("a discrete device");
+    assert_int_equal(cl_seen.bytes, 0);
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------------------------------- */
@@ -202,6 +202,7 @@ static void test_mesh(void **state)
 int main(void)
 {
     static manner whole = {1, 0, BALLS}, chunks = {4, 700, 2003};
+    cl_seen_as.discrete = 1;
     const struct CMUnitTest tests[] = {
         {"pairs in one chunk", test_pairs, NULL, NULL, &whole},
         {"pairs in chunks, four lanes", test_pairs, NULL, NULL, &chunks},

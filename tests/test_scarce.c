@@ -3,7 +3,7 @@
  * refused, one and all later ones, large ones, and all beyond what is free. Chunks become smaller and lists of hits come in
  * smaller parts; where that does not help `opencl` fails with a sentence and goes on with the next batch, and under `auto`
  * the CPU answers. The bits are the CPU's. */
-#include "own_memory.h"
+#include "cl_between.h"
 #include "questions.h"
 
 enum { FEW = 9001, MANY = CAROM_AUTO_MIN_QUERIES, ORDINARY = 512, SMALL = 4, LARGE = 16, SEED = 137, KB = 1 << 10 };
@@ -73,8 +73,8 @@ static void trial_free(trial *t)
 {
     carom_mesh_destroy(t->mesh);
     carom_context_destroy(t->device);
-    assert_int_equal(device_memory.buffers, 0);
-    assert_int_equal(device_memory.held, 0);
+    cl_expect_none("a device short of memory");
+    assert_int_equal(cl_seen.bytes, 0);
     for (int k = 0; k < ASK_KINDS; k++)
         if (t->is_known[k])
             reply_free(&questions[k], &t->expected[k]);
@@ -130,11 +130,11 @@ static void test_limits(void **state)
     static const uint64_t limits[][2] = {{2048 * KB, 0}, {0, 32 * KB}};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(limits); i++) {
-        device_memory = (own_memory){.memory = limits[i][0], .largest = limits[i][1]};
+        cl_seen_as = (cl_disguise){.discrete = 1, .memory = limits[i][0], .largest = limits[i][1]};
         trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
         for (size_t k = 0; k < COUNT_OF(kinds); k++)
             expect_device(t, kinds[k]);
-        assert_int_equal(device_memory.refused, 0);
+        assert_int_equal(cl_seen.refused, 0);
         assert_int_equal(t->heard.halved, 0);
         trial_free(t);
     }
@@ -146,22 +146,22 @@ static void empty(trial *t)
     carom_stats stats;
     carom_error err = {0};
     new_mesh(t);
-    device_memory_begin();
-    device_memory.above = 1;
-    device_memory.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    cl_relieve();
+    cl_scarce.above = 1;
+    cl_scarce.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     test_error(try_kind(t, ASK_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "(-4)");
-    assert_int_equal(device_memory.buffers, 0);
-    device_memory_begin();
+    assert_int_equal(cl_held[HELD_BUFFERS], 0);
+    cl_relieve();
 }
 
 /* Buffer `at` of a batch is refused, whichever it is. Returns 0 if it has no such buffer. */
 static int refuse_one(trial *t, int k, int at)
 {
     empty(t);
-    device_memory.fail_at = at;
-    device_memory.code = codes[(size_t)at % COUNT_OF(codes)];
+    cl_sabotage(CALL_BUFFER, at, 0);
+    cl_scarce.code = codes[(size_t)at % COUNT_OF(codes)];
     expect_device(t, k);
-    return device_memory.refused;
+    return cl_seen.refused;
 }
 
 static void test_one_refused(void **state)
@@ -187,10 +187,10 @@ static void test_large_ones_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const int k = kinds[i];
         empty(t);
-        device_memory.above = 24 * KB; /* of 36 that a column takes */
-        device_memory.code = codes[i % COUNT_OF(codes)];
+        cl_scarce.above = 24 * KB; /* of 36 that a column takes */
+        cl_scarce.code = codes[i % COUNT_OF(codes)];
         expect_device(t, k);
-        assert_true(device_memory.refused > 0);
+        assert_true(cl_seen.refused > 0);
     }
     trial_free(t);
 }
@@ -203,14 +203,14 @@ static void test_little_is_free(void **state)
     empty(t);
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const int k = kinds[i];
-        device_memory_begin();
-        device_memory.room = 850 * KB;
-        device_memory.code = codes[i % COUNT_OF(codes)];
+        cl_relieve();
+        cl_scarce.room = 850 * KB;
+        cl_scarce.code = codes[i % COUNT_OF(codes)];
         new_mesh(t);
         expect_device(t, k);
         if (question_needs_mesh(&questions[k])) { /* for another mesh there is no room beside these */
             expect_device(t, SPHERES);
-            assert_true(device_memory.refused > 0);
+            assert_true(cl_seen.refused > 0);
         }
     }
     trial_free(t);
@@ -224,17 +224,17 @@ static void fetch_in_parts(trial *t, int k)
     carom_stats stats;
     carom_error err = {0};
     expect_device(t, k); /* has left columns for as many queries */
-    device_memory_begin();
-    device_memory.above = one;
-    device_memory.code = CL_OUT_OF_RESOURCES;
+    cl_relieve();
+    cl_scarce.above = one;
+    cl_scarce.code = CL_OUT_OF_RESOURCES;
     expect_device(t, k);
-    assert_true(device_memory.refused > 0 && device_memory.for_hits > 1);
-    assert_int_equal(device_memory.launches, 1 + device_memory.for_hits);
-    device_memory.above = one - 1;
+    assert_true(cl_seen.refused > 0 && cl_seen.for_hits > 1);
+    assert_int_equal(cl_calls(CALL_LAUNCH), 1 + cl_seen.for_hits);
+    cl_scarce.above = one - 1;
     test_error(try_kind(t, k, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "(hits)");
-    device_memory_begin();
+    cl_relieve();
     expect_device(t, k);
-    assert_int_equal(device_memory.for_hits, 1);
+    assert_int_equal(cl_seen.for_hits, 1);
 }
 
 static void test_hits(void **state)
@@ -259,12 +259,11 @@ static void test_all_refused(void **state)
         for (int at = 1, k = kinds[i]; at < 10; at += 4) {
             expect_device(t, k); /* with programs that are not probed before memory is short */
             empty(t);
-            device_memory.fail_at = at;
-            device_memory.fail_after = 1;
-            device_memory.code = codes[i % COUNT_OF(codes)];
+            cl_sabotage(CALL_BUFFER, at, 1);
+            cl_scarce.code = codes[i % COUNT_OF(codes)];
             test_error(try_kind(t, k, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "clCreateBuffer");
-            assert_int_equal(err.native_code, device_memory.code);
-            device_memory_begin();
+            assert_int_equal(err.native_code, cl_scarce.code);
+            cl_relieve();
             expect_device(t, k);
         }
     trial_free(t);
@@ -273,13 +272,13 @@ static void test_all_refused(void **state)
 /* A mesh that the device says it cannot hold. */
 static void refuse_mesh(uint64_t memory, uint64_t largest, const char *word)
 {
-    device_memory = (own_memory){.memory = memory, .largest = largest};
+    cl_seen_as = (cl_disguise){.discrete = 1, .memory = memory, .largest = largest};
     trial *t = trial_new(FEW, LARGE, CAROM_BACKEND_OPENCL, 4);
     carom_stats stats;
     carom_error err = {0};
-    device_memory_begin();
+    cl_relieve();
     test_error(try_kind(t, ASK_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, word);
-    assert_true(memory != 0 || device_memory.refused == 0); /* little memory has made a probe give way */
+    assert_true(memory != 0 || cl_seen.refused == 0); /* little memory has made a probe give way */
     trial_free(t);
 }
 
@@ -309,14 +308,14 @@ static void test_auto_pairs(void **state)
     trial *t = trial_new(MANY, SMALL, CAROM_BACKEND_AUTO, 4);
     (void)state;
     expect_device(t, SPHERES); /* opens it */
-    device_memory.above = 1;
-    device_memory.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    cl_scarce.above = 1;
+    cl_scarce.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     expect_cpu(t, ASK_FIRST, "a mesh's"); /* and its columns have given way */
-    device_memory_begin();
-    device_memory.room = 400 * KB; /* too little for two chunks of the smallest size */
-    device_memory.code = CL_OUT_OF_RESOURCES;
+    cl_relieve();
+    cl_scarce.room = 400 * KB; /* too little for two chunks of the smallest size */
+    cl_scarce.code = CL_OUT_OF_RESOURCES;
     expect_cpu(t, SPHERES, "(-5)");
-    device_memory_begin();
+    cl_relieve();
     expect_device(t, SPHERES);
     trial_free(t);
 }
@@ -333,14 +332,14 @@ static void test_auto_mesh(void **state)
     expect_device(t, ASK_ALL);
     new_mesh(t);
     for (size_t i = 0; i < COUNT_OF(asked); i++) {
-        device_memory_begin();
-        device_memory.above = 32 * KB;
-        device_memory.code = CL_OUT_OF_RESOURCES;
+        cl_relieve();
+        cl_scarce.above = 32 * KB;
+        cl_scarce.code = CL_OUT_OF_RESOURCES;
         expect_cpu(t, asked[i], "a mesh's");
-        assert_int_equal(device_memory.refused > 0, i == 0);
+        assert_int_equal(cl_seen.refused > 0, i == 0);
     }
-    assert_int_equal(device_memory.asked, 0);
-    device_memory_begin();
+    assert_int_equal(cl_calls(CALL_BUFFER), 0);
+    cl_relieve();
     test_ok("carom_mesh_update", carom_mesh_update(t->mesh, &vertices, CAROM_MESH_REFIT, &err), &err);
     expect_device(t, ASK_FIRST);
     expect_device(t, ASK_ALL);
@@ -350,7 +349,8 @@ static void test_auto_mesh(void **state)
 static int begin(void **state)
 {
     (void)state;
-    memset(&device_memory, 0, sizeof device_memory);
+    cl_seen_as = (cl_disguise){.discrete = 1};
+    cl_relieve();
     return 0;
 }
 
