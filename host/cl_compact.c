@@ -23,12 +23,16 @@ static size_t words_of(const caromi_stream *s)
     return has_contacts(s) ? COMPACT_WORDS : COMPACT_CONTACT;
 }
 
-/* Whole columns answer too. */
+/* Whole columns answer too: of one chunk for want of memory, which a later one may have, else from now on. */
 static void give_up(caromi_device *d, const carom_error *why)
 {
-    d->compacts_not = 1;
-    caromi_log(d->context, CAROM_LOG_WARNING, "%s sends first hits in whole columns from now on: %s", d->info.name,
-               why->message);
+    const int is_short =
+        why->status == CAROM_ERROR_OUT_OF_MEMORY && !d->probing; /* without a probe there are no records */
+    if (!is_short || !d->compacts_short)
+        caromi_log(d->context, CAROM_LOG_WARNING, "%s sends first hits in whole columns%s: %s", d->info.name,
+                   is_short ? " where memory is short" : " from now on", why->message);
+    d->compacts_short |= is_short;
+    d->compacts_not |= !is_short;
 }
 
 void caromi_compact_prepare(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot)

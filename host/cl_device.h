@@ -77,7 +77,6 @@ enum { CAROMI_COMPACT_STARTS, CAROMI_COMPACT_RECORDS, CAROMI_COMPACT_COLUMNS };
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
     caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], order[CAROMI_ORDER_COLUMNS], compact[CAROMI_COMPACT_COLUMNS];
-    caromi_cl_column hits; /* of a list, a few for each query; of the first slot */
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */
@@ -97,11 +96,13 @@ struct caromi_device {
     uint64_t max_items; /* most work-items in a launch */
     int unified;        /* host and device share memory: columns are used where they lie */
     int gpu;
-    int probing;      /* a probe is one launch, whatever chunks the caller wants */
-    int stack;        /* entries of a search's stack in its programs */
-    int orders_not;   /* what puts queries in order could not be had */
-    int compacts_not; /* nor what finds hits */
+    int probing;        /* a probe is one launch, whatever chunks the caller wants */
+    int stack;          /* entries of a search's stack in its programs */
+    int orders_not;     /* what puts queries in order could not be had */
+    int compacts_not;   /* nor what finds hits */
+    int compacts_short; /* and that memory for it was short once has been told */
     caromi_cl_slot slots[CAROMI_SLOTS];
+    cl_mem few_hits; /* of a list, a few for each query; cl_mesh_list.c, kept from batch to batch */
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };
 
@@ -251,6 +252,8 @@ carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *
                                 carom_stats *stats, carom_error *err);
 carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_batch *batch, uint64_t end,
                                 uint64_t *done, carom_stats *stats, carom_error *err);
+/* What a list keeps on the device for the next one. */
+void caromi_few_hits_release(caromi_device *device);
 /* A mesh's copy on the device, made when it is first used; cl_mesh.c. */
 carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);
 /* A device that reports what cannot be has failed: to follow it would leave somebody's memory. */

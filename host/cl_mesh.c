@@ -94,6 +94,7 @@ static void fill_copy(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy)
     if (status == CAROM_ERROR_OUT_OF_MEMORY) {
         release_arrays(copy);
         caromi_columns_release(d);
+        caromi_few_hits_release(d);
         status = copy_arrays(d, mesh, copy, &copy->lacking);
     }
     copy->lacking.status = status;

@@ -9,9 +9,9 @@
 #include "mesh_list.h"
 
 enum {
-    QUERIES = 1 << 18,     /* counted at a time; */
-    FEW_QUERIES = 1 << 16, /* or so many, with room for */
-    FEW_HITS = 16,         /* hits of each, 16 MiB in all */
+    QUERIES = 1 << 18,            /* counted at a time; */
+    FEW_QUERIES = (1 << 16) - 64, /* or so many, a launch of a CPU device, with room for */
+    FEW_HITS = 16,                /* hits of each, 16 MiB in all */
     STAGES_PER_THREAD = 4,
     HITS_HELD = 1 << 23 /* of a part, unless the device or what is free of its memory is too small */
 };
@@ -268,10 +268,18 @@ static void open_few(caromi_device *d, list_part *p)
     const uint64_t bytes = (uint64_t)FEW_QUERIES * FEW_HITS * sizeof(mesh_record);
     if (!d->unified || p->batch->any != NULL)
         return;
-    if (caromi_reserve(d, &d->slots[0], &d->slots[0].hits, (size_t)bytes, 0, &why) == CAROM_OK)
-        p->few = d->slots[0].hits.memory;
-    else
+    if (d->few_hits == NULL &&
+        caromi_make_buffer(d, "the first hits of each query", CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL,
+                           &d->few_hits, &why) != CAROM_OK)
         caromi_log(d->context, CAROM_LOG_INFO, "hits are counted before any is written: %s", why.message);
+    p->few = d->few_hits;
+}
+
+void caromi_few_hits_release(caromi_device *d)
+{
+    if (d->few_hits != NULL)
+        (void)clReleaseMemObject(d->few_hits);
+    d->few_hits = NULL;
 }
 
 static carom_status map_few(caromi_device *d, list_part *p, carom_error *err)
@@ -284,11 +292,14 @@ static carom_status map_few(caromi_device *d, list_part *p, carom_error *err)
     return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueMapBuffer (hits)", err);
 }
 
+/* Nothing is written there before it has ended. */
 static void unmap_few(caromi_device *d, list_part *p)
 {
-    if (p->mapped != NULL) {
-        (void)clEnqueueUnmapMemObject(d->slots[0].queue, p->few, (void *)(uintptr_t)p->mapped, 0, NULL, NULL);
-        (void)clFinish(d->slots[0].queue);
+    cl_event event = NULL;
+    if (p->mapped != NULL && clEnqueueUnmapMemObject(d->slots[0].queue, p->few, (void *)(uintptr_t)p->mapped, 0, NULL,
+                                                     &event) == CL_SUCCESS) {
+        (void)clWaitForEvents(1, &event);
+        (void)clReleaseEvent(event);
     }
     p->mapped = p->written = NULL;
 }
@@ -299,6 +310,7 @@ static carom_status count_hits(caromi_device *d, list_part *p, uint64_t first, u
 {
     const uint64_t most = p->few != NULL ? FEW_QUERIES : QUERIES;
     unmap_few(d, p);
+    p->room = first_room(d);
     p->first = first;
     p->queries = p->counted = end - first < most ? end - first : most;
     for (uint64_t i = 0; p->few != NULL && i < p->counted; i++)
@@ -311,7 +323,7 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
                                 carom_stats *stats, carom_error *err)
 {
     const carom_context *c = d->context;
-    list_part p = {.batch = batch, .room = first_room(d), .context = c};
+    list_part p = {.batch = batch, .context = c};
     CHECK(caromi_upload_mesh(d, batch->sweep.mesh, err));
     p.stage_count = STAGES_PER_THREAD * caromi_pool_threads(c->pool);
     CHECK(caromi_stages_create(c, p.stage_count, QUERIES / p.stage_count + 1, &p.stages, err));

@@ -72,7 +72,6 @@ void caromi_slot_release(caromi_cl_slot *slot)
         release_column(slot, &slot->order[i]);
     for (int i = 0; i < CAROMI_COMPACT_COLUMNS; i++)
         release_column(slot, &slot->compact[i]);
-    release_column(slot, &slot->hits);
 }
 
 /* Unmapping is a command too, and holds the memory as long as it lasts. */
@@ -323,7 +322,8 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
                                 carom_error *err)
 {
     carom_status status = send_inputs(d, s, slot, stats, err);
-    caromi_compact_prepare(d, s, slot);
+    if (status == CAROM_OK)
+        caromi_compact_prepare(d, s, slot);
     if (status == CAROM_OK)
         status = place_outputs(d, s, slot, err);
     if (status == CAROM_OK)

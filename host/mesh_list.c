@@ -270,6 +270,7 @@ static carom_status run_list(caromi_list_batch *batch, const carom_progress *pro
     }
     batch->sweep.wants_contact = columns.point.x || columns.normal.x || columns.feature;
     batch->sweep.out = &columns;
+    batch->counts_only = list == NULL || list->capacity == 0;
     carom_mesh_hit_list scratch = {.size = sizeof scratch}; /* what is timed beforehand is not counted */
     caromi_list_batch sample = *batch;
     sample.list = list != NULL ? &scratch : NULL;

@@ -26,6 +26,7 @@ typedef struct caromi_list_batch {
     enum caromi_mesh_search search;
     uint8_t *any;              /* whether a query has a hit; or */
     carom_mesh_hit_list *list; /* the hits */
+    int counts_only;           /* nobody sees them, and they have no order */
 } caromi_list_batch;
 
 /* Whether the state that a search leaves is the whole answer: any hit is asked for, and it has found one that is sure. */

@@ -87,7 +87,7 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
     s->open[row] = 0;
     s->start[row] = s->count;
     s->hits[row] = batch->sweep.exact ? settle(batch, s->first + row, to, count, &s->open[row]) : count;
-    if (batch->list != NULL && batch->list->capacity > 0) /* what is only counted has no order */
+    if (!batch->counts_only)
         put_in_order(to, s->hits[row]);
     s->count += s->hits[row];
     s->total += s->hits[row];

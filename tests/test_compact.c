@@ -199,7 +199,7 @@ static void test_few_bytes(void **state)
 
 static void count_warnings(void *user, carom_log_level level, const char *line)
 {
-    *(int *)user += level <= CAROM_LOG_WARNING && strstr(line, "in whole columns from now on") != NULL;
+    *(int *)user += level <= CAROM_LOG_WARNING && strstr(line, "in whole columns") != NULL;
 }
 
 /* A device that has no memory for the records, or no kernel for them, says so once and answers. */

@@ -246,6 +246,31 @@ static void test_hits(void **state)
     trial_free(t);
 }
 
+/* Where memory is shared the first pass has written some hits, and they are there whatever is refused after it, or ends the
+ * device: a query with more of them than it keeps is searched for again. */
+static void test_shared_hits(void **state)
+{
+    cl_seen_as = (cl_disguise){0};
+    trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 0);
+    carom_stats stats;
+    carom_error err = {0};
+    (void)state;
+    expect_device(t, ASK_ALL);
+    for (int at = 1; at < 40; at++) {
+        empty(t);
+        cl_sabotage(CALL_BUFFER, at, 0);
+        cl_scarce.code = codes[(size_t)at % COUNT_OF(codes)];
+        expect_device(t, ASK_ALL);
+    }
+    cl_relieve();
+    expect_device(t, ASK_ALL);
+    const int launches = cl_calls(CALL_LAUNCH);
+    assert_true(launches > 1);
+    cl_sabotage(CALL_LAUNCH, launches, 0);
+    test_error(try_kind(t, ASK_ALL, &stats, &err), CAROM_ERROR_DEVICE_LOST, &err, "clEnqueueNDRangeKernel");
+    trial_free(t);
+}
+
 /* ---- nothing helps --------------------------------------------------------------------------------------------------- */
 
 /* `opencl` fails, and is there when memory is. */
@@ -362,6 +387,7 @@ int main(void)
         ABOUT_MEMORY(test_limits),         ABOUT_MEMORY(test_one_refused), ABOUT_MEMORY(test_large_ones_refused),
         ABOUT_MEMORY(test_little_is_free), ABOUT_MEMORY(test_hits),        ABOUT_MEMORY(test_all_refused),
         ABOUT_MEMORY(test_mesh_too_large), ABOUT_MEMORY(test_auto_pairs),  ABOUT_MEMORY(test_auto_mesh),
+        ABOUT_MEMORY(test_shared_hits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
