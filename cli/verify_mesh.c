@@ -382,7 +382,10 @@ int verify_meshes(const verify_subject *subjects, size_t count, const cli_option
     const double start = cli_seconds();
     if (!r)
         return cli_no_memory();
-    *r = (mesh_run){.options = options, .out = out, .progress = verify_progress_begin()};
+    memset(r, 0, sizeof *r); /* no literal: clang makes it on the stack, where there is no room for it */
+    r->options = options;
+    r->out = out;
+    r->progress = verify_progress_begin();
     int status = verify_mesh_answers_alloc(&r->expected) | verify_mesh_answers_alloc(&r->got);
     for (size_t i = 0; i < count && r->count < SUBJECTS_MAX; i++)
         if (subjects[i].context)
