@@ -473,8 +473,8 @@ typedef enum carom_hits {
 /// capacity 0 first if a list has to be cut more than a few times, and cut the batch by them.
 /// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be held; then, too, the
 ///         queries [0, complete) have theirs. stats: by_proof and by_integers count queries
-/// cost  one search for every query (two on a device), working memory for the hits of some ten thousand queries at a
-///       time, fewer where they have many; on a device for 2^23 hits, 128 MiB, or those that a quarter of its memory and
+/// cost  one search for every query (two on a device with memory of its own, and on others for queries of more than 16
+///       hits), working memory for the hits of some ten thousand queries at a time, fewer where they have many; on a device for 2^23 hits, 128 MiB, or those that a quarter of its memory and
 ///       its largest buffer hold, or one query's; for first hits, columns of 2^20 queries or more. What comes back from a
 ///       device with memory of its own: for all hits 5 bytes a query and 16 a hit; for first hits nothing but 16 bytes for
 ///       each, 40 with a point, normal or feature (and for each query that exact mode leaves open), and 4 a chunk
