@@ -99,8 +99,9 @@ MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_own, mesh_answer_count, ME
 
 /* How many hits a query has, and no more than `most` of them, from its place on; then, once all are `found`, the hits themselves, from
  * the place on that the first pass has told; -1: that pass was enough. */
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, uint found, uint most, int one_is_enough,
-                                       __global const int *from, __global int *hits, __global uchar *state, uint count)
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, uint found, uint most,
+                                       int one_is_enough, __global const int *from, __global int *hits,
+                                       __global uchar *state, uint count)
 {
     if (get_global_id(0) >= count)
         return;
