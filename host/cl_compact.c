@@ -146,7 +146,7 @@ static void unpack(void *user, uint64_t task, uint32_t thread)
     const size_t count = left < ROWS ? (size_t)left : ROWS;
     uint64_t rows[ROWS];
     uint32_t triangle[ROWS], t[ROWS], x[ROWS];
-    const void *const marks[3] = {t, triangle, x};
+    const void *const marks[3] = {triangle, t, x};
     (void)thread;
     for (size_t i = 0; i < count; i++) {
         const uint32_t *record = records + i * words;
@@ -175,14 +175,14 @@ static carom_status fetch_records(caromi_device *d, const caromi_stream *s, caro
         return caromi_cl_fail(d, code, "clEnqueueReadBuffer (hits)", err);
     const uint32_t *record = records->host;
     uint64_t next = 0; /* rows rise */
-    int strange = 0, beyond = 0;
+    int strange = 0;
     for (uint32_t i = 0; i < slot->found; i++, record += words) {
         strange |= record[COMPACT_ROW] < next || record[COMPACT_ROW] >= slot->count;
         next = (uint64_t)record[COMPACT_ROW] + 1;
-        beyond |= s->named != NULL && !caromi_can_be(s->named, (int32_t)record[COMPACT_TRIANGLE]);
     }
-    if (beyond)
-        return caromi_fail_strange(d, "triangles", slot->first, end, err);
+    if (s->named != NULL)
+        CHECK(caromi_check_triangles(d, s->named, (const uint32_t *)records->host + COMPACT_TRIANGLE,
+                                     words * sizeof *record, slot->found, slot->first, end, err));
     return strange ? caromi_fail_strange(d, "places of hits", slot->first, end, err) : CAROM_OK;
 }
 

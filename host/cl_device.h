@@ -259,10 +259,12 @@ carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_e
 /* A device that reports what cannot be has failed: to follow it would leave somebody's memory. */
 carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
                                  carom_error *err);
-/* Whether the triangles that answer queries [first, first + count) can be. Asked of every chunk, also where the caller wants
- * times alone: a search that went astray has no right ones. */
+/* Nor has one that ends a loop too early searched all: mesh_run_is_cut. */
+carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err);
+/* Whether the triangles `found` among queries [first, end), a stride of bytes apart, can be. Asked of every chunk, also where
+ * the caller wants times alone: a search that went astray has no right ones. */
 carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
-                                    uint64_t first, uint64_t count, carom_error *err);
+                                    size_t stride, uint64_t found, uint64_t first, uint64_t end, carom_error *err);
 /* A stream past a mesh, which is uploaded if need be. */
 carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
                                 carom_stats *stats, carom_error *err);

@@ -207,16 +207,26 @@ carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint6
                        (unsigned long long)first, (unsigned long long)(end - 1));
 }
 
-carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
-                                    uint64_t first, uint64_t count, carom_error *err)
+carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err)
 {
-    int strange = 0;
-    for (uint64_t i = 0; i < count; i++) {
+    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
+                       "%s ends the loops of a search before they are done, among queries %llu to %llu of the batch",
+                       d->info.name, (unsigned long long)first, (unsigned long long)(end - 1));
+}
+
+carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
+                                    size_t stride, uint64_t found, uint64_t first, uint64_t end, carom_error *err)
+{
+    int strange = 0, cut = 0;
+    for (uint64_t i = 0; i < found; i++) {
         int32_t triangle;
-        memcpy(&triangle, (const char *)triangles + i * sizeof triangle, sizeof triangle);
+        memcpy(&triangle, (const char *)triangles + i * stride, sizeof triangle);
         strange |= !caromi_can_be(mesh, triangle);
+        cut |= triangle == MESH_CUT;
     }
-    return strange ? caromi_fail_strange(d, "triangles", first, first + count, err) : CAROM_OK;
+    return cut       ? caromi_fail_cut(d, first, end, err)
+           : strange ? caromi_fail_strange(d, "triangles", first, end, err)
+                     : CAROM_OK;
 }
 
 carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
@@ -304,21 +314,16 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
                        .out_count = batch->wants_contact ? CAROMI_HIT_CONTACT : CAROMI_HIT_FIRST,
                        .in = in,
                        .out = out,
+                       .mark = {CAROMI_HIT_TRIANGLE, CAROMI_HIT_T, CAROMI_HIT_FIRST},
+                       .mark_count = !batch->exact          ? 1
+                                     : batch->wants_contact ? 3
+                                                            : 2,
+                       .settle = batch->exact ? settle_mesh : NULL,
+                       .named = batch->mesh,
                        .mesh = batch->mesh,
                        .hits_only = batch->hits_only,
                        .launch = launch_mesh,
                        .user = batch};
-    if (batch->exact) {
-        s.settle = settle_mesh;
-        s.mark_count = batch->wants_contact ? 3 : 2;
-        s.mark[0] = CAROMI_HIT_T;
-        s.mark[1] = CAROMI_HIT_TRIANGLE;
-        s.mark[2] = CAROMI_HIT_FIRST;
-    } else {
-        s.named = batch->mesh;
-        s.mark_count = 1;
-        s.mark[0] = CAROMI_HIT_TRIANGLE;
-    }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = caromi_hit_size(c);
     return caromi_stream_past(d, batch->mesh, &s, done, stats, err);

@@ -85,20 +85,15 @@ static carom_status stream_closest(caromi_device *d, const caromi_closest_batch 
                        .out_count = batch->wants_point ? NEAR_ALL : NEAR_FIRST,
                        .in = in,
                        .out = out,
+                       .mark = {NEAR_TRIANGLE, NEAR_DISTANCE, NEAR_FIRST},
+                       .mark_count = !batch->exact        ? 1
+                                     : batch->wants_point ? 3
+                                                          : 2,
+                       .settle = batch->exact ? settle_closest : NULL,
+                       .named = batch->mesh,
                        .mesh = batch->mesh,
                        .launch = launch_closest,
                        .user = batch};
-    if (batch->exact) {
-        s.settle = settle_closest;
-        s.mark_count = batch->wants_point ? 3 : 2;
-        s.mark[0] = NEAR_DISTANCE;
-        s.mark[1] = NEAR_TRIANGLE;
-        s.mark[2] = NEAR_FIRST;
-    } else {
-        s.named = batch->mesh;
-        s.mark_count = 1;
-        s.mark[0] = NEAR_TRIANGLE;
-    }
     for (uint32_t c = 0; c < s.out_count; c++)
         s.out_size[c] = c == NEAR_FIRST + OUT_CLOSEST_FEATURE ? 1 : 4;
     return caromi_stream_past(d, batch->mesh, &s, done, stats, err);

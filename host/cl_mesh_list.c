@@ -21,6 +21,7 @@ typedef struct list_part {
     uint64_t first, queries;
     uint64_t counted;     /* queries from the first on; the part has as many of them as there is room for their hits */
     int32_t *hits, *from; /* [counted] how many, and where they begin */
+    int32_t *again;       /* [queries] how many the second pass has found */
     uint8_t *state;       /* [counted] */
     uint64_t room;        /* for hits; those of one query are taken whatever it is */
     uint64_t all;         /* hits of the part, */
@@ -81,15 +82,15 @@ static caromi_in_column column_from(const caromi_in_column *column, uint64_t fir
     return (caromi_in_column){(const char *)column->base + first * column->stride, column->stride, NULL};
 }
 
-/* One pass over the part: counts and states are fetched by the first, all hits of those that have a place written by the
- * second. */
+/* One pass over the part: counts and states are fetched by the first; all hits of those that have a place are written by the
+ * second, which tells how many again. */
 static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_stats *stats, carom_error *err)
 {
     static const float none = 0;
     const caromi_mesh_batch *sweep = &p->batch->sweep;
     const int masks = sweep->mask.base != NULL, places = fill || p->few != NULL;
     caromi_in_column in[CAROMI_MESH_IN + 2];
-    const caromi_out_column out[2] = {{fill ? NULL : p->hits, sizeof *p->hits}, {fill ? NULL : p->state, 1}};
+    const caromi_out_column out[2] = {{fill ? p->again : p->hits, sizeof *p->hits}, {fill ? NULL : p->state, 1}};
     uint64_t done = 0;
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         in[c] = column_from(&sweep->in[c], p->first);
@@ -134,6 +135,8 @@ static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
     p->found = p->all = 0;
     for (p->queries = 0; p->queries < p->counted; p->queries++) {
         const uint64_t i = p->queries;
+        if (p->hits[i] == MESH_CUT)
+            return caromi_fail_cut(d, p->first, p->first + p->counted, err);
         if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
             return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->counted, err);
         if (caromi_is_answered(p->batch, p->state[i]))
@@ -148,6 +151,18 @@ static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
     return CAROM_OK;
 }
 
+/* What the second pass has not found it has not written. */
+static carom_status check_again(const caromi_device *d, const list_part *p, carom_error *err)
+{
+    for (uint64_t i = 0; i < p->queries; i++) {
+        if (p->again[i] == MESH_CUT)
+            return caromi_fail_cut(d, p->first, p->first + p->queries, err);
+        if (p->again[i] != (p->from[i] < 0 ? 0 : p->hits[i]))
+            return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->queries, err);
+    }
+    return CAROM_OK;
+}
+
 static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
 {
     const uint64_t bytes = p->found * sizeof *p->records;
@@ -156,6 +171,7 @@ static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stat
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits", (unsigned long long)p->found);
     CHECK(caromi_make_buffer(d, "hits", CL_MEM_WRITE_ONLY, bytes, NULL, &p->memory, err));
     CHECK(stream_part(d, p, 1, stats, err));
+    CHECK(check_again(d, p, err));
     const double start = caromi_now();
     const cl_int code = clEnqueueReadBuffer(d->slots[0].queue, p->memory, CL_TRUE, 0, bytes, p->records, 0, NULL, NULL);
     stats->download += caromi_now() - start;
@@ -329,8 +345,9 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
     CHECK(caromi_stages_create(c, p.stage_count, QUERIES / p.stage_count + 1, &p.stages, err));
     int32_t *hits = caromi_alloc(c, QUERIES, sizeof *hits), *from = caromi_alloc(c, QUERIES, sizeof *from);
     uint8_t *state = caromi_alloc(c, QUERIES, 1);
+    p.again = caromi_alloc(c, QUERIES, sizeof *p.again);
     carom_status status =
-        hits != NULL && from != NULL && state != NULL
+        hits != NULL && from != NULL && state != NULL && p.again != NULL
             ? CAROM_OK
             : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage %d queries", QUERIES);
     if (status == CAROM_OK)
@@ -350,6 +367,7 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
     unmap_few(d, &p);
     caromi_free(c, hits);
     caromi_free(c, from);
+    caromi_free(c, p.again);
     caromi_free(c, state);
     caromi_stages_destroy(c, p.stages, p.stage_count);
     return status;

@@ -448,7 +448,8 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
     if (status == CAROM_OK)
         status = check_events(d, &slot->download, &stats->download, err);
     if (status == CAROM_OK && s->named != NULL && !slot->compacts)
-        status = caromi_check_triangles(d, s->named, arrived(s, slot, s->mark[0]), slot->first, slot->count, err);
+        status = caromi_check_triangles(d, s->named, arrived(s, slot, s->mark[0]), sizeof(int32_t), slot->count,
+                                        slot->first, slot->first + slot->count, err);
     if (status == CAROM_OK)
         status = slot->compacts ? caromi_compact_deliver(d, s, slot, stats, err) : deliver(d, s, slot, stats, err);
     if (status == CAROM_OK)

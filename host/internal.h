@@ -142,7 +142,7 @@ typedef struct caromi_mesh_batch {
 } caromi_mesh_batch;
 
 /* Settle in integers what the exact kernels have left open among queries [first, first + count), which lie in the
- * batch's arrays: those whose time is NaN, and contacts whose point is. marks: times, triangles and the points' x.
+ * batch's arrays: those whose time is NaN, and contacts whose point is. marks: triangles, times and the points' x.
  * rows: of each query, if they are not in a row. Returns how many. */
 uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, const uint64_t *rows,
                                   uint64_t first, size_t count);

@@ -86,11 +86,11 @@ static void settle_point(const caromi_closest_batch *batch, const float *query, 
 uint64_t caromi_settle_closest_batch(const caromi_closest_batch *batch, const void *const *marks, const uint64_t *rows,
                                      uint64_t first, size_t count)
 {
-    const float *distances = marks[0], *points = marks[2];
-    const int32_t *triangles = marks[1];
+    const int32_t *triangles = marks[0];
+    const float *distances = marks[1], *points = marks[2];
     uint64_t settled = 0;
     for (size_t i = 0; i < count; i++) {
-        const int open = isnan(distances[i]) || !caromi_can_be(batch->mesh, triangles[i]);
+        const int open = isnan(distances[i]);
         if (!open && !(batch->wants_point && isnan(points[i])))
             continue;
         const uint64_t row = rows != NULL ? rows[i] : first + i;
@@ -151,7 +151,7 @@ static uint64_t run_block(const void *user, void *own, const caromi_ordered *que
     if (batch->wants_point)
         find_points(job, b, count);
     store_block(batch->out, b, count);
-    const void *const marks[] = {b->distance, b->triangle, b->point[0]};
+    const void *const marks[] = {b->triangle, b->distance, b->point[0]};
     return batch->exact ? caromi_settle_closest_batch(batch, marks, b->row, 0, count) : 0;
 }
 

@@ -17,7 +17,7 @@ typedef struct caromi_closest_batch {
 
 caromi_on_cpu caromi_cpu_closest;
 /* Settle in integers what the exact kernels have left open among queries [first, first + count), which lie in the
- * batch's arrays: those whose distance is NaN, and points whose x is. marks: distances, triangles and the points' x.
+ * batch's arrays: those whose distance is NaN, and points whose x is. marks: triangles, distances and the points' x.
  * rows: of each query, if they are not in a row. Returns how many. */
 uint64_t caromi_settle_closest_batch(const caromi_closest_batch *batch, const void *const *marks, const uint64_t *rows,
                                      uint64_t first, size_t count);

@@ -19,11 +19,11 @@ typedef struct mesh_job {
 uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, const uint64_t *rows,
                                   uint64_t first, size_t count)
 {
-    const float *times = marks[0], *points = marks[2];
-    const int32_t *triangles = marks[1];
+    const int32_t *triangles = marks[0];
+    const float *times = marks[1], *points = marks[2];
     uint64_t settled = 0;
     for (size_t i = 0; i < count; i++) {
-        const int open = isnan(times[i]) || !caromi_can_be(batch->mesh, triangles[i]);
+        const int open = isnan(times[i]);
         if (!open && !(batch->wants_contact && isnan(points[i])))
             continue;
         const uint64_t row = rows != NULL ? rows[i] : first + i;
@@ -70,7 +70,7 @@ static uint64_t run_block(const void *user, void *own, const caromi_ordered *que
     else
         caromi_block_miss(b, count);
     caromi_block_store(batch->out, b, count);
-    const void *const marks[] = {b->t, b->triangle, b->point[0]};
+    const void *const marks[] = {b->triangle, b->t, b->point[0]};
     return batch->exact ? caromi_settle_mesh_batch(batch, marks, b->row, 0, count) : 0;
 }
 

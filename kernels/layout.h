@@ -125,6 +125,9 @@ typedef struct mesh_leaf {
 #define MESH_SKIP_PARTING 8   /* none that is in contact at the start, and left */
 #define MESH_SKIP 16          /* none that is in contact at the start */
 
+/* Instead of a triangle, or of a number of hits: a device has ended the search too early (mesh_run_is_cut). */
+#define MESH_CUT (-2)
+
 /* A hit of a query. t is NaN if exact mode has left it open. */
 typedef struct mesh_record {
     float t;

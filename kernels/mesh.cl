@@ -75,6 +75,8 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __
     run.state = state;
     run.t = t;
     mesh_search(&run);
+    if (mesh_run_is_cut(share) && run.first < run.end)
+        triangle[run.first] = MESH_CUT;
 }
 #elif defined(MESH_SEARCHED)
 FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
@@ -86,6 +88,8 @@ FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int
     w->own.room = w->own.room < run->most ? w->own.room : run->most;
     w->own.count = 0;
     w->own.one_is_enough = run->one_is_enough;
+    if (from < 0)
+        run->hits[at] = 0;
     return from < 0 ? -1 : begun;
 }
 
@@ -114,6 +118,8 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *reco
     run.hits = hits;
     run.state = state;
     mesh_search(&run);
+    if (mesh_run_is_cut(share) && run.first < run.end)
+        hits[run.first] = MESH_CUT;
 }
 #endif
 

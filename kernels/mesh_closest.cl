@@ -42,6 +42,8 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global
     run.t = distance;
     run.depth = depth;
     closest_search(&run);
+    if (mesh_run_is_cut(share) && run.first < run.end)
+        triangle[run.first] = MESH_CUT;
 }
 #endif
 

@@ -42,6 +42,17 @@ FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const 
     run->end = queries - run->first > share ? run->first + share : queries;
 }
 
+/* Whether the loops of this work-item have been ended before they were done. Mesa's llvmpipe lets a kernel go round 65535 times,
+ * all its loops taken together, and from then on ends each after one turn, without a word: this one too. `number` is small, which
+ * no compiler may know, or it would know the turns. */
+FN int mesh_run_is_cut(u32 number)
+{
+    u32 turns = 0;
+    for (u32 x = number; turns < 2 + (x >> 31); turns++)
+        x = x * 5 + 1;
+    return turns < 2;
+}
+
 /* A column of LANES queries; the last one fills up what is beyond the end. */
 FN vf mesh_run_column(const mesh_run *run, int column, u32 at)
 {
