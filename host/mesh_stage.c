@@ -2,13 +2,12 @@
 /* Hits on their way from a search to the caller; see mesh_list.h. */
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mesh_block.h"
 #include "mesh_list.h"
 
-enum { FEW = 16 }; /* that many records are put in order by insertion */
+enum { FEW = 16 }; /* records that are put in order by insertion; then runs of them are merged */
 
 /* ---- taking --------------------------------------------------------------------------------------------------------- */
 
@@ -28,27 +27,56 @@ static int reserve(const carom_context *context, caromi_stage *s, size_t more)
     return 1;
 }
 
-static int compare(const void *left, const void *right)
+/* Numbers in the order of time and then triangle: of times from +0 on the bits are. */
+static uint64_t key(const mesh_record *r)
 {
-    const mesh_record *a = left, *b = right;
-    if (a->t < b->t || a->t > b->t)
-        return a->t < b->t ? -1 : 1;
-    return (a->triangle > b->triangle) - (a->triangle < b->triangle);
+    uint32_t t;
+    memcpy(&t, &r->t, sizeof t);
+    return (uint64_t)t << 32 | (uint32_t)r->triangle;
 }
 
-static void put_in_order(mesh_record *records, uint32_t count)
+static void insert_all(mesh_record *records, uint32_t count)
 {
-    if (count > FEW) {
-        qsort(records, count, sizeof *records, compare);
-        return;
-    }
     for (uint32_t i = 1; i < count; i++) {
         const mesh_record next = records[i];
         uint32_t at = i;
-        for (; at > 0 && compare(&next, &records[at - 1]) < 0; at--)
+        for (; at > 0 && key(&next) < key(&records[at - 1]); at--)
             records[at] = records[at - 1];
         records[at] = next;
     }
+}
+
+/* Two runs side by side become one. Which of them is next no processor foresees, so it does not branch on that. */
+static void merge(const mesh_record *left, uint32_t left_count, uint32_t count, mesh_record *to)
+{
+    const mesh_record *const middle = left + left_count, *const end = left + count, *right = middle;
+    while (left < middle && right < end) {
+        const int is_right = key(right) < key(left);
+        *to++ = *(is_right ? right : left);
+        right += is_right;
+        left += !is_right;
+    }
+    memcpy(to, left, (size_t)(middle - left) * sizeof *to);
+    memcpy(to + (middle - left), right, (size_t)(end - right) * sizeof *to);
+}
+
+/* With as much room again behind them. */
+static void put_in_order(mesh_record *records, uint32_t count)
+{
+    mesh_record *from = records, *to = records + count;
+    for (uint32_t i = 0; i < count; i += FEW)
+        insert_all(records + i, count - i < FEW ? count - i : FEW);
+    for (uint64_t run = FEW; run < count; run *= 2) {
+        for (uint64_t i = 0; i < count; i += 2 * run) {
+            const uint32_t both = (uint32_t)(count - i < 2 * run ? count - i : 2 * run);
+            merge(from + i, both < run ? both : (uint32_t)run, both, to + i);
+        }
+        mesh_record *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != records)
+        memcpy(records, from, count * sizeof *records);
 }
 
 /* In place; returns how many of the records are hits. */
@@ -79,7 +107,7 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
 {
     if (caromi_is_answered(batch, state))
         count = 0;
-    if (!reserve(context, s, count))
+    if (!reserve(context, s, 2 * (size_t)count)) /* twice: to put them in order */
         return 0;
     mesh_record *to = NULL; /* without hits there may be no records yet */
     if (count > 0)
