@@ -10,7 +10,7 @@
     MESH_RUN(name##_run, kind, search, begin, answer, asked)               \
     static void name(const caromi_mesh_view *mesh, caromi_mesh_queries *q) \
     {                                                                      \
-        mesh_sink sink = {q->records, q->room, 0, q->one_is_enough};       \
+        mesh_sink sink = {q->records, q->room, 0, q->one_is_enough, 0};    \
         mesh_run run = {.frame = mesh->frame,                              \
                         .nodes = mesh->nodes,                              \
                         .leaves = mesh->leaves,                            \

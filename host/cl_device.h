@@ -85,7 +85,11 @@ typedef struct caromi_cl_slot {
     cl_uint found;         /* of these */
 } caromi_cl_slot;
 
-enum { CAROMI_SLOTS = 2, CAROMI_GROUP = 64 /* most work-items of a group */ };
+enum {
+    CAROMI_SLOTS = 2,
+    CAROMI_GROUP = 64,     /* most work-items of a group */
+    CAROMI_SHARE_MAX = 256 /* most queries that a work-item searches for */
+};
 
 struct caromi_device {
     const carom_context *context;

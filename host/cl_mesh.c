@@ -161,9 +161,9 @@ cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *m
  * cores have some work-items; else one. */
 static cl_uint share_of(const caromi_device *d, uint64_t queries)
 {
-    enum { PER_UNIT = 32, SHARE_MAX = 256 };
+    enum { PER_UNIT = 32 };
     cl_uint share = d->lanes;
-    while (d->lanes > 1 && 2 * share <= SHARE_MAX &&
+    while (d->lanes > 1 && 2 * share <= CAROMI_SHARE_MAX &&
            queries / (2 * share) >= (uint64_t)PER_UNIT * d->info.compute_units)
         share *= 2;
     return share;

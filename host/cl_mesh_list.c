@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All hits on a mesh by a device: hits are counted, the counts added up, and the hits filled in, part after part of the batch.
- * Where memory is shared, so that nothing has to be fetched, the first pass already writes the first few hits of each query:
- * those that have no more are not searched for again. */
+ * Where memory is shared, so that nothing has to be fetched, the first pass already writes hits: there is room for a few of
+ * each query, and the queries of a work-item share theirs. Where that was enough nobody is searched for again. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -9,29 +9,36 @@
 #include "mesh_list.h"
 
 enum {
-    QUERIES = 1 << 18,            /* counted at a time; */
-    FEW_QUERIES = (1 << 16) - 64, /* or so many, a launch of a CPU device, with room for */
-    FEW_HITS = 16,                /* hits of each, 16 MiB in all */
+    QUERIES = 1 << 18,                      /* counted at a time; */
+    FEW_QUERIES = (1 << 16) - 64,           /* or so many, a launch of a CPU device, with room for */
+    FEW_HITS = 16,                          /* hits of each, 16 MiB in all, */
+    FEW_MOST = CAROMI_SHARE_MAX * FEW_HITS, /* and so many of a work-item */
     STAGES_PER_THREAD = 4,
     HITS_HELD = 1 << 23 /* of a part, unless the device or what is free of its memory is too small */
 };
+
+/* What cannot be. */
+enum list_fault { FAULT_NONE, FAULT_TRIANGLE, FAULT_COUNT };
 
 typedef struct list_part {
     const caromi_list_batch *batch;
     uint64_t first, queries;
     uint64_t counted;     /* queries from the first on; the part has as many of them as there is room for their hits */
     int32_t *hits, *from; /* [counted] how many, and where they begin */
-    int32_t *again;       /* [queries] how many the second pass has found */
-    uint8_t *state;       /* [counted] */
-    uint64_t room;        /* for hits; those of one query are taken whatever it is */
-    uint64_t all;         /* hits of the part, */
-    uint64_t found;       /* and of these what is searched for again */
-    mesh_record *records; /* [found] */
-    cl_mem memory;        /* for them */
-    cl_mem few;           /* [FEW_QUERIES][FEW_HITS] what the first pass writes; NULL: it only counts */
-    const mesh_record *mapped, *written; /* the same for the host, and from the part's first query on */
+    int32_t
+        *start; /* [counted] where those of the query's work-item begin that the first pass has written; -1: not all */
+    int32_t *again;             /* [queries] how many the second pass has found */
+    uint8_t *state;             /* [counted] */
+    uint64_t room;              /* for hits; those of one query are taken whatever it is */
+    uint64_t all;               /* hits of the part, */
+    uint64_t found;             /* and of these what is searched for again */
+    mesh_record *records;       /* [found] */
+    cl_mem memory;              /* for them */
+    cl_mem few;                 /* [FEW_QUERIES][FEW_HITS] what the first pass writes; NULL: it only counts */
+    const mesh_record *written; /* the same for the host */
+    uint64_t gone;              /* counted queries before the part's first */
     int fill;
-    atomic_int strange;   /* hits that cannot be */
+    atomic_int strange;   /* an enum list_fault */
     caromi_stage *stages; /* the threads put hits in order in so many pieces */
     uint32_t stage_count;
     const carom_context *context;
@@ -51,7 +58,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const caromi_mesh_batch *sweep = &p->batch->sweep;
     const cl_kernel kernel = d->programs[caromi_list_program(p->batch)].kernel;
     const cl_uint found = p->fill ? (cl_uint)p->found : p->few != NULL ? FEW_QUERIES * FEW_HITS : 0;
-    const cl_uint most = p->fill ? UINT32_MAX : FEW_HITS;
+    const cl_int each = p->fill ? -1 : p->few != NULL ? FEW_HITS : 0;
     const cl_mem *memory = p->fill ? &p->memory : &p->few;
     const int one = p->batch->any != NULL;
     cl_uint next = 0;
@@ -65,13 +72,13 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof found, &found);
     if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof most, &most);
+        code = clSetKernelArg(kernel, next++, sizeof each, &each);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, next++, sizeof one, &one);
     if (code == CL_SUCCESS)
         code = caromi_set_columns(kernel, &next, &slot->in[CAROMI_MESH_IN], 1);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->out, 2);
+        code = caromi_set_columns(kernel, &next, slot->out, 3);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
     return caromi_enqueue_search(d, slot, kernel, next, items, err);
@@ -90,7 +97,9 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
     const caromi_mesh_batch *sweep = &p->batch->sweep;
     const int masks = sweep->mask.base != NULL, places = fill || p->few != NULL;
     caromi_in_column in[CAROMI_MESH_IN + 2];
-    const caromi_out_column out[2] = {{fill ? p->again : p->hits, sizeof *p->hits}, {fill ? NULL : p->state, 1}};
+    const caromi_out_column out[3] = {{fill ? p->again : p->hits, sizeof *p->hits},
+                                      {fill ? NULL : p->state, 1},
+                                      {fill || p->few == NULL ? NULL : p->start, sizeof *p->start}};
     uint64_t done = 0;
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         in[c] = column_from(&sweep->in[c], p->first);
@@ -101,10 +110,10 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
     const caromi_stream s = {.count = p->queries,
                              .chunk = d->gpu ? QUERIES : d->max_items,
                              .in_count = (uint32_t)(CAROMI_MESH_IN + 1 + masks),
-                             .out_count = 2,
+                             .out_count = 3,
                              .in = in,
                              .out = out,
-                             .out_size = {4, 1},
+                             .out_size = {4, 1, 4},
                              .mesh = sweep->mesh,
                              .launch = launch_list,
                              .user = p};
@@ -122,33 +131,54 @@ static uint64_t first_room(const caromi_device *d)
     return room < by_total || by_total == 0 ? room : by_total;
 }
 
-/* Whether the first pass has written all hits of a query. */
-static int is_written(const list_part *p, uint64_t i)
+/* The queries of a work-item end before the first that has another place. */
+static uint64_t end_of_item(const list_part *p, uint64_t first)
 {
-    return p->hits[i] <= (p->written != NULL ? FEW_HITS : 0);
+    uint64_t end = first + 1;
+    while (end < p->counted && p->start[end] == p->start[first])
+        end++;
+    return end;
+}
+
+/* Whether the numbers that the first pass tells can be, and which of its work-items have written all their hits. */
+static carom_status check_counts(const caromi_device *d, list_part *p, carom_error *err)
+{
+    const uint64_t end = p->first + p->counted;
+    for (uint64_t i = 0; i < p->counted; i++) {
+        if (p->hits[i] == MESH_CUT)
+            return caromi_fail_cut(d, p->first, end, err);
+        if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
+            return caromi_fail_strange(d, "numbers of hits", p->first, end, err);
+        if (p->few == NULL)
+            p->start[i] = -1;
+    }
+    for (uint64_t first = 0, next; p->few != NULL && first < p->counted; first = next) {
+        uint64_t hits = 0;
+        next = end_of_item(p, first);
+        if (p->start[first] != (int32_t)(first * FEW_HITS) || next - first > CAROMI_SHARE_MAX)
+            return caromi_fail_strange(d, "places of hits", p->first, end, err);
+        for (uint64_t i = first; i < next; i++)
+            hits += (uint32_t)p->hits[i];
+        for (uint64_t i = first; hits > (next - first) * FEW_HITS && i < next; i++)
+            p->start[i] = -1;
+    }
+    return CAROM_OK;
 }
 
 /* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. Those for
  * which there is no room wait for the next part. */
-static carom_status scan(const caromi_device *d, list_part *p, carom_error *err)
+static void scan(list_part *p)
 {
     p->found = p->all = 0;
     for (p->queries = 0; p->queries < p->counted; p->queries++) {
         const uint64_t i = p->queries;
-        if (p->hits[i] == MESH_CUT)
-            return caromi_fail_cut(d, p->first, p->first + p->counted, err);
-        if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
-            return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->counted, err);
-        if (caromi_is_answered(p->batch, p->state[i]))
-            p->hits[i] = 0;
-        const uint32_t missing = is_written(p, i) ? 0 : (uint32_t)p->hits[i];
-        if (p->all + (uint32_t)p->hits[i] > p->room && i > 0)
+        const uint32_t hits = caromi_is_answered(p->batch, p->state[i]) ? 0 : (uint32_t)p->hits[i];
+        if (p->all + hits > p->room && i > 0)
             break;
-        p->all += (uint32_t)p->hits[i];
-        p->from[i] = missing > 0 ? (int32_t)p->found : -1;
-        p->found += missing;
+        p->all += hits;
+        p->from[i] = hits > 0 && p->start[i] < 0 ? (int32_t)p->found : -1;
+        p->found += p->start[i] < 0 ? hits : 0;
     }
-    return CAROM_OK;
 }
 
 /* What the second pass has not found it has not written. */
@@ -178,32 +208,71 @@ static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stat
     return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueReadBuffer (hits)", err);
 }
 
-static int are_strange(const list_part *p, const mesh_record *records, uint32_t count)
+/* Query i of the part, with its records. */
+static void take_query(list_part *p, caromi_stage *s, uint64_t i, const mesh_record *records, uint32_t hits)
 {
     uint32_t strange = 0;
-    for (uint32_t i = 0; i < count; i++)
-        strange |= (uint32_t)records[i].triangle >= p->batch->sweep.mesh->info.triangle_count;
-    return strange != 0;
+    for (uint32_t k = 0; k < hits; k++)
+        strange |= (uint32_t)records[k].triangle >= p->batch->sweep.mesh->info.triangle_count;
+    if (strange != 0)
+        atomic_store(&p->strange, FAULT_TRIANGLE);
+    else
+        s->full = !caromi_stage_take(p->context, p->batch, s, (uint32_t)(p->first + i - s->first), p->state[i], records,
+                                     hits);
+}
+
+/* The records of a work-item whose first query is `first` of those that were counted, query by query; 0: they are not what was
+ * counted. */
+static int sort_item(const list_part *p, uint64_t first, uint64_t end, uint32_t *start, mesh_record *sorted)
+{
+    const mesh_record *records = p->written + first * FEW_HITS;
+    const int32_t *hits = p->hits - p->gone;
+    uint32_t next[CAROMI_SHARE_MAX], all = 0;
+    for (uint64_t i = first; i < end; i++) {
+        start[i - first] = next[i - first] = all;
+        all += (uint32_t)hits[i];
+    }
+    for (uint32_t k = 0; k < all; k++) {
+        const uint32_t i = (uint32_t)records[k].query;
+        if (i >= end - first || next[i] == start[i] + (uint32_t)hits[first + i])
+            return 0;
+        sorted[next[i]++] = records[k];
+    }
+    return 1;
+}
+
+/* Query i of the part and those of its work-item that follow; returns the next one. A stage may begin in the middle of them. */
+static uint64_t take_item(list_part *p, caromi_stage *s, uint64_t i)
+{
+    mesh_record sorted[FEW_MOST];
+    uint32_t start[CAROMI_SHARE_MAX];
+    const uint64_t first = (uint64_t)p->start[i] / FEW_HITS, stage_end = s->first - p->first + s->queries;
+    const uint64_t item_end = end_of_item(p, i), end = item_end < stage_end ? item_end : stage_end;
+    if (!sort_item(p, first, p->gone + item_end, start, sorted)) {
+        atomic_store(&p->strange, FAULT_COUNT);
+        return end;
+    }
+    for (; !s->full && i < end; i++)
+        take_query(p, s, i, sorted + start[p->gone + i - first], (uint32_t)p->hits[i]);
+    return end;
 }
 
 static void take_stage(void *user, uint64_t task, uint32_t thread)
 {
     list_part *p = user;
     caromi_stage *s = &p->stages[task];
+    const uint64_t first = s->first - p->first, end = first + s->queries;
     (void)thread;
     s->count = s->total = 0;
     s->full = 0;
-    for (uint32_t row = 0; !s->full && row < s->queries; row++) {
-        const uint64_t i = s->first - p->first + row;
-        const uint32_t hits = (uint32_t)p->hits[i];
-        const mesh_record *records = NULL;
-        if (hits > 0)
-            records = is_written(p, i) ? p->written + i * FEW_HITS : p->records + p->from[i];
-        if (are_strange(p, records, hits)) {
-            atomic_store(&p->strange, 1);
-            return;
+    for (uint64_t i = first; !s->full && !atomic_load(&p->strange) && i < end;) {
+        if (p->start[i] >= 0) {
+            i = take_item(p, s, i);
+            continue;
         }
-        s->full = !caromi_stage_take(p->context, p->batch, s, row, p->state[i], records, hits);
+        const uint32_t hits = p->from[i] < 0 ? 0 : (uint32_t)p->hits[i];
+        take_query(p, s, i, hits > 0 ? p->records + p->from[i] : NULL, hits);
+        i++;
     }
 }
 
@@ -215,10 +284,12 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
         p->stages[i].queries =
             (uint32_t)(p->first + caromi_slice_start(p->queries, p->stage_count, i + 1) - p->stages[i].first);
     }
-    atomic_store(&p->strange, 0);
+    atomic_store(&p->strange, FAULT_NONE);
     caromi_parallel(p->context->pool, p->stage_count, take_stage, p);
-    if (atomic_load(&p->strange))
-        return caromi_fail_strange(d, "triangles", p->first, p->first + p->queries, err);
+    const int fault = atomic_load(&p->strange);
+    if (fault != FAULT_NONE)
+        return caromi_fail_strange(d, fault == FAULT_TRIANGLE ? "triangles" : "numbers of hits", p->first,
+                                   p->first + p->queries, err);
     for (uint32_t i = 0; i < p->stage_count; i++)
         if (p->stages[i].full)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
@@ -239,9 +310,8 @@ static void release_hits(list_part *p)
 
 static carom_status try_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
 {
-    carom_status status = scan(d, p, err);
-    if (status == CAROM_OK && p->found > 0)
-        status = fetch_hits(d, p, stats, err);
+    scan(p);
+    carom_status status = p->found > 0 ? fetch_hits(d, p, stats, err) : CAROM_OK;
     if (status == CAROM_OK)
         status = take_part(d, p, stats, err);
     release_hits(p);
@@ -274,7 +344,8 @@ static void go_on(list_part *p)
     p->hits += p->queries;
     p->from += p->queries;
     p->state += p->queries;
-    p->written += p->written != NULL ? p->queries * FEW_HITS : 0;
+    p->start += p->queries;
+    p->gone += p->queries;
 }
 
 /* Memory for what the first pass writes. A list can do without; whether there is any hit at all it tells without one. */
@@ -302,9 +373,8 @@ static carom_status map_few(caromi_device *d, list_part *p, carom_error *err)
 {
     cl_int code = CL_SUCCESS;
     if (p->few != NULL)
-        p->mapped = clEnqueueMapBuffer(d->slots[0].queue, p->few, CL_TRUE, CL_MAP_READ, 0,
-                                       p->counted * FEW_HITS * sizeof *p->mapped, 0, NULL, NULL, &code);
-    p->written = p->mapped;
+        p->written = clEnqueueMapBuffer(d->slots[0].queue, p->few, CL_TRUE, CL_MAP_READ, 0,
+                                        p->counted * FEW_HITS * sizeof *p->written, 0, NULL, NULL, &code);
     return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueMapBuffer (hits)", err);
 }
 
@@ -312,12 +382,12 @@ static carom_status map_few(caromi_device *d, list_part *p, carom_error *err)
 static void unmap_few(caromi_device *d, list_part *p)
 {
     cl_event event = NULL;
-    if (p->mapped != NULL && clEnqueueUnmapMemObject(d->slots[0].queue, p->few, (void *)(uintptr_t)p->mapped, 0, NULL,
-                                                     &event) == CL_SUCCESS) {
+    if (p->written != NULL && clEnqueueUnmapMemObject(d->slots[0].queue, p->few, (void *)(uintptr_t)p->written, 0, NULL,
+                                                      &event) == CL_SUCCESS) {
         (void)clWaitForEvents(1, &event);
         (void)clReleaseEvent(event);
     }
-    p->mapped = p->written = NULL;
+    p->written = NULL;
 }
 
 /* The first pass over the queries from `first` on. */
@@ -328,10 +398,12 @@ static carom_status count_hits(caromi_device *d, list_part *p, uint64_t first, u
     unmap_few(d, p);
     p->room = first_room(d);
     p->first = first;
+    p->gone = 0;
     p->queries = p->counted = end - first < most ? end - first : most;
     for (uint64_t i = 0; p->few != NULL && i < p->counted; i++)
         p->from[i] = (int32_t)(i * FEW_HITS);
     CHECK(stream_part(d, p, 0, stats, err));
+    CHECK(check_counts(d, p, err));
     return map_few(d, p, err);
 }
 
@@ -344,10 +416,11 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
     p.stage_count = STAGES_PER_THREAD * caromi_pool_threads(c->pool);
     CHECK(caromi_stages_create(c, p.stage_count, QUERIES / p.stage_count + 1, &p.stages, err));
     int32_t *hits = caromi_alloc(c, QUERIES, sizeof *hits), *from = caromi_alloc(c, QUERIES, sizeof *from);
+    int32_t *start = caromi_alloc(c, QUERIES, sizeof *start);
     uint8_t *state = caromi_alloc(c, QUERIES, 1);
     p.again = caromi_alloc(c, QUERIES, sizeof *p.again);
     carom_status status =
-        hits != NULL && from != NULL && state != NULL && p.again != NULL
+        hits != NULL && from != NULL && start != NULL && state != NULL && p.again != NULL
             ? CAROM_OK
             : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage %d queries", QUERIES);
     if (status == CAROM_OK)
@@ -356,6 +429,7 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
         if (p.counted == 0) {
             p.hits = hits;
             p.from = from;
+            p.start = start;
             p.state = state;
             status = count_hits(d, &p, *done, end, stats, err);
         }
@@ -367,6 +441,7 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
     unmap_few(d, &p);
     caromi_free(c, hits);
     caromi_free(c, from);
+    caromi_free(c, start);
     caromi_free(c, p.again);
     caromi_free(c, state);
     caromi_stages_destroy(c, p.stages, p.stage_count);

@@ -128,7 +128,7 @@ typedef struct mesh_leaf {
 /* Instead of a triangle, or of a number of hits: a device has ended the search too early (mesh_run_is_cut). */
 #define MESH_CUT (-2)
 
-/* A hit of a query. t is NaN if exact mode has left it open. */
+/* A hit of a query, counted from the first that the search was asked. t is NaN if exact mode has left it open. */
 typedef struct mesh_record {
     float t;
     int triangle, state, query;

@@ -81,13 +81,16 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __
 #elif defined(MESH_SEARCHED)
 FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
 {
-    const int from = run->found > 0 ? run->from[at] : 0, begun = mesh_begin_clear(run, w, at, rows, options);
+    const int begun = mesh_begin_clear(run, w, at, rows, options);
+    if (run->sink != 0)
+        return begun;
+    const int from = run->from[at];
     w->sink = &w->own;
     w->own.records = run->records + from;
-    w->own.room = run->found > 0 ? run->found - (u32)from : 0;
-    w->own.room = w->own.room < run->most ? w->own.room : run->most;
+    w->own.room = run->found - (u32)from;
     w->own.count = 0;
-    w->own.one_is_enough = run->one_is_enough;
+    w->own.one_is_enough = 0;
+    w->own.first = w->number;
     if (from < 0)
         run->hits[at] = 0;
     return from < 0 ? -1 : begun;
@@ -95,30 +98,41 @@ FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int
 
 FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
 {
-    run->hits[w->number] = (int)w->own.count;
+    run->hits[w->number] = (int)w->hits;
     run->state[w->number] = (uchar)w->state;
+    run->start[w->number] = run->sink != 0 ? (int)(run->sink->records - run->records) : -1;
 }
 
 MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_own, mesh_answer_count, MESH_OPTIONS)
 
-/* How many hits a query has, and no more than `most` of them, from its place on; then, once all are `found`, the hits themselves, from
- * the place on that the first pass has told; -1: that pass was enough. */
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, uint found, uint most,
+/* The first pass tells how many hits a query has. Where there is room for `each` of a query, those of all queries of a work-item
+ * are written side by side as they are found, from the place `from` of its first query on, which `start` tells for each of them;
+ * there may be more hits than room. The second pass (`each` < 0) writes those of each query from its own place on; -1: that
+ * are there already. */
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, uint found, int each,
                                        int one_is_enough, __global const int *from, __global int *hits,
-                                       __global uchar *state, uint count)
+                                       __global uchar *state, __global int *start, uint count)
 {
     if (get_global_id(0) >= count)
         return;
     mesh_run run = MESH_ASK;
+    mesh_sink pool;
     run.records = records;
     run.found = found;
-    run.most = most;
-    run.one_is_enough = one_is_enough;
     run.from = from;
     run.hits = hits;
     run.state = state;
+    run.start = start;
+    if (run.first == run.end)
+        return;
+    pool.records = records + (each > 0 ? from[run.first] : 0);
+    pool.room = each > 0 ? (u32)each * (run.end - run.first) : 0;
+    pool.count = 0;
+    pool.one_is_enough = one_is_enough;
+    pool.first = (int)run.first;
+    run.sink = each < 0 ? 0 : &pool;
     mesh_search(&run);
-    if (mesh_run_is_cut(share) && run.first < run.end)
+    if (mesh_run_is_cut(share))
         hits[run.first] = MESH_CUT;
 }
 #endif

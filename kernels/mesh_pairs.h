@@ -98,9 +98,10 @@ FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answe
             to->t = t[i];
             to->triangle = triangle[i];
             to->state = state[i];
-            to->query = w->number;
+            to->query = w->number - sink->first;
         }
         sink->count++;
+        w->hits++;
         if ((hits >> i & 1) != 0) {
             w->state = STATE_APPROACHING;
             if (sink->one_is_enough) { /* nothing waits any more, and nothing is in time */

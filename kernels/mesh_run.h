@@ -25,13 +25,11 @@ typedef struct mesh_run {
     G u8 *state;
     G int *triangle; /* of a search for one answer, as t */
     G real *t, *depth;
-    mesh_sink *sink; /* of one for all hits; or, a query at a time: */
+    mesh_sink *sink; /* of one for all hits; NULL: each query has its own */
     G mesh_record *records;
     G const int *from; /* where those of each query go */
-    G int *hits;
-    u32 found; /* records that there is room for; 0: hits are only counted */
-    u32 most;  /* of them for a query; it may have more hits */
-    int one_is_enough;
+    G int *hits, *start;
+    u32 found; /* records that there is room for */
 } mesh_run;
 
 /* What a work-item follows of all queries: `share` of them, or, where `rows` of them are put in order, the one in its place. */

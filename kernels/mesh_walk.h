@@ -139,6 +139,7 @@ typedef struct mesh_sink {
     G mesh_record *records;
     u32 room, count; /* records that fit; hits found, also beyond */
     int one_is_enough;
+    int first; /* query, from which the others are counted */
 } mesh_sink;
 
 /* One query on its way through the hierarchy. */
@@ -151,6 +152,7 @@ typedef struct mesh_walk {
     G const int *masks; /* of the leaves' triangles, if the options say that there are any */
     mesh_sink *sink;    /* of a search for all hits: one for several walks, or the walk's own */
     mesh_sink own;
+    u32 hits;   /* of the query, where they are put in a sink */
     int number; /* of the query, for its records */
     int next;   /* what is visited next: a node, or below 0 a leaf */
     mesh_stack stack;
@@ -249,6 +251,7 @@ FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q, const real *rows
     w->query = q;
     w->state = valid ? STATE_MISS : STATE_INVALID;
     w->doubt = R(1.0) / R(0.0);
+    w->hits = 0;
     w->until = mesh_bound_of(w->course[MESH_COURSE_LIMIT], MESH_NO_TRIANGLE);
     w->next = frame.root;
     mesh_stack_begin(&w->stack, frame.root);

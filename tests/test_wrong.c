@@ -14,7 +14,7 @@
 #define TOLD_TRIANGLE "to->triangle = triangle[i];"
 #define TOLD_RUN "count[run] = told;"
 #define TOLD_ROW "to[COMPACT_ROW] = row;"
-#define TOLD_COUNT "run->hits[w->number] = (int)w->own.count;"
+#define TOLD_COUNT "run->hits[w->number] = (int)w->hits;"
 
 enum { MANY = 1 << 20, FEW = 5000, SEED = 61 }; /* few: more than any probe has */
 
@@ -178,7 +178,18 @@ int main(void)
     static const lie lies[] = {
         {"a first hit", {"run->t[w->number] = t;", "run->t[w->number]*=1.01f;"}, ask_first, REFUSED},
         {"a list of hits", {TOLD_TRIANGLE, "to->triangle = triangle[0];"}, ask_list, REFUSED},
-        {"the count of a list", {TOLD_COUNT, "run->hits[w->number] = w->own.count > 0;"}, ask_list, REFUSED},
+        {"the count of a list",
+         {TOLD_COUNT, "run->hits[w->number] = w->hits > 0;"},
+         ask_list,
+         IMPOSSIBLE("numbers of hits")},
+        {"where the hits of a list begin",
+         {"(int)(run->sink->records - run->records)", "(int)(run->sink->records - run->records) + (w->number > 299)"},
+         ask_list,
+         IMPOSSIBLE("places of hits")},
+        {"whose hit it is",
+         {"to->query = w->number - sink->first;", "to->query = w->number - sink->first + (w->number > 299);"},
+         ask_list,
+         IMPOSSIBLE("numbers of hits")},
         {"a list of overlaps", {TOLD_TRIANGLE, "to->triangle = triangle[0];"}, ask_overlaps, REFUSED},
         {"whether there is a hit",
          {"run->state[w->number] = (uchar)w->state;", "run->state[w->number] = STATE_APPROACHING;"},
@@ -208,7 +219,7 @@ int main(void)
          ask_list,
          IMPOSSIBLE("triangles")},
         {"fewer hits than none",
-         {TOLD_COUNT, "run->hits[w->number] = w->number > 299 ? -5 : (int)w->own.count;"},
+         {TOLD_COUNT, "run->hits[w->number] = w->number > 299 ? -5 : (int)w->hits;"},
          ask_list,
          IMPOSSIBLE("numbers of hits")},
         /* Of first hits that a device with memory of its own finds among the others. */
