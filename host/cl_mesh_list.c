@@ -452,7 +452,7 @@ carom_status caromi_device_list(caromi_device *d, const void *list_batch, uint64
                                 carom_stats *stats, carom_error *err)
 {
     const caromi_list_batch *batch = list_batch;
-    if (batch->sweep.exact && !d->info.fp64)
+    if (caromi_program_needs_fp64(caromi_list_program(batch)) && !d->info.fp64)
         return caromi_lacks_fp64(d, stats);
     const uint64_t mode = caromi_float_mode_set();
     caromi_fit_stack(d, batch->sweep.mesh);

@@ -84,7 +84,7 @@ const char *caromi_program_name(uint32_t program)
 int caromi_program_needs_fp64(uint32_t program)
 {
     program = caromi_program_base(program);
-    if (program == CAROMI_PAIR_overlap_exact)
+    if (program == CAROMI_PAIR_overlap_exact || program == CAROMI_PROGRAM_MESH_OVERLAPS_EXACT)
         return 0; /* its proof is in binary32 */
     return program == CAROMI_PROGRAM_MESH_FIRST_EXACT || program == CAROMI_PROGRAM_MESH_CONTACT_EXACT ||
            program == CAROMI_PROGRAM_MESH_LIST_EXACT || program == CAROMI_PROGRAM_MESH_CLOSEST_EXACT ||

@@ -143,9 +143,11 @@ static void drop_hits(list_job *job, uint32_t stages)
     }
 }
 
-/* The queries from `first` on, `part` for each stage; returns where they end. */
+/* The queries from `first` on, `part` for each stage, or equal shares of the last; returns where they end. */
 static uint64_t share_out(const list_job *job, uint32_t stages, uint32_t part, uint64_t first, uint64_t count)
 {
+    const uint64_t equal = (count - first + stages - 1) / stages;
+    part = equal < part ? (uint32_t)equal : part;
     for (uint32_t i = 0; i < stages; i++) {
         const uint64_t left = count - first;
         job->stages[i].first = first;

@@ -34,10 +34,11 @@ static inline int question_is_list(const question *q)
 {
     return q->kind == ASK_ALL || q->kind == ASK_COMPACT || q->kind == ASK_OVERLAPS;
 }
-/* Whether such a device answers it: exact mode needs binary64 for all but overlaps of pairs. */
+/* Whether such a device answers it: exact mode needs binary64 for all but overlaps. */
 static inline int question_is_for(const question *q, const carom_device_info *device)
 {
-    return device->fp64 || q->accuracy == CAROM_ACCURACY_FAST || q->kind == OVERLAP;
+    return device->fp64 || q->accuracy == CAROM_ACCURACY_FAST || q->kind == OVERLAP || q->kind == ASK_OVERLAPS ||
+           q->kind == ASK_ANY_OVERLAP;
 }
 
 /* What they are asked about. */

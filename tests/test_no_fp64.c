@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A device without binary64: exact mode needs it for all but overlaps of pairs, and there the CPU answers, under `opencl` too,
+/* A device without binary64: exact mode needs it for all but overlaps, and there the CPU answers, under `opencl` too,
  * with the same bits; statistics and log say so, and the device goes on with everything else. */
 #include "cl_between.h"
 #include "questions.h"

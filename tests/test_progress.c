@@ -220,7 +220,6 @@ static void columns_check(const call *this, const guarded *whole, const guarded 
     }
 }
 
-/* Cancelled at its last word but one, then answered to its end by the same context. */
 /* What a device without binary64 does not answer is the CPU's, where it is asked too. */
 static void need_fp64(carom_accuracy accuracy)
 {
@@ -228,6 +227,7 @@ static void need_fp64(carom_accuracy accuracy)
         test_skip("fp64", "the device has no binary64, and the CPU answers exact mode");
 }
 
+/* Cancelled at its last word but one, then answered to its end by the same context. */
 static void calls_are_told_and_cancelled(void **state)
 {
     const call *this = *state;

@@ -77,8 +77,8 @@ typedef enum carom_backend {
     CAROM_BACKEND_AUTO = 0,
     CAROM_BACKEND_CPU = 1, ///< never loads OpenCL
     /// The named device or an error: what it cannot do or fails at is never done by the CPU instead. Exact mode alone is
-    /// a work of both, here too: the CPU settles what the device leaves open, and all of an exact batch (but overlaps of
-    /// pairs) if the device has no binary64; that is no error, and stats.fallback_reason and the log tell it.
+    /// a work of both, here too: the CPU settles what the device leaves open, and all of an exact batch (but overlaps)
+    /// if the device has no binary64; that is no error, and stats.fallback_reason and the log tell it.
     CAROM_BACKEND_OPENCL = 2
 } carom_backend;
 
