@@ -25,8 +25,7 @@ typedef struct list_part {
     uint64_t first, queries;
     uint64_t counted;     /* queries from the first on; the part has as many of them as there is room for their hits */
     int32_t *hits, *from; /* [counted] how many, and where they begin */
-    int32_t
-        *start; /* [counted] where those of the query's work-item begin that the first pass has written; -1: not all */
+    int32_t *start;       /* [counted] where the records of the query's work-item begin; -1: they are not all there */
     int32_t *again;             /* [queries] how many the second pass has found */
     uint8_t *state;             /* [counted] */
     uint64_t room;              /* for hits; those of one query are taken whatever it is */
