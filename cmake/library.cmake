@@ -48,7 +48,7 @@ if(CAROM_OPENCL)
     set(carom_cl_target OpenCL::OpenCL)
   endif()
   list(APPEND carom_sources host/cl_device.c host/cl_select.c host/cl_program.c host/cl_probe.c
-    host/cl_rounding.c host/cl_stream.c host/cl_pairs.c host/cl_mesh.c
+    host/cl_rounding.c host/cl_slot.c host/cl_stream.c host/cl_pairs.c host/cl_mesh.c
     host/cl_mesh_list.c host/cl_order.c host/cl_compact.c host/cl_probe_mesh.c host/cl_mesh_closest.c)
   include(cmake/embed.cmake)
   carom_embed_kernels(${CMAKE_CURRENT_BINARY_DIR}/carom_kernels.c)

@@ -187,6 +187,9 @@ typedef struct caromi_stream {
 /* Answer queries [*done, count). */
 carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
                                carom_error *err);
+/* The slots' memory; cl_slot.c. A chunk is over: its events and the buffers over the caller's arrays go, the slot's own memory
+ * stays. */
+void caromi_slot_retire(caromi_cl_slot *slot);
 void caromi_slot_release(caromi_cl_slot *slot);
 /* Give back the memory of slots that are idle. */
 void caromi_columns_release(caromi_device *device);
@@ -279,6 +282,6 @@ cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, c
                            uint64_t *items);
 /* The room in an uploaded mesh. */
 cl_int caromi_set_clearance(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
-/* Its vertices and indices. */
+/* Its vertices, indices and the number of triangles. */
 cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
 #endif

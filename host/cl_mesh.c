@@ -153,8 +153,11 @@ cl_int caromi_set_clearance(cl_kernel kernel, cl_uint *next, const carom_mesh *m
 cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
 {
     const mesh_copy *copy = mesh->device_copy;
-    const cl_int code = clSetKernelArg(kernel, (*next)++, sizeof copy->vertices, &copy->vertices);
-    return code == CL_SUCCESS ? clSetKernelArg(kernel, (*next)++, sizeof copy->indices, &copy->indices) : code;
+    const cl_uint triangles = (cl_uint)mesh->info.triangle_count;
+    cl_int code = clSetKernelArg(kernel, (*next)++, sizeof copy->vertices, &copy->vertices);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof copy->indices, &copy->indices);
+    return code == CL_SUCCESS ? clSetKernelArg(kernel, (*next)++, sizeof triangles, &triangles) : code;
 }
 
 /* Queries that a work-item follows: with lanes a few times as many as it follows at once, as long as all

@@ -26,14 +26,14 @@ typedef struct list_part {
     uint64_t counted;     /* queries from the first on; the part has as many of them as there is room for their hits */
     int32_t *hits, *from; /* [counted] how many, and where they begin */
     int32_t *start;       /* [counted] where the records of the query's work-item begin; -1: they are not all there */
-    int32_t *again;             /* [queries] how many the second pass has found */
-    uint8_t *state;             /* [counted] */
-    uint64_t room;              /* for hits; those of one query are taken whatever it is */
-    uint64_t all;               /* hits of the part, */
-    uint64_t found;             /* and of these what is searched for again */
-    mesh_record *records;       /* [found] */
-    cl_mem memory;              /* for them */
-    cl_mem few;                 /* [FEW_QUERIES][FEW_HITS] what the first pass writes; NULL: it only counts */
+    int32_t *again;       /* [queries] how many the second pass has found */
+    uint8_t *state;       /* [counted] */
+    uint64_t room;        /* for hits; those of one query are taken whatever it is */
+    uint64_t all;         /* hits of the part, */
+    uint64_t found;       /* and of these what is searched for again */
+    mesh_record *records; /* [found] */
+    cl_mem memory;        /* for them */
+    cl_mem few;           /* [FEW_QUERIES][FEW_HITS] what the first pass writes; NULL: it only counts */
     const mesh_record *written; /* the same for the host */
     uint64_t gone;              /* counted queries before the part's first */
     int fill;
@@ -56,7 +56,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const list_part *p = user;
     const caromi_mesh_batch *sweep = &p->batch->sweep;
     const cl_kernel kernel = d->programs[caromi_list_program(p->batch)].kernel;
-    const cl_uint found = p->fill ? (cl_uint)p->found : p->few != NULL ? FEW_QUERIES * FEW_HITS : 0;
+    const cl_uint found = (cl_uint)p->found;
     const cl_int each = p->fill ? -1 : p->few != NULL ? FEW_HITS : 0;
     const cl_mem *memory = p->fill ? &p->memory : &p->few;
     const int one = p->batch->any != NULL;
@@ -287,7 +287,7 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
     caromi_parallel(p->context->pool, p->stage_count, take_stage, p);
     const int fault = atomic_load(&p->strange);
     if (fault != FAULT_NONE)
-        return caromi_fail_strange(d, fault == FAULT_TRIANGLE ? "triangles" : "numbers of hits", p->first,
+        return caromi_fail_strange(d, fault == FAULT_TRIANGLE ? "triangles" : "queries of hits", p->first,
                                    p->first + p->queries, err);
     for (uint32_t i = 0; i < p->stage_count; i++)
         if (p->stages[i].full)

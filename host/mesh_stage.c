@@ -107,7 +107,7 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
 {
     if (caromi_is_answered(batch, state))
         count = 0;
-    if (!reserve(context, s, 2 * (size_t)count)) /* twice: to put them in order */
+    if (!reserve(context, s, (batch->counts_only ? 1 : 2) * (size_t)count)) /* twice: to put them in order */
         return 0;
     mesh_record *to = NULL; /* without hits there may be no records yet */
     if (count > 0)
@@ -115,7 +115,7 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
     s->open[row] = 0;
     s->start[row] = s->count;
     s->hits[row] = batch->sweep.exact ? settle(batch, s->first + row, to, count, &s->open[row]) : count;
-    if (!batch->counts_only)
+    if (!batch->counts_only && s->hits[row] > 1)
         put_in_order(to, s->hits[row]);
     s->count += s->hits[row];
     s->total += s->hits[row];

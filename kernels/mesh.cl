@@ -144,7 +144,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *reco
 #define MESH_CONTACT contact_exact
 #endif
 /* What the hits report beside their time. A work-item answers LANES queries. */
-__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices,
+__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices, uint triangles,
                                        __global const real *cx, __global const real *cy, __global const real *cz,
                                        __global const real *radius, __global const real *vx, __global const real *vy,
                                        __global const real *vz, __global const int *triangle, __global real *px,
@@ -160,9 +160,9 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global c
     q.center = v3_of(v_load(cx + i), v_load(cy + i), v_load(cz + i));
     q.radius = v_load(radius + i);
     q.velocity = v3_of(v_load(vx + i), v_load(vy + i), v_load(vz + i));
-    q.p0 = mesh_gather_corner(vertices, indices, triangle + i, 0);
-    q.p1 = mesh_gather_corner(vertices, indices, triangle + i, 1);
-    q.p2 = mesh_gather_corner(vertices, indices, triangle + i, 2);
+    q.p0 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 0);
+    q.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
+    q.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
     q.w = v3_of(zero, zero, zero);
     const contact_out c = MESH_CONTACT(q);
     const vm hit = vi_gt(mesh_load_int(triangle + i), v_i(-1));

@@ -54,7 +54,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global
 #define CLOSEST_POINT closest_exact
 #endif
 /* Point and feature of the nearest triangles. A work-item answers LANES queries. */
-__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices,
+__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices, uint triangles,
                                        __global const real *cx, __global const real *cy, __global const real *cz,
                                        __global const int *triangle, __global real *px, __global real *py,
                                        __global real *pz, __global uchar *feature, uint groups)
@@ -65,9 +65,9 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global c
     const size_t i = group * LANES;
     closest_in q;
     q.center = v3_of(v_load(cx + i), v_load(cy + i), v_load(cz + i));
-    q.p0 = mesh_gather_corner(vertices, indices, triangle + i, 0);
-    q.p1 = mesh_gather_corner(vertices, indices, triangle + i, 1);
-    q.p2 = mesh_gather_corner(vertices, indices, triangle + i, 2);
+    q.p0 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 0);
+    q.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
+    q.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
     const closest_out c = CLOSEST_POINT(q);
     const vm some = vi_gt(mesh_load_int(triangle + i), v_i(-1));
     const vf zero = v_f(R(0.0));

@@ -41,13 +41,13 @@ FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const 
 }
 
 /* Whether the loops of this work-item have been ended before they were done. Mesa's llvmpipe lets a kernel go round 65535 times,
- * all its loops taken together, and from then on ends each after one turn, without a word: this one too. `number` is small, which
- * no compiler may know, or it would know the turns. */
+ * all its loops taken together, and from then on ends each after one turn, without a word: this one too. `number`, from 1 to
+ * 256, asks for two turns or more; as no compiler knows that it is so small, none knows the answer. */
 FN int mesh_run_is_cut(u32 number)
 {
     u32 turns = 0;
-    for (u32 x = number; turns < 2 + (x >> 31); turns++)
-        x = x * 5 + 1;
+    for (u32 x = number; x < 0x10000; x <<= 4)
+        turns++;
     return turns < 2;
 }
 

@@ -58,12 +58,13 @@ FN v3 mesh_max3(v3 a, v3 b, v3 c)
     return v3_of(v_max(v_max(a.x, b.x), c.x), v_max(v_max(a.y, b.y), c.y), v_max(v_max(a.z, b.z), c.z));
 }
 
-/* One corner of the triangles of LANES queries; a query without one takes triangle 0. */
-FN v3 mesh_gather_corner(G const real *vertices, G const u32 *indices, G const int *triangle, int corner)
+/* One corner of LANES queries' triangles out of `triangles`; a query without one, or with one that cannot be, for a search that was
+ * ended too early has not told any, takes triangle 0. */
+FN v3 mesh_gather_corner(G const real *vertices, G const u32 *indices, u32 triangles, G const int *triangle, int corner)
 {
     real x[LANES], y[LANES], z[LANES];
     for (int lane = 0; lane < LANES; lane++) {
-        const int index = triangle[lane] < 0 ? 0 : triangle[lane];
+        const u32 index = (u32)triangle[lane] < triangles ? (u32)triangle[lane] : 0;
         G const real *p = vertices + 3 * (size_t)indices[3 * (size_t)index + (size_t)corner];
         x[lane] = p[0];
         y[lane] = p[1];

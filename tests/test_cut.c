@@ -50,7 +50,7 @@ static void test_all_kinds(void **state)
     (void)state;
     const carom_device_info info = test_need_device();
     material m = material_make(SEED, scene_sphere(SIDES), FEW, 1);
-    cl_told = (cl_lie){"return turns < 2;", "return turns < 3;"};
+    cl_told = (cl_lie){"return turns < 2;", "return turns < 99;"};
     for (size_t i = 0; i < QUESTIONS; i++)
         if (question_needs_mesh(&questions[i]) && question_is_for(&questions[i], &info))
             expect_refusal(&questions[i], &m, TOLD);
@@ -64,7 +64,7 @@ static void test_auto(void **state)
     (void)state;
     (void)test_need_device();
     material m = material_make(SEED, scene_sphere(SIDES), MANY, SHARE);
-    cl_told = (cl_lie){"return turns < 2;", "return turns < 3;"};
+    cl_told = (cl_lie){"return turns < 2;", "return turns < 99;"};
     for (size_t i = ASK_FIRST; i <= ASK_ALL; i++) {
         carom_context *context = open_context(CAROM_BACKEND_AUTO);
         carom_mesh *mesh = scene_mesh(context, &m.s);

@@ -48,6 +48,14 @@ static carom_status ask_times(carom_mesh *mesh, const balls *b, carom_stats *sta
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
+/* With what is computed from the triangle's corners. */
+static carom_status ask_contacts(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_hit_result result = {.point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
+    return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
+}
+
 static carom_status ask_started(carom_mesh *mesh, const balls *b, carom_start start, carom_stats *stats,
                                 carom_error *err)
 {
@@ -100,6 +108,13 @@ static carom_status ask_depths(carom_mesh *mesh, const balls *b, carom_stats *st
 {
     const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
     const carom_mesh_closest_result result = {.depth = depths};
+    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+}
+
+static carom_status ask_points(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    const carom_mesh_closest_result result = {.point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
     return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
 }
 
@@ -181,7 +196,7 @@ int main(void)
         {"the count of a list",
          {TOLD_COUNT, "run->hits[w->number] = w->hits > 0;"},
          ask_list,
-         IMPOSSIBLE("numbers of hits")},
+         IMPOSSIBLE("queries of hits")},
         {"where the hits of a list begin",
          {"(int)(run->sink->records - run->records)", "(int)(run->sink->records - run->records) + (w->number > 299)"},
          ask_list,
@@ -189,7 +204,11 @@ int main(void)
         {"whose hit it is",
          {"to->query = w->number - sink->first;", "to->query = w->number - sink->first + (w->number > 299);"},
          ask_list,
-         IMPOSSIBLE("numbers of hits")},
+         IMPOSSIBLE("queries of hits")},
+        {"hits that the first pass writes",
+         {TOLD_TRIANGLE, "to->triangle = w->sink != &w->own ? triangle[0] : triangle[i];"},
+         ask_list,
+         REFUSED},
         {"a list of overlaps", {TOLD_TRIANGLE, "to->triangle = triangle[0];"}, ask_overlaps, REFUSED},
         {"whether there is a hit",
          {"run->state[w->number] = (uchar)w->state;", "run->state[w->number] = STATE_APPROACHING;"},
@@ -209,6 +228,14 @@ int main(void)
         {"times of a triangle beyond the mesh",
          {TOLD_FIRST, TOLD_BEYOND("triangle")},
          ask_times,
+         IMPOSSIBLE("triangles")},
+        {"contacts of a triangle beyond the mesh",
+         {TOLD_FIRST, TOLD_BEYOND("triangle")},
+         ask_contacts,
+         IMPOSSIBLE("triangles")},
+        {"points of a triangle beyond the mesh",
+         {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
+         ask_points,
          IMPOSSIBLE("triangles")},
         {"depths in a triangle beyond the mesh",
          {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},

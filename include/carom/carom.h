@@ -111,7 +111,7 @@ typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *mess
 
 /// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two) or NULL.
 /// They serve everything that carom allocates on the host for contexts, meshes and batches. Threads of a context call them
-/// too, but never two at once. (qsort, which orders the hits of a query, may take memory of its own.)
+/// too, but never two at once. (qsort, which a refit asks, may take memory of its own.)
 typedef struct carom_allocator {
     void *(*alloc)(void *user, size_t size, size_t alignment);
     void (*free)(void *user, void *memory);
@@ -473,10 +473,10 @@ typedef enum carom_hits {
 /// capacity 0 first if a list has to be cut more than a few times, and cut the batch by them.
 /// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be held; then, too, the
 ///         queries [0, complete) have theirs. stats: by_proof and by_integers count queries
-/// cost  one search for every query (two on a device with memory of its own, and on others for queries of more than 16
-///       hits), working memory for the hits of some ten thousand queries at a time, fewer where they have many; on a device for 2^23 hits, 128 MiB, or those that a quarter of its memory and
+/// cost  one search for every query (two on a device with memory of its own, and on others for the up to 256 queries of a
+///       work-item that have more than 16 hits each in the mean), working memory for the hits of some ten thousand queries at a time, fewer where they have many; on a device for 2^23 hits, 128 MiB, or those that a quarter of its memory and
 ///       its largest buffer hold, or one query's; for first hits, columns of 2^20 queries or more. What comes back from a
-///       device with memory of its own: for all hits 5 bytes a query and 16 a hit; for first hits nothing but 16 bytes for
+///       device with memory of its own: for all hits 9 bytes a query and 16 a hit; for first hits nothing but 16 bytes for
 ///       each, 40 with a point, normal or feature (and for each query that exact mode leaves open), and 4 a chunk
 CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
                                              carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
