@@ -65,8 +65,8 @@ static void make_queries(uint64_t *state, mesh_probe *p)
             row[4 + k] = row[k] * -0.5f;
         const float t_max = fabsf(row[7]);
         row[7] = i % 4 != 3 || !(t_max >= 0) ? INFINITY : t_max;
-        if (i / GROUP % 2 ==
-            0) /* with few hits each: of these a list has the records that the first pass has written */
+        /* With few hits each: of these a list has the records that the first pass has written. */
+        if (i / GROUP % 2 == 0)
             limit(row);
         for (int c = 0; c < CAROMI_MESH_IN; c++)
             p->in[c][i] = row[c];
