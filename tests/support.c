@@ -102,6 +102,17 @@ carom_context *test_cpu(carom_isa isa, uint32_t threads)
     return context;
 }
 
+carom_context *test_backend(carom_backend backend)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = backend;
+    desc.device = device_name();
+    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
 carom_context *test_device(uint32_t lanes, uint32_t chunk)
 {
     carom_context_desc desc = carom_context_desc_default();

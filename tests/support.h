@@ -47,6 +47,8 @@ extern carom_isa each_isa[CAROM_ISA_NEON + 1];
 #endif
 /* The device of this run; skips if there is none. 0 for what the device itself suggests. */
 carom_context *test_device(uint32_t lanes, uint32_t chunk);
+/* A context of that backend for the device of this run, which is there. */
+carom_context *test_backend(carom_backend backend);
 /* Ends the test if there is no device, before anything else takes time. */
 carom_device_info test_need_device(void);
 /* What this run is about: the device, or the CPU's best instruction set on two threads. */

@@ -8,21 +8,10 @@
 
 enum { SEED = 137, FEW = 600, SIDES = 4, LONG_SIDES = 50, LONG = 200, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 512 };
 
-static carom_context *open_context(carom_backend backend)
-{
-    carom_context_desc desc = carom_context_desc_default();
-    carom_context *context = NULL;
-    carom_error err = {0};
-    desc.backend = backend;
-    desc.device = getenv("CAROM_TEST_DEVICE");
-    test_ok("a context", carom_context_create(&desc, &context, &err), &err);
-    return context;
-}
-
 /* Right, or an error that tells the reason: then 1. */
 static int is_refused(const question *q, const material *m, const char *reason)
 {
-    carom_context *context = open_context(CAROM_BACKEND_OPENCL);
+    carom_context *context = test_backend(CAROM_BACKEND_OPENCL);
     carom_mesh *mesh = scene_mesh(context, &m->s);
     reply expected = question_answer(q, m), r = reply_alloc(q, m);
     carom_error err = {0};
@@ -66,7 +55,7 @@ static void test_auto(void **state)
     material m = material_make(SEED, scene_sphere(SIDES), MANY, SHARE);
     cl_told = (cl_lie){"return turns < 2;", "return turns < 99;"};
     for (size_t i = ASK_FIRST; i <= ASK_ALL; i++) {
-        carom_context *context = open_context(CAROM_BACKEND_AUTO);
+        carom_context *context = test_backend(CAROM_BACKEND_AUTO);
         carom_mesh *mesh = scene_mesh(context, &m.s);
         reply expected = question_answer(&questions[i], &m), r = reply_alloc(&questions[i], &m);
         carom_error err = {0};

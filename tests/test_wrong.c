@@ -120,17 +120,6 @@ static carom_status ask_points(carom_mesh *mesh, const balls *b, carom_stats *st
 
 /* ---- and what becomes of them ---------------------------------------------------------------------------------------- */
 
-static carom_context *open_device(carom_backend backend)
-{
-    carom_context_desc desc = carom_context_desc_default();
-    carom_context *context = NULL;
-    carom_error err = {0};
-    desc.backend = backend;
-    desc.device = getenv("CAROM_TEST_DEVICE");
-    test_ok("context", carom_context_create(&desc, &context, &err), &err);
-    return context;
-}
-
 /* A hash of all that there is, so that two answers can be compared. */
 static uint64_t answer(const lie *l, carom_context *context, const scene *s, const balls *b, carom_stats *stats)
 {
@@ -167,12 +156,12 @@ static void test_lie(void **state)
     const uint64_t expected = answer(l, cpu, &s, &many, &stats);
     carom_context_destroy(cpu);
     cl_told = l->piece;
-    carom_context *device = open_device(CAROM_BACKEND_OPENCL);
+    carom_context *device = test_backend(CAROM_BACKEND_OPENCL);
     carom_mesh *mesh = scene_mesh(device, &s);
     test_error(l->ask(mesh, &few, &stats, &err), l->expected, &err, l->reason);
     carom_mesh_destroy(mesh);
     carom_context_destroy(device);
-    carom_context *either = open_device(CAROM_BACKEND_AUTO);
+    carom_context *either = test_backend(CAROM_BACKEND_AUTO);
     assert_true(answer(l, either, &s, &many, &stats) == expected);
     assert_int_equal(stats.on_device, 0);
     assert_int_equal(stats.fallen_back, MANY);
