@@ -61,10 +61,18 @@ FN spot sweep_spot_of(const sweep_span *s, sweep_contact c)
     return at;
 }
 
+/* A point between corners is finite as they are, also where its sum is rounded beyond the largest number. */
+FN vf sweep_within_range(vf x)
+{
+    const vf most = v_from_bits(v_i(R_INFINITY_BITS - 1));
+    return v_max(v_min(x, most), -most);
+}
+
 FN v3 sweep_place(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
 {
     const vf zero = v_f(R(0.0));
     v3 p = v3_add(v3_add(f.vertex, f.step), f.step);
+    p = v3_of(sweep_within_range(p.x), sweep_within_range(p.y), sweep_within_range(p.z));
     if (moving)
         p = v3_add(p, v3_mul(in.w, t));
     return v3_sel(exists, p, v3_of(zero, zero, zero));

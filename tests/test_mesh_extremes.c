@@ -131,6 +131,30 @@ static void test_infinite_time(void **state)
     }
 }
 
+/* What lies between the largest numbers is no larger: the foot here is rounded beyond them on its way. */
+static void test_largest_point(void **state)
+{
+    const float most = 0x1.fffffep127f;
+    const float corners[] = {most,  -most,          most, -most, 3.12363894e38f, most,
+                             -most, 1.22584987e38f, most, -most, 1.22584987e38f, most};
+    const float ball[] = {
+        -most, -3.31278275e37f, -most, 0, 1.6713520612744923e37f, -5.478497637007284e27f, 4.2535293329816107e37f};
+    carom_context *context = test_context();
+    scene s = scene_floor(1);
+    balls b = balls_alloc(1);
+    (void)state;
+    memcpy(s.vertices, corners, sizeof corners);
+    for (size_t k = 0; k < COUNT_OF(ball); k++)
+        b.column[k][0] = ball[k];
+    hits h = sweep_scene(context, &s, &b);
+    assert_int_equal(hit_state(&h, 0), CAROM_APPROACHING);
+    assert_true(hit_float(&h, HIT_Z, 0) == most);
+    hits_free(&h);
+    balls_free(&b);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
 /* However near the face the centre starts, the normal points to its side. */
 static void test_normal_near_the_face(void **state)
 {
@@ -154,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_negative_denormals),
 #endif
         cmocka_unit_test(test_infinite_time),
+        cmocka_unit_test(test_largest_point),
         cmocka_unit_test(test_normal_near_the_face),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
