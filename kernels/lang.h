@@ -123,7 +123,7 @@ FN int v_lanes_16(int16 m) { return v_lanes_8(m.lo) | v_lanes_8(m.hi) << 8; }
 FN u32 v_lanes(vm m) { return (u32)LANG_CAT(v_lanes_, LANES)(m); }
 FN int v_any(vm m) { return LANG_CAT(v_or_, LANES)(m) != 0; }
 #endif
-#ifdef LANG_FETCHES /* one instruction of a search's steps, each of which begins with it */
+#ifdef LANG_FETCHES /* every step of a search begins with it: the processor's own verb */
 FN int lane_first(u32 lanes) { return __builtin_ctz(lanes); }
 #else
 FN int lane_first(u32 lanes) { return 31 - (int)clz(lanes & -lanes); }
