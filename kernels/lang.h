@@ -428,6 +428,7 @@ FN vf v_head(vf x) { return v_from_bits(v_bits(x) & R_HEAD_MASK); }
 FN vm v_finite(vf x) { return vi_gt(v_i(R_INFINITY_BITS), v_magnitude(x)); }
 FN vf v_copysign_one(vf x) { return v_from_bits((v_bits(x) & R_SIGN_MASK) | v_bits(v_f(R(1.0)))); }
 FN vf v_infinity(void) { return v_from_bits(v_i(R_INFINITY_BITS)); }
+FN vf v_largest(void) { return v_from_bits(v_i(R_INFINITY_BITS - 1)); }
 
 FN vi vi_min(vi a, vi b) { return vi_sel(vi_gt(a, b), b, a); }
 /* clang-format on */

@@ -39,7 +39,7 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, r
     const vm sure = v_eq(p.low, p.high);
     closest_limit(w, v_least(v_sel(g.open, p.high, v_infinity())));
     /* Below infinity, which is no doubt at all. */
-    const vf from = v_min(p.low, v_from_bits(v_i(R_INFINITY_BITS - 1)));
+    const vf from = v_min(p.low, v_largest());
     w->doubt = v_sel(v_and(g.open, v_not(sure)), v_min(from, w->doubt), w->doubt);
     return closest_take(w, v_and(g.open, sure), p.low, g.triangle);
 }

@@ -29,7 +29,7 @@ FN mesh_answers mesh_sweep_exact(const mesh_question *q, int options)
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
         mesh_leave_out(q, begins, options, &out);
     /* Below infinity, which is no doubt at all: a hit may be beyond binary32 and its box too. */
-    out.from = v_min(v_max(v_max(q->enter, zero), a.least), v_from_bits(v_i(R_INFINITY_BITS - 1)));
+    out.from = v_min(v_max(v_max(q->enter, zero), a.least), v_largest());
     return out;
 }
 

@@ -64,8 +64,7 @@ FN spot sweep_spot_of(const sweep_span *s, sweep_contact c)
 /* A point between corners is finite as they are, also where its sum is rounded beyond the largest number. */
 FN vf sweep_within_range(vf x)
 {
-    const vf most = v_from_bits(v_i(R_INFINITY_BITS - 1));
-    return v_max(v_min(x, most), -most);
+    return v_max(v_min(x, v_largest()), -v_largest());
 }
 
 FN v3 sweep_place(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
