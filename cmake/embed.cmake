@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The kernel text as C character arrays, so that the library needs no files at run time. Run by cmake -P at build time
 # (KERNELS: the directory, OUTPUT: the C file), included by library.cmake for the function at the end.
-set(carom_kernel_files lang.h layout.h vec.h nearest.h sweep_view.h sweep_pieces.h sweep.h contact.h closest.h overlap.h
+set(carom_kernel_files lang.h layout.h vec.h nearest.h sweep_view.h twofloat.h sweep_line.h sweep_pieces.h sweep.h contact.h closest.h overlap.h
   spheres.h columns.h pairs.h mesh_course.h mesh_walk.h mesh_pairs.h mesh_run.h mesh_options.h mesh.h overlap_exact.h mesh_overlap.h mesh_closest.h pairs.cl mesh.cl mesh_closest.cl
   rounding.cl cells.h clearance.h order.cl compact.cl)
 # Texts of exact mode: the first is where binary64 is spelled, and programs with them are built only for devices that have it.

@@ -130,17 +130,18 @@ carom_status caromi_make_buffer(caromi_device *device, const char *what, cl_mem_
 
 /* Kernel texts; carom_embed_kernels in cmake/embed.cmake. */
 extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_nearest_h[],
-    caromi_kernel_sweep_view_h[], caromi_kernel_sweep_pieces_h[], caromi_kernel_sweep_h[], caromi_kernel_contact_h[],
-    caromi_kernel_overlap_h[], caromi_kernel_spheres_h[], caromi_kernel_columns_h[], caromi_kernel_pairs_h[],
-    caromi_kernel_closest_h[], caromi_kernel_mesh_closest_h[], caromi_kernel_closest_exact_h[],
-    caromi_kernel_mesh_closest_exact_h[], caromi_kernel_mesh_closest_cl[], caromi_kernel_mesh_course_h[],
-    caromi_kernel_mesh_walk_h[], caromi_kernel_mesh_pairs_h[], caromi_kernel_mesh_run_h[],
-    caromi_kernel_mesh_options_h[], caromi_kernel_mesh_options_exact_h[], caromi_kernel_mesh_h[],
-    caromi_kernel_mesh_overlap_h[], caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[],
-    caromi_kernel_proof_h[], caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[],
-    caromi_kernel_spheres_exact_h[], caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[],
-    caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[], caromi_kernel_rounding_cl[], caromi_kernel_cells_h[],
-    caromi_kernel_clearance_h[], caromi_kernel_order_cl[], caromi_kernel_compact_cl[];
+    caromi_kernel_sweep_view_h[], caromi_kernel_twofloat_h[], caromi_kernel_sweep_line_h[],
+    caromi_kernel_sweep_pieces_h[], caromi_kernel_sweep_h[], caromi_kernel_contact_h[], caromi_kernel_overlap_h[],
+    caromi_kernel_spheres_h[], caromi_kernel_columns_h[], caromi_kernel_pairs_h[], caromi_kernel_closest_h[],
+    caromi_kernel_mesh_closest_h[], caromi_kernel_closest_exact_h[], caromi_kernel_mesh_closest_exact_h[],
+    caromi_kernel_mesh_closest_cl[], caromi_kernel_mesh_course_h[], caromi_kernel_mesh_walk_h[],
+    caromi_kernel_mesh_pairs_h[], caromi_kernel_mesh_run_h[], caromi_kernel_mesh_options_h[],
+    caromi_kernel_mesh_options_exact_h[], caromi_kernel_mesh_h[], caromi_kernel_mesh_overlap_h[],
+    caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[], caromi_kernel_proof_h[],
+    caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[], caromi_kernel_spheres_exact_h[],
+    caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[], caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[],
+    caromi_kernel_rounding_cl[], caromi_kernel_cells_h[], caromi_kernel_clearance_h[], caromi_kernel_order_cl[],
+    caromi_kernel_compact_cl[];
 
 const char *caromi_program_name(uint32_t program);
 int caromi_program_needs_fp64(uint32_t program);

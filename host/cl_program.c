@@ -7,10 +7,10 @@
 #include "cl_device.h"
 
 /* Texts in the order that their includes ask for. */
-#define FAST_TEXTS                                                                                                \
-    caromi_kernel_lang_h, caromi_kernel_layout_h, caromi_kernel_vec_h, caromi_kernel_nearest_h,                   \
-        caromi_kernel_sweep_view_h, caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h, \
-        caromi_kernel_closest_h
+#define FAST_TEXTS                                                                              \
+    caromi_kernel_lang_h, caromi_kernel_layout_h, caromi_kernel_vec_h, caromi_kernel_nearest_h, \
+        caromi_kernel_sweep_view_h, caromi_kernel_twofloat_h, caromi_kernel_sweep_line_h,       \
+        caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h, caromi_kernel_closest_h
 #define PAIR_TEXTS \
     FAST_TEXTS, caromi_kernel_overlap_h, caromi_kernel_spheres_h, caromi_kernel_columns_h, caromi_kernel_pairs_h
 #define PROOF_TEXTS                                                                                     \
@@ -52,7 +52,7 @@ static const char *const compact_texts[] = {caromi_kernel_lang_h, caromi_kernel_
                                             NULL};
 static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl, NULL};
 
-enum { TEXTS_MAX = 28 };
+enum { TEXTS_MAX = 30 };
 _Static_assert(sizeof exact_texts / sizeof exact_texts[0] <= TEXTS_MAX, "room for the longest");
 _Static_assert(sizeof mesh_exact_texts / sizeof mesh_exact_texts[0] <= TEXTS_MAX, "room for the longest");
 

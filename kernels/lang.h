@@ -21,6 +21,7 @@
 #define R_MAGNITUDE_MASK 0x7fffffff
 #define R_SIGN_MASK ((int)0x80000000)
 #define R_HEAD_MASK ((int)0xfffff000) /* keeps 12 of 24 significant bits: products of two heads are exact */
+#define R_HEAD_SHIFT 12
 #define R_EXPONENT_SHIFT 23
 #define R_EXPONENT_BIAS 127
 #define R_MIN_NORMAL_BITS 0x00800000

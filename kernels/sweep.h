@@ -13,6 +13,7 @@
  * distance from the line to that vertex, and no quadratic needs a discriminant that cancels. */
 #ifndef CAROM_SWEEP_H
 #define CAROM_SWEEP_H
+#include "nearest.h"
 #include "sweep_pieces.h"
 
 /* State of the interval [first, last], by the table of docs/design.md. */
@@ -188,7 +189,7 @@ FN sweep_out sweep(sweep_in in, int want, int moving)
 {
     const sweep_query q = sweep_prepare(in, moving);
     const sweep_view k = sweep_look(q.x, q.in.radius, sweep_heading_of(q.x.v));
-    return sweep_answer(in, q, k, sweep_solve(k, want), want, moving);
+    return sweep_answer(in, q, k, sweep_solve(q.in, k, want), want, moving);
 }
 
 /* The heading of the velocity that was given is that of the query, unless it had to be scaled. */
@@ -205,13 +206,13 @@ FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters)
     const sweep_query q = sweep_prepare(in, 0);
     const sweep_view k = sweep_look(q.x, q.in.radius, sweep_heading_after(&q, heading));
     if (LANES >= 16) /* of so many one has nearly always begun */
-        return sweep_answer(in, q, k, sweep_solve(k, SWEEP_TIMES), SWEEP_TIMES, 0);
-    const sweep_span s = sweep_solve(k, SWEEP_FIRST);
+        return sweep_answer(in, q, k, sweep_solve(q.in, k, SWEEP_TIMES), SWEEP_TIMES, 0);
+    const sweep_span s = sweep_solve(q.in, k, SWEEP_FIRST);
     const vm hit = v_lt(s.first.at, v_infinity());
     const vf first = k.start + s.first.at * k.time_per_height;
     const vm begun = v_and(v_and(hit, matters), v_lt(first, v_f(R(0.0))));
     if (v_any(v_or(begun, vi_eq(q.x.speed, v_i(0)))))
-        return sweep_answer(in, q, k, sweep_solve(k, SWEEP_TIMES), SWEEP_TIMES, 0);
+        return sweep_answer(in, q, k, sweep_solve(q.in, k, SWEEP_TIMES), SWEEP_TIMES, 0);
     sweep_out out = sweep_answer(in, q, k, s, SWEEP_FIRST, 0);
     out.state = vi_sel(hit, sweep_state(first, v_infinity()), v_i(STATE_MISS));
     return out;

@@ -147,7 +147,7 @@ FN void sweep_guess_ends(sweep_exact *x, int from, int to)
 FN void sweep_guess_features(sweep_in in, sweep_query q, sweep_heading heading, int want, int moving, sweep_exact *x)
 {
     const sweep_view k = sweep_look(q.x, q.in.radius, heading);
-    const sweep_span s = sweep_solve(k, want);
+    const sweep_span s = sweep_solve(q.in, k, want);
     const sweep_pass pass = sweep_passing(k, &s);
     x->q = q;
     x->pair = proof_pair_of(&q, &k);

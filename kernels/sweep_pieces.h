@@ -3,8 +3,8 @@
  * each with its own root and its own region test. docs/numerics.md, sections 5 to 7. */
 #ifndef CAROM_SWEEP_PIECES_H
 #define CAROM_SWEEP_PIECES_H
-#include "nearest.h"
-#include "sweep_view.h"
+#include "layout.h"
+#include "sweep_line.h"
 
 /* The best contact so far: height of the centre, feature, and for an edge how far along (of its squared length). */
 typedef struct sweep_contact {
@@ -135,29 +135,6 @@ FN sweep_crossing sweep_cross(sweep_prism p, vf at)
     return c;
 }
 
-/* For a point the edges are no cylinders that would cover the seam between two triangles. So the walls give way by the
- * noise, and the line of centres crosses the plane anywhere within the noise of its root; but where it then is, the
- * triangle must be (the walls of a needle open far beyond its tip). */
-FN sweep_crossing sweep_cross_point(sweep_prism p, const sweep_lengths *edge, sweep_view k, vf n_length, vf slant,
-                                    vf at)
-{
-    const vf zero = v_f(R(0.0)), late = k.noise * slant;
-    vf from = v_max(at - late, p.low), to = v_min(at + late, p.high);
-    for (int i = 0; i < 3; i++) {
-        const sweep_wall g = p.wall[i];
-        const vf offset = g.offset + k.noise * n_length * v_sqrt(edge[i].space2), bound = g.from - offset / g.slope;
-        const vf outside = v_sel(v_le(zero, offset), from, v_infinity()); /* a wall along the motion */
-        from = v_sel(v_lt(zero, g.slope), v_max(bound, from), v_sel(v_eq(zero, g.slope), outside, from));
-        to = v_sel(v_lt(g.slope, zero), v_min(bound, to), to);
-    }
-    sweep_crossing c;
-    c.at = v_min(v_max(at, from), to);
-    const v3 p0 = v3_of(-k.qx, -k.qy, -c.at), e0 = v3_of(k.e0x, k.e0y, k.e0h), e2 = v3_of(k.e2x, k.e2y, k.e2h);
-    const vf near = k.radius + k.noise * R(1.5);
-    c.inside = v_and(v_le(from, to), v_le(nearest_on_triangle(p0, e0, e2).distance2, near * near));
-    return c;
-}
-
 /* Normal of the triangle. A sliver's cross product rounds to a vector that leans along the sliver, and a lean of eps
  * there moves the plane by eps times its length; taking out the part along P0P1 leaves only lean across, which is
  * harmless. The result is longer by e.e brought to [1, 2). A triangle without area gives noise square to the edge, or
@@ -182,7 +159,8 @@ FN vm sweep_is_solid(v3 n, vf longest2)
 /* Slab of the plane, bounded by the prism over the triangle. The region test is taken at the root itself, so a root that
  * is ill-conditioned (motion along the plane) can be early or late by no more than the slide, and never beside the
  * triangle. */
-FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid, int want)
+FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid,
+                   int want)
 {
     const vf zero = v_f(R(0.0)), length = v_sqrt(v3_dot(n, n)), slant = length * v_abs(per_nz);
     const vf middle = -(n.x * k.qx + n.y * k.qy) * per_nz, chord = k.radius * slant;
@@ -196,21 +174,26 @@ FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf
     p.low = v_min(v_min(k.e0h, k.e2h), zero) - reach;
     p.high = v_max(v_max(k.e0h, k.e2h), zero) + reach;
     sweep_crossing enter = sweep_cross(p, middle - chord), leave = sweep_cross(p, middle + chord);
+    enter.inside = v_and(solid, enter.inside);
+    leave.inside = v_and(solid, leave.inside);
+    /* r along the normal, with the motion */
+    vf offset = v_copysign_one(n.z) * k.radius / length;
     const vm point = v_le(k.radius, k.noise);
     if (v_any(point)) {
-        const sweep_crossing in = sweep_cross_point(p, s->edge, k, length, slant, enter.at);
-        const sweep_crossing out = sweep_cross_point(p, s->edge, k, length, slant, leave.at);
-        enter.at = v_sel(point, in.at, enter.at);
-        leave.at = v_sel(point, out.at, leave.at);
-        enter.inside = v_or(enter.inside, v_and(point, in.inside));
-        leave.inside = v_or(leave.inside, v_and(point, out.inside));
+        const sweep_line line = sweep_line_of(in, k, point);
+        const vm through = v_and(point, line.through);
+        enter.at = v_sel(enter.inside, enter.at, line.enter);
+        leave.at = v_sel(leave.inside, leave.at, line.leave);
+        enter.inside = v_or(enter.inside, through);
+        leave.inside = v_or(leave.inside, through);
+        offset = v_only(solid, offset); /* a triangle without area has no normal */
     }
     const vf enter_at = k.h + enter.at, leave_at = k.h + leave.at;
-    sweep_take(&s->first, v_and(v_and(solid, enter.inside), v_lt(enter_at, s->first.at)), enter_at, FEATURE_FACE);
+    sweep_take(&s->first, v_and(enter.inside, v_lt(enter_at, s->first.at)), enter_at, FEATURE_FACE);
     if (want != SWEEP_FIRST)
-        sweep_take(&s->last, v_and(v_and(solid, leave.inside), v_gt(leave_at, s->last.at)), leave_at, FEATURE_FACE);
-    /* r along the normal, with the motion, turned back out of the view. */
-    const v3 m = v3_mul(n, v_copysign_one(n.z) * k.radius / length);
+        sweep_take(&s->last, v_and(leave.inside, v_gt(leave_at, s->last.at)), leave_at, FEATURE_FACE);
+    /* turned back out of the view */
+    const v3 m = v3_mul(n, offset);
     s->to_face = v3_add(v3_add(v3_mul(k.axes.s, m.x), v3_mul(k.axes.w, m.y)), v3_mul(k.axes.u, m.z));
 }
 
@@ -224,7 +207,7 @@ FN sweep_contact sweep_no_contact(vf at)
 }
 
 /* Heights of first and last contact: the earliest and latest root over the seven features. */
-FN sweep_span sweep_solve(sweep_view k, int want)
+FN sweep_span sweep_solve(sweep_in in, sweep_view k, int want)
 {
     sweep_span s;
     s.first = sweep_no_contact(v_infinity());
@@ -248,7 +231,7 @@ FN sweep_span sweep_solve(sweep_view k, int want)
     sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, l0, FEATURE_E01, want);
     sweep_edge(&s, k.radius2, q1x, q1y, h1, e1x, e1y, e1h, l1, FEATURE_E12, want);
     sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, l2, FEATURE_E20, want);
-    sweep_face(&s, k, e1x, e1y, e1h, n, per_nz, solid, want);
+    sweep_face(&s, in, k, e1x, e1y, e1h, n, per_nz, solid, want);
     return s;
 }
 #endif

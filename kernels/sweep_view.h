@@ -144,9 +144,9 @@ typedef struct sweep_view {
     vf e0x, e0y, e0h; /* P1 - P0 */
     vf e2x, e2y, e2h; /* P2 - P0 */
     vf radius, radius2;
-    vi unit;  /* exponent field */
-    vf noise; /* how far rounding may have moved the line of centres against the triangle */
-    vf start; /* time, in scaled units, at which the centre has height 0 */
+    vi unit, length; /* exponent fields: of edges and radius, and of the way to P0 too */
+    vf noise;        /* more than rounding can have moved the line of centres against the triangle */
+    vf start;        /* time, in scaled units, at which the centre has height 0 */
     vf time_per_height;
     sweep_basis axes;
     v3 v;           /* relative velocity, brought to about 1 */
@@ -180,7 +180,8 @@ FN sweep_view sweep_look(sweep_relative x, vf radius, sweep_heading heading)
     k.v = v;
     k.m = m;
     k.unit = unit;
-    k.noise = v_f(R(0x1p-22)) + v_scale_ratio(length, unit) * v_f(R(0x1p-33));
+    k.length = length;
+    k.noise = v_f(R(0x1p-14)) + v_scale_ratio(length, unit) * v_f(R(0x1p-27));
     k.axes = f;
     k.e01 = e01;
     k.e02 = e02;

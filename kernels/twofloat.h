@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Two reals that stand for their sum: twice the digits, from correctly rounded operations alone. For the few places where
+ * a sign must be known better than one real can tell.
+ *
+ * Source: Dekker, A floating-point technique for extending the available precision; Knuth for the sum. An operation is
+ * off by at most 8 eps^2 of the sum of the magnitudes that enter it. */
+#ifndef CAROM_TWOFLOAT_H
+#define CAROM_TWOFLOAT_H
+#include "vec.h"
+
+typedef struct twofloat {
+    vf hi, lo; /* lo is what rounding took from hi */
+} twofloat;
+
+typedef struct twofloat3 {
+    twofloat x, y, z;
+} twofloat3;
+
+/* a - b, exactly */
+FN twofloat twofloat_difference(vf a, vf b)
+{
+    twofloat r;
+    r.hi = a - b;
+    r.lo = v_sub_error(a, b, r.hi);
+    return r;
+}
+
+/* The 12 leading bits, rounded to nearest, so that the rest has 11 and a sign: products of such parts are exact. */
+FN vf twofloat_head(vf x)
+{
+    return v_from_bits((v_bits(x) + v_i(1 << (R_HEAD_SHIFT - 1))) & R_HEAD_MASK);
+}
+
+/* a b, exactly */
+FN twofloat twofloat_product(vf a, vf b)
+{
+    const vf ah = twofloat_head(a), al = a - ah, bh = twofloat_head(b), bl = b - bh;
+    twofloat r;
+    r.hi = a * b;
+    r.lo = (((ah * bh - r.hi) + ah * bl) + al * bh) + al * bl;
+    return r;
+}
+
+FN twofloat twofloat_scale(twofloat a, vf power)
+{
+    a.hi = a.hi * power;
+    a.lo = a.lo * power;
+    return a;
+}
+FN twofloat twofloat_add(twofloat a, twofloat b)
+{
+    twofloat r;
+    r.hi = a.hi + b.hi;
+    r.lo = v_sub_error(a.hi, -b.hi, r.hi) + (a.lo + b.lo);
+    return r;
+}
+FN twofloat twofloat_sub(twofloat a, twofloat b)
+{
+    return twofloat_add(a, twofloat_scale(b, v_f(R(-1.0))));
+}
+FN twofloat twofloat_mul(twofloat a, twofloat b)
+{
+    twofloat r = twofloat_product(a.hi, b.hi);
+    r.lo = r.lo + (a.hi * b.lo + a.lo * b.hi);
+    return r;
+}
+FN twofloat twofloat_times(twofloat a, vf b)
+{
+    twofloat r = twofloat_product(a.hi, b);
+    r.lo = r.lo + a.lo * b;
+    return r;
+}
+FN vf twofloat_value(twofloat a)
+{
+    return a.hi + a.lo;
+}
+
+/* a - b, exactly, times a power of twofloat */
+FN twofloat3 twofloat3_difference(v3 a, v3 b, vf power)
+{
+    twofloat3 r;
+    r.x = twofloat_scale(twofloat_difference(a.x, b.x), power);
+    r.y = twofloat_scale(twofloat_difference(a.y, b.y), power);
+    r.z = twofloat_scale(twofloat_difference(a.z, b.z), power);
+    return r;
+}
+/* v x a */
+FN twofloat3 twofloat3_cross(v3 v, twofloat3 a)
+{
+    twofloat3 r;
+    r.x = twofloat_sub(twofloat_times(a.z, v.y), twofloat_times(a.y, v.z));
+    r.y = twofloat_sub(twofloat_times(a.x, v.z), twofloat_times(a.z, v.x));
+    r.z = twofloat_sub(twofloat_times(a.y, v.x), twofloat_times(a.x, v.y));
+    return r;
+}
+FN twofloat twofloat3_dot(twofloat3 a, twofloat3 b)
+{
+    return twofloat_add(twofloat_add(twofloat_mul(a.x, b.x), twofloat_mul(a.y, b.y)), twofloat_mul(a.z, b.z));
+}
+#endif
