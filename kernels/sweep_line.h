@@ -23,12 +23,19 @@ typedef struct sweep_line {
     vm through;
 } sweep_line;
 
-/* All sides at `least` or above, or all at -least or below */
-FN vm sweep_same_side(sweep_sides s, vf least)
+/* Are all sides the same, each within its slack? */
+FN vm sweep_same_side(sweep_sides s, sweep_sides slack)
 {
-    const vm left = v_and(v_and(v_le(least, s.e01), v_le(least, s.e12)), v_le(least, s.e20));
-    const vm right = v_and(v_and(v_le(s.e01, -least), v_le(s.e12, -least)), v_le(s.e20, -least));
+    const vm left = v_and(v_and(v_le(-slack.e01, s.e01), v_le(-slack.e12, s.e12)), v_le(-slack.e20, s.e20));
+    const vm right = v_and(v_and(v_le(s.e01, slack.e01), v_le(s.e12, slack.e12)), v_le(s.e20, slack.e20));
     return v_or(left, right);
+}
+
+/* The side of an edge e from a corner's way to the line, turned, and how far it may be off: in proportion to the edge. */
+FN vf sweep_side_close(twofloat3 e, twofloat3 turned, vf *slack)
+{
+    *slack = v_f(R(0x1p-38)) * ((v_abs(e.x.hi) + v_abs(e.y.hi)) + v_abs(e.z.hi));
+    return twofloat_value(twofloat3_dot(e, turned));
 }
 
 /* Is 0 between the least and the greatest of three coordinates? */
@@ -47,56 +54,41 @@ FN vf sweep_mean_height(sweep_sides s, vf e0h, vf e2h)
     return (w1 * e0h + w2 * e2h) / v_sel(v_lt(zero, sum), sum, v_f(R(1.0)));
 }
 
-/* An edge as it is seen: q is the line of centres from its first corner, which is at height `from` */
-typedef struct sweep_seen_edge {
-    vf qx, qy, ex, ey, from, eh, length2;
-} sweep_seen_edge;
-
-FN sweep_seen_edge sweep_see_edge(vf qx, vf qy, vf ex, vf ey, vf from, vf eh)
+/* Where the line crosses an edge whose ends lie at a and b from it, along the edge that is seen longest; and at heights
+ * from and to. An edge that it does not reach is left out, but for the longest: beyond its ends there is only rounding. */
+FN void sweep_cross_edge(sweep_line *line, vf a, vf b, vf from, vf to, vm longest)
 {
-    sweep_seen_edge e;
-    e.qx = qx;
-    e.qy = qy;
-    e.ex = ex;
-    e.ey = ey;
-    e.from = from;
-    e.eh = eh;
-    e.length2 = ex * ex + ey * ey;
-    return e;
-}
-
-/* The crossing of an edge, if it is the longest or the line meets it, 2^-19 of the longest aside. */
-FN void sweep_edge_crossing(sweep_line *line, sweep_seen_edge e, vf longest2)
-{
-    const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), inf = v_infinity();
-    const vf share = (e.qx * e.ex + e.qy * e.ey) / v_sel(v_lt(zero, e.length2), e.length2, one);
-    const vf on = v_max(v_min(share, one), zero), dx = e.qx - on * e.ex, dy = e.qy - on * e.ey;
-    const vm met = v_or(v_eq(e.length2, longest2), v_le(dx * dx + dy * dy, longest2 * v_f(R(0x1p-38))));
-    const vf height = e.from + on * e.eh;
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), inf = v_infinity(), width = a - b;
+    const vf share = v_max(v_min(a / v_sel(v_eq(width, zero), one, width), one), zero),
+             height = from + share * (to - from);
+    const vm met = v_or(longest, v_and(v_le(v_min(a, b), zero), v_le(zero, v_max(a, b))));
     line->enter = v_min(v_sel(met, height, inf), line->enter);
     line->leave = v_max(v_sel(met, height, -inf), line->leave);
 }
 
-/* A triangle seen edge-on: the line crosses two of its edges, and the one that is seen longest is among them. Returns
+/* A triangle seen edge-on is a stretch of a line, and the centres cross two of its edges, the longest among them. Returns
  * whether it is seen so thin that rounding would decide on a mean of its corners. */
 FN vm sweep_edge_on(sweep_line *line, const sweep_view *k)
 {
-    const sweep_seen_edge e0 = sweep_see_edge(k->qx, k->qy, k->e0x, k->e0y, v_f(R(0.0)), k->e0h);
-    const sweep_seen_edge e1 =
-        sweep_see_edge(k->qx - k->e0x, k->qy - k->e0y, k->e2x - k->e0x, k->e2y - k->e0y, k->e0h, k->e2h - k->e0h);
-    const sweep_seen_edge e2 = sweep_see_edge(k->qx, k->qy, k->e2x, k->e2y, v_f(R(0.0)), k->e2h);
-    const vf longest2 = v_max(v_max(e0.length2, e1.length2), e2.length2);
+    const vf e1x = k->e2x - k->e0x, e1y = k->e2y - k->e0y;
+    const vf l0 = k->e0x * k->e0x + k->e0y * k->e0y, l1 = e1x * e1x + e1y * e1y, l2 = k->e2x * k->e2x + k->e2y * k->e2y;
+    const vf longest2 = v_max(v_max(l0, l1), l2);
+    const vm first = v_eq(l0, longest2), last = v_eq(l2, longest2);
+    const vf gx = v_sel(first, k->e0x, v_sel(last, k->e2x, e1x)), gy = v_sel(first, k->e0y, v_sel(last, k->e2y, e1y));
+    const vf a0 = -(k->qx * gx + k->qy * gy);
+    const vf a1 = -((k->qx - k->e0x) * gx + (k->qy - k->e0y) * gy),
+             a2 = -((k->qx - k->e2x) * gx + (k->qy - k->e2y) * gy);
     line->enter = v_infinity();
     line->leave = -v_infinity();
-    sweep_edge_crossing(line, e0, longest2);
-    sweep_edge_crossing(line, e1, longest2);
-    sweep_edge_crossing(line, e2, longest2);
-    const vf area = e0.ex * e2.ey - e0.ey * e2.ex, thin = k->noise * R(0x1p-6);
+    sweep_cross_edge(line, a0, a1, v_f(R(0.0)), k->e0h, first);
+    sweep_cross_edge(line, a1, a2, k->e0h, k->e2h, v_eq(l1, longest2));
+    sweep_cross_edge(line, a2, a0, k->e2h, v_f(R(0.0)), last);
+    const vf area = k->e0x * k->e2y - k->e0y * k->e2x, thin = k->noise * R(0x1p-6);
     return v_le(area * area, longest2 * (thin * thin));
 }
 
-/* Near an edge the answer comes from the caller's numbers. The sides are off by 2^-36 at most, in units where edges, ways
- * and speeds are about 1, and what is called through may miss the triangle by that much. */
+/* Near an edge the answer comes from the caller's numbers. What is called through may miss the triangle by 2^-37 of the way
+ * to it, for sides are off by rounding. */
 FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_line *line)
 {
     const vf to_length = v_scale_down(k->length), to_unit = v_scale_down(k->unit);
@@ -107,11 +99,11 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_lin
     /* Seen edge-on a triangle has no sides to speak of: it is where its corners are. */
     const vm near = v_and(v_and(sweep_spans_zero(c0.x, c1.x, c2.x), sweep_spans_zero(c0.y, c1.y, c2.y)),
                           sweep_spans_zero(c0.z, c1.z, c2.z));
-    sweep_sides s;
-    s.e01 = twofloat_value(twofloat3_dot(twofloat3_difference(in->p1, in->p0, to_unit), c0));
-    s.e12 = twofloat_value(twofloat3_dot(twofloat3_difference(in->p2, in->p1, to_unit), c1));
-    s.e20 = twofloat_value(twofloat3_dot(twofloat3_difference(in->p0, in->p2, to_unit), c2));
-    line->through = v_and(near, sweep_same_side(s, v_f(R(-0x1p-36))));
+    sweep_sides s, slack;
+    s.e01 = sweep_side_close(twofloat3_difference(in->p1, in->p0, to_unit), c0, &slack.e01);
+    s.e12 = sweep_side_close(twofloat3_difference(in->p2, in->p1, to_unit), c1, &slack.e12);
+    s.e20 = sweep_side_close(twofloat3_difference(in->p0, in->p2, to_unit), c2, &slack.e20);
+    line->through = v_and(near, sweep_same_side(s, slack));
     const vm thin = sweep_edge_on(line, k);
     const vf mean = sweep_mean_height(s, k->e0h, k->e2h);
     line->enter = v_sel(thin, line->enter, mean);
