@@ -231,7 +231,7 @@ static int off_header(const mesh_file *file, mesh_scan *scan, int64_t *vertices,
         return refuse(file, scan, "nothing behind the numbers of vertices, faces and edges");
     /* a vertex takes six bytes at least, a face four; the last line may lack its end */
     uint64_t left = (uint64_t)(scan->end - scan->at) + 1;
-    if ((uint64_t)*vertices > left / 6 || (uint64_t)*faces > (left - 6 * (uint64_t)*vertices) / 4)
+    if ((uint64_t)*vertices > left / 6 || (uint64_t)*faces > left / 4)
         return cli_refuse(EXIT_USAGE,
                           "%s: announces %lld vertices and %lld faces, more than its %llu bytes can hold: truncated?",
                           file->path, (long long)*vertices, (long long)*faces, (unsigned long long)file->size);
