@@ -2,7 +2,6 @@
 /* Which reader takes a file, the file in memory, and the mesh under construction. */
 #include "mesh_reader.h"
 #include "cli.h"
-#include "csv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,93 +90,6 @@ void mesh_free(mesh_data *mesh)
     *mesh = (mesh_data){0};
 }
 
-/* ---- scanning ----------------------------------------------------------------------------------------------- */
-
-mesh_scan mesh_scan_begin(const char *data, size_t size)
-{
-    return (mesh_scan){.at = data, .end = data + size, .word = data, .line_end = data};
-}
-
-static int is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static void skip_space(mesh_scan *scan)
-{
-    while (scan->word < scan->line_end && is_space(*scan->word))
-        scan->word++;
-}
-
-int mesh_scan_line(mesh_scan *scan, int comments)
-{
-    while (scan->at < scan->end) {
-        size_t left = (size_t)(scan->end - scan->at);
-        const char *newline = memchr(scan->at, '\n', left);
-        scan->word = scan->at;
-        scan->line_end = newline ? newline : scan->end;
-        scan->at = newline ? newline + 1 : scan->end;
-        scan->line++;
-        if (comments) {
-            const char *hash = memchr(scan->word, '#', (size_t)(scan->line_end - scan->word));
-            scan->line_end = hash ? hash : scan->line_end;
-        }
-        skip_space(scan);
-        if (scan->word < scan->line_end)
-            return 1;
-    }
-    scan->word = scan->line_end = scan->end;
-    scan->ended = 1;
-    return 0;
-}
-
-int mesh_scan_word(mesh_scan *scan, const char **word, size_t *length)
-{
-    skip_space(scan);
-    *word = scan->word;
-    while (scan->word < scan->line_end && !is_space(*scan->word))
-        scan->word++;
-    *length = (size_t)(scan->word - *word);
-    return *length > 0;
-}
-
-int mesh_scan_float(mesh_scan *scan, float *out)
-{
-    const char *word;
-    size_t length;
-    return mesh_scan_word(scan, &word, &length) && csv_number(word, length, out);
-}
-
-int mesh_scan_integer(mesh_scan *scan, int64_t *out)
-{
-    const char *word;
-    size_t length, i = 0;
-    int64_t value = 0;
-    if (!mesh_scan_word(scan, &word, &length))
-        return 0;
-    int negative = word[0] == '-';
-    for (i = negative || word[0] == '+'; i < length && word[i] >= '0' && word[i] <= '9' && i < 18; i++)
-        value = 10 * value + (word[i] - '0');
-    *out = negative ? -value : value;
-    return i == length && word[i - 1] >= '0' && word[i - 1] <= '9';
-}
-
-int mesh_scan_numbers(mesh_scan *scan)
-{
-    const char *word;
-    size_t length;
-    float number;
-    while (mesh_scan_word(scan, &word, &length))
-        if (!csv_number(word, length, &number))
-            return 0;
-    return 1;
-}
-
-int mesh_word_is(const char *word, size_t length, const char *text)
-{
-    return length == strlen(text) && !strncasecmp(word, text, length);
-}
-
 /* ---- the file ----------------------------------------------------------------------------------------------- */
 
 static int read_all(const char *path, char **data, size_t *size)
@@ -217,13 +129,20 @@ static int read_all(const char *path, char **data, size_t *size)
 
 typedef int (*mesh_reader)(const mesh_file *file, mesh_data *out);
 
+/* Does the file begin with this word, whatever stands in front of the text? */
+static int begins_with(const char *head, size_t size, const char *text)
+{
+    const char *word;
+    size_t length;
+    mesh_scan scan = mesh_scan_begin(head, size, 0);
+    return mesh_scan_line(&scan) && mesh_scan_word(&scan, &word, &length) && mesh_word_is(word, length, text);
+}
+
 /* By the end of the name; a file without a known end by how it begins. NULL: assimp's. */
 static mesh_reader choose_reader(const char *path, const char *head, size_t size)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    if (size >= 4 && !memcmp(head, "ply", 3) && (head[3] == '\n' || head[3] == '\r'))
-        return mesh_read_ply;
-    if (dot && !strcasecmp(dot, ".ply"))
+    if (begins_with(head, size, "ply") || (dot && !strcasecmp(dot, ".ply")))
         return mesh_read_ply;
     if (dot && !strcasecmp(dot, ".stl"))
         return mesh_read_stl;
@@ -231,7 +150,7 @@ static mesh_reader choose_reader(const char *path, const char *head, size_t size
         return mesh_read_obj;
     if (dot && !strcasecmp(dot, ".off"))
         return mesh_read_off;
-    if (!dot && size >= 6 && !strncasecmp(head, "solid", 5) && is_space(head[5]))
+    if (!dot && begins_with(head, size, "solid"))
         return mesh_read_stl;
     return NULL;
 }
@@ -253,9 +172,12 @@ static void note_drops(mesh_data *mesh)
                   (unsigned long long)mesh->polygons);
     if (mesh->fans)
         mesh_note(mesh,
-                  "%llu of them were cut as fans (they cross themselves, are flat or very long): a concave one "
-                  "is not covered faithfully",
+                  "%llu of them were cut as fans, because they cross themselves, touch themselves too often or have no "
+                  "area: they are not covered faithfully",
                   (unsigned long long)mesh->fans);
+    if (mesh->repeats)
+        mesh_note(mesh, "%llu corners of polygons were left out: they repeat the point before them",
+                  (unsigned long long)mesh->repeats);
     if (mesh->dropped_points)
         mesh_note(mesh, "%llu points were dropped", (unsigned long long)mesh->dropped_points);
     if (mesh->dropped_lines)
@@ -264,7 +186,7 @@ static void note_drops(mesh_data *mesh)
 
 int mesh_import(const char *path, mesh_data *out)
 {
-    char head[8] = {0};
+    char head[16] = {0};
     mesh_file file = {.path = path};
     mesh_reader reader = choose_reader(path, head, read_head(path, head, sizeof head));
     int status;

@@ -91,7 +91,7 @@ static int read_element(ply *p)
     if (p->element_count == ELEMENTS_MAX)
         return refuse_line(p, "at most 64 elements");
     if (!mesh_scan_word(&p->scan, &word, &length) || !mesh_scan_integer(&p->scan, &count) || count < 0)
-        return refuse_line(p, "element NAME COUNT");
+        return refuse_line(p, "element NAME COUNT, the count below 10^18");
     ply_element *e = &p->elements[p->element_count++];
     *e = (ply_element){.count = (uint64_t)count, .first = p->property_count};
     snprintf(e->name, sizeof e->name, "%.*s", (int)(length < 31 ? length : 31), word);
@@ -147,15 +147,15 @@ static int read_property(ply *p)
     return EXIT_DONE;
 }
 
-/* The header's lines end in LF or CR LF; a body of a binary file begins right behind. */
+/* The body of a binary file begins right behind the header's last line. */
 static int read_header(ply *p)
 {
     int formats = 0;
     const char *word;
     size_t length;
-    if (!mesh_scan_line(&p->scan, 0) || !mesh_scan_word(&p->scan, &word, &length) || !mesh_word_is(word, length, "ply"))
+    if (!mesh_scan_line(&p->scan) || !mesh_scan_word(&p->scan, &word, &length) || !mesh_word_is(word, length, "ply"))
         return refuse(p, "does not begin with 'ply' on a line of its own");
-    while (mesh_scan_line(&p->scan, 0)) {
+    while (mesh_scan_line(&p->scan)) {
         int status = EXIT_DONE;
         mesh_scan_word(&p->scan, &word, &length);
         if (mesh_word_is(word, length, "end_header"))
@@ -217,21 +217,18 @@ static int read_binary(ply *p, enum ply_type type, ply_value *out)
 static int read_text(ply *p, enum ply_type type, ply_value *out)
 {
     int64_t integer;
-    mesh_scan before = p->scan;
     const char *word;
     size_t length;
     while (!mesh_scan_word(&p->scan, &word, &length))
-        if (!mesh_scan_line(&p->scan, 0))
+        if (!mesh_scan_line(&p->scan))
             return refuse(p, "ends in the middle of an element: truncated?");
-    before = p->scan;
-    before.word = word;
     if (type >= PLY_F32) {
-        if (!mesh_scan_float(&before, &out->coordinate))
+        if (!mesh_word_float(word, length, &out->coordinate))
             return refuse_line(p, "a number");
         out->number = (double)out->coordinate;
         return EXIT_DONE;
     }
-    if (!mesh_scan_integer(&before, &integer))
+    if (!mesh_word_integer(word, length, &integer))
         return refuse_line(p, "a whole number");
     out->number = (double)integer;
     out->coordinate = (float)integer;
@@ -377,7 +374,7 @@ static int check_rest(ply *p)
             mesh_note(p->out, "%llu bytes behind the last element were ignored", (unsigned long long)(p->end - p->at));
         return EXIT_DONE;
     }
-    return mesh_scan_word(&p->scan, &word, &length) || mesh_scan_line(&p->scan, 0)
+    return mesh_scan_word(&p->scan, &word, &length) || mesh_scan_line(&p->scan)
                ? refuse_line(p, "the end of the file: all elements that it announces are read")
                : EXIT_DONE;
 }
@@ -392,11 +389,13 @@ int mesh_read_ply(const mesh_file *file, mesh_data *out)
         return cli_no_memory();
     p->file = file;
     p->out = out;
-    p->scan = mesh_scan_begin(file->data, file->size);
-    int status = read_header(p);
+    p->scan = mesh_scan_begin(file->data, file->size, 0);
+    int status = mesh_check_text(file);
+    if (status == EXIT_DONE)
+        status = read_header(p);
     if (status == EXIT_DONE) {
         p->at = p->scan.at;
-        p->end = p->scan.end;
+        p->end = file->data + file->size;
         p->scan.word = p->scan.line_end = p->scan.at;
         snprintf(out->reader, sizeof out->reader, "%s", formats[p->format]);
         status = read_elements(p);

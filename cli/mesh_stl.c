@@ -53,52 +53,66 @@ static int first_word(mesh_scan *scan, const char **word, size_t *length)
 {
     *word = "";
     *length = 0;
-    return mesh_scan_line(scan, 0) && mesh_scan_word(scan, word, length);
+    return mesh_scan_line(scan) && mesh_scan_word(scan, word, length);
+}
+
+/* "endloop", which some exporters write as "end loop"; of a solid "end" alone will do. */
+static int is_end(const mesh_scan *scan, const char *word, size_t length, const char *what)
+{
+    mesh_scan here = *scan;
+    if (length > 3 && mesh_word_is(word, 3, "end"))
+        return mesh_word_is(word + 3, length - 3, what);
+    if (!mesh_word_is(word, length, "end"))
+        return 0;
+    return mesh_scan_word(&here, &word, &length) ? mesh_word_is(word, length, what) : !strcmp(what, "solid");
 }
 
 static int read_facet(const mesh_file *file, mesh_scan *scan, mesh_data *out)
 {
-    static const char *const words[] = {"outer", "vertex", "vertex", "vertex", "endloop", "endfacet"};
-    static const char *const wanted[] = {
-        "'outer loop'", "'vertex x y z'", "'vertex x y z'", "'vertex x y z'", "'endloop' after three vertices",
-        "'endfacet'"};
     float corners[9];
-    for (int i = 0; i < 6; i++) {
-        const char *word;
-        size_t length;
-        if (!first_word(scan, &word, &length) || !mesh_word_is(word, length, words[i]))
-            return refuse(file, scan, wanted[i]);
-        for (int k = 0; i >= 1 && i <= 3 && k < 3; k++)
-            if (!mesh_scan_float(scan, &corners[3 * (i - 1) + k]))
+    const char *word;
+    size_t length;
+    if (!first_word(scan, &word, &length) || !mesh_word_is(word, length, "outer"))
+        return refuse(file, scan, "'outer loop'");
+    for (int i = 0; i < 3; i++) {
+        if (!first_word(scan, &word, &length) || !mesh_word_is(word, length, "vertex"))
+            return refuse(file, scan, "'vertex x y z'");
+        for (int k = 0; k < 3; k++)
+            if (!mesh_scan_float(scan, &corners[3 * i + k]))
                 return refuse(file, scan, "three numbers after 'vertex'");
-        if (i >= 1 && i <= 3 && mesh_scan_word(scan, &word, &length))
+        if (mesh_scan_word(scan, &word, &length))
             return refuse(file, scan, "no more than three numbers after 'vertex'");
     }
+    if (!first_word(scan, &word, &length) || !is_end(scan, word, length, "loop"))
+        return refuse(file, scan, "'endloop' after three vertices");
+    if (!first_word(scan, &word, &length) || !is_end(scan, word, length, "facet"))
+        return refuse(file, scan, "'endfacet'");
     return add_facet(out, corners);
 }
 
 static int read_text(const mesh_file *file, mesh_data *out)
 {
-    mesh_scan scan = mesh_scan_begin(file->data, file->size);
+    mesh_scan scan = mesh_scan_begin(file->data, file->size, 0);
     const char *word;
     size_t length;
-    int status = EXIT_DONE, inside = 0;
+    int status = EXIT_DONE, inside = 0, unended = 0;
     snprintf(out->reader, sizeof out->reader, "text STL, coordinates as the nearest float to the decimals");
     while (status == EXIT_DONE && first_word(&scan, &word, &length)) {
-        if (mesh_word_is(word, length, "solid") && !inside) {
+        if (mesh_word_is(word, length, "solid")) {
+            unended |= inside;
             mesh_scan_word(&scan, &word, &length);
             status = mesh_add_part(out, word, length);
             inside = 1;
         } else if (mesh_word_is(word, length, "facet") && inside) {
             status = read_facet(file, &scan, out);
-        } else if ((mesh_word_is(word, length, "endsolid") || mesh_word_is(word, length, "end")) && inside) {
+        } else if (inside && is_end(&scan, word, length, "solid")) {
             inside = 0;
         } else {
             status = refuse(file, &scan, inside ? "'facet normal x y z' or 'endsolid'" : "'solid name'");
         }
     }
-    if (status == EXIT_DONE && inside)
-        return refuse(file, &scan, "'endsolid' before the end of the file");
+    if (status == EXIT_DONE && (unended || inside))
+        mesh_note(out, "an 'endsolid' is missing and was assumed: the file may have been cut");
     return status;
 }
 
@@ -109,10 +123,13 @@ int mesh_read_stl(const mesh_file *file, mesh_data *out)
     uint64_t wanted = HEADER + FACET * count;
     if (file->size >= HEADER && file->size == wanted)
         return read_binary(file, count, out);
-    mesh_scan scan = mesh_scan_begin(file->data, file->size);
+    mesh_scan scan = mesh_scan_begin(file->data, file->size, 0);
+    int status = mesh_check_text(file), binary = memchr(scan.at, 0, (size_t)(scan.end - scan.at)) != NULL;
     const char *word;
     size_t length;
-    if (first_word(&scan, &word, &length) && mesh_word_is(word, length, "solid") && !memchr(file->data, 0, file->size))
+    if (status != EXIT_DONE)
+        return status;
+    if (first_word(&scan, &word, &length) && mesh_word_is(word, length, "solid") && !binary)
         return read_text(file, out);
     if (file->size < HEADER)
         return cli_refuse(EXIT_USAGE, "%s: is neither text STL ('solid name') nor long enough for binary STL",

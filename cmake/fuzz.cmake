@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: MIT
-# Fuzz targets: fuzz/fuzz_NAME.c, one for each query type. With CAROM_FUZZ each becomes libfuzzer_NAME, for libFuzzer to
+# Fuzz targets: fuzz/fuzz_NAME.c, one for each query type and for each mesh reader. With CAROM_FUZZ each becomes libfuzzer_NAME, for libFuzzer to
 # drive; in any case it is a short test on bytes from a fixed seed.
 file(GLOB carom_fuzz_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} fuzz/fuzz_*.c)
+
+set(carom_fuzz_readers obj off ply polygon stl)
+if(NOT CAROM_CLI)
+  list(FILTER carom_fuzz_sources EXCLUDE REGEX "fuzz_(obj|off|ply|polygon|stl)[.]c$")
+endif()
 
 function(carom_fuzz_target target source driver)
   add_executable(${target} ${source} fuzz/fuzz.c ${driver})
   target_link_libraries(${target} PRIVATE carom_flags carom carom_reference m)
   target_include_directories(${target} PRIVATE fuzz reference)
+  string(REGEX REPLACE "^(lib)?fuzz(er)?_" "" name ${target})
+  if(name IN_LIST carom_fuzz_readers)
+    target_sources(${target} PRIVATE fuzz/reader.c tests/reader_host.c tests/polygon_oracle.c)
+    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} tests)
+    target_link_libraries(${target} PRIVATE carom_mesh_import)
+  endif()
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz)
 endfunction()
 
@@ -15,6 +26,9 @@ foreach(source IN LISTS carom_fuzz_sources)
   if(TARGET carom_cmocka) # without test tools the command is all that is built
     carom_fuzz_target(fuzz_${name} ${source} fuzz/replay.c)
     set(inputs 100000)
+    if(name IN_LIST carom_fuzz_readers) # each is several files
+      set(inputs 20000)
+    endif()
     if(CMAKE_CROSSCOMPILING OR CAROM_SANITIZE OR CAROM_FUZZ)
       set(inputs 5000)
     endif()

@@ -1,39 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Meshes that somebody has modelled, as the command reads them: exact mode against the reference, which tries every
  * triangle, with spheres aimed at corners, edges and faces that triangles share. */
-#include "cli/cli.h"
 #include "cli/mesh_import.h"
 #include "closest_answers.h"
 #include "exact_scenes.h"
 #include "list_oracle.h"
+#include "reader_host.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 enum { SEED = 261 };
-
-/* ---- what the readers ask of their program ---------------------------------------------------------------------- */
-
-int cli_refuse(int status, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    return status;
-}
-
-int cli_no_memory(void)
-{
-    return cli_refuse(EXIT_WORK, "out of memory");
-}
-
-void *cli_alloc(uint64_t count, size_t size)
-{
-    return test_alloc((size_t)count, size);
-}
 
 /* ---- models --------------------------------------------------------------------------------------------------------- */
 
