@@ -217,6 +217,15 @@ static int read_all(const char *path, char **data, size_t *size)
 
 typedef int (*mesh_reader)(const mesh_file *file, mesh_data *out);
 
+/* A GLB, or JSON, which of all formats glTF alone is. */
+static int is_gltf(const char *head, size_t size)
+{
+    size_t at = size >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
+    while (at < size && is_space(head[at]))
+        at++;
+    return (size >= 4 && !memcmp(head, "glTF", 4)) || (at < size && head[at] == '{');
+}
+
 /* By the end of the name; a file without a known end by how it begins. NULL: assimp's. */
 static mesh_reader choose_reader(const char *path, const char *head, size_t size)
 {
@@ -233,6 +242,8 @@ static mesh_reader choose_reader(const char *path, const char *head, size_t size
         return mesh_read_off;
     if (!dot && size >= 6 && !strncasecmp(head, "solid", 5) && is_space(head[5]))
         return mesh_read_stl;
+    if ((dot && (!strcasecmp(dot, ".gltf") || !strcasecmp(dot, ".glb"))) || is_gltf(head, size))
+        return mesh_read_gltf;
     return NULL;
 }
 
@@ -264,7 +275,7 @@ static void note_drops(mesh_data *mesh)
 
 int mesh_import(const char *path, mesh_data *out)
 {
-    char head[8] = {0};
+    char head[512] = {0};
     mesh_file file = {.path = path};
     mesh_reader reader = choose_reader(path, head, read_head(path, head, sizeof head));
     int status;
