@@ -93,10 +93,12 @@ static int read_json(scene *s, const mesh_file *file)
 {
     json_error_t error;
     int status = EXIT_DONE;
-    s->text = file->data;
-    s->text_size = file->size;
-    if (is_glb(file))
+    if (is_glb(file)) {
         status = open_glb(s, file);
+    } else {
+        s->text = file->data;
+        s->text_size = file->size;
+    }
     if (status != EXIT_DONE)
         return status;
     if (s->text_size >= 3 && !memcmp(s->text, "\xef\xbb\xbf", 3)) {

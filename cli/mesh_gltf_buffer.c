@@ -46,6 +46,16 @@ static int decode_base64(const char *text, unsigned char *out, uint64_t size)
     return made >= size;
 }
 
+/* Once it is known that the bytes are there. */
+static int make_room(gltf *g, gltf_buffer *out)
+{
+    int status = gltf_take_memory(g, out->size);
+    if (status != EXIT_DONE)
+        return status;
+    out->owned = malloc((size_t)out->size);
+    return out->owned ? EXIT_DONE : cli_no_memory();
+}
+
 static int read_data_uri(gltf *g, const gltf_thing *buffer, const char *uri, gltf_buffer *out)
 {
     static const char mark[] = ";base64,";
@@ -56,9 +66,9 @@ static int read_data_uri(gltf *g, const gltf_thing *buffer, const char *uri, glt
     if (strlen(comma + 1) / 4 * 3 + 3 < out->size)
         return gltf_refuse(g, buffer, "its data: URI holds less than its byteLength of %llu",
                            (unsigned long long)out->size);
-    out->owned = malloc((size_t)out->size);
-    if (!out->owned)
-        return cli_no_memory();
+    int status = make_room(g, out);
+    if (status != EXIT_DONE)
+        return status;
     if (!decode_base64(comma + 1, out->owned, out->size))
         return gltf_refuse(g, buffer, "its data: URI is not base64 of %llu bytes", (unsigned long long)out->size);
     return EXIT_DONE;
@@ -134,12 +144,12 @@ static int open_beside(const gltf *g, const gltf_thing *buffer, const char *uri,
     return status;
 }
 
-static int read_file(const gltf *g, const gltf_thing *buffer, int fd, gltf_buffer *out)
+static int read_file(gltf *g, const gltf_thing *buffer, int fd, gltf_buffer *out)
 {
     uint64_t done = 0;
-    out->owned = malloc((size_t)out->size);
-    if (!out->owned)
-        return cli_no_memory();
+    int status = make_room(g, out);
+    if (status != EXIT_DONE)
+        return status;
     while (done < out->size) {
         ssize_t n = read(fd, out->owned + done, (size_t)(out->size - done));
         if (n == 0)
@@ -194,8 +204,6 @@ int gltf_buffer_open(gltf *g, uint64_t number, const gltf_buffer **out)
         return take_chunk(g, &thing, buffer);
     if (status == EXIT_DONE && !json_is_string(uri))
         status = gltf_refuse(g, &thing, "uri is not a string");
-    if (status == EXIT_DONE)
-        status = gltf_take_memory(g, buffer->size);
     if (status != EXIT_DONE)
         return status;
     const char *text = json_string_value(uri);
