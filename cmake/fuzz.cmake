@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Fuzz targets: fuzz/fuzz_NAME.c, one for each query type. With CAROM_FUZZ each becomes libfuzzer_NAME, for libFuzzer to
-# drive; in any case it is a short test on bytes from a fixed seed.
+# Fuzz targets: fuzz/fuzz_NAME.c, one for each query type and one for the glTF reader. With CAROM_FUZZ each becomes
+# libfuzzer_NAME, for libFuzzer to drive; in any case it is a short test on bytes from a fixed seed.
 file(GLOB carom_fuzz_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} fuzz/fuzz_*.c)
+
+if(NOT CAROM_CLI OR NOT CAROM_JANSSON_PC_FOUND)
+  list(REMOVE_ITEM carom_fuzz_sources fuzz/fuzz_gltf.c)
+endif()
 
 function(carom_fuzz_target target source driver)
   add_executable(${target} ${source} fuzz/fuzz.c ${driver})
@@ -24,5 +28,12 @@ foreach(source IN LISTS carom_fuzz_sources)
   if(CAROM_LIBFUZZER)
     carom_fuzz_target(libfuzzer_${name} ${source} "")
     target_link_options(libfuzzer_${name} PRIVATE -fsanitize=fuzzer)
+  endif()
+endforeach()
+
+foreach(target IN ITEMS fuzz_gltf libfuzzer_gltf)
+  if(TARGET ${target})
+    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_link_libraries(${target} PRIVATE carom_mesh_import)
   endif()
 endforeach()
