@@ -157,7 +157,7 @@ int mesh_read_assimp(const char *path, mesh_data *out)
 int mesh_read_assimp(const char *path, mesh_data *out)
 {
     (void)out;
-    return cli_refuse(EXIT_USAGE, "%s: this build reads PLY, STL, OBJ, OFF and glTF only (it has no assimp)", path);
+    return cli_refuse(EXIT_USAGE, "%s: this build cannot read its format (it has no assimp)", path);
 }
 
 #endif

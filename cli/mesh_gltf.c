@@ -412,6 +412,10 @@ static int build(scene *s, mesh_data *out)
 static int build_by_assimp(scene *s, mesh_data *out)
 {
     int status = EXIT_DONE;
+#ifndef CAROM_HAVE_ASSIMP
+    status = cli_refuse(EXIT_USAGE, "%s: KHR_draco_mesh_compression, which this build does not read (it has no assimp)",
+                        s->g.path);
+#endif
     for (size_t i = 0; i < s->instance_count && status == EXIT_DONE; i++)
         for (size_t k = 0; k < s->instances[i].mesh->count && status == EXIT_DONE; k++) {
             const gltf_mesh *mesh = s->instances[i].mesh;

@@ -39,6 +39,7 @@ base64_of() { base64 -w 0; }
 
 # doc: a triangle in the plane z = 0. A variable set before the call stands in for a part of it.
 triangle() { f32 0 0 0 1 0 0 0 1 0 && u16 0 1 2 0; } # 36 bytes and 8
+triangle_data=$(triangle | base64_of)
 # The quotes of JSON are no quotes of the shell.
 # shellcheck disable=SC2089,SC2090
 defaults() {
@@ -47,7 +48,7 @@ defaults() {
     positions='{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}'
     indices='{"bufferView": 1, "componentType": 5123, "count": 3, "type": "SCALAR"}' accessors=''
     view0='{"buffer": 0, "byteLength": 36}' view1='{"buffer": 0, "byteOffset": 36, "byteLength": 6}' views=''
-    data=$(triangle | base64_of) bytes=44 uri='' buffers='' extra=''
+    data=$triangle_data bytes=44 uri='' buffers='' extra=''
 }
 doc() {
     : "${uri:=data:application/octet-stream;base64,$data}"
