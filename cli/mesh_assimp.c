@@ -6,6 +6,7 @@
 
 #ifdef CAROM_HAVE_ASSIMP
 
+#include "mesh_assimp_file.h"
 #include "mesh_child.h"
 #include "mesh_memory.h"
 #include "mesh_place.h"
@@ -128,8 +129,9 @@ static void catch_failed_allocation(void)
 static int import_scene(const char *path, mesh_data *out)
 {
     catch_failed_allocation();
+    struct aiFileIO files = mesh_assimp_files();
     errno = 0;
-    const struct aiScene *scene = aiImportFile(path, aiProcess_Triangulate);
+    const struct aiScene *scene = aiImportFileEx(path, aiProcess_Triangulate, &files);
     if (!scene && errno == ENOMEM) /* C's allocation, in a library that assimp uses */
         return MESH_CHILD_MEMORY;
     if (!scene || !scene->mRootNode)

@@ -10,12 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 /* ---- limits ------------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +48,9 @@ static void lower_limit(int resource, rlim_t soft, rlim_t hard)
 /* A process that would outlive the command, or take more than its share, is ended by the system. */
 static void set_limits(const limits *l, pid_t parent)
 {
+#ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
     if (getppid() != parent) /* it was gone before the line above */
         _exit(EXIT_WORK);
     const rlim_t bytes = (rlim_t)(l->memory + mesh_memory_mapped());

@@ -99,6 +99,14 @@ mkfifo pipe.dae
 ln -s /dev/zero zero.blend
 refuse "a pipe" pipe.dae "not a regular file"
 refuse "a device" zero.blend "not a regular file"
+# A scene that names another file.
+lightwave() { printf 'LWSC\n3\n\nLoadObjectLayer 1 %s\nObjectMotion\nNumChannels 0\n' "$1"; }
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > part.obj
+mkfifo pipe.obj
+lightwave part.obj > scene.lws
+lightwave pipe.obj > pipe.lws
+check "a scene that names a file" "$carom" info --backend cpu --mesh scene.lws
+refuse "a scene that names a pipe" pipe.lws "holds no triangles"
 
 # ---- signals --------------------------------------------------------------------------------------------------------
 child_of() { grep -lsx "PPid:[[:space:]]*$1" /proc/[0-9]*/status | head -n 1 | cut -d / -f 3; }
