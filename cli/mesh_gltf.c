@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* glTF 2.0, as JSON or as a GLB: the shapes of one scene. What would change a shape and is not read is refused by name or
- * noted; nothing is taken from a size that the file only claims. */
+/* glTF 2.0, as JSON or as a GLB: the shapes of one scene. What would change a shape and is not read is refused by
+ * name or noted; nothing is taken from a size that the file only claims. */
 #include "cli.h"
 #include "mesh_reader.h"
 
@@ -30,7 +30,7 @@ typedef struct scene {
     size_t instance_count;
 } scene;
 
-/* ---- the container ------------------------------------------------------------------------------------------------- */
+/* ---- the container ----------------------------------------------------------------------------------------------- */
 
 static uint32_t word_at(const char *at)
 {
@@ -118,7 +118,7 @@ static int read_json(scene *s, const mesh_file *file)
                                      : cli_refuse(EXIT_USAGE, "%s: not glTF: its JSON is not an object", file->path);
 }
 
-/* ---- versions and extensions --------------------------------------------------------------------------------------- */
+/* ---- versions and extensions ------------------------------------------------------------------------------------- */
 
 static int check_version(const scene *s)
 {
@@ -201,7 +201,7 @@ static void note_extensions(const scene *s, mesh_data *out)
         mesh_note(out, "extensions that are not read: %s", names);
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
 /* `count` numbers into out. Returns 0 in *given where there are none. */
 static int read_numbers(const gltf *g, const gltf_thing *node, const char *name, double *out, size_t count, int *given)
@@ -263,7 +263,8 @@ static int read_transform(const gltf *g, const gltf_thing *node, mesh_matrix *ou
     return EXIT_DONE;
 }
 
-/* A node has one parent at most (section 3.5.2): else a few of them would stand for any number of parts, or for ever. */
+/* A node has one parent at most (section 3.5.2): else a few of them would stand for any number of parts, or for
+ * ever. */
 static int mark_children(scene *s)
 {
     int status = EXIT_DONE;
@@ -345,7 +346,7 @@ static int walk_scene(scene *s)
     return status;
 }
 
-/* ---- the mesh ------------------------------------------------------------------------------------------------------ */
+/* ---- the mesh ---------------------------------------------------------------------------------------------------- */
 
 /* All of it at once, for its size is known. */
 static int make_room(scene *s, gltf_build *b)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the parts of the glTF 2.0 reader: mesh_gltf.c knows containers, scenes and nodes, mesh_gltf_shape.c meshes and
- * primitives, mesh_gltf_data.c views and accessors, mesh_gltf_buffer.c buffers. Section numbers are those of the glTF 2.0 specification (Khronos, 2021). */
+/* Between the parts of the glTF 2.0 reader: mesh_gltf.c knows containers, scenes and nodes, mesh_gltf_shape.c
+ * meshes and primitives, mesh_gltf_data.c views and accessors, mesh_gltf_buffer.c buffers. Section numbers are
+ * those of the glTF 2.0 specification (Khronos, 2021). */
 #ifndef CAROM_CLI_MESH_GLTF_H
 #define CAROM_CLI_MESH_GLTF_H
 
@@ -71,7 +72,8 @@ int gltf_whole(const gltf *g, const gltf_thing *thing, const char *name, uint64_
                uint64_t *out);
 /* Member `name` as an array, NULL where there is none. */
 int gltf_list(const gltf *g, const gltf_thing *thing, const char *name, const json_t **out);
-/* Member `name` of `thing` is an index of `array`: the object there, or out->json NULL where there is no such member. */
+/* Member `name` of `thing` is an index of `array`: the object there, or out->json NULL where there is no such
+ * member. */
 int gltf_follow(const gltf *g, const gltf_thing *thing, const char *name, const json_t *array, const char *kind,
                 gltf_thing *out);
 /* The same of one value of a list that has this name. */

@@ -87,7 +87,7 @@ int gltf_take_memory(gltf *g, uint64_t bytes)
     return EXIT_DONE;
 }
 
-/* ---- views and accessors -------------------------------------------------------------------------------------------- */
+/* ---- views and accessors ----------------------------------------------------------------------------------------- */
 
 static uint64_t component_size(int component)
 {
@@ -326,7 +326,7 @@ int gltf_indices(gltf *g, const gltf_thing *accessor, const gltf_values **out)
     return status == EXIT_DONE && !values->compressed ? find_largest(g, accessor, values) : status;
 }
 
-/* ---- elements --------------------------------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 /* The element's bytes; NULL: zeros. */
 static const unsigned char *element(const gltf_values *values, uint64_t i)
@@ -345,8 +345,9 @@ static const unsigned char *element(const gltf_values *values, uint64_t i)
     return values->data ? values->data + i * values->stride : NULL;
 }
 
-/* One component; normalised integers as section 3.11 has it. The quotient is the nearest binary64, and the float nearest
- * to it is the float nearest to the fraction, because no fraction of 16 bits lies that close to a midpoint of floats. */
+/* One component; normalised integers as section 3.11 has it. The quotient is the nearest binary64, and the float
+ * nearest to it is the float nearest to the fraction, because no fraction of 16 bits lies that close to a midpoint
+ * of floats. */
 static double number_at(const unsigned char *at, int component, int normalized)
 {
     float real;

@@ -15,7 +15,7 @@ enum { POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, TRIANGLE_STRIP, TRIANGLE
 /* Each vertex is asked for each of them. */
 enum { TARGETS_MAX = 4096 };
 
-/* ---- checking ------------------------------------------------------------------------------------------------------ */
+/* ---- checking ---------------------------------------------------------------------------------------------------- */
 
 static int check_compressed(gltf *g, const json_t *primitive, const gltf_thing *accessor, const gltf_values *values)
 {
@@ -136,7 +136,7 @@ void gltf_mesh_free(gltf_mesh *mesh)
     free(mesh->primitives);
 }
 
-/* ---- building ------------------------------------------------------------------------------------------------------ */
+/* ---- building ---------------------------------------------------------------------------------------------------- */
 
 static int is_morphed(const gltf_build *b, const gltf_mesh *mesh, const gltf_primitive *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* glTF: a document of all that the reader knows, in which bytes replace values by others, and whose buffer is bytes. What
- * is read must be sound; what is not must be refused in a sentence. */
+/* glTF: a document of all that the reader knows, in which bytes replace values by others, and whose buffer is
+ * bytes. What is read must be sound; what is not must be refused in a sentence. */
 #include "cli/cli.h"
 #include "cli/mesh_reader.h"
 #include "fuzz.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the reader asks of its program -------------------------------------------------------------------------- */
+/* ---- what the reader asks of its program ------------------------------------------------------------------------- */
 
 static char said[512];
 
@@ -33,7 +33,7 @@ void *cli_alloc(uint64_t count, size_t size)
     return count > SIZE_MAX / size ? NULL : malloc(count > 0 ? (size_t)count * size : 1);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* Each value between bars may be replaced. */
 static const char document[] =
@@ -156,7 +156,7 @@ static size_t write_glb(fuzz_source *s, char *out)
     return size;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static void check_mesh(const mesh_data *mesh)
 {

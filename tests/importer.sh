@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# importer.sh CAROM: the process in which assimp works. It ends with the command, on a signal at once, and at limits of memory
-# and time that the message names. The files are small and ask for as much as a machine has.
+# importer.sh CAROM: the process in which assimp works. It ends with the command, on a signal at once, and at limits of
+# memory and time that the message names. The files are small and ask for as much as a machine has.
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
@@ -128,7 +128,7 @@ is_gone() { # PROCESS: within some seconds
     kill -9 "$1" 2> /dev/null || true
     return 1
 }
-# signal NAME NUMBER WORD TARGET: TARGET is - for the whole group, as a terminal does it, and nothing for the command alone
+# signal NAME NUMBER WORD TARGET: - for the whole group, as a terminal does it, or nothing for the command alone
 signal() {
     local command child status=0
     set -m
