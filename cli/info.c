@@ -98,10 +98,14 @@ static const char *compiler(void)
 
 static const char *importer(void)
 {
-#ifdef CAROM_HAVE_ASSIMP
-    return "PLY, STL, OBJ, OFF, and by assimp all others";
+#if defined(CAROM_HAVE_ASSIMP) && defined(CAROM_HAVE_JANSSON)
+    return "PLY, STL, OBJ, OFF, glTF, and by assimp all others";
+#elif defined(CAROM_HAVE_ASSIMP)
+    return "PLY, STL, OBJ, OFF, and by assimp all others but glTF (built without jansson)";
+#elif defined(CAROM_HAVE_JANSSON)
+    return "PLY, STL, OBJ, OFF, glTF (built without assimp)";
 #else
-    return "PLY, STL, OBJ, OFF (built without assimp)";
+    return "PLY, STL, OBJ, OFF (built without assimp, without jansson)";
 #endif
 }
 

@@ -1,80 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /* Every other format, by assimp, in a process of its own: a file that crashes the importer must not end the command
- * without a sentence. The child sends the finished arrays through a pipe. */
-#include "mesh_reader.h"
+ * without a sentence. The child sends the finished arrays through a pipe (mesh_child.c). */
 #include "cli.h"
+#include "mesh_reader.h"
 
 #ifdef CAROM_HAVE_ASSIMP
+
+#include "mesh_assimp_file.h"
+#include "mesh_child.h"
+#include "mesh_memory.h"
+#include "mesh_place.h"
 
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 #include <assimp/version.h>
 
+#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { DEPTH_MAX = 1000 };
 
-typedef struct matrix {
-    double m[3][4]; /* affine part, row major */
-} matrix;
-
 typedef struct walk {
     const struct aiScene *scene;
     mesh_data *out;
-    uint64_t moved, mirrored, odd, skinned;
+    mesh_placed placed;
+    uint64_t odd;
+    uint64_t vertices, triangles, parts; /* to come */
 } walk;
 
-/* ---- in the child: scene to triangles ------------------------------------------------------------------------ */
-
-static matrix multiply(const matrix *a, const struct aiMatrix4x4 *n)
+static mesh_matrix matrix_of(const struct aiMatrix4x4 *n)
 {
-    const double b[4][4] = {{(double)n->a1, (double)n->a2, (double)n->a3, (double)n->a4},
-                            {(double)n->b1, (double)n->b2, (double)n->b3, (double)n->b4},
-                            {(double)n->c1, (double)n->c2, (double)n->c3, (double)n->c4},
-                            {0, 0, 0, 1}};
-    matrix result;
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 4; c++)
-            result.m[r][c] = a->m[r][0] * b[0][c] + a->m[r][1] * b[1][c] + a->m[r][2] * b[2][c] + a->m[r][3] * b[3][c];
-    return result;
-}
-
-static int is_identity(const matrix *a)
-{
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 4; c++)
-            if (fabs(a->m[r][c] - (r == c ? 1.0 : 0.0)) > 0.0)
-                return 0;
-    return 1;
-}
-
-static double determinant(const matrix *a)
-{
-    const double(*m)[4] = a->m;
-    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-}
-
-/* An identity leaves the bits alone; otherwise one product in binary64, rounded once. */
-static void place(const matrix *a, int identity, const struct aiVector3D *v, float xyz[3])
-{
-    const double p[3] = {(double)v->x, (double)v->y, (double)v->z};
-    if (identity) {
-        xyz[0] = v->x;
-        xyz[1] = v->y;
-        xyz[2] = v->z;
-        return;
-    }
-    for (int r = 0; r < 3; r++)
-        xyz[r] = (float)(a->m[r][0] * p[0] + a->m[r][1] * p[1] + a->m[r][2] * p[2] + a->m[r][3]);
+    return (mesh_matrix){{{(double)n->a1, (double)n->a2, (double)n->a3, (double)n->a4},
+                          {(double)n->b1, (double)n->b2, (double)n->b3, (double)n->b4},
+                          {(double)n->c1, (double)n->c2, (double)n->c3, (double)n->c4}}};
 }
 
 static int add_face(walk *w, const struct aiFace *face, const struct aiMesh *mesh, uint32_t first)
@@ -88,17 +50,17 @@ static int add_face(walk *w, const struct aiFace *face, const struct aiMesh *mes
     return EXIT_DONE;
 }
 
-static int add_mesh(walk *w, const struct aiMesh *mesh, const matrix *a, const char *name)
+static int add_mesh(walk *w, const struct aiMesh *mesh, const mesh_matrix *a, const char *name)
 {
-    int identity = is_identity(a), status = mesh_add_part(w->out, name, strlen(name));
+    int identity = mesh_matrix_is_identity(a), status = mesh_add_part(w->out, name, strlen(name));
     uint32_t first = (uint32_t)w->out->vertex_count;
     unsigned vertices = mesh->mVertices ? mesh->mNumVertices : 0, faces = mesh->mFaces ? mesh->mNumFaces : 0;
-    w->moved += !identity;
-    w->mirrored += determinant(a) < 0;
-    w->skinned += mesh->mNumBones > 0;
+    mesh_placed_count(&w->placed, a, mesh->mNumBones > 0);
     for (unsigned i = 0; i < vertices && status == EXIT_DONE; i++) {
+        const struct aiVector3D *v = &mesh->mVertices[i];
+        const double place[3] = {(double)v->x, (double)v->y, (double)v->z};
         float xyz[3];
-        place(a, identity, &mesh->mVertices[i], xyz);
+        mesh_matrix_apply(a, identity, place, xyz);
         status = mesh_add_vertex(w->out, xyz);
     }
     for (unsigned i = 0; i < faces && status == EXIT_DONE && vertices > 0; i++)
@@ -106,9 +68,9 @@ static int add_mesh(walk *w, const struct aiMesh *mesh, const matrix *a, const c
     return status;
 }
 
-static int walk_node(walk *w, const struct aiNode *node, const matrix *parent, int depth)
+static int walk_node(walk *w, const struct aiNode *node, const mesh_matrix *parent, int depth)
 {
-    matrix here = multiply(parent, &node->mTransformation);
+    const mesh_matrix own = matrix_of(&node->mTransformation), here = mesh_matrix_multiply(parent, &own);
     int status = EXIT_DONE;
     if (depth > DEPTH_MAX)
         return cli_refuse(EXIT_USAGE, "the mesh's nodes are nested more than %d deep", DEPTH_MAX);
@@ -123,15 +85,24 @@ static int walk_node(walk *w, const struct aiNode *node, const matrix *parent, i
     return status;
 }
 
+/* What the walk will build, for nodes may show a mesh any number of times. */
+static void count_node(walk *w, const struct aiNode *node, int depth)
+{
+    for (unsigned i = 0; i < node->mNumMeshes; i++) {
+        if (node->mMeshes[i] >= w->scene->mNumMeshes)
+            continue;
+        const struct aiMesh *mesh = w->scene->mMeshes[node->mMeshes[i]];
+        w->parts++;
+        w->vertices += mesh->mNumVertices;
+        w->triangles += mesh->mNumFaces;
+    }
+    for (unsigned i = 0; i < node->mNumChildren && depth <= DEPTH_MAX; i++)
+        count_node(w, node->mChildren[i], depth + 1);
+}
+
 static void note_changes(walk *w)
 {
-    if (w->moved)
-        mesh_note(w->out, "%llu parts were placed by the transforms of their nodes", (unsigned long long)w->moved);
-    if (w->mirrored)
-        mesh_note(w->out, "%llu of them are mirrored: their triangles turn the other way",
-                  (unsigned long long)w->mirrored);
-    if (w->skinned)
-        mesh_note(w->out, "%llu parts have bones: they stand as stored, not posed", (unsigned long long)w->skinned);
+    mesh_placed_note(&w->placed, w->out);
     if (w->odd)
         mesh_note(w->out, "%llu faces that the importer could not cut into triangles were dropped",
                   (unsigned long long)w->odd);
@@ -139,107 +110,48 @@ static void note_changes(walk *w)
                       "decimal text may end up to 2 ulp from the nearest float");
 }
 
+/* C++'s allocation fails in many places of assimp, of which some crash and some name another reason. */
+static void end_without_memory(void)
+{
+    _exit(MESH_CHILD_MEMORY);
+}
+
+static void catch_failed_allocation(void)
+{
+    typedef void (*handler)(void);
+    handler (*set_handler)(handler) = NULL;
+    void *found = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE"); /* std::set_new_handler */
+    memcpy(&set_handler, &found, sizeof found);
+    if (found)
+        set_handler(end_without_memory);
+}
+
 static int import_scene(const char *path, mesh_data *out)
 {
-    static const matrix identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
-    const struct aiScene *scene = aiImportFile(path, aiProcess_Triangulate);
+    catch_failed_allocation();
+    struct aiFileIO files = mesh_assimp_files();
+    errno = 0;
+    const struct aiScene *scene = aiImportFileEx(path, aiProcess_Triangulate, &files);
+    if (!scene && errno == ENOMEM) /* C's allocation, in a library that assimp uses */
+        return MESH_CHILD_MEMORY;
     if (!scene || !scene->mRootNode)
         return cli_refuse(EXIT_USAGE, "%s: cannot be imported: %s", path,
                           scene ? "it has no nodes" : aiGetErrorString());
     walk w = {.scene = scene, .out = out};
     snprintf(out->reader, sizeof out->reader, "imported by assimp %u.%u.%u", aiGetVersionMajor(), aiGetVersionMinor(),
              aiGetVersionPatch());
-    int status = walk_node(&w, scene->mRootNode, &identity, 0);
+    count_node(&w, scene->mRootNode, 0);
+    if (!mesh_memory_reserve(out, w.vertices, w.triangles, w.parts))
+        return MESH_CHILD_MEMORY;
+    int status = walk_node(&w, scene->mRootNode, &mesh_matrix_identity, 0);
     if (status == EXIT_DONE)
         note_changes(&w);
     return status; /* the scene dies with the process */
 }
 
-/* ---- between the two ----------------------------------------------------------------------------------------- */
-
-static int write_all(int fd, const void *data, uint64_t size)
-{
-    for (const char *at = data; size > 0;) {
-        ssize_t n = write(fd, at, size > 1 << 30 ? 1 << 30 : (size_t)size);
-        if (n < 0 && errno != EINTR)
-            return 0;
-        at += n > 0 ? n : 0;
-        size -= n > 0 ? (uint64_t)n : 0;
-    }
-    return 1;
-}
-
-static int read_all(int fd, void *data, uint64_t size)
-{
-    for (char *at = data; size > 0;) {
-        ssize_t n = read(fd, at, size > 1 << 30 ? 1 << 30 : (size_t)size);
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return 0;
-        at += n > 0 ? n : 0;
-        size -= n > 0 ? (uint64_t)n : 0;
-    }
-    return 1;
-}
-
-/* The importer prints what it likes where results belong, so its standard output is closed off. */
-_Noreturn static void child(const char *path, int fd)
-{
-    mesh_data mesh = {0};
-    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nothing >= 0)
-        dup2(nothing, STDOUT_FILENO);
-    int status = import_scene(path, &mesh);
-    if (status == EXIT_DONE &&
-        !(write_all(fd, &mesh, sizeof mesh) && write_all(fd, mesh.xyz, mesh.vertex_count * 3 * sizeof(float)) &&
-          write_all(fd, mesh.indices, mesh.triangle_count * 3 * sizeof(uint32_t)) &&
-          write_all(fd, mesh.parts, mesh.part_count * sizeof *mesh.parts)))
-        status = EXIT_WORK;
-    _exit(status);
-}
-
-/* Fill `out` from the pipe; 0 if the child ended early. */
-static int receive(int fd, mesh_data *out, int *memory)
-{
-    if (!read_all(fd, out, sizeof *out)) {
-        *out = (mesh_data){0};
-        return 0;
-    }
-    out->xyz = cli_alloc(out->vertex_count, 3 * sizeof(float));
-    out->indices = cli_alloc(out->triangle_count, 3 * sizeof(uint32_t));
-    out->parts = cli_alloc(out->part_count, sizeof *out->parts);
-    *memory = out->xyz && out->indices && out->parts;
-    return *memory && read_all(fd, out->xyz, out->vertex_count * 3 * sizeof(float)) &&
-           read_all(fd, out->indices, out->triangle_count * 3 * sizeof(uint32_t)) &&
-           read_all(fd, out->parts, out->part_count * sizeof *out->parts);
-}
-
 int mesh_read_assimp(const char *path, mesh_data *out)
 {
-    int ends[2], memory = 1, ended = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return cli_refuse(EXIT_WORK, "cannot start the importer: %s", strerror(errno));
-    pid_t process = fork();
-    if (process == 0) {
-        close(ends[0]);
-        child(path, ends[1]);
-    }
-    close(ends[1]);
-    if (process < 0) {
-        close(ends[0]);
-        return cli_refuse(EXIT_WORK, "cannot start the importer: %s", strerror(errno));
-    }
-    int complete = receive(ends[0], out, &memory);
-    close(ends[0]);
-    while (waitpid(process, &ended, 0) < 0 && errno == EINTR)
-        continue;
-    if (!memory)
-        return cli_no_memory();
-    if (complete)
-        return EXIT_DONE;
-    if (WIFSIGNALED(ended))
-        return cli_refuse(EXIT_USAGE, "%s: cannot be imported: the importer crashed on it (%s)", path,
-                          strsignal(WTERMSIG(ended)));
-    return WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_USAGE ? EXIT_USAGE : EXIT_WORK;
+    return mesh_child_run(path, import_scene, out);
 }
 
 #else
@@ -247,7 +159,7 @@ int mesh_read_assimp(const char *path, mesh_data *out)
 int mesh_read_assimp(const char *path, mesh_data *out)
 {
     (void)out;
-    return cli_refuse(EXIT_USAGE, "%s: this build reads PLY, STL, OBJ and OFF only (it has no assimp)", path);
+    return cli_refuse(EXIT_USAGE, "%s: this build cannot read its format (it has no assimp)", path);
 }
 
 #endif

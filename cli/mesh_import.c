@@ -138,6 +138,16 @@ static int begins_with(const char *head, size_t size, const char *text)
     return mesh_scan_line(&scan) && mesh_scan_word(&scan, &word, &length) && mesh_word_is(word, length, text);
 }
 
+/* A GLB, or JSON, which of all formats glTF alone is. */
+static int is_gltf(const char *head, size_t size)
+{
+    const char *word;
+    size_t length;
+    mesh_scan scan = mesh_scan_begin(head, size, 0);
+    return (size >= 4 && !memcmp(head, "glTF", 4)) ||
+           (mesh_scan_line(&scan) && mesh_scan_word(&scan, &word, &length) && word[0] == '{');
+}
+
 /* By the end of the name; a file without a known end by how it begins. NULL: assimp's. */
 static mesh_reader choose_reader(const char *path, const char *head, size_t size)
 {
@@ -152,6 +162,8 @@ static mesh_reader choose_reader(const char *path, const char *head, size_t size
         return mesh_read_off;
     if (!dot && begins_with(head, size, "solid"))
         return mesh_read_stl;
+    if ((dot && (!strcasecmp(dot, ".gltf") || !strcasecmp(dot, ".glb"))) || is_gltf(head, size))
+        return mesh_read_gltf;
     return NULL;
 }
 
@@ -186,7 +198,7 @@ static void note_drops(mesh_data *mesh)
 
 int mesh_import(const char *path, mesh_data *out)
 {
-    char head[16] = {0};
+    char head[512] = {0};
     mesh_file file = {.path = path};
     mesh_reader reader = choose_reader(path, head, read_head(path, head, sizeof head));
     int status;

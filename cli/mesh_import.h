@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Triangles from a file: PLY, STL, OBJ and OFF by readers of our own, everything else by assimp. */
+/* Triangles from a file: PLY, STL, OBJ, OFF and glTF by readers of our own, everything else by assimp. */
 #ifndef CAROM_CLI_MESH_IMPORT_H
 #define CAROM_CLI_MESH_IMPORT_H
 

@@ -17,6 +17,7 @@ int mesh_read_ply(const mesh_file *file, mesh_data *out);
 int mesh_read_stl(const mesh_file *file, mesh_data *out);
 int mesh_read_obj(const mesh_file *file, mesh_data *out);
 int mesh_read_off(const mesh_file *file, mesh_data *out);
+int mesh_read_gltf(const mesh_file *file, mesh_data *out);
 int mesh_read_assimp(const char *path, mesh_data *out);
 
 /* ---- building; each returns an exit status ---- */

@@ -5,21 +5,32 @@ file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DI
 list(APPEND carom_mesh_sources cli/csv_number.c)
 list(REMOVE_ITEM carom_cli_sources ${carom_mesh_sources})
 
-option(CAROM_ASSIMP "Read mesh formats beyond PLY, STL, OBJ and OFF, if assimp is installed" ON)
+option(CAROM_ASSIMP "Read mesh formats beyond PLY, STL, OBJ, OFF and glTF, if assimp is installed" ON)
+option(CAROM_JANSSON "Read glTF and earlier results of carom bench, if jansson is installed" ON)
 find_package(PkgConfig QUIET)
 if(CAROM_ASSIMP AND PkgConfig_FOUND)
   pkg_check_modules(CAROM_ASSIMP_PC QUIET IMPORTED_TARGET assimp)
+endif()
+
+if(CAROM_JANSSON AND PkgConfig_FOUND)
+  pkg_check_modules(CAROM_JANSSON_PC QUIET IMPORTED_TARGET jansson>=2.12)
 endif()
 
 # The mesh readers alone, because the demo reads meshes too.
 add_library(carom_mesh_import OBJECT ${carom_mesh_sources})
 target_link_libraries(carom_mesh_import PRIVATE carom_flags carom)
 if(CAROM_ASSIMP_PC_FOUND)
-  target_link_libraries(carom_mesh_import PUBLIC PkgConfig::CAROM_ASSIMP_PC)
+  target_link_libraries(carom_mesh_import PUBLIC PkgConfig::CAROM_ASSIMP_PC ${CMAKE_DL_LIBS})
   target_compile_definitions(carom_mesh_import PUBLIC CAROM_HAVE_ASSIMP)
   message(STATUS "carom: assimp ${CAROM_ASSIMP_PC_VERSION}: the command reads its mesh formats too")
 elseif(CAROM_ASSIMP)
-  message(STATUS "carom: no assimp (Debian: libassimp-dev, pkg-config): the command reads PLY, STL, OBJ and OFF only")
+  message(STATUS "carom: no assimp (Debian: libassimp-dev, pkg-config): the command reads PLY, STL, OBJ, OFF and glTF only")
+endif()
+if(CAROM_JANSSON_PC_FOUND)
+  target_link_libraries(carom_mesh_import PUBLIC PkgConfig::CAROM_JANSSON_PC)
+  target_compile_definitions(carom_mesh_import PUBLIC CAROM_HAVE_JANSSON)
+elseif(CAROM_JANSSON)
+  message(STATUS "carom: no jansson (Debian: libjansson-dev, pkg-config): the command reads no glTF, and carom bench no earlier result")
 endif()
 
 # The library has the target name `carom`, so the command's target has another; its file is <build>/carom.
@@ -29,14 +40,3 @@ file(RELATIVE_PATH carom_libdir_from_bindir ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE
 set_target_properties(carom_cli PROPERTIES OUTPUT_NAME carom RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
   INSTALL_RPATH "$ORIGIN/${carom_libdir_from_bindir}")
 target_include_directories(carom_cli PRIVATE reference)
-
-option(CAROM_JANSSON "Read earlier results of carom bench, if jansson is installed" ON)
-if(CAROM_JANSSON AND PkgConfig_FOUND)
-  pkg_check_modules(CAROM_JANSSON_PC QUIET IMPORTED_TARGET jansson>=2.12)
-endif()
-if(CAROM_JANSSON_PC_FOUND)
-  target_link_libraries(carom_cli PRIVATE PkgConfig::CAROM_JANSSON_PC)
-  target_compile_definitions(carom_cli PRIVATE CAROM_HAVE_JANSSON)
-elseif(CAROM_JANSSON)
-  message(STATUS "carom: no jansson (Debian: libjansson-dev, pkg-config): carom bench reads no earlier result")
-endif()

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Fuzz targets: fuzz/fuzz_NAME.c, one for each query type and for each mesh reader. With CAROM_FUZZ each becomes libfuzzer_NAME, for libFuzzer to
-# drive; in any case it is a short test on bytes from a fixed seed.
+# Fuzz targets: fuzz/fuzz_NAME.c, one for each query type and for each mesh reader. With CAROM_FUZZ each becomes
+# libfuzzer_NAME, for libFuzzer to drive; in any case it is a short test on bytes from a fixed seed.
 file(GLOB carom_fuzz_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} fuzz/fuzz_*.c)
 
-set(carom_fuzz_readers obj off ply polygon stl)
+set(carom_fuzz_readers gltf obj off ply polygon stl)
 if(NOT CAROM_CLI)
-  list(FILTER carom_fuzz_sources EXCLUDE REGEX "fuzz_(obj|off|ply|polygon|stl)[.]c$")
+  list(FILTER carom_fuzz_sources EXCLUDE REGEX "fuzz_(gltf|obj|off|ply|polygon|stl)[.]c$")
+elseif(NOT CAROM_JANSSON_PC_FOUND)
+  list(REMOVE_ITEM carom_fuzz_sources fuzz/fuzz_gltf.c)
 endif()
 
 function(carom_fuzz_target target source driver)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# import.sh CAROM: meshes of several parts, read by assimp. Parts in the order of their nodes, each before its children; the
-# transforms of nodes applied, one inside the other; polygons cut where they stand. Every triangle is hit by a sphere of
-# its own, so order and place of each are known.
+# import.sh CAROM: meshes of several parts, as glTF and as COLLADA, which assimp reads. Parts in the order of their nodes,
+# each before its children; the transforms of nodes applied, one inside the other; polygons cut where they stand. Every
+# triangle is hit by a sphere of its own, so order and place of each are known.
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
@@ -28,11 +28,7 @@ hits() {
         tail -n +2 | cut -d , -f 1,3 | paste -sd ' '
 }
 
-if "$carom" info --backend cpu | grep -q 'built without assimp'; then
-    skip "meshes of several parts" "built without assimp (Debian: libassimp-dev)"
-    check_end
-    exit
-fi
+has() { "$carom" info --backend cpu | grep '^meshes:' | grep -q "$1"; }
 
 # ---- nodes in nodes -------------------------------------------------------------------------------------------------
 # Mesh 0 is a triangle with its right angle in the origin, mesh 1 a square of two triangles at z = 1, mesh 2 a line. The
@@ -59,8 +55,9 @@ cat > parts.gltf << END
                  {"buffer": 0, "byteOffset": 84, "byteLength": 12}],
  "buffers": [{"byteLength": 96, "uri": "data:application/octet-stream;base64,$data"}]}
 END
-"$carom" info --backend cpu --mesh parts.gltf > info.txt
-equal "nodes: parts" "triangles: 10
+check_nodes() {
+    "$carom" info --backend cpu --mesh parts.gltf > info.txt
+    equal "nodes: parts" "triangles: 10
 parts: 8
   part 0: 1 triangles from 0, left
   part 1: 2 triangles from 1, inner
@@ -72,19 +69,30 @@ parts: 8
   part 7: 1 triangles from 9, plain
 lower: -9 0 0
 upper: 18 9 8" "$(grep -E '^(triangles|parts|  part|lower|upper)' info.txt)"
-equal "nodes: what was changed" "6 parts were placed by the transforms of their nodes
+    equal "nodes: what was changed" "6 parts were placed by the transforms of their nodes
 1 of them are mirrored: their triangles turn the other way
 1 lines were dropped" "$(sed -n 's/^changed: \([0-9]\)/\1/p' info.txt)"
 
-# From below onto each of the triangles in turn, onto those that lie behind another from above.
-spheres 16.25,0.25,-4,0,0,1 17.75,0.75,-4,0,0,1 16.5,1.5,-4,0,0,1 16.5,0.5,16,0,0,-1 15.25,8.25,-4,0,0,1 \
-    15.75,8.75,-4,0,0,1 -8.25,0.25,-4,0,0,1 -8.25,0.75,16,0,0,-1 -8.75,0.25,16,0,0,-1 0.25,0.25,-4,0,0,1 > spheres.csv
-equal "nodes: each triangle in its place" \
-    "0,3.875 1,5.875 2,5.875 3,7.875 4,4.875 5,4.875 6,3.875 7,14.875 8,14.875 9,3.875" "$(hits parts.gltf)"
-equal "nodes: what is mirrored turns its face down, all others up" \
-    "-1,inf -1,inf -1,inf 3,7.875 4,4.875 5,4.875 -1,inf 7,14.875 8,14.875 -1,inf" "$(hits parts.gltf --cull-back)"
+    # From below onto each of the triangles in turn, onto those that lie behind another from above.
+    spheres 16.25,0.25,-4,0,0,1 17.75,0.75,-4,0,0,1 16.5,1.5,-4,0,0,1 16.5,0.5,16,0,0,-1 15.25,8.25,-4,0,0,1 \
+        15.75,8.75,-4,0,0,1 -8.25,0.25,-4,0,0,1 -8.25,0.75,16,0,0,-1 -8.75,0.25,16,0,0,-1 0.25,0.25,-4,0,0,1 > spheres.csv
+    equal "nodes: each triangle in its place" \
+        "0,3.875 1,5.875 2,5.875 3,7.875 4,4.875 5,4.875 6,3.875 7,14.875 8,14.875 9,3.875" "$(hits parts.gltf)"
+    equal "nodes: what is mirrored turns its face down, all others up" \
+        "-1,inf -1,inf -1,inf 3,7.875 4,4.875 5,4.875 -1,inf 7,14.875 8,14.875 -1,inf" "$(hits parts.gltf --cull-back)"
+}
+if has 'OFF, glTF'; then
+    check_nodes
+else
+    skip "nodes" "built without jansson (Debian: libjansson-dev)"
+fi
 
 # ---- polygons -------------------------------------------------------------------------------------------------------
+if ! has 'by assimp'; then
+    skip "polygons" "built without assimp (Debian: libassimp-dev)"
+    check_end
+    exit
+fi
 # A square, a triangle and a pentagon, lifted by 1/2; and in a child turned about y, so that x' = z and z' = -x.
 cat > polygons.dae << 'END'
 <?xml version="1.0"?>
