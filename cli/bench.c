@@ -145,17 +145,6 @@ static int list_scenes(const cli_options *options)
     return output_close(&out, EXIT_DONE);
 }
 
-/* Whether a file can be written is known before minutes are spent. */
-static int check_writable(const char *path)
-{
-    output out;
-    int status = output_open(&out, path);
-    if (status != EXIT_DONE)
-        return status;
-    output_close(&out, EXIT_WORK);
-    return EXIT_DONE;
-}
-
 static int write_json(const bench_json *json, const char *path)
 {
     output out;
@@ -265,10 +254,8 @@ static int check_files(const cli_options *o, bench_json *old)
         return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
                           scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,
                           scaling ? " --scaling" : "");
-    if (o->plot != NULL && (status = bench_plot_check(o->plot)) == EXIT_DONE)
-        status = check_writable(o->plot);
-    if (status == EXIT_DONE && o->json != NULL)
-        status = check_writable(o->json);
+    if (o->plot != NULL)
+        status = bench_plot_check(o->plot);
     return status == EXIT_DONE && o->compare != NULL ? bench_json_read(old, o->compare) : status;
 }
 
