@@ -43,15 +43,18 @@ static void write_mesh(output *out, const char *path, const mesh_data *mesh)
     float low[3], high[3];
     uint64_t not_finite;
     mesh_bounds(mesh, low, high, &not_finite);
-    output_format(out, "mesh: %s\nreader: %s\n", path, mesh->reader);
+    output_text(out, "mesh: ");
+    output_shown(out, path);
+    output_format(out, "\nreader: %s\n", mesh->reader);
     output_format(out, "triangles: %llu\nvertices: %llu\nparts: %llu\n", (unsigned long long)mesh->triangle_count,
                   (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->part_count);
     uint64_t first = 0;
     for (uint64_t i = 0; i < mesh->part_count; i++) {
         const mesh_part *part = &mesh->parts[i];
-        output_format(out, "  part %llu: %llu triangles from %llu%s%s\n", (unsigned long long)i,
-                      (unsigned long long)part->triangle_count, (unsigned long long)first, part->name[0] ? ", " : "",
-                      part->name);
+        output_format(out, "  part %llu: %llu triangles from %llu%s", (unsigned long long)i,
+                      (unsigned long long)part->triangle_count, (unsigned long long)first, part->name[0] ? ", " : "");
+        output_shown(out, part->name);
+        output_char(out, '\n');
         first += part->triangle_count;
     }
     write_vector(out, "lower:", low);
