@@ -110,10 +110,10 @@ void output_int(output *out, int64_t value)
     output_text(out, text);
 }
 
-void output_shown(output *out, const char *text)
+void output_shown(output *out, const char *text, size_t length)
 {
     char shown[TEXT_SHOWN_MAX * 16 + 1];
-    for (size_t length = strlen(text), n; length > 0; text += n, length -= n) {
+    for (size_t n; length > 0; text += n, length -= n) {
         n = text_cut(text, length, 16);
         text_show(shown, sizeof shown, text, n);
         output_text(out, shown);

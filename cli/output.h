@@ -28,7 +28,7 @@ void output_text(output *out, const char *text);
 void output_char(output *out, char c);
 void output_int(output *out, int64_t value);
 /* A string from outside: text_show. */
-void output_shown(output *out, const char *text);
+void output_shown(output *out, const char *text, size_t length);
 /* As %.9g prints it. */
 void output_float(output *out, float value);
 void output_format(output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -100,8 +100,8 @@ static int is_default(int number)
     return sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL;
 }
 
-/* The parent sees that this signal ended the process. */
-static void die(int number)
+/* The parent sees that this signal ended the process, but for the first process of a container: no signal ends that. */
+_Noreturn static void die(int number)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigset_t set;
@@ -111,6 +111,7 @@ static void die(int number)
     sigaddset(&set, number);
     raise(number); /* to this thread, which has it blocked at most until here */
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    _exit(128 + number);
 }
 
 static void on_fault(int number)
@@ -122,12 +123,12 @@ static void on_fault(int number)
 static void *wait_for_end(void *unused)
 {
     int number;
+    (void)unused;
     while (sigwait(&taken_outside, &number) != 0)
         continue;
     pthread_mutex_lock(&files_lock); /* for good: whatever is being renamed is whole */
     remove_files();
     die(number);
-    return unused;
 }
 
 void unfinished_end_by(int number)

@@ -60,7 +60,7 @@ all() {
     while read -r call count; do
         step=$((count / most + 1))
         shown+=" $call $count"
-        [ $step -eq 1 ] || shown+=" (each ${step}th)"
+        [ $step -eq 1 ] || shown+=" (1 in $step)"
         for ((k = 1; k <= count; k += step)); do
             status=0 reason=''
             [ ! -e hit ] || rm hit
@@ -86,6 +86,7 @@ all "cpu: overlap --pairs" $((tries / 2)) "$carom" overlap --backend cpu --threa
 all "cpu: overlap --mesh" $((tries / 2)) "$carom" overlap --hits closest --backend cpu --threads 1 --mesh square.ply --spheres spheres.csv
 if "$carom" sweep --backend opencl --pairs pairs.csv > /dev/null 2>&1; then
     few=$((tries / 15 + 1)) # a device takes a second to open
+    [ $tries -lt 300 ] || few=$tries
     all "opencl: sweep --pairs" $few "$carom" sweep --backend opencl --pairs pairs.csv
     all "opencl: sweep --mesh" $few "$carom" sweep --backend opencl --mesh square.off --spheres spheres.csv
 else
