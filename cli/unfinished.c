@@ -192,8 +192,9 @@ static int start_waiting(void)
 
 void unfinished_begin(void)
 {
-    static char stack[1 << 16]; /* for the fault of a stack that is full */
+    static char stack[1 << 16]; /* for the fault of a stack that is full; a sanitizer has one already */
     const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+    stack_t present;
     sigemptyset(&taken_outside);
     sigemptyset(&taken_faults);
     for (int i = 0; i < OUTSIDE; i++)
@@ -202,7 +203,8 @@ void unfinished_begin(void)
     for (int i = 0; i < FAULTS; i++)
         if (is_default(faults[i]))
             sigaddset(&taken_faults, faults[i]);
-    sigaltstack(&other, NULL);
+    if (sigaltstack(NULL, &present) == 0 && (present.ss_flags & SS_DISABLE))
+        sigaltstack(&other, NULL);
     unfinished_handle_faults();
     atexit(remove_files); /* a driver, too, may call exit */
     pthread_sigmask(SIG_BLOCK, &taken_outside, &first_mask);
