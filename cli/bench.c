@@ -145,17 +145,6 @@ static int list_scenes(const cli_options *options)
     return output_close(&out, EXIT_DONE);
 }
 
-/* Whether a file can be written is known before minutes are spent. */
-static int check_writable(const char *path)
-{
-    output out;
-    int status = output_open(&out, path);
-    if (status != EXIT_DONE)
-        return status;
-    output_close(&out, EXIT_WORK);
-    return EXIT_DONE;
-}
-
 static int write_json(const bench_json *json, const char *path)
 {
     output out;
@@ -220,20 +209,31 @@ static const char *scene_words(const char *name)
     return "";
 }
 
+/* Lines of a file, or none; a line is shown without what is not printable in it. */
+static void show_lines(output *out, const char *lines)
+{
+    while (lines != NULL && *lines != '\0') {
+        const size_t length = strcspn(lines, "\n");
+        output_shown(out, lines, length);
+        output_char(out, '\n');
+        lines += length + (lines[length] == '\n');
+    }
+}
+
 /* The table of a result that was taken before. */
 static int take_file(session *s, const char *path)
 {
     const int status = bench_json_read(&s->json, path);
     if (status != EXIT_DONE)
         return status;
-    output_format(s->out, "%s, taken %s\n", path, s->json.date);
+    output_shown(s->out, path, strlen(path));
+    output_format(s->out, ", taken %s\n", s->json.date);
     show_head(s);
     for (int i = 0; i < s->json.device_count; i++)
         show_device(s->out, &s->json.devices[i]);
     for (int i = 0; i < s->json.limit_count; i++)
         show_limits(s->out, &s->json.limits[i]);
-    if (s->json.notes != NULL)
-        output_format(s->out, "%s\n", s->json.notes);
+    show_lines(s->out, s->json.notes);
     for (size_t i = 0; i < s->json.row_count; i++) {
         const bench_row *r = &s->json.rows[i];
         if (strcmp(s->scene, r->scene) != 0)
@@ -241,8 +241,7 @@ static int take_file(session *s, const char *path)
         snprintf(s->scene, sizeof s->scene, "%s", r->scene);
         show_row(s, r);
     }
-    if (s->json.findings != NULL)
-        output_format(s->out, "%s\n", s->json.findings);
+    show_lines(s->out, s->json.findings);
     return EXIT_DONE;
 }
 
@@ -265,10 +264,8 @@ static int check_files(const cli_options *o, bench_json *old)
         return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
                           scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,
                           scaling ? " --scaling" : "");
-    if (o->plot != NULL && (status = bench_plot_check(o->plot)) == EXIT_DONE)
-        status = check_writable(o->plot);
-    if (status == EXIT_DONE && o->json != NULL)
-        status = check_writable(o->json);
+    if (o->plot != NULL)
+        status = bench_plot_check(o->plot);
     return status == EXIT_DONE && o->compare != NULL ? bench_json_read(old, o->compare) : status;
 }
 

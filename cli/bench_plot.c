@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -264,15 +263,15 @@ static void draw(plot *p, const char *path)
 
 /* ---------------------------------------------------------------- gnuplot */
 
-static int run_gnuplot(const char *script, const char *path)
+static int run_gnuplot(int script, const char *path)
 {
-    char command[256], buffer[4096];
+    char command[64], buffer[4096];
     output out;
     int status = output_open(&out, path);
 
     if (status != EXIT_DONE)
         return status;
-    snprintf(command, sizeof command, "gnuplot '%s'", script);
+    snprintf(command, sizeof command, "gnuplot /dev/fd/%d", script);
     FILE *drawing = popen(command, "r");
     size_t got, all = 0;
     while (drawing != NULL && (got = fread(buffer, 1, sizeof buffer, drawing)) > 0) {
@@ -289,7 +288,6 @@ static int run_gnuplot(const char *script, const char *path)
 
 int bench_plot(const bench_json *json, const char *path)
 {
-    char script[] = "/tmp/carom-plot-XXXXXX";
     plot *p = cli_alloc(1, sizeof *p);
 
     if (p == NULL)
@@ -298,20 +296,19 @@ int bench_plot(const bench_json *json, const char *path)
     p->json = json;
     survey(p);
     int status = p->line_count > 0 ? EXIT_DONE : cli_refuse(EXIT_WORK, "%s: there is nothing to draw", path);
-    const int file = status == EXIT_DONE ? mkstemp(script) : -1;
     if (status == EXIT_DONE) {
-        p->to = file >= 0 ? fdopen(file, "w") : NULL;
-        if (p->to == NULL)
-            status = cli_refuse(EXIT_WORK, "%s: %s", script, strerror(errno));
+        p->to = tmpfile(); /* without a name that could stay behind */
+        if (p->to != NULL) {
+            draw(p, path);
+            fflush(p->to);
+        }
+        if (p->to == NULL || ferror(p->to))
+            status = cli_refuse(EXIT_WORK, "the data for gnuplot cannot be written: %s", strerror(errno));
     }
-    if (status == EXIT_DONE) {
-        draw(p, path);
-        const int failed = ferror(p->to), closed = fclose(p->to);
-        status = failed || closed != 0 ? cli_refuse(EXIT_WORK, "%s: %s", script, strerror(errno))
-                                       : run_gnuplot(script, path);
-    }
-    if (file >= 0)
-        (void)unlink(script);
+    if (status == EXIT_DONE)
+        status = run_gnuplot(fileno(p->to), path);
+    if (p->to != NULL)
+        fclose(p->to);
     free(p);
     return status;
 }

@@ -2,6 +2,7 @@
 /* An earlier result of carom bench, read back. */
 #include "bench_json.h"
 #include "cli.h"
+#include "text.h"
 
 #ifndef CAROM_HAVE_JANSSON
 
@@ -46,7 +47,8 @@ static void text(char *out, size_t size, const json_t *object, const char *name)
 {
     const char *value = json_string_value(json_object_get(object, name));
 
-    snprintf(out, size, "%s", value != NULL ? value : "unknown");
+    value = value != NULL ? value : "unknown";
+    text_show(out, size, value, strlen(value)); /* names go to terminals */
 }
 
 /* One of the words that rows point at. */

@@ -69,7 +69,7 @@ int options_parse(const cli_command *command, int argc, char **argv, cli_options
 int cli_print(const char *text);
 int cli_print_version(void);
 
-/* One line on standard error, `carom: ` in front and a newline behind. */
+/* One line on standard error, `carom: ` in front and a newline behind; what is not printable in it is escaped (text.h). */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same and an exit status: `return cli_refuse(EXIT_USAGE, ...)`. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

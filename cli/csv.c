@@ -2,6 +2,7 @@
 /* CSV reading: large blocks in, one growing array per column out, every refusal with file, line and column. */
 #include "csv.h"
 #include "cli.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK = 1 << 20, SHOWN = 40 };
+enum { BLOCK = 1 << 20, SHOWN = 40, HEADER_SHOWN = 240 };
 
 typedef struct csv_reader {
     const char *path; /* as messages show it */
@@ -27,16 +28,21 @@ typedef struct csv_reader {
     char **names;   /* [field_count] header names, for messages */
     size_t field_count;
     uint64_t rows, room;
+    struct {                 /* rows with a number beyond binary32 */
+        uint64_t rows, last; /* how many, and one more than the last */
+        uint64_t line;       /* of the first */
+        const char *column;
+        char text[SHOWN + 4];
+    } beyond;
 } csv_reader;
 
 /* ---- messages ---------------------------------------------------------------------------------------------- */
 
-/* Make file content printable and short: it goes to a terminal. */
+/* Make file content short; what is not printable in it is the business of messages. */
 static void show(const char *text, size_t length, char out[SHOWN + 4])
 {
-    size_t n = length < SHOWN ? length : SHOWN;
-    for (size_t i = 0; i < n; i++)
-        out[i] = (unsigned char)text[i] < 32 || text[i] == 127 ? '?' : text[i];
+    size_t n = text_cut(text, length, SHOWN);
+    memcpy(out, text, n);
     snprintf(out + n, 4, "%s", length > n ? "..." : "");
 }
 
@@ -56,8 +62,8 @@ static int refuse_text(const csv_reader *r, const char *column, const char *expe
         return refuse(r, column, expected, "an empty field", 14);
     if (memchr(text, 0, length))
         return refuse(r, column, expected, "a NUL byte", 10);
-    show(text, length, shown);
-    int n = snprintf(quoted, sizeof quoted, "'%.*s'", SHOWN - 2, shown);
+    show(text, length > SHOWN - 6 ? text_cut(text, length, SHOWN - 6) : length, shown);
+    int n = snprintf(quoted, sizeof quoted, "'%s%s'", shown, length > SHOWN - 6 ? "..." : "");
     return refuse(r, column, expected, quoted, (size_t)n);
 }
 
@@ -115,7 +121,7 @@ static int next_line(csv_reader *r, char **text, size_t *length)
 
 /* ---- header ------------------------------------------------------------------------------------------------ */
 
-static void trim(char **text, size_t *length)
+static void trim(const char **text, size_t *length)
 {
     while (*length > 0 && (**text == ' ' || **text == '\t')) {
         ++*text;
@@ -126,7 +132,7 @@ static void trim(char **text, size_t *length)
 }
 
 /* Enter one header field: remember its name, and its column if it is ours. */
-static int enter_field(csv_reader *r, char *text, size_t length)
+static int enter_field(csv_reader *r, const char *text, size_t length)
 {
     trim(&text, &length);
     if (memchr(text, 0, length))
@@ -151,20 +157,48 @@ static int enter_field(csv_reader *r, char *text, size_t length)
     return EXIT_DONE;
 }
 
-/* Required columns are there, groups are whole. */
+static int is_missing(const csv_reader *r, size_t i)
+{
+    int wanted = r->columns[i].group == 0;
+    for (size_t k = 0; k < r->count; k++)
+        wanted |= r->columns[i].group != 0 && r->columns[k].group == r->columns[i].group && r->columns[k].present;
+    return wanted && !r->columns[i].present;
+}
+
+/* Append ", name" or, if it does not fit, dots. Returns 0 then. */
+static int append_name(char out[HEADER_SHOWN], size_t *used, const char *name)
+{
+    size_t length = strlen(name), separator = *used > 0 ? 2 : 0;
+    if (*used + separator + length + 6 > HEADER_SHOWN) {
+        *used += (size_t)snprintf(out + *used, HEADER_SHOWN - *used, "%s...", separator ? ", " : "");
+        return 0;
+    }
+    *used += (size_t)snprintf(out + *used, HEADER_SHOWN - *used, "%s%s", separator ? ", " : "", name);
+    return 1;
+}
+
+/* Required columns are there, groups are whole; else say what is missing beside what was found. */
 static int check_columns(const csv_reader *r)
 {
-    for (size_t i = 0; i < r->count; i++) {
-        const csv_column *column = &r->columns[i];
-        int wanted = column->group == 0;
-        for (size_t k = 0; k < r->count; k++)
-            wanted |= column->group != 0 && r->columns[k].group == column->group && r->columns[k].present;
-        if (wanted && !column->present)
-            return refuse(r, column->name,
-                          column->group ? "in the header together with the others of its kind" : "in the header",
-                          "none", 4);
+    char found[HEADER_SHOWN] = "", more[HEADER_SHOWN] = "", name[SHOWN + 4];
+    size_t first = 0, used = 0;
+    while (first < r->count && !is_missing(r, first))
+        first++;
+    if (first == r->count)
+        return EXIT_DONE;
+    for (size_t i = first + 1; i < r->count; i++)
+        if (is_missing(r, i) && !append_name(more, &used, r->columns[i].name))
+            break;
+    used = 0;
+    for (size_t i = 0; i < r->field_count; i++) {
+        show(r->names[i], strlen(r->names[i]), name);
+        if (!append_name(found, &used, name))
+            break;
     }
-    return EXIT_DONE;
+    return cli_refuse(EXIT_USAGE, "%s:%llu: column %s: expected in the header%s, got %zu column%s: %s%s%s", r->path,
+                      (unsigned long long)r->line, r->columns[first].name,
+                      r->columns[first].group ? " together with the others of its kind" : "", r->field_count,
+                      r->field_count == 1 ? "" : "s", found, more[0] ? "; also missing: " : "", more);
 }
 
 static int read_header(csv_reader *r)
@@ -218,6 +252,31 @@ static int grow(csv_reader *r)
     return EXIT_DONE;
 }
 
+/* Infinity is written in letters; from digits it is a number that is too large. */
+static void note_beyond(csv_reader *r, const csv_column *column, const char *text, size_t length)
+{
+    trim(&text, &length);
+    size_t sign = *text == '-' || *text == '+';
+    if ((text[sign] | 0x20) == 'i' || r->beyond.last == r->rows + 1)
+        return;
+    if (r->beyond.rows++ == 0) {
+        r->beyond.line = r->line;
+        r->beyond.column = column->name;
+        show(text, length, r->beyond.text);
+    }
+    r->beyond.last = r->rows + 1;
+}
+
+/* Such rows are answered, as invalid, and without a word that would look like a fault of the query. */
+static void report_beyond(const csv_reader *r)
+{
+    if (r->beyond.rows > 0)
+        cli_message("%s:%llu: column %s: %s is beyond binary32 (3.4e38), which makes the row invalid; %llu row%s %s so",
+                    r->path, (unsigned long long)r->beyond.line, r->beyond.column, r->beyond.text,
+                    (unsigned long long)r->beyond.rows, r->beyond.rows == 1 ? "" : "s",
+                    r->beyond.rows == 1 ? "is" : "are");
+}
+
 static int read_field(csv_reader *r, size_t field, const char *text, size_t length)
 {
     csv_column *column = &r->columns[r->fields[field]];
@@ -225,10 +284,9 @@ static int read_field(csv_reader *r, size_t field, const char *text, size_t leng
     uint32_t mask;
     float value;
     if (!(is_mask ? csv_mask(text, length, &mask) : csv_number(text, length, &value))) {
-        char *shown = (char *)(uintptr_t)text;
-        trim(&shown, &length);
+        trim(&text, &length);
         return refuse_text(r, column->name, is_mask ? "a whole number from 0 to 4294967295 or 0xffffffff" : "a number",
-                           shown, length);
+                           text, length);
     }
     if (is_mask) {
         memcpy(&column->data[r->rows], &mask, sizeof mask);
@@ -236,6 +294,8 @@ static int read_field(csv_reader *r, size_t field, const char *text, size_t leng
     }
     if (column->kind == CSV_TIME && !(value >= 0.0f))
         return refuse_text(r, column->name, "a number >= 0 or inf", text, length);
+    if (isinf(value) && column->kind == CSV_FLOAT)
+        note_beyond(r, column, text, length);
     column->data[r->rows] = value;
     return EXIT_DONE;
 }
@@ -317,6 +377,8 @@ int csv_read(const char *path, csv_column *columns, size_t count, uint64_t *rows
         status = grow(&r);
     if (status == EXIT_DONE)
         status = read_rows(&r);
+    if (status == EXIT_DONE)
+        report_beyond(&r);
     for (size_t i = 0; i < r.field_count; i++)
         free(r.names[i]);
     free(r.names);

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "mesh_import.h"
 #include "output.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,15 +44,18 @@ static void write_mesh(output *out, const char *path, const mesh_data *mesh)
     float low[3], high[3];
     uint64_t not_finite;
     mesh_bounds(mesh, low, high, &not_finite);
-    output_format(out, "mesh: %s\nreader: %s\n", path, mesh->reader);
+    output_text(out, "mesh: ");
+    output_shown(out, path, strlen(path));
+    output_format(out, "\nreader: %s\n", mesh->reader);
     output_format(out, "triangles: %llu\nvertices: %llu\nparts: %llu\n", (unsigned long long)mesh->triangle_count,
                   (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->part_count);
     uint64_t first = 0;
     for (uint64_t i = 0; i < mesh->part_count; i++) {
         const mesh_part *part = &mesh->parts[i];
-        output_format(out, "  part %llu: %llu triangles from %llu%s%s\n", (unsigned long long)i,
-                      (unsigned long long)part->triangle_count, (unsigned long long)first, part->name[0] ? ", " : "",
-                      part->name);
+        output_format(out, "  part %llu: %llu triangles from %llu%s", (unsigned long long)i,
+                      (unsigned long long)part->triangle_count, (unsigned long long)first, part->name[0] ? ", " : "");
+        output_shown(out, part->name, strlen(part->name));
+        output_char(out, '\n');
         first += part->triangle_count;
     }
     write_vector(out, "lower:", low);
@@ -185,6 +189,13 @@ static int is_asked_for(const cli_options *options, const carom_device_info *d)
     return strcasestr(d->name, options->device) || strcasestr(d->platform, options->device);
 }
 
+static void make_printable(char *text, size_t size)
+{
+    char raw[256];
+    snprintf(raw, sizeof raw, "%s", text);
+    text_show(text, size, raw, strlen(raw));
+}
+
 static carom_status list_devices(carom_device_info **devices, uint32_t *count, carom_error *err)
 {
     *devices = NULL;
@@ -198,6 +209,13 @@ static carom_status list_devices(carom_device_info **devices, uint32_t *count, c
         return CAROM_ERROR_OUT_OF_MEMORY;
     status = carom_device_list(*devices, room, count, err);
     *count = *count < room ? *count : room;
+    for (uint32_t i = 0; i < *count && status == CAROM_OK; i++) { /* a driver may call itself anything */
+        carom_device_info *d = &(*devices)[i];
+        make_printable(d->name, sizeof d->name);
+        make_printable(d->platform, sizeof d->platform);
+        make_printable(d->driver, sizeof d->driver);
+        make_printable(d->version, sizeof d->version);
+    }
     return status;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The carom command: the table of commands and what all of them need. */
 #include "cli.h"
+#include "output.h"
+#include "unfinished.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,27 +82,6 @@ static const cli_command commands[] = {
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
-void cli_message(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("carom: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-}
-
-int cli_refuse(int status, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("carom: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-    return status;
-}
-
 int cli_library_error(const char *about, carom_status status, const carom_error *err)
 {
     const char *sentence = err->message[0] ? err->message : carom_status_name(status);
@@ -129,7 +108,7 @@ void cli_report_unused_device(const cli_options *options, const carom_stats *sta
 static void log_to_stderr(void *user, carom_log_level level, const char *message)
 {
     (void)user;
-    fprintf(stderr, "carom: %s%s\n", level == CAROM_LOG_WARNING ? "warning: " : "", message);
+    cli_message("%s%s", level == CAROM_LOG_WARNING ? "warning: " : "", message);
 }
 
 carom_context_desc cli_context_desc(const cli_options *options)
@@ -173,9 +152,12 @@ double cli_seconds(void)
 
 int cli_print(const char *text)
 {
-    if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
-        return cli_refuse(EXIT_WORK, "standard output: %s", strerror(errno));
-    return EXIT_DONE;
+    output out;
+    int status = output_open(&out, NULL);
+    if (status != EXIT_DONE)
+        return status;
+    output_text(&out, text);
+    return output_close(&out, EXIT_DONE);
 }
 
 int cli_print_version(void)
@@ -210,12 +192,48 @@ static void hold_standard_streams(void)
             return;
 }
 
+enum { OUTPUTS_MAX = 3 };
+
+/* Results would be in the place of the data that they come from, or of each other. */
+static int check_apart(const cli_options *o, const output_place *places, size_t count)
+{
+    const char *const inputs[] = {o->pairs, o->mesh, o->spheres, o->from};
+    const output_place *last = &places[count - 1];
+    struct stat info;
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+        if (inputs[i] && last->exists && last->folder >= 0 &&
+            (strcmp(inputs[i], "-") ? stat(inputs[i], &info) : fstat(STDIN_FILENO, &info)) == 0 &&
+            info.st_dev == last->old.st_dev && info.st_ino == last->old.st_ino)
+            return cli_refuse(EXIT_USAGE, "%s: is read as an input, which the output would replace", last->shown);
+    for (size_t i = 0; i + 1 < count; i++)
+        if (output_place_same(last, &places[i]))
+            return cli_refuse(EXIT_USAGE, "%s: two outputs would have this one name", last->shown);
+    return EXIT_DONE;
+}
+
+/* What would fail in the end fails before any work. Returns -1 to go on. */
+static int check_outputs(const cli_options *o)
+{
+    const char *const paths[OUTPUTS_MAX] = {o->output, o->json, o->plot};
+    output_place places[OUTPUTS_MAX];
+    size_t count = 0;
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < OUTPUTS_MAX && status == EXIT_DONE; i++) {
+        if (!paths[i])
+            continue;
+        status = output_place_find(&places[count++], paths[i]);
+        if (status == EXIT_DONE)
+            status = check_apart(o, places, count);
+    }
+    for (size_t i = 0; i < count; i++)
+        output_place_free(&places[i]);
+    return status == EXIT_DONE ? -1 : status;
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_streams();
-    /* A reader that went away and a file size limit must end in a message and status 1, not in a silent death. */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
+    unfinished_begin();
     if (argc < 2)
         return cli_refuse(EXIT_USAGE, "a command is missing; carom --help lists them");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
@@ -227,6 +245,8 @@ int main(int argc, char **argv)
             continue;
         cli_options options;
         int status = options_parse(&commands[i], argc - 1, argv + 1, &options);
+        if (status < 0)
+            status = check_outputs(&options);
         return status >= 0 ? status : commands[i].run(&options);
     }
     return cli_refuse(EXIT_USAGE, "unknown %s '%s'; see carom --help", argv[1][0] == '-' ? "option" : "command",

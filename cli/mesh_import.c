@@ -2,6 +2,8 @@
 /* Which reader takes a file, the file in memory, and the mesh under construction. */
 #include "mesh_reader.h"
 #include "cli.h"
+#include "csv.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +40,7 @@ int mesh_add_part(mesh_data *mesh, const char *name, size_t length)
         return EXIT_WORK;
     mesh_part *part = &mesh->parts[mesh->part_count++];
     memset(part, 0, sizeof *part);
-    for (size_t i = 0; i < length && i < sizeof part->name - 1; i++)
-        part->name[i] = (unsigned char)name[i] < 32 || name[i] == 127 ? '?' : name[i];
+    memcpy(part->name, name, text_cut(name, length, sizeof part->name - 1));
     return EXIT_DONE;
 }
 
@@ -71,15 +72,16 @@ int mesh_add_triangle(mesh_data *mesh, uint32_t a, uint32_t b, uint32_t c)
 
 void mesh_note(mesh_data *mesh, const char *format, ...)
 {
+    char text[512], shown[1024];
     size_t used = strlen(mesh->notes);
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(mesh->notes + used, sizeof mesh->notes - used, format, args);
+    int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (n < 0 || used + (size_t)n + 2 > sizeof mesh->notes)
-        mesh->notes[used] = '\0'; /* a note too many is left out whole */
-    else
-        memcpy(mesh->notes + used + n, "\n", 2);
+    size_t length = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    length = text_show(shown, sizeof shown, text, length);
+    if (used + length + 2 <= sizeof mesh->notes) /* a note too many is left out whole */
+        snprintf(mesh->notes + used, sizeof mesh->notes - used, "%s\n", shown);
 }
 
 void mesh_free(mesh_data *mesh)

@@ -2,7 +2,6 @@
 /* Command-line options: one table for all commands, refused with a sentence that names option and value. */
 #include "cli.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +24,8 @@ static const option_row option_rows[] = {
     {OPTION_START, "start", "POLICY",
      "what touches or overlaps at time 0: report, skip-parting (skipped if moving away) or skip"},
     {OPTION_CULL_BACK, "cull-back", NULL, "no hits on triangles whose normal (P1-P0)x(P2-P0) goes along the motion"},
-    {OPTION_QUERIES, "queries", "N", "queries of each type or scene (default 1000000; a scene's own number)"},
+    {OPTION_QUERIES, "queries", "N",
+     "queries of each type or scene, such as 2e6 (default 1000000; a scene's own number)"},
     {OPTION_SEED, "seed", "S", "seed of the queries (default 1)"},
     {OPTION_SCENE, "scene", "NAME", "scenes whose names begin so, separated by commas; list names all (default all)"},
     {OPTION_QUICK, "quick", NULL, "fewer rounds and smaller batches, no mesh of a million triangles"},
@@ -64,18 +64,60 @@ static int print_command_help(const cli_command *command)
     return cli_print(text);
 }
 
-/* A decimal number without sign, within [low, high]. */
+/* Multiply by ten so often and add; 0 if that is beyond 64 bits. */
+static int append_digits(uint64_t *value, int64_t tens, uint64_t digit)
+{
+    for (; tens > 0 && *value > 0; tens--)
+        if (__builtin_mul_overflow(*value, 10, value))
+            return 0;
+    return !__builtin_add_overflow(*value, digit, value);
+}
+
+/* e[+-]digits, or nothing. Returns 0 if malformed; what is too large to matter stays so. */
+static int parse_exponent(const char *text, int64_t *out)
+{
+    *out = 0;
+    if (*text == '\0')
+        return 1;
+    if (*text != 'e' && *text != 'E')
+        return 0;
+    int minus = text[1] == '-';
+    text += text[1] == '-' || text[1] == '+' ? 2 : 1;
+    if (*text == '\0')
+        return 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        *out = *out < 100000 ? 10 * *out + (*text - '0') : *out;
+    *out = minus ? -*out : *out;
+    return *text == '\0';
+}
+
+/* A whole number within [low, high], as 2000000, 2e6 or 2.5e6. */
 static int parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
-    if (*text < '0' || *text > '9')
+    uint64_t value = 0;
+    int64_t zeros = 0, fraction = 0, exponent; /* zeros: read, and not part of `value` yet */
+    int point = 0, digits = 0;
+    for (; (*text >= '0' && *text <= '9') || (*text == '.' && digits > 0 && !point); text++) {
+        if (*text == '.') {
+            point = 1;
+            continue;
+        }
+        digits++;
+        fraction += point;
+        zeros++;
+        if (*text == '0')
+            continue;
+        if (!append_digits(&value, zeros, (uint64_t)(*text - '0')))
+            return 0;
+        zeros = 0;
+    }
+    if (digits == 0 || !parse_exponent(text, &exponent))
         return 0;
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*end != '\0' || errno == ERANGE || value < low || value > high)
+    exponent += zeros - fraction;
+    if ((exponent < 0 && value > 0) || !append_digits(&value, exponent, 0))
         return 0;
     *out = value;
-    return 1;
+    return value >= low && value <= high;
 }
 
 static int parse_word(const char *text, const char *const *words, int count)
@@ -147,7 +189,7 @@ static int set_threads(const char *value, cli_options *out)
     enum { MOST = 1024 }; /* the library's */
     uint64_t threads;
     if (!parse_count(value, 1, UINT64_MAX, &threads))
-        return cli_refuse(EXIT_USAGE, "--threads: expected a whole number >= 1, got '%s'", value);
+        return cli_refuse(EXIT_USAGE, "--threads: expected a whole number >= 1 and below 2^64, got '%s'", value);
     if (threads > MOST)
         cli_message("--threads %s: %d are used, the most there can be", value, (int)MOST);
     out->threads = (uint32_t)(threads < MOST ? threads : MOST);
@@ -186,11 +228,11 @@ static int set_option(const option_row *row, const char *value, cli_options *out
     case OPTION_START: return set_start(value, out);
     case OPTION_QUERIES:
         if (!parse_count(value, 1, UINT64_C(1) << 48, &out->queries))
-            return cli_refuse(EXIT_USAGE, "--queries: expected a whole number >= 1, got '%s'", value);
+            return cli_refuse(EXIT_USAGE, "--queries: expected a whole number from 1 to 2^48, got '%s'", value);
         return -1;
     case OPTION_SEED:
         if (!parse_count(value, 0, UINT64_MAX, &out->seed))
-            return cli_refuse(EXIT_USAGE, "--seed: expected a whole number below 2^64, got '%s'", value);
+            return cli_refuse(EXIT_USAGE, "--seed: expected a whole number from 0 to 2^64 - 1, got '%s'", value);
         return -1;
     default: return -1;
     }

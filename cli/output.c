@@ -1,221 +1,84 @@
 /* SPDX-License-Identifier: MIT */
 #include "output.h"
 #include "cli.h"
+#include "text.h"
+#include "unfinished.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- removal on a signal: the handler can reach nothing but globals ----------------------------------------- */
-
-static char unfinished[PATH_MAX];
-static volatile sig_atomic_t unfinished_set;
-
-static void remove_unfinished(int number)
-{
-    if (unfinished_set)
-        unlink(unfinished);
-    /* SA_RESETHAND has put the default action back: the caller sees that a signal ended us. */
-    raise(number);
-}
-
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-static void catch_signals(void)
-{
-    for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++) {
-        struct sigaction old, action = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
-        sigemptyset(&action.sa_mask);
-        /* nohup and background shells ignore some of them on purpose */
-        if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(ending_signals[i], &action, NULL);
-    }
-}
-
-static void block_signals(sigset_t *old)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++)
-        sigaddset(&set, ending_signals[i]);
-    sigprocmask(SIG_BLOCK, &set, old);
-}
-
-/* ---- opening ------------------------------------------------------------------------------------------------ */
 
 static int fail(const output *out, int error)
 {
-    return cli_refuse(EXIT_WORK, "%s: cannot be written: %s", out->shown, strerror(error));
-}
-
-/* Names of descriptors that are already open: opening them again would truncate or restart the file behind. */
-static int named_descriptor(const char *path)
-{
-    static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
-    if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
-        return STDOUT_FILENO;
-    if (!strcmp(path, "/dev/stderr"))
-        return STDERR_FILENO;
-    for (size_t i = 0; i < 2; i++) {
-        size_t n = strlen(prefixes[i]);
-        char *end;
-        if (strncmp(path, prefixes[i], n) || path[n] < '0' || path[n] > '9')
-            continue;
-        long fd = strtol(path + n, &end, 10);
-        if (*end == '\0' && fd <= INT_MAX)
-            return (int)fd;
-    }
-    return -1;
-}
-
-/* Replace path by what its symbolic link says. Returns 1 if it was a link, 0 if not, -1 with errno set. */
-static int follow_link(char **path)
-{
-    struct stat info;
-    char target[PATH_MAX];
-    if (lstat(*path, &info) != 0 || !S_ISLNK(info.st_mode))
-        return 0;
-    ssize_t n = readlink(*path, target, sizeof target - 1);
-    if (n < 0)
-        return -1;
-    target[n] = '\0';
-    const char *slash = strrchr(*path, '/');
-    size_t folder = target[0] == '/' || !slash ? 0 : (size_t)(slash + 1 - *path);
-    char *joined = malloc(folder + (size_t)n + 1);
-    if (!joined)
-        return -1;
-    memcpy(joined, *path, folder);
-    memcpy(joined + folder, target, (size_t)n + 1);
-    free(*path);
-    *path = joined;
-    return 1;
-}
-
-/* Create the file beside the final one, in its directory so that the rename stays within one file system. */
-static int open_beside(output *out)
-{
-    static const char pattern[] = ".carom-XXXXXX";
-    const char *slash = strrchr(out->final, '/');
-    size_t folder = slash ? (size_t)(slash + 1 - out->final) : 0;
-    char *temporary = malloc(folder + sizeof pattern);
-    if (!temporary || folder + sizeof pattern > sizeof unfinished) {
-        free(temporary);
-        errno = temporary ? ENAMETOOLONG : ENOMEM;
-        return -1;
-    }
-    memcpy(temporary, out->final, folder);
-    memcpy(temporary + folder, pattern, sizeof pattern);
-    sigset_t old;
-    block_signals(&old);
-    int fd = mkostemp(temporary, O_CLOEXEC), error = errno;
-    if (fd >= 0) {
-        memcpy(unfinished, temporary, folder + sizeof pattern);
-        unfinished_set = 1;
-        catch_signals();
-        mode_t mask = umask(0);
-        umask(mask);
-        (void)fchmod(fd, 0666 & ~mask); /* a file system without modes is none of our business */
-        out->temporary = temporary;
-    } else {
-        free(temporary);
-    }
-    sigprocmask(SIG_SETMASK, &old, NULL);
-    errno = error;
-    return fd;
-}
-
-static int open_path(output *out, const char *path)
-{
-    struct stat info;
-    out->final = strdup(path);
-    if (!out->final)
-        return -1;
-    for (int links = 0;; links++) {
-        int fd = named_descriptor(out->final);
-        if (fd >= 0) {
-            free(out->final);
-            out->final = NULL;
-            return fcntl(fd, F_DUPFD_CLOEXEC, 3);
-        }
-        int linked = links < 40 ? follow_link(&out->final) : -1;
-        if (links == 40)
-            errno = ELOOP;
-        if (linked < 0)
-            return -1;
-        if (linked == 0)
-            break;
-    }
-    size_t length = strlen(out->final);
-    if (length > 0 && out->final[length - 1] == '/') {
-        errno = EISDIR;
-        return -1;
-    }
-    if (stat(out->final, &info) == 0 && !S_ISREG(info.st_mode)) {
-        int fd = open(out->final, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-        free(out->final);
-        out->final = NULL;
-        return fd;
-    }
-    return open_beside(out);
+    return cli_refuse(EXIT_WORK, "%s: cannot be written: %s", out->place.shown, strerror(error));
 }
 
 int output_open(output *out, const char *path)
 {
-    *out = (output){.shown = path && strcmp(path, "-") ? path : "standard output"};
+    *out = (output){.fd = -1};
     out->buffer = malloc(OUTPUT_BUFFER);
     if (!out->buffer)
         return cli_no_memory();
-    out->fd = open_path(out, path ? path : "-");
-    if (out->fd >= 0)
-        return EXIT_DONE;
-    int status = fail(out, errno);
-    free(out->final);
-    free(out->buffer);
+    int status = output_place_find(&out->place, path);
+    if (status == EXIT_DONE) {
+        out->fd = output_place_open(&out->place);
+        if (out->fd < 0)
+            status = fail(out, errno);
+    }
+    if (status != EXIT_DONE) {
+        output_place_free(&out->place);
+        free(out->buffer);
+    }
+    unfinished_handle_faults();
     return status;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
+
+/* A pipe or terminal that another program has made non-blocking. */
+static int wait_for_room(int fd)
+{
+    struct pollfd room = {.fd = fd, .events = POLLOUT};
+    return poll(&room, 1, -1) >= 0 || errno == EINTR;
+}
 
 static void flush(output *out)
 {
     size_t done = 0;
     while (done < out->used && !out->error) {
         ssize_t n = write(out->fd, out->buffer + done, out->used - done);
-        if (n >= 0)
+        if (n > 0)
             done += (size_t)n;
-        else if (errno != EINTR)
+        else if (n == 0)
+            out->error = EIO;
+        else if (errno != EINTR && !(errno == EAGAIN && wait_for_room(out->fd)))
             out->error = errno;
     }
     out->used = 0;
+    unfinished_handle_faults(); /* the device may have been opened meanwhile */
+    if (out->error == EPIPE)
+        unfinished_end_by(SIGPIPE); /* as other filters do, without a word */
 }
 
 int output_close(output *out, int status)
 {
     flush(out);
-    if (close(out->fd) != 0 && !out->error)
-        out->error = errno;
     if (status == EXIT_DONE && out->error)
         status = fail(out, out->error);
-    if (out->temporary) {
-        sigset_t old;
-        block_signals(&old);
-        if (status == EXIT_DONE && rename(out->temporary, out->final) != 0)
-            status = fail(out, errno);
-        if (status != EXIT_DONE)
-            unlink(out->temporary);
-        unfinished_set = 0;
-        sigprocmask(SIG_SETMASK, &old, NULL);
-    }
-    free(out->temporary);
-    free(out->final);
+    if (status == EXIT_DONE)
+        status = output_place_flush(&out->place, out->fd);
+    if (close(out->fd) != 0 && status == EXIT_DONE)
+        status = fail(out, errno);
+    if (status == EXIT_DONE)
+        status = output_place_finish(&out->place);
+    output_place_drop(&out->place);
+    output_place_free(&out->place);
     free(out->buffer);
     return status;
 }
@@ -245,6 +108,16 @@ void output_int(output *out, int64_t value)
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)value);
     output_text(out, text);
+}
+
+void output_shown(output *out, const char *text, size_t length)
+{
+    char shown[TEXT_SHOWN_MAX * 16 + 1];
+    for (size_t n; length > 0; text += n, length -= n) {
+        n = text_cut(text, length, 16);
+        text_show(shown, sizeof shown, text, n);
+        output_text(out, shown);
+    }
 }
 
 void output_format(output *out, const char *format, ...)

@@ -3,16 +3,17 @@
 #ifndef CAROM_CLI_OUTPUT_H
 #define CAROM_CLI_OUTPUT_H
 
+#include "output_place.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 enum { OUTPUT_BUFFER = 1 << 18, OUTPUT_NUMBER_MAX = 32 };
 
 typedef struct output {
-    const char *shown; /* as messages name it */
+    output_place place;
     int fd;
-    char *final, *temporary; /* NULL: written directly */
-    int error;               /* first errno of a failed write */
+    int error; /* first errno of a failed write */
     size_t used;
     char *buffer;
 } output;
@@ -26,6 +27,8 @@ int output_close(output *out, int status);
 void output_text(output *out, const char *text);
 void output_char(output *out, char c);
 void output_int(output *out, int64_t value);
+/* A string from outside: text_show. */
+void output_shown(output *out, const char *text, size_t length);
 /* As %.9g prints it. */
 void output_float(output *out, float value);
 void output_format(output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

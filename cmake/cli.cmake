@@ -2,7 +2,7 @@
 # The carom command. A command is a file in cli/, so the files are found, not listed.
 file(GLOB carom_mesh_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/mesh_*.c)
 file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/*.c)
-list(APPEND carom_mesh_sources cli/csv_number.c)
+list(APPEND carom_mesh_sources cli/csv_number.c cli/text.c)
 list(REMOVE_ITEM carom_cli_sources ${carom_mesh_sources})
 
 option(CAROM_ASSIMP "Read mesh formats beyond PLY, STL, OBJ, OFF and glTF, if assimp is installed" ON)
