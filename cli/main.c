@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The carom command: the table of commands and what all of them need. */
 #include "cli.h"
+#include "probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,6 +82,14 @@ static const cli_command commands[] = {
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+const cli_command *cli_command_named(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(name, commands[i].name))
+            return &commands[i];
+    return NULL;
+}
 
 void cli_message(const char *format, ...)
 {
@@ -222,12 +231,13 @@ int main(int argc, char **argv)
         return print_usage();
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
         return cli_print_version();
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[1], commands[i].name))
-            continue;
+    if (!strcmp(argv[1], PROBE_COMMAND))
+        return probe_child(argc, argv);
+    const cli_command *command = cli_command_named(argv[1]);
+    if (command) {
         cli_options options;
-        int status = options_parse(&commands[i], argc - 1, argv + 1, &options);
-        return status >= 0 ? status : commands[i].run(&options);
+        int status = options_parse(command, argc - 1, argv + 1, &options);
+        return status >= 0 ? status : command->run(&options);
     }
     return cli_refuse(EXIT_USAGE, "unknown %s '%s'; see carom --help", argv[1][0] == '-' ? "option" : "command",
                       argv[1]);
