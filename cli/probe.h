@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenCL devices are opened first in a process of its own: a driver that aborts, crashes or hangs there costs a sentence,
- * not the command. That process is the command again, spawned anew with a hidden first argument, because a driver may
- * have started threads and a fork of them cannot be used. */
+/* OpenCL devices are opened first in a process of its own: a driver that aborts, crashes or hangs there costs a
+ * sentence, not the command. That process is the command again, spawned anew with a hidden first argument, because a
+ * driver may have started threads and a fork of them cannot be used. */
 #ifndef CAROM_CLI_PROBE_H
 #define CAROM_CLI_PROBE_H
 
@@ -49,13 +49,13 @@ typedef void probe_report_fn(void *user, const probe_report *report);
 /* Jobs: "list"; "open:N", the device of that number; "all", each device that the options ask for; "rows:PRESENT:N", the
  * device that a query command would take for N rows; it answers made-up ones with the optional columns of that set. */
 
-/* Do a job in a process of its own. Returns 1 if that survived; else out->subject and out->death say what died, and how.
- * With --probe-limit 0 the job is done here. */
+/* Do a job in a process of its own. Returns 1 if that survived; else out->subject and out->death say what died, and
+ * how. With --probe-limit 0 the job is done here. */
 int probe_run(const cli_options *options, const char *job, probe_outcome *out);
 /* The job itself; probe_child.c. */
 void probe_do(const cli_options *options, const char *job, probe_report_fn *report, void *user);
-/* `carom probe-device JOB PARENT HELD COMMAND ...`: the whole of that process. PARENT is a process, HELD the address space that
- * it takes, in bytes. */
+/* `carom probe-device JOB PARENT HELD COMMAND ...`: the whole of that process. PARENT is a process, HELD the address
+ * space that it takes, in bytes. */
 int probe_child(int argc, char **argv);
 
 /* Address space that this process takes, in bytes; 0 if it cannot be known. */
@@ -69,8 +69,8 @@ int probe_before_all(cli_options *options);
 /* Does --device mean this one, if it was given? A whole number, or a part of a name, as the library reads it. */
 int probe_is_asked_for(const cli_options *options, const carom_device_info *device);
 
-/* Fill out->death from how the process ended (waitpid's status, or the reason why we ended it) and what it printed last;
- * probe_words.c. */
+/* Fill out->death from how the process ended (waitpid's status, or the reason why we ended it) and what it printed
+ * last; probe_words.c. */
 void probe_explain(probe_outcome *out, int status, const char *ended, const char *noise, size_t length);
 
 /* ---- rehearsal.c: input for that process --------------------------------------------------------------------- */

@@ -150,8 +150,8 @@ uint64_t probe_address_space(void)
     return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The parent has less address space left than this process: it holds its input, and will hold answers. A driver that has
- * enough here must not run short there. */
+/* The parent has less address space left than this process: it holds its input, and will hold answers. A driver that
+ * has enough here must not run short there. */
 static void take_on_limit(const char *what, uint64_t held)
 {
     struct rlimit limit;
