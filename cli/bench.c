@@ -14,6 +14,7 @@
 #include "cli.h"
 #include "mesh_import.h"
 #include "output.h"
+#include "probe.h"
 
 typedef struct session {
     output *out;
@@ -180,7 +181,11 @@ static void show_head(session *s)
 /* Returns an exit status; what is measured goes to the table at once, and is kept. */
 static int take_run(session *s, const cli_options *options, const mesh_data *mesh)
 {
-    const bench_settings settings = settings_of(options, mesh);
+    cli_options usable = *options;
+    const int status = probe_before_all(&usable);
+    if (status != EXIT_DONE)
+        return status;
+    const bench_settings settings = settings_of(&usable, mesh);
     const bench_listener listener = {s, tell_device, tell_limits, tell_note, tell_scene, tell_row, tell_finding};
     double load[1];
 

@@ -35,9 +35,12 @@ enum {
     OPTION_COMPARE = 1u << 19,
     OPTION_PLOT = 1u << 20,
     OPTION_SCALING = 1u << 21,
-    OPTIONS_COMPUTE = OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY
+    OPTION_PROBE_LIMIT = 1u << 22,
+    OPTIONS_COMPUTE =
+        OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY | OPTION_PROBE_LIMIT
 };
 
+struct cli_command;
 typedef struct cli_options {
     uint32_t given; /* OPTION_ bits that were on the command line */
     carom_backend backend;
@@ -52,6 +55,12 @@ typedef struct cli_options {
     carom_start start;
     uint64_t queries, seed;
     const char *scenes, *json, *from, *compare, *plot;
+    uint32_t probe_limit; /* seconds; see probe.h, as what follows */
+    int rehearsal;        /* input is made up, with the optional columns of the set `present` */
+    uint32_t present;
+    const struct cli_command *command; /* this one, as it was called */
+    int argc;
+    char **argv;
 } cli_options;
 
 typedef struct cli_command {
@@ -63,6 +72,8 @@ typedef struct cli_command {
     int (*run)(const cli_options *options);
 } cli_command;
 
+/* The command of that name, NULL if there is none. */
+const cli_command *cli_command_named(const char *name);
 /* Parse argv[1..] of `command`. Returns -1 to go on and run it, else the exit status (help, version, bad usage). */
 int options_parse(const cli_command *command, int argc, char **argv, cli_options *out);
 /* Print text to standard output and say whether it got there. Returns an exit status. */

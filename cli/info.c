@@ -4,7 +4,9 @@
 #include "mesh_import.h"
 #include "output.h"
 #include "text.h"
+#include "probe.h"
 
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,26 +148,6 @@ static const char *yes_no(uint8_t claim)
     return claim ? "yes" : "no";
 }
 
-/* Open the device: the probe is part of that. Returns 1 if it passed. */
-static int probe(const cli_options *options, uint32_t index, output *out)
-{
-    char number[16];
-    carom_context_desc desc = cli_context_desc(options);
-    carom_context *context = NULL;
-    carom_error err = {0};
-    snprintf(number, sizeof number, "%u", index);
-    desc.backend = CAROM_BACKEND_OPENCL;
-    desc.device = number;
-    desc.log = NULL; /* the sentence is printed below */
-    carom_status status = carom_context_create(&desc, &context, &err);
-    if (status == CAROM_OK)
-        output_text(out, "  bit probe: passed\n");
-    else
-        output_format(out, "  bit probe: refused (%s): %s\n", carom_status_name(status), err.message);
-    carom_context_destroy(context);
-    return status == CAROM_OK;
-}
-
 static void write_claims(output *out, const carom_device_info *d)
 {
     output_format(out, "device %u: %s\n  platform: %s\n  kind: %s, driver %s, %s%s\n", d->index, d->name, d->platform,
@@ -177,16 +159,19 @@ static void write_claims(output *out, const carom_device_info *d)
                   yes_no(d->correctly_rounded), yes_no(d->denormals));
 }
 
-/* A device number as the whole text, or a part of a name, as the library reads it. */
-static int is_asked_for(const cli_options *options, const carom_device_info *d)
+/* Open the device, in a process of its own: the bit probe is part of that. Returns 1 if it passed. */
+static int write_probe(output *out, const cli_options *options, uint32_t index, probe_outcome *opened)
 {
-    char *end;
-    if (!options->device)
-        return 1;
-    unsigned long number = strtoul(options->device, &end, 10);
-    if (*end == '\0' && options->device[0] >= '0' && options->device[0] <= '9')
-        return number == d->index;
-    return strcasestr(d->name, options->device) || strcasestr(d->platform, options->device);
+    char job[PROBE_JOB];
+    snprintf(job, sizeof job, "open:%u", index);
+    int survived = probe_run(options, job, opened);
+    if (survived && opened->opened == CAROM_OK)
+        output_text(out, "  bit probe: passed\n");
+    else if (survived)
+        output_format(out, "  bit probe: refused (%s): %s\n", carom_status_name(opened->opened), opened->open_sentence);
+    else
+        output_format(out, "  bit probe: %s\n", opened->death);
+    return survived && opened->opened == CAROM_OK;
 }
 
 static void make_printable(char *text, size_t size)
@@ -196,32 +181,23 @@ static void make_printable(char *text, size_t size)
     text_show(text, size, raw, strlen(raw));
 }
 
-static carom_status list_devices(carom_device_info **devices, uint32_t *count, carom_error *err)
+/* A driver may call itself anything. */
+static void make_names_printable(carom_device_info *d)
 {
-    *devices = NULL;
-    *count = 0;
-    carom_status status = carom_device_list(NULL, 0, count, err);
-    if (status != CAROM_OK || *count == 0)
-        return status;
-    uint32_t room = *count;
-    *devices = cli_alloc(room, sizeof **devices);
-    if (!*devices)
-        return CAROM_ERROR_OUT_OF_MEMORY;
-    status = carom_device_list(*devices, room, count, err);
-    *count = *count < room ? *count : room;
-    for (uint32_t i = 0; i < *count && status == CAROM_OK; i++) { /* a driver may call itself anything */
-        carom_device_info *d = &(*devices)[i];
-        make_printable(d->name, sizeof d->name);
-        make_printable(d->platform, sizeof d->platform);
-        make_printable(d->driver, sizeof d->driver);
-        make_printable(d->version, sizeof d->version);
-    }
-    return status;
+    make_printable(d->name, sizeof d->name);
+    make_printable(d->platform, sizeof d->platform);
+    make_printable(d->driver, sizeof d->driver);
+    make_printable(d->version, sizeof d->version);
 }
 
+typedef struct device_counts {
+    uint32_t all, gpus, passed;
+    int unlisted; /* the drivers died before they named their devices */
+} device_counts;
+
 /* What `auto` does, a line for each of its rules. */
-static void write_choice(output *out, const cli_options *options, const carom_device_info *chosen, uint32_t count,
-                         uint32_t gpus, const char *cpu)
+static void write_choice(output *out, const cli_options *options, const carom_device_info *chosen,
+                         const device_counts *counts, const char *cpu)
 {
     output_format(out,
                   "auto: batches below %u queries stay on the cpu path (%s): to open a device and build a program "
@@ -237,38 +213,88 @@ static void write_choice(output *out, const cli_options *options, const carom_de
                       chosen->index, chosen->name);
     else
         output_format(out, "auto: larger ones stay there too, because %s\n",
-                      count == 0        ? "there is no OpenCL device"
-                      : options->device ? "the device that was named is absent or did not pass"
-                      : gpus > 0        ? "no GPU passed the bit probe"
-                                        : "no OpenCL device is a GPU; --device or --backend opencl takes any that "
-                                          "passed");
+                      counts->unlisted   ? "the OpenCL drivers fail together"
+                      : counts->all == 0 ? "there is no OpenCL device"
+                      : options->device  ? "the device that was named is absent or did not pass"
+                      : counts->gpus > 0 ? "no GPU passed the bit probe"
+                                         : "no OpenCL device is a GPU; --device or --backend opencl takes any that "
+                                           "passed");
+}
+
+/* The devices of a list, each tried. Returns the one that auto takes for large batches, NULL if none. */
+static const carom_device_info *write_list(output *out, const cli_options *options, probe_outcome *list,
+                                           probe_outcome *opened, device_counts *counts)
+{
+    const carom_device_info *chosen = NULL;
+    for (uint32_t i = 0; i < list->count; i++) {
+        carom_device_info *device = &list->devices[i];
+        int is_gpu = !strcmp(device->kind, "gpu");
+        counts->all++;
+        if (!probe_is_asked_for(options, device))
+            continue;
+        make_names_printable(device);
+        write_claims(out, device);
+        int good = write_probe(out, options, device->index, opened);
+        counts->passed += (uint32_t)good;
+        counts->gpus += (uint32_t)is_gpu;
+        if (good && (is_gpu || options->device) && !chosen)
+            chosen = device;
+    }
+    return chosen;
+}
+
+/* Several drivers could not be listed because one of them died: each is listed alone, under the setting that chooses it.
+ * Other commands can use their devices under that setting only. */
+static void write_drivers(output *out, const cli_options *options, probe_outcome *list, probe_outcome *opened)
+{
+    static const char variable[] = "OCL_ICD_VENDORS";
+    const char *folder = getenv(variable);
+    char pattern[1024], *before = folder ? strdup(folder) : NULL;
+    device_counts unused = {0};
+    glob_t drivers;
+    snprintf(pattern, sizeof pattern, "%s/*.icd", folder ? folder : "/etc/OpenCL/vendors");
+    if (glob(pattern, 0, NULL, &drivers) != 0 || drivers.gl_pathc < 2)
+        return;
+    for (size_t i = 0; i < drivers.gl_pathc; i++) {
+        setenv(variable, drivers.gl_pathv[i], 1);
+        if (!probe_run(options, "list", list)) {
+            output_format(out, "driver %s: fails alone too; to leave it out, move it away\n", drivers.gl_pathv[i]);
+            continue;
+        }
+        output_format(out, "driver %s: %u device%s; to use it alone, set %s=%s\n", drivers.gl_pathv[i], list->count,
+                      list->count == 1 ? "" : "s", variable, drivers.gl_pathv[i]);
+        (void)write_list(out, options, list, opened, &unused);
+    }
+    globfree(&drivers);
+    if (before)
+        setenv(variable, before, 1);
+    else
+        unsetenv(variable);
+    free(before);
 }
 
 static int write_devices(output *out, const cli_options *options, const char *cpu)
 {
-    carom_device_info *devices;
+    probe_outcome *both = cli_alloc(2, sizeof *both), *list = both, *opened = both + 1;
     const carom_device_info *chosen = NULL;
-    uint32_t count, gpus = 0, passed = 0;
-    carom_error err = {0};
-    carom_status listed = list_devices(&devices, &count, &err);
-    if (listed != CAROM_OK)
-        output_format(out, "opencl: %s\n", err.message[0] ? err.message : carom_status_name(listed));
-    else if (count == 0)
+    device_counts counts = {0};
+    if (!both)
+        return cli_no_memory();
+    if (!probe_run(options, "list", list)) {
+        counts.unlisted = 1;
+        output_format(out, "opencl: %s: %s\n", list->subject, list->death);
+        write_drivers(out, options, list, opened);
+    } else if (list->listed != CAROM_OK) {
+        output_format(out, "opencl: %s\n",
+                      list->list_sentence[0] ? list->list_sentence : carom_status_name(list->listed));
+    } else if (list->count == 0) {
         output_text(out, "opencl: no device found\n");
-    for (uint32_t i = 0; i < count && listed == CAROM_OK; i++) {
-        int is_gpu = !strcmp(devices[i].kind, "gpu");
-        if (!is_asked_for(options, &devices[i]))
-            continue;
-        write_claims(out, &devices[i]);
-        int good = probe(options, devices[i].index, out);
-        passed += (uint32_t)good;
-        gpus += (uint32_t)is_gpu;
-        if (good && (is_gpu || options->device) && !chosen)
-            chosen = &devices[i];
+    } else {
+        chosen = write_list(out, options, list, opened, &counts);
     }
-    write_choice(out, options, chosen, count, gpus, cpu);
-    free(devices);
-    if (passed == 0 && options->backend == CAROM_BACKEND_OPENCL)
+    write_choice(out, options, chosen, &counts, cpu);
+    free(both);
+    if (counts.passed == 0 && options->backend == CAROM_BACKEND_OPENCL)
         return cli_refuse(EXIT_WORK, "--backend opencl has no usable device");
     return EXIT_DONE;
 }

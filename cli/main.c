@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "output.h"
 #include "unfinished.h"
+#include "probe.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -81,6 +82,14 @@ static const cli_command commands[] = {
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+const cli_command *cli_command_named(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(name, commands[i].name))
+            return &commands[i];
+    return NULL;
+}
 
 int cli_library_error(const char *about, carom_status status, const carom_error *err)
 {
@@ -240,14 +249,15 @@ int main(int argc, char **argv)
         return print_usage();
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
         return cli_print_version();
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[1], commands[i].name))
-            continue;
+    if (!strcmp(argv[1], PROBE_COMMAND))
+        return probe_child(argc, argv);
+    const cli_command *command = cli_command_named(argv[1]);
+    if (command) {
         cli_options options;
-        int status = options_parse(&commands[i], argc - 1, argv + 1, &options);
+        int status = options_parse(command, argc - 1, argv + 1, &options);
         if (status < 0)
             status = check_outputs(&options);
-        return status >= 0 ? status : commands[i].run(&options);
+        return status >= 0 ? status : command->run(&options);
     }
     return cli_refuse(EXIT_USAGE, "unknown %s '%s'; see carom --help", argv[1][0] == '-' ? "option" : "command",
                       argv[1]);

@@ -2,6 +2,7 @@
 /* From a mesh file and a file of spheres to answers; see on_mesh.h. */
 #include "on_mesh.h"
 #include "mesh_import.h"
+#include "probe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,16 +52,19 @@ int on_mesh_run(const char *command, const cli_options *options, const rows_quer
     if (!options->spheres)
         return cli_refuse(EXIT_USAGE, "%s: --mesh needs --spheres FILE", command);
     /* The importer may run in a process of its own, so it goes before anything starts threads. */
-    int status = mesh_import(options->mesh, &data);
+    int status = options->rehearsal ? rehearsal_mesh(&data) : mesh_import(options->mesh, &data);
     if (status != EXIT_DONE)
         return status;
-    status = rows_read(query, options->spheres, columns, &count);
+    status = rows_read(query, options, options->spheres, columns, &count);
     if (status == EXIT_DONE) {
         carom_context *context = NULL;
         carom_mesh *mesh = NULL;
-        status = make_mesh(options, &data, &context, &mesh);
+        cli_options usable = *options;
+        status = probe_before_rows(&usable, columns, query->column_count, count);
         if (status == EXIT_DONE)
-            status = rows_run(query, mesh, options, columns, count);
+            status = make_mesh(&usable, &data, &context, &mesh);
+        if (status == EXIT_DONE)
+            status = rows_run(query, mesh, &usable, columns, count);
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
         csv_free(columns, query->column_count);

@@ -40,6 +40,8 @@ static const option_row option_rows[] = {
     {OPTION_ISA, "isa", "I", "CPU path: auto, scalar, sse4.1, avx2, avx512 or neon (default auto)"},
     {OPTION_THREADS, "threads", "N", "CPU threads, >= 1 (default: all that the process may use)"},
     {OPTION_ACCURACY, "accuracy", "A", "fast or exact"},
+    {OPTION_PROBE_LIMIT, "probe-limit", "S",
+     "seconds until a device that is tried in another process counts as hung; 0: no such process (default 600)"},
     {OPTION_OUTPUT, "output", "FILE", "where to write (-o FILE; default standard output)"},
 };
 
@@ -196,6 +198,15 @@ static int set_threads(const char *value, cli_options *out)
     return -1;
 }
 
+static int set_probe_limit(const char *value, cli_options *out)
+{
+    uint64_t seconds;
+    if (!parse_count(value, 0, 1000000, &seconds))
+        return cli_refuse(EXIT_USAGE, "--probe-limit: expected whole seconds, 0..1000000, got '%s'", value);
+    out->probe_limit = (uint32_t)seconds;
+    return -1;
+}
+
 static int set_name(const char *name, const char *value, const char **out)
 {
     if (*value == '\0')
@@ -213,6 +224,7 @@ static int set_option(const option_row *row, const char *value, cli_options *out
     case OPTION_DEVICE: return set_name(row->name, value, &out->device);
     case OPTION_ISA: return set_isa(value, out);
     case OPTION_THREADS: return set_threads(value, out);
+    case OPTION_PROBE_LIMIT: return set_probe_limit(value, out);
     case OPTION_ACCURACY: return set_accuracy(value, out);
     case OPTION_OUTPUT: return set_name(row->name, value, &out->output);
     case OPTION_PAIRS: return set_name(row->name, value, &out->pairs);
@@ -290,7 +302,13 @@ int options_parse(const cli_command *command, int argc, char **argv, cli_options
 {
     struct option list[ROW_COUNT + 3];
     list_options(command, list);
-    *out = (cli_options){.t_max = INFINITY, .queries = 1000000, .seed = 1};
+    *out = (cli_options){.t_max = INFINITY,
+                         .queries = 1000000,
+                         .seed = 1,
+                         .probe_limit = 600,
+                         .command = command,
+                         .argc = argc,
+                         .argv = argv};
     optind = 0;
     opterr = 0;
     const char *shorts = command->accepts & OPTION_OUTPUT ? ":o:h" : ":h";

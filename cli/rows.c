@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows in, answers out; see rows.h. */
 #include "rows.h"
+#include "probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,9 +49,12 @@ void rows_fields_free(rows_field *fields)
     }
 }
 
-int rows_read(const rows_query *query, const char *path, csv_column *columns, uint64_t *count)
+int rows_read(const rows_query *query, const cli_options *options, const char *path, csv_column *columns,
+              uint64_t *count)
 {
     memcpy(columns, query->columns, query->column_count * sizeof *columns);
+    if (options->rehearsal)
+        return rehearsal_rows(options, columns, query->column_count, count);
     return csv_read(path, columns, query->column_count, count);
 }
 
@@ -102,13 +106,16 @@ int rows_pairs(const rows_query *query, const cli_options *options)
 {
     csv_column columns[ROWS_COLUMNS_MAX];
     uint64_t count;
-    int status = rows_read(query, options->pairs, columns, &count);
+    int status = rows_read(query, options, options->pairs, columns, &count);
     if (status != EXIT_DONE)
         return status;
     carom_context *context = NULL;
-    status = cli_context_open(options, &context);
+    cli_options usable = *options;
+    status = probe_before_rows(&usable, columns, query->column_count, count);
     if (status == EXIT_DONE)
-        status = rows_run(query, context, options, columns, count);
+        status = cli_context_open(&usable, &context);
+    if (status == EXIT_DONE)
+        status = rows_run(query, context, &usable, columns, count);
     carom_context_destroy(context);
     csv_free(columns, query->column_count);
     return status;

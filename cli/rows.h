@@ -54,8 +54,9 @@ void rows_fields_free(rows_field *fields);
 
 /* Each of these returns an exit status with its message printed. */
 
-/* Read a file of such rows into `columns` [query->column_count], which csv_free frees. */
-int rows_read(const rows_query *query, const char *path, csv_column *columns, uint64_t *count);
+/* Read a file of such rows into `columns` [query->column_count], which csv_free frees; in a rehearsal they are made up. */
+int rows_read(const rows_query *query, const cli_options *options, const char *path, csv_column *columns,
+              uint64_t *count);
 /* Ask and write all rows. */
 int rows_run(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
              uint64_t count);

@@ -6,6 +6,7 @@
  * The first block goes to the scalar path and to all others. The rest is compared with the fastest CPU configuration,
  * because scalar alone would take most of the time; a configuration far slower than that answers a stated share. */
 #include "verify.h"
+#include "probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -460,12 +461,16 @@ static int run_all(verification *v)
 int command_verify(const cli_options *options)
 {
     output out;
+    cli_options usable = *options;
+    int status = probe_before_all(&usable);
+    if (status != EXIT_DONE)
+        return status;
     verification *v = calloc(1, sizeof *v);
     if (!v)
         return cli_no_memory();
-    int status = output_open(&out, options->output);
+    status = output_open(&out, options->output);
     if (status == EXIT_DONE) {
-        v->options = options;
+        v->options = &usable;
         v->out = &out;
         status = verify_queries_alloc(&v->queries, VERIFY_BLOCK);
         status |= verify_answers_alloc(&v->expected, VERIFY_BLOCK);

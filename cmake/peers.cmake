@@ -66,7 +66,9 @@ if(carom_peer_sources)
       target_compile_definitions(carom_peers PRIVATE CAROM_PEER_${name}="${CAROM_${name}_VERSION}")
     endif()
   endforeach()
-  install(TARGETS carom_peers LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/carom)
+  if(CAROM_INSTALL)
+    install(TARGETS carom_peers LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/carom)
+  endif()
 endif()
 # From the command to the module: beside it in the build folder, in the library folder when installed.
 set_source_files_properties(bench/peers.c PROPERTIES COMPILE_DEFINITIONS

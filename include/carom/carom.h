@@ -396,7 +396,8 @@ CAROM_API carom_context_desc carom_context_desc_default(void);
 /// desc  NULL: defaults. Strings in it are copied.
 /// out   the context, to be destroyed by the caller; untouched on failure
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also NO_DEVICE |
-///         NOT_BIT_EXACT | KERNEL_BUILD | DEVICE_LOST
+///         NOT_BIT_EXACT | KERNEL_BUILD | DEVICE_LOST. A driver that aborts or hangs takes the process along: a program
+///         that must outlive it tries the device in another process first, as `carom info` does
 /// cost  starts the threads; with OpenCL, compiling a kernel: seconds, or less from the driver's cache
 /// threads: contexts are independent of each other; one may be used and destroyed by another thread than its maker. In
 ///       a child process of fork() it has no threads but the caller's

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# `uninstall` removes the files of the last `cmake --install`. Run by cmake -P (MANIFEST: their list), included for the
+# target.
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${CMAKE_CURRENT_BINARY_DIR}/install_manifest.txt
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/uninstall.cmake VERBATIM)
+  return()
+endif()
+
+if(NOT EXISTS ${MANIFEST})
+  message(FATAL_ERROR "carom: there is nothing to uninstall: ${MANIFEST}, which cmake --install writes, does not exist")
+endif()
+file(STRINGS ${MANIFEST} files)
+set(folders)
+foreach(file IN LISTS files)
+  set(file $ENV{DESTDIR}${file})
+  if(EXISTS ${file} OR IS_SYMLINK ${file})
+    file(REMOVE ${file})
+    if(EXISTS ${file} OR IS_SYMLINK ${file})
+      message(FATAL_ERROR "carom: cannot remove ${file}")
+    endif()
+    message(STATUS "Removed: ${file}")
+  else()
+    message(STATUS "Not there: ${file}")
+  endif()
+  get_filename_component(folder ${file} DIRECTORY)
+  list(APPEND folders ${folder})
+endforeach()
+# Folders of carom's own name, and no others, once they are empty.
+list(REMOVE_DUPLICATES folders)
+foreach(folder IN LISTS folders)
+  get_filename_component(name ${folder} NAME)
+  file(GLOB left ${folder}/*)
+  if(name STREQUAL "carom" AND NOT left AND IS_DIRECTORY ${folder})
+    file(REMOVE_RECURSE ${folder})
+    message(STATUS "Removed: ${folder}")
+  endif()
+endforeach()
