@@ -10,7 +10,7 @@
 _Static_assert(FLT_EVAL_METHOD == 0, "every operation must round to binary32");
 
 #if defined(__x86_64__)
-/* carom computes with SSE alone, but a driver and its compiler may use the x87 as well, and their threads inherit both. */
+/* carom computes with SSE alone. A driver and its compiler may use the x87 too, and their threads inherit both. */
 enum {
     SSE_DEFAULT = 0x1f80,
     X87_DEFAULT = 0x037f,

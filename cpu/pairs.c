@@ -52,7 +52,7 @@ size_t caromi_cpu_scratch_size(uint64_t count)
     return 2 * COLUMNS_MAX * most * sizeof(float);
 }
 
-/* ---- structures that are indexed ------------------------------------------------------------------------------------ */
+/* ---- structures that are indexed --------------------------------------------------------------------------------- */
 
 /* First and last members of the structures that a batch's indices select, which may lie anywhere in memory. */
 typedef struct indexed_structures {
@@ -60,7 +60,7 @@ typedef struct indexed_structures {
     uint32_t count;
 } indexed_structures;
 
-/* None if there are no indices, or more ends than pay: separate arrays are waited for one after the other, as well as so. */
+/* None without indices, and none for separate arrays, which have more ends than it pays to fetch. */
 static indexed_structures find_structures(const caromi_pair_batch *batch, uint32_t columns)
 {
     indexed_structures s = {.count = 0};
@@ -79,7 +79,7 @@ static indexed_structures find_structures(const caromi_pair_batch *batch, uint32
     return s;
 }
 
-/* Fetch all lines of a run, then gather: a structure of 28 bytes may lie in two, and columns miss the second one later. */
+/* Fetch all lines of a run, then gather. A structure of 28 bytes may lie in two lines. */
 static void gather_structures(const indexed_structures *s, const caromi_pair_batch *batch, uint32_t columns,
                               uint64_t first, size_t count, float *to, size_t apart)
 {
@@ -93,7 +93,7 @@ static void gather_structures(const indexed_structures *s, const caromi_pair_bat
     }
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* One block through the kernel; contiguous columns of whole groups of lanes are used in place. Returns how many pairs
  * exact mode settled in integers. */
