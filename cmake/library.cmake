@@ -5,7 +5,7 @@ set(carom_sources
   cpu/integer.c cpu/exact_root.c cpu/exact_motion.c cpu/exact_touch.c cpu/exact_sweep.c cpu/exact_overlap.c
   cpu/exact_side.c
   cpu/exact_spheres.c
-  host/context.c host/choice.c host/error.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_masks.c host/mesh_query.c host/mesh_block.c
+  host/context.c host/choice.c host/error.c host/arrays.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_masks.c host/mesh_query.c host/mesh_block.c
   host/mesh_sweep.c host/mesh_compact.c host/mesh_list.c host/mesh_stage.c host/mesh_closest.c host/order.c host/clearance.c
   host/bvh.c host/bvh_split.c host/bvh_share.c host/bvh_wide.c host/bvh_refit.c host/mesh_check.c
   host/mesh_update.c)
@@ -59,7 +59,7 @@ if(CAROM_OPENCL)
     endif()
     set(carom_cl_target OpenCL::OpenCL)
   endif()
-  list(APPEND carom_sources host/cl_device.c host/cl_select.c host/cl_program.c host/cl_probe.c
+  list(APPEND carom_sources host/cl_device.c host/cl_process.c host/cl_select.c host/cl_program.c host/cl_probe.c
     host/cl_rounding.c host/cl_slot.c host/cl_stream.c host/cl_pairs.c host/cl_mesh.c
     host/cl_mesh_list.c host/cl_order.c host/cl_compact.c host/cl_probe_mesh.c host/cl_mesh_closest.c)
   include(cmake/embed.cmake)

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#include <fenv.h>
+#endif
 
 #include "../kernels/layout.h"
 #include "pool.h"
@@ -84,15 +87,29 @@ typedef struct caromi_pair_batch {
 void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count);
 void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size);
 
-/* Bytes of scratch that each thread needs for a pair batch. */
-size_t caromi_cpu_scratch_size(void);
+/* Bytes of scratch that each thread needs for so many pairs. */
+size_t caromi_cpu_scratch_size(uint64_t count);
 /* Answer pairs [first, first + count). scratch: so many bytes for each thread of the pool, aligned to 64. Returns how
  * many of them exact mode settled in integers. */
 uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch, const caromi_pair_batch *batch,
                           uint64_t first, uint64_t count);
 
-/* Rounding to nearest, no flushing to zero; returns what to hand back to caromi_float_mode_restore. */
-uint64_t caromi_float_mode_set(void);
-void caromi_float_mode_restore(uint64_t mode);
+/* A thread's floating-point environment: modes, masks and sticky flags. */
+#if defined(__x86_64__)
+typedef struct caromi_float_mode {
+    uint32_t sse;
+    uint16_t x87_control, x87_status;
+} caromi_float_mode;
+#elif defined(__aarch64__)
+typedef struct caromi_float_mode {
+    uint64_t control, status;
+} caromi_float_mode;
+#else
+typedef fenv_t caromi_float_mode;
+#endif
+/* Rounding to nearest, no flushing to zero, every exception masked; returns the environment before, for
+ * caromi_float_mode_restore. */
+caromi_float_mode caromi_float_mode_set(void);
+void caromi_float_mode_restore(caromi_float_mode mode);
 
 #endif

@@ -7,6 +7,12 @@
 
 enum { BLOCK = 512 };  /* pairs that are staged at a time: 96 KiB of scratch, within the second-level cache */
 enum { SMALL = 8192 }; /* a batch of so many may well be in a cache: half a megabyte */
+enum {
+    LANES_MOST = 16,
+    ENDS_MAX = 8, /* of structures that are fetched ahead */
+    RUN = 128,    /* pairs that they are fetched for: 16 to 32 KiB of a first-level cache */
+    LINE = 64     /* bytes of a cache's line */
+};
 
 void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count)
 {
@@ -15,10 +21,16 @@ void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size
         memcpy(to, base + first * sizeof *to, count * sizeof *to);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t element = from->index ? from->index[first + i] : first + i;
-        memcpy(to + i, base + element * from->stride, sizeof *to);
+    const size_t stride = from->stride;
+    if (from->index == NULL) {
+        base += first * stride;
+        for (size_t i = 0; i < count; i++)
+            memcpy(to + i, base + i * stride, sizeof *to);
+        return;
     }
+    const uint32_t *index = from->index + first;
+    for (size_t i = 0; i < count; i++)
+        memcpy(to + i, base + index[i] * stride, sizeof *to);
 }
 
 void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size)
@@ -34,10 +46,54 @@ void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *fro
         memcpy(base + i * to->stride, (const char *)from + i * size, size);
 }
 
-size_t caromi_cpu_scratch_size(void)
+size_t caromi_cpu_scratch_size(uint64_t count)
 {
-    return 2 * COLUMNS_MAX * BLOCK * sizeof(float);
+    const size_t most = count < BLOCK ? (size_t)(count + LANES_MOST - 1) / LANES_MOST * LANES_MOST : BLOCK;
+    return 2 * COLUMNS_MAX * most * sizeof(float);
 }
+
+/* ---- structures that are indexed --------------------------------------------------------------------------------- */
+
+/* First and last members of the structures that a batch's indices select, which may lie anywhere in memory. */
+typedef struct indexed_structures {
+    caromi_in_column end[ENDS_MAX];
+    uint32_t count;
+} indexed_structures;
+
+/* None without indices, and none for separate arrays, which have more ends than it pays to fetch. */
+static indexed_structures find_structures(const caromi_pair_batch *batch, uint32_t columns)
+{
+    indexed_structures s = {.count = 0};
+    uint32_t start = 0; /* of the structure that the column before belongs to */
+    for (uint32_t c = 0; batch->in[0].index != NULL && c < columns; c++) {
+        const caromi_in_column *column = &batch->in[c], *first = &s.end[start];
+        const int is_member = c > 0 && column->index == first->index && column->stride == first->stride &&
+                              (uintptr_t)column->base - (uintptr_t)first->base < LINE;
+        if (is_member && s.count - start > 1)
+            s.count--; /* a later member takes its place as the last */
+        if (s.count == ENDS_MAX)
+            return (indexed_structures){.count = 0};
+        start = is_member ? start : s.count;
+        s.end[s.count++] = *column;
+    }
+    return s;
+}
+
+/* Fetch all lines of a run, then gather. A structure of 28 bytes may lie in two lines. */
+static void gather_structures(const indexed_structures *s, const caromi_pair_batch *batch, uint32_t columns,
+                              uint64_t first, size_t count, float *to, size_t apart)
+{
+    for (size_t from = 0; from < count; from += RUN) {
+        const size_t n = count - from < RUN ? count - from : RUN;
+        for (uint32_t k = 0; k < s->count; k++)
+            for (size_t i = 0; i < n; i++)
+                __builtin_prefetch((const char *)s->end[k].base + s->end[k].index[first + from + i] * s->end[k].stride);
+        for (uint32_t c = 0; c < columns; c++)
+            caromi_gather(to + c * apart + from, &batch->in[c], first + from, n);
+    }
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* One block through the kernel; contiguous columns of whole groups of lanes are used in place. Returns how many pairs
  * exact mode settled in integers. */
@@ -48,14 +104,18 @@ static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const car
     const size_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
     const float *in[COLUMNS_MAX];
     void *out[COLUMNS_MAX] = {0};
+    const indexed_structures structures = find_structures(batch, shape->in_count);
+    if (structures.count > 0)
+        gather_structures(&structures, batch, shape->in_count, first, count, scratch, padded);
     for (uint32_t c = 0; c < shape->in_count; c++) {
         const caromi_in_column *column = &batch->in[c];
         if (padded == count && column->index == NULL && column->stride == sizeof(float)) {
             in[c] = (const float *)column->base + first;
             continue;
         }
-        float *staged = scratch + (size_t)c * BLOCK;
-        caromi_gather(staged, column, first, count);
+        float *staged = scratch + (size_t)c * padded;
+        if (structures.count == 0)
+            caromi_gather(staged, column, first, count);
         for (size_t i = count; i < padded; i++)
             staged[i] = staged[count - 1];
         in[c] = staged;
@@ -65,11 +125,11 @@ static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const car
         const size_t size = caromi_out_size(shape, c);
         const int direct = padded == count && column->base != NULL && column->stride == size;
         out[c] = direct ? (void *)((char *)column->base + first * size)
-                        : (void *)(scratch + (size_t)(COLUMNS_MAX + c) * BLOCK);
+                        : (void *)(scratch + (size_t)(COLUMNS_MAX + c) * padded);
     }
     isa->pairs[batch->kernel](in, out, padded, batch->count > SMALL);
     for (uint32_t c = 0; c < shape->out_count; c++)
-        if (out[c] == (void *)(scratch + (size_t)(COLUMNS_MAX + c) * BLOCK))
+        if (out[c] == (void *)(scratch + (size_t)(COLUMNS_MAX + c) * padded))
             caromi_scatter(&batch->out[c], first, out[c], count, caromi_out_size(shape, c));
     return caromi_is_exact(batch->kernel) ? caromi_settle_pairs(batch, out[0], first, count) : 0;
 }
@@ -90,7 +150,7 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
     const uint64_t blocks = (job->count + BLOCK - 1) / BLOCK;
     const uint64_t from = caromi_slice_start(blocks, job->slices, slice);
     const uint64_t to = caromi_slice_start(blocks, job->slices, slice + 1);
-    float *scratch = (float *)(void *)(job->scratch + thread * caromi_cpu_scratch_size());
+    float *scratch = (float *)(void *)(job->scratch + thread * caromi_cpu_scratch_size(job->count));
     for (uint64_t b = from; b < to; b++) {
         const uint64_t left = job->count - b * BLOCK;
         settled +=

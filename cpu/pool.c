@@ -269,7 +269,6 @@ static void conclude(caromi_pool *p)
 
 void caromi_parallel(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
 {
-    const uint64_t mode = caromi_float_mode_set();
     if (tasks > 1 && caromi_pool_threads(p) > 1 && !atomic_flag_test_and_set(&p->busy)) {
         offer(p, tasks, run, user);
         run_tasks(p, 0);
@@ -279,7 +278,6 @@ void caromi_parallel(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *
         for (uint64_t i = 0; i < tasks; i++)
             run(user, i, 0);
     }
-    caromi_float_mode_restore(mode);
 }
 
 uint32_t caromi_cpu_threads(void)

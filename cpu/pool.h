@@ -26,8 +26,8 @@ uint32_t caromi_pool_threads(const caromi_pool *pool);
 void caromi_pool_lock(caromi_pool *pool);
 void caromi_pool_unlock(caromi_pool *pool);
 
-/* Run tasks 0 .. tasks-1, each once, in the float mode of cpu.h; `thread` < caromi_pool_threads() tells on which. A call
- * that finds the team busy with another runs on its caller alone. */
+/* Run tasks 0 .. tasks-1, each once; `thread` < caromi_pool_threads() tells on which. The caller is in the float mode of
+ * cpu.h, as the workers are. A call that finds the team busy with another runs on its caller alone. */
 typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);
 void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user);
 

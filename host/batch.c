@@ -5,10 +5,15 @@
 #include "cl.h"
 
 enum { PAIRS_PIECE = 1 << 20 }; /* a hundredth of a second or so */
+enum { FEW_PAIRS = 64, SCRATCH_FEW = 2 * COLUMNS_MAX * FEW_PAIRS * sizeof(float) };
 
 carom_status caromi_tell(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err)
 {
-    if (progress->fn == NULL || progress->fn(progress->user, done, count) == 0)
+    if (progress->fn == NULL)
+        return CAROM_OK;
+    const int enough = progress->fn(progress->user, done, count) != 0;
+    (void)caromi_float_mode_set(); /* whatever the caller's function has made of it */
+    if (!enough)
         return CAROM_OK;
     return caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled; the first %llu of %llu queries are answered",
                        (unsigned long long)done, (unsigned long long)count);
@@ -92,14 +97,16 @@ static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_pair_batch *pairs = batch;
-    const size_t each = caromi_cpu_scratch_size();
-    const uint32_t threads = caromi_pool_threads(c->pool);
-    void *scratch = caromi_alloc(c, threads, each);
+    const size_t each = caromi_cpu_scratch_size(end - first);
+    const uint32_t threads = end - first > FEW_PAIRS ? caromi_pool_threads(c->pool) : 1;
+    _Alignas(64) char few[SCRATCH_FEW]; /* a batch of one would wait for the allocator */
+    void *scratch = threads == 1 && each <= SCRATCH_FEW ? few : caromi_alloc(c, threads, each);
     if (scratch == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                            threads, each);
     stats->by_integers += caromi_cpu_pairs(c->isa, c->pool, scratch, pairs, first, end - first);
-    caromi_free(c, scratch);
+    if (scratch != few)
+        caromi_free(c, scratch);
     return CAROM_OK;
 }
 

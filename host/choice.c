@@ -29,7 +29,8 @@ static void open_for_auto(carom_context *c)
                    c->device_selector != NULL ? "which was named" : "unless it turns out to be slower than the CPU");
         return;
     }
-    const int absent = c->device_selector == NULL && (status == CAROM_ERROR_NO_DEVICE || !carom_has_opencl());
+    const int absent = c->device_selector == NULL && !caromi_opencl_is_inherited() &&
+                       (status == CAROM_ERROR_NO_DEVICE || !carom_has_opencl());
     caromi_log(c, absent ? CAROM_LOG_INFO : CAROM_LOG_WARNING, "auto stays on the CPU: %s", why.message);
     if (!absent)
         c->device_lacking = why;
@@ -99,13 +100,20 @@ static void say_small(carom_context *c, uint64_t count)
     c->told_small = 1;
 }
 
+/* A child of the process that has opened the device cannot use it. */
+static void leave_inherited(carom_context *c)
+{
+    if (c->device == NULL || !caromi_opencl_is_inherited())
+        return;
+    caromi_device_close(c->device);
+    c->device = NULL;
+    (void)caromi_fail_inherited(&c->device_lacking);
+    caromi_log(c, CAROM_LOG_WARNING, "%s", c->device_lacking.message);
+}
+
 /* Sets c->device if the batch is meant for one. Returns 0 if it is meant for the CPU. */
 static int auto_wants_device(carom_context *c, const caromi_batch *batch)
 {
-    if (batch->count < CAROM_AUTO_MIN_QUERIES) {
-        say_small(c, batch->count);
-        return 0;
-    }
     if (!c->device_tried)
         open_for_auto(c);
     if (c->device == NULL || c->device_selector != NULL)
@@ -121,6 +129,11 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
     *out = NULL;
     if (c->desc.backend == CAROM_BACKEND_CPU || batch->on_device == NULL)
         return CAROM_OK;
+    if (c->desc.backend == CAROM_BACKEND_AUTO && batch->count < CAROM_AUTO_MIN_QUERIES) {
+        say_small(c, batch->count);
+        return CAROM_OK;
+    }
+    leave_inherited(c);
     if (c->desc.backend == CAROM_BACKEND_AUTO && !auto_wants_device(c, batch))
         return CAROM_OK;
     *out = c->device;

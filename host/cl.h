@@ -8,7 +8,11 @@
  * leaves CPU devices to the CPU path. The context must outlive the device. */
 carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
                                 carom_error *err);
+/* In a child of the process that has opened it the driver is not called, and keeps what it holds. */
 void caromi_device_close(caromi_device *device);
+/* Whether OpenCL was called before fork() made this process, and the sentence that says so; cl_process.c. */
+int caromi_opencl_is_inherited(void);
+carom_status caromi_fail_inherited(carom_error *err);
 void caromi_device_describe(const caromi_device *device, carom_device_info *out);
 
 /* Of a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch, a caromi_closest_batch. After a failure, unless it was

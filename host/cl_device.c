@@ -110,7 +110,7 @@ static carom_status open_device(caromi_device *d, cl_platform_id platform, carom
     return caromi_probe_pairs(d, CAROMI_PAIR_sweep_times, err);
 }
 
-static void close_device(caromi_device *d)
+static void release_device(caromi_device *d)
 {
     for (int s = 0; s < CAROMI_SLOTS; s++) {
         caromi_slot_release(&d->slots[s]);
@@ -121,6 +121,12 @@ static void close_device(caromi_device *d)
     caromi_programs_release(d);
     if (d->cl != NULL)
         (void)clReleaseContext(d->cl);
+}
+
+static void close_device(caromi_device *d)
+{
+    if (!caromi_opencl_is_inherited())
+        release_device(d);
     caromi_free(d->context, d);
 }
 
@@ -134,8 +140,6 @@ carom_status caromi_device_open(const carom_context *context, const char *select
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a device (%zu bytes)", sizeof *d);
     memset(d, 0, sizeof *d);
     d->context = context;
-    /* Threads that a driver starts inherit the mode. */
-    const uint64_t mode = caromi_float_mode_set();
     carom_status status = caromi_select_device(context, selector, gpu_only, &found, err);
     if (status == CAROM_OK) {
         d->id = found.id;
@@ -152,17 +156,13 @@ carom_status caromi_device_open(const carom_context *context, const char *select
     } else {
         close_device(d);
     }
-    caromi_float_mode_restore(mode);
     return status;
 }
 
 void caromi_device_close(caromi_device *device)
 {
-    if (device == NULL)
-        return;
-    const uint64_t mode = caromi_float_mode_set();
-    close_device(device);
-    caromi_float_mode_restore(mode);
+    if (device != NULL)
+        close_device(device);
 }
 
 void caromi_device_describe(const caromi_device *device, carom_device_info *out)

@@ -118,6 +118,8 @@ typedef struct caromi_cl_found {
     carom_device_info info;
 } caromi_cl_found;
 
+/* Before the first call to OpenCL of a context or a listing: fails in a child of a process that has made one; cl_process.c. */
+carom_status caromi_claim_opencl(carom_error *err);
 /* The device that `selector` names (NULL: the best). */
 carom_status caromi_select_device(const carom_context *context, const char *selector, int gpu_only,
                                   caromi_cl_found *found, carom_error *err);

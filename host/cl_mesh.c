@@ -31,8 +31,10 @@ void caromi_device_mesh_release(void *memory)
     mesh_copy *copy = memory;
     if (copy == NULL)
         return;
-    release_arrays(copy);
-    (void)clReleaseContext(copy->cl);
+    if (!caromi_opencl_is_inherited()) {
+        release_arrays(copy);
+        (void)clReleaseContext(copy->cl);
+    }
     caromi_free(copy->context, copy);
 }
 
@@ -338,13 +340,11 @@ carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64
     const caromi_mesh_batch *batch = mesh_batch;
     if (batch->exact && !d->info.fp64)
         return caromi_lacks_fp64(d, stats);
-    const uint64_t mode = caromi_float_mode_set();
     caromi_fit_stack(d, batch->mesh);
     carom_status status = caromi_probe_mesh(d, batch, err);
     if (status == CAROM_OK && batch->hits_only)
         status = caromi_probe_compact(d, err);
     if (status == CAROM_OK)
         status = caromi_stream_mesh(d, batch, end, done, stats, err);
-    caromi_float_mode_restore(mode);
     return status;
 }

@@ -226,11 +226,9 @@ carom_status caromi_device_closest(caromi_device *d, const void *closest_batch, 
     const caromi_closest_batch *batch = closest_batch;
     if (batch->exact && !d->info.fp64)
         return caromi_lacks_fp64(d, stats);
-    const uint64_t mode = caromi_float_mode_set();
     caromi_fit_stack(d, batch->mesh);
     carom_status status = probe_closest(d, batch->mesh->context, batch->wants_point, batch->exact, err);
     if (status == CAROM_OK)
         status = stream_closest(d, batch, end, done, stats, err);
-    caromi_float_mode_restore(mode);
     return status;
 }

@@ -453,11 +453,9 @@ carom_status caromi_device_list(caromi_device *d, const void *list_batch, uint64
     const caromi_list_batch *batch = list_batch;
     if (caromi_program_needs_fp64(caromi_list_program(batch)) && !d->info.fp64)
         return caromi_lacks_fp64(d, stats);
-    const uint64_t mode = caromi_float_mode_set();
     caromi_fit_stack(d, batch->sweep.mesh);
     carom_status status = caromi_probe_list(d, batch, err);
     if (status == CAROM_OK)
         status = caromi_stream_list(d, batch, end, done, stats, err);
-    caromi_float_mode_restore(mode);
     return status;
 }

@@ -23,6 +23,16 @@ carom_status caromi_device_open(const carom_context *context, const char *select
     return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "this build has no OpenCL");
 }
 
+int caromi_opencl_is_inherited(void)
+{
+    return 0;
+}
+
+carom_status caromi_fail_inherited(carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "this build has no OpenCL");
+}
+
 void caromi_device_close(caromi_device *device)
 {
     (void)device;

@@ -59,10 +59,8 @@ carom_status caromi_device_pairs(caromi_device *d, const void *pair_batch, uint6
     const caromi_pair_batch *batch = pair_batch;
     if (caromi_program_needs_fp64(batch->kernel) && !d->info.fp64)
         return caromi_lacks_fp64(d, stats);
-    const uint64_t mode = caromi_float_mode_set();
     carom_status status = caromi_probe_pairs(d, batch->kernel, err);
     if (status == CAROM_OK)
         status = caromi_stream_pairs(d, batch, end, done, stats, err);
-    caromi_float_mode_restore(mode);
     return status;
 }

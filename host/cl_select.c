@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arrays.h"
 #include "cl_device.h"
 
 enum { MAX_PLATFORMS = 64, MAX_DEVICES = 256 };
@@ -128,17 +129,28 @@ static int list_one(void *user, const caromi_cl_found *found)
     return 1;
 }
 
-carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err)
+CAROMI_LIST list_listing(caromi_arrays *a, const carom_device_info *out, uint32_t capacity, const uint32_t *count)
+{
+    caromi_writes(a, "out", out, capacity, sizeof *out);
+    caromi_writes(a, "count", count, 1, sizeof *count);
+}
+
+static carom_status list_devices(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err)
 {
     if (count == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count must not be NULL");
     if (out == NULL && capacity != 0)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "out is NULL, but capacity is %u", capacity);
+    CAROMI_CHECK_ARRAYS(err, list_listing, out, capacity, count);
     device_listing listing = {out, capacity};
-    const uint64_t mode = caromi_float_mode_set(); /* a driver's threads start here and inherit the mode */
+    CHECK(caromi_claim_opencl(err));
     *count = walk(list_one, &listing).devices;
-    caromi_float_mode_restore(mode);
     return CAROM_OK;
+}
+
+carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err)
+{
+    IN_FLOAT_MODE(list_devices(out, capacity, count, err)); /* a driver's threads start here and inherit the mode */
 }
 
 /* A choice in the making. */
@@ -206,6 +218,7 @@ carom_status caromi_select_device(const carom_context *context, const char *sele
                                   caromi_cl_found *found, carom_error *err)
 {
     choice c;
+    CHECK(caromi_claim_opencl(err));
     memset(&c, 0, sizeof c);
     c.selector = selector;
     c.gpu_only = gpu_only;

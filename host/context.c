@@ -71,7 +71,7 @@ static carom_status open_pool(carom_context *c, carom_error *err)
     return CAROM_OK;
 }
 
-carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err)
+static carom_status create_context(const carom_context_desc *desc, carom_context **out, carom_error *err)
 {
     const carom_context_desc defaults = carom_context_desc_default();
     if (out == NULL)
@@ -117,6 +117,11 @@ carom_status carom_context_create(const carom_context_desc *desc, carom_context 
     return CAROM_OK;
 }
 
+carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err)
+{
+    IN_FLOAT_MODE(create_context(desc, out, err));
+}
+
 void caromi_context_release(carom_context *c)
 {
     if (atomic_fetch_sub(&c->references, 1) != 1)
@@ -131,8 +136,11 @@ void caromi_context_release(carom_context *c)
 
 void carom_context_destroy(carom_context *context)
 {
-    if (context != NULL)
-        caromi_context_release(context);
+    if (context == NULL)
+        return;
+    const caromi_float_mode mode = caromi_float_mode_set();
+    caromi_context_release(context);
+    caromi_float_mode_restore(mode);
 }
 
 carom_isa carom_context_isa(const carom_context *context)
@@ -146,7 +154,7 @@ uint32_t carom_context_threads(const carom_context *context)
 
 int carom_context_device(const carom_context *context, carom_device_info *out)
 {
-    if (context->device == NULL)
+    if (context->device == NULL || caromi_opencl_is_inherited())
         return 0;
     caromi_device_describe(context->device, out);
     return 1;

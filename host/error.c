@@ -30,6 +30,7 @@ void caromi_log(const carom_context *context, carom_log_level level, const char 
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
     context->desc.log(context->desc.log_user, level, line);
+    (void)caromi_float_mode_set(); /* whatever a function of the caller's has made of it, as below */
 }
 
 void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
@@ -41,7 +42,11 @@ void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
         return NULL;
     const size_t bytes = ((size_t)count * size + alignment - 1) / alignment * alignment;
     const carom_allocator *a = &context->desc.allocator;
-    return a->alloc ? a->alloc(a->user, bytes, alignment) : aligned_alloc(alignment, bytes);
+    if (a->alloc == NULL)
+        return aligned_alloc(alignment, bytes);
+    void *memory = a->alloc(a->user, bytes, alignment);
+    (void)caromi_float_mode_set();
+    return memory;
 }
 
 void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size)
@@ -64,10 +69,12 @@ void caromi_free(const carom_context *context, void *memory)
     const carom_allocator *a = &context->desc.allocator;
     if (memory == NULL)
         return;
-    if (a->free)
-        a->free(a->user, memory);
-    else
+    if (a->free == NULL) {
         free(memory);
+        return;
+    }
+    a->free(a->user, memory);
+    (void)caromi_float_mode_set();
 }
 
 double caromi_now(void)

@@ -96,6 +96,16 @@ double caromi_now(void);
             return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, name " must not be NULL"); \
     } while (0)
 
+/* Every public function that computes or calls a driver returns through this: the caller may round otherwise, flush
+ * denormals or trap on exceptions, and gets its floating-point environment back as it was, sticky flags included. */
+#define IN_FLOAT_MODE(call)                                      \
+    do {                                                         \
+        const caromi_float_mode mode_ = caromi_float_mode_set(); \
+        const carom_status status_ = (call);                     \
+        caromi_float_mode_restore(mode_);                        \
+        return status_;                                          \
+    } while (0)
+
 /* Argument checks that every batch shares. */
 carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err);
 carom_status caromi_check_stats(const carom_stats *stats, carom_error *err);

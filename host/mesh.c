@@ -3,7 +3,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "cl.h"
+
+CAROMI_LIST list_mesh(caromi_arrays *a, const carom_mesh_desc *d)
+{
+    const uint64_t corners = 3 * d->triangle_count;
+    caromi_reads_points(a, "vertices", &d->vertices, d->indices != NULL ? d->vertex_count : corners);
+    caromi_reads(a, "indices", d->indices, corners, sizeof *d->indices, sizeof *d->indices);
+    caromi_reads(a, "masks", d->masks, d->triangle_count, sizeof *d->masks, sizeof *d->masks);
+}
 
 static carom_status check_mesh(const carom_context *context, const carom_mesh_desc *d, carom_mesh *const *out,
                                carom_error *err)
@@ -23,7 +32,11 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
                            "without indices %llu triangles need %llu vertices, not %llu",
                            (unsigned long long)d->triangle_count, (unsigned long long)(3 * d->triangle_count),
                            (unsigned long long)d->vertex_count);
-    return d->triangle_count == 0 ? CAROM_OK : caromi_check_points(&d->vertices, "vertices", err);
+    if (d->triangle_count == 0)
+        return CAROM_OK;
+    CHECK(caromi_check_points(&d->vertices, "vertices", err));
+    CAROMI_CHECK_ARRAYS(err, list_mesh, d);
+    return CAROM_OK;
 }
 
 /* ---- copies, in slices that the threads of the context take --------------------------------------------------------- */
@@ -98,7 +111,21 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_
     return d->masks != NULL ? caromi_mesh_mask(mesh, d->masks, err) : CAROM_OK;
 }
 
-carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
+static void destroy_mesh(carom_mesh *mesh)
+{
+    carom_context *context = mesh->context;
+    caromi_device_mesh_release(mesh->device_copy);
+    caromi_free(context, mesh->vertices);
+    caromi_free(context, mesh->indices);
+    caromi_free(context, mesh->nodes);
+    caromi_free(context, mesh->leaves);
+    caromi_free(context, mesh->masks);
+    caromi_free(context, mesh->clearance);
+    caromi_free(context, mesh);
+    caromi_context_release(context);
+}
+
+static carom_status create_mesh(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
 {
     CHECK(check_mesh(context, d, out, err));
     carom_mesh *mesh = caromi_alloc(context, 1, sizeof *mesh);
@@ -112,32 +139,27 @@ carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *d,
         mesh->info.lower[k] = INFINITY;
         mesh->info.upper[k] = -INFINITY;
     }
-    /* Bounds, boxes and the tree must not depend on what the caller does with denormals and roundings. */
-    const uint64_t mode = caromi_float_mode_set();
     const carom_status status = d->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, d, err);
-    caromi_float_mode_restore(mode);
     if (status != CAROM_OK) {
-        carom_mesh_destroy(mesh);
+        destroy_mesh(mesh);
         return status;
     }
     *out = mesh;
     return CAROM_OK;
 }
 
+carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out, carom_error *err)
+{
+    IN_FLOAT_MODE(create_mesh(context, desc, out, err));
+}
+
 void carom_mesh_destroy(carom_mesh *mesh)
 {
     if (mesh == NULL)
         return;
-    carom_context *context = mesh->context;
-    caromi_device_mesh_release(mesh->device_copy);
-    caromi_free(context, mesh->vertices);
-    caromi_free(context, mesh->indices);
-    caromi_free(context, mesh->nodes);
-    caromi_free(context, mesh->leaves);
-    caromi_free(context, mesh->masks);
-    caromi_free(context, mesh->clearance);
-    caromi_free(context, mesh);
-    caromi_context_release(context);
+    const caromi_float_mode mode = caromi_float_mode_set();
+    destroy_mesh(mesh);
+    caromi_float_mode_restore(mode);
 }
 
 carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh)

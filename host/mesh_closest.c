@@ -187,11 +187,25 @@ static carom_status answer_empty(const carom_context *c, const void *closest_bat
 
 /* ---------------------------------------------------------------- the call */
 
+CAROMI_LIST list_closest(caromi_arrays *a, const carom_mesh_overlap_desc *d, const carom_mesh_closest_result *out,
+                         const carom_stats *stats)
+{
+    caromi_list_overlap(a, d);
+    caromi_reads(a, "out", out, 1, 0, sizeof *out);
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    caromi_writes(a, "triangle", out->triangle, d->count, sizeof *out->triangle);
+    caromi_writes(a, "distance", out->distance, d->count, sizeof *out->distance);
+    caromi_writes_points(a, "point", &out->point, d->count);
+    caromi_writes(a, "feature", out->feature, d->count, sizeof *out->feature);
+    caromi_writes(a, "depth", out->depth, d->count, sizeof *out->depth);
+}
+
 static carom_status overlap_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *d,
                                     const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_overlap(d, err));
     CHECK(caromi_check_points_out(&out->point, "point", err));
+    CAROMI_CHECK_ARRAYS(err, list_closest, d, out, stats);
     const size_t p = d->center.stride;
     const caromi_closest_batch batch = {
         .mesh = mesh,
@@ -227,8 +241,5 @@ carom_status carom_mesh_overlap_closest(carom_mesh *mesh, const carom_mesh_overl
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    const uint64_t mode = caromi_float_mode_set(); /* comparisons of denormals depend on it */
-    const carom_status status = overlap_closest(mesh, desc, out, stats, err);
-    caromi_float_mode_restore(mode);
-    return status;
+    IN_FLOAT_MODE(overlap_closest(mesh, desc, out, stats, err));
 }

@@ -128,7 +128,6 @@ static carom_mesh_sweep_desc part_of(const carom_mesh_sweep_desc *d, uint64_t fi
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_mesh_hit_list *list,
                                   carom_stats *stats, carom_error *err)
 {
-    CHECK(caromi_check_mesh_sweep(d, err));
     compact_part part;
     carom_stats sum = {.size = sizeof sum};
     carom_status status = CAROM_OK;

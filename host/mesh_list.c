@@ -243,6 +243,39 @@ static carom_status answer_empty(const carom_context *c, const void *list_batch,
 
 /* ---- the calls ------------------------------------------------------------------------------------------------------ */
 
+/* Where the answers go: a list, or a byte for each query. */
+CAROMI_LIST list_outputs(caromi_arrays *a, const carom_mesh_hit_list *list, const uint8_t *any, const char *any_name,
+                         uint64_t count, const carom_stats *stats)
+{
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    caromi_writes(a, any_name, any, count, sizeof *any);
+    if (list == NULL)
+        return;
+    caromi_writes(a, "list", list, 1, sizeof *list);
+    caromi_writes(a, "offsets", list->offsets, count + 1, sizeof *list->offsets);
+    caromi_writes(a, "query", list->query, list->capacity, sizeof *list->query);
+    caromi_writes(a, "triangle", list->triangle, list->capacity, sizeof *list->triangle);
+    caromi_writes(a, "state", list->state, list->capacity, sizeof *list->state);
+    caromi_writes(a, "t", list->t, list->capacity, sizeof *list->t);
+    caromi_writes_points(a, "point", &list->point, list->capacity);
+    caromi_writes_points(a, "normal", &list->normal, list->capacity);
+    caromi_writes(a, "feature", list->feature, list->capacity, sizeof *list->feature);
+}
+
+CAROMI_LIST list_sweep(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_list *list,
+                       const uint8_t *hit, const carom_stats *stats)
+{
+    caromi_list_sweep(a, d);
+    list_outputs(a, list, hit, "hit", d->count, stats);
+}
+
+CAROMI_LIST list_overlap(caromi_arrays *a, const carom_mesh_overlap_desc *d, const carom_mesh_hit_list *list,
+                         const uint8_t *overlap, const carom_stats *stats)
+{
+    caromi_list_overlap(a, d);
+    list_outputs(a, list, overlap, "overlap", d->count, stats);
+}
+
 static carom_status check_list(carom_mesh_hit_list *list, carom_error *err)
 {
     CHECK(caromi_check_desc(list->size, sizeof *list, "carom_mesh_hit_list", err));
@@ -289,10 +322,14 @@ static carom_status run_list(caromi_list_batch *batch, const carom_progress *pro
     return caromi_run(mesh->context, &run, stats, err);
 }
 
-static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_mesh_hit_list *list,
-                                uint8_t *any, carom_stats *stats, carom_error *err)
+static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_hits which,
+                                carom_mesh_hit_list *list, uint8_t *any, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_sweep(d, err));
+    CAROMI_CHECK_ARRAYS(err, list_sweep, d, list, any, stats);
+    CHECK(caromi_check_t_max(d, err));
+    if (which == CAROM_HITS_FIRST)
+        return caromi_compact_first(mesh, d, list, stats, err);
     caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any, .list = list};
     caromi_mesh_sweep_batch(d, mesh, &batch.sweep);
     return run_list(&batch, &d->progress, stats, err);
@@ -302,19 +339,11 @@ static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_des
                                   uint8_t *any, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_overlap(d, err));
+    CAROMI_CHECK_ARRAYS(err, list_overlap, d, list, any, stats);
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any, .list = list};
     caromi_mesh_overlap_batch(d, mesh, &batch.sweep);
     return run_list(&batch, &d->progress, stats, err);
 }
-
-/* Comparisons of denormals depend on the mode. */
-#define IN_FLOAT_MODE(call)                             \
-    do {                                                \
-        const uint64_t mode_ = caromi_float_mode_set(); \
-        const carom_status status_ = (call);            \
-        caromi_float_mode_restore(mode_);               \
-        return status_;                                 \
-    } while (0)
 
 carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
                                    carom_mesh_hit_list *list, carom_stats *stats, carom_error *err)
@@ -324,12 +353,10 @@ carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc
     CHECK_NOT_NULL(list, "list", err);
     CHECK(caromi_check_stats(stats, err));
     CHECK(check_list(list, err));
-    if (which == CAROM_HITS_FIRST)
-        IN_FLOAT_MODE(caromi_compact_first(mesh, desc, list, stats, err));
-    if (which != CAROM_HITS_ALL)
+    if (which != CAROM_HITS_ALL && which != CAROM_HITS_FIRST)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "which is %d; it must be 0 (all) or 1 (first)",
                            (int)which);
-    IN_FLOAT_MODE(sweep_batch(mesh, desc, list, NULL, stats, err));
+    IN_FLOAT_MODE(sweep_batch(mesh, desc, which, list, NULL, stats, err));
 }
 
 carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, uint8_t *hit, carom_stats *stats,
@@ -339,7 +366,7 @@ carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc 
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(hit, "hit", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_FLOAT_MODE(sweep_batch(mesh, desc, NULL, hit, stats, err));
+    IN_FLOAT_MODE(sweep_batch(mesh, desc, CAROM_HITS_ALL, NULL, hit, stats, err));
 }
 
 carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, uint8_t *overlap,

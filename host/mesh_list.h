@@ -49,7 +49,7 @@ carom_status caromi_stages_deliver(const carom_context *context, const caromi_li
                                    uint32_t count, carom_stats *stats, carom_error *err);
 
 caromi_on_cpu caromi_cpu_list; /* mesh_list.c */
-/* The first hits of a batch as a list; mesh_compact.c. */
+/* The first hits of a checked batch as a list; mesh_compact.c. */
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_mesh_hit_list *list,
                                   carom_stats *stats, carom_error *err);
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static carom_status check_t_max(const carom_mesh_sweep_desc *d, carom_error *err)
+carom_status caromi_check_t_max(const carom_mesh_sweep_desc *d, carom_error *err)
 {
     for (uint64_t i = 0; d->t_max.data != NULL && i < (d->t_max.stride == 0 && d->count > 0 ? 1 : d->count); i++) {
         float t;
@@ -25,18 +25,19 @@ carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *d, carom_error
     if (d->start != CAROM_START_REPORT && d->start != CAROM_START_SKIP_PARTING && d->start != CAROM_START_SKIP)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "start is %d; it must be report (0), skip-parting (1) or skip (2)", (int)d->start);
+    CHECK(caromi_check_count(d->count, "count", err));
     if (d->count == 0)
         return CAROM_OK;
     CHECK(caromi_check_points(&d->center, "center", err));
     CHECK(caromi_check_scalars(&d->radius, "radius", err));
-    CHECK(caromi_check_points(&d->velocity, "velocity", err));
-    return check_t_max(d, err);
+    return caromi_check_points(&d->velocity, "velocity", err);
 }
 
 carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *d, carom_error *err)
 {
     CHECK(caromi_check_desc(d->size, sizeof *d, "carom_mesh_overlap_desc", err));
     CHECK(caromi_check_accuracy(d->accuracy, err));
+    CHECK(caromi_check_count(d->count, "count", err));
     if (d->count == 0)
         return CAROM_OK;
     CHECK(caromi_check_points(&d->center, "center", err));

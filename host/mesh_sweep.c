@@ -104,9 +104,6 @@ static carom_status answer_empty(const carom_context *c, const void *mesh_batch,
 carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
                                 int hits_only, carom_stats *stats, carom_error *err)
 {
-    CHECK(caromi_check_mesh_sweep(d, err));
-    CHECK(caromi_check_points_out(&out->point, "point", err));
-    CHECK(caromi_check_points_out(&out->normal, "normal", err));
     caromi_mesh_batch batch;
     caromi_mesh_sweep_batch(d, mesh, &batch);
     batch.wants_contact = out->point.x || out->normal.x || out->feature;
@@ -125,6 +122,31 @@ carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     return caromi_run(mesh->context, &run, stats, err);
 }
 
+CAROMI_LIST list_first(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
+                       const carom_stats *stats)
+{
+    caromi_list_sweep(a, d);
+    caromi_reads(a, "out", out, 1, 0, sizeof *out);
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    caromi_writes(a, "triangle", out->triangle, d->count, sizeof *out->triangle);
+    caromi_writes(a, "state", out->state, d->count, sizeof *out->state);
+    caromi_writes(a, "t", out->t, d->count, sizeof *out->t);
+    caromi_writes_points(a, "point", &out->point, d->count);
+    caromi_writes_points(a, "normal", &out->normal, d->count);
+    caromi_writes(a, "feature", out->feature, d->count, sizeof *out->feature);
+}
+
+static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
+                                carom_stats *stats, carom_error *err)
+{
+    CHECK(caromi_check_mesh_sweep(d, err));
+    CHECK(caromi_check_points_out(&out->point, "point", err));
+    CHECK(caromi_check_points_out(&out->normal, "normal", err));
+    CAROMI_CHECK_ARRAYS(err, list_first, d, out, stats);
+    CHECK(caromi_check_t_max(d, err));
+    return caromi_sweep_first(mesh, d, out, 0, stats, err);
+}
+
 carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
                                     const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err)
 {
@@ -132,8 +154,5 @@ carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_des
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    const uint64_t mode = caromi_float_mode_set(); /* comparisons of denormals depend on it */
-    const carom_status status = caromi_sweep_first(mesh, desc, out, 0, stats, err);
-    caromi_float_mode_restore(mode);
-    return status;
+    IN_FLOAT_MODE(sweep_first(mesh, desc, out, stats, err));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* New vertices for a mesh that is there: check all of them, then refit the hierarchy where it lies, or build another. */
+#include "arrays.h"
 #include "cl.h"
 
 /* For new vertices, in arrays of its own: until all of them are there, nothing of the mesh changes that is not put back. */
@@ -74,7 +75,8 @@ static carom_status update(carom_mesh *mesh, const carom_points *vertices, carom
     return CAROM_OK;
 }
 
-carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how, carom_error *err)
+static carom_status check_update(const carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how,
+                                 carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     CHECK_NOT_NULL(vertices, "vertices", err);
@@ -84,8 +86,14 @@ carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices, c
     if (mesh->info.triangle_count == 0)
         return CAROM_OK;
     CHECK(caromi_check_points(vertices, "vertices", err));
-    const uint64_t mode = caromi_float_mode_set();
-    const carom_status status = update(mesh, vertices, how, err);
-    caromi_float_mode_restore(mode);
-    return status;
+    CAROMI_CHECK_ARRAYS(err, caromi_reads_points, "vertices", vertices, mesh->vertex_count);
+    return CAROM_OK;
+}
+
+carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how, carom_error *err)
+{
+    CHECK(check_update(mesh, vertices, how, err));
+    if (mesh->info.triangle_count == 0)
+        return CAROM_OK;
+    IN_FLOAT_MODE(update(mesh, vertices, how, err));
 }

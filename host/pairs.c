@@ -2,6 +2,7 @@
 /* The three pair queries: check the arguments, name the columns, run the batch. */
 #include <string.h>
 
+#include "arrays.h"
 #include "cl.h"
 
 static void in_points(caromi_in_column *columns, const carom_points *p, const uint32_t *index)
@@ -28,12 +29,8 @@ static void out_array(caromi_out_column *column, void *base, size_t size)
     *column = (caromi_out_column){base, size};
 }
 
-static carom_status check_indices(const carom_pair_indices *x, uint64_t count, carom_error *err)
+static carom_status check_index_values(const carom_pair_indices *x, uint64_t count, carom_error *err)
 {
-    if (x->sphere == NULL && x->triangle == NULL)
-        return CAROM_OK;
-    if (x->sphere == NULL || x->triangle == NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "indices: give both sphere and triangle, or neither");
     for (uint64_t i = 0; i < count; i++) {
         if (x->sphere[i] >= x->sphere_count)
             return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "pair %llu: sphere index %u, but there are %llu",
@@ -45,6 +42,16 @@ static carom_status check_indices(const carom_pair_indices *x, uint64_t count, c
     return CAROM_OK;
 }
 
+static carom_status check_indices(const carom_pair_indices *x, carom_error *err)
+{
+    if (x->sphere == NULL && x->triangle == NULL)
+        return CAROM_OK;
+    if (x->sphere == NULL || x->triangle == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "indices: give both sphere and triangle, or neither");
+    CHECK(caromi_check_count(x->sphere_count, "indices.sphere_count", err));
+    return caromi_check_count(x->triangle_count, "indices.triangle_count", err);
+}
+
 static carom_status check_call(const carom_context *context, const void *desc, const void *out,
                                const carom_stats *stats, carom_error *err)
 {
@@ -54,12 +61,47 @@ static carom_status check_call(const carom_context *context, const void *desc, c
     return caromi_check_stats(stats, err);
 }
 
-static carom_status check_sweep(const carom_sweep_pairs_desc *d, const carom_sweep_result *out, carom_error *err)
+/* Of an array that is indexed, or not. */
+static uint64_t elements(const uint32_t *index, uint64_t indexed, uint64_t count)
+{
+    return index != NULL ? indexed : count;
+}
+
+CAROMI_LIST list_sweep(caromi_arrays *a, const carom_sweep_pairs_desc *d, const carom_sweep_result *out,
+                       const carom_stats *stats)
+{
+    const carom_pair_indices *x = &d->indices;
+    const uint64_t spheres = elements(x->sphere, x->sphere_count, d->count);
+    const uint64_t triangles = elements(x->triangle, x->triangle_count, d->count);
+    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
+    caromi_reads(a, "out", out, 1, 0, sizeof *out);
+    caromi_reads_points(a, "center", &d->center, spheres);
+    caromi_reads_scalars(a, "radius", &d->radius, spheres);
+    caromi_reads_points(a, "velocity", &d->velocity, spheres);
+    caromi_reads_points(a, "p0", &d->p0, triangles);
+    caromi_reads_points(a, "p1", &d->p1, triangles);
+    caromi_reads_points(a, "p2", &d->p2, triangles);
+    caromi_reads_points(a, "triangle_velocity", &d->triangle_velocity, triangles);
+    caromi_reads(a, "indices.sphere", x->sphere, d->count, sizeof(uint32_t), sizeof(uint32_t));
+    caromi_reads(a, "indices.triangle", x->triangle, d->count, sizeof(uint32_t), sizeof(uint32_t));
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    caromi_writes(a, "state", out->state, d->count, sizeof *out->state);
+    caromi_writes(a, "t_first", out->t_first, d->count, sizeof *out->t_first);
+    caromi_writes(a, "t_last", out->t_last, d->count, sizeof *out->t_last);
+    caromi_writes_points(a, "point_first", &out->point_first, d->count);
+    caromi_writes_points(a, "point_last", &out->point_last, d->count);
+    caromi_writes(a, "feature_first", out->feature_first, d->count, sizeof *out->feature_first);
+    caromi_writes(a, "feature_last", out->feature_last, d->count, sizeof *out->feature_last);
+}
+
+static carom_status check_sweep(const carom_sweep_pairs_desc *d, const carom_sweep_result *out,
+                                const carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_desc(d->size, sizeof *d, "carom_sweep_pairs_desc", err));
     CHECK(caromi_check_accuracy(d->accuracy, err));
     CHECK(caromi_check_points_out(&out->point_first, "point_first", err));
     CHECK(caromi_check_points_out(&out->point_last, "point_last", err));
+    CHECK(caromi_check_count(d->count, "count", err));
     if (d->count == 0)
         return CAROM_OK;
     CHECK(caromi_check_points(&d->center, "center", err));
@@ -70,7 +112,9 @@ static carom_status check_sweep(const carom_sweep_pairs_desc *d, const carom_swe
     CHECK(caromi_check_points(&d->p2, "p2", err));
     if (d->triangle_velocity.x != NULL || d->triangle_velocity.y != NULL || d->triangle_velocity.z != NULL)
         CHECK(caromi_check_points(&d->triangle_velocity, "triangle_velocity", err));
-    return check_indices(&d->indices, d->count, err);
+    CHECK(check_indices(&d->indices, err));
+    CAROMI_CHECK_ARRAYS(err, list_sweep, d, out, stats);
+    return d->indices.sphere != NULL ? check_index_values(&d->indices, d->count, err) : CAROM_OK;
 }
 
 /* The cheapest kernel that answers what is asked. */
@@ -90,11 +134,11 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
     return accuracy == CAROM_ACCURACY_EXACT ? caromi_exact_twin(kernel) : kernel;
 }
 
-carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *d, const carom_sweep_result *out,
-                               carom_stats *stats, carom_error *err)
+static carom_status sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *d, const carom_sweep_result *out,
+                                carom_stats *stats, carom_error *err)
 {
     CHECK(check_call(context, d, out, stats, err));
-    CHECK(check_sweep(d, out, err));
+    CHECK(check_sweep(d, out, stats, err));
     const int moving = d->triangle_velocity.x != NULL;
     const uint32_t *sphere = d->indices.sphere, *triangle = d->indices.triangle;
     caromi_pair_batch b;
@@ -118,20 +162,55 @@ carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_d
     return caromi_run_pairs(context, &b, &d->progress, stats, err);
 }
 
-carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pairs_desc *d,
-                                 const carom_overlap_result *out, carom_stats *stats, carom_error *err)
+carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *d, const carom_sweep_result *out,
+                               carom_stats *stats, carom_error *err)
 {
-    CHECK(check_call(context, d, out, stats, err));
+    IN_FLOAT_MODE(sweep_pairs(context, d, out, stats, err));
+}
+
+CAROMI_LIST list_overlap(caromi_arrays *a, const carom_overlap_pairs_desc *d, const carom_overlap_result *out,
+                         const carom_stats *stats)
+{
+    const carom_pair_indices *x = &d->indices;
+    const uint64_t spheres = elements(x->sphere, x->sphere_count, d->count);
+    const uint64_t triangles = elements(x->triangle, x->triangle_count, d->count);
+    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
+    caromi_reads(a, "out", out, 1, 0, sizeof *out);
+    caromi_reads_points(a, "center", &d->center, spheres);
+    caromi_reads_scalars(a, "radius", &d->radius, spheres);
+    caromi_reads_points(a, "p0", &d->p0, triangles);
+    caromi_reads_points(a, "p1", &d->p1, triangles);
+    caromi_reads_points(a, "p2", &d->p2, triangles);
+    caromi_reads(a, "indices.sphere", x->sphere, d->count, sizeof(uint32_t), sizeof(uint32_t));
+    caromi_reads(a, "indices.triangle", x->triangle, d->count, sizeof(uint32_t), sizeof(uint32_t));
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    caromi_writes(a, "overlap", out->overlap, d->count, sizeof *out->overlap);
+    caromi_writes(a, "axes", out->axes, d->count, sizeof *out->axes);
+}
+
+static carom_status check_overlap(const carom_overlap_pairs_desc *d, const carom_overlap_result *out,
+                                  const carom_stats *stats, carom_error *err)
+{
     CHECK(caromi_check_desc(d->size, sizeof *d, "carom_overlap_pairs_desc", err));
     CHECK(caromi_check_accuracy(d->accuracy, err));
-    if (d->count != 0) {
-        CHECK(caromi_check_points(&d->center, "center", err));
-        CHECK(caromi_check_scalars(&d->radius, "radius", err));
-        CHECK(caromi_check_points(&d->p0, "p0", err));
-        CHECK(caromi_check_points(&d->p1, "p1", err));
-        CHECK(caromi_check_points(&d->p2, "p2", err));
-        CHECK(check_indices(&d->indices, d->count, err));
-    }
+    CHECK(caromi_check_count(d->count, "count", err));
+    if (d->count == 0)
+        return CAROM_OK;
+    CHECK(caromi_check_points(&d->center, "center", err));
+    CHECK(caromi_check_scalars(&d->radius, "radius", err));
+    CHECK(caromi_check_points(&d->p0, "p0", err));
+    CHECK(caromi_check_points(&d->p1, "p1", err));
+    CHECK(caromi_check_points(&d->p2, "p2", err));
+    CHECK(check_indices(&d->indices, err));
+    CAROMI_CHECK_ARRAYS(err, list_overlap, d, out, stats);
+    return d->indices.sphere != NULL ? check_index_values(&d->indices, d->count, err) : CAROM_OK;
+}
+
+static carom_status overlap_pairs(carom_context *context, const carom_overlap_pairs_desc *d,
+                                  const carom_overlap_result *out, carom_stats *stats, carom_error *err)
+{
+    CHECK(check_call(context, d, out, stats, err));
+    CHECK(check_overlap(d, out, stats, err));
     const uint32_t *sphere = d->indices.sphere, *triangle = d->indices.triangle;
     caromi_pair_batch b;
     memset(&b, 0, sizeof b);
@@ -147,21 +226,58 @@ carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pai
     return caromi_run_pairs(context, &b, &d->progress, stats, err);
 }
 
-carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *d,
-                                const carom_sphere_result *out, carom_stats *stats, carom_error *err)
+carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pairs_desc *d,
+                                 const carom_overlap_result *out, carom_stats *stats, carom_error *err)
 {
-    CHECK(check_call(context, d, out, stats, err));
+    IN_FLOAT_MODE(overlap_pairs(context, d, out, stats, err));
+}
+
+CAROMI_LIST list_spheres(caromi_arrays *a, const carom_sphere_pairs_desc *d, const carom_sphere_result *out,
+                         const carom_stats *stats)
+{
+    const carom_pair_indices *x = &d->indices;
+    const uint64_t some = elements(x->sphere, x->sphere_count, d->count);
+    const uint64_t others = elements(x->triangle, x->triangle_count, d->count);
+    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
+    caromi_reads(a, "out", out, 1, 0, sizeof *out);
+    caromi_reads_points(a, "a0", &d->a0, some);
+    caromi_reads_points(a, "a1", &d->a1, some);
+    caromi_reads_scalars(a, "radius_a", &d->radius_a, some);
+    caromi_reads_points(a, "b0", &d->b0, others);
+    caromi_reads_points(a, "b1", &d->b1, others);
+    caromi_reads_scalars(a, "radius_b", &d->radius_b, others);
+    caromi_reads(a, "indices.sphere", x->sphere, d->count, sizeof(uint32_t), sizeof(uint32_t));
+    caromi_reads(a, "indices.triangle", x->triangle, d->count, sizeof(uint32_t), sizeof(uint32_t));
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    caromi_writes(a, "state", out->state, d->count, sizeof *out->state);
+    caromi_writes(a, "u_first", out->u_first, d->count, sizeof *out->u_first);
+    caromi_writes(a, "u_last", out->u_last, d->count, sizeof *out->u_last);
+}
+
+static carom_status check_spheres(const carom_sphere_pairs_desc *d, const carom_sphere_result *out,
+                                  const carom_stats *stats, carom_error *err)
+{
     CHECK(caromi_check_desc(d->size, sizeof *d, "carom_sphere_pairs_desc", err));
     CHECK(caromi_check_accuracy(d->accuracy, err));
-    if (d->count != 0) {
-        CHECK(caromi_check_points(&d->a0, "a0", err));
-        CHECK(caromi_check_points(&d->a1, "a1", err));
-        CHECK(caromi_check_scalars(&d->radius_a, "radius_a", err));
-        CHECK(caromi_check_points(&d->b0, "b0", err));
-        CHECK(caromi_check_points(&d->b1, "b1", err));
-        CHECK(caromi_check_scalars(&d->radius_b, "radius_b", err));
-        CHECK(check_indices(&d->indices, d->count, err));
-    }
+    CHECK(caromi_check_count(d->count, "count", err));
+    if (d->count == 0)
+        return CAROM_OK;
+    CHECK(caromi_check_points(&d->a0, "a0", err));
+    CHECK(caromi_check_points(&d->a1, "a1", err));
+    CHECK(caromi_check_scalars(&d->radius_a, "radius_a", err));
+    CHECK(caromi_check_points(&d->b0, "b0", err));
+    CHECK(caromi_check_points(&d->b1, "b1", err));
+    CHECK(caromi_check_scalars(&d->radius_b, "radius_b", err));
+    CHECK(check_indices(&d->indices, err));
+    CAROMI_CHECK_ARRAYS(err, list_spheres, d, out, stats);
+    return d->indices.sphere != NULL ? check_index_values(&d->indices, d->count, err) : CAROM_OK;
+}
+
+static carom_status sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *d,
+                                 const carom_sphere_result *out, carom_stats *stats, carom_error *err)
+{
+    CHECK(check_call(context, d, out, stats, err));
+    CHECK(check_spheres(d, out, stats, err));
     const uint32_t *a = d->indices.sphere, *other = d->indices.triangle;
     caromi_pair_batch b;
     memset(&b, 0, sizeof b);
@@ -177,4 +293,10 @@ carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs
     out_array(&b.out[OUT_U_LAST], out->u_last, 4);
     out_array(&b.out[OUT_U_STATE], out->state, 1);
     return caromi_run_pairs(context, &b, &d->progress, stats, err);
+}
+
+carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *d,
+                                const carom_sphere_result *out, carom_stats *stats, carom_error *err)
+{
+    IN_FLOAT_MODE(sphere_pairs(context, d, out, stats, err));
 }

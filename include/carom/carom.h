@@ -3,8 +3,27 @@
 ///
 /// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
 /// taken as exact real numbers. Every call that can fail returns a carom_status and, if `err` is not
-/// NULL, a sentence that names the argument, the value and the limit. Nothing is global, nothing aborts,
-/// no environment variable is read. What each answer means is written in docs/design.md.
+/// NULL, a sentence that names the argument, the value and the limit. Nothing aborts, no environment variable is
+/// read, and nothing is global but the number of the process that first called OpenCL. What each answer means is
+/// written in docs/design.md.
+///
+/// Floating point: every function computes in a mode of its own (rounding to nearest, denormals kept, no exception
+/// traps) and calls drivers in it. On return the caller's environment is as it was, modes, masks and sticky flags:
+/// whatever a call raises inside is not seen. Functions of the caller (log, progress, allocator) run in carom's mode,
+/// and what they change of it ends with them. Threads that a driver started before carom keep the mode they have.
+///
+/// fork(): a child may use, update and destroy the contexts and meshes that no call was using, and make new ones. A
+/// context from before has no threads there but the caller's. Where OpenCL was called before fork(), by any context or
+/// carom_device_list, it cannot be used in the child: CAROM_BACKEND_OPENCL is CAROM_ERROR_NO_DEVICE, for batches and
+/// for new contexts, and with CAROM_BACKEND_AUTO the CPU answers and `stats` say why. To destroy a context or mesh
+/// there does not call the driver, so what it holds on the device stays until the process ends. Calls of OpenCL that
+/// are not carom's are not known. A program that is started anew (exec, posix_spawn) is free of all this.
+///
+/// Counts and arrays: a count is at most 2^47, and so are the bytes from an array's first element to its last, also
+/// where a stride of 0 repeats one. Beyond it, or where an address would wrap, a call is
+/// CAROM_ERROR_INVALID_ARGUMENT. So it is if an output shares a byte with an input, another output, `stats`, the
+/// descriptor or the result structure; members of one array of structures do not. The check reads no element, and
+/// takes as long for any count. Arrays without elements (a count or a capacity of 0) are not looked at.
 #ifndef CAROM_CAROM_H
 #define CAROM_CAROM_H
 
@@ -183,7 +202,9 @@ typedef struct carom_progress {
     void *user;
 } carom_progress;
 
-/// Which sphere meets which triangle: pair i is (sphere[i], triangle[i]). Both NULL: pair i is (i, i).
+/// Which sphere meets which triangle: pair i is (sphere[i], triangle[i]). Both NULL: pair i is (i, i). In random order,
+/// beyond the caches, memory decides: sphere pairs in structures of 28 bytes cost twice as much as in order, and from
+/// separate arrays, where each pair lies in 14 places, up to 30 times (docs/performance.md).
 /// An index >= its count is CAROM_ERROR_INVALID_ARGUMENT naming the pair, before any work.
 typedef struct carom_pair_indices {
     const uint32_t *sphere;
@@ -382,7 +403,8 @@ CAROM_API int carom_isa_available(carom_isa isa);
 /// List OpenCL devices in the order of the ICD loader, platforms without devices skipped.
 /// out   [capacity] filled up to the smaller of capacity and *count; may be NULL if capacity is 0
 /// count the number of devices present
-/// returns CAROM_OK also when there are none | INVALID_ARGUMENT | UNSUPPORTED (built without OpenCL)
+/// returns CAROM_OK also when there are none | INVALID_ARGUMENT | UNSUPPORTED (built without OpenCL) | NO_DEVICE (in a
+///         child of a process that has called OpenCL)
 CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err);
 
 /// `size` set, CAROM_BACKEND_AUTO, all threads, no log function, warnings and errors if one is added, malloc.
@@ -400,20 +422,20 @@ CAROM_API carom_context_desc carom_context_desc_default(void);
 ///         that must outlive it tries the device in another process first, as `carom info` does
 /// cost  starts the threads; with OpenCL, compiling a kernel: seconds, or less from the driver's cache
 /// threads: contexts are independent of each other; one may be used and destroyed by another thread than its maker. In
-///       a child process of fork() it has no threads but the caller's
+///       a child process of fork(): see the top
 CAROM_API carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err);
 /// Release a context; meshes made in it stay valid until destroyed. NULL is fine.
 CAROM_API void carom_context_destroy(carom_context *context);
 /// The instruction set that the CPU path uses.
 CAROM_API carom_isa carom_context_isa(const carom_context *context);
-/// The number of CPU threads.
+/// The number of CPU threads; in a child process of fork() 1.
 CAROM_API uint32_t carom_context_threads(const carom_context *context);
-/// 1 and *out filled if an OpenCL device is open in this context, else 0.
+/// 1 and *out filled if an OpenCL device is open in this context and may be used by this process, else 0.
 CAROM_API int carom_context_device(const carom_context *context, carom_device_info *out);
 
 /// Sweep `count` sphere/triangle pairs.
 /// in    arrays described above; not finite or radius < 0 means CAROM_INVALID for that pair
-/// out   every requested array fully written; must not alias an input
+/// out   every requested array fully written; shares no byte with an input or another (see the top)
 /// stats optional. err optional, caller-owned. Nothing is retained after return.
 /// returns CAROM_OK | INVALID_ARGUMENT (which, why) | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also
 ///         KERNEL_BUILD | NOT_BIT_EXACT (each kernel is probed when first used) | DEVICE_LOST (outputs undefined).

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The caller's arrays as bytes: whether they can lie in an address space, and whether an output lies over another array.
+ * A call of one query pays for this check too, so it has two steps. A function lists the arrays as spans; where these leave
+ * a doubt, it lists them once more with names and strides, and the elements are compared. */
+#ifndef CAROM_ARRAYS_H
+#define CAROM_ARRAYS_H
+#include "internal.h"
+
+/* What a process has at most: so large an array may be, and so large a count. */
+enum { CAROMI_ADDRESS_BITS = 47 };
+#define CAROMI_ADDRESS_SPACE ((uint64_t)1 << CAROMI_ADDRESS_BITS)
+
+/* `count` elements of `size` bytes, `stride` bytes apart (0: one for all). x y z are three arrays with the same name. */
+typedef struct caromi_array {
+    const char *name;
+    const void *base[3]; /* without y and z: one array */
+    uint64_t count;
+    size_t stride, size;
+} caromi_array;
+
+/* From the first byte of an array, or of three, to behind the last. */
+typedef struct caromi_span {
+    uintptr_t begin, end;
+} caromi_span;
+
+enum { CAROMI_ARRAYS_MAX = 12 };
+/* Those of a call; start with zeros in what comes before the arrays. */
+typedef struct caromi_arrays {
+    int named;                    /* the second step */
+    int too_large;                /* one of them may have no room */
+    int entangled;                /* x y z of one output may lie over each other */
+    uint32_t in_count, out_count; /* that have bytes */
+    caromi_span in[CAROMI_ARRAYS_MAX], out[CAROMI_ARRAYS_MAX];
+    caromi_array in_array[CAROMI_ARRAYS_MAX], out_array[CAROMI_ARRAYS_MAX]; /* if named */
+} caromi_arrays;
+
+/* Fails unless there can be so many. */
+carom_status caromi_check_count(uint64_t count, const char *name, carom_error *err);
+/* The first step: must the second follow? */
+int caromi_in_doubt(const caromi_arrays *a);
+/* The second. Takes as long for any count, for no element is read. */
+carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
+
+/* LIST is a function that lists the arrays of a call in a caromi_arrays, its first argument: the others follow. */
+#define CAROMI_CHECK_ARRAYS(err, list, ...)              \
+    do {                                                 \
+        caromi_arrays arrays_;                           \
+        arrays_.named = arrays_.too_large = 0;           \
+        arrays_.entangled = 0;                           \
+        arrays_.in_count = arrays_.out_count = 0;        \
+        list(&arrays_, __VA_ARGS__);                     \
+        if (caromi_in_doubt(&arrays_)) {                 \
+            arrays_.in_count = arrays_.out_count = 0;    \
+            arrays_.named = 1;                           \
+            list(&arrays_, __VA_ARGS__);                 \
+            CHECK(caromi_check_arrays(&arrays_, (err))); \
+        }                                                \
+    } while (0)
+/* Such a function: inlined, the first step is a few instructions for each array. */
+#define CAROMI_LIST static inline __attribute__((always_inline)) void
+
+CAROMI_LIST caromi_note(caromi_arrays *a, int is_output, const caromi_array *array)
+{
+    uint64_t last;
+    if (array->base[0] == NULL || array->count == 0)
+        return;
+    uintptr_t low = (uintptr_t)array->base[0], high = low;
+    for (int k = 1; k < 3 && array->base[1] != NULL; k++) {
+        const uintptr_t base = (uintptr_t)array->base[k];
+        low = base < low ? base : low;
+        high = base > high ? base : high;
+    }
+    a->too_large |= __builtin_mul_overflow(array->count - 1, array->stride, &last) |
+                    (last > CAROMI_ADDRESS_SPACE - array->size) |
+                    (high > INTPTR_MAX - CAROMI_ADDRESS_SPACE); /* spans are compared by signed differences */
+    const uint32_t at = is_output ? a->out_count++ : a->in_count++;
+    (is_output ? a->out : a->in)[at] = (caromi_span){low, high + last + array->size};
+    if (a->named)
+        (is_output ? a->out_array : a->in_array)[at] = *array;
+}
+
+CAROMI_LIST caromi_reads(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t stride,
+                         size_t size)
+{
+    caromi_note(a, 0, &(caromi_array){name, {base, NULL, NULL}, count, stride, size});
+}
+CAROMI_LIST caromi_reads_points(caromi_arrays *a, const char *name, const carom_points *p, uint64_t count)
+{
+    caromi_note(a, 0, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float)});
+}
+CAROMI_LIST caromi_reads_scalars(caromi_arrays *a, const char *name, const carom_scalars *s, uint64_t count)
+{
+    caromi_reads(a, name, s->data, count, s->stride, sizeof(float));
+}
+/* One element after the other. */
+CAROMI_LIST caromi_writes(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t size)
+{
+    caromi_note(a, 1, &(caromi_array){name, {base, NULL, NULL}, count, size, size});
+}
+/* x y z of one stride do not lie over each other if they are members of a structure, or far apart. */
+static inline int caromi_is_apart(const float *first, const float *second, size_t stride, uint64_t length)
+{
+    const uintptr_t a = (uintptr_t)first, b = (uintptr_t)second, apart = a < b ? b - a : a - b;
+    return (apart >= sizeof(float) && apart <= stride - sizeof(float)) || apart >= length;
+}
+CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom_points_out *p, uint64_t count)
+{
+    const uint64_t length = (count - 1) * p->stride + sizeof(float); /* if that is not too large */
+    caromi_note(a, 1, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float)});
+    if (p->x != NULL && count != 0)
+        a->entangled |= !caromi_is_apart(p->x, p->y, p->stride, length) ||
+                        !caromi_is_apart(p->y, p->z, p->stride, length) ||
+                        !caromi_is_apart(p->x, p->z, p->stride, length);
+}
+#endif
