@@ -108,7 +108,7 @@ static int open_folder(output_place *place)
     return place->folder >= 0;
 }
 
-/* A rename asks nothing of the file that it replaces, but whoever made it read-only did not mean it to be replaced. */
+/* A rename asks nothing of the file that it replaces, but a read-only file is not meant to be replaced. */
 static int check_old(const output_place *place)
 {
     struct stat folder;
@@ -175,8 +175,8 @@ static int keep_access_list(const output_place *place, int fd)
     return (fremovexattr(fd, list) == 0 || errno == ENODATA || errno == ENOTSUP) && none;
 }
 
-/* Owner, group, access list and mode of the old file, while the new one is still empty. Where one cannot be kept, nobody
- * may do more with the new file than with the old. Bits that change who a program runs as are dropped, as a write to the
+/* Owner, group, access list and mode of the old file, while the new one is still empty. Where one cannot be kept, the
+ * new file allows no user more than the old one did. Bits that change who a program runs as are dropped, as a write to the
  * old file would have dropped them. */
 static int keep_access(const output_place *place, int fd)
 {

@@ -142,7 +142,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (kind < 16)
         fuzz_read_bytes(mesh_read_gltf, data + s.at, size - s.at);
     else
-        fuzz_read_bytes(mesh_read_gltf, (const uint8_t *)file, kind < 32 ? write_document(&s, file) : write_glb(&s, file));
+        fuzz_read_bytes(mesh_read_gltf, (const uint8_t *)file,
+                        kind < 32 ? write_document(&s, file) : write_glb(&s, file));
     free(file);
     return 0;
 }

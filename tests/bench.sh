@@ -4,10 +4,7 @@
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
-carom=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+check_begin "$1"
 
 refused() { # NAME STATUS PATTERN arguments...
     local name=$1 wanted=$2 pattern=$3 status=0

@@ -3,6 +3,15 @@
 # Sourced by the shell tests: cmocka's marks, so that one parser counts all tests. End a test with check_end.
 check_failures=0
 
+# check_begin CAROM: the command, and a folder of the test's own to work in
+check_begin() {
+    # shellcheck disable=SC2034 # the tests use it
+    carom=$(realpath "$1")
+    work=$(mktemp -d) || exit
+    trap 'rm -rf "$work"' EXIT
+    cd "$work" || exit
+}
+
 pass() { printf '[       OK ] %s\n' "$1"; }
 fail() { # name, detail
     check_failures=$((check_failures + 1))
@@ -16,6 +25,10 @@ check() { # name, command...: passes if the command does; its output is shown if
     local name=$1 text
     shift
     if text=$("$@" 2>&1); then pass "$name"; else fail "$name" "$text"; fi
+}
+equal() { # NAME WANTED GOT
+    if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "wanted: $2
+got:    $3"; fi
 }
 nothing() { # name, text: passes if there is no text
     if [ -z "$2" ]; then pass "$1"; else fail "$1" "$2"; fi

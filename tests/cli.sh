@@ -5,10 +5,7 @@
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
-carom=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+check_begin "$1"
 
 # expect NAME STATUS PATTERN command...: exit status and, unless PATTERN is empty, a line on standard error.
 expect() {
@@ -24,10 +21,6 @@ expect() {
     else
         pass "$name"
     fi
-}
-equal() { # NAME WANTED GOT
-    if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "wanted: $2
-got:    $3"; fi
 }
 
 # ---- usage --------------------------------------------------------------------------------------------------------

@@ -5,10 +5,8 @@
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
-carom=$(realpath "$1") broken=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+broken=$(realpath "$2")
+check_begin "$1"
 unset CAROM_TEST_ICD OCL_ICD_VENDORS
 
 # The process that tries a device must not leave core files or parts of results behind.

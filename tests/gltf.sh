@@ -5,10 +5,7 @@
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
-carom=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+check_begin "$1"
 
 if "$carom" info --backend cpu | grep -q 'without jansson'; then
     skip "glTF" "built without jansson (Debian: libjansson-dev)"
@@ -67,10 +64,6 @@ glb() { # JSON-FILE BIN-FILE: with its own sizes, which `length`, `json_length` 
 }
 
 # ---- looking at them ------------------------------------------------------------------------------------------------
-equal() { # NAME WANTED GOT
-    if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "wanted: $2
-got:    $3"; fi
-}
 # told FILE: what `carom info` says of it that depends on the file's contents
 told() {
     "$carom" info --backend cpu --mesh "$1" 2>&1 | grep -E '^(carom|triangles|vertices|lower|upper|changed: [^n])' | paste -sd ' '

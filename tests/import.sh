@@ -6,15 +6,8 @@
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
-carom=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+check_begin "$1"
 
-equal() { # NAME WANTED GOT
-    if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "wanted: $2
-got:    $3"; fi
-}
 # spheres ROW...: of radius 1/8, from a centre with a velocity
 spheres() {
     echo cx,cy,cz,vx,vy,vz,radius

@@ -5,10 +5,7 @@
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
-carom=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+check_begin "$1"
 
 if ! "$carom" info --backend cpu | grep -q 'by assimp'; then
     skip "the importer's process" "built without assimp (Debian: libassimp-dev)"

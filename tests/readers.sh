@@ -5,10 +5,7 @@
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
-carom=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+check_begin "$1"
 
 # info FILE: what is said of it but its name, or the refusal
 info() { "$carom" info --backend cpu --mesh "$1" 2>&1 | sed 's/^mesh: .*//' || true; }

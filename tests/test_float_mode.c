@@ -91,7 +91,7 @@ static void leave(void)
 
 /* ---- what is called ------------------------------------------------------------------------------------------------ */
 
-static int logged, told, allocated;
+static int logged, progressed, allocated;
 
 /* Functions of the host that make a mess of the mode, as host code may. */
 static void make_a_mess(void)
@@ -111,7 +111,7 @@ static void messy_log(void *user, carom_log_level level, const char *line)
 static int messy_progress(void *user, uint64_t done, uint64_t count)
 {
     (void)user, (void)done, (void)count;
-    told++;
+    progressed++;
     make_a_mess();
     return 0;
 }
@@ -238,7 +238,7 @@ static void test_messy_functions(void **state)
     desc.log_level = CAROM_LOG_INFO;
     desc.allocator = (carom_allocator){messy_alloc, messy_free, NULL};
     call_in_all(&desc, "with functions that change the mode");
-    assert_true(logged > 0 && told > 0 && allocated > 0);
+    assert_true(logged > 0 && progressed > 0 && allocated > 0);
 }
 
 int main(void)

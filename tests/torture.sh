@@ -7,11 +7,8 @@
 set -euo pipefail
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/check.sh"
-carom=$(realpath "$1")
 torture=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+check_begin "$1"
 tries=$((${CAROM_TEST_EFFORT:-100} * 3 / 10)) # of a kind of call on the CPU
 [ $tries -ge 2 ] || tries=2
 
