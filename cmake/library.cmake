@@ -17,7 +17,7 @@ function(carom_isa name)
     list(APPEND ARGN -fno-sanitize=undefined)
   endif()
   set_source_files_properties(cpu/isa_${name}.c PROPERTIES COMPILE_OPTIONS "${ARGN}")
-  set_source_files_properties(cpu/isa_${name}_free.c PROPERTIES COMPILE_OPTIONS "${ARGN};-ffp-contract=fast")
+  set_source_files_properties(cpu/isa_${name}_free.c PROPERTIES COMPILE_OPTIONS "${ARGN};-DLANG_FREE;-ffp-contract=fast")
   set(carom_sources ${carom_sources} cpu/isa_${name}.c cpu/isa_${name}_free.c PARENT_SCOPE)
 endfunction()
 # The scalar path is scalar: it is the reference the others are compared with, in bits and in speed.

@@ -191,7 +191,11 @@ FN vf v_positive_zero(vf x)
 #include <stdint.h>
 #include <string.h>
 #define FN static inline __attribute__((always_inline, unused))
+#ifdef LANG_FREE
+#define FN_RARE FN /* a function apart would not tell by its name that it may fuse: tests/fused.sh */
+#else
 #define FN_RARE static __attribute__((noinline, unused)) /* out of the way of a search that does without */
+#endif
 #if defined(__clang__)
 #define LANG_UNROLL _Pragma("unroll")
 #else

@@ -83,7 +83,7 @@ else
     skip "opencl: signals" "no usable OpenCL device"
 fi
 ended "bench --json: TERM while writing it" TERM write "$carom" bench --backend cpu --isa scalar --threads 1 --quick --queries 1 \
-    --accuracy fast --scene pairs-sweep --json old.csv > /dev/null
+    --accuracy fast --scene spheres-cached --json old.csv
 ended "verify -o: INT" INT write "$carom" verify --backend cpu --isa scalar --threads 1 --queries 100 -o old.csv
 
 # What is ignored from the start, as by nohup, stays so.
