@@ -31,18 +31,33 @@ FN vm sweep_same_side(sweep_sides s, sweep_sides slack)
     return v_or(left, right);
 }
 
-/* The side of an edge e from a corner's way to the line, turned, and how far it may be off: in proportion to the edge. */
-FN vf sweep_side_close(twofloat3 e, twofloat3 turned, vf *slack)
+/* Is 0 between the least and the greatest of three coordinates? */
+FN vm sweep_spans_zero(twofloat a, twofloat b, twofloat c, vf slack)
 {
-    *slack = v_f(R(0x1p-38)) * ((v_abs(e.x.hi) + v_abs(e.y.hi)) + v_abs(e.z.hi));
-    return twofloat_value(twofloat3_dot(e, turned));
+    const vf x = twofloat_value(a), y = twofloat_value(b), z = twofloat_value(c);
+    return v_and(v_le(v_min(v_min(x, y), z), slack), v_le(-slack, v_max(v_max(x, y), z)));
 }
 
-/* Is 0 between the least and the greatest of three coordinates? */
-FN vm sweep_spans_zero(twofloat a, twofloat b, twofloat c)
+/* Two coordinates of a vector across the motion, without the one in which the motion is fastest. */
+typedef struct sweep_flat {
+    twofloat x, y;
+} sweep_flat;
+
+FN sweep_flat sweep_flatten(twofloat3 a, vm along_x, vm along_y)
 {
-    const vf slack = v_f(R(0x1p-40)), x = twofloat_value(a), y = twofloat_value(b), z = twofloat_value(c);
-    return v_and(v_le(v_min(v_min(x, y), z), slack), v_le(-slack, v_max(v_max(x, y), z)));
+    sweep_flat f;
+    f.x.hi = v_sel(along_x, a.y.hi, v_sel(along_y, a.z.hi, a.x.hi));
+    f.x.lo = v_sel(along_x, a.y.lo, v_sel(along_y, a.z.lo, a.x.lo));
+    f.y.hi = v_sel(along_x, a.z.hi, v_sel(along_y, a.x.hi, a.y.hi));
+    f.y.lo = v_sel(along_x, a.z.lo, v_sel(along_y, a.x.lo, a.y.lo));
+    return f;
+}
+
+/* The side of an edge e from a corner's way c to the line, both turned, and how far it may be off. */
+FN vf sweep_side_close(sweep_flat c, sweep_flat e, vf unsure, vf *slack)
+{
+    *slack = unsure * ((v_abs(c.x.hi) + v_abs(c.y.hi)) + (v_abs(e.x.hi) + v_abs(e.y.hi)));
+    return twofloat_value(twofloat_sub(twofloat_mul(c.x, e.y), twofloat_mul(c.y, e.x)));
 }
 
 /* The crossing as a mean of the corners: within the triangle, whatever the sides were rounded to. */
@@ -87,22 +102,32 @@ FN vm sweep_edge_on(sweep_line *line, const sweep_view *k)
     return v_le(area * area, longest2 * (thin * thin));
 }
 
-/* Near an edge the answer comes from the caller's numbers. What is called through may miss the triangle by 2^-37 of the way
- * to it, for sides are off by rounding. */
+/* Near an edge the answer comes from the caller's numbers: corners and edges across the motion, turned by a right angle,
+ * with twice the digits. What is called through misses the triangle by 2^-37 of the way at most. */
 FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_line *line)
 {
     const vf to_length = v_scale_down(k->length), to_unit = v_scale_down(k->unit);
-    /* The corners' ways to the line, turned by a right angle */
-    const twofloat3 c0 = twofloat3_cross(k->v, twofloat3_difference(in->center, in->p0, to_length));
-    const twofloat3 c1 = twofloat3_cross(k->v, twofloat3_difference(in->center, in->p1, to_length));
-    const twofloat3 c2 = twofloat3_cross(k->v, twofloat3_difference(in->center, in->p2, to_length));
+    const v3 v = k->v;
+    const vf x = v_abs(v.x), y = v_abs(v.y), z = v_abs(v.z), speed = (x + y) + z;
+    const vm along_x = v_and(v_lt(y, x), v_lt(z, x)), along_y = v_and(v_not(along_x), v_lt(z, y));
+    const twofloat3 c0 = twofloat3_cross(v, twofloat3_difference(in->center, in->p0, to_length));
+    const twofloat3 c1 = twofloat3_cross(v, twofloat3_difference(in->center, in->p1, to_length));
+    const twofloat3 c2 = twofloat3_cross(v, twofloat3_difference(in->center, in->p2, to_length));
+    const twofloat3 e01 = twofloat3_cross(v, twofloat3_difference(in->p1, in->p0, to_unit));
+    const twofloat3 e12 = twofloat3_cross(v, twofloat3_difference(in->p2, in->p1, to_unit));
+    const twofloat3 e20 = twofloat3_cross(v, twofloat3_difference(in->p0, in->p2, to_unit));
     /* Seen edge-on a triangle has no sides to speak of: it is where its corners are. */
-    const vm near = v_and(v_and(sweep_spans_zero(c0.x, c1.x, c2.x), sweep_spans_zero(c0.y, c1.y, c2.y)),
-                          sweep_spans_zero(c0.z, c1.z, c2.z));
+    const vf slip = speed * v_f(R(0x1p-41));
+    const vm near = v_and(v_and(sweep_spans_zero(c0.x, c1.x, c2.x, slip), sweep_spans_zero(c0.y, c1.y, c2.y, slip)),
+                          sweep_spans_zero(c0.z, c1.z, c2.z, slip));
+    const vf unsure = speed * v_f(R(0x1p-39));
     sweep_sides s, slack;
-    s.e01 = sweep_side_close(twofloat3_difference(in->p1, in->p0, to_unit), c0, &slack.e01);
-    s.e12 = sweep_side_close(twofloat3_difference(in->p2, in->p1, to_unit), c1, &slack.e12);
-    s.e20 = sweep_side_close(twofloat3_difference(in->p0, in->p2, to_unit), c2, &slack.e20);
+    s.e01 =
+        sweep_side_close(sweep_flatten(c0, along_x, along_y), sweep_flatten(e01, along_x, along_y), unsure, &slack.e01);
+    s.e12 =
+        sweep_side_close(sweep_flatten(c1, along_x, along_y), sweep_flatten(e12, along_x, along_y), unsure, &slack.e12);
+    s.e20 =
+        sweep_side_close(sweep_flatten(c2, along_x, along_y), sweep_flatten(e20, along_x, along_y), unsure, &slack.e20);
     line->through = v_and(near, sweep_same_side(s, slack));
     const vm thin = sweep_edge_on(line, k);
     const vf mean = sweep_mean_height(s, k->e0h, k->e2h);

@@ -182,6 +182,10 @@ FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf 
     if (v_any(point)) {
         const sweep_line line = sweep_line_of(in, k, point);
         const vm through = v_and(point, line.through);
+        /* Only what a ray passes through is hit: walls of a needle let a root pass beyond its tip. */
+        const vm sphere = v_lt(v_f(R(0x1p-40)), k.radius);
+        enter.inside = v_and(enter.inside, v_or(sphere, line.through));
+        leave.inside = v_and(leave.inside, v_or(sphere, line.through));
         enter.at = v_sel(enter.inside, enter.at, line.enter);
         leave.at = v_sel(leave.inside, leave.at, line.leave);
         enter.inside = v_or(enter.inside, through);

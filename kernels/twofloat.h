@@ -47,11 +47,13 @@ FN twofloat twofloat_scale(twofloat a, vf power)
     a.lo = a.lo * power;
     return a;
 }
+/* hi is the sum rounded again: where much has cancelled, lo may be as large as what is left. */
 FN twofloat twofloat_add(twofloat a, twofloat b)
 {
+    const vf sum = a.hi + b.hi, rest = v_sub_error(a.hi, -b.hi, sum) + (a.lo + b.lo);
     twofloat r;
-    r.hi = a.hi + b.hi;
-    r.lo = v_sub_error(a.hi, -b.hi, r.hi) + (a.lo + b.lo);
+    r.hi = sum + rest;
+    r.lo = v_sub_error(sum, -rest, r.hi);
     return r;
 }
 FN twofloat twofloat_sub(twofloat a, twofloat b)
@@ -92,9 +94,5 @@ FN twofloat3 twofloat3_cross(v3 v, twofloat3 a)
     r.y = twofloat_sub(twofloat_times(a.x, v.z), twofloat_times(a.z, v.x));
     r.z = twofloat_sub(twofloat_times(a.y, v.x), twofloat_times(a.x, v.y));
     return r;
-}
-FN twofloat twofloat3_dot(twofloat3 a, twofloat3 b)
-{
-    return twofloat_add(twofloat_add(twofloat_mul(a.x, b.x), twofloat_mul(a.y, b.y)), twofloat_mul(a.z, b.z));
 }
 #endif
