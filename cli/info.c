@@ -159,16 +159,26 @@ static void write_claims(output *out, const carom_device_info *d)
                   yes_no(d->correctly_rounded), yes_no(d->denormals));
 }
 
-/* Open the device, in a process of its own: the bit probe is part of that. Returns 1 if it passed. */
-static int write_probe(output *out, const cli_options *options, uint32_t index, probe_outcome *opened)
+static void write_refusal(output *out, const char *platform, const probe_outcome *opened)
 {
+    char advice[PROBE_WORDS] = "";
+    if (opened->opened == CAROM_ERROR_KERNEL_BUILD)
+        probe_advise(advice, sizeof advice, platform);
+    output_format(out, "  bit probe: refused (%s): %s%s%s\n", carom_status_name(opened->opened), opened->open_sentence,
+                  advice[0] ? " " : "", advice);
+}
+
+/* Open the device, in a process of its own: the bit probe is part of that. Returns 1 if it passed. */
+static int write_probe(output *out, const cli_options *options, const carom_device_info *device, probe_outcome *opened)
+{
+    const char *platform = device->platform;
     char job[PROBE_JOB];
-    snprintf(job, sizeof job, "open:%u", index);
+    snprintf(job, sizeof job, "open:%u", device->index);
     int survived = probe_run(options, job, opened);
     if (survived && opened->opened == CAROM_OK)
         output_text(out, "  bit probe: passed\n");
     else if (survived)
-        output_format(out, "  bit probe: refused (%s): %s\n", carom_status_name(opened->opened), opened->open_sentence);
+        write_refusal(out, platform, opened);
     else
         output_format(out, "  bit probe: %s\n", opened->death);
     return survived && opened->opened == CAROM_OK;
@@ -234,7 +244,7 @@ static const carom_device_info *write_list(output *out, const cli_options *optio
             continue;
         make_names_printable(device);
         write_claims(out, device);
-        int good = write_probe(out, options, device->index, opened);
+        int good = write_probe(out, options, device, opened);
         counts->passed += (uint32_t)good;
         counts->gpus += (uint32_t)is_gpu;
         if (good && (is_gpu || options->device) && !chosen)

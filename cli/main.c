@@ -95,6 +95,11 @@ int cli_library_error(const char *about, carom_status status, const carom_error 
 {
     const char *sentence = err->message[0] ? err->message : carom_status_name(status);
     cli_message("%s%s%s", about ? about : "", about ? ": " : "", sentence);
+    if (status == CAROM_ERROR_KERNEL_BUILD) { /* drivers give a bare number where their cache is damaged */
+        char advice[PROBE_WORDS];
+        probe_advise(advice, sizeof advice, "");
+        cli_message("%s", advice);
+    }
     return status == CAROM_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_WORK;
 }
 

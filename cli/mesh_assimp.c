@@ -19,6 +19,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,13 +42,23 @@ static mesh_matrix matrix_of(const struct aiMatrix4x4 *n)
 
 static int add_face(walk *w, const struct aiFace *face, const struct aiMesh *mesh, uint32_t first)
 {
-    const unsigned *i = face->mIndices;
-    if (face->mNumIndices == 3 && i[0] < mesh->mNumVertices && i[1] < mesh->mNumVertices && i[2] < mesh->mNumVertices)
-        return mesh_add_triangle(w->out, first + i[0], first + i[1], first + i[2]);
-    w->out->dropped_points += face->mNumIndices == 1;
-    w->out->dropped_lines += face->mNumIndices == 2;
-    w->odd += face->mNumIndices == 0 || face->mNumIndices > 2;
-    return EXIT_DONE;
+    const size_t n = face->mNumIndices;
+    uint32_t few[4], *corners = n <= sizeof few / sizeof few[0] ? few : cli_alloc(n, sizeof *corners);
+    int status = EXIT_DONE;
+    if (!corners)
+        return cli_no_memory();
+    size_t good = 0;
+    for (size_t i = 0; i < n; i++) {
+        good += face->mIndices[i] < mesh->mNumVertices;
+        corners[i] = first + face->mIndices[i];
+    }
+    if (n > 0 && good == n)
+        status = mesh_add_polygon(w->out, corners, n);
+    else
+        w->odd++;
+    if (corners != few)
+        free(corners);
+    return status;
 }
 
 static int add_mesh(walk *w, const struct aiMesh *mesh, const mesh_matrix *a, const char *name)
@@ -94,7 +105,8 @@ static void count_node(walk *w, const struct aiNode *node, int depth)
         const struct aiMesh *mesh = w->scene->mMeshes[node->mMeshes[i]];
         w->parts++;
         w->vertices += mesh->mNumVertices;
-        w->triangles += mesh->mNumFaces;
+        for (unsigned k = 0; k < mesh->mNumFaces; k++)
+            w->triangles += mesh->mFaces[k].mNumIndices > 2 ? mesh->mFaces[k].mNumIndices - 2 : 0;
     }
     for (unsigned i = 0; i < node->mNumChildren && depth <= DEPTH_MAX; i++)
         count_node(w, node->mChildren[i], depth + 1);
@@ -104,9 +116,8 @@ static void note_changes(walk *w)
 {
     mesh_placed_note(&w->placed, w->out);
     if (w->odd)
-        mesh_note(w->out, "%llu faces that the importer could not cut into triangles were dropped",
-                  (unsigned long long)w->odd);
-    mesh_note(w->out, "the importer may reorder vertices and cuts polygons; binary coordinates keep their bits, "
+        mesh_note(w->out, "%llu faces with vertices that are not there were dropped", (unsigned long long)w->odd);
+    mesh_note(w->out, "the importer may reorder vertices; binary coordinates keep their bits, "
                       "decimal text may end up to 2 ulp from the nearest float");
 }
 
@@ -131,7 +142,7 @@ static int import_scene(const char *path, mesh_data *out)
     catch_failed_allocation();
     struct aiFileIO files = mesh_assimp_files();
     errno = 0;
-    const struct aiScene *scene = aiImportFileEx(path, aiProcess_Triangulate, &files);
+    const struct aiScene *scene = aiImportFileEx(path, 0, &files);
     if (!scene && errno == ENOMEM) /* C's allocation, in a library that assimp uses */
         return MESH_CHILD_MEMORY;
     if (!scene || !scene->mRootNode)

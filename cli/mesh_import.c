@@ -150,6 +150,39 @@ static int is_gltf(const char *head, size_t size)
            (mesh_scan_line(&scan) && mesh_scan_word(&scan, &word, &length) && word[0] == '{');
 }
 
+/* OBJ has no mark of its own, but the first statement of nearly every file: a vertex, a name, a library. */
+static int is_obj(const char *head, size_t size)
+{
+    static const char *const names[] = {"mtllib", "usemtl", "vn", "vt", "o", "g"};
+    const char *word;
+    size_t length;
+    float number;
+    mesh_scan scan = mesh_scan_begin(head, size, MESH_COMMENTS);
+    if (!mesh_scan_line(&scan) || !mesh_scan_word(&scan, &word, &length))
+        return 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (length == strlen(names[i]) && !memcmp(word, names[i], length))
+            return mesh_scan_word(&scan, &word, &length);
+    return length == 1 && word[0] == 'v' && mesh_scan_float(&scan, &number) && mesh_scan_float(&scan, &number);
+}
+
+/* OFF, with letters before it for what its vertices have, and counts that may be glued to it. */
+static int is_off(const char *head, size_t size)
+{
+    const char *word;
+    size_t length;
+    mesh_scan scan = mesh_scan_begin(head, size, MESH_COMMENTS);
+    if (!mesh_scan_line(&scan) || !mesh_scan_word(&scan, &word, &length))
+        return 0;
+    for (size_t i = 0; i < 6 && i + 3 <= length; i++) {
+        if (!memcmp(word + i, "OFF", 3))
+            return 1;
+        if (!strchr("STCN4n", word[i]))
+            return 0;
+    }
+    return 0;
+}
+
 /* By the end of the name; a file without a known end by how it begins. NULL: assimp's. */
 static mesh_reader choose_reader(const char *path, const char *head, size_t size)
 {
@@ -162,8 +195,12 @@ static mesh_reader choose_reader(const char *path, const char *head, size_t size
         return mesh_read_obj;
     if (dot && !strcasecmp(dot, ".off"))
         return mesh_read_off;
-    if (!dot && begins_with(head, size, "solid"))
+    if (begins_with(head, size, "solid"))
         return mesh_read_stl;
+    if (is_off(head, size))
+        return mesh_read_off;
+    if (is_obj(head, size))
+        return mesh_read_obj;
     if ((dot && (!strcasecmp(dot, ".gltf") || !strcasecmp(dot, ".glb"))) || is_gltf(head, size))
         return mesh_read_gltf;
     return NULL;

@@ -72,6 +72,8 @@ int probe_is_asked_for(const cli_options *options, const carom_device_info *devi
 /* Fill out->death from how the process ended (waitpid's status, or the reason why we ended it) and what it printed
  * last; probe_words.c. */
 void probe_explain(probe_outcome *out, int status, const char *ended, const char *noise, size_t length);
+/* "To try: ...", for a platform, or for those whose kernel caches there are ("") */
+void probe_advise(char *out, size_t size, const char *platform);
 
 /* ---- rehearsal.c: input for that process --------------------------------------------------------------------- */
 

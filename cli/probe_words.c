@@ -136,6 +136,14 @@ static void add_end(text *t, int status, const char *ended)
         add(t, "it ended the process, status %d", WEXITSTATUS(status));
 }
 
+void probe_advise(char *out, size_t size, const char *platform)
+{
+    text t = {out, size, 0};
+    out[0] = '\0';
+    add(&t, "To try");
+    add_advice(&t, platform);
+}
+
 void probe_explain(probe_outcome *out, int status, const char *ended, const char *noise, size_t length)
 {
     static const char *const doing[] = {

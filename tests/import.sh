@@ -124,5 +124,12 @@ onto "the pentagon" "3,3.375 4,3.375 5,3.375" 8.25,0.25,4,0,0,-1 9.75,0.25,4,0,0
     8.25,2,4,0,0,-1
 onto "the square of the child" "6,3.875 7,3.875" -4,0.25,-0.5,1,0,0 -4,1.75,-0.5,1,0,0 -4,1,0.25,1,0,0 -4,1,-1.25,1,0,0
 onto "the triangle of the child" "8,3.875" -4,0.25,-3.75,1,0,0 -4,0.25,-5,1,0,0 -4,1.5,-3.75,1,0,0
+# A polygon whose inward corner stands twice: nothing is covered beside it.
+sed 's/count="[0-9]*">[-0-9. ]*<\/float_array>/count="21">0 0 0 2 0 0 2 1 0 1 1 0 1 1 0 1 2 0 0 2 0<\/float_array>/
+    s/count="[0-9]*" stride/count="7" stride/; s/<polylist count="3">/<polylist count="1">/
+    s/<vcount>.*<\/p>/<vcount>7<\/vcount><p>0 1 2 3 4 5 6<\/p>/' polygons.dae > inward.dae
+spheres 1.5,1.5,4,0,0,-1 1.25,1.25,4,0,0,-1 1.5,0.5,4,0,0,-1 0.5,1.5,4,0,0,-1 > spheres.csv
+equal "polygons: an inward corner twice" "-1 -1 hit hit" "$(hits inward.dae | tr ' ' '\n' | cut -d , -f 1 |
+    sed 's/^[0-9].*/hit/' | paste -sd ' ')"
 onto "beside them" "-1,inf" 3,1,4,0,0,-1 7,1,4,0,0,-1 6,2,4,0,0,-1 12,0.5,4,0,0,-1
 check_end

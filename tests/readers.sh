@@ -313,4 +313,12 @@ says "polygon: 3000 corners: not a fan" long.obj '^changed: 1 polygons'
 if grep -q fans out.txt; then fail "polygon: 3000 corners: no fan" "$(cat out.txt)"; else pass "polygon: 3000 corners: no fan"; fi
 printf 'v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nv 0.25 0.5 0\nf 1 2 3 4 5\nf 1 2 3 4\n' > bow.obj
 says "polygon: what crosses itself is said" bow.obj 'were cut as fans, because they cross themselves'
+
+# ---- names that tell nothing ------------------------------------------------------------------------------------------
+for kind in obj off; do
+    cp plain.$kind other.bak
+    equal "$kind: by how it begins" "$(sed 's/plain[.][a-z]*/other.bak/' plain.$kind.txt)" "$(info other.bak)"
+    cp bom.$kind other
+    equal "$kind: by how it begins, behind a mark" "$(sed 's/plain[.][a-z]*/other/' plain.$kind.txt)" "$(info other)"
+done
 check_end
