@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -120,10 +121,10 @@ static void on_fault(int number)
     die(number);
 }
 
-static void *wait_for_end(void *unused)
+static void *wait_for_end(void *waiting)
 {
     int number;
-    (void)unused;
+    sem_post(waiting);
     while (sigwait(&taken_outside, &number) != 0)
         continue;
     pthread_mutex_lock(&files_lock); /* for good: whatever is being renamed is whole */
@@ -176,17 +177,22 @@ static void in_child(void)
     pthread_sigmask(SIG_SETMASK, &first_mask, NULL);
 }
 
+/* Returns when the thread has begun: it then holds no lock of an allocator, which a fork would leave locked. */
 static int start_waiting(void)
 {
     enum { STACK = 1 << 16 }; /* it calls next to nothing */
     pthread_attr_t attributes;
     pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0)
+    sem_t waiting;
+    if (sem_init(&waiting, 0, 0) != 0 || pthread_attr_init(&attributes) != 0)
         return 0;
     int started = pthread_attr_setstacksize(&attributes, STACK) == 0 &&
                   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
-                  pthread_create(&thread, &attributes, wait_for_end, NULL) == 0;
+                  pthread_create(&thread, &attributes, wait_for_end, &waiting) == 0;
     pthread_attr_destroy(&attributes);
+    while (started && sem_wait(&waiting) != 0)
+        continue;
+    sem_destroy(&waiting);
     return started;
 }
 
