@@ -12,9 +12,9 @@
 #include "bench_json.h"
 #include "bench_plot.h"
 #include "cli.h"
-#include "mesh_import.h"
+#include "cli/import/import.h"
 #include "output.h"
-#include "probe.h"
+#include "cli/probe/probe.h"
 
 typedef struct session {
     output *out;

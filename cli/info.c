@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* carom info: the head of a bug report, and what a mesh holds. */
 #include "cli.h"
-#include "mesh_import.h"
+#include "cli/import/import.h"
 #include "output.h"
 #include "text.h"
-#include "probe.h"
+#include "cli/probe/probe.h"
 
 #include <glob.h>
 #include <math.h>

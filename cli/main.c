@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "output.h"
 #include "unfinished.h"
-#include "probe.h"
+#include "cli/probe/probe.h"
 
 #include <fcntl.h>
 #include <stdio.h>

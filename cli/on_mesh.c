@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* From a mesh file and a file of spheres to answers; see on_mesh.h. */
 #include "on_mesh.h"
-#include "mesh_import.h"
-#include "probe.h"
+#include "cli/import/import.h"
+#include "cli/probe/probe.h"
 
 #include <stdio.h>
 #include <string.h>

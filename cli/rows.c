@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows in, answers out; see rows.h. */
 #include "rows.h"
-#include "probe.h"
+#include "cli/probe/probe.h"
 
 #include <stdlib.h>
 #include <string.h>

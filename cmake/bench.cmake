@@ -15,7 +15,6 @@ endif()
 find_package(Threads REQUIRED)
 target_link_libraries(carom_cli PRIVATE Threads::Threads)
 target_sources(carom_cli PRIVATE ${carom_bench_sources})
-target_include_directories(carom_cli PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 if(CAROM_OPENCL) # to copy bytes; queries go through the library
   target_link_libraries(carom_cli PRIVATE ${carom_cl_target})
   target_compile_definitions(carom_cli PRIVATE CAROM_HAVE_OPENCL)

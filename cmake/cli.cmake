@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # The carom command. A command is a file in cli/, so the files are found, not listed.
-file(GLOB carom_mesh_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/mesh_*.c)
-file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/*.c)
-list(APPEND carom_mesh_sources cli/csv_number.c cli/text.c)
-list(REMOVE_ITEM carom_cli_sources ${carom_mesh_sources})
+file(GLOB carom_import_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/import/*.c)
+list(APPEND carom_import_sources cli/csv_number.c cli/text.c)
+file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/*.c cli/probe/*.c cli/verify/*.c)
+list(REMOVE_ITEM carom_cli_sources ${carom_import_sources})
 
 option(CAROM_ASSIMP "Read mesh formats beyond PLY, STL, OBJ, OFF and glTF, if assimp is installed" ON)
 option(CAROM_JANSSON "Read glTF and earlier results of carom bench, if jansson is installed" ON)
@@ -17,8 +17,9 @@ if(CAROM_JANSSON AND PkgConfig_FOUND)
 endif()
 
 # The mesh readers alone, because the demo reads meshes too.
-add_library(carom_mesh_import OBJECT ${carom_mesh_sources})
+add_library(carom_mesh_import OBJECT ${carom_import_sources})
 target_link_libraries(carom_mesh_import PRIVATE carom_flags carom)
+target_include_directories(carom_mesh_import PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 if(CAROM_ASSIMP_PC_FOUND)
   target_link_libraries(carom_mesh_import PUBLIC PkgConfig::CAROM_ASSIMP_PC ${CMAKE_DL_LIBS})
   target_compile_definitions(carom_mesh_import PUBLIC CAROM_HAVE_ASSIMP)
@@ -39,4 +40,4 @@ target_link_libraries(carom_cli PRIVATE carom_flags carom carom_reference carom_
 file(RELATIVE_PATH carom_libdir_from_bindir ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(carom_cli PROPERTIES OUTPUT_NAME carom RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
   INSTALL_RPATH "$ORIGIN/${carom_libdir_from_bindir}")
-target_include_directories(carom_cli PRIVATE reference)
+target_include_directories(carom_cli PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 set(carom_sources
-  cpu/dispatch.c cpu/float_mode.c cpu/pool.c cpu/pairs.c cpu/settle.c cpu/settle_mesh.c
-  cpu/settle_closest.c cpu/exact_closest.c
-  cpu/integer.c cpu/exact_root.c cpu/exact_motion.c cpu/exact_touch.c cpu/exact_sweep.c cpu/exact_overlap.c
-  cpu/exact_side.c
-  cpu/exact_spheres.c
-  host/context.c host/choice.c host/error.c host/arrays.c host/names.c host/pairs.c host/batch.c host/mesh.c host/mesh_masks.c host/mesh_query.c host/mesh_block.c
-  host/mesh_sweep.c host/mesh_compact.c host/mesh_list.c host/mesh_stage.c host/mesh_closest.c host/order.c host/clearance.c
-  host/bvh.c host/bvh_split.c host/bvh_share.c host/bvh_wide.c host/bvh_refit.c host/mesh_check.c
-  host/mesh_update.c)
+  host/arrays.c host/batch.c host/choice.c host/context.c host/error.c host/names.c host/pairs.c
+  host/mesh/block.c host/mesh/check.c host/mesh/clearance.c host/mesh/closest.c host/mesh/compact.c host/mesh/list.c
+  host/mesh/masks.c host/mesh/mesh.c host/mesh/query.c host/mesh/query_sort.c host/mesh/stage.c host/mesh/sweep.c
+  host/mesh/update.c
+  host/bvh/build.c host/bvh/refit.c host/bvh/share.c host/bvh/split.c host/bvh/wide.c
+  cpu/dispatch.c cpu/float_mode.c cpu/pairs.c cpu/pool.c cpu/settle.c cpu/settle_closest.c cpu/settle_mesh.c
+  cpu/exact_closest.c cpu/exact_motion.c cpu/exact_overlap.c cpu/exact_root.c cpu/exact_side.c cpu/exact_spheres.c
+  cpu/exact_sweep.c cpu/exact_touch.c cpu/integer.c)
 
 # Two files per instruction set, each with flags of its own: nothing else may use them. The _free one may fuse
 # multiplications and additions (cpu/isa_free_template.h).
@@ -59,14 +58,15 @@ if(CAROM_OPENCL)
     endif()
     set(carom_cl_target OpenCL::OpenCL)
   endif()
-  list(APPEND carom_sources host/cl_device.c host/cl_process.c host/cl_select.c host/cl_program.c host/cl_probe.c
-    host/cl_rounding.c host/cl_slot.c host/cl_stream.c host/cl_pairs.c host/cl_mesh.c
-    host/cl_mesh_list.c host/cl_order.c host/cl_compact.c host/cl_probe_mesh.c host/cl_mesh_closest.c)
+  list(APPEND carom_sources
+    host/opencl/compact.c host/opencl/device.c host/opencl/mesh.c host/opencl/mesh_closest.c host/opencl/mesh_list.c
+    host/opencl/pairs.c host/opencl/probe.c host/opencl/probe_mesh.c host/opencl/process.c host/opencl/program.c
+    host/opencl/query_sort.c host/opencl/rounding.c host/opencl/select.c host/opencl/slot.c host/opencl/stream.c)
   include(cmake/embed.cmake)
   carom_embed_kernels(${CMAKE_CURRENT_BINARY_DIR}/carom_kernels.c)
   list(APPEND carom_sources ${CMAKE_CURRENT_BINARY_DIR}/carom_kernels.c)
 else()
-  list(APPEND carom_sources host/cl_none.c)
+  list(APPEND carom_sources host/opencl/none.c)
 endif()
 
 # CAROM_SHARED decides, else BUILD_SHARED_LIBS as everywhere, which is not touched.
@@ -80,7 +80,8 @@ endif()
 add_library(carom ${carom_kind} ${carom_sources})
 add_library(carom::carom ALIAS carom)
 target_link_libraries(carom PRIVATE $<BUILD_INTERFACE:carom_flags>)
-target_include_directories(carom PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
+target_include_directories(carom PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}) # an include names the room that it reaches into, but for its own
 if(CAROM_INSTALL)
   target_include_directories(carom PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endif()

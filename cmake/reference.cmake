@@ -7,4 +7,4 @@ add_library(carom_reference STATIC
   reference/families.c reference/families_shapes.c reference/families_spheres.c reference/families_edge.c
   reference/families_doubt.c reference/families_edge_spheres.c)
 target_link_libraries(carom_reference PRIVATE carom_flags m)
-target_include_directories(carom_reference PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(carom_reference PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

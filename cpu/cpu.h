@@ -9,7 +9,7 @@
 #include <fenv.h>
 #endif
 
-#include "../kernels/layout.h"
+#include "kernels/layout.h"
 #include "pool.h"
 
 enum caromi_pair_kernel {

@@ -25,7 +25,7 @@
 #define CAROM_EXACT_MOTION_H
 
 #include "exact_root.h"
-#include "../kernels/layout.h"
+#include "kernels/layout.h"
 
 /* B, and K of A t^2 + 2 B t + K, of a feature. */
 typedef struct caromi_quadratic {

@@ -2,7 +2,7 @@
 /* Signs, values and rounding of numbers with one square root. Doubles look first; what they cannot tell is squared. */
 #include "exact_root.h"
 
-#include "../kernels/layout.h"
+#include "kernels/layout.h"
 
 /* Signs. */
 

@@ -3,8 +3,8 @@
  * So these files are compiled with fused multiplication and addition, where there is one; the bounds of
  * docs/numerics.md count a rounding for either. Nothing that computes a point may be in here, nor what decides who
  * computes it. */
-#include "../kernels/pairs.h"
-#include "../kernels/pairs_exact.h"
+#include "kernels/pairs.h"
+#include "kernels/pairs_exact.h"
 #include "isa_run.h"
 
 #define ISA_FREE(name, in_count, radii, out_count, bytes) \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches for the queries of a block. */
 #include "mesh.h"
-#include "../kernels/mesh_closest_exact.h"
-#include "../kernels/mesh_exact.h"
-#include "../kernels/mesh_overlap.h"
-#include "../kernels/mesh_run.h"
+#include "kernels/mesh_closest_exact.h"
+#include "kernels/mesh_exact.h"
+#include "kernels/mesh_overlap.h"
+#include "kernels/mesh_run.h"
 
 #define MESH_ON_CPU(name, kind, search, begin, answer, asked)              \
     MESH_RUN(name##_run, kind, search, begin, answer, asked)               \

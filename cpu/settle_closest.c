@@ -2,7 +2,7 @@
 /* A closest-point query that the kernels leave open: the same traversal, with integers for those triangles whose
  * distances are in doubt. */
 #define LANES 1
-#include "../kernels/mesh_closest_exact.h"
+#include "kernels/mesh_closest_exact.h"
 #include "exact.h"
 #include "mesh.h"
 

@@ -4,7 +4,7 @@
 #define LANES 1
 #include <math.h>
 
-#include "../kernels/mesh_exact.h"
+#include "kernels/mesh_exact.h"
 #include "exact.h"
 #include "mesh.h"
 

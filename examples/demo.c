@@ -3,8 +3,8 @@
  * and of whether the bits agree, the hits as CSV and a picture made of hits. scripts/demo builds and runs it. */
 #include "demo.h"
 
-#include "cli.h" /* the mesh readers are the command's; the three functions at the end stand in for its main.c */
-#include "mesh_import.h"
+#include "cli/cli.h" /* the mesh readers are the command's; the three functions at the end stand in for its main.c */
+#include "cli/import/import.h"
 
 #include <errno.h>
 #include <math.h>

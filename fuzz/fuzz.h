@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "carom/carom.h"
-#include "reference.h"
+#include "reference/reference.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

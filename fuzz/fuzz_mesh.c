@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A mesh of a few triangles, first hit and closest point. */
 #include "fuzz.h"
-#include "judge_mesh.h"
+#include "reference/judge_mesh.h"
 
 #include <math.h>
 #include <string.h>

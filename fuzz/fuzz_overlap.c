@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz.h"
-#include "judge.h"
+#include "reference/judge.h"
 
 static carom_points points_of(const float p[3])
 {

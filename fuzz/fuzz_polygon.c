@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "fuzz.h"
 #include "reader.h"
-#include "tests/polygon_oracle.h"
+#include "tests/support/polygon_oracle.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz.h"
-#include "judge.h"
+#include "reference/judge.h"
 
 #include <string.h>
 

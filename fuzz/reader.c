@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reader.h"
 #include "fuzz.h"
-#include "tests/reader_host.h"
+#include "tests/support/reader_host.h"
 
 #include <stdlib.h>
 #include <string.h>

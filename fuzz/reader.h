@@ -3,7 +3,7 @@
 #ifndef CAROM_FUZZ_READER_H
 #define CAROM_FUZZ_READER_H
 
-#include "cli/mesh_reader.h"
+#include "cli/import/reader.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 /* Where a batch runs: on the device as far as that goes, the rest on the CPU. */
 #include <string.h>
 
-#include "cl.h"
+#include "host/opencl/opencl.h"
 
 enum { PAIRS_PIECE = 1 << 20 }; /* a hundredth of a second or so */
 enum { FEW_PAIRS = 64, SCRATCH_FEW = 2 * COLUMNS_MAX * FEW_PAIRS * sizeof(float) };

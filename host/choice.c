@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cl.h"
+#include "host/opencl/opencl.h"
 
 static void explain_fall_back(carom_stats *stats, uint64_t count, const carom_error *cause)
 {

@@ -2,7 +2,7 @@
 /* Contexts: what was asked for, checked once. */
 #include <string.h>
 
-#include "cl.h"
+#include "host/opencl/opencl.h"
 
 carom_context_desc carom_context_desc_default(void)
 {

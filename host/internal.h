@@ -8,12 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../cpu/cpu.h"
-#include "../cpu/mesh.h"
-#include "../cpu/settle.h"
+#include "cpu/cpu.h"
+#include "cpu/mesh.h"
+#include "cpu/settle.h"
 #include "carom/carom.h"
 
-typedef struct caromi_device caromi_device; /* an open OpenCL device; cl_device.c */
+typedef struct caromi_device caromi_device; /* an open OpenCL device; opencl/device.c */
 
 /* What auto has learnt of one kind of batch: seconds a query, 0 as long as it is not known; choice.c */
 typedef struct caromi_pace {
@@ -53,7 +53,7 @@ struct carom_mesh {
     float built_cost;                  /* info.cost after the last build */
     int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
-    void *device_copy; /* its buffers on a device, which may be closed before they are released; cl_mesh.c */
+    void *device_copy; /* its buffers on a device, which may be closed before they are released; opencl/mesh.c */
 };
 
 /* Whether an index that a device gives can be followed; -1 is no triangle. */
@@ -182,7 +182,7 @@ typedef struct caromi_extent {
     float lower[3], upper[3], largest;
 } caromi_extent;
 
-/* Are the mesh's indices in range and these, its vertices, finite where they are used? mesh_check.c */
+/* Are the mesh's indices in range and these, its vertices, finite where they are used? mesh/check.c */
 carom_status caromi_mesh_check(const carom_mesh *mesh, const carom_points *vertices, caromi_extent *extent,
                                carom_error *err);
 /* Slices in which the threads go through a mesh. */
@@ -190,14 +190,14 @@ uint64_t caromi_mesh_slices(uint64_t triangles);
 /* Copy vertices that were checked; with bounds and frame. mesh.c */
 void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent);
 
-/* The hierarchy over a mesh that has vertices, indices and frame; bvh.c. On failure the mesh is as it was. */
+/* The hierarchy over a mesh that has vertices, indices and frame; bvh/build.c. On failure the mesh is as it was. */
 carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err);
-/* Its corners, boxes and cost once more, for vertices and a frame that have changed; bvh_refit.c */
+/* Its corners, boxes and cost once more, for vertices and a frame that have changed; bvh/refit.c */
 void caromi_bvh_refit(carom_mesh *mesh);
 
-/* Of a caromi_mesh_batch; mesh_sweep.c. */
+/* Of a caromi_mesh_batch; mesh/sweep.c. */
 caromi_on_cpu caromi_cpu_mesh;
-/* Put the triangles' masks beside the leaves of a finished hierarchy; mesh_masks.c. */
+/* Put the triangles' masks beside the leaves of a finished hierarchy; mesh/masks.c. */
 carom_status caromi_mesh_mask(carom_mesh *mesh, const uint32_t *masks, carom_error *err);
 /* The masks of a mesh beside the leaves of another hierarchy of its triangles; NULL if it has none. */
 carom_status caromi_masks_follow(const carom_mesh *mesh, const caromi_mesh_view *tree, uint64_t node_count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Words for the public enums. */
-#include "../kernels/layout.h"
+#include "kernels/layout.h"
 #include "carom/carom.h"
 
 _Static_assert(STATE_MISS == (int)CAROM_MISS && STATE_APPROACHING == (int)CAROM_APPROACHING &&

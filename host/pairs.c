@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "arrays.h"
-#include "cl.h"
+#include "host/opencl/opencl.h"
 
 static void in_points(caromi_in_column *columns, const carom_points *p, const uint32_t *index)
 {

@@ -192,7 +192,7 @@ FN vf v_positive_zero(vf x)
 #include <string.h>
 #define FN static inline __attribute__((always_inline, unused))
 #ifdef LANG_FREE
-#define FN_RARE FN /* a function apart would not tell by its name that it may fuse: tests/fused.sh */
+#define FN_RARE FN /* a function apart would not tell by its name that it may fuse: tests/bits/fused.sh */
 #else
 #define FN_RARE static __attribute__((noinline, unused)) /* out of the way of a search that does without */
 #endif

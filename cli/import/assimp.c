@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Every other format, by assimp, in a process of its own: a file that crashes the importer must not end the command
+ * without a sentence. The child sends the finished arrays through a pipe (child.c). */
+#include "cli/cli.h"
+#include "reader.h"
+
+#ifdef CAROM_HAVE_ASSIMP
+
+#include "assimp_file.h"
+#include "child.h"
+#include "memory.h"
+#include "place.h"
+
+#include <assimp/cimport.h>
+#include <assimp/postprocess.h>
+#include <assimp/scene.h>
+#include <assimp/version.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEPTH_MAX = 1000 };
+
+typedef struct walk {
+    const struct aiScene *scene;
+    mesh_data *out;
+    mesh_placed placed;
+    uint64_t odd;
+    uint64_t vertices, triangles, parts; /* to come */
+} walk;
+
+static mesh_matrix matrix_of(const struct aiMatrix4x4 *n)
+{
+    return (mesh_matrix){{{(double)n->a1, (double)n->a2, (double)n->a3, (double)n->a4},
+                          {(double)n->b1, (double)n->b2, (double)n->b3, (double)n->b4},
+                          {(double)n->c1, (double)n->c2, (double)n->c3, (double)n->c4}}};
+}
+
+static int add_face(walk *w, const struct aiFace *face, const struct aiMesh *mesh, uint32_t first)
+{
+    const size_t n = face->mNumIndices;
+    uint32_t few[4], *corners = n <= sizeof few / sizeof few[0] ? few : cli_alloc(n, sizeof *corners);
+    int status = EXIT_DONE;
+    if (!corners)
+        return cli_no_memory();
+    size_t good = 0;
+    for (size_t i = 0; i < n; i++) {
+        good += face->mIndices[i] < mesh->mNumVertices;
+        corners[i] = first + face->mIndices[i];
+    }
+    if (n > 0 && good == n)
+        status = mesh_add_polygon(w->out, corners, n);
+    else
+        w->odd++;
+    if (corners != few)
+        free(corners);
+    return status;
+}
+
+static int add_mesh(walk *w, const struct aiMesh *mesh, const mesh_matrix *a, const char *name)
+{
+    int identity = mesh_matrix_is_identity(a), status = mesh_add_part(w->out, name, strlen(name));
+    uint32_t first = (uint32_t)w->out->vertex_count;
+    unsigned vertices = mesh->mVertices ? mesh->mNumVertices : 0, faces = mesh->mFaces ? mesh->mNumFaces : 0;
+    mesh_placed_count(&w->placed, a, mesh->mNumBones > 0);
+    for (unsigned i = 0; i < vertices && status == EXIT_DONE; i++) {
+        const struct aiVector3D *v = &mesh->mVertices[i];
+        const double place[3] = {(double)v->x, (double)v->y, (double)v->z};
+        float xyz[3];
+        mesh_matrix_apply(a, identity, place, xyz);
+        status = mesh_add_vertex(w->out, xyz);
+    }
+    for (unsigned i = 0; i < faces && status == EXIT_DONE && vertices > 0; i++)
+        status = add_face(w, &mesh->mFaces[i], mesh, first);
+    return status;
+}
+
+static int walk_node(walk *w, const struct aiNode *node, const mesh_matrix *parent, int depth)
+{
+    const mesh_matrix own = matrix_of(&node->mTransformation), here = mesh_matrix_multiply(parent, &own);
+    int status = EXIT_DONE;
+    if (depth > DEPTH_MAX)
+        return cli_refuse(EXIT_USAGE, "the mesh's nodes are nested more than %d deep", DEPTH_MAX);
+    for (unsigned i = 0; i < node->mNumMeshes && status == EXIT_DONE; i++) {
+        if (node->mMeshes[i] >= w->scene->mNumMeshes)
+            continue;
+        const struct aiMesh *mesh = w->scene->mMeshes[node->mMeshes[i]];
+        status = add_mesh(w, mesh, &here, node->mName.length > 0 ? node->mName.data : mesh->mName.data);
+    }
+    for (unsigned i = 0; i < node->mNumChildren && status == EXIT_DONE; i++)
+        status = walk_node(w, node->mChildren[i], &here, depth + 1);
+    return status;
+}
+
+/* What the walk will build, for nodes may show a mesh any number of times. */
+static void count_node(walk *w, const struct aiNode *node, int depth)
+{
+    for (unsigned i = 0; i < node->mNumMeshes; i++) {
+        if (node->mMeshes[i] >= w->scene->mNumMeshes)
+            continue;
+        const struct aiMesh *mesh = w->scene->mMeshes[node->mMeshes[i]];
+        w->parts++;
+        w->vertices += mesh->mNumVertices;
+        for (unsigned k = 0; k < mesh->mNumFaces; k++)
+            w->triangles += mesh->mFaces[k].mNumIndices > 2 ? mesh->mFaces[k].mNumIndices - 2 : 0;
+    }
+    for (unsigned i = 0; i < node->mNumChildren && depth <= DEPTH_MAX; i++)
+        count_node(w, node->mChildren[i], depth + 1);
+}
+
+static void note_changes(walk *w)
+{
+    mesh_placed_note(&w->placed, w->out);
+    if (w->odd)
+        mesh_note(w->out, "%llu faces with vertices that are not there were dropped", (unsigned long long)w->odd);
+    mesh_note(w->out, "the importer may reorder vertices; binary coordinates keep their bits, "
+                      "decimal text may end up to 2 ulp from the nearest float");
+}
+
+/* C++'s allocation fails in many places of assimp, of which some crash and some name another reason. */
+static void end_without_memory(void)
+{
+    _exit(MESH_CHILD_MEMORY);
+}
+
+static void catch_failed_allocation(void)
+{
+    typedef void (*handler)(void);
+    handler (*set_handler)(handler) = NULL;
+    void *found = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE"); /* std::set_new_handler */
+    memcpy(&set_handler, &found, sizeof found);
+    if (found)
+        set_handler(end_without_memory);
+}
+
+static int import_scene(const char *path, mesh_data *out)
+{
+    catch_failed_allocation();
+    struct aiFileIO files = mesh_assimp_files();
+    errno = 0;
+    const struct aiScene *scene = aiImportFileEx(path, 0, &files);
+    if (!scene && errno == ENOMEM) /* C's allocation, in a library that assimp uses */
+        return MESH_CHILD_MEMORY;
+    if (!scene || !scene->mRootNode)
+        return cli_refuse(EXIT_USAGE, "%s: cannot be imported: %s", path,
+                          scene ? "it has no nodes" : aiGetErrorString());
+    walk w = {.scene = scene, .out = out};
+    snprintf(out->reader, sizeof out->reader, "imported by assimp %u.%u.%u", aiGetVersionMajor(), aiGetVersionMinor(),
+             aiGetVersionPatch());
+    count_node(&w, scene->mRootNode, 0);
+    if (!mesh_memory_reserve(out, w.vertices, w.triangles, w.parts))
+        return MESH_CHILD_MEMORY;
+    int status = walk_node(&w, scene->mRootNode, &mesh_matrix_identity, 0);
+    if (status == EXIT_DONE)
+        note_changes(&w);
+    return status; /* the scene dies with the process */
+}
+
+int mesh_read_assimp(const char *path, mesh_data *out)
+{
+    return mesh_child_run(path, import_scene, out);
+}
+
+#else
+
+int mesh_read_assimp(const char *path, mesh_data *out)
+{
+    (void)out;
+    return cli_refuse(EXIT_USAGE, "%s: this build cannot read its format (it has no assimp)", path);
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Triangles from a file: PLY, STL, OBJ, OFF and glTF by readers of our own, everything else by assimp. */
+#ifndef CAROM_CLI_IMPORT_IMPORT_H
+#define CAROM_CLI_IMPORT_IMPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Triangles of one part stand together: parts[0]'s first, then parts[1]'s, and so on. */
+typedef struct mesh_part {
+    char name[64];
+    uint64_t triangle_count;
+} mesh_part;
+
+enum { MESH_NOTES = 2048 };
+
+typedef struct mesh_data {
+    float *xyz; /* [3 * vertex_count] */
+    uint64_t vertex_count;
+    uint32_t *indices; /* [3 * triangle_count], each below vertex_count */
+    uint64_t triangle_count;
+    mesh_part *parts;
+    uint64_t part_count;
+    char reader[96];        /* who read it, and as what */
+    char notes[MESH_NOTES]; /* what the import changed, a line each */
+    uint64_t dropped_points, dropped_lines, polygons, fans, repeats;
+    uint64_t vertex_room, triangle_room, part_room;
+} mesh_data;
+
+/* Read `path`. Returns an exit status; anything but EXIT_DONE has been explained and left `out` empty.
+ * May start a process, so call it before anything starts threads. */
+int mesh_import(const char *path, mesh_data *out);
+void mesh_free(mesh_data *mesh);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* What the process of probe.h does: list, open, ask; a report before each step that may be its last. */
+#include "probe.h"
+#include "cli/rows.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Bytes for the answers to a row: columns and what a driver keeps beside them. */
+enum { REPORTS_FD = STDOUT_FILENO, ANSWER_BYTES = 128 };
+
+typedef struct job {
+    const cli_options *options;
+    probe_report_fn *report;
+    void *user;
+} job;
+
+static void say(const job *j, probe_step step, int status, const carom_device_info *device, const char *sentence)
+{
+    probe_report report = {.step = step, .status = status};
+    if (device)
+        report.device = *device;
+    if (sentence)
+        snprintf(report.sentence, sizeof report.sentence, "%s", sentence);
+    j->report(j->user, &report);
+}
+
+int probe_is_asked_for(const cli_options *options, const carom_device_info *device)
+{
+    char *end;
+    if (!options->device)
+        return 1;
+    unsigned long number = strtoul(options->device, &end, 10);
+    if (*end == '\0' && options->device[0] >= '0' && options->device[0] <= '9')
+        return number == device->index;
+    return strcasestr(device->name, options->device) || strcasestr(device->platform, options->device);
+}
+
+static uint32_t list(const job *j, carom_device_info devices[PROBE_DEVICES])
+{
+    carom_error err = {0};
+    uint32_t count = 0;
+    say(j, PROBE_LOADING, 0, NULL, NULL);
+    carom_status status = carom_device_list(devices, PROBE_DEVICES, &count, &err);
+    count = status != CAROM_OK ? 0 : count < PROBE_DEVICES ? count : PROBE_DEVICES;
+    for (uint32_t i = 0; i < count; i++)
+        say(j, PROBE_FOUND, 0, &devices[i], NULL);
+    say(j, PROBE_LISTED, status, NULL, err.message);
+    return count;
+}
+
+/* `number` has room for the device's. */
+static cli_options on_device(const job *j, const carom_device_info *device, char number[16])
+{
+    cli_options options = *j->options;
+    snprintf(number, 16, "%u", device->index);
+    options.backend = CAROM_BACKEND_OPENCL;
+    options.device = number;
+    return options;
+}
+
+/* The library's own probe is part of opening. */
+static carom_status open_one(const job *j, const carom_device_info *device)
+{
+    char number[16];
+    const cli_options options = on_device(j, device, number);
+    carom_context_desc desc = cli_context_desc(&options);
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.log = NULL; /* the sentence is reported */
+    say(j, PROBE_OPENING, 0, device, NULL);
+    carom_status status = carom_context_create(&desc, &context, &err);
+    carom_context_destroy(context);
+    say(j, PROBE_OPENED, status, device, err.message);
+    return status;
+}
+
+/* The command itself, on made-up input: it builds and probes the kernels that it needs, and no others. */
+static void ask(const job *j, const carom_device_info *device, uint32_t present)
+{
+    char number[16];
+    cli_options options = on_device(j, device, number);
+    options.rehearsal = 1;
+    options.present = present;
+    options.queries = 1;
+    options.output = "/dev/null";
+    say(j, PROBE_ASKING, 0, device, NULL);
+    /* What fails without dying fails again in the parent, with its sentence. */
+    say(j, PROBE_ASKED, options.command->run(&options), device, NULL);
+}
+
+/* The device that the library would take: `auto` takes GPUs only, unless one is named. */
+static const carom_device_info *choose(const cli_options *options, const carom_device_info *devices, uint32_t count)
+{
+    const carom_device_info *chosen = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        int gpu = !strcmp(devices[i].kind, "gpu");
+        if (options->device ? probe_is_asked_for(options, &devices[i]) && !chosen
+                            : devices[i].available && (gpu ? !chosen || strcmp(chosen->kind, "gpu") != 0
+                                                           : options->backend == CAROM_BACKEND_OPENCL && !chosen))
+            chosen = &devices[i];
+    }
+    return chosen;
+}
+
+void probe_do(const cli_options *options, const char *what, probe_report_fn *report, void *user)
+{
+    const job j = {options, report, user};
+    carom_device_info devices[PROBE_DEVICES];
+    const char *argument = strchr(what, ':');
+    const uint32_t number = argument ? (uint32_t)strtoul(argument + 1, NULL, 10) : 0;
+    const uint32_t count = list(&j, devices);
+    const carom_device_info *chosen = choose(options, devices, count);
+    const int all = !strcmp(what, "all");
+    for (uint32_t i = 0; i < count; i++) {
+        if (!strncmp(what, "open:", 5) && devices[i].index == number)
+            (void)open_one(&j, &devices[i]);
+        if (all && probe_is_asked_for(options, &devices[i]) && open_one(&j, &devices[i]) == CAROM_OK &&
+            options->command->run == command_verify)
+            ask(&j, &devices[i], 0);
+    }
+    if (!strncmp(what, "rows:", 5) && chosen)
+        ask(&j, chosen, number);
+    say(&j, PROBE_END, 0, NULL, NULL);
+}
+
+static int reports;
+
+static void send(void *user, const probe_report *report)
+{
+    (void)user;
+    if (write(reports, report, sizeof *report) != (ssize_t)sizeof *report)
+        _exit(EXIT_WORK); /* the parent is gone */
+}
+
+uint64_t probe_address_space(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%llu", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The parent has less address space left than this process: it holds its input, and will hold answers. A driver that
+ * has enough here must not run short there. */
+static void take_on_limit(const char *what, uint64_t held)
+{
+    struct rlimit limit;
+    const char *rows = strrchr(what, ':');
+    uint64_t count = strncmp(what, "rows:", 5) ? 0 : strtoull(rows + 1, NULL, 10), own = probe_address_space();
+    held += ANSWER_BYTES * (count < ROWS_CHUNK ? count : ROWS_CHUNK);
+    if (held <= own || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    limit.rlim_cur = limit.rlim_cur > held ? limit.rlim_cur - (held - own) : own;
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+int probe_child(int argc, char **argv)
+{
+    cli_options options;
+    const cli_command *command = argc > 5 ? cli_command_named(argv[5]) : NULL;
+    if (!command)
+        return cli_refuse(EXIT_USAGE, "%s is for carom itself; see carom --help", PROBE_COMMAND);
+    /* No core file, and no longer there than the command. */
+    take_on_limit(argv[2], strtoull(argv[4], NULL, 10));
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != (pid_t)strtol(argv[3], NULL, 10))
+        return EXIT_WORK;
+    /* What a driver prints must not get between the reports. */
+    reports = fcntl(REPORTS_FD, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (reports < 0 || dup2(STDERR_FILENO, REPORTS_FD) < 0)
+        return EXIT_WORK;
+    int status = options_parse(command, argc - 5, argv + 5, &options);
+    if (status < 0)
+        probe_do(&options, argv[2], send, NULL);
+    return status < 0 ? EXIT_DONE : status;
+}

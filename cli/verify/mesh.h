@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of carom verify that ask meshes: scenes, moving spheres and answers, the exact reference. */
+#ifndef CAROM_CLI_VERIFY_MESH_H
+#define CAROM_CLI_VERIFY_MESH_H
+
+#include "verify.h"
+
+#include "reference/mesh.h"
+
+enum { MESH_FIRST, MESH_HITS, MESH_ANY, MESH_OVERLAPS, MESH_ANY_STILL, MESH_CLOSEST, MESH_TYPES };
+/* The last scene is for the backends alone: large enough that they put queries in order along it, and too large for the
+ * reference, which tries every triangle. */
+enum {
+    MESH_JUDGED = 9,
+    MESH_SCENES,
+    MESH_TRIANGLES = 512,
+    MESH_LARGE_SIDE = 137,
+    MESH_TRIANGLES_MAX = 8 * MESH_LARGE_SIDE * MESH_LARGE_SIDE,
+    MESH_BLOCK = 1 << 14
+};
+
+/* ---- scenes and spheres: mesh_scenes.c ---- */
+
+typedef struct verify_scene {
+    const char *name;
+    float vertices[9 * MESH_TRIANGLES_MAX];
+    uint32_t indices[3 * MESH_TRIANGLES_MAX], masks[MESH_TRIANGLES_MAX];
+    size_t vertex_count, triangle_count;
+    int has_masks; /* also of the spheres */
+} verify_scene;
+
+enum { BALL_RADIUS = 3, BALL_VELOCITY = 4, BALL_T_MAX = 7, BALL_COLUMNS };
+typedef struct verify_balls {
+    float column[BALL_COLUMNS][MESH_BLOCK]; /* cx cy cz radius vx vy vz t_max */
+    uint32_t mask[MESH_BLOCK];
+    carom_start start;
+    uint8_t cull_back;
+} verify_balls;
+
+const char *verify_scene_name(size_t index);
+/* The large one has no more triangles than `most` or, if that is less, eight. */
+void verify_scene_make(size_t index, uint64_t seed, uint64_t most, verify_scene *out);
+carom_mesh_desc verify_scene_desc(const verify_scene *scene);
+ref_mesh verify_scene_reference(const verify_scene *scene);
+/* Spheres first .. first + count of the stream that `seed` and the scene name; `block` chooses the options. */
+void verify_balls_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
+                       verify_balls *out);
+/* Sphere i as the reference wants it; the triangle is left alone. */
+void verify_balls_case(const verify_balls *balls, uint64_t i, ref_sweep_case *out);
+
+/* ---- asking: mesh_ask.c ---- */
+
+/* A type's answer has some of these: one row a sphere or, of lists, a record. `t` is the distance of a closest point. */
+enum {
+    MESH_TRIANGLE,
+    MESH_STATE,
+    MESH_T,
+    MESH_POINT,
+    MESH_NORMAL = MESH_POINT + 3,
+    MESH_FEATURE = MESH_NORMAL + 3,
+    MESH_DEPTH,
+    MESH_HIT, /* whether there is one */
+    MESH_QUERY,
+    MESH_FIELDS
+};
+
+typedef struct verify_mesh_type {
+    const char *name;
+    int is_list;
+    uint32_t fields; /* a bit each */
+} verify_mesh_type;
+
+extern const verify_mesh_type verify_mesh_types[MESH_TYPES];
+extern const verify_field verify_mesh_fields[MESH_FIELDS];
+
+typedef struct verify_mesh_answers {
+    unsigned char *field[MESH_FIELDS];
+    uint64_t *offsets; /* of lists, these too */
+    uint64_t total, complete, stored;
+} verify_mesh_answers;
+
+typedef struct verify_mesh_question {
+    int type;
+    carom_accuracy accuracy;
+    uint64_t count;
+} verify_mesh_question;
+
+int verify_mesh_answers_alloc(verify_mesh_answers *answers);
+void verify_mesh_answers_free(verify_mesh_answers *answers);
+carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_question *question, const verify_balls *balls,
+                             verify_mesh_answers *to, carom_stats *stats, carom_error *err);
+/* Whether the answers to sphere i differ, of lists its records. Both may be anything: nothing outside the arrays is read. */
+int verify_mesh_differs(const verify_mesh_question *question, const verify_mesh_answers *a,
+                        const verify_mesh_answers *b, uint64_t i);
+/* Whether the answers to all spheres are the same bytes, and the totals of lists the same numbers. */
+int verify_mesh_same(const verify_mesh_question *question, const verify_mesh_answers *a, const verify_mesh_answers *b);
+/* Whether a list that does not hold all its records has no room for those of the first sphere that it leaves out. */
+int verify_mesh_is_full(const verify_mesh_question *question, const verify_mesh_answers *answers);
+/* Rows [*from, *to) are the answer to sphere i; none if a list has no room for them. Returns whether it had. */
+int verify_mesh_rows(const verify_mesh_question *question, const verify_mesh_answers *answers, uint64_t i,
+                     uint64_t *from, uint64_t *to);
+/* In hex floats, with the triangle that a row names. */
+void verify_mesh_print_ball(output *out, const verify_balls *balls, uint64_t i);
+void verify_mesh_print_answer(output *out, const verify_mesh_question *question, const char *who,
+                              const verify_scene *scene, const verify_mesh_answers *answers, uint64_t i);
+
+/* ---- the reference: mesh_reference.c ---- */
+
+typedef struct verify_mesh_tally {
+    uint64_t queries, wrong;
+} verify_mesh_tally;
+
+/* Judge the exact answers to the first `count` spheres; the first wrong one of a tally is printed. */
+void verify_mesh_judge(const verify_mesh_question *question, const verify_scene *scene, const verify_balls *balls,
+                       const verify_mesh_answers *answers, uint64_t count, output *out, verify_mesh_tally *tally);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Meshes for carom verify, and spheres aimed at them: what touches, ties, grazes and slides as exactly as binary32 allows.
+ * All but one small enough for the reference to try every triangle, and made of + - * / and sqrt: the same on every machine. */
+#include "mesh.h"
+
+#include "reference/generate.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SIDE = 16, BALL_SIDE = 8, STREAM_SCENES = 120, STREAM_MASKS = 140, STREAM_BALLS = 141 };
+
+/* ---- meshes ------------------------------------------------------------------------------------------------------- */
+
+static void set_corner(verify_scene *s, size_t triangle, size_t v, const double at[3])
+{
+    for (size_t k = 0; k < 3; k++)
+        s->vertices[9 * triangle + 3 * v + k] = ref_round(at[k]);
+}
+
+/* Triangles of about a quarter, each with vertices of its own, `scale` times as large and `offset` away. */
+static void fill_soup(ref_gen *g, size_t triangle, double scale, double offset, verify_scene *s)
+{
+    double place[3], corner[3];
+    ref_gen_box(g, place, 1.0);
+    for (size_t v = 0; v < 3; v++) {
+        ref_gen_box(g, corner, 0.25);
+        for (int k = 0; k < 3; k++)
+            corner[k] = (place[k] + corner[k]) * scale + offset;
+        set_corner(s, triangle, v, corner);
+    }
+}
+
+static void fill_plain(ref_gen *g, size_t triangle, verify_scene *s)
+{
+    fill_soup(g, triangle, 1.0, 0.0, s);
+}
+
+/* Away from the origin, so that coordinates have few bits left. */
+static void fill_far(ref_gen *g, size_t triangle, verify_scene *s)
+{
+    fill_soup(g, triangle, 0x1p-4, 1024.0, s);
+}
+
+/* A triangle's size has nothing to do with its neighbour's. */
+static void fill_mixed(ref_gen *g, size_t triangle, verify_scene *s)
+{
+    const int exponent = ref_gen_int(g, -16, 16);
+    fill_soup(g, triangle, ref_power_of_two(exponent), 0.0, s);
+}
+
+/* Corners on a coarse grid: shared corners, crossing and coplanar triangles, segments, points and duplicates. */
+static void fill_lattice(ref_gen *g, size_t triangle, verify_scene *s)
+{
+    const int flat = ref_gen_chance(g, 2), again = triangle > 0 && ref_gen_chance(g, 6);
+    double place[3], at[3];
+    ref_gen_lattice(g, place, 16);
+    for (size_t v = 0; v < 3; v++) {
+        ref_gen_lattice(g, at, 2);
+        for (int k = 0; k < 3; k++)
+            at[k] = k == 2 && flat ? 0.0 : at[k] + place[k];
+        set_corner(s, triangle, v, at);
+    }
+    if (again)
+        memcpy(&s->vertices[9 * triangle], &s->vertices[9 * (triangle / 2)], 9 * sizeof(float));
+}
+
+/* The third corner on the edge between the others, a bit beside it, or close to it. */
+static void fill_needle(ref_gen *g, size_t triangle, verify_scene *s)
+{
+    float *p = &s->vertices[9 * triangle];
+    fill_soup(g, triangle, 1.0, 0.0, s);
+    for (size_t k = 0; k < 3; k++) {
+        const float along = p[k] + (p[3 + k] - p[k]) * 0.75f;
+        p[6 + k] = triangle % 3 == 0   ? along
+                   : triangle % 3 == 1 ? nextafterf(along, 2.0f)
+                                       : along + p[6 + k] * 0x1p-12f;
+    }
+}
+
+typedef void triangle_filler(ref_gen *g, size_t triangle, verify_scene *s);
+
+/* Triangles that share no vertices. */
+static void make_apart(size_t scene, uint64_t seed, triangle_filler *fill, verify_scene *s)
+{
+    for (size_t i = 0; i < s->triangle_count; i++) {
+        ref_gen g;
+        ref_gen_seed(&g, STREAM_SCENES + scene, seed, i);
+        fill(&g, i, s);
+    }
+}
+
+/* The square of half side 1 in the plane z = 0: corners and middles of edges are numbers. With heights, a ground. */
+static void make_square(size_t scene, uint64_t seed, double height, verify_scene *s)
+{
+    const uint32_t row = SIDE + 1;
+    uint32_t *to = s->indices;
+    s->vertex_count = (size_t)row * row;
+    for (size_t i = 0; i < s->vertex_count; i++) {
+        ref_gen g;
+        ref_gen_seed(&g, STREAM_SCENES + scene, seed, i);
+        s->vertices[3 * i] = (float)(i % row) * (2.0f / SIDE) - 1.0f;
+        s->vertices[3 * i + 1] = (float)(i / row) * (2.0f / SIDE) - 1.0f;
+        s->vertices[3 * i + 2] = ref_round(height * ref_gen_range(&g, 0.0, 1.0));
+    }
+    for (uint32_t y = 0; y < SIDE; y++)
+        for (uint32_t x = 0; x < SIDE; x++, to += 6) {
+            const uint32_t a = y * row + x, b = a + row, corners[6] = {a, a + 1, b, a + 1, b + 1, b};
+            memcpy(to, corners, sizeof corners);
+        }
+}
+
+/* Corner (a, b) of an octant of the octahedron with `side` segments an edge, blown up to the unit sphere. */
+static void set_ball_corner(verify_scene *s, int side, size_t triangle, size_t v, size_t octant, int a, int b)
+{
+    double at[3] = {a, b, side - a - b};
+    const double length = ref_length(at);
+    for (size_t k = 0; k < 3; k++)
+        at[k] *= (octant >> k & 1 ? -1.0 : 1.0) / length;
+    set_corner(s, triangle, v, at);
+}
+
+/* In 8 side^2 triangles. */
+static void make_ball(int side, verify_scene *s)
+{
+    size_t i = 0;
+    for (size_t octant = 0; octant < 8; octant++)
+        for (int a = 0; a < side; a++)
+            for (int b = 0; a + b < side; b++)
+                for (int upper = 0; upper < 2 && a + b + upper < side; upper++, i++) {
+                    set_ball_corner(s, side, i, 0, octant, a + upper, b + upper);
+                    set_ball_corner(s, side, i, 1, octant, a + 1, b);
+                    set_ball_corner(s, side, i, 2, octant, a, b + 1);
+                }
+}
+
+static void make_masks(uint64_t seed, size_t count, uint32_t *masks)
+{
+    for (size_t i = 0; i < count; i++) {
+        ref_gen g;
+        ref_gen_seed(&g, STREAM_MASKS, seed, i);
+        const uint32_t bits = (uint32_t)ref_gen_bits(&g);
+        const int kind = ref_gen_int(&g, 0, 7);
+        masks[i] = kind == 0 ? 0 : kind == 1 ? UINT32_MAX : kind < 5 ? UINT32_C(1) << (bits & 31) : bits;
+    }
+}
+
+enum { SCENE_SQUARE = 6, SCENE_GROUND, SCENE_BALL, SCENE_LARGE_BALL };
+_Static_assert(2 * SIDE * SIDE == MESH_TRIANGLES && 8 * BALL_SIDE * BALL_SIDE == MESH_TRIANGLES, "all that are judged");
+_Static_assert((int)SCENE_LARGE_BALL == (int)MESH_JUDGED, "the one that is not judged is the last");
+
+static const struct {
+    const char *name;
+    triangle_filler *fill; /* NULL: by another function */
+} scenes[MESH_SCENES] = {{"soup", fill_plain},
+                         {"soup with masks", fill_plain},
+                         {"far", fill_far},
+                         {"mixed sizes", fill_mixed},
+                         {"lattice", fill_lattice},
+                         {"needles", fill_needle},
+                         {"square", NULL},
+                         {"ground", NULL},
+                         {"ball", NULL},
+                         {"large ball", NULL}};
+
+const char *verify_scene_name(size_t index)
+{
+    return scenes[index].name;
+}
+
+/* Segments an edge of a ball in as many triangles as there may be. */
+static int large_side(uint64_t most)
+{
+    int side = 1;
+    while (side < MESH_LARGE_SIDE && 8 * ((uint64_t)side + 1) * ((uint64_t)side + 1) <= most)
+        side++;
+    return side;
+}
+
+void verify_scene_make(size_t index, uint64_t seed, uint64_t most, verify_scene *out)
+{
+    const int side = index == SCENE_LARGE_BALL ? large_side(most) : BALL_SIDE;
+    out->name = scenes[index].name;
+    out->has_masks = index == 1;
+    out->triangle_count = 8 * (size_t)side * (size_t)side;
+    out->vertex_count = 3 * out->triangle_count;
+    for (size_t v = 0; v < out->vertex_count; v++)
+        out->indices[v] = (uint32_t)v;
+    if (scenes[index].fill)
+        make_apart(index, seed, scenes[index].fill, out);
+    else if (index == SCENE_SQUARE || index == SCENE_GROUND)
+        make_square(index, seed, index == SCENE_SQUARE ? 0.0 : 0.25, out);
+    else
+        make_ball(side, out);
+    if (out->has_masks)
+        make_masks(seed, out->triangle_count, out->masks);
+}
+
+carom_mesh_desc verify_scene_desc(const verify_scene *s)
+{
+    return (carom_mesh_desc){.size = sizeof(carom_mesh_desc),
+                             .vertices = {s->vertices, s->vertices + 1, s->vertices + 2, 3 * sizeof(float)},
+                             .vertex_count = s->vertex_count,
+                             .indices = s->indices,
+                             .triangle_count = s->triangle_count,
+                             .masks = s->has_masks ? s->masks : NULL};
+}
+
+ref_mesh verify_scene_reference(const verify_scene *s)
+{
+    return (ref_mesh){s->vertices, s->indices, s->triangle_count, s->has_masks ? s->masks : NULL};
+}
+
+/* ---- spheres ------------------------------------------------------------------------------------------------------ */
+
+/* A corner, the middle of an edge, a point of the face, or one beside the triangle. Returns the size of the triangle, which
+ * is a number of few bits where corners are. */
+static double pick_spot(ref_gen *g, const verify_scene *s, double spot[3])
+{
+    const ref_mesh mesh = verify_scene_reference(s);
+    const int kind = ref_gen_int(g, 0, 3), v = ref_gen_int(g, 0, 2);
+    float p[3][3];
+    double size = 0.0;
+    ref_mesh_triangle(&mesh, (size_t)ref_gen_int(g, 0, (int)s->triangle_count - 1), p);
+    for (int k = 0; k < 3; k++) {
+        const double a = (double)p[v][k], b = (double)p[(v + 1) % 3][k], c = (double)p[(v + 2) % 3][k];
+        spot[k] = kind == 0 ? a : kind == 1 ? (a + b) / 2.0 : kind == 2 ? (a + (b + c) / 2.0) / 2.0 : a + (b - c) / 8.0;
+        size = fmax(size, fmax(fabs(b - a), fabs(c - a)));
+    }
+    return size > 0.0 ? size : 0.125;
+}
+
+/* Along an axis, a diagonal of the grid, or anywhere. */
+static void pick_way(ref_gen *g, double way[3])
+{
+    const int kind = ref_gen_int(g, 0, 4);
+    ref_gen_direction(g, way);
+    for (int k = 0; k < 3 && kind < 3; k++)
+        way[k] = k != kind ? 0.0 : way[k] > 0.0 ? 1.0 : -1.0;
+    for (int k = 0; k < 3 && kind == 3; k++)
+        way[k] = ref_gen_int(g, -2, 2);
+}
+
+/* From far, near, the surface or within; at rest, away; with a radius that makes distances whole, any radius, none. Some
+ * windows end when the surface is reached. */
+static void aim(ref_gen *g, const verify_scene *s, float out[BALL_COLUMNS])
+{
+    static const double radii[] = {0.0, 0.125, 0.25, 0.5}, distances[] = {0.0, 1.0, 4.0, 1024.0};
+    double spot[3], way[3];
+    const double size = pick_spot(g, s, spot);
+    double radius = size * radii[ref_gen_int(g, 0, 3)], gap = size * distances[ref_gen_int(g, 0, 3)], speed = size;
+    const int kind = ref_gen_int(g, 0, 15);
+    pick_way(g, way);
+    radius *= ref_gen_chance(g, 3) ? ref_gen_range(g, 0.01, 1.0) : ref_gen_chance(g, 16) ? 8.0 : 1.0;
+    speed *= kind == 0 ? 0.0 : kind == 1 ? -1.0 : ref_power_of_two(ref_gen_int(g, -4, 2));
+    if (kind == 2 || kind == 3)
+        gap = kind == 2 ? -0.5 * radius : ref_gen_range(g, 0.0, 3.0 * size);
+    for (int k = 0; k < 3; k++) {
+        out[k] = ref_round(spot[k] + way[k] * (radius + gap));
+        out[BALL_VELOCITY + k] = ref_round(-way[k] * speed);
+    }
+    out[BALL_RADIUS] = ref_round(radius);
+    out[BALL_T_MAX] = ref_gen_chance(g, 4) && speed > 0.0 && gap >= 0.0 ? ref_round(gap / speed) : HUGE_VALF;
+    if (kind == 4) /* sliding past at the radius */
+        out[ref_gen_int(g, 0, 2)] += out[BALL_RADIUS];
+    if (kind == 5 && ref_gen_chance(g, 4))
+        out[ref_gen_int(g, 0, 6)] = ref_gen_chance(g, 2) ? -HUGE_VALF : 0.0f / 0.0f;
+}
+
+void verify_balls_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
+                       verify_balls *out)
+{
+    /* Options are one for all spheres of a call: half of the calls have none. */
+    static const carom_start starts[] = {CAROM_START_REPORT, CAROM_START_SKIP_PARTING, CAROM_START_REPORT,
+                                         CAROM_START_SKIP};
+    out->start = starts[block % 4];
+    out->cull_back = block % 4 >= 2 && block % 8 != 6;
+    for (uint64_t i = 0; i < count; i++) {
+        ref_gen g;
+        float one[BALL_COLUMNS];
+        ref_gen_seed(&g, STREAM_BALLS, seed, first + i);
+        aim(&g, scene, one);
+        for (int c = 0; c < BALL_COLUMNS; c++)
+            out->column[c][i] = one[c];
+    }
+    make_masks(seed + first, count, out->mask);
+}
+
+void verify_balls_case(const verify_balls *balls, uint64_t i, ref_sweep_case *out)
+{
+    for (int k = 0; k < 3; k++) {
+        out->center[k] = balls->column[k][i];
+        out->velocity[k] = balls->column[BALL_VELOCITY + k][i];
+        out->w[k] = 0.0f;
+    }
+    out->radius = (double)balls->column[BALL_RADIUS][i];
+}

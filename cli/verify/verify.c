@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/* carom verify: every configuration of this machine against every other, bit by bit, in both modes, then the exact
+ * reference; of pairs here, then of meshes (mesh.c). Exact mode is asked a share of what fast mode is asked:
+ * integers take their time.
+ *
+ * The first block goes to the scalar path and to all others. The rest is compared with the fastest CPU configuration,
+ * because scalar alone would take most of the time; a configuration far slower than that answers a stated share. */
+#include "verify.h"
+#include "cli/probe/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CONFIGS_MAX = 64, WARM_UP = 1024, SLOW_FACTOR = 8, EXACT_SHARE = 8 };
+
+/* A configuration may take this long in all, and this long in one block, before it gets a smaller share. */
+static const double patience = 10.0, block_patience = 3.0;
+
+typedef struct config {
+    char name[160];
+    carom_context *context; /* NULL: refused, `refusal` says why */
+    char refusal[300];
+    int is_cpu;
+    double cost;        /* seconds per query, all types */
+    uint64_t per_block; /* queries of a block it answers */
+    uint64_t stride;    /* it answers every stride-th block */
+    uint64_t queries[VERIFY_MODES][VERIFY_TYPES], different[VERIFY_MODES][VERIFY_TYPES];
+    double seconds[VERIFY_MODES][VERIFY_TYPES];
+    uint64_t by_proof[VERIFY_TYPES], by_integers[VERIFY_TYPES], exact_on_device; /* of exact mode */
+} config;
+
+static const char *const mode_names[VERIFY_MODES] = {"fast", "exact"};
+
+typedef struct verification {
+    const cli_options *options;
+    output *out;
+    config configs[CONFIGS_MAX]; /* the first is scalar on one thread */
+    size_t count, base;
+    verify_queries queries;
+    verify_answers expected, got;
+    uint64_t expected_share; /* queries that `expected` answers */
+    verify_progress progress;
+} verification;
+
+/* ---- progress --------------------------------------------------------------------------------------------------- */
+
+verify_progress verify_progress_begin(void)
+{
+    double now = cli_seconds();
+    return (verify_progress){now, now, 0, isatty(STDERR_FILENO)};
+}
+
+void verify_progress_show(verify_progress *progress, const char *what, uint64_t done, uint64_t total)
+{
+    double now = cli_seconds();
+    if (!progress->terminal || now - progress->start < 2.0 || now - progress->last < 0.25)
+        return;
+    progress->last = now;
+    progress->shown = 1;
+    fprintf(stderr, "\rcarom: %s %3.0f %%", what, 100.0 * (double)done / (double)(total ? total : 1));
+}
+
+void verify_progress_end(verify_progress *progress)
+{
+    if (progress->shown)
+        fputs("\r\033[K", stderr);
+}
+
+/* ---- configurations --------------------------------------------------------------------------------------------- */
+
+static config *add_config(verification *v, const char *name, const carom_context_desc *desc)
+{
+    carom_error err = {0};
+    if (v->count == CONFIGS_MAX)
+        return NULL;
+    config *c = &v->configs[v->count];
+    *c = (config){.is_cpu = desc->backend == CAROM_BACKEND_CPU, .per_block = VERIFY_BLOCK, .stride = 1};
+    snprintf(c->name, sizeof c->name, "%s", name);
+    carom_status status = carom_context_create(desc, &c->context, &err);
+    if (status != CAROM_OK) {
+        c->context = NULL;
+        snprintf(c->refusal, sizeof c->refusal, "%s: %s", carom_status_name(status), err.message);
+    }
+    v->count++;
+    return c;
+}
+
+/* One instruction set, on one thread or (threads == 0) on as many as the options allow. */
+static void add_cpu(verification *v, carom_isa isa, uint32_t threads)
+{
+    char name[64];
+    carom_context_desc desc = cli_context_desc(v->options);
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.device = NULL;
+    desc.isa = isa;
+    desc.threads = threads ? threads : v->options->threads;
+    config *c = add_config(v, carom_isa_name(isa), &desc);
+    if (!c || !c->context)
+        return;
+    uint32_t made = carom_context_threads(c->context);
+    if (threads == 0 && made == 1) { /* one thread has been added already */
+        carom_context_destroy(c->context);
+        v->count--;
+        return;
+    }
+    snprintf(name, sizeof name, "%s, %u thread%s", carom_isa_name(isa), made, made == 1 ? "" : "s");
+    snprintf(c->name, sizeof c->name, "%s", name);
+}
+
+static void add_cpus(verification *v)
+{
+    static const carom_isa isas[] = {CAROM_ISA_SCALAR, CAROM_ISA_SSE41, CAROM_ISA_AVX2, CAROM_ISA_AVX512,
+                                     CAROM_ISA_NEON};
+    const cli_options *o = v->options;
+    int only_device = (o->given & OPTION_DEVICE) || o->backend == CAROM_BACKEND_OPENCL;
+    add_cpu(v, CAROM_ISA_SCALAR, 1);
+    for (size_t i = 0; i < sizeof isas / sizeof isas[0] && !only_device; i++) {
+        if (!carom_isa_available(isas[i]) || (o->isa != CAROM_ISA_AUTO && o->isa != isas[i]))
+            continue;
+        if (isas[i] != CAROM_ISA_SCALAR)
+            add_cpu(v, isas[i], 1);
+        add_cpu(v, isas[i], 0);
+    }
+}
+
+static void add_device(verification *v, const char *device, const char *shown)
+{
+    char name[160];
+    carom_context_desc desc = cli_context_desc(v->options);
+    carom_device_info opened;
+    desc.backend = CAROM_BACKEND_OPENCL;
+    desc.device = device;
+    desc.isa = CAROM_ISA_AUTO;
+    desc.log = NULL; /* a refusal is printed in the matrix */
+    config *c = add_config(v, shown, &desc);
+    if (c && c->context && carom_context_device(c->context, &opened)) {
+        snprintf(name, sizeof name, "device %u, %.100s, %u lane%s", opened.index, opened.name, opened.lanes,
+                 opened.lanes == 1 ? "" : "s");
+        snprintf(c->name, sizeof c->name, "%s", name);
+    }
+}
+
+/* Every device that is listed, or the one asked for. */
+static void add_devices(verification *v)
+{
+    carom_device_info devices[CONFIGS_MAX];
+    carom_error err = {0};
+    uint32_t count = 0;
+    const cli_options *o = v->options;
+    int cpu_only = o->backend == CAROM_BACKEND_CPU || (o->isa != CAROM_ISA_AUTO && o->backend == CAROM_BACKEND_AUTO);
+    if (o->given & OPTION_DEVICE) {
+        add_device(v, o->device, o->device);
+        return;
+    }
+    if (cpu_only)
+        return;
+    carom_status status = carom_device_list(devices, CONFIGS_MAX, &count, &err);
+    if (status != CAROM_OK) {
+        output_format(v->out, "no OpenCL: %s\n", err.message[0] ? err.message : carom_status_name(status));
+        return;
+    }
+    if (count == 0)
+        output_text(v->out, "no OpenCL device found\n");
+    for (uint32_t i = 0; i < count && i < CONFIGS_MAX; i++) {
+        char number[16], shown[160];
+        snprintf(number, sizeof number, "%u", devices[i].index);
+        snprintf(shown, sizeof shown, "device %u, %s", devices[i].index, devices[i].name);
+        add_device(v, number, shown);
+    }
+}
+
+/* ---- running and comparing -------------------------------------------------------------------------------------- */
+
+static uint64_t share_of(int mode, uint64_t n)
+{
+    return mode == CAROM_ACCURACY_EXACT ? (n + EXACT_SHARE - 1) / EXACT_SHARE : n;
+}
+
+/* --accuracy asks for one mode; without it both are compared. */
+static int is_asked(const verification *v, int mode)
+{
+    return !(v->options->given & OPTION_ACCURACY) || mode == (int)v->options->accuracy;
+}
+
+/* A configuration that fails in the middle is a difference: it stays out of the rest. */
+static int answer(verification *v, config *c, int mode, int type, uint64_t n, const verify_answers *to)
+{
+    const verify_question question = {type, 1, (carom_accuracy)mode, n};
+    carom_error err = {0};
+    carom_stats stats;
+    /* what a backend forgets to write must not look like the last answer */
+    for (size_t k = 0; k < verify_types[type].field_count; k++)
+        memset(to->field[k], 0xa5, n * verify_types[type].fields[k].size);
+    const double start = cli_seconds();
+    carom_status status = verify_run(c->context, &question, &v->queries, to, &stats, &err);
+    c->seconds[mode][type] += cli_seconds() - start;
+    if (status == CAROM_OK) {
+        c->queries[mode][type] += n;
+        c->by_proof[type] += stats.by_proof;
+        c->by_integers[type] += stats.by_integers;
+        c->exact_on_device += mode == CAROM_ACCURACY_EXACT ? stats.on_device : 0;
+        return 1;
+    }
+    output_format(v->out, "%s: %s %s failed: %s: %s\n", c->name, mode_names[mode], verify_types[type].name,
+                  carom_status_name(status), err.message);
+    c->different[mode][type] += n;
+    carom_context_destroy(c->context);
+    c->context = NULL;
+    snprintf(c->refusal, sizeof c->refusal, "failed while working: %s", err.message);
+    return 0;
+}
+
+static int differs(const verification *v, int type, uint64_t i)
+{
+    for (size_t k = 0; k < verify_types[type].field_count; k++) {
+        size_t size = verify_types[type].fields[k].size;
+        if (memcmp(v->expected.field[k] + i * size, v->got.field[k] + i * size, size))
+            return 1;
+    }
+    return 0;
+}
+
+static void compare(verification *v, const config *base, config *c, int mode, int type, uint64_t first, uint64_t n)
+{
+    int same = 1;
+    for (size_t k = 0; k < verify_types[type].field_count; k++)
+        same &= !memcmp(v->expected.field[k], v->got.field[k], n * verify_types[type].fields[k].size);
+    for (uint64_t i = 0; i < n && !same; i++) {
+        if (!differs(v, type, i))
+            continue;
+        if (c->different[mode][type]++ == 0) {
+            output_format(v->out, "%s differs from %s, %s mode, first in %s query %llu:\n", c->name, base->name,
+                          mode_names[mode], verify_types[type].name, (unsigned long long)(first + i));
+            verify_print_query(v->out, type, &v->queries, i);
+            verify_print_answer(v->out, type, base->name, &v->expected, i);
+            verify_print_answer(v->out, type, c->name, &v->got, i);
+        }
+    }
+}
+
+/* Which kernel answers a query depends on how many there are (verify_run), so a smaller share is compared with answers to
+ * that share alone. These are not counted again. */
+static int expect_share(verification *v, const config *base, int mode, int type, uint64_t share)
+{
+    const verify_question question = {type, 1, (carom_accuracy)mode, share};
+    carom_error err = {0};
+    carom_stats stats;
+    if (share == v->expected_share)
+        return 1;
+    v->expected_share = share;
+    for (size_t k = 0; k < verify_types[type].field_count; k++)
+        memset(v->expected.field[k], 0xa5, share * verify_types[type].fields[k].size);
+    return verify_run(base->context, &question, &v->queries, &v->expected, &stats, &err) == CAROM_OK;
+}
+
+static int run_type(verification *v, size_t base, int mode, int type, uint64_t block, uint64_t n)
+{
+    uint64_t all = share_of(mode, n);
+    if (!v->configs[base].context || !answer(v, &v->configs[base], mode, type, all, &v->expected))
+        return 0;
+    v->expected_share = all;
+    for (size_t i = 0; i < v->count; i++) {
+        config *c = &v->configs[i];
+        uint64_t some = share_of(mode, c->per_block), share = all < some ? all : some;
+        if (i == base || !c->context || block % c->stride != 0)
+            continue;
+        if (!expect_share(v, &v->configs[base], mode, type, share))
+            return 0;
+        if (answer(v, c, mode, type, share, &v->got))
+            compare(v, &v->configs[base], c, mode, type, block * VERIFY_BLOCK, share);
+    }
+    return 1;
+}
+
+static void run_block(verification *v, size_t base, uint64_t block, uint64_t n)
+{
+    for (int type = 0; type < VERIFY_TYPES; type++) {
+        verify_generate(type, v->options->seed, block * VERIFY_BLOCK, n, &v->queries);
+        for (int mode = 0; mode < VERIFY_MODES; mode++)
+            if (is_asked(v, mode) && !run_type(v, base, mode, type, block, n))
+                return;
+    }
+}
+
+/* A first small batch builds kernels and starts threads; the second is timed, so that a device a thousand times slower
+ * (an emulator) is not given a whole block. */
+static void warm_up_config(verification *v, config *c)
+{
+    for (int type = 0; type < VERIFY_TYPES; type++) {
+        verify_generate(type, v->options->seed, 0, WARM_UP, &v->queries);
+        for (int mode = 0; mode < VERIFY_MODES && c->context; mode++) {
+            if (!is_asked(v, mode))
+                continue;
+            double start = cli_seconds();
+            answer(v, c, mode, type, share_of(mode, WARM_UP), &v->got);
+            c->cost += (cli_seconds() - start) / WARM_UP;
+        }
+    }
+    memset(c->queries, 0, sizeof c->queries);
+    memset(c->seconds, 0, sizeof c->seconds);
+    memset(c->by_proof, 0, sizeof c->by_proof);
+    memset(c->by_integers, 0, sizeof c->by_integers);
+    c->exact_on_device = 0;
+}
+
+static void warm_up(verification *v)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        config *c = &v->configs[i];
+        for (int pass = 0; pass < 2 && c->context; pass++) {
+            c->cost = 0.0;
+            warm_up_config(v, c);
+        }
+        while (c->per_block > WARM_UP && c->cost * (double)c->per_block > block_patience)
+            c->per_block /= 2;
+    }
+}
+
+/* After the first block: who is fastest, and who must answer less. */
+static void choose_shares(verification *v, uint64_t total)
+{
+    double best = 0.0;
+    for (size_t i = 0; i < v->count; i++) {
+        config *c = &v->configs[i];
+        c->cost = 0.0;
+        for (int type = 0; type < VERIFY_TYPES && c->context && c->queries[0][type] > 0; type++)
+            c->cost += (c->seconds[0][type] + c->seconds[1][type]) / (double)c->queries[0][type];
+        if (c->is_cpu && c->context && (best <= 0.0 || c->cost < best)) {
+            best = c->cost;
+            v->base = i;
+        }
+    }
+    for (size_t i = 0; i < v->count; i++) {
+        config *c = &v->configs[i];
+        double share = (double)c->per_block / VERIFY_BLOCK;
+        if (c->cost * share > SLOW_FACTOR * best && c->cost * share * (double)total > patience)
+            c->stride = (uint64_t)(c->cost * share / (SLOW_FACTOR * best)) + 1;
+    }
+}
+
+/* ---- the matrix ------------------------------------------------------------------------------------------------- */
+
+void verify_write_cell(output *out, int mode, uint64_t queries, uint64_t by_proof, uint64_t by_integers,
+                       uint64_t different)
+{
+    char cell[80];
+    if (mode == CAROM_ACCURACY_FAST)
+        snprintf(cell, sizeof cell, "%llu / %llu", (unsigned long long)queries, (unsigned long long)different);
+    else
+        snprintf(cell, sizeof cell, "%llu + %llu / %llu", (unsigned long long)by_proof, (unsigned long long)by_integers,
+                 (unsigned long long)different);
+    output_format(out, " %22s", queries || different ? cell : "-");
+}
+
+static void write_row(const verification *v, const config *c, int mode, uint64_t total)
+{
+    double seconds = 0.0, queries = 0.0;
+    output_format(v->out, "%-52s", c->name);
+    for (int type = 0; type < VERIFY_TYPES; type++) {
+        verify_write_cell(v->out, mode, c->queries[mode][type], c->by_proof[type], c->by_integers[type],
+                          c->different[mode][type]);
+        seconds += c->seconds[mode][type];
+        queries += (double)c->queries[mode][type];
+    }
+    if (queries > 0.0)
+        output_format(v->out, " %11.1f", 1e9 * seconds / queries);
+    if (c->context && c->queries[mode][0] < total)
+        output_format(v->out, "  share %.3g %%", 100.0 * (double)c->queries[mode][0] / (double)total);
+    if (mode == CAROM_ACCURACY_EXACT && c->context && !c->is_cpu && !c->exact_on_device)
+        output_text(v->out, "  on the CPU: no binary64");
+    output_format(v->out, "%s%s\n", c->refusal[0] ? "  refused: " : "", c->refusal);
+}
+
+static void write_matrix(const verification *v, uint64_t total)
+{
+    static const char *const titles[VERIFY_MODES] = {"fast mode: queries of each type / different",
+                                                     "exact mode: by proof + by integers / different"};
+    for (int mode = 0; mode < VERIFY_MODES; mode++) {
+        if (!is_asked(v, mode))
+            continue;
+        output_format(v->out, "\n%-52s", titles[mode]);
+        for (int type = 0; type < VERIFY_TYPES; type++)
+            output_format(v->out, " %22s", verify_types[type].name);
+        output_text(v->out, "    ns/query\n");
+        for (size_t i = 0; i < v->count; i++)
+            write_row(v, &v->configs[i], mode, total);
+    }
+}
+
+static uint64_t count_differences(const verification *v)
+{
+    uint64_t different = 0;
+    for (size_t i = 0; i < v->count; i++)
+        for (int mode = 0; mode < VERIFY_MODES; mode++)
+            for (int type = 0; type < VERIFY_TYPES; type++)
+                different += v->configs[i].different[mode][type];
+    return different;
+}
+
+static double count_queries(const verification *v, int mode)
+{
+    double queries = 0.0;
+    for (size_t i = 0; i < v->count; i++)
+        for (int type = 0; type < VERIFY_TYPES; type++)
+            queries += (double)v->configs[i].queries[mode][type];
+    return queries;
+}
+
+static int has_device(const verification *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (!v->configs[i].is_cpu && v->configs[i].context)
+            return 1;
+    return 0;
+}
+
+static int run_meshes(const verification *v, uint64_t *different, uint64_t *wrong)
+{
+    verify_subject subjects[CONFIGS_MAX];
+    for (size_t i = 0; i < v->count; i++)
+        subjects[i] = (verify_subject){v->configs[i].name, v->configs[i].context, v->configs[i].is_cpu};
+    return verify_meshes(subjects, v->count, v->options, v->out, different, wrong);
+}
+
+static int run_all(verification *v)
+{
+    const cli_options *o = v->options;
+    uint64_t total = o->queries, wrong = 0;
+    double start = cli_seconds();
+    v->progress = verify_progress_begin();
+    warm_up(v);
+    for (uint64_t block = 0; block * VERIFY_BLOCK < total; block++) {
+        uint64_t left = total - block * VERIFY_BLOCK;
+        run_block(v, v->base, block, left < VERIFY_BLOCK ? left : VERIFY_BLOCK);
+        if (block == 0)
+            choose_shares(v, total);
+        verify_progress_show(&v->progress, "verify", block * VERIFY_BLOCK, total);
+    }
+    verify_progress_end(&v->progress);
+    write_matrix(v, total);
+    double seconds = cli_seconds() - start, fast = count_queries(v, 0), exact = count_queries(v, 1);
+    output_format(v->out,
+                  "bits: %.0f fast and %.0f exact answers compared in %.1f s (%.3g queries/s, generation included), "
+                  "seed %llu\n",
+                  fast, exact, seconds, (fast + exact) / seconds, (unsigned long long)o->seed);
+    config *base = &v->configs[v->base];
+    uint64_t checked = total < 100000 ? total : 100000;
+    int status = base->context ? verify_reference(base->context, checked, o->seed, v->out, &wrong) : EXIT_WORK;
+    uint64_t different = count_differences(v);
+    if (status == EXIT_DONE)
+        status = run_meshes(v, &different, &wrong);
+    output_format(v->out, "\nresult: %s\n", different || wrong || status != EXIT_DONE ? "FAILED" : "passed");
+    if (status == EXIT_DONE && (different || wrong))
+        status = cli_refuse(EXIT_WORK, "verify found %llu differing answers and %llu wrong answers",
+                            (unsigned long long)different, (unsigned long long)wrong);
+    return status;
+}
+
+int command_verify(const cli_options *options)
+{
+    output out;
+    cli_options usable = *options;
+    int status = probe_before_all(&usable);
+    if (status != EXIT_DONE)
+        return status;
+    verification *v = calloc(1, sizeof *v);
+    if (!v)
+        return cli_no_memory();
+    status = output_open(&out, options->output);
+    if (status == EXIT_DONE) {
+        v->options = &usable;
+        v->out = &out;
+        status = verify_queries_alloc(&v->queries, VERIFY_BLOCK);
+        status |= verify_answers_alloc(&v->expected, VERIFY_BLOCK);
+        status |= verify_answers_alloc(&v->got, VERIFY_BLOCK);
+        if (status == EXIT_DONE) {
+            add_cpus(v);
+            add_devices(v);
+            if ((options->backend == CAROM_BACKEND_OPENCL || options->device) && !has_device(v))
+                status = cli_refuse(EXIT_WORK, "no usable OpenCL device: %s",
+                                    v->count > 1 ? v->configs[1].refusal : "none found");
+            else
+                status = run_all(v);
+        }
+        /* the matrix is worth most when something differs: it is kept in any case */
+        int written = output_close(&out, EXIT_DONE);
+        status = status == EXIT_DONE ? written : status;
+    }
+    for (size_t i = 0; i < v->count; i++)
+        carom_context_destroy(v->configs[i].context);
+    verify_queries_free(&v->queries);
+    verify_answers_free(&v->expected);
+    verify_answers_free(&v->got);
+    free(v);
+    return status;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* The hierarchy: a binary tree by binned surface area, then collapsed into nodes and leaves of MESH_WIDTH. All threads of
+ * the context build; no hashing, ties by index: the same input gives the same tree, whatever their number. Answers do not
+ * depend on the tree (kernels/mesh.h). */
+#include <assert.h>
+
+#include "bvh.h"
+#include "host/mesh/clearance.h"
+
+/* Runs above a size are cut by all threads together, the others are given to one each. */
+enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICES_MAX = 64 };
+
+/* ---- items -------------------------------------------------------------------------------------------------------- */
+
+static void make_item(const carom_mesh *mesh, uint32_t triangle, bvh_item *item)
+{
+    const float *p = caromi_corner(mesh, triangle, 0), *q = caromi_corner(mesh, triangle, 1);
+    const float *r = caromi_corner(mesh, triangle, 2), scale = mesh->view.frame.scale;
+    for (int k = 0; k < 3; k++) {
+        const float lo = p[k] < q[k] ? p[k] : q[k], hi = p[k] > q[k] ? p[k] : q[k];
+        item->lo[k] = bvh_scaled(r[k] < lo ? r[k] : lo, scale);
+        item->hi[k] = bvh_scaled(r[k] > hi ? r[k] : hi, scale);
+    }
+    item->triangle = triangle;
+    item->zero = 0;
+}
+
+static void make_items(void *user, uint64_t task, uint32_t thread)
+{
+    const bvh_build *b = user;
+    const uint64_t first = task * ITEMS_PER_TASK, left = b->mesh->info.triangle_count - first;
+    const uint64_t end = first + (left < ITEMS_PER_TASK ? left : ITEMS_PER_TASK);
+    (void)thread;
+    for (uint64_t i = first; i < end; i++)
+        make_item(b->mesh, (uint32_t)i, &b->items[0][i]);
+}
+
+/* ---- the binary tree ---------------------------------------------------------------------------------------------- */
+
+static void set_node(bvh_binary *node, const bvh_box *box)
+{
+    for (int k = 0; k < 3; k++) {
+        node->lo[k] = box->lo[k];
+        node->hi[k] = box->hi[k];
+    }
+}
+
+static bvh_box box_around(const bvh_item *items, uint32_t count)
+{
+    bvh_box box = bvh_empty();
+    for (uint32_t i = 0; i < count; i++)
+        bvh_grow(&box, bvh_box_of(&items[i]));
+    return box;
+}
+
+/* In two parts, whose nodes go to `below` and the place after it. */
+static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, int is_large, bvh_part parts[2])
+{
+    const bvh_item *from = b->items[part->side] + part->first;
+    bvh_item *to = b->items[!part->side] + part->first;
+    int side = !part->side;
+    bvh_cut cut;
+    cut.axis = -1;
+    if (!b->halve_only && part->depth < BVH_HALVING_DEPTH) {
+        if (is_large) {
+            caromi_bvh_cut_large(b, from, to, part->count, &cut);
+        } else {
+            caromi_bvh_find(from, part->count, &cut);
+            if (cut.axis >= 0)
+                caromi_bvh_move(from, to, part->count, &cut);
+        }
+    }
+    if (cut.axis < 0) { /* in halves, as they lie */
+        side = part->side;
+        cut.left = part->count / 2;
+        cut.box[0] = box_around(from, cut.left);
+        cut.box[1] = box_around(from + cut.left, part->count - cut.left);
+    }
+    b->binary[part->node].at = below;
+    b->binary[part->node].count = 0;
+    set_node(&b->binary[below], &cut.box[0]);
+    set_node(&b->binary[below + 1], &cut.box[1]);
+    parts[0] = (bvh_part){below, part->first, cut.left, 0, 0, part->depth + 1, side};
+    parts[1] = (bvh_part){below + 1, part->first + cut.left, part->count - cut.left, 0, 0, part->depth + 1, side};
+}
+
+/* Returns how many leaves it counts for. */
+static uint32_t build_leaf(const bvh_build *b, const bvh_part *part)
+{
+    bvh_binary *node = &b->binary[part->node];
+    uint8_t corner[3][MESH_WIDTH];
+    if (part->side != 0)
+        memcpy(b->items[0] + part->first, b->items[1] + part->first, part->count * sizeof(bvh_item));
+    node->at = part->first;
+    node->count = (uint16_t)part->count;
+    node->is_loose = caromi_bvh_share(b->mesh, b->items[0] + part->first, part->count, corner) > MESH_WIDTH;
+    return 1 + (uint32_t)node->is_loose;
+}
+
+/* The subtree of a part, its nodes from *below on. Returns its leaves. */
+static uint32_t build_part(const bvh_build *b, const bvh_part *part, uint32_t *below)
+{
+    if (part->count <= MESH_WIDTH)
+        return build_leaf(b, part);
+    bvh_part parts[2];
+    cut_part(b, part, *below, 0, parts);
+    *below += 2;
+    const uint32_t left = build_part(b, &parts[0], below);
+    return left + build_part(b, &parts[1], below);
+}
+
+static void build_parts(void *user, uint64_t task, uint32_t thread)
+{
+    const bvh_build *b = user;
+    bvh_part *part = &b->parts[task];
+    uint32_t below = part->below;
+    (void)thread;
+    part->leaves = build_part(b, part, &below);
+}
+
+/* A subtree over n items has at most 2n-1 nodes, so that each part has room of its own for what is below its root. */
+static void build_binary(bvh_build *b)
+{
+    caromi_pool *pool = b->mesh->context->pool;
+    const uint32_t threads = caromi_pool_threads(pool), count = (uint32_t)b->mesh->info.triangle_count;
+    const uint32_t share = count / (threads * PARTS_PER_THREAD);
+    const uint32_t largest = threads == 1 ? count : share < ITEMS_PER_TASK ? ITEMS_PER_TASK : share;
+    const bvh_box none = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    set_node(&b->binary[0], &none); /* nobody asks what the root costs */
+    b->parts[0] = (bvh_part){0, 0, count, 2, 0, 0, 0};
+    b->part_count = 1;
+    for (uint32_t i = 0; i < b->part_count && b->part_count < b->part_max;) {
+        const bvh_part part = b->parts[i];
+        if (part.count <= largest) {
+            i++;
+            continue;
+        }
+        bvh_part parts[2];
+        cut_part(b, &part, part.below, 1, parts);
+        parts[0].below = part.below + 2;
+        parts[1].below = part.below + 2 * parts[0].count;
+        b->parts[i] = parts[0];
+        b->parts[b->part_count++] = parts[1];
+    }
+    caromi_parallel(pool, b->part_count, build_parts, b);
+    b->leaf_total = 0;
+    for (uint32_t i = 0; i < b->part_count; i++)
+        b->leaf_total += b->parts[i].leaves;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+
+static carom_status alloc_build(bvh_build *b, const carom_mesh *mesh, carom_error *err)
+{
+    const carom_context *c = mesh->context;
+    const uint64_t count = mesh->info.triangle_count;
+    const uint32_t threads = caromi_pool_threads(c->pool), slices = threads * SLICES_PER_THREAD;
+    memset(b, 0, sizeof *b);
+    b->mesh = mesh;
+    b->slice_count = slices < SLICES_MAX ? slices : SLICES_MAX;
+    b->part_max = 4 * PARTS_PER_THREAD * threads;
+    b->items[0] = caromi_alloc(c, count, sizeof(bvh_item));
+    b->items[1] = caromi_alloc(c, count, sizeof(bvh_item));
+    b->binary = caromi_alloc(c, 2 * count, sizeof *b->binary);
+    b->slices = caromi_alloc(c, b->slice_count, sizeof *b->slices);
+    b->parts = caromi_alloc(c, b->part_max, sizeof *b->parts);
+    if (b->items[0] && b->items[1] && b->binary && b->slices && b->parts)
+        return CAROM_OK;
+    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to build over %llu triangles",
+                       (unsigned long long)count);
+}
+
+static void free_build(bvh_build *b)
+{
+    const carom_context *c = b->mesh->context;
+    caromi_free(c, b->items[0]);
+    caromi_free(c, b->items[1]);
+    caromi_free(c, b->binary);
+    caromi_free(c, b->slices);
+    caromi_free(c, b->parts);
+}
+
+static carom_status build_tree(bvh_build *b, int *stack, carom_error *err)
+{
+    build_binary(b);
+    return caromi_bvh_widen(b, stack, err);
+}
+
+/* The new hierarchy in place of the old one, if there is one. */
+static void replace(carom_mesh *mesh, const bvh_build *b, int32_t *masks, mesh_clearance *clearance)
+{
+    caromi_free(mesh->context, mesh->clearance);
+    mesh->clearance = clearance;
+    caromi_free(mesh->context, mesh->masks);
+    mesh->masks = masks;
+    mesh->view.masks = masks;
+    caromi_free(mesh->context, mesh->nodes);
+    caromi_free(mesh->context, mesh->leaves);
+    mesh->nodes = b->nodes;
+    mesh->leaves = b->leaves;
+    mesh->view.nodes = b->nodes;
+    mesh->view.leaves = b->leaves;
+    mesh->view.frame.root = b->root;
+    mesh->leaf_count = b->leaf_count;
+    mesh->info.node_count = b->node_count;
+    mesh->info.bytes = mesh->vertex_count * 12 + mesh->info.triangle_count * 12 + mesh->leaf_count * sizeof(mesh_leaf) +
+                       mesh->info.node_count * sizeof(mesh_node) +
+                       (masks != NULL ? mesh->leaf_count * MESH_WIDTH * sizeof *masks : 0) +
+                       caromi_clearance_bytes(mesh->leaf_count);
+    caromi_bvh_refit(mesh);
+    mesh->built_cost = mesh->info.cost;
+    mesh->info.refits = 0;
+}
+
+carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
+{
+    const carom_context *c = mesh->context;
+    const uint64_t tasks = (mesh->info.triangle_count + ITEMS_PER_TASK - 1) / ITEMS_PER_TASK;
+    bvh_build b;
+    int stack = 0;
+    carom_status status = alloc_build(&b, mesh, err);
+    if (status == CAROM_OK) {
+        caromi_parallel(c->pool, tasks, make_items, &b);
+        status = build_tree(&b, &stack, err);
+    }
+    if (status == CAROM_OK &&
+        stack > MESH_STACK) { /* a contrived input: halving bounds the depth at 27, and a leaf holds 8 at least */
+        caromi_free(c, b.leaves);
+        caromi_free(c, b.nodes);
+        b.leaves = NULL;
+        b.nodes = NULL;
+        b.halve_only = 1;
+        status = build_tree(&b, &stack, err);
+        assert(stack <= MESH_STACK);
+    }
+    free_build(&b);
+    int32_t *masks = NULL;
+    mesh_clearance *clearance = NULL;
+    if (status == CAROM_OK)
+        status = caromi_clearance_alloc(mesh, b.leaf_count, &clearance, err);
+    if (status == CAROM_OK)
+        status =
+            caromi_masks_follow(mesh, &(caromi_mesh_view){.frame.root = b.root, .nodes = b.nodes, .leaves = b.leaves},
+                                b.node_count, b.leaf_count, &masks, err);
+    if (status == CAROM_OK) {
+        mesh->stack = stack;
+        replace(mesh, &b, masks, clearance);
+    } else {
+        caromi_free(c, clearance);
+        caromi_free(c, b.leaves);
+        caromi_free(c, b.nodes);
+    }
+    return status;
+}

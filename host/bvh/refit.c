@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a hierarchy depends on where the vertices are: the vertices in its leaves, the boxes in its nodes, and its cost.
+ * A build ends here and an update is nothing else, so both round alike.
+ *
+ * A node has a lower number than all below it, and a subtree has its numbers in a row. So a slice of the nodes is done from
+ * its last to its first, whatever the others do; left open are only those whose subtree reaches into the next slice. They
+ * hold its first node, so they lie on the path to it: few. They wait until all slices have ended. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bvh.h"
+#include "host/mesh/clearance.h"
+
+enum { SLICES = 64, NODES_PER_SLICE = 64 }; /* at most, at least */
+
+/* Slices depend on the nodes alone: sums of areas must not tell how many threads there were. */
+typedef struct refit_slice {
+    double area;                              /* half the surface of all boxes */
+    uint32_t open[BVH_DEPTH_MAX], open_count; /* from the lowest upwards */
+} refit_slice;
+
+typedef struct refit {
+    carom_mesh *mesh;
+    uint64_t slices;
+    refit_slice slice[SLICES];
+} refit;
+
+/* ---- boxes of 16 lanes -------------------------------------------------------------------------------------------- */
+
+static bvh_vec row_min(const float *row)
+{
+    bvh_vec v[4];
+    memcpy(v, row, sizeof v);
+    return bvh_min(bvh_min(v[0], v[1]), bvh_min(v[2], v[3]));
+}
+
+static bvh_vec row_max(const float *row)
+{
+    bvh_vec v[4];
+    memcpy(v, row, sizeof v);
+    return bvh_max(bvh_max(v[0], v[1]), bvh_max(v[2], v[3]));
+}
+
+static float lanes_min(bvh_vec v)
+{
+    const float a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
+    return a < b ? a : b;
+}
+
+static float lanes_max(bvh_vec v)
+{
+    const float a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
+    return a > b ? a : b;
+}
+
+/* Empty slots are empty boxes, which grow nothing. */
+static bvh_box node_box(const mesh_node *node)
+{
+    const bvh_vec lo = {lanes_min(row_min(node->lo_x)), lanes_min(row_min(node->lo_y)), lanes_min(row_min(node->lo_z))};
+    const bvh_vec hi = {lanes_max(row_max(node->hi_x)), lanes_max(row_max(node->hi_y)), lanes_max(row_max(node->hi_z))};
+    return (bvh_box){lo, hi};
+}
+
+static bvh_box box_of_rows(const float *x, const float *y, const float *z, float scale)
+{
+    const bvh_vec lo = {lanes_min(row_min(x)), lanes_min(row_min(y)), lanes_min(row_min(z))};
+    const bvh_vec hi = {lanes_max(row_max(x)), lanes_max(row_max(y)), lanes_max(row_max(z))};
+    bvh_box box = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    for (int k = 0; k < 3; k++) {
+        box.lo[k] = bvh_scaled(lo[k], scale);
+        box.hi[k] = bvh_scaled(hi[k], scale);
+    }
+    return box;
+}
+
+/* In binary64, where the square of a tiny mesh is not 0. */
+static double area_of(const bvh_box *box)
+{
+    const double x = (double)box->hi[0] - (double)box->lo[0], y = (double)box->hi[1] - (double)box->lo[1];
+    const double z = (double)box->hi[2] - (double)box->lo[2];
+    return x * y + y * z + z * x;
+}
+
+/* ---- leaves and nodes --------------------------------------------------------------------------------------------- */
+
+/* Above what the radius of a ball loses by its roundings. */
+#define BALL_MARGIN (1 + 0x1p-20F)
+
+/* Vertices once each, in the places that the corners name. */
+static bvh_box fill_shared(const carom_mesh *mesh, mesh_leaf *leaf)
+{
+    int last = 0;
+    float size2 = 0;
+    for (int lane = 0; lane < MESH_WIDTH && leaf->triangle[lane] >= 0; lane++) {
+        bvh_box box = bvh_empty();
+        for (int corner = 0; corner < 3; corner++) {
+            const float *p = caromi_corner(mesh, (uint32_t)leaf->triangle[lane], corner);
+            const bvh_vec at_p = {p[0], p[1], p[2], 0};
+            const int at = leaf->corner[corner][lane];
+            for (int k = 0; k < 3; k++)
+                leaf->vertex[k][at] = p[k];
+            bvh_grow(&box, (bvh_box){at_p, at_p});
+            last = at > last ? at : last;
+        }
+        const bvh_vec size = box.hi - box.lo, squares = size * size;
+        const float sum = squares[0] + squares[1] + squares[2];
+        size2 = sum > size2 ? sum : size2;
+    }
+    leaf->ball = 0.5F * BALL_MARGIN * __builtin_sqrtf(size2);
+    for (int k = 0; k < 3; k++)
+        for (int at = last + 1; at < MESH_WIDTH; at++)
+            leaf->vertex[k][at] = leaf->vertex[k][last];
+    return box_of_rows(leaf->vertex[0], leaf->vertex[1], leaf->vertex[2], mesh->view.frame.scale);
+}
+
+/* Three corners for each triangle, behind the triangles. */
+static bvh_box fill_loose(const carom_mesh *mesh, mesh_leaf *leaf)
+{
+    float(*rows)[MESH_WIDTH] = (float(*)[MESH_WIDTH])(void *)leaf + 1;
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const int triangle = leaf->triangle[leaf->triangle[lane] < 0 ? 0 : lane];
+        for (int corner = 0; corner < 3; corner++) {
+            const float *p = caromi_corner(mesh, (uint32_t)triangle, corner);
+            for (int k = 0; k < 3; k++)
+                rows[3 * corner + k][lane] = p[k];
+        }
+    }
+    bvh_box box = bvh_empty();
+    for (int row = 0; row < 9; row += 3)
+        bvh_grow(&box, box_of_rows(rows[row], rows[row + 1], rows[row + 2], mesh->view.frame.scale));
+    return box;
+}
+
+/* Returns its box. */
+static bvh_box fill_leaf(const carom_mesh *mesh, int reference)
+{
+    mesh_leaf *leaf = &mesh->leaves[MESH_LEAF_AT(reference)];
+    return MESH_IS_LOOSE(reference) ? fill_loose(mesh, leaf) : fill_shared(mesh, leaf);
+}
+
+/* Returns its area. */
+static double store_box(mesh_node *node, int slot, const bvh_box *box)
+{
+    node->lo_x[slot] = box->lo[0];
+    node->lo_y[slot] = box->lo[1];
+    node->lo_z[slot] = box->lo[2];
+    node->hi_x[slot] = box->hi[0];
+    node->hi_y[slot] = box->hi[1];
+    node->hi_z[slot] = box->hi[2];
+    return area_of(box);
+}
+
+/* The leaves below a node; 1 if some child that is a node is not done: it is `open`, or in another slice. */
+static int refit_leaves(const carom_mesh *mesh, mesh_node *node, uint32_t end, uint32_t open, double *area)
+{
+    int waits = 0;
+    for (int i = 0; i < MESH_WIDTH; i++) {
+        const int child = node->child[i];
+        if (child < 0) {
+            const bvh_box box = fill_leaf(mesh, child);
+            *area += store_box(node, i, &box);
+        } else if (child > 0) {
+            waits |= (uint32_t)child >= end || (uint32_t)child == open;
+        }
+    }
+    return waits;
+}
+
+static void refit_children(const carom_mesh *mesh, mesh_node *node, double *area)
+{
+    for (int i = 0; i < MESH_WIDTH; i++)
+        if (node->child[i] > 0) {
+            const bvh_box box = node_box(&mesh->nodes[node->child[i]]);
+            *area += store_box(node, i, &box);
+        }
+}
+
+static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
+{
+    refit *r = user;
+    const carom_mesh *mesh = r->mesh;
+    refit_slice *s = &r->slice[slice];
+    const uint64_t nodes = mesh->info.node_count;
+    const uint32_t first = (uint32_t)caromi_slice_start(nodes, r->slices, slice);
+    const uint32_t end = (uint32_t)caromi_slice_start(nodes, r->slices, slice + 1);
+    uint32_t open = UINT32_MAX; /* the last that was left open */
+    double area = 0;
+    (void)thread;
+    s->open_count = 0;
+    for (uint32_t n = end; n-- > first;) {
+        mesh_node *node = &mesh->nodes[n];
+        if (refit_leaves(mesh, node, end, open, &area)) {
+            assert(s->open_count < BVH_DEPTH_MAX);
+            s->open[s->open_count++] = open = n;
+        } else {
+            refit_children(mesh, node, &area);
+        }
+    }
+    s->area = area;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+
+/* Boxes that a line through the mesh's own box meets, by their surfaces: what is under way at a node or a leaf is about
+ * the same. */
+static float cost_of(const carom_mesh *mesh, double area)
+{
+    const bvh_box whole = node_box(&mesh->nodes[0]);
+    const double root = area_of(&whole);
+    return root > 0 ? (float)(1 + area / root) : 1;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle one of some leaves' balls, which a few huge triangles do not move; of loose leaves none is known. */
+static float typical_ball(const carom_mesh *mesh)
+{
+    enum { SAMPLES = 64 };
+    const uint64_t nodes = mesh->info.node_count, samples = nodes < SAMPLES ? nodes : SAMPLES;
+    float ball[SAMPLES * MESH_WIDTH];
+    size_t count = 0;
+    for (uint64_t i = 0; i < samples; i++)
+        for (int slot = 0; slot < MESH_WIDTH; slot++) {
+            const int child = mesh->nodes[caromi_slice_start(nodes, samples, i)].child[slot];
+            if (child < 0 && !MESH_IS_LOOSE(child))
+                ball[count++] = mesh->leaves[MESH_LEAF_AT(child)].ball;
+        }
+    qsort(ball, count, sizeof *ball, compare_floats);
+    return count > 0 ? ball[count / 2] : INFINITY;
+}
+
+void caromi_bvh_refit(carom_mesh *mesh)
+{
+    const uint64_t nodes = mesh->info.node_count;
+    double area = 0;
+    caromi_clearance_forget(mesh);
+    mesh->info.cost = 1;
+    if (nodes == 0) {
+        (void)fill_leaf(mesh, mesh->view.frame.root);
+        mesh->view.frame.ball = INFINITY; /* too few to care */
+        return;
+    }
+    refit r = {.mesh = mesh, .slices = nodes / NODES_PER_SLICE};
+    r.slices = r.slices < 1 ? 1 : r.slices > SLICES ? SLICES : r.slices;
+    caromi_parallel(mesh->context->pool, r.slices, refit_nodes, &r);
+    for (uint64_t i = r.slices; i-- > 0;) {
+        refit_slice *s = &r.slice[i];
+        for (uint32_t k = 0; k < s->open_count; k++)
+            refit_children(mesh, &mesh->nodes[s->open[k]], &s->area);
+        area += s->area;
+    }
+    mesh->info.cost = cost_of(mesh, area);
+    mesh->view.frame.ball = typical_ball(mesh);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* The binary tree collapsed into nodes of MESH_WIDTH, numbered by one thread, and the triangles put in leaves by all.
+ * Vertices and boxes are refit.c's. */
+#include "bvh.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+_Static_assert(sizeof(mesh_leaf) % 64 == 0 && 2 * sizeof(mesh_leaf) == sizeof(float[1 + 9][MESH_WIDTH]) &&
+                   offsetof(mesh_leaf, triangle) == 0,
+               "a loose leaf, triangles and nine rows, fills two places");
+_Static_assert(sizeof(bvh_binary) == 32, "the shares take no more room than the box");
+
+enum { LEAVES_PER_TASK = 256 };
+
+/* The second place of a loose leaf is written with its first. */
+#define NO_SOURCE UINT32_MAX
+static uint32_t *leaf_sources(const bvh_build *b)
+{
+    return (uint32_t *)(void *)b->items[1]; /* which nobody needs any more; a loose leaf has more than two items */
+}
+
+static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *from)
+{
+    const bvh_item *items = b->items[0] + from->at;
+    for (uint32_t lane = 0; lane < MESH_WIDTH; lane++)
+        leaf->triangle[lane] = lane < from->count ? (int)items[lane].triangle : -1;
+    if (from->is_loose)
+        return;
+    memset(leaf->corner, 0, sizeof leaf->corner);
+    memset(leaf->unused, 0, sizeof leaf->unused);
+    (void)caromi_bvh_share(b->mesh, items, from->count, leaf->corner);
+    for (uint32_t lane = from->count; lane < MESH_WIDTH; lane++)
+        for (int c = 0; c < 3; c++)
+            leaf->corner[c][lane] = leaf->corner[c][0];
+}
+
+static void fill_leaves(void *user, uint64_t task, uint32_t thread)
+{
+    const bvh_build *b = user;
+    const uint32_t first = (uint32_t)task * LEAVES_PER_TASK, left = b->leaf_count - first;
+    const uint32_t end = first + (left < LEAVES_PER_TASK ? left : LEAVES_PER_TASK);
+    (void)thread;
+    for (uint32_t i = first; i < end; i++)
+        if (leaf_sources(b)[i] != NO_SOURCE)
+            fill_leaf(b, &b->leaves[i], &b->binary[leaf_sources(b)[i]]);
+}
+
+/* ---- which binary nodes become wide ones ------------------------------------------------------------------------------ */
+
+/* A wide node's children are binary nodes below it: its slots. What it costs to have the triangles below a binary node in at
+ * most so many slots: the sum of the areas of the wide nodes in and below these, for a query visits a node about as often
+ * as it is large, and no slot costs anything. Leaves are the same whatever becomes of the nodes. */
+typedef struct wide_costs {
+    float under[MESH_WIDTH + 1]; /* from 1 on */
+} wide_costs;
+
+/* A node costs something even if it is a line or a point: then as few as possible do. Beside an area it is nothing, in mesh
+ * units. */
+#define LEAST_AREA 0x1p-40F
+
+/* node->left[n]: of n slots the left child gets so many and the right one the others, which is the cheapest way; 0: the
+ * node takes one slot itself. The node's box is not asked for any more. */
+static void share_slots(bvh_binary *node, const wide_costs *left, const wide_costs *right, float area,
+                        wide_costs *costs)
+{
+    float best[MESH_WIDTH + 1];
+    int share[MESH_WIDTH + 1];
+    for (int slots = 2; slots <= MESH_WIDTH; slots++) {
+        best[slots] = left->under[1] + right->under[slots - 1];
+        share[slots] = 1;
+    }
+    for (int k = 2; k < MESH_WIDTH; k++)
+        for (int slots = k + 1; slots <= MESH_WIDTH; slots++) {
+            const float cost = left->under[k] + right->under[slots - k];
+            share[slots] = cost < best[slots] ? k : share[slots];
+            best[slots] = cost < best[slots] ? cost : best[slots];
+        }
+    costs->under[1] = best[MESH_WIDTH] + area;
+    node->left[1] = 0;
+    for (int slots = 2; slots <= MESH_WIDTH; slots++) {
+        const int alone = costs->under[1] < best[slots];
+        costs->under[slots] = alone ? costs->under[1] : best[slots];
+        node->left[slots] = (uint8_t)(alone ? 0 : share[slots]);
+    }
+}
+
+static void find_shares(const bvh_build *b, uint32_t binary, wide_costs *costs)
+{
+    bvh_binary *node = &b->binary[binary];
+    if (node->count > 0) {
+        memset(costs, 0, sizeof *costs);
+        return;
+    }
+    const bvh_vec lo = {node->lo[0], node->lo[1], node->lo[2], 0}, hi = {node->hi[0], node->hi[1], node->hi[2], 0};
+    wide_costs left, right;
+    find_shares(b, node->at, &left);
+    find_shares(b, node->at + 1, &right);
+    share_slots(node, &left, &right, bvh_area(lo, hi) + LEAST_AREA, costs);
+}
+
+/* The children of a wide node. */
+typedef struct wide_slots {
+    uint32_t binary[MESH_WIDTH];
+    int used;
+} wide_slots;
+
+/* The slots that the triangles below a binary node take, if there may be so many. */
+static void take_slots(const bvh_build *b, uint32_t binary, int slots, wide_slots *s)
+{
+    const bvh_binary *node = &b->binary[binary];
+    const int left = node->count > 0 ? 0 : node->left[slots];
+    if (left == 0) {
+        s->binary[s->used++] = binary;
+        return;
+    }
+    take_slots(b, node->at, left, s);
+    take_slots(b, node->at + 1, slots - left, s);
+}
+
+static wide_slots slots_of(const bvh_build *b, uint32_t binary)
+{
+    wide_slots s = {.used = 0};
+    take_slots(b, binary, MESH_WIDTH, &s);
+    return s;
+}
+
+static uint32_t count_nodes(const bvh_build *b, uint32_t binary)
+{
+    uint32_t nodes = 1;
+    if (b->binary[binary].count > 0)
+        return 0;
+    const wide_slots s = slots_of(b, binary);
+    for (int i = 0; i < s.used; i++)
+        nodes += count_nodes(b, s.binary[i]);
+    return nodes;
+}
+
+/* ---- nodes and leaves --------------------------------------------------------------------------------------------- */
+
+static void clear_boxes(mesh_node *node)
+{
+    for (int i = 0; i < MESH_WIDTH; i++) {
+        node->lo_x[i] = node->lo_y[i] = node->lo_z[i] = __builtin_inff();
+        node->hi_x[i] = node->hi_y[i] = node->hi_z[i] = -__builtin_inff();
+    }
+}
+
+/* Returns the reference; *stack: entries a traversal may need below. */
+static int collapse(bvh_build *b, uint32_t binary, int *stack)
+{
+    *stack = 1;
+    if (b->binary[binary].count > 0) {
+        const int at = (int)b->leaf_count, is_loose = b->binary[binary].is_loose;
+        leaf_sources(b)[b->leaf_count++] = binary;
+        if (is_loose)
+            leaf_sources(b)[b->leaf_count++] = NO_SOURCE;
+        return MESH_LEAF(at, is_loose);
+    }
+    const wide_slots s = slots_of(b, binary);
+    const uint32_t self = b->node_count++;
+    clear_boxes(&b->nodes[self]);
+    for (int i = 0; i < MESH_WIDTH; i++) {
+        int below = 0;
+        b->nodes[self].child[i] = i < s.used ? collapse(b, s.binary[i], &below) : 0;
+        *stack = below + s.used > *stack ? below + s.used : *stack;
+    }
+    return (int)self;
+}
+
+static int least_below(const bvh_build *b, int child)
+{
+    const int *index = child < 0 ? b->leaves[MESH_LEAF_AT(child)].triangle : b->nodes[child].least;
+    int least = index[0]; /* the first slot is never empty */
+    for (int i = 1; i < MESH_WIDTH; i++)
+        least = index[i] >= 0 && index[i] < least ? index[i] : least;
+    return least;
+}
+
+/* The lowest triangle index below every slot. A node's children have higher numbers than it has. */
+static void find_least(bvh_build *b)
+{
+    for (uint32_t n = b->node_count; n-- > 0;) {
+        mesh_node *node = &b->nodes[n];
+        for (int i = 0; i < MESH_WIDTH; i++)
+            node->least[i] = node->child[i] == 0 ? INT_MAX : least_below(b, node->child[i]);
+    }
+}
+
+carom_status caromi_bvh_widen(bvh_build *b, int *stack, carom_error *err)
+{
+    const carom_mesh *mesh = b->mesh;
+    *stack = MESH_STACK + 1;
+    if (b->leaf_total > MESH_LEAVES_MAX)
+        return CAROM_OK;
+    b->node_count = b->leaf_count = 0;
+    b->leaves = caromi_alloc(mesh->context, b->leaf_total, sizeof *b->leaves);
+    wide_costs costs;
+    find_shares(b, 0, &costs);
+    const uint32_t nodes = count_nodes(b, 0);
+    b->nodes = caromi_alloc(mesh->context, nodes > 0 ? nodes : 1, sizeof *b->nodes);
+    if (b->leaves == NULL || b->nodes == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hierarchy of %u triangles (%u leaves)",
+                           (uint32_t)mesh->info.triangle_count, b->leaf_total);
+    b->root = collapse(b, 0, stack);
+    if (*stack > MESH_STACK)
+        return CAROM_OK;
+    caromi_parallel(mesh->context->pool, ((uint64_t)b->leaf_count + LEAVES_PER_TASK - 1) / LEAVES_PER_TASK, fill_leaves,
+                    b);
+    find_least(b);
+    return CAROM_OK;
+}

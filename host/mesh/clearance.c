@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* The room in the box of a mesh, from the boxes of its leaves: kernels/clearance.h says what is told, and who asks. */
+#include <string.h>
+
+#include "host/bvh/bvh.h"
+#include "clearance.h"
+
+enum {
+    CUBES_PER_LEAF = 32,
+    CUBES_MOST = 1 << 17,  /* that a second-level cache holds beside the rest */
+    CUBES_ALONG = 1 << 10, /* any axis */
+    MARKS_PER_CUBE = 16,   /* a mesh with more has no room anyway */
+    QUERIES_PER_LEAF = 4   /* of a thread, before it pays */
+};
+
+static uint64_t cubes_for(uint64_t leaves)
+{
+    return leaves < CUBES_MOST / CUBES_PER_LEAF ? leaves * CUBES_PER_LEAF : CUBES_MOST;
+}
+
+/* ---- a grid ------------------------------------------------------------------------------------------------------- */
+
+typedef struct room_grid {
+    const mesh_clearance *c;
+    int size[3];
+    size_t count; /* of cubes */
+    uint8_t *cubes, *taken, *spare;
+} room_grid;
+
+static size_t cubes_of(const float *length, float per_length, int *size)
+{
+    size_t count = 1;
+    for (int k = 0; k < 3; k++) {
+        size[k] = 1 + (int)(length[k] * per_length);
+        count *= (size_t)size[k];
+    }
+    return count;
+}
+
+/* Over the box of a mesh, as small as there are enough for. */
+static void lay_out(room_grid *g, const carom_mesh *mesh, mesh_clearance *c, uint64_t most)
+{
+    float length[3], longest = 0;
+    c->scale = mesh->view.frame.scale;
+    for (int k = 0; k < 3; k++) {
+        c->lower[k] = mesh->info.lower[k] * c->scale;
+        length[k] = mesh->info.upper[k] * c->scale - c->lower[k];
+        longest = length[k] > longest ? length[k] : longest;
+    }
+    /* The largest coordinate is about 1: a box that is smaller is a point. */
+    c->per_length = longest > 0x1p-30F ? (float)(CUBES_ALONG - 1) / longest : 0;
+    while ((g->count = cubes_of(length, c->per_length, g->size)) > most)
+        c->per_length *= 0.9375F;
+    for (int k = 0; k < 3; k++)
+        c->size[k] = (float)g->size[k];
+}
+
+static int slab_of(const room_grid *g, float x, int axis)
+{
+    const int slab = (int)((x - g->c->lower[axis]) * g->c->per_length);
+    return slab < 0 ? 0 : slab < g->size[axis] ? slab : g->size[axis] - 1;
+}
+
+/* The cubes that a box is in; returns how many. */
+static size_t mark(const room_grid *g, const float *lo, const float *hi)
+{
+    int from[3], to[3];
+    for (int k = 0; k < 3; k++) {
+        from[k] = slab_of(g, lo[k], k);
+        to[k] = slab_of(g, hi[k], k);
+    }
+    for (int z = from[2]; z <= to[2]; z++)
+        for (int y = from[1]; y <= to[1]; y++) {
+            uint8_t *row = g->taken + ((size_t)z * (size_t)g->size[1] + (size_t)y) * (size_t)g->size[0];
+            for (int x = from[0]; x <= to[0]; x++)
+                row[x] |= 1; /* most rows are too short to call memset */
+        }
+    return (size_t)(to[0] - from[0] + 1) * (size_t)(to[1] - from[1] + 1) * (size_t)(to[2] - from[2] + 1);
+}
+
+/* 0: there is no room, or the boxes of the leaves fill the grid many times. */
+static int mark_leaves(const room_grid *g, const carom_mesh *mesh)
+{
+    size_t left = MARKS_PER_CUBE * g->count;
+    if (mesh->info.node_count == 0) /* one leaf, and all of the box is its */
+        return 0;
+    for (uint64_t n = 0; n < mesh->info.node_count; n++) {
+        const mesh_node *node = &mesh->nodes[n];
+        for (int i = 0; i < MESH_WIDTH; i++) {
+            if (node->child[i] >= 0)
+                continue;
+            const float lo[3] = {node->lo_x[i], node->lo_y[i], node->lo_z[i]};
+            const float hi[3] = {node->hi_x[i], node->hi_y[i], node->hi_z[i]};
+            const size_t marked = mark(g, lo, hi);
+            if (marked > left)
+                return 0;
+            left -= marked;
+        }
+    }
+    return 1;
+}
+
+/* ---- how far it is ------------------------------------------------------------------------------------------------ */
+
+/* A cube of a run, or its neighbours in it `step` before and behind. */
+static void spread_run(uint8_t *to, const uint8_t *from, size_t count, size_t step)
+{
+    if (count == step) { /* there are none */
+        memcpy(to, from, count);
+        return;
+    }
+    for (size_t i = 0; i < step; i++)
+        to[i] = from[i] | from[i + step];
+    for (size_t i = step; i < count - step; i++)
+        to[i] = from[i - step] | from[i] | from[i + step];
+    for (size_t i = count - step; i < count; i++)
+        to[i] = from[i - step] | from[i];
+}
+
+/* Along one axis, all runs of it. */
+static void spread(room_grid *g, size_t count, size_t step)
+{
+    for (size_t first = 0; first < g->count; first += count)
+        spread_run(g->spare + first, g->taken + first, count, step);
+    uint8_t *const to = g->spare;
+    g->spare = g->taken;
+    g->taken = to;
+}
+
+/* Those not taken have one more; returns whether there are any. */
+static int count_free(const room_grid *g)
+{
+    uint8_t any = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        const uint8_t is_free = !g->taken[i];
+        g->cubes[i] = (uint8_t)(g->cubes[i] + is_free);
+        any |= is_free;
+    }
+    return any;
+}
+
+static void measure(room_grid *g)
+{
+    const size_t row = (size_t)g->size[0], slice = row * (size_t)g->size[1];
+    for (int room = 1; count_free(g) && room < CLEARANCE_MOST; room++) {
+        spread(g, row, 1);
+        spread(g, slice, row);
+        spread(g, g->count, slice);
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+
+/* The cubes, and room to find them with: a refit and a query need no memory. */
+uint64_t caromi_clearance_bytes(uint64_t leaves)
+{
+    return sizeof(mesh_clearance) + 3 * cubes_for(leaves);
+}
+
+carom_status caromi_clearance_alloc(const carom_mesh *mesh, uint64_t leaves, mesh_clearance **out, carom_error *err)
+{
+    const uint64_t bytes = caromi_clearance_bytes(leaves);
+    *out = caromi_alloc(mesh->context, 1, bytes);
+    return *out != NULL ? CAROM_OK
+                        : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
+                                      "no memory for a grid over a mesh (%llu bytes)", (unsigned long long)bytes);
+}
+
+void caromi_clearance_forget(carom_mesh *mesh)
+{
+    mesh->clearance_known = 0;
+    mesh->asked = 0;
+}
+
+void caromi_clearance_find(carom_mesh *mesh)
+{
+    const uint64_t most = cubes_for(mesh->leaf_count);
+    mesh_clearance *c = mesh->clearance;
+    room_grid g = {.c = c, .cubes = (uint8_t *)(c + 1)};
+    if (mesh->clearance_known)
+        return;
+    lay_out(&g, mesh, c, most);
+    g.taken = g.cubes + most;
+    g.spare = g.taken + most;
+    memset(g.cubes, 0, most);
+    memset(g.taken, 0, g.count);
+    if (mark_leaves(&g, mesh))
+        measure(&g);
+    mesh->clearance_known = 1;
+}
+
+/* One thread finds it, in the time in which each thread searches for about a query per leaf: that is what it costs where nobody
+ * is spared. Where every other one is, four have won it back. */
+void caromi_clearance_ask(carom_mesh *mesh, uint64_t queries)
+{
+    if (queries < CAROMI_CLEARANCE_LEAST)
+        return;
+    mesh->asked += queries;
+    if (mesh->asked / caromi_pool_threads(mesh->context->pool) >= QUERIES_PER_LEAF * mesh->leaf_count)
+        caromi_clearance_find(mesh);
+}
+
+uint64_t caromi_clearance_shown(const carom_mesh *mesh)
+{
+    return sizeof(mesh_clearance) + cubes_for(mesh->leaf_count);
+}

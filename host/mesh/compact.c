@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* First hits as a list: those of a part of the batch at a time, without the queries that hit nothing. */
+#include <string.h>
+
+#include "list.h"
+#include "query.h"
+
+enum { PART = 1 << 20 }; /* queries: enough for a device, and a piece between two words on how far it has come */
+
+/* First hits of a part, as many of its columns as the list has. */
+typedef struct compact_part {
+    uint64_t queries;
+    int32_t *triangle;
+    uint8_t *state, *feature;
+    float *t, *point[3], *normal[3];
+} compact_part;
+
+static void free_part(const carom_context *c, const compact_part *p)
+{
+    void *const all[] = {p->triangle, p->state,    p->feature,   p->t,         p->point[0],
+                         p->point[1], p->point[2], p->normal[0], p->normal[1], p->normal[2]};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        caromi_free(c, all[i]);
+}
+
+static int alloc_part(const carom_context *c, const carom_mesh_hit_list *list, uint64_t queries, compact_part *p)
+{
+    int whole = 1;
+    *p = (compact_part){.queries = queries};
+#define COLUMN(member, wanted)                                   \
+    if (wanted) {                                                \
+        p->member = caromi_alloc(c, queries, sizeof *p->member); \
+        whole = whole && p->member != NULL;                      \
+    }
+    COLUMN(triangle, 1)
+    COLUMN(state, list->state != NULL)
+    COLUMN(t, list->t != NULL)
+    COLUMN(feature, list->feature != NULL)
+    for (int k = 0; k < 3; k++) {
+        COLUMN(point[k], list->point.x != NULL)
+        COLUMN(normal[k], list->normal.x != NULL)
+    }
+#undef COLUMN
+    if (!whole)
+        free_part(c, p);
+    return whole;
+}
+
+static void put_point(const carom_points_out *to, uint64_t at, float *const *from, uint64_t i)
+{
+    float *const base[3] = {to->x, to->y, to->z};
+    for (int k = 0; k < 3 && base[k] != NULL; k++)
+        memcpy((char *)base[k] + at * to->stride, &from[k][i], sizeof(float));
+}
+
+static void put_hit(const carom_mesh_hit_list *list, uint64_t query, const compact_part *p, uint64_t i)
+{
+    const uint64_t at = list->stored;
+    if (list->query != NULL)
+        list->query[at] = query;
+    if (list->triangle != NULL)
+        list->triangle[at] = p->triangle[i];
+    if (list->state != NULL)
+        list->state[at] = p->state[i];
+    if (list->t != NULL)
+        list->t[at] = p->t[i];
+    if (list->feature != NULL)
+        list->feature[at] = p->feature[i];
+    put_point(&list->point, at, p->point, i);
+    put_point(&list->normal, at, p->normal, i);
+}
+
+static void put_part(carom_mesh_hit_list *list, uint64_t first, const compact_part *p, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t query = first + i;
+        const int hit = p->triangle[i] >= 0;
+        if (list->complete == query && (!hit || list->stored < list->capacity)) {
+            if (hit)
+                put_hit(list, query, p, i);
+            list->stored += (uint64_t)hit;
+            list->complete++;
+        }
+        list->total += (uint64_t)hit;
+        if (list->offsets != NULL)
+            list->offsets[query + 1] = list->total;
+    }
+}
+
+static void add_stats(carom_stats *sum, const carom_stats *part)
+{
+    const size_t size = sum->size;
+    carom_stats all = *sum;
+    all.queries += part->queries;
+    all.on_device += part->on_device;
+    all.on_cpu += part->on_cpu;
+    all.fallen_back += part->fallen_back;
+    all.by_proof += part->by_proof;
+    all.by_integers += part->by_integers;
+    all.upload += part->upload;
+    all.compute += part->compute;
+    all.download += part->download;
+    all.total += part->total;
+    if (part->fallback_reason[0] != '\0')
+        memcpy(all.fallback_reason, part->fallback_reason, sizeof all.fallback_reason);
+    *sum = all;
+    sum->size = size;
+}
+
+/* The descriptor of queries [first, first + count). */
+static carom_mesh_sweep_desc part_of(const carom_mesh_sweep_desc *d, uint64_t first, uint64_t count)
+{
+    carom_mesh_sweep_desc part = *d;
+    const float **const moved[] = {&part.center.x,   &part.center.y,   &part.center.z,    &part.velocity.x,
+                                   &part.velocity.y, &part.velocity.z, &part.radius.data, &part.t_max.data};
+    const size_t strides[] = {d->center.stride,   d->center.stride,   d->center.stride, d->velocity.stride,
+                              d->velocity.stride, d->velocity.stride, d->radius.stride, d->t_max.stride};
+    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++)
+        if (*moved[i] != NULL)
+            *moved[i] = (const float *)(const void *)((const char *)*moved[i] + first * strides[i]);
+    if (part.mask != NULL)
+        part.mask = (const uint32_t *)(const void *)((const char *)part.mask + first * part.mask_stride);
+    part.count = count;
+    part.progress = (carom_progress){NULL, NULL};
+    return part;
+}
+
+carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_mesh_hit_list *list,
+                                  carom_stats *stats, carom_error *err)
+{
+    compact_part part;
+    carom_stats sum = {.size = sizeof sum};
+    carom_status status = CAROM_OK;
+    /* No part is smaller than a batch must be to be worth a device. */
+    const uint64_t parts = d->count < PART ? 1 : d->count / PART, queries = d->count / parts + 1;
+    list->total = list->complete = list->stored = 0;
+    if (list->offsets != NULL)
+        list->offsets[0] = 0;
+    if (!alloc_part(mesh->context, list, queries, &part))
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the first hits of %llu queries",
+                           (unsigned long long)queries);
+    carom_mesh_hit_result out = {.triangle = part.triangle,
+                                 .state = part.state,
+                                 .t = part.t,
+                                 .feature = part.feature,
+                                 .point = {part.point[0], part.point[1], part.point[2], sizeof(float)},
+                                 .normal = {part.normal[0], part.normal[1], part.normal[2], sizeof(float)}};
+    for (uint64_t i = 0; status == CAROM_OK && i < parts && d->count > 0; i++) {
+        const uint64_t first = caromi_slice_start(d->count, parts, i);
+        const uint64_t count = caromi_slice_start(d->count, parts, i + 1) - first;
+        const carom_mesh_sweep_desc next = part_of(d, first, count);
+        carom_stats s = {.size = sizeof s};
+        status = caromi_sweep_first(mesh, &next, &out, 1, &s, err);
+        if (status == CAROM_OK) {
+            put_part(list, first, &part, count);
+            add_stats(&sum, &s);
+            status = caromi_tell(&d->progress, first + count, d->count, err);
+        }
+    }
+    free_part(mesh->context, &part);
+    sum.queries = d->count;
+    if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
+        *stats = sum;
+    return status;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* All hits and any hit on a mesh, and overlaps with one: argument checks, and the CPU's way through a batch. */
+#include <math.h>
+#include <string.h>
+
+#include "host/opencl/opencl.h"
+#include "clearance.h"
+#include "block.h"
+#include "list.h"
+#include "query.h"
+#include "query_sort.h"
+
+enum {
+    BLOCK = CAROMI_BLOCK,
+    PART = 1 << 13,        /* queries of a stage */
+    HITS_EACH = 4,         /* of a query, at first */
+    STAGES_PER_THREAD = 4, /* so that no thread waits long for another */
+    HITS_HELD = 1 << 22    /* in all stages together; where queries have many, stages take fewer queries */
+};
+
+/* What a search leaves behind. As much room again lies behind it, to sort it. */
+typedef struct list_found {
+    mesh_record *records;
+    uint32_t room;
+} list_found;
+
+typedef struct list_job {
+    const carom_context *context;
+    const caromi_list_batch *batch;
+    caromi_mesh_block *blocks; /* one per thread, as what follows */
+    list_found *found;
+    char *scratch; /* for an order of a part; or NULL */
+    caromi_stage *stages;
+    uint32_t threads;
+    uint32_t part; /* most queries of a stage */
+    size_t most;   /* hits that one of many queries may hold: beyond, fewer queries are taken */
+} list_job;
+
+/* Search for the queries of a block until the records fit; 0: no memory. */
+static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, caromi_mesh_queries *q)
+{
+    const caromi_list_batch *batch = job->batch;
+    for (int c = 0; c < CAROMI_MESH_IN; c++)
+        q->in[c] = b->in[c];
+    q->mask = batch->sweep.mask.base != NULL ? b->mask : NULL;
+    for (list_found *found = &job->found[thread];;) {
+        q->records = found->records;
+        q->room = found->room;
+        if (q->room > 0)
+            job->context->isa->mesh[batch->search][batch->sweep.exact](&batch->sweep.mesh->view, q);
+        if (q->room > 0 && q->found <= q->room)
+            return 1;
+        const uint32_t least = q->room > 0 ? q->found : HITS_EACH * (uint32_t)q->count;
+        const uint32_t room = least < UINT32_MAX - least / 2 ? least + least / 2 : UINT32_MAX;
+        caromi_task_free(job->context, found->records);
+        found->room = 0;
+        found->records = caromi_task_alloc(job->context, room, 2 * sizeof *found->records);
+        if (found->records == NULL)
+            return 0;
+        found->room = room;
+    }
+}
+
+/* The records of a block, query by query. */
+static int take_block(list_job *job, caromi_stage *s, const caromi_mesh_block *b, const caromi_mesh_queries *q)
+{
+    mesh_record *sorted = q->records + q->room;
+    uint32_t end[BLOCK] = {0}, start = 0;
+    int whole = 1;
+    for (uint32_t i = 0; i < q->found; i++)
+        end[q->records[i].query]++;
+    for (size_t i = 0; i < q->count; i++) {
+        const uint32_t count = end[i];
+        end[i] = start;
+        start += count;
+    }
+    for (uint32_t i = 0; i < q->found; i++)
+        sorted[end[q->records[i].query]++] = q->records[i];
+    start = 0;
+    for (size_t i = 0; whole && i < q->count; i++) {
+        whole = caromi_stage_take(job->context, job->batch, s, (uint32_t)(b->row[i] - s->first), b->state[i],
+                                  sorted + start, end[i] - start);
+        start = end[i];
+    }
+    return whole;
+}
+
+/* Queries that meet nothing. */
+static int take_clear(const list_job *job, caromi_stage *s, const caromi_mesh_block *b, uint32_t count)
+{
+    int whole = 1;
+    for (uint32_t i = 0; whole && i < count; i++)
+        whole = caromi_stage_take(job->context, job->batch, s, (uint32_t)(b->row[i] - s->first), CAROM_MISS, NULL, 0);
+    return whole;
+}
+
+static void search_stage(void *user, uint64_t task, uint32_t thread)
+{
+    list_job *job = user;
+    const caromi_mesh_batch *sweep = &job->batch->sweep;
+    caromi_stage *s = &job->stages[task];
+    caromi_mesh_block *b = &job->blocks[thread];
+    /* So few that their hits can be counted in 32 bits. */
+    const uint64_t most = UINT32_MAX / (sweep->mesh->info.triangle_count + 1);
+    const uint32_t block = most < BLOCK ? (uint32_t)most : BLOCK;
+    void *scratch = NULL;
+    if (job->scratch != NULL && s->queries > BLOCK)
+        scratch = job->scratch + (size_t)thread * job->part * caromi_order_bytes(sweep->mesh, CAROMI_MESH_IN);
+    const caromi_ordered queries = caromi_order(sweep->mesh, sweep->in, CAROMI_MESH_IN, s->first, s->queries, scratch);
+    s->count = s->total = 0;
+    for (uint32_t from = 0, n; !s->full && from < s->queries; from += n) {
+        n = caromi_ordered_block(&queries, from, block);
+        caromi_mesh_queries q = {
+            .state = b->state, .count = n, .options = sweep->options, .one_is_enough = job->batch->any != NULL};
+        caromi_block_take(sweep, b, &queries, from, n);
+        const int whole = from >= queries.open ? take_clear(job, s, b, n)
+                                               : search_block(job, b, thread, &q) && take_block(job, s, b, &q);
+        s->full = !whole || (s->queries > BLOCK && s->count > job->most);
+    }
+}
+
+/* Queries that a stage should have, by what the last ones found. */
+static uint32_t next_part(const list_job *job, uint32_t stages, uint32_t part)
+{
+    uint64_t queries = 0, hits = 0;
+    for (uint32_t i = 0; i < stages; i++) {
+        queries += job->stages[i].queries;
+        hits += job->stages[i].count;
+    }
+    const uint64_t fits = hits > 0 ? HITS_HELD / stages * queries / hits : job->part;
+    part = fits > 2 * (uint64_t)part ? 2 * part : (uint32_t)fits;
+    part = part < 1 ? 1 : part;
+    return part < job->part ? part : job->part;
+}
+
+/* Give back all that hits are held in. */
+static void drop_hits(list_job *job, uint32_t stages)
+{
+    caromi_stages_empty(job->context, job->stages, stages);
+    for (uint32_t i = 0; i < job->threads; i++) {
+        caromi_free(job->context, job->found[i].records);
+        job->found[i] = (list_found){NULL, 0};
+    }
+}
+
+/* The queries from `first` on, `part` for each stage, or equal shares of the last; returns where they end. */
+static uint64_t share_out(const list_job *job, uint32_t stages, uint32_t part, uint64_t first, uint64_t count)
+{
+    const uint64_t equal = (count - first + stages - 1) / stages;
+    part = equal < part ? (uint32_t)equal : part;
+    for (uint32_t i = 0; i < stages; i++) {
+        const uint64_t left = count - first;
+        job->stages[i].first = first;
+        job->stages[i].queries = left < part ? (uint32_t)left : part;
+        job->stages[i].full = 0;
+        first += job->stages[i].queries;
+    }
+    return first;
+}
+
+static int any_full(const list_job *job, uint32_t stages)
+{
+    int full = 0;
+    for (uint32_t i = 0; i < stages; i++)
+        full |= job->stages[i].full;
+    return full;
+}
+
+/* Queries [done, count). Where their hits do not fit, fewer queries are tried, in the end one alone. */
+static carom_status run_parts(list_job *job, uint32_t stages, uint64_t done, uint64_t count, carom_stats *stats,
+                              carom_error *err)
+{
+    uint32_t part = job->part < BLOCK ? job->part : BLOCK, used = stages;
+    while (done < count) {
+        const uint64_t next = share_out(job, used, part, done, count);
+        job->most = 4 * (size_t)HITS_HELD / used;
+        caromi_parallel(job->context->pool, used, search_stage, job);
+        if (any_full(job, used)) {
+            if (used == 1 && part == 1)
+                return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hits of query %llu",
+                                   (unsigned long long)done);
+            drop_hits(job, used);
+            part = used > 1 ? (part < BLOCK ? part : BLOCK) : part > 4 ? part / 4 : 1;
+            used = 1;
+            continue;
+        }
+        CHECK(caromi_stages_deliver(job->context, job->batch, job->stages, used, stats, err));
+        done = next;
+        part = next_part(job, used, part);
+        used = part >= BLOCK ? stages : used;
+    }
+    return CAROM_OK;
+}
+
+carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uint64_t first, uint64_t end,
+                             carom_stats *stats, carom_error *err)
+{
+    const uint32_t threads = end - first > BLOCK ? caromi_pool_threads(c->pool) : 1;
+    const uint32_t stages = end - first > BLOCK ? STAGES_PER_THREAD * threads : 1;
+    const caromi_list_batch *batch = list_batch;
+    carom_mesh *mesh = batch->sweep.mesh;
+    list_job job = {
+        .context = c, .batch = batch, .threads = threads, .part = end - first < PART ? (uint32_t)(end - first) : PART};
+    carom_status status = caromi_stages_create(c, stages, job.part, &job.stages, err);
+    if (status != CAROM_OK)
+        return status;
+    job.blocks = caromi_alloc(c, threads, sizeof *job.blocks);
+    job.found = caromi_alloc(c, threads, sizeof *job.found);
+    /* Without memory for it there is no order, and no other answer. */
+    if (job.part > BLOCK) {
+        caromi_clearance_ask(mesh, end - first);
+        job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, caromi_order_bytes(mesh, CAROMI_MESH_IN));
+    }
+    if (job.found != NULL)
+        memset(job.found, 0, threads * sizeof *job.found);
+    status = job.blocks != NULL && job.found != NULL
+                 ? run_parts(&job, stages, first, end, stats, err)
+                 : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
+                               threads, sizeof *job.blocks);
+    for (uint32_t i = 0; job.found != NULL && i < threads; i++)
+        caromi_free(c, job.found[i].records);
+    caromi_free(c, job.found);
+    caromi_free(c, job.blocks);
+    caromi_free(c, job.scratch);
+    caromi_stages_destroy(c, job.stages, stages);
+    return status;
+}
+
+/* A mesh without triangles has no hierarchy, and nobody hits it. */
+static carom_status answer_empty(const carom_context *c, const void *list_batch, uint64_t done, uint64_t end,
+                                 carom_stats *stats, carom_error *err)
+{
+    const caromi_list_batch *batch = list_batch;
+    (void)c, (void)stats, (void)err;
+    for (uint64_t i = done; batch->any != NULL && i < end; i++)
+        batch->any[i] = caromi_mesh_query_valid(batch->sweep.in, i) ? 0 : CAROM_OVERLAP_INVALID;
+    for (uint64_t i = done; batch->list != NULL && batch->list->offsets != NULL && i < end; i++)
+        batch->list->offsets[i + 1] = 0;
+    if (batch->list != NULL)
+        batch->list->complete = end;
+    return CAROM_OK;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------------------------------ */
+
+/* Where the answers go: a list, or a byte for each query. */
+CAROMI_LIST list_outputs(caromi_arrays *a, const carom_mesh_hit_list *list, const uint8_t *any, const char *any_name,
+                         uint64_t count, const carom_stats *stats)
+{
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    caromi_writes(a, any_name, any, count, sizeof *any);
+    if (list == NULL)
+        return;
+    caromi_writes(a, "list", list, 1, sizeof *list);
+    caromi_writes(a, "offsets", list->offsets, count + 1, sizeof *list->offsets);
+    caromi_writes(a, "query", list->query, list->capacity, sizeof *list->query);
+    caromi_writes(a, "triangle", list->triangle, list->capacity, sizeof *list->triangle);
+    caromi_writes(a, "state", list->state, list->capacity, sizeof *list->state);
+    caromi_writes(a, "t", list->t, list->capacity, sizeof *list->t);
+    caromi_writes_points(a, "point", &list->point, list->capacity);
+    caromi_writes_points(a, "normal", &list->normal, list->capacity);
+    caromi_writes(a, "feature", list->feature, list->capacity, sizeof *list->feature);
+}
+
+CAROMI_LIST list_sweep(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_list *list,
+                       const uint8_t *hit, const carom_stats *stats)
+{
+    caromi_list_sweep(a, d);
+    list_outputs(a, list, hit, "hit", d->count, stats);
+}
+
+CAROMI_LIST list_overlap(caromi_arrays *a, const carom_mesh_overlap_desc *d, const carom_mesh_hit_list *list,
+                         const uint8_t *overlap, const carom_stats *stats)
+{
+    caromi_list_overlap(a, d);
+    list_outputs(a, list, overlap, "overlap", d->count, stats);
+}
+
+static carom_status check_list(carom_mesh_hit_list *list, carom_error *err)
+{
+    CHECK(caromi_check_desc(list->size, sizeof *list, "carom_mesh_hit_list", err));
+    CHECK(caromi_check_points_out(&list->point, "point", err));
+    return caromi_check_points_out(&list->normal, "normal", err);
+}
+
+static carom_status run_list(caromi_list_batch *batch, const carom_progress *progress, carom_stats *stats,
+                             carom_error *err)
+{
+    static const char *const names[2][2] = {{"all hits on this mesh", "all hits on this mesh, exact,"},
+                                            {"overlaps with this mesh", "overlaps with this mesh, exact,"}};
+    carom_mesh *mesh = batch->sweep.mesh;
+    carom_mesh_hit_list *list = batch->list;
+    const int empty = mesh->info.triangle_count == 0, overlap = batch->search == CAROMI_MESH_OVERLAPS;
+    carom_mesh_hit_result columns = {0};
+    if (list != NULL) {
+        columns = (carom_mesh_hit_result){.triangle = list->triangle,
+                                          .state = list->state,
+                                          .t = list->t,
+                                          .point = list->point,
+                                          .normal = list->normal,
+                                          .feature = list->feature};
+        list->total = list->complete = list->stored = 0;
+        if (list->offsets != NULL)
+            list->offsets[0] = 0;
+    }
+    batch->sweep.wants_contact = columns.point.x || columns.normal.x || columns.feature;
+    batch->sweep.out = &columns;
+    batch->counts_only = list == NULL || list->capacity == 0;
+    carom_mesh_hit_list scratch = {.size = sizeof scratch}; /* what is timed beforehand is not counted */
+    caromi_list_batch sample = *batch;
+    sample.list = list != NULL ? &scratch : NULL;
+    const caromi_batch run = {.batch = batch,
+                              .sample = &sample,
+                              .count = batch->sweep.count,
+                              .on_device = empty ? NULL : caromi_device_list,
+                              .on_cpu = empty ? answer_empty : caromi_cpu_list,
+                              .piece = CAROMI_MESH_PIECE,
+                              .progress = *progress,
+                              .exact = batch->sweep.exact,
+                              .name = names[overlap][batch->sweep.exact],
+                              .pace = &mesh->paces[batch->search][batch->sweep.exact]};
+    return caromi_run(mesh->context, &run, stats, err);
+}
+
+static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_hits which,
+                                carom_mesh_hit_list *list, uint8_t *any, carom_stats *stats, carom_error *err)
+{
+    CHECK(caromi_check_mesh_sweep(d, err));
+    CAROMI_CHECK_ARRAYS(err, list_sweep, d, list, any, stats);
+    CHECK(caromi_check_t_max(d, err));
+    if (which == CAROM_HITS_FIRST)
+        return caromi_compact_first(mesh, d, list, stats, err);
+    caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any, .list = list};
+    caromi_mesh_sweep_batch(d, mesh, &batch.sweep);
+    return run_list(&batch, &d->progress, stats, err);
+}
+
+static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_desc *d, carom_mesh_hit_list *list,
+                                  uint8_t *any, carom_stats *stats, carom_error *err)
+{
+    CHECK(caromi_check_mesh_overlap(d, err));
+    CAROMI_CHECK_ARRAYS(err, list_overlap, d, list, any, stats);
+    caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any, .list = list};
+    caromi_mesh_overlap_batch(d, mesh, &batch.sweep);
+    return run_list(&batch, &d->progress, stats, err);
+}
+
+carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
+                                   carom_mesh_hit_list *list, carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(list, "list", err);
+    CHECK(caromi_check_stats(stats, err));
+    CHECK(check_list(list, err));
+    if (which != CAROM_HITS_ALL && which != CAROM_HITS_FIRST)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "which is %d; it must be 0 (all) or 1 (first)",
+                           (int)which);
+    IN_FLOAT_MODE(sweep_batch(mesh, desc, which, list, NULL, stats, err));
+}
+
+carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, uint8_t *hit, carom_stats *stats,
+                                  carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(hit, "hit", err);
+    CHECK(caromi_check_stats(stats, err));
+    IN_FLOAT_MODE(sweep_batch(mesh, desc, CAROM_HITS_ALL, NULL, hit, stats, err));
+}
+
+carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, uint8_t *overlap,
+                                    carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(overlap, "overlap", err);
+    CHECK(caromi_check_stats(stats, err));
+    IN_FLOAT_MODE(overlap_batch(mesh, desc, NULL, overlap, stats, err));
+}
+
+carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, carom_mesh_hit_list *list,
+                                     carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(list, "list", err);
+    CHECK(caromi_check_stats(stats, err));
+    CHECK(check_list(list, err));
+    if (list->state || list->t || list->point.x || list->normal.x || list->feature)
+        return caromi_fail(
+            err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+            "a list of overlaps has queries and triangles; state, t, point, normal and feature must be NULL");
+    IN_FLOAT_MODE(overlap_batch(mesh, desc, list, NULL, stats, err));
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The triangles' masks in the order of the leaves. */
+#include <string.h>
+
+#include "host/internal.h"
+
+enum { NODES_PER_TASK = 256 };
+
+typedef struct mask_job {
+    caromi_mesh_view view;
+    uint64_t node_count;
+    uint32_t *of_triangle;
+    int32_t *of_slot; /* [leaf_count][MESH_WIDTH] */
+    int back;         /* from slots to triangles */
+} mask_job;
+
+static void copy_leaf(const mask_job *job, int reference)
+{
+    const mesh_leaf *leaf = &job->view.leaves[MESH_LEAF_AT(reference)];
+    int32_t *slots = &job->of_slot[(size_t)MESH_LEAF_AT(reference) * MESH_WIDTH];
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const int triangle = leaf->triangle[lane];
+        if (!job->back)
+            slots[lane] = triangle < 0 ? 0 : (int32_t)job->of_triangle[triangle];
+        else if (triangle >= 0)
+            job->of_triangle[triangle] = (uint32_t)slots[lane];
+    }
+    if (!job->back && MESH_IS_LOOSE(reference))
+        memset(slots + MESH_WIDTH, 0, MESH_WIDTH * sizeof *slots);
+}
+
+static void copy_masks(void *user, uint64_t task, uint32_t thread)
+{
+    const mask_job *job = user;
+    const uint64_t first = task * NODES_PER_TASK, left = job->node_count - first;
+    const uint64_t end = first + (left < NODES_PER_TASK ? left : NODES_PER_TASK);
+    (void)thread;
+    for (uint64_t n = first; n < end; n++)
+        for (int i = 0; i < MESH_WIDTH; i++)
+            if (job->view.nodes[n].child[i] < 0)
+                copy_leaf(job, job->view.nodes[n].child[i]);
+}
+
+static void copy_all(const carom_mesh *mesh, mask_job *job)
+{
+    if (job->node_count == 0)
+        copy_leaf(job, job->view.frame.root);
+    caromi_parallel(mesh->context->pool, (job->node_count + NODES_PER_TASK - 1) / NODES_PER_TASK, copy_masks, job);
+}
+
+static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the masks of %llu triangles",
+                       (unsigned long long)mesh->info.triangle_count);
+}
+
+carom_status caromi_mesh_mask(carom_mesh *mesh, const uint32_t *masks, carom_error *err)
+{
+    mask_job job = {.view = mesh->view, .node_count = mesh->info.node_count};
+    job.of_slot = caromi_alloc(mesh->context, mesh->leaf_count * MESH_WIDTH, sizeof *job.of_slot);
+    if (job.of_slot == NULL)
+        return no_memory(mesh, err);
+    job.of_triangle = (uint32_t *)(uintptr_t)masks; /* read only, this way */
+    copy_all(mesh, &job);
+    mesh->masks = job.of_slot;
+    mesh->view.masks = job.of_slot;
+    mesh->info.bytes += mesh->leaf_count * MESH_WIDTH * sizeof *job.of_slot;
+    return CAROM_OK;
+}
+
+carom_status caromi_masks_follow(const carom_mesh *mesh, const caromi_mesh_view *tree, uint64_t node_count,
+                                 uint64_t leaf_count, int32_t **out, carom_error *err)
+{
+    *out = NULL;
+    if (mesh->masks == NULL)
+        return CAROM_OK;
+    uint32_t *of_triangle = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *of_triangle);
+    int32_t *of_slot = caromi_alloc(mesh->context, leaf_count * MESH_WIDTH, sizeof *of_slot);
+    if (of_triangle == NULL || of_slot == NULL) {
+        caromi_free(mesh->context, of_triangle);
+        caromi_free(mesh->context, of_slot);
+        return no_memory(mesh, err);
+    }
+    mask_job from = {mesh->view, mesh->info.node_count, of_triangle, mesh->masks, 1};
+    mask_job to = {*tree, node_count, of_triangle, of_slot, 0};
+    copy_all(mesh, &from);
+    copy_all(mesh, &to);
+    caromi_free(mesh->context, of_triangle);
+    *out = of_slot;
+    return CAROM_OK;
+}

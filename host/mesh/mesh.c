@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Meshes: copy, check, scale, hand to the hierarchy. */
+#include <math.h>
+#include <string.h>
+
+#include "host/arrays.h"
+#include "host/opencl/opencl.h"
+
+CAROMI_LIST list_mesh(caromi_arrays *a, const carom_mesh_desc *d)
+{
+    const uint64_t corners = 3 * d->triangle_count;
+    caromi_reads_points(a, "vertices", &d->vertices, d->indices != NULL ? d->vertex_count : corners);
+    caromi_reads(a, "indices", d->indices, corners, sizeof *d->indices, sizeof *d->indices);
+    caromi_reads(a, "masks", d->masks, d->triangle_count, sizeof *d->masks, sizeof *d->masks);
+}
+
+static carom_status check_mesh(const carom_context *context, const carom_mesh_desc *d, carom_mesh *const *out,
+                               carom_error *err)
+{
+    CHECK_NOT_NULL(context, "context", err);
+    CHECK_NOT_NULL(d, "desc", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(caromi_check_desc(d->size, sizeof *d, "carom_mesh_desc", err));
+    if (d->triangle_count > INT32_MAX)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "triangle_count is %llu; at most %d",
+                           (unsigned long long)d->triangle_count, INT32_MAX);
+    if (d->vertex_count > UINT32_MAX)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "vertex_count is %llu; at most %u",
+                           (unsigned long long)d->vertex_count, UINT32_MAX);
+    if (d->indices == NULL && d->vertex_count < 3 * d->triangle_count)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "without indices %llu triangles need %llu vertices, not %llu",
+                           (unsigned long long)d->triangle_count, (unsigned long long)(3 * d->triangle_count),
+                           (unsigned long long)d->vertex_count);
+    if (d->triangle_count == 0)
+        return CAROM_OK;
+    CHECK(caromi_check_points(&d->vertices, "vertices", err));
+    CAROMI_CHECK_ARRAYS(err, list_mesh, d);
+    return CAROM_OK;
+}
+
+/* ---- copies, in slices that the threads of the context take --------------------------------------------------------- */
+
+typedef struct mesh_fill {
+    carom_mesh *mesh;
+    const carom_points *vertices;
+    const uint32_t *indices; /* NULL: in a row */
+    uint64_t slices;
+} mesh_fill;
+
+static void copy_vertices(void *user, uint64_t slice, uint32_t thread)
+{
+    const mesh_fill *fill = user;
+    const carom_points *from = fill->vertices;
+    float *to = fill->mesh->vertices;
+    const uint64_t end = caromi_slice_start(fill->mesh->vertex_count, fill->slices, slice + 1);
+    (void)thread;
+    for (uint64_t i = caromi_slice_start(fill->mesh->vertex_count, fill->slices, slice); i < end; i++) {
+        to[3 * i] = caromi_load(from->x, from->stride, i);
+        to[3 * i + 1] = caromi_load(from->y, from->stride, i);
+        to[3 * i + 2] = caromi_load(from->z, from->stride, i);
+    }
+}
+
+static void copy_indices(void *user, uint64_t slice, uint32_t thread)
+{
+    const mesh_fill *fill = user;
+    const uint64_t corners = 3 * fill->mesh->info.triangle_count;
+    const uint64_t end = caromi_slice_start(corners, fill->slices, slice + 1);
+    (void)thread;
+    for (uint64_t i = caromi_slice_start(corners, fill->slices, slice); i < end; i++)
+        fill->mesh->indices[i] = fill->indices ? fill->indices[i] : (uint32_t)i;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+
+static void set_frame(mesh_frame *frame, float largest)
+{
+    int exponent = 0;
+    (void)frexpf(largest, &exponent); /* largest < 2^exponent */
+    exponent = exponent - 1 < -126 ? -126 : exponent - 1 > 126 ? 126 : exponent - 1;
+    frame->scale = ldexpf(1.0f, -exponent);
+    frame->scale_field = (exponent + 127) << 23;
+}
+
+void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent)
+{
+    mesh_fill fill = {.mesh = mesh, .vertices = vertices, .slices = caromi_mesh_slices(mesh->info.triangle_count)};
+    caromi_parallel(mesh->context->pool, fill.slices, copy_vertices, &fill);
+    memcpy(mesh->info.lower, extent->lower, sizeof mesh->info.lower);
+    memcpy(mesh->info.upper, extent->upper, sizeof mesh->info.upper);
+    set_frame(&mesh->view.frame, extent->largest);
+}
+
+static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_error *err)
+{
+    const uint64_t corners = 3 * d->triangle_count;
+    const uint64_t vertices = d->indices ? d->vertex_count : corners;
+    mesh->vertex_count = vertices;
+    mesh->vertices = caromi_alloc(mesh->context, vertices, 3 * sizeof *mesh->vertices);
+    mesh->indices = caromi_alloc(mesh->context, corners, sizeof *mesh->indices);
+    if (mesh->vertices == NULL || mesh->indices == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu triangles and %llu vertices",
+                           (unsigned long long)d->triangle_count, (unsigned long long)vertices);
+    mesh_fill fill = {.mesh = mesh, .indices = d->indices, .slices = caromi_mesh_slices(d->triangle_count)};
+    caromi_extent extent;
+    caromi_parallel(mesh->context->pool, fill.slices, copy_indices, &fill);
+    CHECK(caromi_mesh_check(mesh, &d->vertices, &extent, err));
+    caromi_mesh_move(mesh, &d->vertices, &extent);
+    CHECK(caromi_bvh_build(mesh, err));
+    return d->masks != NULL ? caromi_mesh_mask(mesh, d->masks, err) : CAROM_OK;
+}
+
+static void destroy_mesh(carom_mesh *mesh)
+{
+    carom_context *context = mesh->context;
+    caromi_device_mesh_release(mesh->device_copy);
+    caromi_free(context, mesh->vertices);
+    caromi_free(context, mesh->indices);
+    caromi_free(context, mesh->nodes);
+    caromi_free(context, mesh->leaves);
+    caromi_free(context, mesh->masks);
+    caromi_free(context, mesh->clearance);
+    caromi_free(context, mesh);
+    caromi_context_release(context);
+}
+
+static carom_status create_mesh(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
+{
+    CHECK(check_mesh(context, d, out, err));
+    carom_mesh *mesh = caromi_alloc(context, 1, sizeof *mesh);
+    if (mesh == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh (%zu bytes)", sizeof *mesh);
+    memset(mesh, 0, sizeof *mesh);
+    mesh->context = context;
+    atomic_fetch_add(&context->references, 1);
+    mesh->info.triangle_count = d->triangle_count;
+    for (int k = 0; k < 3; k++) {
+        mesh->info.lower[k] = INFINITY;
+        mesh->info.upper[k] = -INFINITY;
+    }
+    const carom_status status = d->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, d, err);
+    if (status != CAROM_OK) {
+        destroy_mesh(mesh);
+        return status;
+    }
+    *out = mesh;
+    return CAROM_OK;
+}
+
+carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out, carom_error *err)
+{
+    IN_FLOAT_MODE(create_mesh(context, desc, out, err));
+}
+
+void carom_mesh_destroy(carom_mesh *mesh)
+{
+    if (mesh == NULL)
+        return;
+    const caromi_float_mode mode = caromi_float_mode_set();
+    destroy_mesh(mesh);
+    caromi_float_mode_restore(mode);
+}
+
+carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh)
+{
+    return mesh->info;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* New vertices for a mesh that is there: check all of them, then refit the hierarchy where it lies, or build another. */
+#include "host/arrays.h"
+#include "host/opencl/opencl.h"
+
+/* For new vertices, in arrays of its own: until all of them are there, nothing of the mesh changes that is not put back. */
+static carom_status rebuild(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent,
+                            carom_error *err)
+{
+    const carom_mesh before = *mesh;
+    mesh->vertices = caromi_alloc(mesh->context, mesh->vertex_count, 3 * sizeof *mesh->vertices);
+    carom_status status = CAROM_OK;
+    if (mesh->vertices == NULL) {
+        status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu vertices",
+                             (unsigned long long)mesh->vertex_count);
+    } else {
+        caromi_mesh_move(mesh, vertices, extent);
+        status = caromi_bvh_build(mesh, err);
+    }
+    if (status == CAROM_OK) {
+        caromi_free(mesh->context, before.vertices);
+    } else {
+        caromi_free(mesh->context, mesh->vertices);
+        *mesh = before;
+    }
+    return status;
+}
+
+static void refit(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent)
+{
+    caromi_mesh_move(mesh, vertices, extent);
+    caromi_bvh_refit(mesh);
+    mesh->info.refits++;
+}
+
+/* A hierarchy that refits have worn out is replaced. Without memory for another it still answers. */
+static void renew(carom_mesh *mesh)
+{
+    carom_error err = {0};
+    if (!(mesh->info.cost > CAROM_MESH_WORN * mesh->built_cost))
+        return;
+    if (caromi_bvh_build(mesh, &err) != CAROM_OK)
+        caromi_log(mesh->context, CAROM_LOG_WARNING,
+                   "%s: a mesh keeps its hierarchy, which is %.2f times as costly as when it was built", err.message,
+                   (double)(mesh->info.cost / mesh->built_cost));
+}
+
+static void tell(const carom_mesh *mesh, float built_cost)
+{
+    const unsigned long long triangles = mesh->info.triangle_count;
+    if (mesh->info.refits == 0)
+        caromi_log(mesh->context, CAROM_LOG_INFO, "a mesh of %llu triangles has moved: rebuilt, cost %.1f, was %.1f",
+                   triangles, (double)mesh->info.cost, (double)built_cost);
+    else
+        caromi_log(mesh->context, CAROM_LOG_INFO, "a mesh of %llu triangles has moved: refit %u, cost %.1f, built %.1f",
+                   triangles, mesh->info.refits, (double)mesh->info.cost, (double)built_cost);
+}
+
+static carom_status update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how, carom_error *err)
+{
+    const float built_cost = mesh->built_cost;
+    caromi_extent extent;
+    CHECK(caromi_mesh_check(mesh, vertices, &extent, err));
+    /* A device that shares the host's memory reads the arrays where they lie: not while they change. */
+    caromi_device_mesh_release(mesh->device_copy);
+    mesh->device_copy = NULL;
+    if (how == CAROM_MESH_REBUILD) {
+        CHECK(rebuild(mesh, vertices, &extent, err));
+    } else {
+        refit(mesh, vertices, &extent);
+        if (how == CAROM_MESH_AUTO)
+            renew(mesh);
+    }
+    tell(mesh, built_cost);
+    return CAROM_OK;
+}
+
+static carom_status check_update(const carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how,
+                                 carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(vertices, "vertices", err);
+    if (how != CAROM_MESH_AUTO && how != CAROM_MESH_REFIT && how != CAROM_MESH_REBUILD)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "how is %d; it must be auto (0), refit (1) or rebuild (2)", (int)how);
+    if (mesh->info.triangle_count == 0)
+        return CAROM_OK;
+    CHECK(caromi_check_points(vertices, "vertices", err));
+    CAROMI_CHECK_ARRAYS(err, caromi_reads_points, "vertices", vertices, mesh->vertex_count);
+    return CAROM_OK;
+}
+
+carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how, carom_error *err)
+{
+    CHECK(check_update(mesh, vertices, how, err));
+    if (mesh->info.triangle_count == 0)
+        return CAROM_OK;
+    IN_FLOAT_MODE(update(mesh, vertices, how, err));
+}

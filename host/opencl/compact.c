@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* First hits from a device with memory of its own, without the queries that have none: kernels/compact.cl makes records of a chunk's
+ * hits and of what exact mode has left open, and these alone are fetched. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "probe.h"
+
+enum { ROWS = 1 << 9 /* records that a thread unpacks at a time */ };
+
+static cl_uint runs_of(const caromi_cl_slot *slot)
+{
+    return (cl_uint)((slot->count + COMPACT_RUN - 1) / COMPACT_RUN);
+}
+
+static int has_contacts(const caromi_stream *s)
+{
+    return s->out_count == CAROMI_HIT_CONTACT;
+}
+
+static size_t words_of(const caromi_stream *s)
+{
+    return has_contacts(s) ? COMPACT_WORDS : COMPACT_CONTACT;
+}
+
+/* Whole columns answer too: of one chunk for want of memory, which a later one may have, else from now on. */
+static void give_up(caromi_device *d, const carom_error *why)
+{
+    const int is_short =
+        why->status == CAROM_ERROR_OUT_OF_MEMORY && !d->probing; /* without a probe there are no records */
+    if (!is_short || !d->compacts_short)
+        caromi_log(d->context, CAROM_LOG_WARNING, "%s sends first hits in whole columns%s: %s", d->info.name,
+                   is_short ? " where memory is short" : " from now on", why->message);
+    d->compacts_short |= is_short;
+    d->compacts_not |= !is_short;
+}
+
+void caromi_compact_prepare(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    caromi_cl_column *starts = &slot->compact[CAROMI_COMPACT_STARTS], *records = &slot->compact[CAROMI_COMPACT_RECORDS];
+    slot->compacts = s->hits_only && !d->unified && !d->compacts_not;
+    if (!slot->compacts)
+        return;
+    if (caromi_reserve(d, slot, starts, (runs_of(slot) + 1) * sizeof(cl_uint), 0, &why) == CAROM_OK &&
+        caromi_reserve(d, slot, records, (size_t)slot->count * words_of(s) * sizeof(cl_uint), 1, &why) == CAROM_OK)
+        return;
+    slot->compacts = 0;
+    give_up(d, &why);
+}
+
+/* ---------------------------------------------------------------- on the device */
+
+/* The last arguments of both kernels. */
+static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, uint32_t program, cl_uint next, cl_int code,
+                            carom_error *err)
+{
+    const cl_kernel kernel = d->programs[program].kernel;
+    const cl_uint rows = (cl_uint)slot->count;
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof rows, &rows);
+    return code == CL_SUCCESS ? caromi_enqueue(d, slot, kernel, next, runs_of(slot), err)
+                              : caromi_cl_fail(d, code, "clSetKernelArg", err);
+}
+
+static carom_status count_rows(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
+{
+    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_COMPACT_COUNT].kernel;
+    cl_uint next = 0;
+    cl_int code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_TRIANGLE], 1);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_T], 1);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, &slot->compact[CAROMI_COMPACT_STARTS], 1);
+    return enqueue(d, slot, CAROMI_PROGRAM_COMPACT_COUNT, next, code, err);
+}
+
+static carom_status fill_records(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
+{
+    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_COMPACT_FILL].kernel;
+    const int contact = has_contacts(s);
+    cl_uint next = 0;
+    cl_int code = caromi_set_columns(kernel, &next, slot->out, s->out_count);
+    while (code == CL_SUCCESS && next < CAROMI_HIT_CONTACT) /* they are not read */
+        code = caromi_set_columns(kernel, &next, slot->out, 1);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof contact, &contact);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->compact, CAROMI_COMPACT_COLUMNS);
+    return enqueue(d, slot, CAROMI_PROGRAM_COMPACT_FILL, next, code, err);
+}
+
+carom_status caromi_compact_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
+{
+    const caromi_cl_column *starts = &slot->compact[CAROMI_COMPACT_STARTS];
+    const cl_uint runs = runs_of(slot);
+    cl_event event = NULL;
+    CHECK(count_rows(d, slot, err));
+    CHECK(caromi_find_starts(d, slot, starts, runs, err));
+    CHECK(fill_records(d, s, slot, err));
+    slot->found = UINT32_MAX; /* what is not read cannot be */
+    const cl_int code = clEnqueueReadBuffer(slot->queue, starts->memory, CL_FALSE, runs * sizeof slot->found,
+                                            sizeof slot->found, &slot->found, 0, NULL, &event);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clEnqueueReadBuffer (number of hits)", err);
+    caromi_add_event(&slot->download, event);
+    return CAROM_OK;
+}
+
+/* ---------------------------------------------------------------- and on its way out */
+
+typedef struct unpack_job {
+    const caromi_stream *stream;
+    const caromi_cl_slot *slot;
+    atomic_uint_fast64_t settled;
+} unpack_job;
+
+static void put(const caromi_stream *s, uint32_t column, uint64_t row, const void *value)
+{
+    const caromi_out_column *c = &s->out[column];
+    if (c->base != NULL)
+        memcpy((char *)c->base + row * c->stride, value, s->out_size[column]);
+}
+
+static void put_record(const caromi_stream *s, uint64_t row, const uint32_t *record)
+{
+    const uint8_t state = (uint8_t)record[COMPACT_BYTES], feature = (uint8_t)(record[COMPACT_BYTES] >> 8);
+    put(s, CAROMI_HIT_TRIANGLE, row, &record[COMPACT_TRIANGLE]);
+    put(s, CAROMI_HIT_STATE, row, &state);
+    put(s, CAROMI_HIT_T, row, &record[COMPACT_T]);
+    if (!has_contacts(s))
+        return;
+    for (uint32_t k = 0; k < OUT_FEATURE; k++)
+        put(s, CAROMI_HIT_FIRST + k, row, &record[COMPACT_CONTACT + k]);
+    put(s, CAROMI_HIT_FIRST + OUT_FEATURE, row, &feature);
+}
+
+/* What is open is settled where it has been written. */
+static void unpack(void *user, uint64_t task, uint32_t thread)
+{
+    unpack_job *job = user;
+    const caromi_stream *s = job->stream;
+    const size_t words = words_of(s);
+    const uint32_t *records = (const uint32_t *)job->slot->compact[CAROMI_COMPACT_RECORDS].host + task * ROWS * words;
+    const uint64_t left = job->slot->found - task * ROWS;
+    const size_t count = left < ROWS ? (size_t)left : ROWS;
+    uint64_t rows[ROWS];
+    uint32_t triangle[ROWS], t[ROWS], x[ROWS];
+    const void *const marks[3] = {triangle, t, x};
+    (void)thread;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *record = records + i * words;
+        rows[i] = job->slot->first + record[COMPACT_ROW];
+        triangle[i] = record[COMPACT_TRIANGLE];
+        t[i] = record[COMPACT_T];
+        x[i] = has_contacts(s) ? record[COMPACT_CONTACT + OUT_POINT_X] : 0;
+        put_record(s, rows[i], record);
+    }
+    if (s->settle != NULL)
+        atomic_fetch_add(&job->settled, s->settle(s->user, marks, rows, 0, count));
+}
+
+static carom_status fetch_records(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
+{
+    const caromi_cl_column *records = &slot->compact[CAROMI_COMPACT_RECORDS];
+    const size_t words = words_of(s);
+    const uint64_t end = slot->first + slot->count;
+    if (slot->found > slot->count)
+        return caromi_fail_strange(d, "numbers of hits", slot->first, end, err);
+    if (slot->found == 0)
+        return CAROM_OK;
+    const cl_int code = clEnqueueReadBuffer(slot->queue, records->memory, CL_TRUE, 0,
+                                            slot->found * words * sizeof(cl_uint), records->host, 0, NULL, NULL);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clEnqueueReadBuffer (hits)", err);
+    const uint32_t *record = records->host;
+    uint64_t next = 0; /* rows rise */
+    int strange = 0;
+    for (uint32_t i = 0; i < slot->found; i++, record += words) {
+        strange |= record[COMPACT_ROW] < next || record[COMPACT_ROW] >= slot->count;
+        next = (uint64_t)record[COMPACT_ROW] + 1;
+    }
+    if (s->named != NULL)
+        CHECK(caromi_check_triangles(d, s->named, (const uint32_t *)records->host + COMPACT_TRIANGLE,
+                                     words * sizeof *record, slot->found, slot->first, end, err));
+    return strange ? caromi_fail_strange(d, "places of hits", slot->first, end, err) : CAROM_OK;
+}
+
+carom_status caromi_compact_deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                                    carom_error *err)
+{
+    const double start = caromi_now();
+    const caromi_out_column *triangle = &s->out[CAROMI_HIT_TRIANGLE];
+    unpack_job job = {.stream = s, .slot = slot};
+    CHECK(fetch_records(d, s, slot, err));
+    const double fetched = caromi_now();
+    assert(triangle->base != NULL && triangle->stride == sizeof(int32_t));
+    memset((int32_t *)triangle->base + slot->first, 0xff, (size_t)slot->count * sizeof(int32_t)); /* -1: none */
+    if (slot->found > 0)
+        caromi_parallel(d->context->pool, (slot->found + ROWS - 1) / ROWS, unpack, &job);
+    stats->by_integers += job.settled;
+    stats->download += fetched - start;
+    stats->compute += caromi_now() - fetched;
+    return CAROM_OK;
+}
+
+/* ---------------------------------------------------------------- the probe */
+
+enum { PROBE_ROWS = 40 * COMPACT_RUN + 7 };
+
+/* Outputs as the inputs have them, and what is to come of them. */
+typedef struct compact_probe {
+    uint32_t in[CAROMI_HIT_CONTACT][PROBE_ROWS], got[CAROMI_HIT_CONTACT][PROBE_ROWS],
+        expected[CAROMI_HIT_CONTACT][PROBE_ROWS];
+} compact_probe;
+
+/* Runs without a row to tell, runs of nothing else, and runs with some, which have a hit or are open. */
+static void make_probe(compact_probe *p)
+{
+    uint8_t told_rows[PROBE_ROWS]; /* bytes are columns too: all inputs are made before one is copied */
+    uint64_t state = 5;
+    memset(p->got, 0xa5, sizeof p->got);
+    memset(p->expected, 0xa5, sizeof p->expected);
+    memset(p->expected[CAROMI_HIT_TRIANGLE], 0xff, sizeof p->expected[CAROMI_HIT_TRIANGLE]);
+    for (uint32_t i = 0; i < PROBE_ROWS; i++) {
+        const uint64_t r = caromi_probe_next(&state);
+        const uint32_t kind = i / COMPACT_RUN % 4, told = kind == 1 || (kind > 1 && (r & 7) == 0);
+        for (uint32_t c = 0; c < CAROMI_HIT_CONTACT; c++)
+            p->in[c][i] = (uint32_t)caromi_probe_next(&state);
+        p->in[CAROMI_HIT_T][i] = (uint32_t)(r >> 32) & 0xff7fffff; /* finite */
+        p->in[CAROMI_HIT_TRIANGLE][i] = told ? (uint32_t)(r >> 8) & 0x7fffffff : UINT32_MAX;
+        if (told && (r & 8) != 0) { /* open */
+            p->in[CAROMI_HIT_TRIANGLE][i] = UINT32_MAX;
+            p->in[CAROMI_HIT_T][i] |= 0x7f800001;
+        }
+        told_rows[i] = (uint8_t)told;
+    }
+    for (uint32_t i = 0; i < PROBE_ROWS; i++)
+        for (uint32_t c = 0; told_rows[i] && c < CAROMI_HIT_CONTACT; c++) {
+            const size_t size = caromi_hit_size(c);
+            memcpy((char *)p->expected[c] + i * size, (const char *)p->in[c] + i * size, size);
+        }
+}
+
+static carom_status launch_probe(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
+{
+    const uint32_t *out_count = user;
+    cl_int code = CL_SUCCESS;
+    for (uint32_t c = 0; code == CL_SUCCESS && c < *out_count; c++)
+        code = clEnqueueCopyBuffer(slot->queue, slot->in[c].memory, slot->out[c].memory, 0, 0,
+                                   (size_t)slot->padded * caromi_hit_size(c), 0, NULL, NULL);
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueCopyBuffer", err);
+}
+
+/* out_count: with contacts or without. */
+static carom_status run_probe(caromi_device *d, compact_probe *p, uint32_t out_count, carom_error *err)
+{
+    caromi_in_column in[CAROMI_HIT_CONTACT];
+    caromi_out_column out[CAROMI_HIT_CONTACT];
+    caromi_stream s = {.count = PROBE_ROWS,
+                       .chunk = PROBE_ROWS,
+                       .in_count = CAROMI_HIT_CONTACT,
+                       .out_count = out_count,
+                       .in = in,
+                       .out = out,
+                       .hits_only = 1,
+                       .launch = launch_probe,
+                       .user = &out_count};
+    uint64_t done = 0;
+    carom_stats stats = {.size = sizeof stats};
+    make_probe(p);
+    for (uint32_t c = 0; c < CAROMI_HIT_CONTACT; c++) {
+        s.out_size[c] = caromi_hit_size(c);
+        in[c] = (caromi_in_column){p->in[c], sizeof(uint32_t), NULL};
+        out[c] = (caromi_out_column){p->got[c], s.out_size[c]};
+    }
+    carom_status status = caromi_stream_run(d, &s, &done, &stats, err);
+    for (uint32_t c = 0; status == CAROM_OK && !d->compacts_not && c < out_count; c++)
+        status = caromi_probe_compare(d, CAROMI_PROGRAM_COMPACT_FILL, PROBE_ROWS, c, p->got[c], p->expected[c],
+                                      s.out_size[c], err);
+    return status;
+}
+
+carom_status caromi_probe_compact(caromi_device *d, carom_error *err)
+{
+    static const uint32_t programs[] = {CAROMI_PROGRAM_ORDER_STARTS, CAROMI_PROGRAM_COMPACT_COUNT,
+                                        CAROMI_PROGRAM_COMPACT_FILL};
+    carom_error why = {CAROM_OK, 0, ""};
+    if (d->unified || d->compacts_not || d->programs[CAROMI_PROGRAM_COMPACT_FILL].probed)
+        return CAROM_OK;
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+        if (caromi_program_build(d, programs[i], &why) != CAROM_OK) {
+            give_up(d, &why);
+            return CAROM_OK;
+        }
+    compact_probe *p = caromi_alloc(d->context, 1, sizeof *p);
+    if (p == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
+    d->probing = 1;
+    carom_status status = run_probe(d, p, CAROMI_HIT_FIRST, err);
+    if (status == CAROM_OK)
+        status = run_probe(d, p, CAROMI_HIT_CONTACT, err);
+    d->probing = 0;
+    d->programs[CAROMI_PROGRAM_COMPACT_FILL].probed = status == CAROM_OK;
+    caromi_free(d->context, p);
+    return status;
+}

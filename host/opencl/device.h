@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* What the OpenCL files share: the open device, its programs, and the stream that carries columns through it. */
+#ifndef CAROM_HOST_OPENCL_DEVICE_H
+#define CAROM_HOST_OPENCL_DEVICE_H
+#include <CL/cl.h>
+#include <assert.h>
+
+#include "opencl.h"
+
+/* Programs: the pair kernels in their order, then these. */
+enum {
+    CAROMI_PROGRAM_MESH_FIRST = CAROMI_PAIR_KERNEL_COUNT,
+    CAROMI_PROGRAM_MESH_CONTACT,
+    CAROMI_PROGRAM_MESH_FIRST_EXACT,
+    CAROMI_PROGRAM_MESH_CONTACT_EXACT,
+    CAROMI_PROGRAM_MESH_LIST,
+    CAROMI_PROGRAM_MESH_LIST_EXACT,
+    CAROMI_PROGRAM_MESH_OVERLAPS,
+    CAROMI_PROGRAM_MESH_OVERLAPS_EXACT,
+    CAROMI_PROGRAM_MESH_CLOSEST,
+    CAROMI_PROGRAM_MESH_CLOSEST_POINT,
+    CAROMI_PROGRAM_MESH_CLOSEST_EXACT,
+    CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT,
+    CAROMI_PROGRAM_ROUNDING,
+    CAROMI_PROGRAM_ORDER_COUNT,
+    CAROMI_PROGRAM_ORDER_STARTS,
+    CAROMI_PROGRAM_ORDER_ROWS,
+    CAROMI_PROGRAM_COMPACT_COUNT,
+    CAROMI_PROGRAM_COMPACT_FILL,
+    /* The mesh programs once more, for queries with options. */
+    CAROMI_PROGRAM_OPTIONS,
+    CAROMI_PROGRAM_COUNT = CAROMI_PROGRAM_OPTIONS + CAROMI_PROGRAM_ROUNDING - CAROMI_PROGRAM_MESH_FIRST
+};
+
+/* A mesh program for a batch with these options. */
+static inline uint32_t caromi_program_for(uint32_t program, int options)
+{
+    return options ? program + (CAROMI_PROGRAM_OPTIONS - CAROMI_PROGRAM_MESH_FIRST) : program;
+}
+/* The mesh program whose text it is. */
+static inline uint32_t caromi_program_base(uint32_t program)
+{
+    return program < CAROMI_PROGRAM_OPTIONS ? program : program - (CAROMI_PROGRAM_OPTIONS - CAROMI_PROGRAM_MESH_FIRST);
+}
+
+typedef struct caromi_program {
+    cl_program program;
+    cl_kernel kernel;
+    int probed; /* its bits have been compared with the CPU's */
+} caromi_program;
+
+/* Memory for one column of a chunk, kept from chunk to chunk. */
+typedef struct caromi_cl_column {
+    cl_mem memory; /* what the kernel sees */
+    cl_mem pinned; /* discrete devices: host memory that the device copies from at full speed */
+    void *host;    /* pinned, mapped for good; unified devices: memory, mapped while the host uses it */
+    size_t capacity;
+    cl_mem direct; /* this chunk's: the caller's own array as a buffer, or NULL */
+    int shared;    /* direct belongs to an earlier column with the same array */
+} caromi_cl_column;
+
+enum { CAROMI_EVENTS_MAX = 2 * COLUMNS_MAX }; /* a map and an unmap each */
+
+/* Events of a chunk by what they measure. */
+typedef struct caromi_cl_events {
+    cl_event event[CAROMI_EVENTS_MAX];
+    uint32_t count;
+} caromi_cl_events;
+
+/* What puts a chunk's queries in order; the order is the last. */
+enum { CAROMI_ORDER_CELL, CAROMI_ORDER_BEFORE, CAROMI_ORDER_CELLS, CAROMI_ORDER_ROW, CAROMI_ORDER_COLUMNS };
+
+/* First hits without the queries that have none: how many, and the records. */
+enum { CAROMI_COMPACT_STARTS, CAROMI_COMPACT_RECORDS, CAROMI_COMPACT_COLUMNS };
+
+/* One chunk on its way; its queue is in order, so two slots are two chunks in flight. */
+typedef struct caromi_cl_slot {
+    cl_command_queue queue;
+    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], order[CAROMI_ORDER_COLUMNS], compact[CAROMI_COMPACT_COLUMNS];
+    caromi_cl_events upload, compute, download;
+    uint64_t first, count; /* queries in flight, 0: idle */
+    uint64_t padded;       /* count up to whole groups of lanes */
+    int ordered;           /* searches follow the order of rows */
+    int compacts;          /* what is fetched is records of hits, not columns */
+    cl_uint found;         /* of these */
+} caromi_cl_slot;
+
+enum {
+    CAROMI_SLOTS = 2,
+    CAROMI_GROUP = 64,     /* most work-items of a group */
+    CAROMI_SHARE_MAX = 256 /* most queries that a work-item searches for */
+};
+
+struct caromi_device {
+    const carom_context *context;
+    cl_device_id id;
+    cl_context cl;
+    carom_device_info info;
+    uint32_t lanes;
+    uint64_t max_items; /* most work-items in a launch */
+    int unified;        /* host and device share memory: columns are used where they lie */
+    int gpu;
+    int probing;        /* a probe is one launch, whatever chunks the caller wants */
+    int stack;          /* entries of a search's stack in its programs */
+    int orders_not;     /* what puts queries in order could not be had */
+    int compacts_not;   /* nor what finds hits */
+    int compacts_short; /* and that memory for it was short once has been told */
+    caromi_cl_slot slots[CAROMI_SLOTS];
+    cl_mem few_hits; /* of a list, a few for each query; mesh_list.c, kept from batch to batch */
+    caromi_program programs[CAROMI_PROGRAM_COUNT];
+};
+
+/* A device as the ICD loader lists it; select.c. */
+typedef struct caromi_cl_found {
+    cl_platform_id platform;
+    cl_device_id id;
+    uint32_t index;
+    carom_device_info info;
+} caromi_cl_found;
+
+/* Before the first call to OpenCL of a context or a listing: fails in a child of a process that has made one; process.c. */
+carom_status caromi_claim_opencl(carom_error *err);
+/* The device that `selector` names (NULL: the best). */
+carom_status caromi_select_device(const carom_context *context, const char *selector, int gpu_only,
+                                  caromi_cl_found *found, carom_error *err);
+
+/* Turn an OpenCL code into a status and a sentence. */
+carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char *call, carom_error *err);
+/* A buffer for `what`; *out is NULL on failure. However a driver says that memory is short, it is OUT_OF_MEMORY. */
+carom_status caromi_make_buffer(caromi_device *device, const char *what, cl_mem_flags flags, uint64_t bytes, void *data,
+                                cl_mem *out, carom_error *err);
+
+/* Kernel texts; carom_embed_kernels in cmake/embed.cmake. */
+extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_nearest_h[],
+    caromi_kernel_sweep_view_h[], caromi_kernel_twofloat_h[], caromi_kernel_sweep_line_h[],
+    caromi_kernel_sweep_pieces_h[], caromi_kernel_sweep_h[], caromi_kernel_contact_h[], caromi_kernel_overlap_h[],
+    caromi_kernel_spheres_h[], caromi_kernel_columns_h[], caromi_kernel_pairs_h[], caromi_kernel_closest_h[],
+    caromi_kernel_mesh_closest_h[], caromi_kernel_closest_exact_h[], caromi_kernel_mesh_closest_exact_h[],
+    caromi_kernel_mesh_closest_cl[], caromi_kernel_mesh_course_h[], caromi_kernel_mesh_walk_h[],
+    caromi_kernel_mesh_pairs_h[], caromi_kernel_mesh_run_h[], caromi_kernel_mesh_options_h[],
+    caromi_kernel_mesh_options_exact_h[], caromi_kernel_mesh_h[], caromi_kernel_mesh_overlap_h[],
+    caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[], caromi_kernel_proof_h[],
+    caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[], caromi_kernel_spheres_exact_h[],
+    caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[], caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[],
+    caromi_kernel_rounding_cl[], caromi_kernel_cells_h[], caromi_kernel_clearance_h[], caromi_kernel_order_cl[],
+    caromi_kernel_compact_cl[];
+
+const char *caromi_program_name(uint32_t program);
+int caromi_program_needs_fp64(uint32_t program);
+/* Build a program once; program.c. */
+carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err);
+/* With one lane per work-item every work-item has a stack: the programs of searches have one as short as most meshes need, until
+ * a mesh needs more. */
+void caromi_fit_stack(caromi_device *device, const carom_mesh *mesh);
+void caromi_programs_release(caromi_device *device);
+
+/* Build a program and compare its bits with the CPU's, once; probe.c. */
+carom_status caromi_probe_pairs(caromi_device *device, enum caromi_pair_kernel kernel, carom_error *err);
+/* The mesh programs; `context` is the one the probe's own mesh lives in. */
+carom_status caromi_probe_mesh(caromi_device *device, const caromi_mesh_batch *batch, carom_error *err);
+struct caromi_list_batch;
+/* The program of such a batch. */
+uint32_t caromi_list_program(const struct caromi_list_batch *batch);
+carom_status caromi_probe_list(caromi_device *device, const struct caromi_list_batch *batch, carom_error *err);
+/* Quotients and roots of a device that does not promise them; rounding.c. */
+carom_status caromi_probe_rounding(caromi_device *device, carom_error *err);
+
+/* Columns in, a launch, columns out; stream.c. */
+typedef struct caromi_stream {
+    uint64_t count;
+    uint64_t chunk; /* most queries at a time */
+    uint32_t in_count, out_count;
+    const caromi_in_column *in;
+    const caromi_out_column *out;
+    uint8_t out_size[COLUMNS_MAX];
+    /* Exact mode: settle what the kernels have left open among `count` delivered queries from `first` on; marks[k] are
+     * their values in output column mark[k], which is fetched whether the caller wants it or not; rows: of each query, if
+     * they are not in a row. Returns how many. */
+    uint64_t (*settle)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
+    uint32_t mark[3], mark_count;
+    /* NULL, or the mesh whose triangles output column mark[0] names: what cannot be is no answer. */
+    const carom_mesh *named;
+    const carom_mesh *mesh; /* the queries are put in order along it, where that pays; NULL: of pairs */
+    int hits_only; /* the outputs are those of first hits; without one a query is told by its triangle, -1, alone */
+    /* Enqueue what turns the slot's inputs into its outputs. */
+    carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
+    const void *user;
+} caromi_stream;
+
+/* Answer queries [*done, count). */
+carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
+                               carom_error *err);
+/* The slots' memory; slot.c. A chunk is over: its events and the buffers over the caller's arrays go, the slot's own memory
+ * stays. */
+void caromi_slot_retire(caromi_cl_slot *slot);
+void caromi_slot_release(caromi_cl_slot *slot);
+/* Give back the memory of slots that are idle. */
+void caromi_columns_release(caromi_device *device);
+/* Memory of the slot's own for `bytes` of a column; with a way for the host to reach it if `reached`. */
+carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
+                            int reached, carom_error *err);
+/* Enqueue what puts the slot's queries in order along a mesh, if that pays; query_sort.c. */
+carom_status caromi_order_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, uint32_t columns,
+                                carom_error *err);
+
+/* Where the counts of so many kinds start, instead of the counts, and behind them their sum. */
+carom_status caromi_find_starts(caromi_device *device, caromi_cl_slot *slot, const caromi_cl_column *counts,
+                                cl_uint kinds, carom_error *err);
+
+/* Output columns of a first hit. */
+enum {
+    CAROMI_HIT_TRIANGLE,
+    CAROMI_HIT_STATE,
+    CAROMI_HIT_T,
+    CAROMI_HIT_FIRST,
+    CAROMI_HIT_CONTACT = CAROMI_HIT_FIRST + OUT_CONTACT
+};
+static inline uint8_t caromi_hit_size(uint32_t column)
+{
+    return column == CAROMI_HIT_STATE || column == CAROMI_HIT_FIRST + OUT_FEATURE ? 1 : 4;
+}
+/* Whether a chunk's records will be fetched instead of its columns, with memory for them; compact.c, as what follows. */
+void caromi_compact_prepare(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot);
+/* Enqueue what makes the records and tells how many they are. */
+carom_status caromi_compact_chunk(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                  carom_error *err);
+/* Fetch the records of a chunk that has ended, and write what they tell. */
+carom_status caromi_compact_deliver(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                    carom_stats *stats, carom_error *err);
+/* Build and probe its programs. */
+carom_status caromi_probe_compact(caromi_device *device, carom_error *err);
+
+static inline void caromi_add_event(caromi_cl_events *events, cl_event event)
+{
+    assert(events->count < CAROMI_EVENTS_MAX);
+    if (event != NULL)
+        events->event[events->count++] = event;
+}
+
+static inline cl_mem caromi_column_memory(const caromi_cl_column *column)
+{
+    return column->direct ? column->direct : column->memory;
+}
+
+/* Set arguments from *next on: the first `count` columns; program.c. */
+cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_column *columns, uint32_t count);
+/* Set the number of work-items as the last argument and enqueue that many. */
+carom_status caromi_enqueue(caromi_device *device, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
+                            uint64_t items, carom_error *err);
+/* Likewise a search through a mesh. With lanes each work-item is a group of its own: it follows many queries by turns, and
+ * PoCL keeps the stacks of a whole group on that of one thread. */
+carom_status caromi_enqueue_search(caromi_device *device, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
+                                   uint64_t items, carom_error *err);
+
+/* An exact batch on a device without binary64: nothing is done, and the CPU is to answer. */
+carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats);
+
+/* Without probes, for probes: then nothing is settled in integers. */
+carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
+                                 carom_stats *stats, carom_error *err);
+carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err);
+carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_batch *batch, uint64_t end,
+                                uint64_t *done, carom_stats *stats, carom_error *err);
+/* What a list keeps on the device for the next one. */
+void caromi_few_hits_release(caromi_device *device);
+/* A mesh's copy on the device, made when it is first used; mesh.c. */
+carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);
+/* A device that reports what cannot be has failed: to follow it would leave somebody's memory. */
+carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
+                                 carom_error *err);
+/* Nor has one that ends a loop too early searched all: mesh_run_is_cut. */
+carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err);
+/* Whether the triangles `found` among queries [first, end), a stride of bytes apart, can be. Asked of every chunk, also where
+ * the caller wants times alone: a search that went astray has no right ones. */
+carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
+                                    size_t stride, uint64_t found, uint64_t first, uint64_t end, carom_error *err);
+/* A stream past a mesh, which is uploaded if need be. */
+carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
+                                carom_stats *stats, carom_error *err);
+/* Set arguments from *next on: all that a search through an uploaded mesh is asked for `count` queries, by so many of the
+ * slot's columns, and column `mask` if the options say that the queries have masks; for so many work-items. */
+cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
+                           const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask,
+                           uint64_t *items);
+/* The room in an uploaded mesh. */
+cl_int caromi_set_clearance(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
+/* Its vertices, indices and the number of triangles. */
+cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
+#endif

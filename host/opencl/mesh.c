@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* Mesh sweeps on a device. A mesh is copied once per device; queries stream past it. */
+#include <string.h>
+
+#include "device.h"
+#include "host/mesh/clearance.h"
+
+/* A mesh on a device. OpenCL counts the references: the copy keeps the device's OpenCL context alive, so it may outlive
+ * the caromi_device, and a context that still has copies is never mistaken for a new one. */
+typedef struct mesh_copy {
+    const carom_context *context;
+    cl_context cl;
+    cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks is NULL if there are none */
+    carom_error
+        lacking; /* why they are not there: to send most of a large mesh for nothing, batch after batch, is dear */
+} mesh_copy;
+
+static void release_arrays(mesh_copy *copy)
+{
+    cl_mem *const parts[] = {&copy->nodes,     &copy->leaves,   &copy->masks,
+                             &copy->clearance, &copy->vertices, &copy->indices};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (*parts[i] != NULL)
+            (void)clReleaseMemObject(*parts[i]);
+        *parts[i] = NULL;
+    }
+}
+
+void caromi_device_mesh_release(void *memory)
+{
+    mesh_copy *copy = memory;
+    if (copy == NULL)
+        return;
+    if (!caromi_opencl_is_inherited()) {
+        release_arrays(copy);
+        (void)clReleaseContext(copy->cl);
+    }
+    caromi_free(copy->context, copy);
+}
+
+typedef struct mesh_array {
+    const char *what;
+    void *data;
+    uint64_t count;
+    size_t size;
+    cl_mem *out;
+} mesh_array;
+
+/* A mesh of one leaf has no nodes, but a kernel wants a buffer. */
+static carom_status copy_array(caromi_device *d, const mesh_array *a, carom_error *err)
+{
+    const cl_mem_flags data = d->unified ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
+    return a->count == 0
+               ? caromi_make_buffer(d, a->what, CL_MEM_READ_ONLY, a->size, NULL, a->out, err)
+               : caromi_make_buffer(d, a->what, CL_MEM_READ_ONLY | data, a->count * a->size, a->data, a->out, err);
+}
+
+static carom_status copy_arrays(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy, carom_error *err)
+{
+    const mesh_array arrays[] = {
+        {"a mesh's nodes", mesh->nodes, mesh->info.node_count, sizeof *mesh->nodes, &copy->nodes},
+        {"a mesh's leaves", mesh->leaves, mesh->leaf_count, sizeof *mesh->leaves, &copy->leaves},
+        {"a mesh's grid", mesh->clearance, caromi_clearance_shown(mesh), 1, &copy->clearance},
+        {"a mesh's vertices", mesh->vertices, mesh->vertex_count, 3 * sizeof(float), &copy->vertices},
+        {"a mesh's indices", mesh->indices, mesh->info.triangle_count, 3 * sizeof(uint32_t), &copy->indices},
+        {"a mesh's masks", mesh->masks, mesh->leaf_count, MESH_WIDTH * sizeof *mesh->masks, &copy->masks}};
+    const size_t count = sizeof arrays / sizeof arrays[0] - (mesh->masks == NULL);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += arrays[i].count * arrays[i].size;
+    if (!d->unified && bytes > d->info.memory && d->info.memory != 0)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                           "a mesh: %llu bytes; %s has %llu", (unsigned long long)bytes, d->info.name,
+                           (unsigned long long)d->info.memory);
+    for (size_t i = 0; i < count; i++)
+        CHECK(copy_array(d, &arrays[i], err));
+    return CAROM_OK;
+}
+
+static mesh_copy *create_copy(const caromi_device *d, const carom_context *context)
+{
+    mesh_copy *copy = caromi_alloc(context, 1, sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    memset(copy, 0, sizeof *copy);
+    copy->context = context;
+    copy->cl = d->cl;
+    (void)clRetainContext(d->cl);
+    return copy;
+}
+
+/* What earlier batches have left in the slots gives way to the mesh. */
+static void fill_copy(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy)
+{
+    carom_status status = copy_arrays(d, mesh, copy, &copy->lacking);
+    if (status == CAROM_ERROR_OUT_OF_MEMORY) {
+        release_arrays(copy);
+        caromi_columns_release(d);
+        caromi_few_hits_release(d);
+        status = copy_arrays(d, mesh, copy, &copy->lacking);
+    }
+    copy->lacking.status = status;
+    if (status != CAROM_OK)
+        release_arrays(copy);
+}
+
+carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error *err)
+{
+    mesh_copy *copy = mesh->device_copy;
+    if (copy == NULL || copy->cl != d->cl) {
+        caromi_device_mesh_release(copy);
+        mesh->device_copy = NULL;
+        copy = create_copy(d, mesh->context);
+        if (copy == NULL)
+            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh copy (%zu bytes)",
+                               sizeof *copy);
+        caromi_clearance_find(mesh);
+        fill_copy(d, mesh, copy);
+        mesh->device_copy = copy;
+    }
+    if (copy->lacking.status == CAROM_OK)
+        return CAROM_OK;
+    const carom_status status =
+        caromi_fail(err, copy->lacking.status, copy->lacking.native_code, "%s", copy->lacking.message);
+    /* Who insists on a device may have made room by the next call. */
+    if (d->context->desc.backend != CAROM_BACKEND_AUTO) {
+        caromi_device_mesh_release(copy);
+        mesh->device_copy = NULL;
+    }
+    return status;
+}
+
+static cl_int set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
+{
+    const mesh_copy *copy = mesh->device_copy;
+    const mesh_frame *frame = &mesh->view.frame;
+    const struct {
+        size_t size;
+        const void *value;
+    } arguments[] = {{sizeof copy->nodes, &copy->nodes},   {sizeof copy->leaves, &copy->leaves},
+                     {sizeof frame->scale, &frame->scale}, {sizeof frame->scale_field, &frame->scale_field},
+                     {sizeof frame->root, &frame->root},   {sizeof frame->ball, &frame->ball}};
+    cl_int code = CL_SUCCESS;
+    for (size_t i = 0; code == CL_SUCCESS && i < sizeof arguments / sizeof arguments[0]; i++)
+        code = clSetKernelArg(kernel, (*next)++, arguments[i].size, arguments[i].value);
+    return code;
+}
+
+cl_int caromi_set_clearance(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
+{
+    const mesh_copy *copy = mesh->device_copy;
+    return clSetKernelArg(kernel, (*next)++, sizeof copy->clearance, &copy->clearance);
+}
+
+cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
+{
+    const mesh_copy *copy = mesh->device_copy;
+    const cl_uint triangles = (cl_uint)mesh->info.triangle_count;
+    cl_int code = clSetKernelArg(kernel, (*next)++, sizeof copy->vertices, &copy->vertices);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof copy->indices, &copy->indices);
+    return code == CL_SUCCESS ? clSetKernelArg(kernel, (*next)++, sizeof triangles, &triangles) : code;
+}
+
+/* Queries that a work-item follows: with lanes a few times as many as it follows at once, as long as all
+ * cores have some work-items; else one. */
+static cl_uint share_of(const caromi_device *d, uint64_t queries)
+{
+    enum { PER_UNIT = 32 };
+    cl_uint share = d->lanes;
+    while (d->lanes > 1 && 2 * share <= CAROMI_SHARE_MAX &&
+           queries / (2 * share) >= (uint64_t)PER_UNIT * d->info.compute_units)
+        share *= 2;
+    return share;
+}
+
+cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
+                           const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask,
+                           uint64_t *items)
+{
+    const mesh_copy *copy = mesh->device_copy;
+    const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
+    const cl_uint share = share_of(d, count), queries = (cl_uint)count, rows = slot->ordered ? queries : 0;
+    cl_int code = set_tree(kernel, next, mesh);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof *masks, masks);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof options, &options);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, next, slot->in, columns);
+    if (code == CL_SUCCESS) /* without masks any column will do */
+        code = caromi_set_columns(kernel, next, &slot->in[options & MESH_QUERY_MASKS ? mask : 0], 1);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof share, &share);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof queries, &queries);
+    if (code == CL_SUCCESS) /* without an order any buffer will do */
+        code = caromi_set_columns(kernel, next, slot->ordered ? &slot->order[CAROMI_ORDER_ROW] : slot->in, 1);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, (*next)++, sizeof rows, &rows);
+    if (code == CL_SUCCESS && columns == CAROMI_MESH_IN)
+        code = caromi_set_clearance(kernel, next, mesh);
+    *items = (count + share - 1) / share;
+    return code;
+}
+
+carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
+                                 carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
+                       "%s reports %s that cannot be, among queries %llu to %llu of the batch", d->info.name, what,
+                       (unsigned long long)first, (unsigned long long)(end - 1));
+}
+
+carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
+                       "%s ends the loops of a search before they are done, among queries %llu to %llu of the batch",
+                       d->info.name, (unsigned long long)first, (unsigned long long)(end - 1));
+}
+
+carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
+                                    size_t stride, uint64_t found, uint64_t first, uint64_t end, carom_error *err)
+{
+    int strange = 0, cut = 0;
+    for (uint64_t i = 0; i < found; i++) {
+        int32_t triangle;
+        memcpy(&triangle, (const char *)triangles + i * stride, sizeof triangle);
+        strange |= !caromi_can_be(mesh, triangle);
+        cut |= triangle == MESH_CUT;
+    }
+    return cut       ? caromi_fail_cut(d, first, end, err)
+           : strange ? caromi_fail_strange(d, "triangles", first, end, err)
+                     : CAROM_OK;
+}
+
+carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    CHECK(caromi_upload_mesh(d, mesh, err));
+    assert(mesh->stack <= d->stack);
+    return caromi_stream_run(d, s, done, stats, err);
+}
+
+static uint32_t first_program(const caromi_mesh_batch *batch)
+{
+    return caromi_program_for(batch->exact ? CAROMI_PROGRAM_MESH_FIRST_EXACT : CAROMI_PROGRAM_MESH_FIRST,
+                              batch->options);
+}
+
+static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
+                                 carom_error *err)
+{
+    const cl_kernel kernel = d->programs[first_program(batch)].kernel;
+    cl_uint next = 0;
+    uint64_t items;
+    cl_int code = caromi_set_question(d, slot, kernel, &next, batch->mesh, batch->options, slot->padded, CAROMI_MESH_IN,
+                                      CAROMI_MESH_IN, &items);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->out, CAROMI_HIT_FIRST);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    return caromi_enqueue_search(d, slot, kernel, next, items, err);
+}
+
+static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int exact,
+                                   carom_error *err)
+{
+    const cl_kernel kernel =
+        d->programs[exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT].kernel;
+    cl_uint next = 0;
+    cl_int code = caromi_set_triangles(kernel, &next, mesh);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->in, IN_P0X);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_TRIANGLE], 1);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_FIRST], OUT_CONTACT);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
+}
+
+static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
+{
+    const caromi_mesh_batch *batch = user;
+    const carom_status status = launch_first(d, slot, batch, err);
+    return status == CAROM_OK && batch->wants_contact ? launch_contact(d, slot, batch->mesh, batch->exact, err)
+                                                      : status;
+}
+
+static uint64_t settle_mesh(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
+                            size_t count)
+{
+    return caromi_settle_mesh_batch(user, marks, rows, first, count);
+}
+
+carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_hit_result *r = batch->out;
+    const size_t p = r->point.stride, n = r->normal.stride;
+    const caromi_out_column out[CAROMI_HIT_CONTACT] = {{r->triangle, sizeof *r->triangle},
+                                                       {r->state, sizeof *r->state},
+                                                       {r->t, sizeof *r->t},
+                                                       {r->point.x, p},
+                                                       {r->point.y, p},
+                                                       {r->point.z, p},
+                                                       {r->normal.x, n},
+                                                       {r->normal.y, n},
+                                                       {r->normal.z, n},
+                                                       {r->feature, sizeof *r->feature}};
+    caromi_in_column in[CAROMI_MESH_IN + 1];
+    memcpy(in, batch->in, sizeof batch->in);
+    in[CAROMI_MESH_IN] = batch->mask;
+    caromi_stream s = {.count = end,
+                       .chunk = d->gpu ? 1u << 18 : d->max_items, /* a query costs more than a pair */
+                       .in_count = CAROMI_MESH_IN + (batch->mask.base != NULL),
+                       .out_count = batch->wants_contact ? CAROMI_HIT_CONTACT : CAROMI_HIT_FIRST,
+                       .in = in,
+                       .out = out,
+                       .mark = {CAROMI_HIT_TRIANGLE, CAROMI_HIT_T, CAROMI_HIT_FIRST},
+                       .mark_count = !batch->exact          ? 1
+                                     : batch->wants_contact ? 3
+                                                            : 2,
+                       .settle = batch->exact ? settle_mesh : NULL,
+                       .named = batch->mesh,
+                       .mesh = batch->mesh,
+                       .hits_only = batch->hits_only,
+                       .launch = launch_mesh,
+                       .user = batch};
+    for (uint32_t c = 0; c < s.out_count; c++)
+        s.out_size[c] = caromi_hit_size(c);
+    return caromi_stream_past(d, batch->mesh, &s, done, stats, err);
+}
+
+carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    const caromi_mesh_batch *batch = mesh_batch;
+    if (batch->exact && !d->info.fp64)
+        return caromi_lacks_fp64(d, stats);
+    caromi_fit_stack(d, batch->mesh);
+    carom_status status = caromi_probe_mesh(d, batch, err);
+    if (status == CAROM_OK && batch->hits_only)
+        status = caromi_probe_compact(d, err);
+    if (status == CAROM_OK)
+        status = caromi_stream_mesh(d, batch, end, done, stats, err);
+    return status;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/* All hits on a mesh by a device: hits are counted, the counts added up, and the hits filled in, part after part of the batch.
+ * Where memory is shared, so that nothing has to be fetched, the first pass already writes hits: there is room for a few of
+ * each query, and the queries of a work-item share theirs. Where that was enough nobody is searched for again. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "device.h"
+#include "host/mesh/list.h"
+
+enum {
+    QUERIES = 1 << 18,                      /* counted at a time; */
+    FEW_QUERIES = (1 << 16) - 64,           /* or so many, a launch of a CPU device, with room for */
+    FEW_HITS = 16,                          /* hits of each, 16 MiB in all, */
+    FEW_MOST = CAROMI_SHARE_MAX * FEW_HITS, /* and so many of a work-item */
+    STAGES_PER_THREAD = 4,
+    HITS_HELD = 1 << 23 /* of a part, unless the device or what is free of its memory is too small */
+};
+
+/* What cannot be. */
+enum list_fault { FAULT_NONE, FAULT_TRIANGLE, FAULT_COUNT };
+
+typedef struct list_part {
+    const caromi_list_batch *batch;
+    uint64_t first, queries;
+    uint64_t counted;     /* queries from the first on; the part has as many of them as there is room for their hits */
+    int32_t *hits, *from; /* [counted] how many, and where they begin */
+    int32_t *start;       /* [counted] where the records of the query's work-item begin; -1: they are not all there */
+    int32_t *again;       /* [queries] how many the second pass has found */
+    uint8_t *state;       /* [counted] */
+    uint64_t room;        /* for hits; those of one query are taken whatever it is */
+    uint64_t all;         /* hits of the part, */
+    uint64_t found;       /* and of these what is searched for again */
+    mesh_record *records; /* [found] */
+    cl_mem memory;        /* for them */
+    cl_mem few;           /* [FEW_QUERIES][FEW_HITS] what the first pass writes; NULL: it only counts */
+    const mesh_record *written; /* the same for the host */
+    uint64_t gone;              /* counted queries before the part's first */
+    int fill;
+    atomic_int strange;   /* an enum list_fault */
+    caromi_stage *stages; /* the threads put hits in order in so many pieces */
+    uint32_t stage_count;
+    const carom_context *context;
+} list_part;
+
+uint32_t caromi_list_program(const caromi_list_batch *batch)
+{
+    const uint32_t exact = (uint32_t)batch->sweep.exact;
+    const uint32_t search =
+        batch->search == CAROMI_MESH_OVERLAPS ? CAROMI_PROGRAM_MESH_OVERLAPS : CAROMI_PROGRAM_MESH_LIST;
+    return caromi_program_for(search + exact, batch->sweep.options);
+}
+
+static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
+{
+    const list_part *p = user;
+    const caromi_mesh_batch *sweep = &p->batch->sweep;
+    const cl_kernel kernel = d->programs[caromi_list_program(p->batch)].kernel;
+    const cl_uint found = (cl_uint)p->found;
+    const cl_int each = p->fill ? -1 : p->few != NULL ? FEW_HITS : 0;
+    const cl_mem *memory = p->fill ? &p->memory : &p->few;
+    const int one = p->batch->any != NULL;
+    cl_uint next = 0;
+    uint64_t items;
+    /* What fills up the last vector has no place of its own for its hits. */
+    cl_int code = caromi_set_question(d, slot, kernel, &next, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN,
+                                      CAROMI_MESH_IN + 1, &items);
+    if (code == CL_SUCCESS) /* where hits are only counted none is written: any buffer will do */
+        code = *memory != NULL ? clSetKernelArg(kernel, next++, sizeof *memory, memory)
+                               : caromi_set_columns(kernel, &next, slot->out, 1);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof found, &found);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof each, &each);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, next++, sizeof one, &one);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, &slot->in[CAROMI_MESH_IN], 1);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->out, 3);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    return caromi_enqueue_search(d, slot, kernel, next, items, err);
+}
+
+static caromi_in_column column_from(const caromi_in_column *column, uint64_t first)
+{
+    return (caromi_in_column){(const char *)column->base + first * column->stride, column->stride, NULL};
+}
+
+/* One pass over the part: counts and states are fetched by the first; all hits of those that have a place are written by the
+ * second, which tells how many again. */
+static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_stats *stats, carom_error *err)
+{
+    static const float none = 0;
+    const caromi_mesh_batch *sweep = &p->batch->sweep;
+    const int masks = sweep->mask.base != NULL, places = fill || p->few != NULL;
+    caromi_in_column in[CAROMI_MESH_IN + 2];
+    const caromi_out_column out[3] = {{fill ? p->again : p->hits, sizeof *p->hits},
+                                      {fill ? NULL : p->state, 1},
+                                      {fill || p->few == NULL ? NULL : p->start, sizeof *p->start}};
+    uint64_t done = 0;
+    for (int c = 0; c < CAROMI_MESH_IN; c++)
+        in[c] = column_from(&sweep->in[c], p->first);
+    in[CAROMI_MESH_IN] =
+        places ? (caromi_in_column){p->from, sizeof *p->from, NULL} : (caromi_in_column){&none, 0, NULL};
+    if (masks)
+        in[CAROMI_MESH_IN + 1] = column_from(&sweep->mask, p->first);
+    const caromi_stream s = {.count = p->queries,
+                             .chunk = d->gpu ? QUERIES : d->max_items,
+                             .in_count = (uint32_t)(CAROMI_MESH_IN + 1 + masks),
+                             .out_count = 3,
+                             .in = in,
+                             .out = out,
+                             .out_size = {4, 1, 4},
+                             .mesh = sweep->mesh,
+                             .launch = launch_list,
+                             .user = p};
+    p->fill = fill;
+    return caromi_stream_run(d, &s, &done, stats, err);
+}
+
+/* Hits that a buffer may hold in a quarter of the device's memory. */
+static uint64_t first_room(const caromi_device *d)
+{
+    const uint64_t by_buffer = d->info.max_allocation / sizeof(mesh_record),
+                   by_total = d->info.memory / 4 / sizeof(mesh_record);
+    uint64_t room = HITS_HELD;
+    room = room < by_buffer || by_buffer == 0 ? room : by_buffer; /* 0: the device does not say */
+    return room < by_total || by_total == 0 ? room : by_total;
+}
+
+/* The queries of a work-item end before the first that has another place. */
+static uint64_t end_of_item(const list_part *p, uint64_t first)
+{
+    uint64_t end = first + 1;
+    while (end < p->counted && p->start[end] == p->start[first])
+        end++;
+    return end;
+}
+
+/* Whether the numbers that the first pass tells can be, and which of its work-items have written all their hits. */
+static carom_status check_counts(const caromi_device *d, list_part *p, carom_error *err)
+{
+    const uint64_t end = p->first + p->counted;
+    for (uint64_t i = 0; i < p->counted; i++) {
+        if (p->hits[i] == MESH_CUT)
+            return caromi_fail_cut(d, p->first, end, err);
+        if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
+            return caromi_fail_strange(d, "numbers of hits", p->first, end, err);
+        if (p->few == NULL)
+            p->start[i] = -1;
+    }
+    for (uint64_t first = 0, next; p->few != NULL && first < p->counted; first = next) {
+        uint64_t hits = 0;
+        next = end_of_item(p, first);
+        if (p->start[first] != (int32_t)(first * FEW_HITS) || next - first > CAROMI_SHARE_MAX)
+            return caromi_fail_strange(d, "places of hits", p->first, end, err);
+        for (uint64_t i = first; i < next; i++)
+            hits += (uint32_t)p->hits[i];
+        for (uint64_t i = first; hits > (next - first) * FEW_HITS && i < next; i++)
+            p->start[i] = -1;
+    }
+    return CAROM_OK;
+}
+
+/* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. Those for
+ * which there is no room wait for the next part. */
+static void scan(list_part *p)
+{
+    p->found = p->all = 0;
+    for (p->queries = 0; p->queries < p->counted; p->queries++) {
+        const uint64_t i = p->queries;
+        const uint32_t hits = caromi_is_answered(p->batch, p->state[i]) ? 0 : (uint32_t)p->hits[i];
+        if (p->all + hits > p->room && i > 0)
+            break;
+        p->all += hits;
+        p->from[i] = hits > 0 && p->start[i] < 0 ? (int32_t)p->found : -1;
+        p->found += p->start[i] < 0 ? hits : 0;
+    }
+}
+
+/* What the second pass has not found it has not written. */
+static carom_status check_again(const caromi_device *d, const list_part *p, carom_error *err)
+{
+    for (uint64_t i = 0; i < p->queries; i++) {
+        if (p->again[i] == MESH_CUT)
+            return caromi_fail_cut(d, p->first, p->first + p->queries, err);
+        if (p->again[i] != (p->from[i] < 0 ? 0 : p->hits[i]))
+            return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->queries, err);
+    }
+    return CAROM_OK;
+}
+
+static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
+{
+    const uint64_t bytes = p->found * sizeof *p->records;
+    p->records = caromi_alloc(p->context, p->found, sizeof *p->records);
+    if (p->records == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits", (unsigned long long)p->found);
+    CHECK(caromi_make_buffer(d, "hits", CL_MEM_WRITE_ONLY, bytes, NULL, &p->memory, err));
+    CHECK(stream_part(d, p, 1, stats, err));
+    CHECK(check_again(d, p, err));
+    const double start = caromi_now();
+    const cl_int code = clEnqueueReadBuffer(d->slots[0].queue, p->memory, CL_TRUE, 0, bytes, p->records, 0, NULL, NULL);
+    stats->download += caromi_now() - start;
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueReadBuffer (hits)", err);
+}
+
+/* Query i of the part, with its records. */
+static void take_query(list_part *p, caromi_stage *s, uint64_t i, const mesh_record *records, uint32_t hits)
+{
+    uint32_t strange = 0;
+    for (uint32_t k = 0; k < hits; k++)
+        strange |= (uint32_t)records[k].triangle >= p->batch->sweep.mesh->info.triangle_count;
+    if (strange != 0)
+        atomic_store(&p->strange, FAULT_TRIANGLE);
+    else
+        s->full = !caromi_stage_take(p->context, p->batch, s, (uint32_t)(p->first + i - s->first), p->state[i], records,
+                                     hits);
+}
+
+/* The records of a work-item whose first query is `first` of those that were counted, query by query; 0: they are not what was
+ * counted. */
+static int sort_item(const list_part *p, uint64_t first, uint64_t end, uint32_t *start, mesh_record *sorted)
+{
+    const mesh_record *records = p->written + first * FEW_HITS;
+    const int32_t *hits = p->hits - p->gone;
+    uint32_t next[CAROMI_SHARE_MAX], all = 0;
+    for (uint64_t i = first; i < end; i++) {
+        start[i - first] = next[i - first] = all;
+        all += (uint32_t)hits[i];
+    }
+    for (uint32_t k = 0; k < all; k++) {
+        const uint32_t i = (uint32_t)records[k].query;
+        if (i >= end - first || next[i] == start[i] + (uint32_t)hits[first + i])
+            return 0;
+        sorted[next[i]++] = records[k];
+    }
+    return 1;
+}
+
+/* Query i of the part and those of its work-item that follow; returns the next one. A stage may begin in the middle of them. */
+static uint64_t take_item(list_part *p, caromi_stage *s, uint64_t i)
+{
+    mesh_record sorted[FEW_MOST];
+    uint32_t start[CAROMI_SHARE_MAX];
+    const uint64_t first = (uint64_t)p->start[i] / FEW_HITS, stage_end = s->first - p->first + s->queries;
+    const uint64_t item_end = end_of_item(p, i), end = item_end < stage_end ? item_end : stage_end;
+    if (!sort_item(p, first, p->gone + item_end, start, sorted)) {
+        atomic_store(&p->strange, FAULT_COUNT);
+        return end;
+    }
+    for (; !s->full && i < end; i++)
+        take_query(p, s, i, sorted + start[p->gone + i - first], (uint32_t)p->hits[i]);
+    return end;
+}
+
+static void take_stage(void *user, uint64_t task, uint32_t thread)
+{
+    list_part *p = user;
+    caromi_stage *s = &p->stages[task];
+    const uint64_t first = s->first - p->first, end = first + s->queries;
+    (void)thread;
+    s->count = s->total = 0;
+    s->full = 0;
+    for (uint64_t i = first; !s->full && !atomic_load(&p->strange) && i < end;) {
+        if (p->start[i] >= 0) {
+            i = take_item(p, s, i);
+            continue;
+        }
+        const uint32_t hits = p->from[i] < 0 ? 0 : (uint32_t)p->hits[i];
+        take_query(p, s, i, hits > 0 ? p->records + p->from[i] : NULL, hits);
+        i++;
+    }
+}
+
+static carom_status take_part(const caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
+{
+    const double start = caromi_now();
+    for (uint64_t i = 0; i < p->stage_count; i++) {
+        p->stages[i].first = p->first + caromi_slice_start(p->queries, p->stage_count, i);
+        p->stages[i].queries =
+            (uint32_t)(p->first + caromi_slice_start(p->queries, p->stage_count, i + 1) - p->stages[i].first);
+    }
+    atomic_store(&p->strange, FAULT_NONE);
+    caromi_parallel(p->context->pool, p->stage_count, take_stage, p);
+    const int fault = atomic_load(&p->strange);
+    if (fault != FAULT_NONE)
+        return caromi_fail_strange(d, fault == FAULT_TRIANGLE ? "triangles" : "queries of hits", p->first,
+                                   p->first + p->queries, err);
+    for (uint32_t i = 0; i < p->stage_count; i++)
+        if (p->stages[i].full)
+            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
+                               (unsigned long long)p->all);
+    const carom_status status = caromi_stages_deliver(p->context, p->batch, p->stages, p->stage_count, stats, err);
+    stats->compute += caromi_now() - start;
+    return status;
+}
+
+static void release_hits(list_part *p)
+{
+    if (p->memory != NULL)
+        (void)clReleaseMemObject(p->memory);
+    caromi_free(p->context, p->records);
+    p->memory = NULL;
+    p->records = NULL;
+}
+
+static carom_status try_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
+{
+    scan(p);
+    carom_status status = p->found > 0 ? fetch_hits(d, p, stats, err) : CAROM_OK;
+    if (status == CAROM_OK)
+        status = take_part(d, p, stats, err);
+    release_hits(p);
+    return status;
+}
+
+/* Where memory is short a part has half the hits, down to those of one query. Nobody is counted again for that. */
+static carom_status run_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
+{
+    for (uint64_t before = UINT64_MAX;; before = p->queries) {
+        carom_error why = {CAROM_OK, 0, ""};
+        const carom_status status = try_part(d, p, stats, &why);
+        if (status != CAROM_ERROR_OUT_OF_MEMORY || p->queries <= 1 || p->queries == before) {
+            if (status != CAROM_OK && err != NULL)
+                *err = why;
+            return status;
+        }
+        caromi_stages_empty(p->context, p->stages, p->stage_count);
+        p->room = p->all / 2;
+        caromi_log(d->context, CAROM_LOG_INFO, "%s has no memory for %llu hits at a time; trying half", d->info.name,
+                   (unsigned long long)p->all);
+    }
+}
+
+/* The queries that follow, and what is known of them. */
+static void go_on(list_part *p)
+{
+    p->first += p->queries;
+    p->counted -= p->queries;
+    p->hits += p->queries;
+    p->from += p->queries;
+    p->state += p->queries;
+    p->start += p->queries;
+    p->gone += p->queries;
+}
+
+/* Memory for what the first pass writes. A list can do without; whether there is any hit at all it tells without one. */
+static void open_few(caromi_device *d, list_part *p)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    const uint64_t bytes = (uint64_t)FEW_QUERIES * FEW_HITS * sizeof(mesh_record);
+    if (!d->unified || p->batch->any != NULL)
+        return;
+    if (d->few_hits == NULL &&
+        caromi_make_buffer(d, "the first hits of each query", CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL,
+                           &d->few_hits, &why) != CAROM_OK)
+        caromi_log(d->context, CAROM_LOG_INFO, "hits are counted before any is written: %s", why.message);
+    p->few = d->few_hits;
+}
+
+void caromi_few_hits_release(caromi_device *d)
+{
+    if (d->few_hits != NULL)
+        (void)clReleaseMemObject(d->few_hits);
+    d->few_hits = NULL;
+}
+
+static carom_status map_few(caromi_device *d, list_part *p, carom_error *err)
+{
+    cl_int code = CL_SUCCESS;
+    if (p->few != NULL)
+        p->written = clEnqueueMapBuffer(d->slots[0].queue, p->few, CL_TRUE, CL_MAP_READ, 0,
+                                        p->counted * FEW_HITS * sizeof *p->written, 0, NULL, NULL, &code);
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueMapBuffer (hits)", err);
+}
+
+/* Nothing is written there before it has ended. */
+static void unmap_few(caromi_device *d, list_part *p)
+{
+    cl_event event = NULL;
+    if (p->written != NULL && clEnqueueUnmapMemObject(d->slots[0].queue, p->few, (void *)(uintptr_t)p->written, 0, NULL,
+                                                      &event) == CL_SUCCESS) {
+        (void)clWaitForEvents(1, &event);
+        (void)clReleaseEvent(event);
+    }
+    p->written = NULL;
+}
+
+/* The first pass over the queries from `first` on. */
+static carom_status count_hits(caromi_device *d, list_part *p, uint64_t first, uint64_t end, carom_stats *stats,
+                               carom_error *err)
+{
+    const uint64_t most = p->few != NULL ? FEW_QUERIES : QUERIES;
+    unmap_few(d, p);
+    p->room = first_room(d);
+    p->first = first;
+    p->gone = 0;
+    p->queries = p->counted = end - first < most ? end - first : most;
+    for (uint64_t i = 0; p->few != NULL && i < p->counted; i++)
+        p->from[i] = (int32_t)(i * FEW_HITS);
+    CHECK(stream_part(d, p, 0, stats, err));
+    CHECK(check_counts(d, p, err));
+    return map_few(d, p, err);
+}
+
+carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    const carom_context *c = d->context;
+    list_part p = {.batch = batch, .context = c};
+    CHECK(caromi_upload_mesh(d, batch->sweep.mesh, err));
+    p.stage_count = STAGES_PER_THREAD * caromi_pool_threads(c->pool);
+    CHECK(caromi_stages_create(c, p.stage_count, QUERIES / p.stage_count + 1, &p.stages, err));
+    int32_t *hits = caromi_alloc(c, QUERIES, sizeof *hits), *from = caromi_alloc(c, QUERIES, sizeof *from);
+    int32_t *start = caromi_alloc(c, QUERIES, sizeof *start);
+    uint8_t *state = caromi_alloc(c, QUERIES, 1);
+    p.again = caromi_alloc(c, QUERIES, sizeof *p.again);
+    carom_status status =
+        hits != NULL && from != NULL && start != NULL && state != NULL && p.again != NULL
+            ? CAROM_OK
+            : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage %d queries", QUERIES);
+    if (status == CAROM_OK)
+        open_few(d, &p);
+    while (status == CAROM_OK && *done < end) {
+        if (p.counted == 0) {
+            p.hits = hits;
+            p.from = from;
+            p.start = start;
+            p.state = state;
+            status = count_hits(d, &p, *done, end, stats, err);
+        }
+        if (status == CAROM_OK)
+            status = run_part(d, &p, stats, err);
+        *done += status == CAROM_OK ? p.queries : 0;
+        go_on(&p);
+    }
+    unmap_few(d, &p);
+    caromi_free(c, hits);
+    caromi_free(c, from);
+    caromi_free(c, start);
+    caromi_free(c, p.again);
+    caromi_free(c, state);
+    caromi_stages_destroy(c, p.stages, p.stage_count);
+    return status;
+}
+
+carom_status caromi_device_list(caromi_device *d, const void *list_batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    const caromi_list_batch *batch = list_batch;
+    if (caromi_program_needs_fp64(caromi_list_program(batch)) && !d->info.fp64)
+        return caromi_lacks_fp64(d, stats);
+    caromi_fit_stack(d, batch->sweep.mesh);
+    carom_status status = caromi_probe_list(d, batch, err);
+    if (status == CAROM_OK)
+        status = caromi_stream_list(d, batch, end, done, stats, err);
+    return status;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Stands in for the OpenCL side in builds without it. */
+#include "opencl.h"
+
+int carom_has_opencl(void)
+{
+    return 0;
+}
+
+carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err)
+{
+    (void)out, (void)capacity;
+    if (count != NULL)
+        *count = 0;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+}
+
+carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
+                                carom_error *err)
+{
+    (void)context, (void)selector, (void)gpu_only;
+    *out = NULL;
+    return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "this build has no OpenCL");
+}
+
+int caromi_opencl_is_inherited(void)
+{
+    return 0;
+}
+
+carom_status caromi_fail_inherited(carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "this build has no OpenCL");
+}
+
+void caromi_device_close(caromi_device *device)
+{
+    (void)device;
+}
+void caromi_device_describe(const caromi_device *device, carom_device_info *out)
+{
+    (void)device, (void)out;
+}
+void caromi_device_mesh_release(void *copy)
+{
+    (void)copy;
+}
+
+carom_status caromi_device_pairs(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                 carom_stats *stats, carom_error *err)
+{
+    (void)device, (void)batch, (void)end, (void)done, (void)stats;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+}
+
+carom_status caromi_device_mesh(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    return caromi_device_pairs(device, batch, end, done, stats, err);
+}
+
+carom_status caromi_device_list(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *err)
+{
+    return caromi_device_pairs(device, batch, end, done, stats, err);
+}
+
+carom_status caromi_device_closest(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                   carom_stats *stats, carom_error *err)
+{
+    return caromi_device_pairs(device, batch, end, done, stats, err);
+}

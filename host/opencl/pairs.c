@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Pair batches on a device. */
+#include <stdio.h>
+
+#include "device.h"
+
+static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
+{
+    const caromi_pair_batch *batch = user;
+    const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
+    const cl_kernel kernel = d->programs[batch->kernel].kernel;
+    cl_uint next = 0;
+    cl_int code = caromi_set_columns(kernel, &next, slot->in, shape->in_count);
+    if (code == CL_SUCCESS)
+        code = caromi_set_columns(kernel, &next, slot->out, shape->out_count);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clSetKernelArg", err);
+    return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
+}
+
+static uint64_t settle_pairs(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
+                             size_t count)
+{
+    assert(rows == NULL);
+    (void)rows;
+    return caromi_settle_pairs(user, marks[0], first, count);
+}
+
+carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
+                                 carom_stats *stats, carom_error *err)
+{
+    const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
+    caromi_stream s = {.count = end,
+                       .chunk = d->gpu ? 1u << 20 : d->max_items * d->lanes,
+                       .in_count = shape->in_count,
+                       .out_count = shape->out_count,
+                       .in = batch->in,
+                       .out = batch->out,
+                       .settle = caromi_is_exact(batch->kernel) && !d->probing ? settle_pairs : NULL,
+                       .mark_count = caromi_is_exact(batch->kernel) && !d->probing ? 1 : 0,
+                       .launch = launch_pairs,
+                       .user = batch};
+    for (uint32_t c = 0; c < shape->out_count; c++)
+        s.out_size[c] = (uint8_t)caromi_out_size(shape, c);
+    return caromi_stream_run(d, &s, done, stats, err);
+}
+
+carom_status caromi_lacks_fp64(const caromi_device *d, carom_stats *stats)
+{
+    char reason[128];
+    (void)snprintf(reason, sizeof reason, "%.60s has no binary64, which exact mode needs", d->info.name);
+    caromi_decline(d->context, stats, reason);
+    return CAROM_OK;
+}
+
+carom_status caromi_device_pairs(caromi_device *d, const void *pair_batch, uint64_t end, uint64_t *done,
+                                 carom_stats *stats, carom_error *err)
+{
+    const caromi_pair_batch *batch = pair_batch;
+    if (caromi_program_needs_fp64(batch->kernel) && !d->info.fp64)
+        return caromi_lacks_fp64(d, stats);
+    carom_status status = caromi_probe_pairs(d, batch->kernel, err);
+    if (status == CAROM_OK)
+        status = caromi_stream_pairs(d, batch, end, done, stats, err);
+    return status;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* The bit probe: each program, as built, answers a fixed batch of unkind inputs before anyone may use it, and must give
+ * the scalar CPU path's bits. What a device claims about its arithmetic, and what a user's environment does to its
+ * compiler, then cannot matter. */
+#include <math.h>
+#include <string.h>
+
+#include "probe.h"
+
+enum { PAIRS = 4096 };
+
+uint64_t caromi_probe_next(uint64_t *state)
+{
+    /* splitmix64 (Steele, Lea, Flood). */
+    uint64_t x = *state += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+float caromi_probe_float(uint32_t sign, uint32_t exponent, uint32_t mantissa)
+{
+    const uint32_t bits = (sign & 1) << 31 | (exponent & 255) << 23 | (mantissa & 0x7fffff);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Kinds of numbers beyond those of the header. */
+enum { NEAR = CAROMI_PROBE_NEAR, LATTICE = CAROMI_PROBE_LATTICE, FAR, TINY, DENORMAL, HUGE_ONE, RAW, WIDE, KINDS };
+
+float caromi_probe_number(uint64_t *state, uint32_t kind)
+{
+    const uint64_t r = caromi_probe_next(state);
+    const uint32_t sign = (uint32_t)(r >> 63), mantissa = (uint32_t)r & 0x7fffff, pick = (uint32_t)(r >> 32) & 0xffff;
+    switch (kind) {
+    case LATTICE: return (float)((int)(pick % 5) - 2);
+    case FAR: return caromi_probe_float(sign, 127 + 14 + pick % 8, mantissa);
+    case TINY: return caromi_probe_float(sign, 1 + pick % 30, mantissa);
+    case DENORMAL: return caromi_probe_float(sign, 0, mantissa >> pick % 23);
+    case HUGE_ONE: return caromi_probe_float(sign, 227 + pick % 28, mantissa);
+    case RAW: return caromi_probe_float(sign, pick, mantissa);
+    case WIDE: return caromi_probe_float(sign, 67 + pick % 120, mantissa);
+    default: return 2 * ((float)(r >> 40) * 0x1p-24f) - 1;
+    }
+}
+
+/* Columns mean different things to different kernels; triples of them are mostly points, so that is what is copied or
+ * cleared. */
+void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii)
+{
+    const uint64_t r = caromi_probe_next(state);
+    const uint32_t kind = (uint32_t)r % (KINDS + 4); /* the last few: near, which hits most */
+    for (uint32_t c = 0; c < columns; c++)
+        row[c] = caromi_probe_number(state, kind);
+    const uint32_t from = (uint32_t)(r >> 8) % (columns - 3), to = (uint32_t)(r >> 16) % (columns - 3);
+    switch (r >> 24 & 15) {
+    case 0: /* two equal points */ memmove(row + to, row + from, 3 * sizeof *row); break;
+    case 1: /* no motion, or a point at the origin */ memset(row + 4, 0, 3 * sizeof *row); break;
+    case 2: /* one number of another kind */ row[from] = caromi_probe_number(state, (uint32_t)(r >> 32) % KINDS); break;
+    case 3: /* far away */
+        for (uint32_t c = 0; c < 3; c++)
+            row[c] = caromi_probe_number(state, FAR);
+        break;
+    case 4: /* along an axis */ row[4] = row[5] = 0; break;
+    default: break;
+    }
+    for (uint32_t c = 0; (r >> 40 & 15) != 0 && c < columns; c++) /* most radii must be usable */
+        if (radii >> c & 1)
+            row[c] = fabsf(row[c]);
+}
+
+static carom_status refuse(const caromi_device *d, uint32_t program, uint32_t element, uint32_t column, const void *got,
+                           const void *expected, size_t size, carom_error *err)
+{
+    uint64_t a = 0, b = 0; /* offsets are the widest */
+    assert(size <= sizeof a);
+    memcpy(&a, got, size);
+    memcpy(&b, expected, size);
+    return caromi_fail(
+        err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+        "%.80s was refused: its bits differ from the CPU's: kernel %s, probe %u, column %u: %#llx, not %#llx",
+        d->info.name, caromi_program_name(program), element, column, (unsigned long long)a, (unsigned long long)b);
+}
+
+carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint32_t count, uint32_t column,
+                                  const void *got, const void *expected, size_t size, carom_error *err)
+{
+    const char *a = got, *b = expected;
+    if (memcmp(a, b, count * size) == 0)
+        return CAROM_OK;
+    uint32_t i = 0;
+    while (memcmp(a + i * size, b + i * size, size) == 0)
+        i++;
+    return refuse(d, program, i, column, a + i * size, b + i * size, size, err);
+}
+
+static int is_open(const caromi_pair_shape *shape, const float *column, uint32_t i)
+{
+    return shape->out_bytes & 1 ? ((const uint8_t *)column)[i] == OVERLAP_OPEN : isnan(column[i]);
+}
+
+/* Rows that exact mode leaves open have no answer to compare: all of a row becomes the mark, on both sides. Which rows
+ * they are may differ where a device fuses what the CPU does not, but not by many. Returns how many only the device
+ * has left open. */
+static uint32_t clear_open(enum caromi_pair_kernel kernel, float (*got)[PAIRS], float (*expected)[PAIRS])
+{
+    const caromi_pair_shape *shape = &caromi_pair_shapes[kernel];
+    uint32_t device_only = 0;
+    for (uint32_t i = 0; caromi_is_exact(kernel) && i < PAIRS; i++) {
+        const int by_device = is_open(shape, got[0], i), by_cpu = is_open(shape, expected[0], i);
+        device_only += by_device && !by_cpu;
+        for (uint32_t c = 0; (by_device || by_cpu) && c < shape->out_count; c++) {
+            const size_t size = caromi_out_size(shape, c);
+            memset((char *)got[c] + i * size, 0xff, size);
+            memset((char *)expected[c] + i * size, 0xff, size);
+        }
+    }
+    return device_only;
+}
+
+typedef struct pair_probe {
+    float in[COLUMNS_MAX][PAIRS];
+    float got[COLUMNS_MAX][PAIRS], expected[COLUMNS_MAX][PAIRS];
+} pair_probe;
+
+static carom_status run_pair_probe(caromi_device *d, enum caromi_pair_kernel kernel, pair_probe *p, carom_error *err)
+{
+    const caromi_pair_shape *shape = &caromi_pair_shapes[kernel];
+    caromi_pair_batch batch;
+    const float *in[COLUMNS_MAX];
+    void *expected[COLUMNS_MAX];
+    uint64_t state = 1, done = 0;
+    carom_stats stats = {.size = sizeof stats};
+    for (uint32_t i = 0; i < PAIRS; i++) {
+        float row[COLUMNS_MAX];
+        caromi_probe_row(&state, row, shape->in_count, shape->in_radii);
+        for (uint32_t c = 0; c < shape->in_count; c++)
+            p->in[c][i] = row[c];
+    }
+    memset(&batch, 0, sizeof batch);
+    batch.kernel = kernel;
+    batch.count = PAIRS;
+    for (uint32_t c = 0; c < shape->in_count; c++) {
+        batch.in[c] = (caromi_in_column){p->in[c], sizeof(float), NULL};
+        in[c] = p->in[c];
+    }
+    for (uint32_t c = 0; c < shape->out_count; c++) {
+        batch.out[c] = (caromi_out_column){p->got[c], caromi_out_size(shape, c)};
+        expected[c] = p->expected[c];
+    }
+    int chosen;
+    caromi_isa_select(CAROM_ISA_SCALAR, &chosen)->pairs[kernel](in, expected, PAIRS, 0);
+    carom_status status = caromi_stream_pairs(d, &batch, PAIRS, &done, &stats, err);
+    const uint32_t more_open = clear_open(kernel, p->got, p->expected);
+    if (status == CAROM_OK && more_open > PAIRS / 32)
+        status = caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+                             "%.80s was refused: kernel %s leaves %u of %u probes open that the CPU settles",
+                             d->info.name, caromi_program_name((uint32_t)kernel), more_open, (unsigned)PAIRS);
+    for (uint32_t c = 0; status == CAROM_OK && c < shape->out_count; c++)
+        status = caromi_probe_compare(d, kernel, PAIRS, c, p->got[c], p->expected[c], caromi_out_size(shape, c), err);
+    return status;
+}
+
+carom_status caromi_probe_pairs(caromi_device *d, enum caromi_pair_kernel kernel, carom_error *err)
+{
+    caromi_program *program = &d->programs[kernel];
+    if (program->probed)
+        return CAROM_OK;
+    carom_status status = caromi_program_build(d, kernel, err);
+    if (status != CAROM_OK)
+        return status;
+    pair_probe *p = caromi_alloc(d->context, 1, sizeof *p);
+    if (p == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
+    memset(p, 0, sizeof *p);
+    d->probing = 1;
+    status = run_pair_probe(d, kernel, p, err);
+    d->probing = 0;
+    program->probed = status == CAROM_OK;
+    caromi_free(d->context, p);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Which process called OpenCL first. A child of fork() has the driver's memory and none of its threads, and its locks may
+ * be held by them: a call hangs for ever, in a new OpenCL context too. What a driver holds, it holds for the whole process,
+ * so a new carom context in a child must know it as well, and finds no older object to ask: this is the library's one
+ * writable global, written once in a process tree (docs/design.md, section 2). */
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "device.h"
+
+static atomic_int opencl_process; /* 0: OpenCL was not called yet */
+
+int caromi_opencl_is_inherited(void)
+{
+    const int process = atomic_load(&opencl_process);
+    return process != 0 && process != getpid();
+}
+
+carom_status caromi_fail_inherited(carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0,
+                       "OpenCL was opened by process %d before fork() made this one, %d: the driver does not work here",
+                       atomic_load(&opencl_process), getpid());
+}
+
+carom_status caromi_claim_opencl(carom_error *err)
+{
+    int none = 0;
+    (void)atomic_compare_exchange_strong(&opencl_process, &none, getpid());
+    return caromi_opencl_is_inherited() ? caromi_fail_inherited(err) : CAROM_OK;
+}

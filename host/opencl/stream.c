@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns through a device, chunk by chunk. While one chunk computes, the next is gathered and sent and the one before
+ * is fetched. Where host and device share memory, contiguous columns are not copied at all. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "device.h"
+
+enum {
+    SLAB = 1 << 13,       /* rows that one thread gathers or scatters at a time: below, waking it costs more */
+    ROWS = 1 << 9,        /* of these, rows that stay in its cache */
+    CHUNK_FLOOR = 1 << 12 /* below this a device that has no memory has none at all */
+};
+
+/* ---------------------------------------------------------------- gather and scatter on all cores */
+
+typedef struct copy_job {
+    const caromi_stream *stream;
+    caromi_cl_slot *slot;
+    uint32_t columns[COLUMNS_MAX], count;
+} copy_job;
+
+static void gather_rows(const copy_job *job, uint64_t from, size_t count)
+{
+    for (uint32_t k = 0; k < job->count; k++) {
+        const uint32_t c = job->columns[k];
+        float *to = job->slot->in[c].host;
+        caromi_gather(to + from, &job->stream->in[c], job->slot->first + from, count);
+        if (from + count == job->slot->count) /* the last group is filled up with its last pair */
+            for (uint64_t i = from + count; i < job->slot->padded; i++)
+                to[i] = to[from + count - 1];
+    }
+}
+
+static void scatter_rows(const copy_job *job, uint64_t from, size_t count)
+{
+    for (uint32_t k = 0; k < job->count; k++) {
+        const uint32_t c = job->columns[k];
+        const size_t size = job->stream->out_size[c];
+        const char *data = job->slot->out[c].host;
+        caromi_scatter(&job->stream->out[c], job->slot->first + from, data + from * size, count, size);
+    }
+}
+
+/* All columns of a few rows, then the next rows: the caller's records are then fetched from memory once. */
+static void copy_slab(const copy_job *job, uint64_t slab, void (*rows)(const copy_job *, uint64_t, size_t))
+{
+    const uint64_t left = job->slot->count - slab * SLAB, count = left < SLAB ? left : SLAB;
+    for (uint64_t i = 0; i < count; i += ROWS)
+        rows(job, slab * SLAB + i, count - i < ROWS ? (size_t)(count - i) : ROWS);
+}
+
+static void gather_slab(void *user, uint64_t task, uint32_t thread)
+{
+    (void)thread;
+    copy_slab(user, task, gather_rows);
+}
+
+static void scatter_slab(void *user, uint64_t task, uint32_t thread)
+{
+    (void)thread;
+    copy_slab(user, task, scatter_rows);
+}
+
+static void copy_columns(const caromi_device *d, copy_job *job, caromi_task_fn *run)
+{
+    if (job->count > 0)
+        caromi_parallel(d->context->pool, (job->slot->count + SLAB - 1) / SLAB, run, job);
+}
+
+/* ---------------------------------------------------------------- a chunk's way in */
+
+static int range_overlaps(const char *a, const char *b, size_t bytes)
+{
+    return a < b + bytes && b < a + bytes;
+}
+
+/* The caller's array as a buffer, or nothing if it has to be copied. */
+static void try_direct(const caromi_device *d, caromi_cl_slot *slot, int output, uint32_t column, char *base,
+                       size_t size)
+{
+    const size_t bytes = (size_t)slot->padded * size;
+    caromi_cl_column *columns = output ? slot->out : slot->in;
+    if ((uintptr_t)base % size != 0)
+        return;
+    cl_int code;
+    cl_mem made = clCreateBuffer(d->cl, CL_MEM_USE_HOST_PTR | (output ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY), bytes,
+                                 base, &code);
+    columns[column].direct = code == CL_SUCCESS ? made : NULL;
+}
+
+/* Two buffers must not lie over the same bytes; the same array twice is one buffer, a shifted one is copied. */
+static void place_input(const caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column)
+{
+    const caromi_in_column *c = &s->in[column];
+    if (!d->unified || slot->padded != slot->count || c->index != NULL || c->stride != sizeof(float))
+        return;
+    const char *base = (const char *)c->base + slot->first * sizeof(float);
+    for (uint32_t i = 0; i < column; i++) {
+        const char *other = (const char *)s->in[i].base + slot->first * sizeof(float);
+        if (slot->in[i].direct == NULL || !range_overlaps(base, other, slot->padded * sizeof(float)))
+            continue;
+        if (base == other) {
+            slot->in[column].direct = slot->in[i].direct;
+            slot->in[column].shared = 1;
+        }
+        return;
+    }
+    union {
+        const char *given;
+        char *read_only; /* the buffer is created so */
+    } array = {base};
+    try_direct(d, slot, 0, column, array.read_only, sizeof(float));
+}
+
+static carom_status send_column(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, carom_error *err)
+{
+    cl_event event = NULL;
+    cl_int code;
+    if (d->unified) {
+        code = clEnqueueUnmapMemObject(slot->queue, c->memory, c->host, 0, NULL, &event);
+        c->host = NULL;
+    } else {
+        code = clEnqueueWriteBuffer(slot->queue, c->memory, CL_FALSE, 0, slot->padded * sizeof(float), c->host, 0, NULL,
+                                    &event);
+    }
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, d->unified ? "clEnqueueUnmapMemObject" : "clEnqueueWriteBuffer", err);
+    caromi_add_event(&slot->upload, event);
+    return CAROM_OK;
+}
+
+static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                                carom_error *err)
+{
+    const double start = caromi_now();
+    copy_job job = {.stream = s, .slot = slot};
+    uint32_t staged = 0;
+    for (uint32_t i = 0; i < s->in_count; i++) {
+        caromi_cl_column *c = &slot->in[i];
+        const size_t bytes = (size_t)slot->padded * sizeof(float);
+        place_input(d, s, slot, i);
+        if (c->direct != NULL)
+            continue;
+        carom_status status = caromi_reserve(d, slot, c, bytes, 1, err);
+        if (status != CAROM_OK)
+            return status;
+        if (d->unified) {
+            cl_int code;
+            c->host = clEnqueueMapBuffer(slot->queue, c->memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes, 0,
+                                         NULL, NULL, &code);
+            if (c->host == NULL || code != CL_SUCCESS)
+                return caromi_cl_fail(d, code, "clEnqueueMapBuffer", err);
+        }
+        job.columns[staged++] = i;
+    }
+    job.count = staged;
+    copy_columns(d, &job, gather_slab);
+    for (uint32_t i = 0; i < staged; i++) {
+        const carom_status status = send_column(d, slot, &slot->in[job.columns[i]], err);
+        if (status != CAROM_OK)
+            return status;
+    }
+    stats->upload += staged ? caromi_now() - start : 0;
+    return CAROM_OK;
+}
+
+/* ---------------------------------------------------------------- a chunk's way out */
+
+static int is_mark(const caromi_stream *s, uint32_t column)
+{
+    for (uint32_t k = 0; k < s->mark_count; k++)
+        if (s->mark[k] == column)
+            return 1;
+    return 0;
+}
+
+static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
+{
+    for (uint32_t i = 0; i < s->out_count; i++) {
+        const caromi_out_column *c = &s->out[i];
+        const size_t size = s->out_size[i];
+        if (d->unified && slot->padded == slot->count && c->base != NULL && c->stride == size)
+            try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
+        if (slot->out[i].direct != NULL)
+            continue;
+        const carom_status status = caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size,
+                                                   !slot->compacts && (c->base != NULL || is_mark(s, i)), err);
+        if (status != CAROM_OK)
+            return status;
+    }
+    return CAROM_OK;
+}
+
+/* A caller's own array is let go right behind its map: what is visible stays there, and one wait covers all. Where a map
+ * is not known before it is done (rusticl), deliver() does it. */
+static void unmap_direct(caromi_cl_slot *slot, caromi_cl_column *c)
+{
+    cl_event event = NULL;
+    if (c->direct == NULL || clEnqueueUnmapMemObject(slot->queue, c->direct, c->host, 0, NULL, &event) != CL_SUCCESS)
+        return;
+    c->host = NULL;
+    caromi_add_event(&slot->download, event);
+}
+
+/* A map follows the kernel and makes its writes visible; a read brings them over. */
+static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
+{
+    for (uint32_t i = 0; i < s->out_count; i++) {
+        caromi_cl_column *c = &slot->out[i];
+        const size_t bytes = (size_t)slot->padded * s->out_size[i];
+        cl_event event = NULL;
+        cl_int code;
+        if (s->out[i].base == NULL && !is_mark(s, i))
+            continue;
+        if (d->unified)
+            c->host = clEnqueueMapBuffer(slot->queue, caromi_column_memory(c), CL_FALSE, CL_MAP_READ, 0, bytes, 0, NULL,
+                                         &event, &code);
+        else
+            code = clEnqueueReadBuffer(slot->queue, c->memory, CL_FALSE, 0, bytes, c->host, 0, NULL, &event);
+        if (code != CL_SUCCESS)
+            return caromi_cl_fail(d, code, d->unified ? "clEnqueueMapBuffer" : "clEnqueueReadBuffer", err);
+        caromi_add_event(&slot->download, event);
+        unmap_direct(slot, c);
+    }
+    return CAROM_OK;
+}
+
+static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                                carom_error *err)
+{
+    carom_status status = send_inputs(d, s, slot, stats, err);
+    if (status == CAROM_OK)
+        caromi_compact_prepare(d, s, slot);
+    if (status == CAROM_OK)
+        status = place_outputs(d, s, slot, err);
+    if (status == CAROM_OK)
+        status = caromi_order_chunk(d, slot, s->mesh, s->in_count, err);
+    if (status == CAROM_OK)
+        status = s->launch(d, slot, s->user, err);
+    if (status == CAROM_OK)
+        status = slot->compacts ? caromi_compact_chunk(d, s, slot, err) : fetch_outputs(d, s, slot, err);
+    if (status != CAROM_OK)
+        return status;
+    const cl_int code = clFlush(slot->queue);
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clFlush", err);
+}
+
+/* Every event ended well; what they took is added to *seconds. */
+static carom_status check_events(caromi_device *d, const caromi_cl_events *e, double *seconds, carom_error *err)
+{
+    for (uint32_t i = 0; i < e->count; i++) {
+        cl_int code = clWaitForEvents(1, &e->event[i]), state = CL_COMPLETE;
+        cl_ulong start = 0, end = 0;
+        if (code != CL_SUCCESS && code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+            return caromi_cl_fail(d, code, "clWaitForEvents", err);
+        code = clGetEventInfo(e->event[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+        if (code != CL_SUCCESS || state != CL_COMPLETE)
+            return caromi_cl_fail(d, code != CL_SUCCESS ? code : state, "a command", err);
+        if (clGetEventProfilingInfo(e->event[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ==
+                CL_SUCCESS &&
+            clGetEventProfilingInfo(e->event[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
+            end > start)
+            *seconds += 1e-9 * (double)(end - start);
+    }
+    return CAROM_OK;
+}
+
+/* The queue is in order: waiting for its last command first wakes this thread once, not once for each. What went wrong
+ * is found afterwards. */
+static void wait_for_last(const caromi_cl_slot *slot)
+{
+    const caromi_cl_events *e = slot->download.count > 0  ? &slot->download
+                                : slot->compute.count > 0 ? &slot->compute
+                                                          : &slot->upload;
+    if (e->count > 0)
+        (void)clWaitForEvents(1, &e->event[e->count - 1]);
+}
+
+typedef struct settle_job {
+    const caromi_stream *stream;
+    const char *marks[3];
+    uint64_t first, count;
+    atomic_uint_fast64_t settled;
+} settle_job;
+
+static void settle_slab(void *user, uint64_t slab, uint32_t thread)
+{
+    settle_job *job = user;
+    const uint64_t from = slab * SLAB, left = job->count - from;
+    const void *marks[3] = {NULL, NULL, NULL};
+    (void)thread;
+    for (uint32_t k = 0; k < job->stream->mark_count; k++)
+        marks[k] = job->marks[k] + from * job->stream->out_size[job->stream->mark[k]];
+    atomic_fetch_add(&job->settled, job->stream->settle(job->stream->user, marks, NULL, job->first + from,
+                                                        left < SLAB ? (size_t)left : SLAB));
+}
+
+/* Where the host sees an output column of a chunk that is done. */
+static const char *arrived(const caromi_stream *s, const caromi_cl_slot *slot, uint32_t column)
+{
+    return slot->out[column].direct ? (const char *)s->out[column].base + slot->first * s->out_size[column]
+                                    : (const char *)slot->out[column].host;
+}
+
+/* What the kernels have left open is finished here, while the device works on the next chunk. */
+static void settle_chunk(const caromi_device *d, const caromi_stream *s, const caromi_cl_slot *slot, carom_stats *stats)
+{
+    const double start = caromi_now();
+    settle_job job = {.stream = s, .first = slot->first, .count = slot->count};
+    for (uint32_t k = 0; k < s->mark_count; k++)
+        job.marks[k] = arrived(s, slot, s->mark[k]);
+    caromi_parallel(d->context->pool, (slot->count + SLAB - 1) / SLAB, settle_slab, &job);
+    stats->by_integers += job.settled;
+    stats->compute += caromi_now() - start;
+}
+
+/* Scatter what was staged, and unmap what still is mapped; over the caller's arrays before the call returns. */
+static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                            carom_error *err)
+{
+    const double start = caromi_now();
+    copy_job job = {.stream = s, .slot = slot};
+    uint32_t staged = 0;
+    int late = 0;
+    for (uint32_t i = 0; i < s->out_count; i++)
+        if (s->out[i].base != NULL && slot->out[i].direct == NULL)
+            job.columns[staged++] = i;
+    job.count = staged;
+    copy_columns(d, &job, scatter_slab);
+    stats->download += staged ? caromi_now() - start : 0;
+    if (s->settle != NULL)
+        settle_chunk(d, s, slot, stats);
+    for (uint32_t i = 0; d->unified && i < s->out_count; i++) {
+        caromi_cl_column *c = &slot->out[i];
+        if (c->host == NULL)
+            continue;
+        const cl_int code = clEnqueueUnmapMemObject(slot->queue, caromi_column_memory(c), c->host, 0, NULL, NULL);
+        c->host = NULL;
+        late |= c->direct != NULL;
+        if (code != CL_SUCCESS)
+            return caromi_cl_fail(d, code, "clEnqueueUnmapMemObject", err);
+    }
+    const cl_int code = late ? clFinish(slot->queue) : CL_SUCCESS;
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clFinish", err);
+}
+
+/* Wait for the chunk and deliver it. */
+static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                                 carom_error *err)
+{
+    wait_for_last(slot);
+    carom_status status = check_events(d, &slot->upload, &stats->upload, err);
+    if (status == CAROM_OK)
+        status = check_events(d, &slot->compute, &stats->compute, err);
+    if (status == CAROM_OK)
+        status = check_events(d, &slot->download, &stats->download, err);
+    if (status == CAROM_OK && s->named != NULL && !slot->compacts)
+        status = caromi_check_triangles(d, s->named, arrived(s, slot, s->mark[0]), sizeof(int32_t), slot->count,
+                                        slot->first, slot->first + slot->count, err);
+    if (status == CAROM_OK)
+        status = slot->compacts ? caromi_compact_deliver(d, s, slot, stats, err) : deliver(d, s, slot, stats, err);
+    if (status == CAROM_OK)
+        caromi_slot_retire(slot);
+    return status;
+}
+
+/* ---------------------------------------------------------------- the whole stream */
+
+/* Queries of the chunk at `first`. Columns used in place come in whole groups of lanes, so the ragged end of a batch is
+ * a small chunk of its own. */
+static uint64_t chunk_at(const caromi_device *d, const caromi_stream *s, uint64_t first, uint64_t chunk)
+{
+    const uint64_t left = s->count - first, n = left < chunk ? left : chunk;
+    return d->unified && n >= d->lanes ? n - n % d->lanes : n;
+}
+
+/* A failed chunk and what came after it are thrown away; what came before it is delivered. Nothing of it may still run
+ * when the CPU goes on in the caller's arrays, and clFinish alone does not see to that: rusticl (Mesa 22.3) does not wait
+ * there for what clFlush has sent before. */
+static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *failed, uint64_t *done,
+                    carom_stats *stats)
+{
+    for (int i = 0; i < CAROMI_SLOTS; i++) {
+        caromi_cl_slot *slot = &d->slots[i];
+        const uint64_t count = slot->count;
+        if (slot != failed && count > 0 && slot->first == *done && finish_chunk(d, s, slot, stats, NULL) == CAROM_OK)
+            *done += count;
+    }
+    for (int i = 0; i < CAROMI_SLOTS; i++) {
+        wait_for_last(&d->slots[i]);
+        (void)clFinish(d->slots[i].queue);
+    }
+    caromi_columns_release(d);
+}
+
+static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_t chunk, uint64_t *done,
+                               carom_stats *stats, carom_error *err)
+{
+    uint64_t next = *done;
+    carom_status status = CAROM_OK;
+    for (uint32_t turn = 0; status == CAROM_OK && *done < s->count; turn = (turn + 1) % CAROMI_SLOTS) {
+        caromi_cl_slot *slot = &d->slots[turn];
+        if (slot->count > 0) {
+            const uint64_t count = slot->count;
+            status = finish_chunk(d, s, slot, stats, err);
+            *done += status == CAROM_OK ? count : 0;
+        }
+        if (status == CAROM_OK && next < s->count) {
+            slot->first = next;
+            slot->count = chunk_at(d, s, next, chunk);
+            slot->padded = (slot->count + d->lanes - 1) / d->lanes * d->lanes;
+            next += slot->count;
+            status = start_chunk(d, s, slot, stats, err);
+        }
+        if (status != CAROM_OK)
+            abandon(d, s, slot, done, stats);
+    }
+    return status;
+}
+
+/* No column larger than a buffer may be, all of both slots within a quarter of the device's memory. */
+static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
+{
+    const uint64_t cached = 1u << 16; /* copies that are read again soon are best kept where a CPU has them at hand */
+    const uint32_t order = s->mesh != NULL && d->lanes == 1 ? CAROMI_ORDER_COLUMNS : 0;
+    uint64_t bytes = 4 * (s->in_count + order), chunk = s->chunk;
+    for (uint32_t i = 0; i < s->out_count; i++)
+        bytes += s->out_size[i] + (s->hits_only ? sizeof(uint32_t) : 0);
+    for (uint32_t i = 0; d->unified && i < s->in_count; i++)
+        if ((s->in[i].index != NULL || s->in[i].stride > sizeof(float)) && chunk > cached)
+            chunk = cached;
+    const uint64_t by_column = d->info.max_allocation / 4, by_total = d->info.memory / 4 / (CAROMI_SLOTS * bytes);
+    chunk = chunk < s->count ? chunk : s->count;
+    chunk = chunk < by_column || by_column == 0 ? chunk : by_column; /* 0: the device does not say */
+    chunk = chunk < by_total || by_total == 0 ? chunk : by_total;
+    const uint32_t wanted = d->probing ? 0 : d->context->desc.device_chunk;
+    chunk = wanted != 0 && wanted < chunk ? wanted : chunk;
+    return chunk > d->lanes && chunk < s->count ? chunk - chunk % d->lanes : chunk;
+}
+
+carom_status caromi_stream_run(caromi_device *d, const caromi_stream *s, uint64_t *done, carom_stats *stats,
+                               carom_error *err)
+{
+    for (uint64_t chunk = first_chunk(d, s);; chunk /= 2) {
+        carom_error why = {CAROM_OK, 0, ""};
+        const carom_status status = run_chunks(d, s, chunk, done, stats, &why);
+        if (status != CAROM_ERROR_OUT_OF_MEMORY || chunk / 2 < CHUNK_FLOOR) {
+            if (status != CAROM_OK && err != NULL)
+                *err = why;
+            return status;
+        }
+        caromi_log(d->context, CAROM_LOG_INFO, "%s has no memory for %llu queries at a time; trying half", d->info.name,
+                   (unsigned long long)chunk);
+    }
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Hashes of answers to fixed questions, against tests/bits/golden.txt: the same on every machine, compiler, backend and
+ * release. A change that means to change bits writes the file anew and says why in its commit:
+ *
+ *     CAROM_GOLDEN_WRITE=tests/bits/golden.txt build/tests/test_golden
+ *
+ * "cases" lines hash the questions themselves: if one of these differs, the generator is to blame, not the library. */
+#include "tests/support/closest_answers.h"
+#include "tests/support/scenes.h"
+
+enum { PAIRS = 2000, SEED = 1, MAX_LINES = 256, MAX_NAME = 64, LINE = 128 };
+
+typedef struct golden_line {
+    char name[MAX_NAME];
+    unsigned long long hash;
+    int used;
+} golden_line;
+
+static golden_line lines[MAX_LINES];
+static size_t line_count;
+static FILE *written; /* CAROM_GOLDEN_WRITE */
+
+/* ---- the file ----------------------------------------------------------------------------------------------------- */
+
+static int read_lines(void)
+{
+    char path[1024], line[LINE];
+    const char *folder = getenv("CAROM_TEST_DATA");
+    snprintf(path, sizeof path, "%s/bits/golden.txt", folder && folder[0] ? folder : "tests");
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        print_error("%s: cannot be read; CAROM_TEST_DATA names the folder\n", path);
+        return 1;
+    }
+    while (fgets(line, sizeof line, file) && line_count < MAX_LINES) {
+        golden_line *to = &lines[line_count];
+        if (line[0] != '#' && sscanf(line, "%63[^:]: %llx", to->name, &to->hash) == 2)
+            line_count++;
+    }
+    fclose(file);
+    return 0;
+}
+
+static int group_setup(void **state)
+{
+    const char *path = getenv("CAROM_GOLDEN_WRITE");
+    (void)state;
+    if (!path || !path[0])
+        return read_lines();
+    written = fopen(path, "w");
+    if (!written) {
+        print_error("%s: cannot be written\n", path);
+        return 1;
+    }
+    fprintf(written, "# Hashes of answers; see test_golden.c. Written by CAROM_GOLDEN_WRITE, not by hand.\n");
+    return 0;
+}
+
+static int group_teardown(void **state)
+{
+    (void)state;
+    if (written && fclose(written)) {
+        print_error("the golden file could not be written\n");
+        return 1;
+    }
+    return 0;
+}
+
+/* 1 and a message unless the file has this hash under this name. */
+static int differs(const char *name, uint64_t hash)
+{
+    if (written) {
+        fprintf(written, "%s: %016llx\n", name, (unsigned long long)hash);
+        return 0;
+    }
+    for (size_t i = 0; i < line_count; i++) {
+        if (strcmp(lines[i].name, name))
+            continue;
+        lines[i].used = 1;
+        if (lines[i].hash == hash)
+            return 0;
+        print_error("%s: %016llx, golden %016llx\n", name, (unsigned long long)hash, lines[i].hash);
+        return 1;
+    }
+    print_error("%s: %016llx, not in the golden file\n", name, (unsigned long long)hash);
+    return 1;
+}
+
+static void expect_no_difference(int count, const char *what)
+{
+    if (count > 0)
+        fail_msg("%d of the %s hashes differ; if bits were meant to change, write the file anew", count, what);
+}
+
+/* ---- pairs -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_queries(const queries *q)
+{
+    uint64_t hash = HASH_START;
+    for (int c = 0; c < query_columns(q->type); c++)
+        hash = hash_floats(hash, q->column[c], q->count);
+    return hash;
+}
+
+static uint64_t hash_answers(const answers *a)
+{
+    uint64_t hash = HASH_START;
+    for (int f = 0; f < query_fields(a->type); f++)
+        hash = query_field_size(a->type, f) == 1 ? hash_bytes(hash, a->field[f].data, a->count)
+                                                 : hash_floats(hash, a->field[f].data, a->count);
+    return hash;
+}
+
+static void test_cases(void **state)
+{
+    int different = 0;
+    (void)state;
+    for (int type = 0; type < QUERY_TYPES; type += 2) /* overlap asks about the cases of sweep */
+        for (size_t family = 0; family < ref_family_count(); family++) {
+            char name[MAX_NAME];
+            queries q = queries_family(type, family, SEED, PAIRS);
+            snprintf(name, sizeof name, "cases %s %s", query_name(type), ref_family_name(family));
+            different += differs(name, hash_queries(&q));
+            queries_free(&q);
+        }
+    expect_no_difference(different, "case");
+}
+
+static void test_pairs(void **state)
+{
+    int type = *(const int *)*state, different = 0;
+    carom_context *context = test_context();
+    for (size_t family = 0; family < ref_family_count(); family++) {
+        char name[MAX_NAME];
+        queries q = queries_family(type, family, SEED, PAIRS);
+        answers a = answers_alloc(type, PAIRS, 0xa5);
+        ask(context, &q, &a, ALL_FIELDS);
+        snprintf(name, sizeof name, "%s %s", query_name(type), ref_family_name(family));
+        different += differs(name, hash_answers(&a));
+        answers_free(&a);
+        queries_free(&q);
+    }
+    carom_context_destroy(context);
+    expect_no_difference(different, query_name(type));
+}
+
+/* ---- meshes ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_scene(const scene *s, const balls *b)
+{
+    uint64_t hash = hash_floats(HASH_START, s->vertices, 3 * s->vertex_count);
+    for (size_t i = 0; i < 3 * s->triangle_count; i++) {
+        unsigned char bytes[4] = {(unsigned char)s->indices[i], (unsigned char)(s->indices[i] >> 8),
+                                  (unsigned char)(s->indices[i] >> 16), (unsigned char)(s->indices[i] >> 24)};
+        hash = hash_bytes(hash, bytes, sizeof bytes);
+    }
+    for (int c = 0; c < BALL_COLUMNS; c++)
+        hash = hash_floats(hash, b->column[c], b->count);
+    return hash;
+}
+
+static uint64_t hash_hits(const hits *h)
+{
+    uint64_t hash = hash_bytes(HASH_START, h->field[HIT_STATE].data, h->count);
+    hash = hash_bytes(hash, h->field[HIT_FEATURE].data, h->count);
+    hash =
+        hash_floats(hash, h->field[HIT_TRIANGLE].data, h->count); /* an index has no NaN's bits: -1 is hashed as one */
+    for (int f = HIT_T; f <= HIT_NZ; f++)
+        hash = hash_floats(hash, h->field[f].data, h->count);
+    return hash;
+}
+
+static uint64_t hash_nears(const nears *n)
+{
+    uint64_t hash = hash_bytes(HASH_START, n->field[NEAR_FEATURE].data, n->count);
+    for (int f = 0; f < NEAR_FIELDS; f++)
+        hash = f == NEAR_FEATURE ? hash : hash_floats(hash, n->field[f].data, n->count);
+    return hash;
+}
+
+static int check_closest(carom_context *context, const char *what, const scene *s, const balls *b)
+{
+    char name[MAX_NAME];
+    int different = 0;
+    for (int exact = 0; exact < 2; exact++) {
+        nears n = ask_scene(context, s, b, (carom_accuracy)exact, NULL);
+        snprintf(name, sizeof name, "closest%s %s", exact ? " exact" : "", what);
+        different += differs(name, hash_nears(&n));
+        nears_free(&n);
+    }
+    return different;
+}
+
+static int check_scene(carom_context *context, const char *what, scene s)
+{
+    char name[MAX_NAME];
+    balls b = balls_mixed(SEED, PAIRS);
+    hits h = sweep_scene(context, &s, &b);
+    snprintf(name, sizeof name, "cases mesh %s", what);
+    int different = differs(name, hash_scene(&s, &b));
+    snprintf(name, sizeof name, "mesh %s", what);
+    different += differs(name, hash_hits(&h)) + check_closest(context, what, &s, &b);
+    hits_free(&h);
+    balls_free(&b);
+    scene_free(&s);
+    return different;
+}
+
+static void test_meshes(void **state)
+{
+    carom_context *context = test_context();
+    int different = 0;
+    (void)state;
+    different += check_scene(context, "sphere", scene_sphere(12));
+    different += check_scene(context, "soup of large triangles", scene_soup(SEED, 300, 0.8));
+    different += check_scene(context, "soup of small triangles", scene_soup(SEED, 3000, 0.05));
+    carom_context_destroy(context);
+    expect_no_difference(different, "mesh");
+}
+
+/* A line that nothing asks for is a test that was lost. */
+static void test_every_line_is_used(void **state)
+{
+    int unused = 0;
+    (void)state;
+    carom_context_destroy(test_context()); /* without a device nothing was asked */
+    for (size_t i = 0; i < line_count; i++)
+        if (!lines[i].used) {
+            print_error("%s: in the golden file, but not asked for\n", lines[i].name);
+            unused++;
+        }
+    assert_int_equal(unused, 0);
+}
+
+int main(void)
+{
+    static int type[QUERY_TYPES] = {SWEEP, OVERLAP, SPHERES};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),
+        {"sweep", test_pairs, NULL, NULL, &type[SWEEP]},
+        {"overlap", test_pairs, NULL, NULL, &type[OVERLAP]},
+        {"spheres", test_pairs, NULL, NULL, &type[SPHERES]},
+        cmocka_unit_test(test_meshes),
+        cmocka_unit_test(test_every_line_is_used),
+    };
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

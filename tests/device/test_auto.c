@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* What `auto` learns: a GPU that turns out slower than the CPU is left, one that is faster stays, one that was named
+ * stays whatever it takes; the bits are the same and the log says so. Every device calls itself a GPU, and launches take as
+ * long as the test wants. */
+#include <time.h>
+
+#include "tests/support/cl_between.h"
+
+enum { SEED = 59, ROUNDS = 7, JUDGED = 4 }; /* batches that a device answers before it is judged */
+static const long pause_ns = 300000000;     /* the CPU needs far less, its sample far more than a device */
+
+static void rest(void)
+{
+    const struct timespec pause = {0, pause_ns};
+    nanosleep(&pause, NULL);
+}
+
+/* The CPU path takes memory for its threads in every batch; a device does so as long as it is new. */
+static void *slow_memory(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    if (size > 1 << 16)
+        rest();
+    return aligned_alloc(alignment, size);
+}
+
+static void give_memory(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+typedef struct log_book {
+    int small, taken, left, warnings;
+} log_book;
+
+static void take_line(void *user, carom_log_level level, const char *line)
+{
+    log_book *book = user;
+    book->warnings += level <= CAROM_LOG_WARNING;
+    book->small += strstr(line, "stay on the CPU") != NULL;
+    book->taken += strstr(line, "queries go to") != NULL;
+    book->left += strstr(line, "goes to the CPU from here") != NULL;
+}
+
+typedef struct trial {
+    const char *device; /* named, or NULL */
+    int slow_device, slow_cpu;
+} trial;
+
+static carom_context *open_auto(const trial *t, log_book *book)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.device = t->device;
+    desc.threads = 1; /* a pace that depends on no other core */
+    desc.log = take_line;
+    desc.log_user = book;
+    desc.log_level = CAROM_LOG_INFO;
+    if (t->slow_cpu)
+        desc.allocator = (carom_allocator){slow_memory, give_memory, NULL};
+    test_ok("auto", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+/* Returns how many of the queries a device has answered. */
+static uint64_t ask_once(carom_context *context, const queries *q, const answers *expected, size_t count)
+{
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    inputs in = inputs_of(q);
+    answers got = answers_alloc(q->type, count, 0xa5);
+    test_ok("a batch", ask_as(context, q->type, count, &in, &got, ALL_FIELDS, &stats, &err), &err);
+    answers_compare(q, expected, &got, count, ALL_FIELDS, "auto");
+    answers_free(&got);
+    assert_int_equal(stats.on_device + stats.on_cpu, count);
+    assert_int_equal(stats.fallen_back, 0);
+    return stats.on_device;
+}
+
+/* Ask again and again; hands over how many batches the device has answered. */
+static int batches_on_device(const trial *t, log_book *book)
+{
+    carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
+    queries q = queries_mixed(SPHERES, SEED, CAROM_AUTO_MIN_QUERIES);
+    answers expected = answers_alloc(q.type, q.count, 0x5a);
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2), *context = open_auto(t, book);
+    int on_device = 0;
+    ask(cpu, &q, &expected, ALL_FIELDS);
+    for (int round = 0; round < ROUNDS; round++) {
+        cl_before_launch = t->slow_device ? rest : NULL;
+        const uint64_t many = ask_once(context, &q, &expected, q.count);
+        cl_before_launch = NULL;
+        assert_true(many == 0 || many == q.count);
+        assert_true(many == 0 || on_device == round); /* it is left once, and for good */
+        on_device += many > 0;
+    }
+    carom_context_destroy(context);
+    carom_context_destroy(cpu);
+    answers_free(&expected);
+    queries_free(&q);
+    assert_int_equal(book->warnings, 0);
+    assert_int_equal(book->taken, 1);
+    return on_device;
+}
+
+static void test_slow_device_is_left(void **state)
+{
+    const trial t = {NULL, 1, 0};
+    log_book book = {0};
+    (void)state;
+    assert_int_equal(batches_on_device(&t, &book), JUDGED);
+    assert_int_equal(book.left, 1);
+}
+
+static void test_fast_device_stays(void **state)
+{
+    const trial t = {NULL, 0, 1};
+    log_book book = {0};
+    (void)state;
+    assert_int_equal(batches_on_device(&t, &book), ROUNDS);
+    assert_int_equal(book.left, 0);
+}
+
+static void test_named_device_stays(void **state)
+{
+    const char *device = getenv("CAROM_TEST_DEVICE");
+    const trial t = {device != NULL ? device : "0", 1, 0};
+    log_book book = {0};
+    (void)state;
+    assert_int_equal(batches_on_device(&t, &book), ROUNDS);
+    assert_int_equal(book.left, 0);
+}
+
+/* One query less than a batch that is worth a device: none is looked for, and the log says that once. */
+static void test_small_batches(void **state)
+{
+    const trial t = {NULL, 0, 0};
+    log_book book = {0};
+    queries q = queries_mixed(SPHERES, SEED, CAROM_AUTO_MIN_QUERIES);
+    answers expected = answers_alloc(q.type, q.count, 0x5a);
+    carom_context *context = open_auto(&t, &book), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    (void)state;
+    ask(cpu, &q, &expected, ALL_FIELDS);
+    for (int round = 0; round < 2; round++)
+        assert_int_equal(ask_once(context, &q, &expected, CAROM_AUTO_MIN_QUERIES - 1), 0);
+    assert_int_equal(carom_context_device(context, NULL), 0);
+    assert_int_equal(book.small, 1);
+    assert_int_equal(book.taken, 0);
+    carom_context_destroy(cpu);
+    carom_context_destroy(context);
+    answers_free(&expected);
+    queries_free(&q);
+}
+
+int main(void)
+{
+    cl_seen_as.gpu = 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_batches),
+        cmocka_unit_test(test_slow_device_is_left),
+        cmocka_unit_test(test_fast_device_stays),
+        cmocka_unit_test(test_named_device_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* A device with one query in each work-item puts large batches in order along the mesh, and gives searches a stack as short as
+ * the mesh allows. Neither shows in an answer: first, all and any hits and closest points are the CPU's, bit for bit, whatever the
+ * chunks, also where all spheres share a cell, and where a mesh needs the long stack. */
+#include "tests/support/closest_answers.h"
+#include "tests/support/exact_scenes.h"
+#include "tests/support/lists.h"
+
+#include <math.h>
+
+/* Batches of more than 2^13 are put in order; the sphere of 7200 triangles has leaves enough. */
+enum { SEED = 97, QUERIES = 9001, SIDES = 30, DEEP = 3000 };
+
+typedef struct heard {
+    int orders, stacks; /* kernels that were built */
+} heard;
+
+static void listen(void *user, carom_log_level level, const char *text)
+{
+    heard *h = user;
+    (void)level;
+    h->orders += strstr(text, "built carom_order_rows") != NULL;
+    h->stacks += strstr(text, "-DMESH_STACK=512") != NULL;
+}
+
+static carom_context *device(uint32_t lanes, uint32_t chunk, heard *h)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_OPENCL;
+    desc.device = getenv("CAROM_TEST_DEVICE");
+    desc.device_lanes = lanes;
+    desc.device_chunk = chunk;
+    desc.log = listen;
+    desc.log_user = h;
+    desc.log_level = CAROM_LOG_INFO;
+    const carom_status status = carom_context_create(&desc, &context, &err);
+    if (status == CAROM_ERROR_NO_DEVICE)
+        test_skip("opencl", err.message);
+    test_ok("carom_context_create", status, &err);
+    return context;
+}
+
+static hits sweep(carom_mesh *mesh, const balls *b, carom_accuracy accuracy)
+{
+    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    hits h = hits_alloc(b->count, 0x5a);
+    carom_mesh_hit_result result = hits_result(&h, 0);
+    carom_error err = {0};
+    desc.accuracy = accuracy;
+    test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
+    return h;
+}
+
+static void compare_first(carom_mesh *expected, carom_mesh *got, const balls *b, carom_accuracy accuracy,
+                          const char *who)
+{
+    hits before = sweep(expected, b, accuracy), h = sweep(got, b, accuracy);
+    hits_compare(b, &before, &h, b->count, -1, who);
+    hits_free(&before);
+    hits_free(&h);
+}
+
+static void compare_list(carom_mesh *expected, carom_mesh *got, const balls *b, int overlaps, const char *who)
+{
+    const list_question q = {CAROM_ACCURACY_FAST, overlaps, CAROM_HITS_ALL};
+    list_compare_question(expected, got, &q, b, who);
+}
+
+static void compare_closest(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who)
+{
+    nears before = nears_alloc(b->count, 0x5a), n = nears_alloc(b->count, 0xa5);
+    ask_part(expected, b, CAROM_ACCURACY_FAST, 0, b->count, &before, NULL);
+    ask_part(got, b, CAROM_ACCURACY_FAST, 0, b->count, &n, NULL);
+    nears_compare(b, &before, &n, b->count, -1, who);
+    nears_free(&before);
+    nears_free(&n);
+}
+
+/* Every search, in one chunk and in two, of which the second is too small for an order. */
+static void test_searches(void **state)
+{
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    scene s = scene_sphere(SIDES);
+    s.masks = random_masks(SEED, s.triangle_count);
+    carom_mesh *expected = scene_mesh(cpu, &s);
+    balls b = balls_aimed(SEED, &s, 1.0, QUERIES);
+    (void)state;
+    b.mask = random_masks(SEED + 1, b.count);
+    b.column[0][1] = NAN; /* have no place on a curve */
+    b.column[1][3] = INFINITY;
+    b.column[2][5] = -3e38f;
+    for (uint32_t chunk = 0; chunk <= 8300; chunk += 8300) {
+        heard h = {0};
+        carom_context *context = device(1, chunk, &h);
+        carom_mesh *mesh = scene_mesh(context, &s);
+        compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST, "first hits in order");
+        compare_first(expected, mesh, &b, CAROM_ACCURACY_EXACT, "exact first hits in order");
+        compare_list(expected, mesh, &b, 0, "all hits in order");
+        compare_list(expected, mesh, &b, 1, "overlaps in order");
+        compare_closest(expected, mesh, &b, "closest points in order");
+        assert_int_equal(h.orders, 1);
+        assert_int_equal(h.stacks, 0);
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+    }
+    balls_free(&b);
+    scene_free(&s);
+    carom_mesh_destroy(expected);
+    carom_context_destroy(cpu);
+}
+
+/* First hits of the balls on the sphere, by a device with so many lanes. Returns whether it put them in order. */
+static int compare_with_lanes(uint32_t lanes, const scene *s, const balls *b, const char *who)
+{
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    heard h = {0};
+    carom_context *context = device(lanes, 0, &h);
+    carom_mesh *expected = scene_mesh(cpu, s), *mesh = scene_mesh(context, s);
+    compare_first(expected, mesh, b, CAROM_ACCURACY_FAST, who);
+    carom_mesh_destroy(expected);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    carom_context_destroy(cpu);
+    return h.orders;
+}
+
+/* All spheres in one cell; and work-items with several lanes, which follow many queries each, as they come. */
+static void test_first_hits(void **state)
+{
+    scene s = scene_sphere(SIDES);
+    balls b = balls_aimed(SEED + 1, &s, 1.0, QUERIES);
+    (void)state;
+    assert_int_equal(compare_with_lanes(4, &s, &b, "four lanes"), 0);
+    for (size_t i = 0; i < b.count; i++)
+        b.column[0][i] = b.column[1][i] = b.column[2][i] = 1.5f;
+    assert_int_equal(compare_with_lanes(1, &s, &b, "all from one place"), 1);
+    balls_free(&b);
+    scene_free(&s);
+}
+
+/* Triangles each a hundredth smaller than the one before, towards a point: a cut leaves a few on one side, and the tree is deep. */
+static scene deep_scene(void)
+{
+    scene s = scene_soup(SEED, DEEP, 0.5);
+    float size = 1.0f;
+    for (size_t i = 0; i < DEEP; i++, size *= 0.99f)
+        for (size_t k = 0; k < 9; k++)
+            s.vertices[9 * i + k] = size * (1.0f + 0.01f * s.vertices[9 * i + k]);
+    return s;
+}
+
+/* The kernels are built anew for a mesh that needs it, once, and serve the others then. */
+static void test_deep(void **state)
+{
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    heard h = {0};
+    carom_context *context = device(1, 0, &h);
+    scene s = scene_sphere(SIDES), deep = deep_scene();
+    carom_mesh *expected = scene_mesh(cpu, &s), *mesh = scene_mesh(context, &s);
+    carom_mesh *deep_expected = scene_mesh(cpu, &deep), *deep_mesh = scene_mesh(context, &deep);
+    balls b = balls_aimed(SEED + 2, &s, 1.0, 500);
+    (void)state;
+    compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST, "a mesh like others");
+    assert_int_equal(h.stacks, 0);
+    compare_first(deep_expected, deep_mesh, &b, CAROM_ACCURACY_FAST, "a deep mesh");
+    assert_true(h.stacks > 0);
+    compare_list(deep_expected, deep_mesh, &b, 0, "a deep mesh, all hits");
+    compare_closest(deep_expected, deep_mesh, &b, "a deep mesh, closest points");
+    compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST, "a mesh like others, after a deep one");
+    balls_free(&b);
+    scene_free(&s);
+    scene_free(&deep);
+    carom_mesh_destroy(expected);
+    carom_mesh_destroy(mesh);
+    carom_mesh_destroy(deep_expected);
+    carom_mesh_destroy(deep_mesh);
+    carom_context_destroy(context);
+    carom_context_destroy(cpu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_searches), cmocka_unit_test(test_first_hits),
+                                       cmocka_unit_test(test_deep)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* A GPU with memory of its own: columns are staged in pinned memory, sent and fetched, and nothing is used where it lies.
+ * All queries, in both accuracies, in one chunk and in several, with one lane and with four, have the CPU's bits; the
+ * device answers all of them, and gives everything back in the end. */
+#include "tests/support/cl_between.h"
+#include "tests/support/closest_answers.h"
+#include "tests/support/exact_scenes.h"
+#include "tests/support/lists.h"
+
+/* Batches from 2^13 on are put in order by a device with one lane, if the mesh has leaves enough. */
+enum { SEED = 131, PAIRS = 3001, BALLS = 8300, SIDES = 16 };
+
+/* How the device is asked. */
+typedef struct manner {
+    uint32_t lanes, chunk;
+    size_t balls;
+} manner;
+
+static int has_fp64; /* the device of the test: without it the CPU has some exact batches */
+
+static carom_context *open_device(const manner *m)
+{
+    cl_relieve();
+    carom_context *context = test_device(m->lanes, m->chunk);
+    carom_device_info info;
+    assert_int_equal(carom_context_device(context, &info), 1);
+    assert_string_equal(info.kind, "gpu");
+    assert_int_equal(info.lanes, m->lanes);
+    has_fp64 = info.fp64;
+    return context;
+}
+
+static void expect_on_device(const carom_stats *stats, carom_accuracy accuracy)
+{
+    if (accuracy == CAROM_ACCURACY_FAST || has_fp64)
+        assert_int_equal(stats->on_device, stats->queries);
+}
+
+/* What is known when the device is closed. */
+static void expect_staged(void)
+{
+    assert_int_equal(cl_seen.in_place, 0);
+    assert_true(cl_calls(CALL_WRITE) > 0 && cl_calls(CALL_READ) > 0);
+    cl_expect_none("a discrete device");
+    assert_int_equal(cl_seen.bytes, 0);
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------------------------------- */
+
+/* The same queries as records: from one to the next all columns. The caller frees them. */
+static float *records_of(const queries *q, inputs *in)
+{
+    const size_t columns = (size_t)query_columns(q->type), stride = columns * sizeof(float);
+    float *rows = test_alloc(q->count * columns, sizeof *rows);
+    *in = inputs_of(q);
+    for (size_t c = 0; c < columns; c++)
+        for (size_t i = 0; i < q->count; i++)
+            rows[i * columns + c] = q->column[c][i];
+    for (int i = 0; query_point_column(q->type, i) >= 0; i++) {
+        const float *first = rows + query_point_column(q->type, i);
+        in->points[i] = (carom_points){first, first + 1, first + 2, stride};
+    }
+    for (int i = 0; query_scalar_column(q->type, i) >= 0; i++)
+        in->scalars[i] = (carom_scalars){rows + query_scalar_column(q->type, i), stride};
+    return rows;
+}
+
+static void ask_device(carom_context *context, const queries *q, carom_accuracy accuracy, const inputs *in,
+                       const answers *expected, int fields, const char *who)
+{
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    answers got = answers_alloc(q->type, q->count, 0xa5);
+    test_ok(who, ask_with(context, q->type, accuracy, q->count, in, &got, fields, &stats, &err), &err);
+    answers_compare(q, expected, &got, q->count, fields, who);
+    answers_check_guards(&got, who);
+    expect_on_device(&stats, accuracy);
+    assert_int_equal(stats.by_proof + stats.by_integers, accuracy == CAROM_ACCURACY_EXACT ? q->count : 0);
+    answers_free(&got);
+}
+
+/* Field by field: columns that nobody fetches have no pinned memory, until somebody does. */
+static void compare_pairs(carom_context *cpu, carom_context *device, const queries *q, carom_accuracy accuracy)
+{
+    inputs columns = inputs_of(q), records;
+    float *rows = records_of(q, &records);
+    carom_error err = {0};
+    answers expected = answers_alloc(q->type, q->count, 0x5a);
+    test_ok("the CPU", ask_with(cpu, q->type, accuracy, q->count, &columns, &expected, ALL_FIELDS, NULL, &err), &err);
+    for (int f = 0; f < query_fields(q->type); f++) {
+        const int point = q->type == SWEEP && (f == X_FIRST || f == X_LAST);
+        ask_device(device, q, accuracy, &columns, &expected, (point ? 7 : 1) << f, query_field_name(q->type, f));
+        f += point ? 2 : 0;
+    }
+    ask_device(device, q, accuracy, &columns, &expected, ALL_FIELDS, "columns");
+    ask_device(device, q, accuracy, &records, &expected, ALL_FIELDS, "records");
+    answers_free(&expected);
+    free(rows);
+}
+
+static void test_pairs(void **state)
+{
+    carom_context *device = open_device(*state), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    for (int type = 0; type < QUERY_TYPES; type++) {
+        queries q = queries_mixed(type, SEED, test_effort(PAIRS));
+        compare_pairs(cpu, device, &q, CAROM_ACCURACY_FAST);
+        compare_pairs(cpu, device, &q, CAROM_ACCURACY_EXACT);
+        queries_free(&q);
+    }
+    carom_context_destroy(cpu);
+    carom_context_destroy(device);
+    expect_staged();
+}
+
+/* ---- a mesh ---------------------------------------------------------------------------------------------------------- */
+
+/* With contacts, whose points go to records and normals to columns. */
+static hits first_hits(carom_mesh *mesh, const balls *b, carom_accuracy accuracy, carom_stats *stats)
+{
+    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    hits h = hits_alloc(b->count, 0x5a);
+    carom_mesh_hit_result result = hits_result(&h, 0);
+    float *points = test_alloc(b->count, 3 * sizeof *points), *const column[] = {result.point.x, result.point.y,
+                                                                                 result.point.z};
+    carom_error err = {0};
+    desc.accuracy = accuracy;
+    result.point = (carom_points_out){points, points + 1, points + 2, 3 * sizeof *points};
+    test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, stats, &err), &err);
+    for (size_t i = 0; i < 3 * b->count; i++)
+        column[i % 3][i / 3] = points[i];
+    free(points);
+    return h;
+}
+
+static void compare_first(carom_mesh *expected, carom_mesh *got, const balls *b, carom_accuracy accuracy)
+{
+    carom_stats stats = {.size = sizeof stats};
+    hits before = first_hits(expected, b, accuracy, NULL), h = first_hits(got, b, accuracy, &stats);
+    hits_compare(b, &before, &h, b->count, -1, "first hits");
+    expect_on_device(&stats, accuracy);
+    hits_free(&before);
+    hits_free(&h);
+}
+
+static void compare_closest(carom_mesh *expected, carom_mesh *got, const balls *b, carom_accuracy accuracy)
+{
+    nears before = nears_alloc(b->count, 0x5a), n = nears_alloc(b->count, 0xa5);
+    ask_part(expected, b, accuracy, 0, b->count, &before, NULL);
+    ask_part(got, b, accuracy, 0, b->count, &n, NULL);
+    nears_compare(b, &before, &n, b->count, -1, "closest points");
+    nears_free(&before);
+    nears_free(&n);
+}
+
+/* Lists and closest points do not tell who has answered, but whoever is told to use a device does or fails. */
+static void compare_meshes(carom_mesh *expected, carom_mesh *got, const balls *b)
+{
+    static const carom_accuracy accuracies[] = {CAROM_ACCURACY_FAST, CAROM_ACCURACY_EXACT};
+    for (size_t a = 0; a < COUNT_OF(accuracies); a++) {
+        compare_first(expected, got, b, accuracies[a]);
+        compare_closest(expected, got, b, accuracies[a]);
+    }
+    list_compare_meshes(expected, got, b, "lists");
+}
+
+static void move_mesh(carom_mesh *mesh, const scene *to)
+{
+    const carom_points vertices = scene_desc(to).vertices;
+    carom_error err = {0};
+    test_ok("carom_mesh_update", carom_mesh_update(mesh, &vertices, CAROM_MESH_REFIT, &err), &err);
+}
+
+static void test_mesh(void **state)
+{
+    const manner *m = *state;
+    carom_context *device = open_device(m), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    scene s = scene_sphere(SIDES);
+    s.masks = random_masks(SEED, s.triangle_count);
+    balls b = balls_aimed(SEED, &s, 1.0, m->balls);
+    for (size_t i = 0; i < b.count; i++) /* few hit: how fast a device is that is no GPU is not the question */
+        if (i % 8 != 0)
+            b.column[0][i] = b.column[1][i] = 100.0f;
+    b.mask = random_masks(SEED + 1, b.count);
+    carom_mesh *expected = scene_mesh(cpu, &s), *mesh = scene_mesh(device, &s);
+    compare_meshes(expected, mesh, &b);
+    for (size_t i = 0; i < 3 * s.vertex_count; i++)
+        s.vertices[i] *= i % 3 == 0 ? 0.5f : 1.25f;
+    move_mesh(expected, &s);
+    move_mesh(mesh, &s);
+    compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST);
+    compare_closest(expected, mesh, &b, CAROM_ACCURACY_FAST);
+    list_compare_question(expected, mesh, &list_questions[0], &b, "a list of a mesh that has moved");
+    carom_mesh_destroy(mesh);
+    carom_mesh_destroy(expected);
+    carom_context_destroy(cpu);
+    carom_context_destroy(device);
+    expect_staged();
+    balls_free(&b);
+    scene_free(&s);
+}
+
+int main(void)
+{
+    static manner whole = {1, 0, BALLS}, chunks = {4, 700, 2003};
+    cl_seen_as.discrete = 1;
+    const struct CMUnitTest tests[] = {
+        {"pairs in one chunk", test_pairs, NULL, NULL, &whole},
+        {"pairs in chunks, four lanes", test_pairs, NULL, NULL, &chunks},
+        {"a mesh, one chunk", test_mesh, NULL, NULL, &whole},
+        {"a mesh, chunks, four lanes", test_mesh, NULL, NULL, &chunks},
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

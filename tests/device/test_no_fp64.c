@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* A device without binary64: exact mode needs it for all but overlaps, and there the CPU answers, under `opencl` too,
+ * with the same bits; statistics and log say so, and the device goes on with everything else. */
+#include "tests/support/cl_between.h"
+#include "tests/support/questions.h"
+
+enum { SEED = 91, FEW = 600, SIDES = 4, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 256 };
+
+static void count_told(void *user, carom_log_level level, const char *line)
+{
+    *(int *)user += level == CAROM_LOG_WARNING && strstr(line, "the CPU answers: ") && strstr(line, "no binary64");
+}
+
+static carom_context *open_context(carom_backend backend, int *told)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = backend;
+    desc.device = getenv("CAROM_TEST_DEVICE");
+    desc.log = count_told;
+    desc.log_user = told;
+    test_ok("a context", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+static void check(const question *q, carom_context *context, carom_mesh *mesh, const material *m, const int *told)
+{
+    const carom_device_info device = {.fp64 = 0};
+    const int before = *told;
+    reply expected = question_answer(q, m), r = reply_alloc(q, m);
+    carom_error err = {0};
+    test_ok(q->name, question_ask(q, context, mesh, m, &r, &err), &err);
+    reply_compare(q, m, &expected, &r, "a device without binary64");
+    if (question_is_for(q, &device)) {
+        assert_int_equal(r.stats.on_device, m->count);
+        assert_int_equal(r.stats.fallen_back, 0);
+        assert_int_equal(*told, before);
+    } else {
+        assert_int_equal(r.stats.on_device, 0);
+        assert_int_equal(r.stats.on_cpu, m->count);
+        assert_int_equal(r.stats.fallen_back, m->count);
+        assert_non_null(strstr(r.stats.fallback_reason, "no binary64"));
+        assert_int_equal(*told, before + 1);
+    }
+    reply_free(q, &r);
+    reply_free(q, &expected);
+}
+
+static void check_all(carom_backend backend, size_t count, size_t share, size_t stride)
+{
+    int told = 0;
+    (void)test_need_device();
+    cl_seen_as.no_fp64 = 1;
+    material m = material_make(SEED, scene_sphere(SIDES), count, share);
+    carom_context *context = open_context(backend, &told);
+    carom_mesh *mesh = scene_mesh(context, &m.s);
+    /* From the last, which is exact: fast questions come after exact ones, and are the device's. */
+    for (size_t i = QUESTIONS; i > 0; i -= i < stride ? i : stride)
+        check(&questions[i - 1], context, mesh, &m, &told);
+    carom_device_info info;
+    assert_int_equal(carom_context_device(context, &info), 1);
+    assert_int_equal(info.fp64, 0);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    material_free(&m);
+    cl_seen_as.no_fp64 = 0;
+}
+
+static void test_opencl(void **state)
+{
+    (void)state;
+    check_all(CAROM_BACKEND_OPENCL, FEW, 1, 1);
+}
+
+static void test_auto(void **state)
+{
+    (void)state;
+    check_all(CAROM_BACKEND_AUTO, MANY, SHARE, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_opencl), cmocka_unit_test(test_auto)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything of OpenCL that the library takes it gives back: contexts, queues, buffers, programs, kernels and events are
+ * counted on their way through, after every kind of batch and after failures anywhere. A leak checker cannot see them, for
+ * implementations keep what they once made. */
+#include "tests/support/cl_between.h"
+#include "tests/support/questions.h"
+
+enum { SEED = 83, COUNT = 500, CHUNK = 128, SIDES = 10 };
+
+static carom_status open_context(uint32_t lanes, carom_context **out, carom_error *err)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    desc.backend = CAROM_BACKEND_OPENCL;
+    desc.device = getenv("CAROM_TEST_DEVICE");
+    desc.device_lanes = lanes;
+    desc.device_chunk = CHUNK;
+    desc.threads = 2;
+    return carom_context_create(&desc, out, err);
+}
+
+/* One question on a device; success or not is not what matters here. Returns the status of what came last. */
+static carom_status ask_one(const question *q, carom_context *context, carom_mesh *mesh, const material *m)
+{
+    carom_error err = {0};
+    reply r = reply_alloc(q, m);
+    const carom_status status = question_ask(q, context, mesh, m, &r, &err);
+    reply_free(q, &r);
+    return status;
+}
+
+/* ---- without failures ---------------------------------------------------------------------------------------------- */
+
+static void move(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
+{
+    const carom_points vertices = scene_desc(s).vertices;
+    carom_error err = {0};
+    test_ok("carom_mesh_update", carom_mesh_update(mesh, &vertices, how, &err), &err);
+}
+
+/* All questions, then some again of a mesh that has moved; of two meshes, which end before their context and after it. */
+static void play_all(uint32_t lanes, const char *who)
+{
+    material m = material_make(SEED, scene_sphere(SIDES), COUNT, 1);
+    carom_context *context = NULL;
+    carom_error err = {0};
+    test_ok("a context", open_context(lanes, &context, &err), &err);
+    carom_mesh *mesh = scene_mesh(context, &m.s), *other = scene_mesh(context, &m.s);
+    for (size_t i = 0; i < QUESTIONS; i++)
+        assert_int_equal(ask_one(&questions[i], context, mesh, &m), CAROM_OK);
+    const int kernels = cl_held[HELD_KERNELS], buffers = cl_held[HELD_BUFFERS];
+    assert_true(cl_held[HELD_CONTEXTS] == 2 && cl_held[HELD_QUEUES] > 0 && kernels > 0 && buffers > 0);
+    assert_int_equal(cl_held[HELD_PROGRAMS], kernels);
+    assert_int_equal(cl_held[HELD_EVENTS], 0);
+    for (int how = CAROM_MESH_AUTO; how <= CAROM_MESH_REBUILD; how++) {
+        move(mesh, &m.s, (carom_mesh_follow)how);
+        for (size_t i = QUERY_TYPES; i < ASK_KINDS; i++)
+            assert_int_equal(ask_one(&questions[i], context, mesh, &m), CAROM_OK);
+        assert_int_equal(ask_one(&questions[ASK_FIRST], context, other, &m), CAROM_OK);
+    }
+    assert_int_equal(cl_held[HELD_KERNELS], kernels);
+    carom_mesh_destroy(other);
+    assert_int_equal(cl_held[HELD_BUFFERS], buffers); /* as many as with one mesh, whatever it went through */
+    assert_int_equal(cl_held[HELD_CONTEXTS], 2);
+    carom_context_destroy(context);
+    carom_mesh_destroy(mesh);
+    cl_expect_none(who);
+    if (cl_held[HELD_MAPS] != 0)
+        fail_msg("%s: %d buffers are still mapped", who, cl_held[HELD_MAPS]);
+    material_free(&m);
+}
+
+static void test_all(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    play_all(0, "all questions");
+}
+
+static void test_all_discrete(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    cl_seen_as.discrete = 1;
+    play_all(0, "all questions of a discrete device");
+    cl_seen_as.discrete = 0;
+}
+
+/* ---- with a failure ------------------------------------------------------------------------------------------------ */
+
+/* A question that is asked of a device that may look discrete; each with kernels of its own. */
+typedef struct setup {
+    int question, discrete;
+    int calls[CALL_KINDS]; /* that it takes without a failure */
+} setup;
+static setup setups[] = {{.question = SWEEP},
+                         {.question = SPHERES + ASK_KINDS, .discrete = 1},
+                         {.question = ASK_ALL},
+                         {.question = ASK_FIRST, .discrete = 1},
+                         {.question = ASK_CLOSEST + ASK_KINDS},
+                         {.question = ASK_OVERLAPS, .discrete = 1}};
+
+static int is_told(carom_status status)
+{
+    return status == CAROM_ERROR_OUT_OF_MEMORY || status == CAROM_ERROR_DEVICE_LOST ||
+           status == CAROM_ERROR_KERNEL_BUILD || status == CAROM_ERROR_NOT_BIT_EXACT;
+}
+
+/* The question twice in a context of its own, as far as that goes: the second time there may be no device any more. */
+static carom_status play_one(const setup *s, const material *m)
+{
+    const question *q = &questions[s->question];
+    carom_context *context = NULL;
+    carom_error err = {0};
+    cl_seen_as.discrete = s->discrete;
+    carom_status status = open_context(0, &context, &err);
+    if (status == CAROM_OK) {
+        carom_mesh *mesh = scene_mesh(context, &m->s);
+        status = ask_one(q, context, mesh, m);
+        const carom_status again = ask_one(q, context, mesh, m);
+        /* What memory was missing for may be there the next time; a device that was given up stays so. */
+        assert_true(again == CAROM_OK || is_told(again));
+        assert_true(again == status || status == CAROM_OK || status == CAROM_ERROR_OUT_OF_MEMORY);
+        carom_mesh_destroy(mesh);
+    } else {
+        assert_null(context);
+        assert_true(err.status == status && err.message[0] != '\0');
+    }
+    carom_context_destroy(context);
+    cl_seen_as.discrete = 0;
+    return status;
+}
+
+static void count_calls(const material *m)
+{
+    for (size_t i = 0; i < COUNT_OF(setups); i++) {
+        cl_sabotage(CALL_KINDS, 0, 0);
+        assert_int_equal(play_one(&setups[i], m), CAROM_OK);
+        for (cl_call call = 0; call < CALL_KINDS; call++)
+            setups[i].calls[call] = cl_calls(call);
+    }
+}
+
+/* One of its calls fails, an early one or a late one, alone or with all that follow it. */
+static void play_failure(const setup *s, cl_call call, size_t round, const material *m)
+{
+    enum { PART = 5 };
+    const int at = 1 + (s->calls[call] - 1) * (int)(round * 2 % PART) / PART;
+    char who[128];
+    snprintf(who, sizeof who, "%s%s, %s %d of %d fails", questions[s->question].name,
+             s->discrete ? " on a discrete device" : "", cl_call_name(call), at, s->calls[call]);
+    cl_sabotage(call, at, (int)(round % 2));
+    const carom_status status = play_one(s, m);
+    assert_true(cl_calls(call) >= at);
+    cl_sabotage(call, 0, 0);
+    if (status != CAROM_OK && (!is_told(status) || status == CAROM_ERROR_NOT_BIT_EXACT))
+        fail_msg("%s: %s", who, carom_status_name(status));
+    cl_expect_none(who);
+}
+
+static void test_failures(void **state)
+{
+    const size_t rounds = test_effort(3);
+    (void)state;
+    (void)test_need_device();
+    material m = material_make(SEED, scene_sphere(SIDES), COUNT, 1);
+    count_calls(&m);
+    for (cl_call call = 0; call < CALL_KINDS; call++) {
+        size_t played = 0;
+        for (size_t i = 0; i < COUNT_OF(setups) && played < rounds; i++) {
+            const setup *s = &setups[((size_t)call + i) % COUNT_OF(setups)];
+            if (s->calls[call] > 0)
+                play_failure(s, call, (size_t)call + played++, &m);
+        }
+        if (played == 0) /* a driver that needs no clFinish */
+            print_message("%s: never called\n", cl_call_name(call));
+    }
+    material_free(&m);
+}
+
+/* ---- devices that are not used ------------------------------------------------------------------------------------- */
+
+/* A wrong answer from the kernel of pairs or of a mesh: the device is refused when it is opened, or in the batch. */
+static void test_refused(void **state)
+{
+    static const cl_lie lies[] = {{"store_u8(out, OUT_STATE, i, ", "store_u8(out, OUT_STATE, i, 1 + "},
+                                  {"run->t[w->number] = t;", "run->t[w->number] = 1.01f;"}};
+    (void)state;
+    (void)test_need_device();
+    material m = material_make(SEED, scene_sphere(SIDES), COUNT, 1);
+    const setup first = {.question = ASK_FIRST};
+    for (size_t i = 0; i < COUNT_OF(lies); i++) {
+        cl_told = lies[i];
+        assert_int_equal(play_one(&first, &m), CAROM_ERROR_NOT_BIT_EXACT);
+        cl_told = (cl_lie){NULL, NULL};
+        cl_expect_none(lies[i].told);
+    }
+    material_free(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_all_discrete),
+                                       cmocka_unit_test(test_failures), cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

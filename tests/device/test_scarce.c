@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* Device memory that runs out, in all ways that drivers have: a device that says how little it has, a buffer that is
+ * refused, one and all later ones, large ones, and all beyond what is free. Chunks become smaller and lists of hits come in
+ * smaller parts; where that does not help `opencl` fails with a sentence and goes on with the next batch, and under `auto`
+ * the CPU answers. The bits are the CPU's. */
+#include "tests/support/cl_between.h"
+#include "tests/support/questions.h"
+
+enum { FEW = 9001, MANY = CAROM_AUTO_MIN_QUERIES, ORDINARY = 512, SMALL = 4, LARGE = 16, SEED = 137, KB = 1 << 10 };
+
+/* One question of every kind, in fast mode, which needs no binary64. Sweeps of pairs have more columns than little memory
+ * holds. */
+static const int kinds[] = {SPHERES, ASK_FIRST, ASK_ALL, ASK_ANY, ASK_OVERLAPS, ASK_CLOSEST};
+static const cl_int codes[] = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_INVALID_BUFFER_SIZE};
+
+/* ---- asking ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct heard {
+    int warnings, halved; /* lines of the log */
+} heard;
+
+/* A device, and what it is asked; and the CPU's answers to what was asked. */
+typedef struct trial {
+    material m;
+    carom_context *device;
+    carom_mesh *mesh;
+    reply expected[ASK_KINDS];
+    int is_known[ASK_KINDS];
+    heard heard;
+} trial;
+
+static void listen(void *user, carom_log_level level, const char *line)
+{
+    heard *h = user;
+    h->warnings += level <= CAROM_LOG_WARNING;
+    h->halved += strstr(line, "trying half") != NULL;
+}
+
+/* Ends the test if there is no device. */
+static carom_context *open_device(carom_backend backend, uint32_t lanes, heard *h)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = backend;
+    desc.device = getenv("CAROM_TEST_DEVICE");
+    desc.device_lanes = lanes;
+    desc.log = listen;
+    desc.log_user = h;
+    desc.log_level = CAROM_LOG_INFO;
+    if (backend == CAROM_BACKEND_AUTO)
+        carom_context_destroy(test_device(lanes, 0));
+    const carom_status status = carom_context_create(&desc, &context, &err);
+    if (status == CAROM_ERROR_NO_DEVICE)
+        test_skip("opencl", err.message);
+    test_ok("context", status, &err);
+    return context;
+}
+
+static trial *trial_new(size_t count, int sides, carom_backend backend, uint32_t lanes)
+{
+    trial *t = test_alloc(1, sizeof *t);
+    t->device = open_device(backend, lanes, &t->heard);
+    t->m = material_make(SEED, scene_sphere(sides), count, count / ORDINARY);
+    for (int c = 0; c < BALL_RADIUS; c++) /* the first ball holds the whole mesh, and hits all of it */
+        t->m.b.column[c][0] = 0.0f;
+    t->m.b.column[BALL_RADIUS][0] = 3.0f;
+    t->mesh = scene_mesh(t->device, &t->m.s);
+    return t;
+}
+
+static void trial_free(trial *t)
+{
+    carom_mesh_destroy(t->mesh);
+    carom_context_destroy(t->device);
+    cl_expect_none("a device short of memory");
+    assert_int_equal(cl_seen.bytes, 0);
+    for (int k = 0; k < ASK_KINDS; k++)
+        if (t->is_known[k])
+            reply_free(&questions[k], &t->expected[k]);
+    material_free(&t->m);
+    free(t);
+}
+
+static const reply *expected_of(trial *t, int k)
+{
+    if (!t->is_known[k])
+        t->expected[k] = question_answer(&questions[k], &t->m);
+    t->is_known[k] = 1;
+    return &t->expected[k];
+}
+
+/* Another mesh of the same triangles, which the device has not got. */
+static void new_mesh(trial *t)
+{
+    carom_mesh_destroy(t->mesh);
+    t->mesh = scene_mesh(t->device, &t->m.s);
+}
+
+/* Answers that come are the right ones. */
+static carom_status try_kind(trial *t, int k, carom_stats *stats, carom_error *err)
+{
+    const question *q = &questions[k];
+    reply r = reply_alloc(q, &t->m);
+    const carom_status status = question_ask(q, t->device, t->mesh, &t->m, &r, err);
+    if (status == CAROM_OK)
+        reply_compare(q, &t->m, expected_of(t, k), &r, "a device short of memory");
+    *stats = r.stats;
+    reply_free(q, &r);
+    return status;
+}
+
+/* The device answers all, and nobody is warned. */
+static void expect_device(trial *t, int k)
+{
+    carom_stats stats;
+    carom_error err = {0};
+    t->heard.warnings = 0;
+    test_ok(questions[k].name, try_kind(t, k, &stats, &err), &err);
+    if (stats.on_device != t->m.count)
+        fail_msg("%s: the device has answered %llu", questions[k].name, (unsigned long long)stats.on_device);
+    assert_int_equal(t->heard.warnings, 0);
+}
+
+/* ---- smaller pieces -------------------------------------------------------------------------------------------------- */
+
+/* A device that says what it has is not asked for more. */
+static void test_limits(void **state)
+{
+    static const uint64_t limits[][2] = {{2048 * KB, 0}, {0, 32 * KB}};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        cl_seen_as = (cl_disguise){.discrete = 1, .memory = limits[i][0], .largest = limits[i][1]};
+        trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
+        for (size_t k = 0; k < COUNT_OF(kinds); k++)
+            expect_device(t, kinds[k]);
+        assert_int_equal(cl_seen.refused, 0);
+        assert_int_equal(t->heard.halved, 0);
+        trial_free(t);
+    }
+}
+
+/* The device holds nothing any more: a mesh that is refused has had all the rest give way. */
+static void empty(trial *t)
+{
+    carom_stats stats;
+    carom_error err = {0};
+    new_mesh(t);
+    cl_relieve();
+    cl_scarce.above = 1;
+    cl_scarce.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    test_error(try_kind(t, ASK_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "(-4)");
+    assert_int_equal(cl_held[HELD_BUFFERS], 0);
+    cl_relieve();
+}
+
+/* Buffer `at` of a batch is refused, whichever it is. Returns 0 if it has no such buffer. */
+static int refuse_one(trial *t, int k, int at)
+{
+    empty(t);
+    cl_sabotage(CALL_BUFFER, at, 0);
+    cl_scarce.code = codes[(size_t)at % COUNT_OF(codes)];
+    expect_device(t, k);
+    return cl_seen.refused;
+}
+
+static void test_one_refused(void **state)
+{
+    const int stride = test_effort(100) < 50 ? 5 : 2;
+    trial *t = trial_new(FEW, LARGE, CAROM_BACKEND_OPENCL, 1);
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const int k = kinds[i];
+        int at = 1 + (int)i % 2;
+        expect_device(t, k); /* a probe cannot ask for less */
+        for (; refuse_one(t, k, at); at += stride)
+            assert_true(at < 200);
+        assert_true(at > 5);
+    }
+    trial_free(t);
+}
+
+static void test_large_ones_refused(void **state)
+{
+    trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const int k = kinds[i];
+        empty(t);
+        cl_scarce.above = 24 * KB; /* of 36 that a column takes */
+        cl_scarce.code = codes[i % COUNT_OF(codes)];
+        expect_device(t, k);
+        assert_true(cl_seen.refused > 0);
+    }
+    trial_free(t);
+}
+
+/* What batches before have left with the device gives way to a mesh, and to others' columns. */
+static void test_little_is_free(void **state)
+{
+    trial *t = trial_new(FEW, LARGE, CAROM_BACKEND_OPENCL, 4);
+    (void)state;
+    empty(t);
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const int k = kinds[i];
+        cl_relieve();
+        cl_scarce.room = 850 * KB;
+        cl_scarce.code = codes[i % COUNT_OF(codes)];
+        new_mesh(t);
+        expect_device(t, k);
+        if (question_needs_mesh(&questions[k])) { /* for another mesh there is no room beside these */
+            expect_device(t, SPHERES);
+            assert_true(cl_seen.refused > 0);
+        }
+    }
+    trial_free(t);
+}
+
+/* Lists come in parts of as many hits as there is room for; nobody is counted twice for that. The hits of one query must
+ * fit. */
+static void fetch_in_parts(trial *t, int k)
+{
+    const uint64_t one = 16 * t->m.s.triangle_count;
+    carom_stats stats;
+    carom_error err = {0};
+    expect_device(t, k); /* has left columns for as many queries */
+    cl_relieve();
+    cl_scarce.above = one;
+    cl_scarce.code = CL_OUT_OF_RESOURCES;
+    expect_device(t, k);
+    assert_true(cl_seen.refused > 0 && cl_seen.for_hits > 1);
+    assert_int_equal(cl_calls(CALL_LAUNCH), 1 + cl_seen.for_hits);
+    cl_scarce.above = one - 1;
+    test_error(try_kind(t, k, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "(hits)");
+    cl_relieve();
+    expect_device(t, k);
+    assert_int_equal(cl_seen.for_hits, 1);
+}
+
+static void test_hits(void **state)
+{
+    trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
+    (void)state;
+    fetch_in_parts(t, ASK_ALL);
+    fetch_in_parts(t, ASK_OVERLAPS);
+    trial_free(t);
+}
+
+/* Where memory is shared the first pass has written some hits, and they are there whatever is refused after it, or ends the
+ * device: a query with more of them than it keeps is searched for again. */
+static void test_shared_hits(void **state)
+{
+    cl_seen_as = (cl_disguise){0};
+    trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 0);
+    carom_stats stats;
+    carom_error err = {0};
+    (void)state;
+    expect_device(t, ASK_ALL);
+    for (int at = 1; at < 40; at++) {
+        empty(t);
+        cl_sabotage(CALL_BUFFER, at, 0);
+        cl_scarce.code = codes[(size_t)at % COUNT_OF(codes)];
+        expect_device(t, ASK_ALL);
+    }
+    cl_relieve();
+    expect_device(t, ASK_ALL);
+    const int launches = cl_calls(CALL_LAUNCH);
+    assert_true(launches > 1);
+    cl_sabotage(CALL_LAUNCH, launches, 0);
+    test_error(try_kind(t, ASK_ALL, &stats, &err), CAROM_ERROR_DEVICE_LOST, &err, "clEnqueueNDRangeKernel");
+    trial_free(t);
+}
+
+/* ---- nothing helps --------------------------------------------------------------------------------------------------- */
+
+/* `opencl` fails, and is there when memory is. */
+static void test_all_refused(void **state)
+{
+    trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
+    carom_stats stats;
+    carom_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        for (int at = 1, k = kinds[i]; at < 10; at += 4) {
+            expect_device(t, k); /* with programs that are not probed before memory is short */
+            empty(t);
+            cl_sabotage(CALL_BUFFER, at, 1);
+            cl_scarce.code = codes[i % COUNT_OF(codes)];
+            test_error(try_kind(t, k, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "clCreateBuffer");
+            assert_int_equal(err.native_code, cl_scarce.code);
+            cl_relieve();
+            expect_device(t, k);
+        }
+    trial_free(t);
+}
+
+/* A mesh that the device says it cannot hold. */
+static void refuse_mesh(uint64_t memory, uint64_t largest, const char *word)
+{
+    cl_seen_as = (cl_disguise){.discrete = 1, .memory = memory, .largest = largest};
+    trial *t = trial_new(FEW, LARGE, CAROM_BACKEND_OPENCL, 4);
+    carom_stats stats;
+    carom_error err = {0};
+    cl_relieve();
+    test_error(try_kind(t, ASK_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, word);
+    assert_true(memory != 0 || cl_seen.refused == 0); /* little memory has made a probe give way */
+    trial_free(t);
+}
+
+static void test_mesh_too_large(void **state)
+{
+    (void)state;
+    refuse_mesh(0, 32 * KB, "a buffer on");
+    refuse_mesh(64 * KB, 0, "has 65536");
+}
+
+/* Some of the batch is the CPU's; said in the statistics and, once, in the log. */
+static void expect_cpu(trial *t, int k, const char *why)
+{
+    carom_stats stats;
+    carom_error err = {0};
+    t->heard.warnings = 0;
+    test_ok(questions[k].name, try_kind(t, k, &stats, &err), &err);
+    assert_true(stats.on_cpu > 0);
+    assert_int_equal(stats.on_cpu + stats.on_device, t->m.count);
+    assert_int_equal(stats.fallen_back, stats.on_cpu);
+    assert_non_null(strstr(stats.fallback_reason, why));
+    assert_int_equal(t->heard.warnings, 1);
+}
+
+static void test_auto_pairs(void **state)
+{
+    trial *t = trial_new(MANY, SMALL, CAROM_BACKEND_AUTO, 4);
+    (void)state;
+    expect_device(t, SPHERES); /* opens it */
+    cl_scarce.above = 1;
+    cl_scarce.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    expect_cpu(t, ASK_FIRST, "a mesh's"); /* and its columns have given way */
+    cl_relieve();
+    cl_scarce.room = 400 * KB; /* too little for two chunks of the smallest size */
+    cl_scarce.code = CL_OUT_OF_RESOURCES;
+    expect_cpu(t, SPHERES, "(-5)");
+    cl_relieve();
+    expect_device(t, SPHERES);
+    trial_free(t);
+}
+
+/* Most of a mesh is not sent for nothing again and again, but once for each place of its vertices. */
+static void test_auto_mesh(void **state)
+{
+    static const int asked[] = {ASK_FIRST, ASK_ALL, ASK_FIRST};
+    trial *t = trial_new(MANY, LARGE, CAROM_BACKEND_AUTO, 4);
+    const carom_points vertices = scene_desc(&t->m.s).vertices;
+    carom_error err = {0};
+    (void)state;
+    expect_device(t, ASK_FIRST); /* with programs that are not probed before memory is short */
+    expect_device(t, ASK_ALL);
+    new_mesh(t);
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        cl_relieve();
+        cl_scarce.above = 32 * KB;
+        cl_scarce.code = CL_OUT_OF_RESOURCES;
+        expect_cpu(t, asked[i], "a mesh's");
+        assert_int_equal(cl_seen.refused > 0, i == 0);
+    }
+    assert_int_equal(cl_calls(CALL_BUFFER), 0);
+    cl_relieve();
+    test_ok("carom_mesh_update", carom_mesh_update(t->mesh, &vertices, CAROM_MESH_REFIT, &err), &err);
+    expect_device(t, ASK_FIRST);
+    expect_device(t, ASK_ALL);
+    trial_free(t);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    cl_seen_as = (cl_disguise){.discrete = 1};
+    cl_relieve();
+    return 0;
+}
+
+#define ABOUT_MEMORY(test) cmocka_unit_test_setup(test, begin)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ABOUT_MEMORY(test_limits),         ABOUT_MEMORY(test_one_refused), ABOUT_MEMORY(test_large_ones_refused),
+        ABOUT_MEMORY(test_little_is_free), ABOUT_MEMORY(test_hits),        ABOUT_MEMORY(test_all_refused),
+        ABOUT_MEMORY(test_mesh_too_large), ABOUT_MEMORY(test_auto_pairs),  ABOUT_MEMORY(test_auto_mesh),
+        ABOUT_MEMORY(test_shared_hits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* A device whose compiler rejects a kernel: `opencl` says so, with the first of the compiler's words, when that kernel is first
+ * needed and ever after; `auto` answers on the CPU with the same bits and tells the reason in statistics and log. Nothing of
+ * OpenCL is left. Each kernel of the library in turn. */
+#include "tests/support/cl_between.h"
+#include "tests/support/questions.h"
+
+enum { SEED = 89, FEW = 100, SIDES = 2, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 1 << 14 };
+
+/* A kernel and the question that needs it; of pairs with these fields, and triangles that move or not. Those of pairs come
+ * first. */
+typedef struct broken {
+    const char *kernel;
+    int question, fields, moving;
+} broken;
+
+#define FIRST (1 << T_FIRST)
+#define TIMES (FIRST | 1 << T_LAST)
+#define OF_PAIRS(suffix, mode)                                                                                         \
+    {"sweep_first" suffix, SWEEP + (mode), FIRST, 0}, {"sweep_times" suffix, SWEEP + (mode), TIMES, 0},                \
+        {"sweep_full" suffix, SWEEP + (mode), ALL_FIELDS, 0}, {"sweep_first_moving" suffix, SWEEP + (mode), FIRST, 1}, \
+        {"sweep_times_moving" suffix, SWEEP + (mode), TIMES, 1},                                                       \
+        {"sweep_full_moving" suffix, SWEEP + (mode), ALL_FIELDS, 1},                                                   \
+        {"overlap" suffix, OVERLAP + (mode), ALL_FIELDS, 0},                                                           \
+    {                                                                                                                  \
+        "spheres" suffix, SPHERES + (mode), ALL_FIELDS, 0                                                              \
+    }
+#define OF_MESH(suffix, mode)                                                                                       \
+    {"mesh_first" suffix, ASK_FIRST + (mode), 0, 0}, {"mesh_contact" suffix, ASK_FIRST + (mode), 0, 0},             \
+        {"mesh_list" suffix, ASK_ALL + (mode), 0, 0}, {"mesh_list" suffix, ASK_ANY + (mode), 0, 0},                 \
+        {"mesh_overlaps" suffix, ASK_OVERLAPS + (mode), 0, 0}, {"mesh_closest" suffix, ASK_CLOSEST + (mode), 0, 0}, \
+    {                                                                                                               \
+        "mesh_closest_point" suffix, ASK_CLOSEST + (mode), 0, 0                                                     \
+    }
+static const broken kernels[] = {OF_PAIRS("", 0), OF_PAIRS("_exact", ASK_KINDS), OF_MESH("", 0),
+                                 OF_MESH("_exact", ASK_KINDS)};
+
+typedef struct heard {
+    int warnings, errors, told; /* lines of these levels, and those that hold the compiler's words */
+} heard;
+static const char *words;
+
+static void listen(void *user, carom_log_level level, const char *line)
+{
+    heard *h = user;
+    h->warnings += level == CAROM_LOG_WARNING;
+    h->errors += level == CAROM_LOG_ERROR;
+    h->told += strstr(line, words) != NULL;
+}
+
+static carom_status open_context(carom_backend backend, heard *h, carom_context **out, carom_error *err)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    desc.backend = backend;
+    desc.device = getenv("CAROM_TEST_DEVICE");
+    desc.log = listen;
+    desc.log_user = h;
+    return carom_context_create(&desc, out, err);
+}
+
+static carom_status ask_broken(const broken *b, carom_context *context, carom_mesh *mesh, const material *m, reply *r,
+                               carom_error *err)
+{
+    const question *q = &questions[b->question];
+    if (question_needs_mesh(q))
+        return question_ask(q, context, mesh, m, r, err);
+    inputs in = inputs_of(&m->q[q->kind]);
+    if (!b->moving)
+        in.points[5] = (carom_points){0};
+    return ask_with(context, q->kind, q->accuracy, m->count, &in, &r->a, b->fields, &r->stats, err);
+}
+
+/* ---- opencl -------------------------------------------------------------------------------------------------------- */
+
+/* The words of a compiler that has lost its options are its own. */
+static void expect_refusal(const broken *b, carom_status status, const carom_error *err)
+{
+    test_error(status, CAROM_ERROR_KERNEL_BUILD, err, b->kernel);
+    test_error(status, CAROM_ERROR_KERNEL_BUILD, err, words);
+    assert_true(err->native_code != 0);
+}
+
+static void check_opencl(const broken *b, const material *m)
+{
+    const question *q = &questions[b->question];
+    heard h = {0};
+    carom_context *context = NULL;
+    carom_error err = {0};
+    cl_broken = (cl_unbuilt){b->kernel, words};
+    carom_status status = open_context(CAROM_BACKEND_OPENCL, &h, &context, &err);
+    if (strcmp(b->kernel, "sweep_times") == 0) { /* which a device is probed with when it is opened */
+        assert_null(context);
+        expect_refusal(b, status, &err);
+    } else {
+        test_ok("a context", status, &err);
+        carom_mesh *mesh = scene_mesh(context, &m->s);
+        reply r = reply_alloc(q, m);
+        expect_refusal(b, ask_broken(b, context, mesh, m, &r, &err), &err);
+        cl_broken = (cl_unbuilt){NULL, NULL};
+        status = ask_broken(b, context, mesh, m, &r, &err);
+        test_error(status, CAROM_ERROR_KERNEL_BUILD, &err, "given up");
+        reply_free(q, &r);
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+    }
+    cl_broken = (cl_unbuilt){NULL, NULL};
+    assert_true(h.told > 0 && h.errors > 0); /* all that the compiler says is in the log */
+    cl_expect_none(b->kernel);
+}
+
+static void test_opencl(void **state)
+{
+    (void)state;
+    const carom_device_info device = test_need_device();
+    material m = material_make(SEED, scene_sphere(SIDES), FEW, 1);
+    words = "line 7: the moon is in the wrong house";
+    for (size_t i = 0; i < COUNT_OF(kernels); i++)
+        if (question_is_for(&questions[kernels[i].question], &device))
+            check_opencl(&kernels[i], &m);
+    material_free(&m);
+}
+
+/* A real compiler with a real text, which it cannot compile without the options. */
+static void test_compiler(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    heard h = {0};
+    carom_context *context = NULL;
+    carom_error err = {0};
+    words = "sweep_times"; /* every line of the log names the kernel */
+    cl_broken = (cl_unbuilt){"sweep_times", NULL};
+    const carom_status status = open_context(CAROM_BACKEND_OPENCL, &h, &context, &err);
+    cl_broken = (cl_unbuilt){NULL, NULL};
+    test_error(status, CAROM_ERROR_KERNEL_BUILD, &err, "cannot build kernel sweep_times");
+    assert_null(context);
+    assert_true(err.native_code != 0);
+    cl_expect_none("a text that does not compile");
+}
+
+/* ---- auto ---------------------------------------------------------------------------------------------------------- */
+
+static carom_mesh *mesh_for(const question *q, carom_context *context, const material *m)
+{
+    return question_needs_mesh(q) ? scene_mesh(context, &m->s) : NULL;
+}
+
+static void check_auto(const broken *b, const material *m)
+{
+    const question *q = &questions[b->question];
+    heard h = {0};
+    carom_context *context = NULL, *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    carom_error err = {0};
+    reply expected = reply_alloc(q, m), r = reply_alloc(q, m);
+    carom_mesh *mesh = mesh_for(q, cpu, m);
+    test_ok("the CPU", ask_broken(b, cpu, mesh, m, &expected, &err), &err);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(cpu);
+    test_ok("a context", open_context(CAROM_BACKEND_AUTO, &h, &context, &err), &err);
+    mesh = mesh_for(q, context, m);
+    cl_broken = (cl_unbuilt){b->kernel, words};
+    test_ok("auto", ask_broken(b, context, mesh, m, &r, &err), &err);
+    cl_broken = (cl_unbuilt){NULL, NULL};
+    reply_compare(q, m, &expected, &r, b->kernel);
+    assert_int_equal(r.stats.on_device, 0);
+    assert_int_equal(r.stats.on_cpu, m->count);
+    assert_int_equal(r.stats.fallen_back, m->count);
+    assert_non_null(strstr(r.stats.fallback_reason, b->kernel));
+    assert_int_equal(h.warnings, 1);
+    assert_true(h.told > 0);
+    reply_free(q, &r);
+    reply_free(q, &expected);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    cl_expect_none(b->kernel);
+}
+
+static void test_auto(void **state)
+{
+    (void)state;
+    const carom_device_info device = test_need_device();
+    material m = material_make(SEED, scene_sphere(SIDES), MANY, SHARE);
+    words = "line 7: the moon is in the wrong house";
+    /* Each is 2^20 queries: of the kernels of pairs, which differ in nothing here, one in four; of the others as many as the
+     * effort says. */
+    const size_t meshes = test_effort(7), stride = (7 + meshes - 1) / meshes;
+    for (size_t i = 0; i < COUNT_OF(kernels); i += question_needs_mesh(&questions[kernels[i].question]) ? stride : 4)
+        if (question_is_for(&questions[kernels[i].question], &device))
+            check_auto(&kernels[i], &m);
+    material_free(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_opencl), cmocka_unit_test(test_compiler),
+                                       cmocka_unit_test(test_auto)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* A device whose searches of a mesh give wrong answers, though its pair queries are right: the bit probe of that search
+ * refuses it; or, if it goes wrong later, with hits that cannot be, the batch does. `opencl` says so; `auto` answers on the
+ * CPU with the right bits, reported. */
+#include "tests/support/cl_between.h"
+#include "tests/support/closest_answers.h"
+#include "tests/support/lists.h"
+
+#define REFUSED CAROM_ERROR_NOT_BIT_EXACT, "refused"
+#define IMPOSSIBLE(what) CAROM_ERROR_DEVICE_LOST, "reports " what " that cannot be"
+#define TOLD_FIRST "run->triangle[w->number] = triangle;"
+#define TOLD_CLOSEST "run->triangle[w->number] = hit.triangle;"
+#define TOLD_BEYOND(said) "run->triangle[w->number] = " said " | (w->number > 299) << 30;"
+#define TOLD_TRIANGLE "to->triangle = triangle[i];"
+#define TOLD_RUN "count[run] = told;"
+#define TOLD_ROW "to[COMPACT_ROW] = row;"
+#define TOLD_COUNT "run->hits[w->number] = (int)w->hits;"
+
+enum { MANY = 1 << 20, FEW = 5000, SEED = 61 }; /* few: more than any probe has */
+
+/* A kernel that is wrong in one place, and who notices. */
+typedef struct lie {
+    const char *name;
+    cl_lie piece;
+    carom_status (*ask)(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err);
+    carom_status expected;
+    const char *reason;
+} lie;
+
+/* ---- questions, each with its answer kept by the caller -------------------------------------------------------------- */
+
+static uint64_t *offsets;
+static int32_t *triangles;
+static float *depths;
+
+static carom_status ask_first(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_hit_result result = {.triangle = triangles, .t = depths};
+    return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
+}
+
+/* Without the triangles. */
+static carom_status ask_times(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_hit_result result = {.t = depths};
+    return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
+}
+
+/* With what is computed from the triangle's corners. */
+static carom_status ask_contacts(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_hit_result result = {.point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
+    return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
+}
+
+static carom_status ask_started(carom_mesh *mesh, const balls *b, carom_start start, carom_stats *stats,
+                                carom_error *err)
+{
+    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    desc.start = start;
+    carom_mesh_hit_list list = {
+        .size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles, .t = depths};
+    return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_ALL, &list, stats, err);
+}
+
+static carom_status ask_compact(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_hit_list list = {
+        .size = sizeof list, .capacity = MANY, .offsets = offsets, .triangle = triangles, .t = depths};
+    return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_FIRST, &list, stats, err);
+}
+
+static carom_status ask_list(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    return ask_started(mesh, b, CAROM_START_REPORT, stats, err);
+}
+
+static carom_status ask_skipping(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    return ask_started(mesh, b, CAROM_START_SKIP, stats, err);
+}
+
+static carom_status ask_any(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    return carom_mesh_sweep_any(mesh, &desc, (uint8_t *)triangles, stats, err);
+}
+
+static carom_status ask_overlaps(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    carom_mesh_hit_list list = {.size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles};
+    return carom_mesh_overlap_list(mesh, &desc, &list, stats, err);
+}
+
+static carom_status ask_closest(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    const carom_mesh_closest_result result = {.triangle = triangles, .depth = depths};
+    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+}
+
+static carom_status ask_depths(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    const carom_mesh_closest_result result = {.depth = depths};
+    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+}
+
+static carom_status ask_points(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    const carom_mesh_closest_result result = {.point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
+    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+}
+
+/* ---- and what becomes of them ---------------------------------------------------------------------------------------- */
+
+/* A hash of all that there is, so that two answers can be compared. */
+static uint64_t answer(const lie *l, carom_context *context, const scene *s, const balls *b, carom_stats *stats)
+{
+    carom_error err = {0};
+    uint64_t hash = 0;
+    memset(offsets, 0, (MANY + 1) * sizeof *offsets);
+    memset(triangles, 0, 4 * MANY * sizeof *triangles);
+    memset(depths, 0, 4 * MANY * sizeof *depths);
+    carom_mesh *mesh = scene_mesh(context, s);
+    test_ok(l->name, l->ask(mesh, b, stats, &err), &err);
+    carom_mesh_destroy(mesh);
+    for (size_t i = 0; i < 4 * MANY; i++) {
+        const uint64_t offset = i <= MANY ? offsets[i] : 0;
+        hash =
+            (hash ^ offset ^ (uint64_t)(uint32_t)triangles[i] << 32 ^ bits_of_float(depths[i])) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static void test_lie(void **state)
+{
+    const lie *l = *state;
+    cl_seen_as.discrete = l->ask == ask_compact; /* others do not find them */
+    carom_context_destroy(test_device(0, 0));    /* ends the test if there is none */
+    offsets = test_alloc(MANY + 1, sizeof *offsets);
+    triangles = test_alloc(4 * MANY, sizeof *triangles);
+    depths = test_alloc(4 * MANY, sizeof *depths);
+    scene s = scene_sphere(2);
+    balls few = balls_mixed(SEED, FEW), many = balls_mixed(SEED, MANY);
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    const uint64_t expected = answer(l, cpu, &s, &many, &stats);
+    carom_context_destroy(cpu);
+    cl_told = l->piece;
+    carom_context *device = test_backend(CAROM_BACKEND_OPENCL);
+    carom_mesh *mesh = scene_mesh(device, &s);
+    test_error(l->ask(mesh, &few, &stats, &err), l->expected, &err, l->reason);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(device);
+    carom_context *either = test_backend(CAROM_BACKEND_AUTO);
+    assert_true(answer(l, either, &s, &many, &stats) == expected);
+    assert_int_equal(stats.on_device, 0);
+    assert_int_equal(stats.fallen_back, MANY);
+    assert_non_null(strstr(stats.fallback_reason, l->reason));
+    carom_context_destroy(either);
+    cl_expect_none(l->name);
+    cl_told = (cl_lie){NULL, NULL};
+    free(offsets);
+    free(triangles);
+    free(depths);
+    balls_free(&few);
+    balls_free(&many);
+    scene_free(&s);
+}
+
+int main(void)
+{
+    static const lie lies[] = {
+        {"a first hit", {"run->t[w->number] = t;", "run->t[w->number]*=1.01f;"}, ask_first, REFUSED},
+        {"a list of hits", {TOLD_TRIANGLE, "to->triangle = triangle[0];"}, ask_list, REFUSED},
+        {"the count of a list",
+         {TOLD_COUNT, "run->hits[w->number] = w->hits > 0;"},
+         ask_list,
+         IMPOSSIBLE("queries of hits")},
+        {"where the hits of a list begin",
+         {"(int)(run->sink->records - run->records)", "(int)(run->sink->records - run->records) + (w->number > 299)"},
+         ask_list,
+         IMPOSSIBLE("places of hits")},
+        {"whose hit it is",
+         {"to->query = w->number - sink->first;", "to->query = w->number - sink->first + (w->number > 299);"},
+         ask_list,
+         IMPOSSIBLE("queries of hits")},
+        {"hits that the first pass writes",
+         {TOLD_TRIANGLE, "to->triangle = w->sink != &w->own ? triangle[0] : triangle[i];"},
+         ask_list,
+         REFUSED},
+        {"a list of overlaps", {TOLD_TRIANGLE, "to->triangle = triangle[0];"}, ask_overlaps, REFUSED},
+        {"whether there is a hit",
+         {"run->state[w->number] = (uchar)w->state;", "run->state[w->number] = STATE_APPROACHING;"},
+         ask_any,
+         REFUSED},
+        {"what a policy leaves out", {"if ((options & MESH_SKIP) != 0)", "if (0)"}, ask_skipping, REFUSED},
+        {"a closest point",
+         {"run->depth[w->number] = hit.depth;", "run->depth[w->number] = 0.0f;"},
+         ask_closest,
+         REFUSED},
+        /* Of the later queries, which the probe has not got. */
+        {"a first triangle beyond the mesh", {TOLD_FIRST, TOLD_BEYOND("triangle")}, ask_first, IMPOSSIBLE("triangles")},
+        {"a closest triangle beyond the mesh",
+         {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
+         ask_closest,
+         IMPOSSIBLE("triangles")},
+        {"times of a triangle beyond the mesh",
+         {TOLD_FIRST, TOLD_BEYOND("triangle")},
+         ask_times,
+         IMPOSSIBLE("triangles")},
+        {"contacts of a triangle beyond the mesh",
+         {TOLD_FIRST, TOLD_BEYOND("triangle")},
+         ask_contacts,
+         IMPOSSIBLE("triangles")},
+        {"points of a triangle beyond the mesh",
+         {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
+         ask_points,
+         IMPOSSIBLE("triangles")},
+        {"depths in a triangle beyond the mesh",
+         {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
+         ask_depths,
+         IMPOSSIBLE("triangles")},
+        {"a triangle beyond the mesh",
+         {TOLD_TRIANGLE, "to->triangle = triangle[i] | (w->number > 299) << 30;"},
+         ask_list,
+         IMPOSSIBLE("triangles")},
+        {"fewer hits than none",
+         {TOLD_COUNT, "run->hits[w->number] = w->number > 299 ? -5 : (int)w->hits;"},
+         ask_list,
+         IMPOSSIBLE("numbers of hits")},
+        /* Of first hits that a device with memory of its own finds among the others. */
+        {"a time among hits alone", {"to[COMPACT_T] = t[row];", "to[COMPACT_T] = t[row] + 1;"}, ask_compact, REFUSED},
+        {"one hit less", {TOLD_RUN, "count[run] = told - (run == runs - 1);"}, ask_compact, REFUSED},
+        {"more hits than queries",
+         {TOLD_RUN, "count[run] = run > 45 ? 99999 : told;"},
+         ask_compact,
+         IMPOSSIBLE("numbers of hits")},
+        {"a hit beyond the queries",
+         {TOLD_ROW, "to[COMPACT_ROW] = row | (row > 2999) << 24;"},
+         ask_compact,
+         IMPOSSIBLE("places of hits")},
+        {"a query twice",
+         {TOLD_ROW, "to[COMPACT_ROW] = row > 2999 ? 2999 : row;"},
+         ask_compact,
+         IMPOSSIBLE("places of hits")},
+        {"a triangle beyond the mesh among hits alone",
+         {"to[COMPACT_TRIANGLE] = triangle[row];", "to[COMPACT_TRIANGLE] = triangle[row] | (row > 2999) << 30;"},
+         ask_compact,
+         IMPOSSIBLE("triangles")},
+    };
+    struct CMUnitTest tests[COUNT_OF(lies)];
+    for (size_t i = 0; i < COUNT_OF(lies); i++)
+        tests[i] = (struct CMUnitTest){lies[i].name, test_lie, NULL, NULL, (void *)&lies[i]};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of exact mode judged by the exact reference. */
+#ifndef CAROM_TESTS_SUPPORT_LIST_ORACLE_H
+#define CAROM_TESTS_SUPPORT_LIST_ORACLE_H
+
+#include "lists.h"
+#include "mesh_oracle.h"
+
+/* Fail unless the records of sphere i are all true hits (overlaps), in order, and `any` says whether there is one. */
+void list_judge_hits(const scene *s, const balls *b, size_t i, const hit_list *l, const uint8_t *any, const char *name);
+void list_judge_overlaps(const scene *s, const balls *b, size_t i, const hit_list *l, const uint8_t *any,
+                         const char *name);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Meshes and the spheres swept against them, for the tests of mesh queries. Made of + - * / and sqrt from a counter-based
+ * generator: the same numbers on every machine. */
+#ifndef CAROM_TESTS_SUPPORT_SCENES_H
+#define CAROM_TESTS_SUPPORT_SCENES_H
+
+#include "support.h"
+
+typedef struct scene {
+    float *vertices; /* x y z */
+    uint32_t *indices;
+    size_t vertex_count, triangle_count;
+    uint32_t *masks; /* NULL: all bits */
+} scene;
+
+/* Triangles of about `size`, each with vertices of its own, in a box of half side 1. */
+scene scene_soup(uint64_t seed, size_t triangles, double size);
+/* The closed unit sphere in 8 n^2 triangles that share their vertices; normals point outwards. */
+scene scene_sphere(int n);
+/* The square of half side 1 in the plane z = 0, in 2 n^2 triangles: its boxes have no thickness. */
+scene scene_floor(int n);
+scene scene_copy(const scene *from);
+void scene_scale(scene *s, int exponent);
+/* Triangle i of the result is triangle order[i] of `from`. */
+scene scene_reorder(const scene *from, const uint32_t *order, size_t count);
+void scene_free(scene *s);
+void scene_triangle(const scene *s, size_t triangle, float p[3][3]);
+/* The triangle with the largest coordinate: a mesh that holds it has the units of the whole. */
+uint32_t scene_largest(const scene *s);
+carom_mesh_desc scene_desc(const scene *s);
+carom_mesh *scene_mesh(carom_context *context, const scene *s);
+
+/* A random order of `count` things; the caller frees it. */
+uint32_t *random_order(uint64_t seed, size_t count);
+
+/* A scene whose triangles stand in another order: triangle i is order[i] of the first, triangle where[i] its i. */
+typedef struct turned_scene {
+    scene s;
+    uint32_t *order, *where;
+} turned_scene;
+turned_scene scene_turn(uint64_t seed, const scene *from);
+void turned_free(turned_scene *t);
+/* Whether who answers with triangle `before` of the first may answer with `there` of the other: the same one, or of a tie
+ * the first in either order. -1: none. */
+int turned_agrees(const turned_scene *t, int32_t before, int32_t there);
+
+/* Some of all, one or no bits, for scenes and spheres alike; the caller frees them. */
+uint32_t *random_masks(uint64_t seed, size_t count);
+
+/* Moving spheres as columns: cx cy cz r vx vy vz t_max; and the options with which they are asked. */
+enum { BALL_COLUMNS = 8, BALL_RADIUS = 3, BALL_T_MAX = 7 };
+typedef struct balls {
+    size_t count;
+    float *column[BALL_COLUMNS];
+    uint32_t *mask; /* NULL: all bits */
+    int cull_back;
+    carom_start start;
+} balls;
+
+balls balls_alloc(size_t count); /* t_max: infinity */
+void balls_free(balls *b);
+/* A mixture: aimed from outside, from inside, from far away, at rest, of no radius, and, one in 16, invalid. */
+balls balls_mixed(uint64_t seed, size_t count);
+void balls_scale(balls *b, int length, int time);
+void balls_case(const balls *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out);
+carom_mesh_sweep_desc balls_desc(const balls *b, size_t first, size_t count);
+/* The same spheres at rest; velocity and t_max are not read. */
+carom_mesh_overlap_desc balls_at_rest(const balls *b, size_t first, size_t count);
+/* Sphere i of the result is sphere order[i] of `from`. */
+balls balls_reorder(const balls *from, const uint32_t *order, size_t count);
+
+enum { HIT_TRIANGLE, HIT_STATE, HIT_T, HIT_X, HIT_Y, HIT_Z, HIT_NX, HIT_NY, HIT_NZ, HIT_FEATURE, HIT_FIELDS };
+size_t hit_field_size(int field);
+typedef struct hits {
+    size_t count;
+    guarded field[HIT_FIELDS];
+} hits;
+
+hits hits_alloc(size_t count, unsigned char fill);
+void hits_free(hits *h);
+carom_mesh_hit_result hits_result(const hits *h, size_t first);
+int32_t hit_triangle(const hits *h, size_t i);
+int hit_state(const hits *h, size_t i);
+float hit_float(const hits *h, int field, size_t i);
+int hit_is_some(const hits *h, size_t i);
+/* Sphere i and answer k. */
+void hits_print_at(const balls *b, size_t i, const hits *h, size_t k, const char *who);
+void hits_print(const balls *b, const hits *h, size_t i, const char *who);
+/* Fail unless the first `count` agree in every byte of the fields in the mask (-1: all). */
+void hits_compare(const balls *b, const hits *expected, const hits *got, size_t count, int fields, const char *who);
+
+/* All first hits, in fast mode or either. */
+void sweep_first(carom_mesh *mesh, const balls *b, const hits *out);
+hits sweep_as(carom_mesh *mesh, const balls *b, carom_accuracy accuracy);
+/* In fast mode, of a mesh made for the purpose. */
+hits sweep_scene(carom_context *context, const scene *s, const balls *b);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* What the C tests share: contexts, cases as columns, guarded memory, asking the library, hashing.
+ *
+ * Environment: CAROM_TEST_DEVICE runs a test program on that OpenCL device instead of the CPU. CAROM_TEST_REQUIRE, a list
+ * such as "avx512,opencl", turns the skips for want of these into failures. CAROM_TEST_EFFORT, in per cent, scales the
+ * number of random cases where nothing but coverage depends on it. */
+#ifndef CAROM_TESTS_SUPPORT_SUPPORT_H
+#define CAROM_TESTS_SUPPORT_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "carom/carom.h"
+#include "reference/generate.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+/* `full` cases, fewer with sanitizers or when CAROM_TEST_EFFORT says so; at least 1. */
+size_t test_effort(size_t full);
+
+/* ---- contexts --------------------------------------------------------------------------------------------------- */
+
+/* 1 if this run is for an OpenCL device. */
+int test_on_device(void);
+/* Skip the running test, saying why; fail it if CAROM_TEST_REQUIRE lists `what`. */
+void test_skip(const char *what, const char *reason);
+/* A CPU context; skips if this machine lacks the instruction set. */
+carom_context *test_cpu(carom_isa isa, uint32_t threads);
+/* Every carom_isa at its own index, for a test's initial state. TEST_EACH_ISA(ON): ON(name, state) for each instruction set
+ * of this architecture. */
+extern carom_isa each_isa[CAROM_ISA_NEON + 1];
+#if defined(__x86_64__)
+#define TEST_EACH_ISA(ON)                                                                \
+    ON("scalar", &each_isa[CAROM_ISA_SCALAR]), ON("sse4.1", &each_isa[CAROM_ISA_SSE41]), \
+        ON("avx2", &each_isa[CAROM_ISA_AVX2]), ON("avx512", &each_isa[CAROM_ISA_AVX512])
+#elif defined(__aarch64__)
+#define TEST_EACH_ISA(ON) ON("scalar", &each_isa[CAROM_ISA_SCALAR]), ON("neon", &each_isa[CAROM_ISA_NEON])
+#else
+#define TEST_EACH_ISA(ON) ON("scalar", &each_isa[CAROM_ISA_SCALAR])
+#endif
+/* The device of this run; skips if there is none. 0 for what the device itself suggests. */
+carom_context *test_device(uint32_t lanes, uint32_t chunk);
+/* A context of that backend for the device of this run, which is there. */
+carom_context *test_backend(carom_backend backend);
+/* Ends the test if there is no device, before anything else takes time. */
+carom_device_info test_need_device(void);
+/* What this run is about: the device, or the CPU's best instruction set on two threads. */
+carom_context *test_context(void);
+/* Fail with the library's own sentence unless `status` is CAROM_OK. */
+void test_ok(const char *what, carom_status status, const carom_error *err);
+
+/* That status, and a sentence with an end that holds `word`. */
+void test_error(carom_status got, carom_status expected, const carom_error *err, const char *word);
+
+/* ---- the same bits from everyone -------------------------------------------------------------------------------- */
+
+/* Fails unless `context`, which is called `who`, answers as `scalar` does: scalar code on one thread. */
+typedef void same_answers_fn(carom_context *scalar, carom_context *context, const char *who);
+typedef struct same_answers {
+    same_answers_fn *check;
+    carom_isa isa;
+} same_answers;
+/* Cmocka tests whose initial state is a same_answers: with its instruction set; on two threads and on seven; on the device
+ * with the lanes it suggests, with one, with four, and in chunks. */
+void test_same_isa(void **state);
+void test_same_threads(void **state);
+void test_same_device(void **state);
+#define SAME_BITS(name, test, check, isa)       \
+    {                                           \
+        name, test, NULL, NULL, &(same_answers) \
+        {                                       \
+            check, isa                          \
+        }                                       \
+    }
+#define SAME_BITS_ON_DEVICE(check) SAME_BITS("device: the bits of scalar", test_same_device, check, CAROM_ISA_AUTO)
+/* Threads and every instruction set of this architecture. Inside a function, for its life. */
+#define SAME_BITS_ON_THREADS(check) SAME_BITS("threads: the bits of scalar", test_same_threads, check, CAROM_ISA_AUTO)
+#if defined(__x86_64__)
+#define SAME_BITS_ON_CPU(check)                                                      \
+    SAME_BITS("sse4.1: the bits of scalar", test_same_isa, check, CAROM_ISA_SSE41),  \
+        SAME_BITS("avx2: the bits of scalar", test_same_isa, check, CAROM_ISA_AVX2), \
+        SAME_BITS("avx512: the bits of scalar", test_same_isa, check, CAROM_ISA_AVX512), SAME_BITS_ON_THREADS(check)
+#elif defined(__aarch64__)
+#define SAME_BITS_ON_CPU(check) \
+    SAME_BITS("neon: the bits of scalar", test_same_isa, check, CAROM_ISA_NEON), SAME_BITS_ON_THREADS(check)
+#else
+#define SAME_BITS_ON_CPU(check) SAME_BITS_ON_THREADS(check)
+#endif
+
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+/* Memory between two bands that nobody may write. */
+typedef struct guarded {
+    unsigned char *data, *block;
+    size_t size;
+} guarded;
+
+/* Filled with `fill`; data starts `misalign` bytes after a multiple of 64. */
+guarded guarded_alloc(size_t size, size_t misalign, unsigned char fill);
+void guarded_check(const guarded *memory, const char *what);
+void guarded_free(guarded *memory);
+
+void *test_alloc(size_t count, size_t size); /* zeros; fails the test when there is no memory */
+
+/* ---- cases ------------------------------------------------------------------------------------------------------ */
+
+enum { SWEEP, OVERLAP, SPHERES, QUERY_TYPES };
+enum { MAX_COLUMNS = 19, MAX_FIELDS = 11, MAX_POINTS = 6, MAX_SCALARS = 2 };
+
+/* Queries as columns. Sweep and overlap: c r v p0 p1 p2 w. Spheres: a0 a1 ra b0 b1 rb. */
+typedef struct queries {
+    int type;
+    size_t count;
+    float *column[MAX_COLUMNS];
+} queries;
+
+const char *query_name(int type);
+int query_columns(int type);
+queries queries_alloc(int type, size_t count);
+queries queries_family(int type, size_t family, uint64_t seed, size_t count);
+queries queries_mixed(int type, uint64_t seed, size_t count); /* all families, one after the other */
+void queries_free(queries *q);
+void queries_put_sweep(queries *q, size_t i, const ref_sweep_case *c);
+void queries_put_spheres(queries *q, size_t i, const ref_spheres_case *c);
+void queries_get_sweep(const queries *q, size_t i, ref_sweep_case *c);
+void queries_get_spheres(const queries *q, size_t i, ref_spheres_case *c);
+double queries_scale(const ref_sweep_case *c);  /* largest magnitude among positions and radius */
+void queries_print(const queries *q, size_t i); /* in hex floats, ready to be a test case */
+
+/* ---- asking ----------------------------------------------------------------------------------------------------- */
+
+/* Where the library shall read queries. A type uses the first few of each kind. */
+typedef struct inputs {
+    carom_points points[MAX_POINTS];    /* center velocity p0 p1 p2 w | center p0 p1 p2 | a0 a1 b0 b1 */
+    carom_scalars scalars[MAX_SCALARS]; /* radius | radius | ra rb */
+    carom_pair_indices indices;
+    carom_progress progress;
+} inputs;
+
+/* The column that a vector or number of `inputs` starts with; -1: the type has no more. */
+int query_point_column(int type, int i);
+int query_scalar_column(int type, int i);
+inputs inputs_of(const queries *q);
+
+/* Fields of the answers. Points are x y z. */
+enum { STATE, T_FIRST, T_LAST, X_FIRST, Y_FIRST, Z_FIRST, F_FIRST, X_LAST, Y_LAST, Z_LAST, F_LAST };
+enum { OVERLAPS, AXES };
+enum { ALL_FIELDS = -1 };
+
+typedef struct answers {
+    int type;
+    size_t count;
+    guarded field[MAX_FIELDS];
+} answers;
+
+int query_fields(int type);
+const char *query_field_name(int type, int field);
+size_t query_field_size(int type, int field);
+answers answers_alloc(int type, size_t count, unsigned char fill);
+void answers_free(answers *a);
+void answers_check_guards(const answers *a, const char *what);
+int answers_byte(const answers *a, int field, size_t i);
+float answers_float(const answers *a, int field, size_t i);
+void answers_print(const answers *a, size_t i, const char *who);
+/* Fail at the first of `count` answers in which a field of the mask differs, printing query and both answers. */
+void answers_compare(const queries *q, const answers *expected, const answers *got, size_t count, int fields,
+                     const char *who);
+
+/* Fields outside the mask are not asked for. */
+carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy, size_t count, const inputs *in,
+                      const answers *out, int fields, carom_stats *stats, carom_error *err);
+carom_status ask_as(carom_context *context, int type, size_t count, const inputs *in, const answers *out, int fields,
+                    carom_stats *stats, carom_error *err);
+void ask(carom_context *context, const queries *q, const answers *out, int fields);
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+float float_of_bits(uint32_t bits);
+uint32_t bits_of_float(float value);
+int is_nan_or_minus_zero(float value);
+
+/* FNV-1a over bytes; floats as little-endian bits, every NaN as one. Start with HASH_START. */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count);
+uint64_t hash_floats(uint64_t hash, const void *floats, size_t count);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* The contract of the batch calls: what is refused, in which words, with what left untouched; statistics. */
+#include "tests/support/scenes.h"
+
+enum { SEED = 61, COUNT = 40, FILL = 0xa5 };
+
+/* Refused, and no output touched. */
+static void refuse_batch(carom_context *context, int type, const inputs *in, carom_status expected, const char *word)
+{
+    carom_error err = {0};
+    answers a = answers_alloc(type, COUNT, FILL);
+    test_error(ask_as(context, type, COUNT, in, &a, ALL_FIELDS, NULL, &err), expected, &err, word);
+    for (int f = 0; f < query_fields(type); f++)
+        for (size_t i = 0; i < a.field[f].size; i++)
+            assert_int_equal(a.field[f].data[i], FILL);
+    answers_check_guards(&a, "a refused batch");
+    answers_free(&a);
+}
+
+static void test_missing_inputs(void **state)
+{
+    static const char *const points[QUERY_TYPES][MAX_POINTS] = {
+        {"center", "velocity", "p0", "p1", "p2", "triangle_velocity"},
+        {"center", "p0", "p1", "p2"},
+        {"a0", "a1", "b0", "b1"}};
+    static const char *const scalars[QUERY_TYPES][MAX_SCALARS] = {{"radius"}, {"radius"}, {"radius_a", "radius_b"}};
+    carom_context *context = test_context();
+    (void)state;
+    for (int type = 0; type < QUERY_TYPES; type++) {
+        queries q = queries_family(type, 0, SEED, COUNT);
+        const inputs good = inputs_of(&q);
+        for (int i = 0; query_point_column(type, i) >= 0; i++)
+            for (int k = 0; k < 3; k++) {
+                inputs in = good;
+                *(k == 0 ? &in.points[i].x : k == 1 ? &in.points[i].y : &in.points[i].z) = NULL;
+                refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, points[type][i]);
+            }
+        for (int i = 0; query_scalar_column(type, i) >= 0; i++) {
+            inputs in = good;
+            in.scalars[i].data = NULL;
+            refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, scalars[type][i]);
+        }
+        queries_free(&q);
+    }
+    carom_context_destroy(context);
+}
+
+static void test_bad_indices(void **state)
+{
+    static const uint32_t beyond[] = {COUNT, COUNT + 1, UINT32_MAX};
+    carom_context *context = test_context();
+    (void)state;
+    for (int type = 0; type < QUERY_TYPES; type++) {
+        queries q = queries_family(type, 0, SEED, COUNT);
+        uint32_t sphere[COUNT] = {0}, triangle[COUNT] = {0};
+        inputs in = inputs_of(&q);
+        in.indices = (carom_pair_indices){sphere, NULL, COUNT, COUNT};
+        refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, "indices");
+        in.indices = (carom_pair_indices){NULL, triangle, COUNT, COUNT};
+        refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, "indices");
+        in.indices.sphere = sphere;
+        for (size_t i = 0; i < COUNT_OF(beyond); i++) {
+            sphere[COUNT - 1] = beyond[i];
+            refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, "pair 39");
+            sphere[COUNT - 1] = 0;
+            triangle[7] = beyond[i];
+            refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, "pair 7");
+            triangle[7] = 0;
+        }
+        queries_free(&q);
+    }
+    carom_context_destroy(context);
+}
+
+/* The descriptors themselves: their size, the accuracy, the outputs, the statistics. */
+static void test_bad_descriptors(void **state)
+{
+    carom_context *context = test_context();
+    queries q = queries_family(SWEEP, 0, SEED, COUNT);
+    answers a = answers_alloc(SWEEP, COUNT, FILL);
+    inputs in = inputs_of(&q);
+    const carom_sweep_pairs_desc good = {.size = sizeof good,
+                                         .count = COUNT,
+                                         .center = in.points[0],
+                                         .velocity = in.points[1],
+                                         .radius = in.scalars[0],
+                                         .p0 = in.points[2],
+                                         .p1 = in.points[3],
+                                         .p2 = in.points[4]};
+    carom_sweep_pairs_desc desc = good;
+    carom_sweep_result out = {.state = a.field[STATE].data};
+    carom_stats stats = {.size = sizeof stats - 1};
+    carom_error err = {0};
+    float x[3 * COUNT];
+    const carom_status bad = CAROM_ERROR_INVALID_ARGUMENT;
+    (void)state;
+    test_error(carom_sweep_pairs(NULL, &good, &out, NULL, &err), bad, &err, "context");
+    test_error(carom_sweep_pairs(context, NULL, &out, NULL, &err), bad, &err, "desc");
+    test_error(carom_sweep_pairs(context, &good, NULL, NULL, &err), bad, &err, "out");
+    test_error(carom_sweep_pairs(context, &good, &out, &stats, &err), bad, &err, "carom_stats");
+    desc.size = 0;
+    test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, "size");
+    desc = good;
+    desc.accuracy = (carom_accuracy)2;
+    test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, "accuracy");
+    out.point_first = (carom_points_out){x, x + 1, NULL, 12};
+    test_error(carom_sweep_pairs(context, &good, &out, NULL, &err), bad, &err, "point_first");
+    out.point_first = (carom_points_out){x, x + 1, x + 2, 3};
+    test_error(carom_sweep_pairs(context, &good, &out, NULL, &err), bad, &err, "stride");
+    out.point_first.stride = 12;
+    out.point_last = (carom_points_out){x, NULL, x + 2, 12};
+    test_error(carom_sweep_pairs(context, &good, &out, NULL, &err), bad, &err, "point_last");
+    assert_int_equal(carom_sweep_pairs(context, &desc, &out, NULL, NULL), bad); /* no sentence wanted */
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(a.field[STATE].data[i], FILL);
+    answers_free(&a);
+    queries_free(&q);
+    carom_context_destroy(context);
+}
+
+static void test_bad_descriptors_of_others(void **state)
+{
+    carom_context *context = test_context();
+    carom_overlap_pairs_desc overlap = {.size = sizeof overlap - 4};
+    carom_sphere_pairs_desc spheres = {.size = 0};
+    carom_overlap_result overlap_out = {0};
+    carom_sphere_result sphere_out = {0};
+    carom_error err = {0};
+    (void)state;
+    test_error(carom_overlap_pairs(context, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "size");
+    test_error(carom_sphere_pairs(context, &spheres, &sphere_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "size");
+    test_error(carom_overlap_pairs(NULL, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "context");
+    test_error(carom_sphere_pairs(context, &spheres, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "out");
+    overlap.size = sizeof overlap;
+    spheres.size = sizeof spheres;
+    overlap.accuracy = spheres.accuracy = (carom_accuracy)-1;
+    test_error(carom_overlap_pairs(context, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "accuracy");
+    test_error(carom_sphere_pairs(context, &spheres, &sphere_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "accuracy");
+    carom_context_destroy(context);
+}
+
+static void test_bad_mesh_sweeps(void **state)
+{
+    carom_context *context = test_context();
+    scene s = scene_sphere(2);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    balls b = balls_mixed(SEED, COUNT);
+    hits h = hits_alloc(COUNT, FILL);
+    const carom_mesh_sweep_desc good = balls_desc(&b, 0, COUNT);
+    carom_mesh_sweep_desc desc = good;
+    carom_mesh_hit_result out = hits_result(&h, 0);
+    carom_stats stats = {.size = 1};
+    carom_error err = {0};
+    const carom_status bad = CAROM_ERROR_INVALID_ARGUMENT;
+    (void)state;
+    test_error(carom_mesh_sweep_first(NULL, &good, &out, NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_sweep_first(mesh, NULL, &out, NULL, &err), bad, &err, "desc");
+    test_error(carom_mesh_sweep_first(mesh, &good, NULL, NULL, &err), bad, &err, "out");
+    test_error(carom_mesh_sweep_first(mesh, &good, &out, &stats, &err), bad, &err, "carom_stats");
+    desc.size = 8;
+    test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "size");
+    desc = good;
+    desc.accuracy = (carom_accuracy)2;
+    test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "accuracy");
+    desc = good;
+    desc.center.z = NULL;
+    test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "center");
+    desc = good;
+    desc.velocity.x = NULL;
+    test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "velocity");
+    desc = good;
+    desc.radius.data = NULL;
+    test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "radius");
+    out.normal.stride = 2;
+    test_error(carom_mesh_sweep_first(mesh, &good, &out, NULL, &err), bad, &err, "normal");
+    for (int f = 0; f < HIT_FIELDS; f++)
+        for (size_t i = 0; i < h.field[f].size; i++)
+            assert_int_equal(h.field[f].data[i], FILL);
+    hits_free(&h);
+    balls_free(&b);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+/* No queries need no arrays; no outputs are an answer too. */
+static void test_nothing_to_do(void **state)
+{
+    carom_context *context = test_context();
+    carom_stats stats = {.size = sizeof stats, .queries = 99};
+    (void)state;
+    for (int type = 0; type < QUERY_TYPES; type++) {
+        carom_error err = {0};
+        inputs none;
+        answers a = answers_alloc(type, COUNT, FILL);
+        queries q = queries_family(type, 0, SEED, COUNT);
+        inputs in = inputs_of(&q);
+        memset(&none, 0, sizeof none);
+        test_ok("no queries", ask_as(context, type, 0, &none, &a, ALL_FIELDS, &stats, &err), &err);
+        assert_int_equal(stats.queries, 0);
+        test_ok("no outputs", ask_as(context, type, COUNT, &in, &a, 0, &stats, &err), &err);
+        assert_int_equal(stats.queries, COUNT);
+        answers_check_guards(&a, "no outputs");
+        answers_free(&a);
+        queries_free(&q);
+    }
+    carom_context_destroy(context);
+}
+
+static void test_stats(void **state)
+{
+    enum { MANY = 30000 };
+    carom_context *context = test_context();
+    carom_stats stats;
+    carom_error err = {0};
+    queries q = queries_mixed(SWEEP, SEED, MANY);
+    answers a = answers_alloc(SWEEP, MANY, FILL);
+    inputs in = inputs_of(&q);
+    (void)state;
+    memset(&stats, FILL, sizeof stats);
+    stats.size = sizeof stats;
+    test_ok("sweep", ask_as(context, SWEEP, MANY, &in, &a, ALL_FIELDS, &stats, &err), &err);
+    assert_int_equal(stats.size, sizeof stats);
+    assert_int_equal(stats.queries, MANY);
+    assert_int_equal(stats.on_device, test_on_device() ? MANY : 0);
+    assert_int_equal(stats.on_cpu, test_on_device() ? 0 : MANY);
+    assert_int_equal(stats.fallen_back, 0);
+    assert_int_equal(stats.by_proof, 0); /* fast mode proves nothing */
+    assert_int_equal(stats.by_integers, 0);
+    assert_string_equal(stats.fallback_reason, "");
+    assert_true(stats.compute > 0.0 && stats.total > 0.0 && stats.total < 600.0);
+    assert_true(stats.upload >= 0.0 && stats.download >= 0.0 && stats.upload < 600.0 && stats.download < 600.0);
+    answers_free(&a);
+    queries_free(&q);
+    carom_context_destroy(context);
+}
+
+/* Exact mode is there for every query type, also for nothing, and says which rung settled how many. */
+static void test_exact_stats(void **state)
+{
+    enum { MANY = 3000 };
+    carom_context *context = test_context();
+    scene s = scene_floor(4);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    balls b = balls_mixed(SEED, MANY);
+    hits h = hits_alloc(MANY, FILL);
+    (void)state;
+    for (int type = 0; type <= QUERY_TYPES; type++) {
+        queries q = queries_mixed(type % QUERY_TYPES, SEED, MANY);
+        answers a = answers_alloc(q.type, MANY, FILL);
+        inputs in = inputs_of(&q);
+        carom_mesh_hit_result out = hits_result(&h, 0);
+        for (size_t count = 0; count <= MANY; count += MANY) {
+            carom_stats stats = {.size = sizeof stats, .by_proof = 99, .by_integers = 99};
+            carom_error err = {0};
+            carom_mesh_sweep_desc desc = balls_desc(&b, 0, count);
+            desc.accuracy = CAROM_ACCURACY_EXACT;
+            test_ok("exact mode",
+                    type < QUERY_TYPES
+                        ? ask_with(context, type, CAROM_ACCURACY_EXACT, count, &in, &a, ALL_FIELDS, &stats, &err)
+                        : carom_mesh_sweep_first(mesh, &desc, &out, &stats, &err),
+                    &err);
+            assert_int_equal(stats.queries, count);
+            assert_int_equal(stats.by_proof + stats.by_integers, count);
+            assert_true(count == 0 || (stats.by_proof > 0 && stats.by_integers > 0));
+        }
+        answers_free(&a);
+        queries_free(&q);
+    }
+    hits_free(&h);
+    balls_free(&b);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_missing_inputs),  cmocka_unit_test(test_bad_indices),
+        cmocka_unit_test(test_bad_descriptors), cmocka_unit_test(test_bad_descriptors_of_others),
+        cmocka_unit_test(test_bad_mesh_sweeps), cmocka_unit_test(test_nothing_to_do),
+        cmocka_unit_test(test_stats),           cmocka_unit_test(test_exact_stats),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory beyond the caller's arrays is bounded whatever the count: the allocator hooks see the same peak for 2^20 queries as for
+ * eight times as many. On one thread, for another may get no share of a short batch, and then takes no memory. */
+#include "tests/support/lists.h"
+
+enum { SHORT = 1 << 20, HEADER = 64 };
+
+typedef struct ledger {
+    size_t live, peak;
+} ledger;
+
+static void *take_memory(void *user, size_t size, size_t alignment)
+{
+    ledger *l = user;
+    unsigned char *block = aligned_alloc(HEADER, (size + HEADER + HEADER - 1) / HEADER * HEADER);
+    (void)alignment; /* 64 at most: tests/unit/test_memory.c */
+    if (block == NULL)
+        return NULL;
+    memcpy(block, &size, sizeof size);
+    l->live += size;
+    l->peak = l->live > l->peak ? l->live : l->peak;
+    return block + HEADER;
+}
+
+static void give_memory(void *user, void *memory)
+{
+    unsigned char *block = (unsigned char *)memory - HEADER;
+    size_t size;
+    memcpy(&size, block, sizeof size);
+    ((ledger *)user)->live -= size;
+    free(block);
+}
+
+/* ---- what is asked -------------------------------------------------------------------------------------------------- */
+
+/* One sphere above one triangle, as often as is wanted: it hits and overlaps it. */
+static const float center[3] = {-0.25f, -0.25f, 0.5f}, velocity[3] = {0, 0, -1}, radius = 1;
+
+typedef struct subject {
+    ledger ledger;
+    carom_context *context;
+    carom_mesh *mesh;
+    uint8_t *bytes; /* of as many queries as are ever asked */
+} subject;
+
+typedef carom_status ask_fn(const subject *s, uint64_t count, uint64_t *found, carom_error *err);
+
+static carom_mesh_sweep_desc moving(uint64_t count)
+{
+    return (carom_mesh_sweep_desc){.size = sizeof(carom_mesh_sweep_desc),
+                                   .count = count,
+                                   .center = {center, center + 1, center + 2, 0},
+                                   .velocity = {velocity, velocity + 1, velocity + 2, 0},
+                                   .radius = {&radius, 0}};
+}
+
+static carom_mesh_overlap_desc at_rest(uint64_t count)
+{
+    return (carom_mesh_overlap_desc){.size = sizeof(carom_mesh_overlap_desc),
+                                     .count = count,
+                                     .center = {center, center + 1, center + 2, 0},
+                                     .radius = {&radius, 0}};
+}
+
+static uint64_t count_ones(const subject *s, uint64_t count)
+{
+    uint64_t ones = 0;
+    for (uint64_t i = 0; i < count; i++)
+        ones += s->bytes[i] == 1;
+    return ones;
+}
+
+static carom_status ask_pairs(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
+{
+    static const float corner[9] = {-1, -1, 0, 1, -1, 0, -1, 1, 0};
+    const carom_overlap_pairs_desc desc = {.size = sizeof desc,
+                                           .count = count,
+                                           .center = {center, center + 1, center + 2, 0},
+                                           .radius = {&radius, 0},
+                                           .p0 = {corner, corner + 1, corner + 2, 0},
+                                           .p1 = {corner + 3, corner + 4, corner + 5, 0},
+                                           .p2 = {corner + 6, corner + 7, corner + 8, 0}};
+    const carom_overlap_result out = {.overlap = s->bytes};
+    const carom_status status = carom_overlap_pairs(s->context, &desc, &out, NULL, err);
+    *found = count_ones(s, count);
+    return status;
+}
+
+static carom_status ask_first(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = moving(count);
+    const carom_mesh_hit_result out = {.state = s->bytes};
+    const carom_status status = carom_mesh_sweep_first(s->mesh, &desc, &out, NULL, err);
+    *found = 0;
+    for (uint64_t i = 0; i < count; i++)
+        *found += s->bytes[i] == CAROM_OVERLAPPING;
+    return status;
+}
+
+static carom_status ask_any(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = moving(count);
+    const carom_status status = carom_mesh_sweep_any(s->mesh, &desc, s->bytes, NULL, err);
+    *found = count_ones(s, count);
+    return status;
+}
+
+static carom_status ask_closest(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = at_rest(count);
+    const carom_mesh_closest_result out = {.feature = s->bytes};
+    const carom_status status = carom_mesh_overlap_closest(s->mesh, &desc, &out, NULL, err);
+    *found = 0;
+    for (uint64_t i = 0; i < count; i++)
+        *found += s->bytes[i] == CAROM_FEATURE_FACE;
+    return status;
+}
+
+static carom_status ask_list(const subject *s, carom_hits which, uint64_t count, uint64_t *found, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = moving(count);
+    carom_mesh_hit_list list = {.size = sizeof list};
+    const carom_status status = carom_mesh_sweep_list(s->mesh, &desc, which, &list, NULL, err);
+    *found = list.total;
+    return status;
+}
+
+static carom_status ask_all_hits(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
+{
+    return ask_list(s, CAROM_HITS_ALL, count, found, err);
+}
+
+static carom_status ask_first_hits(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
+{
+    return ask_list(s, CAROM_HITS_FIRST, count, found, err);
+}
+
+static carom_status ask_overlaps(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = at_rest(count);
+    carom_mesh_hit_list list = {.size = sizeof list};
+    const carom_status status = carom_mesh_overlap_list(s->mesh, &desc, &list, NULL, err);
+    *found = list.total;
+    return status;
+}
+
+/* ---- how much it takes ---------------------------------------------------------------------------------------------- */
+
+static size_t peak_of(subject *s, ask_fn *ask_them, uint64_t count)
+{
+    carom_error err = {0};
+    uint64_t found = 0;
+    s->ledger.peak = s->ledger.live;
+    test_ok("a batch of one query", ask_them(s, count, &found, &err), &err);
+    assert_int_equal(found, count);
+    return s->ledger.peak - s->ledger.live;
+}
+
+static void memory_is_bounded(void **state)
+{
+    static const struct {
+        const char *name;
+        ask_fn *ask;
+    } calls[] = {{"overlap pairs", ask_pairs},    {"first hits", ask_first},  {"any hits", ask_any},
+                 {"closest points", ask_closest}, {"all hits", ask_all_hits}, {"first hits as a list", ask_first_hits},
+                 {"overlaps", ask_overlaps}};
+    const uint64_t count = SHORT * (1 + (uint64_t)test_effort(7));
+    subject s = {.bytes = test_alloc(count, 1)};
+    carom_context_desc desc = carom_context_desc_default();
+    carom_error err = {0};
+    scene one = scene_floor(1);
+    (void)state;
+    one.triangle_count = 1;
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = 1;
+    desc.allocator = (carom_allocator){take_memory, give_memory, &s.ledger};
+    test_ok("a context", carom_context_create(&desc, &s.context, &err), &err);
+    s.mesh = scene_mesh(s.context, &one);
+    for (size_t i = 0; i < COUNT_OF(calls); i++) {
+        const size_t few = peak_of(&s, calls[i].ask, SHORT), many = peak_of(&s, calls[i].ask, count);
+        print_message("%s: %zu bytes for %d queries, %zu for %llu\n", calls[i].name, few, SHORT, many,
+                      (unsigned long long)count);
+        assert_true(few > 0);
+        assert_int_equal(few, many);
+    }
+    carom_mesh_destroy(s.mesh);
+    carom_context_destroy(s.context);
+    assert_int_equal(s.ledger.live, 0);
+    scene_free(&one);
+    free(s.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_is_bounded)};
+    return cmocka_run_group_tests_name("bounded", tests, NULL, NULL);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* The hierarchy over a mesh is the same, byte for byte, however many threads build or refit it, and holds every triangle once
+ * within its boxes, which are as small as can be. This test knows the library's inside: an answer would not tell one tree from another. */
+#include "tests/support/scenes.h"
+
+#include <limits.h>
+#include <math.h>
+
+#include "host/internal.h"
+
+enum { SEED = 81 };
+
+static carom_context *with_threads(uint32_t threads)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = threads;
+    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+/* ---- scenes ------------------------------------------------------------------------------------------------------- */
+
+static scene soup(size_t triangles)
+{
+    return scene_soup(SEED, triangles, 0.02);
+}
+
+static scene all_equal(size_t triangles)
+{
+    scene s = scene_soup(SEED, triangles, 0.3);
+    for (size_t i = 9; i < 9 * triangles; i++)
+        s.vertices[i] = s.vertices[i % 9];
+    return s;
+}
+
+/* Boxes of many sizes around one point. */
+static scene one_middle(size_t triangles)
+{
+    static const float corners[9] = {-1, -1, -1, 1, 1, 1, 1, -1, 1};
+    scene s = scene_soup(SEED, triangles, 0.3);
+    for (size_t i = 0; i < 9 * triangles; i++)
+        s.vertices[i] = corners[i % 9] * (float)(i / 9 * 7919 % triangles + 1);
+    return s;
+}
+
+static scene sorted(size_t triangles)
+{
+    scene s = scene_soup(SEED, triangles, 0.001);
+    for (size_t i = 0; i < 9 * triangles; i += 3)
+        s.vertices[i] += (float)(i / 9);
+    return s;
+}
+
+/* From the largest to the least numbers, so that most cuts take next to nothing off; some -0 between. */
+static scene huge_spread(size_t triangles)
+{
+    scene s = scene_soup(SEED, triangles, 0.3);
+    for (size_t i = 0; i < 9 * triangles; i++)
+        s.vertices[i] = i % 5 == 0 ? -0.0f : ldexpf(s.vertices[i], 120 - (int)(i / 9 % 260));
+    return s;
+}
+
+/* Clusters ever farther apart: leaves of the first nodes, which have one child that holds nearly all. */
+static scene chain(size_t triangles)
+{
+    scene s = scene_soup(SEED, triangles, 0.02);
+    for (size_t i = 0; i < 9 * triangles && i < 9 * 15 * 32; i += 3)
+        s.vertices[i] += ldexpf(1.0f, 3 + (int)(i / 9 / 15) * 3);
+    return s;
+}
+
+static scene sphere(size_t triangles)
+{
+    return scene_sphere((int)sqrt((double)triangles / 8));
+}
+
+static const struct {
+    const char *name;
+    scene (*make)(size_t triangles);
+    size_t triangles;
+} scenes[] = {{"one triangle", soup, 1},
+              {"a full leaf", soup, 16},
+              {"two leaves", soup, 17},
+              {"a soup", soup, 40001},
+              {"a sphere", sphere, 30000},
+              {"triangles that are all equal", all_equal, 20011},
+              {"boxes with one middle", one_middle, 20011},
+              {"a line in order", sorted, 30011},
+              {"a huge spread", huge_spread, 30011},
+              {"a chain", chain, 20011}};
+
+/* ---- a tree ------------------------------------------------------------------------------------------------------- */
+
+typedef struct walk {
+    const carom_mesh *mesh;
+    unsigned char *seen; /* by triangle */
+    uint64_t nodes, leaves;
+    const char *name;
+} walk;
+
+static const mesh_leaf *leaf_of(const carom_mesh *mesh, int reference)
+{
+    return &mesh->leaves[MESH_LEAF_AT(reference)];
+}
+
+/* Coordinate k of the nine that a triangle has. */
+static float leaf_corner(const mesh_leaf *leaf, int reference, int k, int lane)
+{
+    if (MESH_IS_LOOSE(reference))
+        return ((const float *)(const void *)leaf)[MESH_WIDTH * (1 + k) + lane];
+    return leaf->vertex[k % 3][leaf->corner[k / 3][lane]];
+}
+
+/* A leaf is loose if and only if its triangles have more vertices than there is room for. */
+static void check_looseness(const walk *w, int reference)
+{
+    const mesh_leaf *leaf = leaf_of(w->mesh, reference);
+    uint32_t seen[3 * MESH_WIDTH];
+    int count = 0;
+    for (int i = 0; i < 3 * MESH_WIDTH; i++) {
+        const int triangle = leaf->triangle[i / 3];
+        if (triangle < 0)
+            continue;
+        const uint32_t vertex = w->mesh->indices[3 * (size_t)triangle + (size_t)i % 3];
+        int at = 0;
+        while (at < count && seen[at] != vertex)
+            at++;
+        if (at == count)
+            seen[count++] = vertex;
+    }
+    assert_int_equal(MESH_IS_LOOSE(reference), count > MESH_WIDTH);
+}
+
+/* Each triangle is in the leaf's ball around the middle of its own box, and the ball is no larger than it must be. */
+static void check_ball(const walk *w, int reference)
+{
+    const mesh_leaf *leaf = leaf_of(w->mesh, reference);
+    double largest = 0;
+    if (MESH_IS_LOOSE(reference))
+        return;
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        double half2 = 0;
+        for (int k = 0; k < 3; k++) {
+            const float a = leaf_corner(leaf, reference, k, lane), b = leaf_corner(leaf, reference, 3 + k, lane);
+            const float c = leaf_corner(leaf, reference, 6 + k, lane);
+            const double half = 0.5 * ((double)fmaxf(a, fmaxf(b, c)) - (double)fminf(a, fminf(b, c)));
+            half2 += half * half;
+        }
+        largest = fmax(largest, sqrt(half2));
+    }
+    /* Squares of what is smaller or larger leave the range: the ball is 0 or infinite, and the margins or nobody ask for more. */
+    if (largest < 0x1p-60 || (largest > 0x1p60 && isinf(leaf->ball)))
+        return;
+    if ((double)leaf->ball < largest || (double)leaf->ball > largest * 1.0001)
+        fail_msg("%s: a leaf's ball has radius %g, its largest triangle needs %g", w->name, (double)leaf->ball,
+                 largest);
+}
+
+static void walk_leaf(walk *w, int reference, const float lo[3], const float hi[3])
+{
+    const mesh_leaf *leaf = leaf_of(w->mesh, reference);
+    const float scale = w->mesh->view.frame.scale;
+    w->leaves += MESH_IS_LOOSE(reference) ? 2 : 1;
+    check_looseness(w, reference);
+    check_ball(w, reference);
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const int stored = leaf->triangle[lane], triangle = leaf->triangle[stored == -1 ? 0 : lane];
+        assert_in_range(triangle, 0, w->mesh->info.triangle_count - 1);
+        assert_true(lane == 0 || stored == -1 || stored > leaf->triangle[lane - 1]);
+        if (stored != -1)
+            w->seen[triangle]++;
+        for (int k = 0; k < 9; k++) {
+            const float x = leaf_corner(leaf, reference, k, lane);
+            if (x != caromi_corner(w->mesh, (uint32_t)triangle, k / 3)[k % 3])
+                fail_msg("%s: a leaf's triangle %d is not the mesh's", w->name, triangle);
+            if (x * scale < lo[k % 3] || x * scale > hi[k % 3])
+                fail_msg("%s: triangle %d leaves its box", w->name, triangle);
+        }
+    }
+}
+
+/* Returns the lowest triangle index there. */
+static int walk_below(walk *w, int reference, const float lo[3], const float hi[3])
+{
+    int least = INT_MAX;
+    if (reference < 0) {
+        const mesh_leaf *leaf = leaf_of(w->mesh, reference);
+        walk_leaf(w, reference, lo, hi);
+        for (int lane = 0; lane < MESH_WIDTH; lane++)
+            least = leaf->triangle[lane] >= 0 && leaf->triangle[lane] < least ? leaf->triangle[lane] : least;
+        return least;
+    }
+    const mesh_node *node = &w->mesh->nodes[reference];
+    w->nodes++;
+    for (int i = 0; i < MESH_WIDTH; i++) {
+        const float l[3] = {node->lo_x[i], node->lo_y[i], node->lo_z[i]};
+        const float h[3] = {node->hi_x[i], node->hi_y[i], node->hi_z[i]};
+        if (node->child[i] == 0) {
+            assert_true(l[0] > h[0]);
+            assert_int_equal(node->least[i], INT_MAX);
+            continue;
+        }
+        for (int k = 0; k < 3; k++)
+            if (l[k] < lo[k] || h[k] > hi[k])
+                fail_msg("%s: a child's box leaves its node's", w->name);
+        const int below = walk_below(w, node->child[i], l, h);
+        if (node->least[i] != below)
+            fail_msg("%s: %d is not the lowest index below a child", w->name, node->least[i]);
+        least = below < least ? below : least;
+    }
+    return least;
+}
+
+static void grow(float *least, float *most, float low, float high)
+{
+    *least = fminf(*least, low);
+    *most = fmaxf(*most, high);
+}
+
+/* Extent along axis k of all that a reference leads to. */
+static void extent_below(const carom_mesh *mesh, int reference, int k, float *least, float *most)
+{
+    *least = INFINITY;
+    *most = -INFINITY;
+    for (int i = 0; i < MESH_WIDTH; i++)
+        if (reference < 0) {
+            for (int corner = 0; corner < 3; corner++) {
+                const float x =
+                    leaf_corner(leaf_of(mesh, reference), reference, 3 * corner + k, i) * mesh->view.frame.scale;
+                grow(least, most, x, x);
+            }
+        } else {
+            const mesh_node *node = &mesh->nodes[reference];
+            grow(least, most,
+                 (k == 0   ? node->lo_x
+                  : k == 1 ? node->lo_y
+                           : node->lo_z)[i],
+                 (k == 0   ? node->hi_x
+                  : k == 1 ? node->hi_y
+                           : node->hi_z)[i]);
+        }
+}
+
+/* The box of a leaf is that of its triangles, the box of a node that of its slots: no larger. */
+static void check_tight(const carom_mesh *mesh, const char *name)
+{
+    for (uint64_t n = 0; n < mesh->info.node_count; n++) {
+        const mesh_node *node = &mesh->nodes[n];
+        for (int i = 0; i < MESH_WIDTH; i++)
+            for (int k = 0; k < 3 && node->child[i] != 0; k++) {
+                const float lo = (k == 0 ? node->lo_x : k == 1 ? node->lo_y : node->lo_z)[i];
+                const float hi = (k == 0 ? node->hi_x : k == 1 ? node->hi_y : node->hi_z)[i];
+                float least, most;
+                extent_below(mesh, node->child[i], k, &least, &most);
+                if (lo != least || hi != most || is_nan_or_minus_zero(lo) || is_nan_or_minus_zero(hi))
+                    fail_msg("%s: node %llu, slot %d: not the box of what is in it", name, (unsigned long long)n, i);
+            }
+    }
+}
+
+static void check_tree(const carom_mesh *mesh, const char *name)
+{
+    const float lo[3] = {-INFINITY, -INFINITY, -INFINITY}, hi[3] = {INFINITY, INFINITY, INFINITY};
+    const size_t triangles = mesh->info.triangle_count;
+    walk w = {mesh, test_alloc(triangles, 1), 0, 0, name};
+    walk_below(&w, mesh->view.frame.root, lo, hi);
+    for (size_t i = 0; i < triangles; i++)
+        if (w.seen[i] != 1)
+            fail_msg("%s: triangle %zu is in %d leaves", name, i, w.seen[i]);
+    assert_int_equal(w.nodes, mesh->info.node_count);
+    assert_int_equal(w.leaves, mesh->leaf_count);
+    free(w.seen);
+    check_tight(mesh, name);
+}
+
+static void expect_same(const carom_mesh *expected, const carom_mesh *got, uint32_t threads, const char *name)
+{
+    if (memcmp(&expected->info, &got->info, sizeof got->info) || expected->leaf_count != got->leaf_count ||
+        expected->view.frame.root != got->view.frame.root)
+        fail_msg("%s: %u threads make another tree than expected", name, threads);
+    if (memcmp(expected->nodes, got->nodes, got->info.node_count * sizeof *got->nodes))
+        fail_msg("%s: %u threads make other nodes than expected", name, threads);
+    if (memcmp(expected->leaves, got->leaves, got->leaf_count * sizeof *got->leaves))
+        fail_msg("%s: %u threads make other leaves than expected", name, threads);
+}
+
+/* Thread counts to try, the most telling ones first; an emulator is slow with many. */
+static const uint32_t many[] = {3, 8, 1, 2, 40};
+
+static size_t many_count(void)
+{
+    return 1 + test_effort(COUNT_OF(many) - 1);
+}
+
+static void test_same_tree(void **state)
+{
+    balls b = balls_mixed(SEED, test_effort(50));
+    carom_context *one = with_threads(1);
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(scenes); i++) {
+        scene s = scenes[i].make(scenes[i].triangles);
+        carom_mesh *expected = scene_mesh(one, &s);
+        hits first = hits_alloc(b.count, 0x5a);
+        check_tree(expected, scenes[i].name);
+        sweep_first(expected, &b, &first);
+        for (size_t t = 0; t < many_count(); t++) {
+            carom_context *context = with_threads(many[t]);
+            for (size_t round = 0; round < test_effort(3); round++) {
+                carom_mesh *mesh = scene_mesh(context, &s);
+                expect_same(expected, mesh, many[t], scenes[i].name);
+                if (round == 0) {
+                    hits h = hits_alloc(b.count, 0xa5);
+                    sweep_first(mesh, &b, &h);
+                    hits_compare(&b, &first, &h, b.count, -1, scenes[i].name);
+                    hits_free(&h);
+                }
+                carom_mesh_destroy(mesh);
+            }
+            carom_context_destroy(context);
+        }
+        hits_free(&first);
+        carom_mesh_destroy(expected);
+        scene_free(&s);
+    }
+    balls_free(&b);
+    carom_context_destroy(one);
+}
+
+/* ---- a tree that follows ------------------------------------------------------------------------------------------ */
+
+static void follow(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
+{
+    const carom_points vertices = scene_desc(s).vertices;
+    carom_error err = {0};
+    test_ok("carom_mesh_update", carom_mesh_update(mesh, &vertices, how, &err), &err);
+}
+
+/* The vertices in another order, and of another size: nothing is where it was. */
+static scene scattered(const scene *from)
+{
+    scene s = scene_copy(from);
+    uint32_t *order = random_order(SEED, s.vertex_count);
+    for (size_t i = 0; i < s.vertex_count; i++)
+        for (size_t k = 0; k < 3; k++)
+            s.vertices[3 * i + k] = from->vertices[3 * (size_t)order[i] + k] * 0.3f;
+    free(order);
+    return s;
+}
+
+/* A refit keeps who is where and has the boxes that a build would give; back in the first place the first tree is there,
+ * byte for byte, but for the count of refits. A rebuild is a build. */
+static void test_follow(void **state)
+{
+    carom_context *one = with_threads(1);
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(scenes); i++) {
+        scene s = scenes[i].make(scenes[i].triangles), t = scattered(&s);
+        carom_mesh *built = scene_mesh(one, &s), *other = scene_mesh(one, &t), *refitted = scene_mesh(one, &s);
+        follow(refitted, &t, CAROM_MESH_REFIT);
+        check_tree(refitted, scenes[i].name);
+        for (size_t k = 0; k < many_count(); k++) {
+            carom_context *context = with_threads(many[k]);
+            carom_mesh *mesh = scene_mesh(context, &s);
+            follow(mesh, &t, CAROM_MESH_REFIT);
+            expect_same(refitted, mesh, many[k], scenes[i].name);
+            follow(mesh, &s, CAROM_MESH_REFIT);
+            assert_int_equal(mesh->info.refits, 2);
+            mesh->info.refits = 0;
+            expect_same(built, mesh, many[k], scenes[i].name);
+            follow(mesh, &t, CAROM_MESH_REBUILD);
+            expect_same(other, mesh, many[k], scenes[i].name);
+            carom_mesh_destroy(mesh);
+            carom_context_destroy(context);
+        }
+        carom_mesh_destroy(built);
+        carom_mesh_destroy(other);
+        carom_mesh_destroy(refitted);
+        scene_free(&s);
+        scene_free(&t);
+    }
+    carom_context_destroy(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_tree),
+        cmocka_unit_test(test_follow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

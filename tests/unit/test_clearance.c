@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* The room around places in a mesh: a sphere that is told to meet nothing comes near no triangle's box, by an oracle in
+ * binary64 over all triangles, however close to its limits the sphere is; and answers are the same where nothing is known of
+ * the room. This test knows the library's inside: an answer would not tell who was spared a search. */
+#include "tests/support/exact_scenes.h"
+#include "tests/support/lists.h"
+
+#include <math.h>
+
+#include "host/mesh/clearance.h"
+
+enum { SEED = 131, TRIANGLES = 3000, BALLS = 1500 };
+
+static carom_context *cpu(void)
+{
+    return test_cpu(CAROM_ISA_AUTO, 1);
+}
+
+/* So many queries that the mesh looks for its room. */
+static void make_known(carom_mesh *mesh)
+{
+    enum { ENOUGH = 4096 };
+    static uint8_t any[ENOUGH];
+    static const float point[4] = {0};
+    const carom_mesh_overlap_desc d = {
+        .size = sizeof d, .count = ENOUGH, .center = {point, point + 1, point + 2, 0}, .radius = {point + 3, 0}};
+    carom_error err = {0};
+    for (int i = 0; i < 64 && !mesh->clearance_known; i++)
+        test_ok("carom_mesh_overlap_any", carom_mesh_overlap_any(mesh, &d, any, NULL, &err), &err);
+    assert_true(mesh->clearance_known);
+}
+
+/* One cube that has something in it. */
+static void hide(carom_mesh *mesh)
+{
+    memset(mesh->clearance, 0, sizeof *mesh->clearance + 1);
+    for (int k = 0; k < 3; k++)
+        mesh->clearance->size[k] = 1;
+    mesh->clearance_known = 1;
+}
+
+/* ---- who is spared ------------------------------------------------------------------------------------------------- */
+
+typedef struct sphere {
+    float in[BALL_COLUMNS];
+} sphere;
+
+static int is_clear(const carom_mesh *mesh, const sphere *s)
+{
+    const float *in = s->in;
+    return clearance_holds(mesh->clearance, v3_of(in[0], in[1], in[2]), in[3], v3_of(in[4], in[5], in[6]), in[7]);
+}
+
+/* Not fmax: GCC 12 for 64-bit ARM dies while it puts loops of fmax into lanes. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether the cube around the sphere comes within `more` of the box of a triangle, in exact arithmetic but for 2^-50. */
+static int meets_box(const sphere *s, float p[3][3], double more)
+{
+    double enter = 0, leave = (double)s->in[BALL_T_MAX];
+    for (int k = 0; k < 3; k++) {
+        const double a = (double)p[0][k], b = (double)p[1][k], c = (double)p[2][k], v = (double)s->in[4 + k];
+        const double reach = (double)s->in[BALL_RADIUS] + more, center = (double)s->in[k];
+        const double low = smaller(a, smaller(b, c)) - reach - center, high = larger(a, larger(b, c)) + reach - center;
+        if (v == 0) {
+            if (low > 0 || high < 0)
+                return 0;
+            continue;
+        }
+        enter = larger(enter, (v > 0 ? low : high) / v);
+        leave = smaller(leave, (v > 0 ? high : low) / v);
+    }
+    return enter <= leave;
+}
+
+static double largest_of(const sphere *s, double size)
+{
+    for (int k = 0; k < 4; k++)
+        size = larger(size, fabs((double)s->in[k]));
+    return size;
+}
+
+static void expect_nothing(const scene *mesh, const sphere *s, double size, const char *name)
+{
+    const double more = 0x1p-19 * largest_of(s, size); /* what a box test may let in, docs/numerics.md */
+    for (size_t i = 0; i < mesh->triangle_count; i++) {
+        float p[3][3];
+        scene_triangle(mesh, i, p);
+        if (meets_box(s, p, more))
+            fail_msg(
+                "%s: centre %a %a %a radius %a velocity %a %a %a t_max %a is spared, but meets the box of triangle %zu",
+                name, (double)s->in[0], (double)s->in[1], (double)s->in[2], (double)s->in[3], (double)s->in[4],
+                (double)s->in[5], (double)s->in[6], (double)s->in[7], i);
+    }
+}
+
+/* ---- spheres at their limits ---------------------------------------------------------------------------------------- */
+
+/* Around the mesh and beyond, short and long ways, along axes and anywhere, from a point to a third of it. */
+static sphere random_sphere(uint64_t i, const float lower[3], const float upper[3], double size)
+{
+    ref_gen g;
+    sphere s;
+    double direction[3];
+    ref_gen_seed(&g, 17, SEED, i);
+    const double radius = size * ref_power_of_two(-ref_gen_int(&g, 2, 30));
+    const double way = size * ref_power_of_two(1 - ref_gen_int(&g, 0, 24)),
+                 times = ref_power_of_two(ref_gen_int(&g, -9, 9));
+    const int axis = ref_gen_int(&g, 0, 5);
+    ref_gen_direction(&g, direction);
+    for (int k = 0; k < 3; k++) {
+        const double length = fmax((double)upper[k] - (double)lower[k], 0.01 * size);
+        s.in[k] = (float)((double)lower[k] + ref_gen_range(&g, -0.1, 1.1) * length);
+        const double part = axis >= 3 ? direction[k] : axis == k ? 1.0 : 0.0;
+        s.in[4 + k] = (float)(part * way * times);
+    }
+    s.in[BALL_RADIUS] = ref_gen_chance(&g, 8) ? 0 : (float)radius;
+    s.in[BALL_T_MAX] = (float)(1.0 / times);
+    if (ref_gen_chance(&g, 8))
+        s.in[4] = s.in[5] = s.in[6] = 0;
+    return s;
+}
+
+/* The largest value of one of its positive numbers with which the sphere is still spared. */
+static void bring_to_limit(const carom_mesh *mesh, sphere *s, int number)
+{
+    uint32_t low = bits_of_float(s->in[number]), high = 0x7f000000;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        sphere tried = *s;
+        tried.in[number] = float_of_bits(middle);
+        if (is_clear(mesh, &tried)) {
+            *s = tried;
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}
+
+/* Elsewhere it is no achievement. */
+static int is_inside(const carom_mesh *mesh, const sphere *s)
+{
+    int inside = 1;
+    for (int k = 0; k < 3; k++)
+        inside &= s->in[k] >= mesh->info.lower[k] && s->in[k] <= mesh->info.upper[k];
+    return inside;
+}
+
+static void check_scene(const scene *s, double size, const char *name, size_t *spared)
+{
+    carom_context *context = cpu();
+    carom_mesh *mesh = scene_mesh(context, s);
+    const size_t count = test_effort(BALLS);
+    make_known(mesh);
+    for (size_t i = 0; i < count; i++) {
+        sphere one = random_sphere(i, mesh->info.lower, mesh->info.upper, size);
+        if (!is_clear(mesh, &one))
+            continue;
+        expect_nothing(s, &one, size, name);
+        const int moves = one.in[4] != 0 || one.in[5] != 0 || one.in[6] != 0;
+        bring_to_limit(mesh, &one, moves && i % 2 == 0 ? BALL_T_MAX : BALL_RADIUS);
+        expect_nothing(s, &one, size, name);
+        *spared += is_inside(mesh, &one);
+    }
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+static void test_nothing_is_missed(void **state)
+{
+    static const struct {
+        int exponent;
+        float offset;
+    } places[] = {{0, 0}, {100, 0}, {-100, 0}, {0, 30}, {-3, -1000}, {126, 0}, {-126, 0}};
+    size_t most = 0;
+    (void)state;
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        size_t spared = 0;
+        for (size_t place = 0; place < COUNT_OF(places); place++) {
+            scene s = kinds[kind].make(TRIANGLES);
+            scene_place(&s, places[place].exponent, places[place].offset);
+            check_scene(&s, ref_power_of_two(places[place].exponent), kinds[kind].name, &spared);
+            scene_free(&s);
+        }
+        printf("%-8s %zu of %zu spheres begin in its box and need no search\n", kinds[kind].name, spared,
+               COUNT_OF(places) * test_effort(BALLS));
+        most = spared > most ? spared : most;
+    }
+    assert_true(most > COUNT_OF(places) * test_effort(BALLS) / 20); /* else nothing was tested */
+}
+
+/* Where a number is none, or none that boxes are tested with, everybody is searched for. */
+static void test_strange_numbers(void **state)
+{
+    static const float strange[] = {NAN, INFINITY, -INFINITY};
+    const sphere away = {{100, 100, 100, 1, 1, 2, 3, 1}};
+    carom_context *context = cpu();
+    scene s = scene_sphere(8);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    (void)state;
+    make_known(mesh);
+    assert_true(is_clear(mesh, &away));
+    for (int c = 0; c < BALL_T_MAX; c++)
+        for (size_t i = 0; i < COUNT_OF(strange); i++) {
+            sphere one = away;
+            one.in[c] = strange[i];
+            assert_false(is_clear(mesh, &one));
+        }
+    sphere one = away;
+    one.in[BALL_T_MAX] = INFINITY; /* it might come */
+    assert_false(is_clear(mesh, &one));
+    one.in[4] = one.in[5] = one.in[6] = 0; /* it rests */
+    assert_true(is_clear(mesh, &one));
+    one.in[BALL_RADIUS] = -1;
+    assert_false(is_clear(mesh, &one));
+    one.in[BALL_RADIUS] = 1;
+    one.in[0] = 0x1p70f; /* no box is worth testing from there */
+    assert_false(is_clear(mesh, &one));
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    scene_free(&s);
+}
+
+/* ---- the same answers ----------------------------------------------------------------------------------------------- */
+
+static void compare_first(carom_mesh *without, carom_mesh *with, const balls *b, const char *who)
+{
+    hits before = hits_alloc(b->count, 0x5a), h = hits_alloc(b->count, 0xa5);
+    sweep_first(without, b, &before);
+    sweep_first(with, b, &h);
+    hits_compare(b, &before, &h, b->count, -1, who);
+    hits_free(&before);
+    hits_free(&h);
+}
+
+/* Most spheres are far from the mesh, some next to it, one in 16 invalid. */
+static balls scattered(size_t count)
+{
+    balls b = balls_mixed(SEED, count);
+    ref_gen g;
+    ref_gen_seed(&g, 18, SEED, 0);
+    for (size_t i = 0; i < count; i++)
+        for (int c = 0; c < 3 && i % 4 != 0; c++) {
+            b.column[c][i] = (float)ref_gen_range(&g, -1.2, 1.2);
+            b.column[4 + c][i] = (float)ref_gen_range(&g, -0.1, 0.1);
+            b.column[BALL_RADIUS][i] = 0.01f;
+            b.column[BALL_T_MAX][i] = i % 3 == 0 ? INFINITY : 1;
+        }
+    for (size_t i = 0; i < count; i += 16)
+        b.column[i % 7][i] = NAN;
+    return b;
+}
+
+/* A small mesh, whose queries are listed, and one so large that they are put in order; batches of a few blocks and of one. */
+static void test_same_answers(void **state)
+{
+    static const int sides[] = {12, 120};
+    static const size_t counts[] = {3000, 200, 1};
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sides); i++) {
+        scene s = scene_sphere(sides[i]);
+        carom_mesh *without = scene_mesh(context, &s), *with = scene_mesh(context, &s);
+        hide(without);
+        if (!test_on_device())
+            make_known(with);
+        for (size_t k = 0; k < COUNT_OF(counts); k++) {
+            balls b = scattered(counts[k]);
+            b.mask = random_masks(SEED, counts[k]);
+            compare_first(without, with, &b, "first hits");
+            list_compare_meshes(without, with, &b, "lists");
+            balls_free(&b);
+        }
+        carom_mesh_destroy(with);
+        carom_mesh_destroy(without);
+        scene_free(&s);
+    }
+    carom_context_destroy(context);
+}
+
+/* Nobody pays for what only large batches look at. */
+static void test_few_do_not_pay(void **state)
+{
+    carom_context *context = cpu();
+    scene s = scene_sphere(8);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    balls few = scattered(CAROMI_CLEARANCE_LEAST - 1), enough = scattered(CAROMI_CLEARANCE_LEAST);
+    hits h = hits_alloc(enough.count, 0);
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        sweep_first(mesh, &few, &h);
+    assert_false(mesh->clearance_known);
+    for (int i = 0; i < 100; i++)
+        sweep_first(mesh, &enough, &h);
+    assert_true(mesh->clearance_known);
+    hits_free(&h);
+    balls_free(&enough);
+    balls_free(&few);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    scene_free(&s);
+}
+
+/* Room that is known does not outlive the shape it was found in. */
+static void test_moved(void **state)
+{
+    carom_context *context = test_context();
+    scene large = scene_sphere(12), small = scene_sphere(12);
+    carom_error err = {0};
+    balls b = scattered(2000);
+    (void)state;
+    scene_scale(&small, -1);
+    const carom_mesh_desc to[2] = {scene_desc(&large), scene_desc(&small)};
+    carom_mesh *moves = scene_mesh(context, &small),
+               *fresh[2] = {scene_mesh(context, &large), scene_mesh(context, &small)};
+    for (int how = CAROM_MESH_REFIT; how <= CAROM_MESH_REBUILD; how++)
+        for (int i = 0; i < 2; i++) {
+            compare_first(fresh[!i], moves, &b, "before it moves");
+            test_ok("carom_mesh_update", carom_mesh_update(moves, &to[i].vertices, (carom_mesh_follow)how, &err), &err);
+            compare_first(fresh[i], moves, &b, "a mesh that has moved");
+        }
+    carom_mesh_destroy(fresh[0]);
+    carom_mesh_destroy(fresh[1]);
+    carom_mesh_destroy(moves);
+    balls_free(&b);
+    scene_free(&large);
+    scene_free(&small);
+    carom_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_missed),
+        cmocka_unit_test(test_strange_numbers),
+        cmocka_unit_test(test_same_answers),
+        cmocka_unit_test(test_few_do_not_pay),
+        cmocka_unit_test(test_moved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* A host with a floating-point environment of its own: exceptions that trap, another rounding, denormals flushed, sticky
+ * flags set. Every function answers with the same bits, and the host finds its environment as it was. */
+#include "tests/support/questions.h"
+
+#include <fenv.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+enum { SEED = 83, COUNT = 300, SHARE = 2 };
+
+/* ---- environments ------------------------------------------------------------------------------------------------- */
+
+/* All of it that a host can see. */
+typedef struct environment {
+    int rounding, traps, flags;
+    uint32_t sse;
+    uint16_t x87_control, x87_status;
+} environment;
+
+static environment environment_now(void)
+{
+    environment e = {0};
+#if defined(__x86_64__) /* the library's functions would run into what is pending */
+    e.sse = _mm_getcsr();
+    __asm__ volatile("fnstcw %0" : "=m"(e.x87_control));
+    __asm__ volatile("fnstsw %0" : "=m"(e.x87_status));
+#else
+    e.rounding = fegetround();
+    e.traps = fegetexcept();
+    e.flags = fetestexcept(FE_ALL_EXCEPT);
+#endif
+    return e;
+}
+
+static void expect_environment(const environment *expected, const environment *got, const char *who)
+{
+    if (expected->rounding != got->rounding || expected->traps != got->traps || expected->flags != got->flags ||
+        expected->sse != got->sse || expected->x87_control != got->x87_control ||
+        expected->x87_status != got->x87_status)
+        fail_msg("%s: rounding %d traps %#x flags %#x sse %#x x87 %#x %#x became %d %#x %#x %#x %#x %#x", who,
+                 expected->rounding, (unsigned)expected->traps, (unsigned)expected->flags, expected->sse,
+                 expected->x87_control, expected->x87_status, got->rounding, (unsigned)got->traps, (unsigned)got->flags,
+                 got->sse, got->x87_control, got->x87_status);
+}
+
+enum { TRAPS, UPWARD, TOWARD_ZERO, FLUSHING, FLAGS, TRAPS_AND_FLAGS, ENVIRONMENTS };
+static const char *const environment_names[] = {"traps",    "rounding upward", "rounding toward zero",
+                                                "flushing", "flags",           "traps and flags"};
+
+/* Of exceptions that trap; to set a flag is not to raise its exception. On the x87 it is pending from then on. */
+static int set_flags(void)
+{
+#if defined(__x86_64__)
+    uint16_t x87[14];
+    _mm_setcsr(_mm_getcsr() | _MM_EXCEPT_INEXACT | _MM_EXCEPT_UNDERFLOW);
+    __asm__ volatile("fnstenv %0" : "=m"(x87));
+    x87[0] &= 0xffc0;
+    x87[2] |= 0x20;
+    __asm__ volatile("fldenv %0" : : "m"(x87));
+    return 1;
+#else
+    return 0;
+#endif
+}
+
+/* 0: this machine cannot do it. */
+static int enter(int which)
+{
+    switch (which) {
+    case TRAPS: return feenableexcept(FE_ALL_EXCEPT) != -1 && fegetexcept() == FE_ALL_EXCEPT;
+    case UPWARD: return fesetround(FE_UPWARD) == 0;
+    case TOWARD_ZERO: return fesetround(FE_TOWARDZERO) == 0;
+    case FLUSHING:
+#if defined(__x86_64__)
+        _mm_setcsr(_mm_getcsr() | 0x8040);
+        return 1;
+#else
+        return 0;
+#endif
+    case FLAGS: return feraiseexcept(FE_OVERFLOW | FE_DIVBYZERO) == 0;
+    default: return enter(TRAPS) && set_flags();
+    }
+}
+
+static void leave(void)
+{
+    (void)fesetenv(FE_DFL_ENV);
+}
+
+/* ---- what is called ------------------------------------------------------------------------------------------------ */
+
+static int logged, progressed, allocated;
+
+/* Functions of the host that make a mess of the mode, as host code may. */
+static void make_a_mess(void)
+{
+    (void)fesetround(FE_DOWNWARD);
+    (void)feraiseexcept(FE_INVALID);
+    (void)feenableexcept(FE_ALL_EXCEPT & ~FE_INVALID);
+}
+
+static void messy_log(void *user, carom_log_level level, const char *line)
+{
+    (void)user, (void)level, (void)line;
+    logged++;
+    make_a_mess();
+}
+
+static int messy_progress(void *user, uint64_t done, uint64_t count)
+{
+    (void)user, (void)done, (void)count;
+    progressed++;
+    make_a_mess();
+    return 0;
+}
+
+static void *messy_alloc(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    allocated++;
+    void *memory = aligned_alloc(alignment, size);
+    make_a_mess();
+    return memory;
+}
+
+static void messy_free(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+    make_a_mess();
+}
+
+/* Everything from creating a context to destroying it, in one environment. */
+static void call_all(const carom_context_desc *desc, material *m, const reply *expected, int which, const char *who)
+{
+    char name[160];
+    carom_context *context = NULL;
+    carom_mesh *mesh = NULL;
+    carom_error err = {0};
+    carom_device_info info;
+    reply replies[QUESTIONS];
+    carom_status status[QUESTIONS];
+    environment before, after[QUESTIONS + 4];
+    uint32_t devices = 0;
+    for (int i = 0; i < QUESTIONS; i++)
+        replies[i] = reply_alloc(&questions[i], m);
+    m->progress = (carom_progress){desc->log != NULL ? messy_progress : NULL, NULL};
+    if (!enter(which)) {
+        leave();
+        print_message("no %s on this machine\n", environment_names[which]);
+        return;
+    }
+    before = environment_now();
+    const carom_status created = carom_context_create(desc, &context, &err);
+    if (created == CAROM_OK && test_on_device())
+        (void)carom_device_list(&info, 1, &devices, NULL);
+    after[QUESTIONS] = environment_now();
+    const carom_mesh_desc shape = scene_desc(&m->s);
+    const carom_status made = created == CAROM_OK ? carom_mesh_create(context, &shape, &mesh, &err) : created;
+    after[QUESTIONS + 1] = environment_now();
+    const carom_status moved =
+        made == CAROM_OK ? carom_mesh_update(mesh, &shape.vertices, CAROM_MESH_REBUILD, &err) : made;
+    after[QUESTIONS + 2] = environment_now();
+    for (int i = 0; moved == CAROM_OK && i < QUESTIONS; i++) {
+        status[i] = question_ask(&questions[i], context, mesh, m, &replies[i], &err);
+        after[i] = environment_now();
+    }
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    after[QUESTIONS + 3] = environment_now();
+    leave();
+    m->progress = (carom_progress){NULL, NULL};
+    if (created == CAROM_ERROR_NO_DEVICE)
+        test_skip("opencl", err.message);
+    test_ok(who, created, &err);
+    test_ok(who, made, &err);
+    test_ok(who, moved, &err);
+    for (int i = 0; i < QUESTIONS + 4; i++) {
+        snprintf(name, sizeof name, "%s, %s, %s", who, environment_names[which],
+                 i < QUESTIONS ? questions[i].name : "contexts and meshes");
+        expect_environment(&before, &after[i], name);
+    }
+    for (int i = 0; i < QUESTIONS; i++) {
+        snprintf(name, sizeof name, "%s, %s, %s", who, environment_names[which], questions[i].name);
+        test_ok(name, status[i], &err);
+        reply_compare(&questions[i], m, &expected[i], &replies[i], name);
+        reply_free(&questions[i], &replies[i]);
+    }
+}
+
+static void call_in_all(const carom_context_desc *desc, const char *who)
+{
+    material m = material_make(SEED, scene_sphere(8), COUNT, SHARE);
+    reply expected[QUESTIONS];
+    for (int i = 0; i < QUESTIONS; i++)
+        expected[i] = question_answer(&questions[i], &m);
+    for (int which = 0; which < ENVIRONMENTS; which++)
+        call_all(desc, &m, expected, which, who);
+    for (int i = 0; i < QUESTIONS; i++)
+        reply_free(&questions[i], &expected[i]);
+    material_free(&m);
+}
+
+static void test_isa(void **state)
+{
+    const carom_isa isa = *(const carom_isa *)*state;
+    carom_context_desc desc = carom_context_desc_default();
+    if (!carom_isa_available(isa))
+        test_skip(carom_isa_name(isa), "this machine or this build cannot run it");
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.isa = isa;
+    for (desc.threads = 1; desc.threads <= 2; desc.threads++)
+        call_in_all(&desc, carom_isa_name(isa));
+}
+
+/* The driver compiles and computes in carom's mode too, and the threads that it starts keep it. */
+static void test_device_mode(void **state)
+{
+    (void)state;
+    if (!test_on_device())
+        test_skip("opencl", "this run is for the CPU");
+    carom_context_desc desc = carom_context_desc_default();
+    desc.backend = CAROM_BACKEND_OPENCL;
+    desc.device = getenv("CAROM_TEST_DEVICE");
+    call_in_all(&desc, "the device");
+}
+
+/* Whatever a function of the host leaves behind, carom goes on in its own mode. */
+static void test_messy_functions(void **state)
+{
+    (void)state;
+    carom_context_desc desc = carom_context_desc_default();
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = 2;
+    desc.log = messy_log;
+    desc.log_level = CAROM_LOG_INFO;
+    desc.allocator = (carom_allocator){messy_alloc, messy_free, NULL};
+    call_in_all(&desc, "with functions that change the mode");
+    assert_true(logged > 0 && progressed > 0 && allocated > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest cpu[] = {
+#define IN_EACH(name, state) {name, test_isa, NULL, NULL, state}
+        TEST_EACH_ISA(IN_EACH),
+        cmocka_unit_test(test_messy_functions),
+    };
+    const struct CMUnitTest device[] = {cmocka_unit_test(test_device_mode)};
+    return test_on_device() ? cmocka_run_group_tests(device, NULL, NULL) : cmocka_run_group_tests(cpu, NULL, NULL);
+}

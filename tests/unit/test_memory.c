@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* The allocator hooks: all memory goes through them and comes back, and whichever allocation fails, the call says so,
+ * leaks nothing and leaves context and mesh usable. */
+#include "tests/support/questions.h"
+
+enum { SEED = 71, HEADER = 64, LIMIT = 400, COUNT = 9000, SHARE = 8, SIDES = 6 };
+static const uint64_t magic = UINT64_C(0xca4011a110ca7e5d);
+
+typedef struct counter {
+    size_t live, calls;
+    size_t fail_at; /* this allocation fails, counted from 1; 0: none */
+    int fail_after; /* and all later ones */
+    int broken;     /* memory that was not ours, or a nonsense request */
+} counter;
+
+/* Each block has a header that tells it is ours; memory comes filled with what nobody should rely on. */
+static void *count_alloc(void *user, size_t size, size_t alignment)
+{
+    counter *c = user;
+    c->broken |= size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > HEADER;
+    c->calls++;
+    if (c->fail_at != 0 && (c->calls == c->fail_at || (c->fail_after && c->calls > c->fail_at)))
+        return NULL;
+    unsigned char *block = aligned_alloc(HEADER, (size + HEADER + 63) / 64 * 64);
+    if (!block)
+        return NULL;
+    memcpy(block, &magic, sizeof magic);
+    memset(block + HEADER, 0xdb, size);
+    c->live++;
+    return block + HEADER;
+}
+
+static void count_free(void *user, void *memory)
+{
+    counter *c = user;
+    unsigned char *block = (unsigned char *)memory - HEADER;
+    if (!memory || memcmp(block, &magic, sizeof magic)) {
+        c->broken = 1;
+        return;
+    }
+    memset(block, 0, sizeof magic);
+    c->live--;
+    free(block);
+}
+
+/* ---- what is tried ------------------------------------------------------------------------------------------------ */
+
+typedef struct trial {
+    counter count;
+    carom_context *context;
+    carom_mesh *mesh;
+    int warnings; /* in the log */
+    material m;
+    reply expected; /* of the question that is asked */
+} trial;
+
+static void count_warning(void *user, carom_log_level level, const char *message)
+{
+    (void)message;
+    ((trial *)user)->warnings += level == CAROM_LOG_WARNING;
+}
+
+static carom_status make_context(trial *t, carom_error *err)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    desc.backend = test_on_device() ? CAROM_BACKEND_OPENCL : CAROM_BACKEND_CPU;
+    desc.device = test_on_device() ? getenv("CAROM_TEST_DEVICE") : "a name to be copied";
+    desc.threads = 3;
+    desc.log = count_warning;
+    desc.log_user = t;
+    desc.allocator = (carom_allocator){count_alloc, count_free, &t->count};
+    return carom_context_create(&desc, &t->context, err);
+}
+
+static carom_status make_mesh(trial *t, carom_error *err)
+{
+    carom_mesh_desc desc = scene_desc(&t->m.s);
+    return carom_mesh_create(t->context, &desc, &t->mesh, err);
+}
+
+/* Success means the right answer, whatever it has had to do without. */
+static carom_status ask_question(trial *t, const question *q, carom_error *err)
+{
+    reply r = reply_alloc(q, &t->m);
+    const carom_status status = question_ask(q, t->context, t->mesh, &t->m, &r, err);
+    if (status == CAROM_OK)
+        reply_compare(q, &t->m, &t->expected, &r, "a batch short of memory");
+    else if (question_is_list(q)) /* what is complete is right, also where the call has failed */
+        reply_compare_first(q, &t->m, &t->expected, &r, (size_t)r.l.complete, "a batch short of memory");
+    reply_free(q, &r);
+    return status;
+}
+
+/* What is tried: a context, a mesh, or a question. */
+typedef struct step {
+    const char *name;
+    carom_status (*run)(trial *t, carom_error *err); /* NULL: the question */
+    const question *asked;
+    int needs; /* 0 nothing, 1 a context, 2 a mesh */
+} step;
+
+static const step step_context = {"context", make_context, NULL, 0}, step_mesh = {"mesh", make_mesh, NULL, 1};
+
+static step step_of(const question *q)
+{
+    return (step){q->name, NULL, q, question_needs_mesh(q) ? 2 : 1};
+}
+
+static carom_status run_step(trial *t, const step *s, carom_error *err)
+{
+    return s->run != NULL ? s->run(t, err) : ask_question(t, s->asked, err);
+}
+
+/* ---- trying ------------------------------------------------------------------------------------------------------- */
+
+/* Triangles and spheres have masks, or not. */
+static trial *trial_new(int masked)
+{
+    trial *t = test_alloc(1, sizeof *t);
+    t->m = material_make(SEED, scene_sphere(SIDES), test_on_device() ? COUNT / 8 : COUNT, SHARE);
+    t->m.s.masks = masked ? random_masks(SEED, t->m.s.triangle_count) : NULL;
+    t->m.b.mask = masked ? random_masks(SEED + 1, t->m.b.count) : NULL;
+    return t;
+}
+
+static void trial_free(trial *t)
+{
+    material_free(&t->m);
+    free(t);
+}
+
+/* What the step needs, without faults. A device that failed is not asked again: it gets a new context each time. */
+static void prepare(trial *t, const step *s)
+{
+    carom_error err = {0};
+    t->count.fail_at = 0;
+    if (s->needs >= 1)
+        test_ok("a context", make_context(t, &err), &err);
+    if (s->needs >= 2)
+        test_ok("a mesh", make_mesh(t, &err), &err);
+}
+
+static void clear(trial *t)
+{
+    carom_mesh_destroy(t->mesh);
+    carom_context_destroy(t->context);
+    t->mesh = NULL;
+    t->context = NULL;
+}
+
+static void expect_clean(const trial *t, const step *s, size_t k)
+{
+    if (t->count.broken)
+        fail_msg("%s: memory was freed that is not the hooks', or asked for in a senseless way", s->name);
+    if (t->count.live != 0)
+        fail_msg("%s, allocation %zu fails: %zu blocks leak", s->name, k, t->count.live);
+}
+
+/* Allocation k of the step fails. Returns how many it asks for, as far as it got; *status tells how it ended. */
+static size_t try_step(trial *t, const step *s, size_t k, int fail_after, carom_status *status)
+{
+    carom_error err = {0};
+    const size_t before = t->count.live;
+    t->count.calls = 0;
+    t->count.fail_at = k;
+    t->count.fail_after = fail_after;
+    *status = run_step(t, s, &err);
+    const size_t calls = t->count.calls;
+    t->count.fail_at = 0;
+    if (calls < k) {
+        test_ok(s->name, *status, &err);
+    } else if (*status != CAROM_OK) { /* a fault may be survived, but not turned into another error */
+        if (*status != CAROM_ERROR_OUT_OF_MEMORY || err.status != *status || !err.message[0])
+            fail_msg("%s, allocation %zu fails: %s: '%s'", s->name, k, carom_status_name(*status), err.message);
+        /* A mesh may have a copy on a device by now. */
+        assert_true(test_on_device() ? t->count.live <= before + 1 : t->count.live == before);
+        assert_true(s->needs != 0 || t->context == NULL);
+        assert_true(s->run != make_mesh || t->mesh == NULL);
+    } else if (s->run != NULL && !test_on_device()) {
+        fail_msg("%s succeeds although allocation %zu failed", s->name, k);
+    }
+    return calls;
+}
+
+/* On a device most memory is the probe's, which takes its time: with less effort one allocation in three, alone or with
+ * all later ones in turn. */
+static size_t stride_of(const step *s)
+{
+    return test_on_device() && s->run == NULL && test_effort(100) < 100 ? 3 : 1;
+}
+
+/* Every allocation of the step, alone or with all later ones (fail_after; 2: in turn). What has failed for want of memory leaves context and mesh as
+ * they were, and a device too: the next try goes on with them. One that was survived leaves less to do. */
+static void test_each(trial *t, const step *s, int fail_after)
+{
+    size_t k = 1, failed = 0, calls;
+    carom_status status = CAROM_OK;
+    for (;; k += stride_of(s)) {
+        if (status == CAROM_OK || s->needs == 0)
+            prepare(t, s);
+        calls = try_step(t, s, k, fail_after < 2 ? fail_after : (int)(k % 2), &status);
+        failed += status != CAROM_OK;
+        if (status == CAROM_OK || s->needs == 0) {
+            clear(t);
+            expect_clean(t, s, k);
+        }
+        if (calls < k)
+            break;
+        assert_true(k < LIMIT);
+    }
+    print_message("%s: %zu allocations, %zu failures\n", s->name, calls, failed);
+    assert_true(failed > 0); /* else the hooks are not used */
+}
+
+static void test_step(void **state)
+{
+    const step *s = *state;
+    if (test_on_device())
+        (void)test_need_device();
+    for (int masked = 0; masked < 2; masked++) {
+        trial *t = trial_new(masked);
+        for (int fail_after = 0; fail_after < 2; fail_after++)
+            test_each(t, s, fail_after);
+        trial_free(t);
+    }
+}
+
+static void test_question(void **state)
+{
+    const step s = step_of(*state);
+    if (test_on_device())
+        (void)test_need_device();
+    /* Of a device masks are other kernels, whose probe takes the same memory. */
+    for (int masked = 0; masked < (test_on_device() || s.needs < 2 ? 1 : 2); masked++) {
+        trial *t = trial_new(masked);
+        t->expected = question_answer(s.asked, &t->m);
+        for (int fail_after = test_on_device() ? 2 : 0; fail_after < (test_on_device() ? 3 : 2); fail_after++)
+            test_each(t, &s, fail_after);
+        reply_free(s.asked, &t->expected);
+        trial_free(t);
+    }
+}
+
+/* All questions in a row, and everything comes back at the end, not before. */
+static void test_no_leak(void **state)
+{
+    carom_error err = {0};
+    (void)state;
+    if (test_on_device())
+        (void)test_need_device();
+    trial *t = trial_new(0);
+    for (int round = 0; round < 3; round++) {
+        size_t held = 0;
+        const question *last = &questions[ASK_FIRST];
+        const step all = {"all questions", NULL, NULL, 2};
+        prepare(t, &all);
+        for (size_t i = 0; i < QUESTIONS; i++) {
+            t->expected = question_answer(&questions[i], &t->m);
+            test_ok(questions[i].name, ask_question(t, &questions[i], &err), &err);
+            held = t->count.live > held ? t->count.live : held;
+            reply_free(&questions[i], &t->expected);
+        }
+        assert_true(held >= 3);
+        if (round % 2) { /* a mesh keeps its context alive */
+            carom_context_destroy(t->context);
+            t->context = NULL;
+            t->expected = question_answer(last, &t->m);
+            test_ok(last->name, ask_question(t, last, &err), &err);
+            reply_free(last, &t->expected);
+            assert_true(t->count.live > 0);
+        }
+        clear(t);
+        expect_clean(t, &all, 0);
+    }
+    trial_free(t);
+}
+
+/* ---- a mesh that moves -------------------------------------------------------------------------------------------- */
+
+static carom_status follow(trial *t, const scene *s, carom_mesh_follow how, carom_error *err)
+{
+    const carom_points vertices = scene_desc(s).vertices;
+    return carom_mesh_update(t->mesh, &vertices, how, err);
+}
+
+/* Of the mesh, which must not need memory that is refused. */
+static hits all_hits(trial *t)
+{
+    hits h = hits_alloc(t->m.b.count, 0xa5);
+    t->count.fail_at = 0;
+    sweep_first(t->mesh, &t->m.b, &h);
+    return h;
+}
+
+static void expect_hits(trial *t, const hits *expected, const char *who)
+{
+    hits got = all_hits(t);
+    hits_compare(&t->m.b, expected, &got, t->m.b.count, -1, who);
+    hits_free(&got);
+}
+
+/* The same triangles all over another place: their hierarchy is of no use to them. */
+static scene scattered(const scene *from)
+{
+    scene s = scene_copy(from);
+    uint32_t *order = random_order(SEED, s.vertex_count);
+    for (size_t i = 0; i < s.vertex_count; i++)
+        for (size_t k = 0; k < 3; k++)
+            s.vertices[3 * i + k] = from->vertices[3 * (size_t)order[i] + k] * 0.3f;
+    free(order);
+    return s;
+}
+
+/* Allocation k fails, and all later ones or not. A rebuild then leaves the mesh as it was; auto makes do with a refit.
+ * Returns the allocations that were asked for. */
+static size_t try_update(trial *t, const scene *to, carom_mesh_follow how, size_t k, int fail_after)
+{
+    const step of_mesh = {"mesh update", NULL, NULL, 2};
+    carom_error err = {0};
+    prepare(t, &of_mesh);
+    scene first = t->m.s;
+    const carom_mesh_info before = carom_mesh_get_info(t->mesh);
+    hits at_first = all_hits(t), moved = sweep_scene(t->context, to, &t->m.b);
+    t->count.calls = 0;
+    t->count.fail_at = k;
+    t->count.fail_after = fail_after;
+    const size_t live = t->count.live;
+    t->warnings = 0;
+    const carom_status status = follow(t, to, how, &err);
+    const size_t calls = t->count.calls;
+    const carom_mesh_info after = carom_mesh_get_info(t->mesh);
+    assert_int_equal(t->count.live, live);
+    if (status != CAROM_OK) {
+        test_error(status, CAROM_ERROR_OUT_OF_MEMORY, &err, "no memory");
+        assert_true(how == CAROM_MESH_REBUILD && calls >= k);
+        assert_memory_equal(&before, &after, sizeof after);
+        expect_hits(t, &at_first, "after an update short of memory");
+        test_ok("once more", follow(t, to, how, &err), &err);
+    } else {
+        assert_true(how != CAROM_MESH_REBUILD || calls < k);
+        assert_int_equal(after.refits, how == CAROM_MESH_REFIT || calls >= k);
+        assert_int_equal(t->warnings, calls >= k);
+    }
+    expect_hits(t, &moved, "after an update");
+    test_ok("back again", follow(t, &first, CAROM_MESH_AUTO, &err), &err);
+    expect_hits(t, &at_first, "back again");
+    hits_free(&at_first);
+    hits_free(&moved);
+    clear(t);
+    expect_clean(t, &of_mesh, k);
+    return calls;
+}
+
+static void update_each(int masked)
+{
+    static const carom_mesh_follow follows[] = {CAROM_MESH_AUTO, CAROM_MESH_REFIT, CAROM_MESH_REBUILD};
+    trial *t = trial_new(masked);
+    scene to = scattered(&t->m.s);
+    for (size_t f = 0; f < COUNT_OF(follows); f++)
+        for (int fail_after = 0; fail_after < 2; fail_after++) {
+            size_t k = 1, calls;
+            while ((calls = try_update(t, &to, follows[f], k, fail_after)) >= k && k < LIMIT)
+                k++;
+            print_message("mesh update %d: %zu allocations\n", (int)follows[f], calls);
+            assert_true(k < LIMIT);
+            assert_true((calls == 0) == (follows[f] == CAROM_MESH_REFIT));
+        }
+    scene_free(&to);
+    trial_free(t);
+}
+
+static void test_update(void **state)
+{
+    (void)state;
+    update_each(0);
+    update_each(1);
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[QUESTIONS + 4] = {
+        cmocka_unit_test(test_no_leak),
+        {"faults: context", test_step, NULL, NULL, (void *)(uintptr_t)&step_context},
+        {"faults: mesh", test_step, NULL, NULL, (void *)(uintptr_t)&step_mesh},
+    };
+    char names[QUESTIONS][64];
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        snprintf(names[i], sizeof names[i], "faults: %s", questions[i].name);
+        tests[3 + i] = (struct CMUnitTest){names[i], test_question, NULL, NULL, (void *)(uintptr_t)&questions[i]};
+    }
+    if (!test_on_device()) /* an update asks nothing of it */
+        tests[3 + QUESTIONS] = (struct CMUnitTest)cmocka_unit_test(test_update);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

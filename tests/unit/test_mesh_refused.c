@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* What the mesh queries for lists, for any, and for the nearest triangle refuse: in words, and with every output as it
+ * was. */
+#include "tests/support/lists.h"
+
+#include <math.h>
+
+enum { SEED = 161, COUNT = 40, FILL = 0xa5 };
+static const carom_status bad = CAROM_ERROR_INVALID_ARGUMENT;
+
+typedef struct setting {
+    carom_context *context;
+    carom_mesh *mesh;
+    balls b;
+    hit_list l;
+    guarded any;
+    carom_mesh_sweep_desc sweep;
+    carom_mesh_overlap_desc rest;
+    carom_mesh_hit_list list;
+} setting;
+
+static setting begin(int fields)
+{
+    setting t = {.context = test_context(), .b = balls_mixed(SEED, COUNT), .l = list_alloc(COUNT, 10 * COUNT, FILL)};
+    scene s = scene_sphere(2);
+    t.mesh = scene_mesh(t.context, &s);
+    scene_free(&s);
+    t.any = guarded_alloc(COUNT, 0, FILL);
+    t.sweep = balls_desc(&t.b, 0, COUNT);
+    t.rest = balls_at_rest(&t.b, 0, COUNT);
+    t.list = list_desc(&t.l, fields);
+    t.list.total = t.list.complete = t.list.stored = 77;
+    return t;
+}
+
+static void check_untouched(const guarded *memory)
+{
+    guarded_check(memory, "what is refused");
+    for (size_t i = 0; i < memory->size; i++)
+        assert_int_equal(memory->data[i], FILL);
+}
+
+static void end(setting *t)
+{
+    check_untouched(&t->any);
+    check_untouched(&t->l.offsets);
+    check_untouched(&t->l.query);
+    for (int f = 0; f < HIT_FIELDS; f++)
+        check_untouched(&t->l.hits.field[f]);
+    guarded_free(&t->any);
+    list_free(&t->l);
+    balls_free(&t->b);
+    carom_mesh_destroy(t->mesh);
+    carom_context_destroy(t->context);
+}
+
+/* ---- hits --------------------------------------------------------------------------------------------------------- */
+
+/* Both calls refuse this sweep, naming `word`. */
+static void refuse_sweep(setting *t, const carom_mesh_sweep_desc *desc, const char *word)
+{
+    carom_error err = {0};
+    for (int which = 0; which < 2; which++)
+        test_error(carom_mesh_sweep_list(t->mesh, desc, (carom_hits)which, &t->list, NULL, &err), bad, &err, word);
+    test_error(carom_mesh_sweep_any(t->mesh, desc, t->any.data, NULL, &err), bad, &err, word);
+    assert_true(t->list.total == 77 && t->list.complete == 77 && t->list.stored == 77);
+}
+
+static void refuse_list(setting *t, const carom_mesh_hit_list *list, const char *word)
+{
+    carom_mesh_hit_list copy = *list;
+    carom_error err = {0};
+    test_error(carom_mesh_sweep_list(t->mesh, &t->sweep, CAROM_HITS_ALL, &copy, NULL, &err), bad, &err, word);
+    assert_true(copy.total == 77 && copy.complete == 77 && copy.stored == 77);
+}
+
+static void test_bad_sweeps(void **state)
+{
+    setting t = begin(LIST_HITS);
+    carom_mesh_sweep_desc d = t.sweep;
+    (void)state;
+    d.size = 8;
+    refuse_sweep(&t, &d, "size");
+    d = t.sweep;
+    d.accuracy = (carom_accuracy)2;
+    refuse_sweep(&t, &d, "accuracy");
+    d = t.sweep;
+    d.center.z = NULL;
+    refuse_sweep(&t, &d, "center");
+    d = t.sweep;
+    d.velocity.x = NULL;
+    refuse_sweep(&t, &d, "velocity");
+    d = t.sweep;
+    d.radius.data = NULL;
+    refuse_sweep(&t, &d, "radius");
+    refuse_sweep(&t, NULL, "desc");
+    t.b.column[BALL_T_MAX][COUNT - 1] = -1.0f;
+    refuse_sweep(&t, &t.sweep, "t_max");
+    t.b.column[BALL_T_MAX][COUNT - 1] = NAN;
+    refuse_sweep(&t, &t.sweep, "query 39");
+    end(&t);
+}
+
+static void test_bad_lists(void **state)
+{
+    setting t = begin(LIST_HITS);
+    const carom_mesh_hit_list good = t.list;
+    carom_mesh_hit_list list = good;
+    carom_stats stats = {.size = 1};
+    carom_error err = {0};
+    (void)state;
+    list.size = sizeof list - 8;
+    refuse_list(&t, &list, "size");
+    list = good;
+    list.normal.stride = 2;
+    refuse_list(&t, &list, "normal");
+    list = good;
+    list.point.y = NULL;
+    refuse_list(&t, &list, "point");
+    test_error(carom_mesh_sweep_list(NULL, &t.sweep, CAROM_HITS_ALL, &t.list, NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_sweep_list(t.mesh, &t.sweep, CAROM_HITS_ALL, NULL, NULL, &err), bad, &err, "list");
+    test_error(carom_mesh_sweep_list(t.mesh, &t.sweep, (carom_hits)2, &t.list, NULL, &err), bad, &err, "which");
+    test_error(carom_mesh_sweep_list(t.mesh, &t.sweep, CAROM_HITS_ALL, &t.list, &stats, &err), bad, &err,
+               "carom_stats");
+    test_error(carom_mesh_sweep_any(NULL, &t.sweep, t.any.data, NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_sweep_any(t.mesh, &t.sweep, NULL, NULL, &err), bad, &err, "hit");
+    test_error(carom_mesh_sweep_any(t.mesh, &t.sweep, t.any.data, &stats, &err), bad, &err, "carom_stats");
+    end(&t);
+}
+
+/* ---- overlaps ----------------------------------------------------------------------------------------------------- */
+
+static void refuse_rest(setting *t, const carom_mesh_overlap_desc *desc, const char *word)
+{
+    const carom_mesh_closest_result out = {.triangle = t->list.triangle};
+    carom_error err = {0};
+    test_error(carom_mesh_overlap_list(t->mesh, desc, &t->list, NULL, &err), bad, &err, word);
+    test_error(carom_mesh_overlap_any(t->mesh, desc, t->any.data, NULL, &err), bad, &err, word);
+    test_error(carom_mesh_overlap_closest(t->mesh, desc, &out, NULL, &err), bad, &err, word);
+    assert_true(t->list.total == 77 && t->list.complete == 77 && t->list.stored == 77);
+}
+
+static void test_bad_overlaps(void **state)
+{
+    setting t = begin(LIST_OVERLAPS);
+    carom_mesh_overlap_desc d = t.rest;
+    const carom_mesh_closest_result out = {.triangle = t.list.triangle};
+    carom_stats stats = {.size = 1};
+    carom_error err = {0};
+    (void)state;
+    d.size = 8;
+    refuse_rest(&t, &d, "size");
+    d = t.rest;
+    d.accuracy = (carom_accuracy)-1;
+    refuse_rest(&t, &d, "accuracy");
+    d = t.rest;
+    d.center.x = NULL;
+    refuse_rest(&t, &d, "center");
+    d = t.rest;
+    d.radius.data = NULL;
+    refuse_rest(&t, &d, "radius");
+    refuse_rest(&t, NULL, "desc");
+    test_error(carom_mesh_overlap_list(NULL, &t.rest, &t.list, NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_overlap_list(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "list");
+    test_error(carom_mesh_overlap_list(t.mesh, &t.rest, &t.list, &stats, &err), bad, &err, "carom_stats");
+    test_error(carom_mesh_overlap_any(NULL, &t.rest, t.any.data, NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_overlap_any(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "overlap");
+    test_error(carom_mesh_overlap_closest(NULL, &t.rest, &out, NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_overlap_closest(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "out");
+    end(&t);
+}
+
+/* A column that an overlap does not have is refused, not left unwritten. */
+static void test_columns_of_hits(void **state)
+{
+    setting t = begin(LIST_HITS);
+    const carom_mesh_hit_list all = t.list;
+    (void)state;
+    for (int column = 0; column < 5; column++) {
+        static const char *const names[] = {"state", "t", "point", "normal", "feature"};
+        carom_error err = {0};
+        t.list = list_desc(&t.l, LIST_OVERLAPS);
+        t.list.state = column == 0 ? all.state : NULL;
+        t.list.t = column == 1 ? all.t : NULL;
+        t.list.point = column == 2 ? all.point : t.list.point;
+        t.list.normal = column == 3 ? all.normal : t.list.normal;
+        t.list.feature = column == 4 ? all.feature : NULL;
+        test_error(carom_mesh_overlap_list(t.mesh, &t.rest, &t.list, NULL, &err), bad, &err, names[column]);
+        t.list.capacity = 0; /* whether or not it would have been written */
+        test_error(carom_mesh_overlap_list(t.mesh, &t.rest, &t.list, NULL, &err), bad, &err, names[column]);
+    }
+    end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bad_sweeps), cmocka_unit_test(test_bad_lists),
+                                       cmocka_unit_test(test_bad_overlaps), cmocka_unit_test(test_columns_of_hits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* The order that mesh queries are taken in: a batch large enough to be put in order along the mesh answers as its pieces do,
+ * which are too short for it; so does one whose queries come permuted, all at one place, share a radius, have masks, or
+ * find no memory for an order. */
+#include "tests/support/closest_answers.h"
+#include "tests/support/lists.h"
+
+#include <math.h>
+
+/* Three threads put more than 3072 queries in order. 135200 triangles have more leaves than do without. */
+enum { SEED = 83, QUERIES = 3200, PIECE = 250, SIDES = 130 };
+
+typedef struct memory {
+    size_t calls, refuse; /* that call, counted from 1 */
+} memory;
+
+static void *take(void *user, size_t size, size_t alignment)
+{
+    memory *m = user;
+    if (++m->calls == m->refuse)
+        return NULL;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void give(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+static carom_context *with(uint32_t threads, memory *m)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = threads;
+    if (m != NULL)
+        desc.allocator = (carom_allocator){take, give, m};
+    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+static void sweep(carom_mesh *mesh, const balls *b, const hits *h, size_t piece, carom_accuracy accuracy)
+{
+    for (size_t first = 0; first < b->count; first += piece) {
+        carom_mesh_sweep_desc desc = balls_desc(b, first, b->count - first < piece ? b->count - first : piece);
+        carom_mesh_hit_result result = hits_result(h, first);
+        carom_error err = {0};
+        desc.accuracy = accuracy;
+        test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
+    }
+}
+
+typedef struct fixture {
+    scene mesh;
+    balls balls;
+    hits expected[2]; /* by accuracy, in pieces */
+} fixture;
+
+static fixture all;
+
+/* Spheres from 10^6 away take exact mode 30 ms each, and not because of their order: nearly all come from nearer. */
+static void bring_near(balls *b)
+{
+    for (size_t i = 30; i < b->count; i++)
+        for (int c = 0; c < 3; c++)
+            if (fabsf(b->column[c][i]) > 1000.0f)
+                b->column[c][i] *= 0x1p-12f;
+}
+
+static int setup(void **state)
+{
+    carom_context *context = with(1, NULL);
+    (void)state;
+    all.mesh = scene_sphere(SIDES);
+    all.balls = balls_mixed(SEED, QUERIES);
+    bring_near(&all.balls);
+    all.balls.column[0][1] = NAN; /* has no place on a curve */
+    all.balls.column[1][3] = INFINITY;
+    all.balls.column[2][5] = -3e38f;
+    carom_mesh *mesh = scene_mesh(context, &all.mesh);
+    for (int exact = 0; exact < 2; exact++) {
+        all.expected[exact] = hits_alloc(all.balls.count, 0x5a);
+        sweep(mesh, &all.balls, &all.expected[exact], PIECE, (carom_accuracy)exact);
+    }
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hits_free(&all.expected[0]);
+    hits_free(&all.expected[1]);
+    balls_free(&all.balls);
+    scene_free(&all.mesh);
+    return 0;
+}
+
+static void compare(carom_mesh *mesh, int modes, const char *who)
+{
+    for (int exact = 0; exact < modes; exact++) {
+        hits h = hits_alloc(all.balls.count, 0xa5);
+        sweep(mesh, &all.balls, &h, all.balls.count, (carom_accuracy)exact);
+        hits_compare(&all.balls, &all.expected[exact], &h, h.count, -1, who);
+        hits_free(&h);
+    }
+}
+
+static void test_whole_batches(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        carom_context *context = with(threads, NULL);
+        carom_mesh *mesh = scene_mesh(context, &all.mesh);
+        compare(mesh, threads <= test_effort(3) ? 2 : 1, "a batch that is sorted");
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+    }
+}
+
+static void test_permuted(void **state)
+{
+    carom_context *context = with(2, NULL);
+    carom_mesh *mesh = scene_mesh(context, &all.mesh);
+    const size_t count = all.balls.count;
+    uint32_t *order = random_order(SEED + 1, count);
+    balls b = balls_reorder(&all.balls, order, count);
+    hits h = hits_alloc(count, 0xa5);
+    (void)state;
+    sweep(mesh, &b, &h, count, CAROM_ACCURACY_FAST);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(hit_triangle(&h, i), hit_triangle(&all.expected[0], order[i]));
+        assert_int_equal(hit_state(&h, i), hit_state(&all.expected[0], order[i]));
+        for (int f = HIT_X; f < HIT_FEATURE; f++)
+            assert_int_equal(bits_of_float(hit_float(&h, f, i)),
+                             bits_of_float(hit_float(&all.expected[0], f, order[i])));
+    }
+    free(order);
+    hits_free(&h);
+    balls_free(&b);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+/* Strides of inputs and outputs that are not those of columns: records of 32 and of 12 bytes. */
+static void test_records(void **state)
+{
+    enum { FIELDS = 8 };
+    carom_context *context = with(2, NULL);
+    carom_mesh *mesh = scene_mesh(context, &all.mesh);
+    const size_t count = all.balls.count;
+    float *in = test_alloc(count, FIELDS * sizeof *in), *normal = test_alloc(count, 3 * sizeof *normal);
+    carom_mesh_hit_result result = {.normal = {normal, normal + 1, normal + 2, 12}};
+    carom_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (int c = 0; c < FIELDS; c++)
+            in[i * FIELDS + (size_t)c] = all.balls.column[c][i];
+    const carom_mesh_sweep_desc desc = {.size = sizeof desc,
+                                        .count = count,
+                                        .center = {in, in + 1, in + 2, 32},
+                                        .radius = {in + BALL_RADIUS, 32},
+                                        .velocity = {in + 4, in + 5, in + 6, 32},
+                                        .t_max = {in + BALL_T_MAX, 32}};
+    test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(bits_of_float(normal[3 * i + (size_t)k]),
+                             bits_of_float(hit_float(&all.expected[0], HIT_NX + k, i)));
+    free(normal);
+    free(in);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+static balls copy_balls(void)
+{
+    balls b = balls_alloc(all.balls.count);
+    for (int c = 0; c < BALL_COLUMNS; c++)
+        memcpy(b.column[c], all.balls.column[c], b.count * sizeof(float));
+    return b;
+}
+
+/* One radius and one window for all queries, told once or for each. */
+static void test_shared(void **state)
+{
+    carom_context *context = with(1, NULL);
+    carom_mesh *mesh = scene_mesh(context, &all.mesh);
+    balls b = copy_balls();
+    (void)state;
+    for (size_t i = 0; i < b.count; i++) {
+        b.column[BALL_RADIUS][i] = 0.25f;
+        b.column[BALL_T_MAX][i] = 3.0f;
+    }
+    hits pieces = hits_alloc(b.count, 0x5a), whole = hits_alloc(b.count, 0xa5);
+    sweep(mesh, &b, &pieces, PIECE, CAROM_ACCURACY_FAST);
+    carom_mesh_sweep_desc desc = balls_desc(&b, 0, b.count);
+    desc.radius.stride = desc.t_max.stride = 0;
+    const carom_mesh_hit_result result = hits_result(&whole, 0);
+    carom_error err = {0};
+    test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
+    hits_compare(&b, &pieces, &whole, b.count, -1, "one radius for all");
+    hits_free(&pieces);
+    hits_free(&whole);
+    balls_free(&b);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+/* The other searches, and masks of queries and triangles. */
+static void test_searches(void **state)
+{
+    static const list_question hits_at_all = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
+    carom_context *context = with(1, NULL);
+    scene s = all.mesh;
+    s.masks = random_masks(SEED + 3, s.triangle_count);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    balls b = copy_balls();
+    (void)state;
+    b.mask = random_masks(SEED + 2, b.count);
+    hits pieces = hits_alloc(b.count, 0x5a), whole = hits_alloc(b.count, 0xa5);
+    nears near_pieces = nears_alloc(b.count, 0x5a), near_whole = nears_alloc(b.count, 0xa5);
+    uint8_t *any = any_of(mesh, &hits_at_all, &b, 0, b.count);
+    sweep(mesh, &b, &pieces, PIECE, CAROM_ACCURACY_FAST);
+    sweep(mesh, &b, &whole, b.count, CAROM_ACCURACY_FAST);
+    hits_compare(&b, &pieces, &whole, b.count, -1, "queries with masks");
+    ask_part(mesh, &b, CAROM_ACCURACY_FAST, 0, b.count, &near_whole, NULL);
+    for (size_t first = 0; first < b.count; first += PIECE) {
+        const size_t count = b.count - first < PIECE ? b.count - first : PIECE;
+        uint8_t *some = any_of(mesh, &hits_at_all, &b, first, count);
+        assert_memory_equal(any + first, some, count);
+        free(some);
+        ask_part(mesh, &b, CAROM_ACCURACY_FAST, first, count, &near_pieces, NULL);
+    }
+    nears_compare(&b, &near_pieces, &near_whole, b.count, -1, "closest points");
+    free(any);
+    free(s.masks);
+    nears_free(&near_pieces);
+    nears_free(&near_whole);
+    hits_free(&pieces);
+    hits_free(&whole);
+    balls_free(&b);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+/* Nobody is near anybody, or everybody is at one place: sorting has nothing to gain, and nothing to lose. */
+static void test_one_place(void **state)
+{
+    carom_context *context = with(2, NULL);
+    carom_mesh *mesh = scene_mesh(context, &all.mesh);
+    balls b = copy_balls();
+    (void)state;
+    for (size_t i = 0; i < b.count; i++)
+        b.column[0][i] = b.column[1][i] = b.column[2][i] = 1.5f;
+    hits pieces = hits_alloc(b.count, 0x5a), whole = hits_alloc(b.count, 0xa5);
+    sweep(mesh, &b, &pieces, PIECE, CAROM_ACCURACY_FAST);
+    sweep(mesh, &b, &whole, b.count, CAROM_ACCURACY_FAST);
+    hits_compare(&b, &pieces, &whole, b.count, -1, "all from one place");
+    hits_free(&pieces);
+    hits_free(&whole);
+    balls_free(&b);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+/* Room for the blocks is asked for first, then for the order: without the second there is no order, without the first an
+ * error. */
+static void test_no_memory_to_sort(void **state)
+{
+    memory m = {0};
+    carom_context *context = with(1, &m);
+    carom_mesh *mesh = scene_mesh(context, &all.mesh);
+    hits h = hits_alloc(all.balls.count, 0xa5);
+    (void)state;
+    m = (memory){.refuse = 2};
+    sweep(mesh, &all.balls, &h, all.balls.count, CAROM_ACCURACY_FAST);
+    hits_compare(&all.balls, &all.expected[0], &h, h.count, -1, "a batch without memory to sort it");
+    assert_int_equal(m.calls, 2); /* else nothing is sorted in this test */
+    m = (memory){.refuse = 1};
+    carom_mesh_sweep_desc desc = balls_desc(&all.balls, 0, all.balls.count);
+    carom_mesh_hit_result result = hits_result(&h, 0);
+    carom_error err = {0};
+    const carom_status status = carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err);
+    test_error(status, CAROM_ERROR_OUT_OF_MEMORY, &err, "memory");
+    hits_free(&h);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_batches),     cmocka_unit_test(test_permuted),
+        cmocka_unit_test(test_records),           cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_searches),          cmocka_unit_test(test_one_place),
+        cmocka_unit_test(test_no_memory_to_sort),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Several threads, each with a context and a mesh of its own, at one time: they make meshes, ask, move the vertices and ask
+ * again, on the CPU or all on one device, and have the bits that one alone on the CPU has. A helper that fails in one of these
+ * threads ends the program, which is a failure too. */
+#include "tests/support/closest_answers.h"
+#include "tests/support/lists.h"
+
+#include <pthread.h>
+
+/* Balls for several slices of each thread. */
+enum { SEED = 131, THREADS = 4, SIDES = 40, BALLS = 2000, POSES = 2, FIRST = 0, ALL, ANY, CLOSEST, QUESTIONS };
+
+static const list_question all_hits = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
+
+typedef struct pose {
+    scene s;
+    hits first;
+    hit_list all;
+    uint8_t *any;
+    nears closest;
+} pose;
+
+static struct {
+    balls b;
+    pose pose[POSES];
+} common;
+
+static int open_common(void **state)
+{
+    carom_context *alone = test_cpu(CAROM_ISA_AUTO, 1);
+    scene s = scene_sphere(SIDES);
+    (void)state;
+    s.masks = random_masks(SEED, s.triangle_count);
+    common.b = balls_mixed(SEED, BALLS);
+    common.b.mask = random_masks(SEED + 1, BALLS);
+    for (size_t k = 0; k < POSES; k++) {
+        pose *p = &common.pose[k];
+        p->s = scene_copy(&s);
+        for (size_t i = 0; i < 3 * s.vertex_count; i++)
+            p->s.vertices[i] *= k == 0 ? 1.0f : i % 3 == 0 ? 0.5f : 0.8f;
+        carom_mesh *mesh = scene_mesh(alone, &p->s);
+        p->first = hits_alloc(BALLS, 0xa5);
+        sweep_first(mesh, &common.b, &p->first);
+        p->all = list_whole(mesh, &all_hits, &common.b, 0, BALLS);
+        p->any = any_of(mesh, &all_hits, &common.b, 0, BALLS);
+        p->closest = nears_alloc(BALLS, 0xa5);
+        ask_part(mesh, &common.b, CAROM_ACCURACY_FAST, 0, BALLS, &p->closest, NULL);
+        carom_mesh_destroy(mesh);
+    }
+    scene_free(&s);
+    carom_context_destroy(alone);
+    return 0;
+}
+
+static int close_common(void **state)
+{
+    (void)state;
+    balls_free(&common.b);
+    for (size_t k = 0; k < POSES; k++) {
+        pose *p = &common.pose[k];
+        scene_free(&p->s);
+        hits_free(&p->first);
+        list_free(&p->all);
+        free(p->any);
+        nears_free(&p->closest);
+    }
+    return 0;
+}
+
+/* ---- one of the threads --------------------------------------------------------------------------------------------- */
+
+typedef struct user {
+    pthread_t thread;
+    int number, questions_right;
+} user;
+
+static void check_question(carom_mesh *mesh, const pose *p, int question)
+{
+    const balls *b = &common.b;
+    if (question == FIRST) {
+        hits h = hits_alloc(BALLS, 0x5a);
+        sweep_first(mesh, b, &h);
+        hits_compare(b, &p->first, &h, BALLS, -1, "side by side");
+        hits_free(&h);
+    } else if (question == ALL) {
+        hit_list l = list_whole(mesh, &all_hits, b, 0, BALLS);
+        list_compare(b, &p->all, &l, LIST_HITS, "side by side");
+        list_free(&l);
+    } else if (question == ANY) {
+        uint8_t *any = any_of(mesh, &all_hits, b, 0, BALLS);
+        assert_memory_equal(p->any, any, BALLS);
+        free(any);
+    } else {
+        nears n = nears_alloc(BALLS, 0x5a);
+        ask_part(mesh, b, CAROM_ACCURACY_FAST, 0, BALLS, &n, NULL);
+        nears_compare(b, &p->closest, &n, BALLS, -1, "side by side");
+        nears_free(&n);
+    }
+}
+
+/* All questions, each thread's beginning with another one. */
+static void check_pose(carom_mesh *mesh, user *self, int k)
+{
+    for (int i = 0; i < QUESTIONS; i++) {
+        check_question(mesh, &common.pose[k], (self->number + i) % QUESTIONS);
+        self->questions_right++;
+    }
+}
+
+static void move(carom_mesh *mesh, int k, carom_mesh_follow how)
+{
+    const carom_points vertices = scene_desc(&common.pose[k].s).vertices;
+    carom_error err = {0};
+    test_ok("carom_mesh_update", carom_mesh_update(mesh, &vertices, how, &err), &err);
+}
+
+static void *use(void *argument)
+{
+    user *self = argument;
+    carom_context *context = test_on_device() ? test_device(0, 0) : test_cpu(CAROM_ISA_AUTO, 2);
+    carom_mesh *mesh = scene_mesh(context, &common.pose[0].s);
+    check_pose(mesh, self, 0);
+    move(mesh, 1, CAROM_MESH_REFIT);
+    check_pose(mesh, self, 1);
+    move(mesh, 0, CAROM_MESH_REBUILD);
+    check_pose(mesh, self, 0);
+    carom_context_destroy(context);
+    carom_mesh_destroy(mesh);
+    return NULL;
+}
+
+static void meshes_side_by_side(void **state)
+{
+    user users[THREADS];
+    (void)state;
+    if (test_on_device())
+        carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
+    for (int i = 0; i < THREADS; i++) {
+        users[i] = (user){.number = i};
+        assert_int_equal(pthread_create(&users[i].thread, NULL, use, &users[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(users[i].thread, NULL);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(users[i].questions_right, 3 * QUESTIONS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(meshes_side_by_side)};
+    return cmocka_run_group_tests_name("side by side", tests, open_common, close_common);
+}

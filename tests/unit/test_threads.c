@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* The team behind a context: the same answers from any number of threads and any size of batch, from fewer than were wanted,
+ * in a child process that has none of them, and with the host's own signals and rounding. */
+#include "tests/support/support.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fenv.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SEED = 71, BATCH = 20000 };
+
+static queries q;
+static answers expected;
+
+static carom_context *with_threads(uint32_t threads, carom_log_fn log, void *user)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = threads;
+    desc.log = log;
+    desc.log_user = user;
+    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+/* 0 if the first `count` answers are as expected: usable where a test must not fail at once. */
+static int wrong(carom_context *context, size_t count)
+{
+    answers a = answers_alloc(SWEEP, q.count, 0x5a);
+    const inputs in = inputs_of(&q);
+    int is_wrong = ask_as(context, SWEEP, count, &in, &a, ALL_FIELDS, NULL, NULL) != CAROM_OK;
+    for (int f = 0; f < query_fields(SWEEP); f++)
+        is_wrong |= memcmp(a.field[f].data, expected.field[f].data, count * query_field_size(SWEEP, f)) != 0;
+    answers_free(&a);
+    return is_wrong;
+}
+
+static int setup(void **state)
+{
+    carom_context *one = with_threads(1, NULL, NULL);
+    (void)state;
+    q = queries_mixed(SWEEP, SEED, BATCH);
+    expected = answers_alloc(SWEEP, q.count, 0xa5);
+    ask(one, &q, &expected, ALL_FIELDS);
+    carom_context_destroy(one);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    answers_free(&expected);
+    queries_free(&q);
+    return 0;
+}
+
+/* More threads than cores, more than slices; batches so short that most of the team comes too late. */
+static void test_every_size(void **state)
+{
+    static const uint32_t threads[] = {2, 3, 8, 64};
+    static const size_t counts[] = {1, 511, 512, 2048, 4096, 4097, 6000, BATCH};
+    (void)state;
+    for (size_t t = 0; t < COUNT_OF(threads); t++) {
+        carom_context *context = with_threads(threads[t], NULL, NULL);
+        assert_int_equal(carom_context_threads(context), threads[t]);
+        for (size_t round = 0; round < test_effort(200); round++)
+            assert_false(wrong(context, counts[round % COUNT_OF(counts)]));
+        carom_context_destroy(context);
+    }
+}
+
+/* Never asked, or asked once and then destroyed: no thread is left behind waiting. */
+static void test_made_and_ended(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < test_effort(200); i++) {
+        carom_context *context = with_threads(4, NULL, NULL);
+        if (i % 2)
+            assert_false(wrong(context, 8192));
+        carom_context_destroy(context);
+    }
+}
+
+static void keep_warning(void *user, carom_log_level level, const char *line)
+{
+    if (level == CAROM_LOG_WARNING)
+        snprintf(user, 200, "%s", line);
+}
+
+/* A machine without room for `refused_after` more threads: the library's pthread_create is this one. */
+static unsigned long refused_after = ULONG_MAX, begun;
+
+int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    *(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
+    if (begun >= refused_after)
+        return EAGAIN;
+    begun++;
+    return next(id, attributes, run, argument);
+}
+
+/* Fewer threads than were wanted, or none beside the caller's own: that is said, and the answers are the same. */
+static void test_threads_refused(void **state)
+{
+    static const unsigned long room[] = {0, 1, 5, 6};
+    enum { WANTED = 8 };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(room); i++) {
+        char line[200] = "", said[40];
+        begun = 0;
+        refused_after = room[i];
+        carom_context *context = with_threads(WANTED, keep_warning, line);
+        refused_after = ULONG_MAX;
+        assert_int_equal(begun, room[i]);
+        assert_int_equal(carom_context_threads(context), room[i] + 1);
+        snprintf(said, sizeof said, "%lu threads instead of 8", room[i] + 1);
+        assert_non_null(strstr(line, said));
+        assert_false(wrong(context, q.count));
+        carom_context_destroy(context);
+    }
+}
+
+/* A child has the context and not its threads: it answers alone, and can let go. */
+static void test_child_process(void **state)
+{
+    carom_context *context = with_threads(3, NULL, NULL);
+    int status = -1;
+    (void)state;
+    assert_false(wrong(context, q.count));
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const int is_wrong = wrong(context, q.count);
+        carom_context_destroy(context);
+        _exit(is_wrong);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_false(wrong(context, q.count));
+    carom_context_destroy(context);
+}
+
+static pthread_t host_thread;
+static volatile sig_atomic_t signals, elsewhere;
+
+static void on_signal(int number)
+{
+    (void)number;
+    signals++;
+    elsewhere += !pthread_equal(pthread_self(), host_thread);
+}
+
+/* A signal that the host holds back is not delivered to threads it knows nothing of. */
+static void test_signals(void **state)
+{
+    struct sigaction action = {.sa_handler = on_signal}, before;
+    sigset_t held;
+    (void)state;
+    host_thread = pthread_self();
+    carom_context *context = with_threads(4, NULL, NULL);
+    assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+    sigemptyset(&held);
+    sigaddset(&held, SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &held, NULL), 0);
+    kill(getpid(), SIGUSR1);
+    assert_false(wrong(context, q.count));
+    assert_int_equal(signals, 0);
+    assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &held, NULL), 0);
+    assert_int_equal(signals, 1);
+    assert_int_equal(elsewhere, 0);
+    assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+    carom_context_destroy(context);
+}
+
+/* Workers have a mode of their own, whatever the host's was when they started or is when they work. */
+static void test_host_rounding(void **state)
+{
+    (void)state;
+    assert_int_equal(fesetround(FE_UPWARD), 0);
+    carom_context *context = with_threads(3, NULL, NULL);
+    const int is_wrong = wrong(context, q.count), mode = fegetround();
+    carom_context_destroy(context);
+    fesetround(FE_TONEAREST);
+    assert_int_equal(mode, FE_UPWARD);
+    assert_false(is_wrong);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_size),      cmocka_unit_test(test_made_and_ended),
+        cmocka_unit_test(test_threads_refused), cmocka_unit_test(test_child_process),
+        cmocka_unit_test(test_signals),         cmocka_unit_test(test_host_rounding),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
