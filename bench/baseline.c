@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The plain loops that a user would write first: a pair at a time, out as early as can be. They stand among the peers,
  * but need no library. */
+#include "common.h"
 #include "baseline.h"
 
 #include <math.h>

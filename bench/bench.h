@@ -90,11 +90,4 @@ bench_name_fn bench_scene_name;
 int scaling_run(const bench_settings *settings, const bench_listener *listener);
 bench_name_fn scaling_series_name;
 
-/* splitmix64, and a number in [low, high) from it; scenes.c */
-uint64_t bench_bits(uint64_t *state);
-double bench_range(uint64_t *state, double low, double high);
-/* A hash of memory, to be chained: start with 0. */
-uint64_t bench_hash(uint64_t hash, const void *memory, size_t size);
-_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 #endif

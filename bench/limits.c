@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "common.h"
 #include "limits.h"
 
 #include <pthread.h>

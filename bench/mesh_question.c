@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "common.h"
 #include "mesh_question.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From columns to the library's descriptors. */
+#include "common.h"
 #include "question.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How times grow: with the mesh, with the threads, with the chunk; and the list of all series. */
+#include "common.h"
 #include "scaling.h"
 
 #include "measure.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What all series share: who answers, and one point of a curve. */
+#include "common.h"
 #include "scaling.h"
 
 #include "measure.h"

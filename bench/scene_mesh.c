@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The procedural mesh and the spheres that are swept against it. */
+#include "common.h"
 #include "scenes.h"
 
 #include "bench.h"

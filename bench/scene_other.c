@@ -2,6 +2,7 @@
 /* Meshes that are no smooth surface. */
 #include <math.h>
 
+#include "common.h"
 #include "bench.h"
 #include "scenes.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns in memory and the three scenes of pairs. */
+#include "common.h"
 #include "scenes.h"
 
 #include "bench.h"
@@ -37,20 +38,6 @@ void columns_free(columns *c)
 }
 
 /* splitmix64 */
-uint64_t bench_bits(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-double bench_range(uint64_t *state, double low, double high)
-{
-    return low + (high - low) * ((double)(bench_bits(state) >> 11) * 0x1p-53);
-}
-
 static size_t family_named(const char *name)
 {
     for (size_t f = 0; f < ref_family_count(); f++)

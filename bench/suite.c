@@ -1,43 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The scenes, and a run of them: for each scene all subjects in both accuracies, the plain loops and the peers, in turns. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common.h"
 #include "limits.h"
 #include "memory.h"
 #include "suite.h"
 
 /* Further rounds may take so much of the time that the planned ones took, over the whole run. */
 static const double SPARE = 0.25;
-
-_Noreturn void bench_die(const char *format, ...)
-{
-    va_list list;
-
-    fflush(stdout);
-    fprintf(stderr, "carom: bench: ");
-    va_start(list, format);
-    vfprintf(stderr, format, list);
-    va_end(list);
-    fprintf(stderr, "\n");
-    exit(1);
-}
-
-uint64_t bench_hash(uint64_t hash, const void *memory, size_t size)
-{
-    const unsigned char *from = memory;
-
-    for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        memcpy(&word, from + i, size - i < sizeof word ? size - i : sizeof word);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
 
 static void side_run(void *user)
 {

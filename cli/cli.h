@@ -101,6 +101,9 @@ void *cli_alloc(uint64_t count, size_t size);
 int cli_no_memory(void);
 /* Seconds of a clock that never steps back. */
 double cli_seconds(void);
+/* A closed standard stream would hand its number to the next file opened, and results would land there. Each gets a
+ * stand-in, opened the wrong way round so that using it still fails. */
+void cli_hold_standard_streams(void);
 
 int command_info(const cli_options *options);
 int command_sweep(const cli_options *options);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The carom command: the table of commands and what all of them need. */
+/* The carom command: the table of commands, and what is checked before one runs. */
 #include "cli.h"
 #include "output.h"
 #include "unfinished.h"
 #include "cli/probe/probe.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const cli_command commands[] = {
@@ -91,79 +88,6 @@ const cli_command *cli_command_named(const char *name)
     return NULL;
 }
 
-int cli_library_error(const char *about, carom_status status, const carom_error *err)
-{
-    const char *sentence = err->message[0] ? err->message : carom_status_name(status);
-    cli_message("%s%s%s", about ? about : "", about ? ": " : "", sentence);
-    if (status == CAROM_ERROR_KERNEL_BUILD) { /* drivers give a bare number where their cache is damaged */
-        char advice[PROBE_WORDS];
-        probe_advise(advice, sizeof advice, "");
-        cli_message("%s", advice);
-    }
-    return status == CAROM_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_WORK;
-}
-
-void cli_report_fallback(const carom_stats *stats)
-{
-    if (stats->fallen_back > 0)
-        cli_message("%llu of %llu queries fell back from the device to the CPU: %s",
-                    (unsigned long long)stats->fallen_back, (unsigned long long)stats->queries, stats->fallback_reason);
-}
-
-void cli_report_unused_device(const cli_options *options, const carom_stats *stats)
-{
-    if ((options->given & OPTION_DEVICE) && options->backend == CAROM_BACKEND_AUTO && stats->on_device == 0 &&
-        stats->fallen_back == 0)
-        cli_message(
-            "--device %s was not asked: --backend auto answers few queries on the CPU; --backend opencl asks it",
-            options->device);
-}
-
-static void log_to_stderr(void *user, carom_log_level level, const char *message)
-{
-    (void)user;
-    cli_message("%s%s", level == CAROM_LOG_WARNING ? "warning: " : "", message);
-}
-
-carom_context_desc cli_context_desc(const cli_options *options)
-{
-    carom_context_desc desc = carom_context_desc_default();
-    desc.backend = options->backend;
-    desc.device = options->device;
-    desc.isa = options->isa;
-    desc.threads = options->threads;
-    desc.log = log_to_stderr;
-    desc.log_level = CAROM_LOG_WARNING;
-    return desc;
-}
-
-int cli_context_open(const cli_options *options, carom_context **out)
-{
-    carom_context_desc desc = cli_context_desc(options);
-    carom_error err = {0};
-    carom_status status = carom_context_create(&desc, out, &err);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
-}
-
-void *cli_alloc(uint64_t count, size_t size)
-{
-    if (count > SIZE_MAX / size)
-        return NULL;
-    return malloc(count > 0 ? (size_t)count * size : 1);
-}
-
-int cli_no_memory(void)
-{
-    return cli_refuse(EXIT_WORK, "out of memory");
-}
-
-double cli_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 int cli_print(const char *text)
 {
     output out;
@@ -195,15 +119,6 @@ static int print_usage(void)
                  "\n  carom COMMAND --help   the options of a command\n  carom --version        the version\n"
                  "\nExit status: 0 success, 1 the work failed, 2 bad usage or bad input.\n");
     return cli_print(text);
-}
-
-/* A closed standard stream would hand its number to the next file opened, and results would land there. The
- * stand-ins are opened the wrong way round so that using them still fails. */
-static void hold_standard_streams(void)
-{
-    for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) == -1)
-            return;
 }
 
 enum { OUTPUTS_MAX = 3 };
@@ -246,7 +161,7 @@ static int check_outputs(const cli_options *o)
 
 int main(int argc, char **argv)
 {
-    hold_standard_streams();
+    cli_hold_standard_streams();
     unfinished_begin();
     if (argc < 2)
         return cli_refuse(EXIT_USAGE, "a command is missing; carom --help lists them");

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Between the commands and the library: a context as the options ask, and what the library reports as messages. */
+#include "cli.h"
+#include "cli/probe/probe.h"
+
+int cli_library_error(const char *about, carom_status status, const carom_error *err)
+{
+    const char *sentence = err->message[0] ? err->message : carom_status_name(status);
+    cli_message("%s%s%s", about ? about : "", about ? ": " : "", sentence);
+    if (status == CAROM_ERROR_KERNEL_BUILD) { /* drivers give a bare number where their cache is damaged */
+        char advice[PROBE_WORDS];
+        probe_advise(advice, sizeof advice, "");
+        cli_message("%s", advice);
+    }
+    return status == CAROM_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_WORK;
+}
+
+void cli_report_fallback(const carom_stats *stats)
+{
+    if (stats->fallen_back > 0)
+        cli_message("%llu of %llu queries fell back from the device to the CPU: %s",
+                    (unsigned long long)stats->fallen_back, (unsigned long long)stats->queries, stats->fallback_reason);
+}
+
+void cli_report_unused_device(const cli_options *options, const carom_stats *stats)
+{
+    if ((options->given & OPTION_DEVICE) && options->backend == CAROM_BACKEND_AUTO && stats->on_device == 0 &&
+        stats->fallen_back == 0)
+        cli_message(
+            "--device %s was not asked: --backend auto answers few queries on the CPU; --backend opencl asks it",
+            options->device);
+}
+
+static void log_to_stderr(void *user, carom_log_level level, const char *message)
+{
+    (void)user;
+    cli_message("%s%s", level == CAROM_LOG_WARNING ? "warning: " : "", message);
+}
+
+carom_context_desc cli_context_desc(const cli_options *options)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    desc.backend = options->backend;
+    desc.device = options->device;
+    desc.isa = options->isa;
+    desc.threads = options->threads;
+    desc.log = log_to_stderr;
+    desc.log_level = CAROM_LOG_WARNING;
+    return desc;
+}
+
+int cli_context_open(const cli_options *options, carom_context **out)
+{
+    carom_context_desc desc = cli_context_desc(options);
+    carom_error err = {0};
+    carom_status status = carom_context_create(&desc, out, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands ask of the system: memory, a clock, the standard streams. */
+#include "cli.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+
+void *cli_alloc(uint64_t count, size_t size)
+{
+    if (count > SIZE_MAX / size)
+        return NULL;
+    return malloc(count > 0 ? (size_t)count * size : 1);
+}
+
+int cli_no_memory(void)
+{
+    return cli_refuse(EXIT_WORK, "out of memory");
+}
+
+double cli_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void cli_hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) == -1)
+            return;
+}
