@@ -36,7 +36,7 @@ endif()
 
 # The library has the target name `carom`, so the command's target has another; its file is <build>/carom.
 add_executable(carom_cli ${carom_cli_sources})
-target_link_libraries(carom_cli PRIVATE carom_flags carom carom_reference carom_mesh_import m)
+target_link_libraries(carom_cli PRIVATE carom_flags carom carom_queries carom_reference carom_mesh_import m)
 file(RELATIVE_PATH carom_libdir_from_bindir ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(carom_cli PROPERTIES OUTPUT_NAME carom RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
   INSTALL_RPATH "$ORIGIN/${carom_libdir_from_bindir}")

@@ -71,7 +71,11 @@ typedef struct verify_mesh_type {
 } verify_mesh_type;
 
 extern const verify_mesh_type verify_mesh_types[MESH_TYPES];
-extern const verify_field verify_mesh_fields[MESH_FIELDS];
+typedef struct verify_mesh_field {
+    const char *name;
+    size_t size;
+} verify_mesh_field;
+extern const verify_mesh_field verify_mesh_fields[MESH_FIELDS];
 
 typedef struct verify_mesh_answers {
     unsigned char *field[MESH_FIELDS];

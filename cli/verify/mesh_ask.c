@@ -23,7 +23,7 @@ const verify_mesh_type verify_mesh_types[MESH_TYPES] = {
     {"mesh-closest", 0, BIT(MESH_TRIANGLE) | BIT(MESH_T) | THREE(MESH_POINT) | BIT(MESH_FEATURE) | BIT(MESH_DEPTH)},
 };
 
-const verify_field verify_mesh_fields[MESH_FIELDS] = {
+const verify_mesh_field verify_mesh_fields[MESH_FIELDS] = {
     {"triangle", 4}, {"state", 1}, {"t", 4}, {"x", 4}, {"y", 4}, {"z", 4}, {"nx", 4}, {"ny", 4}, {"nz", 4},
     {"feature", 1}, {"depth", 4}, {"hit", 1}, {"query", 8},
 };

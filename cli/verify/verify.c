@@ -26,9 +26,9 @@ typedef struct config {
     double cost;        /* seconds per query, all types */
     uint64_t per_block; /* queries of a block it answers */
     uint64_t stride;    /* it answers every stride-th block */
-    uint64_t queries[VERIFY_MODES][VERIFY_TYPES], different[VERIFY_MODES][VERIFY_TYPES];
-    double seconds[VERIFY_MODES][VERIFY_TYPES];
-    uint64_t by_proof[VERIFY_TYPES], by_integers[VERIFY_TYPES], exact_on_device; /* of exact mode */
+    uint64_t queries[VERIFY_MODES][QUERY_PAIR_COUNT], different[VERIFY_MODES][QUERY_PAIR_COUNT];
+    double seconds[VERIFY_MODES][QUERY_PAIR_COUNT];
+    uint64_t by_proof[QUERY_PAIR_COUNT], by_integers[QUERY_PAIR_COUNT], exact_on_device; /* of exact mode */
 } config;
 
 static const char *const mode_names[VERIFY_MODES] = {"fast", "exact"};
@@ -184,17 +184,27 @@ static int is_asked(const verification *v, int mode)
     return !(v->options->given & OPTION_ACCURACY) || mode == (int)v->options->accuracy;
 }
 
+static size_t field_size(int type, int field)
+{
+    return query_field_size(&query_pairs[type]->fields[field]);
+}
+
+/* What a backend forgets to write must not look like the last answer. */
+static void wipe(int type, const verify_answers *answers, uint64_t count)
+{
+    for (int f = 0; f < query_field_count(query_pairs[type]); f++)
+        memset(answers->field[f], 0xa5, count * field_size(type, f));
+}
+
 /* A configuration that fails in the middle is a difference: it stays out of the rest. */
 static int answer(verification *v, config *c, int mode, int type, uint64_t n, const verify_answers *to)
 {
-    const verify_question question = {type, 1, (carom_accuracy)mode, n};
+    const verify_request request = {type, 1, (carom_accuracy)mode, n};
     carom_error err = {0};
     carom_stats stats;
-    /* what a backend forgets to write must not look like the last answer */
-    for (size_t k = 0; k < verify_types[type].field_count; k++)
-        memset(to->field[k], 0xa5, n * verify_types[type].fields[k].size);
+    wipe(type, to, n);
     const double start = cli_seconds();
-    carom_status status = verify_run(c->context, &question, &v->queries, to, &stats, &err);
+    carom_status status = verify_run(c->context, &request, &v->queries, to, &stats, &err);
     c->seconds[mode][type] += cli_seconds() - start;
     if (status == CAROM_OK) {
         c->queries[mode][type] += n;
@@ -203,7 +213,7 @@ static int answer(verification *v, config *c, int mode, int type, uint64_t n, co
         c->exact_on_device += mode == CAROM_ACCURACY_EXACT ? stats.on_device : 0;
         return 1;
     }
-    output_format(v->out, "%s: %s %s failed: %s: %s\n", c->name, mode_names[mode], verify_types[type].name,
+    output_format(v->out, "%s: %s %s failed: %s: %s\n", c->name, mode_names[mode], query_pairs[type]->name,
                   carom_status_name(status), err.message);
     c->different[mode][type] += n;
     carom_context_destroy(c->context);
@@ -214,25 +224,24 @@ static int answer(verification *v, config *c, int mode, int type, uint64_t n, co
 
 static int differs(const verification *v, int type, uint64_t i)
 {
-    for (size_t k = 0; k < verify_types[type].field_count; k++) {
-        size_t size = verify_types[type].fields[k].size;
-        if (memcmp(v->expected.field[k] + i * size, v->got.field[k] + i * size, size))
+    for (int f = 0; f < query_field_count(query_pairs[type]); f++)
+        if (memcmp(verify_answer_at(type, &v->expected, f, i), verify_answer_at(type, &v->got, f, i),
+                   field_size(type, f)))
             return 1;
-    }
     return 0;
 }
 
 static void compare(verification *v, const config *base, config *c, int mode, int type, uint64_t first, uint64_t n)
 {
     int same = 1;
-    for (size_t k = 0; k < verify_types[type].field_count; k++)
-        same &= !memcmp(v->expected.field[k], v->got.field[k], n * verify_types[type].fields[k].size);
+    for (int f = 0; f < query_field_count(query_pairs[type]); f++)
+        same &= !memcmp(v->expected.field[f], v->got.field[f], n * field_size(type, f));
     for (uint64_t i = 0; i < n && !same; i++) {
         if (!differs(v, type, i))
             continue;
         if (c->different[mode][type]++ == 0) {
             output_format(v->out, "%s differs from %s, %s mode, first in %s query %llu:\n", c->name, base->name,
-                          mode_names[mode], verify_types[type].name, (unsigned long long)(first + i));
+                          mode_names[mode], query_pairs[type]->name, (unsigned long long)(first + i));
             verify_print_query(v->out, type, &v->queries, i);
             verify_print_answer(v->out, type, base->name, &v->expected, i);
             verify_print_answer(v->out, type, c->name, &v->got, i);
@@ -244,15 +253,14 @@ static void compare(verification *v, const config *base, config *c, int mode, in
  * that share alone. These are not counted again. */
 static int expect_share(verification *v, const config *base, int mode, int type, uint64_t share)
 {
-    const verify_question question = {type, 1, (carom_accuracy)mode, share};
+    const verify_request request = {type, 1, (carom_accuracy)mode, share};
     carom_error err = {0};
     carom_stats stats;
     if (share == v->expected_share)
         return 1;
     v->expected_share = share;
-    for (size_t k = 0; k < verify_types[type].field_count; k++)
-        memset(v->expected.field[k], 0xa5, share * verify_types[type].fields[k].size);
-    return verify_run(base->context, &question, &v->queries, &v->expected, &stats, &err) == CAROM_OK;
+    wipe(type, &v->expected, share);
+    return verify_run(base->context, &request, &v->queries, &v->expected, &stats, &err) == CAROM_OK;
 }
 
 static int run_type(verification *v, size_t base, int mode, int type, uint64_t block, uint64_t n)
@@ -276,7 +284,7 @@ static int run_type(verification *v, size_t base, int mode, int type, uint64_t b
 
 static void run_block(verification *v, size_t base, uint64_t block, uint64_t n)
 {
-    for (int type = 0; type < VERIFY_TYPES; type++) {
+    for (int type = 0; type < QUERY_PAIR_COUNT; type++) {
         verify_generate(type, v->options->seed, block * VERIFY_BLOCK, n, &v->queries);
         for (int mode = 0; mode < VERIFY_MODES; mode++)
             if (is_asked(v, mode) && !run_type(v, base, mode, type, block, n))
@@ -288,7 +296,7 @@ static void run_block(verification *v, size_t base, uint64_t block, uint64_t n)
  * (an emulator) is not given a whole block. */
 static void warm_up_config(verification *v, config *c)
 {
-    for (int type = 0; type < VERIFY_TYPES; type++) {
+    for (int type = 0; type < QUERY_PAIR_COUNT; type++) {
         verify_generate(type, v->options->seed, 0, WARM_UP, &v->queries);
         for (int mode = 0; mode < VERIFY_MODES && c->context; mode++) {
             if (!is_asked(v, mode))
@@ -325,7 +333,7 @@ static void choose_shares(verification *v, uint64_t total)
     for (size_t i = 0; i < v->count; i++) {
         config *c = &v->configs[i];
         c->cost = 0.0;
-        for (int type = 0; type < VERIFY_TYPES && c->context && c->queries[0][type] > 0; type++)
+        for (int type = 0; type < QUERY_PAIR_COUNT && c->context && c->queries[0][type] > 0; type++)
             c->cost += (c->seconds[0][type] + c->seconds[1][type]) / (double)c->queries[0][type];
         if (c->is_cpu && c->context && (best <= 0.0 || c->cost < best)) {
             best = c->cost;
@@ -358,7 +366,7 @@ static void write_row(const verification *v, const config *c, int mode, uint64_t
 {
     double seconds = 0.0, queries = 0.0;
     output_format(v->out, "%-52s", c->name);
-    for (int type = 0; type < VERIFY_TYPES; type++) {
+    for (int type = 0; type < QUERY_PAIR_COUNT; type++) {
         verify_write_cell(v->out, mode, c->queries[mode][type], c->by_proof[type], c->by_integers[type],
                           c->different[mode][type]);
         seconds += c->seconds[mode][type];
@@ -381,8 +389,8 @@ static void write_matrix(const verification *v, uint64_t total)
         if (!is_asked(v, mode))
             continue;
         output_format(v->out, "\n%-52s", titles[mode]);
-        for (int type = 0; type < VERIFY_TYPES; type++)
-            output_format(v->out, " %22s", verify_types[type].name);
+        for (int type = 0; type < QUERY_PAIR_COUNT; type++)
+            output_format(v->out, " %22s", query_pairs[type]->name);
         output_text(v->out, "    ns/query\n");
         for (size_t i = 0; i < v->count; i++)
             write_row(v, &v->configs[i], mode, total);
@@ -394,7 +402,7 @@ static uint64_t count_differences(const verification *v)
     uint64_t different = 0;
     for (size_t i = 0; i < v->count; i++)
         for (int mode = 0; mode < VERIFY_MODES; mode++)
-            for (int type = 0; type < VERIFY_TYPES; type++)
+            for (int type = 0; type < QUERY_PAIR_COUNT; type++)
                 different += v->configs[i].different[mode][type];
     return different;
 }
@@ -403,7 +411,7 @@ static double count_queries(const verification *v, int mode)
 {
     double queries = 0.0;
     for (size_t i = 0; i < v->count; i++)
-        for (int type = 0; type < VERIFY_TYPES; type++)
+        for (int type = 0; type < QUERY_PAIR_COUNT; type++)
             queries += (double)v->configs[i].queries[mode][type];
     return queries;
 }

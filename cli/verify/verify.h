@@ -1,43 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of carom verify: query types as tables of columns and fields, queries, runs, the reference. Those for meshes
- * are in mesh.h. */
+/* The parts of carom verify: pair queries, runs, the reference. Those for meshes are in mesh.h. */
 #ifndef CAROM_CLI_VERIFY_VERIFY_H
 #define CAROM_CLI_VERIFY_VERIFY_H
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "queries/query.h"
 
-enum { VERIFY_BLOCK = 1 << 18, VERIFY_COLUMNS = 19, VERIFY_FIELDS = 11 };
-enum { VERIFY_SWEEP, VERIFY_OVERLAP, VERIFY_SPHERES, VERIFY_TYPES };
+enum { VERIFY_BLOCK = 1 << 18 };
 enum { VERIFY_MODES = CAROM_ACCURACY_EXACT + 1 }; /* a mode is a carom_accuracy */
 
-typedef struct verify_field {
-    const char *name;
-    size_t size; /* 1: a byte, 4: a float */
-} verify_field;
-
-typedef struct verify_type {
-    const char *name;
-    size_t column_count, field_count;
-    const char *columns[VERIFY_COLUMNS];
-    verify_field fields[VERIFY_FIELDS];
-} verify_type;
-
-extern const verify_type verify_types[VERIFY_TYPES];
-
-/* Queries as separate columns, answers as separate arrays. */
+/* Queries as separate columns, answers as separate arrays. A type is the number of a row of the registry. */
 typedef struct verify_queries {
-    float *column[VERIFY_COLUMNS];
+    float *column[QUERY_COLUMNS_MAX];
 } verify_queries;
 
 typedef struct verify_answers {
-    unsigned char *field[VERIFY_FIELDS];
+    void *field[QUERY_FIELDS_MAX];
 } verify_answers;
 
 int verify_queries_alloc(verify_queries *queries, uint64_t count);
 void verify_queries_free(verify_queries *queries);
 int verify_answers_alloc(verify_answers *answers, uint64_t count);
 void verify_answers_free(verify_answers *answers);
+/* Field `field` of answer i. */
+void *verify_answer_at(int type, const verify_answers *answers, int field, uint64_t i);
 
 /* Fill queries first .. first + count of the stream that `seed` names; the same whatever the block size. */
 void verify_generate(int type, uint64_t seed, uint64_t first, uint64_t count, verify_queries *out);
@@ -45,16 +32,18 @@ void verify_generate(int type, uint64_t seed, uint64_t first, uint64_t count, ve
 void verify_generate_family(int type, size_t family, uint64_t seed, uint64_t count, verify_queries *out);
 /* Let `context` answer in that mode: all that can be asked or, with `mix`, all kernels that a query type has in turn,
  * which leave what they do not answer as it was. `stats` is the sum over all calls. */
-typedef struct verify_question {
+typedef struct verify_request {
     int type, mix;
     carom_accuracy accuracy;
     uint64_t count;
-} verify_question;
-carom_status verify_run(carom_context *context, const verify_question *question, const verify_queries *queries,
+} verify_request;
+carom_status verify_run(carom_context *context, const verify_request *request, const verify_queries *queries,
                         const verify_answers *answers, carom_stats *stats, carom_error *err);
 /* Print query i and its answer in hex floats. */
 void verify_print_query(output *out, int type, const verify_queries *queries, uint64_t i);
-void verify_print_answer(output *out, int type, const char *who, const verify_answers *answers, uint64_t i);
+void verify_print_answer(output *out, int type, const char *name, const verify_answers *answers, uint64_t i);
+/* The values of these fields, and a newline. */
+void verify_print_values(output *out, int type, const query_value *values, uint32_t fields);
 
 /* Compare `context` in both modes with the exact reference on `count` queries over all families. Adds wrong answers to *wrong.
  * Returns an exit status. */

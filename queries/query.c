@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "query.h"
+
+#include <math.h>
+#include <string.h>
+
+const query *const query_pairs[QUERY_PAIR_COUNT] = {
+#define QUERY_POINTER(name, command) &query_##name,
+    QUERY_PAIRS(QUERY_POINTER)
+#undef QUERY_POINTER
+};
+
+const query *query_named(const char *name)
+{
+    for (int i = 0; i < QUERY_PAIR_COUNT; i++)
+        if (!strcmp(query_pairs[i]->name, name))
+            return query_pairs[i];
+    return NULL;
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
+
+int query_input_count(const query *q)
+{
+    int count = 0;
+    while (count < QUERY_INPUTS_MAX && q->inputs[count].name)
+        count++;
+    return count;
+}
+
+int query_input_width(const query_input *input)
+{
+    return input->role == QUERY_RADIUS ? 1 : 3;
+}
+
+static int count_columns(const query *q, int with_optional)
+{
+    int count = 0;
+    for (int i = 0; i < query_input_count(q); i++)
+        if (with_optional || !q->inputs[i].optional)
+            count += query_input_width(&q->inputs[i]);
+    return count;
+}
+
+int query_column_count(const query *q)
+{
+    return count_columns(q, 1);
+}
+
+int query_required_count(const query *q)
+{
+    return count_columns(q, 0);
+}
+
+const query_input *query_input_of(const query *q, int column, int *component)
+{
+    const query_input *input = q->inputs;
+    for (*component = column; *component >= query_input_width(input); input++)
+        *component -= query_input_width(input);
+    return input;
+}
+
+const char *query_column_name(const query *q, int column)
+{
+    int component;
+    const query_input *input = query_input_of(q, column, &component);
+    return input->columns[component];
+}
+
+static int nth_column(const query *q, int n, int width)
+{
+    for (int i = 0, column = 0; i < query_input_count(q); column += query_input_width(&q->inputs[i++]))
+        if (query_input_width(&q->inputs[i]) == width && n-- == 0)
+            return column;
+    return -1;
+}
+
+int query_vector_column(const query *q, int i)
+{
+    return nth_column(q, i, 3);
+}
+
+int query_radius_column(const query *q, int i)
+{
+    return nth_column(q, i, 1);
+}
+
+query_inputs query_inputs_of(const query *q, float *const *column, uint64_t from)
+{
+    query_inputs in = {0};
+    for (int i = 0, c; i < QUERY_VECTORS_MAX && (c = query_vector_column(q, i)) >= 0; i++)
+        if (column[c])
+            in.points[i] = (carom_points){column[c] + from, column[c + 1] + from, column[c + 2] + from, sizeof(float)};
+    for (int i = 0, c; i < QUERY_RADII_MAX && (c = query_radius_column(q, i)) >= 0; i++)
+        in.scalars[i] = (carom_scalars){column[c] + from, sizeof(float)};
+    return in;
+}
+
+void query_load_row(const query *q, float *const *column, uint64_t i, float *row)
+{
+    const int count = query_column_count(q);
+    for (int c = 0; c < count; c++)
+        row[c] = column[c] ? column[c][i] : 0.0f;
+}
+
+double query_largest(const query *q, const float *row)
+{
+    double largest = 0.0;
+    for (int i = 0, column = 0; i < query_input_count(q); i++)
+        for (int k = 0; k < query_input_width(&q->inputs[i]); k++, column++)
+            if (q->inputs[i].role != QUERY_VELOCITY)
+                largest = fmax(largest, fabs((double)row[column]));
+    return largest;
+}
+
+void query_store_vector(float *row, int column, const float v[3])
+{
+    memcpy(row + column, v, 3 * sizeof *v);
+}
+
+void query_load_vector(const float *row, int column, float v[3])
+{
+    memcpy(v, row + column, 3 * sizeof *v);
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+int query_field_count(const query *q)
+{
+    int count = 0;
+    while (count < QUERY_FIELDS_MAX && q->fields[count].name)
+        count++;
+    return count;
+}
+
+size_t query_field_size(const query_field *field)
+{
+    return field->kind == QUERY_TIME || field->kind == QUERY_COORDINATE ? sizeof(float) : 1;
+}
+
+int query_field_named(const query *q, const char *name, size_t length)
+{
+    int field = query_field_count(q) - 1;
+    while (field > 0 && (strncmp(q->fields[field].name, name, length) || q->fields[field].name[length]))
+        field--;
+    return field;
+}
+
+int query_field_in_output(const query *q, int i)
+{
+    const char *at = q->header;
+    if (!at)
+        return i;
+    while (i-- > 0)
+        at += strcspn(at, ",") + 1;
+    return query_field_named(q, at, strcspn(at, ","));
+}
+
+uint32_t query_all_fields(const query *q)
+{
+    return (UINT32_C(1) << query_field_count(q)) - 1;
+}
+
+int query_selection_count(const query *q)
+{
+    int count = 0;
+    while (count < QUERY_SELECTIONS_MAX && q->selections[count].name)
+        count++;
+    return count;
+}
+
+void query_load_answer(const query *q, void *const *array, uint64_t i, query_value *answer)
+{
+    for (int f = 0; f < query_field_count(q); f++) {
+        if (query_field_size(&q->fields[f]) == 1)
+            answer[f].byte = ((const uint8_t *)array[f])[i];
+        else
+            answer[f].number = ((const float *)array[f])[i];
+    }
+}
+
+carom_points_out query_points_out(void *const *out, int field)
+{
+    return (carom_points_out){out[field], out[field + 1], out[field + 2], sizeof(float)};
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* The query registry. A row describes one pair query: its inputs, its answer, how the library is asked, where cases come
+ * from and what is true. The command, `carom verify`, the tests, the benchmark and the fuzz targets are made from the rows.
+ *
+ * The rows know the public API and the reference; the library does not know them. What decides whether an answer is right
+ * is in reference/ and in tests with numbers written by hand, so that a slip in a row is seen from outside. */
+#ifndef CAROM_QUERIES_QUERY_H
+#define CAROM_QUERIES_QUERY_H
+
+#include "carom/carom.h"
+#include "random.h"
+#include "reference/reference.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every pair query, in the order of `carom verify`: its file is queries/pairs/NAME.c, its row query_NAME. The command of a
+ * query with ON_MESH answers about meshes too and has its words in cli/main.c; that of PAIRS_ONLY is made from the row. */
+#define QUERY_PAIRS(X)  \
+    X(sweep, ON_MESH)   \
+    X(overlap, ON_MESH) \
+    X(spheres, PAIRS_ONLY)
+
+enum {
+#define QUERY_NUMBER(name, command) QUERY_##name,
+    QUERY_PAIRS(QUERY_NUMBER)
+#undef QUERY_NUMBER
+        QUERY_PAIR_COUNT
+};
+
+enum {
+    QUERY_INPUTS_MAX = 8,
+    QUERY_COLUMNS_MAX = 24,
+    QUERY_FIELDS_MAX = 16,
+    QUERY_SELECTIONS_MAX = 3,
+    QUERY_VECTORS_MAX = 6,
+    QUERY_RADII_MAX = 2
+};
+
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
+
+/* What an input measures: a radius is one number, the others are vectors. */
+typedef enum query_role { QUERY_POSITION, QUERY_VELOCITY, QUERY_RADIUS } query_role;
+
+typedef struct query_input {
+    const char *name; /* as the library's messages call it */
+    const char *columns[3];
+    query_role role;
+    int second;   /* belongs to the triangle or the second sphere, which the second index of a pair chooses */
+    int optional; /* may be left out, which means zero; such inputs stand last */
+} query_input;
+
+/* Where the library reads a batch: vectors and radii, each in the order of the row's inputs. */
+typedef struct query_inputs {
+    carom_points points[QUERY_VECTORS_MAX];
+    carom_scalars scalars[QUERY_RADII_MAX];
+    carom_pair_indices indices;
+    carom_progress progress;
+} query_inputs;
+
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+typedef enum query_kind {
+    QUERY_STATE,     /* a byte: carom_state */
+    QUERY_FEATURE,   /* a byte: carom_feature */
+    QUERY_BITS,      /* a byte; CAROM_OVERLAP_INVALID for an invalid query */
+    QUERY_TIME,      /* a float that is always there */
+    QUERY_COORDINATE /* a float that is there if the feature in field `feature` is */
+} query_kind;
+
+typedef struct query_field {
+    const char *name;
+    query_kind kind;
+    int feature;
+} query_field;
+
+typedef union query_value {
+    float number;
+    uint8_t byte;
+} query_value;
+
+/* An amount of output that is asked for at once. */
+typedef struct query_selection {
+    const char *name; /* in the results of the benchmark */
+    uint32_t fields;
+    int divisions, roots; /* per pair, in fast mode */
+    int has_kernel;       /* no other selection runs the same code */
+} query_selection;
+
+/* One call of the library. */
+typedef struct query_call {
+    uint64_t count;
+    carom_accuracy accuracy;
+    const query_inputs *in;
+    void *const *out; /* [field_count] an array, or NULL: not asked for */
+} query_call;
+
+/* What the reference says: its own answer, for the judge, and what any user of the registry understands. */
+typedef struct query_truth {
+    union {
+        ref_sweep_answer sweep;
+        ref_overlap_answer overlap;
+        ref_spheres_answer spheres;
+    } reference;
+    query_value value[QUERY_FIELDS_MAX];
+    uint32_t fields, times;        /* those of `value` and of `near` that hold something */
+    double near[QUERY_FIELDS_MAX]; /* the nearest binary64 to a time, if there is contact */
+    double speed;                  /* of one against the other; 0 in a query without motion */
+} query_truth;
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+typedef struct query {
+    const char *name, *summary;
+    query_input inputs[QUERY_INPUTS_MAX];
+    query_field fields[QUERY_FIELDS_MAX]; /* the first is the decision, a byte */
+    uint8_t invalid;                      /* the decision about an invalid query */
+    const char *header;                   /* fields in the order of the command's output, if that is another */
+    query_selection selections[QUERY_SELECTIONS_MAX];
+    carom_status (*ask)(carom_context *context, const query_call *call, carom_stats *stats, carom_error *err);
+    /* A case of a family of the reference, and one of the quick generator, as a row of columns. */
+    void (*family)(size_t family, uint64_t seed, uint64_t index, float *row);
+    void (*random)(query_random *r, float *row);
+    /* The true answer if the radius were larger by `margin`; a radius below zero touches nothing. */
+    void (*truth)(const float *row, double margin, query_truth *out);
+    /* The first thing in an exact answer that is wrong, NULL if all is right. */
+    const char *(*judge)(const float *row, const query_truth *truth, const query_value *answer);
+    /* What contradicts itself in an answer of any mode, NULL if nothing does; no function: nothing can. */
+    const char *(*contradiction)(const query_value *answer);
+} query;
+
+extern const query *const query_pairs[QUERY_PAIR_COUNT];
+
+#define QUERY_ROW(name, command) extern const query query_##name;
+QUERY_PAIRS(QUERY_ROW)
+#undef QUERY_ROW
+
+/* The row of that name, NULL if there is none. */
+const query *query_named(const char *name);
+
+int query_input_count(const query *q);
+int query_input_width(const query_input *input); /* columns: 3 or 1 */
+/* Columns in all, and without those of optional inputs. */
+int query_column_count(const query *q);
+int query_required_count(const query *q);
+/* The input that a column belongs to, and the column's place in it. */
+const query_input *query_input_of(const query *q, int column, int *component);
+const char *query_column_name(const query *q, int column);
+/* The first column of the i-th vector or radius among the inputs; -1: there are no more. */
+int query_vector_column(const query *q, int i);
+int query_radius_column(const query *q, int i);
+/* Columns of floats, from row `from` on, as the library reads them. Where column[x] is NULL an optional input is left out. */
+query_inputs query_inputs_of(const query *q, float *const *column, uint64_t from);
+
+int query_field_count(const query *q);
+size_t query_field_size(const query_field *field);
+/* The field of that name, which is there. */
+int query_field_named(const query *q, const char *name, size_t length);
+/* Field i of the output of the command. */
+int query_field_in_output(const query *q, int i);
+uint32_t query_all_fields(const query *q);
+int query_selection_count(const query *q);
+
+/* Row i of columns, and answer i of arrays. */
+void query_load_row(const query *q, float *const *column, uint64_t i, float *row);
+void query_load_answer(const query *q, void *const *array, uint64_t i, query_value *answer);
+/* The largest magnitude among positions and radii. */
+double query_largest(const query *q, const float *row);
+
+/* For rows: three columns side by side, and three arrays from `field` on. */
+void query_store_vector(float *row, int column, const float v[3]);
+void query_load_vector(const float *row, int column, float v[3]);
+carom_points_out query_points_out(void *const *out, int field);
+
+#endif
