@@ -4,13 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-const query *const query_pairs[QUERY_PAIR_COUNT] = {
+const query_type *const query_pairs[QUERY_PAIR_COUNT] = {
 #define QUERY_POINTER(name, command) &query_##name,
     QUERY_PAIRS(QUERY_POINTER)
 #undef QUERY_POINTER
 };
 
-const query *query_named(const char *name)
+const query_type *query_named(const char *name)
 {
     for (int i = 0; i < QUERY_PAIR_COUNT; i++)
         if (!strcmp(query_pairs[i]->name, name))
@@ -20,7 +20,7 @@ const query *query_named(const char *name)
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-int query_input_count(const query *q)
+int query_input_count(const query_type *q)
 {
     int count = 0;
     while (count < QUERY_INPUTS_MAX && q->inputs[count].name)
@@ -33,7 +33,7 @@ int query_input_width(const query_input *input)
     return input->role == QUERY_RADIUS ? 1 : 3;
 }
 
-static int count_columns(const query *q, int with_optional)
+static int count_columns(const query_type *q, int with_optional)
 {
     int count = 0;
     for (int i = 0; i < query_input_count(q); i++)
@@ -42,17 +42,17 @@ static int count_columns(const query *q, int with_optional)
     return count;
 }
 
-int query_column_count(const query *q)
+int query_column_count(const query_type *q)
 {
     return count_columns(q, 1);
 }
 
-int query_required_count(const query *q)
+int query_required_count(const query_type *q)
 {
     return count_columns(q, 0);
 }
 
-const query_input *query_input_of(const query *q, int column, int *component)
+const query_input *query_input_of(const query_type *q, int column, int *component)
 {
     const query_input *input = q->inputs;
     for (*component = column; *component >= query_input_width(input); input++)
@@ -60,14 +60,14 @@ const query_input *query_input_of(const query *q, int column, int *component)
     return input;
 }
 
-const char *query_column_name(const query *q, int column)
+const char *query_column_name(const query_type *q, int column)
 {
     int component;
     const query_input *input = query_input_of(q, column, &component);
     return input->columns[component];
 }
 
-static int nth_column(const query *q, int n, int width)
+static int nth_column(const query_type *q, int n, int width)
 {
     for (int i = 0, column = 0; i < query_input_count(q); column += query_input_width(&q->inputs[i++]))
         if (query_input_width(&q->inputs[i]) == width && n-- == 0)
@@ -75,17 +75,17 @@ static int nth_column(const query *q, int n, int width)
     return -1;
 }
 
-int query_vector_column(const query *q, int i)
+int query_vector_column(const query_type *q, int i)
 {
     return nth_column(q, i, 3);
 }
 
-int query_radius_column(const query *q, int i)
+int query_radius_column(const query_type *q, int i)
 {
     return nth_column(q, i, 1);
 }
 
-query_inputs query_inputs_of(const query *q, float *const *column, uint64_t from)
+query_inputs query_inputs_of(const query_type *q, float *const *column, uint64_t from)
 {
     query_inputs in = {0};
     for (int i = 0, c; i < QUERY_VECTORS_MAX && (c = query_vector_column(q, i)) >= 0; i++)
@@ -96,14 +96,14 @@ query_inputs query_inputs_of(const query *q, float *const *column, uint64_t from
     return in;
 }
 
-void query_load_row(const query *q, float *const *column, uint64_t i, float *row)
+void query_load_row(const query_type *q, float *const *column, uint64_t i, float *row)
 {
     const int count = query_column_count(q);
     for (int c = 0; c < count; c++)
         row[c] = column[c] ? column[c][i] : 0.0f;
 }
 
-double query_largest(const query *q, const float *row)
+double query_largest(const query_type *q, const float *row)
 {
     double largest = 0.0;
     for (int i = 0, column = 0; i < query_input_count(q); i++)
@@ -125,7 +125,7 @@ void query_load_vector(const float *row, int column, float v[3])
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-int query_field_count(const query *q)
+int query_field_count(const query_type *q)
 {
     int count = 0;
     while (count < QUERY_FIELDS_MAX && q->fields[count].name)
@@ -138,7 +138,7 @@ size_t query_field_size(const query_field *field)
     return field->kind == QUERY_TIME || field->kind == QUERY_COORDINATE ? sizeof(float) : 1;
 }
 
-int query_field_named(const query *q, const char *name, size_t length)
+int query_field_named(const query_type *q, const char *name, size_t length)
 {
     int field = query_field_count(q) - 1;
     while (field > 0 && (strncmp(q->fields[field].name, name, length) || q->fields[field].name[length]))
@@ -146,7 +146,7 @@ int query_field_named(const query *q, const char *name, size_t length)
     return field;
 }
 
-int query_field_in_output(const query *q, int i)
+int query_field_in_output(const query_type *q, int i)
 {
     const char *at = q->header;
     if (!at)
@@ -156,12 +156,12 @@ int query_field_in_output(const query *q, int i)
     return query_field_named(q, at, strcspn(at, ","));
 }
 
-uint32_t query_all_fields(const query *q)
+uint32_t query_all_fields(const query_type *q)
 {
     return (UINT32_C(1) << query_field_count(q)) - 1;
 }
 
-int query_selection_count(const query *q)
+int query_selection_count(const query_type *q)
 {
     int count = 0;
     while (count < QUERY_SELECTIONS_MAX && q->selections[count].name)
@@ -169,7 +169,7 @@ int query_selection_count(const query *q)
     return count;
 }
 
-void query_load_answer(const query *q, void *const *array, uint64_t i, query_value *answer)
+void query_load_answer(const query_type *q, void *const *array, uint64_t i, query_value *answer)
 {
     for (int f = 0; f < query_field_count(q); f++) {
         if (query_field_size(&q->fields[f]) == 1)

@@ -110,7 +110,7 @@ typedef struct query_truth {
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-typedef struct query {
+typedef struct query_type {
     const char *name, *summary;
     query_input inputs[QUERY_INPUTS_MAX];
     query_field fields[QUERY_FIELDS_MAX]; /* the first is the decision, a byte */
@@ -127,45 +127,45 @@ typedef struct query {
     const char *(*judge)(const float *row, const query_truth *truth, const query_value *answer);
     /* What contradicts itself in an answer of any mode, NULL if nothing does; no function: nothing can. */
     const char *(*contradiction)(const query_value *answer);
-} query;
+} query_type;
 
-extern const query *const query_pairs[QUERY_PAIR_COUNT];
+extern const query_type *const query_pairs[QUERY_PAIR_COUNT];
 
-#define QUERY_ROW(name, command) extern const query query_##name;
+#define QUERY_ROW(name, command) extern const query_type query_##name;
 QUERY_PAIRS(QUERY_ROW)
 #undef QUERY_ROW
 
 /* The row of that name, NULL if there is none. */
-const query *query_named(const char *name);
+const query_type *query_named(const char *name);
 
-int query_input_count(const query *q);
+int query_input_count(const query_type *q);
 int query_input_width(const query_input *input); /* columns: 3 or 1 */
 /* Columns in all, and without those of optional inputs. */
-int query_column_count(const query *q);
-int query_required_count(const query *q);
+int query_column_count(const query_type *q);
+int query_required_count(const query_type *q);
 /* The input that a column belongs to, and the column's place in it. */
-const query_input *query_input_of(const query *q, int column, int *component);
-const char *query_column_name(const query *q, int column);
+const query_input *query_input_of(const query_type *q, int column, int *component);
+const char *query_column_name(const query_type *q, int column);
 /* The first column of the i-th vector or radius among the inputs; -1: there are no more. */
-int query_vector_column(const query *q, int i);
-int query_radius_column(const query *q, int i);
+int query_vector_column(const query_type *q, int i);
+int query_radius_column(const query_type *q, int i);
 /* Columns of floats, from row `from` on, as the library reads them. Where column[x] is NULL an optional input is left out. */
-query_inputs query_inputs_of(const query *q, float *const *column, uint64_t from);
+query_inputs query_inputs_of(const query_type *q, float *const *column, uint64_t from);
 
-int query_field_count(const query *q);
+int query_field_count(const query_type *q);
 size_t query_field_size(const query_field *field);
 /* The field of that name, which is there. */
-int query_field_named(const query *q, const char *name, size_t length);
+int query_field_named(const query_type *q, const char *name, size_t length);
 /* Field i of the output of the command. */
-int query_field_in_output(const query *q, int i);
-uint32_t query_all_fields(const query *q);
-int query_selection_count(const query *q);
+int query_field_in_output(const query_type *q, int i);
+uint32_t query_all_fields(const query_type *q);
+int query_selection_count(const query_type *q);
 
 /* Row i of columns, and answer i of arrays. */
-void query_load_row(const query *q, float *const *column, uint64_t i, float *row);
-void query_load_answer(const query *q, void *const *array, uint64_t i, query_value *answer);
+void query_load_row(const query_type *q, float *const *column, uint64_t i, float *row);
+void query_load_answer(const query_type *q, void *const *array, uint64_t i, query_value *answer);
 /* The largest magnitude among positions and radii. */
-double query_largest(const query *q, const float *row);
+double query_largest(const query_type *q, const float *row);
 
 /* For rows: three columns side by side, and three arrays from `field` on. */
 void query_store_vector(float *row, int column, const float v[3]);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static int largest_count(int (*count_of)(const query *q))
+static int largest_count(int (*count_of)(const query_type *q))
 {
     int largest = 0;
     for (int type = 0; type < QUERY_PAIR_COUNT; type++)
@@ -52,7 +52,7 @@ void *verify_answer_at(int type, const verify_answers *answers, int field, uint6
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
 
-static void store_row(const query *q, const float *row, verify_queries *out, uint64_t i)
+static void store_row(const query_type *q, const float *row, verify_queries *out, uint64_t i)
 {
     for (int c = 0; c < query_column_count(q); c++)
         out->column[c][i] = row[c];
@@ -60,7 +60,7 @@ static void store_row(const query *q, const float *row, verify_queries *out, uin
 
 void verify_generate(int type, uint64_t seed, uint64_t first, uint64_t count, verify_queries *out)
 {
-    const query *q = query_pairs[type];
+    const query_type *q = query_pairs[type];
     const uint64_t families = ref_family_count();
     query_random key = {seed + (uint64_t)type};
     const uint64_t base = query_random_bits(&key);
@@ -92,7 +92,7 @@ static carom_status run_part(carom_context *context, const verify_request *reque
                              int with_optional, const verify_queries *queries, const verify_answers *answers,
                              carom_stats *stats, carom_error *err)
 {
-    const query *q = query_pairs[request->type];
+    const query_type *q = query_pairs[request->type];
     const int columns = with_optional ? query_column_count(q) : query_required_count(q);
     float *column[QUERY_COLUMNS_MAX] = {0};
     void *out[QUERY_FIELDS_MAX] = {0};
@@ -106,7 +106,7 @@ static carom_status run_part(carom_context *context, const verify_request *reque
     return q->ask(context, &call, stats, err);
 }
 
-static int kernel_count(const query *q)
+static int kernel_count(const query_type *q)
 {
     int count = 0;
     for (int s = 0; s < query_selection_count(q); s++)
@@ -114,7 +114,7 @@ static int kernel_count(const query *q)
     return count;
 }
 
-static uint32_t fields_of_kernel(const query *q, int kernel)
+static uint32_t fields_of_kernel(const query_type *q, int kernel)
 {
     int s = 0;
     while (!q->selections[s].has_kernel || kernel-- > 0)
@@ -126,7 +126,7 @@ static uint32_t fields_of_kernel(const query *q, int kernel)
 static carom_status run_mix(carom_context *context, const verify_request *request, const verify_queries *queries,
                             const verify_answers *answers, carom_stats *stats, carom_error *err)
 {
-    const query *q = query_pairs[request->type];
+    const query_type *q = query_pairs[request->type];
     const uint64_t ways = query_required_count(q) < query_column_count(q) ? 2 : 1;
     const uint64_t parts = (uint64_t)kernel_count(q) * ways;
     carom_stats sum = {.size = sizeof sum};
@@ -159,7 +159,7 @@ carom_status verify_run(carom_context *context, const verify_request *request, c
 
 void verify_print_query(output *out, int type, const verify_queries *queries, uint64_t i)
 {
-    const query *q = query_pairs[type];
+    const query_type *q = query_pairs[type];
     output_text(out, "    query:");
     for (int c = 0; c < query_column_count(q); c++)
         output_format(out, " %s=%a", query_column_name(q, c), (double)queries->column[c][i]);
@@ -168,7 +168,7 @@ void verify_print_query(output *out, int type, const verify_queries *queries, ui
 
 void verify_print_values(output *out, int type, const query_value *values, uint32_t fields)
 {
-    const query *q = query_pairs[type];
+    const query_type *q = query_pairs[type];
     for (int k = 0; k < query_field_count(q); k++) {
         const int f = query_field_in_output(q, k);
         if (!(fields >> f & 1))

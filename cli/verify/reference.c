@@ -56,7 +56,7 @@ static void add_error(tally *t, float got, double near)
  * that the pair lies that near to one, or have this one. */
 static int judge_fast(reference_run *run, const float *row, const query_truth *truth, const query_value *answer)
 {
-    const query *q = query_pairs[run->type];
+    const query_type *q = query_pairs[run->type];
     const uint8_t decision = answer[0].byte, exact = truth->value[0].byte;
     query_truth low, high;
     if (q->contradiction && q->contradiction(answer))
@@ -111,7 +111,7 @@ static void explain_wrong(reference_run *run, int mode, uint64_t i, const char *
 
 static void judge(reference_run *run, uint64_t i)
 {
-    const query *q = query_pairs[run->type];
+    const query_type *q = query_pairs[run->type];
     tally *t = &run->tally;
     float row[QUERY_COLUMNS_MAX];
     query_truth truth;

@@ -90,7 +90,7 @@ static const char *contradiction(const query_value *answer)
     return agree ? NULL : "overlap and axes contradict each other";
 }
 
-const query query_overlap = {
+const query_type query_overlap = {
     .name = "overlap",
     .inputs = {{.name = "center", .columns = {"cx", "cy", "cz"}},
                {.name = "radius", .columns = {"radius"}, .role = QUERY_RADIUS},

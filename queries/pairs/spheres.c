@@ -111,7 +111,7 @@ static const char *judge(const float *row, const query_truth *truth, const query
                              answer[U_LAST].number);
 }
 
-const query query_spheres = {
+const query_type query_spheres = {
     .name = "spheres",
     .summary = "moving spheres against moving spheres",
     .inputs = {{.name = "a0", .columns = {"a0x", "a0y", "a0z"}},

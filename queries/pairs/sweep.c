@@ -123,7 +123,7 @@ static const char *judge(const float *row, const query_truth *truth, const query
     return ref_judge_sweep(&c, &truth->reference.sweep, &given);
 }
 
-const query query_sweep = {
+const query_type query_sweep = {
     .name = "sweep",
     .inputs = {{.name = "center", .columns = {"cx", "cy", "cz"}},
                {.name = "radius", .columns = {"radius"}, .role = QUERY_RADIUS},

@@ -106,8 +106,8 @@ static uint64_t hash_answers(const answers *a)
 {
     uint64_t hash = HASH_START;
     for (int f = 0; f < query_fields(a->type); f++)
-        hash = query_field_size(a->type, f) == 1 ? hash_bytes(hash, a->field[f].data, a->count)
-                                                 : hash_floats(hash, a->field[f].data, a->count);
+        hash = query_field_bytes(a->type, f) == 1 ? hash_bytes(hash, a->field[f].data, a->count)
+                                                  : hash_floats(hash, a->field[f].data, a->count);
     return hash;
 }
 
@@ -115,8 +115,8 @@ static void test_cases(void **state)
 {
     int different = 0;
     (void)state;
-    for (int type = 0; type < QUERY_TYPES; type += 2) /* overlap asks about the cases of sweep */
-        for (size_t family = 0; family < ref_family_count(); family++) {
+    for (int type = 0; type < QUERY_TYPES; type++)
+        for (size_t family = 0; family < ref_family_count() && type != OVERLAP; family++) { /* has the cases of sweep */
             char name[MAX_NAME];
             queries q = queries_family(type, family, SEED, PAIRS);
             snprintf(name, sizeof name, "cases %s %s", query_name(type), ref_family_name(family));

@@ -3,7 +3,7 @@
  * are; between strided outputs nothing is written. */
 #include "tests/support/support.h"
 
-enum { MAX_BLOCKS = MAX_POINTS + MAX_SCALARS, UNTOUCHED = 0xa5, SEED = 31 };
+enum { MAX_BLOCKS = QUERY_VECTORS_MAX + QUERY_RADII_MAX, UNTOUCHED = 0xa5, SEED = 31 };
 
 /* Component k of element i is at misalign + i * stride + k * (step + count * per_count). */
 typedef struct layout {
@@ -147,7 +147,7 @@ static void test_one_for_all(void **state)
 {
     carom_context *context = subject(state);
     for (int type = 0; type < QUERY_TYPES; type++)
-        for (unsigned all_one = 0; all_one < 1u << (type == SWEEP ? 7 : type == OVERLAP ? 5 : 6); all_one += 3) {
+        for (unsigned all_one = 0; all_one < 1u << query_input_count(query_pairs[type]); all_one += 3) {
             queries q = queries_family(type, 1, SEED + 1, 67);
             for (unsigned b = 0, points = 0; b < MAX_BLOCKS; b++) {
                 int column = query_point_column(type, (int)points), components = 3;
@@ -175,9 +175,11 @@ static void test_one_for_all(void **state)
 
 /* ---- indices ------------------------------------------------------------------------------------------------------ */
 
-static int is_triangle_column(int column)
+/* Of the triangle or the second sphere. */
+static int is_triangle_column(int type, int column)
 {
-    return column >= 7; /* p0 p1 p2 w, and the second sphere */
+    int component;
+    return query_input_of(query_pairs[type], column, &component)->second;
 }
 
 /* pairs[i] = (from[sphere[i]], from[triangle[i]]) */
@@ -186,7 +188,7 @@ static queries zip(const queries *from, const uint32_t *sphere, const uint32_t *
     queries q = queries_alloc(from->type, count);
     for (int c = 0; c < query_columns(from->type); c++)
         for (size_t i = 0; i < count; i++)
-            q.column[c][i] = from->column[c][is_triangle_column(c) ? triangle[i] : sphere[i]];
+            q.column[c][i] = from->column[c][is_triangle_column(q.type, c) ? triangle[i] : sphere[i]];
     return q;
 }
 

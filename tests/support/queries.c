@@ -1,77 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries and answers of the three pair types, as tables of columns and fields. */
+/* Queries and answers of the pair types, from the rows of the registry. The cases that tests write by hand know the columns
+ * themselves. */
 #include "support.h"
 
 #include <math.h>
 
-/* ---- types as tables -------------------------------------------------------------------------------------------- */
-
-typedef struct query_field {
-    const char *name;
-    size_t size;
-} query_field;
-
-typedef struct query_type {
-    const char *name;
-    int columns, fields;
-    int points[MAX_POINTS + 1], scalars[MAX_SCALARS + 1]; /* columns they start with */
-    query_field field[MAX_FIELDS];
-} query_type;
-
-static const query_type types[QUERY_TYPES] = {
-    {"sweep",
-     19,
-     11,
-     {0, 4, 7, 10, 13, 16, -1},
-     {3, -1},
-     {{"state", 1},
-      {"t_first", 4},
-      {"t_last", 4},
-      {"x_first", 4},
-      {"y_first", 4},
-      {"z_first", 4},
-      {"feature_first", 1},
-      {"x_last", 4},
-      {"y_last", 4},
-      {"z_last", 4},
-      {"feature_last", 1}}},
-    {"overlap", 19, 2, {0, 7, 10, 13, -1}, {3, -1}, {{"overlap", 1}, {"axes", 1}}},
-    {"spheres", 14, 3, {0, 3, 7, 10, -1}, {6, 13, -1}, {{"state", 1}, {"u_first", 4}, {"u_last", 4}}},
-};
-
-static const char *const column_names[2][MAX_COLUMNS] = {
-    {"cx", "cy", "cz", "r", "vx", "vy", "vz", "p0x", "p0y", "p0z", "p1x", "p1y", "p1z", "p2x", "p2y", "p2z", "wx", "wy",
-     "wz"},
-    {"a0x", "a0y", "a0z", "a1x", "a1y", "a1z", "ra", "b0x", "b0y", "b0z", "b1x", "b1y", "b1z", "rb"},
-};
+static const query_type *row_of(int type)
+{
+    return query_pairs[type];
+}
 
 const char *query_name(int type)
 {
-    return types[type].name;
+    return row_of(type)->name;
 }
 int query_columns(int type)
 {
-    return types[type].columns;
+    return query_column_count(row_of(type));
 }
 int query_fields(int type)
 {
-    return types[type].fields;
+    return query_field_count(row_of(type));
 }
 const char *query_field_name(int type, int field)
 {
-    return types[type].field[field].name;
+    return row_of(type)->fields[field].name;
 }
-size_t query_field_size(int type, int field)
+size_t query_field_bytes(int type, int field)
 {
-    return types[type].field[field].size;
+    return query_field_size(&row_of(type)->fields[field]);
 }
 int query_point_column(int type, int i)
 {
-    return types[type].points[i];
+    return query_vector_column(row_of(type), i);
 }
 int query_scalar_column(int type, int i)
 {
-    return types[type].scalars[i];
+    return query_radius_column(row_of(type), i);
 }
 
 /* ---- cases ------------------------------------------------------------------------------------------------------ */
@@ -79,14 +44,14 @@ int query_scalar_column(int type, int i)
 queries queries_alloc(int type, size_t count)
 {
     queries q = {.type = type, .count = count};
-    for (int c = 0; c < types[type].columns; c++)
+    for (int c = 0; c < query_columns(type); c++)
         q.column[c] = test_alloc(count, sizeof(float));
     return q;
 }
 
 void queries_free(queries *q)
 {
-    for (int c = 0; c < MAX_COLUMNS; c++)
+    for (int c = 0; c < QUERY_COLUMNS_MAX; c++)
         free(q->column[c]);
     memset(q->column, 0, sizeof q->column);
 }
@@ -103,24 +68,34 @@ static void get_vector(const queries *q, size_t i, int column, float v[3])
         v[k] = q->column[column + k][i];
 }
 
+static int corners_of(const queries *q)
+{
+    return q->type == OVERLAP ? 4 : 7;
+}
+
 void queries_put_sweep(queries *q, size_t i, const ref_sweep_case *c)
 {
     put_vector(q, i, 0, c->center);
     q->column[3][i] = (float)c->radius;
-    put_vector(q, i, 4, c->velocity);
     for (int k = 0; k < 3; k++)
-        put_vector(q, i, 7 + 3 * k, c->p[k]);
-    put_vector(q, i, 16, c->w);
+        put_vector(q, i, corners_of(q) + 3 * k, c->p[k]);
+    if (q->type == SWEEP) {
+        put_vector(q, i, 4, c->velocity);
+        put_vector(q, i, 16, c->w);
+    }
 }
 
 void queries_get_sweep(const queries *q, size_t i, ref_sweep_case *c)
 {
+    memset(c, 0, sizeof *c);
     get_vector(q, i, 0, c->center);
     c->radius = (double)q->column[3][i];
-    get_vector(q, i, 4, c->velocity);
     for (int k = 0; k < 3; k++)
-        get_vector(q, i, 7 + 3 * k, c->p[k]);
-    get_vector(q, i, 16, c->w);
+        get_vector(q, i, corners_of(q) + 3 * k, c->p[k]);
+    if (q->type == SWEEP) {
+        get_vector(q, i, 4, c->velocity);
+        get_vector(q, i, 16, c->w);
+    }
 }
 
 void queries_put_spheres(queries *q, size_t i, const ref_spheres_case *c)
@@ -146,15 +121,10 @@ void queries_get_spheres(const queries *q, size_t i, ref_spheres_case *c)
 
 static void put_family(queries *q, size_t i, size_t family, uint64_t seed, uint64_t index)
 {
-    ref_sweep_case sweep;
-    ref_spheres_case spheres;
-    if (q->type == SPHERES) {
-        ref_family_spheres(family, seed, index, &spheres);
-        queries_put_spheres(q, i, &spheres);
-    } else {
-        ref_family_sweep(family, seed, index, &sweep);
-        queries_put_sweep(q, i, &sweep);
-    }
+    float row[QUERY_COLUMNS_MAX];
+    row_of(q->type)->family(family, seed, index, row);
+    for (int c = 0; c < query_columns(q->type); c++)
+        q->column[c][i] = row[c];
 }
 
 queries queries_family(int type, size_t family, uint64_t seed, size_t count)
@@ -187,8 +157,8 @@ double queries_scale(const ref_sweep_case *c)
 void queries_print(const queries *q, size_t i)
 {
     print_error("%s query %zu:", query_name(q->type), i);
-    for (int c = 0; c < types[q->type].columns; c++)
-        print_error(" %s=%a", column_names[q->type == SPHERES][c], (double)q->column[c][i]);
+    for (int c = 0; c < query_columns(q->type); c++)
+        print_error(" %s=%a", query_column_name(row_of(q->type), c), (double)q->column[c][i]);
     print_error("\n");
 }
 
@@ -197,20 +167,20 @@ void queries_print(const queries *q, size_t i)
 answers answers_alloc(int type, size_t count, unsigned char fill)
 {
     answers a = {.type = type, .count = count};
-    for (int f = 0; f < types[type].fields; f++)
-        a.field[f] = guarded_alloc(count * types[type].field[f].size, 0, fill);
+    for (int f = 0; f < query_fields(type); f++)
+        a.field[f] = guarded_alloc(count * query_field_bytes(type, f), 0, fill);
     return a;
 }
 
 void answers_free(answers *a)
 {
-    for (int f = 0; f < types[a->type].fields; f++)
+    for (int f = 0; f < query_fields(a->type); f++)
         guarded_free(&a->field[f]);
 }
 
 void answers_check_guards(const answers *a, const char *what)
 {
-    for (int f = 0; f < types[a->type].fields; f++)
+    for (int f = 0; f < query_fields(a->type); f++)
         guarded_check(&a->field[f], what);
 }
 
@@ -229,11 +199,11 @@ float answers_float(const answers *a, int field, size_t i)
 void answers_print(const answers *a, size_t i, const char *who)
 {
     print_error("  %s:", who);
-    for (int f = 0; f < types[a->type].fields; f++) {
-        if (types[a->type].field[f].size == 1)
-            print_error(" %s=%d", types[a->type].field[f].name, answers_byte(a, f, i));
+    for (int f = 0; f < query_fields(a->type); f++) {
+        if (query_field_bytes(a->type, f) == 1)
+            print_error(" %s=%d", query_field_name(a->type, f), answers_byte(a, f, i));
         else
-            print_error(" %s=%a", types[a->type].field[f].name, (double)answers_float(a, f, i));
+            print_error(" %s=%a", query_field_name(a->type, f), (double)answers_float(a, f, i));
     }
     print_error("\n");
 }
@@ -241,8 +211,8 @@ void answers_print(const answers *a, size_t i, const char *who)
 void answers_compare(const queries *q, const answers *expected, const answers *got, size_t count, int fields,
                      const char *who)
 {
-    for (int f = 0; f < types[q->type].fields; f++) {
-        size_t size = types[q->type].field[f].size, i = 0;
+    for (int f = 0; f < query_fields(q->type); f++) {
+        size_t size = query_field_bytes(q->type, f), i = 0;
         const unsigned char *a = expected->field[f].data, *b = got->field[f].data;
         if (!(fields >> f & 1) || count == 0 || !memcmp(a, b, count * size))
             continue;
@@ -251,7 +221,7 @@ void answers_compare(const queries *q, const answers *expected, const answers *g
         queries_print(q, i);
         answers_print(expected, i, "expected");
         answers_print(got, i, who);
-        fail_msg("%s: %s of %s differs", who, types[q->type].field[f].name, query_name(q->type));
+        fail_msg("%s: %s of %s differs", who, query_field_name(q->type, f), query_name(q->type));
     }
 }
 
@@ -259,80 +229,17 @@ void answers_compare(const queries *q, const answers *expected, const answers *g
 
 inputs inputs_of(const queries *q)
 {
-    inputs in;
-    memset(&in, 0, sizeof in);
-    for (int i = 0; types[q->type].points[i] >= 0; i++) {
-        float *const *column = &q->column[types[q->type].points[i]];
-        in.points[i] = (carom_points){column[0], column[1], column[2], sizeof(float)};
-    }
-    for (int i = 0; types[q->type].scalars[i] >= 0; i++)
-        in.scalars[i] = (carom_scalars){q->column[types[q->type].scalars[i]], sizeof(float)};
-    return in;
-}
-
-static void *wanted(const answers *a, int fields, int field)
-{
-    return fields >> field & 1 ? a->field[field].data : NULL;
-}
-
-static carom_points_out wanted_point(const answers *a, int fields, int field)
-{
-    if (!(fields >> field & 1))
-        return (carom_points_out){0};
-    return (carom_points_out){wanted(a, fields, field), wanted(a, fields, field + 1), wanted(a, fields, field + 2), 4};
+    return query_inputs_of(row_of(q->type), q->column, 0);
 }
 
 carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy, size_t count, const inputs *in,
                       const answers *out, int fields, carom_stats *stats, carom_error *err)
 {
-    const carom_points *p = in->points;
-    if (type == SWEEP) {
-        carom_sweep_pairs_desc desc = {.size = sizeof desc,
-                                       .count = count,
-                                       .accuracy = accuracy,
-                                       .center = p[0],
-                                       .velocity = p[1],
-                                       .radius = in->scalars[0],
-                                       .p0 = p[2],
-                                       .p1 = p[3],
-                                       .p2 = p[4],
-                                       .triangle_velocity = p[5],
-                                       .indices = in->indices,
-                                       .progress = in->progress};
-        carom_sweep_result result = {wanted(out, fields, STATE),        wanted(out, fields, T_FIRST),
-                                     wanted(out, fields, T_LAST),       wanted_point(out, fields, X_FIRST),
-                                     wanted_point(out, fields, X_LAST), wanted(out, fields, F_FIRST),
-                                     wanted(out, fields, F_LAST)};
-        return carom_sweep_pairs(context, &desc, &result, stats, err);
-    }
-    if (type == OVERLAP) {
-        carom_overlap_pairs_desc desc = {.size = sizeof desc,
-                                         .count = count,
-                                         .accuracy = accuracy,
-                                         .center = p[0],
-                                         .radius = in->scalars[0],
-                                         .p0 = p[1],
-                                         .p1 = p[2],
-                                         .p2 = p[3],
-                                         .indices = in->indices,
-                                         .progress = in->progress};
-        carom_overlap_result result = {wanted(out, fields, OVERLAPS), wanted(out, fields, AXES)};
-        return carom_overlap_pairs(context, &desc, &result, stats, err);
-    }
-    carom_sphere_pairs_desc desc = {.size = sizeof desc,
-                                    .count = count,
-                                    .accuracy = accuracy,
-                                    .a0 = p[0],
-                                    .a1 = p[1],
-                                    .b0 = p[2],
-                                    .b1 = p[3],
-                                    .radius_a = in->scalars[0],
-                                    .radius_b = in->scalars[1],
-                                    .indices = in->indices,
-                                    .progress = in->progress};
-    carom_sphere_result result = {wanted(out, fields, STATE), wanted(out, fields, T_FIRST),
-                                  wanted(out, fields, T_LAST)};
-    return carom_sphere_pairs(context, &desc, &result, stats, err);
+    void *arrays[QUERY_FIELDS_MAX] = {0};
+    const query_call call = {count, accuracy, in, arrays};
+    for (int f = 0; f < query_fields(type); f++)
+        arrays[f] = fields >> f & 1 ? out->field[f].data : NULL;
+    return row_of(type)->ask(context, &call, stats, err);
 }
 
 carom_status ask_as(carom_context *context, int type, size_t count, const inputs *in, const answers *out, int fields,

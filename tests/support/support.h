@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "carom/carom.h"
+#include "queries/query.h"
 #include "reference/generate.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -111,14 +112,14 @@ void *test_alloc(size_t count, size_t size); /* zeros; fails the test when there
 
 /* ---- cases ------------------------------------------------------------------------------------------------------ */
 
-enum { SWEEP, OVERLAP, SPHERES, QUERY_TYPES };
-enum { MAX_COLUMNS = 19, MAX_FIELDS = 11, MAX_POINTS = 6, MAX_SCALARS = 2 };
+/* Rows of the registry (queries/query.h) by their numbers. */
+enum { SWEEP = QUERY_sweep, OVERLAP = QUERY_overlap, SPHERES = QUERY_spheres, QUERY_TYPES = QUERY_PAIR_COUNT };
 
-/* Queries as columns. Sweep and overlap: c r v p0 p1 p2 w. Spheres: a0 a1 ra b0 b1 rb. */
+/* Queries as columns. */
 typedef struct queries {
     int type;
     size_t count;
-    float *column[MAX_COLUMNS];
+    float *column[QUERY_COLUMNS_MAX];
 } queries;
 
 const char *query_name(int type);
@@ -127,6 +128,7 @@ queries queries_alloc(int type, size_t count);
 queries queries_family(int type, size_t family, uint64_t seed, size_t count);
 queries queries_mixed(int type, uint64_t seed, size_t count); /* all families, one after the other */
 void queries_free(queries *q);
+/* Of sweeps and overlaps; of spheres. An overlap has no velocities. */
 void queries_put_sweep(queries *q, size_t i, const ref_sweep_case *c);
 void queries_put_spheres(queries *q, size_t i, const ref_spheres_case *c);
 void queries_get_sweep(const queries *q, size_t i, ref_sweep_case *c);
@@ -136,20 +138,14 @@ void queries_print(const queries *q, size_t i); /* in hex floats, ready to be a 
 
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
 
-/* Where the library shall read queries. A type uses the first few of each kind. */
-typedef struct inputs {
-    carom_points points[MAX_POINTS];    /* center velocity p0 p1 p2 w | center p0 p1 p2 | a0 a1 b0 b1 */
-    carom_scalars scalars[MAX_SCALARS]; /* radius | radius | ra rb */
-    carom_pair_indices indices;
-    carom_progress progress;
-} inputs;
+typedef query_inputs inputs;
 
 /* The column that a vector or number of `inputs` starts with; -1: the type has no more. */
 int query_point_column(int type, int i);
 int query_scalar_column(int type, int i);
 inputs inputs_of(const queries *q);
 
-/* Fields of the answers. Points are x y z. */
+/* Fields of the answers, in the order of the rows. Points are x y z; spheres have u for t. */
 enum { STATE, T_FIRST, T_LAST, X_FIRST, Y_FIRST, Z_FIRST, F_FIRST, X_LAST, Y_LAST, Z_LAST, F_LAST };
 enum { OVERLAPS, AXES };
 enum { ALL_FIELDS = -1 };
@@ -157,12 +153,12 @@ enum { ALL_FIELDS = -1 };
 typedef struct answers {
     int type;
     size_t count;
-    guarded field[MAX_FIELDS];
+    guarded field[QUERY_FIELDS_MAX];
 } answers;
 
 int query_fields(int type);
 const char *query_field_name(int type, int field);
-size_t query_field_size(int type, int field);
+size_t query_field_bytes(int type, int field);
 answers answers_alloc(int type, size_t count, unsigned char fill);
 void answers_free(answers *a);
 void answers_check_guards(const answers *a, const char *what);

@@ -17,13 +17,15 @@ static void refuse_batch(carom_context *context, int type, const inputs *in, car
     answers_free(&a);
 }
 
+/* The input of the descriptor that a column belongs to. */
+static const char *name_of_column(int type, int column)
+{
+    int component;
+    return query_input_of(query_pairs[type], column, &component)->name;
+}
+
 static void test_missing_inputs(void **state)
 {
-    static const char *const points[QUERY_TYPES][MAX_POINTS] = {
-        {"center", "velocity", "p0", "p1", "p2", "triangle_velocity"},
-        {"center", "p0", "p1", "p2"},
-        {"a0", "a1", "b0", "b1"}};
-    static const char *const scalars[QUERY_TYPES][MAX_SCALARS] = {{"radius"}, {"radius"}, {"radius_a", "radius_b"}};
     carom_context *context = test_context();
     (void)state;
     for (int type = 0; type < QUERY_TYPES; type++) {
@@ -33,12 +35,14 @@ static void test_missing_inputs(void **state)
             for (int k = 0; k < 3; k++) {
                 inputs in = good;
                 *(k == 0 ? &in.points[i].x : k == 1 ? &in.points[i].y : &in.points[i].z) = NULL;
-                refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, points[type][i]);
+                refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT,
+                             name_of_column(type, query_point_column(type, i)));
             }
         for (int i = 0; query_scalar_column(type, i) >= 0; i++) {
             inputs in = good;
             in.scalars[i].data = NULL;
-            refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, scalars[type][i]);
+            refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT,
+                         name_of_column(type, query_scalar_column(type, i)));
         }
         queries_free(&q);
     }

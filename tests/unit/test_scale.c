@@ -15,15 +15,11 @@ typedef struct scaling {
 static const scaling scalings[] = {{1, 0},   {-1, 0},  {0, 1},     {0, -1},   {37, 0},   {-41, 0},  {0, 29},
                                    {0, -33}, {90, 90}, {-90, -90}, {60, -50}, {-60, 50}, {100, 20}, {-80, 0}};
 
-/* What a column measures: 1 a length, 2 a velocity. The ends of a sphere's way are lengths. */
-static int kind_of_column(int type, int column)
-{
-    return type != SPHERES && ((column >= 4 && column < 7) || column >= 16) ? 2 : 1;
-}
-
+/* A column measures a length or a velocity. The ends of a sphere's way are lengths. */
 static int exponent_of_column(int type, int column, scaling s)
 {
-    return kind_of_column(type, column) == 2 ? s.length - s.time : s.length;
+    int component;
+    return query_input_of(query_pairs[type], column, &component)->role == QUERY_VELOCITY ? s.length - s.time : s.length;
 }
 
 static int is_plain(float value)
@@ -60,7 +56,7 @@ static int exponent_of_field(int type, int field, scaling s)
 static int same_field(const answers *a, const answers *b, int type, int field, size_t i, scaling s)
 {
     float scaled;
-    if (query_field_size(type, field) == 1)
+    if (query_field_bytes(type, field) == 1)
         return answers_byte(a, field, i) == answers_byte(b, field, i);
     if (!scale_number(answers_float(a, field, i), exponent_of_field(type, field, s), &scaled) ||
         !is_plain(answers_float(b, field, i)))

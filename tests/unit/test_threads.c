@@ -37,7 +37,7 @@ static int wrong(carom_context *context, size_t count)
     const inputs in = inputs_of(&q);
     int is_wrong = ask_as(context, SWEEP, count, &in, &a, ALL_FIELDS, NULL, NULL) != CAROM_OK;
     for (int f = 0; f < query_fields(SWEEP); f++)
-        is_wrong |= memcmp(a.field[f].data, expected.field[f].data, count * query_field_size(SWEEP, f)) != 0;
+        is_wrong |= memcmp(a.field[f].data, expected.field[f].data, count * query_field_bytes(SWEEP, f)) != 0;
     answers_free(&a);
     return is_wrong;
 }
