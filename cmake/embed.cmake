@@ -1,39 +1,117 @@
 # SPDX-License-Identifier: MIT
-# The kernel text as C character arrays, so that the library needs no files at run time. Run by cmake -P at build time
-# (KERNELS: the directory, OUTPUT: the C file), included by library.cmake for the function at the end.
-set(carom_kernel_files lang.h layout.h vec.h nearest.h sweep_view.h twofloat.h sweep_line.h sweep_pieces.h sweep.h contact.h closest.h overlap.h
-  spheres.h columns.h pairs.h mesh_course.h mesh_walk.h mesh_pairs.h mesh_run.h mesh_options.h mesh.h overlap_exact.h mesh_overlap.h mesh_closest.h pairs.cl mesh.cl mesh_closest.cl
-  rounding.cl cells.h clearance.h order.cl compact.cl)
-# Texts of exact mode: the first is where binary64 is spelled, and programs with them are built only for devices that have it.
-set(carom_wide_files wide.h residual.h proof.h sweep_exact.h contact_exact.h spheres_exact.h pairs_exact.h mesh_options_exact.h
-  mesh_exact.h closest_exact.h mesh_closest_exact.h)
-list(APPEND carom_kernel_files ${carom_wide_files})
+# The OpenCL programs' text as C arrays, so that the library needs no files at run time. Each kernels/*.cl is a root:
+# its text is the file with every include replaced by the included file, once. Run by cmake -P at build time (KERNELS: the
+# folder, OUTPUT: the header that host/opencl/program.c includes); library.cmake includes it for its last function.
+#
+# A file is cut at its includes, and a text is a list of such pieces: the texts share the headers they have in common.
+# Each piece begins with a #line mark, so a compiler's message names file and line in kernels/.
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  set(code "/* Made by cmake/embed.cmake from kernels/. */\n")
-  foreach(name IN LISTS carom_kernel_files)
-    file(READ ${KERNELS}/${name} text)
-    # rusticl rejects a binary32 program that merely mentions the other type.
-    if(NOT name STREQUAL "wide.h" AND text MATCHES "(^|[^A-Za-z0-9_])double([^A-Za-z0-9_]|$)")
-      message(FATAL_ERROR "kernels/${name}: the word 'double' must not occur in kernels (wide.h spells it)")
+  cmake_minimum_required(VERSION 3.21)
+
+  # Append a piece of `name`, which begins at `line`, to the parts of `name`.
+  function(carom_add_piece name line text)
+    if(text MATCHES "^\n*$")
+      return()
     endif()
-    # The texts are handed over in order; what they include is there already. Empty lines keep the numbering.
-    string(REGEX REPLACE "#include \"[^\"\n]*\"" "" text "${text}")
-    set(text "#line 1 \"kernels/${name}\"\n${text}")
+    string(MAKE_C_IDENTIFIER ${name}_${line} piece)
+    set_property(GLOBAL APPEND PROPERTY carom_parts_${name} ${piece})
+    set(text "#line ${line} \"kernels/${name}\"\n${text}")
     string(REPLACE "\\" "\\\\" text "${text}")
     string(REPLACE "\"" "\\\"" text "${text}")
     string(REPLACE "\n" "\\n\"\n\"" text "${text}")
-    string(MAKE_C_IDENTIFIER ${name} id)
-    string(APPEND code "extern const char caromi_kernel_${id}[];\nconst char caromi_kernel_${id}[] =\n\"${text}\";\n")
+    set_property(GLOBAL APPEND_STRING PROPERTY carom_code "static const char ${piece}[] =\n\"${text}\";\n")
+  endfunction()
+
+  # Cut a file: its parts are pieces of text and, between them, the names of the files that it includes.
+  function(carom_cut name)
+    file(READ ${KERNELS}/${name} text)
+    set(line 1)
+    while(text MATCHES "(^|\n)#include \"([^\"\n]+)\"[^\n]*\n")
+      set(include "${CMAKE_MATCH_0}")
+      set(included "${CMAKE_MATCH_2}")
+      string(FIND "${text}" "${include}" at)
+      string(SUBSTRING "${text}" 0 ${at} before)
+      string(APPEND before "${CMAKE_MATCH_1}")
+      if(NOT EXISTS ${KERNELS}/${included})
+        message(FATAL_ERROR "kernels/${name}: includes ${included}, which is not in kernels/")
+      endif()
+      carom_add_piece(${name} ${line} "${before}")
+      set_property(GLOBAL APPEND PROPERTY carom_parts_${name} ${included})
+      string(REGEX REPLACE "[^\n]" "" lines "${before}")
+      string(LENGTH "${lines}" lines)
+      math(EXPR line "${line} + ${lines} + 1")
+      string(LENGTH "${include}" length)
+      math(EXPR at "${at} + ${length}")
+      string(SUBSTRING "${text}" ${at} -1 text)
+    endwhile()
+    carom_add_piece(${name} ${line} "${text}")
+  endfunction()
+
+  # Append the pieces of a file, and of what it includes, to carom_pieces, unless carom_seen has it.
+  function(carom_flatten name)
+    get_property(seen GLOBAL PROPERTY carom_seen)
+    if(name IN_LIST seen)
+      return()
+    endif()
+    set_property(GLOBAL APPEND PROPERTY carom_seen ${name})
+    get_property(parts GLOBAL PROPERTY carom_parts_${name})
+    if(NOT parts)
+      carom_cut(${name})
+      get_property(parts GLOBAL PROPERTY carom_parts_${name})
+    endif()
+    foreach(part IN LISTS parts)
+      if(part MATCHES "[.]")
+        carom_flatten(${part})
+      else()
+        set_property(GLOBAL APPEND PROPERTY carom_pieces ${part})
+      endif()
+    endforeach()
+  endfunction()
+
+  # rusticl rejects a binary32 program that merely mentions the other type.
+  file(GLOB files ${KERNELS}/*.h ${KERNELS}/*.cl)
+  list(REMOVE_ITEM files ${KERNELS}/wide.h)
+  foreach(file IN LISTS files)
+    file(READ ${file} text)
+    if(text MATCHES "(^|[^A-Za-z0-9_])double([^A-Za-z0-9_]|$)")
+      message(FATAL_ERROR "${file}: the word 'double' must not occur in kernels (wide.h spells it)")
+    endif()
   endforeach()
-  file(WRITE ${OUTPUT} "${code}")
+
+  file(GLOB roots RELATIVE ${KERNELS} ${KERNELS}/*.cl)
+  set(programs)
+  set(most 0)
+  foreach(root IN LISTS roots)
+    set_property(GLOBAL PROPERTY carom_seen)
+    set_property(GLOBAL PROPERTY carom_pieces)
+    carom_flatten(${root})
+    get_property(seen GLOBAL PROPERTY carom_seen)
+    get_property(pieces GLOBAL PROPERTY carom_pieces)
+    list(LENGTH pieces count)
+    if(count GREATER most)
+      set(most ${count})
+    endif()
+    list(JOIN pieces ", " pieces)
+    set(binary64 0)
+    if("wide.h" IN_LIST seen)
+      set(binary64 1)
+    endif()
+    get_filename_component(root ${root} NAME_WE)
+    string(APPEND programs
+      "static const char *const pieces_${root}[] = {${pieces}};\n"
+      "static const kernel_text text_${root} = {pieces_${root}, ${count}, ${binary64}};\n")
+  endforeach()
+  get_property(code GLOBAL PROPERTY carom_code)
+  file(WRITE ${OUTPUT}
+    "/* Made by cmake/embed.cmake from kernels/. */\n${code}${programs}enum { PIECES_MAX = ${most} };\n")
   return()
 endif()
 
 function(carom_embed_kernels output)
   set(directory ${CMAKE_CURRENT_SOURCE_DIR}/kernels)
   set(script ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed.cmake)
-  list(TRANSFORM carom_kernel_files PREPEND ${directory}/ OUTPUT_VARIABLE files)
+  file(GLOB files CONFIGURE_DEPENDS ${directory}/*.h ${directory}/*.cl)
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DKERNELS=${directory} -DOUTPUT=${output} -P ${script}
     DEPENDS ${files} ${script}

@@ -63,8 +63,8 @@ if(CAROM_OPENCL)
     host/opencl/pairs.c host/opencl/probe.c host/opencl/probe_mesh.c host/opencl/process.c host/opencl/program.c
     host/opencl/query_sort.c host/opencl/rounding.c host/opencl/select.c host/opencl/slot.c host/opencl/stream.c)
   include(cmake/embed.cmake)
-  carom_embed_kernels(${CMAKE_CURRENT_BINARY_DIR}/carom_kernels.c)
-  list(APPEND carom_sources ${CMAKE_CURRENT_BINARY_DIR}/carom_kernels.c)
+  carom_embed_kernels(${CMAKE_CURRENT_BINARY_DIR}/embedded/carom_kernels.h)
+  list(APPEND carom_sources ${CMAKE_CURRENT_BINARY_DIR}/embedded/carom_kernels.h)
 else()
   list(APPEND carom_sources host/opencl/none.c)
 endif()
@@ -89,6 +89,7 @@ set_target_properties(carom PROPERTIES C_VISIBILITY_PRESET hidden POSITION_INDEP
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} OUTPUT_NAME carom
   UNITY_BUILD OFF) # each file of an instruction set has flags of its own
 if(CAROM_OPENCL)
+  target_include_directories(carom PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded)
   target_link_libraries(carom PRIVATE ${carom_cl_target})
   target_compile_definitions(carom PRIVATE CL_TARGET_OPENCL_VERSION=120)
 endif()

@@ -2,6 +2,8 @@
 /* The rows of a chunk that have a hit or that exact mode has left open, side by side and in order: counted run by run; then, once
  * order_starts has told where those of each run begin, copied. Nobody claims a place, so the places depend on the rows alone, and words
  * are copied, so no bit of a number can change. The host names the kernel that it builds: -DKERNEL_compact_count or _fill. */
+#include "lang.h"
+#include "layout.h"
 
 FN int compact_is_told(G const uint *triangle, G const uint *t, uint row)
 {

@@ -3,6 +3,8 @@
  * meet the same nodes and leaves. Their columns stay where they are; what is made is the order of the rows. Which of a cell
  * comes first depends on who is counted first, and no answer depends on that. The host names the kernel that it builds, and
  * runs them one after another: -DKERNEL_order_count, _starts or _rows. */
+#include "cells.h"
+#include "clearance.h"
 
 #ifdef KERNEL_order_count
 /* The cell of each query, how many of it were counted before, and how many each cell has. `tells`: those that meet nothing are

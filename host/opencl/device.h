@@ -6,42 +6,7 @@
 #include <assert.h>
 
 #include "opencl.h"
-
-/* Programs: the pair kernels in their order, then these. */
-enum {
-    CAROMI_PROGRAM_MESH_FIRST = CAROMI_PAIR_KERNEL_COUNT,
-    CAROMI_PROGRAM_MESH_CONTACT,
-    CAROMI_PROGRAM_MESH_FIRST_EXACT,
-    CAROMI_PROGRAM_MESH_CONTACT_EXACT,
-    CAROMI_PROGRAM_MESH_LIST,
-    CAROMI_PROGRAM_MESH_LIST_EXACT,
-    CAROMI_PROGRAM_MESH_OVERLAPS,
-    CAROMI_PROGRAM_MESH_OVERLAPS_EXACT,
-    CAROMI_PROGRAM_MESH_CLOSEST,
-    CAROMI_PROGRAM_MESH_CLOSEST_POINT,
-    CAROMI_PROGRAM_MESH_CLOSEST_EXACT,
-    CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT,
-    CAROMI_PROGRAM_ROUNDING,
-    CAROMI_PROGRAM_ORDER_COUNT,
-    CAROMI_PROGRAM_ORDER_STARTS,
-    CAROMI_PROGRAM_ORDER_ROWS,
-    CAROMI_PROGRAM_COMPACT_COUNT,
-    CAROMI_PROGRAM_COMPACT_FILL,
-    /* The mesh programs once more, for queries with options. */
-    CAROMI_PROGRAM_OPTIONS,
-    CAROMI_PROGRAM_COUNT = CAROMI_PROGRAM_OPTIONS + CAROMI_PROGRAM_ROUNDING - CAROMI_PROGRAM_MESH_FIRST
-};
-
-/* A mesh program for a batch with these options. */
-static inline uint32_t caromi_program_for(uint32_t program, int options)
-{
-    return options ? program + (CAROMI_PROGRAM_OPTIONS - CAROMI_PROGRAM_MESH_FIRST) : program;
-}
-/* The mesh program whose text it is. */
-static inline uint32_t caromi_program_base(uint32_t program)
-{
-    return program < CAROMI_PROGRAM_OPTIONS ? program : program - (CAROMI_PROGRAM_OPTIONS - CAROMI_PROGRAM_MESH_FIRST);
-}
+#include "programs.h"
 
 typedef struct caromi_program {
     cl_program program;
@@ -130,23 +95,6 @@ carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char
 carom_status caromi_make_buffer(caromi_device *device, const char *what, cl_mem_flags flags, uint64_t bytes, void *data,
                                 cl_mem *out, carom_error *err);
 
-/* Kernel texts; carom_embed_kernels in cmake/embed.cmake. */
-extern const char caromi_kernel_lang_h[], caromi_kernel_layout_h[], caromi_kernel_vec_h[], caromi_kernel_nearest_h[],
-    caromi_kernel_sweep_view_h[], caromi_kernel_twofloat_h[], caromi_kernel_sweep_line_h[],
-    caromi_kernel_sweep_pieces_h[], caromi_kernel_sweep_h[], caromi_kernel_contact_h[], caromi_kernel_overlap_h[],
-    caromi_kernel_spheres_h[], caromi_kernel_columns_h[], caromi_kernel_pairs_h[], caromi_kernel_closest_h[],
-    caromi_kernel_mesh_closest_h[], caromi_kernel_closest_exact_h[], caromi_kernel_mesh_closest_exact_h[],
-    caromi_kernel_mesh_closest_cl[], caromi_kernel_mesh_course_h[], caromi_kernel_mesh_walk_h[],
-    caromi_kernel_mesh_pairs_h[], caromi_kernel_mesh_run_h[], caromi_kernel_mesh_options_h[],
-    caromi_kernel_mesh_options_exact_h[], caromi_kernel_mesh_h[], caromi_kernel_mesh_overlap_h[],
-    caromi_kernel_overlap_exact_h[], caromi_kernel_wide_h[], caromi_kernel_residual_h[], caromi_kernel_proof_h[],
-    caromi_kernel_sweep_exact_h[], caromi_kernel_contact_exact_h[], caromi_kernel_spheres_exact_h[],
-    caromi_kernel_pairs_exact_h[], caromi_kernel_mesh_exact_h[], caromi_kernel_pairs_cl[], caromi_kernel_mesh_cl[],
-    caromi_kernel_rounding_cl[], caromi_kernel_cells_h[], caromi_kernel_clearance_h[], caromi_kernel_order_cl[],
-    caromi_kernel_compact_cl[];
-
-const char *caromi_program_name(uint32_t program);
-int caromi_program_needs_fp64(uint32_t program);
 /* Build a program once; program.c. */
 carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err);
 /* With one lane per work-item every work-item has a stack: the programs of searches have one as short as most meshes need, until

@@ -244,8 +244,7 @@ carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi
 
 static uint32_t first_program(const caromi_mesh_batch *batch)
 {
-    return caromi_program_for(batch->exact ? CAROMI_PROGRAM_MESH_FIRST_EXACT : CAROMI_PROGRAM_MESH_FIRST,
-                              batch->options);
+    return caromi_search_program(CAROMI_PROGRAM_MESH_FIRST, batch->exact, batch->options);
 }
 
 static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,

@@ -45,10 +45,9 @@ typedef struct list_part {
 
 uint32_t caromi_list_program(const caromi_list_batch *batch)
 {
-    const uint32_t exact = (uint32_t)batch->sweep.exact;
     const uint32_t search =
         batch->search == CAROMI_MESH_OVERLAPS ? CAROMI_PROGRAM_MESH_OVERLAPS : CAROMI_PROGRAM_MESH_LIST;
-    return caromi_program_for(search + exact, batch->sweep.options);
+    return caromi_search_program(search, batch->sweep.exact, batch->sweep.options);
 }
 
 static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)

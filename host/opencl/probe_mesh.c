@@ -251,8 +251,7 @@ static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const
 carom_status caromi_probe_mesh(caromi_device *d, const caromi_mesh_batch *batch, carom_error *err)
 {
     const int exact = batch->exact, contact = batch->wants_contact;
-    const uint32_t first_hit = exact ? CAROMI_PROGRAM_MESH_FIRST_EXACT : CAROMI_PROGRAM_MESH_FIRST;
-    const uint32_t programs[2] = {caromi_program_for(first_hit, batch->options),
+    const uint32_t programs[2] = {caromi_search_program(CAROMI_PROGRAM_MESH_FIRST, exact, batch->options),
                                   exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT};
     caromi_program *first = &d->programs[programs[0]], *second = &d->programs[programs[1]];
     if (first->probed && (second->probed || !contact))

@@ -1,169 +1,74 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel text into programs, one per kernel, built when first needed, so that nobody waits for one that is not used; and
- * their launches. */
+/* Programs are built when first needed, so a batch waits for its own only; and their launches. */
 #include <stdio.h>
 #include <string.h>
 
 #include "device.h"
 
-/* Texts in the order that their includes ask for. */
-#define FAST_TEXTS                                                                              \
-    caromi_kernel_lang_h, caromi_kernel_layout_h, caromi_kernel_vec_h, caromi_kernel_nearest_h, \
-        caromi_kernel_sweep_view_h, caromi_kernel_twofloat_h, caromi_kernel_sweep_line_h,       \
-        caromi_kernel_sweep_pieces_h, caromi_kernel_sweep_h, caromi_kernel_contact_h, caromi_kernel_closest_h
-#define PAIR_TEXTS \
-    FAST_TEXTS, caromi_kernel_overlap_h, caromi_kernel_spheres_h, caromi_kernel_columns_h, caromi_kernel_pairs_h
-#define PROOF_TEXTS                                                                                     \
-    caromi_kernel_wide_h, caromi_kernel_residual_h, caromi_kernel_proof_h, caromi_kernel_sweep_exact_h, \
-        caromi_kernel_contact_exact_h, caromi_kernel_closest_exact_h
-#define WALK_TEXTS                                                                                                 \
-    caromi_kernel_mesh_course_h, caromi_kernel_mesh_walk_h, caromi_kernel_clearance_h, caromi_kernel_mesh_pairs_h, \
-        caromi_kernel_mesh_run_h
-static const char *const pair_texts[] = {PAIR_TEXTS, caromi_kernel_pairs_cl, NULL};
-static const char *const overlap_texts[] = {PAIR_TEXTS, caromi_kernel_overlap_exact_h, caromi_kernel_pairs_cl, NULL};
-static const char *const exact_texts[] = {
-    PAIR_TEXTS, PROOF_TEXTS, caromi_kernel_spheres_exact_h, caromi_kernel_pairs_exact_h, caromi_kernel_pairs_cl, NULL};
-static const char *const mesh_texts[] = {
-    FAST_TEXTS, WALK_TEXTS, caromi_kernel_mesh_options_h, caromi_kernel_mesh_h, caromi_kernel_mesh_cl, NULL};
-static const char *const mesh_overlap_texts[] = {
-    PAIR_TEXTS, caromi_kernel_overlap_exact_h, WALK_TEXTS, caromi_kernel_mesh_overlap_h, caromi_kernel_mesh_cl, NULL};
-static const char *const mesh_exact_texts[] = {FAST_TEXTS,
-                                               PROOF_TEXTS,
-                                               WALK_TEXTS,
-                                               caromi_kernel_mesh_options_h,
-                                               caromi_kernel_mesh_h,
-                                               caromi_kernel_mesh_options_exact_h,
-                                               caromi_kernel_mesh_exact_h,
-                                               caromi_kernel_mesh_cl,
-                                               NULL};
-static const char *const closest_texts[] = {FAST_TEXTS, WALK_TEXTS, caromi_kernel_mesh_closest_h,
-                                            caromi_kernel_mesh_closest_cl, NULL};
-static const char *const closest_exact_texts[] = {FAST_TEXTS,
-                                                  caromi_kernel_wide_h,
-                                                  caromi_kernel_closest_exact_h,
-                                                  WALK_TEXTS,
-                                                  caromi_kernel_mesh_closest_h,
-                                                  caromi_kernel_mesh_closest_exact_h,
-                                                  caromi_kernel_mesh_closest_cl,
-                                                  NULL};
-static const char *const order_texts[] = {caromi_kernel_lang_h,  caromi_kernel_vec_h,    caromi_kernel_clearance_h,
-                                          caromi_kernel_cells_h, caromi_kernel_order_cl, NULL};
-static const char *const compact_texts[] = {caromi_kernel_lang_h, caromi_kernel_layout_h, caromi_kernel_compact_cl,
-                                            NULL};
-static const char *const rounding_texts[] = {caromi_kernel_lang_h, caromi_kernel_rounding_cl, NULL};
+/* A program's text in pieces, in their order. */
+typedef struct kernel_text {
+    const char *const *pieces;
+    cl_uint count;
+    int binary64; /* wide.h is among them */
+} kernel_text;
+/* text_ROOT for each root. */
+#include "carom_kernels.h"
 
-enum { TEXTS_MAX = 30 };
-_Static_assert(sizeof exact_texts / sizeof exact_texts[0] <= TEXTS_MAX, "room for the longest");
-_Static_assert(sizeof mesh_exact_texts / sizeof mesh_exact_texts[0] <= TEXTS_MAX, "room for the longest");
+typedef struct program_row {
+    const char *kernel;
+    const kernel_text *text;
+    int has_stack;
+    const char *options;
+} program_row;
+
+/* Pair programs: a row for each row of PAIR_KERNELS. Exact overlap is proved in binary32, its root has no binary64. */
+#define EXACT_TEXT(name) CAROMI_PAIR_##name == CAROMI_PAIR_overlap_exact ? &text_overlap_exact : &text_pairs_exact
+#define PAIR(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, &text_pairs, 0, ""},
+#define PAIR_EXACT(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, ""},
+/* Exact times may fuse multiplications and additions: cpu/isa_free_template.h. */
+#define PAIR_FREE(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, " -DLANG_FREE"},
+#define ROW(program, kernel, root, has_stack, options) \
+    [CAROMI_PROGRAM_##program] = {#kernel, &text_##root, has_stack, options},
+/* clang-format off */
+static const program_row rows[CAROMI_PROGRAM_COUNT] = {
+    PAIR_KERNELS_OF(PAIR, )
+    TIME_KERNELS(PAIR_FREE, _exact)
+    PLACE_KERNELS(PAIR_EXACT, _exact)
+    CAROMI_PROGRAMS(ROW)
+};
+/* clang-format on */
 
 const char *caromi_program_name(uint32_t program)
 {
-    switch (caromi_program_base(program)) {
-    case CAROMI_PROGRAM_MESH_FIRST: return "mesh_first";
-    case CAROMI_PROGRAM_MESH_CONTACT: return "mesh_contact";
-    case CAROMI_PROGRAM_MESH_FIRST_EXACT: return "mesh_first_exact";
-    case CAROMI_PROGRAM_MESH_CONTACT_EXACT: return "mesh_contact_exact";
-    case CAROMI_PROGRAM_MESH_LIST: return "mesh_list";
-    case CAROMI_PROGRAM_MESH_LIST_EXACT: return "mesh_list_exact";
-    case CAROMI_PROGRAM_MESH_OVERLAPS: return "mesh_overlaps";
-    case CAROMI_PROGRAM_MESH_OVERLAPS_EXACT: return "mesh_overlaps_exact";
-    case CAROMI_PROGRAM_MESH_CLOSEST: return "mesh_closest";
-    case CAROMI_PROGRAM_MESH_CLOSEST_POINT: return "mesh_closest_point";
-    case CAROMI_PROGRAM_MESH_CLOSEST_EXACT: return "mesh_closest_exact";
-    case CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT: return "mesh_closest_point_exact";
-    case CAROMI_PROGRAM_ROUNDING: return "rounding";
-    case CAROMI_PROGRAM_ORDER_COUNT: return "order_count";
-    case CAROMI_PROGRAM_ORDER_STARTS: return "order_starts";
-    case CAROMI_PROGRAM_ORDER_ROWS: return "order_rows";
-    case CAROMI_PROGRAM_COMPACT_COUNT: return "compact_count";
-    case CAROMI_PROGRAM_COMPACT_FILL: return "compact_fill";
-    default: return caromi_pair_shapes[program].name;
-    }
+    return rows[program].kernel;
 }
 
 int caromi_program_needs_fp64(uint32_t program)
 {
-    program = caromi_program_base(program);
-    if (program == CAROMI_PAIR_overlap_exact || program == CAROMI_PROGRAM_MESH_OVERLAPS_EXACT)
-        return 0; /* its proof is in binary32 */
-    return program == CAROMI_PROGRAM_MESH_FIRST_EXACT || program == CAROMI_PROGRAM_MESH_CONTACT_EXACT ||
-           program == CAROMI_PROGRAM_MESH_LIST_EXACT || program == CAROMI_PROGRAM_MESH_CLOSEST_EXACT ||
-           program == CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT ||
-           (program < CAROMI_PAIR_KERNEL_COUNT && caromi_is_exact((enum caromi_pair_kernel)program));
-}
-
-static int has_stack(uint32_t program)
-{
-    switch (caromi_program_base(program)) {
-    case CAROMI_PROGRAM_MESH_FIRST:
-    case CAROMI_PROGRAM_MESH_FIRST_EXACT:
-    case CAROMI_PROGRAM_MESH_LIST:
-    case CAROMI_PROGRAM_MESH_LIST_EXACT:
-    case CAROMI_PROGRAM_MESH_OVERLAPS:
-    case CAROMI_PROGRAM_MESH_OVERLAPS_EXACT:
-    case CAROMI_PROGRAM_MESH_CLOSEST:
-    case CAROMI_PROGRAM_MESH_CLOSEST_EXACT: return 1;
-    default: return 0;
-    }
-}
-
-/* Exact times: as cpu/isa_free_template.h. */
-static int is_free(uint32_t program)
-{
-#define IS_FREE(name, in, radii, out, bytes) || program == CAROMI_PAIR_##name
-    return 0 TIME_KERNELS(IS_FREE, _exact);
-}
-
-static const char *const *program_texts(uint32_t program)
-{
-    switch (caromi_program_base(program)) {
-    case CAROMI_PROGRAM_MESH_FIRST:
-    case CAROMI_PROGRAM_MESH_LIST:
-    case CAROMI_PROGRAM_MESH_CONTACT: return mesh_texts;
-    case CAROMI_PROGRAM_MESH_OVERLAPS:
-    case CAROMI_PROGRAM_MESH_OVERLAPS_EXACT: return mesh_overlap_texts;
-    case CAROMI_PROGRAM_MESH_FIRST_EXACT:
-    case CAROMI_PROGRAM_MESH_LIST_EXACT:
-    case CAROMI_PROGRAM_MESH_CONTACT_EXACT: return mesh_exact_texts;
-    case CAROMI_PROGRAM_MESH_CLOSEST:
-    case CAROMI_PROGRAM_MESH_CLOSEST_POINT: return closest_texts;
-    case CAROMI_PROGRAM_MESH_CLOSEST_EXACT:
-    case CAROMI_PROGRAM_MESH_CLOSEST_POINT_EXACT: return closest_exact_texts;
-    case CAROMI_PROGRAM_ROUNDING: return rounding_texts;
-    case CAROMI_PROGRAM_ORDER_COUNT:
-    case CAROMI_PROGRAM_ORDER_STARTS:
-    case CAROMI_PROGRAM_ORDER_ROWS: return order_texts;
-    case CAROMI_PROGRAM_COMPACT_COUNT:
-    case CAROMI_PROGRAM_COMPACT_FILL: return compact_texts;
-    case CAROMI_PAIR_overlap_exact: return overlap_texts;
-    default: return caromi_program_needs_fp64(program) ? exact_texts : pair_texts;
-    }
+    return rows[program].text->binary64;
 }
 
 static cl_program create_program(caromi_device *d, uint32_t program, cl_int *code)
 {
-    const char *const *texts = program_texts(program);
-    const char *copy[TEXTS_MAX]; /* the call takes pointers that it might write through */
-    cl_uint count = 0;
-    for (; texts[count] != NULL; count++)
-        copy[count] = texts[count];
-    return clCreateProgramWithSource(d->cl, count, copy, NULL, code);
+    const kernel_text *text = rows[program].text;
+    const char *pieces[PIECES_MAX]; /* the call takes pointers that it might write through */
+    memcpy(pieces, text->pieces, text->count * sizeof *pieces);
+    return clCreateProgramWithSource(d->cl, text->count, pieces, NULL, code);
 }
 
 static void make_options(const caromi_device *d, uint32_t program, char *out, size_t size)
 {
-    const char *name = caromi_program_name(program);
+    const program_row *row = &rows[program];
     char sizes[64] = "";
-    if (has_stack(program))
+    if (row->has_stack)
         (void)snprintf(sizes, sizeof sizes, " -DMESH_STACK=%d", d->stack);
     if (program < CAROMI_PAIR_KERNEL_COUNT) {
         const caromi_pair_shape *shape = &caromi_pair_shapes[program];
         (void)snprintf(sizes, sizeof sizes, " -DIN_COUNT=%u -DOUT_COUNT=%u -DOUT_BYTES=%u", shape->in_count,
                        shape->out_count, shape->out_bytes);
     }
-    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s%s", d->lanes, name, name, sizes,
-                   program >= CAROMI_PROGRAM_MESH_FIRST && program < CAROMI_PROGRAM_ROUNDING ? " -DMESH_PLAIN" : "",
-                   is_free(program) ? " -DLANG_FREE" : "",
+    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s", d->lanes, row->kernel,
+                   row->kernel, sizes, row->options,
                    d->info.correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
 
@@ -244,7 +149,7 @@ void caromi_fit_stack(caromi_device *d, const carom_mesh *mesh)
                mesh->stack, MESH_STACK);
     d->stack = MESH_STACK;
     for (uint32_t i = 0; i < CAROMI_PROGRAM_COUNT; i++)
-        if (has_stack(i))
+        if (rows[i].has_stack)
             release_program(&d->programs[i]);
 }
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The OpenCL programs, a row each. A program is one kernel, `carom_KERNEL`, made from a root: kernels/ROOT.cl with all
+ * that it includes (cmake/embed.cmake). It needs binary64 if and only if its root includes wide.h. */
+#ifndef CAROM_HOST_OPENCL_PROGRAMS_H
+#define CAROM_HOST_OPENCL_PROGRAMS_H
+#include "cpu/cpu.h"
+
+/* X(program, kernel, root, has_stack, build options): has_stack: each work-item has a traversal stack of MESH_STACK
+ * entries.
+ *
+ * A search has four rows, in this order: fast, exact, and both again for queries with options. Those without are built
+ * with -DMESH_PLAIN, which leaves out the options' code and the registers that it takes. A search for the closest point has
+ * one code for both. */
+/* clang-format off */
+#define CAROMI_PROGRAMS(X) \
+    X(MESH_FIRST,                  mesh_first,               mesh,               1, " -DMESH_PLAIN") \
+    X(MESH_FIRST_EXACT,            mesh_first_exact,         mesh_exact,         1, " -DMESH_PLAIN") \
+    X(MESH_FIRST_OPTIONS,          mesh_first,               mesh,               1, "") \
+    X(MESH_FIRST_EXACT_OPTIONS,    mesh_first_exact,         mesh_exact,         1, "") \
+    X(MESH_LIST,                   mesh_list,                mesh,               1, " -DMESH_PLAIN") \
+    X(MESH_LIST_EXACT,             mesh_list_exact,          mesh_exact,         1, " -DMESH_PLAIN") \
+    X(MESH_LIST_OPTIONS,           mesh_list,                mesh,               1, "") \
+    X(MESH_LIST_EXACT_OPTIONS,     mesh_list_exact,          mesh_exact,         1, "") \
+    X(MESH_OVERLAPS,               mesh_overlaps,            mesh_overlap,       1, " -DMESH_PLAIN") \
+    X(MESH_OVERLAPS_EXACT,         mesh_overlaps_exact,      mesh_overlap,       1, " -DMESH_PLAIN") \
+    X(MESH_OVERLAPS_OPTIONS,       mesh_overlaps,            mesh_overlap,       1, "") \
+    X(MESH_OVERLAPS_EXACT_OPTIONS, mesh_overlaps_exact,      mesh_overlap,       1, "") \
+    X(MESH_CONTACT,                mesh_contact,             mesh,               0, "") \
+    X(MESH_CONTACT_EXACT,          mesh_contact_exact,       mesh_exact,         0, "") \
+    X(MESH_CLOSEST,                mesh_closest,             mesh_closest,       1, "") \
+    X(MESH_CLOSEST_EXACT,          mesh_closest_exact,       mesh_closest_exact, 1, "") \
+    X(MESH_CLOSEST_POINT,          mesh_closest_point,       mesh_closest,       0, "") \
+    X(MESH_CLOSEST_POINT_EXACT,    mesh_closest_point_exact, mesh_closest_exact, 0, "") \
+    X(ROUNDING,                    rounding,                 rounding,           0, "") \
+    X(ORDER_COUNT,                 order_count,              order,              0, "") \
+    X(ORDER_STARTS,                order_starts,             order,              0, "") \
+    X(ORDER_ROWS,                  order_rows,               order,              0, "") \
+    X(COMPACT_COUNT,               compact_count,            compact,            0, "") \
+    X(COMPACT_FILL,                compact_fill,             compact,            0, "")
+/* clang-format on */
+
+/* The pair kernels' programs have the kernels' numbers: caromi_pair_kernel. The others follow. */
+enum {
+    CAROMI_PROGRAM_LAST_PAIR = CAROMI_PAIR_KERNEL_COUNT - 1,
+#define X(program, kernel, root, has_stack, options) CAROMI_PROGRAM_##program,
+    CAROMI_PROGRAMS(X)
+#undef X
+        CAROMI_PROGRAM_COUNT
+};
+
+/* The program of a search whose first row is `search`. */
+static inline uint32_t caromi_search_program(uint32_t search, int exact, int options)
+{
+    return search + (exact ? 1 : 0) + (options ? 2 : 0);
+}
+
+const char *caromi_program_name(uint32_t program);
+int caromi_program_needs_fp64(uint32_t program);
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Closest points of a mesh as OpenCL sees them. The host names the kernel it builds: -DKERNEL_mesh_closest or
+ * -DKERNEL_mesh_closest_point, or their exact twins. */
+#ifndef CAROM_MESH_CLOSEST_KERNELS_H
+#define CAROM_MESH_CLOSEST_KERNELS_H
+
+#ifdef KERNEL_mesh_closest
+#define CLOSEST_SEARCHED closest
+#define CLOSEST_ANSWER closest_answer
+#elif defined(KERNEL_mesh_closest_exact)
+#define CLOSEST_SEARCHED closest_exact
+#define CLOSEST_ANSWER closest_answer_exact
+#endif
+
+#ifdef CLOSEST_ANSWER
+MESH_RUN(closest_search, closest, CLOSEST_SEARCHED, closest_begin_next, CLOSEST_ANSWER, run->options)
+
+/* A work-item follows its share of the queries; its lanes are boxes and triangles. */
+__kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
+                                       int scale_field, int root, float ball, __global const int *masks, int options,
+                                       __global const real *cx, __global const real *cy, __global const real *cz,
+                                       __global const real *radius, __global const int *mask, uint share, uint queries,
+                                       __global const uint *row, uint rows, __global int *triangle,
+                                       __global real *distance, __global real *depth, uint count)
+{
+    if (get_global_id(0) >= count)
+        return;
+    mesh_run run;
+    run.frame.scale = scale;
+    run.frame.scale_field = scale_field;
+    run.frame.root = root;
+    run.frame.ball = ball;
+    run.nodes = nodes;
+    run.leaves = leaves;
+    run.masks = masks;
+    run.options = options;
+    run.in[0] = cx;
+    run.in[1] = cy;
+    run.in[2] = cz;
+    run.in[3] = radius;
+    run.mask = mask;
+    mesh_run_share(&run, (u32)get_global_id(0), share, queries, row, rows);
+    run.triangle = triangle;
+    run.t = distance;
+    run.depth = depth;
+    closest_search(&run);
+    if (mesh_run_is_cut(share) && run.first < run.end)
+        triangle[run.first] = MESH_CUT;
+}
+#endif
+
+#if defined(KERNEL_mesh_closest_point) || defined(KERNEL_mesh_closest_point_exact)
+#ifdef KERNEL_mesh_closest_point
+#define CLOSEST_POINT closest
+#else
+#define CLOSEST_POINT closest_exact
+#endif
+/* Point and feature of the nearest triangles. A work-item answers LANES queries. */
+__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices, uint triangles,
+                                       __global const real *cx, __global const real *cy, __global const real *cz,
+                                       __global const int *triangle, __global real *px, __global real *py,
+                                       __global real *pz, __global uchar *feature, uint groups)
+{
+    const size_t group = get_global_id(0);
+    if (group >= groups)
+        return;
+    const size_t i = group * LANES;
+    closest_in q;
+    q.center = v3_of(v_load(cx + i), v_load(cy + i), v_load(cz + i));
+    q.p0 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 0);
+    q.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
+    q.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
+    const closest_out c = CLOSEST_POINT(q);
+    const vm some = vi_gt(mesh_load_int(triangle + i), v_i(-1));
+    const vf zero = v_f(R(0.0));
+    const v3 point = v3_sel(some, c.point, v3_of(zero, zero, zero));
+    v_store(px + i, point.x);
+    v_store(py + i, point.y);
+    v_store(pz + i, point.z);
+    v_store_u8(feature + i, vi_sel(some, c.feature, v_i(FEATURE_NONE)));
+}
+#endif
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The mesh kernels as OpenCL sees them. The host names the one it builds: -DKERNEL_mesh_first, _list, _overlaps or
+ * _contact, or their exact twins. */
+#ifndef CAROM_MESH_KERNELS_H
+#define CAROM_MESH_KERNELS_H
+
+#ifdef KERNEL_mesh_first
+#define MESH_SEARCHED mesh_first
+#define MESH_ANSWER mesh_answer_first
+#elif defined(KERNEL_mesh_first_exact)
+#define MESH_SEARCHED mesh_first_exact
+#define MESH_ANSWER mesh_answer_first_exact
+#elif defined(KERNEL_mesh_list)
+#define MESH_SEARCHED mesh_list
+#elif defined(KERNEL_mesh_list_exact)
+#define MESH_SEARCHED mesh_list_exact
+#elif defined(KERNEL_mesh_overlaps)
+#define MESH_SEARCHED mesh_overlaps
+#elif defined(KERNEL_mesh_overlaps_exact)
+#define MESH_SEARCHED mesh_overlaps_exact
+#endif
+
+/* A program for queries without options has none of their text, nor the registers for it. */
+#ifdef MESH_PLAIN
+#define MESH_OPTIONS 0
+#else
+#define MESH_OPTIONS run->options
+#endif
+
+#ifdef MESH_SEARCHED
+/* A work-item follows its share of the queries; its lanes are boxes and triangles. */
+#define MESH_QUESTION                                                                                            \
+    __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root,   \
+        float ball, __global const int *masks, int options, __global const real *cx, __global const real *cy,    \
+        __global const real *cz, __global const real *radius, __global const real *vx, __global const real *vy,  \
+        __global const real *vz, __global const real *t_max, __global const int *mask, uint share, uint queries, \
+        __global const uint *row, uint rows, __global const mesh_clearance *clearance
+#define MESH_ASK                                                                                                   \
+    mesh_ask(nodes, leaves, scale, scale_field, root, ball, masks, options, cx, cy, cz, radius, vx, vy, vz, t_max, \
+             mask, share, queries, row, rows, clearance)
+FN mesh_run mesh_ask(MESH_QUESTION)
+{
+    mesh_run run;
+    run.frame.scale = scale;
+    run.frame.scale_field = scale_field;
+    run.frame.root = root;
+    run.frame.ball = ball;
+    run.nodes = nodes;
+    run.leaves = leaves;
+    run.masks = masks;
+    run.clearance = clearance;
+    run.in[0] = cx;
+    run.in[1] = cy;
+    run.in[2] = cz;
+    run.in[3] = radius;
+    run.in[4] = vx;
+    run.in[5] = vy;
+    run.in[6] = vz;
+    run.in[7] = t_max;
+    run.mask = mask;
+    run.options = options;
+    mesh_run_share(&run, (u32)get_global_id(0), share, queries, row, rows);
+    return run;
+}
+#endif
+
+#ifdef MESH_ANSWER
+MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_clear, MESH_ANSWER, MESH_OPTIONS)
+
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __global uchar *state, __global real *t,
+                                       uint count)
+{
+    if (get_global_id(0) >= count)
+        return;
+    mesh_run run = MESH_ASK;
+    run.triangle = triangle;
+    run.state = state;
+    run.t = t;
+    mesh_search(&run);
+    if (mesh_run_is_cut(share) && run.first < run.end)
+        triangle[run.first] = MESH_CUT;
+}
+#elif defined(MESH_SEARCHED)
+FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
+{
+    const int begun = mesh_begin_clear(run, w, at, rows, options);
+    if (run->sink != 0)
+        return begun;
+    const int from = run->from[at];
+    w->sink = &w->own;
+    w->own.records = run->records + from;
+    w->own.room = run->found - (u32)from;
+    w->own.count = 0;
+    w->own.one_is_enough = 0;
+    w->own.first = w->number;
+    if (from < 0)
+        run->hits[at] = 0;
+    return from < 0 ? -1 : begun;
+}
+
+FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
+{
+    run->hits[w->number] = (int)w->hits;
+    run->state[w->number] = (uchar)w->state;
+    run->start[w->number] = run->sink != 0 ? (int)(run->sink->records - run->records) : -1;
+}
+
+MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_own, mesh_answer_count, MESH_OPTIONS)
+
+/* The first pass tells how many hits a query has. Where there is room for `each` of a query, those of all queries of a work-item
+ * are written side by side as they are found, from the place `from` of its first query on, which `start` tells for each of them;
+ * there may be more hits than room. The second pass (`each` < 0) writes those of each query from its own place on; -1: that
+ * are there already. */
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, uint found, int each,
+                                       int one_is_enough, __global const int *from, __global int *hits,
+                                       __global uchar *state, __global int *start, uint count)
+{
+    if (get_global_id(0) >= count)
+        return;
+    mesh_run run = MESH_ASK;
+    mesh_sink pool;
+    run.records = records;
+    run.found = found;
+    run.from = from;
+    run.hits = hits;
+    run.state = state;
+    run.start = start;
+    if (run.first == run.end)
+        return;
+    pool.records = records + (each > 0 ? from[run.first] : 0);
+    pool.room = each > 0 ? (u32)each * (run.end - run.first) : 0;
+    pool.count = 0;
+    pool.one_is_enough = one_is_enough;
+    pool.first = (int)run.first;
+    run.sink = each < 0 ? 0 : &pool;
+    mesh_search(&run);
+    if (mesh_run_is_cut(share))
+        hits[run.first] = MESH_CUT;
+}
+#endif
+
+#if defined(KERNEL_mesh_contact) || defined(KERNEL_mesh_contact_exact)
+#ifdef KERNEL_mesh_contact
+#define MESH_CONTACT contact
+#else
+#define MESH_CONTACT contact_exact
+#endif
+/* What the hits report beside their time. A work-item answers LANES queries. */
+__kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices, uint triangles,
+                                       __global const real *cx, __global const real *cy, __global const real *cz,
+                                       __global const real *radius, __global const real *vx, __global const real *vy,
+                                       __global const real *vz, __global const int *triangle, __global real *px,
+                                       __global real *py, __global real *pz, __global real *nx, __global real *ny,
+                                       __global real *nz, __global uchar *feature, uint groups)
+{
+    const size_t group = get_global_id(0);
+    if (group >= groups)
+        return;
+    const size_t i = group * LANES;
+    const vf zero = v_f(R(0.0));
+    sweep_in q;
+    q.center = v3_of(v_load(cx + i), v_load(cy + i), v_load(cz + i));
+    q.radius = v_load(radius + i);
+    q.velocity = v3_of(v_load(vx + i), v_load(vy + i), v_load(vz + i));
+    q.p0 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 0);
+    q.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
+    q.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
+    q.w = v3_of(zero, zero, zero);
+    const contact_out c = MESH_CONTACT(q);
+    const vm hit = vi_gt(mesh_load_int(triangle + i), v_i(-1));
+    const v3 none = v3_of(zero, zero, zero), point = v3_sel(hit, c.point, none), normal = v3_sel(hit, c.normal, none);
+    v_store(px + i, point.x);
+    v_store(py + i, point.y);
+    v_store(pz + i, point.z);
+    v_store(nx + i, normal.x);
+    v_store(ny + i, normal.y);
+    v_store(nz + i, normal.z);
+    v_store_u8(feature + i, vi_sel(hit, c.feature, v_i(FEATURE_NONE)));
+}
+#endif
+#endif
