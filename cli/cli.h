@@ -68,10 +68,12 @@ typedef struct cli_command {
     uint32_t accepts;    /* OPTION_ bits */
     const char *summary; /* one line for `carom --help` */
     const char *synopsis;
-    const char *details; /* what it reads and writes */
+    const char *details; /* what it reads and writes; NULL, as the two before: as the query of that name says */
     int (*run)(const cli_options *options);
 } cli_command;
 
+/* One line for `carom --help`. */
+const char *cli_command_summary(const cli_command *command);
 /* The command of that name, NULL if there is none. */
 const cli_command *cli_command_named(const char *name);
 /* Parse argv[1..] of `command`. Returns -1 to go on and run it, else the exit status (help, version, bad usage). */
@@ -107,10 +109,9 @@ void cli_hold_standard_streams(void);
 
 int command_info(const cli_options *options);
 int command_sweep(const cli_options *options);
-int command_sweep_mesh(const cli_options *options);
 int command_overlap(const cli_options *options);
-int command_overlap_mesh(const cli_options *options);
-int command_spheres(const cli_options *options);
+/* Of a query of the registry that has no command of its own. */
+int command_pairs(const cli_options *options);
 int command_verify(const cli_options *options);
 int command_bench(const cli_options *options);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The carom command: the table of commands, and what is checked before one runs. */
 #include "cli.h"
+#include "queries/query.h"
 #include "output.h"
 #include "unfinished.h"
 #include "cli/probe/probe.h"
@@ -51,11 +52,12 @@ static const cli_command commands[] = {
      "           less the distance\n"
      "Queries and triangles are numbered from 0, in the order of their files.\n",
      command_overlap},
-    {"spheres", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, "moving spheres against moving spheres",
-     "carom spheres --pairs F.csv [options]",
-     "F.csv has the columns a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb. Output: state,u_first,u_last.\n"
-     "A CSV file named - is standard input. One row per input row, in order.\n",
-     command_spheres},
+#define ON_MESH(name)
+#define PAIRS_ONLY(name) {#name, OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, NULL, NULL, NULL, command_pairs},
+#define PAIRS_COMMAND(name, command) command(name)
+    /* clang-format off */
+    QUERY_PAIRS(PAIRS_COMMAND)
+    /* clang-format on */
     {"verify", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_QUERIES | OPTION_SEED,
      "compare every backend bit by bit, and with the exact reference", "carom verify [--queries N] [--seed S]",
      "Every instruction set, thread count and OpenCL device present answers N queries of each type (default 1000000)\n"
@@ -79,6 +81,11 @@ static const cli_command commands[] = {
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+const char *cli_command_summary(const cli_command *command)
+{
+    return command->summary ? command->summary : query_named(command->name)->summary;
+}
 
 const cli_command *cli_command_named(const char *name)
 {
@@ -113,7 +120,8 @@ static int print_usage(void)
                                    "Batches of sphere/triangle and sphere/sphere queries, the same bits from every "
                                    "backend.\n\ncommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "  %-8s %s\n", commands[i].name, commands[i].summary);
+        used += (size_t)snprintf(text + used, sizeof text - used, "  %-8s %s\n", commands[i].name,
+                                 cli_command_summary(&commands[i]));
     if (used < sizeof text)
         snprintf(text + used, sizeof text - used,
                  "\n  carom COMMAND --help   the options of a command\n  carom --version        the version\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Command-line options: one table for all commands, refused with a sentence that names option and value. */
 #include "cli.h"
+#include "queries/query.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -48,11 +49,33 @@ static const option_row option_rows[] = {
 enum { ROW_COUNT = sizeof option_rows / sizeof option_rows[0], SHORT_OUTPUT = 'o', LONG_BASE = 256 };
 enum { LONG_HELP = LONG_BASE + ROW_COUNT, LONG_VERSION };
 
+/* The words of a command that has none of its own: columns and fields of its query. */
+static size_t describe_pairs(const query_type *q, char *text, size_t size)
+{
+    size_t used =
+        (size_t)snprintf(text, size, "usage: carom %s --pairs F.csv [options]\n\n%c%s.\nF.csv has the columns ",
+                         q->name, q->summary[0] - 'a' + 'A', q->summary + 1);
+    for (int c = 0; c < query_required_count(q); c++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", c > 0 ? "," : "", query_column_name(q, c));
+    for (int c = query_required_count(q); c < query_column_count(q); c++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 c == query_required_count(q) ? " and optionally " : ",", query_column_name(q, c));
+    used += (size_t)snprintf(text + used, size - used, ". Output: ");
+    for (int f = 0; f < query_field_count(q); f++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", f > 0 ? "," : "",
+                                 q->fields[query_field_in_output(q, f)].name);
+    return used + (size_t)snprintf(text + used, size - used,
+                                   ".\nA CSV file named - is standard input. One row per input row, in order.\n\n"
+                                   "options:\n");
+}
+
 static int print_command_help(const cli_command *command)
 {
     char text[4096];
-    size_t used = (size_t)snprintf(text, sizeof text, "usage: %s\n\n%c%s.\n%s\noptions:\n", command->synopsis,
-                                   command->summary[0] - 'a' + 'A', command->summary + 1, command->details);
+    size_t used = command->details
+                      ? (size_t)snprintf(text, sizeof text, "usage: %s\n\n%c%s.\n%s\noptions:\n", command->synopsis,
+                                         command->summary[0] - 'a' + 'A', command->summary + 1, command->details)
+                      : describe_pairs(query_named(command->name), text, sizeof text);
     for (size_t i = 0; i < ROW_COUNT && used < sizeof text; i++) {
         char left[32];
         if (!(command->accepts & option_rows[i].bit))

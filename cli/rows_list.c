@@ -13,7 +13,7 @@ typedef struct list_run {
     const cli_options *options;
     const csv_column *columns;
     output *out;
-    rows_field fields[ROWS_FIELDS_MAX];
+    rows_field fields[QUERY_FIELDS_MAX];
     uint64_t room;     /* records in `fields` */
     uint64_t *offsets; /* of the chunk */
 } list_run;
@@ -45,7 +45,7 @@ static int list_rows(list_run *r, uint64_t from, uint64_t count, uint64_t *offse
         cli_report_unused_device(r->options, &stats);
     for (uint64_t i = 0; i < list.stored && !r->out->error; i++) {
         list.query[i] += from;
-        r->query->write(r->out, r->fields, i);
+        rows_write(r->out, r->query, r->fields, i);
     }
     *complete = list.complete;
     return EXIT_DONE;

@@ -135,7 +135,13 @@ int query_field_count(const query_type *q)
 
 size_t query_field_size(const query_field *field)
 {
-    return field->kind == QUERY_TIME || field->kind == QUERY_COORDINATE ? sizeof(float) : 1;
+    switch (field->kind) {
+    case QUERY_TIME:
+    case QUERY_COORDINATE: return sizeof(float);
+    case QUERY_TRIANGLE: return sizeof(int32_t);
+    case QUERY_COUNT: return sizeof(uint64_t);
+    default: return 1;
+    }
 }
 
 int query_field_named(const query_type *q, const char *name, size_t length)

@@ -61,12 +61,16 @@ typedef struct query_inputs {
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 typedef enum query_kind {
-    QUERY_STATE,     /* a byte: carom_state */
-    QUERY_FEATURE,   /* a byte: carom_feature */
-    QUERY_BITS,      /* a byte; CAROM_OVERLAP_INVALID for an invalid query */
-    QUERY_TIME,      /* a float that is always there */
-    QUERY_COORDINATE /* a float that is there if the feature in field `feature` is */
+    QUERY_STATE,      /* a byte: carom_state */
+    QUERY_FEATURE,    /* a byte: carom_feature */
+    QUERY_BITS,       /* a byte; CAROM_OVERLAP_INVALID for an invalid query */
+    QUERY_TIME,       /* a float that is always there */
+    QUERY_COORDINATE, /* a float that is there if the feature in field `feature` is */
+    QUERY_TRIANGLE,   /* an int32_t; -1: none */
+    QUERY_COUNT       /* a uint64_t; QUERY_NO_COUNT: none */
 } query_kind;
+
+#define QUERY_NO_COUNT UINT64_MAX
 
 typedef struct query_field {
     const char *name;

@@ -33,7 +33,7 @@ expect "no command" 2 'carom' "$carom"
 expect "unknown command" 2 'fly' "$carom" fly
 expect "help" 0 '' "$carom" --help
 expect "version" 0 '' "$carom" --version
-for command in info sweep overlap spheres verify bench; do
+for command in $("$carom" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
     expect "$command --help" 0 '' "$carom" $command --help
     expect "$command --version" 0 '' "$carom" $command --version
     expect "$command: unknown option" 2 'nonsense' "$carom" $command --nonsense
@@ -169,6 +169,14 @@ refused "third row, named" 'bad.csv:4.*p1y.*oops' '%s\n%s\n%s\n%s\n' $head_sweep
 head_overlap=cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z
 printf '%s\n' $head_overlap 0.25,0.25,0.5,1,0,0,0,1,0,0,0,1,0 0.25,0.25,2,1,0,0,0,1,0,0,0,1,0 nan,0,0,1,0,0,0,1,0,0,0,1,0 > o.csv
 equal "overlap" "overlap,axes 1,0 0,1 ," "$("$carom" overlap --backend cpu --pairs o.csv | paste -sd ' ')"
+# Numbers that tell each corner from each other, and a triangle that moves.
+printf '%s\n' cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z 2,-3,0,1,0,0,0,4,0,0,0,4,0 5,5,0,1,0,0,0,4,0,0,0,4,0 > corners.csv
+equal "overlap: each corner in its place" "overlap,axes 0,2 0,4" \
+    "$("$carom" overlap --backend cpu --accuracy exact --pairs corners.csv | paste -sd ' ')"
+printf '%s\n' cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z,wx,wy,wz \
+    0,0,5,1,0,0,0,-4,-4,0,4,-4,0,0,4,0,0,0,1 0,0,5,1,0,0,0,-4,-4,0,4,-4,0,0,4,0,0,0,0 > moving.csv
+equal "sweep: a triangle that moves" "approaching,4,0,0,4,F,6,0,0,6,F miss,inf,,,,,-inf,,,," \
+    "$("$carom" sweep --backend cpu --pairs moving.csv | tail -n 2 | paste -sd ' ')"
 head_spheres=a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb
 printf '%s\n' $head_spheres 0,0,0,4,0,0,1,6,0,0,6,0,0,1 0,0,0,4,0,0,1,0,9,0,4,9,0,1 0,0,0,inf,0,0,1,0,9,0,4,9,0,1 > s.csv
 equal "spheres" "state,u_first,u_last approaching,1,2 miss,inf,-inf invalid,inf,-inf" \
