@@ -9,15 +9,17 @@ set(carom_sources
   cpu/exact_closest.c cpu/exact_motion.c cpu/exact_overlap.c cpu/exact_root.c cpu/exact_side.c cpu/exact_spheres.c
   cpu/exact_sweep.c cpu/exact_touch.c cpu/integer.c)
 
-# Two files per instruction set, each with flags of its own: nothing else may use them. The _free one may fuse
-# multiplications and additions (cpu/isa_free_template.h).
+# Two files per instruction set, each with flags of its own: nothing else may use them. The _fma one may fuse
+# multiplications and additions (cpu/isa_fma_template.h).
 function(carom_isa name)
   if(CAROM_LIBFUZZER) # checked arithmetic in kernels is for CAROM_SANITIZE: here it takes clang minutes for each file
     list(APPEND ARGN -fno-sanitize=undefined)
   endif()
   set_source_files_properties(cpu/isa_${name}.c PROPERTIES COMPILE_OPTIONS "${ARGN}")
-  set_source_files_properties(cpu/isa_${name}_free.c PROPERTIES COMPILE_OPTIONS "${ARGN};-DLANG_FREE;-ffp-contract=fast")
-  set(carom_sources ${carom_sources} cpu/isa_${name}.c cpu/isa_${name}_free.c PARENT_SCOPE)
+  set_source_files_properties(cpu/isa_${name}_fma.c PROPERTIES COMPILE_OPTIONS "${ARGN};-DLANG_ALLOW_FMA;-ffp-contract=fast")
+  set(carom_sources ${carom_sources} cpu/isa_${name}.c cpu/isa_${name}_fma.c PARENT_SCOPE)
+  set(carom_isas ${carom_isas} ${name} PARENT_SCOPE) # tests/CMakeLists.txt compiles with the same flags
+  set(carom_isa_flags_${name} ${ARGN} PARENT_SCOPE)
 endfunction()
 # The scalar path is scalar: it is the reference the others are compared with, in bits and in speed.
 carom_isa(scalar -fno-tree-vectorize -fno-tree-slp-vectorize)

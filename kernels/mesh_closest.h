@@ -107,7 +107,7 @@ FN void closest_see(const closest_walk *w, G const mesh_node *node, closest_seen
         v_store(seen->least + lane, s.least);
         most = v_min(v_sel(empty, v_infinity(), s.most), most);
     }
-    seen->most = v_least(most);
+    seen->most = v_reduce_min(most);
 }
 
 /* Push the children that may hold something better, the nearest on top. Whether there is something in them at all that
@@ -121,8 +121,8 @@ FN void closest_push(closest_walk *w, G const mesh_node *node, const closest_see
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
         const vm open = mesh_in_time(v_load(seen->least + lane), mesh_load_int(node->least + lane), w->until);
-        for (u32 lanes = v_lanes(v_and(open, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
-            const int i = lane + lane_first(lanes);
+        for (u32 lanes = v_bitmask(v_and(open, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
+            const int i = lane + bitmask_first(lanes);
             const u64 from = mesh_key_of(seen->least[i], node->least[i]);
             mesh_insert(s, bottom, from, node->child[i]);
         }
@@ -190,11 +190,11 @@ FN int closest_take(closest_walk *w, vm open, vf distance, vi triangle)
 /* The smallest (distance, triangle) over the lanes. */
 FN void closest_reduce(closest_walk *w)
 {
-    const real least = v_least(w->distance);
+    const real least = v_reduce_min(w->distance);
     if (least > w->until.t)
         return;
     w->until =
-        mesh_bound_of(least, vi_least(vi_sel(v_eq(w->distance, v_f(least)), w->triangle, v_i(MESH_NO_TRIANGLE))));
+        mesh_bound_of(least, vi_reduce_min(vi_sel(v_eq(w->distance, v_f(least)), w->triangle, v_i(MESH_NO_TRIANGLE))));
 }
 
 FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale, int options)

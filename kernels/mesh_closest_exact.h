@@ -37,7 +37,7 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, r
         return 0;
     const closest_proven p = closest_prove(g.in);
     const vm sure = v_eq(p.low, p.high);
-    closest_limit(w, v_least(v_sel(g.open, p.high, v_infinity())));
+    closest_limit(w, v_reduce_min(v_sel(g.open, p.high, v_infinity())));
     /* Below infinity, which is no doubt at all. */
     const vf from = v_min(p.low, v_largest());
     w->doubt = v_sel(v_and(g.open, v_not(sure)), v_min(from, w->doubt), w->doubt);

@@ -113,7 +113,7 @@ typedef struct mesh_course {
     X(limit) X(capsule.reach) X(capsule.per_v2) \
     X(slabs.below.x) X(slabs.above.x) X(slabs.below.y) X(slabs.above.y) X(slabs.below.z) X(slabs.above.z) \
     X(slabs.per_v.x) X(slabs.per_v.y) X(slabs.per_v.z) X(slabs.unit.a) X(slabs.unit.b) MESH_HEADING_ROWS(X)
-#ifdef LANG_PACKS
+#ifdef LANG_HAS_COMPRESS
 #define MESH_HEADING_ROWS(X)
 #else
 #define MESH_HEADING_ROWS(X) \
@@ -146,7 +146,7 @@ FN void mesh_chart(real *rows, v3 center, vf radius, v3 velocity, vf t_max, mesh
     c.limit = mesh_limit_of(center, radius, velocity, t_max);
     c.slabs = mesh_slabs_of(center, radius, velocity, frame);
     c.capsule = mesh_capsule_of(center, radius, velocity, frame);
-#ifndef LANG_PACKS
+#ifndef LANG_HAS_COMPRESS
     c.heading = sweep_heading_of(velocity);
 #endif
     MESH_COURSE_ROWS(MESH_COURSE_STORE)

@@ -44,7 +44,7 @@ FN mesh_answers mesh_answers_of(vm hits, vf t, vi state)
 /* Who asked. Where a leaf is answered at once that is known; rusticl's compiler dies of an offset to a lone walk. */
 FN mesh_walk *mesh_asker(mesh_walk *walks, const mesh_question *q, int lane)
 {
-#ifdef LANG_PACKS
+#ifdef LANG_HAS_COMPRESS
     return walks + q->walk[lane];
 #else
     (void)q, (void)lane;
@@ -61,8 +61,8 @@ FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_ans
     vi_store(state, a->state);
     v_store(t, a->t);
     v_store(from, a->from);
-    for (u32 left = v_lanes(a->hits); left != 0; left &= left - 1) {
-        const int i = lane_first(left);
+    for (u32 left = v_bitmask(a->hits); left != 0; left &= left - 1) {
+        const int i = bitmask_first(left);
         mesh_walk *w = mesh_asker(walks, q, i);
         const mesh_bound hit = mesh_bound_of(t[i], triangle[i]);
         if (mesh_is_after(w->until, hit)) {
@@ -70,8 +70,8 @@ FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_ans
             w->state = state[i];
         }
     }
-    for (u32 left = v_lanes(a->open); left != 0; left &= left - 1) {
-        const int i = lane_first(left);
+    for (u32 left = v_bitmask(a->open); left != 0; left &= left - 1) {
+        const int i = bitmask_first(left);
         mesh_walk *w = mesh_asker(walks, q, i);
         w->doubt = from[i] < w->doubt ? from[i] : w->doubt;
     }
@@ -80,17 +80,17 @@ FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_ans
 /* Every hit, and what is open with NaN for its time; or no more than it takes to know that there is one. */
 FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answers *a)
 {
-    const u32 hits = v_lanes(a->hits);
+    const u32 hits = v_bitmask(a->hits);
     int triangle[LANES], state[LANES];
     real t[LANES];
-    u32 left = v_lanes(v_or(a->hits, a->open));
+    u32 left = v_bitmask(v_or(a->hits, a->open));
     if (left == 0)
         return;
     vi_store(triangle, q->triangle);
     vi_store(state, a->state);
     v_store(t, v_sel(a->open, v_from_bits(v_i(R_NAN_BITS)), a->t));
     for (; left != 0; left &= left - 1) {
-        const int i = lane_first(left);
+        const int i = bitmask_first(left);
         mesh_walk *w = mesh_asker(walks, q, i);
         mesh_sink *sink = w->sink;
         if (sink->count < sink->room) {
@@ -134,7 +134,7 @@ enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
 #define MESH_PUT_OFF 8
 
 typedef struct mesh_pairs {
-#ifdef LANG_PACKS
+#ifdef LANG_HAS_COMPRESS
     LANG_ALIGNED real columns[PAIR_COLUMNS * PAIR_ROOM]; /* integers as their bits */
     LANG_ALIGNED real sphere[PAIR_SPHERE * MESH_WALKS];  /* of the walks that have asked */
     u8 walk[PAIR_ROOM];                                  /* that a pair belongs to */
@@ -152,7 +152,7 @@ FN void mesh_pairs_begin(mesh_pairs *p)
     p->offered = p->answered = 0;
 }
 
-#ifdef LANG_PACKS
+#ifdef LANG_HAS_COMPRESS
 /* Walk `number` sets out. */
 FN void mesh_enter(mesh_pairs *p, const mesh_walk *w, int number)
 {
@@ -178,11 +178,11 @@ FN void mesh_offer(mesh_pairs *p, const mesh_group *g, int number)
                                   g->p.p2.z,
                                   g->enter,
                                   v_from_bits(g->triangle)};
-    const u32 lanes = v_lanes(g->open);
-    v_pack(PAIR_COLUMN(p, 0) + p->end, PAIR_ROOM, own, PAIR_COLUMNS, lanes);
+    const u32 lanes = v_bitmask(g->open);
+    v_compress(PAIR_COLUMN(p, 0) + p->end, PAIR_ROOM, own, PAIR_COLUMNS, lanes);
     v_store_u8(p->walk + p->end, v_i(number));
-    p->end += lanes_count(lanes);
-    p->offered += (u32)lanes_count(lanes);
+    p->end += bitmask_count(lanes);
+    p->offered += (u32)bitmask_count(lanes);
 }
 
 /* Fewer than LANES pairs become LANES: the last one is repeated, for nobody. */
@@ -202,7 +202,7 @@ FN v3 mesh_pairs_load(const mesh_pairs *p, int column)
 
 FN vf mesh_pairs_pick(const mesh_pairs *p, int number)
 {
-    return v_pick(p->sphere + number * MESH_WALKS, p->walk + p->first);
+    return v_table_lookup(p->sphere + number * MESH_WALKS, p->walk + p->first);
 }
 
 /* Those that have waited longest. */
@@ -307,12 +307,12 @@ FN void mesh_claim_first(mesh_walk *w, mesh_group *g, int options)
     const vf a = mesh_distance2(g->p.p0, q), b = mesh_distance2(g->p.p1, q), c = mesh_distance2(g->p.p2, q);
     const vm near = v_lt(v_max(v_max(a, b), c), v_f(r2 * MESH_NOT_FAR));
     const vm has = v_lt(v_min(v_min(a, b), c), v_f(r2 * MESH_WELL_INSIDE));
-    const u32 inside = v_lanes(v_and(g->open, v_and(near, has)));
+    const u32 inside = v_bitmask(v_and(g->open, v_and(near, has)));
     if (inside == 0 || !(r2 > MESH_LEAST_SQUARE && r2 < MESH_MOST_SQUARE))
         return;
     int triangle[LANES];
     vi_store(triangle, g->triangle);
-    w->until = mesh_bound_of(R(0.0), triangle[lane_first(inside)]); /* in a leaf indices rise */
+    w->until = mesh_bound_of(R(0.0), triangle[bitmask_first(inside)]); /* in a leaf indices rise */
     w->state = STATE_OVERLAPPING;
     g->open = v_and(g->open, v_and(v_le(g->enter, v_f(R(0.0))), vi_gt(v_i(w->until.triangle), g->triangle)));
 }
@@ -380,7 +380,7 @@ FN void mesh_sift_none(mesh_walk *w, mesh_group *g, int options)
     }                                                                                                           \
     MESH_SEARCH_ASK(name)
 
-#ifdef LANG_PACKS
+#ifdef LANG_HAS_COMPRESS
 #define MESH_SEARCH_OFFER(name)            \
     {                                      \
         mesh_offer(pairs, &group, number); \

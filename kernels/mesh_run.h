@@ -229,7 +229,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
                 else                                                                                             \
                     team.ended |= 1u << i;                                                                       \
             for (u32 left = mesh_team_turn(&team.ended); left != 0; left &= left - 1) {                          \
-                const int i = lane_first(left);                                                                  \
+                const int i = bitmask_first(left);                                                               \
                 int begun = -1;                                                                                  \
                 if ((team.asked >> i & 1) != 0)                                                                  \
                     answer(run, &walks[i]);                                                                      \
@@ -246,11 +246,11 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
                 }                                                                                                \
             }                                                                                                    \
             for (u32 left = team.node; left != 0; left &= left - 1) {                                            \
-                const int i = lane_first(left);                                                                  \
+                const int i = bitmask_first(left);                                                               \
                 kind##_see(&walks[i], run->nodes + walks[i].next, &seen[i]);                                     \
             }                                                                                                    \
             for (u32 left = mesh_team_turn(&team.node); left != 0; left &= left - 1) {                           \
-                const int i = lane_first(left);                                                                  \
+                const int i = bitmask_first(left);                                                               \
                 if (!kind##_choose(&walks[i], run->nodes + walks[i].next, &seen[i], options)) {                  \
                     team.ended |= 1u << i;                                                                       \
                     continue;                                                                                    \
@@ -261,7 +261,7 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
             if (is_alone)                                                                                        \
                 mesh_fetch_ahead(&places, &walks[0].stack);                                                      \
             for (u32 left = mesh_team_turn(&team.leaf); left != 0; left &= left - 1) {                           \
-                const int i = lane_first(left);                                                                  \
+                const int i = bitmask_first(left);                                                               \
                 const int step =                                                                                 \
                     search##_visit(&walks[i], i, &pairs, run->frame, mesh_leaf_of(run, walks[i].next), options); \
                 if (step == MESH_WAITS) {                                                                        \

@@ -10,10 +10,10 @@
 #define CAROM_MESH_WALK_H
 #include "mesh_course.h"
 
-/* Queries that are on their way at once; no more than a v_pick has to choose from. */
-#ifdef LANG_PACKS
+/* Queries that are on their way at once; no more than a v_table_lookup has to choose from. */
+#ifdef LANG_HAS_COMPRESS
 #define MESH_WALKS 16
-#elif defined(LANG_FETCHES)
+#elif defined(LANG_HAS_PREFETCH)
 #define MESH_WALKS 8
 #else
 #define MESH_WALKS 1
@@ -181,7 +181,7 @@ FN void mesh_see(const mesh_walk *w, G const mesh_node *node, mesh_seen *seen)
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* the root is nobody's child */
         const vm in_time = mesh_is_open(p, mesh_load_int(node->least + lane), w->until);
         v_store(seen->enters + lane, v_max(p.enter, v_f(R(0.0))));
-        open |= v_lanes(v_and(in_time, v_not(empty))) << lane;
+        open |= v_bitmask(v_and(in_time, v_not(empty))) << lane;
     }
     seen->open = open;
 }
@@ -195,26 +195,26 @@ FN void mesh_push(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen)
     const real *enters = seen->enters;
     const u32 open = seen->open;
     for (u32 left = open; left != 0; left &= left - 1) {
-        const int i = lane_first(left);
+        const int i = bitmask_first(left);
         const vf own = v_f(enters[i]);
         const vi least = v_i(node->least[i]);
         u32 after = 0;
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
             const vf enter = v_load(enters + lane);
             const vm index = vi_gt(mesh_load_int(node->least + lane), least);
-            after |= v_lanes(v_or(v_lt(own, enter), v_and(v_eq(own, enter), index))) << lane;
+            after |= v_bitmask(v_or(v_lt(own, enter), v_and(v_eq(own, enter), index))) << lane;
         }
-        mesh_put(&w->stack, w->stack.top + lanes_count(after & open), mesh_key_of(enters[i], node->least[i]),
+        mesh_put(&w->stack, w->stack.top + bitmask_count(after & open), mesh_key_of(enters[i], node->least[i]),
                  node->child[i]);
     }
-    w->stack.top += lanes_count(open);
+    w->stack.top += bitmask_count(open);
 }
 #else
 FN void mesh_push(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen)
 {
     const int bottom = w->stack.top;
     for (u32 open = seen->open; open != 0; open &= open - 1) {
-        const int i = lane_first(open);
+        const int i = bitmask_first(open);
         mesh_insert(&w->stack, bottom, mesh_key_of(seen->enters[i], node->least[i]), node->child[i]);
     }
 }
@@ -227,7 +227,7 @@ FN int mesh_choose(mesh_walk *w, G const mesh_node *node, const mesh_seen *seen,
     if (seen->open == 0)
         return mesh_advance(w);
     if ((seen->open & (seen->open - 1)) == 0) { /* a single one, as most often, is not put on the stack */
-        w->next = node->child[lane_first(seen->open)];
+        w->next = node->child[bitmask_first(seen->open)];
         return 1;
     }
     mesh_push(w, node, seen);
@@ -280,7 +280,8 @@ FN v3 mesh_loose_corner(G const real *rows)
 
 FN v3 mesh_shared_corner(G const mesh_leaf *leaf, G const u8 *corner)
 {
-    return v3_of(v_pick(leaf->vertex[0], corner), v_pick(leaf->vertex[1], corner), v_pick(leaf->vertex[2], corner));
+    return v3_of(v_table_lookup(leaf->vertex[0], corner), v_table_lookup(leaf->vertex[1], corner),
+                 v_table_lookup(leaf->vertex[2], corner));
 }
 
 FN mesh_corners mesh_corners_of(G const mesh_leaf *leaf, int reference, int lane)

@@ -109,10 +109,10 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
     h.in0 = v_or(v_or(vi_eq(feature, v_i(FEATURE_V0)), face), v_or(e01, e20));
     h.in1 = v_or(v_or(h.at1, face), some1);
     h.in2 = v_or(v_or(h.at2, face), some2);
-    const vf seam = v_only(e12, q->per_seam);
-    h.m11 = v_put(e01, q->per11, v_put(face, q->face11, seam));
-    h.m22 = v_put(e20, q->per22, v_put(face, q->face22, seam));
-    h.m12 = v_only(face, q->face12);
+    const vf seam = v_sel_or_zero(e12, q->per_seam);
+    h.m11 = v_or_disjoint(e01, q->per11, v_or_disjoint(face, q->face11, seam));
+    h.m22 = v_or_disjoint(e20, q->per22, v_or_disjoint(face, q->face22, seam));
+    h.m12 = v_sel_or_zero(face, q->face12);
     const vf most = h.m11 + h.m22;
     h.spread = most * q->size;
     h.lean = one + (h.m11 * q->gram11 + h.m22 * q->gram22) * R(2.0);
@@ -124,7 +124,7 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
 /* Weights of the vector in the hull that has these products with both edges. Along the seam their difference counts. */
 FN v2 proof_solve(const proof_hull *h, v2 g)
 {
-    const vf g1 = g.x1 - v_only(h->seam, g.x2), g2 = g.x2 - v_only(h->seam, g.x1);
+    const vf g1 = g.x1 - v_sel_or_zero(h->seam, g.x2), g2 = g.x2 - v_sel_or_zero(h->seam, g.x1);
     return v2_of(h->m11 * g1 + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * g2);
 }
 /* The same, where that difference is known better. */
@@ -142,7 +142,7 @@ FN v2 proof_foot(const proof_pair *q, const proof_hull *h, v2 g)
     const v2 w = proof_solve(h, g);
     const vf middle = h->m22 * (q->gram11 - q->gram12), seam2 = v_min(v_max(w.x2 + middle, zero), one);
     const vf w2 = v_sel(h->seam, (seam2 + one) - one, w.x2);
-    return v2_of(v_sel(h->seam, one - w2, w.x1) + v_only(h->at1, one), w2 + v_only(h->at2, one));
+    return v2_of(v_sel(h->seam, one - w2, w.x1) + v_sel_or_zero(h->at1, one), w2 + v_sel_or_zero(h->at2, one));
 }
 
 /* One end, guessed. */
@@ -208,7 +208,7 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     const vf rest = last ? g->c : v_sel(apart, half_b, g->c), slope = last ? g->b : v_sel(apart, g->a, g->b);
     const vf rest_error = last ? g->c_error : v_sel(apart, g->b_error * R(0.5), g->c_error);
     const vf slope_error = last ? g->b_error : v_sel(apart, g->a_error, g->b_error);
-    const vf bow = last ? g->a : v_only(v_not(apart), g->a);
+    const vf bow = last ? g->a : v_sel_or_zero(v_not(apart), g->a);
     const vf per = v_f(R(1.0)) / slope, first = -rest * per;
     const vf bend = bow * first * per; /* first (1 - bend) leaves less than 2.1 bend^2 of rest */
     proof_step s;
@@ -224,7 +224,7 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
         /* Of the true parabola at D, and from there down to its own lowest point. */
         const vf left_error = g->c_error + size * (g->b_error + size * g->a_error) +
                               (g->a + g->a_error) * s.error * s.error + PROOF_EPS(8.0) * change;
-        s.slack = v_only(apart, (g->c - change) * R(0.5) - left_error);
+        s.slack = v_sel_or_zero(apart, (g->c - change) * R(0.5) - left_error);
         const vm passes = v_and(v_lt(g->a_error * R(4.0), g->a), v_lt(zero, s.slack));
         s.sure = v_or(v_and(apart, passes), v_and(v_not(apart), s.sure));
     }

@@ -48,7 +48,7 @@ typedef struct sweep_pass {
 FN void sweep_pass_take(sweep_pass *best, vm better, vf at, int feature)
 {
     best->at = v_sel(better, at, best->at);
-    best->feature = vi_raise(better, v_i(feature), best->feature);
+    best->feature = vi_max_where(better, v_i(feature), best->feature);
 }
 
 FN void sweep_pass_vertex(sweep_pass *best, vf qx, vf qy, vf h, int feature)
@@ -331,7 +331,7 @@ FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x, vm aske
     out.t_first = a.t_first;
     out.state = a.state;
     out.sure = sure;
-    out.least = v_only(v_and(v_and(p[0].sure, v_not(apart)), ahead), p[0].low);
+    out.least = v_sel_or_zero(v_and(v_and(p[0].sure, v_not(apart)), ahead), p[0].low);
     return out;
 }
 #endif

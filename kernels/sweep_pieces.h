@@ -38,7 +38,7 @@ FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
 FN void sweep_take(sweep_contact *best, vm better, vf at, int feature)
 {
     best->at = v_sel(better, at, best->at);
-    best->feature = vi_raise(better, v_i(feature), best->feature); /* features come in their order */
+    best->feature = vi_max_where(better, v_i(feature), best->feature); /* features come in their order */
 }
 
 /* Ball round a vertex whence the line of centres is seen at q. */
@@ -190,7 +190,7 @@ FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf 
         leave.at = v_sel(leave.inside, leave.at, line.leave);
         enter.inside = v_or(enter.inside, through);
         leave.inside = v_or(leave.inside, through);
-        offset = v_only(solid, offset); /* a triangle without area has no normal */
+        offset = v_sel_or_zero(solid, offset); /* a triangle without area has no normal */
     }
     const vf enter_at = k.h + enter.at, leave_at = k.h + leave.at;
     sweep_take(&s->first, v_and(enter.inside, v_lt(enter_at, s->first.at)), enter_at, FEATURE_FACE);

@@ -25,14 +25,14 @@ typedef struct program_row {
 #define EXACT_TEXT(name) CAROMI_PAIR_##name == CAROMI_PAIR_overlap_exact ? &text_overlap_exact : &text_pairs_exact
 #define PAIR(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, &text_pairs, 0, ""},
 #define PAIR_EXACT(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, ""},
-/* Exact times may fuse multiplications and additions: cpu/isa_free_template.h. */
-#define PAIR_FREE(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, " -DLANG_FREE"},
+/* Exact times may fuse multiplications and additions: cpu/isa_fma_template.h. */
+#define PAIR_FMA(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, " -DLANG_ALLOW_FMA"},
 #define ROW(program, kernel, root, has_stack, options) \
     [CAROMI_PROGRAM_##program] = {#kernel, &text_##root, has_stack, options},
 /* clang-format off */
 static const program_row rows[CAROMI_PROGRAM_COUNT] = {
     PAIR_KERNELS_OF(PAIR, )
-    TIME_KERNELS(PAIR_FREE, _exact)
+    TIME_KERNELS(PAIR_FMA, _exact)
     PLACE_KERNELS(PAIR_EXACT, _exact)
     CAROMI_PROGRAMS(ROW)
 };

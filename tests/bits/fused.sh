@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # fused.sh LIBRARY: no fused multiply-add and no approximate reciprocal in the machine code. A compiler that fuses
-# changes bits, and -mavx512f or an ARM target alone already lets it. Only the kernels of cpu/isa_free_template.h may.
+# changes bits, and -mavx512f or an ARM target alone already lets it. Only the kernels of cpu/isa_fma_template.h may.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -14,9 +14,9 @@ if ! "$objdump" -d --no-show-raw-insn "$library" > "$listing"; then
     check_end
 fi
 # Mnemonics stand after the address and a tab, functions between angle brackets.
-free='<caromi_(scalar|sse41|avx2|avx512|neon)_(sweep_(first|times)(_moving)?|spheres)_exact'
-mnemonics() { # 1: of the free kernels, 0: of all others
-    awk -F '\t' -v free="$free" -v want="$1" '/^[0-9a-f]+ <.*>:$/ { is = $0 ~ free }
+may_fuse='<caromi_(scalar|sse41|avx2|avx512|neon)_(sweep_(first|times)(_moving)?|spheres)_exact'
+mnemonics() { # 1: of the kernels that may fuse, 0: of all others
+    awk -F '\t' -v may_fuse="$may_fuse" -v want="$1" '/^[0-9a-f]+ <.*>:$/ { is = $0 ~ may_fuse }
         NF > 1 && is == want { split($2, m, " "); print m[1] }' "$listing"
 }
 fused='^(vf?n?m(add|sub|addsub|subadd)[0-9]*[ps][sdh]|vfn?m[as].*|fn?m(add|sub|la|ls).*)$'

@@ -7,7 +7,7 @@
 #include "kernels/pairs_exact.h"
 #include "isa_run.h"
 
-#define ISA_FREE(name, in_count, radii, out_count, bytes) \
-    caromi_pair_fn ISA_NAMED(name);                       \
+#define ISA_FMA(name, in_count, radii, out_count, bytes) \
+    caromi_pair_fn ISA_NAMED(name);                      \
     ISA_RUN(, ISA_NAMED(name), name, in_count, out_count, bytes)
-TIME_KERNELS(ISA_FREE, _exact)
+TIME_KERNELS(ISA_FMA, _exact)

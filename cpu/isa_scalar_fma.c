@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #define LANES 1
 #define ISA_NAME scalar
-#include "isa_free_template.h"
+#include "isa_fma_template.h"

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #define LANES 4
 #define ISA_NAME sse41
-#include "isa_free_template.h"
+#include "isa_fma_template.h"

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #define LANES 8
 #define ISA_NAME avx2
-#include "isa_free_template.h"
+#include "isa_fma_template.h"

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #define LANES 16
 #define ISA_NAME avx512
-#include "isa_free_template.h"
+#include "isa_fma_template.h"

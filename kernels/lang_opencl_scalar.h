@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The verbs in OpenCL C for one lane, where they differ from those for vectors. Included by lang_opencl.h. */
+
+/* clang-format off */
+#define LANG_LOCKSTEP /* work-items may run together, and all wait for what one of them does */
+typedef float vf;
+typedef int vi;
+typedef int vm; /* 0 or 1 */
+#define v_not(m) (!(m))
+#define v_any(m) (m)
+#define v_bitmask(m) ((u32)(m))
+#define v_bits(x) as_int(x)
+#define v_from_bits(x) as_float(x)
+#define v_load(p) (*(p))
+#define v_store(p, x) (*(p) = (x))
+#define vi_store(p, x) (*(p) = (x))
+#define v_store_u8(p, x) (*(p) = (uchar)(x))
+#define v_reduce_min(x) (x)
+#define vi_reduce_min(x) (x)
+#define v_table_lookup(table, places) ((table)[*(places)])
+/* clang-format on */
