@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 set(carom_sources
   host/arrays.c host/batch.c host/choice.c host/context.c host/error.c host/names.c host/pairs.c
-  host/mesh/block.c host/mesh/check.c host/mesh/clearance.c host/mesh/closest.c host/mesh/compact.c host/mesh/list.c
+  host/mesh/batch.c host/mesh/block.c host/mesh/check.c host/mesh/clearance.c host/mesh/closest.c host/mesh/compact.c host/mesh/list.c
   host/mesh/masks.c host/mesh/mesh.c host/mesh/query.c host/mesh/query_sort.c host/mesh/stage.c host/mesh/sweep.c
   host/mesh/update.c
   host/bvh/build.c host/bvh/refit.c host/bvh/share.c host/bvh/split.c host/bvh/wide.c
@@ -61,7 +61,7 @@ if(CAROM_OPENCL)
     set(carom_cl_target OpenCL::OpenCL)
   endif()
   list(APPEND carom_sources
-    host/opencl/compact.c host/opencl/device.c host/opencl/mesh.c host/opencl/mesh_closest.c host/opencl/mesh_list.c
+    host/opencl/compact.c host/opencl/device.c host/opencl/mesh.c host/opencl/mesh_list.c
     host/opencl/pairs.c host/opencl/probe.c host/opencl/probe_mesh.c host/opencl/process.c host/opencl/program.c
     host/opencl/query_sort.c host/opencl/rounding.c host/opencl/select.c host/opencl/slot.c host/opencl/stream.c)
   include(cmake/embed.cmake)

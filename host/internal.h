@@ -140,23 +140,6 @@ carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *b
 /* Tell the caller how far a batch has come; CAROM_ERROR_CANCELLED if that was enough. */
 carom_status caromi_tell(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err);
 
-/* A checked mesh sweep: columns as caromi_mesh_queries names them. */
-typedef struct caromi_mesh_batch {
-    carom_mesh *mesh;
-    uint64_t count;
-    caromi_in_column in[CAROMI_MESH_IN], mask; /* mask.base is NULL without MESH_QUERY_MASKS */
-    int options;                               /* MESH_TRIANGLE_MASKS and so on */
-    int wants_contact, exact;
-    int hits_only; /* without a hit a query is told by its triangle, -1, alone: its other answers may be anything */
-    const carom_mesh_hit_result *out;
-} caromi_mesh_batch;
-
-/* Settle in integers what the exact kernels have left open among queries [first, first + count), which lie in the
- * batch's arrays: those whose time is NaN, and contacts whose point is. marks: triangles, times and the points' x.
- * rows: of each query, if they are not in a row. Returns how many. */
-uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, const uint64_t *rows,
-                                  uint64_t first, size_t count);
-
 /* The device that a batch should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot be used, that
  * is said in the statistics of every batch that was meant for it. choice.c, as what follows. */
 carom_status caromi_pick_device(carom_context *context, const caromi_batch *batch, caromi_device **out,
@@ -195,8 +178,6 @@ carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err);
 /* Its corners, boxes and cost once more, for vertices and a frame that have changed; bvh/refit.c */
 void caromi_bvh_refit(carom_mesh *mesh);
 
-/* Of a caromi_mesh_batch; mesh/sweep.c. */
-caromi_on_cpu caromi_cpu_mesh;
 /* Put the triangles' masks beside the leaves of a finished hierarchy; mesh/masks.c. */
 carom_status caromi_mesh_mask(carom_mesh *mesh, const uint32_t *masks, carom_error *err);
 /* The masks of a mesh beside the leaves of another hierarchy of its triangles; NULL if it has none. */

@@ -112,7 +112,7 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
         n = caromi_ordered_block(&queries, from, block);
         caromi_mesh_queries q = {
             .state = b->state, .count = n, .options = sweep->options, .one_is_enough = job->batch->any != NULL};
-        caromi_block_take(sweep, b, &queries, from, n);
+        caromi_block_gather(sweep, b, &queries, from, n);
         const int whole = from >= queries.open ? take_clear(job, s, b, n)
                                                : search_block(job, b, thread, &q) && take_block(job, s, b, &q);
         s->full = !whole || (s->queries > BLOCK && s->count > job->most);
@@ -291,20 +291,18 @@ static carom_status run_list(caromi_list_batch *batch, const carom_progress *pro
     carom_mesh *mesh = batch->sweep.mesh;
     carom_mesh_hit_list *list = batch->list;
     const int empty = mesh->info.triangle_count == 0, overlap = batch->search == CAROMI_MESH_OVERLAPS;
-    carom_mesh_hit_result columns = {0};
     if (list != NULL) {
-        columns = (carom_mesh_hit_result){.triangle = list->triangle,
-                                          .state = list->state,
-                                          .t = list->t,
-                                          .point = list->point,
-                                          .normal = list->normal,
-                                          .feature = list->feature};
+        const carom_mesh_hit_result columns = {.triangle = list->triangle,
+                                               .state = list->state,
+                                               .t = list->t,
+                                               .point = list->point,
+                                               .normal = list->normal,
+                                               .feature = list->feature};
+        caromi_hits_to_columns(&columns, batch->sweep.out);
         list->total = list->complete = list->stored = 0;
         if (list->offsets != NULL)
             list->offsets[0] = 0;
     }
-    batch->sweep.wants_contact = columns.point.x || columns.normal.x || columns.feature;
-    batch->sweep.out = &columns;
     batch->counts_only = list == NULL || list->capacity == 0;
     carom_mesh_hit_list scratch = {.size = sizeof scratch}; /* what is timed beforehand is not counted */
     caromi_list_batch sample = *batch;

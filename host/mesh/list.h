@@ -4,7 +4,7 @@
  * knows where its hits go. */
 #ifndef CAROM_HOST_MESH_LIST_H
 #define CAROM_HOST_MESH_LIST_H
-#include "host/internal.h"
+#include "batch.h"
 
 /* Hits of a run of queries. */
 typedef struct caromi_stage {
@@ -22,7 +22,7 @@ typedef struct caromi_stage {
 
 /* A checked batch, and how far it has come. */
 typedef struct caromi_list_batch {
-    caromi_mesh_batch sweep; /* its `out` are the list's columns */
+    caromi_mesh_batch sweep; /* of first hits; its `out` are the list's columns */
     enum caromi_mesh_search search;
     uint8_t *any;              /* whether a query has a hit; or */
     carom_mesh_hit_list *list; /* the hits */

@@ -70,7 +70,8 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *d, carom_mesh *mesh, c
     static const float forever = INFINITY;
     const carom_points *v = &d->velocity;
     caromi_in_column *in = batch->in;
-    *batch = (caromi_mesh_batch){.mesh = mesh, .count = d->count, .exact = d->accuracy == CAROM_ACCURACY_EXACT};
+    *batch = (caromi_mesh_batch){
+        .kind = &caromi_first_hit, .mesh = mesh, .count = d->count, .exact = d->accuracy == CAROM_ACCURACY_EXACT};
     set_masks(d->mask, d->mask_stride, batch);
     batch->options |= d->cull_back ? MESH_CULL_BACK : 0;
     batch->options |= d->start == CAROM_START_SKIP           ? MESH_SKIP
@@ -87,7 +88,8 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *d, carom_mesh *mesh, c
 void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *d, carom_mesh *mesh, caromi_mesh_batch *batch)
 {
     static const float none = 0;
-    *batch = (caromi_mesh_batch){.mesh = mesh, .count = d->count, .exact = d->accuracy == CAROM_ACCURACY_EXACT};
+    *batch = (caromi_mesh_batch){
+        .kind = &caromi_first_hit, .mesh = mesh, .count = d->count, .exact = d->accuracy == CAROM_ACCURACY_EXACT};
     set_masks(d->mask, d->mask_stride, batch);
     set_sphere(&d->center, &d->radius, batch->in);
     for (int c = IN_VX; c < CAROMI_MESH_IN; c++)

@@ -3,6 +3,7 @@
 #ifndef CAROM_HOST_MESH_QUERY_H
 #define CAROM_HOST_MESH_QUERY_H
 #include "host/arrays.h"
+#include "batch.h"
 
 enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two words on how far a batch has come */
 
@@ -10,7 +11,7 @@ carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *desc, carom_er
 carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *desc, carom_error *err);
 /* Values in arrays that have been checked. */
 carom_status caromi_check_t_max(const carom_mesh_sweep_desc *desc, carom_error *err);
-/* Columns, options and the rest of a checked descriptor. */
+/* Inputs, options and the rest of a checked descriptor, as a batch of first hits without outputs. */
 void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* carom_mesh_sweep_first of checked arguments; hits_only: as in caromi_mesh_batch. */
 carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_mesh_hit_result *out,

@@ -152,17 +152,17 @@ static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run
         b->row[i] = run->at + i;
         b->triangle[i] = run->record[i]->triangle;
         b->state[i] = (uint8_t)run->record[i]->state;
-        b->t[i] = run->record[i]->t;
+        b->key[i] = run->record[i]->t;
     }
-    caromi_block_contacts(job->context, sweep, b, run->count);
-    caromi_block_store(sweep->out, b, run->count);
+    caromi_block_points(job->context, sweep, b, run->count);
+    caromi_block_store(sweep, b, run->count);
     for (size_t i = 0; sweep->exact && i < run->count; i++) {
         float query[CAROMI_MESH_IN];
         if (!isnan(b->point[0][i]))
             continue;
         for (int c = 0; c < CAROMI_MESH_IN; c++)
             query[c] = b->in[c][i];
-        caromi_settle_contact(sweep, query, b->triangle[i], b->row[i]);
+        caromi_settle_points(sweep, query, b->triangle[i], b->row[i]);
         s->open[run->query[i] - s->first] = 1;
     }
 }
@@ -238,7 +238,7 @@ carom_status caromi_stages_deliver(const carom_context *context, const caromi_li
                 stats->by_integers += stages[i].open[row];
         return CAROM_OK;
     }
-    if (batch->sweep.wants_contact) {
+    if (caromi_wants_points(&batch->sweep)) {
         job.blocks = caromi_alloc(context, caromi_pool_threads(context->pool), sizeof *job.blocks);
         if (job.blocks == NULL)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",

@@ -1,125 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* First hits on a mesh: argument checks, and the CPU's way through a batch, block by block. */
+/* The call for first hits on a mesh, and what is particular to its search. */
 #include <math.h>
-#include <string.h>
 
-#include "host/opencl/opencl.h"
-#include "block.h"
+#include "cpu/exact.h"
+#include "batch.h"
 #include "query.h"
-#include "query_sort.h"
 
-enum { BLOCK = CAROMI_BLOCK };
-
-/* What the CPU answers a batch with. */
-typedef struct mesh_job {
-    const carom_context *context;
-    const caromi_mesh_batch *batch;
-} mesh_job;
-
-uint64_t caromi_settle_mesh_batch(const caromi_mesh_batch *batch, const void *const *marks, const uint64_t *rows,
-                                  uint64_t first, size_t count)
+static void settle_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
 {
-    const int32_t *triangles = marks[0];
-    const float *times = marks[1], *points = marks[2];
-    uint64_t settled = 0;
-    for (size_t i = 0; i < count; i++) {
-        const int open = isnan(times[i]);
-        if (!open && !(batch->wants_contact && isnan(points[i])))
-            continue;
-        const uint64_t row = rows != NULL ? rows[i] : first + i;
-        const caromi_mesh_query query = caromi_mesh_query_of(batch, row);
-        int32_t triangle = triangles[i], state;
-        float t;
-        if (open) {
-            caromi_settle_mesh(&batch->mesh->view, &query, &triangle, &state, &t);
-            if (batch->out->triangle)
-                batch->out->triangle[row] = triangle;
-            if (batch->out->state)
-                batch->out->state[row] = (uint8_t)state;
-            if (batch->out->t)
-                batch->out->t[row] = t;
-        }
-        if (batch->wants_contact)
-            caromi_settle_contact(batch, query.in, triangle, row);
-        settled++;
+    int32_t state;
+    caromi_settle_mesh(mesh, query, &a->triangle, &state, &a->key);
+    a->state = (uint8_t)state;
+}
+
+static void settle_contact(const float *in, caromi_mesh_answer *a)
+{
+    caromi_exact_contact contact;
+    caromi_exact_contact_of(in, &contact);
+    for (int k = 0; k < 3; k++) {
+        a->point[k] = contact.point[k];
+        a->normal[k] = contact.normal[k];
     }
-    return settled;
+    a->feature = (uint8_t)contact.feature;
 }
 
-static void search(const mesh_job *job, caromi_mesh_block *b, uint32_t count)
-{
-    const caromi_mesh_batch *batch = job->batch;
-    caromi_mesh_queries q = {
-        .triangle = b->triangle, .state = b->state, .t = b->t, .count = count, .options = batch->options};
-    for (int c = 0; c < CAROMI_MESH_IN; c++)
-        q.in[c] = b->in[c];
-    q.mask = batch->mask.base != NULL ? b->mask : NULL;
-    job->context->isa->mesh[CAROMI_MESH_FIRST][batch->exact](&batch->mesh->view, &q);
-    if (batch->wants_contact)
-        caromi_block_contacts(job->context, batch, b, count);
-}
-
-static uint64_t run_block(const void *user, void *own, const caromi_ordered *queries, uint32_t from, uint32_t count)
-{
-    const mesh_job *job = user;
-    const caromi_mesh_batch *batch = job->batch;
-    caromi_mesh_block *b = own;
-    caromi_block_take(batch, b, queries, from, count);
-    if (from < queries->open)
-        search(job, b, count);
-    else
-        caromi_block_miss(b, count);
-    caromi_block_store(batch->out, b, count);
-    const void *const marks[] = {b->triangle, b->t, b->point[0]};
-    return batch->exact ? caromi_settle_mesh_batch(batch, marks, b->row, 0, count) : 0;
-}
-
-carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uint64_t first, uint64_t end,
-                             carom_stats *stats, carom_error *err)
-{
-    const mesh_job job = {c, mesh_batch};
-    return caromi_run_blocks(c, job.batch->mesh, job.batch->in, CAROMI_MESH_IN, first, end, sizeof(caromi_mesh_block),
-                             run_block, &job, stats, err);
-}
-
-/* A mesh without triangles has no hierarchy: every valid query misses. */
-static carom_status answer_empty(const carom_context *c, const void *mesh_batch, uint64_t done, uint64_t end,
-                                 carom_stats *stats, carom_error *err)
-{
-    const caromi_mesh_batch *batch = mesh_batch;
-    caromi_mesh_block b;
-    (void)c, (void)stats, (void)err;
-    caromi_block_miss(&b, BLOCK);
-    for (uint64_t first = done; first < end; first += BLOCK) {
-        const size_t count = end - first < BLOCK ? (size_t)(end - first) : BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            b.row[i] = first + i;
-            b.state[i] = caromi_mesh_query_valid(batch->in, first + i) ? CAROM_MISS : CAROM_INVALID;
-        }
-        caromi_block_store(batch->out, &b, count);
-    }
-    return CAROM_OK;
-}
+const caromi_mesh_kind caromi_first_hit = {
+    .search = CAROMI_MESH_FIRST,
+    .name = {"the first hit on this mesh", "the first hit on this mesh, exact,"},
+    .in = CAROMI_MESH_IN,
+    .point_in = IN_P0X,
+    .point_kernel = {CAROMI_PAIR_contact, CAROMI_PAIR_contact_exact},
+    .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_STATE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_POINT,
+               CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_NORMAL, CAROMI_ANSWER_NORMAL + 1,
+               CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
+    .search_out = 3,
+    .out = 3 + OUT_CONTACT,
+    .settle = settle_hit,
+    .settle_point = settle_contact,
+};
 
 carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
                                 int hits_only, carom_stats *stats, carom_error *err)
 {
     caromi_mesh_batch batch;
     caromi_mesh_sweep_batch(d, mesh, &batch);
-    batch.wants_contact = out->point.x || out->normal.x || out->feature;
     batch.hits_only = hits_only;
-    batch.out = out;
-    const int empty = mesh->info.triangle_count == 0;
-    const caromi_batch run = {.batch = &batch,
-                              .count = d->count,
-                              .on_device = empty ? NULL : caromi_device_mesh,
-                              .on_cpu = empty ? answer_empty : caromi_cpu_mesh,
-                              .piece = CAROMI_MESH_PIECE,
-                              .progress = d->progress,
-                              .exact = batch.exact,
-                              .name = batch.exact ? "the first hit on this mesh, exact," : "the first hit on this mesh",
-                              .pace = &mesh->paces[CAROMI_MESH_FIRST][batch.exact]};
-    return caromi_run(mesh->context, &run, stats, err);
+    caromi_hits_to_columns(out, batch.out);
+    return caromi_run_mesh(&batch, &d->progress, stats, err);
 }
 
 CAROMI_LIST list_first(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,

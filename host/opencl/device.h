@@ -104,8 +104,11 @@ void caromi_programs_release(caromi_device *device);
 
 /* Build a program and compare its bits with the CPU's, once; probe.c. */
 carom_status caromi_probe_pairs(caromi_device *device, enum caromi_pair_kernel kernel, carom_error *err);
-/* The mesh programs; `context` is the one the probe's own mesh lives in. */
-carom_status caromi_probe_mesh(caromi_device *device, const caromi_mesh_batch *batch, carom_error *err);
+/* The programs of a mesh batch; the probe's own mesh lives in the context of the batch's. */
+struct caromi_mesh_batch;
+carom_status caromi_probe_mesh(caromi_device *device, const struct caromi_mesh_batch *batch, carom_error *err);
+uint32_t caromi_batch_search_program(const struct caromi_mesh_batch *batch);
+uint32_t caromi_batch_points_program(const struct caromi_mesh_batch *batch);
 struct caromi_list_batch;
 /* The program of such a batch. */
 uint32_t caromi_list_program(const struct caromi_list_batch *batch);
@@ -206,8 +209,8 @@ carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats);
 /* Without probes, for probes: then nothing is settled in integers. */
 carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
                                  carom_stats *stats, carom_error *err);
-carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
-                                carom_stats *stats, carom_error *err);
+carom_status caromi_stream_mesh(caromi_device *device, const struct caromi_mesh_batch *batch, uint64_t end,
+                                uint64_t *done, carom_stats *stats, carom_error *err);
 carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_batch *batch, uint64_t end,
                                 uint64_t *done, carom_stats *stats, carom_error *err);
 /* What a list keeps on the device for the next one. */

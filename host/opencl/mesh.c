@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Mesh sweeps on a device. A mesh is copied once per device; queries stream past it. */
+/* Mesh batches (host/mesh/batch.h) on a device. A mesh is copied once per device; queries stream past it. */
 #include <string.h>
 
 #include "device.h"
+#include "host/mesh/batch.h"
 #include "host/mesh/clearance.h"
+
+enum { TRIANGLE = 0 /* first of the output columns of a search */ };
 
 /* A mesh on a device. OpenCL counts the references: the copy keeps the device's OpenCL context alive, so it may outlive
  * the caromi_device, and a context that still has copies is never mistaken for a new one. */
@@ -242,39 +245,55 @@ carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi
     return caromi_stream_run(d, s, done, stats, err);
 }
 
-static uint32_t first_program(const caromi_mesh_batch *batch)
+/* The first programs of a kind of search; the exact ones follow them. */
+typedef struct mesh_programs {
+    uint32_t search, points;
+    int has_options; /* a search with options has programs of its own */
+} mesh_programs;
+static const mesh_programs programs_of[CAROMI_MESH_SEARCHES] = {
+    [CAROMI_MESH_FIRST] = {CAROMI_PROGRAM_MESH_FIRST, CAROMI_PROGRAM_MESH_CONTACT, 1},
+    [CAROMI_MESH_CLOSEST] = {CAROMI_PROGRAM_MESH_CLOSEST, CAROMI_PROGRAM_MESH_CLOSEST_POINT, 0}};
+
+uint32_t caromi_batch_search_program(const caromi_mesh_batch *batch)
 {
-    return caromi_search_program(CAROMI_PROGRAM_MESH_FIRST, batch->exact, batch->options);
+    const mesh_programs *programs = &programs_of[batch->kind->search];
+    return caromi_search_program(programs->search, batch->exact, programs->has_options ? batch->options : 0);
 }
 
-static carom_status launch_first(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
-                                 carom_error *err)
+uint32_t caromi_batch_points_program(const caromi_mesh_batch *batch)
 {
-    const cl_kernel kernel = d->programs[first_program(batch)].kernel;
+    return programs_of[batch->kind->search].points + (uint32_t)batch->exact;
+}
+
+static carom_status launch_search(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
+                                  carom_error *err)
+{
+    const cl_kernel kernel = d->programs[caromi_batch_search_program(batch)].kernel;
+    const uint32_t in = (uint32_t)batch->kind->in;
     cl_uint next = 0;
     uint64_t items;
-    cl_int code = caromi_set_question(d, slot, kernel, &next, batch->mesh, batch->options, slot->padded, CAROMI_MESH_IN,
-                                      CAROMI_MESH_IN, &items);
+    cl_int code =
+        caromi_set_question(d, slot, kernel, &next, batch->mesh, batch->options, slot->padded, in, in, &items);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->out, CAROMI_HIT_FIRST);
+        code = caromi_set_columns(kernel, &next, slot->out, batch->kind->search_out);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
     return caromi_enqueue_search(d, slot, kernel, next, items, err);
 }
 
-static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int exact,
-                                   carom_error *err)
+static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
+                                  carom_error *err)
 {
-    const cl_kernel kernel =
-        d->programs[exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT].kernel;
+    const caromi_mesh_kind *kind = batch->kind;
+    const cl_kernel kernel = d->programs[caromi_batch_points_program(batch)].kernel;
     cl_uint next = 0;
-    cl_int code = caromi_set_triangles(kernel, &next, mesh);
+    cl_int code = caromi_set_triangles(kernel, &next, batch->mesh);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->in, IN_P0X);
+        code = caromi_set_columns(kernel, &next, slot->in, (uint32_t)kind->point_in);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_TRIANGLE], 1);
+        code = caromi_set_columns(kernel, &next, &slot->out[TRIANGLE], 1);
     if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_FIRST], OUT_CONTACT);
+        code = caromi_set_columns(kernel, &next, &slot->out[kind->search_out], kind->out - kind->search_out);
     if (code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clSetKernelArg", err);
     return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
@@ -283,53 +302,42 @@ static carom_status launch_contact(caromi_device *d, caromi_cl_slot *slot, const
 static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
-    const carom_status status = launch_first(d, slot, batch, err);
-    return status == CAROM_OK && batch->wants_contact ? launch_contact(d, slot, batch->mesh, batch->exact, err)
-                                                      : status;
-}
-
-static uint64_t settle_mesh(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
-                            size_t count)
-{
-    return caromi_settle_mesh_batch(user, marks, rows, first, count);
+    const carom_status status = launch_search(d, slot, batch, err);
+    return status == CAROM_OK && caromi_wants_points(batch) ? launch_points(d, slot, batch, err) : status;
 }
 
 carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_hit_result *r = batch->out;
-    const size_t p = r->point.stride, n = r->normal.stride;
-    const caromi_out_column out[CAROMI_HIT_CONTACT] = {{r->triangle, sizeof *r->triangle},
-                                                       {r->state, sizeof *r->state},
-                                                       {r->t, sizeof *r->t},
-                                                       {r->point.x, p},
-                                                       {r->point.y, p},
-                                                       {r->point.z, p},
-                                                       {r->normal.x, n},
-                                                       {r->normal.y, n},
-                                                       {r->normal.z, n},
-                                                       {r->feature, sizeof *r->feature}};
+    const caromi_mesh_kind *kind = batch->kind;
+    const int wants_points = caromi_wants_points(batch);
     caromi_in_column in[CAROMI_MESH_IN + 1];
-    memcpy(in, batch->in, sizeof batch->in);
-    in[CAROMI_MESH_IN] = batch->mask;
+    caromi_out_column out[CAROMI_ANSWERS];
     caromi_stream s = {.count = end,
                        .chunk = d->gpu ? 1u << 18 : d->max_items, /* a query costs more than a pair */
-                       .in_count = CAROMI_MESH_IN + (batch->mask.base != NULL),
-                       .out_count = batch->wants_contact ? CAROMI_HIT_CONTACT : CAROMI_HIT_FIRST,
+                       .in_count = (uint32_t)kind->in + (batch->mask.base != NULL),
+                       .out_count = wants_points ? kind->out : kind->search_out,
                        .in = in,
                        .out = out,
-                       .mark = {CAROMI_HIT_TRIANGLE, CAROMI_HIT_T, CAROMI_HIT_FIRST},
-                       .mark_count = !batch->exact          ? 1
-                                     : batch->wants_contact ? 3
-                                                            : 2,
-                       .settle = batch->exact ? settle_mesh : NULL,
+                       .mark = {TRIANGLE, 0, kind->search_out}, /* the second: below */
+                       .mark_count = !batch->exact  ? 1
+                                     : wants_points ? 3
+                                                    : 2,
+                       .settle = batch->exact ? caromi_settle_mesh_batch : NULL,
                        .named = batch->mesh,
                        .mesh = batch->mesh,
                        .hits_only = batch->hits_only,
                        .launch = launch_mesh,
                        .user = batch};
-    for (uint32_t c = 0; c < s.out_count; c++)
-        s.out_size[c] = caromi_hit_size(c);
+    memcpy(in, batch->in, (size_t)kind->in * sizeof *in);
+    in[kind->in] = batch->mask;
+    for (uint32_t c = 0; c < s.out_count; c++) {
+        const uint32_t answer = kind->answer[c];
+        out[c] = batch->out[answer];
+        s.out_size[c] = (uint8_t)caromi_answer_size(answer);
+        if (answer == CAROMI_ANSWER_KEY)
+            s.mark[1] = c;
+    }
     return caromi_stream_past(d, batch->mesh, &s, done, stats, err);
 }
 

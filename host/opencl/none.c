@@ -64,9 +64,3 @@ carom_status caromi_device_list(caromi_device *device, const void *batch, uint64
 {
     return caromi_device_pairs(device, batch, end, done, stats, err);
 }
-
-carom_status caromi_device_closest(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
-                                   carom_stats *stats, carom_error *err)
-{
-    return caromi_device_pairs(device, batch, end, done, stats, err);
-}

@@ -15,9 +15,9 @@ int caromi_opencl_is_inherited(void);
 carom_status caromi_fail_inherited(carom_error *err);
 void caromi_device_describe(const caromi_device *device, carom_device_info *out);
 
-/* Of a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch, a caromi_closest_batch. After a failure, unless it was
+/* Of a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch. After a failure, unless it was
  * for want of memory, the device must not be used again. */
-caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list, caromi_device_closest;
+caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list;
 /* Give back a mesh's copy on the device; NULL is fine. */
 void caromi_device_mesh_release(void *copy);
 #endif

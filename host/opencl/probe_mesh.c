@@ -6,12 +6,17 @@
 #include "probe.h"
 #include "host/mesh/list.h"
 
-enum { QUERIES = 64, GROUP = 16 /* of a work-item */, TRIANGLES = 400, HITS = 1 << 12 };
+enum {
+    QUERIES = 64,          /* of first hits and lists */
+    CLOSEST_QUERIES = 256, /* of closest points */
+    GROUP = 16,            /* of a work-item */
+    TRIANGLES = 400,
+    HITS = 1 << 12
+};
 
+/* Columns of answers; those of bytes fill a part of theirs. */
 typedef struct probe_answers {
-    int32_t triangle[QUERIES];
-    float t[QUERIES], point[3][QUERIES], normal[3][QUERIES];
-    uint8_t state[QUERIES], feature[QUERIES];
+    uint32_t column[CAROMI_ANSWERS][CLOSEST_QUERIES];
 } probe_answers;
 
 typedef struct list_answers {
@@ -23,8 +28,8 @@ typedef struct list_answers {
 
 typedef struct mesh_probe {
     float vertices[9 * TRIANGLES];
-    uint32_t masks[TRIANGLES], mask[QUERIES];
-    float in[CAROMI_MESH_IN][QUERIES];
+    uint32_t masks[TRIANGLES], mask[CLOSEST_QUERIES];
+    float in[CAROMI_MESH_IN][CLOSEST_QUERIES];
     probe_answers got, expected;
     list_answers list_got, list_expected;
 } mesh_probe;
@@ -55,7 +60,7 @@ static void limit(float *row)
     }
 }
 
-static void make_queries(uint64_t *state, mesh_probe *p)
+static void make_sweeps(uint64_t *state, mesh_probe *p)
 {
     for (uint32_t i = 0; i < QUERIES; i++) {
         float row[CAROMI_MESH_IN];
@@ -73,31 +78,16 @@ static void make_queries(uint64_t *state, mesh_probe *p)
     }
 }
 
-static carom_mesh_hit_result answers_out(probe_answers *a)
+static void make_centers(uint64_t *state, mesh_probe *p)
 {
-    return (carom_mesh_hit_result){.triangle = a->triangle,
-                                   .state = a->state,
-                                   .t = a->t,
-                                   .feature = a->feature,
-                                   .point = {a->point[0], a->point[1], a->point[2], sizeof(float)},
-                                   .normal = {a->normal[0], a->normal[1], a->normal[2], sizeof(float)}};
-}
-
-static carom_status compare_answers(const caromi_device *d, const probe_answers *a, const probe_answers *b,
-                                    carom_error *err)
-{
-    const uint32_t first = CAROMI_PROGRAM_MESH_FIRST, contact = CAROMI_PROGRAM_MESH_CONTACT;
-    carom_status status =
-        caromi_probe_compare(d, first, QUERIES, 0, a->triangle, b->triangle, sizeof *a->triangle, err);
-    if (status == CAROM_OK)
-        status = caromi_probe_compare(d, first, QUERIES, 1, a->state, b->state, sizeof *a->state, err);
-    if (status == CAROM_OK)
-        status = caromi_probe_compare(d, first, QUERIES, 2, a->t, b->t, sizeof *a->t, err);
-    for (uint32_t k = 0; status == CAROM_OK && k < 3; k++)
-        status = caromi_probe_compare(d, contact, QUERIES, k, a->point[k], b->point[k], sizeof(float), err);
-    for (uint32_t k = 0; status == CAROM_OK && k < 3; k++)
-        status = caromi_probe_compare(d, contact, QUERIES, 3 + k, a->normal[k], b->normal[k], sizeof(float), err);
-    return status != CAROM_OK ? status : caromi_probe_compare(d, contact, QUERIES, 6, a->feature, b->feature, 1, err);
+    for (uint32_t i = 0; i < CLOSEST_QUERIES; i++) {
+        float row[CAROMI_MESH_IN];
+        caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
+        if (i % 8 == 0) /* a corner of the mesh */
+            memcpy(row, p->vertices + 3 * (size_t)i, 3 * sizeof *row);
+        for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
+            p->in[c][i] = row[c];
+    }
 }
 
 void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count)
@@ -110,56 +100,82 @@ void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count)
     }
 }
 
-static carom_status make_probe(carom_context *context, mesh_probe *p, int options, carom_mesh **mesh, carom_error *err)
+static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_probe *p, carom_mesh **mesh,
+                               carom_error *err)
 {
-    uint64_t state = 2;
+    const int closest = like->kind == &caromi_closest_triangle;
+    uint64_t state = closest ? 3 : 2;
     caromi_probe_triangles(&state, p->vertices, TRIANGLES);
-    make_queries(&state, p);
+    (closest ? make_centers : make_sweeps)(&state, p);
     caromi_probe_masks(3, p->masks, TRIANGLES);
-    caromi_probe_masks(4, p->mask, QUERIES);
-    for (uint32_t i = 0; i < QUERIES; i++)
+    caromi_probe_masks(4, p->mask, CLOSEST_QUERIES);
+    for (uint32_t i = 0; i < CLOSEST_QUERIES; i++)
         p->mask[i] = i % 8 == 0 ? 0 : p->mask[i] & 0xff00ff00u;
     const carom_mesh_desc desc = {.size = sizeof desc,
                                   .vertices = {p->vertices, p->vertices + 1, p->vertices + 2, 12},
                                   .vertex_count = 3 * TRIANGLES,
                                   .triangle_count = TRIANGLES,
-                                  .masks = options ? p->masks : NULL};
-    return carom_mesh_create(context, &desc, mesh, err);
+                                  .masks = masked ? p->masks : NULL};
+    return carom_mesh_create(like->mesh->context, &desc, mesh, err);
 }
 
-/* The questions of the probe, like those of a batch. */
-static caromi_mesh_batch batch_of(const mesh_probe *p, carom_mesh *mesh, const caromi_mesh_batch *like,
-                                  const carom_mesh_hit_result *out)
+/* The probe's queries as a batch without outputs, of the same kind and accuracy as `like`. */
+static caromi_mesh_batch batch_of(const mesh_probe *p, carom_mesh *mesh, const caromi_mesh_batch *like, int options)
 {
     caromi_mesh_batch batch = {
-        .mesh = mesh, .count = QUERIES, .exact = like->exact, .options = like->options, .out = out};
-    for (int c = 0; c < CAROMI_MESH_IN; c++)
+        .kind = like->kind,
+        .mesh = mesh,
+        .count = like->kind == &caromi_closest_triangle ? CLOSEST_QUERIES : QUERIES,
+        .exact = like->exact,
+        .options = options,
+    };
+    for (int c = 0; c < like->kind->in; c++)
         batch.in[c] = (caromi_in_column){p->in[c], sizeof(float), NULL};
-    if (like->options)
+    if (options)
         batch.mask = (caromi_in_column){p->mask, sizeof(uint32_t), NULL};
     return batch;
 }
 
-static carom_status run_mesh_probe(caromi_device *d, carom_mesh *mesh, const caromi_mesh_batch *like, mesh_probe *p,
-                                   carom_error *err)
+static void set_outputs(probe_answers *to, int points, caromi_mesh_batch *batch)
+{
+    const uint32_t count = points ? batch->kind->out : batch->kind->search_out;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t answer = batch->kind->answer[k];
+        batch->out[answer] = (caromi_out_column){to->column[answer], caromi_answer_size(answer)};
+    }
+}
+
+static carom_status compare_answers(const caromi_device *d, const caromi_mesh_batch *batch, const mesh_probe *p,
+                                    carom_error *err)
+{
+    const caromi_mesh_kind *kind = batch->kind;
+    const uint32_t search = caromi_batch_search_program(batch), points = caromi_batch_points_program(batch);
+    carom_status status = CAROM_OK;
+    for (uint32_t k = 0; status == CAROM_OK && k < kind->out; k++) {
+        const uint32_t answer = kind->answer[k], of_points = k >= kind->search_out;
+        status = caromi_probe_compare(d, of_points ? points : search, (uint32_t)batch->count,
+                                      of_points ? k - kind->search_out : k, p->got.column[answer],
+                                      p->expected.column[answer], caromi_answer_size(answer), err);
+    }
+    return status;
+}
+
+static carom_status run_mesh_probe(caromi_device *d, carom_mesh *mesh, const caromi_mesh_batch *like, int options,
+                                   mesh_probe *p, carom_error *err)
 {
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
     int chosen;
     const carom_context scalar = {.desc = d->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
-    carom_mesh_hit_result out = answers_out(&p->expected);
-    caromi_mesh_batch batch = batch_of(p, mesh, like, &out);
-    batch.wants_contact = like->wants_contact;
-    if (!batch.wants_contact) {
-        out.point.x = out.point.y = out.point.z = out.normal.x = out.normal.y = out.normal.z = NULL;
-        out.feature = NULL;
-    }
-    carom_status status = caromi_cpu_mesh(&scalar, &batch, 0, QUERIES, &stats, err);
+    caromi_mesh_batch batch = batch_of(p, mesh, like, options);
+    const int points = caromi_wants_points(like);
+    set_outputs(&p->expected, points, &batch);
+    carom_status status = caromi_cpu_mesh(&scalar, &batch, 0, batch.count, &stats, err);
     if (status == CAROM_OK) {
-        out = answers_out(&p->got);
-        status = caromi_stream_mesh(d, &batch, QUERIES, &done, &stats, err);
+        set_outputs(&p->got, points, &batch);
+        status = caromi_stream_mesh(d, &batch, batch.count, &done, &stats, err);
     }
-    return status == CAROM_OK ? compare_answers(d, &p->got, &p->expected, err) : status;
+    return status == CAROM_OK ? compare_answers(d, &batch, p, err) : status;
 }
 
 static carom_mesh_hit_list list_out(list_answers *a)
@@ -178,9 +194,8 @@ static carom_status run_any_probe(caromi_device *d, const carom_context *scalar,
 {
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
-    const carom_mesh_hit_result none = {0};
     caromi_list_batch batch = {.search = list->search, .sweep = list->sweep, .any = p->list_expected.any};
-    batch.sweep.out = &none;
+    memset(batch.sweep.out, 0, sizeof batch.sweep.out);
     carom_status status = caromi_cpu_list(scalar, &batch, 0, QUERIES, &stats, err);
     batch.any = p->list_got.any;
     if (status == CAROM_OK)
@@ -191,8 +206,8 @@ static carom_status run_any_probe(caromi_device *d, const carom_context *scalar,
 }
 
 /* Counts of all queries, as many hits as there is room for, and whether there are any. */
-static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const caromi_mesh_batch *like,
-                                   enum caromi_mesh_search search, mesh_probe *p, carom_error *err)
+static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const caromi_list_batch *like, int options,
+                                   mesh_probe *p, carom_error *err)
 {
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
@@ -202,14 +217,15 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
     const carom_mesh_hit_result got_columns = {.triangle = got.triangle, .state = got.state, .t = got.t};
     const carom_mesh_hit_result expected_columns = {
         .triangle = expected.triangle, .state = expected.state, .t = expected.t};
-    caromi_list_batch batch = {.search = search, .list = &expected};
-    batch.sweep = batch_of(p, mesh, like, &expected_columns);
+    caromi_list_batch batch = {.search = like->search, .list = &expected};
+    batch.sweep = batch_of(p, mesh, &like->sweep, options);
+    caromi_hits_to_columns(&expected_columns, batch.sweep.out);
     const uint32_t program = caromi_list_program(&batch);
     carom_status status = caromi_cpu_list(&scalar, &batch, 0, QUERIES, &stats, err);
     if (status != CAROM_OK)
         return status;
     batch.list = &got;
-    batch.sweep.out = &got_columns;
+    caromi_hits_to_columns(&got_columns, batch.sweep.out);
     status = caromi_stream_list(d, &batch, QUERIES, &done, &stats, err);
     const list_answers *a = &p->list_got, *b = &p->list_expected;
     if (status == CAROM_OK)
@@ -223,25 +239,35 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
     return status == CAROM_OK ? run_any_probe(d, &scalar, &batch, p, err) : status;
 }
 
-/* list: NULL for first hits. A program with options is asked with each: the policies at the start exclude each other. */
+/* Options that a program is probed with. One for queries without options knows none; others are asked for each: policies
+ * at the start exclude each other. Closest points have one program for all queries. */
+typedef struct probe_options {
+    int count, options[2];
+} probe_options;
+
+static const probe_options *options_of(const caromi_mesh_batch *like)
+{
+    enum { MASKS = MESH_TRIANGLE_MASKS | MESH_QUERY_MASKS };
+    static const probe_options plain = {1, {0}}, closest = {2, {0, MASKS}},
+                               all = {2, {MASKS | MESH_CULL_BACK | MESH_SKIP_PARTING, MASKS | MESH_SKIP}};
+    return like->kind == &caromi_closest_triangle ? &closest : like->options ? &all : &plain;
+}
+
+/* list: NULL if one triangle for each query is asked for. */
 static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const caromi_list_batch *list,
                           carom_error *err)
 {
-    static const int masks = MESH_TRIANGLE_MASKS | MESH_QUERY_MASKS,
-                     policies[] = {MESH_CULL_BACK | MESH_SKIP_PARTING, MESH_SKIP};
+    const probe_options *asked = options_of(like);
     carom_mesh *mesh = NULL;
     mesh_probe *p = caromi_alloc(d->context, 1, sizeof *p);
     if (p == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
     memset(p, 0, sizeof *p);
     d->probing = 1;
-    carom_status status = make_probe(like->mesh->context, p, like->options, &mesh, err);
-    for (int i = 0; status == CAROM_OK && i < (like->options ? 2 : 1); i++) {
-        caromi_mesh_batch asked = *like;
-        asked.options = like->options ? masks | policies[i] : 0;
-        status = list != NULL ? run_list_probe(d, mesh, &asked, list->search, p, err)
-                              : run_mesh_probe(d, mesh, &asked, p, err);
-    }
+    carom_status status = make_probe(like, asked->options[asked->count - 1], p, &mesh, err);
+    for (int i = 0; status == CAROM_OK && i < asked->count; i++)
+        status = list != NULL ? run_list_probe(d, mesh, list, asked->options[i], p, err)
+                              : run_mesh_probe(d, mesh, like, asked->options[i], p, err);
     carom_mesh_destroy(mesh);
     d->probing = 0;
     caromi_free(d->context, p);
@@ -250,20 +276,19 @@ static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const
 
 carom_status caromi_probe_mesh(caromi_device *d, const caromi_mesh_batch *batch, carom_error *err)
 {
-    const int exact = batch->exact, contact = batch->wants_contact;
-    const uint32_t programs[2] = {caromi_search_program(CAROMI_PROGRAM_MESH_FIRST, exact, batch->options),
-                                  exact ? CAROMI_PROGRAM_MESH_CONTACT_EXACT : CAROMI_PROGRAM_MESH_CONTACT};
-    caromi_program *first = &d->programs[programs[0]], *second = &d->programs[programs[1]];
-    if (first->probed && (second->probed || !contact))
+    const uint32_t search = caromi_batch_search_program(batch), points = caromi_batch_points_program(batch);
+    const int wants_points = caromi_wants_points(batch);
+    caromi_program *first = &d->programs[search], *second = &d->programs[points];
+    if (first->probed && (second->probed || !wants_points))
         return CAROM_OK;
-    carom_status status = caromi_program_build(d, programs[0], err);
-    if (status == CAROM_OK && contact)
-        status = caromi_program_build(d, programs[1], err);
+    carom_status status = caromi_program_build(d, search, err);
+    if (status == CAROM_OK && wants_points)
+        status = caromi_program_build(d, points, err);
     if (status != CAROM_OK)
         return status;
     status = probe(d, batch, NULL, err);
     first->probed = status == CAROM_OK;
-    second->probed = status == CAROM_OK && (contact || second->probed);
+    second->probed = status == CAROM_OK && (wants_points || second->probed);
     return status;
 }
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Batches of queries against a mesh with one answer each: the first triangle that a moving sphere hits, or the closest
+ * triangle to a point. The way of such a batch:
+ *
+ *   sweep.c, closest.c   check the call and describe it as a caromi_mesh_batch: inputs, options, outputs, and which
+ *                        search it is (caromi_mesh_kind)
+ *   batch.c              runs the batch, on a device (opencl/mesh.c) or on the CPU
+ *   block.c              answers it on the CPU in blocks of CAROMI_BLOCK queries:
+ *                          gather    rows, columns and masks of the queries
+ *                          search    the triangle of each, and its time or distance
+ *                          points    a pair kernel of each query and its triangle: points, normals, features
+ *                          store     what the caller wants
+ *                          settle    in integers, what the exact kernels leave undecided
+ *
+ * A device does the same with chunks instead of blocks. All that depends on the kind of search is one constant table.
+ * Lists of hits (list.h) are searched for in another way, and share inputs, options, outputs and the points. */
+#ifndef CAROM_HOST_MESH_BATCH_H
+#define CAROM_HOST_MESH_BATCH_H
+#include "cpu/mesh.h"
+#include "host/internal.h"
+
+/* Output columns of all kinds. */
+enum {
+    CAROMI_ANSWER_TRIANGLE,
+    CAROMI_ANSWER_STATE,
+    CAROMI_ANSWER_KEY, /* what is least: the time of a hit, the distance of the closest triangle */
+    CAROMI_ANSWER_DEPTH,
+    CAROMI_ANSWER_POINT,                            /* x y z */
+    CAROMI_ANSWER_NORMAL = CAROMI_ANSWER_POINT + 3, /* x y z */
+    CAROMI_ANSWER_FEATURE = CAROMI_ANSWER_NORMAL + 3,
+    CAROMI_ANSWERS
+};
+static inline size_t caromi_answer_size(uint32_t answer)
+{
+    return answer == CAROMI_ANSWER_STATE || answer == CAROMI_ANSWER_FEATURE ? sizeof(uint8_t) : sizeof(float);
+}
+
+/* The answer of one query. */
+typedef struct caromi_mesh_answer {
+    int32_t triangle;
+    float key, depth, point[3], normal[3];
+    uint8_t state, feature;
+} caromi_mesh_answer;
+
+/* What depends on the kind of search. */
+typedef struct caromi_mesh_kind {
+    enum caromi_mesh_search search;
+    const char *name[2]; /* for the log: fast, exact */
+    int in;              /* input columns */
+    int point_in;        /* of these, the first so many go to the point kernel, before the triangle's corners */
+    enum caromi_pair_kernel point_kernel[2]; /* fast, exact */
+    /* The answers that the search writes, and behind them those of the point kernel, in the order of their columns. */
+    uint8_t answer[CAROMI_ANSWERS];
+    uint32_t search_out, out;
+    /* Settle in integers a query that the search has left undecided; */
+    void (*settle)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer);
+    /* and what the point kernel has left undecided: point_in numbers of a query, then nine of its triangle. */
+    void (*settle_point)(const float *in, caromi_mesh_answer *answer);
+} caromi_mesh_kind;
+extern const caromi_mesh_kind caromi_first_hit;        /* sweep.c */
+extern const caromi_mesh_kind caromi_closest_triangle; /* closest.c */
+
+/* A checked batch. */
+typedef struct caromi_mesh_batch {
+    const caromi_mesh_kind *kind;
+    carom_mesh *mesh;
+    uint64_t count;
+    caromi_in_column in[CAROMI_MESH_IN]; /* as caromi_mesh_queries names them */
+    caromi_in_column mask;               /* base is NULL without MESH_QUERY_MASKS */
+    int options;                         /* MESH_TRIANGLE_MASKS and so on */
+    int exact;
+    int hits_only; /* the caller reads only the triangle of a query without a hit, which is -1 */
+    caromi_out_column out[CAROMI_ANSWERS];
+} caromi_mesh_batch;
+
+/* Whether the caller wants something that the point kernel computes. */
+int caromi_wants_points(const caromi_mesh_batch *batch);
+/* The columns of a caller's arrays. */
+void caromi_points_to_columns(const carom_points_out *points, caromi_out_column *columns);
+void caromi_hits_to_columns(const carom_mesh_hit_result *result, caromi_out_column *columns);
+
+/* Of a caromi_mesh_batch. */
+caromi_on_cpu caromi_cpu_mesh;
+carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_progress *progress, carom_stats *stats,
+                             carom_error *err);
+/* Settle in integers what the exact kernels have left undecided among queries [first, first + count) of a
+ * caromi_mesh_batch whose other answers are stored: a query whose key is NaN, a point whose x is NaN. marks: triangles,
+ * keys and the points' x. rows: of each query, if they do not follow each other. Returns how many it has settled. */
+uint64_t caromi_settle_mesh_batch(const void *batch, const void *const *marks, const uint64_t *rows, uint64_t first,
+                                  size_t count);
+#endif
