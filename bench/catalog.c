@@ -12,64 +12,68 @@ enum {
     FAMILY = 200000,
     QUERIES = 200000 /* past a large mesh fewer would find in a cache what they visited in the round before */
 };
-#define PAIRS(name, what, question, family, peers)                                      \
-    {                                                                                   \
-        name, what, TYPE_PAIRS, MILLION, FEW, question, family, 0, 0, 0, peers, 0, 0, 0 \
+#define PAIRS(name, what, task, family, peers)                                      \
+    {                                                                               \
+        name, what, TYPE_PAIRS, MILLION, FEW, task, family, 0, 0, 0, peers, 0, 0, 0 \
     }
 /* A few pairs again and again, from cache. */
-#define CACHED_PAIRS(name, question)                                                                          \
-    {                                                                                                         \
-        name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, question, "random", 0, 0, 0, \
-            PEERS_NEVER, 0, 0, 0                                                                              \
+#define CACHED_PAIRS(name, task)                                                                                       \
+    {                                                                                                                  \
+        name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, task, "random", 0, 0, 0, PEERS_NEVER, \
+            0, 0, 0                                                                                                    \
+    }
+#define NO_PAIRS \
+    {            \
+        NULL, 0  \
     }
 #define TORUS_70K 250, 140
 #define TORUS_1M 1000, 500
 #define FROM_FILE 0, 0
 
 /* The other queries of a mesh, and other meshes: for whoever asks. */
-#define MESH_QUERY(name, what, spheres, task)                                                    \
-    {                                                                                            \
-        name, what, TYPE_MESH, 20000, 5000, 0, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0 \
+#define MESH_QUERY(name, what, spheres, task)                                                           \
+    {                                                                                                   \
+        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0 \
     }
-#define OTHER_MESH(name, what, spheres, shape)                                                         \
-    {                                                                                                  \
-        name, what, TYPE_MESH, 20000, 5000, 0, NULL, spheres, 100, 0, PEERS_FULL, 1, MESH_FIRST, shape \
+#define OTHER_MESH(name, what, spheres, shape)                                                                \
+    {                                                                                                         \
+        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, 100, 0, PEERS_FULL, 1, MESH_FIRST, shape \
     }
 
 static const suite_scene scenes[] = {
-    PAIRS("sweep-first-random", "first time", QUESTION_FIRST, "random", PEERS_QUICK),
-    PAIRS("sweep-times-random", "both times and the state", QUESTION_TIMES, "random", PEERS_FULL),
-    PAIRS("sweep-full-random", "times, points, features", QUESTION_FULL, "random", PEERS_NEVER),
-    PAIRS("sweep-times-near", "starts close to the triangle", QUESTION_TIMES, "near", PEERS_FULL),
-    PAIRS("sweep-times-far", "starts 1000 triangles away", QUESTION_TIMES, "far-1e3", PEERS_FULL),
-    PAIRS("sweep-times-grazing", "lines that all but miss", QUESTION_TIMES, "grazing", PEERS_FULL),
-    PAIRS("sweep-times-overlapping", "starts in contact, mostly", QUESTION_TIMES, "overlapping", PEERS_FULL),
-    PAIRS("overlap-random", "yes or no", QUESTION_OVERLAP, "random", PEERS_QUICK),
-    PAIRS("overlap-axes-random", "and the mask of separating axes", QUESTION_AXES, "random", PEERS_NEVER),
-    PAIRS("spheres-random", "sphere against sphere", QUESTION_SPHERES, "random", PEERS_NEVER),
-    CACHED_PAIRS("sweep-first-cached", QUESTION_FIRST),
-    CACHED_PAIRS("sweep-times-cached", QUESTION_TIMES),
-    CACHED_PAIRS("sweep-full-cached", QUESTION_FULL),
-    CACHED_PAIRS("overlap-cached", QUESTION_OVERLAP),
-    CACHED_PAIRS("overlap-axes-cached", QUESTION_AXES),
-    CACHED_PAIRS("spheres-cached", QUESTION_SPHERES),
-    {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 10000, 0, NULL,
+    PAIRS("sweep-first-random", "first time", SWEEP_FIRST, "random", PEERS_QUICK),
+    PAIRS("sweep-times-random", "both times and the state", SWEEP_TIMES, "random", PEERS_FULL),
+    PAIRS("sweep-full-random", "times, points, features", SWEEP_FULL, "random", PEERS_NEVER),
+    PAIRS("sweep-times-near", "starts close to the triangle", SWEEP_TIMES, "near", PEERS_FULL),
+    PAIRS("sweep-times-far", "starts 1000 triangles away", SWEEP_TIMES, "far-1e3", PEERS_FULL),
+    PAIRS("sweep-times-grazing", "lines that all but miss", SWEEP_TIMES, "grazing", PEERS_FULL),
+    PAIRS("sweep-times-overlapping", "starts in contact, mostly", SWEEP_TIMES, "overlapping", PEERS_FULL),
+    PAIRS("overlap-random", "yes or no", OVERLAP_BIT, "random", PEERS_QUICK),
+    PAIRS("overlap-axes-random", "and the mask of separating axes", OVERLAP_AXES, "random", PEERS_NEVER),
+    PAIRS("spheres-random", "sphere against sphere", SPHERES_TIMES, "random", PEERS_NEVER),
+    CACHED_PAIRS("sweep-first-cached", SWEEP_FIRST),
+    CACHED_PAIRS("sweep-times-cached", SWEEP_TIMES),
+    CACHED_PAIRS("sweep-full-cached", SWEEP_FULL),
+    CACHED_PAIRS("overlap-cached", OVERLAP_BIT),
+    CACHED_PAIRS("overlap-axes-cached", OVERLAP_AXES),
+    CACHED_PAIRS("spheres-cached", SPHERES_TIMES),
+    {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL,
      SPHERES_NEAR, TORUS_70K, PEERS_QUICK, 0, 0, 0},
-    {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 10000, 0, NULL, SPHERES_BOX,
+    {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL,
+     SPHERES_BOX, TORUS_70K, PEERS_FULL, 0, 0, 0},
+    {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL, SPHERES_LONG,
      TORUS_70K, PEERS_FULL, 0, 0, 0},
-    {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, QUERIES, 10000, 0, NULL, SPHERES_LONG, TORUS_70K,
-     PEERS_FULL, 0, 0, 0},
-    {"mesh-still-70k", "which spheres next to the surface touch it", TYPE_MESH, 50000, 10000, 0, NULL, SPHERES_STILL,
-     TORUS_70K, PEERS_QUICK, 0, 0, 0},
-    {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 0, 0, NULL, SPHERES_NEAR,
-     TORUS_1M, PEERS_FULL, 0, 0, 0},
-    {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 0, 0, NULL, SPHERES_BOX,
-     TORUS_1M, PEERS_FULL, 0, 0, 0},
-    {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, QUERIES, 0, 0, NULL, SPHERES_LONG, TORUS_1M,
+    {"mesh-still-70k", "which spheres next to the surface touch it", TYPE_MESH, 50000, 10000, NO_PAIRS, NULL,
+     SPHERES_STILL, TORUS_70K, PEERS_QUICK, 0, 0, 0},
+    {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL,
+     SPHERES_NEAR, TORUS_1M, PEERS_FULL, 0, 0, 0},
+    {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL,
+     SPHERES_BOX, TORUS_1M, PEERS_FULL, 0, 0, 0},
+    {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL, SPHERES_LONG, TORUS_1M,
      PEERS_FULL, 0, 0, 0},
     MESH_QUERY("mesh-alone-70k", "first hit next to the surface, a batch for each", SPHERES_NEAR, MESH_ALONE),
-    {"mesh-alone-1m", "first hit next to the surface, a batch for each", TYPE_MESH, 5000, 0, 0, NULL, SPHERES_NEAR,
-     TORUS_1M, PEERS_NEVER, 1, MESH_ALONE, 0},
+    {"mesh-alone-1m", "first hit next to the surface, a batch for each", TYPE_MESH, 5000, 0, NO_PAIRS, NULL,
+     SPHERES_NEAR, TORUS_1M, PEERS_NEVER, 1, MESH_ALONE, 0},
     MESH_QUERY("mesh-all-70k", "all hits: long ways through it", SPHERES_LONG, MESH_ALL),
     MESH_QUERY("mesh-any-70k", "whether long ways through it hit anything", SPHERES_LONG, MESH_ANY),
     MESH_QUERY("mesh-overlaps-70k", "the triangles that spheres next to the surface touch", SPHERES_STILL,
@@ -81,30 +85,53 @@ static const suite_scene scenes[] = {
     OTHER_MESH("mesh-near-building", "first hit in a building: short ways", SPHERES_NEAR, SHAPE_BUILDING),
     OTHER_MESH("mesh-box-building", "first hit in a building: short ways from anywhere", SPHERES_BOX, SHAPE_BUILDING),
     OTHER_MESH("mesh-long-building", "first hit in a building: long ways", SPHERES_LONG, SHAPE_BUILDING),
-    {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
-     SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, 0, 0},
-    {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, 0, NULL,
-     SPHERES_BOX, FROM_FILE, PEERS_FULL, 0, 0, 0},
-    {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, 0, NULL, SPHERES_LONG,
-     FROM_FILE, PEERS_FULL, 0, 0, 0},
-    {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, 0, NULL, 0, TORUS_70K, PEERS_QUICK, 0, 0,
-     0},
-    {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, 0, NULL, 0, TORUS_1M, PEERS_FULL, 0, 0, 0},
-    {"refit-70k", "follow vertices that have moved, per triangle", TYPE_REFIT, 70000, 70000, 0, NULL, 0, TORUS_70K,
+    {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,
+     NULL, SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, 0, 0},
+    {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,
+     NULL, SPHERES_BOX, FROM_FILE, PEERS_FULL, 0, 0, 0},
+    {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, NO_PAIRS, NULL,
+     SPHERES_LONG, FROM_FILE, PEERS_FULL, 0, 0, 0},
+    {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, NO_PAIRS, NULL, 0, TORUS_70K,
+     PEERS_QUICK, 0, 0, 0},
+    {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, NO_PAIRS, NULL, 0, TORUS_1M, PEERS_FULL, 0,
+     0, 0},
+    {"refit-70k", "follow vertices that have moved, per triangle", TYPE_REFIT, 70000, 70000, NO_PAIRS, NULL, 0,
+     TORUS_70K, PEERS_NEVER, 0, 0, 0},
+    {"refit-1m", "follow vertices that have moved, per triangle", TYPE_REFIT, MILLION, 0, NO_PAIRS, NULL, 0, TORUS_1M,
      PEERS_NEVER, 0, 0, 0},
-    {"refit-1m", "follow vertices that have moved, per triangle", TYPE_REFIT, MILLION, 0, 0, NULL, 0, TORUS_1M,
-     PEERS_NEVER, 0, 0, 0},
-    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, 0, NULL, 0, FROM_FILE, PEERS_FULL,
-     0, 0, 0},
+    {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, NO_PAIRS, NULL, 0, FROM_FILE,
+     PEERS_FULL, 0, 0, 0},
 };
 enum { LISTED = sizeof scenes / sizeof scenes[0] };
 
+/* Queries without scenes above have two: all of their answer, through memory and from a cache. */
+enum { FIRST_UNLISTED = QUERY_spheres + 1, UNLISTED = 2 * (QUERY_PAIR_COUNT - FIRST_UNLISTED) };
+
+static void unlisted_scene(size_t index, suite_scene *out)
+{
+    const query_type *q = query_pairs[FIRST_UNLISTED + (int)index / 2];
+    const int cached = index % 2 != 0;
+
+    *out = (suite_scene){.what = cached ? "the same 4096 pairs again and again" : q->summary,
+                         .type = TYPE_PAIRS,
+                         .count = cached ? CACHED : MILLION,
+                         .quick_count = cached ? CACHED : FEW,
+                         .pairs = {q, query_selection_count(q) - 1},
+                         .family = "random",
+                         .peers = PEERS_NEVER};
+    snprintf(out->name, sizeof out->name, "%s-%s", q->name, cached ? "cached" : "random");
+}
+
 int catalog_scene(size_t index, suite_scene *out)
 {
-    const size_t family = index - LISTED;
+    const size_t family = index - LISTED - UNLISTED;
 
     if (index < LISTED) {
         *out = scenes[index];
+        return 1;
+    }
+    if (index < LISTED + UNLISTED) {
+        unlisted_scene(index - LISTED, out);
         return 1;
     }
     if (family >= ref_family_count())
@@ -113,7 +140,7 @@ int catalog_scene(size_t index, suite_scene *out)
                          .type = TYPE_PAIRS,
                          .count = FAMILY,
                          .quick_count = FAMILY / 10,
-                         .question = QUESTION_FULL,
+                         .pairs = SWEEP_FULL,
                          .family = ref_family_name(family),
                          .asked = 1};
     snprintf(out->name, sizeof out->name, "family-%s", out->family);

@@ -16,11 +16,11 @@ void rivals_run_plain(const side *s)
 
     if (s->columns.in_count > 0)
         s->plain->stream_rows(&s->columns);
-    else if (in->kind == SCENE_SWEEP)
+    else if (in->query == &query_sweep)
         s->plain->sweep_first(scene_in(in), out->numbers.column[0], in->count);
     else
-        (s->pairs.question == QUESTION_AXES ? s->plain->ericson_axes : s->plain->ericson_overlap)(
-            scene_in(in), out->bytes.column[0], out->bytes.column[1], in->count);
+        (out->bytes.count > 1 ? s->plain->ericson_axes : s->plain->ericson_overlap)(scene_in(in), out->bytes.column[0],
+                                                                                    out->bytes.column[1], in->count);
 }
 
 /* How many answers of the published test are not carom's: two formulas in binary32 may differ where a distance rounds
@@ -34,7 +34,7 @@ static void count_other(suite *u, side *theirs)
     const uint8_t *overlap = ours->pairs.out->bytes.column[0];
     columns copy = columns_alloc(1, count, 1);
     memcpy(copy.column[0], overlap, count);
-    ask_run(&ours->pairs);
+    pair_call_run(&ours->pairs);
     for (size_t i = 0; i < count; i++)
         theirs->row.other += ((uint8_t *)copy.column[0])[i] != overlap[i];
     columns_free(&copy);
@@ -49,7 +49,7 @@ static side *add_plain(suite *u, const suite_scene *scene, const plain_loops *pl
     if (s == NULL)
         return NULL;
     s->plain = plain;
-    s->pairs = (ask){.question = scene->question, .scene = in, .out = out};
+    s->pairs = (pair_call){.task = scene->pairs, .scene = in, .out = out};
     return s;
 }
 
@@ -63,16 +63,16 @@ void rivals_add_plain(suite *u, const suite_scene *scene, const pair_scene *in, 
     if (scene->count > CACHED) { /* a cache has no floor to speak of */
         side *traffic = add_plain(u, scene, plain, "traffic", in, out);
         if (traffic != NULL)
-            traffic->columns = question_columns(scene->question, in, out);
+            traffic->columns = pair_task_columns(scene->pairs, in, out);
     }
-    if (in->kind == SCENE_SPHERES || scene->question == QUESTION_FULL)
+    if ((in->query != &query_sweep && in->query != &query_overlap) || out->numbers.count > 2)
         return;
-    const int overlap = in->kind == SCENE_OVERLAP;
+    const int overlap = in->query == &query_overlap;
     side *loop = add_plain(u, scene, plain, overlap ? "ericson" : "soa", in, out);
     if (loop == NULL)
         return;
     if (!overlap)
-        loop->row.bytes = question_bytes(QUESTION_FIRST);
+        loop->row.bytes = pair_task_bytes((pair_task)SWEEP_FIRST);
     rivals_run_plain(loop);
     truth_judge(&u->truth, overlap ? out->bytes.column[0] : NULL, out->numbers.column[0], NULL, &loop->row);
     if (overlap)
@@ -87,7 +87,7 @@ static peer_question question_of(const suite_scene *scene)
         return PEER_BUILD;
     if (scene->type == TYPE_MESH)
         return scene->spheres == SPHERES_STILL ? PEER_TOUCH : PEER_MESH;
-    return question_shapes[scene->question].scene == SCENE_OVERLAP ? PEER_OVERLAP : PEER_SWEEP;
+    return scene->pairs.query == &query_overlap ? PEER_OVERLAP : PEER_SWEEP;
 }
 
 /* The queries that are judged are asked twice, the second time to see how many are asked in a run: no more than take

@@ -26,7 +26,7 @@ static void make_meshes(scaling *s, const mesh_scene *shape, carom_mesh **meshes
         scaling_side *side = &s->sides[i];
         const double start = measure_now();
         side->mesh.shape = shape;
-        meshes[i] = side->stopped ? NULL : mesh_ask_create(&side->mesh);
+        meshes[i] = side->stopped ? NULL : mesh_call_create(&side->mesh);
         const double seconds = measure_now() - start;
         if (i > 0 || built == NULL || side->stopped || !strcmp(side->who->backend, "opencl")) /* the CPU builds */
             continue;
@@ -68,7 +68,7 @@ static void measure_mesh(scaling *s, int sides, size_t queries, builds *built)
 
     for (int i = 0; i < s->count; i++)
         s->sides[i].mesh =
-            (mesh_ask){.subject = s->sides[i].who, .spheres = &spheres, .out = &out, .accuracy = s->accuracy};
+            (mesh_call){.subject = s->sides[i].who, .spheres = &spheres, .out = &out, .accuracy = s->accuracy};
     if (built != NULL)
         scaling_point(s, (double)shape.triangle_count, (double)queries);
     else
@@ -128,8 +128,8 @@ static void tell_speed_up(const scaling *s)
 static void threads_on_pairs(scaling *s)
 {
     const size_t count = s->settings->quick ? 1 << 17 : 1000000;
-    pair_scene in = scene_make(SCENE_SWEEP, "random", count);
-    answers out = answers_alloc(count);
+    pair_scene in = scene_make(&query_sweep, "random", count);
+    answers out = answers_alloc((pair_task)SWEEP_TIMES, count);
 
     scaling_begin(s, "scaling-threads", "sweep: both times and the state");
     scaling_ask_pairs(s, &in, &out);
@@ -177,8 +177,8 @@ static void chunks_of(scaling *s, const char *index, const char *name)
         scaling_close(s);
         return;
     }
-    pair_scene base = scene_make(SCENE_SWEEP, "random", (size_t)1 << 18), in = scene_repeat(&base, count);
-    answers out = answers_alloc(count);
+    pair_scene base = scene_make(&query_sweep, "random", (size_t)1 << 18), in = scene_repeat(&base, count);
+    answers out = answers_alloc((pair_task)SWEEP_TIMES, count);
     scaling_begin(s, "scaling-chunk", name);
     scaling_ask_pairs(s, &in, &out);
     for (int i = 0; i < s->count; i++)

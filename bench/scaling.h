@@ -3,17 +3,17 @@
 #ifndef CAROM_BENCH_SCALING_H
 #define CAROM_BENCH_SCALING_H
 
-#include "mesh_question.h"
-#include "question.h"
+#include "mesh_task.h"
+#include "pair_task.h"
 
 /* One who answers, over all points of a series. */
 typedef struct scaling_side {
     bench_row row;
     const subject *who;
-    ask pairs;     /* if it has a subject, */
-    mesh_ask mesh; /* else this */
-    int stopped;   /* too slow, or unable: it has no part in the points to come */
-    int fresh;     /* has answered nothing yet */
+    pair_call pairs; /* if it has a subject, */
+    mesh_call mesh;  /* else this */
+    int stopped;     /* too slow, or unable: it has no part in the points to come */
+    int fresh;       /* has answered nothing yet */
 } scaling_side;
 
 typedef struct scaling {
@@ -39,7 +39,7 @@ void scaling_open_devices(scaling *s, const char *device, uint32_t chunk);
 void scaling_tell_devices(scaling *s);
 void scaling_close(scaling *s);
 
-/* A side for each subject, which the caller gives a question. */
+/* A side for each subject, which the caller gives a task. */
 void scaling_begin(scaling *s, const char *series, const char *what);
 void scaling_ask_pairs(scaling *s, const pair_scene *in, const answers *out);
 /* All sides in turns, one row each: bits are compared, then times are taken. A side that cannot answer is told and

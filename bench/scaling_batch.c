@@ -109,18 +109,10 @@ static void tell_crossovers(const scaling *s, const curves *c)
         scaling_finding(s, "crossover: no device was measured: the CPU path answers every batch");
 }
 
-/* The outputs that the question has, and no others: memory is what bounds the series. */
-static answers answers_for(size_t count)
-{
-    const question_shape *shape = &question_shapes[QUESTION_TIMES];
-
-    return (answers){columns_alloc(shape->numbers, count, sizeof(float)), columns_alloc(shape->bytes, count, 1), count};
-}
-
 static void measure_point(scaling *s, const pair_scene *base, size_t count, curves *c)
 {
     pair_scene in = scene_repeat(base, count);
-    answers out = answers_for(count);
+    answers out = answers_alloc((pair_task)SWEEP_TIMES, count);
 
     scaling_ask_pairs(s, &in, &out);
     scaling_point(s, (double)count, (double)count);
@@ -146,9 +138,9 @@ void scaling_batch(scaling *s)
     scaling_begin(s, "scaling-batch", "sweep: both times and the state, host arrays end to end");
     if (s->count == 0)
         return;
-    pair_scene base = scene_make(SCENE_SWEEP, "random", s->settings->quick ? QUICK_DISTINCT : DISTINCT);
+    pair_scene base = scene_make(&query_sweep, "random", s->settings->quick ? QUICK_DISTINCT : DISTINCT);
     for (int k = 0; k < points; k++, count *= 10) {
-        const double bytes = question_bytes(QUESTION_TIMES) * (double)count;
+        const double bytes = pair_task_bytes((pair_task)SWEEP_TIMES) * (double)count;
         if (bytes > memory_to_spare()) {
             scaling_note(
                 s, "scaling-batch: %s pairs would take %.0f MB, more than half of the memory that is free (%.0f MB)",

@@ -162,8 +162,8 @@ void scaling_ask_pairs(scaling *s, const pair_scene *in, const answers *out)
     for (int i = 0; i < s->count; i++) {
         scaling_side *side = &s->sides[i];
         side->pairs =
-            (ask){.subject = side->who, .question = QUESTION_TIMES, .accuracy = s->accuracy, .scene = in, .out = out};
-        side->row.bytes = question_bytes(QUESTION_TIMES);
+            (pair_call){.subject = side->who, .task = SWEEP_TIMES, .accuracy = s->accuracy, .scene = in, .out = out};
+        side->row.bytes = pair_task_bytes((pair_task)SWEEP_TIMES);
     }
 }
 
@@ -172,9 +172,9 @@ static void side_run(void *user)
     scaling_side *side = user;
 
     if (side->pairs.subject != NULL)
-        ask_run(&side->pairs);
+        pair_call_run(&side->pairs);
     else
-        mesh_ask_run(&side->mesh);
+        mesh_call_run(&side->mesh);
 }
 
 /* A device is refused late: when the program of a query turns out to be wrong or not to build. */
@@ -183,7 +183,8 @@ static void try_side(const scaling *s, scaling_side *side)
     carom_error err = {0};
 
     side->fresh = 0;
-    if ((side->pairs.subject != NULL ? ask_try(&side->pairs, &err) : mesh_ask_try(&side->mesh, &err)) == CAROM_OK)
+    if ((side->pairs.subject != NULL ? pair_call_try(&side->pairs, &err) : mesh_call_try(&side->mesh, &err)) ==
+        CAROM_OK)
         return;
     side->stopped = 1;
     scaling_note(s, "%s is not measured: %s", side->row.name, err.message);
@@ -201,7 +202,8 @@ static int check_bits(scaling *s, scaling_side **going)
             try_side(s, side);
         if (side->stopped)
             continue;
-        const uint64_t hash = side->pairs.subject != NULL ? ask_check(&side->pairs) : mesh_ask_check(&side->mesh);
+        const uint64_t hash =
+            side->pairs.subject != NULL ? pair_call_check(&side->pairs) : mesh_call_check(&side->mesh);
         if (count == 0)
             first = hash;
         else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns in memory and the three scenes of pairs. */
+/* Columns in memory and scenes of pairs. */
 #include "common.h"
 #include "scenes.h"
 
@@ -46,31 +46,10 @@ static size_t family_named(const char *name)
     bench_die("the reference has no family `%s`", name);
 }
 
-static void put(const pair_scene *s, size_t row, const float *values, int count, int *column)
-{
-    for (int i = 0; i < count; i++)
-        ((float *)s->in.column[(*column)++])[row] = values[i];
-}
-
-static void sweep_row(const pair_scene *s, size_t row, size_t family)
-{
-    ref_sweep_case c;
-    int column = 0;
-
-    ref_family_sweep(family, 1, row, &c);
-    const float radius = (float)c.radius;
-    put(s, row, c.center, 3, &column);
-    put(s, row, &radius, 1, &column);
-    put(s, row, c.velocity, 3, &column);
-    for (int k = 0; k < 3; k++)
-        put(s, row, c.p[k], 3, &column);
-}
-
 /* Centre, radius and triangle; with `moving` a velocity behind the radius. */
-static void overlap_row(const pair_scene *s, size_t row, int moving)
+static void overlap_row(size_t row, int moving, float *values)
 {
     uint64_t state = row * 0x9e3779b97f4a7c15u + 12345;
-    float values[16];
     int count = 0;
 
     for (int i = 0; i < 13; i++) {
@@ -80,26 +59,6 @@ static void overlap_row(const pair_scene *s, size_t row, int moving)
         for (int k = 0; moving && i == 3 && k < 3; k++)
             values[count++] = (float)bench_range(&state, -1.0, 1.0);
     }
-    put(s, row, values, count, &(int){0});
-}
-
-static void spheres_row(const pair_scene *s, size_t row, size_t family)
-{
-    ref_spheres_case c;
-    int column = 0;
-
-    ref_family_spheres(family, 1, row, &c);
-    put(s, row, c.a0, 3, &column);
-    put(s, row, c.a1, 3, &column);
-    put(s, row, &c.radius_a, 1, &column);
-    put(s, row, c.b0, 3, &column);
-    put(s, row, c.b1, 3, &column);
-    put(s, row, &c.radius_b, 1, &column);
-}
-
-int scene_columns(scene_kind kind)
-{
-    return kind == SCENE_SWEEP ? 16 : kind == SCENE_OVERLAP ? 13 : 14;
 }
 
 const float *const *scene_in(const pair_scene *s)
@@ -107,26 +66,28 @@ const float *const *scene_in(const pair_scene *s)
     return (const float *const *)(const void *)s->in.column;
 }
 
-pair_scene scene_make(scene_kind kind, const char *name, size_t count)
+pair_scene scene_make(const query_type *q, const char *name, size_t count)
 {
-    pair_scene s = {kind, count, columns_alloc(scene_columns(kind), count, sizeof(float))};
-    const int overlapping = kind == SCENE_SWEEP && !strcmp(name, "overlapping");
-    const size_t family = overlapping || kind == SCENE_OVERLAP ? 0 : family_named(name);
+    const int column_count = query_required_count(q);
+    pair_scene s = {q, count, columns_alloc(column_count, count, sizeof(float))};
+    const int overlapping = q == &query_sweep && !strcmp(name, "overlapping");
+    const size_t family = overlapping || q == &query_overlap ? 0 : family_named(name);
 
     for (size_t row = 0; row < count; row++) {
-        if (overlapping || kind == SCENE_OVERLAP)
-            overlap_row(&s, row, overlapping);
-        else if (kind == SCENE_SWEEP)
-            sweep_row(&s, row, family);
+        float values[QUERY_COLUMNS_MAX];
+        if (overlapping || q == &query_overlap)
+            overlap_row(row, overlapping, values);
         else
-            spheres_row(&s, row, family);
+            q->family(family, 1, row, values);
+        for (int c = 0; c < column_count; c++)
+            ((float *)s.in.column[c])[row] = values[c];
     }
     return s;
 }
 
 pair_scene scene_repeat(const pair_scene *from, size_t count)
 {
-    pair_scene s = {from->kind, count, columns_alloc(scene_columns(from->kind), count, sizeof(float))};
+    pair_scene s = {from->query, count, columns_alloc(from->in.count, count, sizeof(float))};
 
     for (int c = 0; c < s.in.count; c++)
         for (size_t row = 0; row < count; row += from->count) {

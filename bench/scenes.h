@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "bench.h"
+#include "queries/query.h"
 
 /* `count` columns of `rows` elements of `size` bytes, each on a cache line of its own and shifted against the others:
  * columns a power of two apart would all fall into the same few sets of the first-level cache. Room for whole blocks
@@ -21,25 +22,19 @@ typedef struct columns {
 columns columns_alloc(int count, size_t rows, size_t size);
 void columns_free(columns *c);
 
-/* Columns of a pair query, in the order of the columns of carom's CSV files.
- * SWEEP    16: centre, radius, velocity, three vertices, of a family of the reference. `random`: triangle in the unit
- *              box, sphere 2.5 to 8 away that mostly aims at it; radius 0.05 to 0.5. And `overlapping`, as OVERLAP, in
- *              motion.
- * OVERLAP  13: centre, radius, three vertices. Triangle in the unit box, centre in a box of 0.6, radius 0.05 to 0.5.
- * SPHERES  14: a0, a1, radius a, b0, b1, radius b, of a family of the reference. */
-typedef enum scene_kind { SCENE_SWEEP, SCENE_OVERLAP, SCENE_SPHERES } scene_kind;
-
+/* The columns of a pair query that it must have, of a family of the reference. `random`: triangle in the unit box, sphere 2.5
+ * to 8 away that mostly aims at it; radius 0.05 to 0.5. An overlap has one scene: triangle in the unit box, centre in a box of
+ * 0.6, radius 0.05 to 0.5; that in motion is the family `overlapping` of a sweep. */
 typedef struct pair_scene {
-    scene_kind kind;
+    const query_type *query;
     size_t count;
     columns in;
 } pair_scene;
 /* `family` must be one. */
-pair_scene scene_make(scene_kind kind, const char *family, size_t count);
+pair_scene scene_make(const query_type *q, const char *family, size_t count);
 /* The pairs of `from` over and over: what moves through memory is that of `count` pairs, and they are made at once. */
 pair_scene scene_repeat(const pair_scene *from, size_t count);
 void scene_free(pair_scene *s);
-int scene_columns(scene_kind kind);
 const float *const *scene_in(const pair_scene *s);
 
 typedef struct mesh_scene {

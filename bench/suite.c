@@ -22,9 +22,9 @@ static void side_run(void *user)
     else if (s->plain != NULL)
         rivals_run_plain(s);
     else if (s->pairs.subject != NULL)
-        ask_run(&s->pairs);
+        pair_call_run(&s->pairs);
     else
-        mesh_ask_run(&s->mesh);
+        mesh_call_run(&s->mesh);
 }
 
 side *suite_add_side(suite *u, const suite_scene *scene, int who, int exact, const char *backend, const char *what,
@@ -69,7 +69,8 @@ static int is_able(suite *u, side *s)
 {
     carom_error err = {0};
     char text[768];
-    const carom_status status = s->pairs.subject != NULL ? ask_try(&s->pairs, &err) : mesh_ask_try(&s->mesh, &err);
+    const carom_status status =
+        s->pairs.subject != NULL ? pair_call_try(&s->pairs, &err) : mesh_call_try(&s->mesh, &err);
 
     if (status == CAROM_OK)
         return 1;
@@ -97,11 +98,11 @@ static void judge(const suite *u, side *s)
 
     if (s->mesh.subject != NULL)
         truth_judge(&u->truth, NULL, s->mesh.out->time.column[0], NULL, &s->row);
-    else if (s->pairs.scene->kind == SCENE_OVERLAP)
+    else if (pair_task_is_overlap(s->pairs.task))
         truth_judge(&u->truth, out->bytes.column[0], NULL, NULL, &s->row);
     else
-        truth_judge(&u->truth, NULL, out->numbers.column[0],
-                    s->pairs.question == QUESTION_FIRST ? NULL : out->numbers.column[1], &s->row);
+        truth_judge(&u->truth, NULL, out->numbers.column[0], out->numbers.count < 2 ? NULL : out->numbers.column[1],
+                    &s->row);
 }
 
 /* Bits of every subject against those of the first one in the same accuracy, and its answers against the truth. */
@@ -109,7 +110,7 @@ static void check_answers(suite *u, scene_type type)
 {
     for (int i = 0; i < u->count && has_answers(type); i++) {
         side *s = &u->sides[i];
-        s->hash = s->pairs.subject != NULL ? ask_check(&s->pairs) : mesh_ask_check(&s->mesh);
+        s->hash = s->pairs.subject != NULL ? pair_call_check(&s->pairs) : mesh_call_check(&s->mesh);
         judge(u, s);
         for (int k = 0; k < i && s->row.same < 0; k++)
             if (u->sides[k].exact == s->exact)
@@ -132,7 +133,7 @@ static void fill_device_times(side *s, const carom_stats *fastest)
  * kernels against copies of as many bytes. */
 static void fill_limit(const suite *u, side *s, const suite_scene *scene)
 {
-    const question_shape *shape = &question_shapes[scene->question];
+    const query_selection *shape = scene->type == TYPE_PAIRS ? pair_task_selection(scene->pairs) : NULL;
     const bench_limits *l = NULL;
 
     if (scene->type == TYPE_PAIRS && s->subject >= 0 && s->row.compute > 0.0 &&
@@ -214,7 +215,7 @@ static void measure_sides(suite *u, const suite_scene *scene)
 /* Pairs: by when all but a few of those that touch have begun to, so that the ends of a convex cast are known. */
 float suite_window(const suite_scene *scene)
 {
-    if (scene->type != TYPE_PAIRS || question_shapes[scene->question].scene != SCENE_SWEEP)
+    if (scene->type != TYPE_PAIRS || scene->pairs.query != &query_sweep)
         return 1.0f;
     return !strcmp(scene->family, "far-1e3") ? 2048.0f : 16.0f;
 }
@@ -245,26 +246,25 @@ static size_t count_of(const suite *u, const suite_scene *scene)
 static void run_pairs(suite *u, const suite_scene *scene)
 {
     const size_t count = count_of(u, scene);
-    const question_shape *shape = &question_shapes[scene->question];
-    pair_scene in = scene_make(shape->scene, scene->family, count);
-    answers out = answers_alloc(count);
+    pair_scene in = scene_make(scene->pairs.query, scene->family, count);
+    answers out = answers_alloc(scene->pairs, count);
 
     add_subjects(u, scene);
     for (int i = 0; i < u->count; i++)
-        u->sides[i].pairs = (ask){.subject = &u->subjects.list[u->sides[i].subject],
-                                  .question = scene->question,
-                                  .accuracy = u->sides[i].exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
-                                  .scene = &in,
-                                  .out = &out};
+        u->sides[i].pairs = (pair_call){.subject = &u->subjects.list[u->sides[i].subject],
+                                        .task = scene->pairs,
+                                        .accuracy = u->sides[i].exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
+                                        .scene = &in,
+                                        .out = &out};
     drop_unable(u);
-    u->truth = truth_pairs(scene->question, &in, suite_window(scene), u->settings->quick ? 1000 : 10000);
+    u->truth = truth_pairs(&in, suite_window(scene), u->settings->quick ? 1000 : 10000);
     check_answers(u, TYPE_PAIRS);
     if (u->settings->accuracies & 1)
         rivals_add_plain(u, scene, &in, &out);
     for (int i = 0; i < u->count; i++) {
         u->sides[i].row.queries = (double)count;
         if (!(u->sides[i].row.bytes > 0.0))
-            u->sides[i].row.bytes = question_bytes(scene->question);
+            u->sides[i].row.bytes = pair_task_bytes(scene->pairs);
     }
     if (has_peers(u, scene))
         rivals_add_peers(u, scene, (peer_task){.in = scene_in(&in), .count = count});
@@ -301,14 +301,14 @@ static void run_mesh(suite *u, const suite_scene *scene)
     add_subjects(u, scene);
     for (int i = 0; i < u->count; i++) {
         side *s = &u->sides[i];
-        s->mesh = (mesh_ask){.subject = &u->subjects.list[s->subject],
-                             .shape = &shape,
-                             .spheres = &spheres,
-                             .out = &out,
-                             .accuracy = s->exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
-                             .task = task};
+        s->mesh = (mesh_call){.subject = &u->subjects.list[s->subject],
+                              .shape = &shape,
+                              .spheres = &spheres,
+                              .out = &out,
+                              .accuracy = s->exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
+                              .task = task};
         if (task != MESH_BUILD && meshes[s->subject] == NULL)
-            meshes[s->subject] = mesh_ask_create(&s->mesh);
+            meshes[s->subject] = mesh_call_create(&s->mesh);
         s->mesh.mesh = meshes[s->subject];
         s->row.queries = (double)count;
     }

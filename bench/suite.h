@@ -4,10 +4,10 @@
 #define CAROM_BENCH_SUITE_H
 
 #include "measure.h"
-#include "mesh_question.h"
+#include "mesh_task.h"
 #include "peers.h"
 #include "plain.h"
-#include "question.h"
+#include "pair_task.h"
 #include "verdict.h"
 
 typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD, TYPE_REFIT } scene_type;
@@ -20,7 +20,7 @@ typedef struct suite_scene {
     const char *what;
     scene_type type;
     size_t count, quick_count; /* 0: not in a quick run */
-    question question;         /* pairs */
+    pair_task pairs;
     const char *family;
     sphere_kind spheres; /* meshes: a torus of 2 * rings * sides triangles, or 0 and 0: the user's own */
     int rings, sides;
@@ -37,8 +37,8 @@ enum { SIDES_MAX = MEASURE_SIDES_MAX };
 typedef struct side {
     bench_row row;
     int subject, exact; /* subject -1: a plain loop or a peer */
-    ask pairs;
-    mesh_ask mesh;
+    pair_call pairs;
+    mesh_call mesh;
     const plain_loops *plain;
     plain_columns columns; /* of a loop that only reads and writes; else none */
     const peer *peer;

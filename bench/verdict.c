@@ -34,10 +34,8 @@ void truth_free(truth *t)
 }
 
 /* In time; who does not move is at its place at any time. */
-static double room_of(const double velocity[3], double size)
+static double room_of(double speed, double size)
 {
-    const double speed = sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1] + velocity[2] * velocity[2]);
-
     return speed > 0.0 ? PLACE_ROOM * size / speed : (double)INFINITY;
 }
 
@@ -47,51 +45,17 @@ static void take(float *out, const float *const *in, int column, size_t i)
         out[k] = in[column + k][i];
 }
 
-/* The times of a whole line of time, cut to the window. */
-static void set_times(truth *t, size_t i, int state, float first, float last, const double velocity[3])
+/* The first two fields with a time, on a whole line of time, are cut to the window. */
+static void set_times(truth *t, size_t i, const query_type *q, const query_truth *a)
 {
-    t->hit[i] = state != REF_INVALID && first <= t->window && last >= 0.0f;
-    t->time[i] = fmax((double)first, 0.0);
-    t->room[i] = room_of(velocity, 1.0);
-}
+    int first = 1;
 
-static void sweep_truth(truth *t, size_t i, const float *const *in)
-{
-    ref_sweep_case c = {.radius = (double)in[3][i]};
-    ref_sweep_answer a;
-    take(c.center, in, 0, i);
-    take(c.velocity, in, 4, i);
-    for (int v = 0; v < 3; v++)
-        take(c.p[v], in, 7 + 3 * v, i);
-    ref_sweep(&c, &a);
-    set_times(t, i, a.state, a.t_first, a.t_last,
-              (double[3]){(double)c.velocity[0], (double)c.velocity[1], (double)c.velocity[2]});
-}
-
-static void overlap_truth(truth *t, size_t i, const float *const *in)
-{
-    ref_sweep_case c = {.radius = (double)in[3][i]};
-    ref_overlap_answer a;
-    take(c.center, in, 0, i);
-    for (int v = 0; v < 3; v++)
-        take(c.p[v], in, 4 + 3 * v, i);
-    ref_overlap(&c, &a);
-    t->hit[i] = a.overlap == 1;
-}
-
-static void spheres_truth(truth *t, size_t i, const float *const *in)
-{
-    ref_spheres_case c = {.radius_a = in[6][i], .radius_b = in[13][i]};
-    ref_spheres_answer a;
-    double velocity[3];
-    take(c.a0, in, 0, i);
-    take(c.a1, in, 3, i);
-    take(c.b0, in, 7, i);
-    take(c.b1, in, 10, i);
-    for (int k = 0; k < 3; k++)
-        velocity[k] = ((double)c.a1[k] - (double)c.a0[k]) - ((double)c.b1[k] - (double)c.b0[k]);
-    ref_spheres(&c, &a);
-    set_times(t, i, a.state, a.u_first, a.u_last, velocity);
+    while (q->fields[first].kind != QUERY_TIME)
+        first++;
+    const float begin = a->value[first].number, end = a->value[first + 1].number;
+    t->hit[i] = a->value[0].byte != q->invalid && begin <= t->window && end >= 0.0f;
+    t->time[i] = fmax((double)begin, 0.0);
+    t->room[i] = room_of(a->speed, 1.0);
 }
 
 static void count_hits(truth *t)
@@ -100,15 +64,22 @@ static void count_hits(truth *t)
         t->hits += t->hit[i];
 }
 
-truth truth_pairs(question q, const pair_scene *scene, float window, size_t count)
+truth truth_pairs(const pair_scene *scene, float window, size_t count)
 {
+    const query_type *q = scene->query;
     truth t = truth_alloc(count < scene->count ? count : scene->count, window);
-    const scene_kind kind = question_shapes[q].scene;
 
-    for (size_t i = 0; i < t.count; i++)
-        (kind == SCENE_SWEEP     ? sweep_truth
-         : kind == SCENE_OVERLAP ? overlap_truth
-                                 : spheres_truth)(&t, i, scene_in(scene));
+    for (size_t i = 0; i < t.count; i++) {
+        float row[QUERY_COLUMNS_MAX] = {0};
+        query_truth a;
+        for (int c = 0; c < query_required_count(q); c++)
+            row[c] = scene_in(scene)[c][i];
+        q->truth(row, 0.0, &a);
+        if (q->fields[0].kind == QUERY_BITS)
+            t.hit[i] = a.value[0].byte == 1;
+        else
+            set_times(&t, i, q, &a);
+    }
     count_hits(&t);
     return t;
 }
@@ -129,8 +100,8 @@ truth truth_mesh(const mesh_scene *shape, const columns *spheres, size_t count)
             bench_die("the reference, sphere %zu: %s", i, wrong);
         t.hit[i] = hit.triangle >= 0;
         t.time[i] = (double)hit.t;
-        t.room[i] = room_of((double[3]){(double)ball.velocity[0], (double)ball.velocity[1], (double)ball.velocity[2]},
-                            shape->diagonal);
+        const double v[3] = {(double)ball.velocity[0], (double)ball.velocity[1], (double)ball.velocity[2]};
+        t.room[i] = room_of(sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), shape->diagonal);
     }
     count_hits(&t);
     return t;

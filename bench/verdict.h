@@ -4,7 +4,7 @@
 #define CAROM_BENCH_VERDICT_H
 
 #include "bench.h"
-#include "question.h"
+#include "pair_task.h"
 
 typedef struct truth {
     size_t count;
@@ -16,7 +16,7 @@ typedef struct truth {
 } truth;
 
 /* Of no more than `count` queries. */
-truth truth_pairs(question q, const pair_scene *scene, float window, size_t count);
+truth truth_pairs(const pair_scene *scene, float window, size_t count);
 truth truth_mesh(const mesh_scene *shape, const columns *spheres, size_t count);
 void truth_free(truth *t);
 

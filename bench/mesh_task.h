@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is measured of a mesh: a build, a refit, and each of its queries. */
-#ifndef CAROM_BENCH_MESH_QUESTION_H
-#define CAROM_BENCH_MESH_QUESTION_H
+#ifndef CAROM_BENCH_MESH_TASK_H
+#define CAROM_BENCH_MESH_TASK_H
 
 #include "scenes.h"
 #include "subjects.h"
@@ -17,7 +17,7 @@ void hits_free(hits *h);
 
 /* MESH_BUILD: make the mesh and drop it. MESH_REFIT: give `mesh` its vertices once more, which takes as long as any others.
  * Others: ask `mesh` for the first hits of `spheres`, the same in a batch for each, all hits, whether there is any; for
- * overlaps and closest points of their starts. `mesh_ask_run` takes it as its user and ends the program if it fails. */
+ * overlaps and closest points of their starts. `mesh_call_run` takes it as its user and ends the program if it fails. */
 typedef enum mesh_task {
     MESH_FIRST,
     MESH_ALONE,
@@ -28,7 +28,7 @@ typedef enum mesh_task {
     MESH_BUILD,
     MESH_REFIT
 } mesh_task;
-typedef struct mesh_ask {
+typedef struct mesh_call {
     const subject *subject;
     const mesh_scene *shape;
     carom_mesh *mesh;
@@ -37,10 +37,10 @@ typedef struct mesh_ask {
     carom_accuracy accuracy;
     mesh_task task;
     carom_stats stats, fastest; /* of the last run; of the run with the smallest total */
-} mesh_ask;
-void mesh_ask_run(void *user);
-carom_status mesh_ask_try(mesh_ask *a, carom_error *err);
-uint64_t mesh_ask_check(mesh_ask *a);
-carom_mesh *mesh_ask_create(const mesh_ask *a);
+} mesh_call;
+void mesh_call_run(void *user);
+carom_status mesh_call_try(mesh_call *a, carom_error *err);
+uint64_t mesh_call_check(mesh_call *a);
+carom_mesh *mesh_call_create(const mesh_call *a);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "common.h"
-#include "mesh_question.h"
+#include "mesh_task.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ static carom_points vertices_of(const mesh_scene *shape)
     return (carom_points){shape->vertices, shape->vertices + 1, shape->vertices + 2, 3 * sizeof(float)};
 }
 
-carom_mesh *mesh_ask_create(const mesh_ask *a)
+carom_mesh *mesh_call_create(const mesh_call *a)
 {
     const mesh_scene *shape = a->shape;
     const carom_mesh_desc desc = {
@@ -45,7 +45,8 @@ carom_mesh *mesh_ask_create(const mesh_ask *a)
     return mesh;
 }
 
-static carom_status swept_alone(mesh_ask *a, carom_mesh_sweep_desc desc, carom_mesh_hit_result result, carom_error *err)
+static carom_status swept_alone(mesh_call *a, carom_mesh_sweep_desc desc, carom_mesh_hit_result result,
+                                carom_error *err)
 {
     const size_t f = sizeof(float);
     carom_status status = CAROM_OK;
@@ -62,7 +63,7 @@ static carom_status swept_alone(mesh_ask *a, carom_mesh_sweep_desc desc, carom_m
     return status;
 }
 
-static carom_status swept(mesh_ask *a, carom_error *err)
+static carom_status swept(mesh_call *a, carom_error *err)
 {
     static const float t_max = 1.0f;
     float *const *in = (float *const *)(const void *)a->spheres->column;
@@ -94,7 +95,7 @@ static carom_status swept(mesh_ask *a, carom_error *err)
     return carom_mesh_sweep_list(a->mesh, &desc, CAROM_HITS_ALL, &list, &a->stats, err);
 }
 
-static carom_status at_rest(mesh_ask *a, carom_error *err)
+static carom_status at_rest(mesh_call *a, carom_error *err)
 {
     float *const *in = (float *const *)(const void *)a->spheres->column;
     const size_t f = sizeof(float);
@@ -114,7 +115,7 @@ static carom_status at_rest(mesh_ask *a, carom_error *err)
     return carom_mesh_overlap_list(a->mesh, &desc, &list, &a->stats, err);
 }
 
-static carom_status query(mesh_ask *a, carom_error *err)
+static carom_status query(mesh_call *a, carom_error *err)
 {
     a->stats.size = sizeof a->stats;
     const int rests = a->task == MESH_OVERLAPS || a->task == MESH_CLOSEST;
@@ -124,7 +125,7 @@ static carom_status query(mesh_ask *a, carom_error *err)
     return status;
 }
 
-carom_status mesh_ask_try(mesh_ask *a, carom_error *err)
+carom_status mesh_call_try(mesh_call *a, carom_error *err)
 {
     if (a->task != MESH_REFIT && a->task != MESH_BUILD)
         return query(a, err);
@@ -132,29 +133,29 @@ carom_status mesh_ask_try(mesh_ask *a, carom_error *err)
         const carom_points vertices = vertices_of(a->shape);
         return carom_mesh_update(a->mesh, &vertices, CAROM_MESH_REFIT, err);
     }
-    carom_mesh_destroy(mesh_ask_create(a));
+    carom_mesh_destroy(mesh_call_create(a));
     return CAROM_OK;
 }
 
-void mesh_ask_run(void *user)
+void mesh_call_run(void *user)
 {
-    mesh_ask *a = user;
+    mesh_call *a = user;
     carom_error err = {0};
-    const carom_status status = mesh_ask_try(a, &err);
+    const carom_status status = mesh_call_try(a, &err);
 
     if (status != CAROM_OK)
         bench_die("mesh on %s: %s: %s", a->subject->what, carom_status_name(status), err.message);
 }
 
 /* Over all that the query has written, and the sentinels where it writes nothing. */
-uint64_t mesh_ask_check(mesh_ask *a)
+uint64_t mesh_call_check(mesh_call *a)
 {
     hits *h = a->out;
     memset(h->triangle.column[0], 0xa5, h->capacity * sizeof(int32_t));
     memset(h->time.column[0], 0xa5, h->capacity * sizeof(float));
     memset(h->state.column[0], 0xa5, h->capacity);
     memset(h->offsets.column[0], 0, (h->count + 1) * sizeof(uint64_t));
-    mesh_ask_run(a);
+    mesh_call_run(a);
     uint64_t hash = bench_hash(0, h->triangle.column[0], h->capacity * sizeof(int32_t));
     hash = bench_hash(hash, h->time.column[0], h->capacity * sizeof(float));
     hash = bench_hash(hash, h->state.column[0], h->capacity);
