@@ -136,6 +136,19 @@ void fuzz_sweep_case(fuzz_source *s, ref_sweep_case *out)
         memcpy(out->w, out->velocity, sizeof out->w);
 }
 
+void fuzz_sweep_row(const ref_sweep_case *c, float row[19])
+{
+    for (size_t k = 0; k < 3; k++) {
+        row[k] = c->center[k];
+        row[4 + k] = c->velocity[k];
+        row[7 + k] = c->p[0][k];
+        row[10 + k] = c->p[1][k];
+        row[13 + k] = c->p[2][k];
+        row[16 + k] = c->w[k];
+    }
+    row[3] = (float)c->radius;
+}
+
 /* ---- failing ------------------------------------------------------------------------------------------------------ */
 
 void fuzz_fail(const char *what, const char *who, const float *numbers, size_t count)
@@ -145,21 +158,6 @@ void fuzz_fail(const char *what, const char *who, const float *numbers, size_t c
         fprintf(stderr, " %a", (double)numbers[i]);
     fputc('\n', stderr);
     abort();
-}
-
-void fuzz_fail_sweep(const char *what, const char *who, const ref_sweep_case *c)
-{
-    float n[19];
-    for (size_t k = 0; k < 3; k++) {
-        n[k] = c->center[k];
-        n[4 + k] = c->velocity[k];
-        n[7 + k] = c->p[0][k];
-        n[10 + k] = c->p[1][k];
-        n[13 + k] = c->p[2][k];
-        n[16 + k] = c->w[k];
-    }
-    n[3] = (float)c->radius;
-    fuzz_fail(what, who, n, 19); /* the columns of `carom sweep --pairs` */
 }
 
 /* A batch of one: it took one of the two rungs. */

@@ -33,10 +33,11 @@ float fuzz_radius(fuzz_source *s); /* negative or not finite only among arbitrar
 void fuzz_vector(fuzz_source *s, float out[3]);
 /* A sphere and a triangle, with what makes ties: no motion, equal motions, equal corners, radius 0, an aim, a touch. */
 void fuzz_sweep_case(fuzz_source *s, ref_sweep_case *out);
+/* Its numbers as `carom sweep --pairs` reads them. */
+void fuzz_sweep_row(const ref_sweep_case *c, float row[19]);
 
 /* Say what went wrong; `numbers` are those of the pair. */
 _Noreturn void fuzz_fail(const char *what, const char *who, const float *numbers, size_t count);
 void fuzz_check_call(carom_status status, const carom_error *err, const carom_stats *stats);
-_Noreturn void fuzz_fail_sweep(const char *what, const char *who, const ref_sweep_case *c);
 
 #endif

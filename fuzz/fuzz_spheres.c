@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fuzz.h"
-#include "reference/judge.h"
+#include "pair.h"
 
 #include <string.h>
 
@@ -35,44 +34,18 @@ static void spheres_case(fuzz_source *s, ref_spheres_case *c)
         c->a1[k] = c->a0[k] + (c->b1[k] - c->b0[k]);
 }
 
-static _Noreturn void fail_spheres(const char *what, const char *who, const ref_spheres_case *c)
-{
-    float n[14];
-    memcpy(n, c->a0, sizeof c->a0);
-    memcpy(n + 3, c->a1, sizeof c->a1);
-    n[6] = c->radius_a;
-    memcpy(n + 7, c->b0, sizeof c->b0);
-    memcpy(n + 10, c->b1, sizeof c->b1);
-    n[13] = c->radius_b;
-    fuzz_fail(what, who, n, 14); /* the columns of `carom spheres --pairs` */
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_source s = fuzz_open(data, size);
     ref_spheres_case c;
-    ref_spheres_answer truth;
+    float row[QUERY_COLUMNS_MAX] = {0};
     spheres_case(&s, &c);
-    ref_spheres(&c, &truth);
-    const carom_sphere_pairs_desc desc = {.size = sizeof desc,
-                                          .count = 1,
-                                          .accuracy = CAROM_ACCURACY_EXACT,
-                                          .a0 = {c.a0, c.a0 + 1, c.a0 + 2, 12},
-                                          .a1 = {c.a1, c.a1 + 1, c.a1 + 2, 12},
-                                          .radius_a = {&c.radius_a, 4},
-                                          .b0 = {c.b0, c.b0 + 1, c.b0 + 2, 12},
-                                          .b1 = {c.b1, c.b1 + 1, c.b1 + 2, 12},
-                                          .radius_b = {&c.radius_b, 4}};
-    for (int b = 0; b < FUZZ_BACKENDS; b++) {
-        uint8_t state;
-        float u_first, u_last;
-        const carom_sphere_result out = {&state, &u_first, &u_last};
-        carom_error err = {0};
-        carom_stats stats = {.size = sizeof stats};
-        fuzz_check_call(carom_sphere_pairs(fuzz_context(b), &desc, &out, &stats, &err), &err, &stats);
-        const char *what = ref_judge_spheres(&truth, state, u_first, u_last);
-        if (what) /* equal to the reference bit by bit is equal to each other */
-            fail_spheres(what, fuzz_backend_name(b), &c);
-    }
+    memcpy(row, c.a0, sizeof c.a0);
+    memcpy(row + 3, c.a1, sizeof c.a1);
+    row[6] = c.radius_a;
+    memcpy(row + 7, c.b0, sizeof c.b0);
+    memcpy(row + 10, c.b1, sizeof c.b1);
+    row[13] = c.radius_b;
+    fuzz_pair(&query_spheres, row);
     return 0;
 }
