@@ -11,10 +11,11 @@ typedef struct caromi_mesh_view {
     const int32_t *masks; /* [leaf][MESH_WIDTH]; NULL: triangles have all bits */
 } caromi_mesh_view;
 
-/* Contiguous columns: cx cy cz radius vx vy vz t_max in; a state per query out. A search for the first hit also gives its
- * triangle and time; one for all hits puts those into `records`, with the number of the query in this run. One for the
- * nearest triangle takes the first CAROMI_CLOSEST_IN columns and gives triangle, distance (for a time) and depth. */
-enum { CAROMI_MESH_IN = 8, CAROMI_CLOSEST_IN = 4 };
+/* Contiguous columns: MESH_CX and so on in; a state per query out. A search for the first hit also gives its
+ * triangle and time. A search for all hits appends triangles and times to `records`, with the number of the query in
+ * this run. A search for the closest triangle reads the first CAROMI_CLOSEST_IN columns; it gives triangle, distance
+ * (in t) and depth. */
+enum { CAROMI_MESH_IN = MESH_IN_COLUMNS, CAROMI_CLOSEST_IN = MESH_IN_RESTING };
 typedef struct caromi_mesh_queries {
     const float *in[CAROMI_MESH_IN];
     const int32_t *mask; /* with MESH_QUERY_MASKS */
@@ -24,7 +25,7 @@ typedef struct caromi_mesh_queries {
     float *t, *depth;
     size_t count;
     mesh_record *records;
-    uint32_t room, found; /* records that fit; hits found, also beyond */
+    uint32_t room, found; /* records that fit; hits found, including those that do not */
     int one_is_enough;    /* a query may end with the first hit found */
 } caromi_mesh_queries;
 
@@ -35,12 +36,12 @@ typedef struct caromi_mesh_query {
     int options;
 } caromi_mesh_query;
 
-/* Settle in integers a query that mesh_first_exact has left open. */
+/* Exact mode's second rung: decides in integers a query that mesh_first_exact left undecided. */
 void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle, int32_t *state,
                         float *t);
-/* And one that mesh_closest_exact has left open. */
+/* The same for mesh_closest_exact. */
 void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
                            float *distance, float *depth);
-/* The same for one triangle (nine numbers) that a search for all hits has left open; 0: it is no hit. */
+/* The same for one triangle (nine numbers) of a search for all hits; 0: it is no hit. */
 int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit);
 #endif

@@ -47,9 +47,10 @@ MESH_CLOSEST(mesh_closest_exact, closest_exact, closest_answer_exact)
 static void mesh_clear(const mesh_clearance *clearance, const float *const *in, size_t count, u8 *is_clear)
 {
     for (size_t i = 0; i < count; i += LANES) {
-        const v3 center = v3_of(v_load(in[0] + i), v_load(in[1] + i), v_load(in[2] + i));
-        const v3 velocity = v3_of(v_load(in[4] + i), v_load(in[5] + i), v_load(in[6] + i));
-        const vm clear = clearance_holds(clearance, center, v_load(in[3] + i), velocity, v_load(in[7] + i));
+        const v3 center = v3_of(v_load(in[MESH_CX] + i), v_load(in[MESH_CY] + i), v_load(in[MESH_CZ] + i));
+        const v3 velocity = v3_of(v_load(in[MESH_VX] + i), v_load(in[MESH_VY] + i), v_load(in[MESH_VZ] + i));
+        const vm clear =
+            clearance_holds(clearance, center, v_load(in[MESH_RADIUS] + i), velocity, v_load(in[MESH_T_MAX] + i));
         v_store_u8(is_clear + i, vi_sel(clear, v_i(1), v_i(0)));
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A closest-point query that the kernels leave open: the same traversal, with integers for those triangles whose
- * distances are in doubt. */
+/* The second rung of exact mode for closest points: the same traversal, with integers for the triangles whose
+ * distances the floating-point filter leaves undecided. */
 #define LANES 1
 #include "kernels/mesh_closest_exact.h"
 #include "exact.h"
 #include "mesh.h"
 
-/* A triangle of a leaf, exactly; 1 if it is better. */
+/* Decides a triangle of a leaf; 1 if it is closer than the best. */
 static int settle_triangle(const closest_group *g, closest_walk *w)
 {
     const closest_proven p = closest_prove(g->in);
@@ -20,7 +20,7 @@ static int settle_triangle(const closest_group *g, closest_walk *w)
         caromi_exact_closest_of((const float *)&in, &a);
         distance = a.distance;
     }
-    return closest_take(w, 1, distance, g->triangle);
+    return closest_record(w, 1, distance, g->triangle);
 }
 
 static void settle_leaf(const mesh_leaf *leaf, closest_walk *w, float scale, int options)
@@ -28,7 +28,7 @@ static void settle_leaf(const mesh_leaf *leaf, closest_walk *w, float scale, int
     int better = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const closest_group g = closest_group_of(leaf, lane, w, scale, options);
-        if (g.open)
+        if (g.active)
             better |= settle_triangle(&g, w);
     }
     if (better)
@@ -39,16 +39,16 @@ void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
                            float *distance, float *depth)
 {
     const float *in = query->in;
-    const closest_query q = {in[0], in[1], in[2], in[3], query->mask};
+    const closest_query q = {in[MESH_CX], in[MESH_CY], in[MESH_CZ], in[MESH_RADIUS], query->mask};
     closest_walk w;
     w.masks = mesh->masks;
     int left = closest_begin(&w, mesh->frame, q, query->options);
     while (left)
         if (w.next >= 0) {
-            left = closest_descend(&w, mesh->nodes + w.next, query->options);
+            left = closest_visit_node(&w, mesh->nodes + w.next, query->options);
         } else {
             settle_leaf(mesh->leaves + MESH_LEAF_AT(w.next), &w, mesh->frame.scale, query->options);
-            left = closest_advance(&w);
+            left = closest_pop_next(&w);
         }
     const closest_hit hit = closest_end(&w);
     *triangle = hit.triangle;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A mesh query that the kernels leave open: the same traversal, triangle by triangle, with integers for those that the proof
- * leaves open. */
+/* The second rung of exact mode for mesh queries: the same traversal for one query, triangle by triangle. Pairs that
+ * the floating-point filter leaves undecided are decided in integers. */
 #define LANES 1
 #include <math.h>
 
@@ -8,16 +8,16 @@
 #include "exact.h"
 #include "mesh.h"
 
-/* Whether a sphere is surely outside a triangle's box, inflated by the radius, up to a time that rounds to `until`. From
- * afar, where binary32 cannot tell a triangle from its neighbours, this spares nearly all of them the integers. Differences
- * of binary32 numbers are off by 2^-53 of what they are made of; a NaN is never outside. */
+/* Whether a sphere is surely outside a triangle's box, inflated by the radius, up to a time that rounds to `until`.
+ * This spares the integers for nearly all triangles that are so far away that binary32 cannot separate them from
+ * their neighbours. Differences of binary32 numbers are off by 2^-53 of their operands. A NaN is never outside. */
 static int is_outside(const caromi_mesh_query *query, const float *corners, int moving, float until)
 {
     double enter = 0, leave = (double)until * (1 + 0x1p-22) + 0x1p-148;
     for (int k = 0; k < 3; k++) {
-        const float *const p = corners + k, v32 = moving ? query->in[4 + k] : 0;
+        const float *const p = corners + k, v32 = moving ? query->in[MESH_VX + k] : 0;
         const double low = (double)fminf(p[0], fminf(p[3], p[6])), high = (double)fmaxf(p[0], fmaxf(p[3], p[6]));
-        const double center = (double)query->in[k], radius = (double)query->in[3], v = (double)v32;
+        const double center = (double)query->in[MESH_CX + k], radius = (double)query->in[MESH_RADIUS], v = (double)v32;
         const double off = 0x1p-50 * (fabs(low) + fabs(high) + fabs(center) + radius);
         const double to_low = low - radius - center - off, to_high = high + radius - center + off;
         if (v == 0) {
@@ -32,14 +32,14 @@ static int is_outside(const caromi_mesh_query *query, const float *corners, int 
     return enter > leave;
 }
 
-/* What the options of a query leave out. */
+/* Whether the query's options cull the triangle. */
 static int is_left_out(int options, const float *in, int begins)
 {
     return ((options & MESH_SKIP) != 0 && begins) || ((options & MESH_CULL_BACK) != 0 && caromi_exact_is_back(in)) ||
            ((options & MESH_SKIP_PARTING) != 0 && begins && caromi_exact_is_parting(in));
 }
 
-/* A triangle, exactly: 1 and time and state if it is hit. */
+/* Decides a triangle in integers: 1 with time and state if it is hit. */
 static int settle_sweep(const caromi_mesh_query *query, const float *corners, float limit, float *t, int *state)
 {
     float in[IN_SWEEP_MOVING] = {0};
@@ -71,24 +71,24 @@ int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int 
     hit->t = 0;
     if (overlap)
         return !is_outside(query, corners, 0, 0) && settle_overlap(query, corners);
-    const float until = query->in[CAROMI_MESH_IN - 1];
+    const float until = query->in[MESH_T_MAX];
     const int is = !is_outside(query, corners, 1, until) && settle_sweep(query, corners, until, &hit->t, &state);
     hit->state = state;
     return is;
 }
 
-/* What a pair answers. */
-static mesh_answers settle_pair(const mesh_question *q, const mesh_walk *w, const caromi_mesh_query *query)
+/* Solves one pair: box, filter, integers. */
+static mesh_packet_result settle_pair(const mesh_packet *q, const mesh_walk *w, const caromi_mesh_query *query)
 {
     const float corners[9] = {q->in.p0.x, q->in.p0.y, q->in.p0.z, q->in.p1.x, q->in.p1.y,
                               q->in.p1.z, q->in.p2.x, q->in.p2.y, q->in.p2.z};
-    if (is_outside(query, corners, 1, w->until.t))
-        return mesh_answers_of(0, 0, STATE_MISS);
-    mesh_answers a = mesh_sweep_exact(q, query->options);
-    if (!a.open)
+    if (is_outside(query, corners, 1, w->best.t))
+        return mesh_packet_result_of(0, 0, STATE_MISS);
+    mesh_packet_result a = mesh_sweep_exact(q, query->options);
+    if (!a.undecided)
         return a;
-    a.hits = settle_sweep(query, corners, w->course[MESH_COURSE_LIMIT], &a.t, &a.state);
-    a.open = 0;
+    a.hits = settle_sweep(query, corners, w->precalc[PRECALC_LIMIT], &a.t, &a.state);
+    a.undecided = 0;
     return a;
 }
 
@@ -96,10 +96,10 @@ static void settle_leaf(const mesh_leaf *leaf, mesh_walk *w, float scale, const 
 {
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const mesh_group g = mesh_group_of(leaf, w->next, lane, w, scale, query->options);
-        if (g.open) {
-            const mesh_question q = mesh_question_of(&g, w);
-            const mesh_answers a = settle_pair(&q, w, query);
-            mesh_take_first(w, &q, &a);
+        if (g.active) {
+            const mesh_packet q = mesh_packet_of(&g, w);
+            const mesh_packet_result a = settle_pair(&q, w, query);
+            mesh_record_first(w, &q, &a);
         }
     }
 }
@@ -108,18 +108,19 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *q
                         float *t)
 {
     const float *in = query->in;
-    const mesh_query q = {in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], query->options, query->mask};
+    const mesh_query q = {in[MESH_CX], in[MESH_CY], in[MESH_CZ],    in[MESH_RADIUS], in[MESH_VX],
+                          in[MESH_VY], in[MESH_VZ], in[MESH_T_MAX], query->options,  query->mask};
     mesh_walk w;
     w.masks = mesh->masks;
     int left = mesh_begin_alone(&w, mesh->frame, q);
     while (left)
         if (w.next >= 0) {
-            left = mesh_descend(&w, mesh->nodes + w.next, query->options);
+            left = mesh_visit_node(&w, mesh->nodes + w.next, query->options);
         } else {
             settle_leaf(mesh->leaves + MESH_LEAF_AT(w.next), &w, mesh->frame.scale, query);
-            left = mesh_advance(&w);
+            left = mesh_pop_next(&w);
         }
-    *triangle = w.until.triangle == MESH_NO_TRIANGLE ? -1 : w.until.triangle;
+    *triangle = w.best.triangle == MESH_NO_TRIANGLE ? -1 : w.best.triangle;
     *state = w.state;
     *t = mesh_first_time(&w);
 }

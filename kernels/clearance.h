@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Room around places in the box of a mesh: cubes, each of which knows how far away, in cubes, the leaves of the hierarchy are. A
- * sphere whose whole motion stays within that room meets nothing, and need not be searched for.
+/* Empty-space skipping: a grid of cubes over the box of a mesh. Each cube stores its distance, in cubes, from the
+ * leaves of the hierarchy. A sphere whose whole motion stays within that distance hits nothing and needs no traversal.
  *
- * A triangle is hit only if its box test passes (mesh_walk.h), so it is enough that none can: docs/numerics.md, section 11. */
+ * A triangle is hit only if its box test passes (mesh_walk.h), so it is enough that no box test can pass:
+ * docs/numerics.md, section 11. */
 #ifndef CAROM_CLEARANCE_H
 #define CAROM_CLEARANCE_H
 #include "vec.h"
 
-/* In mesh units. The cubes follow it, a byte each, x by x and y by y: 0 where some leaf's box is in the cube, else k where there is
- * none in it and in k - 1 cubes on all sides of it, at most CLEARANCE_MOST. */
+/* In mesh units. The cubes follow it, a byte each, x fastest, then y: 0 if some leaf's box is in the cube; k if none
+ * is in it or within k - 1 cubes on all sides of it; at most CLEARANCE_MOST. */
 typedef struct mesh_clearance {
     real lower[3], per_length; /* a corner of all cubes; cubes per length */
     real scale;                /* of the mesh */
@@ -24,9 +25,9 @@ FN vf clearance_whole(vf x)
     return (x + v_f(CLEARANCE_WHOLE)) - v_f(CLEARANCE_WHOLE);
 }
 
-/* What a sphere may reach along one axis, as far as it lies over the mesh: the slab of cubes in its middle, and how far it goes from
- * there: room <= k where it stays within k - 1/2 cubes of the middle of that slab. Below 0 where it stays outside the mesh's box. No
- * slab is out of range, whatever the numbers. */
+/* The interval that a sphere may reach along one axis, cut to the mesh's box: the slab of cubes at its middle, and
+ * its extent from there. room <= k if it stays within k - 1/2 cubes of the middle of that slab; room < 0 if it stays
+ * outside the box. `slab` is in range for any input. */
 typedef struct clearance_span {
     vf slab, room;
 } clearance_span;
@@ -43,7 +44,7 @@ FN clearance_span clearance_along(vf middle, vf reach, const mesh_clearance *c, 
     return s;
 }
 
-/* The spheres that surely meet nothing. Margins: 2^-18 of the largest coordinate, 2^-20 of the way. */
+/* Which spheres surely hit nothing. Margins: 2^-18 of the largest coordinate, 2^-20 of the way. */
 FN vm clearance_holds(G const mesh_clearance *clearance, v3 center, vf radius, v3 velocity, vf t_max)
 {
     const mesh_clearance c = *clearance;
@@ -67,7 +68,7 @@ FN vm clearance_holds(G const mesh_clearance *clearance, v3 center, vf radius, v
     vi_store(cube, v_bits(at + v_f(CLEARANCE_WHOLE)) & 0x7fffff);
     for (int lane = 0; lane < LANES; lane++)
         around[lane] = (real)cubes[cube[lane]];
-    /* Not where a number is none, infinite, or so large that a box test lets everything pass. */
+    /* Not for NaN, infinity, or numbers so large that every box test passes. */
     const vm in_range = v_and(v_le(v_f(R(0.0)), radius), v_lt(size + way, v_f(R(0x1p40))));
     return v_and(in_range, v_le(room, v_load(around)));
 }

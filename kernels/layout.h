@@ -45,6 +45,12 @@ enum {
     IN_NCX, IN_NCY, IN_NCZ, IN_NP0X, IN_NP0Y, IN_NP0Z, IN_NP1X, IN_NP1Y, IN_NP1Z, IN_NP2X, IN_NP2Y, IN_NP2Z, IN_CLOSEST
 };
 
+/* Columns of queries against a mesh. Closest points read those of the sphere at rest. */
+enum {
+    MESH_CX, MESH_CY, MESH_CZ, MESH_RADIUS, MESH_IN_RESTING,
+    MESH_VX = MESH_IN_RESTING, MESH_VY, MESH_VZ, MESH_T_MAX, MESH_IN_COLUMNS
+};
+
 /* Output columns. */
 enum { OUT_T_FIRST, OUT_SWEEP_FIRST, OUT_T_LAST = OUT_SWEEP_FIRST, OUT_STATE, OUT_SWEEP_TIMES,
        OUT_FIRST_X = OUT_SWEEP_TIMES, OUT_FIRST_Y, OUT_FIRST_Z, OUT_FIRST_FEATURE,
@@ -66,10 +72,9 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 #define RADII_SPHERES (1 << IN_RA | 1 << IN_RB)
 #define BYTES_FULL (1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE)
 
-/* The pair kernels, once for every backend: X(name, input columns, radii, output columns, bytes). pairs.h has the body
- * `pairs_name` of each, pairs_exact.h that of its exact twin. A twin may leave a pair open: its first output is then NaN,
- * or OVERLAP_OPEN if it is a byte. Those of the first list answer nothing but times and
- * states. */
+/* The pair kernels, once for every backend: X(name, input columns, radii, output columns, bytes). pairs.h has the
+ * body `pairs_name` of each, pairs_exact.h that of its exact twin. A twin may leave a pair open: its first output is
+ * then NaN, or OVERLAP_OPEN if it is a byte. Those of the first list answer nothing but times and states. */
 #define TIME_KERNELS(X, accuracy) \
     X(sweep_first##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
     X(sweep_times##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
@@ -86,14 +91,15 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 #define PAIR_KERNELS(X) PAIR_KERNELS_OF(X, ) PAIR_KERNELS_OF(X, _exact)
 /* clang-format on */
 
-/* The hierarchy over a mesh: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH triangles, both in columns so
- * that lanes read them side by side. Lengths in nodes are scaled by the mesh's power of two. An empty slot of a node
- * has child 0, which is the root and nobody's child; an empty slot of a leaf has triangle -1 and the corners of
- * the first.
+/* The hierarchy over a mesh, for the broad phase: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH
+ * triangles. Both are stored in columns, so that lanes read consecutive slots. Lengths in nodes are scaled by the
+ * mesh's power of two. An empty slot of a node has child 0: the root, which is no child. An empty slot of a leaf has
+ * triangle -1 and the corners of the first triangle.
  *
- * The indices of a leaf's triangles rise. It has its vertices once each. Where there are more than MESH_WIDTH of them the leaf is loose: behind the triangles
- * come nine rows, P0 x y z, P1 x y z, P2 x y z, in the room of two leaves. A reference to a leaf tells both: where it is,
- * counted in leaves, and whether it is loose. */
+ * The triangle indices of a leaf ascend. A leaf stores each of its vertices once, and for each triangle which
+ * vertices its corners are. A leaf with more than MESH_WIDTH vertices is unindexed: after the triangle indices come
+ * nine rows, P0 x y z, P1 x y z, P2 x y z. It takes the room of two leaves. A reference to a leaf is its position,
+ * counted in leaves, and a bit that marks an unindexed leaf. */
 #define MESH_WIDTH 16
 #ifndef MESH_STACK /* programs of OpenCL devices may have a shorter one: caromi_fit_stack */
 #define MESH_STACK 512
@@ -102,40 +108,40 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 typedef struct mesh_node {
     float lo_x[MESH_WIDTH], lo_y[MESH_WIDTH], lo_z[MESH_WIDTH];
     float hi_x[MESH_WIDTH], hi_y[MESH_WIDTH], hi_z[MESH_WIDTH];
-    int child[MESH_WIDTH]; /* a node, or below 0 a leaf */
+    int child[MESH_WIDTH]; /* a node; a leaf if negative */
     int least[MESH_WIDTH]; /* the lowest triangle index below it */
 } mesh_node;
 
 typedef struct mesh_leaf {
     int triangle[MESH_WIDTH];
     unsigned char corner[3][MESH_WIDTH]; /* which vertices P0, P1 and P2 are */
-    float ball, unused[3];       /* a ball of this radius around the middle of a triangle's box holds the triangle */
-    float vertex[3][MESH_WIDTH]; /* x y z; the last vertex fills the places left */
+    float ball, unused[3]; /* radius of a bounding sphere of each triangle, around the middle of the triangle's box */
+    float vertex[3][MESH_WIDTH]; /* x y z; unused slots repeat the last vertex */
 } mesh_leaf;
 
-#define MESH_LEAF(at, is_loose) (~((at) << 1 | (is_loose)))
+#define MESH_LEAF(at, is_unindexed) (~((at) << 1 | (is_unindexed)))
 #define MESH_LEAF_AT(reference) (~(reference) >> 1)
-#define MESH_IS_LOOSE(reference) (~(reference)&1)
-#define MESH_LEAVES_MAX (1 << 30) /* so that a reference is an int; a loose leaf counts twice */
+#define MESH_IS_UNINDEXED(reference) (~(reference)&1)
+#define MESH_LEAVES_MAX (1 << 30) /* so that a reference is an int; an unindexed leaf counts twice */
 
-/* Options of a search, beside what every query asks. */
-#define MESH_TRIANGLE_MASKS 1 /* the triangles have masks: MESH_WIDTH numbers for each leaf, twice for a loose one */
-#define MESH_QUERY_MASKS 2    /* the queries have */
-#define MESH_CULL_BACK 4      /* no triangle whose normal goes along the motion */
-#define MESH_SKIP_PARTING 8   /* none that is in contact at the start, and left */
-#define MESH_SKIP 16          /* none that is in contact at the start */
+/* Options of a search. */
+#define MESH_TRIANGLE_MASKS 1 /* triangles have masks: MESH_WIDTH per leaf, twice that per unindexed leaf */
+#define MESH_QUERY_MASKS 2    /* queries have masks */
+#define MESH_CULL_BACK 4      /* culls back faces: triangles whose normal goes along the motion */
+#define MESH_SKIP_PARTING 8   /* culls triangles in contact at the start from which the sphere moves away */
+#define MESH_SKIP 16          /* culls triangles in contact at the start */
 
-/* Instead of a triangle, or of a number of hits: a device has ended the search too early (mesh_run_is_cut). */
-#define MESH_CUT (-2)
+/* Instead of a triangle or a number of hits: the device truncated a loop of the search (mesh_run_is_truncated). */
+#define MESH_LOOP_TRUNCATED (-2)
 
-/* A hit of a query, counted from the first that the search was asked. t is NaN if exact mode has left it open. */
+/* A hit. `query` counts from the first of the run. t is NaN if exact mode has not decided it. */
 typedef struct mesh_record {
     float t;
     int triangle, state, query;
 } mesh_record;
 
-/* A row with a hit, as words, among others of its kind: the row, triangle, time, state | feature << 8; then the numbers of a
- * contact, if they are asked for. A work-item finds them in COMPACT_RUN rows. */
+/* A row with a hit, as words, among others of its kind: the row, triangle, time, state | feature << 8; then the
+ * numbers of a contact, if they are asked for. A work-item finds them in COMPACT_RUN rows. */
 enum {
     COMPACT_ROW,
     COMPACT_TRIANGLE,
@@ -150,8 +156,8 @@ enum {
 typedef struct mesh_frame {
     float scale;     /* power of two that brings the largest coordinate to about 1 */
     int scale_field; /* exponent field of 1 / scale */
-    int root;        /* a node, or below 0 a leaf */
-    float ball;      /* that of a typical leaf */
+    int root;        /* a node; a leaf if negative */
+    float ball;      /* of a typical leaf */
 } mesh_frame;
 
 #endif

@@ -4,20 +4,20 @@
 #define CAROM_MESH_H
 #include "mesh_options.h"
 
-FN mesh_answers mesh_sweep(const mesh_question *q, int options)
+FN mesh_packet_result mesh_sweep(const mesh_packet *q, int options)
 {
-    const vm open = (options & MESH_CULL_BACK) != 0 ? v_and(q->open, v_not(mesh_back(q))) : q->open;
+    const vm open = (options & MESH_CULL_BACK) != 0 ? v_and(q->active, v_not(mesh_back(q))) : q->active;
     const sweep_out a = sweep_ahead_of(q->in, q->heading, open);
     const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
     vm some = v_and(open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
     if ((options & (MESH_SKIP_PARTING | MESH_SKIP)) != 0)
         some = v_or(v_and(some, v_not(begins)), mesh_started(v_and(some, begins), q, options));
     const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), a.t_first), q->enter));
-    return mesh_answers_of(v_and(some, v_le(t, q->limit)), t, a.state);
+    return mesh_packet_result_of(v_and(some, v_le(t, q->limit)), t, a.state);
 }
 
-MESH_SEARCH(mesh_first, mesh_sift_first, mesh_sweep, mesh_take_first)
-MESH_SEARCH(mesh_list, mesh_sift_all, mesh_sweep, mesh_take_all)
+MESH_SEARCH(mesh_first, mesh_cull_leaf_first, mesh_sweep, mesh_record_first)
+MESH_SEARCH(mesh_list, mesh_cull_leaf_all, mesh_sweep, mesh_record_all)
 
 FN void mesh_answer_first(const mesh_run *run, const mesh_walk *w)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Nearest triangle of a mesh to a centre: traversal of the hierarchy, LANES boxes or triangles side by side.
+/* Closest triangle of a mesh to a centre: traversal of the hierarchy, LANES boxes or triangles at a time.
  *
- * The answer is the smallest (distance, triangle index), whatever the tree and the order of visits, because a
- * triangle's distance is what the solver says, but neither less than the least that its own box gives nor more than
- * the most. Both are monotone under inclusion (each operation is, in each of its variables): a larger box never
- * gives a greater least nor a lesser most. So nothing in a node is nearer than its least, and something is not
- * farther than its most. Nor are there lower indices in it than its lowest. Skipping what comes after the best by
- * (least, lowest index) skips nothing better, and nor does skipping what is farther than somebody's most. */
+ * The answer is the smallest (distance, triangle index) and does not depend on the tree or the order of visits. A
+ * triangle's distance is the solver's, clamped to the least and the most distance that its own box allows. Both
+ * bounds are monotone under inclusion, as each operation is in each of its variables: a larger box never has a
+ * greater least or a smaller most. So no triangle of a node is closer than the node's least, and at least one is no
+ * farther than its most. A node also stores the lowest triangle index below it. So culling what comes after the best
+ * by (least, lowest index) culls nothing better; neither does culling what is farther than the most of any node. */
 #ifndef CAROM_MESH_CLOSEST_H
 #define CAROM_MESH_CLOSEST_H
 #include "closest.h"
@@ -22,7 +22,8 @@ typedef struct closest_hit {
     real distance, depth;
 } closest_hit;
 
-/* A centre against boxes: both in units of whichever is larger, centre or mesh, so that nothing is out of range. */
+/* A centre for distances to boxes. The unit of length is the larger of centre and mesh, so that nothing is out of
+ * range. */
 typedef struct closest_view {
     vf cx, cy, cz;
     vf shrink; /* from mesh units */
@@ -43,7 +44,7 @@ FN closest_view closest_view_of(v3 center, mesh_frame frame)
     return k;
 }
 
-/* Least and most of the distance from the centre to what touches every side of a box: proven bounds of the true one,
+/* Bounds of the distance from the centre to any object whose bounding box this is: proven bounds of the true distance,
  * rounded. 2^-21 is more than all the roundings of a length, 2^-70 more than what underflow can add to it
  * (docs/numerics.md, section 18). */
 typedef struct closest_span {
@@ -68,83 +69,84 @@ FN closest_span closest_span_of(closest_view k, v3 lo, v3 hi)
     return s;
 }
 
-/* One query on its way through the hierarchy. */
+/* The state of one traversal. */
 typedef struct closest_walk {
     v3 center; /* in every lane */
     closest_view view;
-    vf distance; /* the best per lane */
+    vf distance; /* the best of each lane */
     vi triangle;
-    vf doubt; /* exact mode: the nearest that a triangle left open might be */
+    vf earliest_undecided; /* exact mode: the least distance that an undecided triangle may have */
     closest_query query;
-    mesh_bound until;   /* the best of all lanes, or a distance that something is not beyond */
+    mesh_hit_key best;  /* the best of all lanes, or a distance that some triangle is not beyond */
     G const int *masks; /* of the leaves' triangles, with MESH_TRIANGLE_MASKS */
     int number;         /* of the query */
-    int next;           /* what is visited next: a node, or below 0 a leaf */
+    int next;           /* to visit next: a node, or a leaf if negative */
     mesh_stack stack;
 } closest_walk;
 
-/* Something is not farther than this. */
+/* Some triangle is not farther than `most`. */
 FN void closest_limit(closest_walk *w, real most)
 {
-    if (most < w->until.t)
-        w->until = mesh_bound_of(most, MESH_NO_TRIANGLE);
+    if (most < w->best.t)
+        w->best = mesh_hit_key_of(most, MESH_NO_TRIANGLE);
 }
 
-/* The least that the children of a node are away, and what the nearest is at most. */
-typedef struct closest_seen {
+/* Least distance of each child of a node, and the smallest most distance among them. */
+typedef struct closest_tested_children {
     LANG_ALIGNED real least[MESH_WIDTH];
     real most;
-} closest_seen;
+} closest_tested_children;
 
-FN void closest_see(const closest_walk *w, G const mesh_node *node, closest_seen *seen)
+FN void closest_test_children(const closest_walk *w, G const mesh_node *node, closest_tested_children *tested)
 {
     vf most = v_infinity();
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
         const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
-        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* the root is nobody's child */
+        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
         const closest_span s = closest_span_of(w->view, lo, hi);
-        v_store(seen->least + lane, s.least);
+        v_store(tested->least + lane, s.least);
         most = v_min(v_sel(empty, v_infinity(), s.most), most);
     }
-    seen->most = v_reduce_min(most);
+    tested->most = v_reduce_min(most);
 }
 
-/* Push the children that may hold something better, the nearest on top. Whether there is something in them at all that
- * counts is not known with masks. */
-FN void closest_push(closest_walk *w, G const mesh_node *node, const closest_seen *seen, int options)
+/* Pushes the children that can improve on the best, the closest on top. With masks a child may hold no triangle that
+ * counts, so its most distance is no limit then. */
+FN void closest_push_candidates(closest_walk *w, G const mesh_node *node, const closest_tested_children *tested,
+                                int options)
 {
     mesh_stack *s = &w->stack;
     const int bottom = s->top;
     if (options == 0)
-        closest_limit(w, seen->most);
+        closest_limit(w, tested->most);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
-        const vm open = mesh_in_time(v_load(seen->least + lane), mesh_load_int(node->least + lane), w->until);
-        for (u32 lanes = v_bitmask(v_and(open, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
+        const vm can_improve = mesh_not_after(v_load(tested->least + lane), mesh_load_int(node->least + lane), w->best);
+        for (u32 lanes = v_bitmask(v_and(can_improve, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
             const int i = lane + bitmask_first(lanes);
-            const u64 from = mesh_key_of(seen->least[i], node->least[i]);
-            mesh_insert(s, bottom, from, node->child[i]);
+            const u64 from = mesh_key_bits_of(tested->least[i], node->least[i]);
+            mesh_stack_insert(s, bottom, from, node->child[i]);
         }
     }
 }
 
-/* Take what is next from the stack; 0 if nothing there can be better. */
-FN int closest_advance(closest_walk *w)
+/* Pops what to visit next; 0 ends the traversal. */
+FN int closest_pop_next(closest_walk *w)
 {
-    return mesh_take(&w->stack, w->until, &w->next);
+    return mesh_stack_pop(&w->stack, w->best, &w->next);
 }
 
-/* 0 if the query is answered already. */
+/* 0 if there is nothing to traverse. */
 FN int closest_begin(closest_walk *w, mesh_frame frame, closest_query q, int options)
 {
     const vf radius = v_f(q.radius);
     w->query = q;
     w->center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
     w->view = closest_view_of(w->center, frame);
-    w->distance = w->doubt = v_infinity();
+    w->distance = w->earliest_undecided = v_infinity();
     w->triangle = v_i(MESH_NO_TRIANGLE);
-    w->until = mesh_bound_of(R(1.0) / R(0.0), MESH_NO_TRIANGLE);
+    w->best = mesh_hit_key_of(R(1.0) / R(0.0), MESH_NO_TRIANGLE);
     w->next = frame.root;
     mesh_stack_begin(&w->stack, frame.root);
     if (options != 0 && q.mask == 0)
@@ -152,12 +154,12 @@ FN int closest_begin(closest_walk *w, mesh_frame frame, closest_query q, int opt
     return v_any(v_and(v3_finite(w->center), v_and(v_finite(radius), v_le(v_f(R(0.0)), radius))));
 }
 
-/* LANES triangles of a leaf, and which of them may be better. */
+/* LANES triangles of a leaf; `active` are those that can improve on the best. */
 typedef struct closest_group {
     closest_in in;
     closest_span span;
     vi triangle;
-    vm open;
+    vm active;
 } closest_group;
 
 FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const closest_walk *w, real scale, int options)
@@ -171,17 +173,17 @@ FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const close
     g.span = closest_span_of(w->view, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
                              v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)));
     g.triangle = mesh_load_int(leaf->triangle + lane);
-    g.open = v_and(mesh_in_time(g.span.least, g.triangle, w->until),
-                   mesh_counts(g.triangle, w->masks, w->next, lane, w->query.mask, options));
+    g.active = v_and(mesh_not_after(g.span.least, g.triangle, w->best),
+                     mesh_unmasked(g.triangle, w->masks, w->next, lane, w->query.mask, options));
     return g;
 }
 
-/* Returns if one of these is better than its lane's best. */
-FN int closest_take(closest_walk *w, vm open, vf distance, vi triangle)
+/* Updates the best of each lane; returns whether one has improved. */
+FN int closest_record(closest_walk *w, vm active, vf distance, vi triangle)
 {
     const vm nearer =
         v_or(v_lt(distance, w->distance), v_and(v_eq(distance, w->distance), vi_gt(w->triangle, triangle)));
-    const vm better = v_and(open, nearer);
+    const vm better = v_and(active, nearer);
     w->distance = v_sel(better, distance, w->distance);
     w->triangle = vi_sel(better, triangle, w->triangle);
     return v_any(better);
@@ -191,81 +193,81 @@ FN int closest_take(closest_walk *w, vm open, vf distance, vi triangle)
 FN void closest_reduce(closest_walk *w)
 {
     const real least = v_reduce_min(w->distance);
-    if (least > w->until.t)
+    if (least > w->best.t)
         return;
-    w->until =
-        mesh_bound_of(least, vi_reduce_min(vi_sel(v_eq(w->distance, v_f(least)), w->triangle, v_i(MESH_NO_TRIANGLE))));
+    w->best = mesh_hit_key_of(least,
+                              vi_reduce_min(vi_sel(v_eq(w->distance, v_f(least)), w->triangle, v_i(MESH_NO_TRIANGLE))));
 }
 
 FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale, int options)
 {
     const closest_group g = closest_group_of(leaf, lane, w, scale, options);
-    if (!v_any(g.open))
+    if (!v_any(g.active))
         return 0;
     const vf distance = v_min(v_max(closest_find(g.in).distance, g.span.least), g.span.most);
-    return closest_take(w, g.open, distance, g.triangle);
+    return closest_record(w, g.active, distance, g.triangle);
 }
 
-/* Go on with the nearest child of a node. */
-FN int closest_choose(closest_walk *w, G const mesh_node *node, const closest_seen *seen, int options)
+/* Pushes the children and pops the closest of them; 0 ends the traversal. */
+FN int closest_push_children(closest_walk *w, G const mesh_node *node, const closest_tested_children *tested,
+                             int options)
 {
-    closest_push(w, node, seen, options);
-    return closest_advance(w);
+    closest_push_candidates(w, node, tested, options);
+    return closest_pop_next(w);
 }
 
-/* Both at once. */
-FN int closest_descend(closest_walk *w, G const mesh_node *node, int options)
+FN int closest_visit_node(closest_walk *w, G const mesh_node *node, int options)
 {
-    closest_seen seen;
-    closest_see(w, node, &seen);
-    return closest_choose(w, node, &seen, options);
+    closest_tested_children tested;
+    closest_test_children(w, node, &tested);
+    return closest_push_children(w, node, &tested, options);
 }
 
-/* It has no pairs that wait. */
-FN void closest_enter(mesh_pairs *p, const closest_walk *w, int number)
+/* Queues no pairs. */
+FN void closest_set_sphere(mesh_pairs *p, const closest_walk *w, int number)
 {
     (void)p, (void)w, (void)number;
 }
 
-/* A search: visit a leaf. `leaf_lanes` takes LANES triangles. */
-#define CLOSEST_SEARCH(name, leaf_lanes)                                                                           \
-    FN int name##_visit(closest_walk *w, int number, mesh_pairs *pairs, mesh_frame frame, G const mesh_leaf *leaf, \
-                        int options)                                                                               \
-    {                                                                                                              \
-        int better = 0;                                                                                            \
-        (void)number, (void)pairs;                                                                                 \
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                                       \
-            better |= leaf_lanes(leaf, lane, w, frame.scale, options);                                             \
-        if (better)                                                                                                \
-            closest_reduce(w);                                                                                     \
-        return closest_advance(w);                                                                                 \
-    }                                                                                                              \
+/* Defines a search by what it does at a leaf: `leaf_lanes` solves LANES triangles. */
+#define CLOSEST_SEARCH(name, leaf_lanes)                                                       \
+    FN int name##_visit_leaf(closest_walk *w, int number, mesh_pairs *pairs, mesh_frame frame, \
+                             G const mesh_leaf *leaf, int options)                             \
+    {                                                                                          \
+        int better = 0;                                                                        \
+        (void)number, (void)pairs;                                                             \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                   \
+            better |= leaf_lanes(leaf, lane, w, frame.scale, options);                         \
+        if (better)                                                                            \
+            closest_reduce(w);                                                                 \
+        return closest_pop_next(w);                                                            \
+    }                                                                                          \
     MESH_NEVER_WAITS(name, closest_walk)
 CLOSEST_SEARCH(closest, closest_leaf_lanes)
 
-/* What is found by now; for an invalid query, that nothing is. */
+/* The answer; that of an empty mesh for an invalid query. */
 FN closest_hit closest_end(const closest_walk *w)
 {
-    const int none = w->until.triangle == MESH_NO_TRIANGLE;
+    const int none = w->best.triangle == MESH_NO_TRIANGLE;
     real depth[LANES];
-    v_store(depth, v_positive_zero(v_f(w->query.radius) - v_f(w->until.t)));
+    v_store(depth, v_positive_zero(v_f(w->query.radius) - v_f(w->best.t)));
     closest_hit hit;
-    hit.triangle = none ? -1 : w->until.triangle;
-    hit.distance = w->until.t;
-    hit.depth = none ? -w->until.t : depth[0];
+    hit.triangle = none ? -1 : w->best.triangle;
+    hit.distance = w->best.t;
+    hit.depth = none ? -w->best.t : depth[0];
     return hit;
 }
 
-/* ---- a run of queries, mesh_run.h: of the sphere centre and radius, a distance for a time ------------------------- */
+/* ---- begin and answer, for mesh_run.h: columns of the sphere at rest; `t` holds distances ----------------------- */
 
 FN int closest_begin_next(const mesh_run *run, closest_walk *w, u32 at, const real *rows, int options)
 {
     closest_query q;
     (void)rows;
-    q.cx = run->in[0][at];
-    q.cy = run->in[1][at];
-    q.cz = run->in[2][at];
-    q.radius = run->in[3][at];
+    q.cx = run->in[MESH_CX][at];
+    q.cy = run->in[MESH_CY][at];
+    q.cz = run->in[MESH_CZ][at];
+    q.radius = run->in[MESH_RADIUS][at];
     q.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[at] : -1;
     w->number = (int)at;
     w->masks = run->masks;

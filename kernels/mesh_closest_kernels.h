@@ -34,18 +34,18 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global
     run.leaves = leaves;
     run.masks = masks;
     run.options = options;
-    run.in[0] = cx;
-    run.in[1] = cy;
-    run.in[2] = cz;
-    run.in[3] = radius;
+    run.in[MESH_CX] = cx;
+    run.in[MESH_CY] = cy;
+    run.in[MESH_CZ] = cz;
+    run.in[MESH_RADIUS] = radius;
     run.mask = mask;
     mesh_run_share(&run, (u32)get_global_id(0), share, queries, row, rows);
     run.triangle = triangle;
     run.t = distance;
     run.depth = depth;
     closest_search(&run);
-    if (mesh_run_is_cut(share) && run.first < run.end)
-        triangle[run.first] = MESH_CUT;
+    if (mesh_run_is_truncated(share) && run.first < run.end)
+        triangle[run.first] = MESH_LOOP_TRUNCATED;
 }
 #endif
 

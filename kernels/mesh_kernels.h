@@ -28,17 +28,17 @@
 #endif
 
 #ifdef MESH_SEARCHED
-/* A work-item follows its share of the queries; its lanes are boxes and triangles. */
-#define MESH_QUESTION                                                                                            \
+/* A work-item answers its share of the queries; its lanes are boxes and triangles. */
+#define MESH_RUN_PARAMETERS                                                                                      \
     __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root,   \
         float ball, __global const int *masks, int options, __global const real *cx, __global const real *cy,    \
         __global const real *cz, __global const real *radius, __global const real *vx, __global const real *vy,  \
         __global const real *vz, __global const real *t_max, __global const int *mask, uint share, uint queries, \
         __global const uint *row, uint rows, __global const mesh_clearance *clearance
-#define MESH_ASK                                                                                                   \
-    mesh_ask(nodes, leaves, scale, scale_field, root, ball, masks, options, cx, cy, cz, radius, vx, vy, vz, t_max, \
-             mask, share, queries, row, rows, clearance)
-FN mesh_run mesh_ask(MESH_QUESTION)
+#define MESH_RUN_ARGUMENTS                                                                                            \
+    mesh_run_of(nodes, leaves, scale, scale_field, root, ball, masks, options, cx, cy, cz, radius, vx, vy, vz, t_max, \
+                mask, share, queries, row, rows, clearance)
+FN mesh_run mesh_run_of(MESH_RUN_PARAMETERS)
 {
     mesh_run run;
     run.frame.scale = scale;
@@ -49,14 +49,14 @@ FN mesh_run mesh_ask(MESH_QUESTION)
     run.leaves = leaves;
     run.masks = masks;
     run.clearance = clearance;
-    run.in[0] = cx;
-    run.in[1] = cy;
-    run.in[2] = cz;
-    run.in[3] = radius;
-    run.in[4] = vx;
-    run.in[5] = vy;
-    run.in[6] = vz;
-    run.in[7] = t_max;
+    run.in[MESH_CX] = cx;
+    run.in[MESH_CY] = cy;
+    run.in[MESH_CZ] = cz;
+    run.in[MESH_RADIUS] = radius;
+    run.in[MESH_VX] = vx;
+    run.in[MESH_VY] = vy;
+    run.in[MESH_VZ] = vz;
+    run.in[MESH_T_MAX] = t_max;
     run.mask = mask;
     run.options = options;
     mesh_run_share(&run, (u32)get_global_id(0), share, queries, row, rows);
@@ -67,18 +67,18 @@ FN mesh_run mesh_ask(MESH_QUESTION)
 #ifdef MESH_ANSWER
 MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_clear, MESH_ANSWER, MESH_OPTIONS)
 
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global int *triangle, __global uchar *state, __global real *t,
-                                       uint count)
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global int *triangle, __global uchar *state,
+                                       __global real *t, uint count)
 {
     if (get_global_id(0) >= count)
         return;
-    mesh_run run = MESH_ASK;
+    mesh_run run = MESH_RUN_ARGUMENTS;
     run.triangle = triangle;
     run.state = state;
     run.t = t;
     mesh_search(&run);
-    if (mesh_run_is_cut(share) && run.first < run.end)
-        triangle[run.first] = MESH_CUT;
+    if (mesh_run_is_truncated(share) && run.first < run.end)
+        triangle[run.first] = MESH_LOOP_TRUNCATED;
 }
 #elif defined(MESH_SEARCHED)
 FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
@@ -107,17 +107,17 @@ FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
 
 MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_own, mesh_answer_count, MESH_OPTIONS)
 
-/* The first pass tells how many hits a query has. Where there is room for `each` of a query, those of all queries of a work-item
- * are written side by side as they are found, from the place `from` of its first query on, which `start` tells for each of them;
- * there may be more hits than room. The second pass (`each` < 0) writes those of each query from its own place on; -1: that
- * are there already. */
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *records, uint found, int each,
+/* The first pass tells how many hits a query has. Where there is room for `each` of a query, those of all queries of
+ * a work-item are written side by side as they are found, from the place `from` of its first query on, which `start`
+ * tells for each of them; there may be more hits than room. The second pass (`each` < 0) writes those of each query
+ * from its own place on; -1: that are there already. */
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global mesh_record *records, uint found, int each,
                                        int one_is_enough, __global const int *from, __global int *hits,
                                        __global uchar *state, __global int *start, uint count)
 {
     if (get_global_id(0) >= count)
         return;
-    mesh_run run = MESH_ASK;
+    mesh_run run = MESH_RUN_ARGUMENTS;
     mesh_sink pool;
     run.records = records;
     run.found = found;
@@ -134,8 +134,8 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_QUESTION, __global mesh_record *reco
     pool.first = (int)run.first;
     run.sink = each < 0 ? 0 : &pool;
     mesh_search(&run);
-    if (mesh_run_is_cut(share))
-        hits[run.first] = MESH_CUT;
+    if (mesh_run_is_truncated(share))
+        hits[run.first] = MESH_LOOP_TRUNCATED;
 }
 #endif
 

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Triangles that a sweep leaves out: seen from behind, or in contact at the start. What is asked here is asked by queries
- * with such options alone, so it is not part of the searches' own text. docs/numerics.md, section 11, has the errors. */
+/* Options that cull triangles: back faces, and contact at the start. Only queries with such options run this code,
+ * so it is kept out of the searches. docs/numerics.md, section 11, has the errors. */
 #ifndef CAROM_MESH_OPTIONS_H
 #define CAROM_MESH_OPTIONS_H
 #include "mesh_run.h"
 
-/* Brought to about 1, whatever its size. */
+/* Scaled by a power of two to a size of about 1. */
 FN v3 mesh_about_one(v3 a)
 {
     return v3_mul(a, v_scale_down(v_exponent(v3_magnitude(a))));
 }
 
-/* Triangles whose normal goes along the motion. Signs are all that is asked, so each factor has a scale of its own. */
-FN_RARE vm mesh_back(const mesh_question *pairs)
+/* Back faces: triangles whose normal goes along the motion. Only the sign counts, so each factor has a scale of its
+ * own. */
+FN_RARE vm mesh_back(const mesh_packet *pairs)
 {
     const sweep_query q = sweep_prepare(pairs->in, 0);
     const v3 n = v3_cross(mesh_about_one(q.x.e01), mesh_about_one(q.x.e02));
     return v_lt(v_f(R(0.0)), v3_dot(n, mesh_about_one(q.x.v)));
 }
 
-/* The triangle's closest point at time 0, seen from the centre. */
+/* The triangle's closest point at time 0, relative to the centre. */
 FN nearest mesh_nearest(const sweep_query *q)
 {
     const vf scale = v_scale_down(v_exponent(q->x.length));
@@ -27,14 +28,14 @@ FN nearest mesh_nearest(const sweep_query *q)
 }
 
 /* Triangles from which the sphere moves away at the start. */
-FN_RARE vm mesh_parting(const mesh_question *pairs)
+FN_RARE vm mesh_parting(const mesh_packet *pairs)
 {
     const sweep_query q = sweep_prepare(pairs->in, 0);
     return v_lt(v3_dot(mesh_about_one(mesh_nearest(&q).point), mesh_about_one(q.x.v)), v_f(R(0.0)));
 }
 
-/* Of triangles in contact at the start, those that are hits. */
-FN vm mesh_started(vm starts, const mesh_question *q, int options)
+/* Of the triangles in contact at the start, those that the start policy keeps. */
+FN vm mesh_started(vm starts, const mesh_packet *q, int options)
 {
     if ((options & MESH_SKIP) != 0)
         return v_and(starts, v_not(starts));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What mesh_options.h asks, with the true signs. Each question has three answers: yes, no, and not known by these means;
- * then the triangle is left open. docs/numerics.md, section 13, derives the bounds. */
+/* The predicates of mesh_options.h as floating-point filters: yes, no, or undecided. An undecided predicate leaves its
+ * triangle undecided. docs/numerics.md, section 13, derives the bounds. */
 #ifndef CAROM_MESH_OPTIONS_EXACT_H
 #define CAROM_MESH_OPTIONS_EXACT_H
 #include "mesh_options.h"
@@ -8,10 +8,10 @@
 
 #define MESH_YES R(1.0)
 #define MESH_NO R(0.0)
-#define MESH_OPEN R(0.5)
+#define MESH_UNDECIDED R(0.5)
 #define MESH_WIDE_EPS(n) w_f(W(n) * W(0x1p-53) * (wide_real)PROOF_BOUND) /* n roundings of binary64 */
 
-/* Whether a value that may be off by `limit` is positive. A limit of 0 leaves nothing open. */
+/* Whether a value that may be off by `limit` is positive. A limit of 0 decides every value. */
 FN wf mesh_sign(wf value, wf limit)
 {
     const wf zero = w_f(W(0.0));
@@ -46,7 +46,7 @@ FN wf mesh_back_part(const sweep_rows *rows, int part)
     return mesh_sign(w3_dot(w3_sub(a, b), m.v), MESH_WIDE_EPS(12.0) * all);
 }
 
-FN_RARE vf mesh_back_exact(const mesh_question *q)
+FN_RARE vf mesh_back_exact(const mesh_packet *q)
 {
     sweep_rows rows;
     sweep_store(&rows, q->in);
@@ -54,8 +54,8 @@ FN_RARE vf mesh_back_exact(const mesh_question *q)
     return w_join(low, PARTS == 1 ? low : mesh_back_part(&rows, LANES - WIDE));
 }
 
-/* A guess at the closest point: weights of P1 and P2, and 1 for the feature that holds it. In memory, whence the wide parts
- * load it. */
+/* A guess at the closest point: weights of P1 and P2, and 1 for the feature that holds it. In memory, whence the
+ * wide parts load it. */
 typedef struct mesh_guess {
     real w1[LANES], w2[LANES], e01[LANES], e12[LANES], e20[LANES], face[LANES];
 } mesh_guess;
@@ -111,9 +111,10 @@ FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
     return to;
 }
 
-/* With any point p of the triangle and y = C - p, let s be the largest y.(P - p) over its corners P. The closest point q is
- * no farther from p than sqrt(s), whatever feature holds it: y.(q - p) <= s as q is among the corners, (C - q).(p - q) <= 0
- * as q is the closest, and the sum of both is |q - p|^2 <= s. So (C - q).V differs from y.V by no more than sqrt(s) |V|. */
+/* With any point p of the triangle and y = C - p, let s be the largest y.(P - p) over its corners P. The closest
+ * point q is no farther from p than sqrt(s), whatever feature holds it: y.(q - p) <= s as q is among the corners, (C
+ * - q).(p - q) <= 0 as q is the closest, and the sum of both is |q - p|^2 <= s. So (C - q).V differs from y.V by no
+ * more than sqrt(s) |V|. */
 FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *g, int part)
 {
     const mesh_part m = mesh_part_of(rows, part);
@@ -128,7 +129,7 @@ FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *g, int part)
     return mesh_sign(w3_dot(y, m.v), limit * W(1.0625));
 }
 
-FN_RARE vf mesh_parting_exact(const mesh_question *q)
+FN_RARE vf mesh_parting_exact(const mesh_packet *q)
 {
     mesh_guess g;
     sweep_rows rows;
@@ -138,24 +139,24 @@ FN_RARE vf mesh_parting_exact(const mesh_question *q)
     return w_join(low, PARTS == 1 ? low : mesh_parting_part(&rows, &g, LANES - WIDE));
 }
 
-/* Hits that the options leave out, and hits of which that is not known and which are open then. */
-FN void mesh_leave_out(const mesh_question *q, vm begins, int options, mesh_answers *a)
+/* Removes the hits that the options cull. Where that is undecided, the hit becomes undecided. */
+FN void mesh_leave_out(const mesh_packet *q, vm begins, int options, mesh_packet_result *a)
 {
     const vm starts = v_and(a->hits, begins), none = v_and(starts, v_not(starts));
-    vm out = none, doubt = none;
-    if ((options & MESH_CULL_BACK) != 0 && v_any(v_or(a->hits, a->open))) {
+    vm out = none, undecided = none;
+    if ((options & MESH_CULL_BACK) != 0 && v_any(v_or(a->hits, a->undecided))) {
         const vf back = mesh_back_exact(q);
         out = v_eq(back, v_f(MESH_YES));
-        doubt = v_and(a->hits, v_eq(back, v_f(MESH_OPEN)));
+        undecided = v_and(a->hits, v_eq(back, v_f(MESH_UNDECIDED)));
     }
     if ((options & MESH_SKIP) != 0) {
         out = v_or(out, starts);
     } else if ((options & MESH_SKIP_PARTING) != 0 && v_any(starts)) {
         const vf parting = mesh_parting_exact(q);
         out = v_or(out, v_and(starts, v_eq(parting, v_f(MESH_YES))));
-        doubt = v_or(doubt, v_and(starts, v_eq(parting, v_f(MESH_OPEN))));
+        undecided = v_or(undecided, v_and(starts, v_eq(parting, v_f(MESH_UNDECIDED))));
     }
-    a->open = v_and(v_or(a->open, doubt), v_not(out));
-    a->hits = v_and(a->hits, v_not(v_or(out, doubt)));
+    a->undecided = v_and(v_or(a->undecided, undecided), v_not(out));
+    a->hits = v_and(a->hits, v_not(v_or(out, undecided)));
 }
 #endif

@@ -5,7 +5,7 @@
 #include "mesh_run.h"
 #include "overlap_exact.h"
 
-FN overlap_in mesh_overlap_in(const mesh_question *q)
+FN overlap_in mesh_overlap_in(const mesh_packet *q)
 {
     overlap_in in;
     in.center = q->in.center;
@@ -16,22 +16,23 @@ FN overlap_in mesh_overlap_in(const mesh_question *q)
     return in;
 }
 
-FN mesh_answers mesh_overlap(const mesh_question *q, int options)
+FN mesh_packet_result mesh_overlap(const mesh_packet *q, int options)
 {
     const vi is = overlap(mesh_overlap_in(q)).overlap;
     (void)options;
-    return mesh_answers_of(v_and(q->open, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
+    return mesh_packet_result_of(v_and(q->active, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
 }
 
-FN mesh_answers mesh_overlap_exact(const mesh_question *q, int options)
+FN mesh_packet_result mesh_overlap_exact(const mesh_packet *q, int options)
 {
     const vi is = overlap_exact(mesh_overlap_in(q)).overlap;
     (void)options;
-    mesh_answers a = mesh_answers_of(v_and(q->open, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
-    a.open = v_and(q->open, vi_eq(is, v_i(OVERLAP_OPEN)));
+    mesh_packet_result a =
+        mesh_packet_result_of(v_and(q->active, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
+    a.undecided = v_and(q->active, vi_eq(is, v_i(OVERLAP_OPEN)));
     return a;
 }
 
-MESH_SEARCH(mesh_overlaps, mesh_sift_none, mesh_overlap, mesh_take_all)
-MESH_SEARCH(mesh_overlaps_exact, mesh_sift_none, mesh_overlap_exact, mesh_take_all)
+MESH_SEARCH(mesh_overlaps, mesh_cull_leaf_none, mesh_overlap, mesh_record_all)
+MESH_SEARCH(mesh_overlaps_exact, mesh_cull_leaf_none, mesh_overlap_exact, mesh_record_all)
 #endif

@@ -1,48 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of a query and a triangle on their way to the solver, what they answer, and what becomes of the answer.
+/* The narrow phase of mesh searches: pairs of a query and a triangle, packed for the solver, and the use of its
+ * results.
  *
- * Of the triangles in a leaf a query enters the boxes of a few, so the lanes of a solver that took leaf after leaf would be
- * all but empty. The pairs are put side by side instead, those of several queries that are on their way at once, and the
- * solver waits for LANES of them; the queries wait for their answers, while others go on. It makes no difference to an
- * answer who else is asked. */
+ * A query enters the boxes of a few triangles of a leaf, so a solver that took leaf after leaf would leave most
+ * lanes idle. Instead the pairs of several interleaved traversals are compacted into a queue, and the solver takes
+ * LANES of them, a packet. A traversal waits for its results while others go on. A pair's result does not depend on
+ * the rest of its packet. */
 #ifndef CAROM_MESH_PAIRS_H
 #define CAROM_MESH_PAIRS_H
 #include "mesh_walk.h"
 
-/* LANES pairs of a query and a triangle at rest. */
-typedef struct mesh_question {
+/* LANES pairs of a query and a triangle at rest: the solver's input. */
+typedef struct mesh_packet {
     sweep_in in;
     sweep_heading heading;
     vf enter, limit; /* entry into the triangle's box; end of the query's window */
     vi triangle;
-    const u8 *walk; /* that the query is on */
-    vm open;        /* which of the pairs are asked */
-} mesh_question;
+    const u8 *walk; /* number of the query's traversal, per lane */
+    vm active;      /* lanes that hold a pair to solve */
+} mesh_packet;
 
-/* What they answer. Exact mode may leave some open. */
-typedef struct mesh_answers {
+/* The solver's results. Exact mode may leave pairs undecided. */
+typedef struct mesh_packet_result {
     vm hits;
     vf t;
     vi state;
-    vm open; /* may be hits, but none before `from` */
+    vm undecided; /* may be hits, but not before `from` */
     vf from;
-} mesh_answers;
+} mesh_packet_result;
 
-FN mesh_answers mesh_answers_of(vm hits, vf t, vi state)
+FN mesh_packet_result mesh_packet_result_of(vm hits, vf t, vi state)
 {
-    mesh_answers a;
+    mesh_packet_result a;
     a.hits = hits;
     a.t = t;
     a.state = state;
-    a.open = v_and(hits, v_not(hits)); /* none */
+    a.undecided = v_and(hits, v_not(hits)); /* none */
     a.from = t;
     return a;
 }
 
-/* ---- what becomes of answers ---------------------------------------------------------------------------------------- */
+/* ---- use of the results ----------------------------------------------------------------------------------------- */
 
-/* Who asked. Where a leaf is answered at once that is known; rusticl's compiler dies of an offset to a lone walk. */
-FN mesh_walk *mesh_asker(mesh_walk *walks, const mesh_question *q, int lane)
+/* The traversal that a lane belongs to. Without packing there is only one; rusticl's compiler crashes on an offset
+ * to it. */
+FN mesh_walk *mesh_walk_of_lane(mesh_walk *walks, const mesh_packet *q, int lane)
 {
 #ifdef LANG_HAS_COMPRESS
     return walks + q->walk[lane];
@@ -52,8 +54,8 @@ FN mesh_walk *mesh_asker(mesh_walk *walks, const mesh_question *q, int lane)
 #endif
 }
 
-/* The first hit, and the earliest that one left open may come. */
-FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_answers *a)
+/* Keeps the first hit, and the earliest time that an undecided pair may be hit. */
+FN void mesh_record_first(mesh_walk *walks, const mesh_packet *q, const mesh_packet_result *a)
 {
     int triangle[LANES], state[LANES];
     real t[LANES], from[LANES];
@@ -63,35 +65,36 @@ FN void mesh_take_first(mesh_walk *walks, const mesh_question *q, const mesh_ans
     v_store(from, a->from);
     for (u32 left = v_bitmask(a->hits); left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_walk *w = mesh_asker(walks, q, i);
-        const mesh_bound hit = mesh_bound_of(t[i], triangle[i]);
-        if (mesh_is_after(w->until, hit)) {
-            w->until = hit;
+        mesh_walk *w = mesh_walk_of_lane(walks, q, i);
+        const mesh_hit_key hit = mesh_hit_key_of(t[i], triangle[i]);
+        if (mesh_is_after(w->best, hit)) {
+            w->best = hit;
             w->state = state[i];
         }
     }
-    for (u32 left = v_bitmask(a->open); left != 0; left &= left - 1) {
+    for (u32 left = v_bitmask(a->undecided); left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_walk *w = mesh_asker(walks, q, i);
-        w->doubt = from[i] < w->doubt ? from[i] : w->doubt;
+        mesh_walk *w = mesh_walk_of_lane(walks, q, i);
+        w->earliest_undecided = from[i] < w->earliest_undecided ? from[i] : w->earliest_undecided;
     }
 }
 
-/* Every hit, and what is open with NaN for its time; or no more than it takes to know that there is one. */
-FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answers *a)
+/* Appends a record for each hit and, with NaN as its time, for each undecided pair. An any-hit query ends with its
+ * first hit. */
+FN void mesh_record_all(mesh_walk *walks, const mesh_packet *q, const mesh_packet_result *a)
 {
     const u32 hits = v_bitmask(a->hits);
     int triangle[LANES], state[LANES];
     real t[LANES];
-    u32 left = v_bitmask(v_or(a->hits, a->open));
+    u32 left = v_bitmask(v_or(a->hits, a->undecided));
     if (left == 0)
         return;
     vi_store(triangle, q->triangle);
     vi_store(state, a->state);
-    v_store(t, v_sel(a->open, v_from_bits(v_i(R_NAN_BITS)), a->t));
+    v_store(t, v_sel(a->undecided, v_from_bits(v_i(R_NAN_BITS)), a->t));
     for (; left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_walk *w = mesh_asker(walks, q, i);
+        mesh_walk *w = mesh_walk_of_lane(walks, q, i);
         mesh_sink *sink = w->sink;
         if (sink->count < sink->room) {
             G mesh_record *to = sink->records + sink->count;
@@ -104,68 +107,67 @@ FN void mesh_take_all(mesh_walk *walks, const mesh_question *q, const mesh_answe
         w->hits++;
         if ((hits >> i & 1) != 0) {
             w->state = STATE_APPROACHING;
-            if (sink->one_is_enough) { /* nothing waits any more, and nothing is in time */
+            if (sink->one_is_enough) { /* empties the stack and culls the rest */
                 w->stack.top = 0;
-                w->until = mesh_bound_of(R(-1.0), 0);
+                w->best = mesh_hit_key_of(R(-1.0), 0);
             }
         }
     }
 }
 
-/* When the first hit found so far is. Whether there is any no processor foresees: no branch. */
+/* The time of the best hit; infinity without one. Without a branch, because it would be mispredicted. */
 FN real mesh_first_time(const mesh_walk *w)
 {
-    const u32 none = 0 - (u32)(w->until.triangle == MESH_NO_TRIANGLE); /* all bits, or none */
-    return real_of_bits((real_bits(w->until.t) & ~none) | (R_INFINITY_BITS & none));
+    const u32 none = 0 - (u32)(w->best.triangle == MESH_NO_TRIANGLE); /* all bits, or none */
+    return real_of_bits((real_bits(w->best.t) & ~none) | (R_INFINITY_BITS & none));
 }
 
-/* ---- pairs that wait ------------------------------------------------------------------------------------------------ */
+/* ---- the queue of pairs ----------------------------------------------------------------------------------------- */
 
-/* What differs within a leaf: a triangle, when its box is entered, and its index. */
+/* Columns of the queue: a triangle, the entry time of its box, and its index. */
 enum { PAIR_P0, PAIR_P1 = 3, PAIR_P2 = 6, PAIR_ENTER = 9, PAIR_TRIANGLE, PAIR_COLUMNS };
-/* What a walk asks about: its sphere, and the end of its window. */
+/* Columns per traversal: its sphere, and the end of its window. */
 enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
-/* Less than LANES wait, every walk comes from a leaf, and a store may reach beyond. */
+/* Fewer than LANES pairs are left over, each traversal may add a leaf, and v_compress stores up to LANES further. */
 #define PAIR_ROOM (LANES + MESH_WALKS * MESH_WIDTH + LANES)
 #define PAIR_COLUMN(p, k) ((p)->columns + (k)*PAIR_ROOM)
 
-/* Where work-items run together, the solver takes as many turns as the one with the most pairs has. So each puts its pairs off until
- * it has so many, for then others have about as many. */
-#define MESH_PUT_OFF 8
+/* Work-items in lockstep take as many turns of the solver as the work-item with the most pairs. So each defers its
+ * pairs until it has so many: then the others have about as many. */
+#define MESH_DEFERRED 8
 
 typedef struct mesh_pairs {
 #ifdef LANG_HAS_COMPRESS
     LANG_ALIGNED real columns[PAIR_COLUMNS * PAIR_ROOM]; /* integers as their bits */
-    LANG_ALIGNED real sphere[PAIR_SPHERE * MESH_WALKS];  /* of the walks that have asked */
-    u8 walk[PAIR_ROOM];                                  /* that a pair belongs to */
+    LANG_ALIGNED real sphere[PAIR_SPHERE * MESH_WALKS];  /* of each traversal */
+    u8 walk[PAIR_ROOM];                                  /* number of a pair's traversal */
 #elif defined(LANG_LOCKSTEP)
-    int leaf[MESH_PUT_OFF + MESH_WIDTH]; /* as its node refers to it, */
-    u8 lane[MESH_PUT_OFF + MESH_WIDTH];  /* and which triangle of it */
+    int leaf[MESH_DEFERRED + MESH_WIDTH]; /* reference to the leaf */
+    u8 lane[MESH_DEFERRED + MESH_WIDTH];  /* slot of the triangle */
 #endif
     int first, end;
-    u32 offered, answered; /* in all, modulo 2^32 */
+    u32 submitted, answered; /* pairs since the beginning, modulo 2^32 */
 } mesh_pairs;
 
 FN void mesh_pairs_begin(mesh_pairs *p)
 {
     p->first = p->end = 0;
-    p->offered = p->answered = 0;
+    p->submitted = p->answered = 0;
 }
 
 #ifdef LANG_HAS_COMPRESS
-/* Walk `number` sets out. */
-FN void mesh_enter(mesh_pairs *p, const mesh_walk *w, int number)
+/* Stores the sphere of traversal `number` for its pairs. */
+FN void mesh_set_sphere(mesh_pairs *p, const mesh_walk *w, int number)
 {
     const mesh_query *q = &w->query;
-    const real sphere[PAIR_SPHERE] = {q->cx, q->cy, q->cz, q->radius,
-                                      q->vx, q->vy, q->vz, w->course[MESH_COURSE_LIMIT]};
+    const real sphere[PAIR_SPHERE] = {q->cx, q->cy, q->cz, q->radius, q->vx, q->vy, q->vz, w->precalc[PRECALC_LIMIT]};
     real *own = p->sphere + number;
     for (int k = 0; k < PAIR_SPHERE; k++)
         own[k * MESH_WALKS] = sphere[k];
 }
 
-/* What walk `number` has entered of a leaf. */
-FN void mesh_offer(mesh_pairs *p, const mesh_group *g, int number)
+/* Appends the active lanes of a group, as pairs of traversal `number`. */
+FN void mesh_pairs_push(mesh_pairs *p, const mesh_group *g, int number)
 {
     const vf own[PAIR_COLUMNS] = {g->p.p0.x,
                                   g->p.p0.y,
@@ -178,15 +180,15 @@ FN void mesh_offer(mesh_pairs *p, const mesh_group *g, int number)
                                   g->p.p2.z,
                                   g->enter,
                                   v_from_bits(g->triangle)};
-    const u32 lanes = v_bitmask(g->open);
+    const u32 lanes = v_bitmask(g->active);
     v_compress(PAIR_COLUMN(p, 0) + p->end, PAIR_ROOM, own, PAIR_COLUMNS, lanes);
     v_store_u8(p->walk + p->end, v_i(number));
     p->end += bitmask_count(lanes);
-    p->offered += (u32)bitmask_count(lanes);
+    p->submitted += (u32)bitmask_count(lanes);
 }
 
-/* Fewer than LANES pairs become LANES: the last one is repeated, for nobody. */
-FN void mesh_fill_up(mesh_pairs *p)
+/* Pads to LANES with copies of the last pair; triangle -1 masks them. */
+FN void mesh_pairs_pad(mesh_pairs *p)
 {
     for (int k = 0; k < PAIR_COLUMNS; k++)
         v_store(PAIR_COLUMN(p, k) + p->end, v_f(PAIR_COLUMN(p, k)[p->end - 1]));
@@ -200,34 +202,34 @@ FN v3 mesh_pairs_load(const mesh_pairs *p, int column)
                  v_load(PAIR_COLUMN(p, column + 2) + p->first));
 }
 
-FN vf mesh_pairs_pick(const mesh_pairs *p, int number)
+FN vf mesh_pairs_sphere(const mesh_pairs *p, int number)
 {
     return v_table_lookup(p->sphere + number * MESH_WALKS, p->walk + p->first);
 }
 
-/* Those that have waited longest. */
-FN mesh_question mesh_pairs_next(const mesh_pairs *p)
+/* The packet of the oldest LANES pairs. */
+FN mesh_packet mesh_pairs_packet(const mesh_pairs *p)
 {
     const vf zero = v_f(R(0.0));
-    mesh_question q;
-    q.in.center = v3_of(mesh_pairs_pick(p, IN_CX), mesh_pairs_pick(p, IN_CY), mesh_pairs_pick(p, IN_CZ));
-    q.in.radius = mesh_pairs_pick(p, IN_R);
-    q.in.velocity = v3_of(mesh_pairs_pick(p, IN_VX), mesh_pairs_pick(p, IN_VY), mesh_pairs_pick(p, IN_VZ));
+    mesh_packet q;
+    q.in.center = v3_of(mesh_pairs_sphere(p, IN_CX), mesh_pairs_sphere(p, IN_CY), mesh_pairs_sphere(p, IN_CZ));
+    q.in.radius = mesh_pairs_sphere(p, IN_R);
+    q.in.velocity = v3_of(mesh_pairs_sphere(p, IN_VX), mesh_pairs_sphere(p, IN_VY), mesh_pairs_sphere(p, IN_VZ));
     q.in.p0 = mesh_pairs_load(p, PAIR_P0);
     q.in.p1 = mesh_pairs_load(p, PAIR_P1);
     q.in.p2 = mesh_pairs_load(p, PAIR_P2);
     q.in.w = v3_of(zero, zero, zero);
     q.heading = sweep_heading_of(q.in.velocity);
     q.enter = v_load(PAIR_COLUMN(p, PAIR_ENTER) + p->first);
-    q.limit = mesh_pairs_pick(p, PAIR_LIMIT);
+    q.limit = mesh_pairs_sphere(p, PAIR_LIMIT);
     q.triangle = v_bits(v_load(PAIR_COLUMN(p, PAIR_TRIANGLE) + p->first));
     q.walk = p->walk + p->first;
-    q.open = vi_gt(q.triangle, v_i(-1));
+    q.active = vi_gt(q.triangle, v_i(-1));
     return q;
 }
 
-/* They are answered; fewer than LANES that are left go to the front. */
-FN void mesh_pairs_drop(mesh_pairs *p)
+/* Removes that packet. Fewer than LANES pairs that are left over move to the front. */
+FN void mesh_pairs_pop(mesh_pairs *p)
 {
     const int left = p->end - p->first, done = left < LANES ? left : LANES;
     p->answered += (u32)done;
@@ -250,41 +252,42 @@ FN void mesh_pairs_drop(mesh_pairs *p)
     p->first = 0;
 }
 #else
-FN void mesh_enter(mesh_pairs *p, const mesh_walk *w, int number)
+FN void mesh_set_sphere(mesh_pairs *p, const mesh_walk *w, int number)
 {
     (void)p, (void)w, (void)number;
 }
 
 #ifdef LANG_LOCKSTEP
-FN void mesh_put_off(mesh_pairs *p, int leaf, int lane)
+FN void mesh_defer(mesh_pairs *p, int leaf, int lane)
 {
     p->leaf[p->end] = leaf;
     p->lane[p->end++] = (u8)lane;
 }
 #endif
 
-/* A query and triangles of a leaf. */
-FN mesh_question mesh_question_of(const mesh_group *g, const mesh_walk *w)
+/* A packet of one query and triangles of one leaf. */
+FN mesh_packet mesh_packet_of(const mesh_group *g, const mesh_walk *w)
 {
-    mesh_question q;
+    mesh_packet q;
     q.in = mesh_sphere_of(&w->query);
     q.in.p0 = g->p.p0;
     q.in.p1 = g->p.p1;
     q.in.p2 = g->p.p2;
-    q.heading = mesh_course_at(w->course).heading;
+    q.heading = traversal_precalc_of(w->precalc).heading;
     q.enter = g->enter;
-    q.limit = v_f(w->course[MESH_COURSE_LIMIT]);
+    q.limit = v_f(w->precalc[PRECALC_LIMIT]);
     q.triangle = g->triangle;
     q.walk = 0;
-    q.open = g->open;
+    q.active = g->active;
     return q;
 }
 #endif
 
-/* ---- what is known without asking ------------------------------------------------------------------------------------ */
+/* ---- pairs decided without the solver --------------------------------------------------------------------------- */
 
-/* Of squared radii: what is well inside, and what is not yet so far that the solver's roundings matter (docs/numerics.md, section
- * 11). Between the other two nothing that matters is out of range. */
+/* Limits of squared distances, as factors of the squared radius: a corner below the first is well inside the sphere;
+ * below the second the solver's roundings do not matter (docs/numerics.md, section 11). Squared radii between the
+ * last two keep all of it in range. */
 #define MESH_WELL_INSIDE R(0.9375)
 #define MESH_NOT_FAR R(0x1p18)
 #define MESH_LEAST_SQUARE R(0x1p-80)
@@ -296,9 +299,9 @@ FN vf mesh_distance2(v3 p, const mesh_query *q)
     return v3_dot(d, d);
 }
 
-/* A triangle with a corner well inside the sphere at the start is overlapped at time 0, and then only lower indices matter: the
- * lowest such triangle is the hit so far, and the rest of the group need not be asked. */
-FN void mesh_claim_first(mesh_walk *w, mesh_group *g, int options)
+/* A triangle with a corner well inside the sphere at the start is hit at time 0. Then only lower indices can be
+ * better: the lowest such triangle becomes the best hit, and higher ones are culled. */
+FN void mesh_accept_initial_overlap(mesh_walk *w, mesh_group *g, int options)
 {
     const mesh_query *q = &w->query;
     const real r2 = q->radius * q->radius;
@@ -306,132 +309,134 @@ FN void mesh_claim_first(mesh_walk *w, mesh_group *g, int options)
         return;
     const vf a = mesh_distance2(g->p.p0, q), b = mesh_distance2(g->p.p1, q), c = mesh_distance2(g->p.p2, q);
     const vm near = v_lt(v_max(v_max(a, b), c), v_f(r2 * MESH_NOT_FAR));
-    const vm has = v_lt(v_min(v_min(a, b), c), v_f(r2 * MESH_WELL_INSIDE));
-    const u32 inside = v_bitmask(v_and(g->open, v_and(near, has)));
+    const vm holds = v_lt(v_min(v_min(a, b), c), v_f(r2 * MESH_WELL_INSIDE));
+    const u32 inside = v_bitmask(v_and(g->active, v_and(near, holds)));
     if (inside == 0 || !(r2 > MESH_LEAST_SQUARE && r2 < MESH_MOST_SQUARE))
         return;
     int triangle[LANES];
     vi_store(triangle, g->triangle);
-    w->until = mesh_bound_of(R(0.0), triangle[bitmask_first(inside)]); /* in a leaf indices rise */
+    w->best = mesh_hit_key_of(R(0.0), triangle[bitmask_first(inside)]); /* indices ascend in a leaf */
     w->state = STATE_OVERLAPPING;
-    g->open = v_and(g->open, v_and(v_le(g->enter, v_f(R(0.0))), vi_gt(v_i(w->until.triangle), g->triangle)));
+    g->active = v_and(g->active, v_and(v_le(g->enter, v_f(R(0.0))), vi_gt(v_i(w->best.triangle), g->triangle)));
 }
 
-/* Triangles in balls that the sphere does not come near in time need not be asked. */
-FN void mesh_leave_far(const mesh_walk *w, mesh_group *g)
+/* Culls triangles whose bounding sphere the query misses up to the best hit. */
+FN void mesh_cull_bounding_sphere(const mesh_walk *w, mesh_group *g)
 {
     const mesh_query *q = &w->query;
-    if (w->course[MESH_COURSE_REACH] == R(1.0) / R(0.0))
+    if (w->precalc[PRECALC_REACH] == R(1.0) / R(0.0))
         return;
-    const mesh_capsule capsule = mesh_course_at(w->course).capsule;
-    const real ball = MESH_IS_LOOSE(g->reference) ? R(1.0) / R(0.0) : g->leaf->ball;
+    const mesh_capsule capsule = traversal_precalc_of(w->precalc).capsule;
+    const real ball = MESH_IS_UNINDEXED(g->reference) ? R(1.0) / R(0.0) : g->leaf->ball;
     const v3 lo = mesh_min3(g->p.p0, g->p.p1, g->p.p2), hi = mesh_max3(g->p.p0, g->p.p1, g->p.p2);
     const v3 middle = v3_mul(v3_add(lo, hi), v_f(R(0.5)));
     const v3 way = v3_sub(middle, v3_of(v_f(q->cx), v_f(q->cy), v_f(q->cz)));
     const v3 velocity = v3_of(v_f(q->vx), v_f(q->vy), v_f(q->vz));
-    const vf nearest_at = v_min(v_max(v3_dot(way, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(w->until.t));
+    const vf nearest_at = v_min(v_max(v3_dot(way, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(w->best.t));
     const v3 gap = v3_sub(way, v3_mul(velocity, nearest_at));
     const vf reach = capsule.reach + v_f(ball);
-    g->open = v_and(g->open, v_le(v3_dot(gap, gap), reach * reach));
+    g->active = v_and(g->active, v_le(v3_dot(gap, gap), reach * reach));
 }
 
-FN void mesh_sift_first(mesh_walk *w, mesh_group *g, int options)
+FN void mesh_cull_leaf_first(mesh_walk *w, mesh_group *g, int options)
 {
-    mesh_leave_far(w, g);
-    mesh_claim_first(w, g, options);
+    mesh_cull_bounding_sphere(w, g);
+    mesh_accept_initial_overlap(w, g, options);
 }
 
-FN void mesh_sift_all(mesh_walk *w, mesh_group *g, int options)
+FN void mesh_cull_leaf_all(mesh_walk *w, mesh_group *g, int options)
 {
     (void)options;
-    mesh_leave_far(w, g);
+    mesh_cull_bounding_sphere(w, g);
 }
 
-/* Overlaps compare squares of distances, whose errors a capsule's margins do not cover. */
-FN void mesh_sift_none(mesh_walk *w, mesh_group *g, int options)
+/* Culls nothing: overlaps compare squared distances, whose errors the capsule's margins do not cover. */
+FN void mesh_cull_leaf_none(mesh_walk *w, mesh_group *g, int options)
 {
     (void)w, (void)g, (void)options;
 }
 
-/* ---- a search ------------------------------------------------------------------------------------------------------- */
+/* ---- a search --------------------------------------------------------------------------------------------------- */
 
-/* A visit of a leaf ends with 0 where the query's way ends, 1 where it goes on, or this: it waits for its pairs. */
+/* Result of visiting a leaf: 0 ends the traversal, 1 goes on, MESH_WAITS goes on when the submitted pairs are
+ * solved. */
 #define MESH_WAITS 2
 
-/* A search: visit a leaf. `sift` takes what is known of the triangles that are entered, `answers` is asked about the others,
- * `take` has what becomes of it. `options` are those of the queries or, for queries without any, a constant 0. */
-#define MESH_SEARCH(name, sift, answers, take)                                                                  \
-    FN void name##_of(mesh_walk *walks, const mesh_question *q, int options)                                    \
-    {                                                                                                           \
-        const mesh_answers a = answers(q, options);                                                             \
-        take(walks, q, &a);                                                                                     \
-    }                                                                                                           \
-    FN int name##_visit(mesh_walk *w, int number, mesh_pairs *pairs, mesh_frame frame, G const mesh_leaf *leaf, \
-                        int options)                                                                            \
-    {                                                                                                           \
-        int waits = 0;                                                                                          \
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                  \
-            mesh_group group = mesh_group_of(leaf, w->next, lane, w, frame.scale, options);                     \
-            sift(w, &group, options);                                                                           \
-            if (v_any(group.open))                                                                              \
-                MESH_SEARCH_OFFER(name)                                                                         \
-        }                                                                                                       \
-        return waits ? MESH_WAITS : mesh_advance(w);                                                            \
-    }                                                                                                           \
-    MESH_SEARCH_ASK(name)
+/* Defines a search by what it does at a leaf. `cull_leaf` decides what it can about the entered triangles, `solve`
+ * computes the others, `record` uses the results. `options` are those of the queries; a constant 0 for queries
+ * without options. */
+#define MESH_SEARCH(name, cull_leaf, solve, record)                                                                  \
+    FN void name##_packet(mesh_walk *walks, const mesh_packet *q, int options)                                       \
+    {                                                                                                                \
+        const mesh_packet_result a = solve(q, options);                                                              \
+        record(walks, q, &a);                                                                                        \
+    }                                                                                                                \
+    FN int name##_visit_leaf(mesh_walk *w, int number, mesh_pairs *pairs, mesh_frame frame, G const mesh_leaf *leaf, \
+                             int options)                                                                            \
+    {                                                                                                                \
+        int waits = 0;                                                                                               \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                       \
+            mesh_group group = mesh_group_of(leaf, w->next, lane, w, frame.scale, options);                          \
+            cull_leaf(w, &group, options);                                                                           \
+            if (v_any(group.active))                                                                                 \
+                MESH_SEARCH_SUBMIT(name)                                                                             \
+        }                                                                                                            \
+        return waits ? MESH_WAITS : mesh_pop_next(w);                                                                \
+    }                                                                                                                \
+    MESH_SEARCH_SOLVE(name)
 
 #ifdef LANG_HAS_COMPRESS
-#define MESH_SEARCH_OFFER(name)            \
-    {                                      \
-        mesh_offer(pairs, &group, number); \
-        waits = 1;                         \
+#define MESH_SEARCH_SUBMIT(name)                \
+    {                                           \
+        mesh_pairs_push(pairs, &group, number); \
+        waits = 1;                              \
     }
-/* And ask about the pairs that have waited longest. */
-#define MESH_SEARCH_ASK(name)                                                                 \
-    FN void name##_ask(const mesh_run *run, mesh_walk *walks, mesh_pairs *pairs, int options) \
-    {                                                                                         \
-        (void)run;                                                                            \
-        if (pairs->end - pairs->first < LANES)                                                \
-            mesh_fill_up(pairs);                                                              \
-        const mesh_question q = mesh_pairs_next(pairs);                                       \
-        name##_of(walks, &q, options);                                                        \
-        mesh_pairs_drop(pairs);                                                               \
+/* Solves the oldest packet. */
+#define MESH_SEARCH_SOLVE(name)                                                                 \
+    FN void name##_solve(const mesh_run *run, mesh_walk *walks, mesh_pairs *pairs, int options) \
+    {                                                                                           \
+        (void)run;                                                                              \
+        if (pairs->end - pairs->first < LANES)                                                  \
+            mesh_pairs_pad(pairs);                                                              \
+        const mesh_packet q = mesh_pairs_packet(pairs);                                         \
+        name##_packet(walks, &q, options);                                                      \
+        mesh_pairs_pop(pairs);                                                                  \
     }
 #elif defined(LANG_LOCKSTEP)
-#define MESH_SEARCH_OFFER(name)             \
-    {                                       \
-        (void)number;                       \
-        mesh_put_off(pairs, w->next, lane); \
+#define MESH_SEARCH_SUBMIT(name)          \
+    {                                     \
+        (void)number;                     \
+        mesh_defer(pairs, w->next, lane); \
     }
-/* And ask about those that are still open. */
-#define MESH_SEARCH_ASK(name)                                                                               \
-    FN void name##_ask(const mesh_run *run, mesh_walk *w, mesh_pairs *pairs, int options)                   \
+/* Solves the deferred groups that can still improve on the best hit. */
+#define MESH_SEARCH_SOLVE(name)                                                                             \
+    FN void name##_solve(const mesh_run *run, mesh_walk *w, mesh_pairs *pairs, int options)                 \
     {                                                                                                       \
         for (int k = 0; k < pairs->end; k++) {                                                              \
             const int leaf = pairs->leaf[k];                                                                \
             const mesh_group group =                                                                        \
                 mesh_group_of(mesh_leaf_of(run, leaf), leaf, pairs->lane[k], w, run->frame.scale, options); \
-            if (v_any(group.open)) {                                                                        \
-                const mesh_question q = mesh_question_of(&group, w);                                        \
-                name##_of(w, &q, options);                                                                  \
+            if (v_any(group.active)) {                                                                      \
+                const mesh_packet q = mesh_packet_of(&group, w);                                            \
+                name##_packet(w, &q, options);                                                              \
             }                                                                                               \
         }                                                                                                   \
         pairs->end = 0;                                                                                     \
     }
 #else
-#define MESH_SEARCH_OFFER(name)                              \
-    {                                                        \
-        const mesh_question q = mesh_question_of(&group, w); \
-        (void)number, (void)pairs;                           \
-        name##_of(w, &q, options);                           \
+#define MESH_SEARCH_SUBMIT(name)                         \
+    {                                                    \
+        const mesh_packet q = mesh_packet_of(&group, w); \
+        (void)number, (void)pairs;                       \
+        name##_packet(w, &q, options);                   \
     }
-#define MESH_SEARCH_ASK(name) MESH_NEVER_WAITS(name, mesh_walk)
+#define MESH_SEARCH_SOLVE(name) MESH_NEVER_WAITS(name, mesh_walk)
 #endif
 
-/* A search whose queries never wait. */
-#define MESH_NEVER_WAITS(name, walk_type)                                                     \
-    FN void name##_ask(const mesh_run *run, walk_type *walks, mesh_pairs *pairs, int options) \
-    {                                                                                         \
-        (void)run, (void)walks, (void)pairs, (void)options;                                   \
+/* For a search that solves every pair at its leaf. */
+#define MESH_NEVER_WAITS(name, walk_type)                                                       \
+    FN void name##_solve(const mesh_run *run, walk_type *walks, mesh_pairs *pairs, int options) \
+    {                                                                                           \
+        (void)run, (void)walks, (void)pairs, (void)options;                                     \
     }
 #endif

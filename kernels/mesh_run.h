@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* A run of queries through the hierarchy. On a CPU several are on their way at once, all that are at a node and then all that
- * are at a leaf: what one of them visits next comes from memory while the others take their step. Where there is nothing to
- * fetch ahead with, one follows the other. */
+/* Traversal of the hierarchy by a run of queries. On a CPU several traversals are interleaved: all that are at a
+ * node take a step, then all that are at a leaf. What one of them visits next is prefetched while the others take
+ * their step. Without prefetching, one traversal follows the other. */
 #ifndef CAROM_MESH_RUN_H
 #define CAROM_MESH_RUN_H
 #include "clearance.h"
 #include "mesh_pairs.h"
 
-#define MESH_LINE 64
-#define MESH_AHEAD 3
-#define MESH_ROWS (MESH_COURSE + 1) /* the numbers of a query's course, and whether it meets nothing */
+#define MESH_CACHE_LINE 64
+#define MESH_PREFETCH_AHEAD 3
+#define MESH_ROWS (PRECALC_ROWS + 1) /* a query's precalculation, and whether it is clear of the mesh */
 
-/* Columns of queries and answers; those from `first` to before `end` are answered. */
+/* Columns of queries and answers. The run answers queries [first, end). */
 typedef struct mesh_run {
     mesh_frame frame;
     G const mesh_node *nodes;
     G const mesh_leaf *leaves;
-    G const mesh_clearance *clearance; /* of a search that looks at it: mesh_begin_clear */
+    G const mesh_clearance *clearance; /* for mesh_begin_clear */
     G const int *masks;                /* of the triangles, with MESH_TRIANGLE_MASKS */
-    G const real *in[8];               /* cx cy cz radius vx vy vz t_max */
-    G const int *mask;                 /* of the queries, with MESH_QUERY_MASKS */
+    G const real *in[MESH_IN_COLUMNS];
+    G const int *mask; /* of the queries, with MESH_QUERY_MASKS */
     int options;
     u32 first, end;
     G u8 *state;
-    G int *triangle; /* of a search for one answer, as t */
+    G int *triangle; /* with t: of a search for one hit */
     G real *t, *depth;
-    mesh_sink *sink; /* of one for all hits; NULL: each query has its own */
+    mesh_sink *sink; /* of a search for all hits; NULL: each query has its own */
     G mesh_record *records;
-    G const int *from; /* where those of each query go */
+    G const int *from; /* each query's place in `records` */
     G int *hits, *start;
-    u32 found; /* records that there is room for */
+    u32 found; /* records that fit */
 } mesh_run;
 
-/* What a work-item follows of all queries: `share` of them, or, where `rows` of them are put in order, the one in its place. */
+/* The queries of a work-item: `share` of them, or, of the first `rows` work-items, those from row[item] on: a sorted
+ * order. */
 FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const u32 *row, u32 rows)
 {
     const u32 at = item < rows ? row[item] : item * share;
@@ -40,10 +41,10 @@ FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const 
     run->end = queries - run->first > share ? run->first + share : queries;
 }
 
-/* Whether the loops of this work-item have been ended before they were done. Mesa's llvmpipe lets a kernel go round 65535 times,
- * all its loops taken together, and from then on ends each after one turn, without a word: this one too. `number`, from 1 to
- * 256, asks for two turns or more; as no compiler knows that it is so small, none knows the answer. */
-FN int mesh_run_is_cut(u32 number)
+/* Whether the device truncates loops of this work-item. Mesa's llvmpipe allows 65535 iterations per kernel, over all
+ * its loops; from then on it silently ends every loop after one iteration, this one too. For `number` from 1 to 256
+ * the loop takes at least two iterations. Compilers do not know that range, so they cannot fold the result. */
+FN int mesh_run_is_truncated(u32 number)
 {
     u32 turns = 0;
     for (u32 x = number; x < 0x10000; x <<= 4)
@@ -51,7 +52,7 @@ FN int mesh_run_is_cut(u32 number)
     return turns < 2;
 }
 
-/* A column of LANES queries; the last one fills up what is beyond the end. */
+/* A column of LANES queries, padded with copies of the last query. */
 FN vf mesh_run_column(const mesh_run *run, int column, u32 at)
 {
     real x[LANES];
@@ -62,34 +63,39 @@ FN vf mesh_run_column(const mesh_run *run, int column, u32 at)
     return v_load(x);
 }
 
-FN void mesh_run_chart(const mesh_run *run, u32 at, real *rows)
+FN void mesh_run_precalculate(const mesh_run *run, u32 at, real *rows)
 {
-    const v3 center = v3_of(mesh_run_column(run, 0, at), mesh_run_column(run, 1, at), mesh_run_column(run, 2, at));
-    const v3 velocity = v3_of(mesh_run_column(run, 4, at), mesh_run_column(run, 5, at), mesh_run_column(run, 6, at));
-    mesh_chart(rows, center, mesh_run_column(run, 3, at), velocity, mesh_run_column(run, 7, at), run->frame);
+    const v3 center =
+        v3_of(mesh_run_column(run, MESH_CX, at), mesh_run_column(run, MESH_CY, at), mesh_run_column(run, MESH_CZ, at));
+    const v3 velocity =
+        v3_of(mesh_run_column(run, MESH_VX, at), mesh_run_column(run, MESH_VY, at), mesh_run_column(run, MESH_VZ, at));
+    traversal_precalculate(rows, center, mesh_run_column(run, MESH_RADIUS, at), velocity,
+                           mesh_run_column(run, MESH_T_MAX, at), run->frame);
 }
 
-/* Which of them meet nothing: 1, else 0. */
+/* 1 for queries that are clear of the mesh, else 0. */
 FN void mesh_run_clear(const mesh_run *run, u32 at, real *clear)
 {
-    const v3 center = v3_of(mesh_run_column(run, 0, at), mesh_run_column(run, 1, at), mesh_run_column(run, 2, at));
-    const v3 velocity = v3_of(mesh_run_column(run, 4, at), mesh_run_column(run, 5, at), mesh_run_column(run, 6, at));
-    const vm holds =
-        clearance_holds(run->clearance, center, mesh_run_column(run, 3, at), velocity, mesh_run_column(run, 7, at));
+    const v3 center =
+        v3_of(mesh_run_column(run, MESH_CX, at), mesh_run_column(run, MESH_CY, at), mesh_run_column(run, MESH_CZ, at));
+    const v3 velocity =
+        v3_of(mesh_run_column(run, MESH_VX, at), mesh_run_column(run, MESH_VY, at), mesh_run_column(run, MESH_VZ, at));
+    const vm holds = clearance_holds(run->clearance, center, mesh_run_column(run, MESH_RADIUS, at), velocity,
+                                     mesh_run_column(run, MESH_T_MAX, at));
     v_store(clear, v_sel(holds, v_f(R(1.0)), v_f(R(0.0))));
 }
 
 FN mesh_query mesh_run_query(const mesh_run *run, u32 row, int options)
 {
     mesh_query q;
-    q.cx = run->in[0][row];
-    q.cy = run->in[1][row];
-    q.cz = run->in[2][row];
-    q.radius = run->in[3][row];
-    q.vx = run->in[4][row];
-    q.vy = run->in[5][row];
-    q.vz = run->in[6][row];
-    q.t_max = run->in[7][row];
+    q.cx = run->in[MESH_CX][row];
+    q.cy = run->in[MESH_CY][row];
+    q.cz = run->in[MESH_CZ][row];
+    q.radius = run->in[MESH_RADIUS][row];
+    q.vx = run->in[MESH_VX][row];
+    q.vy = run->in[MESH_VY][row];
+    q.vz = run->in[MESH_VZ][row];
+    q.t_max = run->in[MESH_T_MAX][row];
     q.options = options;
     q.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[row] : -1;
     return q;
@@ -101,15 +107,15 @@ FN G const mesh_leaf *mesh_leaf_of(const mesh_run *run, int reference)
 }
 
 #if MESH_WALKS > 1
-/* Where a reference leads: to a node, or below 0 to a leaf, at from + step * reference. */
-typedef struct mesh_places {
+/* Address of what a reference leads to, [0] a node or [1] a leaf: from + step * reference. */
+typedef struct mesh_addresses {
     size_t from[2], step[2];
-} mesh_places;
+} mesh_addresses;
 
-/* A reference to a leaf counts halves of leaves from -1 down. */
-FN mesh_places mesh_places_of(const mesh_run *run)
+/* References to leaves count half leaves, downwards from -1. */
+FN mesh_addresses mesh_addresses_of(const mesh_run *run)
 {
-    mesh_places p;
+    mesh_addresses p;
     p.step[0] = sizeof(mesh_node);
     p.from[0] = (size_t)run->nodes;
     p.step[1] = 0 - sizeof(mesh_leaf) / 2;
@@ -117,77 +123,78 @@ FN mesh_places mesh_places_of(const mesh_run *run)
     return p;
 }
 
-/* Without a branch for what it is, because that cannot be foreseen: as many lines as a node has, which are more than a leaf has
- * and less than a loose one. The bit that tells a loose one counts too: that is fetched from its third line on, to its end. */
-FN void mesh_fetch(const mesh_places *p, int next)
+/* Prefetches a node or a leaf. Without a branch, because it would be mispredicted: as many cache lines as a node
+ * has. A leaf has fewer. An unindexed leaf has more: the bit that marks it shifts the address, so the part from its
+ * third line to its end is prefetched. */
+FN void mesh_prefetch(const mesh_addresses *p, int next)
 {
     const int is_leaf = next < 0;
     const size_t at = p->from[is_leaf] + p->step[is_leaf] * (size_t)next;
     LANG_UNROLL
-    for (size_t line = 0; line < sizeof(mesh_node); line += MESH_LINE)
+    for (size_t line = 0; line < sizeof(mesh_node); line += MESH_CACHE_LINE)
         v_prefetch(at, line);
 }
 
-/* What a query goes on with that waits for its pairs, unless they answer that it is too late. */
-FN int mesh_top(const mesh_stack *s)
+/* The next child of a traversal that waits for its pairs, unless their results cull it. */
+FN int mesh_stack_top(const mesh_stack *s)
 {
     return s->child[s->top > 0 ? s->top - 1 : 0];
 }
 
-/* What waits on top of a stack, for a query without others that could compute while it waits. */
-FN void mesh_fetch_ahead(const mesh_places *p, const mesh_stack *s)
+/* Prefetches the top of the stack: for a lone query, which has no other traversals to hide latency behind. */
+FN void mesh_prefetch_stack(const mesh_addresses *p, const mesh_stack *s)
 {
-    for (int i = s->top; i > 0 && i > s->top - MESH_AHEAD; i--)
-        mesh_fetch(p, s->child[i - 1]);
+    for (int i = s->top; i > 0 && i > s->top - MESH_PREFETCH_AHEAD; i--)
+        mesh_prefetch(p, s->child[i - 1]);
 }
 
-/* Walks that are to do the same, a bit for each: which of them are at a node and which at a leaf no processor can foresee, and
- * from bit to bit it goes without asking. */
-typedef struct mesh_team {
+/* Interleaves traversals. Bit sets of those to take the same kind of step: a loop over bits needs no branch on the
+ * kind, which would be mispredicted. */
+typedef struct traversal_scheduler {
     u32 node, leaf, ended;
-    u32 asked;                      /* those that have a query */
-    int waiting[MESH_WALKS], waits; /* in the order in which they began to */
+    u32 busy;                       /* have a query */
+    int waiting[MESH_WALKS], waits; /* a queue, oldest first */
     u32 first_wait;                 /* modulo MESH_WALKS */
-    u32 until[MESH_WALKS];          /* a walk waits until so many pairs are answered */
-} mesh_team;
+    u32 resume_at[MESH_WALKS];      /* resumes when so many pairs are solved */
+} traversal_scheduler;
 
-FN mesh_team mesh_team_of_all(void)
+FN traversal_scheduler scheduler_of_idle(void)
 {
-    const mesh_team t = {0, 0, (1u << MESH_WALKS) - 1, 0, {0}, 0, 0, {0}};
+    const traversal_scheduler t = {0, 0, (1u << MESH_WALKS) - 1, 0, {0}, 0, 0, {0}};
     return t;
 }
 
-/* A set is gone through and filled anew meanwhile. */
-FN u32 mesh_team_turn(u32 *walks)
+/* Returns a set and clears it: the caller adds members while it iterates over the copy. */
+FN u32 scheduler_take(u32 *walks)
 {
     const u32 all = *walks;
     *walks = 0;
     return all;
 }
 
-/* Walk i goes on at `next`. */
-FN void mesh_team_place(mesh_team *t, int i, int next)
+/* Traversal i goes on at `next`. */
+FN void scheduler_place(traversal_scheduler *t, int i, int next)
 {
     t->node |= (u32)(next >= 0) << i;
     t->leaf |= (u32)(next < 0) << i;
 }
 
-FN int mesh_team_moves(const mesh_team *t)
+FN int scheduler_has_ready(const traversal_scheduler *t)
 {
     return (t->node | t->leaf | t->ended) != 0;
 }
 
-FN void mesh_team_wait(mesh_team *t, int i, u32 until)
+FN void scheduler_suspend(traversal_scheduler *t, int i, u32 resume_at)
 {
-    t->until[i] = until;
+    t->resume_at[i] = resume_at;
     t->waiting[(t->first_wait + (u32)t->waits++) % MESH_WALKS] = i;
 }
 
-/* The walk that has waited longest, if its pairs are answered; else -1. */
-FN int mesh_team_resume(mesh_team *t, u32 answered)
+/* The traversal that has waited longest, if its pairs are solved; else -1. */
+FN int scheduler_resume(traversal_scheduler *t, u32 answered)
 {
     const int i = t->waiting[t->first_wait % MESH_WALKS];
-    if (t->waits == 0 || (int)(t->until[i] - answered) > 0)
+    if (t->waits == 0 || (int)(t->resume_at[i] - answered) > 0)
         return -1;
     t->waits--;
     t->first_wait++;
@@ -195,129 +202,130 @@ FN int mesh_team_resume(mesh_team *t, u32 answered)
 }
 #endif
 
-/* A run of searches: `begin` a query (1: on its way, 0: answered already, -1: not asked for), visit nodes and leaves,
- * `answer`. `kind` begins the names of a walk's type and of what is done at a node, `search` of what is done at a leaf. Queries that wait for
- * their pairs go on when these are answered: as soon as LANES pairs wait, or if nobody can go on without. `options` are
- * those of the run, or a constant 0.
+/* Defines a run. `begin` begins a query (1: traverses, 0: answered without traversal, -1: not to be answered), `answer`
+ * stores its result. `kind` begins the names of a traversal's type and of its steps at a node, `search` those of its
+ * step at a leaf. Traversals that wait for pairs resume when these are solved: as soon as LANES pairs are queued, or if
+ * every traversal waits. `options` are those of the run, or a constant 0.
  *
- * Pairs of all leaves are put side by side before any are asked about: the solver's loads would wait for stores of a moment
- * ago, and one call of it begins while the last one ends. What a waiting query goes on with is fetched meanwhile.
+ * Pairs of all leaves are queued before any are solved. Otherwise the solver's loads would wait for stores of a moment
+ * ago; and one packet can begin while the previous one ends. What a waiting traversal visits next is prefetched
+ * meanwhile.
  *
- * All nodes are seen before anyone chooses among children: a branch that was foreseen wrongly throws away what was begun
- * behind it, and costs little only if what it asks is there already. */
-/* Twice, so that arguments which are macros are put in before they become parts of names. */
+ * The children of all nodes are tested before any are pushed. Pushing branches unpredictably, and a misprediction
+ * discards the work begun after it; it costs little if its inputs are ready. */
+/* In two steps, so that macro arguments are expanded before they become parts of names. */
 #define MESH_RUN(name, kind, search, begin, answer, options) MESH_RUN_(name, kind, search, begin, answer, options)
 #if MESH_WALKS > 1
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                                    \
-    FN void name(const mesh_run *run)                                                                            \
-    {                                                                                                            \
-        kind##_walk walks[MESH_WALKS];                                                                           \
-        mesh_pairs pairs;                                                                                        \
-        kind##_seen seen[MESH_WALKS];                                                                            \
-        mesh_team team = mesh_team_of_all();                                                                     \
-        const mesh_places places = mesh_places_of(run);                                                          \
-        LANG_ALIGNED real rows[LANES * MESH_ROWS]; /* of the next queries */                                     \
-        const int is_alone = run->end - run->first == 1;                                                         \
-        u32 next = run->first;                                                                                   \
-        mesh_pairs_begin(&pairs);                                                                                \
-        do {                                                                                                     \
-            while (pairs.end - pairs.first >= LANES || (pairs.end > pairs.first && !mesh_team_moves(&team)))     \
-                search##_ask(run, walks, &pairs, options);                                                       \
-            for (int i; (i = mesh_team_resume(&team, pairs.answered)) >= 0;)                                     \
-                if (kind##_advance(&walks[i]))                                                                   \
-                    mesh_team_place(&team, i, walks[i].next);                                                    \
-                else                                                                                             \
-                    team.ended |= 1u << i;                                                                       \
-            for (u32 left = mesh_team_turn(&team.ended); left != 0; left &= left - 1) {                          \
-                const int i = bitmask_first(left);                                                               \
-                int begun = -1;                                                                                  \
-                if ((team.asked >> i & 1) != 0)                                                                  \
-                    answer(run, &walks[i]);                                                                      \
-                while (next < run->end && begun <= 0) {                                                          \
-                    begun = begin(run, &walks[i], next++, rows, options);                                        \
-                    if (begun == 0)                                                                              \
-                        answer(run, &walks[i]);                                                                  \
-                }                                                                                                \
-                team.asked &= ~(1u << i);                                                                        \
-                if (begun > 0) {                                                                                 \
-                    team.asked |= 1u << i;                                                                       \
-                    kind##_enter(&pairs, &walks[i], i);                                                          \
-                    mesh_team_place(&team, i, walks[i].next);                                                    \
-                }                                                                                                \
-            }                                                                                                    \
-            for (u32 left = team.node; left != 0; left &= left - 1) {                                            \
-                const int i = bitmask_first(left);                                                               \
-                kind##_see(&walks[i], run->nodes + walks[i].next, &seen[i]);                                     \
-            }                                                                                                    \
-            for (u32 left = mesh_team_turn(&team.node); left != 0; left &= left - 1) {                           \
-                const int i = bitmask_first(left);                                                               \
-                if (!kind##_choose(&walks[i], run->nodes + walks[i].next, &seen[i], options)) {                  \
-                    team.ended |= 1u << i;                                                                       \
-                    continue;                                                                                    \
-                }                                                                                                \
-                mesh_fetch(&places, walks[i].next);                                                              \
-                mesh_team_place(&team, i, walks[i].next);                                                        \
-            }                                                                                                    \
-            if (is_alone)                                                                                        \
-                mesh_fetch_ahead(&places, &walks[0].stack);                                                      \
-            for (u32 left = mesh_team_turn(&team.leaf); left != 0; left &= left - 1) {                           \
-                const int i = bitmask_first(left);                                                               \
-                const int step =                                                                                 \
-                    search##_visit(&walks[i], i, &pairs, run->frame, mesh_leaf_of(run, walks[i].next), options); \
-                if (step == MESH_WAITS) {                                                                        \
-                    mesh_fetch(&places, mesh_top(&walks[i].stack));                                              \
-                    mesh_team_wait(&team, i, pairs.offered);                                                     \
-                } else if (step) {                                                                               \
-                    mesh_fetch(&places, walks[i].next);                                                          \
-                    mesh_team_place(&team, i, walks[i].next);                                                    \
-                } else {                                                                                         \
-                    team.ended |= 1u << i;                                                                       \
-                }                                                                                                \
-            }                                                                                                    \
-        } while (mesh_team_moves(&team) || team.waits > 0);                                                      \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                         \
+    FN void name(const mesh_run *run)                                                                                 \
+    {                                                                                                                 \
+        kind##_walk walks[MESH_WALKS];                                                                                \
+        mesh_pairs pairs;                                                                                             \
+        kind##_tested_children tested[MESH_WALKS];                                                                    \
+        traversal_scheduler scheduler = scheduler_of_idle();                                                          \
+        const mesh_addresses addresses = mesh_addresses_of(run);                                                      \
+        LANG_ALIGNED real rows[LANES * MESH_ROWS]; /* of the next queries */                                          \
+        const int is_alone = run->end - run->first == 1;                                                              \
+        u32 next = run->first;                                                                                        \
+        mesh_pairs_begin(&pairs);                                                                                     \
+        do {                                                                                                          \
+            while (pairs.end - pairs.first >= LANES || (pairs.end > pairs.first && !scheduler_has_ready(&scheduler))) \
+                search##_solve(run, walks, &pairs, options);                                                          \
+            for (int i; (i = scheduler_resume(&scheduler, pairs.answered)) >= 0;)                                     \
+                if (kind##_pop_next(&walks[i]))                                                                       \
+                    scheduler_place(&scheduler, i, walks[i].next);                                                    \
+                else                                                                                                  \
+                    scheduler.ended |= 1u << i;                                                                       \
+            for (u32 left = scheduler_take(&scheduler.ended); left != 0; left &= left - 1) {                          \
+                const int i = bitmask_first(left);                                                                    \
+                int begun = -1;                                                                                       \
+                if ((scheduler.busy >> i & 1) != 0)                                                                   \
+                    answer(run, &walks[i]);                                                                           \
+                while (next < run->end && begun <= 0) {                                                               \
+                    begun = begin(run, &walks[i], next++, rows, options);                                             \
+                    if (begun == 0)                                                                                   \
+                        answer(run, &walks[i]);                                                                       \
+                }                                                                                                     \
+                scheduler.busy &= ~(1u << i);                                                                         \
+                if (begun > 0) {                                                                                      \
+                    scheduler.busy |= 1u << i;                                                                        \
+                    kind##_set_sphere(&pairs, &walks[i], i);                                                          \
+                    scheduler_place(&scheduler, i, walks[i].next);                                                    \
+                }                                                                                                     \
+            }                                                                                                         \
+            for (u32 left = scheduler.node; left != 0; left &= left - 1) {                                            \
+                const int i = bitmask_first(left);                                                                    \
+                kind##_test_children(&walks[i], run->nodes + walks[i].next, &tested[i]);                              \
+            }                                                                                                         \
+            for (u32 left = scheduler_take(&scheduler.node); left != 0; left &= left - 1) {                           \
+                const int i = bitmask_first(left);                                                                    \
+                if (!kind##_push_children(&walks[i], run->nodes + walks[i].next, &tested[i], options)) {              \
+                    scheduler.ended |= 1u << i;                                                                       \
+                    continue;                                                                                         \
+                }                                                                                                     \
+                mesh_prefetch(&addresses, walks[i].next);                                                             \
+                scheduler_place(&scheduler, i, walks[i].next);                                                        \
+            }                                                                                                         \
+            if (is_alone)                                                                                             \
+                mesh_prefetch_stack(&addresses, &walks[0].stack);                                                     \
+            for (u32 left = scheduler_take(&scheduler.leaf); left != 0; left &= left - 1) {                           \
+                const int i = bitmask_first(left);                                                                    \
+                const int step =                                                                                      \
+                    search##_visit_leaf(&walks[i], i, &pairs, run->frame, mesh_leaf_of(run, walks[i].next), options); \
+                if (step == MESH_WAITS) {                                                                             \
+                    mesh_prefetch(&addresses, mesh_stack_top(&walks[i].stack));                                       \
+                    scheduler_suspend(&scheduler, i, pairs.submitted);                                                \
+                } else if (step) {                                                                                    \
+                    mesh_prefetch(&addresses, walks[i].next);                                                         \
+                    scheduler_place(&scheduler, i, walks[i].next);                                                    \
+                } else {                                                                                              \
+                    scheduler.ended |= 1u << i;                                                                       \
+                }                                                                                                     \
+            }                                                                                                         \
+        } while (scheduler_has_ready(&scheduler) || scheduler.waits > 0);                                             \
     }
 #else
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                                       \
-    FN void name(const mesh_run *run)                                                                               \
-    {                                                                                                               \
-        kind##_walk walk;                                                                                           \
-        mesh_pairs pairs;                                                                                           \
-        real rows[LANES * MESH_ROWS]; /* of the next queries */                                                     \
-        mesh_pairs_begin(&pairs);                                                                                   \
-        for (u32 next = run->first; next < run->end; next++) {                                                      \
-            const int begun = begin(run, &walk, next, rows, options);                                               \
-            int on = begun > 0;                                                                                     \
-            while (on || pairs.end > 0) {                                                                           \
-                while (on && pairs.end < MESH_PUT_OFF)                                                              \
-                    on = walk.next >= 0                                                                             \
-                             ? kind##_descend(&walk, run->nodes + walk.next, options)                               \
-                             : search##_visit(&walk, 0, &pairs, run->frame, mesh_leaf_of(run, walk.next), options); \
-                search##_ask(run, &walk, &pairs, options);                                                          \
-            }                                                                                                       \
-            if (begun >= 0)                                                                                         \
-                answer(run, &walk);                                                                                 \
-        }                                                                                                           \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                         \
+    FN void name(const mesh_run *run)                                                                 \
+    {                                                                                                 \
+        kind##_walk walk;                                                                             \
+        mesh_pairs pairs;                                                                             \
+        real rows[LANES * MESH_ROWS]; /* of the next queries */                                       \
+        mesh_pairs_begin(&pairs);                                                                     \
+        for (u32 next = run->first; next < run->end; next++) {                                        \
+            const int begun = begin(run, &walk, next, rows, options);                                 \
+            int on = begun > 0;                                                                       \
+            while (on || pairs.end > 0) {                                                             \
+                while (on && pairs.end < MESH_DEFERRED)                                               \
+                    on = walk.next >= 0 ? kind##_visit_node(&walk, run->nodes + walk.next, options)   \
+                                        : search##_visit_leaf(&walk, 0, &pairs, run->frame,           \
+                                                              mesh_leaf_of(run, walk.next), options); \
+                search##_solve(run, &walk, &pairs, options);                                          \
+            }                                                                                         \
+            if (begun >= 0)                                                                           \
+                answer(run, &walk);                                                                   \
+        }                                                                                             \
     }
 #endif
 
-/* ---- what sweeps and overlaps begin and end with -------------------------------------------------------------------- */
+/* ---- begin and answer, for sweeps and overlaps ------------------------------------------------------------------ */
 
 FN int mesh_begin_next(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
 {
     const int lane = (int)((at - run->first) % LANES);
     if (lane == 0)
-        mesh_run_chart(run, at, rows);
+        mesh_run_precalculate(run, at, rows);
     w->number = (int)at;
     w->masks = run->masks;
     w->sink = run->sink;
     return mesh_begin(w, run->frame, mesh_run_query(run, at, options), rows, lane);
 }
 
-/* Where nobody has sorted out those that meet nothing. */
+/* For runs whose queries were not tested for clearance before. */
 FN int mesh_begin_clear(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
 {
     const int lane = (int)((at - run->first) % LANES);
-    real *clear = rows + LANES * MESH_COURSE;
+    real *clear = rows + LANES * PRECALC_ROWS;
     if (lane == 0)
         mesh_run_clear(run, at, clear);
     return mesh_begin_next(run, w, at, rows, options) && clear[lane] == R(0.0);
@@ -325,7 +333,7 @@ FN int mesh_begin_clear(const mesh_run *run, mesh_walk *w, u32 at, real *rows, i
 
 FN void mesh_answer_hit(const mesh_run *run, const mesh_walk *w, real t)
 {
-    const int triangle = w->until.triangle | -(w->until.triangle == MESH_NO_TRIANGLE); /* -1 if there is none */
+    const int triangle = w->best.triangle | -(w->best.triangle == MESH_NO_TRIANGLE); /* -1 if there is none */
     run->state[w->number] = (u8)w->state;
     run->triangle[w->number] = triangle;
     run->t[w->number] = t;

@@ -136,7 +136,7 @@ static bvh_box fill_loose(const carom_mesh *mesh, mesh_leaf *leaf)
 static bvh_box fill_leaf(const carom_mesh *mesh, int reference)
 {
     mesh_leaf *leaf = &mesh->leaves[MESH_LEAF_AT(reference)];
-    return MESH_IS_LOOSE(reference) ? fill_loose(mesh, leaf) : fill_shared(mesh, leaf);
+    return MESH_IS_UNINDEXED(reference) ? fill_loose(mesh, leaf) : fill_shared(mesh, leaf);
 }
 
 /* Returns its area. */
@@ -227,7 +227,7 @@ static float typical_ball(const carom_mesh *mesh)
     for (uint64_t i = 0; i < samples; i++)
         for (int slot = 0; slot < MESH_WIDTH; slot++) {
             const int child = mesh->nodes[caromi_slice_start(nodes, samples, i)].child[slot];
-            if (child < 0 && !MESH_IS_LOOSE(child))
+            if (child < 0 && !MESH_IS_UNINDEXED(child))
                 ball[count++] = mesh->leaves[MESH_LEAF_AT(child)].ball;
         }
     qsort(ball, count, sizeof *ball, compare_floats);

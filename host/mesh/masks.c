@@ -25,7 +25,7 @@ static void copy_leaf(const mask_job *job, int reference)
         else if (triangle >= 0)
             job->of_triangle[triangle] = (uint32_t)slots[lane];
     }
-    if (!job->back && MESH_IS_LOOSE(reference))
+    if (!job->back && MESH_IS_UNINDEXED(reference))
         memset(slots + MESH_WIDTH, 0, MESH_WIDTH * sizeof *slots);
 }
 

@@ -220,7 +220,7 @@ carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_e
 /* A device that reports what cannot be has failed: to follow it would leave somebody's memory. */
 carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
                                  carom_error *err);
-/* Nor has one that ends a loop too early searched all: mesh_run_is_cut. */
+/* Nor has one that ends a loop too early searched all: mesh_run_is_truncated. */
 carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err);
 /* Whether the triangles `found` among queries [first, end), a stride of bytes apart, can be. Asked of every chunk, also where
  * the caller wants times alone: a search that went astray has no right ones. */

@@ -230,7 +230,7 @@ carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *me
         int32_t triangle;
         memcpy(&triangle, (const char *)triangles + i * stride, sizeof triangle);
         strange |= !caromi_can_be(mesh, triangle);
-        cut |= triangle == MESH_CUT;
+        cut |= triangle == MESH_LOOP_TRUNCATED;
     }
     return cut       ? caromi_fail_cut(d, first, end, err)
            : strange ? caromi_fail_strange(d, "triangles", first, end, err)

@@ -143,7 +143,7 @@ static carom_status check_counts(const caromi_device *d, list_part *p, carom_err
 {
     const uint64_t end = p->first + p->counted;
     for (uint64_t i = 0; i < p->counted; i++) {
-        if (p->hits[i] == MESH_CUT)
+        if (p->hits[i] == MESH_LOOP_TRUNCATED)
             return caromi_fail_cut(d, p->first, end, err);
         if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
             return caromi_fail_strange(d, "numbers of hits", p->first, end, err);
@@ -183,7 +183,7 @@ static void scan(list_part *p)
 static carom_status check_again(const caromi_device *d, const list_part *p, carom_error *err)
 {
     for (uint64_t i = 0; i < p->queries; i++) {
-        if (p->again[i] == MESH_CUT)
+        if (p->again[i] == MESH_LOOP_TRUNCATED)
             return caromi_fail_cut(d, p->first, p->first + p->queries, err);
         if (p->again[i] != (p->from[i] < 0 ? 0 : p->hits[i]))
             return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->queries, err);

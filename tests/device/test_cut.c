@@ -78,7 +78,7 @@ static void test_second_pass(void **state)
     static const struct {
         cl_lie piece;
         const char *reason;
-    } lies[] = {{{"if (mesh_run_is_cut(share))\n        hits", "if (each < 0)\n        hits"}, TOLD},
+    } lies[] = {{{"if (mesh_run_is_truncated(share))\n        hits", "if (each < 0)\n        hits"}, TOLD},
                 {{"run->hits[w->number] = (int)w->hits;",
                   "run->hits[w->number] = (int)w->hits - (run->sink == 0 && w->hits > 16);"},
                  "reports numbers of hits that cannot be"}};

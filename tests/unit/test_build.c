@@ -109,7 +109,7 @@ static const mesh_leaf *leaf_of(const carom_mesh *mesh, int reference)
 /* Coordinate k of the nine that a triangle has. */
 static float leaf_corner(const mesh_leaf *leaf, int reference, int k, int lane)
 {
-    if (MESH_IS_LOOSE(reference))
+    if (MESH_IS_UNINDEXED(reference))
         return ((const float *)(const void *)leaf)[MESH_WIDTH * (1 + k) + lane];
     return leaf->vertex[k % 3][leaf->corner[k / 3][lane]];
 }
@@ -131,7 +131,7 @@ static void check_looseness(const walk *w, int reference)
         if (at == count)
             seen[count++] = vertex;
     }
-    assert_int_equal(MESH_IS_LOOSE(reference), count > MESH_WIDTH);
+    assert_int_equal(MESH_IS_UNINDEXED(reference), count > MESH_WIDTH);
 }
 
 /* Each triangle is in the leaf's ball around the middle of its own box, and the ball is no larger than it must be. */
@@ -139,7 +139,7 @@ static void check_ball(const walk *w, int reference)
 {
     const mesh_leaf *leaf = leaf_of(w->mesh, reference);
     double largest = 0;
-    if (MESH_IS_LOOSE(reference))
+    if (MESH_IS_UNINDEXED(reference))
         return;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         double half2 = 0;
@@ -163,7 +163,7 @@ static void walk_leaf(walk *w, int reference, const float lo[3], const float hi[
 {
     const mesh_leaf *leaf = leaf_of(w->mesh, reference);
     const float scale = w->mesh->view.frame.scale;
-    w->leaves += MESH_IS_LOOSE(reference) ? 2 : 1;
+    w->leaves += MESH_IS_UNINDEXED(reference) ? 2 : 1;
     check_looseness(w, reference);
     check_ball(w, reference);
     for (int lane = 0; lane < MESH_WIDTH; lane++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a search asks of every box and triangle, and what of it is the same for all of them: its course. Divisions and
- * roots in it take as long for one query as for LANES of them, so it is charted for LANES at a time; on the way each of
- * its numbers is spread to all lanes as it is read. */
-#ifndef CAROM_MESH_COURSE_H
-#define CAROM_MESH_COURSE_H
+/* The tests of a query against boxes and triangles, and what of them depends on the query alone. That part is
+ * computed once per query, before its traversal. Divisions and roots take as long for one query as for LANES
+ * queries, so it is computed for LANES queries at a time, one per lane. During the traversal the lanes are boxes or
+ * triangles of one query: each number is broadcast to all lanes when it is loaded. */
+#ifndef CAROM_TRAVERSAL_PRECALC_H
+#define CAROM_TRAVERSAL_PRECALC_H
 #include "sweep.h"
 
 typedef struct mesh_query {
@@ -11,15 +12,15 @@ typedef struct mesh_query {
     int options, mask; /* MESH_TRIANGLE_MASKS and so on; without options the mask is not read */
 } mesh_query;
 
-/* A query against boxes inflated by its reach, everything in mesh units: a side at `lo` is passed at (lo - below) / v, one at
- * `hi` at (hi - above) / v. */
+/* Slab test of a query against boxes that are inflated by its reach. Units: the mesh's. The centre crosses the plane
+ * of a lower side `lo` at the time (lo - below) / v, that of an upper side `hi` at (hi - above) / v. */
 typedef struct mesh_slabs {
     v3 below, above, per_v;
     v_pow2 unit;
 } mesh_slabs;
 
-/* A motionless axis moves a little in box tests: its boxes are then entered very early or very late, and the distance
- * it wanders is far below `reach`. */
+/* Velocities of 0 become tiny in slab tests, to avoid division by 0. A box is then entered very early or very late. The
+ * distance that the centre drifts is far below `reach`. */
 FN vf mesh_nonzero(vf v)
 {
     const vf least = v_f(R(0x1p-60));
@@ -33,7 +34,7 @@ FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
     const v3 v = v3_mul(velocity, v_scale_down(speed));
     v3 c = v3_mul(center, scale);
     vf r = radius * scale;
-    /* From 2^60 mesh sizes away one unit of the last place covers the mesh: no box is worth testing. */
+    /* From 2^60 mesh sizes away one unit of the last place covers the mesh: every box passes the test. */
     const vf size = v_from_bits(vi_max(vi_max(v3_magnitude(c), v_magnitude(r)), v_bits(v_f(R(2.0)))));
     const vm far = v_not(v_lt(size, v_f(R(0x1p60))));
     mesh_slabs s;
@@ -50,36 +51,39 @@ FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
     return s;
 }
 
-/* When the centre enters inflated boxes, in the caller's unit, and whether it does so at all and is not out again before
- * time 0. That is decided before the unit changes, which may round both times to one number. */
-typedef struct mesh_passage {
+/* `enter`: when the centre enters the inflated boxes, in the caller's unit of time. `exists`: whether it enters
+ * them, and leaves them at time 0 or later. That is decided before the change of unit, which may round both times to
+ * one number. */
+typedef struct mesh_slab_interval {
     vf enter;
     vm exists;
-} mesh_passage;
+} mesh_slab_interval;
 
-FN mesh_passage mesh_pass(mesh_slabs s, v3 lo, v3 hi)
+FN mesh_slab_interval mesh_slab_test(mesh_slabs s, v3 lo, v3 hi)
 {
     const v3 a = v3_of((lo.x - s.below.x) * s.per_v.x, (lo.y - s.below.y) * s.per_v.y, (lo.z - s.below.z) * s.per_v.z);
     const v3 b = v3_of((hi.x - s.above.x) * s.per_v.x, (hi.y - s.above.y) * s.per_v.y, (hi.z - s.above.z) * s.per_v.z);
     const vf enter = v_max(v_max(v_min(a.x, b.x), v_min(a.y, b.y)), v_min(a.z, b.z));
     const vf leave = v_min(v_min(v_max(a.x, b.x), v_max(a.y, b.y)), v_max(a.z, b.z));
-    mesh_passage p;
+    mesh_slab_interval p;
     p.enter = v_ldexp(enter, s.unit);
     p.exists = v_and(v_le(enter, leave), v_le(v_f(R(0.0)), leave));
     return p;
 }
 
-/* What the sphere sweeps: the centre is nearest to a point at (point - centre).velocity per_v2, and passes a ball of radius b by if
- * its middle is then farther away than reach + b. `reach` is infinity where that is not asked. In the caller's units. */
+/* The capsule that the sphere sweeps, against bounding spheres. The centre is closest to a point at the time
+ * ((point - centre).velocity) per_v2. A bounding sphere of radius b is missed if its centre is then farther away than
+ * reach + b. `reach` is infinity if this test is not made. Units: the caller's. */
 typedef struct mesh_capsule {
     vf per_v2, reach;
 } mesh_capsule;
 
-/* Sizes and speeds whose squares and quotients stay in range; others come near everything. */
+/* Sizes and speeds whose squares and quotients stay in range. With others, no bounding sphere is missed. */
 #define MESH_LEAST_SIZE R(0x1p-30)
 #define MESH_MOST_SIZE R(0x1p30)
 
-/* Asked only if `reach` is so many typical balls: of larger triangles too few are passed by. */
+/* The test is made only if `reach` is more than so many radii of a typical bounding sphere: of larger triangles, too
+ * few are missed. */
 #define MESH_LARGER R(1.25)
 
 /* docs/numerics.md, section 11, has the margins. */
@@ -99,36 +103,36 @@ FN mesh_capsule mesh_capsule_of(v3 center, vf radius, v3 velocity, mesh_frame fr
     return capsule;
 }
 
-/* `limit` is the end of the window, -1 where the query has no answer. The heading is asked only where pairs of several
- * queries are not packed (mesh_pairs.h). */
-typedef struct mesh_course {
+/* `limit` is the end of the query's time window; -1 for an invalid query. `heading` is left out if pairs of several
+ * queries are packed (mesh_pairs.h): then each packet computes its own. */
+typedef struct traversal_precalc {
     mesh_slabs slabs;
     mesh_capsule capsule;
     sweep_heading heading;
     vf limit;
-} mesh_course;
+} traversal_precalc;
 
 /* clang-format off */
-#define MESH_COURSE_ROWS(X) \
+#define PRECALC_FIELDS(X) \
     X(limit) X(capsule.reach) X(capsule.per_v2) \
     X(slabs.below.x) X(slabs.above.x) X(slabs.below.y) X(slabs.above.y) X(slabs.below.z) X(slabs.above.z) \
-    X(slabs.per_v.x) X(slabs.per_v.y) X(slabs.per_v.z) X(slabs.unit.a) X(slabs.unit.b) MESH_HEADING_ROWS(X)
+    X(slabs.per_v.x) X(slabs.per_v.y) X(slabs.per_v.z) X(slabs.unit.a) X(slabs.unit.b) PRECALC_HEADING_FIELDS(X)
 #ifdef LANG_HAS_COMPRESS
-#define MESH_HEADING_ROWS(X)
+#define PRECALC_HEADING_FIELDS(X)
 #else
-#define MESH_HEADING_ROWS(X) \
+#define PRECALC_HEADING_FIELDS(X) \
     X(heading.v.x) X(heading.v.y) X(heading.v.z) X(heading.axes.per_speed) \
     X(heading.axes.s.x) X(heading.axes.s.y) X(heading.axes.s.z) \
     X(heading.axes.w.x) X(heading.axes.w.y) X(heading.axes.w.z) \
     X(heading.axes.u.x) X(heading.axes.u.y) X(heading.axes.u.z)
 #endif
-#define MESH_COURSE_COUNT(number) + 1
-#define MESH_COURSE_STORE(number) v_store(rows + LANES * row++, c.number);
-#define MESH_COURSE_SPREAD(number) c.number = v_f(course[row++]);
+#define PRECALC_COUNT(number) + 1
+#define PRECALC_STORE(number) v_store(rows + LANES * row++, c.number);
+#define PRECALC_LOAD(number) c.number = v_f(precalc[row++]);
 /* clang-format on */
-enum { MESH_COURSE_LIMIT, MESH_COURSE_REACH, MESH_COURSE = MESH_COURSE_ROWS(MESH_COURSE_COUNT) };
+enum { PRECALC_LIMIT, PRECALC_REACH, PRECALC_ROWS = PRECALC_FIELDS(PRECALC_COUNT) };
 
-/* A motionless sphere hits at time 0 or never. -0 becomes +0, for mesh_key. */
+/* A sphere at rest hits at time 0 or never. -0 becomes +0, because mesh_key_bits compares bits. */
 FN vf mesh_limit_of(v3 center, vf radius, v3 velocity, vf t_max)
 {
     const vf zero = v_f(R(0.0));
@@ -138,30 +142,30 @@ FN vf mesh_limit_of(v3 center, vf radius, v3 velocity, vf t_max)
     return v_sel(v_and(finite, v_le(zero, radius)), limit, v_f(R(-1.0)));
 }
 
-/* The courses of LANES queries into rows[MESH_COURSE][LANES]. */
-FN void mesh_chart(real *rows, v3 center, vf radius, v3 velocity, vf t_max, mesh_frame frame)
+/* For LANES queries into rows[PRECALC_ROWS][LANES]. */
+FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 velocity, vf t_max, mesh_frame frame)
 {
     int row = 0;
-    mesh_course c;
+    traversal_precalc c;
     c.limit = mesh_limit_of(center, radius, velocity, t_max);
     c.slabs = mesh_slabs_of(center, radius, velocity, frame);
     c.capsule = mesh_capsule_of(center, radius, velocity, frame);
 #ifndef LANG_HAS_COMPRESS
     c.heading = sweep_heading_of(velocity);
 #endif
-    MESH_COURSE_ROWS(MESH_COURSE_STORE)
+    PRECALC_FIELDS(PRECALC_STORE)
 }
 
-/* One of them, in all lanes. */
-FN mesh_course mesh_course_at(const real *course)
+/* For one query, broadcast to all lanes. */
+FN traversal_precalc traversal_precalc_of(const real *precalc)
 {
     int row = 0;
-    mesh_course c;
-    MESH_COURSE_ROWS(MESH_COURSE_SPREAD)
+    traversal_precalc c;
+    PRECALC_FIELDS(PRECALC_LOAD)
     return c;
 }
 
-/* The sphere in all lanes, for a triangle at rest. */
+/* The query's sphere broadcast to all lanes, against triangles at rest. */
 FN sweep_in mesh_sphere_of(const mesh_query *q)
 {
     const vf zero = v_f(R(0.0));
