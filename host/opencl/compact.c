@@ -35,18 +35,18 @@ static void give_up(caromi_device *d, const carom_error *why)
     d->compacts_not |= !is_short;
 }
 
-void caromi_compact_prepare(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot)
+/* With memory for the records. */
+static int compacts(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot)
 {
     carom_error why = {CAROM_OK, 0, ""};
     caromi_cl_column *starts = &slot->compact[CAROMI_COMPACT_STARTS], *records = &slot->compact[CAROMI_COMPACT_RECORDS];
-    slot->compacts = s->hits_only && !d->unified && !d->compacts_not;
-    if (!slot->compacts)
-        return;
+    if (d->unified || d->compacts_not)
+        return 0;
     if (caromi_reserve(d, slot, starts, (runs_of(slot) + 1) * sizeof(cl_uint), 0, &why) == CAROM_OK &&
         caromi_reserve(d, slot, records, (size_t)slot->count * words_of(s) * sizeof(cl_uint), 1, &why) == CAROM_OK)
-        return;
-    slot->compacts = 0;
+        return 1;
     give_up(d, &why);
+    return 0;
 }
 
 /* ---------------------------------------------------------------- on the device */
@@ -90,7 +90,8 @@ static carom_status fill_records(caromi_device *d, const caromi_stream *s, carom
     return enqueue(d, slot, CAROMI_PROGRAM_COMPACT_FILL, next, code, err);
 }
 
-carom_status caromi_compact_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
+/* The records are fetched when their number has arrived. */
+static carom_status fetch_count(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     const caromi_cl_column *starts = &slot->compact[CAROMI_COMPACT_STARTS];
     const cl_uint runs = runs_of(slot);
@@ -180,14 +181,14 @@ static carom_status fetch_records(caromi_device *d, const caromi_stream *s, caro
         strange |= record[COMPACT_ROW] < next || record[COMPACT_ROW] >= slot->count;
         next = (uint64_t)record[COMPACT_ROW] + 1;
     }
-    if (s->named != NULL)
-        CHECK(caromi_check_triangles(d, s->named, (const uint32_t *)records->host + COMPACT_TRIANGLE,
-                                     words * sizeof *record, slot->found, slot->first, end, err));
+    if (s->check != NULL)
+        CHECK(s->check(d, s->user, (const uint32_t *)records->host + COMPACT_TRIANGLE, words * sizeof *record,
+                       slot->found, slot->first, end, err));
     return strange ? caromi_fail_strange(d, "places of hits", slot->first, end, err) : CAROM_OK;
 }
 
-carom_status caromi_compact_deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
-                                    carom_error *err)
+static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                            carom_error *err)
 {
     const double start = caromi_now();
     const caromi_out_column *triangle = &s->out[CAROMI_HIT_TRIANGLE];
@@ -202,6 +203,14 @@ carom_status caromi_compact_deliver(caromi_device *d, const caromi_stream *s, ca
     stats->download += fetched - start;
     stats->compute += caromi_now() - fetched;
     return CAROM_OK;
+}
+
+void caromi_compact_stream(caromi_stream *s)
+{
+    s->compacts = compacts;
+    s->fetch = fetch_count;
+    s->deliver = deliver;
+    s->extra += s->out_count * (uint32_t)sizeof(uint32_t);
 }
 
 /* ---------------------------------------------------------------- the probe */
@@ -263,7 +272,6 @@ static carom_status run_probe(caromi_device *d, compact_probe *p, uint32_t out_c
                        .out_count = out_count,
                        .in = in,
                        .out = out,
-                       .hits_only = 1,
                        .launch = launch_probe,
                        .user = &out_count};
     uint64_t done = 0;
@@ -274,6 +282,7 @@ static carom_status run_probe(caromi_device *d, compact_probe *p, uint32_t out_c
         in[c] = (caromi_in_column){p->in[c], sizeof(uint32_t), NULL};
         out[c] = (caromi_out_column){p->got[c], s.out_size[c]};
     }
+    caromi_compact_stream(&s);
     carom_status status = caromi_stream_run(d, &s, &done, &stats, err);
     for (uint32_t c = 0; status == CAROM_OK && !d->compacts_not && c < out_count; c++)
         status = caromi_probe_compare(d, CAROMI_PROGRAM_COMPACT_FILL, PROBE_ROWS, c, p->got[c], p->expected[c],

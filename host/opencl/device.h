@@ -129,13 +129,22 @@ typedef struct caromi_stream {
      * they are not in a row. Returns how many. */
     uint64_t (*settle)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
     uint32_t mark[3], mark_count;
-    /* NULL, or the mesh whose triangles output column mark[0] names: what cannot be is no answer. */
-    const carom_mesh *named;
-    const carom_mesh *mesh; /* the queries are put in order along it, where that pays; NULL: of pairs */
-    int hits_only; /* the outputs are those of first hits; without one a query is told by its triangle, -1, alone */
     /* Enqueue what turns the slot's inputs into its outputs. */
     carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
     const void *user;
+    /* Hooks, NULL if a stream has none. */
+    /* Fails if values of output column mark[0], `stride` bytes apart, cannot be answers; they are `count` among those of
+     * queries [first, end). */
+    carom_status (*check)(const caromi_device *device, const void *user, const void *values, size_t stride,
+                          uint64_t count, uint64_t first, uint64_t end, carom_error *err);
+    /* Whether this chunk is compacted: its answers are fetched as records instead of columns. Called before the launch;
+     * if so, `fetch` is enqueued behind the launch, and `deliver` writes what has arrived. */
+    int (*compacts)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot);
+    carom_status (*fetch)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot,
+                          carom_error *err);
+    carom_status (*deliver)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot,
+                            carom_stats *stats, carom_error *err);
+    uint32_t extra; /* bytes on the device that launch and hooks take for each query, beside the columns */
 } caromi_stream;
 
 /* Answer queries [*done, count). */
@@ -150,9 +159,15 @@ void caromi_columns_release(caromi_device *device);
 /* Memory of the slot's own for `bytes` of a column; with a way for the host to reach it if `reached`. */
 carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
                             int reached, carom_error *err);
-/* Enqueue what puts the slot's queries in order along a mesh, if that pays; query_sort.c. */
-carom_status caromi_order_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, uint32_t columns,
+/* Enqueue what puts the slot's queries in order along a mesh, if that pays; query_sort.c. columns: of a query, 3 for the
+ * centre, or CAROMI_MESH_IN. */
+carom_status caromi_order_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
                                 carom_error *err);
+/* Bytes that it takes for each query. */
+static inline uint32_t caromi_order_extra(const caromi_device *device)
+{
+    return device->lanes == 1 ? CAROMI_ORDER_COLUMNS * (uint32_t)sizeof(cl_uint) : 0;
+}
 
 /* Where the counts of so many kinds start, instead of the counts, and behind them their sum. */
 carom_status caromi_find_starts(caromi_device *device, caromi_cl_slot *slot, const caromi_cl_column *counts,
@@ -170,15 +185,9 @@ static inline uint8_t caromi_hit_size(uint32_t column)
 {
     return column == CAROMI_HIT_STATE || column == CAROMI_HIT_FIRST + OUT_FEATURE ? 1 : 4;
 }
-/* Whether a chunk's records will be fetched instead of its columns, with memory for them; compact.c, as what follows. */
-void caromi_compact_prepare(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot);
-/* Enqueue what makes the records and tells how many they are. */
-carom_status caromi_compact_chunk(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
-                                  carom_error *err);
-/* Fetch the records of a chunk that has ended, and write what they tell. */
-carom_status caromi_compact_deliver(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
-                                    carom_stats *stats, carom_error *err);
-/* Build and probe its programs. */
+/* Set the hooks of a stream of first hits, its outputs set, of which the caller reads only hits; compact.c. */
+void caromi_compact_stream(caromi_stream *stream);
+/* Build and probe the programs for it. */
 carom_status caromi_probe_compact(caromi_device *device, carom_error *err);
 
 static inline void caromi_add_event(caromi_cl_events *events, cl_event event)
@@ -222,10 +231,6 @@ carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint6
                                  carom_error *err);
 /* Nor has one that ends a loop too early searched all: mesh_run_is_truncated. */
 carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err);
-/* Whether the triangles `found` among queries [first, end), a stride of bytes apart, can be. Asked of every chunk, also where
- * the caller wants times alone: a search that went astray has no right ones. */
-carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
-                                    size_t stride, uint64_t found, uint64_t first, uint64_t end, carom_error *err);
 /* A stream past a mesh, which is uploaded if need be. */
 carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
                                 carom_stats *stats, carom_error *err);

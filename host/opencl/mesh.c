@@ -222,21 +222,6 @@ carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t en
                        d->info.name, (unsigned long long)first, (unsigned long long)(end - 1));
 }
 
-carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
-                                    size_t stride, uint64_t found, uint64_t first, uint64_t end, carom_error *err)
-{
-    int strange = 0, cut = 0;
-    for (uint64_t i = 0; i < found; i++) {
-        int32_t triangle;
-        memcpy(&triangle, (const char *)triangles + i * stride, sizeof triangle);
-        strange |= !caromi_can_be(mesh, triangle);
-        cut |= triangle == MESH_LOOP_TRUNCATED;
-    }
-    return cut       ? caromi_fail_cut(d, first, end, err)
-           : strange ? caromi_fail_strange(d, "triangles", first, end, err)
-                     : CAROM_OK;
-}
-
 carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
@@ -302,8 +287,26 @@ static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const 
 static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
-    const carom_status status = launch_search(d, slot, batch, err);
-    return status == CAROM_OK && caromi_wants_points(batch) ? launch_points(d, slot, batch, err) : status;
+    CHECK(caromi_order_chunk(d, slot, batch->mesh, batch->kind->in, err));
+    CHECK(launch_search(d, slot, batch, err));
+    return caromi_wants_points(batch) ? launch_points(d, slot, batch, err) : CAROM_OK;
+}
+
+/* Asked of every chunk, also where the caller wants times alone: a search that went astray has no right ones. */
+static carom_status check_triangles(const caromi_device *d, const void *user, const void *triangles, size_t stride,
+                                    uint64_t count, uint64_t first, uint64_t end, carom_error *err)
+{
+    const caromi_mesh_batch *batch = user;
+    int corrupt = 0, cut = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        int32_t triangle;
+        memcpy(&triangle, (const char *)triangles + i * stride, sizeof triangle);
+        corrupt |= !caromi_can_be(batch->mesh, triangle);
+        cut |= triangle == MESH_LOOP_TRUNCATED;
+    }
+    return cut       ? caromi_fail_cut(d, first, end, err)
+           : corrupt ? caromi_fail_strange(d, "triangles", first, end, err)
+                     : CAROM_OK;
 }
 
 carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
@@ -324,9 +327,8 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
                                      : wants_points ? 3
                                                     : 2,
                        .settle = batch->exact ? caromi_settle_mesh_batch : NULL,
-                       .named = batch->mesh,
-                       .mesh = batch->mesh,
-                       .hits_only = batch->hits_only,
+                       .extra = caromi_order_extra(d),
+                       .check = check_triangles,
                        .launch = launch_mesh,
                        .user = batch};
     memcpy(in, batch->in, (size_t)kind->in * sizeof *in);
@@ -338,6 +340,8 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
         if (answer == CAROMI_ANSWER_KEY)
             s.mark[1] = c;
     }
+    if (batch->hits_only)
+        caromi_compact_stream(&s);
     return caromi_stream_past(d, batch->mesh, &s, done, stats, err);
 }
 

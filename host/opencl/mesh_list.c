@@ -61,6 +61,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const int one = p->batch->any != NULL;
     cl_uint next = 0;
     uint64_t items;
+    CHECK(caromi_order_chunk(d, slot, sweep->mesh, CAROMI_MESH_IN, err));
     /* What fills up the last vector has no place of its own for its hits. */
     cl_int code = caromi_set_question(d, slot, kernel, &next, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN,
                                       CAROMI_MESH_IN + 1, &items);
@@ -112,7 +113,7 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
                              .in = in,
                              .out = out,
                              .out_size = {4, 1, 4},
-                             .mesh = sweep->mesh,
+                             .extra = caromi_order_extra(d),
                              .launch = launch_list,
                              .user = p};
     p->fill = fill;

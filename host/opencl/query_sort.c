@@ -11,8 +11,7 @@ _Static_assert(CELL_ITEMS >= CAROMI_GROUP, "a place for each item of a group");
 
 static int is_worth_it(const caromi_device *d, const carom_mesh *mesh, uint64_t count)
 {
-    return mesh != NULL && d->lanes == 1 && !d->orders_not &&
-           (d->probing || (count >= QUERIES_MIN && mesh->leaf_count >= LEAVES_MIN));
+    return d->lanes == 1 && !d->orders_not && (d->probing || (count >= QUERIES_MIN && mesh->leaf_count >= LEAVES_MIN));
 }
 
 static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, uint32_t program, cl_uint next, cl_int code,
@@ -22,7 +21,7 @@ static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, uint32_t pro
                               : caromi_cl_fail(d, code, "clSetKernelArg", err);
 }
 
-static carom_status count_cells(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, uint32_t columns,
+static carom_status count_cells(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
                                 carom_error *err)
 {
     const int tells = columns >= CAROMI_MESH_IN; /* without a motion what is nearest is asked */
@@ -80,7 +79,7 @@ static carom_status prepare(caromi_device *d, caromi_cl_slot *slot, carom_error 
     return CAROM_OK;
 }
 
-carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, uint32_t columns,
+carom_status caromi_order_chunk(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
                                 carom_error *err)
 {
     carom_error why = {CAROM_OK, 0, ""};

@@ -231,15 +231,13 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
 {
     carom_status status = send_inputs(d, s, slot, stats, err);
     if (status == CAROM_OK)
-        caromi_compact_prepare(d, s, slot);
+        slot->compacts = s->compacts != NULL && s->compacts(d, s, slot);
     if (status == CAROM_OK)
         status = place_outputs(d, s, slot, err);
     if (status == CAROM_OK)
-        status = caromi_order_chunk(d, slot, s->mesh, s->in_count, err);
-    if (status == CAROM_OK)
         status = s->launch(d, slot, s->user, err);
     if (status == CAROM_OK)
-        status = slot->compacts ? caromi_compact_chunk(d, s, slot, err) : fetch_outputs(d, s, slot, err);
+        status = slot->compacts ? s->fetch(d, s, slot, err) : fetch_outputs(d, s, slot, err);
     if (status != CAROM_OK)
         return status;
     const cl_int code = clFlush(slot->queue);
@@ -355,11 +353,11 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
         status = check_events(d, &slot->compute, &stats->compute, err);
     if (status == CAROM_OK)
         status = check_events(d, &slot->download, &stats->download, err);
-    if (status == CAROM_OK && s->named != NULL && !slot->compacts)
-        status = caromi_check_triangles(d, s->named, arrived(s, slot, s->mark[0]), sizeof(int32_t), slot->count,
-                                        slot->first, slot->first + slot->count, err);
+    if (status == CAROM_OK && s->check != NULL && !slot->compacts)
+        status = s->check(d, s->user, arrived(s, slot, s->mark[0]), s->out_size[s->mark[0]], slot->count, slot->first,
+                          slot->first + slot->count, err);
     if (status == CAROM_OK)
-        status = slot->compacts ? caromi_compact_deliver(d, s, slot, stats, err) : deliver(d, s, slot, stats, err);
+        status = slot->compacts ? s->deliver(d, s, slot, stats, err) : deliver(d, s, slot, stats, err);
     if (status == CAROM_OK)
         caromi_slot_retire(slot);
     return status;
@@ -423,10 +421,9 @@ static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_
 static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
 {
     const uint64_t cached = 1u << 16; /* copies that are read again soon are best kept where a CPU has them at hand */
-    const uint32_t order = s->mesh != NULL && d->lanes == 1 ? CAROMI_ORDER_COLUMNS : 0;
-    uint64_t bytes = 4 * (s->in_count + order), chunk = s->chunk;
+    uint64_t bytes = 4 * s->in_count + s->extra, chunk = s->chunk;
     for (uint32_t i = 0; i < s->out_count; i++)
-        bytes += s->out_size[i] + (s->hits_only ? sizeof(uint32_t) : 0);
+        bytes += s->out_size[i];
     for (uint32_t i = 0; d->unified && i < s->in_count; i++)
         if ((s->in[i].index != NULL || s->in[i].stride > sizeof(float)) && chunk > cached)
             chunk = cached;
