@@ -23,6 +23,24 @@ typedef struct caromi_span {
     uintptr_t begin, end;
 } caromi_span;
 
+/* The columns of a caller's arrays. */
+static inline void caromi_points_to_columns(const carom_points *p, const uint32_t *index, caromi_in_column *columns)
+{
+    columns[0] = (caromi_in_column){p->x, p->stride, index};
+    columns[1] = (caromi_in_column){p->y, p->stride, index};
+    columns[2] = (caromi_in_column){p->z, p->stride, index};
+}
+static inline void caromi_scalars_to_column(const carom_scalars *s, const uint32_t *index, caromi_in_column *column)
+{
+    *column = (caromi_in_column){s->data, s->stride, index};
+}
+static inline void caromi_points_out_to_columns(const carom_points_out *p, caromi_out_column *columns)
+{
+    columns[0] = (caromi_out_column){p->x, p->stride};
+    columns[1] = (caromi_out_column){p->y, p->stride};
+    columns[2] = (caromi_out_column){p->z, p->stride};
+}
+
 enum { CAROMI_ARRAYS_MAX = 12 };
 /* Those of a call; start with zeros in what comes before the arrays. */
 typedef struct caromi_arrays {
@@ -112,4 +130,31 @@ CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom
                         !caromi_is_apart(p->y, p->z, p->stride, length) ||
                         !caromi_is_apart(p->x, p->z, p->stride, length);
 }
+
+/* A table names the arrays of a query once: X(kind, name, ...) for each, name being the member of the descriptor or the
+ * result. What a kind means for checks of arguments, lists of arrays and columns: */
+static inline carom_status caromi_check_optional_points(const carom_points *p, const char *name, carom_error *err)
+{
+    return p->x == NULL && p->y == NULL && p->z == NULL ? CAROM_OK : caromi_check_points(p, name, err);
+}
+#define CAROMI_CHECK_points(p, name, err) caromi_check_points(p, name, err)
+#define CAROMI_CHECK_scalars(s, name, err) caromi_check_scalars(s, name, err)
+#define CAROMI_CHECK_optional_points(p, name, err) caromi_check_optional_points(p, name, err)
+#define CAROMI_READS_points(a, name, p, count) caromi_reads_points(a, name, p, count)
+#define CAROMI_READS_scalars(a, name, s, count) caromi_reads_scalars(a, name, s, count)
+#define CAROMI_READS_optional_points(a, name, p, count) caromi_reads_points(a, name, p, count)
+#define CAROMI_SET_points(columns, p, index) caromi_points_to_columns(p, index, columns)
+#define CAROMI_SET_scalars(columns, s, index) caromi_scalars_to_column(s, index, columns)
+#define CAROMI_SET_optional_points(columns, p, index) caromi_points_to_columns(p, index, columns)
+/* Outputs: `member` is the member itself. */
+#define CAROMI_CHECK_OUT_array(member, name, err) CAROM_OK
+#define CAROMI_CHECK_OUT_points(member, name, err) caromi_check_points_out(&(member), name, err)
+#define CAROMI_WRITES_array(a, name, member, count) caromi_writes(a, name, member, count, sizeof *(member))
+#define CAROMI_WRITES_points(a, name, member, count) caromi_writes_points(a, name, &(member), count)
+#define CAROMI_SET_OUT_array(columns, member) \
+    *(columns) = (caromi_out_column)          \
+    {                                         \
+        member, sizeof *(member)              \
+    }
+#define CAROMI_SET_OUT_points(columns, member) caromi_points_out_to_columns(&(member), columns)
 #endif

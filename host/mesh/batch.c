@@ -8,31 +8,8 @@
 #include "block.h"
 #include "query.h"
 
-int caromi_wants_points(const caromi_mesh_batch *batch)
-{
-    const caromi_mesh_kind *kind = batch->kind;
-    int wants = 0;
-    for (uint32_t k = kind->search_out; k < kind->out; k++)
-        wants |= batch->out[kind->answer[k]].base != NULL;
-    return wants;
-}
-
-void caromi_points_to_columns(const carom_points_out *points, caromi_out_column *columns)
-{
-    columns[0] = (caromi_out_column){points->x, points->stride};
-    columns[1] = (caromi_out_column){points->y, points->stride};
-    columns[2] = (caromi_out_column){points->z, points->stride};
-}
-
-void caromi_hits_to_columns(const carom_mesh_hit_result *r, caromi_out_column *columns)
-{
-    columns[CAROMI_ANSWER_TRIANGLE] = (caromi_out_column){r->triangle, sizeof *r->triangle};
-    columns[CAROMI_ANSWER_STATE] = (caromi_out_column){r->state, sizeof *r->state};
-    columns[CAROMI_ANSWER_KEY] = (caromi_out_column){r->t, sizeof *r->t};
-    columns[CAROMI_ANSWER_FEATURE] = (caromi_out_column){r->feature, sizeof *r->feature};
-    caromi_points_to_columns(&r->point, &columns[CAROMI_ANSWER_POINT]);
-    caromi_points_to_columns(&r->normal, &columns[CAROMI_ANSWER_NORMAL]);
-}
+void caromi_hits_to_columns(const carom_mesh_hit_result *out,
+                            caromi_out_column *columns){CAROMI_HIT_OUTPUTS(CAROMI_SET_OUTPUT)}
 
 uint64_t caromi_settle_mesh_batch(const void *mesh_batch, const void *const *marks, const uint64_t *rows,
                                   uint64_t first, size_t count)
@@ -65,7 +42,6 @@ uint64_t caromi_settle_mesh_batch(const void *mesh_batch, const void *const *mar
 typedef struct mesh_job {
     const carom_context *context;
     const caromi_mesh_batch *batch;
-    int wants_points;
 } mesh_job;
 
 static uint64_t run_block(const void *user, void *own, const caromi_ordered *queries, uint32_t from, uint32_t count)
@@ -76,7 +52,7 @@ static uint64_t run_block(const void *user, void *own, const caromi_ordered *que
     caromi_block_gather(batch, b, queries, from, count);
     if (from < queries->open) {
         caromi_block_search(job->context, batch, b, count);
-        if (job->wants_points)
+        if (caromi_wants_points(batch))
             caromi_block_points(job->context, batch, b, count);
     } else {
         caromi_block_miss(b, count);
@@ -90,7 +66,7 @@ carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uin
                              carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
-    const mesh_job job = {c, batch, caromi_wants_points(batch)};
+    const mesh_job job = {c, batch};
     return caromi_run_blocks(c, batch->mesh, batch->in, batch->kind->in, first, end, sizeof(caromi_mesh_block),
                              run_block, &job, stats, err);
 }

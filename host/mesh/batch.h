@@ -74,9 +74,13 @@ typedef struct caromi_mesh_batch {
 } caromi_mesh_batch;
 
 /* Whether the caller wants something that the point kernel computes. */
-int caromi_wants_points(const caromi_mesh_batch *batch);
-/* The columns of a caller's arrays. */
-void caromi_points_to_columns(const carom_points_out *points, caromi_out_column *columns);
+static inline int caromi_wants_points(const caromi_mesh_batch *batch)
+{
+    const caromi_out_column *out = batch->out;
+    return out[CAROMI_ANSWER_POINT].base != NULL || out[CAROMI_ANSWER_NORMAL].base != NULL ||
+           out[CAROMI_ANSWER_FEATURE].base != NULL;
+}
+/* The output columns of a caller's arrays of hits. */
 void caromi_hits_to_columns(const carom_mesh_hit_result *result, caromi_out_column *columns);
 
 /* Of a caromi_mesh_batch. */

@@ -175,7 +175,8 @@ static void store_column(const caromi_out_column *to, const uint64_t *rows, cons
 
 void caromi_block_store(const caromi_mesh_batch *batch, const caromi_mesh_block *b, size_t count)
 {
-    for (uint32_t k = 0; k < batch->kind->out; k++) {
+    const uint32_t columns = caromi_wants_points(batch) ? batch->kind->out : batch->kind->search_out;
+    for (uint32_t k = 0; k < columns; k++) {
         const uint32_t a = batch->kind->answer[k];
         if (batch->out[a].base != NULL)
             store_column(&batch->out[a], b->row, (const char *)b + places[a].in_block, count, caromi_answer_size(a));

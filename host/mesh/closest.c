@@ -34,33 +34,24 @@ const caromi_mesh_kind caromi_closest_triangle = {
     .settle_point = settle_point,
 };
 
-static void closest_to_columns(const carom_mesh_closest_result *r, caromi_out_column *columns)
-{
-    columns[CAROMI_ANSWER_TRIANGLE] = (caromi_out_column){r->triangle, sizeof *r->triangle};
-    columns[CAROMI_ANSWER_KEY] = (caromi_out_column){r->distance, sizeof *r->distance};
-    columns[CAROMI_ANSWER_DEPTH] = (caromi_out_column){r->depth, sizeof *r->depth};
-    columns[CAROMI_ANSWER_FEATURE] = (caromi_out_column){r->feature, sizeof *r->feature};
-    caromi_points_to_columns(&r->point, &columns[CAROMI_ANSWER_POINT]);
-}
+static void closest_to_columns(const carom_mesh_closest_result *out,
+                               caromi_out_column *columns){CAROMI_CLOSEST_OUTPUTS(CAROMI_SET_OUTPUT)}
 
 CAROMI_LIST list_closest(caromi_arrays *a, const carom_mesh_overlap_desc *d, const carom_mesh_closest_result *out,
                          const carom_stats *stats)
 {
+    const uint64_t count = d->count;
     caromi_list_overlap(a, d);
     caromi_reads(a, "out", out, 1, 0, sizeof *out);
     caromi_writes(a, "stats", stats, 1, sizeof *stats);
-    caromi_writes(a, "triangle", out->triangle, d->count, sizeof *out->triangle);
-    caromi_writes(a, "distance", out->distance, d->count, sizeof *out->distance);
-    caromi_writes_points(a, "point", &out->point, d->count);
-    caromi_writes(a, "feature", out->feature, d->count, sizeof *out->feature);
-    caromi_writes(a, "depth", out->depth, d->count, sizeof *out->depth);
+    CAROMI_CLOSEST_OUTPUTS(CAROMI_LIST_OUTPUT)
 }
 
 static carom_status overlap_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *d,
                                     const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_overlap(d, err));
-    CHECK(caromi_check_points_out(&out->point, "point", err));
+    CAROMI_CLOSEST_OUTPUTS(CAROMI_CHECK_OUTPUT)
     CAROMI_CHECK_ARRAYS(err, list_closest, d, out, stats);
     caromi_mesh_batch batch;
     caromi_mesh_overlap_batch(d, mesh, &batch);

@@ -243,6 +243,7 @@ static carom_status answer_empty(const carom_context *c, const void *list_batch,
 
 /* ---- the calls ------------------------------------------------------------------------------------------------------ */
 
+#define LIST_HIT(kind, name, column) CAROMI_WRITES_##kind(a, #name, list->name, list->capacity);
 /* Where the answers go: a list, or a byte for each query. */
 CAROMI_LIST list_outputs(caromi_arrays *a, const carom_mesh_hit_list *list, const uint8_t *any, const char *any_name,
                          uint64_t count, const carom_stats *stats)
@@ -254,12 +255,7 @@ CAROMI_LIST list_outputs(caromi_arrays *a, const carom_mesh_hit_list *list, cons
     caromi_writes(a, "list", list, 1, sizeof *list);
     caromi_writes(a, "offsets", list->offsets, count + 1, sizeof *list->offsets);
     caromi_writes(a, "query", list->query, list->capacity, sizeof *list->query);
-    caromi_writes(a, "triangle", list->triangle, list->capacity, sizeof *list->triangle);
-    caromi_writes(a, "state", list->state, list->capacity, sizeof *list->state);
-    caromi_writes(a, "t", list->t, list->capacity, sizeof *list->t);
-    caromi_writes_points(a, "point", &list->point, list->capacity);
-    caromi_writes_points(a, "normal", &list->normal, list->capacity);
-    caromi_writes(a, "feature", list->feature, list->capacity, sizeof *list->feature);
+    CAROMI_HIT_OUTPUTS(LIST_HIT)
 }
 
 CAROMI_LIST list_sweep(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_list *list,
@@ -276,11 +272,16 @@ CAROMI_LIST list_overlap(caromi_arrays *a, const carom_mesh_overlap_desc *d, con
     list_outputs(a, list, overlap, "overlap", d->count, stats);
 }
 
-static carom_status check_list(carom_mesh_hit_list *list, carom_error *err)
+static carom_status check_list(const carom_mesh_hit_list *out, carom_error *err)
 {
-    CHECK(caromi_check_desc(list->size, sizeof *list, "carom_mesh_hit_list", err));
-    CHECK(caromi_check_points_out(&list->point, "point", err));
-    return caromi_check_points_out(&list->normal, "normal", err);
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_hit_list", err));
+    CAROMI_HIT_OUTPUTS(CAROMI_CHECK_OUTPUT)
+    return CAROM_OK;
+}
+
+static void list_to_columns(const carom_mesh_hit_list *out, caromi_out_column *columns)
+{
+    CAROMI_HIT_OUTPUTS(CAROMI_SET_OUTPUT)
 }
 
 static carom_status run_list(caromi_list_batch *batch, const carom_progress *progress, carom_stats *stats,
@@ -292,13 +293,7 @@ static carom_status run_list(caromi_list_batch *batch, const carom_progress *pro
     carom_mesh_hit_list *list = batch->list;
     const int empty = mesh->info.triangle_count == 0, overlap = batch->search == CAROMI_MESH_OVERLAPS;
     if (list != NULL) {
-        const carom_mesh_hit_result columns = {.triangle = list->triangle,
-                                               .state = list->state,
-                                               .t = list->t,
-                                               .point = list->point,
-                                               .normal = list->normal,
-                                               .feature = list->feature};
-        caromi_hits_to_columns(&columns, batch->sweep.out);
+        list_to_columns(list, batch->sweep.out);
         list->total = list->complete = list->stored = 0;
         if (list->offsets != NULL)
             list->offsets[0] = 0;

@@ -28,9 +28,8 @@ carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *d, carom_error
     CHECK(caromi_check_count(d->count, "count", err));
     if (d->count == 0)
         return CAROM_OK;
-    CHECK(caromi_check_points(&d->center, "center", err));
-    CHECK(caromi_check_scalars(&d->radius, "radius", err));
-    return caromi_check_points(&d->velocity, "velocity", err);
+    CAROMI_MESH_SWEEP_INPUTS(CAROMI_CHECK_INPUT)
+    return CAROM_OK;
 }
 
 carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *d, carom_error *err)
@@ -40,22 +39,14 @@ carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *d, carom_e
     CHECK(caromi_check_count(d->count, "count", err));
     if (d->count == 0)
         return CAROM_OK;
-    CHECK(caromi_check_points(&d->center, "center", err));
-    return caromi_check_scalars(&d->radius, "radius", err);
+    CAROMI_MESH_OVERLAP_INPUTS(CAROMI_CHECK_INPUT)
+    return CAROM_OK;
 }
 
 /* One number for every query. */
 static caromi_in_column repeat(const float *value)
 {
     return (caromi_in_column){value, 0, NULL};
-}
-
-static void set_sphere(const carom_points *center, const carom_scalars *radius, caromi_in_column *in)
-{
-    in[IN_CX] = (caromi_in_column){center->x, center->stride, NULL};
-    in[IN_CY] = (caromi_in_column){center->y, center->stride, NULL};
-    in[IN_CZ] = (caromi_in_column){center->z, center->stride, NULL};
-    in[IN_R] = (caromi_in_column){radius->data, radius->stride, NULL};
 }
 
 static void set_masks(const uint32_t *mask, size_t stride, caromi_mesh_batch *batch)
@@ -68,7 +59,6 @@ static void set_masks(const uint32_t *mask, size_t stride, caromi_mesh_batch *ba
 void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *d, carom_mesh *mesh, caromi_mesh_batch *batch)
 {
     static const float forever = INFINITY;
-    const carom_points *v = &d->velocity;
     caromi_in_column *in = batch->in;
     *batch = (caromi_mesh_batch){
         .kind = &caromi_first_hit, .mesh = mesh, .count = d->count, .exact = d->accuracy == CAROM_ACCURACY_EXACT};
@@ -77,10 +67,7 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *d, carom_mesh *mesh, c
     batch->options |= d->start == CAROM_START_SKIP           ? MESH_SKIP
                       : d->start == CAROM_START_SKIP_PARTING ? MESH_SKIP_PARTING
                                                              : 0;
-    set_sphere(&d->center, &d->radius, in);
-    in[IN_VX] = (caromi_in_column){v->x, v->stride, NULL};
-    in[IN_VY] = (caromi_in_column){v->y, v->stride, NULL};
-    in[IN_VZ] = (caromi_in_column){v->z, v->stride, NULL};
+    CAROMI_MESH_SWEEP_INPUTS(CAROMI_SET_INPUT)
     in[CAROMI_MESH_IN - 1] =
         d->t_max.data ? (caromi_in_column){d->t_max.data, d->t_max.stride, NULL} : repeat(&forever);
 }
@@ -88,12 +75,13 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *d, carom_mesh *mesh, c
 void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *d, carom_mesh *mesh, caromi_mesh_batch *batch)
 {
     static const float none = 0;
+    caromi_in_column *in = batch->in;
     *batch = (caromi_mesh_batch){
         .kind = &caromi_first_hit, .mesh = mesh, .count = d->count, .exact = d->accuracy == CAROM_ACCURACY_EXACT};
     set_masks(d->mask, d->mask_stride, batch);
-    set_sphere(&d->center, &d->radius, batch->in);
+    CAROMI_MESH_OVERLAP_INPUTS(CAROMI_SET_INPUT)
     for (int c = IN_VX; c < CAROMI_MESH_IN; c++)
-        batch->in[c] = repeat(&none);
+        in[c] = repeat(&none);
 }
 
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query)

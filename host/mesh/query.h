@@ -21,20 +21,45 @@ void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *
 /* Numbers that a query may have: finite, and a radius that is not negative. */
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
 
+/* The arrays of these queries: X(kind, name, column) for those that must be given, and in the order of the checks. The
+ * others are t_max and mask. */
+#define CAROMI_MESH_OVERLAP_INPUTS(X) \
+    X(points, center, IN_CX)          \
+    X(scalars, radius, IN_R)
+#define CAROMI_MESH_SWEEP_INPUTS(X) CAROMI_MESH_OVERLAP_INPUTS(X) X(points, velocity, IN_VX)
+#define CAROMI_HIT_OUTPUTS(X)                  \
+    X(array, triangle, CAROMI_ANSWER_TRIANGLE) \
+    X(array, state, CAROMI_ANSWER_STATE)       \
+    X(array, t, CAROMI_ANSWER_KEY)             \
+    X(points, point, CAROMI_ANSWER_POINT)      \
+    X(points, normal, CAROMI_ANSWER_NORMAL)    \
+    X(array, feature, CAROMI_ANSWER_FEATURE)
+#define CAROMI_CLOSEST_OUTPUTS(X)              \
+    X(array, triangle, CAROMI_ANSWER_TRIANGLE) \
+    X(array, distance, CAROMI_ANSWER_KEY)      \
+    X(points, point, CAROMI_ANSWER_POINT)      \
+    X(array, feature, CAROMI_ANSWER_FEATURE)   \
+    X(array, depth, CAROMI_ANSWER_DEPTH)
+
+/* Rows of such a table in a function with a descriptor d, a result out, and a list a or an array of columns. */
+#define CAROMI_LIST_INPUT(kind, name, column) CAROMI_READS_##kind(a, #name, &d->name, d->count);
+#define CAROMI_LIST_OUTPUT(kind, name, column) CAROMI_WRITES_##kind(a, #name, out->name, count);
+#define CAROMI_CHECK_INPUT(kind, name, column) CHECK(CAROMI_CHECK_##kind(&d->name, #name, err));
+#define CAROMI_CHECK_OUTPUT(kind, name, column) CHECK(CAROMI_CHECK_OUT_##kind(out->name, #name, err));
+#define CAROMI_SET_INPUT(kind, name, column) CAROMI_SET_##kind(&in[column], &d->name, NULL);
+#define CAROMI_SET_OUTPUT(kind, name, column) CAROMI_SET_OUT_##kind(&columns[column], out->name);
+
 CAROMI_LIST caromi_list_sweep(caromi_arrays *a, const carom_mesh_sweep_desc *d)
 {
     caromi_reads(a, "desc", d, 1, 0, sizeof *d);
-    caromi_reads_points(a, "center", &d->center, d->count);
-    caromi_reads_scalars(a, "radius", &d->radius, d->count);
-    caromi_reads_points(a, "velocity", &d->velocity, d->count);
+    CAROMI_MESH_SWEEP_INPUTS(CAROMI_LIST_INPUT)
     caromi_reads_scalars(a, "t_max", &d->t_max, d->count);
     caromi_reads(a, "mask", d->mask, d->count, d->mask_stride, sizeof *d->mask);
 }
 CAROMI_LIST caromi_list_overlap(caromi_arrays *a, const carom_mesh_overlap_desc *d)
 {
     caromi_reads(a, "desc", d, 1, 0, sizeof *d);
-    caromi_reads_points(a, "center", &d->center, d->count);
-    caromi_reads_scalars(a, "radius", &d->radius, d->count);
+    CAROMI_MESH_OVERLAP_INPUTS(CAROMI_LIST_INPUT)
     caromi_reads(a, "mask", d->mask, d->count, d->mask_stride, sizeof *d->mask);
 }
 #endif

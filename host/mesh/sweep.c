@@ -52,23 +52,18 @@ carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
 CAROMI_LIST list_first(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
                        const carom_stats *stats)
 {
+    const uint64_t count = d->count;
     caromi_list_sweep(a, d);
     caromi_reads(a, "out", out, 1, 0, sizeof *out);
     caromi_writes(a, "stats", stats, 1, sizeof *stats);
-    caromi_writes(a, "triangle", out->triangle, d->count, sizeof *out->triangle);
-    caromi_writes(a, "state", out->state, d->count, sizeof *out->state);
-    caromi_writes(a, "t", out->t, d->count, sizeof *out->t);
-    caromi_writes_points(a, "point", &out->point, d->count);
-    caromi_writes_points(a, "normal", &out->normal, d->count);
-    caromi_writes(a, "feature", out->feature, d->count, sizeof *out->feature);
+    CAROMI_HIT_OUTPUTS(CAROMI_LIST_OUTPUT)
 }
 
 static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
                                 carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_sweep(d, err));
-    CHECK(caromi_check_points_out(&out->point, "point", err));
-    CHECK(caromi_check_points_out(&out->normal, "normal", err));
+    CAROMI_HIT_OUTPUTS(CAROMI_CHECK_OUTPUT)
     CAROMI_CHECK_ARRAYS(err, list_first, d, out, stats);
     CHECK(caromi_check_t_max(d, err));
     return caromi_sweep_first(mesh, d, out, 0, stats, err);
