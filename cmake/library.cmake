@@ -5,7 +5,8 @@ set(carom_sources
   host/mesh/list.c host/mesh/masks.c host/mesh/mesh.c host/mesh/query.c host/mesh/query_sort.c host/mesh/stage.c
   host/mesh/sweep.c host/mesh/update.c
   host/bvh/build.c host/bvh/refit.c host/bvh/share.c host/bvh/split.c host/bvh/wide.c
-  cpu/dispatch.c cpu/float_mode.c cpu/pairs.c cpu/pool.c cpu/settle.c cpu/settle_closest.c cpu/settle_mesh.c
+  cpu/columns.c cpu/dispatch.c cpu/float_mode.c cpu/pairs.c cpu/pool.c cpu/settle.c cpu/settle_closest.c
+  cpu/settle_mesh.c
   cpu/exact_closest.c cpu/exact_motion.c cpu/exact_overlap.c cpu/exact_root.c cpu/exact_side.c cpu/exact_spheres.c
   cpu/exact_sweep.c cpu/exact_touch.c cpu/integer.c)
 

@@ -10,6 +10,7 @@
 #endif
 
 #include "kernels/layout.h"
+#include "columns.h"
 #include "pool.h"
 
 enum caromi_pair_kernel {
@@ -18,6 +19,15 @@ enum caromi_pair_kernel {
 #undef CAROMI_ENUM
         CAROMI_PAIR_KERNEL_COUNT
 };
+/* The twin of a kernel that gives exact answers. */
+static inline enum caromi_pair_kernel caromi_exact_twin(enum caromi_pair_kernel kernel)
+{
+    return (enum caromi_pair_kernel)((int)kernel + CAROMI_PAIR_sweep_first_exact - CAROMI_PAIR_sweep_first);
+}
+static inline int caromi_is_exact(enum caromi_pair_kernel kernel)
+{
+    return kernel >= CAROMI_PAIR_sweep_first_exact;
+}
 
 /* Shape of a pair kernel, the same for every backend. */
 typedef struct caromi_pair_shape {
@@ -63,29 +73,12 @@ typedef struct caromi_isa_table {
 /* The table for an instruction set of carom.h (CAROM_ISA_AUTO: the best), NULL if this build or machine lacks it. */
 const caromi_isa_table *caromi_isa_select(int isa, int *chosen);
 
-/* An input array: element i is at base + index(i) * stride bytes, index NULL meaning i. */
-typedef struct caromi_in_column {
-    const void *base;
-    size_t stride;
-    const uint32_t *index;
-} caromi_in_column;
-
-/* An output array, base NULL if not wanted. */
-typedef struct caromi_out_column {
-    void *base;
-    size_t stride;
-} caromi_out_column;
-
 typedef struct caromi_pair_batch {
     enum caromi_pair_kernel kernel;
     uint64_t count;
     caromi_in_column in[COLUMNS_MAX];
     caromi_out_column out[COLUMNS_MAX];
 } caromi_pair_batch;
-
-/* Copy elements [first, first + count) between a caller's array and a contiguous one. */
-void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count);
-void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size);
 
 /* Bytes of scratch that each thread needs for so many pairs. */
 size_t caromi_cpu_scratch_size(uint64_t count);

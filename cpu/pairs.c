@@ -14,38 +14,6 @@ enum {
     LINE = 64     /* bytes of a cache's line */
 };
 
-void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count)
-{
-    const char *base = from->base;
-    if (from->index == NULL && from->stride == sizeof *to) {
-        memcpy(to, base + first * sizeof *to, count * sizeof *to);
-        return;
-    }
-    const size_t stride = from->stride;
-    if (from->index == NULL) {
-        base += first * stride;
-        for (size_t i = 0; i < count; i++)
-            memcpy(to + i, base + i * stride, sizeof *to);
-        return;
-    }
-    const uint32_t *index = from->index + first;
-    for (size_t i = 0; i < count; i++)
-        memcpy(to + i, base + index[i] * stride, sizeof *to);
-}
-
-void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size)
-{
-    if (to->base == NULL)
-        return;
-    char *base = (char *)to->base + first * to->stride;
-    if (to->stride == size) {
-        memcpy(base, from, count * size);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        memcpy(base + i * to->stride, (const char *)from + i * size, size);
-}
-
 size_t caromi_cpu_scratch_size(uint64_t count)
 {
     const size_t most = count < BLOCK ? (size_t)(count + LANES_MOST - 1) / LANES_MOST * LANES_MOST : BLOCK;

@@ -7,14 +7,4 @@
 /* Pairs [first, first + count) have been through the exact kernel of the batch and lie in its arrays; `marks` is the
  * kernel's first output for them. Returns how many were open. */
 uint64_t caromi_settle_pairs(const caromi_pair_batch *batch, const void *marks, uint64_t first, size_t count);
-
-/* The twin of a kernel that gives exact answers. */
-static inline enum caromi_pair_kernel caromi_exact_twin(enum caromi_pair_kernel kernel)
-{
-    return (enum caromi_pair_kernel)((int)kernel + CAROMI_PAIR_sweep_first_exact - CAROMI_PAIR_sweep_first);
-}
-static inline int caromi_is_exact(enum caromi_pair_kernel kernel)
-{
-    return kernel >= CAROMI_PAIR_sweep_first_exact;
-}
 #endif

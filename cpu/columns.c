@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "columns.h"
+
+#include <string.h>
+
+void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count)
+{
+    const char *base = from->base;
+    if (from->index == NULL && from->stride == sizeof *to) {
+        memcpy(to, base + first * sizeof *to, count * sizeof *to);
+        return;
+    }
+    const size_t stride = from->stride;
+    if (from->index == NULL) {
+        base += first * stride;
+        for (size_t i = 0; i < count; i++)
+            memcpy(to + i, base + i * stride, sizeof *to);
+        return;
+    }
+    const uint32_t *index = from->index + first;
+    for (size_t i = 0; i < count; i++)
+        memcpy(to + i, base + index[i] * stride, sizeof *to);
+}
+
+void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size)
+{
+    if (to->base == NULL)
+        return;
+    char *base = (char *)to->base + first * to->stride;
+    if (to->stride == size) {
+        memcpy(base, from, count * size);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        memcpy(base + i * to->stride, (const char *)from + i * size, size);
+}
