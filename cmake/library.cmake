@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 set(carom_sources
-  host/arrays.c host/batch.c host/choice.c host/context.c host/error.c host/names.c host/pairs.c
+  host/arrays.c host/batch.c host/choice.c host/context.c host/error.c host/fallback.c host/memory.c host/names.c
+  host/pairs.c
   host/mesh/batch.c host/mesh/block.c host/mesh/check.c host/mesh/clearance.c host/mesh/closest.c host/mesh/compact.c
-  host/mesh/list.c host/mesh/masks.c host/mesh/mesh.c host/mesh/query.c host/mesh/query_sort.c host/mesh/stage.c
-  host/mesh/sweep.c host/mesh/update.c
+  host/mesh/hierarchy.c host/mesh/list.c host/mesh/list_calls.c host/mesh/masks.c host/mesh/mesh.c host/mesh/query.c
+  host/mesh/query_sort.c host/mesh/run.c host/mesh/stage.c host/mesh/sweep.c host/mesh/update.c
   host/bvh/build.c host/bvh/refit.c host/bvh/share.c host/bvh/split.c host/bvh/wide.c
   cpu/columns.c cpu/dispatch.c cpu/float_mode.c cpu/pairs.c cpu/pool.c cpu/settle.c cpu/settle_closest.c
-  cpu/settle_mesh.c
-  cpu/exact_closest.c cpu/exact_motion.c cpu/exact_overlap.c cpu/exact_root.c cpu/exact_side.c cpu/exact_spheres.c
-  cpu/exact_sweep.c cpu/exact_touch.c cpu/integer.c)
+  cpu/settle_mesh.c cpu/exact_closest.c cpu/exact_motion.c cpu/exact_overlap.c cpu/exact_root.c cpu/exact_side.c
+  cpu/exact_spheres.c cpu/exact_sweep.c cpu/exact_touch.c cpu/integer.c)
 
 # Two files per instruction set, each with flags of its own: nothing else may use them. The _fma one may fuse
 # multiplications and additions (cpu/isa_fma_template.h).

@@ -4,7 +4,7 @@
  * a doubt, it lists them once more with names and strides, and the elements are compared. */
 #ifndef CAROM_ARRAYS_H
 #define CAROM_ARRAYS_H
-#include "internal.h"
+#include "error.h"
 
 /* What a process has at most: so large an array may be, and so large a count. */
 enum { CAROMI_ADDRESS_BITS = 47 };

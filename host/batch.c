@@ -2,6 +2,8 @@
 /* Where a batch runs: on the device as far as that goes, the rest on the CPU. */
 #include <string.h>
 
+#include "batch.h"
+#include "choice.h"
 #include "host/opencl/opencl.h"
 
 enum { PAIRS_PIECE = 1 << 20 }; /* a hundredth of a second or so */

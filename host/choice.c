@@ -5,14 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "choice.h"
+#include "fallback.h"
 #include "host/opencl/opencl.h"
-
-static void explain_fall_back(carom_stats *stats, uint64_t count, const carom_error *cause)
-{
-    stats->fallen_back = count;
-    (void)snprintf(stats->fallback_reason, sizeof stats->fallback_reason, "%.*s",
-                   (int)sizeof stats->fallback_reason - 1, cause->message);
-}
 
 /* ---- auto ------------------------------------------------------------------------------------------------------ */
 
@@ -142,19 +137,11 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
     if (c->desc.backend == CAROM_BACKEND_OPENCL)
         return caromi_fail(err, c->device_lacking.status, c->device_lacking.native_code,
                            "the OpenCL device of this context was given up: %s", c->device_lacking.message);
-    explain_fall_back(stats, stats->queries, &c->device_lacking);
+    caromi_explain_fall_back(stats, stats->queries, &c->device_lacking);
     return CAROM_OK;
 }
 
 /* ---- failures -------------------------------------------------------------------------------------------------- */
-
-void caromi_decline(const carom_context *c, carom_stats *stats, const char *reason)
-{
-    carom_error cause = {CAROM_OK, 0, ""};
-    (void)snprintf(cause.message, sizeof cause.message, "%s", reason);
-    caromi_log(c, CAROM_LOG_WARNING, "the CPU answers: %s", reason);
-    explain_fall_back(stats, stats->queries, &cause);
-}
 
 /* Want of memory ends a batch, anything else the device. */
 carom_status caromi_fall_back(carom_context *c, carom_status status, uint64_t left, carom_stats *stats,
@@ -170,6 +157,6 @@ carom_status caromi_fall_back(carom_context *c, carom_status status, uint64_t le
         return caromi_fail(err, status, cause->native_code, "%s", cause->message);
     caromi_log(c, CAROM_LOG_WARNING, "OpenCL failed, the CPU answers the %llu queries left: %s",
                (unsigned long long)left, cause->message);
-    explain_fall_back(stats, left, cause);
+    caromi_explain_fall_back(stats, left, cause);
     return CAROM_OK;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors, log lines, memory and the checks that every call shares. */
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "internal.h"
+#include "context.h"
 
 carom_status caromi_fail(carom_error *err, carom_status status, int native_code, const char *format, ...)
 {
@@ -30,58 +28,7 @@ void caromi_log(const carom_context *context, carom_log_level level, const char 
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
     context->desc.log(context->desc.log_user, level, line);
-    (void)caromi_float_mode_set(); /* whatever a function of the caller's has made of it, as below */
-}
-
-void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
-{
-    const size_t alignment = 64;
-    if (count == 0)
-        count = 1;
-    if (count > (SIZE_MAX - alignment) / size)
-        return NULL;
-    const size_t bytes = ((size_t)count * size + alignment - 1) / alignment * alignment;
-    const carom_allocator *a = &context->desc.allocator;
-    if (a->alloc == NULL)
-        return aligned_alloc(alignment, bytes);
-    void *memory = a->alloc(a->user, bytes, alignment);
-    (void)caromi_float_mode_set();
-    return memory;
-}
-
-void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size)
-{
-    caromi_pool_lock(context->pool);
-    void *memory = caromi_alloc(context, count, size);
-    caromi_pool_unlock(context->pool);
-    return memory;
-}
-
-void caromi_task_free(const carom_context *context, void *memory)
-{
-    caromi_pool_lock(context->pool);
-    caromi_free(context, memory);
-    caromi_pool_unlock(context->pool);
-}
-
-void caromi_free(const carom_context *context, void *memory)
-{
-    const carom_allocator *a = &context->desc.allocator;
-    if (memory == NULL)
-        return;
-    if (a->free == NULL) {
-        free(memory);
-        return;
-    }
-    a->free(a->user, memory);
-    (void)caromi_float_mode_set();
-}
-
-double caromi_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    (void)caromi_float_mode_set(); /* whatever a function of the caller's has made of it */
 }
 
 carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err)

@@ -5,7 +5,6 @@
 #include <assert.h>
 
 #include "bvh.h"
-#include "host/mesh/clearance.h"
 
 /* Runs above a size are cut by all threads together, the others are given to one each. */
 enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICES_MAX = 64 };
@@ -186,33 +185,7 @@ static carom_status build_tree(bvh_build *b, int *stack, carom_error *err)
     return caromi_bvh_widen(b, stack, err);
 }
 
-/* The new hierarchy in place of the old one, if there is one. */
-static void replace(carom_mesh *mesh, const bvh_build *b, int32_t *masks, mesh_clearance *clearance)
-{
-    caromi_free(mesh->context, mesh->clearance);
-    mesh->clearance = clearance;
-    caromi_free(mesh->context, mesh->masks);
-    mesh->masks = masks;
-    mesh->view.masks = masks;
-    caromi_free(mesh->context, mesh->nodes);
-    caromi_free(mesh->context, mesh->leaves);
-    mesh->nodes = b->nodes;
-    mesh->leaves = b->leaves;
-    mesh->view.nodes = b->nodes;
-    mesh->view.leaves = b->leaves;
-    mesh->view.frame.root = b->root;
-    mesh->leaf_count = b->leaf_count;
-    mesh->info.node_count = b->node_count;
-    mesh->info.bytes = mesh->vertex_count * 12 + mesh->info.triangle_count * 12 + mesh->leaf_count * sizeof(mesh_leaf) +
-                       mesh->info.node_count * sizeof(mesh_node) +
-                       (masks != NULL ? mesh->leaf_count * MESH_WIDTH * sizeof *masks : 0) +
-                       caromi_clearance_bytes(mesh->leaf_count);
-    caromi_bvh_refit(mesh);
-    mesh->built_cost = mesh->info.cost;
-    mesh->info.refits = 0;
-}
-
-carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
+carom_status caromi_bvh_build(const carom_mesh *mesh, caromi_tree *out, carom_error *err)
 {
     const carom_context *c = mesh->context;
     const uint64_t tasks = (mesh->info.triangle_count + ITEMS_PER_TASK - 1) / ITEMS_PER_TASK;
@@ -234,21 +207,11 @@ carom_status caromi_bvh_build(carom_mesh *mesh, carom_error *err)
         assert(stack <= MESH_STACK);
     }
     free_build(&b);
-    int32_t *masks = NULL;
-    mesh_clearance *clearance = NULL;
-    if (status == CAROM_OK)
-        status = caromi_clearance_alloc(mesh, b.leaf_count, &clearance, err);
-    if (status == CAROM_OK)
-        status =
-            caromi_masks_follow(mesh, &(caromi_mesh_view){.frame.root = b.root, .nodes = b.nodes, .leaves = b.leaves},
-                                b.node_count, b.leaf_count, &masks, err);
-    if (status == CAROM_OK) {
-        mesh->stack = stack;
-        replace(mesh, &b, masks, clearance);
-    } else {
-        caromi_free(c, clearance);
+    if (status != CAROM_OK) {
         caromi_free(c, b.leaves);
         caromi_free(c, b.nodes);
+        return status;
     }
-    return status;
+    *out = (caromi_tree){b.nodes, b.leaves, b.node_count, b.leaf_count, b.root, stack};
+    return CAROM_OK;
 }

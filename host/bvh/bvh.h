@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "host/internal.h"
+#include "tree.h"
 
 /* Below that depth halving keeps the tree shallow whatever the input: 2^31 triangles are in leaves of MESH_WIDTH after 27
  * more cuts. */

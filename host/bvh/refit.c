@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "bvh.h"
-#include "host/mesh/clearance.h"
 
 enum { SLICES = 64, NODES_PER_SLICE = 64 }; /* at most, at least */
 
@@ -238,7 +237,6 @@ void caromi_bvh_refit(carom_mesh *mesh)
 {
     const uint64_t nodes = mesh->info.node_count;
     double area = 0;
-    caromi_clearance_forget(mesh);
     mesh->info.cost = 1;
     if (nodes == 0) {
         (void)fill_leaf(mesh, mesh->view.frame.root);

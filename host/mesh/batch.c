@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "host/opencl/opencl.h"
 #include "block.h"
 #include "query.h"
 
@@ -69,42 +68,4 @@ carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uin
     const mesh_job job = {c, batch};
     return caromi_run_blocks(c, batch->mesh, batch->in, batch->kind->in, first, end, sizeof(caromi_mesh_block),
                              run_block, &job, stats, err);
-}
-
-/* A mesh without triangles has no hierarchy. No query has a triangle; if states are wanted, an invalid query is told from
- * a miss. */
-static carom_status answer_empty(const carom_context *c, const void *mesh_batch, uint64_t done, uint64_t end,
-                                 carom_stats *stats, carom_error *err)
-{
-    const caromi_mesh_batch *batch = mesh_batch;
-    const int wants_state = batch->out[CAROMI_ANSWER_STATE].base != NULL;
-    caromi_mesh_block b;
-    (void)c, (void)stats, (void)err;
-    caromi_block_miss(&b, CAROMI_BLOCK);
-    for (uint64_t first = done; first < end; first += CAROMI_BLOCK) {
-        const size_t count = end - first < CAROMI_BLOCK ? (size_t)(end - first) : CAROMI_BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            b.row[i] = first + i;
-            b.state[i] = !wants_state || caromi_mesh_query_valid(batch->in, first + i) ? CAROM_MISS : CAROM_INVALID;
-        }
-        caromi_block_store(batch, &b, count);
-    }
-    return CAROM_OK;
-}
-
-carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_progress *progress, carom_stats *stats,
-                             carom_error *err)
-{
-    carom_mesh *mesh = batch->mesh;
-    const int empty = mesh->info.triangle_count == 0;
-    const caromi_batch run = {.batch = batch,
-                              .count = batch->count,
-                              .on_device = empty ? NULL : caromi_device_mesh,
-                              .on_cpu = empty ? answer_empty : caromi_cpu_mesh,
-                              .piece = CAROMI_MESH_PIECE,
-                              .progress = *progress,
-                              .exact = batch->exact,
-                              .name = batch->kind->name[batch->exact],
-                              .pace = &mesh->paces[batch->kind->search][batch->exact]};
-    return caromi_run(mesh->context, &run, stats, err);
 }

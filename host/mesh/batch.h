@@ -4,8 +4,8 @@
  *
  *   sweep.c, closest.c   check the call and describe it as a caromi_mesh_batch: inputs, options, outputs, and which
  *                        search it is (caromi_mesh_kind)
- *   batch.c              runs the batch, on a device (opencl/mesh.c) or on the CPU
- *   block.c              answers it on the CPU in blocks of CAROMI_BLOCK queries:
+ *   run.c                runs the batch, on a device (opencl/mesh.c) or on the CPU (batch.c)
+ *   batch.c, block.c     answer it on the CPU in blocks of CAROMI_BLOCK queries:
  *                          gather    rows, columns and masks of the queries
  *                          search    the triangle of each, and its time or distance
  *                          points    a pair kernel of each query and its triangle: points, normals, features
@@ -16,8 +16,8 @@
  * Lists of hits (list.h) are searched for in another way, and share inputs, options, outputs and the points. */
 #ifndef CAROM_HOST_MESH_BATCH_H
 #define CAROM_HOST_MESH_BATCH_H
-#include "cpu/mesh.h"
-#include "host/internal.h"
+#include "host/batch.h"
+#include "host/mesh_data.h"
 
 /* Output columns of all kinds. */
 enum {
@@ -85,6 +85,7 @@ void caromi_hits_to_columns(const carom_mesh_hit_result *result, caromi_out_colu
 
 /* Of a caromi_mesh_batch. */
 caromi_on_cpu caromi_cpu_mesh;
+/* run.c */
 carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_progress *progress, carom_stats *stats,
                              carom_error *err);
 /* Settle in integers what the exact kernels have left undecided among queries [first, first + count) of a

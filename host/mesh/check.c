@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "host/bvh/bvh.h"
+#include "mesh.h"
 
 enum { SLICES = 64, ONE_SLICE = 8192 }; /* so many triangles are not worth a second slice */
 

@@ -2,7 +2,7 @@
 /* The triangles' masks in the order of the leaves. */
 #include <string.h>
 
-#include "host/internal.h"
+#include "mesh.h"
 
 enum { NODES_PER_TASK = 256 };
 

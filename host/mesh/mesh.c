@@ -5,6 +5,7 @@
 
 #include "host/arrays.h"
 #include "host/opencl/opencl.h"
+#include "mesh.h"
 
 CAROMI_LIST list_mesh(caromi_arrays *a, const carom_mesh_desc *d)
 {
@@ -107,7 +108,7 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_
     caromi_parallel(mesh->context->pool, fill.slices, copy_indices, &fill);
     CHECK(caromi_mesh_check(mesh, &d->vertices, &extent, err));
     caromi_mesh_move(mesh, &d->vertices, &extent);
-    CHECK(caromi_bvh_build(mesh, err));
+    CHECK(caromi_hierarchy_build(mesh, err));
     return d->masks != NULL ? caromi_mesh_mask(mesh, d->masks, err) : CAROM_OK;
 }
 

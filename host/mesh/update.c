@@ -2,6 +2,7 @@
 /* New vertices for a mesh that is there: check all of them, then refit the hierarchy where it lies, or build another. */
 #include "host/arrays.h"
 #include "host/opencl/opencl.h"
+#include "mesh.h"
 
 /* For new vertices, in arrays of its own: until all of them are there, nothing of the mesh changes that is not put back. */
 static carom_status rebuild(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent,
@@ -15,7 +16,7 @@ static carom_status rebuild(carom_mesh *mesh, const carom_points *vertices, cons
                              (unsigned long long)mesh->vertex_count);
     } else {
         caromi_mesh_move(mesh, vertices, extent);
-        status = caromi_bvh_build(mesh, err);
+        status = caromi_hierarchy_build(mesh, err);
     }
     if (status == CAROM_OK) {
         caromi_free(mesh->context, before.vertices);
@@ -29,7 +30,7 @@ static carom_status rebuild(carom_mesh *mesh, const carom_points *vertices, cons
 static void refit(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent)
 {
     caromi_mesh_move(mesh, vertices, extent);
-    caromi_bvh_refit(mesh);
+    caromi_hierarchy_refit(mesh);
     mesh->info.refits++;
 }
 
@@ -39,7 +40,7 @@ static void renew(carom_mesh *mesh)
     carom_error err = {0};
     if (!(mesh->info.cost > CAROM_MESH_WORN * mesh->built_cost))
         return;
-    if (caromi_bvh_build(mesh, &err) != CAROM_OK)
+    if (caromi_hierarchy_build(mesh, &err) != CAROM_OK)
         caromi_log(mesh->context, CAROM_LOG_WARNING,
                    "%s: a mesh keeps its hierarchy, which is %.2f times as costly as when it was built", err.message,
                    (double)(mesh->info.cost / mesh->built_cost));

@@ -2,7 +2,8 @@
 /* The OpenCL side as the rest of the host sees it. none.c answers in builds without OpenCL. */
 #ifndef CAROM_HOST_OPENCL_OPENCL_H
 #define CAROM_HOST_OPENCL_OPENCL_H
-#include "host/internal.h"
+#include "host/batch.h"
+#include "host/mesh_data.h"
 
 /* Open the device that `selector` names (NULL: the best), build and probe its kernels. gpu_only: for auto, which
  * leaves CPU devices to the CPU path. The context must outlive the device. */

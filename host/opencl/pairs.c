@@ -2,6 +2,8 @@
 /* Pair batches on a device. */
 #include <stdio.h>
 
+#include "cpu/settle.h"
+#include "host/fallback.h"
 #include "device.h"
 
 static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)

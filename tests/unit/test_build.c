@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "host/internal.h"
+#include "host/mesh_data.h"
 
 enum { SEED = 81 };
 

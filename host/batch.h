@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a batch runs. */
+#ifndef CAROM_HOST_BATCH_H
+#define CAROM_HOST_BATCH_H
+#include "context.h"
+
+/* A checked batch and its two ways to be answered: on a device, queries [*done, end), setting *done to those answered even
+ * on failure; on the CPU, queries [first, end). */
+typedef carom_status caromi_on_device(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                                      carom_stats *stats, carom_error *err);
+typedef carom_status caromi_on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
+                                   carom_stats *stats, carom_error *err);
+typedef struct caromi_batch {
+    const void *batch;
+    const void *sample; /* one that the CPU may be timed with beforehand; NULL: the batch itself */
+    uint64_t count;
+    caromi_on_device *on_device; /* NULL: not worth a device */
+    caromi_on_cpu *on_cpu;
+    uint32_t piece; /* queries between two calls of `progress` */
+    carom_progress progress;
+    int exact;
+    const char *name;  /* of its kind */
+    caromi_pace *pace; /* of its kind */
+} caromi_batch;
+
+/* Answer a batch where the context says. */
+carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err);
+carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_progress *progress,
+                              carom_stats *stats, carom_error *err);
+/* Tell the caller how far a batch has come; CAROM_ERROR_CANCELLED if that was enough. */
+carom_status caromi_tell(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err);
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a batch goes to the CPU or to a device. */
+#ifndef CAROM_HOST_CHOICE_H
+#define CAROM_HOST_CHOICE_H
+#include "batch.h"
+
+/* The device that a batch should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot be used, that
+ * is said in the statistics of every batch that was meant for it. */
+carom_status caromi_pick_device(carom_context *context, const caromi_batch *batch, caromi_device **out,
+                                carom_stats *stats, carom_error *err);
+/* All of a batch was answered there in so many seconds. */
+void caromi_learn_device(const caromi_batch *batch, double seconds);
+void caromi_learn_cpu(const caromi_batch *batch, double seconds);
+/* A device failed with `left` queries to go: OK, logged and counted if the CPU may finish, else `status` itself. */
+carom_status caromi_fall_back(carom_context *context, carom_status status, uint64_t left, carom_stats *stats,
+                              const carom_error *cause, carom_error *err);
+#endif

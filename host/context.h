@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What a context holds. */
+#ifndef CAROM_HOST_CONTEXT_H
+#define CAROM_HOST_CONTEXT_H
+#include <stdatomic.h>
+
+#include "error.h"
+#include "memory.h"
+
+typedef struct caromi_device caromi_device; /* an open OpenCL device; opencl/device.c */
+
+/* What auto has learnt of one kind of batch: seconds a query, 0 as long as it is not known; choice.c */
+typedef struct caromi_pace {
+    double cpu, device;
+    int trials;       /* batches that the device has answered, up to as many as it takes to judge it */
+    int cpu_is_whole; /* from a whole batch, not a sample */
+    int left;         /* the CPU has this kind */
+} caromi_pace;
+
+struct carom_context {
+    atomic_uint references; /* the caller's and one per mesh */
+    carom_context_desc desc;
+    char *device_selector; /* copy of desc.device */
+    const caromi_isa_table *isa;
+    int isa_id;
+    caromi_pool *pool;          /* NULL: one thread */
+    caromi_device *device;      /* NULL: not opened, or given up */
+    int device_tried;           /* auto has looked for a device already */
+    carom_error device_lacking; /* why there is none, if one was there and cannot be used */
+    int told_small;             /* that auto keeps small batches on the CPU */
+    caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
+};
+
+void caromi_context_release(carom_context *context);
+
+double caromi_now(void);
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors, log lines, and the checks that every call shares. */
+#ifndef CAROM_HOST_ERROR_H
+#define CAROM_HOST_ERROR_H
+#include "cpu/cpu.h"
+#include "carom/carom.h"
+
+/* Fill `err`, if there is one, and return `status`. */
+carom_status caromi_fail(carom_error *err, carom_status status, int native_code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void caromi_log(const carom_context *context, carom_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Checks in order; the first that fails is the answer. */
+#define CHECK(call)                               \
+    do {                                          \
+        const carom_status check_status = (call); \
+        if (check_status != CAROM_OK)             \
+            return check_status;                  \
+    } while (0)
+#define CHECK_NOT_NULL(argument, name, err)                                                     \
+    do {                                                                                        \
+        if ((argument) == NULL)                                                                 \
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, name " must not be NULL"); \
+    } while (0)
+
+/* Every public function that computes or calls a driver returns through this: the caller may round otherwise, flush
+ * denormals or trap on exceptions, and gets its floating-point environment back as it was, sticky flags included. */
+#define IN_FLOAT_MODE(call)                                      \
+    do {                                                         \
+        const caromi_float_mode mode_ = caromi_float_mode_set(); \
+        const carom_status status_ = (call);                     \
+        caromi_float_mode_restore(mode_);                        \
+        return status_;                                          \
+    } while (0)
+
+/* Argument checks that every batch shares. */
+carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err);
+carom_status caromi_check_stats(const carom_stats *stats, carom_error *err);
+carom_status caromi_check_points(const carom_points *p, const char *name, carom_error *err);
+carom_status caromi_check_scalars(const carom_scalars *s, const char *name, carom_error *err);
+carom_status caromi_check_points_out(const carom_points_out *p, const char *name, carom_error *err);
+carom_status caromi_check_accuracy(carom_accuracy accuracy, carom_error *err);
+#endif

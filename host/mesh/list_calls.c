@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls for all hits and any hit on a mesh, and for overlaps with one. */
+#include "host/opencl/opencl.h"
+#include "list.h"
+#include "query.h"
+
+/* A mesh without triangles has no hierarchy and no hits. */
+static carom_status answer_empty(const carom_context *c, const void *list_batch, uint64_t done, uint64_t end,
+                                 carom_stats *stats, carom_error *err)
+{
+    const caromi_list_batch *batch = list_batch;
+    (void)c, (void)stats, (void)err;
+    for (uint64_t i = done; batch->any != NULL && i < end; i++)
+        batch->any[i] = caromi_mesh_query_valid(batch->sweep.in, i) ? 0 : CAROM_OVERLAP_INVALID;
+    for (uint64_t i = done; batch->list != NULL && batch->list->offsets != NULL && i < end; i++)
+        batch->list->offsets[i + 1] = 0;
+    if (batch->list != NULL)
+        batch->list->complete = end;
+    return CAROM_OK;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------------------------------ */
+
+#define LIST_HIT(kind, name, column) CAROMI_WRITES_##kind(a, #name, list->name, list->capacity);
+/* Where the answers go: a list, or a byte for each query. */
+CAROMI_LIST list_outputs(caromi_arrays *a, const carom_mesh_hit_list *list, const uint8_t *any, const char *any_name,
+                         uint64_t count, const carom_stats *stats)
+{
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    caromi_writes(a, any_name, any, count, sizeof *any);
+    if (list == NULL)
+        return;
+    caromi_writes(a, "list", list, 1, sizeof *list);
+    caromi_writes(a, "offsets", list->offsets, count + 1, sizeof *list->offsets);
+    caromi_writes(a, "query", list->query, list->capacity, sizeof *list->query);
+    CAROMI_HIT_OUTPUTS(LIST_HIT)
+}
+
+CAROMI_LIST list_sweep(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_list *list,
+                       const uint8_t *hit, const carom_stats *stats)
+{
+    caromi_list_sweep(a, d);
+    list_outputs(a, list, hit, "hit", d->count, stats);
+}
+
+CAROMI_LIST list_overlap(caromi_arrays *a, const carom_mesh_overlap_desc *d, const carom_mesh_hit_list *list,
+                         const uint8_t *overlap, const carom_stats *stats)
+{
+    caromi_list_overlap(a, d);
+    list_outputs(a, list, overlap, "overlap", d->count, stats);
+}
+
+static carom_status check_list(const carom_mesh_hit_list *out, carom_error *err)
+{
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_hit_list", err));
+    CAROMI_HIT_OUTPUTS(CAROMI_CHECK_OUTPUT)
+    return CAROM_OK;
+}
+
+static void list_to_columns(const carom_mesh_hit_list *out, caromi_out_column *columns)
+{
+    CAROMI_HIT_OUTPUTS(CAROMI_SET_OUTPUT)
+}
+
+static carom_status run_list(caromi_list_batch *batch, const carom_progress *progress, carom_stats *stats,
+                             carom_error *err)
+{
+    static const char *const names[2][2] = {{"all hits on this mesh", "all hits on this mesh, exact,"},
+                                            {"overlaps with this mesh", "overlaps with this mesh, exact,"}};
+    carom_mesh *mesh = batch->sweep.mesh;
+    carom_mesh_hit_list *list = batch->list;
+    const int empty = mesh->info.triangle_count == 0, overlap = batch->search == CAROMI_MESH_OVERLAPS;
+    if (list != NULL) {
+        list_to_columns(list, batch->sweep.out);
+        list->total = list->complete = list->stored = 0;
+        if (list->offsets != NULL)
+            list->offsets[0] = 0;
+    }
+    batch->counts_only = list == NULL || list->capacity == 0;
+    carom_mesh_hit_list scratch = {.size = sizeof scratch}; /* what is timed beforehand is not counted */
+    caromi_list_batch sample = *batch;
+    sample.list = list != NULL ? &scratch : NULL;
+    const caromi_batch run = {.batch = batch,
+                              .sample = &sample,
+                              .count = batch->sweep.count,
+                              .on_device = empty ? NULL : caromi_device_list,
+                              .on_cpu = empty ? answer_empty : caromi_cpu_list,
+                              .piece = CAROMI_MESH_PIECE,
+                              .progress = *progress,
+                              .exact = batch->sweep.exact,
+                              .name = names[overlap][batch->sweep.exact],
+                              .pace = &mesh->paces[batch->search][batch->sweep.exact]};
+    return caromi_run(mesh->context, &run, stats, err);
+}
+
+static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_hits which,
+                                carom_mesh_hit_list *list, uint8_t *any, carom_stats *stats, carom_error *err)
+{
+    CHECK(caromi_check_mesh_sweep(d, err));
+    CAROMI_CHECK_ARRAYS(err, list_sweep, d, list, any, stats);
+    CHECK(caromi_check_t_max(d, err));
+    if (which == CAROM_HITS_FIRST)
+        return caromi_compact_first(mesh, d, list, stats, err);
+    caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any, .list = list};
+    caromi_mesh_sweep_batch(d, mesh, &batch.sweep);
+    return run_list(&batch, &d->progress, stats, err);
+}
+
+static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_desc *d, carom_mesh_hit_list *list,
+                                  uint8_t *any, carom_stats *stats, carom_error *err)
+{
+    CHECK(caromi_check_mesh_overlap(d, err));
+    CAROMI_CHECK_ARRAYS(err, list_overlap, d, list, any, stats);
+    caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any, .list = list};
+    caromi_mesh_overlap_batch(d, mesh, &batch.sweep);
+    return run_list(&batch, &d->progress, stats, err);
+}
+
+carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
+                                   carom_mesh_hit_list *list, carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(list, "list", err);
+    CHECK(caromi_check_stats(stats, err));
+    CHECK(check_list(list, err));
+    if (which != CAROM_HITS_ALL && which != CAROM_HITS_FIRST)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "which is %d; it must be 0 (all) or 1 (first)",
+                           (int)which);
+    IN_FLOAT_MODE(sweep_batch(mesh, desc, which, list, NULL, stats, err));
+}
+
+carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, uint8_t *hit, carom_stats *stats,
+                                  carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(hit, "hit", err);
+    CHECK(caromi_check_stats(stats, err));
+    IN_FLOAT_MODE(sweep_batch(mesh, desc, CAROM_HITS_ALL, NULL, hit, stats, err));
+}
+
+carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, uint8_t *overlap,
+                                    carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(overlap, "overlap", err);
+    CHECK(caromi_check_stats(stats, err));
+    IN_FLOAT_MODE(overlap_batch(mesh, desc, NULL, overlap, stats, err));
+}
+
+carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, carom_mesh_hit_list *list,
+                                     carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(list, "list", err);
+    CHECK(caromi_check_stats(stats, err));
+    CHECK(check_list(list, err));
+    if (list->state || list->t || list->point.x || list->normal.x || list->feature)
+        return caromi_fail(
+            err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+            "a list of overlaps has queries and triangles; state, t, point, normal and feature must be NULL");
+    IN_FLOAT_MODE(overlap_batch(mesh, desc, list, NULL, stats, err));
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What a mesh holds: its triangles (host/mesh), the hierarchy over them (host/bvh), its copy on a device (host/opencl). */
+#ifndef CAROM_HOST_MESH_DATA_H
+#define CAROM_HOST_MESH_DATA_H
+#include "cpu/mesh.h"
+#include "context.h"
+
+struct carom_mesh {
+    carom_context *context;
+    caromi_mesh_view view;
+    carom_mesh_info info;
+    float *vertices;   /* [3 * vertex_count] the caller's vertices */
+    uint32_t *indices; /* [3 * triangle_count] */
+    mesh_node *nodes;
+    mesh_leaf *leaves;
+    struct mesh_clearance *clearance; /* memory for it, with its cubes; clearance.c */
+    uint64_t asked;                   /* queries that would have liked to know it, since it was last unknown */
+    int clearance_known;
+    int32_t *masks;                    /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
+    uint64_t vertex_count, leaf_count; /* a loose leaf counts twice */
+    float built_cost;                  /* info.cost after the last build */
+    int stack;                         /* entries that a traversal may need */
+    caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
+    void *device_copy; /* its buffers on a device, which may be closed before they are released; opencl/mesh.c */
+};
+
+/* Whether an index that a device gives can be followed; -1 is no triangle. */
+static inline int caromi_can_be(const carom_mesh *mesh, int32_t triangle)
+{
+    return triangle == -1 || (uint32_t)triangle < mesh->info.triangle_count;
+}
+
+static inline const float *caromi_corner(const carom_mesh *mesh, uint32_t triangle, int corner)
+{
+    return mesh->vertices + 3 * (size_t)mesh->indices[3 * (size_t)triangle + (size_t)corner];
+}
+#endif
