@@ -43,13 +43,14 @@ typedef struct mesh_job {
     const caromi_mesh_batch *batch;
 } mesh_job;
 
-static uint64_t run_block(const void *user, void *own, const caromi_ordered *queries, uint32_t from, uint32_t count)
+static uint64_t run_block(const void *user, void *own, const caromi_sorted_queries *queries, uint32_t from,
+                          uint32_t count)
 {
     const mesh_job *job = user;
     const caromi_mesh_batch *batch = job->batch;
     caromi_mesh_block *b = own;
     caromi_block_gather(batch, b, queries, from, count);
-    if (from < queries->open) {
+    if (from < queries->active) {
         caromi_block_search(job->context, batch, b, count);
         if (caromi_wants_points(batch))
             caromi_block_points(job->context, batch, b, count);

@@ -32,10 +32,10 @@ static void gather_masks(const caromi_in_column *mask, const uint64_t *rows, siz
         memcpy(&to[i], (const char *)mask->base + rows[i] * mask->stride, sizeof *to);
 }
 
-void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const caromi_ordered *queries,
+void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const caromi_sorted_queries *queries,
                          uint32_t from, uint32_t count)
 {
-    caromi_ordered_take(queries, from, count, b->row, b->in);
+    caromi_sorted_gather(queries, from, count, b->row, b->in);
     if (batch->mask.base != NULL)
         gather_masks(&batch->mask, b->row, count, b->mask);
 }

@@ -16,7 +16,7 @@ typedef struct caromi_mesh_block {
 } caromi_mesh_block;
 
 /* Queries from place `from` on: their rows, columns and masks. */
-void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const caromi_ordered *queries,
+void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const caromi_sorted_queries *queries,
                          uint32_t from, uint32_t count);
 void caromi_block_search(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *b,
                          size_t count);

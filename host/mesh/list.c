@@ -27,7 +27,7 @@ typedef struct list_job {
     const caromi_list_batch *batch;
     caromi_mesh_block *blocks; /* one per thread, as what follows */
     list_found *found;
-    char *scratch; /* for an order of a part; or NULL */
+    char *scratch; /* to sort a part; or NULL */
     caromi_stage *stages;
     uint32_t threads;
     uint32_t part; /* most queries of a stage */
@@ -103,16 +103,17 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     const uint32_t block = most < BLOCK ? (uint32_t)most : BLOCK;
     void *scratch = NULL;
     if (job->scratch != NULL && s->queries > BLOCK)
-        scratch = job->scratch + (size_t)thread * job->part * caromi_order_bytes(sweep->mesh, CAROMI_MESH_IN);
-    const caromi_ordered queries = caromi_order(sweep->mesh, sweep->in, CAROMI_MESH_IN, s->first, s->queries, scratch);
+        scratch = job->scratch + (size_t)thread * job->part * caromi_sort_bytes(sweep->mesh, CAROMI_MESH_IN);
+    const caromi_sorted_queries queries =
+        caromi_sort_queries(sweep->mesh, sweep->in, CAROMI_MESH_IN, s->first, s->queries, scratch);
     s->count = s->total = 0;
     for (uint32_t from = 0, n; !s->full && from < s->queries; from += n) {
-        n = caromi_ordered_block(&queries, from, block);
+        n = caromi_sorted_block_size(&queries, from, block);
         caromi_mesh_queries q = {
             .state = b->state, .count = n, .options = sweep->options, .one_is_enough = job->batch->any != NULL};
         caromi_block_gather(sweep, b, &queries, from, n);
-        const int whole = from >= queries.open ? take_clear(job, s, b, n)
-                                               : search_block(job, b, thread, &q) && take_block(job, s, b, &q);
+        const int whole = from >= queries.active ? take_clear(job, s, b, n)
+                                                 : search_block(job, b, thread, &q) && take_block(job, s, b, &q);
         s->full = !whole || (s->queries > BLOCK && s->count > job->most);
     }
 }
@@ -204,10 +205,10 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
         return status;
     job.blocks = caromi_alloc(c, threads, sizeof *job.blocks);
     job.found = caromi_alloc(c, threads, sizeof *job.found);
-    /* Without memory for it there is no order, and no other answer. */
+    /* Without memory for it queries are not sorted; the answers are the same. */
     if (job.part > BLOCK) {
         caromi_clearance_ask(mesh, end - first);
-        job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, caromi_order_bytes(mesh, CAROMI_MESH_IN));
+        job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, caromi_sort_bytes(mesh, CAROMI_MESH_IN));
     }
     if (job.found != NULL)
         memset(job.found, 0, threads * sizeof *job.found);

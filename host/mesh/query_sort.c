@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries cell by cell of a grid over the mesh, cells along a Morton curve: neighbours then meet the same nodes and leaves
  * while a cache has them. The columns of a query lie far apart, so they are not gathered by an order of indices: one pass
- * reads all of them as they lie and puts those of a query together, where its cell has its place. Queries that meet nothing,
- * whatever the order, are told from the others first: they come last, and nobody searches for them. */
+ * reads all of them as they lie and scatters those of a query together to the place of its cell (a counting sort). Queries
+ * that the clearance of the mesh proves to meet nothing are culled first: they come last and are not searched for. */
 #include "clearance.h"
 #include "query_sort.h"
 
@@ -11,7 +11,7 @@
 
 enum {
     BLOCK = CAROMI_BLOCK,
-    ORDER_LEAVES = 1 << 13 /* with nodes three megabytes: what is fetched ahead of a smaller mesh comes in time */
+    SORT_LEAVES = 1 << 13 /* with nodes three megabytes: what is fetched ahead of a smaller mesh comes in time */
 };
 
 cell_grid caromi_grid_of(const carom_mesh_info *mesh)
@@ -25,10 +25,10 @@ cell_grid caromi_grid_of(const carom_mesh_info *mesh)
     return grid;
 }
 
-/* ---- which meet nothing ------------------------------------------------------------------------------------------- */
+/* ---- culling ------------------------------------------------------------------------------------------- */
 
-/* Their columns, and whether each is clear of the mesh. */
-static void find_clear(const carom_mesh *mesh, float (*column)[BLOCK], uint32_t count, uint8_t *is_clear)
+/* Whether each query, in columns, is clear of the mesh: it surely meets nothing. */
+static void cull(const carom_mesh *mesh, float (*column)[BLOCK], uint32_t count, uint8_t *is_clear)
 {
     const caromi_isa_table *isa = mesh->context->isa;
     const float *in[CAROMI_MESH_IN];
@@ -41,60 +41,61 @@ static void find_clear(const carom_mesh *mesh, float (*column)[BLOCK], uint32_t 
     isa->clear(mesh->clearance, in, padded, is_clear);
 }
 
-static void take_columns(const caromi_ordered *o, int columns, uint32_t from, uint32_t count, float (*to)[BLOCK])
+static void gather_columns(const caromi_sorted_queries *o, int columns, uint32_t from, uint32_t count,
+                           float (*to)[BLOCK])
 {
     for (int k = 0; k < columns; k++)
         caromi_gather(to[k], &o->in[k], o->first + from, count);
 }
 
-/* To tell them apart costs all queries something, and spares those that are clear their search: whether it pays, by a few runs of
- * them. Where there are few, or one alone, it does not. */
-static int pays_to_tell(const carom_mesh *mesh, const caromi_ordered *o)
+/* Culling costs a test for each query and spares clear ones their search. A few runs of queries are sampled to decide whether it
+ * pays. It does not for few queries. */
+static int pays_to_cull(const carom_mesh *mesh, const caromi_sorted_queries *o)
 {
     enum { RUN = 8, RUNS = CAROMI_CLEARANCE_LEAST / RUN, ONE_OF = 8 };
     float column[CAROMI_MESH_IN][BLOCK];
     uint8_t is_clear[BLOCK];
     uint32_t clear = 0;
-    if (o->columns < CAROMI_MESH_IN) /* no motion: what is nearest is asked, wherever it is */
+    if (o->columns < CAROMI_MESH_IN) /* closest points: a query always has an answer */
         return 0;
     if (!mesh->clearance_known || o->count < CAROMI_CLEARANCE_LEAST)
         return 0;
     for (uint32_t run = 0; run < RUNS; run++) {
-        take_columns(o, o->columns, (uint32_t)caromi_slice_start(o->count, RUNS, run), RUN, column);
-        find_clear(mesh, column, RUN, is_clear);
+        gather_columns(o, o->columns, (uint32_t)caromi_slice_start(o->count, RUNS, run), RUN, column);
+        cull(mesh, column, RUN, is_clear);
         for (uint32_t i = 0; i < RUN; i++)
             clear += is_clear[i];
     }
     return clear * ONE_OF >= CAROMI_CLEARANCE_LEAST;
 }
 
-/* Numbers: those to search for first, the others behind them. */
-static void list(const carom_mesh *mesh, caromi_ordered *o, uint32_t *number)
+/* Numbers of the active queries, and behind them of the clear ones. */
+static void list_active(const carom_mesh *mesh, caromi_sorted_queries *o, uint32_t *number)
 {
     float column[CAROMI_MESH_IN][BLOCK];
     uint8_t is_clear[BLOCK];
-    uint32_t open = 0, clear = o->count;
+    uint32_t active = 0, clear = o->count;
     for (uint32_t from = 0; from < o->count; from += BLOCK) {
         const uint32_t n = o->count - from < BLOCK ? o->count - from : BLOCK;
-        take_columns(o, o->columns, from, n, column);
-        find_clear(mesh, column, n, is_clear);
-        for (uint32_t i = 0; i < n; i++) { /* without a branch: what it is cannot be foreseen */
-            number[open] = number[clear - 1] = from + i;
-            open += !is_clear[i];
+        gather_columns(o, o->columns, from, n, column);
+        cull(mesh, column, n, is_clear);
+        for (uint32_t i = 0; i < n; i++) { /* without a branch, which would be mispredicted */
+            number[active] = number[clear - 1] = from + i;
+            active += !is_clear[i];
             clear -= is_clear[i];
         }
     }
     o->number = number;
-    o->open = open;
-    o->clear = number + open;
+    o->active = active;
+    o->clear = number + active;
 }
 
 /* ---- cells -------------------------------------------------------------------------------------------------------- */
 
-/* The cell of each query, and how many a cell has; of those that are clear, where that is told, the last. Returns how many
- * of the others are in the cell of the one before. */
-static uint32_t find_cells(const carom_mesh *mesh, const caromi_ordered *o, int tells, uint32_t *cell,
-                           uint32_t *per_cell)
+/* The cell of each query, and the histogram of cells; with culling, clear queries are in the last cell. Returns how many active
+ * queries are in the cell of the one before. */
+static uint32_t count_cells(const carom_mesh *mesh, const caromi_sorted_queries *o, int culls, uint32_t *cell,
+                            uint32_t *per_cell)
 {
     const cell_grid grid = caromi_grid_of(&mesh->info);
     float at[CAROMI_MESH_IN][BLOCK];
@@ -102,9 +103,9 @@ static uint32_t find_cells(const carom_mesh *mesh, const caromi_ordered *o, int 
     uint32_t last = CELL_KINDS, same = 0;
     for (uint32_t from = 0; from < o->count; from += BLOCK) {
         const uint32_t n = o->count - from < BLOCK ? o->count - from : BLOCK;
-        take_columns(o, tells ? o->columns : 3, from, n, at);
-        if (tells)
-            find_clear(mesh, at, n, is_clear);
+        gather_columns(o, culls ? o->columns : 3, from, n, at);
+        if (culls)
+            cull(mesh, at, n, is_clear);
         uint32_t of[BLOCK];
         for (uint32_t i = 0; i < n; i++) {
             const uint32_t own = cell_of(at[0][i], at[1][i], at[2][i], &grid);
@@ -126,12 +127,12 @@ static int is_shared(const caromi_in_column *column)
     return column->stride == 0;
 }
 
-/* Each query into the next place of its cell, of those that are clear the number behind all. */
-static void fill_rows(const caromi_ordered *o, const uint32_t *cell, uint32_t *place, float *rows)
+/* Scatter each active query to the next place of its cell; the numbers of clear ones go behind all. */
+static void scatter_rows(const caromi_sorted_queries *o, const uint32_t *cell, uint32_t *place, float *rows)
 {
     float column[CAROMI_MESH_IN][BLOCK];
     const int last = o->width - 1;
-    uint32_t *clear = (uint32_t *)(void *)(rows + (size_t)o->width * o->open);
+    uint32_t *clear = (uint32_t *)(void *)(rows + (size_t)o->width * o->active);
     for (uint32_t from = 0; from < o->count; from += BLOCK) {
         const uint32_t n = o->count - from < BLOCK ? o->count - from : BLOCK;
         for (int k = 0, own = 0; k < o->columns; k++)
@@ -151,49 +152,49 @@ static void fill_rows(const caromi_ordered *o, const uint32_t *cell, uint32_t *p
     }
 }
 
-/* Rows of the queries, cell after cell; 0: as they come is as good. */
-static int put_in_order(const carom_mesh *mesh, caromi_ordered *o, int tells, uint32_t *cell, float *rows)
+/* Rows of the queries, cell after cell; 0: they come in about that order already. */
+static int counting_sort(const carom_mesh *mesh, caromi_sorted_queries *o, int culls, uint32_t *cell, float *rows)
 {
     uint32_t place[CELL_KINDS] = {0}, sum = 0;
-    const uint32_t same = find_cells(mesh, o, tells, cell, place), open = o->count - place[CELL_CLEAR];
-    if (same > open / 2)
+    const uint32_t same = count_cells(mesh, o, culls, cell, place), active = o->count - place[CELL_CLEAR];
+    if (same > active / 2)
         return 0;
-    o->open = open;
-    o->clear = (uint32_t *)(void *)(rows + (size_t)o->width * o->open);
-    for (int c = 0; c < CELL_COUNT; c++) {
+    o->active = active;
+    o->clear = (uint32_t *)(void *)(rows + (size_t)o->width * o->active);
+    for (int c = 0; c < CELL_COUNT; c++) { /* prefix sum */
         const uint32_t n = place[c];
         place[c] = sum;
         sum += n;
     }
-    fill_rows(o, cell, place, rows);
+    scatter_rows(o, cell, place, rows);
     o->rows = rows;
     return 1;
 }
 
 /* ---- both --------------------------------------------------------------------------------------------------------- */
 
-size_t caromi_order_bytes(const carom_mesh *mesh, int columns)
+size_t caromi_sort_bytes(const carom_mesh *mesh, int columns)
 {
-    return mesh->leaf_count >= ORDER_LEAVES ? ((size_t)columns + 2) * sizeof(float) : sizeof(uint32_t);
+    return mesh->leaf_count >= SORT_LEAVES ? ((size_t)columns + 2) * sizeof(float) : sizeof(uint32_t);
 }
 
-caromi_ordered caromi_order(const carom_mesh *mesh, const caromi_in_column *in, int columns, uint64_t first,
-                            uint32_t count, void *scratch)
+caromi_sorted_queries caromi_sort_queries(const carom_mesh *mesh, const caromi_in_column *in, int columns,
+                                          uint64_t first, uint32_t count, void *scratch)
 {
-    caromi_ordered o = {.in = in, .columns = columns, .first = first, .count = count, .open = count};
+    caromi_sorted_queries o = {.in = in, .columns = columns, .first = first, .count = count, .active = count};
     if (scratch == NULL)
         return o;
-    const int tells = pays_to_tell(mesh, &o);
-    if (mesh->leaf_count >= ORDER_LEAVES && count > BLOCK) {
+    const int culls = pays_to_cull(mesh, &o);
+    if (mesh->leaf_count >= SORT_LEAVES && count > BLOCK) {
         for (int k = 0; k < columns; k++)
             o.width += !is_shared(&in[k]);
         o.width++;
         uint32_t *cell = (uint32_t *)scratch + (size_t)count * (size_t)(columns + 1);
-        if (put_in_order(mesh, &o, tells, cell, scratch))
+        if (counting_sort(mesh, &o, culls, cell, scratch))
             return o;
     }
-    if (tells)
-        list(mesh, &o, scratch);
+    if (culls)
+        list_active(mesh, &o, scratch);
     return o;
 }
 
@@ -205,8 +206,8 @@ void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t 
             memcpy(&to[c][i], (const char *)in[c].base + rows[i] * in[c].stride, sizeof(float));
 }
 
-static void take_rows(const caromi_ordered *o, const float *rows, uint32_t count, uint64_t *row,
-                      float (*to)[CAROMI_BLOCK])
+static void unpack_rows(const caromi_sorted_queries *o, const float *rows, uint32_t count, uint64_t *row,
+                        float (*to)[CAROMI_BLOCK])
 {
     const size_t width = (size_t)o->width;
     for (uint32_t i = 0; i < count; i++) {
@@ -225,41 +226,41 @@ static void take_rows(const caromi_ordered *o, const float *rows, uint32_t count
     }
 }
 
-uint32_t caromi_ordered_block(const caromi_ordered *o, uint32_t from, uint32_t most)
+uint32_t caromi_sorted_block_size(const caromi_sorted_queries *o, uint32_t from, uint32_t most)
 {
-    const uint32_t left = (from < o->open ? o->open : o->count) - from;
+    const uint32_t left = (from < o->active ? o->active : o->count) - from;
     return left < most ? left : most;
 }
 
-static void take_numbers(const caromi_ordered *o, const uint32_t *number, uint32_t count, uint64_t *row)
+static void rows_of(const caromi_sorted_queries *o, const uint32_t *number, uint32_t count, uint64_t *row)
 {
     for (uint32_t i = 0; i < count; i++)
         row[i] = o->first + number[i];
 }
 
-void caromi_ordered_take(const caromi_ordered *o, uint32_t from, uint32_t count, uint64_t *row,
-                         float (*to)[CAROMI_BLOCK])
+void caromi_sorted_gather(const caromi_sorted_queries *o, uint32_t from, uint32_t count, uint64_t *row,
+                          float (*to)[CAROMI_BLOCK])
 {
-    if (from >= o->open) {
-        take_numbers(o, o->clear + (from - o->open), count, row);
+    if (from >= o->active) {
+        rows_of(o, o->clear + (from - o->active), count, row);
     } else if (o->rows != NULL) {
-        take_rows(o, o->rows + (size_t)o->width * from, count, row, to);
+        unpack_rows(o, o->rows + (size_t)o->width * from, count, row, to);
     } else if (o->number != NULL) {
-        take_numbers(o, o->number + from, count, row);
+        rows_of(o, o->number + from, count, row);
         caromi_gather_rows(o->in, o->columns, row, count, to);
     } else {
         for (uint32_t i = 0; i < count; i++)
             row[i] = o->first + from + i;
-        take_columns(o, o->columns, from, count, to);
+        gather_columns(o, o->columns, from, count, to);
     }
 }
 
-/* ---- a batch in this order ------------------------------------------------------------------------------------------ */
+/* ---- blocks of a batch ------------------------------------------------------------------------------------------ */
 
 enum {
-    OWN_FEW = 1 << 15,
-    SLICE = 1 << 16,      /* queries that a task puts in order */
-    UNORDERED = 8 * BLOCK /* that a task takes as they come */
+    OWN_ON_STACK = 1 << 15,
+    SLICE = 1 << 16,     /* queries that a task sorts */
+    UNSORTED = 8 * BLOCK /* that a task takes as they come */
 };
 
 typedef struct block_job {
@@ -270,7 +271,7 @@ typedef struct block_job {
     const void *user;
     char *own; /* `size` bytes for each thread */
     size_t size;
-    char *scratch; /* for an order of a slice, for each thread; NULL: there is none */
+    char *scratch; /* to sort a slice, for each thread; NULL: there is none */
     uint64_t first, end, slice;
     atomic_uint_fast64_t settled;
 } block_job;
@@ -283,10 +284,10 @@ static void run_slice(void *user, uint64_t task, uint32_t thread)
     uint32_t few[BLOCK];
     void *scratch = count <= BLOCK ? few : NULL;
     if (job->scratch != NULL)
-        scratch = job->scratch + thread * job->slice * caromi_order_bytes(job->mesh, job->columns);
-    const caromi_ordered queries = caromi_order(job->mesh, job->in, job->columns, first, count, scratch);
+        scratch = job->scratch + thread * job->slice * caromi_sort_bytes(job->mesh, job->columns);
+    const caromi_sorted_queries queries = caromi_sort_queries(job->mesh, job->in, job->columns, first, count, scratch);
     for (uint32_t from = 0, n; from < count; from += n) {
-        n = caromi_ordered_block(&queries, from, BLOCK);
+        n = caromi_sorted_block_size(&queries, from, BLOCK);
         atomic_fetch_add(&job->settled, job->run(job->user, job->own + thread * job->size, &queries, from, n));
     }
 }
@@ -308,16 +309,16 @@ carom_status caromi_run_blocks(const carom_context *c, carom_mesh *mesh, const c
     if (columns == CAROMI_MESH_IN)
         caromi_clearance_ask(mesh, count);
     block_job job = {.mesh = mesh, .in = in, .columns = columns, .run = run, .user = user, .first = first, .end = end};
-    job.slice = slice_of(count, threads, mesh->leaf_count >= ORDER_LEAVES ? SLICE : UNORDERED);
+    job.slice = slice_of(count, threads, mesh->leaf_count >= SORT_LEAVES ? SLICE : UNSORTED);
     job.size = (own + 63) / 64 * 64;
-    _Alignas(64) char few[OWN_FEW]; /* a batch of one would wait for the allocator */
-    job.own = count <= BLOCK && job.size <= OWN_FEW ? few : caromi_alloc(c, threads, job.size);
+    _Alignas(64) char few[OWN_ON_STACK]; /* a batch of one would wait for the allocator */
+    job.own = count <= BLOCK && job.size <= OWN_ON_STACK ? few : caromi_alloc(c, threads, job.size);
     if (job.own == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                            threads, job.size);
-    /* Without memory for it there is no order, and no other answer. */
+    /* Without memory for it queries are not sorted; the answers are the same. */
     if (job.slice > BLOCK)
-        job.scratch = caromi_alloc(c, threads * job.slice, caromi_order_bytes(mesh, columns));
+        job.scratch = caromi_alloc(c, threads * job.slice, caromi_sort_bytes(mesh, columns));
     caromi_parallel(c->pool, (count + job.slice - 1) / job.slice, run_slice, &job);
     stats->by_integers += job.settled;
     caromi_free(c, job.scratch);
