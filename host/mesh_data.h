@@ -17,7 +17,7 @@ struct carom_mesh {
     uint64_t asked;                   /* queries that would have liked to know it, since it was last unknown */
     int clearance_known;
     int32_t *masks;                    /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
-    uint64_t vertex_count, leaf_count; /* a loose leaf counts twice */
+    uint64_t vertex_count, leaf_count; /* an unindexed leaf counts twice */
     float built_cost;                  /* info.cost after the last build */
     int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The hierarchy: a binary tree by binned surface area, then collapsed into nodes and leaves of MESH_WIDTH. All threads of
- * the context build; no hashing, ties by index: the same input gives the same tree, whatever their number. Answers do not
- * depend on the tree (kernels/mesh.h). */
+/* The build of the hierarchy: a binary tree by binned SAH (surface area heuristic), then collapsed into nodes and leaves of
+ * MESH_WIDTH. All threads of the context build. There is no hashing and ties go by index, so the same input gives the same
+ * tree for any number of threads. Answers do not depend on the tree (kernels/mesh.h). */
 #include <assert.h>
 
 #include "bvh.h"
 
-/* Runs above a size are cut by all threads together, the others are given to one each. */
+/* A run above a size is split by all threads together, a smaller one by one thread. */
 enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICES_MAX = 64 };
 
 /* ---- items -------------------------------------------------------------------------------------------------------- */
@@ -58,29 +58,29 @@ static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, i
     const bvh_item *from = b->items[part->side] + part->first;
     bvh_item *to = b->items[!part->side] + part->first;
     int side = !part->side;
-    bvh_cut cut;
-    cut.axis = -1;
+    bvh_split split;
+    split.axis = -1;
     if (!b->halve_only && part->depth < BVH_HALVING_DEPTH) {
         if (is_large) {
-            caromi_bvh_cut_large(b, from, to, part->count, &cut);
+            caromi_bvh_split_large(b, from, to, part->count, &split);
         } else {
-            caromi_bvh_find(from, part->count, &cut);
-            if (cut.axis >= 0)
-                caromi_bvh_move(from, to, part->count, &cut);
+            caromi_bvh_find_split(from, part->count, &split);
+            if (split.axis >= 0)
+                caromi_bvh_partition(from, to, part->count, &split);
         }
     }
-    if (cut.axis < 0) { /* in halves, as they lie */
+    if (split.axis < 0) { /* in halves, as they lie */
         side = part->side;
-        cut.left = part->count / 2;
-        cut.box[0] = box_around(from, cut.left);
-        cut.box[1] = box_around(from + cut.left, part->count - cut.left);
+        split.left = part->count / 2;
+        split.box[0] = box_around(from, split.left);
+        split.box[1] = box_around(from + split.left, part->count - split.left);
     }
     b->binary[part->node].at = below;
     b->binary[part->node].count = 0;
-    set_node(&b->binary[below], &cut.box[0]);
-    set_node(&b->binary[below + 1], &cut.box[1]);
-    parts[0] = (bvh_part){below, part->first, cut.left, 0, 0, part->depth + 1, side};
-    parts[1] = (bvh_part){below + 1, part->first + cut.left, part->count - cut.left, 0, 0, part->depth + 1, side};
+    set_node(&b->binary[below], &split.box[0]);
+    set_node(&b->binary[below + 1], &split.box[1]);
+    parts[0] = (bvh_part){below, part->first, split.left, 0, 0, part->depth + 1, side};
+    parts[1] = (bvh_part){below + 1, part->first + split.left, part->count - split.left, 0, 0, part->depth + 1, side};
 }
 
 /* Returns how many leaves it counts for. */
@@ -92,8 +92,9 @@ static uint32_t build_leaf(const bvh_build *b, const bvh_part *part)
         memcpy(b->items[0] + part->first, b->items[1] + part->first, part->count * sizeof(bvh_item));
     node->at = part->first;
     node->count = (uint16_t)part->count;
-    node->is_loose = caromi_bvh_share(b->mesh, b->items[0] + part->first, part->count, corner) > MESH_WIDTH;
-    return 1 + (uint32_t)node->is_loose;
+    node->is_unindexed =
+        caromi_bvh_index_vertices(b->mesh, b->items[0] + part->first, part->count, corner) > MESH_WIDTH;
+    return 1 + (uint32_t)node->is_unindexed;
 }
 
 /* The subtree of a part, its nodes from *below on. Returns its leaves. */
@@ -125,7 +126,7 @@ static void build_binary(bvh_build *b)
     const uint32_t share = count / (threads * PARTS_PER_THREAD);
     const uint32_t largest = threads == 1 ? count : share < ITEMS_PER_TASK ? ITEMS_PER_TASK : share;
     const bvh_box none = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    set_node(&b->binary[0], &none); /* nobody asks what the root costs */
+    set_node(&b->binary[0], &none); /* the cost of the root is not used */
     b->parts[0] = (bvh_part){0, 0, count, 2, 0, 0, 0};
     b->part_count = 1;
     for (uint32_t i = 0; i < b->part_count && b->part_count < b->part_max;) {
@@ -182,7 +183,7 @@ static void free_build(bvh_build *b)
 static carom_status build_tree(bvh_build *b, int *stack, carom_error *err)
 {
     build_binary(b);
-    return caromi_bvh_widen(b, stack, err);
+    return caromi_bvh_collapse(b, stack, err);
 }
 
 carom_status caromi_bvh_build(const carom_mesh *mesh, caromi_tree *out, carom_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the build of the hierarchy shares: build.c (the tree), split.c (one cut), share.c (the vertices of a leaf),
+/* What the build of the hierarchy shares: build.c (the tree), split.c (one split), share.c (indexed vertices of a leaf),
  * wide.c (nodes and leaves), refit.c (their boxes and vertices). */
 #ifndef CAROM_HOST_BVH_BVH_H
 #define CAROM_HOST_BVH_BVH_H
@@ -12,7 +12,7 @@
 #include "tree.h"
 
 /* Below that depth halving keeps the tree shallow whatever the input: 2^31 triangles are in leaves of MESH_WIDTH after 27
- * more cuts. */
+ * more splits. */
 enum { BVH_HALVING_DEPTH = 40, BVH_DEPTH_MAX = BVH_HALVING_DEPTH + 27 };
 
 /* x y z; the fourth lane is 0 or not read. */
@@ -35,20 +35,20 @@ typedef struct bvh_binary {
         struct {
             float lo[3], hi[3];
         };
-        uint8_t left[MESH_WIDTH + 1]; /* in place of the box, once nobody asks for it: see wide.c */
+        uint8_t left[MESH_WIDTH + 1]; /* in place of the box, once that is not needed: see wide.c */
     };
-    uint32_t at;              /* the first item of a leaf, or the first of two children side by side */
-    uint16_t count, is_loose; /* items of a leaf, 0: no leaf; whether it will be loose */
+    uint32_t at;                  /* the first item of a leaf, or the first of two children side by side */
+    uint16_t count, is_unindexed; /* items of a leaf, 0: no leaf; whether it holds corners, not vertices */
 } bvh_binary;
 
-/* A cut of a run of items: those of a bin below `bin` along `axis` go left. */
-typedef struct bvh_cut {
-    bvh_vec low, per_bin; /* of twice the middles of boxes */
+/* A split of a run of items: those of a bin below `bin` along `axis` go left. */
+typedef struct bvh_split {
+    bvh_vec low, per_bin; /* of twice the centroids of boxes */
     int axis, bin;        /* axis -1: none found */
     float cost;
     uint32_t left; /* items */
     bvh_box box[2];
-} bvh_cut;
+} bvh_split;
 
 enum { BVH_BINS = 16 };
 typedef struct bvh_bins {
@@ -58,7 +58,7 @@ typedef struct bvh_bins {
 
 /* What one task found in its slice of a large run. */
 typedef struct bvh_slice {
-    bvh_box middles;
+    bvh_box centroids;
     bvh_bins bins;
 } bvh_slice;
 
@@ -66,13 +66,13 @@ typedef struct bvh_slice {
 typedef struct bvh_part {
     uint32_t node, first, count;
     uint32_t below;  /* where its nodes may go */
-    uint32_t leaves; /* that it takes; a loose one counts twice */
+    uint32_t leaves; /* that it takes; an unindexed one counts twice */
     int depth, side; /* side: which of the two arrays the items are in */
 } bvh_part;
 
 typedef struct bvh_build {
     const carom_mesh *mesh;
-    bvh_item *items[2]; /* a cut moves a run from one to the other; leaves end in the first */
+    bvh_item *items[2]; /* a split moves a run from one to the other; leaves end in the first */
     bvh_binary *binary;
     bvh_slice *slices;
     bvh_part *parts;
@@ -143,18 +143,19 @@ static inline float bvh_area(bvh_vec lo, bvh_vec hi)
     return d[0] * d[1] + d[1] * d[2] + d[2] * d[0];
 }
 
-/* The cheapest cut of a run; axis -1 if none leaves something on both sides. split.c, as what follows. */
-void caromi_bvh_find(const bvh_item *items, uint32_t count, bvh_cut *cut);
-/* Carry it out, in the order that the items have. */
-void caromi_bvh_move(const bvh_item *from, bvh_item *to, uint32_t count, const bvh_cut *cut);
+/* The split of a run that SAH finds cheapest; axis -1 if none leaves items on both sides. split.c, as what follows. */
+void caromi_bvh_find_split(const bvh_item *items, uint32_t count, bvh_split *split);
+/* A stable partition of the items by it. */
+void caromi_bvh_partition(const bvh_item *from, bvh_item *to, uint32_t count, const bvh_split *split);
 /* Both by all threads of the mesh's context. */
-void caromi_bvh_cut_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_cut *cut);
+void caromi_bvh_split_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_split *split);
 
-/* Which vertices, each once, the corners of the triangles of a leaf are. Returns how many there are; or, and then the rest is
- * not told, that there are more than MESH_WIDTH. share.c */
-uint32_t caromi_bvh_share(const carom_mesh *mesh, const bvh_item *items, uint32_t count, uint8_t corner[3][MESH_WIDTH]);
+/* Indices of a leaf's corners into its vertices, each of which it stores once. Returns how many vertices; if that is more than
+ * MESH_WIDTH, `corner` is undefined. share.c */
+uint32_t caromi_bvh_index_vertices(const carom_mesh *mesh, const bvh_item *items, uint32_t count,
+                                   uint8_t corner[3][MESH_WIDTH]);
 
 /* Nodes and leaves of MESH_WIDTH from the binary tree, but for what caromi_bvh_refit fills in; *stack: entries a traversal
  * may need. wide.c */
-carom_status caromi_bvh_widen(bvh_build *b, int *stack, carom_error *err);
+carom_status caromi_bvh_collapse(bvh_build *b, int *stack, carom_error *err);
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a hierarchy depends on where the vertices are: the vertices in its leaves, the boxes in its nodes, and its cost.
- * A build ends here and an update is nothing else, so both round alike.
+/* The refit: vertices in the leaves, boxes in the nodes, and the cost of the tree, for where the vertices are now. A build ends
+ * with a refit, so both round alike.
  *
- * A node has a lower number than all below it, and a subtree has its numbers in a row. So a slice of the nodes is done from
- * its last to its first, whatever the others do; left open are only those whose subtree reaches into the next slice. They
- * hold its first node, so they lie on the path to it: few. They wait until all slices have ended. */
+ * A node has a lower number than all below it, and a subtree has consecutive numbers. So each slice of the nodes is refit from
+ * its last to its first node, independent of the others. A node is deferred if its subtree reaches into the next slice. Deferred
+ * nodes hold the first node of that slice, so they lie on the path to it and are few. They are refit after all slices. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 enum { SLICES = 64, NODES_PER_SLICE = 64 }; /* at most, at least */
 
-/* Slices depend on the nodes alone: sums of areas must not tell how many threads there were. */
+/* Slices depend on the number of nodes alone: sums of areas must not depend on the number of threads. */
 typedef struct refit_slice {
-    double area;                              /* half the surface of all boxes */
-    uint32_t open[BVH_DEPTH_MAX], open_count; /* from the lowest upwards */
+    double area;                                      /* half the surface of all boxes */
+    uint32_t deferred[BVH_DEPTH_MAX], deferred_count; /* from the lowest upwards */
 } refit_slice;
 
 typedef struct refit {
@@ -87,7 +87,7 @@ static double area_of(const bvh_box *box)
 #define BALL_MARGIN (1 + 0x1p-20F)
 
 /* Vertices once each, in the places that the corners name. */
-static bvh_box fill_shared(const carom_mesh *mesh, mesh_leaf *leaf)
+static bvh_box fill_indexed(const carom_mesh *mesh, mesh_leaf *leaf)
 {
     int last = 0;
     float size2 = 0;
@@ -114,7 +114,7 @@ static bvh_box fill_shared(const carom_mesh *mesh, mesh_leaf *leaf)
 }
 
 /* Three corners for each triangle, behind the triangles. */
-static bvh_box fill_loose(const carom_mesh *mesh, mesh_leaf *leaf)
+static bvh_box fill_unindexed(const carom_mesh *mesh, mesh_leaf *leaf)
 {
     float(*rows)[MESH_WIDTH] = (float(*)[MESH_WIDTH])(void *)leaf + 1;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
@@ -135,7 +135,7 @@ static bvh_box fill_loose(const carom_mesh *mesh, mesh_leaf *leaf)
 static bvh_box fill_leaf(const carom_mesh *mesh, int reference)
 {
     mesh_leaf *leaf = &mesh->leaves[MESH_LEAF_AT(reference)];
-    return MESH_IS_UNINDEXED(reference) ? fill_loose(mesh, leaf) : fill_shared(mesh, leaf);
+    return MESH_IS_UNINDEXED(reference) ? fill_unindexed(mesh, leaf) : fill_indexed(mesh, leaf);
 }
 
 /* Returns its area. */
@@ -150,8 +150,8 @@ static double store_box(mesh_node *node, int slot, const bvh_box *box)
     return area_of(box);
 }
 
-/* The leaves below a node; 1 if some child that is a node is not done: it is `open`, or in another slice. */
-static int refit_leaves(const carom_mesh *mesh, mesh_node *node, uint32_t end, uint32_t open, double *area)
+/* Refits the leaves below a node. Returns 1 if a child node is not refit yet: it is `deferred`, or in another slice. */
+static int refit_leaves(const carom_mesh *mesh, mesh_node *node, uint32_t end, uint32_t deferred, double *area)
 {
     int waits = 0;
     for (int i = 0; i < MESH_WIDTH; i++) {
@@ -160,7 +160,7 @@ static int refit_leaves(const carom_mesh *mesh, mesh_node *node, uint32_t end, u
             const bvh_box box = fill_leaf(mesh, child);
             *area += store_box(node, i, &box);
         } else if (child > 0) {
-            waits |= (uint32_t)child >= end || (uint32_t)child == open;
+            waits |= (uint32_t)child >= end || (uint32_t)child == deferred;
         }
     }
     return waits;
@@ -183,15 +183,15 @@ static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
     const uint64_t nodes = mesh->info.node_count;
     const uint32_t first = (uint32_t)caromi_slice_start(nodes, r->slices, slice);
     const uint32_t end = (uint32_t)caromi_slice_start(nodes, r->slices, slice + 1);
-    uint32_t open = UINT32_MAX; /* the last that was left open */
+    uint32_t deferred = UINT32_MAX; /* the last one */
     double area = 0;
     (void)thread;
-    s->open_count = 0;
+    s->deferred_count = 0;
     for (uint32_t n = end; n-- > first;) {
         mesh_node *node = &mesh->nodes[n];
-        if (refit_leaves(mesh, node, end, open, &area)) {
-            assert(s->open_count < BVH_DEPTH_MAX);
-            s->open[s->open_count++] = open = n;
+        if (refit_leaves(mesh, node, end, deferred, &area)) {
+            assert(s->deferred_count < BVH_DEPTH_MAX);
+            s->deferred[s->deferred_count++] = deferred = n;
         } else {
             refit_children(mesh, node, &area);
         }
@@ -216,7 +216,7 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The middle one of some leaves' balls, which a few huge triangles do not move; of loose leaves none is known. */
+/* The middle one of some leaves' balls, which a few huge triangles do not move; unindexed leaves have none. */
 static float typical_ball(const carom_mesh *mesh)
 {
     enum { SAMPLES = 64 };
@@ -248,8 +248,8 @@ void caromi_bvh_refit(carom_mesh *mesh)
     caromi_parallel(mesh->context->pool, r.slices, refit_nodes, &r);
     for (uint64_t i = r.slices; i-- > 0;) {
         refit_slice *s = &r.slice[i];
-        for (uint32_t k = 0; k < s->open_count; k++)
-            refit_children(mesh, &mesh->nodes[s->open[k]], &s->area);
+        for (uint32_t k = 0; k < s->deferred_count; k++)
+            refit_children(mesh, &mesh->nodes[s->deferred[k]], &s->area);
         area += s->area;
     }
     mesh->info.cost = cost_of(mesh, area);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which triangles of a leaf share vertices. */
+/* Indexed vertices of a leaf: each vertex that its triangles share is stored once. */
 #include "bvh.h"
 
 /* The first place that holds it, or MESH_WIDTH. */
@@ -21,7 +21,8 @@ static uint32_t place_of(const uint32_t vertex[MESH_WIDTH], uint32_t index)
 #endif
 }
 
-uint32_t caromi_bvh_share(const carom_mesh *mesh, const bvh_item *items, uint32_t count, uint8_t corner[3][MESH_WIDTH])
+uint32_t caromi_bvh_index_vertices(const carom_mesh *mesh, const bvh_item *items, uint32_t count,
+                                   uint8_t corner[3][MESH_WIDTH])
 {
     uint32_t vertex[MESH_WIDTH], vertices = 0;
     memset(vertex, 0xff, sizeof vertex); /* a vertex of that index would be found in the first free place: as if new */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One cut by binned surface area. All that slices of a run contribute (least, largest, counts) is exact, and the items keep
- * their order on each side, so neither slices nor threads show in the result. */
+/* One split by binned SAH. What slices of a run contribute (bounds, histograms of bins) is exact, and the partition is stable, so
+ * the result does not depend on slices or threads. */
 #include "bvh.h"
 
 enum { SIDE_BY_SIDE = 128 }; /* items from which two sets of bins are faster than one */
 
 /* ---- the steps, on a run or on a slice of it ---------------------------------------------------------------------- */
 
-/* Around twice the middles of the boxes. */
-static bvh_box middles_of(const bvh_item *items, uint32_t count)
+/* Bounds of twice the centroids of the boxes. */
+static bvh_box centroids_of(const bvh_item *items, uint32_t count)
 {
     bvh_box even = bvh_empty(), odd = even; /* two, as each is a chain of dependent operations */
     for (uint32_t i = 0; i < count; i++) {
@@ -20,14 +20,14 @@ static bvh_box middles_of(const bvh_item *items, uint32_t count)
     return even;
 }
 
-/* Axes along which all middles are the same, or nearly so, get one bin. */
-static void set_frame(bvh_cut *cut, const bvh_box *middles)
+/* An axis along which all centroids are the same, or nearly so, gets one bin. */
+static void set_frame(bvh_split *split, const bvh_box *centroids)
 {
-    cut->low = middles->lo;
+    split->low = centroids->lo;
     for (int k = 0; k < 4; k++) {
-        const float extent = middles->hi[k] - middles->lo[k];
+        const float extent = centroids->hi[k] - centroids->lo[k];
         const float per_bin = (float)BVH_BINS / extent;
-        cut->per_bin[k] = extent > 0 && per_bin < 1e30f ? per_bin : 0;
+        split->per_bin[k] = extent > 0 && per_bin < 1e30f ? per_bin : 0;
     }
 }
 
@@ -60,9 +60,9 @@ static void add_bins(bvh_bins *bins, const bvh_bins *other)
 }
 
 /* Neighbours fall into the same bin and wait for each other there: both halves of a run go side by side. */
-static void fill_bins(bvh_bins *bins, const bvh_item *items, uint32_t count, const bvh_cut *cut)
+static void fill_bins(bvh_bins *bins, const bvh_item *items, uint32_t count, const bvh_split *split)
 {
-    const bvh_vec low = cut->low, per_bin = cut->per_bin;
+    const bvh_vec low = split->low, per_bin = split->per_bin;
     bvh_bins other;
     uint32_t done = 0;
     clear_bins(bins);
@@ -84,8 +84,8 @@ static float cost_of(const bvh_box *box, uint32_t count)
     return bvh_area(box->lo, box->hi) * (float)((count + MESH_WIDTH - 1) / MESH_WIDTH);
 }
 
-/* The cheapest of BVH_BINS-1 cuts along one axis, if any cut leaves something on both sides. */
-static void try_axis(const bvh_bins *bins, int axis, uint32_t count, bvh_cut *best)
+/* The cheapest of BVH_BINS-1 splits along one axis, if any split leaves something on both sides. */
+static void try_axis(const bvh_bins *bins, int axis, uint32_t count, bvh_split *best)
 {
     const bvh_box *boxes = bins->box[axis];
     const uint32_t *counts = bins->count[axis];
@@ -111,22 +111,22 @@ static void try_axis(const bvh_bins *bins, int axis, uint32_t count, bvh_cut *be
     }
 }
 
-static void choose(const bvh_bins *bins, uint32_t count, bvh_cut *cut)
+static void choose_split(const bvh_bins *bins, uint32_t count, bvh_split *split)
 {
-    cut->axis = -1;
+    split->axis = -1;
     for (int axis = 0; axis < 3; axis++)
-        if (cut->per_bin[axis] > 0)
-            try_axis(bins, axis, count, cut);
-    cut->box[0] = cut->box[1] = bvh_empty();
-    for (int b = 0; b < BVH_BINS && cut->axis >= 0; b++)
-        bvh_grow(&cut->box[b >= cut->bin], bins->box[cut->axis][b]);
+        if (split->per_bin[axis] > 0)
+            try_axis(bins, axis, count, split);
+    split->box[0] = split->box[1] = bvh_empty();
+    for (int b = 0; b < BVH_BINS && split->axis >= 0; b++)
+        bvh_grow(&split->box[b >= split->bin], bins->box[split->axis][b]);
 }
 
 /* Left and right ones to where they belong. The comparison is that of the bins, which are rounded down. */
-static void move(const bvh_item *from, uint32_t count, const bvh_cut *cut, bvh_item *left, bvh_item *right)
+static void partition(const bvh_item *from, uint32_t count, const bvh_split *split, bvh_item *left, bvh_item *right)
 {
-    const int axis = cut->axis;
-    const float low = cut->low[axis], per_bin = cut->per_bin[axis], bin = (float)cut->bin;
+    const int axis = split->axis;
+    const float low = split->low[axis], per_bin = split->per_bin[axis], bin = (float)split->bin;
     for (uint32_t i = 0; i < count; i++) {
         const int is_right = (from[i].lo[axis] + from[i].hi[axis] - low) * per_bin >= bin;
         *(is_right ? right : left) = from[i];
@@ -137,18 +137,18 @@ static void move(const bvh_item *from, uint32_t count, const bvh_cut *cut, bvh_i
 
 /* ---- a run on one thread ------------------------------------------------------------------------------------------ */
 
-void caromi_bvh_find(const bvh_item *items, uint32_t count, bvh_cut *cut)
+void caromi_bvh_find_split(const bvh_item *items, uint32_t count, bvh_split *split)
 {
     bvh_bins bins;
-    const bvh_box middles = middles_of(items, count);
-    set_frame(cut, &middles);
-    fill_bins(&bins, items, count, cut);
-    choose(&bins, count, cut);
+    const bvh_box centroids = centroids_of(items, count);
+    set_frame(split, &centroids);
+    fill_bins(&bins, items, count, split);
+    choose_split(&bins, count, split);
 }
 
-void caromi_bvh_move(const bvh_item *from, bvh_item *to, uint32_t count, const bvh_cut *cut)
+void caromi_bvh_partition(const bvh_item *from, bvh_item *to, uint32_t count, const bvh_split *split)
 {
-    move(from, count, cut, to, to + cut->left);
+    partition(from, count, split, to, to + split->left);
 }
 
 /* ---- a run on all threads ----------------------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ typedef struct large_run {
     const bvh_item *from;
     bvh_item *to;
     uint32_t count;
-    bvh_cut *cut;
+    bvh_split *split;
 } large_run;
 
 static uint32_t slice_start(const large_run *run, uint64_t slice)
@@ -171,49 +171,49 @@ static uint32_t slice_size(const large_run *run, uint64_t slice)
     return slice_start(run, slice + 1) - slice_start(run, slice);
 }
 
-static void find_middles(void *user, uint64_t slice, uint32_t thread)
+static void find_centroids(void *user, uint64_t slice, uint32_t thread)
 {
     const large_run *run = user;
     (void)thread;
-    run->build->slices[slice].middles = middles_of(run->from + slice_start(run, slice), slice_size(run, slice));
+    run->build->slices[slice].centroids = centroids_of(run->from + slice_start(run, slice), slice_size(run, slice));
 }
 
 static void find_bins(void *user, uint64_t slice, uint32_t thread)
 {
     const large_run *run = user;
     (void)thread;
-    fill_bins(&run->build->slices[slice].bins, run->from + slice_start(run, slice), slice_size(run, slice), run->cut);
+    fill_bins(&run->build->slices[slice].bins, run->from + slice_start(run, slice), slice_size(run, slice), run->split);
 }
 
-/* The bins of the slices before tell where this one's items go. */
-static void move_slice(void *user, uint64_t slice, uint32_t thread)
+/* The histograms of the slices before this one, summed up, are where its items go. */
+static void partition_slice(void *user, uint64_t slice, uint32_t thread)
 {
     const large_run *run = user;
-    const bvh_cut *cut = run->cut;
+    const bvh_split *split = run->split;
     uint32_t left = 0;
     (void)thread;
     for (uint64_t s = 0; s < slice; s++)
-        for (int b = 0; b < cut->bin; b++)
-            left += run->build->slices[s].bins.count[cut->axis][b];
+        for (int b = 0; b < split->bin; b++)
+            left += run->build->slices[s].bins.count[split->axis][b];
     const uint32_t start = slice_start(run, slice);
-    move(run->from + start, slice_size(run, slice), cut, run->to + left, run->to + cut->left + start - left);
+    partition(run->from + start, slice_size(run, slice), split, run->to + left, run->to + split->left + start - left);
 }
 
-void caromi_bvh_cut_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_cut *cut)
+void caromi_bvh_split_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_split *split)
 {
     caromi_pool *pool = b->mesh->context->pool;
-    large_run run = {b, from, to, count, cut};
-    caromi_parallel(pool, b->slice_count, find_middles, &run);
-    bvh_box middles = bvh_empty();
+    large_run run = {b, from, to, count, split};
+    caromi_parallel(pool, b->slice_count, find_centroids, &run);
+    bvh_box centroids = bvh_empty();
     for (uint32_t s = 0; s < b->slice_count; s++)
-        bvh_grow(&middles, b->slices[s].middles);
-    set_frame(cut, &middles);
+        bvh_grow(&centroids, b->slices[s].centroids);
+    set_frame(split, &centroids);
     caromi_parallel(pool, b->slice_count, find_bins, &run);
     bvh_bins bins;
     clear_bins(&bins);
     for (uint32_t s = 0; s < b->slice_count; s++)
         add_bins(&bins, &b->slices[s].bins);
-    choose(&bins, count, cut);
-    if (cut->axis >= 0)
-        caromi_parallel(pool, b->slice_count, move_slice, &run);
+    choose_split(&bins, count, split);
+    if (split->axis >= 0)
+        caromi_parallel(pool, b->slice_count, partition_slice, &run);
 }

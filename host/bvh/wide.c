@@ -8,16 +8,17 @@
 
 _Static_assert(sizeof(mesh_leaf) % 64 == 0 && 2 * sizeof(mesh_leaf) == sizeof(float[1 + 9][MESH_WIDTH]) &&
                    offsetof(mesh_leaf, triangle) == 0,
-               "a loose leaf, triangles and nine rows, fills two places");
+               "an unindexed leaf, triangles and nine rows, fills two places");
 _Static_assert(sizeof(bvh_binary) == 32, "the shares take no more room than the box");
 
 enum { LEAVES_PER_TASK = 256 };
 
-/* The second place of a loose leaf is written with its first. */
+/* The second place of an unindexed leaf is written with its first. */
 #define NO_SOURCE UINT32_MAX
 static uint32_t *leaf_sources(const bvh_build *b)
 {
-    return (uint32_t *)(void *)b->items[1]; /* which nobody needs any more; a loose leaf has more than two items */
+    /* The items are not needed any more; an unindexed leaf has more than two. */
+    return (uint32_t *)(void *)b->items[1];
 }
 
 static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *from)
@@ -25,11 +26,11 @@ static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *fro
     const bvh_item *items = b->items[0] + from->at;
     for (uint32_t lane = 0; lane < MESH_WIDTH; lane++)
         leaf->triangle[lane] = lane < from->count ? (int)items[lane].triangle : -1;
-    if (from->is_loose)
+    if (from->is_unindexed)
         return;
     memset(leaf->corner, 0, sizeof leaf->corner);
     memset(leaf->unused, 0, sizeof leaf->unused);
-    (void)caromi_bvh_share(b->mesh, items, from->count, leaf->corner);
+    (void)caromi_bvh_index_vertices(b->mesh, items, from->count, leaf->corner);
     for (uint32_t lane = from->count; lane < MESH_WIDTH; lane++)
         for (int c = 0; c < 3; c++)
             leaf->corner[c][lane] = leaf->corner[c][0];
@@ -151,11 +152,11 @@ static int collapse(bvh_build *b, uint32_t binary, int *stack)
 {
     *stack = 1;
     if (b->binary[binary].count > 0) {
-        const int at = (int)b->leaf_count, is_loose = b->binary[binary].is_loose;
+        const int at = (int)b->leaf_count, is_unindexed = b->binary[binary].is_unindexed;
         leaf_sources(b)[b->leaf_count++] = binary;
-        if (is_loose)
+        if (is_unindexed)
             leaf_sources(b)[b->leaf_count++] = NO_SOURCE;
-        return MESH_LEAF(at, is_loose);
+        return MESH_LEAF(at, is_unindexed);
     }
     const wide_slots s = slots_of(b, binary);
     const uint32_t self = b->node_count++;
@@ -187,7 +188,7 @@ static void find_least(bvh_build *b)
     }
 }
 
-carom_status caromi_bvh_widen(bvh_build *b, int *stack, carom_error *err)
+carom_status caromi_bvh_collapse(bvh_build *b, int *stack, carom_error *err)
 {
     const carom_mesh *mesh = b->mesh;
     *stack = MESH_STACK + 1;
