@@ -24,9 +24,9 @@ static inline intptr_t meeting(caromi_span a, caromi_span b)
     return (intptr_t)(a.begin - b.end) & (intptr_t)(b.begin - a.end);
 }
 
-/* Nearly always spans alone tell that nothing is shared: those of inputs lie outside that of all outputs, or else outside
- * each. Memory lies as it lies, so there are no branches on single spans. */
-int caromi_in_doubt(const caromi_arrays *a)
+/* Spans nearly always prove that nothing is shared: those of inputs lie outside the span of all outputs, or else outside each.
+ * There are no branches on single spans, because they would be mispredicted. */
+int caromi_may_alias(const caromi_arrays *a)
 {
     intptr_t sign = 0, near = 0;
     caromi_span all = {INTPTR_MAX, 0};
@@ -42,7 +42,7 @@ int caromi_in_doubt(const caromi_arrays *a)
     for (uint32_t i = 0; near < 0 && i < a->out_count; i++)
         for (uint32_t k = 0; k < a->in_count; k++)
             sign |= meeting(a->out[i], a->in[k]);
-    return a->too_large || a->entangled || sign < 0;
+    return a->too_large || a->self_alias || sign < 0;
 }
 
 /* ---- elements ----------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The caller's arrays as bytes: whether they can lie in an address space, and whether an output lies over another array.
- * A call of one query pays for this check too, so it has two steps. A function lists the arrays as spans; where these leave
- * a doubt, it lists them once more with names and strides, and the elements are compared. */
+ * A call of one query pays for this check too, so it has two steps. A function lists the arrays as spans. If spans overlap,
+ * the function lists the arrays once more with names and strides, and elements are compared. */
 #ifndef CAROM_ARRAYS_H
 #define CAROM_ARRAYS_H
 #include "error.h"
@@ -46,7 +46,7 @@ enum { CAROMI_ARRAYS_MAX = 12 };
 typedef struct caromi_arrays {
     int named;                    /* the second step */
     int too_large;                /* one of them may have no room */
-    int entangled;                /* x y z of one output may lie over each other */
+    int self_alias;               /* x y z of one output may overlap */
     uint32_t in_count, out_count; /* that have bytes */
     caromi_span in[CAROMI_ARRAYS_MAX], out[CAROMI_ARRAYS_MAX];
     caromi_array in_array[CAROMI_ARRAYS_MAX], out_array[CAROMI_ARRAYS_MAX]; /* if named */
@@ -54,9 +54,9 @@ typedef struct caromi_arrays {
 
 /* Fails unless there can be so many. */
 carom_status caromi_check_count(uint64_t count, const char *name, carom_error *err);
-/* The first step: must the second follow? */
-int caromi_in_doubt(const caromi_arrays *a);
-/* The second. Takes as long for any count, for no element is read. */
+/* The first step: whether arrays may alias, or be too large, so that the second must follow. */
+int caromi_may_alias(const caromi_arrays *a);
+/* The second step. Its time does not depend on the count, because no element is read. */
 carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
 
 /* LIST is a function that lists the arrays of a call in a caromi_arrays, its first argument: the others follow. */
@@ -64,10 +64,10 @@ carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
     do {                                                 \
         caromi_arrays arrays_;                           \
         arrays_.named = arrays_.too_large = 0;           \
-        arrays_.entangled = 0;                           \
+        arrays_.self_alias = 0;                          \
         arrays_.in_count = arrays_.out_count = 0;        \
         list(&arrays_, __VA_ARGS__);                     \
-        if (caromi_in_doubt(&arrays_)) {                 \
+        if (caromi_may_alias(&arrays_)) {                \
             arrays_.in_count = arrays_.out_count = 0;    \
             arrays_.named = 1;                           \
             list(&arrays_, __VA_ARGS__);                 \
@@ -77,7 +77,7 @@ carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
 /* Such a function: inlined, the first step is a few instructions for each array. */
 #define CAROMI_LIST static inline __attribute__((always_inline)) void
 
-CAROMI_LIST caromi_note(caromi_arrays *a, int is_output, const caromi_array *array)
+CAROMI_LIST caromi_add_array(caromi_arrays *a, int is_output, const caromi_array *array)
 {
     uint64_t last;
     if (array->base[0] == NULL || array->count == 0)
@@ -100,11 +100,11 @@ CAROMI_LIST caromi_note(caromi_arrays *a, int is_output, const caromi_array *arr
 CAROMI_LIST caromi_reads(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t stride,
                          size_t size)
 {
-    caromi_note(a, 0, &(caromi_array){name, {base, NULL, NULL}, count, stride, size});
+    caromi_add_array(a, 0, &(caromi_array){name, {base, NULL, NULL}, count, stride, size});
 }
 CAROMI_LIST caromi_reads_points(caromi_arrays *a, const char *name, const carom_points *p, uint64_t count)
 {
-    caromi_note(a, 0, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float)});
+    caromi_add_array(a, 0, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float)});
 }
 CAROMI_LIST caromi_reads_scalars(caromi_arrays *a, const char *name, const carom_scalars *s, uint64_t count)
 {
@@ -113,7 +113,7 @@ CAROMI_LIST caromi_reads_scalars(caromi_arrays *a, const char *name, const carom
 /* One element after the other. */
 CAROMI_LIST caromi_writes(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t size)
 {
-    caromi_note(a, 1, &(caromi_array){name, {base, NULL, NULL}, count, size, size});
+    caromi_add_array(a, 1, &(caromi_array){name, {base, NULL, NULL}, count, size, size});
 }
 /* x y z of one stride do not lie over each other if they are members of a structure, or far apart. */
 static inline int caromi_is_apart(const float *first, const float *second, size_t stride, uint64_t length)
@@ -124,11 +124,11 @@ static inline int caromi_is_apart(const float *first, const float *second, size_
 CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom_points_out *p, uint64_t count)
 {
     const uint64_t length = (count - 1) * p->stride + sizeof(float); /* if that is not too large */
-    caromi_note(a, 1, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float)});
+    caromi_add_array(a, 1, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float)});
     if (p->x != NULL && count != 0)
-        a->entangled |= !caromi_is_apart(p->x, p->y, p->stride, length) ||
-                        !caromi_is_apart(p->y, p->z, p->stride, length) ||
-                        !caromi_is_apart(p->x, p->z, p->stride, length);
+        a->self_alias |= !caromi_is_apart(p->x, p->y, p->stride, length) ||
+                         !caromi_is_apart(p->y, p->z, p->stride, length) ||
+                         !caromi_is_apart(p->x, p->z, p->stride, length);
 }
 
 /* A table names the arrays of a query once: X(kind, name, ...) for each, name being the member of the descriptor or the

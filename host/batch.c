@@ -9,7 +9,7 @@
 enum { PAIRS_PIECE = 1 << 20 }; /* a hundredth of a second or so */
 enum { FEW_PAIRS = 64, SCRATCH_FEW = 2 * COLUMNS_MAX * FEW_PAIRS * sizeof(float) };
 
-carom_status caromi_tell(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err)
+carom_status caromi_report_progress(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err)
 {
     if (progress->fn == NULL)
         return CAROM_OK;
@@ -38,7 +38,7 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
         if (status == CAROM_OK && *done == first) /* declined */
             return CAROM_OK;
         if (status == CAROM_OK)
-            status = caromi_tell(&batch->progress, *done, batch->count, err);
+            status = caromi_report_progress(&batch->progress, *done, batch->count, err);
     }
     return status;
 }
@@ -51,7 +51,7 @@ static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch
         const uint64_t end = piece_end(batch, *done, batch->piece);
         status = batch->on_cpu(c, batch->batch, *done, end, stats, err);
         if (status == CAROM_OK)
-            status = caromi_tell(&batch->progress, *done = end, batch->count, err);
+            status = caromi_report_progress(&batch->progress, *done = end, batch->count, err);
     }
     return status;
 }

@@ -27,6 +27,6 @@ typedef struct caromi_batch {
 carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err);
 carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_progress *progress,
                               carom_stats *stats, carom_error *err);
-/* Tell the caller how far a batch has come; CAROM_ERROR_CANCELLED if that was enough. */
-carom_status caromi_tell(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err);
+/* Call the caller's progress function; CAROM_ERROR_CANCELLED if it ends the batch. */
+carom_status caromi_report_progress(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err);
 #endif

@@ -58,11 +58,11 @@ static int is_cpu_faster(const carom_context *c, const caromi_batch *batch)
 {
     caromi_pace *pace = batch->pace;
     const int faster = pace->trials > TRIALS && pace->cpu > 0 && pace->cpu < pace->device;
-    if (faster != pace->left)
+    if (faster != pace->on_cpu)
         caromi_log(c, CAROM_LOG_INFO,
                    "auto: %s goes to the %s from here: %.3g ns a query on the CPU, %.3g on the device", batch->name,
                    faster ? "CPU" : "device", 1e9 * pace->cpu, 1e9 * pace->device);
-    pace->left = faster;
+    pace->on_cpu = faster;
     return faster;
 }
 
@@ -87,12 +87,12 @@ void caromi_learn_cpu(const caromi_batch *batch, double seconds)
     pace->cpu_is_whole = 1;
 }
 
-static void say_small(carom_context *c, uint64_t count)
+static void log_small(carom_context *c, uint64_t count)
 {
-    if (!c->told_small)
+    if (!c->small_logged)
         caromi_log(c, CAROM_LOG_INFO, "auto: %llu queries stay on the CPU, as all batches below %u do",
                    (unsigned long long)count, CAROM_AUTO_MIN_QUERIES);
-    c->told_small = 1;
+    c->small_logged = 1;
 }
 
 /* A child of the process that has opened the device cannot use it. */
@@ -125,7 +125,7 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
     if (c->desc.backend == CAROM_BACKEND_CPU || batch->on_device == NULL)
         return CAROM_OK;
     if (c->desc.backend == CAROM_BACKEND_AUTO && batch->count < CAROM_AUTO_MIN_QUERIES) {
-        say_small(c, batch->count);
+        log_small(c, batch->count);
         return CAROM_OK;
     }
     leave_inherited(c);

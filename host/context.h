@@ -9,12 +9,12 @@
 
 typedef struct caromi_device caromi_device; /* an open OpenCL device; opencl/device.c */
 
-/* What auto has learnt of one kind of batch: seconds a query, 0 as long as it is not known; choice.c */
+/* What auto has learnt of one kind of batch: seconds a query, 0 while unknown; choice.c */
 typedef struct caromi_pace {
     double cpu, device;
     int trials;       /* batches that the device has answered, up to as many as it takes to judge it */
     int cpu_is_whole; /* from a whole batch, not a sample */
-    int left;         /* the CPU has this kind */
+    int on_cpu;       /* auto has found the CPU to be faster */
 } caromi_pace;
 
 struct carom_context {
@@ -27,7 +27,7 @@ struct carom_context {
     caromi_device *device;      /* NULL: not opened, or given up */
     int device_tried;           /* auto has looked for a device already */
     carom_error device_lacking; /* why there is none, if one was there and cannot be used */
-    int told_small;             /* that auto keeps small batches on the CPU */
+    int small_logged;           /* the log has that auto keeps small batches on the CPU */
     caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The room in the box of a mesh, from the boxes of its leaves: kernels/clearance.h says what is told, and who asks. */
+/* Empty space in the box of a mesh, found from the boxes of its leaves. kernels/clearance.h defines what is stored and which queries
+ * use it. */
 #include <string.h>
 
 #include "host/bvh/bvh.h"
@@ -189,8 +190,8 @@ void caromi_clearance_find(carom_mesh *mesh)
     mesh->clearance_known = 1;
 }
 
-/* One thread finds it, in the time in which each thread searches for about a query per leaf: that is what it costs where nobody
- * is spared. Where every other one is, four have won it back. */
+/* One thread finds it, in the time in which each thread searches for about one query per leaf. If every other query is culled,
+ * four queries per leaf have won that time back; if none is, that time is lost. */
 void caromi_clearance_ask(carom_mesh *mesh, uint64_t queries)
 {
     if (queries < CAROMI_CLEARANCE_LEAST)

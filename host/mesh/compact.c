@@ -154,7 +154,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
         if (status == CAROM_OK) {
             put_part(list, first, &part, count);
             add_stats(&sum, &s);
-            status = caromi_tell(&d->progress, first + count, d->count, err);
+            status = caromi_report_progress(&d->progress, first + count, d->count, err);
         }
     }
     free_part(mesh->context, &part);

@@ -12,12 +12,12 @@ typedef struct caromi_stage {
     uint32_t queries;
     mesh_record *records;
     size_t count, capacity;
-    size_t *start;  /* [queries] where the hits of a query begin in records */
-    uint32_t *hits; /* [queries] */
-    uint8_t *open;  /* [queries] it took integers to settle one of them */
-    uint64_t total; /* hits */
-    uint64_t base;  /* hits of the batch before these */
-    int full;       /* no room for the hits of its queries: memory is short, or they are more than stages may hold */
+    size_t *start;        /* [queries] where the hits of a query begin in records */
+    uint32_t *hits;       /* [queries] */
+    uint8_t *by_integers; /* [queries] whether a hit of the query was settled in integers */
+    uint64_t total;       /* hits */
+    uint64_t base;        /* hits of the batch before these */
+    int full; /* no room for the hits of its queries: memory is short, or they are more than stages may hold */
 } caromi_stage;
 
 /* A checked batch, and how far it has come. */
@@ -26,7 +26,7 @@ typedef struct caromi_list_batch {
     enum caromi_mesh_search search;
     uint8_t *any;              /* whether a query has a hit; or */
     carom_mesh_hit_list *list; /* the hits */
-    int counts_only;           /* nobody sees them, and they have no order */
+    int counts_only;           /* only their number is asked for: they are not sorted */
 } caromi_list_batch;
 
 /* Whether the state that a search leaves is the whole answer: any hit is asked for, and it has found one that is sure. */
@@ -34,8 +34,7 @@ static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
 {
     return batch->any != NULL && state != CAROM_MISS;
 }
-/* Take what a search has left of query `row` of the stage's run, its state and its records: settle what is open, put the
- * rest in order. 0: no memory. */
+/* Take what a search has left of query `row` of the stage's run, its state and its records: settle what is undecided, sort the rest. 0: no memory. */
 int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
                       int state, const mesh_record *records, uint32_t count);
 

@@ -81,7 +81,7 @@ static void put_in_order(mesh_record *records, uint32_t count)
 
 /* In place; returns how many of the records are hits. */
 static uint32_t settle(const caromi_list_batch *batch, uint64_t query, mesh_record *records, uint32_t count,
-                       uint8_t *open)
+                       uint8_t *by_integers)
 {
     const caromi_mesh_query q = caromi_mesh_query_of(&batch->sweep, query);
     float corners[9];
@@ -91,7 +91,7 @@ static uint32_t settle(const caromi_list_batch *batch, uint64_t query, mesh_reco
         if (isnan(r.t)) {
             for (int k = 0; k < 9; k++)
                 corners[k] = caromi_corner(batch->sweep.mesh, (uint32_t)r.triangle, k / 3)[k % 3];
-            *open = 1;
+            *by_integers = 1;
             if (!caromi_settle_hit(&q, corners, batch->search == CAROMI_MESH_OVERLAPS, &r))
                 continue;
         }
@@ -112,9 +112,9 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
     mesh_record *to = NULL; /* without hits there may be no records yet */
     if (count > 0)
         to = memcpy(s->records + s->count, records, count * sizeof *to);
-    s->open[row] = 0;
+    s->by_integers[row] = 0;
     s->start[row] = s->count;
-    s->hits[row] = batch->sweep.exact ? settle(batch, s->first + row, to, count, &s->open[row]) : count;
+    s->hits[row] = batch->sweep.exact ? settle(batch, s->first + row, to, count, &s->by_integers[row]) : count;
     if (!batch->counts_only && s->hits[row] > 1)
         put_in_order(to, s->hits[row]);
     s->count += s->hits[row];
@@ -143,7 +143,7 @@ typedef struct hit_run {
     size_t count;
 } hit_run;
 
-/* Contacts of a run; those that the kernel leaves open are settled, and their queries marked. */
+/* Contacts of a run; those that the kernel leaves undecided are settled, and their queries marked. */
 static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run, caromi_mesh_block *b)
 {
     const caromi_mesh_batch *sweep = &job->batch->sweep;
@@ -163,7 +163,7 @@ static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run
         for (int c = 0; c < CAROMI_MESH_IN; c++)
             query[c] = b->in[c][i];
         caromi_settle_points(sweep, query, b->triangle[i], b->row[i]);
-        s->open[run->query[i] - s->first] = 1;
+        s->by_integers[run->query[i] - s->first] = 1;
     }
 }
 
@@ -212,7 +212,7 @@ static void deliver_stage(void *user, uint64_t task, uint32_t thread)
     if (run.count > 0)
         write_run(job, s, &run, thread);
     for (uint32_t row = 0; row < s->queries; row++)
-        settled += s->open[row];
+        settled += s->by_integers[row];
     atomic_fetch_add(&job->settled, settled);
 }
 
@@ -235,7 +235,7 @@ carom_status caromi_stages_deliver(const carom_context *context, const caromi_li
     if (list == NULL) {
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t row = 0; row < stages[i].queries; row++)
-                stats->by_integers += stages[i].open[row];
+                stats->by_integers += stages[i].by_integers[row];
         return CAROM_OK;
     }
     if (caromi_wants_points(&batch->sweep)) {
@@ -274,7 +274,7 @@ void caromi_stages_destroy(const carom_context *context, caromi_stage *stages, u
     caromi_stages_empty(context, stages, count);
     caromi_free(context, stages[0].start);
     caromi_free(context, stages[0].hits);
-    caromi_free(context, stages[0].open);
+    caromi_free(context, stages[0].by_integers);
     caromi_free(context, stages);
 }
 
@@ -287,9 +287,9 @@ carom_status caromi_stages_create(const carom_context *context, uint32_t count, 
         memset(stages, 0, count * sizeof *stages);
         stages[0].start = caromi_alloc(context, all, sizeof *stages->start);
         stages[0].hits = caromi_alloc(context, all, sizeof *stages->hits);
-        stages[0].open = caromi_alloc(context, all, 1);
+        stages[0].by_integers = caromi_alloc(context, all, 1);
     }
-    if (stages == NULL || stages[0].start == NULL || stages[0].hits == NULL || stages[0].open == NULL) {
+    if (stages == NULL || stages[0].start == NULL || stages[0].hits == NULL || stages[0].by_integers == NULL) {
         caromi_stages_destroy(context, stages, count);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hits of %llu queries",
                            (unsigned long long)all);
@@ -297,7 +297,7 @@ carom_status caromi_stages_create(const carom_context *context, uint32_t count, 
     for (uint32_t i = 1; i < count; i++) {
         stages[i].start = stages[i - 1].start + queries;
         stages[i].hits = stages[i - 1].hits + queries;
-        stages[i].open = stages[i - 1].open + queries;
+        stages[i].by_integers = stages[i - 1].by_integers + queries;
     }
     *out = stages;
     return CAROM_OK;

@@ -46,7 +46,7 @@ static void renew(carom_mesh *mesh)
                    (double)(mesh->info.cost / mesh->built_cost));
 }
 
-static void tell(const carom_mesh *mesh, float built_cost)
+static void log_update(const carom_mesh *mesh, float built_cost)
 {
     const unsigned long long triangles = mesh->info.triangle_count;
     if (mesh->info.refits == 0)
@@ -72,7 +72,7 @@ static carom_status update(carom_mesh *mesh, const carom_points *vertices, carom
         if (how == CAROM_MESH_AUTO)
             renew(mesh);
     }
-    tell(mesh, built_cost);
+    log_update(mesh, built_cost);
     return CAROM_OK;
 }
 
