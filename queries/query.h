@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The query registry. A row describes one pair query: its inputs, its answer, how the library is asked, where cases come
- * from and what is true. The command, `carom verify`, the tests, the benchmark and the fuzz targets are made from the rows.
+ * from and what is true. The command, `carom verify`, the tests, the benchmark and the fuzz targets are made from rows.
  *
- * The rows know the public API and the reference; the library does not know them. What decides whether an answer is right
- * is in reference/ and in tests with numbers written by hand, so that a slip in a row is seen from outside. */
+ * Rows know the public API and the reference; the library does not know them. What decides whether an answer is right is
+ * in reference/, and in tests with numbers written by hand, so that a slip in a row is seen from outside. */
 #ifndef CAROM_QUERIES_QUERY_H
 #define CAROM_QUERIES_QUERY_H
 

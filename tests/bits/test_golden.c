@@ -234,13 +234,10 @@ static void test_every_line_is_used(void **state)
 
 int main(void)
 {
-    static int type[QUERY_TYPES] = {SWEEP, OVERLAP, SPHERES};
+#define OF_QUERY(name, command) {#name, test_pairs, NULL, NULL, &each_query[QUERY_##name]},
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
-        {"sweep", test_pairs, NULL, NULL, &type[SWEEP]},
-        {"overlap", test_pairs, NULL, NULL, &type[OVERLAP]},
-        {"spheres", test_pairs, NULL, NULL, &type[SPHERES]},
-        cmocka_unit_test(test_meshes),
+        QUERY_PAIRS(OF_QUERY) cmocka_unit_test(test_meshes),
         cmocka_unit_test(test_every_line_is_used),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -5,6 +5,10 @@
 
 #include <math.h>
 
+#define NUMBER(name, command) QUERY_##name,
+int each_query[] = {QUERY_PAIRS(NUMBER)};
+#undef NUMBER
+
 static const query_type *row_of(int type)
 {
     return query_pairs[type];
@@ -143,6 +147,11 @@ queries queries_mixed(int type, uint64_t seed, size_t count)
     return q;
 }
 
+void queries_load(const queries *q, size_t i, float *row)
+{
+    query_load_row(row_of(q->type), q->column, i, row);
+}
+
 double queries_scale(const ref_sweep_case *c)
 {
     double scale = c->radius;
@@ -194,6 +203,14 @@ float answers_float(const answers *a, int field, size_t i)
     float value;
     memcpy(&value, a->field[field].data + i * sizeof value, sizeof value);
     return value;
+}
+
+void answers_load(const answers *a, size_t i, query_value *values)
+{
+    void *arrays[QUERY_FIELDS_MAX] = {0};
+    for (int f = 0; f < query_fields(a->type); f++)
+        arrays[f] = a->field[f].data;
+    query_load_answer(row_of(a->type), arrays, i, values);
 }
 
 void answers_print(const answers *a, size_t i, const char *who)

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "questions.h"
 
-#define IN_BOTH_MODES(accuracy, mode)                                                               \
-    {"sweeps" mode, SWEEP, accuracy}, {"overlaps of pairs" mode, OVERLAP, accuracy},                \
-        {"spheres" mode, SPHERES, accuracy}, {"first hits" mode, ASK_FIRST, accuracy},              \
-        {"all hits" mode, ASK_ALL, accuracy}, {"first hits as a list" mode, ASK_COMPACT, accuracy}, \
-        {"any hit" mode, ASK_ANY, accuracy}, {"overlaps" mode, ASK_OVERLAPS, accuracy},             \
-        {"any overlap" mode, ASK_ANY_OVERLAP, accuracy},                                            \
+#define FAST_PAIRS(name, command) {#name, QUERY_##name, CAROM_ACCURACY_FAST},
+#define EXACT_PAIRS(name, command) {#name ", exact", QUERY_##name, CAROM_ACCURACY_EXACT},
+#define OF_MESH(accuracy, mode)                                                                     \
+    {"first hits" mode, ASK_FIRST, accuracy}, {"all hits" mode, ASK_ALL, accuracy},                 \
+        {"first hits as a list" mode, ASK_COMPACT, accuracy}, {"any hit" mode, ASK_ANY, accuracy},  \
+        {"overlaps" mode, ASK_OVERLAPS, accuracy}, {"any overlap" mode, ASK_ANY_OVERLAP, accuracy}, \
     {                                                                                               \
         "closest points" mode, ASK_CLOSEST, accuracy                                                \
     }
 
-const question questions[QUESTIONS] = {IN_BOTH_MODES(CAROM_ACCURACY_FAST, ""),
-                                       IN_BOTH_MODES(CAROM_ACCURACY_EXACT, ", exact")};
+/* clang-format off */
+const question questions[QUESTIONS] = {
+    QUERY_PAIRS(FAST_PAIRS) OF_MESH(CAROM_ACCURACY_FAST, ""),
+    QUERY_PAIRS(EXACT_PAIRS) OF_MESH(CAROM_ACCURACY_EXACT, ", exact")};
+/* clang-format on */
 
 /* ---- what is asked about ------------------------------------------------------------------------------------------- */
 

@@ -113,6 +113,8 @@ void *test_alloc(size_t count, size_t size); /* zeros; fails the test when there
 /* ---- cases ------------------------------------------------------------------------------------------------------ */
 
 /* Rows of the registry (queries/query.h) by their numbers. */
+/* For a test's initial state: the number of each row at its own index. */
+extern int each_query[QUERY_PAIR_COUNT];
 enum { SWEEP = QUERY_sweep, OVERLAP = QUERY_overlap, SPHERES = QUERY_spheres, QUERY_TYPES = QUERY_PAIR_COUNT };
 
 /* Queries as columns. */
@@ -133,6 +135,8 @@ void queries_put_sweep(queries *q, size_t i, const ref_sweep_case *c);
 void queries_put_spheres(queries *q, size_t i, const ref_spheres_case *c);
 void queries_get_sweep(const queries *q, size_t i, ref_sweep_case *c);
 void queries_get_spheres(const queries *q, size_t i, ref_spheres_case *c);
+/* Query i as a row, answer i as values. */
+void queries_load(const queries *q, size_t i, float *row);
 double queries_scale(const ref_sweep_case *c);  /* largest magnitude among positions and radius */
 void queries_print(const queries *q, size_t i); /* in hex floats, ready to be a test case */
 
@@ -164,6 +168,7 @@ void answers_free(answers *a);
 void answers_check_guards(const answers *a, const char *what);
 int answers_byte(const answers *a, int field, size_t i);
 float answers_float(const answers *a, int field, size_t i);
+void answers_load(const answers *a, size_t i, query_value *values);
 void answers_print(const answers *a, size_t i, const char *who);
 /* Fail at the first of `count` answers in which a field of the mask differs, printing query and both answers. */
 void answers_compare(const queries *q, const answers *expected, const answers *got, size_t count, int fields,

@@ -45,11 +45,19 @@ static queries scaled_queries(const queries *q, scaling s, unsigned char *usable
     return out;
 }
 
+static int has_velocity(int type)
+{
+    int found = 0;
+    for (int i = 0; i < query_input_count(query_pairs[type]); i++)
+        found |= query_pairs[type]->inputs[i].role == QUERY_VELOCITY;
+    return found;
+}
+
 static int exponent_of_field(int type, int field, scaling s)
 {
-    if (type == SPHERES)
-        return 0; /* u has no unit */
-    return field == T_FIRST || field == T_LAST ? s.time : s.length;
+    if (query_pairs[type]->fields[field].kind == QUERY_TIME)
+        return has_velocity(type) ? s.time : 0; /* a normalised time has no unit */
+    return s.length;
 }
 
 /* 1 equal after scaling, 0 different, -1 not to be told because a number leaves the normal ones. */
@@ -71,7 +79,7 @@ static int are_true_times(const answers *a, size_t i)
     float first = answers_float(a, T_FIRST, i), last = answers_float(a, T_LAST, i);
     if (isinf(first) || isinf(last))
         return isinf(first) && isinf(last) && first != last &&
-               (first > last || a->type == SPHERES || answers_byte(a, F_FIRST, i) != CAROM_FEATURE_NONE);
+               (first > last || a->type != SWEEP || answers_byte(a, F_FIRST, i) != CAROM_FEATURE_NONE);
     return (first != 0.0f || state == CAROM_TOUCHING) &&
            (last != 0.0f || state == CAROM_TOUCHING || state == CAROM_PARTING);
 }
@@ -83,7 +91,7 @@ static size_t compare_scaled(const queries *q, const queries *scaled, const answ
     size_t compared = 0;
     for (size_t i = 0; i < q->count; i++) {
         int all = usable[i], differs = 0;
-        if (q->type != OVERLAP)
+        if (query_pairs[q->type]->fields[0].kind == QUERY_STATE)
             all = all && are_true_times(a, i) && are_true_times(b, i);
         for (int f = 0; f < query_fields(q->type) && all; f++) {
             int same = same_field(a, b, q->type, f, i, s);
@@ -121,7 +129,7 @@ static void check_family(carom_context *context, int type, size_t family)
     ask(context, &q, &a, ALL_FIELDS);
     for (size_t k = 0; k < COUNT_OF(scalings); k++) {
         queries scaled = scaled_queries(&q, scalings[k], usable);
-        if (type != SWEEP && scalings[k].length == 0) {
+        if (!has_velocity(type) && scalings[k].length == 0) {
             queries_free(&scaled);
             continue;
         }
@@ -151,11 +159,7 @@ static void test_scaling(void **state)
 
 int main(void)
 {
-    static int type[QUERY_TYPES] = {SWEEP, OVERLAP, SPHERES};
-    const struct CMUnitTest tests[] = {
-        {"sweep in other units", test_scaling, NULL, NULL, &type[SWEEP]},
-        {"overlap in other units", test_scaling, NULL, NULL, &type[OVERLAP]},
-        {"spheres in other units", test_scaling, NULL, NULL, &type[SPHERES]},
-    };
+#define OF_QUERY(name, command) {#name " in other units", test_scaling, NULL, NULL, &each_query[QUERY_##name]},
+    const struct CMUnitTest tests[] = {QUERY_PAIRS(OF_QUERY)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
