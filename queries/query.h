@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The query registry. A row describes one pair query: its inputs, its answer, how the library is asked, where cases come
- * from and what is true. The command, `carom verify`, the tests, the benchmark and the fuzz targets are made from rows.
+/* The query registry. A row describes one pair query: its inputs, its answer, how the library is asked, where cases
+ * come from and what is true. The command, `carom verify`, tests, benchmark and fuzz targets are made from rows.
  *
- * Rows know the public API and the reference; the library does not know them. What decides whether an answer is right is
- * in reference/, and in tests with numbers written by hand, so that a slip in a row is seen from outside. */
+ * Rows know the public API and the reference; the library does not know them. Whether an answer is right is decided in
+ * reference/, and by tests with numbers written by hand, so that a slip in a row is seen from outside. */
 #ifndef CAROM_QUERIES_QUERY_H
 #define CAROM_QUERIES_QUERY_H
 
@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every pair query, in the order of `carom verify`: its file is queries/pairs/NAME.c, its row query_NAME. The command of a
- * query with ON_MESH answers about meshes too and has its words in cli/main.c; that of PAIRS_ONLY is made from the row. */
+/* Every pair query, in the order of `carom verify`: its file is queries/pairs/NAME.c, its row query_NAME. The command of
+ * a query with ON_MESH answers about meshes too and has its words in cli/main.c; that of PAIRS_ONLY is made from the
+ * row. */
 #define QUERY_PAIRS(X)  \
     X(sweep, ON_MESH)   \
     X(overlap, ON_MESH) \
@@ -153,7 +154,7 @@ const char *query_column_name(const query_type *q, int column);
 /* The first column of the i-th vector or radius among the inputs; -1: there are no more. */
 int query_vector_column(const query_type *q, int i);
 int query_radius_column(const query_type *q, int i);
-/* Columns of floats, from row `from` on, as the library reads them. Where column[x] is NULL an optional input is left out. */
+/* Columns of floats, from row `from` on, as the library reads them. A column that is NULL: the input is left out. */
 query_inputs query_inputs_of(const query_type *q, float *const *column, uint64_t from);
 
 int query_field_count(const query_type *q);
