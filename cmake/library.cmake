@@ -64,7 +64,8 @@ if(CAROM_OPENCL)
   list(APPEND carom_sources
     host/opencl/compact.c host/opencl/device.c host/opencl/mesh.c host/opencl/mesh_list.c
     host/opencl/pairs.c host/opencl/probe.c host/opencl/probe_mesh.c host/opencl/process.c host/opencl/program.c
-    host/opencl/query_sort.c host/opencl/rounding.c host/opencl/select.c host/opencl/slot.c host/opencl/stream.c)
+    host/opencl/query_sort.c host/opencl/rounding.c host/opencl/select.c host/opencl/slot.c host/opencl/stream.c
+    host/opencl/verbs.c)
   include(cmake/embed.cmake)
   carom_embed_kernels(${CMAKE_CURRENT_BINARY_DIR}/embedded/carom_kernels.h)
   list(APPEND carom_sources ${CMAKE_CURRENT_BINARY_DIR}/embedded/carom_kernels.h)

@@ -51,43 +51,33 @@ static int compacts(caromi_device *d, const caromi_stream *s, caromi_cl_slot *sl
 
 /* ---------------------------------------------------------------- on the device */
 
-/* The last arguments of both kernels. */
-static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, uint32_t program, cl_uint next, cl_int code,
-                            carom_error *err)
+/* Both kernels end with the number of rows and have a work-item for each run. */
+static carom_status launch(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, carom_error *err)
 {
-    const cl_kernel kernel = d->programs[program].kernel;
     const cl_uint rows = (cl_uint)slot->count;
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof rows, &rows);
-    return code == CL_SUCCESS ? caromi_enqueue(d, slot, kernel, next, runs_of(slot), err)
-                              : caromi_cl_fail(d, code, "clSetKernelArg", err);
+    caromi_set_argument(a, &rows, sizeof rows);
+    return caromi_launch_chunk(d, slot, a, runs_of(slot), err);
 }
 
 static carom_status count_rows(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
 {
-    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_COMPACT_COUNT].kernel;
-    cl_uint next = 0;
-    cl_int code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_TRIANGLE], 1);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->out[CAROMI_HIT_T], 1);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->compact[CAROMI_COMPACT_STARTS], 1);
-    return enqueue(d, slot, CAROMI_PROGRAM_COMPACT_COUNT, next, code, err);
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_COMPACT_COUNT);
+    caromi_set_columns(&a, &slot->out[CAROMI_HIT_TRIANGLE], 1);
+    caromi_set_columns(&a, &slot->out[CAROMI_HIT_T], 1);
+    caromi_set_columns(&a, &slot->compact[CAROMI_COMPACT_STARTS], 1);
+    return launch(d, slot, &a, err);
 }
 
 static carom_status fill_records(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
-    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_COMPACT_FILL].kernel;
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_COMPACT_FILL);
     const int contact = has_contacts(s);
-    cl_uint next = 0;
-    cl_int code = caromi_set_columns(kernel, &next, slot->out, s->out_count);
-    while (code == CL_SUCCESS && next < CAROMI_HIT_CONTACT) /* they are not read */
-        code = caromi_set_columns(kernel, &next, slot->out, 1);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof contact, &contact);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->compact, CAROMI_COMPACT_COLUMNS);
-    return enqueue(d, slot, CAROMI_PROGRAM_COMPACT_FILL, next, code, err);
+    caromi_set_columns(&a, slot->out, s->out_count);
+    for (uint32_t i = s->out_count; i < CAROMI_HIT_CONTACT; i++) /* any column: it is not read */
+        caromi_set_columns(&a, slot->out, 1);
+    caromi_set_argument(&a, &contact, sizeof contact);
+    caromi_set_columns(&a, slot->compact, CAROMI_COMPACT_COLUMNS);
+    return launch(d, slot, &a, err);
 }
 
 /* The records are fetched when their number has arrived. */
@@ -100,10 +90,8 @@ static carom_status fetch_count(caromi_device *d, const caromi_stream *s, caromi
     CHECK(caromi_find_starts(d, slot, starts, runs, err));
     CHECK(fill_records(d, s, slot, err));
     slot->found = UINT32_MAX; /* what is not read cannot be */
-    const cl_int code = clEnqueueReadBuffer(slot->queue, starts->memory, CL_FALSE, runs * sizeof slot->found,
-                                            sizeof slot->found, &slot->found, 0, NULL, &event);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clEnqueueReadBuffer (number of hits)", err);
+    CHECK(caromi_read(d, slot->queue, starts->memory, runs * sizeof slot->found, &slot->found, sizeof slot->found, 0,
+                      &event, "number of hits", err));
     caromi_add_event(&slot->download, event);
     return CAROM_OK;
 }
@@ -170,10 +158,8 @@ static carom_status fetch_records(caromi_device *d, const caromi_stream *s, caro
         return caromi_fail_strange(d, "numbers of hits", slot->first, end, err);
     if (slot->found == 0)
         return CAROM_OK;
-    const cl_int code = clEnqueueReadBuffer(slot->queue, records->memory, CL_TRUE, 0,
-                                            slot->found * words * sizeof(cl_uint), records->host, 0, NULL, NULL);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clEnqueueReadBuffer (hits)", err);
+    CHECK(caromi_read(d, slot->queue, records->memory, 0, records->host, slot->found * words * sizeof(cl_uint), 1, NULL,
+                      "hits", err));
     const uint32_t *record = records->host;
     uint64_t next = 0; /* rows rise */
     int strange = 0;
@@ -254,11 +240,10 @@ static void make_probe(compact_probe *p)
 static carom_status launch_probe(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const uint32_t *out_count = user;
-    cl_int code = CL_SUCCESS;
-    for (uint32_t c = 0; code == CL_SUCCESS && c < *out_count; c++)
-        code = clEnqueueCopyBuffer(slot->queue, slot->in[c].memory, slot->out[c].memory, 0, 0,
-                                   (size_t)slot->padded * caromi_hit_size(c), 0, NULL, NULL);
-    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueCopyBuffer", err);
+    for (uint32_t c = 0; c < *out_count; c++)
+        CHECK(caromi_copy(d, slot->queue, slot->in[c].memory, slot->out[c].memory,
+                          (size_t)slot->padded * caromi_hit_size(c), err));
+    return CAROM_OK;
 }
 
 /* out_count: with contacts or without. */

@@ -1,61 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An OpenCL device from opening to closing, and its error codes in words. */
-#include <stdio.h>
+/* An OpenCL device from opening to closing. */
 #include <string.h>
 
 #include "device.h"
-
-static const char *code_name(cl_int code)
-{
-    switch (code) {
-    case CL_DEVICE_NOT_AVAILABLE: return "device not available";
-    case CL_COMPILER_NOT_AVAILABLE: return "compiler not available";
-    case CL_MEM_OBJECT_ALLOCATION_FAILURE: return "no device memory";
-    case CL_OUT_OF_RESOURCES: return "out of resources";
-    case CL_OUT_OF_HOST_MEMORY: return "no host memory";
-    case CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST: return "a command failed";
-    case CL_INVALID_BUFFER_SIZE: return "invalid buffer size";
-    case CL_INVALID_WORK_GROUP_SIZE: return "invalid work-group size";
-    default: return "OpenCL error";
-    }
-}
-
-static carom_status fail_with(const caromi_device *d, carom_status status, cl_int code, const char *call,
-                              carom_error *err)
-{
-    return caromi_fail(err, status, code, "%s on %s: %s (%d)", call, d->info.name, code_name(code), code);
-}
-
-carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char *call, carom_error *err)
-{
-    const int memory =
-        code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_INVALID_BUFFER_SIZE || code == CL_OUT_OF_HOST_MEMORY;
-    return fail_with(device, memory ? CAROM_ERROR_OUT_OF_MEMORY : CAROM_ERROR_DEVICE_LOST, code, call, err);
-}
-
-/* CL_OUT_OF_RESOURCES of a buffer means memory: so say NVIDIA's drivers, and nothing has run yet that could have broken. Of
- * a command it may as well be a kernel that was stopped, after which their contexts answer no more: the device is lost. One
- * that is lost already and refuses a buffer costs each batch that call; the CPU answers. */
-carom_status caromi_make_buffer(caromi_device *d, const char *what, cl_mem_flags flags, uint64_t bytes, void *data,
-                                cl_mem *out, carom_error *err)
-{
-    const uint64_t most = d->info.max_allocation; /* 0: the device does not say */
-    cl_int code;
-    *out = NULL;
-    if (bytes > most && most != 0)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CL_INVALID_BUFFER_SIZE,
-                           "%s: %llu bytes; a buffer on %s holds at most %llu", what, (unsigned long long)bytes,
-                           d->info.name, (unsigned long long)most);
-    const cl_mem made = clCreateBuffer(d->cl, flags, (size_t)bytes, data, &code);
-    if (made != NULL && code == CL_SUCCESS) {
-        *out = made;
-        return CAROM_OK;
-    }
-    char call[64];
-    (void)snprintf(call, sizeof call, "clCreateBuffer (%s)", what);
-    return code == CL_OUT_OF_RESOURCES ? fail_with(d, CAROM_ERROR_OUT_OF_MEMORY, code, call, err)
-                                       : caromi_cl_fail(d, code, call, err);
-}
 
 /* Without these two no text of ours can give the CPU's bits. */
 static carom_status check_floats(const caromi_device *d, carom_error *err)
@@ -113,7 +60,7 @@ static carom_status open_device(caromi_device *d, cl_platform_id platform, carom
 static void release_device(caromi_device *d)
 {
     for (int s = 0; s < CAROMI_SLOTS; s++) {
-        caromi_slot_release(&d->slots[s]);
+        caromi_slot_release(d, &d->slots[s]);
         if (d->slots[s].queue != NULL)
             (void)clReleaseCommandQueue(d->slots[s].queue);
     }

@@ -7,6 +7,7 @@
 
 #include "opencl.h"
 #include "programs.h"
+#include "verbs.h"
 
 typedef struct caromi_program {
     cl_program program;
@@ -89,12 +90,6 @@ carom_status caromi_claim_opencl(carom_error *err);
 carom_status caromi_select_device(const carom_context *context, const char *selector, int gpu_only,
                                   caromi_cl_found *found, carom_error *err);
 
-/* Turn an OpenCL code into a status and a sentence. */
-carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char *call, carom_error *err);
-/* A buffer for `what`; *out is NULL on failure. However a driver says that memory is short, it is OUT_OF_MEMORY. */
-carom_status caromi_make_buffer(caromi_device *device, const char *what, cl_mem_flags flags, uint64_t bytes, void *data,
-                                cl_mem *out, carom_error *err);
-
 /* Build a program once; program.c. */
 carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err);
 /* With one lane per work-item every work-item has a stack: the programs of searches have one as short as most meshes need, until
@@ -153,7 +148,7 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
 /* The slots' memory; slot.c. A chunk is over: its events and the buffers over the caller's arrays go, the slot's own memory
  * stays. */
 void caromi_slot_retire(caromi_cl_slot *slot);
-void caromi_slot_release(caromi_cl_slot *slot);
+void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot);
 /* Give back the memory of slots that are idle. */
 void caromi_columns_release(caromi_device *device);
 /* Memory of the slot's own for `bytes` of a column; with a way for the host to reach it if `reached`. */
@@ -197,20 +192,26 @@ static inline void caromi_add_event(caromi_cl_events *events, cl_event event)
         events->event[events->count++] = event;
 }
 
+/* No arguments of a program's kernel yet. */
+static inline caromi_arguments caromi_arguments_of(const caromi_device *device, uint32_t program)
+{
+    return (caromi_arguments){.kernel = device->programs[program].kernel, .code = CL_SUCCESS};
+}
+
 static inline cl_mem caromi_column_memory(const caromi_cl_column *column)
 {
     return column->direct ? column->direct : column->memory;
 }
 
-/* Set arguments from *next on: the first `count` columns; program.c. */
-cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_column *columns, uint32_t count);
-/* Set the number of work-items as the last argument and enqueue that many. */
-carom_status caromi_enqueue(caromi_device *device, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
-                            uint64_t items, carom_error *err);
+/* Columns as a kernel's next arguments; program.c, as what follows. */
+void caromi_set_columns(caromi_arguments *arguments, const caromi_cl_column *columns, uint32_t count);
+/* Launch a kernel on a slot's queue, as part of its chunk; `items` is its last argument. */
+carom_status caromi_launch_chunk(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
+                                 uint64_t items, carom_error *err);
 /* Likewise a search through a mesh. With lanes each work-item is a group of its own: it follows many queries by turns, and
  * PoCL keeps the stacks of a whole group on that of one thread. */
-carom_status caromi_enqueue_search(caromi_device *device, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
-                                   uint64_t items, carom_error *err);
+carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
+                                  uint64_t items, carom_error *err);
 
 /* An exact batch on a device without binary64: nothing is done, and the CPU is to answer. */
 carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats);
@@ -234,13 +235,12 @@ carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t en
 /* A stream past a mesh, which is uploaded if need be. */
 carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
                                 carom_stats *stats, carom_error *err);
-/* Set arguments from *next on: all that a search through an uploaded mesh is asked for `count` queries, by so many of the
- * slot's columns, and column `mask` if the options say that the queries have masks; for so many work-items. */
-cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
-                           const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask,
-                           uint64_t *items);
+/* Set the arguments that every search through an uploaded mesh has: for `count` queries, by so many of the slot's columns,
+ * and column `mask` if the options say that the queries have masks. Returns for how many work-items. */
+uint64_t caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *arguments,
+                             const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask);
 /* The room in an uploaded mesh. */
-cl_int caromi_set_clearance(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
+void caromi_set_clearance(caromi_arguments *arguments, const carom_mesh *mesh);
 /* Its vertices, indices and the number of triangles. */
-cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh);
+void caromi_set_triangles(caromi_arguments *arguments, const carom_mesh *mesh);
 #endif

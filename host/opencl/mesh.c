@@ -22,11 +22,8 @@ static void release_arrays(mesh_copy *copy)
 {
     cl_mem *const parts[] = {&copy->nodes,     &copy->leaves,   &copy->masks,
                              &copy->clearance, &copy->vertices, &copy->indices};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (*parts[i] != NULL)
-            (void)clReleaseMemObject(*parts[i]);
-        *parts[i] = NULL;
-    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        caromi_release_buffer(parts[i]);
 }
 
 void caromi_device_mesh_release(void *memory)
@@ -36,7 +33,7 @@ void caromi_device_mesh_release(void *memory)
         return;
     if (!caromi_opencl_is_inherited()) {
         release_arrays(copy);
-        (void)clReleaseContext(copy->cl);
+        caromi_release_context(copy->cl);
     }
     caromi_free(copy->context, copy);
 }
@@ -87,8 +84,7 @@ static mesh_copy *create_copy(const caromi_device *d, const carom_context *conte
         return NULL;
     memset(copy, 0, sizeof *copy);
     copy->context = context;
-    copy->cl = d->cl;
-    (void)clRetainContext(d->cl);
+    copy->cl = caromi_retain_context(d);
     return copy;
 }
 
@@ -133,36 +129,31 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
     return status;
 }
 
-static cl_int set_tree(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
+static void set_tree(caromi_arguments *a, const carom_mesh *mesh)
 {
     const mesh_copy *copy = mesh->device_copy;
     const mesh_frame *frame = &mesh->view.frame;
-    const struct {
-        size_t size;
-        const void *value;
-    } arguments[] = {{sizeof copy->nodes, &copy->nodes},   {sizeof copy->leaves, &copy->leaves},
-                     {sizeof frame->scale, &frame->scale}, {sizeof frame->scale_field, &frame->scale_field},
-                     {sizeof frame->root, &frame->root},   {sizeof frame->ball, &frame->ball}};
-    cl_int code = CL_SUCCESS;
-    for (size_t i = 0; code == CL_SUCCESS && i < sizeof arguments / sizeof arguments[0]; i++)
-        code = clSetKernelArg(kernel, (*next)++, arguments[i].size, arguments[i].value);
-    return code;
+    caromi_set_argument(a, &copy->nodes, sizeof copy->nodes);
+    caromi_set_argument(a, &copy->leaves, sizeof copy->leaves);
+    caromi_set_argument(a, &frame->scale, sizeof frame->scale);
+    caromi_set_argument(a, &frame->scale_field, sizeof frame->scale_field);
+    caromi_set_argument(a, &frame->root, sizeof frame->root);
+    caromi_set_argument(a, &frame->ball, sizeof frame->ball);
 }
 
-cl_int caromi_set_clearance(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
+void caromi_set_clearance(caromi_arguments *a, const carom_mesh *mesh)
 {
     const mesh_copy *copy = mesh->device_copy;
-    return clSetKernelArg(kernel, (*next)++, sizeof copy->clearance, &copy->clearance);
+    caromi_set_argument(a, &copy->clearance, sizeof copy->clearance);
 }
 
-cl_int caromi_set_triangles(cl_kernel kernel, cl_uint *next, const carom_mesh *mesh)
+void caromi_set_triangles(caromi_arguments *a, const carom_mesh *mesh)
 {
     const mesh_copy *copy = mesh->device_copy;
     const cl_uint triangles = (cl_uint)mesh->info.triangle_count;
-    cl_int code = clSetKernelArg(kernel, (*next)++, sizeof copy->vertices, &copy->vertices);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, (*next)++, sizeof copy->indices, &copy->indices);
-    return code == CL_SUCCESS ? clSetKernelArg(kernel, (*next)++, sizeof triangles, &triangles) : code;
+    caromi_set_argument(a, &copy->vertices, sizeof copy->vertices);
+    caromi_set_argument(a, &copy->indices, sizeof copy->indices);
+    caromi_set_argument(a, &triangles, sizeof triangles);
 }
 
 /* Queries that a work-item follows: with lanes a few times as many as it follows at once, as long as all
@@ -177,34 +168,25 @@ static cl_uint share_of(const caromi_device *d, uint64_t queries)
     return share;
 }
 
-cl_int caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, cl_kernel kernel, cl_uint *next,
-                           const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask,
-                           uint64_t *items)
+uint64_t caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *a,
+                             const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask)
 {
     const mesh_copy *copy = mesh->device_copy;
     const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
     const cl_uint share = share_of(d, count), queries = (cl_uint)count, rows = slot->ordered ? queries : 0;
-    cl_int code = set_tree(kernel, next, mesh);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, (*next)++, sizeof *masks, masks);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, (*next)++, sizeof options, &options);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, next, slot->in, columns);
-    if (code == CL_SUCCESS) /* without masks any column will do */
-        code = caromi_set_columns(kernel, next, &slot->in[options & MESH_QUERY_MASKS ? mask : 0], 1);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, (*next)++, sizeof share, &share);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, (*next)++, sizeof queries, &queries);
-    if (code == CL_SUCCESS) /* without an order any buffer will do */
-        code = caromi_set_columns(kernel, next, slot->ordered ? &slot->order[CAROMI_ORDER_ROW] : slot->in, 1);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, (*next)++, sizeof rows, &rows);
-    if (code == CL_SUCCESS && columns == CAROMI_MESH_IN)
-        code = caromi_set_clearance(kernel, next, mesh);
-    *items = (count + share - 1) / share;
-    return code;
+    set_tree(a, mesh);
+    caromi_set_argument(a, masks, sizeof *masks);
+    caromi_set_argument(a, &options, sizeof options);
+    caromi_set_columns(a, slot->in, columns);
+    /* Without masks any column will do, and without an order any buffer. */
+    caromi_set_columns(a, &slot->in[options & MESH_QUERY_MASKS ? mask : 0], 1);
+    caromi_set_argument(a, &share, sizeof share);
+    caromi_set_argument(a, &queries, sizeof queries);
+    caromi_set_columns(a, slot->ordered ? &slot->order[CAROMI_ORDER_ROW] : slot->in, 1);
+    caromi_set_argument(a, &rows, sizeof rows);
+    if (columns == CAROMI_MESH_IN)
+        caromi_set_clearance(a, mesh);
+    return (count + share - 1) / share;
 }
 
 carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
@@ -253,35 +235,23 @@ uint32_t caromi_batch_points_program(const caromi_mesh_batch *batch)
 static carom_status launch_search(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
                                   carom_error *err)
 {
-    const cl_kernel kernel = d->programs[caromi_batch_search_program(batch)].kernel;
+    caromi_arguments a = caromi_arguments_of(d, caromi_batch_search_program(batch));
     const uint32_t in = (uint32_t)batch->kind->in;
-    cl_uint next = 0;
-    uint64_t items;
-    cl_int code =
-        caromi_set_question(d, slot, kernel, &next, batch->mesh, batch->options, slot->padded, in, in, &items);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->out, batch->kind->search_out);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue_search(d, slot, kernel, next, items, err);
+    const uint64_t items = caromi_set_question(d, slot, &a, batch->mesh, batch->options, slot->padded, in, in);
+    caromi_set_columns(&a, slot->out, batch->kind->search_out);
+    return caromi_launch_search(d, slot, &a, items, err);
 }
 
 static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
                                   carom_error *err)
 {
     const caromi_mesh_kind *kind = batch->kind;
-    const cl_kernel kernel = d->programs[caromi_batch_points_program(batch)].kernel;
-    cl_uint next = 0;
-    cl_int code = caromi_set_triangles(kernel, &next, batch->mesh);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->in, (uint32_t)kind->point_in);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->out[TRIANGLE], 1);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->out[kind->search_out], kind->out - kind->search_out);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
+    caromi_arguments a = caromi_arguments_of(d, caromi_batch_points_program(batch));
+    caromi_set_triangles(&a, batch->mesh);
+    caromi_set_columns(&a, slot->in, (uint32_t)kind->point_in);
+    caromi_set_columns(&a, &slot->out[TRIANGLE], 1);
+    caromi_set_columns(&a, &slot->out[kind->search_out], kind->out - kind->search_out);
+    return caromi_launch_chunk(d, slot, &a, slot->padded / d->lanes, err);
 }
 
 static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)

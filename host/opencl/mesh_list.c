@@ -34,8 +34,8 @@ typedef struct list_part {
     mesh_record *records; /* [found] */
     cl_mem memory;        /* for them */
     cl_mem few;           /* [FEW_QUERIES][FEW_HITS] what the first pass writes; NULL: it only counts */
-    const mesh_record *written; /* the same for the host */
-    uint64_t gone;              /* counted queries before the part's first */
+    mesh_record *written; /* the same for the host */
+    uint64_t gone;        /* counted queries before the part's first */
     int fill;
     atomic_int strange;   /* an enum list_fault */
     caromi_stage *stages; /* the threads put hits in order in so many pieces */
@@ -54,33 +54,25 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
 {
     const list_part *p = user;
     const caromi_mesh_batch *sweep = &p->batch->sweep;
-    const cl_kernel kernel = d->programs[caromi_list_program(p->batch)].kernel;
+    caromi_arguments a = caromi_arguments_of(d, caromi_list_program(p->batch));
     const cl_uint found = (cl_uint)p->found;
     const cl_int each = p->fill ? -1 : p->few != NULL ? FEW_HITS : 0;
     const cl_mem *memory = p->fill ? &p->memory : &p->few;
     const int one = p->batch->any != NULL;
-    cl_uint next = 0;
-    uint64_t items;
     CHECK(caromi_order_chunk(d, slot, sweep->mesh, CAROMI_MESH_IN, err));
     /* What fills up the last vector has no place of its own for its hits. */
-    cl_int code = caromi_set_question(d, slot, kernel, &next, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN,
-                                      CAROMI_MESH_IN + 1, &items);
-    if (code == CL_SUCCESS) /* where hits are only counted none is written: any buffer will do */
-        code = *memory != NULL ? clSetKernelArg(kernel, next++, sizeof *memory, memory)
-                               : caromi_set_columns(kernel, &next, slot->out, 1);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof found, &found);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof each, &each);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof one, &one);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->in[CAROMI_MESH_IN], 1);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->out, 3);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue_search(d, slot, kernel, next, items, err);
+    const uint64_t items =
+        caromi_set_question(d, slot, &a, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN, CAROMI_MESH_IN + 1);
+    if (*memory != NULL)
+        caromi_set_argument(&a, memory, sizeof *memory);
+    else /* where hits are only counted none is written: any buffer will do */
+        caromi_set_columns(&a, slot->out, 1);
+    caromi_set_argument(&a, &found, sizeof found);
+    caromi_set_argument(&a, &each, sizeof each);
+    caromi_set_argument(&a, &one, sizeof one);
+    caromi_set_columns(&a, &slot->in[CAROMI_MESH_IN], 1);
+    caromi_set_columns(&a, slot->out, 3);
+    return caromi_launch_search(d, slot, &a, items, err);
 }
 
 static caromi_in_column column_from(const caromi_in_column *column, uint64_t first)
@@ -202,9 +194,10 @@ static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stat
     CHECK(stream_part(d, p, 1, stats, err));
     CHECK(check_again(d, p, err));
     const double start = caromi_now();
-    const cl_int code = clEnqueueReadBuffer(d->slots[0].queue, p->memory, CL_TRUE, 0, bytes, p->records, 0, NULL, NULL);
+    const carom_status status =
+        caromi_read(d, d->slots[0].queue, p->memory, 0, p->records, bytes, 1, NULL, "hits", err);
     stats->download += caromi_now() - start;
-    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueReadBuffer (hits)", err);
+    return status;
 }
 
 /* Query i of the part, with its records. */
@@ -300,10 +293,8 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
 
 static void release_hits(list_part *p)
 {
-    if (p->memory != NULL)
-        (void)clReleaseMemObject(p->memory);
+    caromi_release_buffer(&p->memory);
     caromi_free(p->context, p->records);
-    p->memory = NULL;
     p->records = NULL;
 }
 
@@ -363,28 +354,27 @@ static void open_few(caromi_device *d, list_part *p)
 
 void caromi_few_hits_release(caromi_device *d)
 {
-    if (d->few_hits != NULL)
-        (void)clReleaseMemObject(d->few_hits);
-    d->few_hits = NULL;
+    caromi_release_buffer(&d->few_hits);
 }
 
 static carom_status map_few(caromi_device *d, list_part *p, carom_error *err)
 {
-    cl_int code = CL_SUCCESS;
-    if (p->few != NULL)
-        p->written = clEnqueueMapBuffer(d->slots[0].queue, p->few, CL_TRUE, CL_MAP_READ, 0,
-                                        p->counted * FEW_HITS * sizeof *p->written, 0, NULL, NULL, &code);
-    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clEnqueueMapBuffer (hits)", err);
+    void *written;
+    if (p->few == NULL)
+        return CAROM_OK;
+    CHECK(caromi_map(d, d->slots[0].queue, p->few, CL_MAP_READ, p->counted * FEW_HITS * sizeof *p->written, 1, &written,
+                     NULL, "hits", err));
+    p->written = written;
+    return CAROM_OK;
 }
 
 /* Nothing is written there before it has ended. */
 static void unmap_few(caromi_device *d, list_part *p)
 {
     cl_event event = NULL;
-    if (p->written != NULL && clEnqueueUnmapMemObject(d->slots[0].queue, p->few, (void *)(uintptr_t)p->written, 0, NULL,
-                                                      &event) == CL_SUCCESS) {
-        (void)clWaitForEvents(1, &event);
-        (void)clReleaseEvent(event);
+    if (p->written != NULL && caromi_unmap(d, d->slots[0].queue, p->few, p->written, &event, NULL) == CAROM_OK) {
+        caromi_wait(event);
+        caromi_release_event(event);
     }
     p->written = NULL;
 }

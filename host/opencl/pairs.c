@@ -10,14 +10,10 @@ static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const v
 {
     const caromi_pair_batch *batch = user;
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
-    const cl_kernel kernel = d->programs[batch->kernel].kernel;
-    cl_uint next = 0;
-    cl_int code = caromi_set_columns(kernel, &next, slot->in, shape->in_count);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->out, shape->out_count);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    return caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err);
+    caromi_arguments a = caromi_arguments_of(d, batch->kernel);
+    caromi_set_columns(&a, slot->in, shape->in_count);
+    caromi_set_columns(&a, slot->out, shape->out_count);
+    return caromi_launch_chunk(d, slot, &a, slot->padded / d->lanes, err);
 }
 
 static uint64_t settle_pairs(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,

@@ -155,46 +155,31 @@ void caromi_fit_stack(caromi_device *d, const carom_mesh *mesh)
 
 /* ---------------------------------------------------------------- launches */
 
-cl_int caromi_set_columns(cl_kernel kernel, cl_uint *next, const caromi_cl_column *columns, uint32_t count)
+void caromi_set_columns(caromi_arguments *a, const caromi_cl_column *columns, uint32_t count)
 {
-    cl_int code = CL_SUCCESS;
-    for (uint32_t i = 0; i < count && code == CL_SUCCESS; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const cl_mem memory = caromi_column_memory(&columns[i]);
-        code = clSetKernelArg(kernel, (*next)++, sizeof memory, &memory);
+        caromi_set_argument(a, &memory, sizeof memory);
     }
-    return code;
 }
 
-/* In groups of `local` or less; always the same for a kernel, which some compilers build anew for each. */
-static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument, uint64_t items,
-                            size_t local, carom_error *err)
+static carom_status launch(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, uint64_t items, size_t local,
+                           carom_error *err)
 {
-    size_t most = 0;
-    const cl_uint live = (cl_uint)items;
     cl_event event = NULL;
-    cl_int code = clSetKernelArg(kernel, argument, sizeof live, &live);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clSetKernelArg", err);
-    if (clGetKernelWorkGroupInfo(kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL) == CL_SUCCESS &&
-        most > 0)
-        while (local > most)
-            local /= 2;
-    const size_t global = ((size_t)items + local - 1) / local * local;
-    code = clEnqueueNDRangeKernel(slot->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clEnqueueNDRangeKernel", err);
+    CHECK(caromi_launch(d, slot->queue, a, items, local, &event, err));
     caromi_add_event(&slot->compute, event);
     return CAROM_OK;
 }
 
-carom_status caromi_enqueue(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument, uint64_t items,
-                            carom_error *err)
+carom_status caromi_launch_chunk(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, uint64_t items,
+                                 carom_error *err)
 {
-    return enqueue(d, slot, kernel, argument, items, CAROMI_GROUP, err);
+    return launch(d, slot, a, items, CAROMI_GROUP, err);
 }
 
-carom_status caromi_enqueue_search(caromi_device *d, caromi_cl_slot *slot, cl_kernel kernel, cl_uint argument,
-                                   uint64_t items, carom_error *err)
+carom_status caromi_launch_search(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, uint64_t items,
+                                  carom_error *err)
 {
-    return enqueue(d, slot, kernel, argument, items, d->lanes > 1 ? 1 : CAROMI_GROUP, err);
+    return launch(d, slot, a, items, d->lanes > 1 ? 1 : CAROMI_GROUP, err);
 }

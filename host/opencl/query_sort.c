@@ -14,58 +14,41 @@ static int is_worth_it(const caromi_device *d, const carom_mesh *mesh, uint64_t 
     return d->lanes == 1 && !d->orders_not && (d->probing || (count >= QUERIES_MIN && mesh->leaf_count >= LEAVES_MIN));
 }
 
-static carom_status enqueue(caromi_device *d, caromi_cl_slot *slot, uint32_t program, cl_uint next, cl_int code,
-                            uint64_t items, carom_error *err)
-{
-    return code == CL_SUCCESS ? caromi_enqueue(d, slot, d->programs[program].kernel, next, items, err)
-                              : caromi_cl_fail(d, code, "clSetKernelArg", err);
-}
-
 static carom_status count_cells(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
                                 carom_error *err)
 {
     const int tells = columns >= CAROMI_MESH_IN; /* without a motion what is nearest is asked */
-    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_ORDER_COUNT].kernel;
     const cell_grid grid = caromi_grid_of(&mesh->info);
     static const cl_uint none[CELL_KINDS] = {0}; /* written, not filled: Oclgrind takes what is filled for unknown */
-    cl_uint next = 0;
-    cl_int code = clEnqueueWriteBuffer(slot->queue, slot->order[CAROMI_ORDER_CELLS].memory, CL_FALSE, 0, sizeof none,
-                                       none, 0, NULL, NULL);
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clEnqueueWriteBuffer (cells)", err);
-    code = caromi_set_columns(kernel, &next, slot->in, tells ? CAROMI_MESH_IN : 3);
-    while (code == CL_SUCCESS && next < CAROMI_MESH_IN) /* they are not read */
-        code = caromi_set_columns(kernel, &next, slot->in, 1);
-    if (code == CL_SUCCESS)
-        code = caromi_set_clearance(kernel, &next, mesh);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof tells, &tells);
-    for (int k = 0; k < 3 && code == CL_SUCCESS; k++)
-        code = clSetKernelArg(kernel, next++, sizeof grid.lower[k], &grid.lower[k]);
-    for (int k = 0; k < 3 && code == CL_SUCCESS; k++)
-        code = clSetKernelArg(kernel, next++, sizeof grid.per_length[k], &grid.per_length[k]);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, &slot->order[CAROMI_ORDER_CELL], 3);
-    return enqueue(d, slot, CAROMI_PROGRAM_ORDER_COUNT, next, code, slot->count, err);
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_ORDER_COUNT);
+    CHECK(caromi_write(d, slot->queue, slot->order[CAROMI_ORDER_CELLS].memory, none, sizeof none, NULL, "cells", err));
+    caromi_set_columns(&a, slot->in, tells ? CAROMI_MESH_IN : 3);
+    for (uint32_t i = tells ? CAROMI_MESH_IN : 3; i < CAROMI_MESH_IN; i++) /* any column: it is not read */
+        caromi_set_columns(&a, slot->in, 1);
+    caromi_set_clearance(&a, mesh);
+    caromi_set_argument(&a, &tells, sizeof tells);
+    for (int k = 0; k < 3; k++)
+        caromi_set_argument(&a, &grid.lower[k], sizeof grid.lower[k]);
+    for (int k = 0; k < 3; k++)
+        caromi_set_argument(&a, &grid.per_length[k], sizeof grid.per_length[k]);
+    caromi_set_columns(&a, &slot->order[CAROMI_ORDER_CELL], 3);
+    return caromi_launch_chunk(d, slot, &a, slot->count, err);
 }
 
 carom_status caromi_find_starts(caromi_device *d, caromi_cl_slot *slot, const caromi_cl_column *counts, cl_uint kinds,
                                 carom_error *err)
 {
-    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_ORDER_STARTS].kernel;
-    cl_uint next = 0;
-    cl_int code = caromi_set_columns(kernel, &next, counts, 1);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, next++, sizeof kinds, &kinds);
-    return enqueue(d, slot, CAROMI_PROGRAM_ORDER_STARTS, next, code, CAROMI_GROUP, err);
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_ORDER_STARTS);
+    caromi_set_columns(&a, counts, 1);
+    caromi_set_argument(&a, &kinds, sizeof kinds);
+    return caromi_launch_chunk(d, slot, &a, CAROMI_GROUP, err);
 }
 
 static carom_status place_rows(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
 {
-    cl_uint next = 0;
-    const cl_int code = caromi_set_columns(d->programs[CAROMI_PROGRAM_ORDER_ROWS].kernel, &next,
-                                           &slot->order[CAROMI_ORDER_CELL], CAROMI_ORDER_COLUMNS);
-    return enqueue(d, slot, CAROMI_PROGRAM_ORDER_ROWS, next, code, slot->count, err);
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_ORDER_ROWS);
+    caromi_set_columns(&a, &slot->order[CAROMI_ORDER_CELL], CAROMI_ORDER_COLUMNS);
+    return caromi_launch_chunk(d, slot, &a, slot->count, err);
 }
 
 static carom_status prepare(caromi_device *d, caromi_cl_slot *slot, carom_error *err)

@@ -55,14 +55,11 @@ static void make_inputs(rounding_probe *p)
 
 static carom_status launch_rounding(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
-    const cl_kernel kernel = d->programs[CAROMI_PROGRAM_ROUNDING].kernel;
-    cl_uint next = 0;
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_ROUNDING);
     (void)user;
-    cl_int code = caromi_set_columns(kernel, &next, slot->in, 2);
-    if (code == CL_SUCCESS)
-        code = caromi_set_columns(kernel, &next, slot->out, 2);
-    return code == CL_SUCCESS ? caromi_enqueue(d, slot, kernel, next, slot->padded / d->lanes, err)
-                              : caromi_cl_fail(d, code, "clSetKernelArg", err);
+    caromi_set_columns(&a, slot->in, 2);
+    caromi_set_columns(&a, slot->out, 2);
+    return caromi_launch_chunk(d, slot, &a, slot->padded / d->lanes, err);
 }
 
 static carom_status run_probe(caromi_device *d, rounding_probe *p, carom_error *err)

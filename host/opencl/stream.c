@@ -83,10 +83,7 @@ static void try_direct(const caromi_device *d, caromi_cl_slot *slot, int output,
     caromi_cl_column *columns = output ? slot->out : slot->in;
     if ((uintptr_t)base % size != 0)
         return;
-    cl_int code;
-    cl_mem made = clCreateBuffer(d->cl, CL_MEM_USE_HOST_PTR | (output ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY), bytes,
-                                 base, &code);
-    columns[column].direct = code == CL_SUCCESS ? made : NULL;
+    columns[column].direct = caromi_wrap_array(d, output ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY, base, bytes);
 }
 
 /* Two buffers must not lie over the same bytes; the same array twice is one buffer, a shifted one is copied. */
@@ -116,16 +113,13 @@ static void place_input(const caromi_device *d, const caromi_stream *s, caromi_c
 static carom_status send_column(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, carom_error *err)
 {
     cl_event event = NULL;
-    cl_int code;
+    void *host = c->host;
     if (d->unified) {
-        code = clEnqueueUnmapMemObject(slot->queue, c->memory, c->host, 0, NULL, &event);
         c->host = NULL;
+        CHECK(caromi_unmap(d, slot->queue, c->memory, host, &event, err));
     } else {
-        code = clEnqueueWriteBuffer(slot->queue, c->memory, CL_FALSE, 0, slot->padded * sizeof(float), c->host, 0, NULL,
-                                    &event);
+        CHECK(caromi_write(d, slot->queue, c->memory, host, slot->padded * sizeof(float), &event, NULL, err));
     }
-    if (code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, d->unified ? "clEnqueueUnmapMemObject" : "clEnqueueWriteBuffer", err);
     caromi_add_event(&slot->upload, event);
     return CAROM_OK;
 }
@@ -142,25 +136,16 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
         place_input(d, s, slot, i);
         if (c->direct != NULL)
             continue;
-        carom_status status = caromi_reserve(d, slot, c, bytes, 1, err);
-        if (status != CAROM_OK)
-            return status;
-        if (d->unified) {
-            cl_int code;
-            c->host = clEnqueueMapBuffer(slot->queue, c->memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes, 0,
-                                         NULL, NULL, &code);
-            if (c->host == NULL || code != CL_SUCCESS)
-                return caromi_cl_fail(d, code, "clEnqueueMapBuffer", err);
-        }
+        CHECK(caromi_reserve(d, slot, c, bytes, 1, err));
+        if (d->unified)
+            CHECK(caromi_map(d, slot->queue, c->memory, CL_MAP_WRITE_INVALIDATE_REGION, bytes, 1, &c->host, NULL, NULL,
+                             err));
         job.columns[staged++] = i;
     }
     job.count = staged;
     copy_columns(d, &job, gather_slab);
-    for (uint32_t i = 0; i < staged; i++) {
-        const carom_status status = send_column(d, slot, &slot->in[job.columns[i]], err);
-        if (status != CAROM_OK)
-            return status;
-    }
+    for (uint32_t i = 0; i < staged; i++)
+        CHECK(send_column(d, slot, &slot->in[job.columns[i]], err));
     stats->upload += staged ? caromi_now() - start : 0;
     return CAROM_OK;
 }
@@ -184,20 +169,18 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
             try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
         if (slot->out[i].direct != NULL)
             continue;
-        const carom_status status = caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size,
-                                                   !slot->compacts && (c->base != NULL || is_mark(s, i)), err);
-        if (status != CAROM_OK)
-            return status;
+        CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size,
+                             !slot->compacts && (c->base != NULL || is_mark(s, i)), err));
     }
     return CAROM_OK;
 }
 
 /* A caller's own array is let go right behind its map: what is visible stays there, and one wait covers all. Where a map
  * is not known before it is done (rusticl), deliver() does it. */
-static void unmap_direct(caromi_cl_slot *slot, caromi_cl_column *c)
+static void unmap_direct(const caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c)
 {
     cl_event event = NULL;
-    if (c->direct == NULL || clEnqueueUnmapMemObject(slot->queue, c->direct, c->host, 0, NULL, &event) != CL_SUCCESS)
+    if (c->direct == NULL || caromi_unmap(d, slot->queue, c->direct, c->host, &event, NULL) != CAROM_OK)
         return;
     c->host = NULL;
     caromi_add_event(&slot->download, event);
@@ -210,18 +193,15 @@ static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caro
         caromi_cl_column *c = &slot->out[i];
         const size_t bytes = (size_t)slot->padded * s->out_size[i];
         cl_event event = NULL;
-        cl_int code;
         if (s->out[i].base == NULL && !is_mark(s, i))
             continue;
         if (d->unified)
-            c->host = clEnqueueMapBuffer(slot->queue, caromi_column_memory(c), CL_FALSE, CL_MAP_READ, 0, bytes, 0, NULL,
-                                         &event, &code);
+            CHECK(caromi_map(d, slot->queue, caromi_column_memory(c), CL_MAP_READ, bytes, 0, &c->host, &event, NULL,
+                             err));
         else
-            code = clEnqueueReadBuffer(slot->queue, c->memory, CL_FALSE, 0, bytes, c->host, 0, NULL, &event);
-        if (code != CL_SUCCESS)
-            return caromi_cl_fail(d, code, d->unified ? "clEnqueueMapBuffer" : "clEnqueueReadBuffer", err);
+            CHECK(caromi_read(d, slot->queue, c->memory, 0, c->host, bytes, 0, &event, NULL, err));
         caromi_add_event(&slot->download, event);
-        unmap_direct(slot, c);
+        unmap_direct(d, slot, c);
     }
     return CAROM_OK;
 }
@@ -238,29 +218,14 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
         status = s->launch(d, slot, s->user, err);
     if (status == CAROM_OK)
         status = slot->compacts ? s->fetch(d, s, slot, err) : fetch_outputs(d, s, slot, err);
-    if (status != CAROM_OK)
-        return status;
-    const cl_int code = clFlush(slot->queue);
-    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clFlush", err);
+    return status == CAROM_OK ? caromi_flush(d, slot->queue, err) : status;
 }
 
 /* Every event ended well; what they took is added to *seconds. */
 static carom_status check_events(caromi_device *d, const caromi_cl_events *e, double *seconds, carom_error *err)
 {
-    for (uint32_t i = 0; i < e->count; i++) {
-        cl_int code = clWaitForEvents(1, &e->event[i]), state = CL_COMPLETE;
-        cl_ulong start = 0, end = 0;
-        if (code != CL_SUCCESS && code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
-            return caromi_cl_fail(d, code, "clWaitForEvents", err);
-        code = clGetEventInfo(e->event[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-        if (code != CL_SUCCESS || state != CL_COMPLETE)
-            return caromi_cl_fail(d, code != CL_SUCCESS ? code : state, "a command", err);
-        if (clGetEventProfilingInfo(e->event[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ==
-                CL_SUCCESS &&
-            clGetEventProfilingInfo(e->event[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
-            end > start)
-            *seconds += 1e-9 * (double)(end - start);
-    }
+    for (uint32_t i = 0; i < e->count; i++)
+        CHECK(caromi_check_event(d, e->event[i], seconds, err));
     return CAROM_OK;
 }
 
@@ -272,7 +237,7 @@ static void wait_for_last(const caromi_cl_slot *slot)
                                 : slot->compute.count > 0 ? &slot->compute
                                                           : &slot->upload;
     if (e->count > 0)
-        (void)clWaitForEvents(1, &e->event[e->count - 1]);
+        caromi_wait(e->event[e->count - 1]);
 }
 
 typedef struct settle_job {
@@ -333,14 +298,12 @@ static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_
         caromi_cl_column *c = &slot->out[i];
         if (c->host == NULL)
             continue;
-        const cl_int code = clEnqueueUnmapMemObject(slot->queue, caromi_column_memory(c), c->host, 0, NULL, NULL);
+        void *host = c->host;
         c->host = NULL;
         late |= c->direct != NULL;
-        if (code != CL_SUCCESS)
-            return caromi_cl_fail(d, code, "clEnqueueUnmapMemObject", err);
+        CHECK(caromi_unmap(d, slot->queue, caromi_column_memory(c), host, NULL, err));
     }
-    const cl_int code = late ? clFinish(slot->queue) : CL_SUCCESS;
-    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clFinish", err);
+    return late ? caromi_finish(d, slot->queue, err) : CAROM_OK;
 }
 
 /* Wait for the chunk and deliver it. */
@@ -387,7 +350,7 @@ static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *fa
     }
     for (int i = 0; i < CAROMI_SLOTS; i++) {
         wait_for_last(&d->slots[i]);
-        (void)clFinish(d->slots[i].queue);
+        (void)caromi_finish(d, d->slots[i].queue, NULL);
     }
     caromi_columns_release(d);
 }

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The verbs of verbs.h in OpenCL calls, and OpenCL's codes in words. */
+#include "verbs.h"
+
+#include <stdio.h>
+
+#include "device.h"
+
+static const char *code_name(cl_int code)
+{
+    switch (code) {
+    case CL_DEVICE_NOT_AVAILABLE: return "device not available";
+    case CL_COMPILER_NOT_AVAILABLE: return "compiler not available";
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE: return "no device memory";
+    case CL_OUT_OF_RESOURCES: return "out of resources";
+    case CL_OUT_OF_HOST_MEMORY: return "no host memory";
+    case CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST: return "a command failed";
+    case CL_INVALID_BUFFER_SIZE: return "invalid buffer size";
+    case CL_INVALID_WORK_GROUP_SIZE: return "invalid work-group size";
+    default: return "OpenCL error";
+    }
+}
+
+static carom_status fail_with(const caromi_device *d, carom_status status, cl_int code, const char *call,
+                              carom_error *err)
+{
+    return caromi_fail(err, status, code, "%s on %s: %s (%d)", call, d->info.name, code_name(code), code);
+}
+
+carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char *call, carom_error *err)
+{
+    const int memory =
+        code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_INVALID_BUFFER_SIZE || code == CL_OUT_OF_HOST_MEMORY;
+    return fail_with(device, memory ? CAROM_ERROR_OUT_OF_MEMORY : CAROM_ERROR_DEVICE_LOST, code, call, err);
+}
+
+/* CL_OUT_OF_RESOURCES of a buffer means memory: so say NVIDIA's drivers, and nothing has run yet that could have broken.
+ * Of a command it may as well be a kernel that was stopped, after which their contexts answer no more: the device is
+ * lost. A device that is lost already and refuses a buffer costs each batch that call; the CPU answers. */
+carom_status caromi_make_buffer(caromi_device *d, const char *what, cl_mem_flags flags, uint64_t bytes, void *data,
+                                cl_mem *out, carom_error *err)
+{
+    const uint64_t most = d->info.max_allocation; /* 0: the device does not say */
+    cl_int code;
+    *out = NULL;
+    if (bytes > most && most != 0)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CL_INVALID_BUFFER_SIZE,
+                           "%s: %llu bytes; a buffer on %s holds at most %llu", what, (unsigned long long)bytes,
+                           d->info.name, (unsigned long long)most);
+    const cl_mem made = clCreateBuffer(d->cl, flags, (size_t)bytes, data, &code);
+    if (made != NULL && code == CL_SUCCESS) {
+        *out = made;
+        return CAROM_OK;
+    }
+    char call[64];
+    (void)snprintf(call, sizeof call, "clCreateBuffer (%s)", what);
+    return code == CL_OUT_OF_RESOURCES ? fail_with(d, CAROM_ERROR_OUT_OF_MEMORY, code, call, err)
+                                       : caromi_cl_fail(d, code, call, err);
+}
+
+cl_mem caromi_wrap_array(const caromi_device *d, cl_mem_flags access, void *array, size_t bytes)
+{
+    cl_int code;
+    const cl_mem made = clCreateBuffer(d->cl, CL_MEM_USE_HOST_PTR | access, bytes, array, &code);
+    return code == CL_SUCCESS ? made : NULL;
+}
+
+void caromi_release_buffer(cl_mem *buffer)
+{
+    if (*buffer != NULL)
+        (void)clReleaseMemObject(*buffer);
+    *buffer = NULL;
+}
+
+cl_context caromi_retain_context(const caromi_device *d)
+{
+    (void)clRetainContext(d->cl);
+    return d->cl;
+}
+
+void caromi_release_context(cl_context context)
+{
+    (void)clReleaseContext(context);
+}
+
+/* ---------------------------------------------------------------- commands on buffers */
+
+/* OK, or a sentence with the call and its data. */
+static carom_status outcome(const caromi_device *d, cl_int code, const char *call, const char *what, carom_error *err)
+{
+    char sentence[64];
+    if (code == CL_SUCCESS)
+        return CAROM_OK;
+    if (what == NULL)
+        return caromi_cl_fail(d, code, call, err);
+    (void)snprintf(sentence, sizeof sentence, "%s (%s)", call, what);
+    return caromi_cl_fail(d, code, sentence, err);
+}
+
+carom_status caromi_map(const caromi_device *d, cl_command_queue queue, cl_mem buffer, cl_map_flags access,
+                        size_t bytes, int wait, void **host, cl_event *event, const char *what, carom_error *err)
+{
+    cl_int code;
+    *host = clEnqueueMapBuffer(queue, buffer, wait ? CL_TRUE : CL_FALSE, access, 0, bytes, 0, NULL, event, &code);
+    if (*host == NULL && wait && code == CL_SUCCESS)
+        code = CL_MAP_FAILURE;
+    return outcome(d, code, "clEnqueueMapBuffer", what, err);
+}
+
+carom_status caromi_unmap(const caromi_device *d, cl_command_queue queue, cl_mem buffer, void *host, cl_event *event,
+                          carom_error *err)
+{
+    return outcome(d, clEnqueueUnmapMemObject(queue, buffer, host, 0, NULL, event), "clEnqueueUnmapMemObject", NULL,
+                   err);
+}
+
+carom_status caromi_write(const caromi_device *d, cl_command_queue queue, cl_mem buffer, const void *data, size_t bytes,
+                          cl_event *event, const char *what, carom_error *err)
+{
+    return outcome(d, clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, bytes, data, 0, NULL, event),
+                   "clEnqueueWriteBuffer", what, err);
+}
+
+carom_status caromi_read(const caromi_device *d, cl_command_queue queue, cl_mem buffer, size_t offset, void *data,
+                         size_t bytes, int wait, cl_event *event, const char *what, carom_error *err)
+{
+    return outcome(d,
+                   clEnqueueReadBuffer(queue, buffer, wait ? CL_TRUE : CL_FALSE, offset, bytes, data, 0, NULL, event),
+                   "clEnqueueReadBuffer", what, err);
+}
+
+carom_status caromi_copy(const caromi_device *d, cl_command_queue queue, cl_mem from, cl_mem to, size_t bytes,
+                         carom_error *err)
+{
+    return outcome(d, clEnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, NULL), "clEnqueueCopyBuffer", NULL,
+                   err);
+}
+
+/* ---------------------------------------------------------------- launches */
+
+void caromi_set_argument(caromi_arguments *a, const void *value, size_t bytes)
+{
+    if (a->code == CL_SUCCESS)
+        a->code = clSetKernelArg(a->kernel, a->next++, bytes, value);
+}
+
+/* The group's size is always the same for a kernel: some compilers build it anew for each. */
+carom_status caromi_launch(const caromi_device *d, cl_command_queue queue, caromi_arguments *a, uint64_t items,
+                           size_t local, cl_event *event, carom_error *err)
+{
+    size_t most = 0;
+    const cl_uint live = (cl_uint)items;
+    caromi_set_argument(a, &live, sizeof live);
+    CHECK(outcome(d, a->code, "clSetKernelArg", NULL, err));
+    if (clGetKernelWorkGroupInfo(a->kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL) == CL_SUCCESS &&
+        most > 0)
+        while (local > most)
+            local /= 2;
+    const size_t global = ((size_t)items + local - 1) / local * local;
+    return outcome(d, clEnqueueNDRangeKernel(queue, a->kernel, 1, NULL, &global, &local, 0, NULL, event),
+                   "clEnqueueNDRangeKernel", NULL, err);
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+carom_status caromi_flush(const caromi_device *d, cl_command_queue queue, carom_error *err)
+{
+    return outcome(d, clFlush(queue), "clFlush", NULL, err);
+}
+
+carom_status caromi_finish(const caromi_device *d, cl_command_queue queue, carom_error *err)
+{
+    return outcome(d, clFinish(queue), "clFinish", NULL, err);
+}
+
+void caromi_wait(cl_event event)
+{
+    (void)clWaitForEvents(1, &event);
+}
+
+carom_status caromi_check_event(const caromi_device *d, cl_event event, double *seconds, carom_error *err)
+{
+    cl_int code = clWaitForEvents(1, &event), state = CL_COMPLETE;
+    cl_ulong start = 0, end = 0;
+    if (code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+        CHECK(outcome(d, code, "clWaitForEvents", NULL, err));
+    code = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (code != CL_SUCCESS || state != CL_COMPLETE)
+        return caromi_cl_fail(d, code != CL_SUCCESS ? code : state, "a command", err);
+    if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) == CL_SUCCESS &&
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
+        *seconds += 1e-9 * (double)(end - start);
+    return CAROM_OK;
+}
+
+void caromi_release_event(cl_event event)
+{
+    (void)clReleaseEvent(event);
+}
