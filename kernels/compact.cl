@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a chunk that have a hit or that exact mode has left open, side by side and in order: counted run by run; then, once
- * order_starts has told where those of each run begin, copied. Nobody claims a place, so the places depend on the rows alone, and words
- * are copied, so no bit of a number can change. The host names the kernel that it builds: -DKERNEL_compact_count or _fill. */
+/* Compaction of the rows of a chunk that have a hit or that exact mode has left undecided: counted run by run, then,
+ * with the prefix sums of the counts, copied side by side in order. No place is claimed, so places depend on the rows
+ * alone. Words are copied, so no bit of a number can change. The host names the kernel that it builds:
+ * -DKERNEL_compact_count or _fill. */
 #include "lang.h"
 #include "layout.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* First hits from a device with memory of its own, without the queries that have none: kernels/compact.cl makes records of a chunk's
- * hits and of what exact mode has left open, and these alone are fetched. */
+/* First hits from a device with memory of its own, without the queries that have none: kernels/compact.cl makes
+ * records of a chunk's hits and of what exact mode has left open, and these alone are fetched. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -28,11 +28,11 @@ static void give_up(caromi_device *d, const carom_error *why)
 {
     const int is_short =
         why->status == CAROM_ERROR_OUT_OF_MEMORY && !d->probing; /* without a probe there are no records */
-    if (!is_short || !d->compacts_short)
+    if (!is_short || !d->compaction_was_short)
         caromi_log(d->context, CAROM_LOG_WARNING, "%s sends first hits in whole columns%s: %s", d->info.name,
                    is_short ? " where memory is short" : " from now on", why->message);
-    d->compacts_short |= is_short;
-    d->compacts_not |= !is_short;
+    d->compaction_was_short |= is_short;
+    d->compaction_unavailable |= !is_short;
 }
 
 /* With memory for the records. */
@@ -40,7 +40,7 @@ static int compacts(caromi_device *d, const caromi_stream *s, caromi_cl_slot *sl
 {
     carom_error why = {CAROM_OK, 0, ""};
     caromi_cl_column *starts = &slot->compact[CAROMI_COMPACT_STARTS], *records = &slot->compact[CAROMI_COMPACT_RECORDS];
-    if (d->unified || d->compacts_not)
+    if (d->unified || d->compaction_unavailable)
         return 0;
     if (caromi_reserve(d, slot, starts, (runs_of(slot) + 1) * sizeof(cl_uint), 0, &why) == CAROM_OK &&
         caromi_reserve(d, slot, records, (size_t)slot->count * words_of(s) * sizeof(cl_uint), 1, &why) == CAROM_OK)
@@ -87,7 +87,7 @@ static carom_status fetch_count(caromi_device *d, const caromi_stream *s, caromi
     const cl_uint runs = runs_of(slot);
     cl_event event = NULL;
     CHECK(count_rows(d, slot, err));
-    CHECK(caromi_find_starts(d, slot, starts, runs, err));
+    CHECK(caromi_prefix_sum(d, slot, starts, runs, err));
     CHECK(fill_records(d, s, slot, err));
     slot->found = UINT32_MAX; /* what is not read cannot be */
     CHECK(caromi_read(d, slot->queue, starts->memory, runs * sizeof slot->found, &slot->found, sizeof slot->found, 0,
@@ -155,22 +155,22 @@ static carom_status fetch_records(caromi_device *d, const caromi_stream *s, caro
     const size_t words = words_of(s);
     const uint64_t end = slot->first + slot->count;
     if (slot->found > slot->count)
-        return caromi_fail_strange(d, "numbers of hits", slot->first, end, err);
+        return caromi_fail_corrupt(d, "numbers of hits", slot->first, end, err);
     if (slot->found == 0)
         return CAROM_OK;
     CHECK(caromi_read(d, slot->queue, records->memory, 0, records->host, slot->found * words * sizeof(cl_uint), 1, NULL,
                       "hits", err));
     const uint32_t *record = records->host;
     uint64_t next = 0; /* rows rise */
-    int strange = 0;
+    int corrupt = 0;
     for (uint32_t i = 0; i < slot->found; i++, record += words) {
-        strange |= record[COMPACT_ROW] < next || record[COMPACT_ROW] >= slot->count;
+        corrupt |= record[COMPACT_ROW] < next || record[COMPACT_ROW] >= slot->count;
         next = (uint64_t)record[COMPACT_ROW] + 1;
     }
     if (s->check != NULL)
         CHECK(s->check(d, s->user, (const uint32_t *)records->host + COMPACT_TRIANGLE, words * sizeof *record,
                        slot->found, slot->first, end, err));
-    return strange ? caromi_fail_strange(d, "places of hits", slot->first, end, err) : CAROM_OK;
+    return corrupt ? caromi_fail_corrupt(d, "places of hits", slot->first, end, err) : CAROM_OK;
 }
 
 static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
@@ -269,7 +269,7 @@ static carom_status run_probe(caromi_device *d, compact_probe *p, uint32_t out_c
     }
     caromi_compact_stream(&s);
     carom_status status = caromi_stream_run(d, &s, &done, &stats, err);
-    for (uint32_t c = 0; status == CAROM_OK && !d->compacts_not && c < out_count; c++)
+    for (uint32_t c = 0; status == CAROM_OK && !d->compaction_unavailable && c < out_count; c++)
         status = caromi_probe_compare(d, CAROMI_PROGRAM_COMPACT_FILL, PROBE_ROWS, c, p->got[c], p->expected[c],
                                       s.out_size[c], err);
     return status;
@@ -277,10 +277,10 @@ static carom_status run_probe(caromi_device *d, compact_probe *p, uint32_t out_c
 
 carom_status caromi_probe_compact(caromi_device *d, carom_error *err)
 {
-    static const uint32_t programs[] = {CAROMI_PROGRAM_ORDER_STARTS, CAROMI_PROGRAM_COMPACT_COUNT,
+    static const uint32_t programs[] = {CAROMI_PROGRAM_PREFIX_SUM, CAROMI_PROGRAM_COMPACT_COUNT,
                                         CAROMI_PROGRAM_COMPACT_FILL};
     carom_error why = {CAROM_OK, 0, ""};
-    if (d->unified || d->compacts_not || d->programs[CAROMI_PROGRAM_COMPACT_FILL].probed)
+    if (d->unified || d->compaction_unavailable || d->programs[CAROMI_PROGRAM_COMPACT_FILL].probed)
         return CAROM_OK;
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
         if (caromi_program_build(d, programs[i], &why) != CAROM_OK) {

@@ -64,7 +64,7 @@ static void release_device(caromi_device *d)
         if (d->slots[s].queue != NULL)
             (void)clReleaseCommandQueue(d->slots[s].queue);
     }
-    caromi_few_hits_release(d);
+    caromi_inline_hits_release(d);
     caromi_programs_release(d);
     if (d->cl != NULL)
         (void)clReleaseContext(d->cl);

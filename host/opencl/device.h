@@ -33,8 +33,8 @@ typedef struct caromi_cl_events {
     uint32_t count;
 } caromi_cl_events;
 
-/* What puts a chunk's queries in order; the order is the last. */
-enum { CAROMI_ORDER_CELL, CAROMI_ORDER_BEFORE, CAROMI_ORDER_CELLS, CAROMI_ORDER_ROW, CAROMI_ORDER_COLUMNS };
+/* Memory of the query sort: each query's cell and its rank there, the cells' histogram, the sorted rows. */
+enum { CAROMI_SORT_CELL, CAROMI_SORT_RANK, CAROMI_SORT_HISTOGRAM, CAROMI_SORT_ROW, CAROMI_SORT_COLUMNS };
 
 /* First hits without the queries that have none: how many, and the records. */
 enum { CAROMI_COMPACT_STARTS, CAROMI_COMPACT_RECORDS, CAROMI_COMPACT_COLUMNS };
@@ -42,11 +42,11 @@ enum { CAROMI_COMPACT_STARTS, CAROMI_COMPACT_RECORDS, CAROMI_COMPACT_COLUMNS };
 /* One chunk on its way; its queue is in order, so two slots are two chunks in flight. */
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
-    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], order[CAROMI_ORDER_COLUMNS], compact[CAROMI_COMPACT_COLUMNS];
+    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_COLUMNS];
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */
-    int ordered;           /* searches follow the order of rows */
+    int sorted;            /* searches follow the order of rows */
     int compacts;          /* what is fetched is records of hits, not columns */
     cl_uint found;         /* of these */
 } caromi_cl_slot;
@@ -66,13 +66,13 @@ struct caromi_device {
     uint64_t max_items; /* most work-items in a launch */
     int unified;        /* host and device share memory: columns are used where they lie */
     int gpu;
-    int probing;        /* a probe is one launch, whatever chunks the caller wants */
-    int stack;          /* entries of a search's stack in its programs */
-    int orders_not;     /* what puts queries in order could not be had */
-    int compacts_not;   /* nor what finds hits */
-    int compacts_short; /* and that memory for it was short once has been told */
+    int probing;                /* a probe is one launch, whatever chunks the caller wants */
+    int stack;                  /* entries of a search's stack in its programs */
+    int sort_unavailable;       /* the programs that sort queries could not be built */
+    int compaction_unavailable; /* those that compact hits could not */
+    int compaction_was_short;   /* memory for compaction was short once, and the log says so */
     caromi_cl_slot slots[CAROMI_SLOTS];
-    cl_mem few_hits; /* of a list, a few for each query; mesh_list.c, kept from batch to batch */
+    cl_mem inline_hits; /* of a list: the first hits of each query; mesh_list.c, kept from batch to batch */
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };
 
@@ -84,7 +84,8 @@ typedef struct caromi_cl_found {
     carom_device_info info;
 } caromi_cl_found;
 
-/* Before the first call to OpenCL of a context or a listing: fails in a child of a process that has made one; process.c. */
+/* Before the first call to OpenCL of a context or a listing: fails in a child of a process that has made one;
+ * process.c. */
 carom_status caromi_claim_opencl(carom_error *err);
 /* The device that `selector` names (NULL: the best). */
 carom_status caromi_select_device(const carom_context *context, const char *selector, int gpu_only,
@@ -92,8 +93,8 @@ carom_status caromi_select_device(const carom_context *context, const char *sele
 
 /* Build a program once; program.c. */
 carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err);
-/* With one lane per work-item every work-item has a stack: the programs of searches have one as short as most meshes need, until
- * a mesh needs more. */
+/* With one lane per work-item every work-item has a stack: the programs of searches have one as short as most meshes
+ * need, until a mesh needs more. */
 void caromi_fit_stack(caromi_device *device, const carom_mesh *mesh);
 void caromi_programs_release(caromi_device *device);
 
@@ -145,8 +146,8 @@ typedef struct caromi_stream {
 /* Answer queries [*done, count). */
 carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
                                carom_error *err);
-/* The slots' memory; slot.c. A chunk is over: its events and the buffers over the caller's arrays go, the slot's own memory
- * stays. */
+/* The slots' memory; slot.c. A chunk is over: its events and the buffers over the caller's arrays go, the slot's own
+ * memory stays. */
 void caromi_slot_retire(caromi_cl_slot *slot);
 void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot);
 /* Give back the memory of slots that are idle. */
@@ -154,19 +155,19 @@ void caromi_columns_release(caromi_device *device);
 /* Memory of the slot's own for `bytes` of a column; with a way for the host to reach it if `reached`. */
 carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
                             int reached, carom_error *err);
-/* Enqueue what puts the slot's queries in order along a mesh, if that pays; query_sort.c. columns: of a query, 3 for the
+/* Enqueue the sort of the slot's queries along a mesh, if that pays; query_sort.c. columns: of a query, 3 for the
  * centre, or CAROMI_MESH_IN. */
-carom_status caromi_order_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
-                                carom_error *err);
-/* Bytes that it takes for each query. */
-static inline uint32_t caromi_order_extra(const caromi_device *device)
+carom_status caromi_sort_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
+                               carom_error *err);
+/* Bytes that the sort takes for each query. */
+static inline uint32_t caromi_sort_chunk_bytes(const caromi_device *device)
 {
-    return device->lanes == 1 ? CAROMI_ORDER_COLUMNS * (uint32_t)sizeof(cl_uint) : 0;
+    return device->lanes == 1 ? CAROMI_SORT_COLUMNS * (uint32_t)sizeof(cl_uint) : 0;
 }
 
-/* Where the counts of so many kinds start, instead of the counts, and behind them their sum. */
-carom_status caromi_find_starts(caromi_device *device, caromi_cl_slot *slot, const caromi_cl_column *counts,
-                                cl_uint kinds, carom_error *err);
+/* Replace `kinds` counts by their exclusive prefix sums, and store the sum of all behind them. */
+carom_status caromi_prefix_sum(caromi_device *device, caromi_cl_slot *slot, const caromi_cl_column *counts,
+                               cl_uint kinds, carom_error *err);
 
 /* Output columns of a first hit. */
 enum {
@@ -208,8 +209,8 @@ void caromi_set_columns(caromi_arguments *arguments, const caromi_cl_column *col
 /* Launch a kernel on a slot's queue, as part of its chunk; `items` is its last argument. */
 carom_status caromi_launch_chunk(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
                                  uint64_t items, carom_error *err);
-/* Likewise a search through a mesh. With lanes each work-item is a group of its own: it follows many queries by turns, and
- * PoCL keeps the stacks of a whole group on that of one thread. */
+/* Likewise a search through a mesh. With lanes each work-item is a group of its own: it follows many queries by
+ * turns, and PoCL keeps the stacks of a whole group on that of one thread. */
 carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
                                   uint64_t items, carom_error *err);
 
@@ -223,22 +224,22 @@ carom_status caromi_stream_mesh(caromi_device *device, const struct caromi_mesh_
                                 uint64_t *done, carom_stats *stats, carom_error *err);
 carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_batch *batch, uint64_t end,
                                 uint64_t *done, carom_stats *stats, carom_error *err);
-/* What a list keeps on the device for the next one. */
-void caromi_few_hits_release(caromi_device *device);
+/* A list keeps this memory on the device for the next one. */
+void caromi_inline_hits_release(caromi_device *device);
 /* A mesh's copy on the device, made when it is first used; mesh.c. */
 carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);
-/* A device that reports what cannot be has failed: to follow it would leave somebody's memory. */
-carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
+/* A device that reports impossible numbers has failed: to follow them would leave the caller's memory. */
+carom_status caromi_fail_corrupt(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
                                  carom_error *err);
-/* Nor has one that ends a loop too early searched all: mesh_run_is_truncated. */
-carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err);
+/* A device that ends a loop too early has failed too: mesh_run_is_truncated. */
+carom_status caromi_fail_truncated(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err);
 /* A stream past a mesh, which is uploaded if need be. */
 carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
                                 carom_stats *stats, carom_error *err);
-/* Set the arguments that every search through an uploaded mesh has: for `count` queries, by so many of the slot's columns,
- * and column `mask` if the options say that the queries have masks. Returns for how many work-items. */
-uint64_t caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *arguments,
-                             const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask);
+/* Set the arguments that every search through an uploaded mesh has: for `count` queries, by so many of the slot's
+ * columns, and column `mask` if the options say that the queries have masks. Returns for how many work-items. */
+uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *arguments,
+                           const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask);
 /* The room in an uploaded mesh. */
 void caromi_set_clearance(caromi_arguments *arguments, const carom_mesh *mesh);
 /* Its vertices, indices and the number of triangles. */

@@ -95,7 +95,7 @@ static void fill_copy(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy)
     if (status == CAROM_ERROR_OUT_OF_MEMORY) {
         release_arrays(copy);
         caromi_columns_release(d);
-        caromi_few_hits_release(d);
+        caromi_inline_hits_release(d);
         status = copy_arrays(d, mesh, copy, &copy->lacking);
     }
     copy->lacking.status = status;
@@ -168,12 +168,12 @@ static cl_uint share_of(const caromi_device *d, uint64_t queries)
     return share;
 }
 
-uint64_t caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *a,
-                             const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask)
+uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *a,
+                           const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask)
 {
     const mesh_copy *copy = mesh->device_copy;
     const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
-    const cl_uint share = share_of(d, count), queries = (cl_uint)count, rows = slot->ordered ? queries : 0;
+    const cl_uint share = share_of(d, count), queries = (cl_uint)count, rows = slot->sorted ? queries : 0;
     set_tree(a, mesh);
     caromi_set_argument(a, masks, sizeof *masks);
     caromi_set_argument(a, &options, sizeof options);
@@ -182,14 +182,14 @@ uint64_t caromi_set_question(const caromi_device *d, const caromi_cl_slot *slot,
     caromi_set_columns(a, &slot->in[options & MESH_QUERY_MASKS ? mask : 0], 1);
     caromi_set_argument(a, &share, sizeof share);
     caromi_set_argument(a, &queries, sizeof queries);
-    caromi_set_columns(a, slot->ordered ? &slot->order[CAROMI_ORDER_ROW] : slot->in, 1);
+    caromi_set_columns(a, slot->sorted ? &slot->sort[CAROMI_SORT_ROW] : slot->in, 1);
     caromi_set_argument(a, &rows, sizeof rows);
     if (columns == CAROMI_MESH_IN)
         caromi_set_clearance(a, mesh);
     return (count + share - 1) / share;
 }
 
-carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
+carom_status caromi_fail_corrupt(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
                                  carom_error *err)
 {
     return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
@@ -197,7 +197,7 @@ carom_status caromi_fail_strange(const caromi_device *d, const char *what, uint6
                        (unsigned long long)first, (unsigned long long)(end - 1));
 }
 
-carom_status caromi_fail_cut(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err)
+carom_status caromi_fail_truncated(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err)
 {
     return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
                        "%s ends the loops of a search before they are done, among queries %llu to %llu of the batch",
@@ -237,7 +237,7 @@ static carom_status launch_search(caromi_device *d, caromi_cl_slot *slot, const 
 {
     caromi_arguments a = caromi_arguments_of(d, caromi_batch_search_program(batch));
     const uint32_t in = (uint32_t)batch->kind->in;
-    const uint64_t items = caromi_set_question(d, slot, &a, batch->mesh, batch->options, slot->padded, in, in);
+    const uint64_t items = caromi_set_search(d, slot, &a, batch->mesh, batch->options, slot->padded, in, in);
     caromi_set_columns(&a, slot->out, batch->kind->search_out);
     return caromi_launch_search(d, slot, &a, items, err);
 }
@@ -257,7 +257,7 @@ static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const 
 static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
-    CHECK(caromi_order_chunk(d, slot, batch->mesh, batch->kind->in, err));
+    CHECK(caromi_sort_chunk(d, slot, batch->mesh, batch->kind->in, err));
     CHECK(launch_search(d, slot, batch, err));
     return caromi_wants_points(batch) ? launch_points(d, slot, batch, err) : CAROM_OK;
 }
@@ -267,15 +267,15 @@ static carom_status check_triangles(const caromi_device *d, const void *user, co
                                     uint64_t count, uint64_t first, uint64_t end, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
-    int corrupt = 0, cut = 0;
+    int corrupt = 0, truncated = 0;
     for (uint64_t i = 0; i < count; i++) {
         int32_t triangle;
         memcpy(&triangle, (const char *)triangles + i * stride, sizeof triangle);
         corrupt |= !caromi_can_be(batch->mesh, triangle);
-        cut |= triangle == MESH_LOOP_TRUNCATED;
+        truncated |= triangle == MESH_LOOP_TRUNCATED;
     }
-    return cut       ? caromi_fail_cut(d, first, end, err)
-           : corrupt ? caromi_fail_strange(d, "triangles", first, end, err)
+    return truncated ? caromi_fail_truncated(d, first, end, err)
+           : corrupt ? caromi_fail_corrupt(d, "triangles", first, end, err)
                      : CAROM_OK;
 }
 
@@ -297,7 +297,7 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
                                      : wants_points ? 3
                                                     : 2,
                        .settle = batch->exact ? caromi_settle_mesh_batch : NULL,
-                       .extra = caromi_order_extra(d),
+                       .extra = caromi_sort_chunk_bytes(d),
                        .check = check_triangles,
                        .launch = launch_mesh,
                        .user = batch};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* All hits on a mesh by a device: hits are counted, the counts added up, and the hits filled in, part after part of the batch.
- * Where memory is shared, so that nothing has to be fetched, the first pass already writes hits: there is room for a few of
- * each query, and the queries of a work-item share theirs. Where that was enough nobody is searched for again. */
+/* All hits on a mesh by a device: hits are counted, the counts added up, and the hits filled in, part after part of
+ * the batch. Where memory is shared, so that nothing has to be fetched, the first pass already writes hits: there is
+ * room for a few of each query, and the queries of a work-item share theirs. Where that was enough no query is
+ * searched again. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -9,10 +10,10 @@
 #include "host/mesh/list.h"
 
 enum {
-    QUERIES = 1 << 18,                      /* counted at a time; */
-    FEW_QUERIES = (1 << 16) - 64,           /* or so many, a launch of a CPU device, with room for */
-    FEW_HITS = 16,                          /* hits of each, 16 MiB in all, */
-    FEW_MOST = CAROMI_SHARE_MAX * FEW_HITS, /* and so many of a work-item */
+    QUERIES = 1 << 18,                            /* counted at a time; */
+    INLINE_QUERIES = (1 << 16) - 64,              /* or so many, a launch of a CPU device, with room for */
+    INLINE_HITS = 16,                             /* hits of each, 16 MiB in all, */
+    INLINE_MOST = CAROMI_SHARE_MAX * INLINE_HITS, /* and so many of a work-item */
     STAGES_PER_THREAD = 4,
     HITS_HELD = 1 << 23 /* of a part, unless the device or what is free of its memory is too small */
 };
@@ -33,11 +34,11 @@ typedef struct list_part {
     uint64_t found;       /* and of these what is searched for again */
     mesh_record *records; /* [found] */
     cl_mem memory;        /* for them */
-    cl_mem few;           /* [FEW_QUERIES][FEW_HITS] what the first pass writes; NULL: it only counts */
+    cl_mem inline_hits;   /* [INLINE_QUERIES][INLINE_HITS] what the first pass writes; NULL: it only counts */
     mesh_record *written; /* the same for the host */
     uint64_t gone;        /* counted queries before the part's first */
     int fill;
-    atomic_int strange;   /* an enum list_fault */
+    atomic_int corrupt;   /* an enum list_fault */
     caromi_stage *stages; /* the threads put hits in order in so many pieces */
     uint32_t stage_count;
     const carom_context *context;
@@ -56,13 +57,13 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const caromi_mesh_batch *sweep = &p->batch->sweep;
     caromi_arguments a = caromi_arguments_of(d, caromi_list_program(p->batch));
     const cl_uint found = (cl_uint)p->found;
-    const cl_int each = p->fill ? -1 : p->few != NULL ? FEW_HITS : 0;
-    const cl_mem *memory = p->fill ? &p->memory : &p->few;
+    const cl_int each = p->fill ? -1 : p->inline_hits != NULL ? INLINE_HITS : 0;
+    const cl_mem *memory = p->fill ? &p->memory : &p->inline_hits;
     const int one = p->batch->any != NULL;
-    CHECK(caromi_order_chunk(d, slot, sweep->mesh, CAROMI_MESH_IN, err));
+    CHECK(caromi_sort_chunk(d, slot, sweep->mesh, CAROMI_MESH_IN, err));
     /* What fills up the last vector has no place of its own for its hits. */
     const uint64_t items =
-        caromi_set_question(d, slot, &a, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN, CAROMI_MESH_IN + 1);
+        caromi_set_search(d, slot, &a, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN, CAROMI_MESH_IN + 1);
     if (*memory != NULL)
         caromi_set_argument(&a, memory, sizeof *memory);
     else /* where hits are only counted none is written: any buffer will do */
@@ -80,17 +81,17 @@ static caromi_in_column column_from(const caromi_in_column *column, uint64_t fir
     return (caromi_in_column){(const char *)column->base + first * column->stride, column->stride, NULL};
 }
 
-/* One pass over the part: counts and states are fetched by the first; all hits of those that have a place are written by the
- * second, which tells how many again. */
+/* One pass over the part: counts and states are fetched by the first; all hits of those that have a place are written
+ * by the second, which tells how many again. */
 static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_stats *stats, carom_error *err)
 {
     static const float none = 0;
     const caromi_mesh_batch *sweep = &p->batch->sweep;
-    const int masks = sweep->mask.base != NULL, places = fill || p->few != NULL;
+    const int masks = sweep->mask.base != NULL, places = fill || p->inline_hits != NULL;
     caromi_in_column in[CAROMI_MESH_IN + 2];
     const caromi_out_column out[3] = {{fill ? p->again : p->hits, sizeof *p->hits},
                                       {fill ? NULL : p->state, 1},
-                                      {fill || p->few == NULL ? NULL : p->start, sizeof *p->start}};
+                                      {fill || p->inline_hits == NULL ? NULL : p->start, sizeof *p->start}};
     uint64_t done = 0;
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         in[c] = column_from(&sweep->in[c], p->first);
@@ -105,7 +106,7 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
                              .in = in,
                              .out = out,
                              .out_size = {4, 1, 4},
-                             .extra = caromi_order_extra(d),
+                             .extra = caromi_sort_chunk_bytes(d),
                              .launch = launch_list,
                              .user = p};
     p->fill = fill;
@@ -137,20 +138,20 @@ static carom_status check_counts(const caromi_device *d, list_part *p, carom_err
     const uint64_t end = p->first + p->counted;
     for (uint64_t i = 0; i < p->counted; i++) {
         if (p->hits[i] == MESH_LOOP_TRUNCATED)
-            return caromi_fail_cut(d, p->first, end, err);
+            return caromi_fail_truncated(d, p->first, end, err);
         if ((uint32_t)p->hits[i] > p->batch->sweep.mesh->info.triangle_count)
-            return caromi_fail_strange(d, "numbers of hits", p->first, end, err);
-        if (p->few == NULL)
+            return caromi_fail_corrupt(d, "numbers of hits", p->first, end, err);
+        if (p->inline_hits == NULL)
             p->start[i] = -1;
     }
-    for (uint64_t first = 0, next; p->few != NULL && first < p->counted; first = next) {
+    for (uint64_t first = 0, next; p->inline_hits != NULL && first < p->counted; first = next) {
         uint64_t hits = 0;
         next = end_of_item(p, first);
-        if (p->start[first] != (int32_t)(first * FEW_HITS) || next - first > CAROMI_SHARE_MAX)
-            return caromi_fail_strange(d, "places of hits", p->first, end, err);
+        if (p->start[first] != (int32_t)(first * INLINE_HITS) || next - first > CAROMI_SHARE_MAX)
+            return caromi_fail_corrupt(d, "places of hits", p->first, end, err);
         for (uint64_t i = first; i < next; i++)
             hits += (uint32_t)p->hits[i];
-        for (uint64_t i = first; hits > (next - first) * FEW_HITS && i < next; i++)
+        for (uint64_t i = first; hits > (next - first) * INLINE_HITS && i < next; i++)
             p->start[i] = -1;
     }
     return CAROM_OK;
@@ -177,9 +178,9 @@ static carom_status check_again(const caromi_device *d, const list_part *p, caro
 {
     for (uint64_t i = 0; i < p->queries; i++) {
         if (p->again[i] == MESH_LOOP_TRUNCATED)
-            return caromi_fail_cut(d, p->first, p->first + p->queries, err);
+            return caromi_fail_truncated(d, p->first, p->first + p->queries, err);
         if (p->again[i] != (p->from[i] < 0 ? 0 : p->hits[i]))
-            return caromi_fail_strange(d, "numbers of hits", p->first, p->first + p->queries, err);
+            return caromi_fail_corrupt(d, "numbers of hits", p->first, p->first + p->queries, err);
     }
     return CAROM_OK;
 }
@@ -203,21 +204,21 @@ static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stat
 /* Query i of the part, with its records. */
 static void take_query(list_part *p, caromi_stage *s, uint64_t i, const mesh_record *records, uint32_t hits)
 {
-    uint32_t strange = 0;
+    uint32_t corrupt = 0;
     for (uint32_t k = 0; k < hits; k++)
-        strange |= (uint32_t)records[k].triangle >= p->batch->sweep.mesh->info.triangle_count;
-    if (strange != 0)
-        atomic_store(&p->strange, FAULT_TRIANGLE);
+        corrupt |= (uint32_t)records[k].triangle >= p->batch->sweep.mesh->info.triangle_count;
+    if (corrupt != 0)
+        atomic_store(&p->corrupt, FAULT_TRIANGLE);
     else
         s->full = !caromi_stage_take(p->context, p->batch, s, (uint32_t)(p->first + i - s->first), p->state[i], records,
                                      hits);
 }
 
-/* The records of a work-item whose first query is `first` of those that were counted, query by query; 0: they are not what was
- * counted. */
+/* The records of a work-item whose first query is `first` of those that were counted, query by query; 0: they are not
+ * what was counted. */
 static int sort_item(const list_part *p, uint64_t first, uint64_t end, uint32_t *start, mesh_record *sorted)
 {
-    const mesh_record *records = p->written + first * FEW_HITS;
+    const mesh_record *records = p->written + first * INLINE_HITS;
     const int32_t *hits = p->hits - p->gone;
     uint32_t next[CAROMI_SHARE_MAX], all = 0;
     for (uint64_t i = first; i < end; i++) {
@@ -233,15 +234,16 @@ static int sort_item(const list_part *p, uint64_t first, uint64_t end, uint32_t 
     return 1;
 }
 
-/* Query i of the part and those of its work-item that follow; returns the next one. A stage may begin in the middle of them. */
+/* Query i of the part and those of its work-item that follow; returns the next one. A stage may begin in the middle
+ * of them. */
 static uint64_t take_item(list_part *p, caromi_stage *s, uint64_t i)
 {
-    mesh_record sorted[FEW_MOST];
+    mesh_record sorted[INLINE_MOST];
     uint32_t start[CAROMI_SHARE_MAX];
-    const uint64_t first = (uint64_t)p->start[i] / FEW_HITS, stage_end = s->first - p->first + s->queries;
+    const uint64_t first = (uint64_t)p->start[i] / INLINE_HITS, stage_end = s->first - p->first + s->queries;
     const uint64_t item_end = end_of_item(p, i), end = item_end < stage_end ? item_end : stage_end;
     if (!sort_item(p, first, p->gone + item_end, start, sorted)) {
-        atomic_store(&p->strange, FAULT_COUNT);
+        atomic_store(&p->corrupt, FAULT_COUNT);
         return end;
     }
     for (; !s->full && i < end; i++)
@@ -257,7 +259,7 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
     (void)thread;
     s->count = s->total = 0;
     s->full = 0;
-    for (uint64_t i = first; !s->full && !atomic_load(&p->strange) && i < end;) {
+    for (uint64_t i = first; !s->full && !atomic_load(&p->corrupt) && i < end;) {
         if (p->start[i] >= 0) {
             i = take_item(p, s, i);
             continue;
@@ -276,11 +278,11 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
         p->stages[i].queries =
             (uint32_t)(p->first + caromi_slice_start(p->queries, p->stage_count, i + 1) - p->stages[i].first);
     }
-    atomic_store(&p->strange, FAULT_NONE);
+    atomic_store(&p->corrupt, FAULT_NONE);
     caromi_parallel(p->context->pool, p->stage_count, take_stage, p);
-    const int fault = atomic_load(&p->strange);
+    const int fault = atomic_load(&p->corrupt);
     if (fault != FAULT_NONE)
-        return caromi_fail_strange(d, fault == FAULT_TRIANGLE ? "triangles" : "queries of hits", p->first,
+        return caromi_fail_corrupt(d, fault == FAULT_TRIANGLE ? "triangles" : "queries of hits", p->first,
                                    p->first + p->queries, err);
     for (uint32_t i = 0; i < p->stage_count; i++)
         if (p->stages[i].full)
@@ -308,7 +310,7 @@ static carom_status try_part(caromi_device *d, list_part *p, carom_stats *stats,
     return status;
 }
 
-/* Where memory is short a part has half the hits, down to those of one query. Nobody is counted again for that. */
+/* Where memory is short a part has half the hits, down to those of one query. The counting pass is not repeated. */
 static carom_status run_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
 {
     for (uint64_t before = UINT64_MAX;; before = p->queries) {
@@ -339,40 +341,41 @@ static void go_on(list_part *p)
 }
 
 /* Memory for what the first pass writes. A list can do without; whether there is any hit at all it tells without one. */
-static void open_few(caromi_device *d, list_part *p)
+static void open_inline_hits(caromi_device *d, list_part *p)
 {
     carom_error why = {CAROM_OK, 0, ""};
-    const uint64_t bytes = (uint64_t)FEW_QUERIES * FEW_HITS * sizeof(mesh_record);
+    const uint64_t bytes = (uint64_t)INLINE_QUERIES * INLINE_HITS * sizeof(mesh_record);
     if (!d->unified || p->batch->any != NULL)
         return;
-    if (d->few_hits == NULL &&
+    if (d->inline_hits == NULL &&
         caromi_make_buffer(d, "the first hits of each query", CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL,
-                           &d->few_hits, &why) != CAROM_OK)
+                           &d->inline_hits, &why) != CAROM_OK)
         caromi_log(d->context, CAROM_LOG_INFO, "hits are counted before any is written: %s", why.message);
-    p->few = d->few_hits;
+    p->inline_hits = d->inline_hits;
 }
 
-void caromi_few_hits_release(caromi_device *d)
+void caromi_inline_hits_release(caromi_device *d)
 {
-    caromi_release_buffer(&d->few_hits);
+    caromi_release_buffer(&d->inline_hits);
 }
 
-static carom_status map_few(caromi_device *d, list_part *p, carom_error *err)
+static carom_status map_inline_hits(caromi_device *d, list_part *p, carom_error *err)
 {
     void *written;
-    if (p->few == NULL)
+    if (p->inline_hits == NULL)
         return CAROM_OK;
-    CHECK(caromi_map(d, d->slots[0].queue, p->few, CL_MAP_READ, p->counted * FEW_HITS * sizeof *p->written, 1, &written,
-                     NULL, "hits", err));
+    CHECK(caromi_map(d, d->slots[0].queue, p->inline_hits, CL_MAP_READ, p->counted * INLINE_HITS * sizeof *p->written,
+                     1, &written, NULL, "hits", err));
     p->written = written;
     return CAROM_OK;
 }
 
 /* Nothing is written there before it has ended. */
-static void unmap_few(caromi_device *d, list_part *p)
+static void unmap_inline_hits(caromi_device *d, list_part *p)
 {
     cl_event event = NULL;
-    if (p->written != NULL && caromi_unmap(d, d->slots[0].queue, p->few, p->written, &event, NULL) == CAROM_OK) {
+    if (p->written != NULL &&
+        caromi_unmap(d, d->slots[0].queue, p->inline_hits, p->written, &event, NULL) == CAROM_OK) {
         caromi_wait(event);
         caromi_release_event(event);
     }
@@ -383,17 +386,17 @@ static void unmap_few(caromi_device *d, list_part *p)
 static carom_status count_hits(caromi_device *d, list_part *p, uint64_t first, uint64_t end, carom_stats *stats,
                                carom_error *err)
 {
-    const uint64_t most = p->few != NULL ? FEW_QUERIES : QUERIES;
-    unmap_few(d, p);
+    const uint64_t most = p->inline_hits != NULL ? INLINE_QUERIES : QUERIES;
+    unmap_inline_hits(d, p);
     p->room = first_room(d);
     p->first = first;
     p->gone = 0;
     p->queries = p->counted = end - first < most ? end - first : most;
-    for (uint64_t i = 0; p->few != NULL && i < p->counted; i++)
-        p->from[i] = (int32_t)(i * FEW_HITS);
+    for (uint64_t i = 0; p->inline_hits != NULL && i < p->counted; i++)
+        p->from[i] = (int32_t)(i * INLINE_HITS);
     CHECK(stream_part(d, p, 0, stats, err));
     CHECK(check_counts(d, p, err));
-    return map_few(d, p, err);
+    return map_inline_hits(d, p, err);
 }
 
 carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
@@ -413,7 +416,7 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
             ? CAROM_OK
             : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage %d queries", QUERIES);
     if (status == CAROM_OK)
-        open_few(d, &p);
+        open_inline_hits(d, &p);
     while (status == CAROM_OK && *done < end) {
         if (p.counted == 0) {
             p.hits = hits;
@@ -427,7 +430,7 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
         *done += status == CAROM_OK ? p.queries : 0;
         go_on(&p);
     }
-    unmap_few(d, &p);
+    unmap_inline_hits(d, &p);
     caromi_free(c, hits);
     caromi_free(c, from);
     caromi_free(c, start);

@@ -239,8 +239,8 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
     return status == CAROM_OK ? run_any_probe(d, &scalar, &batch, p, err) : status;
 }
 
-/* Options that a program is probed with. One for queries without options knows none; others are asked for each: policies
- * at the start exclude each other. Closest points have one program for all queries. */
+/* Options that a program is probed with. One for queries without options knows none; others are asked for each:
+ * policies at the start exclude each other. Closest points have one program for all queries. */
 typedef struct probe_options {
     int count, options[2];
 } probe_options;

@@ -8,9 +8,9 @@
 /* X(program, kernel, root, has_stack, build options): has_stack: each work-item has a traversal stack of MESH_STACK
  * entries.
  *
- * A search has four rows, in this order: fast, exact, and both again for queries with options. Those without are built
- * with -DMESH_PLAIN, which leaves out the options' code and the registers that it takes. A search for the closest point has
- * one code for both. */
+ * A search has four rows, in this order: fast, exact, and both again for queries with options. Those without are
+ * built with -DMESH_PLAIN, which leaves out the options' code and the registers that it takes. A search for the
+ * closest point has one code for both. */
 /* clang-format off */
 #define CAROMI_PROGRAMS(X) \
     X(MESH_FIRST,                  mesh_first,               mesh,               1, " -DMESH_PLAIN") \
@@ -32,9 +32,9 @@
     X(MESH_CLOSEST_POINT,          mesh_closest_point,       mesh_closest,       0, "") \
     X(MESH_CLOSEST_POINT_EXACT,    mesh_closest_point_exact, mesh_closest_exact, 0, "") \
     X(ROUNDING,                    rounding,                 rounding,           0, "") \
-    X(ORDER_COUNT,                 order_count,              order,              0, "") \
-    X(ORDER_STARTS,                order_starts,             order,              0, "") \
-    X(ORDER_ROWS,                  order_rows,               order,              0, "") \
+    X(SORT_HISTOGRAM,              sort_histogram,           query_sort,         0, "") \
+    X(PREFIX_SUM,                  prefix_sum,               query_sort,         0, "") \
+    X(SORT_SCATTER,                sort_scatter,             query_sort,         0, "") \
     X(COMPACT_COUNT,               compact_count,            compact,            0, "") \
     X(COMPACT_FILL,                compact_fill,             compact,            0, "")
 /* clang-format on */

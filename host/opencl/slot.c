@@ -56,8 +56,8 @@ void caromi_slot_release(const caromi_device *d, caromi_cl_slot *slot)
         release_column(d, slot, &slot->in[i]);
         release_column(d, slot, &slot->out[i]);
     }
-    for (int i = 0; i < CAROMI_ORDER_COLUMNS; i++)
-        release_column(d, slot, &slot->order[i]);
+    for (int i = 0; i < CAROMI_SORT_COLUMNS; i++)
+        release_column(d, slot, &slot->sort[i]);
     for (int i = 0; i < CAROMI_COMPACT_COLUMNS; i++)
         release_column(d, slot, &slot->compact[i]);
 }

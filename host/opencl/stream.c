@@ -175,8 +175,8 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
     return CAROM_OK;
 }
 
-/* A caller's own array is let go right behind its map: what is visible stays there, and one wait covers all. Where a map
- * is not known before it is done (rusticl), deliver() does it. */
+/* A caller's own array is let go right behind its map: what is visible stays there, and one wait covers all. Where a
+ * map is not known before it is done (rusticl), deliver() does it. */
 static void unmap_direct(const caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c)
 {
     cl_event event = NULL;
@@ -336,9 +336,9 @@ static uint64_t chunk_at(const caromi_device *d, const caromi_stream *s, uint64_
     return d->unified && n >= d->lanes ? n - n % d->lanes : n;
 }
 
-/* A failed chunk and what came after it are thrown away; what came before it is delivered. Nothing of it may still run
- * when the CPU goes on in the caller's arrays, and clFinish alone does not see to that: rusticl (Mesa 22.3) does not wait
- * there for what clFlush has sent before. */
+/* A failed chunk and what came after it are thrown away; what came before it is delivered. Nothing of it may still
+ * run when the CPU goes on in the caller's arrays, and clFinish alone does not see to that: rusticl (Mesa 22.3) does
+ * not wait there for what clFlush has sent before. */
 static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *failed, uint64_t *done,
                     carom_stats *stats)
 {

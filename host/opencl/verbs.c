@@ -34,9 +34,9 @@ carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char
     return fail_with(device, memory ? CAROM_ERROR_OUT_OF_MEMORY : CAROM_ERROR_DEVICE_LOST, code, call, err);
 }
 
-/* CL_OUT_OF_RESOURCES of a buffer means memory: so say NVIDIA's drivers, and nothing has run yet that could have broken.
- * Of a command it may as well be a kernel that was stopped, after which their contexts answer no more: the device is
- * lost. A device that is lost already and refuses a buffer costs each batch that call; the CPU answers. */
+/* CL_OUT_OF_RESOURCES of a buffer means memory: so say NVIDIA's drivers, and nothing has run yet that could have
+ * broken. Of a command it may as well be a kernel that was stopped, after which their contexts answer no more: the
+ * device is lost. A device that is lost already and refuses a buffer costs each batch that call; the CPU answers. */
 carom_status caromi_make_buffer(caromi_device *d, const char *what, cl_mem_flags flags, uint64_t bytes, void *data,
                                 cl_mem *out, carom_error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the library asks of a device: each verb is one or two OpenCL calls, and turns their codes into a status and a
- * sentence. Only select.c and device.c, which find and open devices, and program.c, which builds programs, call OpenCL
- * besides.
+ * sentence. Only select.c and device.c, which find and open devices, and program.c, which builds programs, call
+ * OpenCL besides.
  *
- * `what` names a command's data in the sentence; with NULL the call's name is enough. `event`, if not NULL, receives the
- * command's event. Commands of a queue run in order. */
+ * `what` names a command's data in the sentence; with NULL the call's name is enough. `event`, if not NULL, receives
+ * the command's event. Commands of a queue run in order. */
 #ifndef CAROM_HOST_OPENCL_VERBS_H
 #define CAROM_HOST_OPENCL_VERBS_H
 #include <CL/cl.h>

@@ -19,7 +19,7 @@ static void listen(void *user, carom_log_level level, const char *text)
 {
     heard *h = user;
     (void)level;
-    h->orders += strstr(text, "built carom_order_rows") != NULL;
+    h->orders += strstr(text, "built carom_sort_scatter") != NULL;
     h->stacks += strstr(text, "-DMESH_STACK=512") != NULL;
 }
 
