@@ -46,8 +46,8 @@ typedef struct bench_row {
     int same;                         /* 1: the bits of the first subject; 0: others; -1: not to be compared */
     uint64_t other;                   /* a peer: answers that are not carom's */
     double size;                      /* what a series goes over: queries, triangles, threads, rows of a chunk */
-    /* Of the first `judged` queries, by the exact reference: hits that are not seen, that are none, and whose place is more
-     * than 1e-4 of the scene off. */
+    /* Of the first `judged` queries, by the exact reference: hits that are not seen, that are none, and whose place is
+     * more than 1e-4 of the scene off. */
     uint64_t judged, misses, false_hits, off;
 } bench_row;
 

@@ -24,8 +24,8 @@ static double cpu_now(void)
 
 enum { LONG = 4 }; /* samples that a run takes at least to be left out of every second round */
 
-/* Runs per sample, 0 if one run is a long one. The first run warms caches, page tables and thread pools up: its time tells
- * something only if it is far beyond a sample. */
+/* Runs per sample, 0 if one run is a long one. The first run warms caches, page tables and thread pools up: its time
+ * tells something only if it is far beyond a sample. */
 static int calibrate(const measure_side *side, double sample)
 {
     double start = measure_now(), once;

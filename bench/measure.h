@@ -31,8 +31,9 @@ typedef struct measure_pair {
 
 double measure_now(void);
 void measure(measurement *out, const measure_plan *plan, const measure_side *sides, int count);
-/* Further rounds of the same sides: of those pairs alone whose ratio is not settled, until all are, until there is no room
- * for rounds, or until `budget` seconds are spent, which the last round may exceed. Returns the seconds that they took. */
+/* Further rounds of the same sides: of those pairs alone whose ratio is not settled, until all are, until there is no
+ * room for rounds, or until `budget` seconds are spent, which the last round may exceed. Returns the seconds that they
+ * took. */
 double measure_more(measurement *m, const measure_side *sides, const measure_pair *pairs, int count, double budget);
 int measure_rounds(const measurement *m, int side); /* that it took part in */
 double measure_median(const measurement *m, int side);
@@ -42,8 +43,9 @@ double measure_cpu(const measurement *m, int side); /* median of CPU seconds per
 double measure_best(const measurement *m, int side);
 /* Median over rounds of the time of side `over` divided by that of side `under`. */
 double measure_ratio(const measurement *m, int over, int under);
-/* How far from there the median of endless rounds may be, as a share of it: half the way between two rounds' ratios that
- * hold it between them with 95 %, whatever the distribution; of fewer than nine rounds, between the least and the greatest. */
+/* How far from there the median of endless rounds may be, as a share of it: half the way between two rounds' ratios
+ * that hold it between them with 95 %, whatever the distribution; of fewer than nine rounds, between the least and the
+ * greatest. */
 double measure_doubt(const measurement *m, int over, int under);
 
 #endif

@@ -15,9 +15,10 @@ typedef struct hits {
 hits hits_alloc(size_t count, size_t capacity);
 void hits_free(hits *h);
 
-/* MESH_BUILD: make the mesh and drop it. MESH_REFIT: give `mesh` its vertices once more, which takes as long as any others.
- * Others: ask `mesh` for the first hits of `spheres`, the same in a batch for each, all hits, whether there is any; for
- * overlaps and closest points of their starts. `mesh_call_run` takes it as its user and ends the program if it fails. */
+/* MESH_BUILD: make the mesh and drop it. MESH_REFIT: give `mesh` its vertices once more, which takes as long as any
+ * others. Others: ask `mesh` for the first hits of `spheres`, the same in a batch for each, all hits, whether there is
+ * any; for overlaps and closest points of their starts. `mesh_call_run` takes it as its user and ends the program if it
+ * fails. */
 typedef enum mesh_task {
     MESH_FIRST,
     MESH_ALONE,

@@ -7,7 +7,7 @@
 #include "baseline.h"
 #include "suite.h"
 
-/* ---- vectorised loops ----------------------------------------------------------------------------------------------- */
+/* ---- vectorised loops -------------------------------------------------------------------------------------------- */
 
 void rivals_run_plain(const side *s)
 {
@@ -79,7 +79,7 @@ void rivals_add_plain(suite *u, const suite_scene *scene, const pair_scene *in, 
         count_other(u, loop);
 }
 
-/* ---- peers ---------------------------------------------------------------------------------------------------------- */
+/* ---- peers ------------------------------------------------------------------------------------------------------- */
 
 static peer_question question_of(const suite_scene *scene)
 {

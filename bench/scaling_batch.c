@@ -11,8 +11,8 @@
 
 enum { POINTS_MAX = 9, DISTINCT = 1 << 20, QUICK_DISTINCT = 1 << 17 };
 
-/* Seconds per batch at each point, NAN where a side was not measured. Of the fastest round: who else uses the machine must
- * not decide who is faster. */
+/* Seconds per batch at each point, NAN where a side was not measured. Of the fastest round: who else uses the machine
+ * must not decide who is faster. */
 typedef struct curve {
     double seconds[POINTS_MAX];
 } curve;

@@ -85,7 +85,8 @@ static void put_thing(builder *b, const double *on)
     }
 }
 
-/* Ten floors of a hundred rooms: of each a wall, a column of four plates, and things until the triangles are used up. */
+/* Ten floors of a hundred rooms: of each a wall, a column of four plates, and things until the triangles are used up.
+ */
 static void make_building(builder *b)
 {
     const double step = 0.1, x[3] = {1.0, 0.0, 0.0}, y[3] = {0.0, 1.0, 0.0};

@@ -22,9 +22,9 @@ typedef struct columns {
 columns columns_alloc(int count, size_t rows, size_t size);
 void columns_free(columns *c);
 
-/* The columns of a pair query that it must have, of a family of the reference. `random`: triangle in the unit box, sphere 2.5
- * to 8 away that mostly aims at it; radius 0.05 to 0.5. An overlap has one scene: triangle in the unit box, centre in a box of
- * 0.6, radius 0.05 to 0.5; that in motion is the family `overlapping` of a sweep. */
+/* The columns of a pair query that it must have, of a family of the reference. `random`: triangle in the unit box,
+ * sphere 2.5 to 8 away that mostly aims at it; radius 0.05 to 0.5. An overlap has one scene: triangle in the unit box,
+ * centre in a box of 0.6, radius 0.05 to 0.5; that in motion is the family `overlapping` of a sweep. */
 typedef struct pair_scene {
     const query_type *query;
     size_t count;
@@ -45,9 +45,9 @@ typedef struct mesh_scene {
 } mesh_scene;
 /* A bumpy torus of 2 * rings * sides triangles with shared vertices. */
 mesh_scene mesh_scene_make(int rings, int sides);
-/* Others of so many thousand triangles, no vertex shared. SOUP: anywhere in a cube, a ten-thousandth to a tenth of it long,
- * half of them needles of a thousandth of their length. BUILDING: floors, walls and columns of two large triangles each, and
- * on the floors things of a hundred tiny ones. */
+/* Others of so many thousand triangles, no vertex shared. SOUP: anywhere in a cube, a ten-thousandth to a tenth of it
+ * long, half of them needles of a thousandth of their length. BUILDING: floors, walls and columns of two large
+ * triangles each, and on the floors things of a hundred tiny ones. */
 typedef enum mesh_shape { SHAPE_TORUS, SHAPE_SOUP, SHAPE_BUILDING } mesh_shape;
 mesh_scene mesh_scene_make_other(mesh_shape shape, size_t thousands);
 mesh_scene mesh_scene_copy(const bench_mesh *from);

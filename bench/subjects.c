@@ -115,8 +115,9 @@ void subjects_tell_devices(subjects *s, int quick, const bench_listener *listene
 }
 
 /* PoCL uses all cores unless told, under one name or the other; a user's own choice stays. And its threads, as many as
- * processors, get one each: they sleep between batches, and a system that wakes them on the same processor may leave them
- * there, so that a batch takes once or twice its time by chance. Not where a processor is out of bounds: PoCL would fail. */
+ * processors, get one each: they sleep between batches, and a system that wakes them on the same processor may leave
+ * them there, so that a batch takes once or twice its time by chance. Not where a processor is out of bounds: PoCL
+ * would fail. */
 static void settle_pocl(uint32_t threads)
 {
     const long processors = sysconf(_SC_NPROCESSORS_CONF);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scenes, and a run of them: for each scene all subjects in both accuracies, the plain loops and the peers, in turns. */
+/* The scenes, and a run of them: for each scene all subjects in both accuracies, the plain loops and the peers, in
+ * turns. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

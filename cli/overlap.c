@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* carom overlap: pairs as the registry has them; against a mesh whether each sphere at rest overlaps it, how many and which
- * triangles, or the nearest. */
+/* carom overlap: pairs as the registry has them; against a mesh whether each sphere at rest overlaps it, how many and
+ * which triangles it overlaps, or the closest triangle. */
 #include "on_mesh.h"
 
 #include <math.h>

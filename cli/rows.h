@@ -29,8 +29,8 @@ typedef struct rows_query {
     int field_count;
     const int *order;        /* of the fields in the output; NULL: as they stand */
     const query_type *pairs; /* the row that says how a context is asked; NULL: as follows */
-    /* Without it: ask the mesh `subject` for rows from .. from + count. There is room for one row more, for what the library
-     * answers with count + 1 numbers. */
+    /* Without it: ask the mesh `subject` for rows from .. from + count. There is room for one row more, because some
+     * calls of the library answer with count + 1 numbers. */
     carom_status (*ask)(void *subject, const cli_options *options, const csv_column *columns, uint64_t from,
                         uint64_t count, const rows_field *fields, carom_stats *stats, carom_error *err);
     /* In place of it, of a query whose answer is a list: name the arrays in `list`, which has its size, capacity and
@@ -53,7 +53,7 @@ void rows_fields_free(rows_field *fields);
 
 /* Each of these returns an exit status with its message printed. */
 
-/* Read a file of such rows into `columns` [query->column_count], which csv_free frees; in a rehearsal they are made up. */
+/* Read a file of such rows into `columns` [query->column_count], which csv_free frees; a rehearsal makes them up. */
 int rows_read(const rows_query *query, const cli_options *options, const char *path, csv_column *columns,
               uint64_t *count);
 /* Ask and write all rows. */

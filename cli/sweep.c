@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* carom sweep: pairs as the registry has them; against a mesh the first triangle that each moving sphere meets, all of them,
- * or whether there is any. */
+/* carom sweep: pairs as the registry has them; against a mesh the first triangle that each moving sphere meets, all
+ * triangles that it meets, or whether it meets any. */
 #include "on_mesh.h"
 
 enum { T_MAX = 7, MASK = 8 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- backends ----------------------------------------------------------------------------------------------------- */
+/* ---- backends ---------------------------------------------------------------------------------------------------- */
 
 carom_context *fuzz_context(int backend)
 {
@@ -27,7 +27,7 @@ const char *fuzz_backend_name(int backend)
     return carom_isa_name(carom_context_isa(fuzz_context(backend)));
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 enum { ANY_BITS, WHOLE, EIGHTHS, FRACTIONS, NEAR_WHOLE, OFFSET, WIDE, MIXED, KINDS };
 
@@ -149,7 +149,7 @@ void fuzz_sweep_row(const ref_sweep_case *c, float row[19])
     row[3] = (float)c->radius;
 }
 
-/* ---- failing ------------------------------------------------------------------------------------------------------ */
+/* ---- failing ----------------------------------------------------------------------------------------------------- */
 
 void fuzz_fail(const char *what, const char *who, const float *numbers, size_t count)
 {

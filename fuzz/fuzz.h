@@ -18,8 +18,8 @@ carom_context *fuzz_context(int backend);
 const char *fuzz_backend_name(int backend);
 
 /* Bytes as numbers, one after the other; beyond the end they are zeros. The first bytes say what kind of numbers follow
- * (any bits, small whole numbers, fractions, numbers next to whole ones, mixtures) and how they are scaled, because ties
- * hardly ever come out of arbitrary bits. */
+ * (any bits, small whole numbers, fractions, numbers next to whole ones, mixtures) and how they are scaled, because
+ * ties hardly ever come out of arbitrary bits. */
 typedef struct fuzz_source {
     const uint8_t *data;
     size_t size, at;

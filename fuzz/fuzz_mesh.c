@@ -17,7 +17,7 @@ typedef struct question {
     ref_mesh_options options;
 } question;
 
-/* ---- bytes as a question ------------------------------------------------------------------------------------------ */
+/* ---- bytes as a question ----------------------------------------------------------------------------------------- */
 
 enum { AGAIN, FAN, MIRRORED, NEW, KINDS }; /* of a triangle, beside the one before */
 
@@ -76,7 +76,7 @@ static void next_question(fuzz_source *s, question *q)
         next_triangle(s, q, i);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 static _Noreturn void give_up(const char *what, int backend, const question *q)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any pair query of the registry, from bytes alone. Vectors and radii that equal each other make ties; what makes them for a
- * certain query stands in the target of that name, if there is one. */
+/* Any pair query of the registry, from bytes alone. Vectors and radii that equal each other make ties; what makes them
+ * for a certain query stands in the target of that name, if there is one. */
 #include "pair.h"
 
 #include <string.h>

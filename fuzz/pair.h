@@ -6,8 +6,8 @@
 #include "fuzz.h"
 #include "queries/query.h"
 
-/* Ask both backends in exact mode: everything, then each amount of output that has a kernel of its own; without the optional
- * inputs too where these are zero. Ends the process unless the reference agrees and all bits are the same. */
+/* Ask both backends in exact mode: everything, then each amount of output that has a kernel of its own. Where optional
+ * inputs are zero, ask without them too. Ends the process unless the reference agrees and all bits are the same. */
 void fuzz_pair(const query_type *q, const float *row);
 
 #endif

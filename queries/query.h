@@ -14,9 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every pair query, in the order of `carom verify`: its file is queries/pairs/NAME.c, its row query_NAME. The command of
- * a query with ON_MESH answers about meshes too and has its words in cli/main.c; that of PAIRS_ONLY is made from the
- * row. */
+/* Every pair query, in the order of `carom verify`: its file is queries/pairs/NAME.c, its row query_NAME. ON_MESH: its
+ * command answers about meshes too, and its help stands in cli/main.c. PAIRS_ONLY: its command is made from the row. */
 #define QUERY_PAIRS(X)  \
     X(sweep, ON_MESH)   \
     X(overlap, ON_MESH) \

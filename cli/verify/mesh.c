@@ -16,8 +16,8 @@ enum {
     EXACT_SHARE = 8,
     SLOW_FACTOR = 8
 };
-/* Blocks that a scene has at least: they differ in options. The first has no options and is as large as it can be: of so
- * many queries or more (host/opencl/query_sort.c) a device puts them in order. */
+/* Blocks that a scene has at least: they differ in options. The first has no options and is as large as it can be: of
+ * so many queries or more (host/opencl/query_sort.c) a device puts them in order. */
 enum {
     BLOCKS_LEAST = 4,
     BLOCK_LEAST = 1024,
@@ -51,7 +51,7 @@ typedef struct mesh_run {
     size_t count;
     uint64_t each, judged; /* queries of a scene; those of a block for the reference */
     verify_scene scene;
-    verify_balls balls;
+    verify_spheres balls;
     verify_mesh_answers expected, got;
     verify_mesh_tally tallies[MESH_TYPES][MESH_JUDGED];
     verify_progress progress;
@@ -80,7 +80,7 @@ static void lose(mesh_run *r, subject *s, const char *what, carom_status status,
 }
 
 /* A configuration that fails in the middle is a difference. */
-static int answer(mesh_run *r, subject *s, const verify_mesh_question *ask, verify_mesh_answers *to)
+static int answer(mesh_run *r, subject *s, const verify_mesh_request *ask, verify_mesh_answers *to)
 {
     counts *cell = &s->cells[ask->accuracy][ask->type];
     carom_error err = {0};
@@ -100,18 +100,18 @@ static int answer(mesh_run *r, subject *s, const verify_mesh_question *ask, veri
     return 1;
 }
 
-static void explain(mesh_run *r, const subject *s, const verify_mesh_question *ask, uint64_t first, uint64_t i)
+static void explain(mesh_run *r, const subject *s, const verify_mesh_request *ask, uint64_t first, uint64_t i)
 {
     const subject *base = &r->subjects[0];
     output_format(r->out, "%s differs from %s, %s mode, first in %s query %llu on %s:\n", s->is.name, base->is.name,
                   ask->accuracy == CAROM_ACCURACY_FAST ? "fast" : "exact", verify_mesh_types[ask->type].name,
                   (unsigned long long)(first + i), r->scene.name);
-    verify_mesh_print_ball(r->out, &r->balls, i);
+    verify_mesh_print_sphere(r->out, &r->balls, i);
     verify_mesh_print_answer(r->out, ask, base->is.name, &r->scene, &r->expected, i);
     verify_mesh_print_answer(r->out, ask, s->is.name, &r->scene, &r->got, i);
 }
 
-static void compare(mesh_run *r, subject *s, const verify_mesh_question *ask, uint64_t first)
+static void compare(mesh_run *r, subject *s, const verify_mesh_request *ask, uint64_t first)
 {
     uint64_t *different = &s->cells[ask->accuracy][ask->type].different;
     const uint64_t before = *different;
@@ -125,9 +125,9 @@ static void compare(mesh_run *r, subject *s, const verify_mesh_question *ask, ui
         explain(r, s, ask, first, ask->count - 1);
 }
 
-/* Where a list ends depends on how many spheres there are, so a smaller share is compared with answers to that share alone,
- * which are not counted again. */
-static int expect_share(mesh_run *r, verify_mesh_question *expected, const verify_mesh_question *ask)
+/* Where a list ends depends on how many spheres there are, so a smaller share is compared with answers to that share
+ * alone, which are not counted again. */
+static int expect_share(mesh_run *r, verify_mesh_request *expected, const verify_mesh_request *ask)
 {
     carom_error err = {0};
     carom_stats stats;
@@ -152,7 +152,7 @@ static uint64_t part_of(const subject *s, uint64_t n)
 
 static int run_type(mesh_run *r, size_t scene, int type, int mode, uint64_t first, uint64_t n)
 {
-    verify_mesh_question all = {type, (carom_accuracy)mode, share_of(mode, n)};
+    verify_mesh_request all = {type, (carom_accuracy)mode, share_of(mode, n)};
     if (!r->subjects[0].mesh || !answer(r, &r->subjects[0], &all, &r->expected))
         return 0;
     if (mode == CAROM_ACCURACY_EXACT && scene < MESH_JUDGED)
@@ -160,7 +160,7 @@ static int run_type(mesh_run *r, size_t scene, int type, int mode, uint64_t firs
                           r->out, &r->tallies[type][scene]);
     for (size_t i = 1; i < r->count; i++) {
         subject *s = &r->subjects[i];
-        verify_mesh_question ask = {type, (carom_accuracy)mode, share_of(mode, part_of(s, n))};
+        verify_mesh_request ask = {type, (carom_accuracy)mode, share_of(mode, part_of(s, n))};
         if (!s->mesh)
             continue;
         if (!expect_share(r, &all, &ask))
@@ -209,7 +209,7 @@ static int run_scene(mesh_run *r, size_t scene)
     open_scene(r, scene);
     for (uint64_t first = 0, n, block = 0; first < r->each && done; first += n, block++) {
         n = block_at(r, first, block);
-        verify_balls_make(&r->scene, seed, first, n, block, &r->balls);
+        verify_spheres_make(&r->scene, seed, first, n, block, &r->balls);
         for (int type = 0; type < MESH_TYPES && done; type++)
             for (int mode = 0; mode < VERIFY_MODES && done; mode++)
                 if (is_asked(r, mode))
@@ -237,7 +237,7 @@ static void ask_all(mesh_run *r, subject *s, uint64_t n)
 {
     for (int type = 0; type < MESH_TYPES; type++)
         for (int mode = 0; mode < VERIFY_MODES && s->mesh; mode++) {
-            const verify_mesh_question ask = {type, (carom_accuracy)mode, share_of(mode, n)};
+            const verify_mesh_request ask = {type, (carom_accuracy)mode, share_of(mode, n)};
             if (is_asked(r, mode))
                 answer(r, s, &ask, &r->got);
         }
@@ -246,12 +246,13 @@ static void ask_all(mesh_run *r, subject *s, uint64_t n)
         memset(s->cells, 0, sizeof s->cells);
 }
 
-/* The first few queries build kernels; the next are timed, so that an emulator is not given a whole block. What looks slow
- * may be a device that takes its time for a call, so it is timed with more and more of them, as long as that takes little. */
+/* The first few queries build kernels; the next are timed, so that an emulator is not given a whole block. What looks
+ * slow may be a device that takes its time for a call, so it is timed with more and more of them, as long as that takes
+ * little. */
 static void warm_up(mesh_run *r)
 {
     open_scene(r, 0);
-    verify_balls_make(&r->scene, r->options->seed, 0, WARM_UP_MOST, 0, &r->balls);
+    verify_spheres_make(&r->scene, r->options->seed, 0, WARM_UP_MOST, 0, &r->balls);
     for (size_t i = 0; i < r->count; i++) {
         subject *s = &r->subjects[i];
         ask_all(r, s, WARM_UP);

@@ -29,13 +29,13 @@ typedef struct verify_scene {
     int has_masks; /* also of the spheres */
 } verify_scene;
 
-enum { BALL_RADIUS = 3, BALL_VELOCITY = 4, BALL_T_MAX = 7, BALL_COLUMNS };
-typedef struct verify_balls {
-    float column[BALL_COLUMNS][MESH_BLOCK]; /* cx cy cz radius vx vy vz t_max */
+enum { SPHERE_RADIUS = 3, SPHERE_VELOCITY = 4, SPHERE_T_MAX = 7, SPHERE_COLUMNS };
+typedef struct verify_spheres {
+    float column[SPHERE_COLUMNS][MESH_BLOCK]; /* cx cy cz radius vx vy vz t_max */
     uint32_t mask[MESH_BLOCK];
     carom_start start;
     uint8_t cull_back;
-} verify_balls;
+} verify_spheres;
 
 const char *verify_scene_name(size_t index);
 /* The large one has no more triangles than `most` or, if that is less, eight. */
@@ -43,14 +43,15 @@ void verify_scene_make(size_t index, uint64_t seed, uint64_t most, verify_scene 
 carom_mesh_desc verify_scene_desc(const verify_scene *scene);
 ref_mesh verify_scene_reference(const verify_scene *scene);
 /* Spheres first .. first + count of the stream that `seed` and the scene name; `block` chooses the options. */
-void verify_balls_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
-                       verify_balls *out);
+void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
+                         verify_spheres *out);
 /* Sphere i as the reference wants it; the triangle is left alone. */
-void verify_balls_case(const verify_balls *balls, uint64_t i, ref_sweep_case *out);
+void verify_spheres_case(const verify_spheres *balls, uint64_t i, ref_sweep_case *out);
 
 /* ---- asking: mesh_ask.c ---- */
 
-/* A type's answer has some of these: one row a sphere or, of lists, a record. `t` is the distance of a closest point. */
+/* A type's answer has some of these: one row a sphere or, of lists, a record. `t` is the distance of a closest point.
+ */
 enum {
     MESH_TRIANGLE,
     MESH_STATE,
@@ -83,29 +84,30 @@ typedef struct verify_mesh_answers {
     uint64_t total, complete, stored;
 } verify_mesh_answers;
 
-typedef struct verify_mesh_question {
+typedef struct verify_mesh_request {
     int type;
     carom_accuracy accuracy;
     uint64_t count;
-} verify_mesh_question;
+} verify_mesh_request;
 
 int verify_mesh_answers_alloc(verify_mesh_answers *answers);
 void verify_mesh_answers_free(verify_mesh_answers *answers);
-carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_question *question, const verify_balls *balls,
+carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *question, const verify_spheres *balls,
                              verify_mesh_answers *to, carom_stats *stats, carom_error *err);
-/* Whether the answers to sphere i differ, of lists its records. Both may be anything: nothing outside the arrays is read. */
-int verify_mesh_differs(const verify_mesh_question *question, const verify_mesh_answers *a,
-                        const verify_mesh_answers *b, uint64_t i);
+/* Whether the answers to sphere i differ, of lists its records. Both may be anything: nothing outside the arrays is
+ * read. */
+int verify_mesh_differs(const verify_mesh_request *question, const verify_mesh_answers *a, const verify_mesh_answers *b,
+                        uint64_t i);
 /* Whether the answers to all spheres are the same bytes, and the totals of lists the same numbers. */
-int verify_mesh_same(const verify_mesh_question *question, const verify_mesh_answers *a, const verify_mesh_answers *b);
+int verify_mesh_same(const verify_mesh_request *question, const verify_mesh_answers *a, const verify_mesh_answers *b);
 /* Whether a list that does not hold all its records has no room for those of the first sphere that it leaves out. */
-int verify_mesh_is_full(const verify_mesh_question *question, const verify_mesh_answers *answers);
+int verify_mesh_is_full(const verify_mesh_request *question, const verify_mesh_answers *answers);
 /* Rows [*from, *to) are the answer to sphere i; none if a list has no room for them. Returns whether it had. */
-int verify_mesh_rows(const verify_mesh_question *question, const verify_mesh_answers *answers, uint64_t i,
+int verify_mesh_rows(const verify_mesh_request *question, const verify_mesh_answers *answers, uint64_t i,
                      uint64_t *from, uint64_t *to);
 /* In hex floats, with the triangle that a row names. */
-void verify_mesh_print_ball(output *out, const verify_balls *balls, uint64_t i);
-void verify_mesh_print_answer(output *out, const verify_mesh_question *question, const char *who,
+void verify_mesh_print_sphere(output *out, const verify_spheres *balls, uint64_t i);
+void verify_mesh_print_answer(output *out, const verify_mesh_request *question, const char *who,
                               const verify_scene *scene, const verify_mesh_answers *answers, uint64_t i);
 
 /* ---- the reference: mesh_reference.c ---- */
@@ -115,7 +117,7 @@ typedef struct verify_mesh_tally {
 } verify_mesh_tally;
 
 /* Judge the exact answers to the first `count` spheres; the first wrong one of a tally is printed. */
-void verify_mesh_judge(const verify_mesh_question *question, const verify_scene *scene, const verify_balls *balls,
+void verify_mesh_judge(const verify_mesh_request *question, const verify_scene *scene, const verify_spheres *balls,
                        const verify_mesh_answers *answers, uint64_t count, output *out, verify_mesh_tally *tally);
 
 #endif

@@ -46,12 +46,12 @@ void verify_mesh_answers_free(verify_mesh_answers *answers)
     free(answers->offsets);
 }
 
-static int has_field(const verify_mesh_question *ask, int field)
+static int has_field(const verify_mesh_request *ask, int field)
 {
     return (int)(verify_mesh_types[ask->type].fields >> field & 1);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 static void *array(const verify_mesh_answers *a, int field)
 {
@@ -107,7 +107,7 @@ static carom_status ask_list(carom_mesh *mesh, const carom_mesh_sweep_desc *swee
 }
 
 /* What a backend forgets to write must not look like the last answer. */
-static void spoil(const verify_mesh_question *ask, verify_mesh_answers *to)
+static void spoil(const verify_mesh_request *ask, verify_mesh_answers *to)
 {
     const uint64_t rows = verify_mesh_types[ask->type].is_list ? RECORDS_EACH * ask->count : ask->count;
     for (int f = 0; f < MESH_FIELDS; f++)
@@ -117,13 +117,13 @@ static void spoil(const verify_mesh_question *ask, verify_mesh_answers *to)
     to->total = to->complete = to->stored = 0;
 }
 
-carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_question *ask, const verify_balls *b,
+carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, const verify_spheres *b,
                              verify_mesh_answers *to, carom_stats *stats, carom_error *err)
 {
     const carom_points center = {b->column[0], b->column[1], b->column[2], sizeof(float)};
-    const carom_scalars radius = {b->column[BALL_RADIUS], sizeof(float)};
-    const carom_points velocity = {b->column[BALL_VELOCITY], b->column[BALL_VELOCITY + 1], b->column[BALL_VELOCITY + 2],
-                                   sizeof(float)};
+    const carom_scalars radius = {b->column[SPHERE_RADIUS], sizeof(float)};
+    const carom_points velocity = {b->column[SPHERE_VELOCITY], b->column[SPHERE_VELOCITY + 1],
+                                   b->column[SPHERE_VELOCITY + 2], sizeof(float)};
     const carom_mesh_overlap_desc rest = {.size = sizeof rest,
                                           .count = ask->count,
                                           .accuracy = ask->accuracy,
@@ -137,7 +137,7 @@ carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_question *ask, 
                                          .center = center,
                                          .velocity = velocity,
                                          .radius = radius,
-                                         .t_max = {b->column[BALL_T_MAX], sizeof(float)},
+                                         .t_max = {b->column[SPHERE_T_MAX], sizeof(float)},
                                          .mask = b->mask,
                                          .mask_stride = sizeof *b->mask,
                                          .cull_back = b->cull_back,
@@ -153,9 +153,9 @@ carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_question *ask, 
     }
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------------------------- */
+/* ---- comparing --------------------------------------------------------------------------------------------------- */
 
-int verify_mesh_rows(const verify_mesh_question *ask, const verify_mesh_answers *a, uint64_t i, uint64_t *from,
+int verify_mesh_rows(const verify_mesh_request *ask, const verify_mesh_answers *a, uint64_t i, uint64_t *from,
                      uint64_t *to)
 {
     const int is_list = verify_mesh_types[ask->type].is_list;
@@ -167,12 +167,12 @@ int verify_mesh_rows(const verify_mesh_question *ask, const verify_mesh_answers 
     return 0;
 }
 
-int verify_mesh_is_full(const verify_mesh_question *ask, const verify_mesh_answers *a)
+int verify_mesh_is_full(const verify_mesh_request *ask, const verify_mesh_answers *a)
 {
     return a->complete < ask->count && a->offsets[a->complete + 1] > RECORDS_EACH * ask->count;
 }
 
-int verify_mesh_differs(const verify_mesh_question *ask, const verify_mesh_answers *a, const verify_mesh_answers *b,
+int verify_mesh_differs(const verify_mesh_request *ask, const verify_mesh_answers *a, const verify_mesh_answers *b,
                         uint64_t i)
 {
     uint64_t from_a, to_a, from_b, to_b;
@@ -188,7 +188,7 @@ int verify_mesh_differs(const verify_mesh_question *ask, const verify_mesh_answe
     return 0;
 }
 
-int verify_mesh_same(const verify_mesh_question *ask, const verify_mesh_answers *a, const verify_mesh_answers *b)
+int verify_mesh_same(const verify_mesh_request *ask, const verify_mesh_answers *a, const verify_mesh_answers *b)
 {
     uint64_t rows = ask->count;
     if (verify_mesh_types[ask->type].is_list) {
@@ -203,18 +203,18 @@ int verify_mesh_same(const verify_mesh_question *ask, const verify_mesh_answers 
     return 1;
 }
 
-/* ---- printing ----------------------------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
 
-void verify_mesh_print_ball(output *out, const verify_balls *b, uint64_t i)
+void verify_mesh_print_sphere(output *out, const verify_spheres *b, uint64_t i)
 {
-    static const char *const names[BALL_COLUMNS] = {"cx", "cy", "cz", "radius", "vx", "vy", "vz", "t_max"};
+    static const char *const names[SPHERE_COLUMNS] = {"cx", "cy", "cz", "radius", "vx", "vy", "vz", "t_max"};
     output_text(out, "    query:");
-    for (int c = 0; c < BALL_COLUMNS; c++)
+    for (int c = 0; c < SPHERE_COLUMNS; c++)
         output_format(out, " %s=%a", names[c], (double)b->column[c][i]);
     output_format(out, " mask=0x%x start=%d cull_back=%d\n", (unsigned)b->mask[i], (int)b->start, b->cull_back);
 }
 
-static void print_row(output *out, const verify_mesh_question *ask, const verify_scene *scene,
+static void print_row(output *out, const verify_mesh_request *ask, const verify_scene *scene,
                       const verify_mesh_answers *a, uint64_t row)
 {
     const ref_mesh mesh = verify_scene_reference(scene);
@@ -249,7 +249,7 @@ static void print_row(output *out, const verify_mesh_question *ask, const verify
     output_char(out, ')');
 }
 
-void verify_mesh_print_answer(output *out, const verify_mesh_question *ask, const char *who, const verify_scene *scene,
+void verify_mesh_print_answer(output *out, const verify_mesh_request *ask, const char *who, const verify_scene *scene,
                               const verify_mesh_answers *a, uint64_t i)
 {
     uint64_t from, to;

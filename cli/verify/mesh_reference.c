@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact answers about meshes against the reference, which tries every triangle. A graze that begins at the end of its window
- * to the last bit of binary64 is beyond the reference: that sphere is not counted. */
+/* Exact answers about meshes against the reference, which tries every triangle. A graze that begins at the end of its
+ * window to the last bit of binary64 is beyond the reference: that sphere is not counted. */
 #include "mesh.h"
 
 #include "reference/judge_mesh.h"
@@ -16,9 +16,9 @@ typedef struct verdict {
 } verdict;
 
 typedef struct judged {
-    const verify_mesh_question *ask;
+    const verify_mesh_request *ask;
     const verify_scene *scene;
-    const verify_balls *balls;
+    const verify_spheres *balls;
     const verify_mesh_answers *answers;
     ref_mesh mesh;
 } judged;
@@ -46,7 +46,7 @@ static ref_mesh_options options_of(const judged *j, uint64_t i)
 static ref_sweep_case case_of(const judged *j, uint64_t i, int32_t triangle)
 {
     ref_sweep_case c = {0};
-    verify_balls_case(j->balls, i, &c);
+    verify_spheres_case(j->balls, i, &c);
     if (triangle >= 0)
         ref_mesh_triangle(&j->mesh, (size_t)triangle, c.p);
     return c;
@@ -74,7 +74,7 @@ static void judge_first(const judged *j, uint64_t i, verdict *v)
     const ref_sweep_case c = case_of(j, i, -1);
     const ref_mesh_options options = options_of(j, i);
     ref_mesh_hit truth;
-    v->known = !ref_mesh_first(&j->mesh, &c, j->balls->column[BALL_T_MAX][i], &options, &truth);
+    v->known = !ref_mesh_first(&j->mesh, &c, j->balls->column[SPHERE_T_MAX][i], &options, &truth);
     if (v->known)
         v->wrong = judge_row(j, i, i, &truth, v);
 }
@@ -94,8 +94,8 @@ static listed find_listed(const judged *j, uint64_t i)
     return l;
 }
 
-/* After its records: their number, which the offsets tell of all spheres, and whether it is for want of room that they are
- * not there. */
+/* After its records: their number, which the offsets tell of all spheres, and whether it is for want of room that they
+ * are not there. */
 static void judge_listed(const judged *j, const listed *l, uint64_t truth, verdict *v)
 {
     if (!v->known || v->wrong)
@@ -115,7 +115,7 @@ static void judge_hits(const judged *j, uint64_t i, verdict *v)
     const ref_sweep_case c = case_of(j, i, -1);
     const ref_mesh_options options = options_of(j, i);
     ref_mesh_list truth;
-    v->known = !ref_mesh_all(&j->mesh, &c, j->balls->column[BALL_T_MAX][i], &options, &truth);
+    v->known = !ref_mesh_all(&j->mesh, &c, j->balls->column[SPHERE_T_MAX][i], &options, &truth);
     for (uint64_t k = 0; l.there && v->known && !v->wrong && k < truth.count && k < l.count; k++)
         v->wrong = judge_row(j, i, l.from + k, &truth.hits[k], v);
     judge_listed(j, &l, truth.count, v);
@@ -136,7 +136,7 @@ static void judge_any(const judged *j, uint64_t i, verdict *v)
     const ref_sweep_case c = case_of(j, i, -1);
     const ref_mesh_options options = options_of(j, i);
     ref_mesh_hit truth;
-    v->known = !ref_mesh_first(&j->mesh, &c, j->balls->column[BALL_T_MAX][i], &options, &truth);
+    v->known = !ref_mesh_first(&j->mesh, &c, j->balls->column[SPHERE_T_MAX][i], &options, &truth);
     judge_whether(j->answers->field[MESH_HIT][i], truth.state == CAROM_INVALID ? -1 : truth.triangle >= 0, v);
 }
 
@@ -202,7 +202,7 @@ static verdict judge(const judged *j, uint64_t i)
     return v;
 }
 
-void verify_mesh_judge(const verify_mesh_question *ask, const verify_scene *scene, const verify_balls *balls,
+void verify_mesh_judge(const verify_mesh_request *ask, const verify_scene *scene, const verify_spheres *balls,
                        const verify_mesh_answers *answers, uint64_t count, output *out, verify_mesh_tally *tally)
 {
     const judged j = {ask, scene, balls, answers, verify_scene_reference(scene)};
@@ -213,7 +213,7 @@ void verify_mesh_judge(const verify_mesh_question *ask, const verify_scene *scen
             continue;
         output_format(out, "  first wrong answer of exact mode: %s, %s on %s:\n", v.wrong,
                       verify_mesh_types[ask->type].name, scene->name);
-        verify_mesh_print_ball(out, balls, i);
+        verify_mesh_print_sphere(out, balls, i);
         verify_mesh_print_answer(out, ask, "answer", scene, answers, i);
         output_format(out, "    reference: %s\n", v.truth);
     }

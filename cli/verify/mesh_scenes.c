@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Meshes for carom verify, and spheres aimed at them: what touches, ties, grazes and slides as exactly as binary32 allows.
- * All but one small enough for the reference to try every triangle, and made of + - * / and sqrt: the same on every machine. */
+/* Meshes for carom verify, and spheres aimed at them: what touches, ties, grazes and slides as exactly as binary32
+ * allows. All but one small enough for the reference to try every triangle, and made of + - * / and sqrt: the same on
+ * every machine. */
 #include "mesh.h"
 
 #include "reference/generate.h"
@@ -8,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIDE = 16, BALL_SIDE = 8, STREAM_SCENES = 120, STREAM_MASKS = 140, STREAM_BALLS = 141 };
+enum { SIDE = 16, SPHERE_SIDE = 8, STREAM_SCENES = 120, STREAM_MASKS = 140, STREAM_BALLS = 141 };
 
-/* ---- meshes ------------------------------------------------------------------------------------------------------- */
+/* ---- meshes ------------------------------------------------------------------------------------------------------ */
 
 static void set_corner(verify_scene *s, size_t triangle, size_t v, const double at[3])
 {
@@ -146,7 +147,8 @@ static void make_masks(uint64_t seed, size_t count, uint32_t *masks)
 }
 
 enum { SCENE_SQUARE = 6, SCENE_GROUND, SCENE_BALL, SCENE_LARGE_BALL };
-_Static_assert(2 * SIDE * SIDE == MESH_TRIANGLES && 8 * BALL_SIDE * BALL_SIDE == MESH_TRIANGLES, "all that are judged");
+_Static_assert(2 * SIDE * SIDE == MESH_TRIANGLES && 8 * SPHERE_SIDE * SPHERE_SIDE == MESH_TRIANGLES,
+               "all that are judged");
 _Static_assert((int)SCENE_LARGE_BALL == (int)MESH_JUDGED, "the one that is not judged is the last");
 
 static const struct {
@@ -179,7 +181,7 @@ static int large_side(uint64_t most)
 
 void verify_scene_make(size_t index, uint64_t seed, uint64_t most, verify_scene *out)
 {
-    const int side = index == SCENE_LARGE_BALL ? large_side(most) : BALL_SIDE;
+    const int side = index == SCENE_LARGE_BALL ? large_side(most) : SPHERE_SIDE;
     out->name = scenes[index].name;
     out->has_masks = index == 1;
     out->triangle_count = 8 * (size_t)side * (size_t)side;
@@ -211,10 +213,10 @@ ref_mesh verify_scene_reference(const verify_scene *s)
     return (ref_mesh){s->vertices, s->indices, s->triangle_count, s->has_masks ? s->masks : NULL};
 }
 
-/* ---- spheres ------------------------------------------------------------------------------------------------------ */
+/* ---- spheres ----------------------------------------------------------------------------------------------------- */
 
-/* A corner, the middle of an edge, a point of the face, or one beside the triangle. Returns the size of the triangle, which
- * is a number of few bits where corners are. */
+/* A corner, the middle of an edge, a point of the face, or one beside the triangle. Returns the size of the triangle,
+ * which is a number of few bits where corners are. */
 static double pick_spot(ref_gen *g, const verify_scene *s, double spot[3])
 {
     const ref_mesh mesh = verify_scene_reference(s);
@@ -241,9 +243,9 @@ static void pick_way(ref_gen *g, double way[3])
         way[k] = ref_gen_int(g, -2, 2);
 }
 
-/* From far, near, the surface or within; at rest, away; with a radius that makes distances whole, any radius, none. Some
- * windows end when the surface is reached. */
-static void aim(ref_gen *g, const verify_scene *s, float out[BALL_COLUMNS])
+/* From far, near, the surface or within; at rest, away; with a radius that makes distances whole, any radius, none.
+ * Some windows end when the surface is reached. */
+static void aim(ref_gen *g, const verify_scene *s, float out[SPHERE_COLUMNS])
 {
     static const double radii[] = {0.0, 0.125, 0.25, 0.5}, distances[] = {0.0, 1.0, 4.0, 1024.0};
     double spot[3], way[3];
@@ -257,18 +259,18 @@ static void aim(ref_gen *g, const verify_scene *s, float out[BALL_COLUMNS])
         gap = kind == 2 ? -0.5 * radius : ref_gen_range(g, 0.0, 3.0 * size);
     for (int k = 0; k < 3; k++) {
         out[k] = ref_round(spot[k] + way[k] * (radius + gap));
-        out[BALL_VELOCITY + k] = ref_round(-way[k] * speed);
+        out[SPHERE_VELOCITY + k] = ref_round(-way[k] * speed);
     }
-    out[BALL_RADIUS] = ref_round(radius);
-    out[BALL_T_MAX] = ref_gen_chance(g, 4) && speed > 0.0 && gap >= 0.0 ? ref_round(gap / speed) : HUGE_VALF;
+    out[SPHERE_RADIUS] = ref_round(radius);
+    out[SPHERE_T_MAX] = ref_gen_chance(g, 4) && speed > 0.0 && gap >= 0.0 ? ref_round(gap / speed) : HUGE_VALF;
     if (kind == 4) /* sliding past at the radius */
-        out[ref_gen_int(g, 0, 2)] += out[BALL_RADIUS];
+        out[ref_gen_int(g, 0, 2)] += out[SPHERE_RADIUS];
     if (kind == 5 && ref_gen_chance(g, 4))
         out[ref_gen_int(g, 0, 6)] = ref_gen_chance(g, 2) ? -HUGE_VALF : 0.0f / 0.0f;
 }
 
-void verify_balls_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
-                       verify_balls *out)
+void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
+                         verify_spheres *out)
 {
     /* Options are one for all spheres of a call: half of the calls have none. */
     static const carom_start starts[] = {CAROM_START_REPORT, CAROM_START_SKIP_PARTING, CAROM_START_REPORT,
@@ -277,21 +279,21 @@ void verify_balls_make(const verify_scene *scene, uint64_t seed, uint64_t first,
     out->cull_back = block % 4 >= 2 && block % 8 != 6;
     for (uint64_t i = 0; i < count; i++) {
         ref_gen g;
-        float one[BALL_COLUMNS];
+        float one[SPHERE_COLUMNS];
         ref_gen_seed(&g, STREAM_BALLS, seed, first + i);
         aim(&g, scene, one);
-        for (int c = 0; c < BALL_COLUMNS; c++)
+        for (int c = 0; c < SPHERE_COLUMNS; c++)
             out->column[c][i] = one[c];
     }
     make_masks(seed + first, count, out->mask);
 }
 
-void verify_balls_case(const verify_balls *balls, uint64_t i, ref_sweep_case *out)
+void verify_spheres_case(const verify_spheres *balls, uint64_t i, ref_sweep_case *out)
 {
     for (int k = 0; k < 3; k++) {
         out->center[k] = balls->column[k][i];
-        out->velocity[k] = balls->column[BALL_VELOCITY + k][i];
+        out->velocity[k] = balls->column[SPHERE_VELOCITY + k][i];
         out->w[k] = 0.0f;
     }
-    out->radius = (double)balls->column[BALL_RADIUS][i];
+    out->radius = (double)balls->column[SPHERE_RADIUS][i];
 }

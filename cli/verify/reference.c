@@ -52,8 +52,8 @@ static void add_error(tally *t, float got, double near)
     t->errors[t->error_count++] = (float)(fabs((double)got - near) / ulp);
 }
 
-/* Of fast mode: 0 equal, 1 within the margin, 2 wrong. Within the margin: radii that far off differ in their decision, so
- * that the pair lies that near to one, or have this one. */
+/* Of fast mode: 0 equal, 1 within the margin, 2 wrong. Within the margin: radii that far off differ in their decision,
+ * so that the pair lies that near to one, or have this one. */
 static int judge_fast(reference_run *run, const float *row, const query_truth *truth, const query_value *answer)
 {
     const query_type *q = query_pairs[run->type];

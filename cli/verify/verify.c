@@ -249,8 +249,8 @@ static void compare(verification *v, const config *base, config *c, int mode, in
     }
 }
 
-/* Which kernel answers a query depends on how many there are (verify_run), so a smaller share is compared with answers to
- * that share alone. These are not counted again. */
+/* Which kernel answers a query depends on how many there are (verify_run), so a smaller share is compared with answers
+ * to that share alone. These are not counted again. */
 static int expect_share(verification *v, const config *base, int mode, int type, uint64_t share)
 {
     const verify_request request = {type, 1, (carom_accuracy)mode, share};

@@ -45,8 +45,8 @@ void verify_print_answer(output *out, int type, const char *name, const verify_a
 /* The values of these fields, and a newline. */
 void verify_print_values(output *out, int type, const query_value *values, uint32_t fields);
 
-/* Compare `context` in both modes with the exact reference on `count` queries over all families. Adds wrong answers to *wrong.
- * Returns an exit status. */
+/* Compare `context` in both modes with the exact reference on `count` queries over all families. Adds wrong answers to
+ * *wrong. Returns an exit status. */
 int verify_reference(carom_context *context, uint64_t count, uint64_t seed, output *out, uint64_t *wrong);
 
 /* A configuration as the mesh queries know it; context == NULL: it takes no part. */
@@ -56,8 +56,8 @@ typedef struct verify_subject {
     int is_cpu;
 } verify_subject;
 
-/* Let all answer queries of meshes and compare with the first, and that one's exact answers with the reference. Adds what
- * differs and what is wrong. Returns an exit status. */
+/* Let all answer queries of meshes and compare with the first, and that one's exact answers with the reference. Adds
+ * what differs and what is wrong. Returns an exit status. */
 int verify_meshes(const verify_subject *subjects, size_t count, const cli_options *options, output *out,
                   uint64_t *different, uint64_t *wrong);
 
