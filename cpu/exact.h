@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The last rung of the exact mode: any query of finite numbers, decided in whole numbers. Slow (microseconds) and never
- * in doubt; its answers are those of the definition.
+/* The second rung of exact mode: decides any query of finite numbers in integer arithmetic. Slow (microseconds) but
+ * never undecided: its answers are those of the definition.
  *
  * States, features and the order of inputs are those of kernels/layout.h. The caller has set the float mode
  * (caromi_float_mode_set): binary32 results may be denormal. */
@@ -23,8 +23,8 @@ typedef struct caromi_exact_sweep {
 /* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. */
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out);
 
-/* in: IN_SWEEP_RESTING numbers. Whether the triangle's normal (P1-P0)x(P2-P0) goes along the motion; and whether the sphere
- * moves away from the triangle's closest point at time 0. */
+/* in: IN_SWEEP_RESTING numbers. Whether the triangle's normal (P1-P0)x(P2-P0) goes along the motion; and whether the
+ * sphere moves away from the triangle's closest point at time 0. */
 int caromi_exact_is_back(const float *in);
 int caromi_exact_is_parting(const float *in);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels whose answers are defined by the question alone, exact times: whatever proves them may round as it likes.
- * So these files are compiled with fused multiplication and addition, where there is one; the bounds of
- * docs/numerics.md count a rounding for either. Nothing that computes a point may be in here, nor what decides who
- * computes it. */
+/* Kernels whose answers do not depend on rounding: exact times, which the filter certifies whatever its roundings
+ * are. So these files are compiled with fused multiply-add, where the instruction set has it; the error bounds of
+ * docs/numerics.md hold either way. Kernels that compute points do not belong here, nor code that decides which rung
+ * computes a point. */
 #include "kernels/pairs.h"
 #include "kernels/pairs_exact.h"
 #include "isa_run.h"

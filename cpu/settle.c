@@ -74,21 +74,21 @@ static void settle_row_of(enum caromi_pair_kernel kernel, settle_row *row)
     }
 }
 
-static int is_open(const caromi_pair_shape *shape, const void *marks, size_t i)
+static int is_undecided(const caromi_pair_shape *shape, const void *marks, size_t i)
 {
     if (shape->out_bytes & 1)
-        return ((const uint8_t *)marks)[i] == OVERLAP_OPEN;
-    uint32_t bits; /* not the value: whatever the mode, NaN has these */
+        return ((const uint8_t *)marks)[i] == OVERLAP_UNDECIDED;
+    uint32_t bits; /* a comparison of values could depend on the float mode */
     memcpy(&bits, (const float *)marks + i, sizeof bits);
     return (bits & 0x7fffffff) > 0x7f800000;
 }
 
-/* Is any of the pairs [from, to) open? Hardly any is, so nothing branches. */
-static int some_open(const caromi_pair_shape *shape, const void *marks, size_t from, size_t to)
+/* Whether any of the pairs [from, to) is undecided. Rarely, so the loop has no branch. */
+static int any_undecided(const caromi_pair_shape *shape, const void *marks, size_t from, size_t to)
 {
     int some = 0;
     for (size_t i = from; i < to; i++)
-        some |= is_open(shape, marks, i);
+        some |= is_undecided(shape, marks, i);
     return some;
 }
 
@@ -108,16 +108,16 @@ uint64_t caromi_settle_pairs(const caromi_pair_batch *batch, const void *marks, 
 {
     enum { RUN = 64 };
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
-    uint64_t open = 0;
+    uint64_t undecided = 0;
     for (size_t from = 0; from < count; from += RUN) {
         const size_t to = count - from < RUN ? count : from + RUN;
-        if (!some_open(shape, marks, from, to))
+        if (!any_undecided(shape, marks, from, to))
             continue;
         for (size_t i = from; i < to; i++)
-            if (is_open(shape, marks, i)) {
+            if (is_undecided(shape, marks, i)) {
                 settle_pair(batch, shape, first + i);
-                open++;
+                undecided++;
             }
     }
-    return open;
+    return undecided;
 }

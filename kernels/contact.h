@@ -35,7 +35,7 @@ FN contact_out contact(sweep_in in)
     const v3 none = v3_of(zero, zero, zero);
     const sweep_query q = sweep_prepare(in, 0);
     const sweep_relative x = q.x;
-    const sweep_view k = sweep_look(x, q.in.radius, sweep_heading_of(x.v));
+    const sweep_view k = sweep_view_of(x, q.in.radius, sweep_heading_of(x.v));
     const sweep_span span = sweep_solve(q.in, k, SWEEP_FULL);
     const sweep_out s = sweep_answer(in, q, k, span, SWEEP_FULL, 0);
     const vm still = vi_eq(x.speed, v_i(0));

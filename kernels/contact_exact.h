@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a mesh hit reports beside its time, as contact.h says, proven: open where the proof does not reach. */
+/* Contact point, normal and feature of a mesh hit in exact mode (contact.h): undecided where the filter fails. */
 #ifndef CAROM_CONTACT_EXACT_H
 #define CAROM_CONTACT_EXACT_H
 #include "contact.h"
@@ -10,11 +10,11 @@ FN sweep_proven contact_prove(sweep_in in, const sweep_rows *rows, sweep_exact *
     residual_pair q[PARTS];
     sweep_guess(in, SWEEP_FULL, 0, x);
     sweep_widen(rows, x->scale, q);
-    sweep_look_closer(q, x, SWEEP_FULL);
+    sweep_residuals(q, x, SWEEP_FULL);
     return sweep_prove(x, SWEEP_FULL);
 }
 
-/* Open where the point's x is NaN. A sphere that starts in contact touches where one at rest there would. */
+/* Undecided where the point's x is NaN. A sphere that starts in contact touches where a sphere at rest there would. */
 FN contact_out contact_exact(sweep_in in)
 {
     const vf zero = v_f(R(0.0));

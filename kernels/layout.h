@@ -22,7 +22,7 @@
 #define FEATURE_FACE 7
 
 #define OVERLAP_INVALID 255
-#define OVERLAP_OPEN 254 /* exact mode: not decided by the first rung; never seen by a caller */
+#define OVERLAP_UNDECIDED 254 /* by the first rung of exact mode; the second replaces it */
 
 /* clang-format off */
 /* Input columns. A query type reads the first so many. */
@@ -73,8 +73,9 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 #define BYTES_FULL (1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE)
 
 /* The pair kernels, once for every backend: X(name, input columns, radii, output columns, bytes). pairs.h has the
- * body `pairs_name` of each, pairs_exact.h that of its exact twin. A twin may leave a pair open: its first output is
- * then NaN, or OVERLAP_OPEN if it is a byte. Those of the first list answer nothing but times and states. */
+ * body `pairs_name` of each, pairs_exact.h that of its exact twin. A twin may leave a pair undecided: its first
+ * output is then NaN, or OVERLAP_UNDECIDED if it is a byte. Those of the first list answer nothing but times and
+ * states. */
 #define TIME_KERNELS(X, accuracy) \
     X(sweep_first##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
     X(sweep_times##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \

@@ -29,7 +29,7 @@ FN mesh_packet_result mesh_overlap_exact(const mesh_packet *q, int options)
     (void)options;
     mesh_packet_result a =
         mesh_packet_result_of(v_and(q->active, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
-    a.undecided = v_and(q->active, vi_eq(is, v_i(OVERLAP_OPEN)));
+    a.undecided = v_and(q->active, vi_eq(is, v_i(OVERLAP_UNDECIDED)));
     return a;
 }
 

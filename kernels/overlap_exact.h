@@ -3,7 +3,7 @@
  *
  * Every test is a quantity with a bound of its rounding error. Beyond the bound its sign is certain; within, the test
  * is neither sure to hold nor sure to fail. A bit is the conjunction of its tests, so one that surely fails settles it.
- * If a bit is left, the pair is OVERLAP_OPEN and is finished elsewhere, in integers. Nothing here is tuned: where
+ * If a bit is left, the pair is OVERLAP_UNDECIDED and is finished elsewhere, in integers. Nothing here is tuned: where
  * overlap.h may guess (slack, short edges, slivers), this text has to know. docs/numerics.md derives the bounds.
  *
  * Corners have one unit and edges another, so that a small triangle far away is as good as any. L is a bound of the
@@ -294,7 +294,7 @@ FN overlap_out overlap_exact(overlap_in in)
     }
     /* Brought up from the denormals, what stands beside them may have left the range. */
     open = v_or(open, v_not(v_and(v3_finite(x.a), v_and(v3_finite(x.b), v3_finite(x.c)))));
-    const vi invalid = v_i(OVERLAP_INVALID), undecided = v_i(OVERLAP_OPEN), none = v_i(0);
+    const vi invalid = v_i(OVERLAP_INVALID), undecided = v_i(OVERLAP_UNDECIDED), none = v_i(0);
     const vi overlap = vi_sel(vi_eq(m.sure, none), v_i(1), none);
     overlap_out out;
     out.axes = vi_sel(valid, vi_sel(open, undecided, m.sure), invalid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns in, proof, columns out: the exact body of every pair kernel. A query that is not settled has NaN for its first
- * time (OVERLAP_OPEN where there are no times); nobody else stores NaN. */
+/* Columns in, proof, columns out: the exact body of every pair kernel. A query that is not settled has NaN for its
+ * first time (OVERLAP_UNDECIDED where there are no times); nobody else stores NaN. */
 #ifndef CAROM_PAIRS_EXACT_H
 #define CAROM_PAIRS_EXACT_H
 #include "columns.h"
@@ -26,7 +26,7 @@ FN void exact_look(in_columns in, size_t i, sweep_exact *x, int want, int moving
                                           w, load3_wide(in, IN_P0X, at), load3_wide(in, IN_P1X, at),
                                           load3_wide(in, IN_P2X, at), w_load(x->scale + part));
     }
-    sweep_look_closer(q, x, want);
+    sweep_residuals(q, x, want);
 }
 
 FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int moving)

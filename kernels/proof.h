@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Proof of a contact. Given a guess (a time, and a point on a feature of the triangle), say when the distance to that
- * feature's line or plane is r, by how much that may be wrong, and whether no other part of the triangle is nearer then.
- * The distance to a triangle is convex in time, so one such time is the first contact if the distance falls there, and
- * the last if it rises; no other feature has to be asked. A wrong guess proves nothing and is never believed.
+/* The floating-point filter of exact mode: certifies a guessed contact, or leaves the pair undecided. A guess is a time
+ * and a point on a feature of the triangle. The filter computes when the distance to that feature's line or plane is r,
+ * with a bound on the error, and whether any other part of the triangle may be closer then.
  *
- * Near the guess the squared distance, less r^2, is c + b D + a D^2 in the small step D = t - guess. Only the distance to
- * the guessed point must be precise: it comes from binary64 (residual.h). How far the true foot is from that point, the
- * slopes, and which side of the triangle the centre is on, need no more than binary32 with a bound on its errors.
+ * The distance to a triangle is convex in time. So a time at which it is r and falls is the first contact, and one at
+ * which it is r and rises is the last: no other feature has to be tested. A wrong guess fails the test; it cannot give
+ * a wrong answer.
+ *
+ * Near the guess the squared distance minus r^2 is c + b D + a D^2, D = t - guess. Only the distance to the guessed
+ * point must be precise: it is computed in binary64 (residual.h). Binary32 with error bounds is enough for the rest:
+ * the offset of the true foot from that point, the slopes, and the side of the triangle that the centre is on.
  * docs/numerics.md, section 13, derives every bound. */
 #ifndef CAROM_PROOF_H
 #define CAROM_PROOF_H
@@ -14,11 +17,11 @@
 #include "sweep.h"
 
 #ifndef PROOF_BOUND
-#define PROOF_BOUND R(1.0) /* a test shrinks all bounds with it, and must then find wrong answers */
+#define PROOF_BOUND R(1.0) /* a test shrinks all bounds by this factor, and must then find wrong answers */
 #endif
 #define PROOF_EPS(n) v_f(R(n) * R(0x1p-24) * PROOF_BOUND) /* n roundings of binary32 */
 #define PROOF_WIDE_EPS(n) v_f(R(n) * R(0x1p-53) * PROOF_BOUND)
-#define PROOF_FLOOR v_f(R(0x1p-100)) /* far above what underflow can lose, far below what it stands beside */
+#define PROOF_FLOOR v_f(R(0x1p-100)) /* far above losses by underflow, far below the terms that it is added to */
 
 FN vf v3_size(v3 a)
 {
@@ -42,15 +45,15 @@ FN vf v2_dot(v2 a, v2 b)
     return a.x1 * b.x1 + a.x2 * b.x2;
 }
 
-/* What both ends of an interval of contact have in common; lengths in the units of the view. */
+/* What first and last contact have in common; lengths in units of the view. */
 typedef struct proof_pair {
     v3 v, e01, e02;
     vf radius, speed, size, reach; /* at least |v|; |e01| + |e02|; that and the way to P0 */
     vf gram11, gram12, gram22;     /* e01.e01, e01.e02, e02.e02 */
     vf per11, per22, per_seam;     /* 1 / squared length: of e01, e02, e02 - e01 */
-    vf face11, face12, face22;     /* inverse of the Gram matrix; of no use without area */
+    vf face11, face12, face22;     /* inverse of the Gram matrix; meaningless without area */
     v2 ve;                         /* v.e01, v.e02 */
-    vf reach_per_time;             /* turns scaled time into lengths of the view, per unit of speed */
+    vf reach_per_time;             /* length of the view per scaled time, at unit speed */
     vm still, ordinary;
 } proof_pair;
 
@@ -79,21 +82,21 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
     p.face22 = p.gram11 * per_area;
     p.ve = v2_of(v3_dot(k->v, k->e01), v3_dot(k->v, k->e02));
     p.still = vi_eq(q->x.speed, v_i(0));
-    /* Scaled once more under a rare branch, or so slow that parts of the motion are denormal: too near the ends of the
-     * range for what follows. */
+    /* Not if sweep_rescue had to scale the pair, nor if components of the motion may be denormal: too near the ends
+     * of the range for the bounds below. */
     p.ordinary = v_and(vi_eq(q->time, v_i(0)), v_eq(q->back, v_f(R(1.0))));
     p.ordinary = v_and(p.ordinary, v_or(p.still, vi_gt(q->x.speed, v_i(R_SMALL_BITS))));
     return p;
 }
 
-/* The line or plane of a feature (or a corner alone). */
+/* The affine hull of a feature: a corner, a line or the plane. */
 typedef struct proof_hull {
-    vm in0, in1, in2;  /* which corners it has */
-    vm at1, at2, seam; /* it is P1, P2, E12 (whose direction is the difference of the basis) */
-    vf m11, m12, m22;  /* inverse of its Gram matrix; 0 for a corner */
-    vf spread;         /* how much products with the edges may grow when turned into weights */
-    vf lean, root;     /* how much roundings may grow in a projection, squared, and at least the root of that */
-    vm fit;            /* neither too small nor too narrow for the bounds */
+    vm in0, in1, in2;             /* which corners it has */
+    vm at1, at2, seam;            /* it is P1, P2, E12 (whose direction is e02 - e01) */
+    vf m11, m12, m22;             /* inverse of its Gram matrix; 0 for a corner */
+    vf spread;                    /* growth of errors from products with the edges to weights */
+    vf condition, condition_root; /* growth of roundings in a projection, squared; an upper bound of its root */
+    vm fit;                       /* large and wide enough for the bounds */
 } proof_hull;
 
 FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
@@ -115,27 +118,27 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
     h.m12 = v_sel_or_zero(face, q->face12);
     const vf most = h.m11 + h.m22;
     h.spread = most * q->size;
-    h.lean = one + (h.m11 * q->gram11 + h.m22 * q->gram22) * R(2.0);
-    h.root = v_f(R(2.0)) + h.lean * R(0.125);
-    h.fit = v_and(v_lt(most, v_f(R(0x1p50))), v_lt(h.lean, v_f(R(4096.0))));
+    h.condition = one + (h.m11 * q->gram11 + h.m22 * q->gram22) * R(2.0);
+    h.condition_root = v_f(R(2.0)) + h.condition * R(0.125);
+    h.fit = v_and(v_lt(most, v_f(R(0x1p50))), v_lt(h.condition, v_f(R(4096.0))));
     return h;
 }
 
-/* Weights of the vector in the hull that has these products with both edges. Along the seam their difference counts. */
+/* Weights of the vector in the hull whose products with both edges are g. On E12 only their difference counts. */
 FN v2 proof_solve(const proof_hull *h, v2 g)
 {
     const vf g1 = g.x1 - v_sel_or_zero(h->seam, g.x2), g2 = g.x2 - v_sel_or_zero(h->seam, g.x1);
     return v2_of(h->m11 * g1 + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * g2);
 }
-/* The same, where that difference is known better. */
+/* The same with a more precise difference. */
 FN v2 proof_solve_fine(const proof_hull *h, v2 g, vf g12)
 {
     const vf g1 = v_sel(h->seam, g12, g.x1), g2 = v_sel(h->seam, -g12, g.x2);
     return v2_of(h->m11 * g1 + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * g2);
 }
 
-/* The point of the hull below a centre whose way from P0 has these products, as weights. The point of an edge must lie on
- * it: on the seam w2 is in [0, 1] and a multiple of 2^-23, so that 1 - w2 is exact. */
+/* The projection of the centre to the hull, as weights; g are the products of centre - P0. A point of an edge must lie
+ * exactly on it: on E12, w2 is a multiple of 2^-23 in [0, 1], so that 1 - w2 is exact. */
 FN v2 proof_foot(const proof_pair *q, const proof_hull *h, v2 g)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
@@ -145,12 +148,12 @@ FN v2 proof_foot(const proof_pair *q, const proof_hull *h, v2 g)
     return v2_of(v_sel(h->seam, one - w2, w.x1) + v_sel_or_zero(h->at1, one), w2 + v_sel_or_zero(h->at2, one));
 }
 
-/* One end, guessed. */
+/* A guessed first or last contact. */
 typedef struct proof_end {
     guess at;
     vi feature;
-    vm apart; /* the line of centres is thought to pass by */
-    vf reach; /* how far the centre has come by then, in units of the view, per unit of speed */
+    vm apart; /* the guess is a miss */
+    vf reach; /* distance travelled by the centre, in units of the view, at unit speed */
     proof_hull hull;
 } proof_end;
 
@@ -158,14 +161,14 @@ typedef struct proof_end {
 typedef struct proof_curve {
     vf a, b, c;
     vf a_error, b_error, c_error;
-    v2 fix, drift; /* from the guessed foot to the true one, as weights; and how it moves */
-    v2 g;          /* products of y with the edges */
-    vf strain;     /* length of fix, at most */
-    vf slip;       /* what y may be off */
-    vf blur;       /* what a projection of y may be off, in roundings */
+    v2 fix, drift;       /* true foot - guessed foot, as weights; its velocity */
+    v2 g;                /* products of y with the edges */
+    vf fix_length;       /* upper bound of the length of fix */
+    vf y_error;          /* of y */
+    vf projection_error; /* of a projection of y, in roundings */
 } proof_curve;
 
-/* The true foot, as seen from the guessed one. */
+/* Offset and velocity of the true foot. */
 FN void proof_curve_foot(const proof_pair *q, const proof_end *e, const residual *r, int full, proof_curve *k)
 {
     k->g = full ? v2_of(r->g1, r->g2) : v2_of(v3_dot(r->y, q->e01), v3_dot(r->y, q->e02));
@@ -184,33 +187,33 @@ FN void proof_curve_errors(const proof_pair *q, const proof_end *e, const residu
 {
     const proof_hull *h = &e->hull;
     const vf size = v3_size(r->y), reach = q->reach + e->reach * q->speed;
-    k->strain = (v_abs(k->fix.x1) + v_abs(k->fix.x2)) * q->size + PROOF_EPS(6.0) * size * h->root;
-    k->slip = PROOF_WIDE_EPS(8.0) * reach;
-    k->blur = h->root * (size + h->lean * k->strain);
-    k->a_error = PROOF_EPS(13.0) * (q->speed * q->speed) * (h->lean * h->root);
-    k->b_error = q->speed * (PROOF_EPS(26.0) * k->blur + k->slip * R(2.0)) + PROOF_FLOOR;
-    k->c_error = PROOF_EPS(2.0) * v_abs(k->c) + PROOF_FLOOR + PROOF_EPS(14.0) * k->strain * k->blur +
-                 PROOF_WIDE_EPS(24.0) * ((size + k->slip) * reach + q->radius * q->radius);
+    k->fix_length = (v_abs(k->fix.x1) + v_abs(k->fix.x2)) * q->size + PROOF_EPS(6.0) * size * h->condition_root;
+    k->y_error = PROOF_WIDE_EPS(8.0) * reach;
+    k->projection_error = h->condition_root * (size + h->condition * k->fix_length);
+    k->a_error = PROOF_EPS(13.0) * (q->speed * q->speed) * (h->condition * h->condition_root);
+    k->b_error = q->speed * (PROOF_EPS(26.0) * k->projection_error + k->y_error * R(2.0)) + PROOF_FLOOR;
+    k->c_error = PROOF_EPS(2.0) * v_abs(k->c) + PROOF_FLOOR + PROOF_EPS(14.0) * k->fix_length * k->projection_error +
+                 PROOF_WIDE_EPS(24.0) * ((size + k->y_error) * reach + q->radius * q->radius);
 }
 
-/* The step from the guess to the root, or, if there is none, to the nearest approach; and how wrong it may be. */
+/* The step from the guess to the root or, for a miss, to the closest approach; and its error bound. */
 typedef struct proof_step {
     vf step, error;
-    vf slack; /* apart: at most half of what the squared distance exceeds r^2 by; else 0 */
-    vm sure;  /* there is such a root, and the distance falls (rises) there; or there is none */
+    vf slack; /* for a miss: at most half of (squared distance - r^2); else 0 */
+    vm sure;  /* certain: a root where the distance falls (rises), or a miss */
 } proof_step;
 
-/* A root, in all lanes but those `apart`: a D^2 + b D + c = 0. There the nearest approach of a line thought to miss:
- * 2 a D + b = 0, and c - b^2 / 4a is what is left of the distance. */
+/* The root of a D^2 + b D + c = 0. In lanes `apart` the closest approach: 2 a D + b = 0, where the squared distance
+ * exceeds r^2 by c - b^2 / 4a. */
 FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
 {
     const vf zero = v_f(R(0.0)), half_b = g->b * R(0.5);
     const vf rest = last ? g->c : v_sel(apart, half_b, g->c), slope = last ? g->b : v_sel(apart, g->a, g->b);
     const vf rest_error = last ? g->c_error : v_sel(apart, g->b_error * R(0.5), g->c_error);
     const vf slope_error = last ? g->b_error : v_sel(apart, g->a_error, g->b_error);
-    const vf bow = last ? g->a : v_sel_or_zero(v_not(apart), g->a);
+    const vf curvature = last ? g->a : v_sel_or_zero(v_not(apart), g->a);
     const vf per = v_f(R(1.0)) / slope, first = -rest * per;
-    const vf bend = bow * first * per; /* first (1 - bend) leaves less than 2.1 bend^2 of rest */
+    const vf bend = curvature * first * per; /* first (1 - bend) leaves less than 2.1 bend^2 of rest */
     proof_step s;
     s.step = first - first * bend;
     const vf size = v_abs(s.step), steep = last ? g->b : -g->b;
@@ -221,7 +224,7 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     s.slack = zero;
     if (!last) {
         const vf change = v_abs(half_b) * size;
-        /* Of the true parabola at D, and from there down to its own lowest point. */
+        /* Error of the parabola at D, and of the way from there to its minimum. */
         const vf left_error = g->c_error + size * (g->b_error + size * g->a_error) +
                               (g->a + g->a_error) * s.error * s.error + PROOF_EPS(8.0) * change;
         s.slack = v_sel_or_zero(apart, (g->c - change) * R(0.5) - left_error);
@@ -231,8 +234,8 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     return s;
 }
 
-/* A face all but met by a point: its distance, not the square of it, passes r. */
-FN proof_step proof_cross(const proof_pair *q, const proof_curve *g, v3 y, int last)
+/* A face and a sphere that is almost a point: the distance to the plane, not its square, is compared with r. */
+FN proof_step proof_step_to_plane(const proof_pair *q, const proof_curve *g, v3 y, int last)
 {
     const v3 n = v3_cross(q->e01, q->e02);
     const vf rise = v3_dot(n, q->v), edges2 = q->gram11 + q->gram22, per = v_f(R(1.0)) / rise;
@@ -240,14 +243,14 @@ FN proof_step proof_cross(const proof_pair *q, const proof_curve *g, v3 y, int l
     proof_step s;
     s.step = ((last ? ahead : -ahead) - v3_dot(n, y)) * per;
     const vf lengths = v3_size(y) + q->radius + v_abs(s.step) * q->speed;
-    s.error = v_abs(per) * edges2 * (PROOF_EPS(16.0) * lengths + g->slip) + PROOF_FLOOR;
+    s.error = v_abs(per) * edges2 * (PROOF_EPS(16.0) * lengths + g->y_error) + PROOF_FLOOR;
     s.slack = v_f(R(0.0));
     s.sure = v_lt(PROOF_EPS(128.0) * edges2 * q->speed, v_abs(rise));
     return s;
 }
 
-/* No motion: the distance at time 0. */
-FN proof_step proof_rest(const proof_curve *g)
+/* No relative motion: the distance at time 0. */
+FN proof_step proof_step_still(const proof_curve *g)
 {
     const vf zero = v_f(R(0.0));
     proof_step s;
@@ -267,65 +270,68 @@ FN proof_step proof_step_sel(vm m, proof_step a, proof_step b)
     return s;
 }
 
-/* One end of the interval of contact, or that there is none. `low` and `high` enclose its time, rounded to binary32. */
+/* Result of the filter for one end of the interval of contact, or a miss. [low, high] encloses its time, rounded to
+ * binary32. */
 typedef struct proof {
     vf low, high;
-    vf step, late; /* from the guess; how wrong that may be; in the caller's units */
-    vf seen, off;  /* the same in units of the view */
-    v2 shift;      /* from the guessed point to the true one, as weights */
-    vf way, loose; /* of the centre; what the shift may be off per unit of both, if products are from binary64 */
-    vf moved;      /* how wrong the way from the point to the centre may be */
+    vf step, step_error;      /* from the guess, and its error bound; in the caller's units */
+    vf view_step, view_error; /* the same in units of the view */
+    v2 shift;                 /* from the guessed point to the true one, as weights */
+    vf travel;                /* of the centre since the guess */
+    vf shift_error;           /* of shift, per unit of its length and of travel; for products from binary64 */
+    vf gap_error;             /* error bound of centre - point */
     vm sure, apart;
-    vm turn0, turn1, turn2; /* corners to leave out of the hull, or to take into it */
+    vm flip0, flip1, flip2; /* corners that fail: to remove from the hull, or to add to it */
 } proof;
 
-/* Is nothing nearer than the foot in the hull? Corners of the feature must have weight there; every other corner must lie
- * beyond the plane through that point at right angles to the way to the centre. Of a pair apart the plane may give way by
- * the slack, and the foot may lie beside an edge: its corners are in that plane wherever they are. */
+/* Whether no part of the triangle is closer than the foot in the hull. The corners of the feature must have positive
+ * weights; every other corner must lie beyond the plane through the foot at right angles to centre - foot. For a
+ * miss that plane may be passed by the slack, and the foot may lie outside an edge: the edge's corners lie in the
+ * plane in any case. */
 FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, proof *p)
 {
     const proof_hull *h = &e->hull;
     const v2 shift = p->shift;
-    const vf moved = p->moved;
+    const vf gap_error = p->gap_error;
     const vm apart = p->apart;
     const vf w1 = v_load(e->at.w1) + shift.x1, w2 = v_load(e->at.w2) + shift.x2, w0 = v_f(R(1.0)) - w1 - w2;
-    /* Products of the edges with the way from the point to the centre. */
+    /* Products of the edges with centre - point. */
     const vf r1 = k->g.x1 + s->step * q->ve.x1 - (q->gram11 * shift.x1 + q->gram12 * shift.x2);
     const vf r2 = k->g.x2 + s->step * q->ve.x2 - (q->gram12 * shift.x1 + q->gram22 * shift.x2);
     const vf r0 = -(w1 * r1 + w2 * r2), give = v_sel(apart, v_f(R(3.0)), v_f(R(2.0)));
-    const vf limit = s->slack - (q->size * moved * give + PROOF_FLOOR);
-    const vf least = v_sel(apart, v_f(R(-0.25)), h->spread * moved * R(2.0) + PROOF_EPS(8.0));
+    const vf limit = s->slack - (q->size * gap_error * give + PROOF_FLOOR);
+    const vf least = v_sel(apart, v_f(R(-0.25)), h->spread * gap_error * R(2.0) + PROOF_EPS(8.0));
     const vm ok0 = v_or(v_and(h->in0, v_lt(least, w0)), v_and(v_not(h->in0), v_lt(r0, limit)));
     const vm ok1 = v_or(v_and(h->in1, v_lt(least, w1)), v_and(v_not(h->in1), v_lt(r0 + r1, limit)));
     const vm ok2 = v_or(v_and(h->in2, v_lt(least, w2)), v_and(v_not(h->in2), v_lt(r0 + r2, limit)));
-    p->turn0 = v_not(ok0);
-    p->turn1 = v_not(ok1);
-    p->turn2 = v_not(ok2);
+    p->flip0 = v_not(ok0);
+    p->flip1 = v_not(ok1);
+    p->flip2 = v_not(ok2);
     return v_and(ok0, v_and(ok1, ok2));
 }
 
-FN vm proof_turned(vm is, vm turn)
+FN vm proof_flipped(vm has, vm flip)
 {
-    return v_or(v_and(is, v_not(turn)), v_and(turn, v_not(is)));
+    return v_or(v_and(has, v_not(flip)), v_and(flip, v_not(has)));
 }
 
-/* A feature for those that are `lost`: near the border of two, times differ by a square of what the places do, and the guess
- * may have taken the wrong one. */
-FN vi proof_beside(const proof_end *e, const proof *p, vm lost)
+/* Another feature to try in lanes `lost`: the hull with the failing corners flipped. Near the border of two features
+ * the guess may be the wrong one, because contact times differ there by the square of the offset only. */
+FN vi proof_neighbour_feature(const proof_end *e, const proof *p, vm lost)
 {
     const proof_hull *h = &e->hull;
-    const vm is0 = proof_turned(h->in0, p->turn0), is1 = proof_turned(h->in1, p->turn1);
-    const vm is2 = proof_turned(h->in2, p->turn2);
-    const vi one = vi_sel(is0, v_i(FEATURE_V0), vi_sel(is1, v_i(FEATURE_V1), v_i(FEATURE_V2)));
-    const vi edge = vi_sel(v_and(is0, is1), v_i(FEATURE_E01), vi_sel(is0, v_i(FEATURE_E20), v_i(FEATURE_E12)));
-    const vm some = v_or(is0, v_or(is1, is2)), all = v_and(is0, v_and(is1, is2));
-    const vm two = v_or(v_and(is0, v_or(is1, is2)), v_and(is1, is2));
+    const vm has0 = proof_flipped(h->in0, p->flip0), has1 = proof_flipped(h->in1, p->flip1);
+    const vm has2 = proof_flipped(h->in2, p->flip2);
+    const vi one = vi_sel(has0, v_i(FEATURE_V0), vi_sel(has1, v_i(FEATURE_V1), v_i(FEATURE_V2)));
+    const vi edge = vi_sel(v_and(has0, has1), v_i(FEATURE_E01), vi_sel(has0, v_i(FEATURE_E20), v_i(FEATURE_E12)));
+    const vm some = v_or(has0, v_or(has1, has2)), all = v_and(has0, v_and(has1, has2));
+    const vm two = v_or(v_and(has0, v_or(has1, has2)), v_and(has1, has2));
     const vi to = vi_sel(all, v_i(FEATURE_FACE), vi_sel(two, edge, one));
     return vi_sel(v_and(lost, some), to, e->feature);
 }
 
-/* Two cases that few pairs are: a face met by all but a point, and a pair at rest. */
-FN void proof_rare_steps(const proof_pair *q, const proof_end *e, const residual *r, const proof_curve *k, int from,
+/* Two rare cases: a face and a sphere that is almost a point, and a pair at rest. */
+FN void proof_steps_rare(const proof_pair *q, const proof_end *e, const residual *r, const proof_curve *k, int from,
                          int to, proof_step *s)
 {
     const vm point = v_lt(q->radius, q->size * R(0x1p-16));
@@ -336,39 +342,39 @@ FN void proof_rare_steps(const proof_pair *q, const proof_end *e, const residual
     if (v_any(v_or(face[from], face[to - 1]))) {
         LANG_UNROLL
         for (int i = from; i < to; i++)
-            s[i] = proof_step_sel(face[i], proof_cross(q, &k[i], r[i].y, i), s[i]);
+            s[i] = proof_step_sel(face[i], proof_step_to_plane(q, &k[i], r[i].y, i), s[i]);
     }
     if (from == 0 && v_any(q->still))
-        s[0] = proof_step_sel(q->still, proof_rest(&k[0]), s[0]);
+        s[0] = proof_step_sel(q->still, proof_step_still(&k[0]), s[0]);
 }
 
-FN void proof_place(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, int last,
+FN void proof_shift(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, int last,
                     proof *p)
 {
-    const vf spread = e->hull.lean * e->hull.root;
+    const vf spread = e->hull.condition * e->hull.condition_root;
     p->apart = e->apart;
     if (!last && v_any(q->still))
         p->apart = v_or(v_and(v_not(q->still), p->apart), v_and(q->still, v_lt(v_f(R(0.0)), k->c)));
     p->shift = v2_of(k->fix.x1 + s->step * k->drift.x1, k->fix.x2 + s->step * k->drift.x2);
-    p->way = v_abs(s->step) * q->speed;
-    p->loose = PROOF_EPS(12.0) * spread;
-    p->moved = q->speed * s->error + k->slip + PROOF_EPS(20.0) * (k->blur + spread * p->way);
+    p->travel = v_abs(s->step) * q->speed;
+    p->shift_error = PROOF_EPS(12.0) * spread;
+    p->gap_error = q->speed * s->error + k->y_error + PROOF_EPS(20.0) * (k->projection_error + spread * p->travel);
 }
 
 FN void proof_time(const proof_end *e, const proof_step *s, v_pow2 unit, proof *p)
 {
     const vf time = v_load(e->at.time);
-    p->seen = s->step;
+    p->view_step = s->step;
     p->step = v_ldexp(s->step, unit);
-    /* The sum of two binary32 numbers is rounded once: that is the rounding of the answer. */
-    p->late = v_ldexp(s->error, unit) * R(1.25) + PROOF_EPS(4.0) * v_abs(p->step) + v_f(R(0x1p-140));
-    p->low = v_positive_zero(time + (p->step - p->late));
-    p->high = time + (p->step + p->late);
-    p->off = s->error * R(2.0) + PROOF_EPS(4.0) * v_abs(s->step);
+    /* The sum of two binary32 numbers is rounded once: to the answer. */
+    p->step_error = v_ldexp(s->error, unit) * R(1.25) + PROOF_EPS(4.0) * v_abs(p->step) + v_f(R(0x1p-140));
+    p->low = v_positive_zero(time + (p->step - p->step_error));
+    p->high = time + (p->step + p->step_error);
+    p->view_error = s->error * R(2.0) + PROOF_EPS(4.0) * v_abs(s->step);
 }
 
-/* Ends [from, to): place 0 is the first contact, place 1 the last; what is apart or at rest has been settled by the first.
- * Each step is taken for both ends before the next one, so that a core has two chains of operations to work on. */
+/* Filters the ends [from, to): 0 is the first contact, 1 the last. A miss or a pair at rest is decided by end 0.
+ * Each step is taken for both ends before the next step, which gives a core two independent chains of operations. */
 FN void prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow2 unit, int from, int to, int full,
               proof *p)
 {
@@ -386,10 +392,10 @@ FN void prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow2
     LANG_UNROLL
     for (int i = from; i < to; i++)
         s[i] = proof_step_of(&k[i], e[i].apart, i);
-    proof_rare_steps(q, e, r, k, from, to, s);
+    proof_steps_rare(q, e, r, k, from, to, s);
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        proof_place(q, &e[i], &k[i], &s[i], i, &p[i]);
+        proof_shift(q, &e[i], &k[i], &s[i], i, &p[i]);
     LANG_UNROLL
     for (int i = from; i < to; i++)
         p[i].sure =

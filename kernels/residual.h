@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What exact mode takes binary64 for: how far a guessed contact is off, as the squared distance between the centre and a
- * point of the triangle at the guessed time, less r^2. The start has moved up to the contact, so what cancels has
- * cancelled already, and 53 bits are plenty. */
+/* The binary64 part of the filter: the residual of a guessed contact. That is the squared distance between the
+ * centre and a point of the triangle at the guessed time, minus r^2. The differences are taken at the contact, so
+ * cancellation has already happened there and 53 bits are plenty. */
 #ifndef CAROM_RESIDUAL_H
 #define CAROM_RESIDUAL_H
 #include "layout.h"
 #include "wide.h"
 
-/* One end of LANES intervals of contact, guessed: a time, and a point of the triangle as weights of P1 and P2. In memory,
- * whence the wide parts load it. */
+/* Guessed contacts of LANES pairs: a time, and a point of the triangle as weights of P1 and P2. In memory, because the
+ * binary64 parts load them from there. */
 typedef struct guess {
     real time[LANES], w1[LANES], w2[LANES];
 } guess;
 
-/* At the guessed time. In units of the view: the way from the point to the centre; its square less r^2; its products with
- * both edges from P0, and their difference. In the caller's units: the point, as the sum of two numbers. And the normal of
- * the triangle, of any length, turned against the motion (at rest: to the centre). */
+/* At the guessed time. In units of the view: y = centre - point; c = y.y - r^2; products of y with both edges from
+ * P0, and their difference. In the caller's units: the point, as the sum of two numbers. `normal` is the triangle's,
+ * of any length, turned against the motion (at rest: towards the centre). */
 typedef struct residual {
     v3 y;
     vf c;
@@ -23,7 +23,7 @@ typedef struct residual {
     v3 point, rest, normal;
 } residual;
 
-/* One part of it. */
+/* WIDE lanes of it. */
 typedef struct residual_part {
     w3 y;
     wf c;
@@ -31,7 +31,7 @@ typedef struct residual_part {
     w3 point, normal;
 } residual_part;
 
-/* One part of a group of pairs, in the caller's units. Lengths times `scale`, a power of two, are about 1. */
+/* WIDE pairs, in the caller's units. Lengths times `scale`, a power of two, are about 1. */
 typedef struct residual_pair {
     w3 d, velocity, w; /* centre - P0; relative velocity, and that of the triangle */
     w3 p0, e01, e02;
@@ -87,7 +87,7 @@ FN w3 w3_rest(w3 a)
     return w3_of(a.x - w_round(a.x), a.y - w_round(a.y), a.z - w_round(a.z));
 }
 
-/* All parts; q has one pair of parts each. */
+/* All LANES lanes, from PARTS parts. */
 FN void residual_of(const residual_pair *q, const guess *g, int full, residual *out)
 {
     const residual_part a = residual_part_of(&q[0], g, 0, full);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The exact sweep of two spheres, first rung: solved in binary64 with a bound on every rounding. What the bounds leave
- * undecided is open (u_first is NaN) for integers to decide. docs/numerics.md, section 14, derives the bounds. */
+/* The sweep of two spheres in exact mode, first rung: a floating-point filter in binary64 with a bound on every
+ * rounding. Pairs that it leaves undecided get NaN for u_first; the second rung decides them in integers.
+ * docs/numerics.md, section 14, derives the bounds. */
 #ifndef CAROM_SPHERES_EXACT_H
 #define CAROM_SPHERES_EXACT_H
 #include "layout.h"

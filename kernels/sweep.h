@@ -188,7 +188,7 @@ FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_spa
 FN sweep_out sweep(sweep_in in, int want, int moving)
 {
     const sweep_query q = sweep_prepare(in, moving);
-    const sweep_view k = sweep_look(q.x, q.in.radius, sweep_heading_of(q.x.v));
+    const sweep_view k = sweep_view_of(q.x, q.in.radius, sweep_heading_of(q.x.v));
     return sweep_answer(in, q, k, sweep_solve(q.in, k, want), want, moving);
 }
 
@@ -199,12 +199,13 @@ FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
     return v_any(scaled) ? sweep_heading_of(q->x.v) : given;
 }
 
-/* First time and state of triangles at rest, for a search: where a contact `matters` and has begun at time 0 the last time
- * is asked for too, to tell what goes on from what is past; where it does not matter, one may be taken for the other. */
+/* First time and state of triangles at rest, for a search: where a contact `matters` and has begun at time 0 the
+ * last time is asked for too, to tell what goes on from what is past; where it does not matter, one may be taken for
+ * the other. */
 FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters)
 {
     const sweep_query q = sweep_prepare(in, 0);
-    const sweep_view k = sweep_look(q.x, q.in.radius, sweep_heading_after(&q, heading));
+    const sweep_view k = sweep_view_of(q.x, q.in.radius, sweep_heading_after(&q, heading));
     if (LANES >= 16) /* of so many one has nearly always begun */
         return sweep_answer(in, q, k, sweep_solve(q.in, k, SWEEP_TIMES), SWEEP_TIMES, 0);
     const sweep_span s = sweep_solve(q.in, k, SWEEP_FIRST);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The exact sweep, first rung: the fast solver's answer is taken as a guess and proven. What is not proven is left open
- * (t_first is NaN) for integers to decide. */
+/* The sweep in exact mode, first rung: the fast solver's answer is a guess for the floating-point filter (proof.h).
+ * Pairs that the filter leaves undecided get NaN for t_first; the second rung decides them in integers. */
 #ifndef CAROM_SWEEP_EXACT_H
 #define CAROM_SWEEP_EXACT_H
 #include "proof.h"
 
-/* LANES pairs in memory, whence the wide parts load them; triangles at rest. */
+/* LANES pairs with triangles at rest. In memory, because the binary64 parts load them from there. */
 typedef struct sweep_rows {
     real center[3][LANES], velocity[3][LANES], p0[3][LANES], p1[3][LANES], p2[3][LANES], radius[LANES];
 } sweep_rows;
@@ -27,7 +27,7 @@ FN void sweep_store(sweep_rows *r, sweep_in in)
     v_store(r->radius, in.radius);
 }
 
-/* All parts of them. */
+/* Widens them to binary64, in PARTS parts. */
 FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q)
 {
     const wf zero = w_f(W(0.0));
@@ -39,13 +39,14 @@ FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q)
                              load3_lanes(r->p2, part), w_load(scale + part));
 }
 
-/* The feature that the line of centres passes nearest to, seen along the motion, and the height at which it does. */
+/* The feature that the line of centres passes closest to, seen along the motion, and the height at which it does:
+ * the guess for a miss. */
 typedef struct sweep_pass {
     vf distance2, at;
     vi feature;
 } sweep_pass;
 
-FN void sweep_pass_take(sweep_pass *best, vm better, vf at, int feature)
+FN void sweep_pass_keep(sweep_pass *best, vm better, vf at, int feature)
 {
     best->at = v_sel(better, at, best->at);
     best->feature = vi_max_where(better, v_i(feature), best->feature);
@@ -54,7 +55,7 @@ FN void sweep_pass_take(sweep_pass *best, vm better, vf at, int feature)
 FN void sweep_pass_vertex(sweep_pass *best, vf qx, vf qy, vf h, int feature)
 {
     const vf distance2 = qx * qx + qy * qy;
-    sweep_pass_take(best, v_lt(distance2, best->distance2), h, feature);
+    sweep_pass_keep(best, v_lt(distance2, best->distance2), h, feature);
     best->distance2 = v_min(distance2, best->distance2);
 }
 
@@ -63,7 +64,7 @@ FN void sweep_pass_edge(sweep_pass *best, vf qx, vf qy, vf h, vf ex, vf ey, vf e
     const vf side = qx * ey - qy * ex, along = qx * ex + qy * ey, distance2 = side * side * l.per_seen2;
     const vm beside = v_and(l.seen, v_within(v_f(R(0.0)), along, l.seen2));
     const vm better = v_and(beside, v_lt(distance2, best->distance2));
-    sweep_pass_take(best, better, h + along * eh * l.per_seen2, feature);
+    sweep_pass_keep(best, better, h + along * eh * l.per_seen2, feature);
     best->distance2 = v_sel(better, distance2, best->distance2);
 }
 
@@ -83,30 +84,30 @@ FN sweep_pass sweep_passing(sweep_view k, const sweep_span *s)
     return best;
 }
 
-/* At rest: the feature nearest at time 0; the proof decides whether that is contact. */
+/* At rest: the closest feature at time 0. The filter decides whether that is contact. */
 FN vi sweep_guess_still(sweep_query q)
 {
     const vf scale = v_scale_down(v_exponent(q.x.length));
     return nearest_on_triangle(v3_mul(q.x.d, -scale), v3_mul(q.x.e01, scale), v3_mul(q.x.e02, scale)).at.feature;
 }
 
-/* What the three stages of a proof hand on: binary32 guesses, binary64 looks, binary32 proves. */
+/* State between the three stages: guess in binary32, residual in binary64, filter in binary32. */
 typedef struct sweep_exact {
     sweep_query q;
     proof_pair pair;
-    v_pow2 unit;      /* turns steps in time, in units of the view, into the caller's */
+    v_pow2 unit;      /* from time steps of the view to the caller's */
     proof_end end[2]; /* first contact, last contact */
     residual at[2];
     sweep_view view;
     vf height[2]; /* of the centre at the guessed ends, in the view */
     int moving;
     vf w_speed;   /* of the triangle, in units of the view: sum of magnitudes */
-    vf to_caller; /* turns lengths of the view into the caller's */
+    vf to_caller; /* from lengths of the view to the caller's */
     vf largest;   /* coordinate of centre and P0, in units of the view */
     real scale[LANES];
 } sweep_exact;
 
-/* When an end is thought to be, and the products of the centre's way from P0 then. */
+/* The guessed time of an end, and the products of centre - P0 with the edges then. */
 FN v2 sweep_guess_time(const sweep_exact *x, vf height, vf *time)
 {
     const sweep_view *k = &x->view;
@@ -121,7 +122,7 @@ FN v2 sweep_guess_time(const sweep_exact *x, vf height, vf *time)
     return g;
 }
 
-/* Ends [from, to) from their features and heights. Both side by side, for what proof.h says. */
+/* Guesses of the ends [from, to) from their features and heights; step by step for both, as in prove(). */
 FN void sweep_guess_ends(sweep_exact *x, int from, int to)
 {
     vf time[2];
@@ -143,10 +144,10 @@ FN void sweep_guess_ends(sweep_exact *x, int from, int to)
     }
 }
 
-/* Features and heights of both ends, of the first alone if it is all that is wanted. */
+/* Features and heights of both ends, or of the first alone for SWEEP_FIRST. */
 FN void sweep_guess_features(sweep_in in, sweep_query q, sweep_heading heading, int want, int moving, sweep_exact *x)
 {
-    const sweep_view k = sweep_look(q.x, q.in.radius, heading);
+    const sweep_view k = sweep_view_of(q.x, q.in.radius, heading);
     const sweep_span s = sweep_solve(q.in, k, want);
     const sweep_pass pass = sweep_passing(k, &s);
     x->q = q;
@@ -179,8 +180,8 @@ FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
     sweep_guess_ends(x, 0, want == SWEEP_FIRST ? 1 : 2);
 }
 
-/* q: the same pairs, part by part. */
-FN void sweep_look_closer(const residual_pair *q, sweep_exact *x, int want)
+/* Residuals at the guesses. q: the same pairs in binary64. */
+FN void sweep_residuals(const residual_pair *q, sweep_exact *x, int want)
 {
     const int ends = want == SWEEP_FIRST ? 1 : 2;
     LANG_UNROLL
@@ -188,15 +189,15 @@ FN void sweep_look_closer(const residual_pair *q, sweep_exact *x, int want)
         residual_of(q, &x->end[i].at, want == SWEEP_FULL, &x->at[i]);
 }
 
-/* Answers; open where t_first is NaN. */
+/* Answers; undecided where t_first is NaN. */
 typedef struct sweep_proven {
     sweep_out answer;
-    v3 gap; /* at first contact, from the point to the centre; has no direction where it is not `clear` */
+    v3 gap; /* centre - point at first contact; its direction is certain where `clear` */
     vm clear;
 } sweep_proven;
 
-/* The point touched: where the guess has it, moved on. Not sure unless it is known to half a unit in the last place of the
- * largest coordinate. */
+/* The contact point: that of the guess, moved by the step. Undecided unless its error is below half a unit in the
+ * last place of the largest coordinate. */
 FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p, vm exists, vm *sure)
 {
     const vf zero = v_f(R(0.0));
@@ -205,7 +206,8 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
     if (x->moving)
         moved = v3_add(moved, v3_mul(x->q.in.w, p->step));
     const v3 point = v3_add(r->point, moved);
-    const vf off = (x->pair.speed + x->w_speed) * p->off + p->loose * (v3_size(shift) + p->way * R(2.0)) +
+    const vf off = (x->pair.speed + x->w_speed) * p->view_error +
+                   p->shift_error * (v3_size(shift) + p->travel * R(2.0)) +
                    (x->pair.reach + x->pair.radius) * R(0x1p-36);
     const vm known = v_and(v_eq(point.x, point.x), v_lt(off, x->largest * R(0x1p-25)));
     *sure = v_and(*sure, v_or(known, v_not(exists)));
@@ -214,21 +216,22 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
     return v3_of(v_positive_zero(is.x), v_positive_zero(is.y), v_positive_zero(is.z));
 }
 
-/* From the point to the centre; of a face, and of what arrives at one, the normal. A gap that is nothing but rounding has
- * no direction, and a centre all but in the plane of a face no side. */
+/* Direction from the point to the centre; for a moving sphere on a face, the normal. Uncertain if the gap is not
+ * larger than its error, or if the centre is almost in the plane of the face. */
 FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm still, vm *clear)
 {
     const residual *r = &x->at[0];
     const vm face = vi_eq(x->end[0].feature, v_i(FEATURE_FACE));
     const v3 shift = v3_add(v3_mul(x->pair.e01, p->shift.x1), v3_mul(x->pair.e02, p->shift.x2));
-    const v3 gap = v3_sub(v3_add(r->y, v3_mul(x->pair.v, p->seen)), shift);
+    const v3 gap = v3_sub(v3_add(r->y, v3_mul(x->pair.v, p->view_step)), shift);
     const vf length = v3_size(gap);
-    const vm sharp = v_and(v_lt(p->moved, length * R(0x1p-14)), v_lt(x->pair.speed * p->off, length * R(0x1p-22)));
+    const vm sharp =
+        v_and(v_lt(p->gap_error, length * R(0x1p-14)), v_lt(x->pair.speed * p->view_error, length * R(0x1p-22)));
     *clear = v_or(v_and(face, v_not(still)), sharp);
     return v3_sel(face, r->normal, gap);
 }
 
-/* States from proven ends; sure if neither may be zero. */
+/* The state from certain ends; undecided if an end may be 0. */
 FN vi sweep_proven_state(const proof *first, const proof *last, vm *sure)
 {
     const vf zero = v_f(R(0.0));
@@ -238,7 +241,7 @@ FN vi sweep_proven_state(const proof *first, const proof *last, vm *sure)
     return vi_sel(ahead, v_i(STATE_APPROACHING), vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)));
 }
 
-/* At rest contact is for ever or never, and there is but one proof; what is not finite touches nothing. */
+/* Rare lanes. At rest, contact is at all times or never, and end 0 alone decides. Invalid pairs have no contact. */
 FN void sweep_proven_rare(const sweep_exact *x, const proof *first, sweep_out *a, vm *sure, int want)
 {
     const vf inf = v_infinity();
@@ -288,17 +291,17 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
     return a;
 }
 
-/* What a search for the first hit asks: the first time where it is ahead, and the state. A contact that has begun needs
- * no time, and the last one no more than a side of 0; where none has begun it is not asked for at all. q: as above; `asked`:
- * whose answers are read. */
+/* For mesh searches: the state, and the first time of a contact ahead. A contact that has begun needs no first time,
+ * and of the last time only the sign; the last contact is computed only if some lane has begun. */
 typedef struct sweep_ahead {
     vf t_first;
     vi state;
     vm sure;
-    vf least; /* where the answer is not sure: the time is no less, or this is 0 */
+    vf least; /* lower bound of the time where undecided; 0 if there is none */
 } sweep_ahead;
 
-FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x, vm asked)
+/* q: the pairs in binary64; `active`: lanes whose answers are read. */
+FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x, vm active)
 {
     const vf zero = v_f(R(0.0));
     proof p[2];
@@ -306,10 +309,10 @@ FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x, vm aske
         sweep_guess_ends(x, 0, 1);
         residual_of(q, &x->end[0].at, 0, &x->at[0]);
         prove(&x->pair, x->end, x->at, x->unit, 0, 1, 0, p);
-        const vm lost = v_and(asked, v_not(v_or(p[0].sure, p[0].apart)));
+        const vm lost = v_and(active, v_not(v_or(p[0].sure, p[0].apart)));
         if (!v_any(lost))
             break;
-        x->end[0].feature = proof_beside(&x->end[0], &p[0], lost);
+        x->end[0].feature = proof_neighbour_feature(&x->end[0], &p[0], lost);
     }
     const vm apart = p[0].apart, ahead = v_lt(zero, p[0].low), begun = v_and(v_lt(p[0].high, zero), v_not(apart));
     vm sure = v_and(p[0].sure, v_or(v_or(apart, begun), v_and(ahead, v_eq(p[0].low, p[0].high))));

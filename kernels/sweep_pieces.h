@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When the line of centres is within the radius of each feature of the triangle: three balls, three cylinders, one slab,
- * each with its own root and its own region test. docs/numerics.md, sections 5 to 7. */
+/* When the line of centres is within the radius of each feature of the triangle: three balls, three cylinders, one
+ * slab, each with its own root and its own region test. docs/numerics.md, sections 5 to 7. */
 #ifndef CAROM_SWEEP_PIECES_H
 #define CAROM_SWEEP_PIECES_H
 #include "layout.h"
@@ -35,7 +35,7 @@ FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
     return c;
 }
 
-FN void sweep_take(sweep_contact *best, vm better, vf at, int feature)
+FN void sweep_contact_keep(sweep_contact *best, vm better, vf at, int feature)
 {
     best->at = v_sel(better, at, best->at);
     best->feature = vi_max_where(better, v_i(feature), best->feature); /* features come in their order */
@@ -47,10 +47,10 @@ FN void sweep_vertex(sweep_span *s, vf radius2, vf qx, vf qy, vf h, int feature,
     const vf left = radius2 - (qx * qx + qy * qy);
     const vf chord = v_sqrt(left); /* half of it; NaN where the line misses: every comparison below is false */
     const vf enter = h - chord;
-    sweep_take(&s->first, v_lt(enter, s->first.at), enter, feature);
+    sweep_contact_keep(&s->first, v_lt(enter, s->first.at), enter, feature);
     if (want != SWEEP_FIRST) {
         const vf leave = h + chord;
-        sweep_take(&s->last, v_gt(leave, s->last.at), leave, feature);
+        sweep_contact_keep(&s->last, v_gt(leave, s->last.at), leave, feature);
     }
 }
 
@@ -77,7 +77,7 @@ FN void sweep_edge_root(sweep_contact *best, vm better, vf at, vf along, vf leng
 {
     const vm beside = v_and(better, v_within(v_f(R(0.0)), along, length2));
     best->along = v_sel(beside, along, best->along);
-    sweep_take(best, beside, at, feature);
+    sweep_contact_keep(best, beside, at, feature);
 }
 
 /* Cylinder round the edge e that leaves a vertex whence the line of centres is seen at q. */
@@ -97,8 +97,8 @@ FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, 
     }
 }
 
-/* Signed area, times |n|, between an edge and the foot of the centre, as a function of its height above P0: not negative
- * on the side of the opposite vertex. `from` is the height of the vertex where the edge begins. */
+/* Signed area, times |n|, between an edge and the foot of the centre, as a function of its height above P0: not
+ * negative on the side of the opposite vertex. `from` is the height of the vertex where the edge begins. */
 typedef struct sweep_wall {
     vf slope, offset, from;
 } sweep_wall;
@@ -156,9 +156,9 @@ FN vm sweep_is_solid(v3 n, vf longest2)
     return v_and(v_lt(least2, v3_dot(n, n)), v_lt(v_f(R(0x1p-76)), v_abs(n.z)));
 }
 
-/* Slab of the plane, bounded by the prism over the triangle. The region test is taken at the root itself, so a root that
- * is ill-conditioned (motion along the plane) can be early or late by no more than the slide, and never beside the
- * triangle. */
+/* Slab of the plane, bounded by the prism over the triangle. The region test is taken at the root itself, so a root
+ * that is ill-conditioned (motion along the plane) can be early or late by no more than the slide, and never beside
+ * the triangle. */
 FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid,
                    int want)
 {
@@ -193,9 +193,9 @@ FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf 
         offset = v_sel_or_zero(solid, offset); /* a triangle without area has no normal */
     }
     const vf enter_at = k.h + enter.at, leave_at = k.h + leave.at;
-    sweep_take(&s->first, v_and(enter.inside, v_lt(enter_at, s->first.at)), enter_at, FEATURE_FACE);
+    sweep_contact_keep(&s->first, v_and(enter.inside, v_lt(enter_at, s->first.at)), enter_at, FEATURE_FACE);
     if (want != SWEEP_FIRST)
-        sweep_take(&s->last, v_and(leave.inside, v_gt(leave_at, s->last.at)), leave_at, FEATURE_FACE);
+        sweep_contact_keep(&s->last, v_and(leave.inside, v_gt(leave_at, s->last.at)), leave_at, FEATURE_FACE);
     /* turned back out of the view */
     const v3 m = v3_mul(n, offset);
     s->to_face = v3_add(v3_add(v3_mul(k.axes.s, m.x), v3_mul(k.axes.w, m.y)), v3_mul(k.axes.u, m.z));

@@ -162,7 +162,7 @@ FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
     return v3_add(v3_add(near, v3_mul(v3_sub(v, head), shift)), d_error);
 }
 
-FN sweep_view sweep_look(sweep_relative x, vf radius, sweep_heading heading)
+FN sweep_view sweep_view_of(sweep_relative x, vf radius, sweep_heading heading)
 {
     const vi length = v_exponent(x.length);
     /* Below 2^-40 of the way the triangle is a point to every digit of the answer; a unit smaller still would push the

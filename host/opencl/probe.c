@@ -97,7 +97,7 @@ carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint
 
 static int is_open(const caromi_pair_shape *shape, const float *column, uint32_t i)
 {
-    return shape->out_bytes & 1 ? ((const uint8_t *)column)[i] == OVERLAP_OPEN : isnan(column[i]);
+    return shape->out_bytes & 1 ? ((const uint8_t *)column)[i] == OVERLAP_UNDECIDED : isnan(column[i]);
 }
 
 /* Rows that exact mode leaves open have no answer to compare: all of a row becomes the mark, on both sides. Which rows

@@ -69,7 +69,7 @@ static double ratio_of(const proof_end *e, const proof *p, double true_time)
     if (!p->sure || p->apart || !isfinite((float)true_time))
         return 0.0;
     double error = fabs((double)e->at.time[0] + (double)p->step - true_time) - 0x1p-53 * fabs(true_time);
-    return error > 0.0 ? error / (double)p->late : 0.0;
+    return error > 0.0 ? error / (double)p->step_error : 0.0;
 }
 
 static int same(float a, float b)
