@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Sweep of a moving sphere against a moving triangle: first and last contact.
  *
- * Source: Eberly, Intersection of Moving Sphere and Triangle: the squared distance from the moving centre to the
- * triangle is piecewise quadratic over the Voronoi regions of the triangle's seven features. Here each feature keeps
- * its own quadratic (ball, cylinder, slab) and its own region test, and contact is the earliest (latest) root that lies
- * in its region. The balls reach round the ends of the cylinders and the cylinders round the rims of the slab, so a
- * root that rounding pushes out of one region is found by the neighbour at the same time to second order: none can
- * fall between two elements. docs/numerics.md derives every formula below and the error of each step.
+ * Source: Eberly, Intersection of Moving Sphere and Triangle. The squared distance from the moving centre to the
+ * triangle is piecewise quadratic over the Voronoi regions of the triangle's seven features. Here each feature has its
+ * own quadratic (ball, cylinder, slab) and its own region test. The first (last) contact is the earliest (latest) root
+ * that lies in its region. The balls extend past the ends of the cylinders, and the cylinders past the rims of the
+ * slab. So a root that rounding pushes out of one region is found by the neighbour, at the same time to second order:
+ * no contact is lost between two features. docs/numerics.md derives every formula below and the error of each step.
  *
- * Seen along the direction of motion everything is two-dimensional: after a rotation that turns the relative motion
- * into the third axis, the line of centres is a point q in the plane, seen from a vertex of height h. Then |q| is the
- * distance from the line to that vertex, and no quadratic needs a discriminant that cancels. */
+ * Along the direction of motion the problem is two-dimensional. A rotation turns the relative motion into the third
+ * axis. Then the line of centres is a point in the plane: q, relative to a vertex, which has height h along the
+ * motion. |q| is the distance from the line to that vertex, and no quadratic needs a discriminant that cancels. */
 #ifndef CAROM_SWEEP_H
 #define CAROM_SWEEP_H
 #include "nearest.h"
@@ -26,8 +26,8 @@ FN vi sweep_state(vf first, vf last)
     return vi_sel(v_lt(zero, first), v_i(STATE_APPROACHING), state);
 }
 
-/* A point of the triangle: a vertex and two equal steps from there, so that a vertex is met exactly and the difference
- * of two huge ones stays finite. */
+/* A point of the triangle as vertex + step + step. So a vertex is exact, and the difference of two huge vertices stays
+ * finite. */
 typedef struct sweep_foot {
     v3 vertex, step;
 } sweep_foot;
@@ -46,12 +46,12 @@ FN sweep_foot sweep_foot_of(sweep_in in, spot s)
     return f;
 }
 
-/* Weights of P1 and P2 at a contact with a vertex or an edge; at the face they are zero. */
+/* Barycentric weights of P1 and P2 at a contact with a vertex or an edge; zero for the face. */
 FN spot sweep_spot_of(const sweep_span *s, sweep_contact c)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
     const vm e01 = vi_eq(c.feature, v_i(FEATURE_E01)), e12 = vi_eq(c.feature, v_i(FEATURE_E12));
-    const vm e20 = vi_eq(c.feature, v_i(FEATURE_E20)); /* walked from P0 */
+    const vm e20 = vi_eq(c.feature, v_i(FEATURE_E20)); /* `along` counts from P0 */
     const vf along = c.along / v_sel(e01, s->edge[0].space2, v_sel(e12, s->edge[1].space2, s->edge[2].space2));
     const vf end1 = v_sel(vi_eq(c.feature, v_i(FEATURE_V1)), one, zero);
     const vf end2 = v_sel(vi_eq(c.feature, v_i(FEATURE_V2)), one, zero);
@@ -62,7 +62,7 @@ FN spot sweep_spot_of(const sweep_span *s, sweep_contact c)
     return at;
 }
 
-/* A point between corners is finite as they are, also where its sum is rounded beyond the largest number. */
+/* A point of the triangle is finite. Its sum may round to infinity, which this undoes. */
 FN vf sweep_within_range(vf x)
 {
     return v_max(v_min(x, v_largest()), -v_largest());
@@ -78,7 +78,7 @@ FN v3 sweep_place(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
     return v3_sel(exists, p, v3_of(zero, zero, zero));
 }
 
-/* Where a contact touches the triangle. On the face it is the centre's foot: weights from areas would slide along a
+/* The contact point. On the face it is the projection of the centre: weights from areas would be wrong along a
  * sliver. */
 FN v3 sweep_point(sweep_in in, sweep_view k, const sweep_span *s, sweep_contact c, v3 to_face, vf half_unit, vf t,
                   vm exists, int moving)
@@ -151,7 +151,7 @@ FN v_pow2 sweep_time_unit(const sweep_query *q)
     return v_pow2_of(((v_exponent(q->x.length) - v_exponent(q->x.speed)) >> R_EXPONENT_SHIFT) + q->time);
 }
 
-/* The heights of contact as answers to the caller. */
+/* From heights of contact in the view to the caller's times, points and features. */
 FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_span s, int want, int moving)
 {
     const vf inf = v_infinity();
@@ -161,7 +161,7 @@ FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_spa
     sweep_out out;
     out.t_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
     if (want != SWEEP_FIRST) {
-        /* The last root can be lost or overtaken only by rounding where the two meet. */
+        /* Only rounding can lose the last root or put it before the first, where the two coincide. */
         const vf last = k.start + v_max(s.last.at, s.first.at) * k.time_per_height;
         out.t_last = v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf);
         out.state = vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS));
@@ -192,7 +192,7 @@ FN sweep_out sweep(sweep_in in, int want, int moving)
     return sweep_answer(in, q, k, sweep_solve(q.in, k, want), want, moving);
 }
 
-/* The heading of the velocity that was given is that of the query, unless it had to be scaled. */
+/* `given` is the heading of the unscaled velocity: still right unless the query had to be scaled. */
 FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
 {
     const vm scaled = v_not(v_and(vi_eq(q->time, v_i(0)), v_eq(q->back, v_f(R(1.0)))));
@@ -206,7 +206,7 @@ FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters)
 {
     const sweep_query q = sweep_prepare(in, 0);
     const sweep_view k = sweep_view_of(q.x, q.in.radius, sweep_heading_after(&q, heading));
-    if (LANES >= 16) /* of so many one has nearly always begun */
+    if (LANES >= 16) /* nearly always some lane has begun */
         return sweep_answer(in, q, k, sweep_solve(q.in, k, SWEEP_TIMES), SWEEP_TIMES, 0);
     const sweep_span s = sweep_solve(q.in, k, SWEEP_FIRST);
     const vm hit = v_lt(s.first.at, v_infinity());

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Does the line of centres pass through the triangle itself, and at which height?
+/* Whether the line of centres passes through the triangle, and at which height: a watertight ray-triangle test.
  *
- * A sphere much larger than rounding meets an edge from both of its triangles, so none passes between them. A point has
- * no such margin: for radii near 0 this test is the margin. If the true line meets the true triangle, and does not lie in
- * its plane, the answer is yes. A closed mesh is then watertight, because a true line cannot leave it without meeting a
- * triangle. docs/numerics.md, section 6, has the argument and the bounds.
+ * A sphere much larger than the rounding errors touches an edge in both of its triangles, so it cannot slip between
+ * them. For radii near 0 this test closes the gap. If the true line meets the true triangle, and does not lie in its
+ * plane, the answer is yes. So a closed mesh is watertight: a true line cannot leave it without meeting a triangle.
+ * docs/numerics.md, section 6, has the argument and the bounds.
  *
- * The line passes through if it is on the same side of all three edges. The sign of a side is taken from the view where
- * that is certain; near an edge it comes from the caller's numbers, with twice the digits. */
+ * The line passes through if it is on the same side of all three edges. The sign of a side is taken from the view if
+ * it is certain there. Near an edge it is computed from the caller's numbers with twice the precision. */
 #ifndef CAROM_SWEEP_LINE_H
 #define CAROM_SWEEP_LINE_H
 #include "sweep_view.h"
 #include "twofloat.h"
 
-/* Signed areas between the line and each edge, as seen along the motion. Each is the weight of the opposite corner. */
+/* Edge functions: signed areas between the line and each edge, seen along the motion. Each is the weight of the
+ * opposite corner. */
 typedef struct sweep_sides {
     vf e01, e12, e20;
 } sweep_sides;
 
 typedef struct sweep_line {
-    vf enter, leave; /* heights of the crossing above P0: they differ where the line runs in the triangle's plane */
+    vf enter, leave; /* heights of the crossing above P0; they differ if the line lies in the triangle's plane */
     vm through;
 } sweep_line;
 
-/* Are all sides the same, each within its slack? */
+/* Whether all sides have the same sign, each within its slack. */
 FN vm sweep_same_side(sweep_sides s, sweep_sides slack)
 {
     const vm left = v_and(v_and(v_le(-slack.e01, s.e01), v_le(-slack.e12, s.e12)), v_le(-slack.e20, s.e20));
@@ -31,14 +32,14 @@ FN vm sweep_same_side(sweep_sides s, sweep_sides slack)
     return v_or(left, right);
 }
 
-/* Is 0 between the least and the greatest of three coordinates? */
+/* Whether 0 lies between the least and the greatest of three coordinates. */
 FN vm sweep_spans_zero(twofloat a, twofloat b, twofloat c, vf slack)
 {
     const vf x = twofloat_value(a), y = twofloat_value(b), z = twofloat_value(c);
     return v_and(v_le(v_min(v_min(x, y), z), slack), v_le(-slack, v_max(v_max(x, y), z)));
 }
 
-/* Two coordinates of a vector across the motion, without the one in which the motion is fastest. */
+/* A vector at right angles to the motion, without the coordinate in which the motion is fastest. */
 typedef struct sweep_flat {
     twofloat x, y;
 } sweep_flat;
@@ -53,14 +54,14 @@ FN sweep_flat sweep_flatten(twofloat3 a, vm along_x, vm along_y)
     return f;
 }
 
-/* The side of an edge e from a corner's way c to the line, both turned, and how far it may be off. */
+/* Edge function of the edge e, c from its corner to the line, both turned by a right angle; and its error bound. */
 FN vf sweep_side_close(sweep_flat c, sweep_flat e, vf unsure, vf *slack)
 {
     *slack = unsure * ((v_abs(c.x.hi) + v_abs(c.y.hi)) + (v_abs(e.x.hi) + v_abs(e.y.hi)));
     return twofloat_value(twofloat_sub(twofloat_mul(c.x, e.y), twofloat_mul(c.y, e.x)));
 }
 
-/* The crossing as a mean of the corners: within the triangle, whatever the sides were rounded to. */
+/* The height of the crossing, interpolated: between those of the corners, however the sides are rounded. */
 FN vf sweep_mean_height(sweep_sides s, vf e0h, vf e2h)
 {
     const vf zero = v_f(R(0.0)), sign = v_copysign_one((s.e01 + s.e12) + s.e20);
@@ -69,8 +70,9 @@ FN vf sweep_mean_height(sweep_sides s, vf e0h, vf e2h)
     return (w1 * e0h + w2 * e2h) / v_sel(v_lt(zero, sum), sum, v_f(R(1.0)));
 }
 
-/* Where the line crosses an edge whose ends lie at a and b from it, along the edge that is seen longest; and at heights
- * from and to. An edge that it does not reach is left out, but for the longest: beyond its ends there is only rounding. */
+/* The height at which the line crosses an edge. The ends of the edge lie at a and b from the line, measured along
+ * the longest edge in the view, and at heights `from` and `to`. An edge that the line does not reach is ignored; but
+ * not the longest: beyond its ends there is only rounding. */
 FN void sweep_cross_edge(sweep_line *line, vf a, vf b, vf from, vf to, vm longest)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), inf = v_infinity(), width = a - b;
@@ -81,8 +83,9 @@ FN void sweep_cross_edge(sweep_line *line, vf a, vf b, vf from, vf to, vm longes
     line->leave = v_max(v_sel(met, height, -inf), line->leave);
 }
 
-/* A triangle seen edge-on is a stretch of a line, and the centres cross two of its edges, the longest among them. Returns
- * whether it is seen so thin that rounding would decide on a mean of its corners. */
+/* Edge-on in the view, a triangle is a line segment, and the line of centres crosses two of its edges, the longest
+ * among them. Returns whether the triangle is so thin in the view that rounding would dominate the interpolated
+ * height. */
 FN vm sweep_edge_on(sweep_line *line, const sweep_view *k)
 {
     const vf e1x = k->e2x - k->e0x, e1y = k->e2y - k->e0y;
@@ -102,8 +105,8 @@ FN vm sweep_edge_on(sweep_line *line, const sweep_view *k)
     return v_le(area * area, longest2 * (thin * thin));
 }
 
-/* Near an edge the answer comes from the caller's numbers: corners and edges across the motion, turned by a right angle,
- * with twice the digits. What is called through misses the triangle by 2^-37 of the way at most. */
+/* Near an edge: the test with twice the precision, on corners and edges at right angles to the motion. A line that
+ * passes this test misses the triangle by at most 2^-37 of its distance. */
 FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_line *line)
 {
     const vf to_length = v_scale_down(k->length), to_unit = v_scale_down(k->unit);
@@ -116,7 +119,7 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_lin
     const twofloat3 e01 = twofloat3_cross(v, twofloat3_difference(in->p1, in->p0, to_unit));
     const twofloat3 e12 = twofloat3_cross(v, twofloat3_difference(in->p2, in->p1, to_unit));
     const twofloat3 e20 = twofloat3_cross(v, twofloat3_difference(in->p0, in->p2, to_unit));
-    /* Seen edge-on a triangle has no sides to speak of: it is where its corners are. */
+    /* Edge-on, edge functions say nothing: the line must lie between the corners. */
     const vf slip = speed * v_f(R(0x1p-41));
     const vm near = v_and(v_and(sweep_spans_zero(c0.x, c1.x, c2.x, slip), sweep_spans_zero(c0.y, c1.y, c2.y, slip)),
                           sweep_spans_zero(c0.z, c1.z, c2.z, slip));
@@ -135,7 +138,7 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_lin
     line->leave = v_sel(thin, line->leave, mean);
 }
 
-/* Side of an edge, and how far rounding may have moved it */
+/* Edge function, and its error bound. */
 FN vf sweep_side(vf qx, vf qy, vf ex, vf ey)
 {
     return qx * ey - qy * ex;
@@ -164,7 +167,8 @@ FN sweep_line sweep_line_of(sweep_in in, sweep_view k, vm asked)
     line.through = v_and(certain, v_not(beside));
     line.enter = line.leave = sweep_mean_height(s, k.e0h, k.e2h);
     if (v_any(near)) {
-        const sweep_in pair = in; /* copies: what a call can reach is kept in memory, and slows all other pairs */
+        const sweep_in pair =
+            in; /* copies: passing the originals to a call would keep them in memory, which slows all other pairs */
         const sweep_view view = k;
         sweep_line close;
         sweep_line_close(&pair, &view, &close);

@@ -12,18 +12,18 @@ typedef struct sweep_contact {
     vi feature;
 } sweep_contact;
 
-/* Squared lengths of an edge: in space, and as seen along the motion. Seen end-on (shorter than 2^-24 units) it adds
- * nothing that its balls do not have, and is left to them. */
+/* Squared lengths of an edge: in space, and in the view. An edge that is shorter than 2^-24 units in the view is
+ * ignored: the balls of its ends cover it. */
 typedef struct sweep_lengths {
     vf space2, seen2, per_seen2;
     vm seen;
 } sweep_lengths;
 
-/* First and last contact, and what turns them into points. */
+/* First and last contact, and the data for their points. */
 typedef struct sweep_span {
     sweep_contact first, last;
     sweep_lengths edge[3]; /* E01 E12 E20 */
-    v3 to_face;            /* from the centre to the face where it enters; where it leaves, the same backwards */
+    v3 to_face;            /* from the centre to the face at first contact; the opposite at last contact */
 } sweep_span;
 
 FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
@@ -38,10 +38,10 @@ FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
 FN void sweep_contact_keep(sweep_contact *best, vm better, vf at, int feature)
 {
     best->at = v_sel(better, at, best->at);
-    best->feature = vi_max_where(better, v_i(feature), best->feature); /* features come in their order */
+    best->feature = vi_max_where(better, v_i(feature), best->feature); /* features are tested in ascending order */
 }
 
-/* Ball round a vertex whence the line of centres is seen at q. */
+/* The ball around a vertex. q: the line of centres, relative to the vertex. */
 FN void sweep_vertex(sweep_span *s, vf radius2, vf qx, vf qy, vf h, int feature, int want)
 {
     const vf left = radius2 - (qx * qx + qy * qy);
@@ -61,7 +61,7 @@ FN sweep_lengths sweep_lengths_of(vf ex, vf ey, vf eh)
     l.space2 = seen2 + eh * eh;
     l.seen = v_lt(v_f(R(0x1p-48)), seen2);
     l.seen2 = v_sel(l.seen, seen2, v_f(R(1.0)));
-    l.per_seen2 = l.seen2; /* until sweep_reciprocals */
+    l.per_seen2 = l.seen2; /* inverted by sweep_reciprocals */
     return l;
 }
 
@@ -80,7 +80,7 @@ FN void sweep_edge_root(sweep_contact *best, vm better, vf at, vf along, vf leng
     sweep_contact_keep(best, beside, at, feature);
 }
 
-/* Cylinder round the edge e that leaves a vertex whence the line of centres is seen at q. */
+/* The cylinder around the edge e. q: the line of centres, relative to the vertex where e begins. */
 FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, sweep_lengths l, int feature,
                    int want)
 {
@@ -112,7 +112,7 @@ FN sweep_wall sweep_wall_of(v3 n, vf qx, vf qy, vf ex, vf ey, vf eh, vf from)
     return g;
 }
 
-/* The prism over the triangle, and the heights beyond which nothing is touched. */
+/* The prism over the triangle, and the range of heights at which contact is possible. */
 typedef struct sweep_prism {
     sweep_wall wall[3];
     vf low, high;
@@ -135,10 +135,10 @@ FN sweep_crossing sweep_cross(sweep_prism p, vf at)
     return c;
 }
 
-/* Normal of the triangle. A sliver's cross product rounds to a vector that leans along the sliver, and a lean of eps
- * there moves the plane by eps times its length; taking out the part along P0P1 leaves only lean across, which is
- * harmless. The result is longer by e.e brought to [1, 2). A triangle without area gives noise square to the edge, or
- * zero: then the face never wins over the edges. */
+/* Normal of the triangle. The rounded cross product of a sliver leans along the sliver. A lean of eps moves the
+ * plane by eps times the sliver's length. Removing the component along P0P1 leaves only lean across, which is
+ * harmless. The result is longer by the factor e.e, scaled to [1, 2). A triangle without area gives noise at right
+ * angles to the edge, or zero: then the face never wins over the edges. */
 FN v3 sweep_normal(sweep_view k, vf e0_length2)
 {
     const v3 n = v3_of(k.e0y * k.e2h - k.e0h * k.e2y, k.e0h * k.e2x - k.e0x * k.e2h, k.e0x * k.e2y - k.e0y * k.e2x);
@@ -147,9 +147,9 @@ FN v3 sweep_normal(sweep_view k, vf e0_length2)
     return v3_sub(v3_mul(n, e0_length2 * scale), v3_mul(e, v3_dot(n, e) * scale));
 }
 
-/* Does the face count? A triangle narrower than 2^-22 of its length has walls of noise and is left to its edges; so is
- * one in whose plane the sphere moves: at an angle of 2^-26 it sinks in by 2^-26 on its way. (2^-100 and 2^-76: squares
- * and products that leave the range.) */
+/* Whether the face is tested. The sides of a triangle narrower than 2^-22 of its length are noise: its edges cover
+ * it. They also cover a triangle in whose plane the sphere moves: at an angle of 2^-26 it penetrates by 2^-26 of its
+ * way. (2^-100 and 2^-76: below these, squares and products leave the range.) */
 FN vm sweep_is_solid(v3 n, vf longest2)
 {
     const vf least2 = longest2 * longest2 * v_f(R(0x1p-44)) + v_f(R(0x1p-100));
@@ -168,21 +168,21 @@ FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf 
     p.wall[0] = sweep_wall_of(n, k.qx, k.qy, k.e0x, k.e0y, k.e0h, zero);
     p.wall[1] = sweep_wall_of(n, k.qx - k.e0x, k.qy - k.e0y, e1x, e1y, e1h, k.e0h);
     p.wall[2] = sweep_wall_of(n, k.qx, k.qy, -k.e2x, -k.e2y, -k.e2h, zero);
-    /* A contact lies no farther along the motion than the triangle and the radius reach; the walls of a needle, all but
-     * parallel, would let a root pass far beyond its tip. */
+    /* A contact lies within the triangle's heights, extended by the radius. The sides of a needle are almost
+     * parallel: without this limit they would accept a root far beyond its tip. */
     const vf reach = k.radius + v_f(R(0x1p-10));
     p.low = v_min(v_min(k.e0h, k.e2h), zero) - reach;
     p.high = v_max(v_max(k.e0h, k.e2h), zero) + reach;
     sweep_crossing enter = sweep_cross(p, middle - chord), leave = sweep_cross(p, middle + chord);
     enter.inside = v_and(solid, enter.inside);
     leave.inside = v_and(solid, leave.inside);
-    /* r along the normal, with the motion */
+    /* radius along the normal, in the direction of the motion */
     vf offset = v_copysign_one(n.z) * k.radius / length;
     const vm point = v_le(k.radius, k.noise);
     if (v_any(point)) {
         const sweep_line line = sweep_line_of(in, k, point);
         const vm through = v_and(point, line.through);
-        /* Only what a ray passes through is hit: walls of a needle let a root pass beyond its tip. */
+        /* A point hits only what its ray passes through: the sides of a needle accept roots beyond its tip. */
         const vm sphere = v_lt(v_f(R(0x1p-40)), k.radius);
         enter.inside = v_and(enter.inside, v_or(sphere, line.through));
         leave.inside = v_and(leave.inside, v_or(sphere, line.through));
@@ -196,7 +196,7 @@ FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf 
     sweep_contact_keep(&s->first, v_and(enter.inside, v_lt(enter_at, s->first.at)), enter_at, FEATURE_FACE);
     if (want != SWEEP_FIRST)
         sweep_contact_keep(&s->last, v_and(leave.inside, v_gt(leave_at, s->last.at)), leave_at, FEATURE_FACE);
-    /* turned back out of the view */
+    /* rotated back out of the view */
     const v3 m = v3_mul(n, offset);
     s->to_face = v3_add(v3_add(v3_mul(k.axes.s, m.x), v3_mul(k.axes.w, m.y)), v3_mul(k.axes.u, m.z));
 }

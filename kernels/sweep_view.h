@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sweep's question made ready for the solver: differences of the inputs, safe from overflow, and the triangle as seen
- * along the motion. docs/numerics.md, sections 1 to 4. */
+/* Preparation of a sweep for the solver: differences of the inputs, scaled so that nothing overflows, and the
+ * triangle in a frame whose third axis is the relative motion: the view. docs/numerics.md, sections 1 to 4. */
 #ifndef CAROM_SWEEP_VIEW_H
 #define CAROM_SWEEP_VIEW_H
 #include "vec.h"
@@ -18,18 +18,18 @@ typedef struct sweep_out {
     vi feature_first, feature_last;
 } sweep_out;
 
-/* What the caller asked for; constants at every call, so that unused work folds away. */
+/* What to compute. A constant at every call, so that the compiler removes the rest. */
 #define SWEEP_FIRST 0 /* t_first */
 #define SWEEP_TIMES 1 /* both times and the state */
 #define SWEEP_FULL 2  /* and points and features */
 
-/* Differences of the inputs: nothing else enters the arithmetic. */
+/* Differences of the inputs: the solver computes with these alone. */
 typedef struct sweep_relative {
     v3 d, d_error; /* centre - P0, and its rounding error */
     v3 e01, e02;
     v3 v;      /* relative velocity */
     vi size;   /* largest magnitude among edges and radius */
-    vi length; /* and d */
+    vi length; /* the same with d */
     vi speed;
 } sweep_relative;
 
@@ -54,16 +54,16 @@ FN vm sweep_is_finite(sweep_in in, int moving)
     return moving ? v_and(ok, v3_finite(in.w)) : ok;
 }
 
-/* A query made safe: scaled by 2^-8 where differences would overflow, by 2^32 where lengths are denormal. */
+/* A query whose differences are in range: scaled by 2^-8 if they would overflow, by 2^32 if lengths are denormal. */
 typedef struct sweep_query {
     sweep_in in;
     sweep_relative x;
-    vf back; /* what undoes the scaling of lengths */
-    vi time; /* power of two that undoes it for times */
+    vf back; /* factor that undoes the scaling of lengths */
+    vi time; /* exponent of the factor that undoes the scaling of times */
     vm valid;
 } sweep_query;
 
-/* Never needed by ordinary data, so under a branch. */
+/* Scales queries that are out of range. Rare, so the caller branches. */
 FN void sweep_rescue(sweep_query *q, int moving)
 {
     const vm finite = sweep_is_finite(q->in, moving);
@@ -101,8 +101,9 @@ FN sweep_query sweep_prepare(sweep_in in, int moving)
     return q;
 }
 
-/* Axes of which the third runs along v (Duff et al., Building an Orthonormal Basis, Revisited). Divisions and roots
- * bound the speed of the whole solver, so 1 / |v| and 1 / (sign |v| + v.z) come out of one. */
+/* An orthonormal basis whose third axis is v / |v| (Duff et al., Building an Orthonormal Basis, Revisited).
+ * Divisions and roots limit the throughput of the solver, so one division gives both 1 / |v| and 1 / (sign |v| +
+ * v.z). */
 typedef struct sweep_basis {
     v3 s, w, u;
     vf per_speed;
@@ -123,9 +124,9 @@ FN sweep_basis sweep_basis_of(v3 v)
     return f;
 }
 
-/* The way of a motion; triangles at rest share that of their sphere. */
+/* Direction of a motion. All triangles at rest share that of the sphere. */
 typedef struct sweep_heading {
-    v3 v; /* relative velocity, brought to about 1 */
+    v3 v; /* relative velocity, scaled to about 1 */
     sweep_basis axes;
 } sweep_heading;
 
@@ -139,22 +140,22 @@ FN sweep_heading sweep_heading_of(v3 velocity)
 
 /* The triangle seen along the motion, in units of 2^exponent(size). */
 typedef struct sweep_view {
-    vf qx, qy;        /* the line of centres seen from P0 */
+    vf qx, qy;        /* the line of centres, relative to P0 */
     vf h;             /* height of P0 above the start of local time */
     vf e0x, e0y, e0h; /* P1 - P0 */
     vf e2x, e2y, e2h; /* P2 - P0 */
     vf radius, radius2;
     vi unit, length; /* exponent fields: of edges and radius, and of the way to P0 too */
-    vf noise;        /* more than rounding can have moved the line of centres against the triangle */
+    vf noise;        /* error bound: of the line of centres relative to the triangle */
     vf start;        /* time, in scaled units, at which the centre has height 0 */
     vf time_per_height;
     sweep_basis axes;
-    v3 v;           /* relative velocity, brought to about 1 */
-    v3 m, e01, e02; /* unrotated: centre at that time seen from P0, edges */
+    v3 v;           /* relative velocity, scaled to about 1 */
+    v3 m, e01, e02; /* not rotated: centre at that time - P0, edges */
 } sweep_view;
 
-/* Move the start of motion next to P0 before anything is squared. The shift has 12 significant bits and the velocity is
- * split into two parts of 12, so the products are exact and the far start loses no digit. */
+/* Moves the start of the motion next to P0, before anything is squared. The shift has 12 significant bits and the
+ * velocity is split into two parts of 12 bits. So the products are exact, and a far start loses no precision. */
 FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
 {
     const v3 head = v3_of(v_head(v.x), v_head(v.y), v_head(v.z));
@@ -165,8 +166,8 @@ FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
 FN sweep_view sweep_view_of(sweep_relative x, vf radius, sweep_heading heading)
 {
     const vi length = v_exponent(x.length);
-    /* Below 2^-40 of the way the triangle is a point to every digit of the answer; a unit smaller still would push the
-     * rest of the way out of range. */
+    /* A triangle smaller than 2^-40 of the distance to it is a point to every digit of the answer. A smaller unit
+     * would push the distance out of range. */
     const vi unit = v_exponent(vi_max(x.size, length - (40 << R_EXPONENT_SHIFT)));
     const vf to_unit = v_scale_down(unit), to_length = v_scale_down(length);
     const v3 v = heading.v;
