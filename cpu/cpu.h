@@ -45,8 +45,8 @@ static inline size_t caromi_out_size(const caromi_pair_shape *shape, uint32_t co
  * a cache. */
 typedef void caromi_pair_fn(const float *const *in, void *const *out, size_t count, int from_memory);
 
-/* Searches of a mesh: the first hit of a sweep, all of them, all overlaps at rest, the nearest triangle; and their exact
- * twins. */
+/* Searches of a mesh: the first hit of a sweep, all of them, all overlaps at rest, the nearest triangle; and their
+ * exact twins. */
 enum caromi_mesh_search {
     CAROMI_MESH_FIRST,
     CAROMI_MESH_LIST,
@@ -58,7 +58,8 @@ struct caromi_mesh_view;
 struct caromi_mesh_queries;
 /* Answer a run of queries. */
 typedef void caromi_mesh_fn(const struct caromi_mesh_view *mesh, struct caromi_mesh_queries *queries);
-/* Which of `count` spheres in columns, a multiple of the lanes, surely meet nothing of a mesh: 1, else 0. */
+/* 1 for each of `count` spheres in columns that is surely clear of a mesh, else 0; `count` is a multiple of the
+ * lanes. */
 struct mesh_clearance;
 typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float *const *in, size_t count,
                              uint8_t *is_clear);

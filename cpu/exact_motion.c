@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The letters of exact_motion.h, each made once, and the seven features' roots and regions. */
+/* The quantities of exact_motion.h, each computed at first use, and the roots and regions of the seven features. */
 #include "exact_motion.h"
 
-/* One bit of `known` for each part that is made late. */
+/* A bit of `known` for each quantity that is computed at first use. */
 enum {
     PART_NORMAL,
     PART_AREA,

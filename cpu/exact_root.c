@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Signs, values and rounding of numbers with one square root. Doubles look first; what they cannot tell is squared. */
+/* Signs, values and rounding of numbers with one square root. A filter in doubles comes first; what it leaves
+ * undecided is squared. */
 #include "exact_root.h"
 
 #include "kernels/layout.h"

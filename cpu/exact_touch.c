@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the feature that answers; see exact_motion.h for why its root is the answer. */
+/* Finds the feature whose root is the begin or end of contact; exact_motion.h has the argument. */
 #include "exact_touch.h"
 
 /* The first feature with a root with Y > 0 in its region. */

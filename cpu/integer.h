@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole numbers of any size that sweeps can ask for: the rung of the exact mode that is never in doubt.
+/* Integers large enough for every sweep: the second rung of exact mode, which decides what the filter leaves undecided.
  *
- * A number knows how many limbs it uses; only these are ever touched, so a small one costs as much as a small one. */
+ * A number stores how many limbs it uses, and operations touch only these: small numbers are cheap. */
 #ifndef CAROM_INTEGER_H
 #define CAROM_INTEGER_H
 

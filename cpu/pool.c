@@ -15,8 +15,8 @@
 
 #include "cpu.h"
 
-/* Nanoseconds of waiting awake before sleep, as much as waking up costs: batches that follow each other closely find the
- * team awake, and an OpenCL driver's own threads get the core soon. */
+/* Nanoseconds of waiting awake before sleep, as much as waking up costs: batches that follow each other closely find
+ * the team awake, and an OpenCL driver's own threads get the core soon. */
 enum { PATIENCE = 50000, LOOKS = 16 };
 enum { MOVES_MAX = 4, STACK = 2 << 20 };
 
@@ -93,9 +93,10 @@ static int core_of_this_thread(void)
     return sched_getcpu();
 }
 
-/* A scheduler likes to wake a thread on the core of whoever wakes it, which is where the caller works: two would share that
- * core for milliseconds, until the load is balanced. Forbidding the core for a moment moves this thread, and afterwards it
- * is woken where it was. So a worker does it a few times at most, and leaves the rest of its life to the scheduler. */
+/* The scheduler often wakes a thread on the core of the thread that wakes it, where the caller works: two would
+ * share that core for milliseconds, until the load is balanced. Forbidding the core for a moment moves this thread,
+ * and afterwards it is woken where it was. So a worker does it a few times at most, and leaves the rest of its life
+ * to the scheduler. */
 static void leave_core(int core, int *moves)
 {
     cpu_set_t mine, others;
@@ -254,7 +255,7 @@ static void offer(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *use
     (void)pthread_mutex_unlock(&p->lock);
 }
 
-/* Whoever has not woken up by now is too late: the batch does not wait for it. */
+/* A worker that has not woken up by now is too late: the batch does not wait for it. */
 static void conclude(caromi_pool *p)
 {
     (void)pthread_mutex_lock(&p->lock);

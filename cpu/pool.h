@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A team of threads that sleeps between batches. The caller of a batch is one of them. */
+/* A thread pool whose workers sleep between batches. The caller of a batch works too. */
 #ifndef CAROM_POOL_H
 #define CAROM_POOL_H
 
@@ -26,13 +26,13 @@ uint32_t caromi_pool_threads(const caromi_pool *pool);
 void caromi_pool_lock(caromi_pool *pool);
 void caromi_pool_unlock(caromi_pool *pool);
 
-/* Run tasks 0 .. tasks-1, each once; `thread` < caromi_pool_threads() tells on which. The caller is in the float mode of
- * cpu.h, as the workers are. A call that finds the team busy with another runs on its caller alone. */
+/* Run tasks 0 .. tasks-1, each once; `thread` < caromi_pool_threads() tells on which. The caller is in the float
+ * mode of cpu.h, as the workers are. A call that finds the pool busy runs on its caller alone. */
 typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);
 void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user);
 
-/* Where slice number `slice` of `slices` begins among `count` things; that of the next is its end. They differ by one at
- * most, and no product overflows. */
+/* Where slice number `slice` of `slices` begins among `count` things; that of the next is its end. They differ by
+ * one at most, and no product overflows. */
 static inline uint64_t caromi_slice_start(uint64_t count, uint64_t slices, uint64_t slice)
 {
     const uint64_t extra = count % slices;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A grid over a mesh, its cells along a Morton curve: queries that start in one cell meet the same nodes and leaves. */
+/* A grid over a mesh whose cells are numbered along a Morton curve: queries that start in one cell visit the same
+ * nodes and leaves. */
 #ifndef CAROM_CELLS_H
 #define CAROM_CELLS_H
 #include "lang.h"
 
 #define CELL_DIGITS 4 /* bits per axis: a cell of a large mesh has nodes and leaves that a cache holds */
 #define CELL_COUNT (1 << 3 * CELL_DIGITS)
-/* The last one, which is no cell, is for queries that meet nothing. */
+/* The last number is no cell: it is for queries that hit nothing. */
 #define CELL_CLEAR CELL_COUNT
 #define CELL_KINDS (CELL_COUNT + 1)
 
@@ -16,14 +17,14 @@ typedef struct cell_grid {
     real lower[3], per_length[3];
 } cell_grid;
 
-/* Four bits, two zeros between each. */
+/* Spreads four bits: two zeros between each (for a Morton code). */
 FN u32 cell_spread(u32 x)
 {
     x = (x | x << 4) & 0xc3u;
     return (x | x << 2) & 0x249u;
 }
 
-/* Without a branch, so that compilers take several at once. NaN: 0 */
+/* Without a branch, so that compilers vectorise it. NaN gives 0. */
 FN u32 cell_slab(real x, real lower, real per_length)
 {
     const real last = (real)((1 << CELL_DIGITS) - 1), at = (x - lower) * per_length, from = at > 0 ? at : 0;

@@ -14,7 +14,8 @@ typedef struct closest_out {
     vi feature;
 } closest_out;
 
-/* The triangle around the centre. Each corner has a difference of its own: triangles that share one agree about it. */
+/* The triangle relative to the centre. Each corner has its own difference, so triangles that share a corner agree
+ * about it. */
 typedef struct closest_relative {
     v3 a, b, c, e01, e12, e02;
     vi size; /* largest magnitude among the corners; edges are at most twice that */
@@ -44,8 +45,8 @@ FN vm closest_is_finite(closest_in in)
     return v_and(v_and(v3_finite(in.center), v3_finite(in.p0)), v_and(v3_finite(in.p1), v3_finite(in.p2)));
 }
 
-/* Differences that would overflow: rare, so under a branch. (Into a struct of its own: Mesa 22.3 lets a function that
- * changes its copy of one change the caller's.) */
+/* For differences that would overflow. Rare, so the caller branches. (Into a struct of its own: Mesa 22.3 lets a
+ * function that changes its copy of one change the caller's.) */
 FN closest_relative closest_rescue(closest_in in, vf small)
 {
     closest_in scaled;
@@ -56,8 +57,8 @@ FN closest_relative closest_rescue(closest_in in, vf small)
     return closest_relate(scaled);
 }
 
-/* On a sliver the weights are known to less than its length is long. So the foot goes on along the longer edge from
- * P0 to where that says it is, as far as the triangle reaches: the way across has no room for errors. */
+/* On a sliver, weights are imprecise along its length. So the foot is corrected along the longer edge from P0,
+ * within the triangle. Across the sliver there is no room for errors. */
 FN nearest_inner closest_settle(nearest_inner f, v3 a, v3 e01, v3 e02)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), square1 = v3_dot(e01, e01), square2 = v3_dot(e02, e02);

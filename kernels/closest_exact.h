@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Distance from a centre to a triangle, proven: two numbers in binary64 that the true distance is between; and the
- * closest point, where its feature is beyond doubt.
+/* Distance from a centre to a triangle in exact mode, first rung: bounds of the true distance in binary64; and the
+ * closest point if its feature is certain.
  *
- * From above, every point that surely belongs to the triangle bounds the distance: its corners, the feet on edges
- * that they surely lie on, the foot on the plane if it is surely inside. From below, every plane that has the
- * triangle on its far side: through a corner at right angles to the way from there to the centre, through the foot
- * on an edge's line likewise, and the triangle's own. So on a border between two features either will do, and the
- * distance is known there although the feature is not.
+ * From above, every point that surely belongs to the triangle bounds the distance: its corners, the feet on edges that
+ * they surely lie on, the foot on the plane if it is surely inside. From below, every plane that has the triangle on
+ * its far side: through a corner at right angles to the way from there to the centre, through the foot on an edge's
+ * line likewise, and the triangle's own. So on a border between two features either will do, and the distance is known
+ * there although the feature is not.
  *
  * No product has more than six factors of a length, so binary64 cannot leave its range for any binary32 input, and
  * all is done in the caller's unit. docs/numerics.md, section 19, derives the bounds. */
@@ -16,7 +16,7 @@
 #include "wide.h"
 
 #ifndef CLOSEST_BOUND
-#define CLOSEST_BOUND W(1.0) /* a test shrinks all bounds with it, and must then find wrong answers */
+#define CLOSEST_BOUND W(1.0) /* a test shrinks all bounds by this factor, and must then find wrong answers */
 #endif
 #define CLOSEST_EPS(n) w_f(W(n) * W(0x1p-53) * CLOSEST_BOUND)
 
@@ -58,9 +58,9 @@ typedef struct closest_wide {
     w3 normal;
     wf per_area, height2; /* 1 / n.n times the height times n; height squared */
     wf size2;             /* at least the square of every way from a corner, and half of every edge's */
-    wf doubt;             /* what along, rest and inside may be off */
-    wf blur;              /* what the square root of a distance's square may be off */
-    wm fit;               /* the plane is known well enough */
+    wf doubt;             /* error of along, rest and inside */
+    wf blur;              /* error of the square root of a squared distance */
+    wm fit;               /* the plane is precise enough */
 } closest_wide;
 
 FN closest_wide closest_wide_of(w3 center, w3 p0, w3 p1, w3 p2)
@@ -129,7 +129,7 @@ FN closest_range closest_range_of(const closest_wide *t)
     return r;
 }
 
-/* The closest point and its feature, 0 if that is in doubt. */
+/* The closest point and its feature; FEATURE_NONE if undecided. */
 typedef struct closest_spot {
     w3 point;
     wf feature;
@@ -170,7 +170,7 @@ FN closest_spot closest_spot_of(const closest_wide *t)
     return s;
 }
 
-/* The corners in memory, whence the wide parts load them. */
+/* The corners in memory, because the binary64 parts load them from there. */
 typedef struct closest_rows {
     real at[IN_CLOSEST][LANES];
 } closest_rows;
@@ -195,7 +195,7 @@ FN void closest_store(closest_rows *r, closest_in in)
     closest_store3(r, IN_NP2X, in.p2);
 }
 
-/* Open where the point's x is NaN. */
+/* Undecided where the point's x is NaN. */
 FN closest_out closest_exact(closest_in in)
 {
     closest_rows rows;

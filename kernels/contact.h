@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a mesh hit reports beside its time: contact point, unit normal from there to the centre, feature. For a sphere
- * that starts in contact these are taken at time 0, else at the first contact. */
+/* Contact of a mesh hit: point, unit normal from there to the centre, feature. At time 0 for a sphere that starts in
+ * contact, else at the first contact. */
 #ifndef CAROM_CONTACT_H
 #define CAROM_CONTACT_H
 #include "sweep.h"
@@ -59,7 +59,7 @@ FN contact_out contact(sweep_in in)
     const vf side = v3_dot(n, away);
     const vm at_face = v_and(vi_eq(near.at.feature, v_i(FEATURE_FACE)), v_lt(near.distance2, v_f(R(0x1p-24))));
     const v3 own = v3_mul(n, v_sel(v_lt(side, zero), v_f(R(-1.0)), v_f(R(1.0))));
-    v3 start_normal = v3_sel(at_face, own, contact_unit(away)); /* a short way is mostly rounding */
+    v3 start_normal = v3_sel(at_face, own, contact_unit(away)); /* the direction of a short vector is mostly rounding */
     start_normal = v3_sel(vi_eq(v3_magnitude(away), v_i(0)), against, start_normal);
 
     const vm begins = v_or(vi_eq(s.state, v_i(STATE_TOUCHING)), vi_eq(s.state, v_i(STATE_OVERLAPPING)));

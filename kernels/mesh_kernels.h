@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The mesh kernels as OpenCL sees them. The host names the one it builds: -DKERNEL_mesh_first, _list, _overlaps or
- * _contact, or their exact twins. */
+/* OpenCL kernels of mesh queries. The host selects one: -DKERNEL_mesh_first, _list, _overlaps or _contact, or their
+ * exact twins. */
 #ifndef CAROM_MESH_KERNELS_H
 #define CAROM_MESH_KERNELS_H
 
@@ -20,7 +20,7 @@
 #define MESH_SEARCHED mesh_overlaps_exact
 #endif
 
-/* A program for queries without options has none of their text, nor the registers for it. */
+/* A program for queries without options leaves out the code of options, which would cost registers. */
 #ifdef MESH_PLAIN
 #define MESH_OPTIONS 0
 #else
@@ -107,10 +107,11 @@ FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
 
 MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_own, mesh_answer_count, MESH_OPTIONS)
 
-/* The first pass tells how many hits a query has. Where there is room for `each` of a query, those of all queries of
- * a work-item are written side by side as they are found, from the place `from` of its first query on, which `start`
- * tells for each of them; there may be more hits than room. The second pass (`each` < 0) writes those of each query
- * from its own place on; -1: that are there already. */
+/* List of all hits, in one pass or two. The first pass counts the hits of each query. If it has room for `each` hits
+ * per query, it also writes those of all queries of a work-item consecutively, from the place `from` of its first
+ * query on; `start` then holds that place for each of them. There may be more hits than room. The second pass
+ * (`each` < 0) writes the hits of each query from the query's own place on; -1 marks queries whose hits are already
+ * written. */
 __kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global mesh_record *records, uint found, int each,
                                        int one_is_enough, __global const int *from, __global int *hits,
                                        __global uchar *state, __global int *start, uint count)
@@ -145,7 +146,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global mesh_record
 #else
 #define MESH_CONTACT contact_exact
 #endif
-/* What the hits report beside their time. A work-item answers LANES queries. */
+/* Contacts of hits. A work-item answers LANES queries. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices, uint triangles,
                                        __global const real *cx, __global const real *cy, __global const real *cz,
                                        __global const real *radius, __global const real *vx, __global const real *vy,

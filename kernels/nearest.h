@@ -3,7 +3,7 @@
  *
  * Source: Ericson, Real-Time Collision Detection, 5.1.5, rearranged so that every candidate is a convex combination
  * of the vertices: a rounding error can then pick a neighbouring point of the triangle, never one outside it.
- * Ties go to the first of V0 V1 V2 E01 E12 E20 F. Degenerate triangles need no words: their face never wins. */
+ * Ties go to the first of V0 V1 V2 E01 E12 E20 F. Degenerate triangles need no special case: their face never wins. */
 #ifndef CAROM_NEAREST_H
 #define CAROM_NEAREST_H
 #include "vec.h"
@@ -48,7 +48,8 @@ FN nearest nearest_nearer(nearest best, nearest next)
     return nearest_sel(v_lt(next.distance2, best.distance2), next, best);
 }
 
-/* Weight of the far end at the foot of the origin on the line from a along e; outside (0, 1) or NaN: no foot. */
+/* Weight of the edge's far end at the projection of the origin to the line from a along e. Outside (0, 1), or NaN:
+ * not on the edge. */
 FN vf nearest_foot(v3 a, v3 e)
 {
     return -v3_dot(a, e) / v3_dot(e, e);
@@ -71,14 +72,14 @@ FN nearest nearest_on_edges(v3 a, v3 b, v3 c, v3 e01, v3 e12, v3 e02)
     return nearest_sel(v_within(zero, k20, one), nearest_nearer(best, on20), best);
 }
 
-/* The foot on the plane, if it is inside: its weights, and where it is. */
+/* The projection to the plane, if it is inside: its weights and the point. */
 typedef struct nearest_inner {
     v3 foot;
     vf w1, w2;
     vm inside;
 } nearest_inner;
 
-/* The signed areas of the foot against each edge, all from one n, whatever its rounding. */
+/* Edge functions of the projection, all with the same n, so that its rounding does not matter. */
 FN nearest_inner nearest_on_face(v3 a, v3 b, v3 e01, v3 e12, v3 e02)
 {
     const vf zero = v_f(R(0.0));

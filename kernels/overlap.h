@@ -21,7 +21,7 @@ typedef struct overlap_out {
     vi overlap, axes;
 } overlap_out;
 
-/* The triangle around the centre. */
+/* The triangle relative to the centre. */
 typedef struct overlap_relative {
     v3 a, b, c;    /* vertices */
     v3 ab, bc, ca; /* edges */
@@ -41,7 +41,7 @@ FN overlap_relative overlap_relate(overlap_in in)
     return x;
 }
 
-/* Is the line from a along e farther than r? moment = a x e. */
+/* Whether the line from a along e is farther than r. moment = a x e. */
 FN vm overlap_line_far(v3 moment, vf length2, vf radius2)
 {
     return v_lt(radius2 * length2, v3_dot(moment, moment));

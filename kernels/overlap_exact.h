@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Separating-axis test, exact mode, first rung: the seven bits in binary32, each with a proof or not at all.
+/* Separating-axis test in exact mode, first rung: a floating-point filter in binary32 for each of the seven bits.
  *
  * Every test is a quantity with a bound of its rounding error. Beyond the bound its sign is certain; within, the test
  * is neither sure to hold nor sure to fail. A bit is the conjunction of its tests, so one that surely fails settles it.
@@ -22,7 +22,7 @@
 #define CAROM_OVERLAP_EXACT_H
 #include "columns.h"
 
-/* A test: does it surely hold; may it hold? */
+/* A test: whether it surely holds, and whether it may hold. */
 typedef struct overlap_verdict {
     vm sure, may;
 } overlap_verdict;
@@ -77,13 +77,13 @@ FN overlap_bounds overlap_bound(vf r, v3 corner2, vf edge2, vf normal2, vf d2)
     return b;
 }
 
-/* Is the line along an edge farther than r? */
+/* Whether the line along an edge is farther than r. */
 FN overlap_verdict overlap_line(v3 moment, vf length2, overlap_bounds b)
 {
     return overlap_above(v3_dot(moment, moment), b.radius2.sure * length2, b.radius2.may * length2);
 }
 
-/* Is the centre on the other side of it than the triangle? */
+/* Whether the centre and the triangle are on different sides of it. */
 FN overlap_verdict overlap_side(v3 moment, v3 n, vf extent, overlap_bounds b)
 {
     const vf bound = b.side * extent;

@@ -46,8 +46,8 @@ FN void pairs_closest(in_columns in, out_columns out, size_t i)
     store_closest(out, i, closest(load_closest(in, i)));
 }
 
-/* Columns of a large batch come from memory: ask for the lines of the pair PREFETCH_AHEAD pairs from now. The CPU path
- * calls it once for a line of reals, a work-item for its own lanes; a column of bytes needs it less often. */
+/* Columns of a large batch come from memory: prefetches the cache lines of the pair PREFETCH_AHEAD pairs ahead. The
+ * CPU path calls it once for a line of reals, a work-item for its own lanes; a column of bytes needs it less often. */
 FN void pairs_prefetch(in_columns in, int in_count, out_columns out, int out_count, int bytes, size_t i)
 {
     i += PREFETCH_AHEAD;

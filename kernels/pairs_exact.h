@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns in, proof, columns out: the exact body of every pair kernel. A query that is not settled has NaN for its
- * first time (OVERLAP_UNDECIDED where there are no times); nobody else stores NaN. */
+/* Columns in, floating-point filter, columns out: the exact body of every pair kernel. An undecided pair has NaN for
+ * its first time (OVERLAP_UNDECIDED where there are no times); nothing else stores NaN. */
 #ifndef CAROM_PAIRS_EXACT_H
 #define CAROM_PAIRS_EXACT_H
 #include "columns.h"

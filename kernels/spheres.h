@@ -53,7 +53,8 @@ FN vm spheres_are_finite(spheres_in in)
     return v_and(v_and(a, b), v_and(v_finite(in.radius_a), v_finite(in.radius_b)));
 }
 
-/* Never needed by ordinary data, so under a branch. Lengths and displacements shrink alike, so u stays. */
+/* Scales pairs that would overflow. Rare, so the caller branches. Lengths and displacements are scaled alike, so u
+ * stays. */
 FN void spheres_rescue(spheres_in *in, spheres_relative *x, vm *valid, vm big)
 {
     const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));

@@ -199,9 +199,9 @@ FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
     return v_any(scaled) ? sweep_heading_of(q->x.v) : given;
 }
 
-/* First time and state of triangles at rest, for a search: where a contact `matters` and has begun at time 0 the
- * last time is asked for too, to tell what goes on from what is past; where it does not matter, one may be taken for
- * the other. */
+/* For mesh searches: first time and state, of triangles at rest. If a contact has begun at time 0 in a lane that
+ * `matters`, the last time is computed too, to distinguish overlapping from past. In other lanes these two states
+ * may be confused. */
 FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters)
 {
     const sweep_query q = sweep_prepare(in, 0);

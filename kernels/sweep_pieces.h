@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* When the line of centres is within the radius of each feature of the triangle: three balls, three cylinders, one
- * slab, each with its own root and its own region test. docs/numerics.md, sections 5 to 7. */
+/* The interval in which the centre is within the radius of each feature: three balls around vertices, three
+ * cylinders around edges, one slab around the face, each with its own roots and region test. docs/numerics.md,
+ * sections 5 to 7. */
 #ifndef CAROM_SWEEP_PIECES_H
 #define CAROM_SWEEP_PIECES_H
 #include "layout.h"
@@ -97,8 +98,9 @@ FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, 
     }
 }
 
-/* Signed area, times |n|, between an edge and the foot of the centre, as a function of its height above P0: not
- * negative on the side of the opposite vertex. `from` is the height of the vertex where the edge begins. */
+/* A side of the prism over the triangle: signed area, times |n|, between an edge and the projection of the centre,
+ * as a function of the centre's height above P0. Not negative on the side of the opposite vertex. `from` is the
+ * height of the vertex where the edge begins. */
 typedef struct sweep_wall {
     vf slope, offset, from;
 } sweep_wall;
@@ -156,9 +158,9 @@ FN vm sweep_is_solid(v3 n, vf longest2)
     return v_and(v_lt(least2, v3_dot(n, n)), v_lt(v_f(R(0x1p-76)), v_abs(n.z)));
 }
 
-/* Slab of the plane, bounded by the prism over the triangle. The region test is taken at the root itself, so a root
- * that is ill-conditioned (motion along the plane) can be early or late by no more than the slide, and never beside
- * the triangle. */
+/* The slab around the plane, bounded by the prism over the triangle. The region test is made at the root itself. So
+ * an ill-conditioned root (motion along the plane) is early or late by no more than the slide, and never beside the
+ * triangle. */
 FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid,
                    int want)
 {

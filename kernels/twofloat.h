@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Two reals that stand for their sum: twice the digits, from correctly rounded operations alone. For the few places where
- * a sign must be known better than one real can tell.
+/* Double-float arithmetic: a number as the sum of two reals, with twice the precision, from correctly rounded
+ * operations alone. For the few signs that need more than one real.
  *
- * Source: Dekker, A floating-point technique for extending the available precision; Knuth for the sum. An operation is
- * off by at most 8 eps^2 of the sum of the magnitudes that enter it. */
+ * Source: Dekker, A floating-point technique for extending the available precision; Knuth for the sum. An operation
+ * is off by at most 8 eps^2 of the sum of the magnitudes that enter it. */
 #ifndef CAROM_TWOFLOAT_H
 #define CAROM_TWOFLOAT_H
 #include "vec.h"
 
 typedef struct twofloat {
-    vf hi, lo; /* lo is what rounding took from hi */
+    vf hi, lo; /* lo is the rounding error of hi */
 } twofloat;
 
 typedef struct twofloat3 {
