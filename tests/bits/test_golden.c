@@ -8,7 +8,7 @@
 #include "tests/support/closest_answers.h"
 #include "tests/support/scenes.h"
 
-enum { PAIRS = 2000, SEED = 1, MAX_LINES = 256, MAX_NAME = 64, LINE = 128 };
+enum { PAIRS = 2000, SEED = 1, MAX_LINES = 512, MAX_NAME = 64, LINE = 128 };
 
 typedef struct golden_line {
     char name[MAX_NAME];
