@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /// carom: batches of moving-sphere/triangle queries with the same bits from every backend.
 ///
-/// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
-/// taken as exact real numbers. Every call that can fail returns a carom_status and, if `err` is not
-/// NULL, a sentence that names the argument, the value and the limit. Nothing aborts, no environment variable is
-/// read, and nothing is global but the number of the process that first called OpenCL. What each answer means is
-/// written in docs/design.md.
+/// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32 taken as exact real
+/// numbers. Every call that can fail returns a carom_status. If `err` is not NULL, it receives a sentence that names
+/// the argument, the value and the limit. The library never aborts and reads no environment variable. Its only global
+/// is the number of the process that first called OpenCL. docs/design.md defines what each answer means.
 ///
-/// Floating point: every function computes in a mode of its own (rounding to nearest, denormals kept, no exception
-/// traps) and calls drivers in it. On return the caller's environment is as it was, modes, masks and sticky flags:
-/// whatever a call raises inside is not seen. Functions of the caller (log, progress, allocator) run in carom's mode,
-/// and what they change of it ends with them. Threads that a driver started before carom keep the mode they have.
+/// Floating point: every function computes and calls drivers in a mode of its own (rounding to nearest, denormals kept,
+/// no exception traps). On return the caller's environment is restored: modes, masks and sticky flags. So exceptions
+/// raised inside a call stay invisible. Functions of the caller (log, progress, allocator) run in carom's mode, and
+/// their changes to it end with them. Threads that a driver started before carom keep the mode they have.
 ///
-/// fork(): a child may use, update and destroy the contexts and meshes that no call was using, and make new ones. A
-/// context from before has no threads there but the caller's. Where OpenCL was called before fork(), by any context or
-/// carom_device_list, it cannot be used in the child: CAROM_BACKEND_OPENCL is CAROM_ERROR_NO_DEVICE, for batches and
-/// for new contexts, and with CAROM_BACKEND_AUTO the CPU answers and `stats` say why. To destroy a context or mesh
-/// there does not call the driver, so what it holds on the device stays until the process ends. Calls of OpenCL that
-/// are not carom's are not known. A program that is started anew (exec, posix_spawn) is free of all this.
+/// fork(): a child may use, update and destroy the contexts and meshes that no call was using, and make new ones. In
+/// the child a context from before has only the caller's thread. If OpenCL was called before fork(), by any context or
+/// carom_device_list, the child cannot use it. CAROM_BACKEND_OPENCL is then CAROM_ERROR_NO_DEVICE, for batches and for
+/// new contexts; with CAROM_BACKEND_AUTO the CPU answers, and `stats` give the reason. Destroying a context or mesh in
+/// the child does not call the driver, so its memory on the device stays until the process ends. carom does not see
+/// OpenCL calls of the host. A program that is started anew (exec, posix_spawn) has none of these limits.
 ///
 /// Counts and arrays: a count is at most 2^47, and so are the bytes from an array's first element to its last, also
-/// where a stride of 0 repeats one. Beyond it, or where an address would wrap, a call is
-/// CAROM_ERROR_INVALID_ARGUMENT. So it is if an output shares a byte with an input, another output, `stats`, the
-/// descriptor or the result structure; members of one array of structures do not. The check reads no element, and
-/// takes as long for any count. Arrays without elements (a count or a capacity of 0) are not looked at.
+/// where a stride of 0 repeats one. A call beyond that limit, or with an address that would wrap, is
+/// CAROM_ERROR_INVALID_ARGUMENT. So is an output that shares a byte with an input, another output, `stats`, the
+/// descriptor or the result structure. Members of one array of structures share no byte. The check reads no element,
+/// and takes as long for any count. Arrays without elements (a count or a capacity of 0) are not checked.
 #ifndef CAROM_CAROM_H
 #define CAROM_CAROM_H
 
@@ -54,7 +53,7 @@ typedef enum carom_status {
     CAROM_ERROR_KERNEL_BUILD = 5,     ///< the device's compiler rejected a kernel
     CAROM_ERROR_DEVICE_LOST = 6,      ///< the device failed while working
     CAROM_ERROR_UNSUPPORTED = 7,      ///< this build or this machine cannot do it
-    CAROM_ERROR_CANCELLED = 8         ///< the caller's progress function said so; what it was told is done stays valid
+    CAROM_ERROR_CANCELLED = 8         ///< the caller's progress function ended it; answers reported as done are valid
 } carom_status;
 
 /// Caller-owned detail of a failure; works before a context exists. Untouched on success.
@@ -95,14 +94,14 @@ typedef enum carom_backend {
     /// CPU. A GPU that was not named must also be faster: see carom_context_create.
     CAROM_BACKEND_AUTO = 0,
     CAROM_BACKEND_CPU = 1, ///< never loads OpenCL
-    /// The named device or an error: what it cannot do or fails at is never done by the CPU instead. Exact mode alone is
-    /// a work of both, here too: the CPU settles what the device leaves open, and all of an exact batch (but overlaps)
-    /// if the device has no binary64; that is no error, and stats.fallback_reason and the log tell it.
+    /// The named device, or an error: the CPU never replaces a device that fails. Exact mode alone uses both, here too:
+    /// the CPU decides in integers what the device cannot prove. If the device has no binary64, the CPU answers the
+    /// whole exact batch (except overlaps). That is no error, and stats.fallback_reason and the log report it.
     CAROM_BACKEND_OPENCL = 2
 } carom_backend;
 
-/// CAROM_BACKEND_AUTO answers batches of fewer queries on the CPU, without looking for a device: to open one and to build
-/// a program takes longer.
+/// CAROM_BACKEND_AUTO answers batches of fewer queries on the CPU, without looking for a device, because opening a
+/// device and building a program takes longer.
 #define CAROM_AUTO_MIN_QUERIES (1u << 20)
 
 /// Instruction sets of the CPU path, lowest first. A request means exactly that one; a machine without it refuses. AVX2
@@ -118,8 +117,8 @@ typedef enum carom_isa {
 
 typedef enum carom_accuracy {
     CAROM_ACCURACY_FAST = 0, ///< binary32 throughout; same bits everywhere, error documented
-    /// Inputs are real numbers: state, overlap, axes and feature are the true ones, every time is the binary32 nearest to
-    /// the true one, contact points are within one unit in the last place of the largest coordinate
+    /// Inputs are real numbers: state, overlap, axes and feature are the true ones, every time is the binary32 nearest
+    /// to the true one, contact points are within one unit in the last place of the largest coordinate
     CAROM_ACCURACY_EXACT = 1
 } carom_accuracy;
 
@@ -129,8 +128,8 @@ typedef enum carom_log_level { CAROM_LOG_ERROR = 1, CAROM_LOG_WARNING = 2, CAROM
 typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *message);
 
 /// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two) or NULL.
-/// They serve everything that carom allocates on the host for contexts, meshes and batches. Threads of a context call them
-/// too, but never two at once. (qsort, which a refit asks, may take memory of its own.)
+/// They serve everything that carom allocates on the host for contexts, meshes and batches. Threads of a context call
+/// them too, but never two at once. (qsort, which a refit calls, may allocate memory of its own.)
 typedef struct carom_allocator {
     void *(*alloc)(void *user, size_t size, size_t alignment);
     void (*free)(void *user, void *memory);
@@ -152,7 +151,7 @@ typedef struct carom_context_desc {
     uint32_t device_chunk; ///< most queries in one OpenCL launch, the bit probe's apart; 0: from the device's limits
     carom_log_fn log;      ///< NULL: silence
     void *log_user;
-    carom_log_level log_level; ///< most talkative level that is passed on
+    carom_log_level log_level; ///< least severe level that is passed on
     carom_allocator allocator; ///< zeros: malloc and free
 } carom_context_desc;
 
@@ -193,18 +192,18 @@ typedef struct carom_points_out {
     size_t stride;
 } carom_points_out;
 
-/// How far a batch has come, told from the calling thread every so many queries and at its end; fn == NULL: not told.
+/// Progress of a batch, reported from the calling thread every so many queries and at its end; fn == NULL: no reports.
 /// fn    gets the queries answered, [0, done), and their count; another value than 0 ends the batch with
-///       CAROM_ERROR_CANCELLED: the answers to [0, done) and the statistics are valid, all others undefined. It must not
-///       use the context
+///       CAROM_ERROR_CANCELLED: the answers to [0, done) and the statistics are valid, all others undefined. It must
+///       not use the context
 typedef struct carom_progress {
     int (*fn)(void *user, uint64_t done, uint64_t count);
     void *user;
 } carom_progress;
 
-/// Which sphere meets which triangle: pair i is (sphere[i], triangle[i]). Both NULL: pair i is (i, i). In random order,
-/// beyond the caches, memory decides: sphere pairs in structures of 28 bytes cost twice as much as in order, and from
-/// separate arrays, where each pair lies in 14 places, up to 30 times (docs/performance.md).
+/// Indices of the pairs: pair i is (sphere[i], triangle[i]). Both NULL: pair i is (i, i). In random order, beyond the
+/// caches, the gather from memory dominates. Sphere pairs in structures of 28 bytes then cost twice as much as in
+/// order, and from separate arrays, where each pair lies in 14 places, up to 30 times (docs/performance.md).
 /// An index >= its count is CAROM_ERROR_INVALID_ARGUMENT naming the pair, before any work.
 typedef struct carom_pair_indices {
     const uint32_t *sphere;
@@ -213,16 +212,16 @@ typedef struct carom_pair_indices {
     uint64_t triangle_count;
 } carom_pair_indices;
 
-/// Who computed a batch and what it cost. Times in seconds of wall clock; transfers and compute overlap,
-/// so they need not add up to `total`. CPU work counts as compute.
+/// Which backend computed a batch, and its cost. Times in seconds of wall clock; transfers and compute overlap, so they
+/// need not add up to `total`. CPU work counts as compute.
 typedef struct carom_stats {
     size_t size;          ///< sizeof(carom_stats), set by the caller
     uint64_t queries;     ///< queries in the batch
     uint64_t on_device;   ///< of these, answered by the OpenCL device
     uint64_t on_cpu;      ///< of these, answered by the CPU path
     uint64_t fallen_back; ///< of these on_cpu, meant for a device that failed, was refused or has no binary64
-    uint64_t by_proof;    ///< exact mode: settled by floating point with a proof
-    uint64_t by_integers; ///< exact mode: settled by integers, on the CPU wherever the batch ran
+    uint64_t by_proof;    ///< exact mode: decided by the floating-point filter
+    uint64_t by_integers; ///< exact mode: decided by the integer rung, on the CPU wherever the batch ran
     double upload, compute, download, total;
     char fallback_reason[128]; ///< empty if nothing fell back
 } carom_stats;
@@ -301,20 +300,20 @@ typedef struct carom_mesh_info {
     uint64_t bytes;           ///< host memory held
     float lower[3], upper[3]; ///< bounds; +inf, -inf if empty
     float cost;               ///< of the hierarchy: boxes that a line through the bounds meets on average; 0 if empty
-    uint32_t refits;          ///< updates that the hierarchy has followed since it was built
+    uint32_t refits;          ///< refits of the hierarchy since it was built
 } carom_mesh_info;
 
-/// How carom_mesh_update follows the vertices. The answers are the same whichever is taken.
+/// How carom_mesh_update adapts the hierarchy to the new vertices. The answers do not depend on it.
 typedef enum carom_mesh_follow {
     CAROM_MESH_AUTO = 0,   ///< refit, then rebuild if the cost is above CAROM_MESH_WORN times that after the last build
-    CAROM_MESH_REFIT = 1,  ///< keep the hierarchy, give it new boxes: no memory is asked for, whatever the cost becomes
-    CAROM_MESH_REBUILD = 2 ///< build as carom_mesh_create does: for shapes that have little to do with the one before
+    CAROM_MESH_REFIT = 1,  ///< keep the hierarchy, compute new boxes: allocates no memory, whatever the cost becomes
+    CAROM_MESH_REBUILD = 2 ///< build as carom_mesh_create does: for shapes that differ much from the one before
 } carom_mesh_follow;
 /// CAROM_MESH_AUTO: a hierarchy that has become so many times as costly is built anew.
 #define CAROM_MESH_WORN 1.5f
 
-/// What becomes of a triangle that is in contact at time 0, touching or overlapping. One that is skipped is no hit at all,
-/// also not later.
+/// Policy for a triangle that is in contact at time 0, touching or overlapping. A skipped triangle is no hit, at any
+/// time.
 typedef enum carom_start {
     CAROM_START_REPORT = 0,       ///< a hit at time 0
     CAROM_START_SKIP_PARTING = 1, ///< skipped if the sphere moves away: (C - q).V > 0, q the triangle's closest point
@@ -379,8 +378,8 @@ typedef struct carom_mesh_overlap_desc {
 
 /// Nearest triangle per query, at any distance; any pointer may be NULL.
 typedef struct carom_mesh_closest_result {
-    int32_t *
-        triangle; ///< [count] of the smallest (distance, triangle); -1 for an invalid query, or if no triangle is there for it
+    /// [count] of the smallest (distance, triangle); -1 for an invalid query, or if no triangle counts for it
+    int32_t *triangle;
     float *distance;        ///< [count] from the centre to that triangle, L; +inf without one, or beyond binary32
     carom_points_out point; ///< [count] closest point of that triangle, also at an infinite distance; zeros without one
     uint8_t *feature;       ///< [count] carom_feature that holds it; NONE without one
@@ -411,9 +410,9 @@ CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capaci
 CAROM_API carom_context_desc carom_context_desc_default(void);
 
 /// Create a context. With CAROM_BACKEND_OPENCL the device is opened and must pass the bit probe here; with
-/// CAROM_BACKEND_AUTO OpenCL is first touched by a batch that is worth it (CAROM_AUTO_MIN_QUERIES or more). Then the
-/// context times batches of each kind, for a mesh those of each mesh: a GPU that was not named and whose fastest of
-/// three, after a first that is not counted, is slower than the CPU leaves this kind to it from then on. The log says each choice once, as information;
+/// CAROM_BACKEND_AUTO the first batch of CAROM_AUTO_MIN_QUERIES or more calls OpenCL. Then the context times batches of
+/// each kind, for a mesh those of each mesh. A GPU that was not named keeps a kind only if its fastest batch of three,
+/// after a first that is not counted, is no slower than the CPU. The log reports each choice once, as information;
 /// answers do not depend on it.
 /// desc  NULL: defaults. Strings in it are copied.
 /// out   the context, to be destroyed by the caller; untouched on failure
@@ -465,8 +464,8 @@ CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
 /// bit for bit. One call at a time per context.
 /// vertices as many as at creation (without indices: three per triangle), in the same units or others; copied
 /// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite: names triangle and vertex) | OUT_OF_MEMORY (rebuild
-///         alone: auto then keeps the hierarchy that it has refitted, with a warning in the log). On failure the mesh is
-///         as it was
+///         alone: auto then keeps the hierarchy that it has refitted, with a warning in the log). On failure the mesh
+///         is as it was
 /// cost    refit: O(n), a tenth of a build or less. A rebuild holds both hierarchies for its duration. A device copies
 ///         the mesh again at its next batch; docs/performance.md
 CAROM_API carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how,
@@ -474,12 +473,12 @@ CAROM_API carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *v
 /// Counts, bytes and bounds of `mesh`, which must not be NULL.
 CAROM_API carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh);
 
-/// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index). The mesh rests during the batch; if
-/// all of it moves with a velocity W, give velocities V - W and add t W to the points.
+/// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index). The mesh rests during the
+/// batch; if all of it moves with a velocity W, give velocities V - W and add t W to the points.
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs.
 /// device a mesh is copied there at its first batch. If there is no memory for it, with CAROM_BACKEND_AUTO the CPU
-///        answers, which `stats` say, and it is not tried again before carom_mesh_update; with CAROM_BACKEND_OPENCL each
-///        call tries anew, and is OUT_OF_MEMORY. So for all queries of a mesh
+///        answers, which `stats` report, and the copy is not tried again before carom_mesh_update; with
+///        CAROM_BACKEND_OPENCL each call tries anew, and is OUT_OF_MEMORY. So for all queries of a mesh
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
 CAROM_API carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
                                               const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err);
@@ -490,21 +489,24 @@ typedef enum carom_hits {
     CAROM_HITS_FIRST = 1 ///< the first hit of every query that has one: carom_mesh_sweep_first, compacted
 } carom_hits;
 
-/// Hits of `count` swept spheres as a list. Each triangle that is hit has its record, also where they share the edge that
-/// is touched: `feature` lets the caller merge them. A list that is too short is filled with whole queries and counted to
-/// the end: `complete` says where to go on. To go on searches and counts all that is left once more, so ask for the offsets with
-/// capacity 0 first if a list has to be cut more than a few times, and cut the batch by them.
+/// Hits of `count` swept spheres as a list. Each triangle that is hit has its record, also where two share the edge
+/// that is touched: `feature` lets the caller merge them. If the list is too short, it holds the hits of whole queries,
+/// and the hits of all others are counted; `complete` is the query to go on from. Going on searches and counts all
+/// remaining queries once more. So if a list has to be cut more than a few times, get the offsets with capacity 0
+/// first, and cut the batch by them.
 /// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be held; then, too, the
 ///         queries [0, complete) have theirs. stats: by_proof and by_integers count queries
-/// cost  one search for every query (two on a device with memory of its own, and on others for the up to 256 queries of a
-///       work-item that have more than 16 hits each in the mean), working memory for the hits of some ten thousand queries at a time, fewer where they have many; on a device for 2^23 hits, 128 MiB, or those that a quarter of its memory and
-///       its largest buffer hold, or one query's; for first hits, columns of 2^20 queries or more. What comes back from a
-///       device with memory of its own: for all hits 9 bytes a query and 16 a hit; for first hits nothing but 16 bytes for
-///       each, 40 with a point, normal or feature (and for each query that exact mode leaves open), and 4 a chunk
+/// cost  one search for every query (two on a device with memory of its own, and on others for the up to 256 queries of
+///       a work-item that have more than 16 hits each in the mean). Working memory for the hits of some ten thousand
+///       queries at a time, fewer where they have many; on a device for 2^23 hits, 128 MiB, or those that a quarter of
+///       its memory and its largest buffer hold, or one query's; for first hits, columns of 2^20 queries or more.
+///       Download from a device with memory of its own: for all hits 9 bytes a query and 16 a hit; for first hits only
+///       16 bytes for each, 40 with a point, normal or feature (and for each query that exact mode cannot prove), and
+///       4 a chunk
 CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
                                              carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
-/// Whether each of `count` swept spheres hits anything: hit [count] 1, 0 or CAROM_OVERLAP_INVALID. The search of a query
-/// ends at the first triangle found.
+/// Any hit (occlusion) of `count` swept spheres: hit [count] 1, 0 or CAROM_OVERLAP_INVALID. The search of a query ends
+/// at the first triangle found.
 CAROM_API carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, uint8_t *hit,
                                             carom_stats *stats, carom_error *err);
 
@@ -516,10 +518,10 @@ CAROM_API carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh
 /// To count alone, leave the capacity 0 and take differences of the offsets.
 CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
                                                carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
-/// The triangle nearest to each of `count` centres, at any distance: the smallest (distance, triangle index). The radius
-/// serves `depth` alone. Exact mode: distance, triangle and feature are the true ones, the distance rounded to the nearest
-/// binary32 (before it decides: what rounds to one number ties), the point within one unit in the last place of the largest
-/// coordinate. An invalid query is no error of the call.
+/// The triangle closest to each of `count` centres, at any distance: the smallest (distance, triangle index). The
+/// radius serves `depth` alone. Exact mode: distance, triangle and feature are the true ones, the distance rounded to
+/// the nearest binary32 before it decides, so distances that round to one number tie. The point is within one unit in
+/// the last place of the largest coordinate. An invalid query is no error of the call.
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
 /// cost  a search for every query, the longer the farther it is from the mesh; docs/performance.md
