@@ -84,7 +84,7 @@ static void cell(output *out, double value, int width, int digits, const char *u
         output_format(out, " %*s", width, "");
 }
 
-/* Counts of the exact reference's verdict; nothing for who was not judged. */
+/* Counts of the exact reference's verdict; blank for a subject that was not judged. */
 static void verdict(output *out, const bench_row *r)
 {
     const uint64_t counts[3] = {r->misses, r->false_hits, r->off};

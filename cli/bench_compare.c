@@ -29,7 +29,8 @@ static void tell_conditions(const bench_json *old, const bench_json *now, output
         output_text(out, "one of the two is a quick run: its batches are smaller\n");
 }
 
-/* Twice the spread of a ratio, as a logarithm. A row of few rounds may show none: timers and caches have 2 % at least. */
+/* Twice the spread of a ratio, as a logarithm. A row of few rounds may show none: timers and caches have 2 % at
+ * least. */
 static double doubt(const bench_row *old, const bench_row *now)
 {
     const double a = old->spread / old->median, b = now->spread / now->median;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A result of carom bench: its rows and what they were measured on; written, and read, in the shape of Google Benchmark's
- * JSON. */
+/* A result of carom bench: its rows and what they were measured on; written, and read, in the shape of Google
+ * Benchmark's JSON. */
 #ifndef CAROM_CLI_BENCH_JSON_H
 #define CAROM_CLI_BENCH_JSON_H
 

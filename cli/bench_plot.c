@@ -194,7 +194,7 @@ static void put_scene_names(plot *p)
 /* Fast mode filled, exact mode hollow, one colour for a subject. */
 static void draw_lines(plot *p, const char *series, int limits)
 {
-    /* Told apart by most people who do not see all colours. */
+    /* Distinct for most people with colour blindness. */
     static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00",
                                           "#000000", "#8c564b", "#7f7f7f", "#9467bd", "#17becf", "#6b8e23"};
     enum { COLOURS = sizeof colours / sizeof colours[0], SHAPES = 5 };

@@ -82,7 +82,8 @@ int options_parse(const cli_command *command, int argc, char **argv, cli_options
 int cli_print(const char *text);
 int cli_print_version(void);
 
-/* One line on standard error, `carom: ` in front and a newline behind; what is not printable in it is escaped (text.h). */
+/* One line on standard error, `carom: ` in front and a newline behind; what is not printable in it is escaped
+ * (text.h). */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same and an exit status: `return cli_refuse(EXIT_USAGE, ...)`. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -90,10 +91,10 @@ int cli_refuse(int status, const char *format, ...) __attribute__((format(printf
 int cli_library_error(const char *about, carom_status status, const carom_error *err);
 /* Say on standard error how many queries a device left to the CPU, if any. */
 void cli_report_fallback(const carom_stats *stats);
-/* Say there that a device that was named is not asked, if so. */
+/* Warn on standard error if the named device is not used. */
 void cli_report_unused_device(const cli_options *options, const carom_stats *stats);
 
-/* Context description as the options ask; warnings of the library go to standard error. */
+/* Context description from the options; warnings of the library go to standard error. */
 carom_context_desc cli_context_desc(const cli_options *options);
 /* Create the context. Returns EXIT_DONE or an exit status with the message printed. */
 int cli_context_open(const cli_options *options, carom_context **out);

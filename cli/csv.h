@@ -30,7 +30,8 @@ const uint32_t *csv_masks(const csv_column *column);
 
 /* text[0..length) as strtof reads all of it in the C locale, blanks around it allowed. Returns 0 if malformed. */
 int csv_number(const char *text, size_t length, float *out);
-/* text[0..length) as a whole number below 2^32 without sign, decimal or hexadecimal with 0x, blanks around it allowed. */
+/* text[0..length) as a whole number below 2^32 without sign, decimal or hexadecimal with 0x, blanks around it
+ * allowed. */
 int csv_mask(const char *text, size_t length, uint32_t *out);
 
 #endif

@@ -231,7 +231,7 @@ static void write_choice(output *out, const cli_options *options, const carom_de
                                            "passed");
 }
 
-/* The devices of a list, each tried. Returns the one that auto takes for large batches, NULL if none. */
+/* Try each device of a list. Returns the device that auto takes for large batches, NULL if none. */
 static const carom_device_info *write_list(output *out, const cli_options *options, probe_outcome *list,
                                            probe_outcome *opened, device_counts *counts)
 {
@@ -253,8 +253,8 @@ static const carom_device_info *write_list(output *out, const cli_options *optio
     return chosen;
 }
 
-/* Several drivers could not be listed because one of them died: each is listed alone, under the setting that chooses it.
- * Other commands can use their devices under that setting only. */
+/* Several drivers could not be listed because one of them died: each is listed alone, under the setting that chooses
+ * it. Other commands can use their devices under that setting only. */
 static void write_drivers(output *out, const cli_options *options, probe_outcome *list, probe_outcome *opened)
 {
     static const char variable[] = "OCL_ICD_VENDORS";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the commands and the library: a context as the options ask, and what the library reports as messages. */
+/* Between the commands and the library: a context made from the options, and the library's reports as messages. */
 #include "cli.h"
 #include "cli/probe/probe.h"
 

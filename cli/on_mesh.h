@@ -12,7 +12,7 @@ typedef struct mesh_kind {
 
 /* The kind that --hits names, the first without it. Returns an exit status with the message printed. */
 int on_mesh_kind(const cli_options *options, const mesh_kind *kinds, size_t count, const rows_query **out);
-/* Import the mesh, read the spheres, ask and write. `command` is for messages. */
+/* Import the mesh, read the spheres, run the query and write its answers. `command` is for messages. */
 int on_mesh_run(const char *command, const cli_options *options, const rows_query *query);
 
 #endif

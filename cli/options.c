@@ -273,7 +273,7 @@ static int set_option(const option_row *row, const char *value, cli_options *out
     }
 }
 
-/* getopt says the same of an option that nobody knows and of one that two names begin with. */
+/* getopt reports an unknown option and an ambiguous abbreviation alike. */
 static int refuse_option(const cli_command *command, const char *argument)
 {
     size_t length = strcspn(argument, "=");

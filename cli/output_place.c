@@ -22,7 +22,7 @@ static int refuse(const output_place *place, const char *why)
 
 /* ---- links ---------------------------------------------------------------------------------------------------- */
 
-/* Names of descriptors that are already open: opening them again would truncate or restart the file behind. */
+/* Names of file descriptors that are already open: opening them again would truncate or restart the file. */
 static int named_descriptor(const char *path)
 {
     static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -108,7 +108,7 @@ static int open_folder(output_place *place)
     return place->folder >= 0;
 }
 
-/* A rename asks nothing of the file that it replaces, but a read-only file is not meant to be replaced. */
+/* A rename succeeds over a read-only file, but such a file is not meant to be replaced. */
 static int check_old(const output_place *place)
 {
     struct stat folder;
@@ -176,8 +176,8 @@ static int keep_access_list(const output_place *place, int fd)
 }
 
 /* Owner, group, access list and mode of the old file, while the new one is still empty. Where one cannot be kept, the
- * new file allows no user more than the old one did. Bits that change who a program runs as are dropped, as a write to the
- * old file would have dropped them. */
+ * new file allows no user more than the old one did. Bits that change who a program runs as are dropped, as a write to
+ * the old file would have dropped them. */
 static int keep_access(const output_place *place, int fd)
 {
     const struct stat *old = &place->old;

@@ -24,8 +24,8 @@ int output_place_find(output_place *place, const char *path);
 int output_place_same(const output_place *a, const output_place *b);
 /* Open what is written to. Returns a descriptor, or -1 with errno. */
 int output_place_open(output_place *place);
-/* In this order, with `fd` closed between them: the content reaches the disk, then the file takes its place and the name
- * reaches the disk. Nothing to do for what is written directly. Return exit statuses with the message printed. */
+/* In this order, with `fd` closed between them: the content reaches the disk, then the file takes its place and the
+ * name reaches the disk. Nothing to do for what is written directly. Return exit statuses with the message printed. */
 int output_place_flush(const output_place *place, int fd);
 int output_place_finish(output_place *place);
 /* Remove the temporary file, if any. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands ask of the system: memory, a clock, the standard streams. */
+/* System services for the commands: memory, a clock, the standard streams. */
 #include "cli.h"
 
 #include <fcntl.h>

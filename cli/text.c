@@ -26,8 +26,8 @@ static size_t decode(const unsigned char *text, size_t length, uint32_t *charact
     return n;
 }
 
-/* Unicode's controls, line separators, marks and overrides of direction, what has no width, and tags. The joiners U+200C
- * and U+200D belong to the spelling of some languages. */
+/* Unicode's controls, line separators, marks and overrides of direction, what has no width, and tags. The joiners
+ * U+200C and U+200D belong to the spelling of some languages. */
 static int is_hidden(uint32_t c)
 {
     static const uint32_t ranges[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},

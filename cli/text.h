@@ -7,9 +7,9 @@
 
 enum { TEXT_SHOWN_MAX = 10 }; /* bytes that one character may become */
 
-/* Copy text[0..length) into out[size] as one printable line, and end it: control characters, what turns the direction of
- * writing or has no width, and bytes that are no UTF-8 become escapes as in C (\n, \x1b, \u202e). What does not fit is
- * cut off behind a whole character. Returns the length. */
+/* Copy text[0..length) into out[size] as one printable line, and end it: control characters, what turns the direction
+ * of writing or has no width, and bytes that are no UTF-8 become escapes as in C (\n, \x1b, \u202e). What does not fit
+ * is cut off behind a whole character. Returns the length. */
 size_t text_show(char *out, size_t size, const char *text, size_t length);
 
 /* The largest length <= limit that does not cut a character of `text` apart. */

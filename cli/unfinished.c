@@ -83,8 +83,8 @@ void unfinished_drop(int folder, const char *name)
 
 /* ---- signals -------------------------------------------------------------------------------------------------- */
 
-/* Those from outside whose default is to end the process. Writing to a pipe without a reader and beyond a limit send the
- * last two to the thread that writes; blocked, they leave it to the call to fail. */
+/* Those from outside whose default is to end the process. Writing to a pipe without a reader and beyond a limit send
+ * the last two to the thread that writes; blocked, they leave it to the call to fail. */
 static const int outside[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,   SIGUSR2, SIGALRM, SIGVTALRM,
                               SIGPROF, SIGXCPU, SIGPOLL, SIGPWR,  SIGSTKFLT, SIGPIPE, SIGXFSZ};
 /* Those of a program that is wrong. They can be caught, not waited for. */

@@ -2,7 +2,7 @@
 /* Files that must not stay behind if the process ends early, and the signals that end it. One thread uses them.
  *
  * A driver may put its own handlers over those that it finds, at any time (LLVM inside PoCL does). So the signals from
- * outside are blocked in every thread, and a thread of their own waits for them: no handler is asked. */
+ * outside are blocked in every thread, and one thread waits for them, so handlers are never called. */
 #ifndef CAROM_CLI_UNFINISHED_H
 #define CAROM_CLI_UNFINISHED_H
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Other libraries beside carom in `carom bench`: a module that this command alone loads. Each library is optional, and so
-# is C++, which two of them need.
+# Other libraries beside carom in `carom bench`: a module that this command alone loads. Each library is optional, and
+# so is C++, which two of them need.
 option(CAROM_PEERS "Measure Embree, Bullet and FCL beside carom, those that are installed" ${PROJECT_IS_TOP_LEVEL})
 set(carom_peer_sources)
 set(carom_peer_names)

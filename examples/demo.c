@@ -146,7 +146,7 @@ int demo_sweep(carom_mesh *mesh, const demo_spheres *spheres, const demo_hits *h
 
 /* ---- particles ------------------------------------------------------------------------------------------------- */
 
-/* splitmix64: particle i is the same on every machine, whatever is asked for besides. */
+/* splitmix64: particle i is the same on every machine, whatever the other options are. */
 static uint64_t draw(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Families at the ends of what numbers can tell apart: slivers, far starts, all but equal velocities, denormals, and
+/* Families at the limits of floating-point resolution: slivers, far starts, all but equal velocities, denormals, and
  * pairs about which binary64 is wrong. */
 #include "generate.h"
 
@@ -107,7 +107,7 @@ void ref_make_denormal(ref_gen *g, ref_scene *scene)
     scene->radius *= kind == 1 && ref_gen_chance(g, 2) ? 1.0 : length;
 }
 
-/* ---- what a textbook says ----------------------------------------------------------------------------------------- */
+/* ---- what a textbook says ---------------------------------------------------------------------------------------- */
 
 /* Times at which |d + t v| <= r: 1 and their ends, or 0. By the half-angle discriminant, as in any textbook. */
 static int ball(const double d[3], const double v[3], double r, double t[2])
@@ -209,7 +209,7 @@ int ref_textbook_spheres(const ref_spheres_case *c)
     return state_of(span);
 }
 
-/* ---- where it is wrong -------------------------------------------------------------------------------------------- */
+/* ---- where it is wrong ------------------------------------------------------------------------------------------- */
 
 /* A triangle whose corner, edge or face has its closest point to the origin along n, at about the radius. */
 static void doubtful_triangle(ref_gen *g, ref_scene *scene, double n[3])
@@ -290,8 +290,8 @@ void ref_make_doubt(ref_gen *g, ref_scene *scene)
 
 /* ---- lines along edges ---- */
 
-/* How far the line of motion passes from the line of the first edge, squared, less the radius squared; of the numbers as
- * they are after rounding. */
+/* How far the line of motion passes from the line of the first edge, squared, less the radius squared; of the numbers
+ * as they are after rounding. */
 static double passes_by(const ref_scene *scene)
 {
     double e[3], d[3], v[3], n[3];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Families that lie on a decision exactly, or next to it by a chosen power of two. Every number is a small multiple of a
- * power of two, so that rounding to binary32 changes nothing and the distance that is written here is the true one. What
- * is far smaller than the rest is a coordinate of its own, with digits of its own: that is how r (1 + 2^-60) is made. */
+/* Families that lie on a decision exactly, or next to it by a chosen power of two. Every number is a small multiple of
+ * a power of two, so that rounding to binary32 changes nothing and the distance that is written here is the true one.
+ * What is far smaller than the rest is a coordinate of its own, with digits of its own: that is how r (1 + 2^-60) is
+ * made. */
 #include "generate.h"
 
 #include <string.h>

@@ -53,7 +53,7 @@ ref_scene_maker ref_make_graze, ref_make_instant, ref_make_still, ref_make_borde
 double ref_slip(ref_gen *g); /* +-2^-k, k = 1 to 60, or 0 */
 void ref_turn(ref_gen *g, ref_scene *scene);
 
-/* families_doubt.c: numbers at the ends of what binary32 and binary64 can tell apart */
+/* families_doubt.c: numbers at the limits of binary32 and binary64 resolution */
 ref_scene_maker ref_make_slivers, ref_make_far_1e7, ref_make_drift, ref_make_denormal, ref_make_doubt, ref_make_along;
 int ref_textbook_sweep(const ref_sweep_case *c); /* state, by plain formulas in binary64: not to be trusted */
 int ref_textbook_spheres(const ref_spheres_case *c);

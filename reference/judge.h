@@ -5,7 +5,7 @@
 
 #include "reference.h"
 
-/* A sweep's answer as somebody else gives it. */
+/* A sweep's answer from the subject under test. */
 typedef struct ref_given_sweep {
     int state, feature_first, feature_last;
     float t_first, t_last, point_first[3], point_last[3];

@@ -16,7 +16,7 @@ static int is_zero(const float v[3])
     return same_bits(v[0], 0.0f) && same_bits(v[1], 0.0f) && same_bits(v[2], 0.0f);
 }
 
-/* ---- normals -------------------------------------------------------------------------------------------------------- */
+/* ---- normals ----------------------------------------------------------------------------------------------------- */
 
 /* 1 and the triangle's unit normal against the motion, where the corners leave no doubt about it. */
 static int clear_face_normal(const ref_sweep_case *c, double n[3])
@@ -40,7 +40,7 @@ static int clear_face_normal(const ref_sweep_case *c, double n[3])
     return length > 1e-3 * longest * longest && fabs(along) > 1e-6;
 }
 
-/* 1 and the true normal, where the reference's points are good enough to tell. */
+/* 1 and the true normal, where the reference's points are accurate enough to judge it. */
 static int clear_normal(const ref_sweep_case *c, const ref_mesh_hit *truth, double n[3])
 {
     double length = 0.0, reach = fabs(c->radius);
@@ -74,7 +74,7 @@ static const char *judge_normal(const ref_sweep_case *c, const ref_mesh_hit *tru
     return off > 1e-6 ? "the normal does not point from the contact point to the centre" : NULL;
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 const char *ref_judge_hit(const ref_sweep_case *c, const ref_mesh_hit *truth, const ref_given_hit *given)
 {

@@ -7,10 +7,10 @@
 
 #include "space.h"
 
-/* ---- which triangles may be hit, and when at the earliest ---------------------------------------------------------- */
+/* ---- which triangles may be hit, and when at the earliest -------------------------------------------------------- */
 
-/* Shares of the numbers in a box test, far beyond the rounding of binary64: inputs are binary32, so nothing in it leaves
- * the range. */
+/* Shares of the numbers in a box test, far beyond the rounding of binary64: inputs are binary32, so nothing in it
+ * leaves the range. */
 #define ROOM 1e-9
 #define WAY_ROOM 1e-6
 #define TIME_ROOM 1e-6
@@ -37,7 +37,8 @@ static double scale_of(const ref_sweep_case *c)
     return scale;
 }
 
-/* The time at which the centre enters the triangle's box, blown up by the radius and more; infinity: not in [0, t_max]. */
+/* The time at which the centre enters the triangle's box, blown up by the radius and more; infinity: not in [0,
+ * t_max]. */
 static double earliest(const ref_sweep_case *c, double t_max)
 {
     double enter = 0.0, leave = t_max, room = ROOM * scale_of(c) + c->radius;
@@ -128,7 +129,7 @@ static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball
     return list;
 }
 
-/* ---- one triangle -------------------------------------------------------------------------------------------------- */
+/* ---- one triangle ------------------------------------------------------------------------------------------------ */
 
 /* The sign of distance - radius at `time`, exactly. */
 static int side_at(const ref_sweep_case *c, float time)
@@ -172,8 +173,8 @@ static int is_back(const ref_sweep_case *c)
     return along.sign > 0;
 }
 
-/* A positive multiple of (centre - closest point).V at time 0. With the corners as seen from the centre, the closest point
- * is a corner itself; on an edge, P - (P.e / e.e) e; on the face, (P.n / n.n) n. */
+/* A positive multiple of (centre - closest point).V at time 0. With the corners as seen from the centre, the closest
+ * point is a corner itself; on an edge, P - (P.e / e.e) e; on the face, (P.n / n.n) n. */
 static int is_parting(const ref_sweep_case *c)
 {
     ref_triangle t;
@@ -257,7 +258,7 @@ static int is_before(const ref_mesh_hit *a, const ref_mesh_hit *b)
 static const char no_memory[] = "no memory";
 static const char not_known[] = "it cannot be decided whether a graze is within the window";
 
-/* ---- the first of all ----------------------------------------------------------------------------------------------- */
+/* ---- the first of all -------------------------------------------------------------------------------------------- */
 
 const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max,
                            const ref_mesh_options *options, ref_mesh_hit *out)
@@ -292,7 +293,7 @@ const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, flo
     return wrong;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -326,7 +327,7 @@ const char *ref_mesh_all(const ref_mesh *mesh, const ref_sweep_case *ball, float
     return wrong;
 }
 
-/* ---- at rest ---------------------------------------------------------------------------------------------------------- */
+/* ---- at rest ----------------------------------------------------------------------------------------------------- */
 
 int64_t ref_mesh_overlaps(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, uint8_t *overlaps)
 {

@@ -14,7 +14,7 @@ typedef struct ref_mesh {
 
 enum ref_start { REF_START_REPORT, REF_START_SKIP_PARTING, REF_START_SKIP };
 
-/* What may be asked beside the ball. */
+/* Options of the query. */
 typedef struct ref_mesh_options {
     uint32_t mask; /* a triangle counts if it shares a bit */
     int cull_back; /* 1: none with (P1-P0)x(P2-P0) along the motion */
@@ -47,8 +47,8 @@ typedef struct ref_mesh_list {
 const char *ref_mesh_all(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, const ref_mesh_options *options,
                          ref_mesh_list *out);
 
-/* overlaps[triangle_count] becomes 1 for each triangle within the radius of the centre, else 0, decided exactly; velocity
- * is not read. Returns how many, or -1 for a ball that is not valid. */
+/* overlaps[triangle_count] becomes 1 for each triangle within the radius of the centre, else 0, decided exactly;
+ * velocity is not read. Returns how many, or -1 for a ball that is not valid. */
 int64_t ref_mesh_overlaps(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, uint8_t *overlaps);
 /* The smallest (nearest binary32 distance, triangle), and what ref_closest says of it. */
 typedef struct ref_mesh_closest_answer {

@@ -87,7 +87,7 @@ static void test_relations(ref_test *test, const ref_sweep_case *c)
     ref_check(test, fabs(sqrt(gap) - a.distance_near) <= 1e-14 * scale, "the point is at the distance");
 }
 
-/* All triangles of one family around one centre, each asked. */
+/* The distance of one centre to each triangle of a family. */
 static void test_filter(ref_test *test, size_t family, uint64_t seed)
 {
     enum { COUNT = 12 };

@@ -28,7 +28,8 @@ typedef struct paper_case {
 static const paper_case paper[] = {
     {"onto the diagonal", {{0.5f, 0.5f, 2}, 0.5, {0, 0, -1}, {{0}}, {0}}, INFINITY, 2,
      {{0, REF_APPROACHING, REF_E01, 1.5f}, {1, REF_APPROACHING, REF_E20, 1.5f}}},
-    {"onto one triangle", {{0.5f, 0.25f, 2}, 0.5, {0, 0, -1}, {{0}}, {0}}, 1.5f, 1, {{1, REF_APPROACHING, REF_FACE, 1.5f}}},
+    {"onto one triangle", {{0.5f, 0.25f, 2}, 0.5, {0, 0, -1}, {{0}}, {0}}, 1.5f, 1,
+     {{1, REF_APPROACHING, REF_FACE, 1.5f}}},
     {"too late by a bit", {{0.5f, 0.25f, 2}, 0.5, {0, 0, -1}, {{0}}, {0}}, 0x1.7ffffep+0f, 0, {{0}}},
     {"one parts, one is touched", {{0.5f, 0.5f, 0.5f}, 0.5, {1, 0, 0}, {{0}}, {0}}, INFINITY, 1,
      {{1, REF_TOUCHING, REF_E20, 0}}},

@@ -36,8 +36,8 @@ typedef struct ref_triangle {
 
 void ref_triangle_set(ref_triangle *out, const ref_sweep_case *c);
 
-/* The square of the distance from the centre to the triangle, a fraction with bottom > 0, and the first of V0 V1 V2 E01 E12
- * E20 F whose closed feature holds the closest point. */
+/* The square of the distance from the centre to the triangle, a fraction with bottom > 0, and the first of V0 V1 V2 E01
+ * E12 E20 F whose closed feature holds the closest point. */
 typedef struct ref_nearest {
     ref_dyadic top, bottom;
     int feature;

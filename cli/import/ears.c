@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Ear clipping (Meisters 1975). An ear is a corner whose triangle lies inside the polygon. Three things make it fast and
- * sure:
+/* Ear clipping (Meisters 1975). An ear is a corner whose triangle lies inside the polygon. Three things make it fast
+ * and sure:
  *
  * - A corner is tried again only after a neighbour was cut off, so a simple polygon takes at most 3 n tries.
- * - A triangle that holds a piece of the boundary holds a corner that is not convex (the one nearest to the tip), so only
- *   those are looked for, in a tree of boxes over all corners in Morton order.
+ * - A triangle that holds a piece of the boundary holds a corner that is not convex (the one nearest to the tip), so
+ *   only those are looked for, in a tree of boxes over all corners in Morton order.
  * - The polygon's winding number is 1 inside and 0 outside. It stays so if a triangle is cut off where it is 1 and that
  *   holds nothing of the boundary inside, whatever touches its sides; and if a spike without area is cut off. */
 #include "ears.h"
@@ -299,8 +299,8 @@ static int along(flat_point from, flat_point to, flat_point q)
     return !same(from, q) && flat_turn(from, to, q) == 0 && !between(to, from, q);
 }
 
-/* Other corners at the tip, with edges back along both of the ear's? Such an ear is in the bend of a bridge: inside if the
- * bridge leads to a hole, outside if it leads to an island. */
+/* Other corners at the tip, with edges back along both of the ear's? Such an ear is in the bend of a bridge: inside if
+ * the bridge leads to a hole, outside if it leads to an island. */
 static int is_in_bend(cutter *s, const ear *e)
 {
     int back = 0, forth = 0;
@@ -337,7 +337,8 @@ static int winding(cutter *s, const ear *e)
     return number;
 }
 
-/* What is taken for an ear. The later ones are for polygons that touch themselves and are tried when nothing else is left. */
+/* What is taken for an ear. The later ones are for polygons that touch themselves and are tried when nothing else is
+ * left. */
 enum { STRICT, TOUCHING, STRAIGHT, PASSES };
 
 static int is_ear(cutter *s, uint32_t i, int pass)

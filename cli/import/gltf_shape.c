@@ -12,7 +12,7 @@
 
 enum { POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, TRIANGLE_STRIP, TRIANGLE_FAN, MODES };
 
-/* Each vertex is asked for each of them. */
+/* Morph targets of a primitive: each vertex reads all of them. */
 enum { TARGETS_MAX = 4096 };
 
 /* ---- checking ---------------------------------------------------------------------------------------------------- */

@@ -364,7 +364,7 @@ static int read_elements(ply *p)
     return EXIT_DONE;
 }
 
-/* What stands behind the last element: text may hold faces that the header forgot, of bytes nobody knows. */
+/* What stands behind the last element: text may hold faces that the header forgot; bytes are of unknown meaning. */
 static int check_rest(ply *p)
 {
     const char *word;

@@ -30,8 +30,8 @@ int mesh_add_polygon(mesh_data *mesh, const uint32_t *corners, size_t n);
 void mesh_note(mesh_data *mesh, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- text: lines of words, the same for every reader ----
- * A UTF-8 byte order mark in front is skipped. A line ends in LF, CR LF or CR. NULs and control-Z at the end of the file
- * are none of it. Words are parted by white space. */
+ * A UTF-8 byte order mark in front is skipped. A line ends in LF, CR LF or CR. NULs and control-Z at the end of the
+ * file are none of it. Words are parted by white space. */
 enum {
     MESH_COMMENTS = 1, /* a '#' at the start of a word begins a comment; "Cube#1" is one word */
     MESH_CONTINUED = 2 /* a backslash as the last of a line: the next line goes on with it */

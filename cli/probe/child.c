@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the process of probe.h does: list, open, ask; a report before each step that may be its last. */
+/* The child of probe.h: list devices, open one, run queries; with a report before each step that may crash. */
 #include "probe.h"
 #include "cli/rows.h"
 

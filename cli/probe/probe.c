@@ -83,7 +83,7 @@ static int read_noise(probe *p)
 
 /* ---- watching ------------------------------------------------------------------------------------------------ */
 
-/* A driver that waits for ever uses no processor, one that works does: so the first is told early from the second. */
+/* A hung driver uses no processor, a working one does: so a hang is detected early. */
 static void end_if_hung(probe *p, uint32_t limit)
 {
     clockid_t clock;
@@ -222,7 +222,7 @@ static int is_too_tight(probe_outcome *out)
     return 1;
 }
 
-/* `asks`: the job is about a device that answers queries. */
+/* `asks`: the job runs queries on a device. */
 static int survive(cli_options *options, const char *job, int asks)
 {
     probe_outcome *out = cli_alloc(1, sizeof *out);

@@ -59,7 +59,7 @@ static void folder_of(const kernel_cache *c, char out[PATH])
         snprintf(out, PATH, "%s/.cache/%s", home, c->folder);
 }
 
-/* The folder of this platform; of one that is not known, the folders that there are. */
+/* The cache folder of this platform; for an unknown platform, every known cache folder that exists. */
 static void add_caches(text *t, const char *platform)
 {
     char folder[PATH], last[PATH] = "";

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# cases.sh CAROM: inputs of the kinds that users of other libraries have reported as bugs, with answers derived by hand. A
-# folder of tests/cli/cases holds `command`, its files and what it prints, as `expected`; its exit status is 0, or 2 if there
-# is nothing to print. Exact mode must print that to the byte, fast mode within 1e-5 (features may differ between
-# neighbours); where `exact-only` lies, ties decide.
+# cases.sh CAROM: inputs of the kinds that users of other libraries have reported as bugs, with answers derived by hand.
+# A folder of tests/cli/cases holds `command`, its files and what it prints, as `expected`; its exit status is 0, or 2
+# if there is nothing to print. Exact mode must print that to the byte, fast mode within 1e-5 (features may differ
+# between neighbours); where `exact-only` lies, ties decide.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"

@@ -182,7 +182,8 @@ printf '%s\n' $head_spheres 0,0,0,4,0,0,1,6,0,0,6,0,0,1 0,0,0,4,0,0,1,0,9,0,4,9,
 equal "spheres" "state,u_first,u_last approaching,1,2 miss,inf,-inf invalid,inf,-inf" \
     "$("$carom" spheres --backend cpu --pairs s.csv | paste -sd ' ')"
 # Exact mode: ties are ties. A sphere that slides along the face at exactly r; one that only just touches an edge; one
-# that starts where it touches, and leaves; a point through a corner; at rest at exactly r; and 1/3 as the nearest float.
+# that starts where it touches, and leaves; a point through a corner; at rest at exactly r; and 1/3 as the nearest
+# float.
 printf '%s\n' $head_sweep 0.25,0.25,1,1,1,0,0,0,0,0,1,0,0,0,1,0 -2,0.5,1,1,1,0,0,0,0,0,0,1,0,0,1,0 \
     0.25,0.25,1,1,0,0,1,0,0,0,1,0,0,0,1,0 1,1,1,0,-1,-1,-1,0,0,0,1,0,0,0,1,0 \
     0.25,0.25,1,1,0,0,0,0,0,0,1,0,0,0,1,0 0.25,0.25,2,1,0,0,-3,0,0,0,1,0,0,0,1,0 \
@@ -245,8 +246,9 @@ done
 for file in two.ply two.stl; do
     equal "mesh: ${file#*.} keeps the bits" "upper: 1 1 0.100000001" "$("$carom" info --backend cpu --mesh $file | grep '^upper')"
 done
-# Exact mode on a square of two triangles: on the edge that they share the lower index; a window that ends at the contact
-# holds it, one float earlier does not. What slides off one triangle onto the other parts from the first as it touches.
+# Exact mode on a square of two triangles: on the edge that they share the lower index; a window that ends at the
+# contact holds it, one float earlier does not. What slides off one triangle onto the other parts from the first as it
+# touches.
 printf 'OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 2 3\n3 0 1 2\n' > square.off
 {
     echo cx,cy,cz,radius,vx,vy,vz,t_max
@@ -262,7 +264,8 @@ equal "mesh: exact" "$(head -n 1 mesh.csv)
 1,touching,0,0.5,0.5,0,0,0,1,E20
 0,overlapping,0,0.5,0.5,0,0,0,1,E01
 0,approaching,0.5,0.25,0.75,0,0,0,1,F" "$(sweep --accuracy exact --mesh square.off --spheres e.csv)"
-# All hits: both triangles at the edge that they share; only what is within the window; at a time beyond binary32 no point.
+# All hits: both triangles at the edge that they share; only what is within the window; at a time beyond binary32 no
+# point.
 printf '%s\n' 0.25,0.5,2,0.5,0,0,-1,inf nan,0,0,1,0,0,0,0 0.5,0.25,2,0.5,0,0,-1e-39,inf 0.5,0.25,0.25,0.5,0,0,0,0 > more.txt
 cat e.csv more.txt > all.csv
 equal "mesh: all hits, exact" "query,$(head -n 1 mesh.csv)
@@ -296,8 +299,8 @@ expect "mesh: hits of another command" 2 "expected first, all or any, got 'close
     sweep --mesh square.off --spheres all.csv --hits closest
 expect "pairs have no --hits" 2 'belong to --mesh' sweep --pairs good.csv --hits all
 
-# Overlaps with the square: at a distance of exactly the radius above the shared edge, nearer above one triangle, the same
-# with a radius that reaches one alone, apart by a hair, beside it at exactly the radius, and what is invalid.
+# Overlaps with the square: at a distance of exactly the radius above the shared edge, nearer above one triangle, the
+# same with a radius that reaches one alone, apart by a hair, beside it at exactly the radius, and what is invalid.
 overlap() { "$carom" overlap --backend cpu --accuracy exact "$@"; }
 {
     echo cx,cy,note,cz,radius
@@ -361,7 +364,8 @@ for hits in 'first=triangle,-1,0,-1,' 'any=hit,0,1,,' 'all=query,1,1,'; do
 done
 printf 'cx,cy,cz,radius,vx,vy,vz,mask\n0,0,5,0.5,0,0,-1,all\n' > mask.csv
 expect "mesh: a mask that is none" 2 "mask.csv:2: column mask: expected a whole number.*'all'" sweep --mesh two.ply --spheres mask.csv
-# One sphere above the square that sinks in, one in it that rises, one in it that sinks, one from below; the normal is up.
+# One sphere above the square that sinks in, one in it that rises, one in it that sinks, one from below; the normal is
+# up.
 printf '%s\n' cx,cy,cz,radius,vx,vy,vz 0.5,0.25,2,0.5,0,0,-1 0.5,0.25,0.25,0.5,0,0,1 0.5,0.25,0.25,0.5,0,0,-1 0.5,0.25,-2,0.5,0,0,1 \
     > starts.csv
 for accuracy in fast exact; do

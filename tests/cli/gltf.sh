@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gltf.sh CAROM: glTF 2.0 and GLB. Positions of every kind that the format has, transforms, scenes, modes; and files that are
-# wrong, want what is not read, or ask for more than they hold, each refused in a sentence that names file and place.
+# gltf.sh CAROM: glTF 2.0 and GLB. Positions of every kind that the format has, transforms, scenes, modes; and files
+# that are wrong, want what is not read, or ask for more than they hold, each refused in a sentence that names file and
+# place.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# import.sh CAROM: meshes of several parts, as glTF and as COLLADA, which assimp reads. Parts in the order of their nodes,
-# each before its children; the transforms of nodes applied, one inside the other; polygons cut where they stand. Every
-# triangle is hit by a sphere of its own, so order and place of each are known.
+# import.sh CAROM: meshes of several parts, as glTF and as COLLADA, which assimp reads. Parts in the order of their
+# nodes, each before its children; the transforms of nodes applied, one inside the other; polygons cut where they stand.
+# Every triangle is hit by a sphere of its own, so order and place of each are known.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# messages.sh CAROM: what messages say of strings from outside, of a wrong header, of numbers that are too large, of counts.
+# messages.sh CAROM: what messages say of strings from outside, of a wrong header, of numbers that are too large, of
+# counts.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -10,7 +11,8 @@ columns=cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z
 rest=,0.25,2,1,0,0,-1,0,0,0,1,0,0,0,1,0
 printf '%s\n' $columns 0.25$rest > good.csv
 sweep() { "$carom" sweep --backend cpu "$@"; }
-# says NAME STATUS TEXT command...: standard error is one line that contains TEXT, and has no control character but its end.
+# says NAME STATUS TEXT command...: standard error is one line that contains TEXT, and has no control character but its
+# end.
 says() {
     local name=$1 wanted=$2 text=$3 status=0
     shift 3
@@ -62,7 +64,7 @@ printf 'o \033]0;title\007part\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > name$'\e
 check "info shows the name of a part" grep -qF 'from 0, \x1b]0;title\apart' info.txt
 check "and that of the file" grep -qF 'mesh: name\x1b.obj' info.txt
 
-# ---- headers -----------------------------------------------------------------------------------------------------------
+# ---- headers ---------------------------------------------------------------------------------------------------------
 printf 'cx,cy,cz,r\n1,2,3,4\n' > bad.csv
 says "what a wrong header has" 2 'bad.csv:1: column radius: expected in the header, got 4 columns: cx, cy, cz, r; also missing: vx, vy' \
     sweep --pairs bad.csv
@@ -74,7 +76,7 @@ check "bounded" test "$(wc -c < stderr.txt)" -lt 800
 printf '%s\n' $columns,wx > bad.csv
 says "half a group" 2 'column wy: expected in the header together with the others of its kind, got 17 columns: cx' sweep --pairs bad.csv
 
-# ---- numbers beyond binary32 --------------------------------------------------------------------------------------------
+# ---- numbers beyond binary32 -----------------------------------------------------------------------------------------
 printf '%s\n' $columns 0$rest 1e60$rest inf$rest -Infinity$rest " -3.5e38 $rest" 0x1p128$rest nan$rest 1e60,1e60,2,1,0,0,-1,0,0,0,1,0,0,0,1,0 \
     > bad.csv
 says "numbers that are too large" 0 'bad.csv:3: column cx: 1e60 is beyond binary32 (3.4e38), which makes the row invalid; 4 rows are so' \
@@ -85,7 +87,7 @@ nothing "the largest, infinities that are written and the smallest are no news" 
 printf '%s\n' $columns 1e39$rest 1,2 > bad.csv
 says "a file that is refused is refused alone" 2 'bad.csv:3: column cz' sweep --pairs bad.csv
 
-# ---- counts ----------------------------------------------------------------------------------------------------------------
+# ---- counts ----------------------------------------------------------------------------------------------------------
 verify() { "$carom" verify --backend cpu --isa scalar --threads 1 "$@"; }
 verify --queries 2000 | sed '/ns/d; / s,/d; /elapsed/d' | grep -o 'reference: [0-9]* queries' > wanted.txt
 for count in 2e3 2E3 2e+3 2.0e3 0.002e6 20e2 2000.0 20000e-1; do

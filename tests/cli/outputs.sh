@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# outputs.sh CAROM [POWER_CUT]: what becomes of the file that an output replaces, and of outputs that cannot be written: mode,
-# owner, access list, links, read-only files, full disks, readers that went away, and the moment at which the power fails.
+# outputs.sh CAROM [POWER_CUT]: what becomes of the file that an output replaces, and of outputs that cannot be written:
+# mode, owner, access list, links, read-only files, full disks, readers that went away, and the moment at which the
+# power fails.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -24,7 +25,8 @@ what_is() {
     stat -c '%i %a %U %G' "$1" 2>&1 || true
     cat "$1" 2>&1 || true
 }
-# refused NAME STATUS PATTERN FILE command...: so it ends, with that sentence; FILE is as it was, and nothing else is there.
+# refused NAME STATUS PATTERN FILE command...: so it ends, with that sentence; FILE is as it was, and nothing else is
+# there.
 refused() {
     local name=$1 wanted=$2 pattern=$3 file=$4 status=0 before after
     shift 4
@@ -135,7 +137,7 @@ else
     skip "access lists" "no setfacl (Debian: acl), or a file system without them"
 fi
 
-# ---- links -------------------------------------------------------------------------------------------------------------
+# ---- links -----------------------------------------------------------------------------------------------------------
 echo old > one.csv
 ln one.csv other.csv
 sweep --pairs good.csv -o one.csv 2> stderr.txt
@@ -155,7 +157,7 @@ ln -s loop-b loop-a
 ln -s loop-a loop-b
 refused "links in a circle" 1 'loop-a: cannot be written: .*symbolic links' loop-a sweep --pairs good.csv -o loop-a
 
-# ---- what cannot be an output --------------------------------------------------------------------------------------------
+# ---- what cannot be an output ----------------------------------------------------------------------------------------
 refused "a folder" 1 'folder: cannot be written: Is a directory' folder/up sweep --pairs good.csv -o folder
 refused "a folder that is not there" 1 'absent/: cannot be written' good.csv sweep --pairs good.csv -o absent/
 refused "a file for a folder" 1 'good.csv/x: cannot be written: Not a directory' good.csv sweep --pairs good.csv -o good.csv/x
@@ -186,7 +188,7 @@ else
     skip "a full disk" "no tmpfs can be mounted"
 fi
 
-# ---- a reader that goes away ------------------------------------------------------------------------------------------------
+# ---- a reader that goes away -----------------------------------------------------------------------------------------
 gone() { # NAME WANTED command...: its standard output goes to a reader that takes one line
     local name=$1 wanted=$2 status
     shift 2
@@ -223,8 +225,9 @@ ignored() { (trap '' PIPE && sweep --pairs many.csv); }
 check "where SIGPIPE is ignored it is an error like others" grep -q 'Broken pipe' stderr.txt
 check "of status 1" test "$(cat status.txt)" -eq 1
 
-# ---- the power fails ----------------------------------------------------------------------------------------------------------
-# cut_at AT NAMES: in a run that the power cut ends, or that has ended before it. Prints what is in the place of the output.
+# ---- the power fails -------------------------------------------------------------------------------------------------
+# cut_at AT NAMES: in a run that the power cut ends, or that has ended before it. Prints what is in the place of the
+# output.
 cut_at() {
     echo old > disk.csv
     local status=0

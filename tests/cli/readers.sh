@@ -35,7 +35,7 @@ says() {
 }
 bom=$'\357\273\277'
 
-# ---- encodings and line ends, in every text format ---------------------------------------------------------------------
+# ---- encodings and line ends, in every text format -------------------------------------------------------------------
 cat > plain.obj << 'END'
 v 1 2 4
 v 2.5 2 4
@@ -128,7 +128,7 @@ for kind in stl ply; do # these are known by how they begin
     says "$kind: known behind a mark" named-so-$kind "$([ $kind = stl ] && echo STL || echo PLY)"
 done
 
-# ---- binary PLY: the body begins behind whatever ends the header, and its bytes are left alone -------------------------------
+# ---- binary PLY: the body begins behind whatever ends the header, and its bytes are left alone -----------------------
 # The first corner is (0x1p-128f's neighbour 0x0a0d0a0d in bytes, 0, 0), the bytes that line ends are made of.
 body='\r\n\r\n\0\0\0\0\0\0\0\0' # 0x0a0d0a0d
 body+='\0\0\200\077\0\0\0\0\0\0\0\0\0\0\0\0\0\0\200\077\n\r\032\0\003\0\0\0\0\001\0\0\0\002\0\0\0'
@@ -148,7 +148,7 @@ for end in '\n' '\r\n' '\r'; do
     done
 done
 
-# ---- comments and words ----------------------------------------------------------------------------------------------------
+# ---- comments and words ----------------------------------------------------------------------------------------------
 {
     echo '# a comment'
     echo '#and another'
@@ -171,7 +171,7 @@ same "obj: a texture coordinate in two lines, and a folder's name" folder.obj
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 \\ 2 3\n' > inside.obj
 refused "obj: a backslash inside a line" inside.obj ':4: expected corners'
 
-# ---- numbers ----------------------------------------------------------------------------------------------------------------
+# ---- numbers ---------------------------------------------------------------------------------------------------------
 for number in 1.#QNAN0 1.#SNAN -1.#IND -1.#INF00 '-nan(ind)' 1e999; do
     sed "s/^v 1 2 8/v 1 2 $number/" plain.obj > number.obj
     sed "s/^1 2 8/1 2 $number/" plain.off > number.off
@@ -203,7 +203,7 @@ done
 sed 's/^v 2.5 2 4/v 0x1.4p+1 +2.0000000000000000000000000000000000000000000000000000000000000000000000000 4e0/' plain.obj > hex.obj
 same "obj: numbers in other spellings" hex.obj
 
-# ---- counts -------------------------------------------------------------------------------------------------------------------
+# ---- counts ----------------------------------------------------------------------------------------------------------
 for count in 5 999999999999999999; do
     sed "s/^4 2 0/$count 2 0/" plain.off > count.off
     refused "off: $count vertices" count.off ".*($count|expected|ends)"
@@ -227,7 +227,7 @@ for corner in 4294967296 18446744073709551617 9223372036854775807 -9223372036854
     refused "obj: corner $corner" corner.obj ':6:'
 done
 
-# ---- headers --------------------------------------------------------------------------------------------------------------------
+# ---- headers ---------------------------------------------------------------------------------------------------------
 off() { # NAME HEADER...: plain.off with these lines in place of its first two
     local name=$1
     shift
@@ -282,7 +282,7 @@ done
 head -c -20 plain.stl > cut.stl
 refused "stl: cut inside a word" cut.stl 'expected'
 
-# ---- polygons --------------------------------------------------------------------------------------------------------------------
+# ---- polygons --------------------------------------------------------------------------------------------------------
 # Balls of radius 0 fall onto a polygon whose inward corner is written twice, and one point of it under another number.
 inside() { # NAME FILE: hits of 8 balls, each inside one triangle or outside all
     printf 'cx,cy,cz,radius,vx,vy,vz\n' > balls.csv
@@ -314,7 +314,7 @@ if grep -q fans out.txt; then fail "polygon: 3000 corners: no fan" "$(cat out.tx
 printf 'v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nv 0.25 0.5 0\nf 1 2 3 4 5\nf 1 2 3 4\n' > bow.obj
 says "polygon: what crosses itself is said" bow.obj 'were cut as fans, because they cross themselves'
 
-# ---- names that tell nothing ------------------------------------------------------------------------------------------
+# ---- names that tell nothing -----------------------------------------------------------------------------------------
 for kind in obj off; do
     cp plain.$kind other.bak
     equal "$kind: by how it begins" "$(sed 's/plain[.][a-z]*/other.bak/' plain.$kind.txt)" "$(info other.bak)"

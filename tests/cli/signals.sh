@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# signals.sh CAROM TORTURE: every signal that ends a process ends the command, as that signal, and leaves neither a temporary
-# file nor a changed output; on the CPU, and on a device whose driver has handlers of its own.
+# signals.sh CAROM TORTURE: every signal that ends a process ends the command, as that signal, and leaves neither a
+# temporary file nor a changed output; on the CPU, and on a device whose driver has handlers of its own.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# torture.sh CAROM TORTURE: every allocation, open, read, write, close, rename and flush that the command makes fails once, in
-# a run each. What must come of it: the right exit status, a sentence, no temporary file, and in the place of the output
-# either the old file or, where the run goes on without (status 0), all of the new one.
+# torture.sh CAROM TORTURE: every allocation, open, read, write, close, rename and flush that the command makes fails
+# once, in a run each. What must come of it: the right exit status, a sentence, no temporary file, and in the place of
+# the output either the old file or, where the run goes on without (status 0), all of the new one.
 # CAROM_TEST_EFFORT (of 100) says how many of the calls are tried where there are many; 1000 tries all.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
@@ -21,8 +21,8 @@ printf 'OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 2 3\n3 0 1 2\n' > square.off
 printf '%s\n' ply 'format ascii 1.0' 'element vertex 4' 'property float x' 'property float y' 'property float z' 'element face 1' \
     'property list uchar int vertex_indices' end_header '0 0 0' '1 0 0' '1 1 0' '0 1 0' '4 0 1 2 3' > square.ply
 
-# judge STATUS CALL: the reason why the last run is not as it should be, nothing if it is. Without other programs, for there are
-# a thousand runs.
+# judge STATUS CALL: the reason why the last run is not as it should be, nothing if it is. Without other programs, for
+# there are a thousand runs.
 judge() {
     local status=$1 said output bad='(^|'$'\n'')carom: (pairs.csv|spheres.csv|square.off|square.ply): cannot be' work=1
     said=$(< stderr.txt)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# driver.sh CAROM BROKEN_ICD: drivers that abort, crash, exit or hang, and a kernel cache that was damaged. The command must
-# end with a sentence and status 1 under --backend opencl, answer on the CPU under auto, and carom info must go on.
+# driver.sh CAROM BROKEN_ICD: drivers that abort, crash, exit or hang, and a kernel cache that was damaged. The command
+# must end with a sentence and status 1 under --backend opencl, answer on the CPU under auto, and carom info must go on.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -150,8 +150,8 @@ within() { # KIB COMMAND...
         exec "$@"
     )
 }
-# Where the driver finds no device, where it dies, where it works for a few rows but not beside many. Which is where depends
-# on the machine.
+# Where the driver finds no device, where it dies, where it works for a few rows but not beside many. Which is where
+# depends on the machine.
 for kib in 200000 265000 320000 370000 420000; do
     got=0
     within $kib "$carom" sweep --backend opencl --pairs few.csv -o out.csv 2> stderr.txt || got=$?

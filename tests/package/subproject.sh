@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# subproject.sh SOURCE OPENCL [build]: carom as a part of another project, by add_subdirectory and by FetchContent: that project's
-# settings, targets, tests and installed files stay its own, and it gets a library. And what is refused or undone at top
-# level: targets of 32 bits, an installation. Everything is configured; with `build`, which takes a minute, one such project is
-# built, run and installed too.
+# subproject.sh SOURCE OPENCL [build]: carom as a part of another project, by add_subdirectory and by FetchContent: that
+# project's settings, targets, tests and installed files stay its own, and it gets a library. And what is refused or
+# undone at top level: targets of 32 bits, an installation. Everything is configured; with `build`, which takes a
+# minute, one such project is built, run and installed too.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/support/check.sh
