@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: MIT
-set(carom_sources
-  host/arrays.c host/batch.c host/choice.c host/context.c host/error.c host/fallback.c host/memory.c host/names.c
-  host/pairs.c
-  host/mesh/batch.c host/mesh/block.c host/mesh/check.c host/mesh/clearance.c host/mesh/closest.c host/mesh/compact.c
-  host/mesh/hierarchy.c host/mesh/list.c host/mesh/list_calls.c host/mesh/masks.c host/mesh/mesh.c host/mesh/query.c
-  host/mesh/query_sort.c host/mesh/run.c host/mesh/stage.c host/mesh/sweep.c host/mesh/update.c
-  host/bvh/build.c host/bvh/refit.c host/bvh/share.c host/bvh/split.c host/bvh/wide.c
-  cpu/columns.c cpu/dispatch.c cpu/float_mode.c cpu/pairs.c cpu/pool.c cpu/settle.c cpu/settle_closest.c
-  cpu/settle_mesh.c cpu/exact_closest.c cpu/exact_motion.c cpu/exact_overlap.c cpu/exact_root.c cpu/exact_side.c
-  cpu/exact_spheres.c cpu/exact_sweep.c cpu/exact_touch.c cpu/integer.c)
+# A folder's files are the library's, but for those of the instruction sets, which follow.
+file(GLOB carom_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+  host/*.c host/mesh/*.c host/bvh/*.c cpu/*.c)
+list(FILTER carom_sources EXCLUDE REGEX "^cpu/isa_")
 
 # Two files per instruction set, each with flags of its own: nothing else may use them. The _fma one may fuse
 # multiplications and additions (cpu/isa_fma_template.h).
@@ -61,11 +55,9 @@ if(CAROM_OPENCL)
     endif()
     set(carom_cl_target OpenCL::OpenCL)
   endif()
-  list(APPEND carom_sources
-    host/opencl/compact.c host/opencl/device.c host/opencl/mesh.c host/opencl/mesh_list.c
-    host/opencl/pairs.c host/opencl/probe.c host/opencl/probe_mesh.c host/opencl/process.c host/opencl/program.c
-    host/opencl/query_sort.c host/opencl/rounding.c host/opencl/select.c host/opencl/slot.c host/opencl/stream.c
-    host/opencl/verbs.c)
+  file(GLOB carom_opencl_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} host/opencl/*.c)
+  list(REMOVE_ITEM carom_opencl_sources host/opencl/none.c)
+  list(APPEND carom_sources ${carom_opencl_sources})
   include(cmake/embed.cmake)
   carom_embed_kernels(${CMAKE_CURRENT_BINARY_DIR}/embedded/carom_kernels.h)
   list(APPEND carom_sources ${CMAKE_CURRENT_BINARY_DIR}/embedded/carom_kernels.h)

@@ -6,6 +6,9 @@
  * (caromi_float_mode_set): binary32 results may be denormal. */
 #ifndef CAROM_EXACT_H
 #define CAROM_EXACT_H
+#include <stdint.h>
+
+#include "kernels/layout.h"
 
 /* How much of a sweep is wanted. The state is always given. */
 enum { CAROMI_EXACT_FIRST, CAROMI_EXACT_TIMES, CAROMI_EXACT_FULL };
@@ -41,9 +44,6 @@ typedef struct caromi_exact_closest {
 /* in: IN_CLOSEST numbers, all finite. */
 void caromi_exact_closest_of(const float *in, caromi_exact_closest *out);
 
-/* in: IN_SPHERES numbers. */
-void caromi_exact_spheres_of(const float *in, float *u_first, float *u_last, int *state);
-
 /* What a mesh hit reports. Touching or overlapping: point, normal and feature of time 0; approaching with a time within
  * binary32: those of the first contact; else zeros and FEATURE_NONE. */
 typedef struct caromi_exact_contact {
@@ -53,5 +53,16 @@ typedef struct caromi_exact_contact {
 
 /* in: IN_SWEEP_RESTING numbers. */
 void caromi_exact_contact_of(const float *in, caromi_exact_contact *out);
+
+/* One pair of a batch: its inputs, and its outputs by column, as the kernel has them. */
+typedef struct caromi_settle_row {
+    float in[COLUMNS_MAX], real[COLUMNS_MAX];
+    uint8_t byte[COLUMNS_MAX];
+} caromi_settle_row;
+
+/* caromi_settle_NAME for every exact kernel: the outputs of any row, from its inputs. */
+#define CAROMI_SETTLE(name, in_count, radii, out_count, bytes) void caromi_settle_##name(caromi_settle_row *row);
+PAIR_KERNELS_OF(CAROMI_SETTLE, _exact)
+#undef CAROMI_SETTLE
 
 #endif

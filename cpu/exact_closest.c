@@ -2,6 +2,8 @@
 /* Distance and closest point in whole numbers. */
 #include "exact.h"
 
+#include <string.h>
+
 #include "exact_touch.h"
 
 /* The binary32 nearest to sqrt(square / over), as a root of the form of exact_root.h: sqrt(over square) / over. */
@@ -35,4 +37,12 @@ void caromi_exact_closest_of(const float *in, caromi_exact_closest *out)
     out->distance = distance_of(&m, &square, over);
     out->feature = nearest.feature;
     caromi_place(in + IN_NP0X, nearest.weights, at_rest, 0, out->point);
+}
+
+void caromi_settle_closest_exact(caromi_settle_row *row)
+{
+    caromi_exact_closest a;
+    caromi_exact_closest_of(row->in, &a);
+    memcpy(&row->real[OUT_CLOSEST_X], a.point, sizeof a.point);
+    row->byte[OUT_CLOSEST_FEATURE] = (uint8_t)a.feature;
 }

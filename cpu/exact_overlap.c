@@ -69,3 +69,11 @@ void caromi_exact_overlap_of(const float *in, int *overlap, int *axes)
         *axes |= edge_separates(&m, i) << (1 + i) | corner_separates(&m, i) << (4 + i);
     *overlap = *axes == 0;
 }
+
+void caromi_settle_overlap_exact(caromi_settle_row *row)
+{
+    int overlap, axes;
+    caromi_exact_overlap_of(row->in, &overlap, &axes);
+    row->byte[OUT_OVERLAP] = (uint8_t)overlap;
+    row->byte[OUT_AXES] = (uint8_t)axes;
+}

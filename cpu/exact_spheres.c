@@ -55,7 +55,7 @@ static float round_root(const caromi_root *root)
     return caromi_root_float(root, caromi_root_near(root), 0);
 }
 
-void caromi_exact_spheres_of(const float *in, float *u_first, float *u_last, int *state)
+static void solve(const float *in, float *u_first, float *u_last, int *state)
 {
     spheres s;
     *u_first = INFINITY;
@@ -83,4 +83,11 @@ void caromi_exact_spheres_of(const float *in, float *u_first, float *u_last, int
     root.side = s.y.sign;
     *state = caromi_state_of(first, caromi_root_sign(&root));
     *u_last = round_root(&root);
+}
+
+void caromi_settle_spheres_exact(caromi_settle_row *row)
+{
+    int state;
+    solve(row->in, &row->real[OUT_U_FIRST], &row->real[OUT_U_LAST], &state);
+    row->byte[OUT_U_STATE] = (uint8_t)state;
 }

@@ -2,6 +2,8 @@
 /* Sweeps and contacts in whole numbers: states, rounded times, points and normals. */
 #include "exact.h"
 
+#include <string.h>
+
 #include "exact_touch.h"
 
 static void clear(caromi_exact_sweep *out)
@@ -221,4 +223,55 @@ void caromi_exact_contact_of(const float *in, caromi_exact_contact *out)
             return;
     }
     start_contact(&m, out);
+}
+
+/* ---- rows of a batch ---- */
+
+static void settle_sweep(caromi_settle_row *row, int want, int moving)
+{
+    caromi_exact_sweep a;
+    if (!moving)
+        row->in[IN_WX] = row->in[IN_WY] = row->in[IN_WZ] = 0;
+    caromi_exact_sweep_of(row->in, want, 0, &a);
+    row->real[OUT_T_FIRST] = a.t_first;
+    row->real[OUT_T_LAST] = a.t_last;
+    row->byte[OUT_STATE] = (uint8_t)a.state;
+    memcpy(&row->real[OUT_FIRST_X], a.point_first, sizeof a.point_first);
+    memcpy(&row->real[OUT_LAST_X], a.point_last, sizeof a.point_last);
+    row->byte[OUT_FIRST_FEATURE] = (uint8_t)a.feature_first;
+    row->byte[OUT_LAST_FEATURE] = (uint8_t)a.feature_last;
+}
+
+void caromi_settle_sweep_first_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_FIRST, 0);
+}
+void caromi_settle_sweep_times_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_TIMES, 0);
+}
+void caromi_settle_sweep_full_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_FULL, 0);
+}
+void caromi_settle_sweep_first_moving_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_FIRST, 1);
+}
+void caromi_settle_sweep_times_moving_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_TIMES, 1);
+}
+void caromi_settle_sweep_full_moving_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_FULL, 1);
+}
+
+void caromi_settle_contact_exact(caromi_settle_row *row)
+{
+    caromi_exact_contact a;
+    caromi_exact_contact_of(row->in, &a);
+    memcpy(&row->real[OUT_POINT_X], a.point, sizeof a.point);
+    memcpy(&row->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
+    row->byte[OUT_FEATURE] = (uint8_t)a.feature;
 }
