@@ -68,8 +68,7 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *d, carom_mesh *mesh, c
                       : d->start == CAROM_START_SKIP_PARTING ? MESH_SKIP_PARTING
                                                              : 0;
     CAROMI_MESH_SWEEP_INPUTS(CAROMI_SET_INPUT)
-    in[CAROMI_MESH_IN - 1] =
-        d->t_max.data ? (caromi_in_column){d->t_max.data, d->t_max.stride, NULL} : repeat(&forever);
+    in[MESH_T_MAX] = d->t_max.data ? (caromi_in_column){d->t_max.data, d->t_max.stride, NULL} : repeat(&forever);
 }
 
 void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *d, carom_mesh *mesh, caromi_mesh_batch *batch)
@@ -80,17 +79,17 @@ void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *d, carom_mesh *mes
         .kind = &caromi_first_hit, .mesh = mesh, .count = d->count, .exact = d->accuracy == CAROM_ACCURACY_EXACT};
     set_masks(d->mask, d->mask_stride, batch);
     CAROMI_MESH_OVERLAP_INPUTS(CAROMI_SET_INPUT)
-    for (int c = IN_VX; c < CAROMI_MESH_IN; c++)
+    for (int c = MESH_VX; c < CAROMI_MESH_IN; c++)
         in[c] = repeat(&none);
 }
 
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query)
 {
     int valid = 1;
-    for (int c = 0; c <= IN_VZ; c++) {
+    for (int c = 0; c <= MESH_VZ; c++) {
         float x;
         memcpy(&x, (const char *)in[c].base + query * in[c].stride, sizeof x);
-        valid = valid && isfinite(x) && (c != IN_R || x >= 0);
+        valid = valid && isfinite(x) && (c != MESH_RADIUS || x >= 0);
     }
     return valid;
 }

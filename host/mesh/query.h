@@ -24,9 +24,9 @@ int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
 /* The arrays of these queries: X(kind, name, column) for those that must be given, and in the order of the checks. The
  * others are t_max and mask. */
 #define CAROMI_MESH_OVERLAP_INPUTS(X) \
-    X(points, center, IN_CX)          \
-    X(scalars, radius, IN_R)
-#define CAROMI_MESH_SWEEP_INPUTS(X) CAROMI_MESH_OVERLAP_INPUTS(X) X(points, velocity, IN_VX)
+    X(points, center, MESH_CX)        \
+    X(scalars, radius, MESH_RADIUS)
+#define CAROMI_MESH_SWEEP_INPUTS(X) CAROMI_MESH_OVERLAP_INPUTS(X) X(points, velocity, MESH_VX)
 #define CAROMI_HIT_OUTPUTS(X)                  \
     X(array, triangle, CAROMI_ANSWER_TRIANGLE) \
     X(array, state, CAROMI_ANSWER_STATE)       \
