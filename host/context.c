@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: what was asked for, checked once. */
 #include <string.h>
-#include <time.h>
 
 #include "context.h"
 #include "host/opencl/opencl.h"
@@ -143,13 +142,6 @@ void carom_context_destroy(carom_context *context)
     const caromi_float_mode mode = caromi_float_mode_set();
     caromi_context_release(context);
     caromi_float_mode_restore(mode);
-}
-
-double caromi_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 carom_isa carom_context_isa(const carom_context *context)

@@ -33,5 +33,5 @@ struct carom_context {
 
 void caromi_context_release(carom_context *context);
 
-double caromi_now(void);
+double caromi_now(void); /* seconds; clock.c */
 #endif

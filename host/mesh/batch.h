@@ -12,7 +12,7 @@
  *                          store     what the caller wants
  *                          settle    in integers, what the exact kernels leave undecided
  *
- * A device does the same with chunks instead of blocks. All that depends on the kind of search is one constant table.
+ * A device does the same with chunks instead of blocks. All that depends on the kind of search is a constant table (kinds.c).
  * Lists of hits (list.h) are searched for in another way, and share inputs, options, outputs and the points. */
 #ifndef CAROM_HOST_MESH_BATCH_H
 #define CAROM_HOST_MESH_BATCH_H
@@ -57,8 +57,8 @@ typedef struct caromi_mesh_kind {
     /* and what the point kernel has left undecided: point_in numbers of a query, then nine of its triangle. */
     void (*settle_point)(const float *in, caromi_mesh_answer *answer);
 } caromi_mesh_kind;
-extern const caromi_mesh_kind caromi_first_hit;        /* sweep.c */
-extern const caromi_mesh_kind caromi_closest_triangle; /* closest.c */
+/* kinds.c */
+extern const caromi_mesh_kind caromi_first_hit, caromi_closest_triangle;
 
 /* A checked batch. */
 typedef struct caromi_mesh_batch {

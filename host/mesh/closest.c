@@ -1,38 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The call for closest points on a mesh, and what is particular to its search. */
-#include <math.h>
-
-#include "cpu/exact.h"
+/* The call for closest points on a mesh. */
 #include "batch.h"
 #include "query.h"
-
-static void settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
-{
-    caromi_settle_closest(mesh, query, &a->triangle, &a->key, &a->depth);
-}
-
-static void settle_point(const float *in, caromi_mesh_answer *a)
-{
-    caromi_exact_closest closest;
-    caromi_exact_closest_of(in, &closest);
-    for (int k = 0; k < 3; k++)
-        a->point[k] = closest.point[k];
-    a->feature = (uint8_t)closest.feature;
-}
-
-const caromi_mesh_kind caromi_closest_triangle = {
-    .search = CAROMI_MESH_CLOSEST,
-    .name = {"the closest point of this mesh", "the closest point of this mesh, exact,"},
-    .in = CAROMI_CLOSEST_IN,
-    .point_in = IN_NP0X,
-    .point_kernel = {CAROMI_PAIR_closest, CAROMI_PAIR_closest_exact},
-    .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_DEPTH, CAROMI_ANSWER_POINT,
-               CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_FEATURE},
-    .search_out = 3,
-    .out = 3 + OUT_CLOSEST,
-    .settle = settle_closest,
-    .settle_point = settle_point,
-};
 
 static void closest_to_columns(const carom_mesh_closest_result *out,
                                caromi_out_column *columns){CAROMI_CLOSEST_OUTPUTS(CAROMI_SET_OUTPUT)}

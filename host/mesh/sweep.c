@@ -1,43 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The call for first hits on a mesh, and what is particular to its search. */
-#include <math.h>
-
-#include "cpu/exact.h"
+/* The call for first hits on a mesh. */
 #include "batch.h"
 #include "query.h"
-
-static void settle_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
-{
-    int32_t state;
-    caromi_settle_mesh(mesh, query, &a->triangle, &state, &a->key);
-    a->state = (uint8_t)state;
-}
-
-static void settle_contact(const float *in, caromi_mesh_answer *a)
-{
-    caromi_exact_contact contact;
-    caromi_exact_contact_of(in, &contact);
-    for (int k = 0; k < 3; k++) {
-        a->point[k] = contact.point[k];
-        a->normal[k] = contact.normal[k];
-    }
-    a->feature = (uint8_t)contact.feature;
-}
-
-const caromi_mesh_kind caromi_first_hit = {
-    .search = CAROMI_MESH_FIRST,
-    .name = {"the first hit on this mesh", "the first hit on this mesh, exact,"},
-    .in = CAROMI_MESH_IN,
-    .point_in = IN_P0X,
-    .point_kernel = {CAROMI_PAIR_contact, CAROMI_PAIR_contact_exact},
-    .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_STATE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_POINT,
-               CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_NORMAL, CAROMI_ANSWER_NORMAL + 1,
-               CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
-    .search_out = 3,
-    .out = 3 + OUT_CONTACT,
-    .settle = settle_hit,
-    .settle_point = settle_contact,
-};
 
 carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
                                 int hits_only, carom_stats *stats, carom_error *err)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What is particular to the search for the first hit and to that for the closest triangle. */
+#include "cpu/exact.h"
+#include "batch.h"
+
+static void settle_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
+{
+    int32_t state;
+    caromi_settle_mesh(mesh, query, &a->triangle, &state, &a->key);
+    a->state = (uint8_t)state;
+}
+
+static void settle_contact(const float *in, caromi_mesh_answer *a)
+{
+    caromi_exact_contact contact;
+    caromi_exact_contact_of(in, &contact);
+    for (int k = 0; k < 3; k++) {
+        a->point[k] = contact.point[k];
+        a->normal[k] = contact.normal[k];
+    }
+    a->feature = (uint8_t)contact.feature;
+}
+
+const caromi_mesh_kind caromi_first_hit = {
+    .search = CAROMI_MESH_FIRST,
+    .name = {"the first hit on this mesh", "the first hit on this mesh, exact,"},
+    .in = CAROMI_MESH_IN,
+    .point_in = IN_P0X,
+    .point_kernel = {CAROMI_PAIR_contact, CAROMI_PAIR_contact_exact},
+    .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_STATE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_POINT,
+               CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_NORMAL, CAROMI_ANSWER_NORMAL + 1,
+               CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
+    .search_out = 3,
+    .out = 3 + OUT_CONTACT,
+    .settle = settle_hit,
+    .settle_point = settle_contact,
+};
+
+static void settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
+{
+    caromi_settle_closest(mesh, query, &a->triangle, &a->key, &a->depth);
+}
+
+static void settle_point(const float *in, caromi_mesh_answer *a)
+{
+    caromi_exact_closest closest;
+    caromi_exact_closest_of(in, &closest);
+    for (int k = 0; k < 3; k++)
+        a->point[k] = closest.point[k];
+    a->feature = (uint8_t)closest.feature;
+}
+
+const caromi_mesh_kind caromi_closest_triangle = {
+    .search = CAROMI_MESH_CLOSEST,
+    .name = {"the closest point of this mesh", "the closest point of this mesh, exact,"},
+    .in = CAROMI_CLOSEST_IN,
+    .point_in = IN_NP0X,
+    .point_kernel = {CAROMI_PAIR_closest, CAROMI_PAIR_closest_exact},
+    .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_DEPTH, CAROMI_ANSWER_POINT,
+               CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_FEATURE},
+    .search_out = 3,
+    .out = 3 + OUT_CLOSEST,
+    .settle = settle_closest,
+    .settle_point = settle_point,
+};
