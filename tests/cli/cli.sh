@@ -34,10 +34,10 @@ expect "unknown command" 2 'fly' "$carom" fly
 expect "help" 0 '' "$carom" --help
 expect "version" 0 '' "$carom" --version
 for command in $("$carom" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
-    expect "$command --help" 0 '' "$carom" $command --help
-    expect "$command --version" 0 '' "$carom" $command --version
-    expect "$command: unknown option" 2 'nonsense' "$carom" $command --nonsense
-    expect "$command: stray argument" 2 'stray' "$carom" $command stray
+    expect "$command --help" 0 '' "$carom" "$command" --help
+    expect "$command --version" 0 '' "$carom" "$command" --version
+    expect "$command: unknown option" 2 'nonsense' "$carom" "$command" --nonsense
+    expect "$command: stray argument" 2 'stray' "$carom" "$command" stray
 done
 expect "sweep without input" 2 'pairs' "$carom" sweep
 expect "option without value" 2 'pairs' "$carom" sweep --pairs
