@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kernel at one lane count; included once per instruction set with LANES and ISA_NAME defined. Exact times come from
- * a file of their own, isa_fma_template.h. */
+/* Every kernel at one lane count; included once per instruction set with LANES and ISA_NAME defined. Exact times come
+ * from a file of their own, isa_fma_template.h. */
 #include "kernels/pairs.h"
 #include "kernels/overlap_exact.h"
 #include "kernels/pairs_exact.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A pair batch over all cores: contiguous slices, staged in blocks where the caller's arrays are not columns already. */
+/* A pair batch over all cores: contiguous slices, staged in blocks where the caller's arrays are not columns
+ * already. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -130,7 +131,8 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
 uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch, const caromi_pair_batch *batch,
                           uint64_t first, uint64_t count)
 {
-    /* Waking a thread costs about as much as four blocks. More slices than threads, because a core may be taken away. */
+    /* Waking a thread costs about as much as four blocks. More slices than threads, because a core may be taken
+     * away. */
     const uint64_t useful = count / (4 * BLOCK), most = 16 * (uint64_t)caromi_pool_threads(pool);
     pair_job job = {isa, scratch, batch, first, count, useful < most ? useful : most, 0};
     if (job.slices == 0)

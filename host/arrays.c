@@ -24,8 +24,8 @@ static inline intptr_t meeting(caromi_span a, caromi_span b)
     return (intptr_t)(a.begin - b.end) & (intptr_t)(b.begin - a.end);
 }
 
-/* Spans nearly always prove that nothing is shared: those of inputs lie outside the span of all outputs, or else outside each.
- * There are no branches on single spans, because they would be mispredicted. */
+/* Spans nearly always prove that nothing is shared: those of inputs lie outside the span of all outputs, or else
+ * outside each. There are no branches on single spans, because they would be mispredicted. */
 int caromi_may_alias(const caromi_arrays *a)
 {
     intptr_t sign = 0, near = 0;
@@ -45,7 +45,7 @@ int caromi_may_alias(const caromi_arrays *a)
     return a->too_large || a->self_alias || sign < 0;
 }
 
-/* ---- elements ----------------------------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 /* Spans may be interleaved, as those of structures' members are, and share no element. */
 typedef struct element_row {
@@ -77,8 +77,8 @@ static uint64_t divisor_of(uint64_t a, uint64_t b, wide *x)
     return a;
 }
 
-/* Is a.stride i - b.stride j = difference for an element i of a and an element j of b? The smallest i that can be serves:
- * with it j is smallest too. */
+/* Is a.stride i - b.stride j = difference for an element i of a and an element j of b? The smallest i that can be
+ * serves: with it j is smallest too. */
 static int is_difference(const element_row *a, const element_row *b, wide difference)
 {
     wide inverse;
@@ -116,7 +116,7 @@ static int rows_meet(const element_row *a, const element_row *b)
     return 0;
 }
 
-/* ---- the check ---------------------------------------------------------------------------------------------------- */
+/* ---- the check --------------------------------------------------------------------------------------------------- */
 
 static int is_too_large(const caromi_array *a)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller's arrays as bytes: whether they can lie in an address space, and whether an output lies over another array.
- * A call of one query pays for this check too, so it has two steps. A function lists the arrays as spans. If spans overlap,
- * the function lists the arrays once more with names and strides, and elements are compared. */
+/* The caller's arrays as bytes: whether they can lie in an address space, and whether an output lies over another
+ * array. A call of one query pays for this check too, so it has two steps. A function lists the arrays as spans. If
+ * spans overlap, the function lists the arrays once more with names and strides, and elements are compared. */
 #ifndef CAROM_ARRAYS_H
 #define CAROM_ARRAYS_H
 #include "error.h"
@@ -10,7 +10,8 @@
 enum { CAROMI_ADDRESS_BITS = 47 };
 #define CAROMI_ADDRESS_SPACE ((uint64_t)1 << CAROMI_ADDRESS_BITS)
 
-/* `count` elements of `size` bytes, `stride` bytes apart (0: one for all). x y z are three arrays with the same name. */
+/* `count` elements of `size` bytes, `stride` bytes apart (0: one for all). x y z are three arrays with the same
+ * name. */
 typedef struct caromi_array {
     const char *name;
     const void *base[3]; /* without y and z: one array */

@@ -4,8 +4,8 @@
 #define CAROM_HOST_BATCH_H
 #include "context.h"
 
-/* A checked batch and its two ways to be answered: on a device, queries [*done, end), setting *done to those answered even
- * on failure; on the CPU, queries [first, end). */
+/* A checked batch and its two ways to be answered: on a device, queries [*done, end), setting *done to those answered
+ * even on failure; on the CPU, queries [first, end). */
 typedef carom_status caromi_on_device(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
                                       carom_stats *stats, carom_error *err);
 typedef carom_status caromi_on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which backend answers a batch, and what becomes of one whose device fails. `auto` keeps small batches on the CPU, takes
- * a device that was named for all others, and one that it found itself for as long as that is the faster of the two:
- * both have the same bits, so nothing but time depends on what it learns. */
+/* Which backend answers a batch, and what becomes of one whose device fails. `auto` keeps small batches on the CPU,
+ * takes a device that was named for all others, and one that it found itself for as long as that is the faster of the
+ * two: both have the same bits, so nothing but time depends on what it learns. */
 #include <stdio.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #define CAROM_HOST_CHOICE_H
 #include "batch.h"
 
-/* The device that a batch should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot be used, that
- * is said in the statistics of every batch that was meant for it. */
+/* The device that a batch should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot be used,
+ * that is said in the statistics of every batch that was meant for it. */
 carom_status caromi_pick_device(carom_context *context, const caromi_batch *batch, caromi_device **out,
                                 carom_stats *stats, carom_error *err);
 /* All of a batch was answered there in so many seconds. */

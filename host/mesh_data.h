@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a mesh holds: its triangles (host/mesh), the hierarchy over them (host/bvh), its copy on a device (host/opencl). */
+/* What a mesh holds: its triangles (host/mesh), the hierarchy over them (host/bvh), its copy on a device
+ * (host/opencl). */
 #ifndef CAROM_HOST_MESH_DATA_H
 #define CAROM_HOST_MESH_DATA_H
 #include "cpu/mesh.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The three pair queries: check the arguments, name the columns, run the batch.
  *
- * The arrays of a query stand in two tables: X(kind, name, side, column) for each input, `side` being the index of a pair
- * that selects its elements, and X(kind, name, column) for each output; the order is that of the checks. Checks, the list
- * of arrays that must not lie over each other, and the columns of the batch are made from them by PAIR_QUERY. */
+ * The arrays of a query stand in two tables: X(kind, name, side, column) for each input, `side` being the index of a
+ * pair that selects its elements, and X(kind, name, column) for each output; the order is that of the checks. Checks,
+ * the list of arrays that must not lie over each other, and the columns of the batch are made from them by
+ * PAIR_QUERY. */
 #include <string.h>
 
 #include "arrays.h"
@@ -49,7 +50,7 @@
     X(array, u_first, OUT_U_FIRST) \
     X(array, u_last, OUT_U_LAST)
 
-/* ---- indices -------------------------------------------------------------------------------------------------------- */
+/* ---- indices ----------------------------------------------------------------------------------------------------- */
 
 static carom_status check_index_values(const carom_pair_indices *x, uint64_t count, carom_error *err)
 {
@@ -89,7 +90,7 @@ static uint64_t elements(const uint32_t *index, uint64_t indexed, uint64_t count
     return index != NULL ? indexed : count;
 }
 
-/* ---- what the tables make ------------------------------------------------------------------------------------------- */
+/* ---- what the tables make ---------------------------------------------------------------------------------------- */
 
 /* Of each query: list_*, check_* and columns_*. */
 #define LIST_INPUT(kind, name, side, column) CAROMI_READS_##kind(a, #name, &d->name, side##_elements);
@@ -139,7 +140,7 @@ PAIR_QUERY(sweep, SWEEP_INPUTS, SWEEP_OUTPUTS)
 PAIR_QUERY(overlap, OVERLAP_INPUTS, OVERLAP_OUTPUTS)
 PAIR_QUERY(sphere, SPHERE_INPUTS, SPHERE_OUTPUTS)
 
-/* ---- the calls ------------------------------------------------------------------------------------------------------ */
+/* ---- the calls --------------------------------------------------------------------------------------------------- */
 
 /* The cheapest kernel that answers what is asked. */
 static enum caromi_pair_kernel sweep_kernel(const carom_sweep_result *out, int moving)

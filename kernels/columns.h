@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns: a column is a contiguous array of reals (or of bytes, for states and features); layout.h gives their order. */
+/* Columns: a column is a contiguous array of reals (or of bytes, for states and features); layout.h gives their
+ * order. */
 #ifndef CAROM_COLUMNS_H
 #define CAROM_COLUMNS_H
 #include "layout.h"

@@ -66,8 +66,17 @@ FN void pairs_spheres_exact(in_columns in, out_columns out, size_t i)
 FN void pairs_sweep_first_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FIRST, 0); }
 FN void pairs_sweep_times_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_TIMES, 0); }
 FN void pairs_sweep_full_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FULL, 0); }
-FN void pairs_sweep_first_moving_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FIRST, 1); }
-FN void pairs_sweep_times_moving_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_TIMES, 1); }
-FN void pairs_sweep_full_moving_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FULL, 1); }
+FN void pairs_sweep_first_moving_exact(in_columns in, out_columns out, size_t i)
+{
+    exact_sweep(in, out, i, SWEEP_FIRST, 1);
+}
+FN void pairs_sweep_times_moving_exact(in_columns in, out_columns out, size_t i)
+{
+    exact_sweep(in, out, i, SWEEP_TIMES, 1);
+}
+FN void pairs_sweep_full_moving_exact(in_columns in, out_columns out, size_t i)
+{
+    exact_sweep(in, out, i, SWEEP_FULL, 1);
+}
 /* clang-format on */
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine in binary64, for the texts of exact mode: `wf` (WIDE reals), `wm` (a mask) and the verbs below, spelled for
- * OpenCL C and for C as lang.h does. WIDE is half of LANES (but 1 of 1), so a group of LANES queries has PARTS parts.
- * They are joined in registers: a load over two stores would wait for both to leave the core. Only programs of exact mode
- * contain this file. */
+/* The machine in binary64, for the texts of exact mode: `wf` (WIDE reals), `wm` (a mask) and the verbs below, spelled
+ * for OpenCL C and for C as lang.h does. WIDE is half of LANES (but 1 of 1), so a group of LANES queries has PARTS
+ * parts. They are joined in registers: a load over two stores would wait for both to leave the core. Only programs of
+ * exact mode contain this file. */
 #ifndef CAROM_WIDE_H
 #define CAROM_WIDE_H
 #include "vec.h"
@@ -85,7 +85,10 @@ FN wide_narrow w_narrow(wf x) { return __builtin_convertvector(x, wide_narrow); 
 FN wf w_widen(wide_narrow x) { return __builtin_convertvector(x, wf); }
 #endif
 #if WIDE == 2 && !defined(__ARM_NEON)
-FN wf w_load(const float *p) { return (wf)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)p))); }
+FN wf w_load(const float *p)
+{
+    return (wf)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)p)));
+}
 #else
 FN wf w_load(const float *p)
 {
@@ -113,7 +116,10 @@ FN wm w_lt(wf a, wf b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_
 FN wm w_le(wf a, wf b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LE_OQ); }
 FN wm w_eq(wf a, wf b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_EQ_OQ); }
 FN wf w_sqrt(wf x) { return (wf)_mm512_sqrt_pd((__m512d)x); }
-FN void w_store_u8(u8 *p, wf x) { _mm_storel_epi64((__m128i *)(void *)p, _mm512_cvtepi64_epi8(_mm512_cvtpd_epi64((__m512d)x))); }
+FN void w_store_u8(u8 *p, wf x)
+{
+    _mm_storel_epi64((__m128i *)(void *)p, _mm512_cvtepi64_epi8(_mm512_cvtpd_epi64((__m512d)x)));
+}
 #else
 typedef wi wm; /* -1 or 0 */
 FN wm w_not(wm m) { return ~m; }
@@ -133,7 +139,10 @@ FN vf w_join(wf low, wf high)
 FN wf w_sel(wm m, wf a, wf b) { return (wf)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m); }
 FN wf w_sqrt(wf x) { return (wf)_mm256_sqrt_pd((__m256d)x); }
 #elif defined(__ARM_NEON)
-FN vf w_join(wf low, wf high) { return (vf)vcombine_f32(vcvt_f32_f64((float64x2_t)low), vcvt_f32_f64((float64x2_t)high)); }
+FN vf w_join(wf low, wf high)
+{
+    return (vf)vcombine_f32(vcvt_f32_f64((float64x2_t)low), vcvt_f32_f64((float64x2_t)high));
+}
 FN wf w_sel(wm m, wf a, wf b) { return (wf)vbslq_f64((uint64x2_t)m, (float64x2_t)a, (float64x2_t)b); }
 FN wf w_sqrt(wf x) { return (wf)vsqrtq_f64((float64x2_t)x); }
 #else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Embree on a mesh: bare rays, user geometry, point queries, the build. The bare ray is the way of the centre without its sphere: a floor, not the same work. User geometry
- * is what Embree offers for swept spheres: boxes blown up by the largest radius at build time, and a callback that
- * solves a triangle. */
+/* Embree on a mesh: bare rays, user geometry, point queries, the build. The bare ray is the way of the centre without
+ * its sphere: a floor, not the same work. User geometry is what Embree offers for swept spheres: boxes blown up by the
+ * largest radius at build time, and a callback that solves a triangle. */
 #include "libraries.h"
 
 #include <embree3/rtcore.h>
@@ -87,7 +87,7 @@ static void run_build(void *state, size_t count)
     rtcReleaseScene(build_triangles(s));
 }
 
-/* ---- sweeps --------------------------------------------------------------------------------------------------------- */
+/* ---- sweeps ------------------------------------------------------------------------------------------------------ */
 
 static const float *corner(const peer_task *t, unsigned triangle, int k)
 {
@@ -210,7 +210,7 @@ static void run_rays(void *state, size_t count)
     }
 }
 
-/* ---- touching ------------------------------------------------------------------------------------------------------- */
+/* ---- touching ---------------------------------------------------------------------------------------------------- */
 
 /* The search ends with the first triangle that is near enough: its radius becomes 0. */
 static bool touch_triangle(struct RTCPointQueryFunctionArguments *args)

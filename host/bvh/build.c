@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The build of the hierarchy: a binary tree by binned SAH (surface area heuristic), then collapsed into nodes and leaves of
- * MESH_WIDTH. All threads of the context build. There is no hashing and ties go by index, so the same input gives the same
- * tree for any number of threads. Answers do not depend on the tree (kernels/mesh.h). */
+/* The build of the hierarchy: a binary tree by binned SAH (surface area heuristic), then collapsed into nodes and
+ * leaves of MESH_WIDTH. All threads of the context build. There is no hashing and ties go by index, so the same input
+ * gives the same tree for any number of threads. Answers do not depend on the tree (kernels/mesh.h). */
 #include <assert.h>
 
 #include "bvh.h"
@@ -9,7 +9,7 @@
 /* A run above a size is split by all threads together, a smaller one by one thread. */
 enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICES_MAX = 64 };
 
-/* ---- items -------------------------------------------------------------------------------------------------------- */
+/* ---- items ------------------------------------------------------------------------------------------------------- */
 
 static void make_item(const carom_mesh *mesh, uint32_t triangle, bvh_item *item)
 {
@@ -34,7 +34,7 @@ static void make_items(void *user, uint64_t task, uint32_t thread)
         make_item(b->mesh, (uint32_t)i, &b->items[0][i]);
 }
 
-/* ---- the binary tree ---------------------------------------------------------------------------------------------- */
+/* ---- the binary tree --------------------------------------------------------------------------------------------- */
 
 static void set_node(bvh_binary *node, const bvh_box *box)
 {
@@ -148,7 +148,7 @@ static void build_binary(bvh_build *b)
         b->leaf_total += b->parts[i].leaves;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static carom_status alloc_build(bvh_build *b, const carom_mesh *mesh, carom_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the build of the hierarchy shares: build.c (the tree), split.c (one split), share.c (indexed vertices of a leaf),
- * wide.c (nodes and leaves), refit.c (their boxes and vertices). */
+/* What the build of the hierarchy shares: build.c (the tree), split.c (one split), share.c (indexed vertices of a
+ * leaf), wide.c (nodes and leaves), refit.c (their boxes and vertices). */
 #ifndef CAROM_HOST_BVH_BVH_H
 #define CAROM_HOST_BVH_BVH_H
 
@@ -11,8 +11,8 @@
 
 #include "tree.h"
 
-/* Below that depth halving keeps the tree shallow whatever the input: 2^31 triangles are in leaves of MESH_WIDTH after 27
- * more splits. */
+/* Below that depth halving keeps the tree shallow whatever the input: 2^31 triangles are in leaves of MESH_WIDTH after
+ * 27 more splits. */
 enum { BVH_HALVING_DEPTH = 40, BVH_DEPTH_MAX = BVH_HALVING_DEPTH + 27 };
 
 /* x y z; the fourth lane is 0 or not read. */
@@ -129,8 +129,8 @@ static inline bvh_box bvh_box_of(const bvh_item *item)
     return box;
 }
 
-/* Into mesh units, after taking the extreme, as the kernel does it for single triangles: both round alike. There is no -0, so
- * that the extremes of extremes have the same bits in every order. */
+/* Into mesh units, after taking the extreme, as the kernel does it for single triangles: both round alike. There is no
+ * -0, so that the extremes of extremes have the same bits in every order. */
 static inline float bvh_scaled(float extreme, float scale)
 {
     return extreme * scale + 0.0f;
@@ -150,12 +150,12 @@ void caromi_bvh_partition(const bvh_item *from, bvh_item *to, uint32_t count, co
 /* Both by all threads of the mesh's context. */
 void caromi_bvh_split_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_split *split);
 
-/* Indices of a leaf's corners into its vertices, each of which it stores once. Returns how many vertices; if that is more than
- * MESH_WIDTH, `corner` is undefined. share.c */
+/* Indices of a leaf's corners into its vertices, each of which it stores once. Returns how many vertices; if that is
+ * more than MESH_WIDTH, `corner` is undefined. share.c */
 uint32_t caromi_bvh_index_vertices(const carom_mesh *mesh, const bvh_item *items, uint32_t count,
                                    uint8_t corner[3][MESH_WIDTH]);
 
-/* Nodes and leaves of MESH_WIDTH from the binary tree, but for what caromi_bvh_refit fills in; *stack: entries a traversal
- * may need. wide.c */
+/* Nodes and leaves of MESH_WIDTH from the binary tree, but for what caromi_bvh_refit fills in; *stack: entries a
+ * traversal may need. wide.c */
 carom_status caromi_bvh_collapse(bvh_build *b, int *stack, carom_error *err);
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The refit: vertices in the leaves, boxes in the nodes, and the cost of the tree, for where the vertices are now. A build ends
- * with a refit, so both round alike.
+/* The refit: vertices in the leaves, boxes in the nodes, and the cost of the tree, for where the vertices are now. A
+ * build ends with a refit, so both round alike.
  *
- * A node has a lower number than all below it, and a subtree has consecutive numbers. So each slice of the nodes is refit from
- * its last to its first node, independent of the others. A node is deferred if its subtree reaches into the next slice. Deferred
- * nodes hold the first node of that slice, so they lie on the path to it and are few. They are refit after all slices. */
+ * A node has a lower number than all below it, and a subtree has consecutive numbers. So each slice of the nodes is
+ * refit from its last to its first node, independent of the others. A node is deferred if its subtree reaches into the
+ * next slice. Deferred nodes hold the first node of that slice, so they lie on the path to it and are few. They are
+ * refit after all slices. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ typedef struct refit {
     refit_slice slice[SLICES];
 } refit;
 
-/* ---- boxes of 16 lanes -------------------------------------------------------------------------------------------- */
+/* ---- boxes of 16 lanes ------------------------------------------------------------------------------------------- */
 
 static bvh_vec row_min(const float *row)
 {
@@ -81,7 +82,7 @@ static double area_of(const bvh_box *box)
     return x * y + y * z + z * x;
 }
 
-/* ---- leaves and nodes --------------------------------------------------------------------------------------------- */
+/* ---- leaves and nodes -------------------------------------------------------------------------------------------- */
 
 /* Above what the radius of a ball loses by its roundings. */
 #define BALL_MARGIN (1 + 0x1p-20F)
@@ -199,7 +200,7 @@ static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
     s->area = area;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 /* Boxes that a line through the mesh's own box meets, by their surfaces: what is under way at a node or a leaf is about
  * the same. */

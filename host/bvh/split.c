@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One split by binned SAH. What slices of a run contribute (bounds, histograms of bins) is exact, and the partition is stable, so
- * the result does not depend on slices or threads. */
+/* One split by binned SAH. What slices of a run contribute (bounds, histograms of bins) is exact, and the partition is
+ * stable, so the result does not depend on slices or threads. */
 #include "bvh.h"
 
 enum { SIDE_BY_SIDE = 128 }; /* items from which two sets of bins are faster than one */
 
-/* ---- the steps, on a run or on a slice of it ---------------------------------------------------------------------- */
+/* ---- the steps, on a run or on a slice of it --------------------------------------------------------------------- */
 
 /* Bounds of twice the centroids of the boxes. */
 static bvh_box centroids_of(const bvh_item *items, uint32_t count)
@@ -135,7 +135,7 @@ static void partition(const bvh_item *from, uint32_t count, const bvh_split *spl
     }
 }
 
-/* ---- a run on one thread ------------------------------------------------------------------------------------------ */
+/* ---- a run on one thread ----------------------------------------------------------------------------------------- */
 
 void caromi_bvh_find_split(const bvh_item *items, uint32_t count, bvh_split *split)
 {
@@ -151,7 +151,7 @@ void caromi_bvh_partition(const bvh_item *from, bvh_item *to, uint32_t count, co
     partition(from, count, split, to, to + split->left);
 }
 
-/* ---- a run on all threads ----------------------------------------------------------------------------------------- */
+/* ---- a run on all threads ---------------------------------------------------------------------------------------- */
 
 typedef struct large_run {
     const bvh_build *build;

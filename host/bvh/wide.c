@@ -47,17 +47,17 @@ static void fill_leaves(void *user, uint64_t task, uint32_t thread)
             fill_leaf(b, &b->leaves[i], &b->binary[leaf_sources(b)[i]]);
 }
 
-/* ---- which binary nodes become wide ones ------------------------------------------------------------------------------ */
+/* ---- which binary nodes become wide ones ------------------------------------------------------------------------- */
 
-/* A wide node's children are binary nodes below it: its slots. What it costs to have the triangles below a binary node in at
- * most so many slots: the sum of the areas of the wide nodes in and below these, for a query visits a node about as often
- * as it is large, and no slot costs anything. Leaves are the same whatever becomes of the nodes. */
+/* A wide node's children are binary nodes below it: its slots. What it costs to have the triangles below a binary node
+ * in at most so many slots: the sum of the areas of the wide nodes in and below these, for a query visits a node about
+ * as often as it is large, and no slot costs anything. Leaves are the same whatever becomes of the nodes. */
 typedef struct wide_costs {
     float under[MESH_WIDTH + 1]; /* from 1 on */
 } wide_costs;
 
-/* A node costs something even if it is a line or a point: then as few as possible do. Beside an area it is nothing, in mesh
- * units. */
+/* A node costs something even if it is a line or a point: then as few as possible do. Beside an area it is nothing, in
+ * mesh units. */
 #define LEAST_AREA 0x1p-40F
 
 /* node->left[n]: of n slots the left child gets so many and the right one the others, which is the cheapest way; 0: the
@@ -137,7 +137,7 @@ static uint32_t count_nodes(const bvh_build *b, uint32_t binary)
     return nodes;
 }
 
-/* ---- nodes and leaves --------------------------------------------------------------------------------------------- */
+/* ---- nodes and leaves -------------------------------------------------------------------------------------------- */
 
 static void clear_boxes(mesh_node *node)
 {

@@ -12,8 +12,9 @@
  *                          store     what the caller wants
  *                          settle    in integers, what the exact kernels leave undecided
  *
- * A device does the same with chunks instead of blocks. All that depends on the kind of search is a constant table (kinds.c).
- * Lists of hits (list.h) are searched for in another way, and share inputs, options, outputs and the points. */
+ * A device does the same with chunks instead of blocks. All that depends on the kind of search is a constant table
+ * (kinds.c). Lists of hits (list.h) are searched for in another way, and share inputs, options, outputs and the
+ * points. */
 #ifndef CAROM_HOST_MESH_BATCH_H
 #define CAROM_HOST_MESH_BATCH_H
 #include "host/batch.h"

@@ -80,10 +80,10 @@ void caromi_block_miss(caromi_mesh_block *b, size_t count)
     }
 }
 
-/* ---- points --------------------------------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------------------------------------------------ */
 
-/* Input columns of the point kernel: those of the queries, then the corners of the triangle of each; a query without one
- * runs along with triangle 0. Pads to whole vectors with the last query; returns the rows to run. */
+/* Input columns of the point kernel: those of the queries, then the corners of the triangle of each; a query without
+ * one runs along with triangle 0. Pads to whole vectors with the last query; returns the rows to run. */
 static size_t gather_pairs(const caromi_mesh_batch *batch, size_t lanes, caromi_mesh_block *b, size_t count,
                            const float **in)
 {
@@ -152,7 +152,7 @@ void caromi_settle_points(const caromi_mesh_batch *batch, const float *query, in
     caromi_store_answer(batch, kind->search_out, kind->out, &a, row);
 }
 
-/* ---- store ---------------------------------------------------------------------------------------------------------- */
+/* ---- store ------------------------------------------------------------------------------------------------------- */
 
 void caromi_store_answer(const caromi_mesh_batch *batch, uint32_t from, uint32_t end, const caromi_mesh_answer *answer,
                          uint64_t row)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Empty space in the box of a mesh, found from the boxes of its leaves. kernels/clearance.h defines what is stored and which queries
- * use it. */
+/* Empty space in the box of a mesh, found from the boxes of its leaves. kernels/clearance.h defines what is stored and
+ * which queries use it. */
 #include <string.h>
 
 #include "host/bvh/bvh.h"
@@ -19,7 +19,7 @@ static uint64_t cubes_for(uint64_t leaves)
     return leaves < CUBES_MOST / CUBES_PER_LEAF ? leaves * CUBES_PER_LEAF : CUBES_MOST;
 }
 
-/* ---- a grid ------------------------------------------------------------------------------------------------------- */
+/* ---- a grid ------------------------------------------------------------------------------------------------------ */
 
 typedef struct room_grid {
     const mesh_clearance *c;
@@ -101,7 +101,7 @@ static int mark_leaves(const room_grid *g, const carom_mesh *mesh)
     return 1;
 }
 
-/* ---- how far it is ------------------------------------------------------------------------------------------------ */
+/* ---- how far it is ----------------------------------------------------------------------------------------------- */
 
 /* A cube of a run, or its neighbours in it `step` before and behind. */
 static void spread_run(uint8_t *to, const uint8_t *from, size_t count, size_t step)
@@ -150,7 +150,7 @@ static void measure(room_grid *g)
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 /* The cubes, and room to find them with: a refit and a query need no memory. */
 uint64_t caromi_clearance_bytes(uint64_t leaves)
@@ -190,8 +190,8 @@ void caromi_clearance_find(carom_mesh *mesh)
     mesh->clearance_known = 1;
 }
 
-/* One thread finds it, in the time in which each thread searches for about one query per leaf. If every other query is culled,
- * four queries per leaf have won that time back; if none is, that time is lost. */
+/* One thread finds it, in the time in which each thread searches for about one query per leaf. If every other query is
+ * culled, four queries per leaf have won that time back; if none is, that time is lost. */
 void caromi_clearance_ask(carom_mesh *mesh, uint64_t queries)
 {
     if (queries < CAROMI_CLEARANCE_LEAST)

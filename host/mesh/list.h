@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches that may have any number of hits per query. The batch is answered part after part: a search leaves the hits of a
- * part in stages, one per task, in the order it meets them; they are settled, put in order and counted; then every stage
- * knows where its hits go. */
+/* Batches that may have any number of hits per query. The batch is answered part after part: a search leaves the hits
+ * of a part in stages, one per task, in the order it meets them; they are settled, put in order and counted; then every
+ * stage knows where its hits go. */
 #ifndef CAROM_HOST_MESH_LIST_H
 #define CAROM_HOST_MESH_LIST_H
 #include "batch.h"
@@ -29,12 +29,14 @@ typedef struct caromi_list_batch {
     int counts_only;           /* only their number is asked for: they are not sorted */
 } caromi_list_batch;
 
-/* Whether the state that a search leaves is the whole answer: any hit is asked for, and it has found one that is sure. */
+/* Whether the state that a search leaves is the whole answer: any hit is asked for, and it has found one that is
+ * sure. */
 static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
 {
     return batch->any != NULL && state != CAROM_MISS;
 }
-/* Take what a search has left of query `row` of the stage's run, its state and its records: settle what is undecided, sort the rest. 0: no memory. */
+/* Take what a search has left of query `row` of the stage's run, its state and its records: settle what is undecided,
+ * sort the rest. 0: no memory. */
 int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
                       int state, const mesh_record *records, uint32_t count);
 

@@ -19,7 +19,7 @@ static carom_status answer_empty(const carom_context *c, const void *list_batch,
     return CAROM_OK;
 }
 
-/* ---- the calls ------------------------------------------------------------------------------------------------------ */
+/* ---- the calls --------------------------------------------------------------------------------------------------- */
 
 #define LIST_HIT(kind, name, column) CAROMI_WRITES_##kind(a, #name, list->name, list->capacity);
 /* Where the answers go: a list, or a byte for each query. */

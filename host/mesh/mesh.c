@@ -40,7 +40,7 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
     return CAROM_OK;
 }
 
-/* ---- copies, in slices that the threads of the context take --------------------------------------------------------- */
+/* ---- copies, in slices that the threads of the context take ------------------------------------------------------ */
 
 typedef struct mesh_fill {
     carom_mesh *mesh;
@@ -73,7 +73,7 @@ static void copy_indices(void *user, uint64_t slice, uint32_t thread)
         fill->mesh->indices[i] = fill->indices ? fill->indices[i] : (uint32_t)i;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static void set_frame(mesh_frame *frame, float largest)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries cell by cell of a grid over the mesh, cells along a Morton curve: neighbours then meet the same nodes and leaves
- * while a cache has them. The columns of a query lie far apart, so they are not gathered by an order of indices: one pass
- * reads all of them as they lie and scatters those of a query together to the place of its cell (a counting sort). Queries
- * that the clearance of the mesh proves to meet nothing are culled first: they come last and are not searched for. */
+/* Queries cell by cell of a grid over the mesh, cells along a Morton curve: neighbours then meet the same nodes and
+ * leaves while a cache has them. The columns of a query lie far apart, so they are not gathered by an order of indices:
+ * one pass reads all of them as they lie and scatters those of a query together to the place of its cell (a counting
+ * sort). Queries that the clearance of the mesh proves to meet nothing are culled first: they come last and are not
+ * searched for. */
 #include "clearance.h"
 #include "query_sort.h"
 
@@ -48,8 +49,8 @@ static void gather_columns(const caromi_sorted_queries *o, int columns, uint32_t
         caromi_gather(to[k], &o->in[k], o->first + from, count);
 }
 
-/* Culling costs a test for each query and spares clear ones their search. A few runs of queries are sampled to decide whether it
- * pays. It does not for few queries. */
+/* Culling costs a test for each query and spares clear ones their search. A few runs of queries are sampled to decide
+ * whether it pays. It does not for few queries. */
 static int pays_to_cull(const carom_mesh *mesh, const caromi_sorted_queries *o)
 {
     enum { RUN = 8, RUNS = CAROMI_CLEARANCE_LEAST / RUN, ONE_OF = 8 };
@@ -90,10 +91,10 @@ static void list_active(const carom_mesh *mesh, caromi_sorted_queries *o, uint32
     o->clear = number + active;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-/* The cell of each query, and the histogram of cells; with culling, clear queries are in the last cell. Returns how many active
- * queries are in the cell of the one before. */
+/* The cell of each query, and the histogram of cells; with culling, clear queries are in the last cell. Returns how
+ * many active queries are in the cell of the one before. */
 static uint32_t count_cells(const carom_mesh *mesh, const caromi_sorted_queries *o, int culls, uint32_t *cell,
                             uint32_t *per_cell)
 {
@@ -171,7 +172,7 @@ static int counting_sort(const carom_mesh *mesh, caromi_sorted_queries *o, int c
     return 1;
 }
 
-/* ---- both --------------------------------------------------------------------------------------------------------- */
+/* ---- both -------------------------------------------------------------------------------------------------------- */
 
 size_t caromi_sort_bytes(const carom_mesh *mesh, int columns)
 {

@@ -12,8 +12,8 @@ cell_grid caromi_grid_of(const carom_mesh_info *mesh);
 
 enum { CAROMI_BLOCK = 256 }; /* queries that a thread searches for, and keeps, at a time */
 
-/* Queries [first, first + count) of a batch: first the `active` ones, which need a search, sorted along the mesh for coherent
- * traversal or as they come; behind them the clear ones, which surely meet nothing. */
+/* Queries [first, first + count) of a batch: first the `active` ones, which need a search, sorted along the mesh for
+ * coherent traversal or as they come; behind them the clear ones, which surely meet nothing. */
 typedef struct caromi_sorted_queries {
     const caromi_in_column *in; /* of the batch; three for the centre, and the others */
     int columns;                /* no more than CAROMI_MESH_IN */
@@ -25,7 +25,8 @@ typedef struct caromi_sorted_queries {
     int width;              /* the columns that are not one number for all, and which query it is */
 } caromi_sorted_queries;
 
-/* scratch: so many bytes for each query. Without it (NULL), or if it would not pay, all queries are active and as they come. */
+/* scratch: so many bytes for each query. Without it (NULL), or if it would not pay, all queries are active and as they
+ * come. */
 size_t caromi_sort_bytes(const carom_mesh *mesh, int columns);
 caromi_sorted_queries caromi_sort_queries(const carom_mesh *mesh, const caromi_in_column *in, int columns,
                                           uint64_t first, uint32_t count, void *scratch);
@@ -39,7 +40,8 @@ void caromi_sorted_gather(const caromi_sorted_queries *o, uint32_t from, uint32_
 void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t *rows, size_t count,
                         float (*to)[CAROMI_BLOCK]);
 
-/* Answers a block of queries, all active or all clear. own: the thread's memory. Returns how many it has settled in integers. */
+/* Answers a block of queries, all active or all clear. own: the thread's memory. Returns how many it has settled in
+ * integers. */
 typedef uint64_t caromi_block_fn(const void *user, void *own, const caromi_sorted_queries *queries, uint32_t from,
                                  uint32_t count);
 /* All threads go through queries [first, end) in slices, each in such an order, block by block; `own`: bytes for each

@@ -4,8 +4,8 @@
 #include "block.h"
 #include "query.h"
 
-/* A mesh without triangles has no hierarchy. No query has a triangle; if states are wanted, an invalid query differs from
- * a miss. */
+/* A mesh without triangles has no hierarchy. No query has a triangle; if states are wanted, an invalid query differs
+ * from a miss. */
 static carom_status answer_empty(const carom_context *c, const void *mesh_batch, uint64_t done, uint64_t end,
                                  carom_stats *stats, carom_error *err)
 {

@@ -9,7 +9,7 @@
 
 enum { FEW = 16 }; /* records that are put in order by insertion; then runs of them are merged */
 
-/* ---- taking --------------------------------------------------------------------------------------------------------- */
+/* ---- taking ------------------------------------------------------------------------------------------------------ */
 
 static int reserve(const carom_context *context, caromi_stage *s, size_t more)
 {
@@ -125,7 +125,7 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
     return 1;
 }
 
-/* ---- delivering ----------------------------------------------------------------------------------------------------- */
+/* ---- delivering -------------------------------------------------------------------------------------------------- */
 
 typedef struct deliver_job {
     const carom_context *context;
@@ -256,7 +256,7 @@ carom_status caromi_stages_deliver(const carom_context *context, const caromi_li
     return CAROM_OK;
 }
 
-/* ---- stages --------------------------------------------------------------------------------------------------------- */
+/* ---- stages ------------------------------------------------------------------------------------------------------ */
 
 void caromi_stages_empty(const carom_context *context, caromi_stage *stages, uint32_t count)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* New vertices for a mesh that is there: check all of them, then refit the hierarchy where it lies, or build another. */
+/* New vertices for a mesh that is there: check all of them, then refit the hierarchy where it lies, or build
+ * another. */
 #include "host/arrays.h"
 #include "host/opencl/opencl.h"
 #include "mesh.h"
 
-/* For new vertices, in arrays of its own: until all of them are there, nothing of the mesh changes that is not put back. */
+/* For new vertices, in arrays of its own: until all of them are there, nothing of the mesh changes that is not put
+ * back. */
 static carom_status rebuild(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent,
                             carom_error *err)
 {

@@ -121,16 +121,16 @@ typedef struct caromi_stream {
     const caromi_out_column *out;
     uint8_t out_size[COLUMNS_MAX];
     /* Exact mode: settle what the kernels have left open among `count` delivered queries from `first` on; marks[k] are
-     * their values in output column mark[k], which is fetched whether the caller wants it or not; rows: of each query, if
-     * they are not in a row. Returns how many. */
+     * their values in output column mark[k], which is fetched whether the caller wants it or not; rows: of each query,
+     * if they are not in a row. Returns how many. */
     uint64_t (*settle)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
     uint32_t mark[3], mark_count;
     /* Enqueue what turns the slot's inputs into its outputs. */
     carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
     const void *user;
     /* Hooks, NULL if a stream has none. */
-    /* Fails if values of output column mark[0], `stride` bytes apart, cannot be answers; they are `count` among those of
-     * queries [first, end). */
+    /* Fails if values of output column mark[0], `stride` bytes apart, cannot be answers; they are `count` among those
+     * of queries [first, end). */
     carom_status (*check)(const caromi_device *device, const void *user, const void *values, size_t stride,
                           uint64_t count, uint64_t first, uint64_t end, carom_error *err);
     /* Whether this chunk is compacted: its answers are fetched as records instead of columns. Called before the launch;

@@ -340,7 +340,8 @@ static void go_on(list_part *p)
     p->gone += p->queries;
 }
 
-/* Memory for what the first pass writes. A list can do without; whether there is any hit at all it tells without one. */
+/* Memory for what the first pass writes. A list can do without; whether there is any hit at all it tells without
+ * one. */
 static void open_inline_hits(caromi_device *d, list_part *p)
 {
     carom_error why = {CAROM_OK, 0, ""};

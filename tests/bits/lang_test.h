@@ -21,8 +21,8 @@ typedef struct lang_run {
     void (*run)(const lang_columns *in, int32_t *out);
 } lang_run;
 
-/* Runs the OpenCL spelling at `lanes` on the device of this run; skips if there is none. `portable` hides the compiler's
- * target, so that the text for any device is tried on a CPU too. `out` has room for one int more. */
+/* Runs the OpenCL spelling at `lanes` on the device of this run; skips if there is none. `portable` hides the
+ * compiler's target, so that the text for any device is tried on a CPU too. `out` has room for one int more. */
 void lang_run_device(int lanes, int portable, int verbs, const lang_columns *in, int32_t *out, int *compresses);
 
 #endif

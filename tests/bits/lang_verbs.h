@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every verb of kernels/lang.h once, beside what its contract says. The left column is compiled for each instruction set
- * (lang_isa.c) and for OpenCL (lang_device.c): a, b, c are vf, i, j are vi, m is vm. The right column is compiled in
- * test_lang.c alone, for one lane: float a, b, c, int32_t i, j, m. It uses no verb; ref_ functions are in test_lang.c. */
+/* Every verb of kernels/lang.h once, beside what its contract says. The left column is compiled for each instruction
+ * set (lang_isa.c) and for OpenCL (lang_device.c): a, b, c are vf, i, j are vi, m is vm. The right column is compiled
+ * in test_lang.c alone, for one lane: float a, b, c, int32_t i, j, m. It uses no verb; ref_ functions are in
+ * test_lang.c. */
 #ifndef CAROM_TESTS_BITS_LANG_VERBS_H
 #define CAROM_TESTS_BITS_LANG_VERBS_H
 
@@ -82,7 +83,8 @@
     X(vi_reduce_min, vi_reduce_min(i), group_least_int(g))
 
 /* What goes through memory: written out below. v_reduce_min: bits of the least lane, infinite ones and NaN left out. */
-#define LANG_OTHERS(X) X(v_reduce_min, , ) X(v_table_lookup, , ) X(v_store_u8, , ) X(v_compress_a, , ) X(v_compress_b, , )
+#define LANG_OTHERS(X) \
+    X(v_reduce_min, , ) X(v_table_lookup, , ) X(v_store_u8, , ) X(v_compress_a, , ) X(v_compress_b, , )
 
 #define LANG_NUMBER(name, verb, contract) VERB_##name,
 enum {

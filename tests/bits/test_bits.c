@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The same bits from every instruction set, thread count, batch size, selection of outputs, float mode of the caller,
- * and, when the run is for a device, from it at every lane count and chunk size. All against scalar code on one thread. */
+ * and, when the run is for a device, from it at every lane count and chunk size. All against scalar code on one
+ * thread. */
 #include "tests/support/support.h"
 
 #include <fenv.h>
@@ -79,7 +80,7 @@ static void test_many(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- batch sizes and threads -------------------------------------------------------------------------------------- */
+/* ---- batch sizes and threads ------------------------------------------------------------------------------------- */
 
 static const size_t sizes[] = {0,  1,  2,  3,  4,   5,   7,   8,    9,    15,   16,   17,  31,
                                33, 63, 64, 65, 511, 512, 513, 1000, 1024, 2047, 4096, 4099};
@@ -119,7 +120,7 @@ static void test_threads(void **state)
     }
 }
 
-/* ---- selections of outputs ---------------------------------------------------------------------------------------- */
+/* ---- selections of outputs --------------------------------------------------------------------------------------- */
 
 #define BITS3(field) (7 << (field))
 static const int sweep_groups[] = {1 << STATE,   1 << T_FIRST,  1 << T_LAST, BITS3(X_FIRST),
@@ -149,7 +150,8 @@ static void test_selections(void **state)
     carom_context_destroy(context);
 }
 
-/* Triangles at rest have kernels of their own: the answers of a zero velocity, but for the sign of a zero coordinate. */
+/* Triangles at rest have kernels of their own: the answers of a zero velocity, but for the sign of a zero
+ * coordinate. */
 static void test_rest(void **state)
 {
     enum { COUNT = 3000 };
@@ -174,7 +176,7 @@ static void test_rest(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the caller's float mode -------------------------------------------------------------------------------------- */
+/* ---- the caller's float mode ------------------------------------------------------------------------------------- */
 
 static void check_mode(carom_context *context, const expectation *e, const char *who)
 {
@@ -211,7 +213,7 @@ static void test_float_modes(void **state)
     }
 }
 
-/* ---- devices ------------------------------------------------------------------------------------------------------ */
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
 
 static void test_lanes(void **state)
 {

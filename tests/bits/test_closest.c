@@ -10,7 +10,7 @@ enum { SEED = 71 };
 /* Of fast mode, in 2^-24 of the largest way from the centre to a corner: measured 7, see docs/numerics.md. */
 #define FAST_LIMIT 16.0
 
-/* ---- against the reference ------------------------------------------------------------------------------------------ */
+/* ---- against the reference --------------------------------------------------------------------------------------- */
 
 static void fail_with(const scene *s, const balls *b, size_t i, const ref_mesh_closest_answer *truth, const nears *n,
                       const char *name, const char *what)
@@ -193,7 +193,7 @@ static void test_families(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- order ---------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
 /* In another order the same distances, and among triangles that tie the first in that order. */
 static void test_permutation(void **state)
@@ -263,7 +263,7 @@ static void test_halves(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from everyone ------------------------------------------------------------------------------------ */
+/* ---- the same bits from everyone --------------------------------------------------------------------------------- */
 
 /* On every kind of mesh, near and far. */
 static void check_same(carom_context *scalar, carom_context *context, const char *who)
@@ -352,7 +352,7 @@ static void test_scale(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the call ------------------------------------------------------------------------------------------------------- */
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
 
 static void test_invalid(void **state)
 {

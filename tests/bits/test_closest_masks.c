@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Closest points among triangles with masks: to every query the mesh is what its mask leaves of it, and nothing else. That
- * the answer of a mesh is right is test_closest.c's subject. */
+/* Closest points among triangles with masks: to every query the mesh is what its mask leaves of it, and nothing else.
+ * That the answer of a mesh is right is test_closest.c's subject. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/exact_scenes.h"
 

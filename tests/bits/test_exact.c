@@ -11,7 +11,7 @@ enum { PAIRS = 5000, FAMILY_PAIRS = 600, MANY = 40000, SEED = 31 };
 /* A decision by binary64 alone is wrong in so many of 1000 cases of the family made for it, or the family is not. */
 enum { WRONG_AT_LEAST = 50 };
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 typedef struct counts {
     uint64_t proof, integers;
@@ -29,7 +29,7 @@ static counts ask_exact(carom_context *context, const queries *q, const inputs *
     return (counts){stats.by_proof, stats.by_integers};
 }
 
-/* ---- against the reference ---------------------------------------------------------------------------------------- */
+/* ---- against the reference --------------------------------------------------------------------------------------- */
 
 static void wrong(const queries *q, const answers *a, size_t i, size_t family, const char *what)
 {
@@ -204,8 +204,8 @@ static void check_families(void **state)
     carom_context_destroy(context);
 }
 
-/* Ways of 2^23 past something at 1.5 r: with r at 2^-32 the difference of two coordinates has more digits than binary64,
- * and a proof that takes it for exact sees a hit. */
+/* Ways of 2^23 past something at 1.5 r: with r at 2^-32 the difference of two coordinates has more digits than
+ * binary64, and a proof that takes it for exact sees a hit. */
 static void test_long_ways(void **state)
 {
     enum { COUNT = 60 };
@@ -235,7 +235,7 @@ static void test_long_ways(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from everyone ---------------------------------------------------------------------------------- */
+/* ---- the same bits from everyone --------------------------------------------------------------------------------- */
 
 typedef struct expectation {
     queries q;
@@ -401,7 +401,7 @@ static void test_layouts(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the cases themselves ------------------------------------------------------------------------------------------ */
+/* ---- the cases themselves ---------------------------------------------------------------------------------------- */
 
 /* That the families of decisions do what they are for: plain formulas in binary64 fail there. */
 static void test_textbook_fails(void **state)

@@ -20,7 +20,7 @@ static golden_line lines[MAX_LINES];
 static size_t line_count;
 static FILE *written; /* CAROM_GOLDEN_WRITE */
 
-/* ---- the file ----------------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static int read_lines(void)
 {
@@ -92,7 +92,7 @@ static void expect_no_difference(int count, const char *what)
         fail_msg("%d of the %s hashes differ; if bits were meant to change, write the file anew", count, what);
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------------------------- */
+/* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_queries(const queries *q)
 {
@@ -144,7 +144,7 @@ static void test_pairs(void **state)
     expect_no_difference(different, query_name(type));
 }
 
-/* ---- meshes ------------------------------------------------------------------------------------------------------- */
+/* ---- meshes ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t hash_scene(const scene *s, const balls *b)
 {

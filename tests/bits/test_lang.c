@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs of kernels/lang.h against their contracts, lane by lane: in every instruction set, and in OpenCL at every lane
- * count when the run is for a device. Operands are pairs of special values and random bits. */
+/* The verbs of kernels/lang.h against their contracts, lane by lane: in every instruction set, and in OpenCL at every
+ * lane count when the run is for a device. Operands are pairs of special values and random bits. */
 #include "tests/support/support.h"
 
 #include <float.h>
@@ -16,7 +16,7 @@ extern const lang_run lang_run_sse41, lang_run_avx2, lang_run_avx512;
 extern const lang_run lang_run_neon;
 #endif
 
-/* ---- contracts, for one lane -------------------------------------------------------------------------------------- */
+/* ---- contracts, for one lane ------------------------------------------------------------------------------------- */
 
 static int32_t ref_bits(float x)
 {
@@ -81,7 +81,7 @@ static int32_t ref_head(float a)
     return ref_bits((float)ldexp(trunc(ldexp(m, 12)), exponent - 12));
 }
 
-/* ---- contracts, for the lanes of a group -------------------------------------------------------------------------- */
+/* ---- contracts, for the lanes of a group ------------------------------------------------------------------------- */
 
 typedef struct group {
     const lang_columns *in;
@@ -149,7 +149,7 @@ static int32_t group_packed(const group *g, int column, int place)
     return 0;
 }
 
-/* ---- comparison --------------------------------------------------------------------------------------------------- */
+/* ---- comparison -------------------------------------------------------------------------------------------------- */
 
 enum compared { BITS, NUMBERS, NUMBERS_OR_ZEROS };
 
@@ -206,7 +206,7 @@ static void compare_row(comparison *k, int row)
     }
 }
 
-/* ---- operands ----------------------------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 static const uint32_t special_reals[] = {
     0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000, 0x00800001,

@@ -33,7 +33,7 @@ static float *at(const guarded *memory, size_t offset)
     return (float *)(void *)(memory->data + offset);
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
 /* Inputs in memory of their own, and a copy of it to see that it stays. */
 typedef struct placed {
@@ -93,7 +93,7 @@ static void placed_free(placed *p)
     }
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 static carom_context *subject(void **state)
 {
@@ -173,7 +173,7 @@ static void test_one_for_all(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- indices ------------------------------------------------------------------------------------------------------ */
+/* ---- indices ----------------------------------------------------------------------------------------------------- */
 
 /* Of the triangle or the second sphere. */
 static int is_triangle_column(int type, int column)
@@ -228,7 +228,7 @@ static void test_indices(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- outputs ------------------------------------------------------------------------------------------------------ */
+/* ---- outputs ----------------------------------------------------------------------------------------------------- */
 
 static carom_points_out points_at(const guarded *memory, const layout *l, size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Nothing leaves a closed mesh: points and thin spheres that start inside are aimed where triangles meet, at random points
- * of edges, beside their ends, and at vertices. */
+/* Nothing leaves a closed mesh: points and thin spheres that start inside are aimed where triangles meet, at random
+ * points of edges, beside their ends, and at vertices. */
 #include "tests/support/scenes.h"
 
 #include <float.h>
@@ -10,7 +10,8 @@ enum { SEED = 41, SPLINTERS = 2000 };
 
 /* ---- closed meshes ---------------------------------------------------------------------------------------------- */
 
-/* A triangle on the other side of the edge from a to b, and which of its corners is b. There is one: the mesh is closed. */
+/* A triangle on the other side of the edge from a to b, and which of its corners is b. There is one: the mesh is
+ * closed. */
 static uint32_t *across(const scene *s, uint32_t a, uint32_t b, int *corner)
 {
     for (size_t i = 0; i < s->triangle_count; i++)

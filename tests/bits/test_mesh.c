@@ -12,7 +12,7 @@
 #define TIME 0x1p-21
 enum { SEED = 41 };
 
-/* ---- against the reference ---------------------------------------------------------------------------------------- */
+/* ---- against the reference --------------------------------------------------------------------------------------- */
 
 static void wrong(const balls *b, const hits *h, size_t i, const char *what)
 {
@@ -186,7 +186,7 @@ static void test_extreme_coordinates(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- against meshes of two triangles ------------------------------------------------------------------------------ */
+/* ---- against meshes of two triangles ----------------------------------------------------------------------------- */
 
 /* The triangle with the largest coordinate: a mesh that holds it has the units of the whole. */
 static uint32_t largest_triangle(const scene *s)
@@ -219,7 +219,8 @@ static void keep_better(hits *best, const hits *h, size_t i, const uint32_t pair
     memcpy(best->field[HIT_TRIANGLE].data + i * sizeof triangle, &triangle, sizeof triangle);
 }
 
-/* The best over all triangles, each asked in a mesh of two, is the answer of the whole, bit by bit: no tree, no order. */
+/* The best over all triangles, each asked in a mesh of two, is the answer of the whole, bit by bit: no tree, no
+ * order. */
 static void test_triangle_by_triangle(void **state)
 {
     scene s = scene_soup(SEED + 5, 80, 0.5);
@@ -254,7 +255,7 @@ static void test_triangle_by_triangle(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- ties and order ----------------------------------------------------------------------------------------------- */
+/* ---- ties and order ---------------------------------------------------------------------------------------------- */
 
 /* Every triangle three times: the first of the three is the answer, and nothing else changes. */
 static void test_duplicates(void **state)
@@ -326,7 +327,7 @@ static void test_permutation(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- batches, backends -------------------------------------------------------------------------------------------- */
+/* ---- batches, backends ------------------------------------------------------------------------------------------- */
 
 static void test_split_batches(void **state)
 {
@@ -373,7 +374,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
     balls_free(&b);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------------ */
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
 
 /* A window that ends at the hit holds it; one that ends just before does not, and 0 leaves what holds the start. */
 static void test_windows(void **state)
@@ -403,7 +404,7 @@ static void test_windows(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- units -------------------------------------------------------------------------------------------------------- */
+/* ---- units ------------------------------------------------------------------------------------------------------- */
 
 static void test_units(void **state)
 {

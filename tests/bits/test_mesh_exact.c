@@ -12,7 +12,7 @@ typedef struct counts {
     uint64_t proof, integers;
 } counts;
 
-/* ---- asking --------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 static counts sweep_part(carom_mesh *mesh, const balls *b, size_t first, size_t count, const hits *out)
 {
@@ -39,7 +39,7 @@ static hits sweep_exact(carom_context *context, const scene *s, const balls *b, 
     return h;
 }
 
-/* ---- against the reference ------------------------------------------------------------------------------------------ */
+/* ---- against the reference --------------------------------------------------------------------------------------- */
 
 static size_t judge_all(const scene *s, const balls *b, const hits *h, const char *name)
 {
@@ -165,7 +165,7 @@ static void test_extreme_times(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- order ---------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
 /* In another order the same times, and among those that tie the first in that order. */
 static void test_permutation(void **state)
@@ -214,7 +214,7 @@ static void test_duplicates(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from everyone ------------------------------------------------------------------------------------ */
+/* ---- the same bits from everyone --------------------------------------------------------------------------------- */
 
 static void test_split_batches(void **state)
 {
@@ -303,8 +303,9 @@ static void check_same(carom_context *scalar, carom_context *context, const char
         }
 }
 
-/* Of ordinary spheres on a smooth mesh one in 240 is left to integers. Where a guess took the wrong one of two neighbouring
- * features a second one is proven, and a triangle that is surely hit later casts no doubt: without the two it is one in 80. */
+/* Of ordinary spheres on a smooth mesh one in 240 is left to integers. Where a guess took the wrong one of two
+ * neighbouring features a second one is proven, and a triangle that is surely hit later casts no doubt: without the two
+ * it is one in 80. */
 static void test_few_open(void **state)
 {
     carom_context *context = test_context();

@@ -10,7 +10,7 @@
 
 enum { SEED = 91 };
 
-/* ---- the caller's float mode -------------------------------------------------------------------------------------- */
+/* ---- the caller's float mode ------------------------------------------------------------------------------------- */
 
 typedef struct made {
     carom_mesh_info info;
@@ -97,7 +97,7 @@ static void test_negative_denormals(void **state)
 }
 #endif
 
-/* ---- contacts at the ends of the range ---------------------------------------------------------------------------- */
+/* ---- contacts at the ends of the range --------------------------------------------------------------------------- */
 
 static hits sweep_one(float z, float radius, float vz)
 {

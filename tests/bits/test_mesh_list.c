@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of hits and of overlaps in both modes: consistent with the first hit and with each other, record by record what a
- * mesh of two triangles answers, and the same bits whatever the order of triangles, queries, batches, threads, lanes and
- * chunks. */
+/* Lists of hits and of overlaps in both modes: consistent with the first hit and with each other, record by record what
+ * a mesh of two triangles answers, and the same bits whatever the order of triangles, queries, batches, threads, lanes
+ * and chunks. */
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
@@ -37,7 +37,7 @@ static void free_setting(setting *t)
     balls_free(&t->b);
 }
 
-/* ---- with the first hit, and with each other ---------------------------------------------------------------------- */
+/* ---- with the first hit, and with each other --------------------------------------------------------------------- */
 
 /* all: every hit. first: those that carom_mesh_sweep_first finds. */
 static void check_hits(const setting *t, const hits *expected, const hit_list *all, const hit_list *first,
@@ -96,7 +96,7 @@ static void test_first_of_all(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- fast mode against the reference ------------------------------------------------------------------------------ */
+/* ---- fast mode against the reference ----------------------------------------------------------------------------- */
 
 /* First contact for a radius moved by `by`, at 0 for a start in contact; +inf for none. */
 static double true_time(ref_sweep_case c, double by)
@@ -183,7 +183,7 @@ static void test_fast_reference(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- triangle by triangle ----------------------------------------------------------------------------------------- */
+/* ---- triangle by triangle ---------------------------------------------------------------------------------------- */
 
 static void test_triangle_by_triangle(void **state)
 {
@@ -201,7 +201,7 @@ static void test_triangle_by_triangle(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- order -------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
 /* Triangle `from` of one list and triangle `to` of another have the same records, bit by bit. */
 static void compare_triangle(const setting *t, const list_question *q, const hit_list *a, int32_t from,
@@ -315,7 +315,7 @@ static void test_split_batches(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from everyone ---------------------------------------------------------------------------------- */
+/* ---- the same bits from everyone --------------------------------------------------------------------------------- */
 
 /* On every kind of mesh, for every question. */
 static void check_same(carom_context *scalar, carom_context *context, const char *who)

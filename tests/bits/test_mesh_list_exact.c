@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of hits and of overlaps in exact mode: equal to the exact reference over all triangles, ties, ends of windows and
- * the order included; and a sphere at rest overlaps exactly what it hits at time 0. */
+/* Lists of hits and of overlaps in exact mode: equal to the exact reference over all triangles, ties, ends of windows
+ * and the order included; and a sphere at rest overlaps exactly what it hits at time 0. */
 #include "tests/support/exact_scenes.h"
 #include "tests/support/list_oracle.h"
 
@@ -11,7 +11,7 @@ enum { SEED = 131 };
 static const list_question all_hits = {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_ALL};
 static const list_question overlaps = {CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL};
 
-/* ---- against the reference ------------------------------------------------------------------------------------------ */
+/* ---- against the reference --------------------------------------------------------------------------------------- */
 
 static hit_list judge_question(carom_mesh *mesh, const scene *s, const balls *b, const list_question *q,
                                const char *name)
@@ -109,7 +109,7 @@ static void test_extreme_times(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- at rest -------------------------------------------------------------------------------------------------------- */
+/* ---- at rest ----------------------------------------------------------------------------------------------------- */
 
 /* What a sphere overlaps is what it hits when it does not move: touching or overlapping, at 0. */
 static void test_rest_is_time_zero(void **state)

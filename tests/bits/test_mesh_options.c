@@ -8,7 +8,7 @@
 
 enum { SEED = 171, TRIANGLES = 96 };
 
-/* ---- exact mode against the reference ------------------------------------------------------------------------------- */
+/* ---- exact mode against the reference ---------------------------------------------------------------------------- */
 
 /* First hits are the first records of a list that is judged; `any` has been judged too. */
 static void compare_first(const option_setting *t, carom_mesh *mesh, const hit_list *all, const uint8_t *any)
@@ -199,15 +199,15 @@ static void test_places(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- fast mode ------------------------------------------------------------------------------------------------------ */
+/* ---- fast mode --------------------------------------------------------------------------------------------------- */
 
 static double dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Cosines: of the normal, whose factors are edges, and of the way from the closest point, in shares of the lengths around,
- * each against the motion. Where no state says contact at time 0, the second is 0. */
+/* Cosines: of the normal, whose factors are edges, and of the way from the closest point, in shares of the lengths
+ * around, each against the motion. Where no state says contact at time 0, the second is 0. */
 static void cosines_of(const option_setting *t, size_t i, int32_t triangle, double *back, double *parting)
 {
     ref_sweep_case c;
@@ -277,7 +277,7 @@ static void test_fast_signs(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- on paper ------------------------------------------------------------------------------------------------------- */
+/* ---- on paper ---------------------------------------------------------------------------------------------------- */
 
 /* A triangle in z = 0 whose normal is +z, and the answer for each option. */
 static const struct {

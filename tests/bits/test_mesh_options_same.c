@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of mesh queries are part of what a triangle answers, for first, all and any hits and for overlaps: neither tree nor
- * order, nor who computes, changes a bit; the first of all is the first; and masks are read where the caller has them. */
+/* Options of mesh queries are part of what a triangle answers, for first, all and any hits and for overlaps: neither
+ * tree nor order, nor who computes, changes a bit; the first of all is the first; and masks are read where the caller
+ * has them. */
 #include "tests/support/lists.h"
 #include "tests/support/option_sets.h"
 
 enum { SEED = 171 };
 
-/* ---- a triangle that does not count is not there ------------------------------------------------------------------- */
+/* ---- a triangle that does not count is not there ----------------------------------------------------------------- */
 
 static uint32_t mask_at(const uint32_t *masks, size_t i)
 {
@@ -64,7 +65,7 @@ static void test_masks_filter(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the first of all is the first ---------------------------------------------------------------------------------- */
+/* ---- the first of all is the first ------------------------------------------------------------------------------- */
 
 static void test_first_of_all(void **state)
 {
@@ -95,7 +96,7 @@ static void test_first_of_all(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- no tree, no order ---------------------------------------------------------------------------------------------- */
+/* ---- no tree, no order ------------------------------------------------------------------------------------------- */
 
 /* Each triangle answers as in a mesh of two, the other of which gives it the same units. */
 static void test_triangle_by_triangle(void **state)
@@ -135,7 +136,7 @@ static void test_triangle_by_triangle(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from everyone ------------------------------------------------------------------------------------ */
+/* ---- the same bits from everyone --------------------------------------------------------------------------------- */
 
 static void check_same(carom_context *scalar, carom_context *context, const char *who)
 {
@@ -156,7 +157,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
         }
 }
 
-/* ---- masks as the caller's arrays ----------------------------------------------------------------------------------- */
+/* ---- masks as the caller's arrays -------------------------------------------------------------------------------- */
 
 enum { BITS = 32 };
 

@@ -12,10 +12,10 @@
 
 enum { SEED = 261 };
 
-/* ---- models --------------------------------------------------------------------------------------------------------- */
+/* ---- models ------------------------------------------------------------------------------------------------------ */
 
-/* `size`, a power of two, is about the model's; so many spheres, for what the reference takes grows with the triangles; with
- * one alone also in fewer places. */
+/* `size`, a power of two, is about the model's; so many spheres, for what the reference takes grows with the triangles;
+ * with one alone also in fewer places. */
 typedef struct model {
     const char *file;
     size_t triangles, spheres;
@@ -51,7 +51,7 @@ static void snap(scene *s, double size)
         s->vertices[i] = rintf(s->vertices[i] * steps) / steps;
 }
 
-/* ---- against the reference ---------------------------------------------------------------------------------------- */
+/* ---- against the reference --------------------------------------------------------------------------------------- */
 
 static void judge_closest(carom_mesh *mesh, const scene *s, const balls *b, const char *name)
 {

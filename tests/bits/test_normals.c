@@ -88,7 +88,8 @@ static const known_normal rows[] = {
     {"a point in the face, moving up", {1, 1, 0}, 0, {0, 0, 1}, FLAT, CAROM_TOUCHING, 0, ON(FACE), {0, 0, -1}, 0},
     {"a point in the face, at rest", {1, 1, 0}, 0, {0, 0, 0}, FLAT, CAROM_TOUCHING, 0, ON(FACE), {0, 0, 0}, 0},
     {"a point on a vertex, moving down", {4, 0, 0}, 0, {0, 0, -1}, FLAT, CAROM_TOUCHING, 0, ON(V1), {0, 0, 1}, 0},
-    {"a point on a vertex, moving in along an edge", {4, 0, 0}, 0, {-1, 0, 0}, FLAT, CAROM_TOUCHING, 0, ON(V1), {1, 0, 0}, 0},
+    {"a point on a vertex, moving in along an edge",
+     {4, 0, 0}, 0, {-1, 0, 0}, FLAT, CAROM_TOUCHING, 0, ON(V1), {1, 0, 0}, 0},
     {"a point in the face, moving in it", {1, 1, 0}, 0, {0, -2, 0}, FLAT, CAROM_OVERLAPPING, 0, ON(FACE), {0, 1, 0}, 0},
     {"a point on a point, at rest", {2, 0, 0}, 0, {0, 0, 0}, POINT, CAROM_TOUCHING, 0, ON(V0), {0, 0, 0}, 0},
 };

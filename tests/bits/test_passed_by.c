@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Triangles that a search leaves out, or takes as hit, without asking the solver: those in balls that the sphere does
- * not come near, and those with a corner well inside it at the start (docs/numerics.md, section 11). Both rest on bounds
- * of errors, so spheres come as near to them as they can; a mesh of two triangles, which passes nothing by, says what
- * is true. */
+ * not come near, and those with a corner well inside it at the start (docs/numerics.md, section 11). Both rest on
+ * bounds of errors, so spheres come as near to them as they can; a mesh of two triangles, which passes nothing by, says
+ * what is true. */
 #include "tests/support/exact_scenes.h"
 #include "tests/support/list_oracle.h"
 
@@ -11,7 +11,7 @@
 
 enum { SEED = 241, TORUS = 2, FLOOR = 3 };
 
-/* ---- meshes --------------------------------------------------------------------------------------------------------- */
+/* ---- meshes ------------------------------------------------------------------------------------------------------ */
 
 /* Triangles side by side share corners: only of such is a ball known. All are about 1 large. */
 static scene make_torus(void)
@@ -80,8 +80,8 @@ static scene make_speck(void)
     return s;
 }
 
-/* Where a mesh lies, and the size of what is to be met in it. With sizes and speeds from 2^-30 to 2^30 something is passed
- * by, so some stand at these ends. */
+/* Where a mesh lies, and the size of what is to be met in it. With sizes and speeds from 2^-30 to 2^30 something is
+ * passed by, so some stand at these ends. */
 typedef struct setting {
     const char *name;
     scene (*make)(void);
@@ -105,9 +105,10 @@ static const setting settings[] = {
     {"graded, 2^70", make_graded, 1.0, 70, 0.0f},
 };
 
-/* ---- spheres -------------------------------------------------------------------------------------------------------- */
+/* ---- spheres ----------------------------------------------------------------------------------------------------- */
 
-/* What is aimed at: a point, mostly the corner farthest from the middle of its triangle's box, and the way out there. */
+/* What is aimed at: a point, mostly the corner farthest from the middle of its triangle's box, and the way out
+ * there. */
 typedef struct target {
     double at[3], out[3];
 } target;
@@ -154,7 +155,8 @@ static double share_of_radius(ref_gen *g)
     return sqrt(squares[ref_gen_int(g, 0, 7)] * nearly_one(g));
 }
 
-/* A sphere that comes as near to a target as its radius, on its way, at its end or at its start; or is there at time 0. */
+/* A sphere that comes as near to a target as its radius, on its way, at its end or at its start; or is there at time
+ * 0. */
 static void aim(ref_gen *g, const scene *s, double size, float out[7])
 {
     static const double distances[] = {0.0, 0.5, 1.0, 4.0, 64.0, 1024.0, 32768.0, 0x1p20},
@@ -197,10 +199,10 @@ static balls make_balls(uint64_t seed, const scene *s, double size, size_t count
     return b;
 }
 
-/* ---- margins -------------------------------------------------------------------------------------------------------- */
+/* ---- margins ----------------------------------------------------------------------------------------------------- */
 
-/* What the search adds to radius and ball, and how much of it a hit needs: the distance of the way from the middle of the
- * triangle's box. At most a half, says docs/numerics.md. Below 0 where nothing is passed by. */
+/* What the search adds to radius and ball, and how much of it a hit needs: the distance of the way from the middle of
+ * the triangle's box. At most a half, says docs/numerics.md. Below 0 where nothing is passed by. */
 static double margin_used(const scene *s, const balls *b, size_t i, int32_t triangle, float t)
 {
     ref_sweep_case c;
@@ -236,7 +238,7 @@ static double most_margin(const scene *s, const balls *b, const hit_list *l)
     return most;
 }
 
-/* ---- windows -------------------------------------------------------------------------------------------------------- */
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
 
 /* Of sphere i's hits the one that needs most of the margin. */
 static size_t nearest_to_margin(const scene *s, const balls *b, const hit_list *l, size_t i)
@@ -265,7 +267,7 @@ static void cut_windows(const scene *s, balls *b, const hit_list *l)
     }
 }
 
-/* ---- tests ---------------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 typedef struct made {
     scene s;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The same spheres in another order: first hits and closest points come in that order, and nothing else changes, in either
- * mode. Lists are asked so in test_mesh_list.c, batches large enough to be put in order by the library in test_order.c. */
+/* The same spheres in another order: first hits and closest points come in that order, and nothing else changes, in
+ * either mode. Lists are asked so in test_mesh_list.c, batches large enough to be put in order by the library in
+ * test_order.c. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/exact_scenes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A mesh whose vertices have moved answers as one that was created from them, bit for bit, however it followed: first hits
- * in both accuracies, on every instruction set, any number of threads, and a device. */
+/* A mesh whose vertices have moved answers as one that was created from them, bit for bit, however it followed: first
+ * hits in both accuracies, on every instruction set, any number of threads, and a device. */
 #include "tests/support/scenes.h"
 
 #include <fenv.h>
@@ -34,7 +34,7 @@ static hits sweep(carom_mesh *mesh, const balls *b, carom_accuracy accuracy)
     return h;
 }
 
-/* ---- moves -------------------------------------------------------------------------------------------------------- */
+/* ---- moves ------------------------------------------------------------------------------------------------------- */
 
 static void keep(float *v, size_t vertices)
 {
@@ -167,7 +167,7 @@ static const struct {
 static const carom_mesh_follow follows[] = {CAROM_MESH_AUTO, CAROM_MESH_REFIT, CAROM_MESH_REBUILD};
 enum { FOLLOWS = COUNT_OF(follows) };
 
-/* ---- the same bits ------------------------------------------------------------------------------------------------ */
+/* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
 static void expect_bounds(const carom_mesh *expected, const carom_mesh *got, const char *name)
 {
@@ -245,7 +245,7 @@ static void test_on_the_device(void **state)
     check_scenes(test_device(0, 0));
 }
 
-/* ---- what follows when -------------------------------------------------------------------------------------------- */
+/* ---- what follows when ------------------------------------------------------------------------------------------- */
 
 typedef struct said {
     int lines;
@@ -342,7 +342,7 @@ static void test_out_of_a_point(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 /* As scenes are, x y z in a row; in columns; with something between. Without indices, and with vertices to spare. */
 static void test_layouts(void **state)
@@ -448,7 +448,7 @@ static void test_empty(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the caller's float mode -------------------------------------------------------------------------------------- */
+/* ---- the caller's float mode ------------------------------------------------------------------------------------- */
 
 static void test_float_modes(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded by verify.sh in front of the library: turns a bit of the first answer in every LIE_EVERY-th call of LIE_ABOUT,
- * as a backend would that is wrong. About TYPE-cut: says that a list had no room for anything. */
+/* Preloaded by verify.sh in front of the library: turns a bit of the first answer in every LIE_EVERY-th call of
+ * LIE_ABOUT, as a backend would that is wrong. About TYPE-cut: says that a list had no room for anything. */
 #include <carom/carom.h>
 
 #include <dlfcn.h>

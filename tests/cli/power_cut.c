@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded by outputs.sh: a disk that keeps only what was flushed to it, and a power cut. At the POWER_CUT_AT-th call that
- * writes, flushes or renames, or else at the end of the process, files lose all that was written after their last fsync.
- * What a rename did is lost too (POWER_CUT_NAMES=lose) if its folder was not flushed since; a disk may as well have kept
- * it, which is the other value's case. POWER_CUT_DEAF: flushes do nothing. */
+/* Preloaded by outputs.sh: a disk that keeps only what was flushed to it, and a power cut. At the POWER_CUT_AT-th call
+ * that writes, flushes or renames, or else at the end of the process, files lose all that was written after their last
+ * fsync. What a rename did is lost too (POWER_CUT_NAMES=lose) if its folder was not flushed since; a disk may as well
+ * have kept it, which is the other value's case. POWER_CUT_DEAF: flushes do nothing. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>

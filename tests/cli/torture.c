@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded by torture.sh and signals.sh: the TORTURE_AT-th call of kind TORTURE_CALL that carom's own code makes fails,
- * as if memory, disk or descriptors had run out, or (TORTURE_HOLD) never returns. The file TORTURE_HIT then appears. Calls
- * of drivers and of the C library itself are left alone: many end the process when they fail. TORTURE_COUNTS: a file for
- * the number of calls of each kind. */
+/* Preloaded by torture.sh and signals.sh: the TORTURE_AT-th call of kind TORTURE_CALL that carom's own code makes
+ * fails, as if memory, disk or descriptors had run out, or (TORTURE_HOLD) never returns. The file TORTURE_HIT then
+ * appears. Calls of drivers and of the C library itself are left alone: many end the process when they fail.
+ * TORTURE_COUNTS: a file for the number of calls of each kind. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

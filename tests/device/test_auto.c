@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What `auto` learns: a GPU that turns out slower than the CPU is left, one that is faster stays, one that was named
- * stays whatever it takes; the bits are the same and the log says so. Every device calls itself a GPU, and launches take as
- * long as the test wants. */
+ * stays whatever it takes; the bits are the same and the log says so. Every device calls itself a GPU, and launches
+ * take as long as the test wants. */
 #include <time.h>
 
 #include "tests/support/cl_between.h"

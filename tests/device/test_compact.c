@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* First hits as a list from a device with memory of its own: the bytes of the CPU's list, whatever is hit, in chunks and in lists that
- * are too short; what is read back are the hits; and where a device cannot find them by itself its whole columns answer. */
+/* First hits as a list from a device with memory of its own: the bytes of the CPU's list, whatever is hit, in chunks
+ * and in lists that are too short; what is read back are the hits; and where a device cannot find them by itself its
+ * whole columns answer. */
 #include "tests/support/cl_between.h"
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
 enum { SEED = 101, COUNT = 2001, MANY = 1 << 16, HIT = 10, RECORD = 40 /* bytes, with a contact */ };
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 typedef struct question {
     carom_accuracy accuracy;
@@ -83,7 +84,7 @@ static counts compare_meshes(carom_mesh *expected, carom_mesh *got, const questi
     return n;
 }
 
-/* ---- the same bytes ----------------------------------------------------------------------------------------------- */
+/* ---- the same bytes ---------------------------------------------------------------------------------------------- */
 
 /* Balls beside the sphere at the origin, of which every `stride`-th goes there; 0: none does. */
 static balls balls_few(size_t count, size_t stride)
@@ -115,7 +116,8 @@ static uint64_t check_same(carom_context *context, const scene *s, const balls *
     return settled;
 }
 
-/* Some hits, all and none, by a device of one lane in several chunks, and by one of four in a chunk that is filled up. */
+/* Some hits, all and none, by a device of one lane in several chunks, and by one of four in a chunk that is filled
+ * up. */
 static void test_same(void **state)
 {
     static const uint32_t devices[][2] = {{1, 700}, {4, 0}};
@@ -169,7 +171,7 @@ static void test_short_list(void **state)
     scene_free(&s);
 }
 
-/* ---- what moves ---------------------------------------------------------------------------------------------------- */
+/* ---- what moves -------------------------------------------------------------------------------------------------- */
 
 /* Ten hits of 2^16 queries; the first batch is for the programs and the memory. */
 static void test_few_bytes(void **state)
@@ -195,7 +197,7 @@ static void test_few_bytes(void **state)
     scene_free(&s);
 }
 
-/* ---- whole columns -------------------------------------------------------------------------------------------------- */
+/* ---- whole columns ----------------------------------------------------------------------------------------------- */
 
 static void count_warnings(void *user, carom_log_level level, const char *line)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices that end a kernel's loops before they are done, without a word, as Mesa's llvmpipe does after 65535 turns: no search
- * of a mesh passes for one that is done. `opencl` says so; `auto` answers on the CPU with the right bits, reported. */
+/* Devices that end a kernel's loops before they are done, without a word, as Mesa's llvmpipe does after 65535 turns: no
+ * search of a mesh passes for one that is done. `opencl` says so; `auto` answers on the CPU with the right bits,
+ * reported. */
 #include "tests/support/cl_between.h"
 #include "tests/support/questions.h"
 

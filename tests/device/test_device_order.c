@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A device with one query in each work-item puts large batches in order along the mesh, and gives searches a stack as short as
- * the mesh allows. Neither shows in an answer: first, all and any hits and closest points are the CPU's, bit for bit, whatever the
- * chunks, also where all spheres share a cell, and where a mesh needs the long stack. */
+/* A device with one query in each work-item puts large batches in order along the mesh, and gives searches a stack as
+ * short as the mesh allows. Neither shows in an answer: first, all and any hits and closest points are the CPU's, bit
+ * for bit, whatever the chunks, also where all spheres share a cell, and where a mesh needs the long stack. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
@@ -140,7 +140,8 @@ static void test_first_hits(void **state)
     scene_free(&s);
 }
 
-/* Triangles each a hundredth smaller than the one before, towards a point: a cut leaves a few on one side, and the tree is deep. */
+/* Triangles each a hundredth smaller than the one before, towards a point: a cut leaves a few on one side, and the tree
+ * is deep. */
 static scene deep_scene(void)
 {
     scene s = scene_soup(SEED, DEEP, 0.5);

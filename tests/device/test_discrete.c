@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU with memory of its own: columns are staged in pinned memory, sent and fetched, and nothing is used where it lies.
- * All queries, in both accuracies, in one chunk and in several, with one lane and with four, have the CPU's bits; the
- * device answers all of them, and gives everything back in the end. */
+/* A GPU with memory of its own: columns are staged in pinned memory, sent and fetched, and nothing is used where it
+ * lies. All queries, in both accuracies, in one chunk and in several, with one lane and with four, have the CPU's bits;
+ * the device answers all of them, and gives everything back in the end. */
 #include "tests/support/cl_between.h"
 #include "tests/support/closest_answers.h"
 #include "tests/support/exact_scenes.h"
@@ -45,7 +45,7 @@ static void expect_staged(void)
     assert_int_equal(cl_seen.bytes, 0);
 }
 
-/* ---- pairs ----------------------------------------------------------------------------------------------------------- */
+/* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
 /* The same queries as records: from one to the next all columns. The caller frees them. */
 static float *records_of(const queries *q, inputs *in)
@@ -112,7 +112,7 @@ static void test_pairs(void **state)
     expect_staged();
 }
 
-/* ---- a mesh ---------------------------------------------------------------------------------------------------------- */
+/* ---- a mesh ------------------------------------------------------------------------------------------------------ */
 
 /* With contacts, whose points go to records and normals to columns. */
 static hits first_hits(carom_mesh *mesh, const balls *b, carom_accuracy accuracy, carom_stats *stats)

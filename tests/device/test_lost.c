@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A device that dies in the middle of a batch, of any kind: what it has answered stands, the CPU answers the rest with the
- * same bits, log and statistics say so, and the device is not used again. `opencl`, which may not go on with the CPU, says
- * that the device is lost. A batch that is cancelled later keeps what both have answered. */
+/* A device that dies in the middle of a batch, of any kind: what it has answered stands, the CPU answers the rest with
+ * the same bits, log and statistics say so, and the device is not used again. `opencl`, which may not go on with the
+ * CPU, says that the device is lost. A batch that is cancelled later keeps what both have answered. */
 #include "tests/support/cl_between.h"
 #include "tests/support/questions.h"
 
@@ -68,7 +68,7 @@ static size_t need_device(const question *q)
     return (size_t)(q - questions);
 }
 
-/* ---- auto ---------------------------------------------------------------------------------------------------------- */
+/* ---- auto -------------------------------------------------------------------------------------------------------- */
 
 /* A whole batch, whose answers must be the CPU's. */
 static carom_stats ask_whole(const question *q, carom_context *context, carom_mesh *mesh, const material *m,
@@ -146,8 +146,8 @@ static void test_auto(void **state)
         assert_true(check_auto(i, call, 1 + calls / 4) < MANY);
 }
 
-/* First hits of a device with memory of its own, which hands over the hits alone: what it has not handed over yet is lost
- * with it, whether a command of it ends badly or what is read back does not come. */
+/* First hits of a device with memory of its own, which hands over the hits alone: what it has not handed over yet is
+ * lost with it, whether a command of it ends badly or what is read back does not come. */
 static void test_compact(void **state)
 {
     enum { LAST = 3 }; /* of its calls */
@@ -161,7 +161,7 @@ static void test_compact(void **state)
     cl_seen_as.discrete = 0;
 }
 
-/* ---- auto, cancelled ----------------------------------------------------------------------------------------------- */
+/* ---- auto, cancelled --------------------------------------------------------------------------------------------- */
 
 /* Who ends a batch at the first word on how far it has come. */
 typedef struct stopper {
@@ -233,7 +233,7 @@ static void test_cancelled(void **state)
     material_free(&more);
 }
 
-/* ---- opencl -------------------------------------------------------------------------------------------------------- */
+/* ---- opencl ------------------------------------------------------------------------------------------------------ */
 
 static void test_opencl(void **state)
 {
@@ -263,8 +263,8 @@ static void test_opencl(void **state)
     cl_expect_none(q->name);
 }
 
-/* Each opens a device, and auto is asked 2^20 queries: with less effort fewer of them, of all kinds in turn. Cmocka passes over
- * a test without a name. */
+/* Each opens a device, and auto is asked 2^20 queries: with less effort fewer of them, of all kinds in turn. Cmocka
+ * passes over a test without a name. */
 int main(void)
 {
     const size_t effort = test_effort(QUESTIONS), stride = effort >= QUESTIONS ? 1 : effort >= QUESTIONS / 2 ? 3 : 7;

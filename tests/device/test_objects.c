@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything of OpenCL that the library takes it gives back: contexts, queues, buffers, programs, kernels and events are
- * counted on their way through, after every kind of batch and after failures anywhere. A leak checker cannot see them, for
- * implementations keep what they once made. */
+/* Everything of OpenCL that the library takes it gives back: contexts, queues, buffers, programs, kernels and events
+ * are counted on their way through, after every kind of batch and after failures anywhere. A leak checker cannot see
+ * them, for implementations keep what they once made. */
 #include "tests/support/cl_between.h"
 #include "tests/support/questions.h"
 
@@ -28,7 +28,7 @@ static carom_status ask_one(const question *q, carom_context *context, carom_mes
     return status;
 }
 
-/* ---- without failures ---------------------------------------------------------------------------------------------- */
+/* ---- without failures -------------------------------------------------------------------------------------------- */
 
 static void move(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
 {
@@ -37,7 +37,8 @@ static void move(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
     test_ok("carom_mesh_update", carom_mesh_update(mesh, &vertices, how, &err), &err);
 }
 
-/* All questions, then some again of a mesh that has moved; of two meshes, which end before their context and after it. */
+/* All questions, then some again of a mesh that has moved; of two meshes, which end before their context and after
+ * it. */
 static void play_all(uint32_t lanes, const char *who)
 {
     material m = material_make(SEED, scene_sphere(SIDES), COUNT, 1);
@@ -85,7 +86,7 @@ static void test_all_discrete(void **state)
     cl_seen_as.discrete = 0;
 }
 
-/* ---- with a failure ------------------------------------------------------------------------------------------------ */
+/* ---- with a failure ---------------------------------------------------------------------------------------------- */
 
 /* A question that is asked of a device that may look discrete; each with kernels of its own. */
 typedef struct setup {
@@ -177,7 +178,7 @@ static void test_failures(void **state)
     material_free(&m);
 }
 
-/* ---- devices that are not used ------------------------------------------------------------------------------------- */
+/* ---- devices that are not used ----------------------------------------------------------------------------------- */
 
 /* A wrong answer from the kernel of pairs or of a mesh: the device is refused when it is opened, or in the batch. */
 static void test_refused(void **state)

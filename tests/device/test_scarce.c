@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Device memory that runs out, in all ways that drivers have: a device that says how little it has, a buffer that is
- * refused, one and all later ones, large ones, and all beyond what is free. Chunks become smaller and lists of hits come in
- * smaller parts; where that does not help `opencl` fails with a sentence and goes on with the next batch, and under `auto`
- * the CPU answers. The bits are the CPU's. */
+ * refused, one and all later ones, large ones, and all beyond what is free. Chunks become smaller and lists of hits
+ * come in smaller parts; where that does not help `opencl` fails with a sentence and goes on with the next batch, and
+ * under `auto` the CPU answers. The bits are the CPU's. */
 #include "tests/support/cl_between.h"
 #include "tests/support/questions.h"
 
 enum { FEW = 9001, MANY = CAROM_AUTO_MIN_QUERIES, ORDINARY = 512, SMALL = 4, LARGE = 16, SEED = 137, KB = 1 << 10 };
 
-/* One question of every kind, in fast mode, which needs no binary64. Sweeps of pairs have more columns than little memory
- * holds. */
+/* One question of every kind, in fast mode, which needs no binary64. Sweeps of pairs have more columns than little
+ * memory holds. */
 static const int kinds[] = {SPHERES, ASK_FIRST, ASK_ALL, ASK_ANY, ASK_OVERLAPS, ASK_CLOSEST};
 static const cl_int codes[] = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_INVALID_BUFFER_SIZE};
 
-/* ---- asking ---------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 typedef struct heard {
     int warnings, halved; /* lines of the log */
@@ -122,7 +122,7 @@ static void expect_device(trial *t, int k)
     assert_int_equal(t->heard.warnings, 0);
 }
 
-/* ---- smaller pieces -------------------------------------------------------------------------------------------------- */
+/* ---- smaller pieces ---------------------------------------------------------------------------------------------- */
 
 /* A device that says what it has is not asked for more. */
 static void test_limits(void **state)
@@ -216,8 +216,8 @@ static void test_little_is_free(void **state)
     trial_free(t);
 }
 
-/* Lists come in parts of as many hits as there is room for; nobody is counted twice for that. The hits of one query must
- * fit. */
+/* Lists come in parts of as many hits as there is room for; nobody is counted twice for that. The hits of one query
+ * must fit. */
 static void fetch_in_parts(trial *t, int k)
 {
     const uint64_t one = 16 * t->m.s.triangle_count;
@@ -246,8 +246,8 @@ static void test_hits(void **state)
     trial_free(t);
 }
 
-/* Where memory is shared the first pass has written some hits, and they are there whatever is refused after it, or ends the
- * device: a query with more of them than it keeps is searched for again. */
+/* Where memory is shared the first pass has written some hits, and they are there whatever is refused after it, or ends
+ * the device: a query with more of them than it keeps is searched for again. */
 static void test_shared_hits(void **state)
 {
     cl_seen_as = (cl_disguise){0};
@@ -271,7 +271,7 @@ static void test_shared_hits(void **state)
     trial_free(t);
 }
 
-/* ---- nothing helps --------------------------------------------------------------------------------------------------- */
+/* ---- nothing helps ----------------------------------------------------------------------------------------------- */
 
 /* `opencl` fails, and is there when memory is. */
 static void test_all_refused(void **state)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A device whose compiler rejects a kernel: `opencl` says so, with the first of the compiler's words, when that kernel is first
- * needed and ever after; `auto` answers on the CPU with the same bits and tells the reason in statistics and log. Nothing of
- * OpenCL is left. Each kernel of the library in turn. */
+/* A device whose compiler rejects a kernel: `opencl` says so, with the first of the compiler's words, when that kernel
+ * is first needed and ever after; `auto` answers on the CPU with the same bits and tells the reason in statistics and
+ * log. Nothing of OpenCL is left. Each kernel of the library in turn. */
 #include "tests/support/cl_between.h"
 #include "tests/support/questions.h"
 
 enum { SEED = 89, FEW = 100, SIDES = 2, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 1 << 14 };
 
-/* A kernel and the question that needs it; of pairs with these fields, and triangles that move or not. Those of pairs come
- * first. */
+/* A kernel and the question that needs it; of pairs with these fields, and triangles that move or not. Those of pairs
+ * come first. */
 typedef struct broken {
     const char *kernel;
     int question, fields, moving;
@@ -70,7 +70,7 @@ static carom_status ask_broken(const broken *b, carom_context *context, carom_me
     return ask_with(context, q->kind, q->accuracy, m->count, &in, &r->a, b->fields, &r->stats, err);
 }
 
-/* ---- opencl -------------------------------------------------------------------------------------------------------- */
+/* ---- opencl ------------------------------------------------------------------------------------------------------ */
 
 /* The words of a compiler that has lost its options are its own. */
 static void expect_refusal(const broken *b, carom_status status, const carom_error *err)
@@ -138,7 +138,7 @@ static void test_compiler(void **state)
     cl_expect_none("a text that does not compile");
 }
 
-/* ---- auto ---------------------------------------------------------------------------------------------------------- */
+/* ---- auto -------------------------------------------------------------------------------------------------------- */
 
 static carom_mesh *mesh_for(const question *q, carom_context *context, const material *m)
 {
@@ -181,8 +181,8 @@ static void test_auto(void **state)
     const carom_device_info device = test_need_device();
     material m = material_make(SEED, scene_sphere(SIDES), MANY, SHARE);
     words = "line 7: the moon is in the wrong house";
-    /* Each is 2^20 queries: of the kernels of pairs, which differ in nothing here, one in four; of the others as many as the
-     * effort says. */
+    /* Each is 2^20 queries: of the kernels of pairs, which differ in nothing here, one in four; of the others as many
+     * as the effort says. */
     const size_t meshes = test_effort(7), stride = (7 + meshes - 1) / meshes;
     for (size_t i = 0; i < COUNT_OF(kernels); i += question_needs_mesh(&questions[kernels[i].question]) ? stride : 4)
         if (question_is_for(&questions[kernels[i].question], &device))

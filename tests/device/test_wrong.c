@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A device whose searches of a mesh give wrong answers, though its pair queries are right: the bit probe of that search
- * refuses it; or, if it goes wrong later, with hits that cannot be, the batch does. `opencl` says so; `auto` answers on the
- * CPU with the right bits, reported. */
+ * refuses it; or, if it goes wrong later, with hits that cannot be, the batch does. `opencl` says so; `auto` answers on
+ * the CPU with the right bits, reported. */
 #include "tests/support/cl_between.h"
 #include "tests/support/closest_answers.h"
 #include "tests/support/lists.h"
@@ -27,7 +27,7 @@ typedef struct lie {
     const char *reason;
 } lie;
 
-/* ---- questions, each with its answer kept by the caller -------------------------------------------------------------- */
+/* ---- questions, each with its answer kept by the caller ---------------------------------------------------------- */
 
 static uint64_t *offsets;
 static int32_t *triangles;
@@ -118,7 +118,7 @@ static carom_status ask_points(carom_mesh *mesh, const balls *b, carom_stats *st
     return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
 }
 
-/* ---- and what becomes of them ---------------------------------------------------------------------------------------- */
+/* ---- and what becomes of them ------------------------------------------------------------------------------------ */
 
 /* A hash of all that there is, so that two answers can be compared. */
 static uint64_t answer(const lie *l, carom_context *context, const scene *s, const balls *b, carom_stats *stats)

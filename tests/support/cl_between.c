@@ -53,7 +53,7 @@ void cl_expect_none(const char *who)
             fail_msg("%s: %d OpenCL %s are left", who, cl_held[i], names[i]);
 }
 
-/* ---- failing ------------------------------------------------------------------------------------------------------- */
+/* ---- failing ----------------------------------------------------------------------------------------------------- */
 
 static int counts[CALL_KINDS];
 static struct {
@@ -112,7 +112,7 @@ static cl_int let_go(int kind, cl_int code)
     __typeof__(name) *next; \
     *(void **)&next = dlsym(RTLD_NEXT, #name)
 
-/* ---- what is created and released ---------------------------------------------------------------------------------- */
+/* ---- what is created and released -------------------------------------------------------------------------------- */
 
 cl_context clCreateContext(const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
                            void(CL_CALLBACK *tell)(const char *, const void *, size_t, void *), void *user,
@@ -174,7 +174,7 @@ cl_int clReleaseEvent(cl_event event)
     return let_go(HELD_EVENTS, next(event));
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------- */
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t device_bytes(cl_mem_flags flags, size_t size)
 {
@@ -230,7 +230,7 @@ cl_int clReleaseMemObject(cl_mem memory)
     return let_go(HELD_BUFFERS, next(memory));
 }
 
-/* ---- building ------------------------------------------------------------------------------------------------------ */
+/* ---- building ---------------------------------------------------------------------------------------------------- */
 
 enum { PLACES = 16 }; /* at most, of a piece in a text */
 
@@ -309,7 +309,7 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *
     return fails(CALL_ARGUMENT) ? calls[CALL_ARGUMENT].code : next(kernel, index, size, value);
 }
 
-/* ---- commands, whose events are the caller's ----------------------------------------------------------------------- */
+/* ---- commands, whose events are the caller's --------------------------------------------------------------------- */
 
 static cl_int hold_event(cl_int code, const cl_event *event)
 {
@@ -397,7 +397,7 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *val
     return code;
 }
 
-/* ---- another device ------------------------------------------------------------------------------------------------ */
+/* ---- another device ---------------------------------------------------------------------------------------------- */
 
 static void say(void *value, uint64_t limit)
 {

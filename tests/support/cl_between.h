@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands between the library and the OpenCL loader in a program that is linked with cl_between.c, for a program's own
- * definitions of these calls come first: it counts what the library holds, makes calls fail and memory scarce, lets a device
- * look like another one, and its kernels be others. */
+/* What stands between the library and the OpenCL loader in a program that is linked with cl_between.c, for a program's
+ * own definitions of these calls come first: it counts what the library holds, makes calls fail and memory scarce, lets
+ * a device look like another one, and its kernels be others. */
 #ifndef CAROM_TESTS_SUPPORT_CL_BETWEEN_H
 #define CAROM_TESTS_SUPPORT_CL_BETWEEN_H
 
@@ -54,7 +54,8 @@ typedef struct cl_scarcity {
 } cl_scarcity;
 extern cl_scarcity cl_scarce;
 
-/* Bytes of the buffers that are held, without pinned memory, which is the host's; and how many buffers were refused, or made. */
+/* Bytes of the buffers that are held, without pinned memory, which is the host's; and how many buffers were refused, or
+ * made. */
 typedef struct cl_buffers {
     uint64_t bytes;
     int refused;
@@ -65,8 +66,8 @@ extern cl_buffers cl_seen;
 /* Bytes that reads and maps have brought to the host. */
 extern size_t cl_fetched;
 
-/* From here on: no call fails, all buffers can be had, calls and buffers are counted anew. What is held and what devices look
- * like stays. */
+/* From here on: no call fails, all buffers can be had, calls and buffers are counted anew. What is held and what
+ * devices look like stays. */
 void cl_relieve(void);
 
 /* What comes before every launch; NULL: nothing. */
@@ -81,8 +82,8 @@ typedef struct cl_disguise {
 } cl_disguise;
 extern cl_disguise cl_seen_as;
 
-/* A kernel whose program is not built; NULL: none. The compiler says `words`; if they are NULL, it is a compiler that has
- * lost its options, and says what it says. */
+/* A kernel whose program is not built; NULL: none. The compiler says `words`; if they are NULL, it is a compiler that
+ * has lost its options, and says what it says. */
 typedef struct cl_unbuilt {
     const char *kernel, *words;
 } cl_unbuilt;

@@ -108,7 +108,7 @@ nears ask_scene(carom_context *context, const scene *s, const balls *b, carom_ac
     return n;
 }
 
-/* ---- the truth ------------------------------------------------------------------------------------------------------ */
+/* ---- the truth --------------------------------------------------------------------------------------------------- */
 
 ref_mesh_closest_answer true_closest(const scene *s, const balls *b, size_t i)
 {

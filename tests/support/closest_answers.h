@@ -21,7 +21,8 @@ void nears_print(const balls *b, const nears *n, size_t i, const char *who);
 /* Fail unless the first `count` agree in every byte of the fields in the mask (-1: all). */
 void nears_compare(const balls *b, const nears *expected, const nears *got, size_t count, int fields, const char *who);
 
-/* Of the balls, centre, radius and mask are asked about. `integers` (or NULL) is increased by how many these settled. */
+/* Of the balls, centre, radius and mask are asked about. `integers` (or NULL) is increased by how many these
+ * settled. */
 void ask_part(carom_mesh *mesh, const balls *b, carom_accuracy accuracy, size_t first, size_t count, const nears *out,
               uint64_t *integers);
 /* All of them, on a mesh made for the purpose. */

@@ -5,7 +5,7 @@
 
 enum { SEED = 61 };
 
-/* ---- meshes --------------------------------------------------------------------------------------------------------- */
+/* ---- meshes ------------------------------------------------------------------------------------------------------ */
 
 static scene scene_of(size_t triangles)
 {
@@ -36,7 +36,8 @@ static scene scene_lattice(uint64_t seed, size_t triangles)
     return s;
 }
 
-/* A ring of 2 n^2 triangles that share vertices; the tube's corners are rounded, so hardly any edge is along an axis. */
+/* A ring of 2 n^2 triangles that share vertices; the tube's corners are rounded, so hardly any edge is along an
+ * axis. */
 static scene scene_torus(size_t n)
 {
     scene s = {test_alloc(3 * n * n, sizeof(float)), test_alloc(6 * n * n, sizeof(uint32_t)), n * n, 2 * n * n, NULL};
@@ -94,7 +95,7 @@ void scene_place(scene *s, int exponent, float offset)
         s->vertices[i] += ldexpf(offset * (i % 3 == 0 ? 1.0f : i % 3 == 1 ? -0.75f : 0.5f), exponent);
 }
 
-/* ---- spheres -------------------------------------------------------------------------------------------------------- */
+/* ---- spheres ----------------------------------------------------------------------------------------------------- */
 
 static void spot_on(ref_gen *g, float p[3][3], double out[3])
 {
@@ -172,7 +173,7 @@ void balls_speed_up(balls *b, int exponent)
         }
 }
 
-/* ---- kinds ----------------------------------------------------------------------------------------------------------- */
+/* ---- kinds ------------------------------------------------------------------------------------------------------- */
 
 static scene make_soup(size_t n)
 {

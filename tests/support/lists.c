@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lists.h"
 
-/* ---- arrays ------------------------------------------------------------------------------------------------------- */
+/* ---- arrays ------------------------------------------------------------------------------------------------------ */
 
 hit_list list_alloc(size_t count, size_t capacity, unsigned char fill)
 {
@@ -62,7 +62,7 @@ carom_mesh_hit_list list_desc(const hit_list *l, int fields)
     return list;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 void list_check_guards(const hit_list *l, const char *who)
 {
@@ -139,7 +139,7 @@ uint8_t *any_of(carom_mesh *mesh, const list_question *q, const balls *b, size_t
     return any;
 }
 
-/* ---- judging ------------------------------------------------------------------------------------------------------ */
+/* ---- judging ----------------------------------------------------------------------------------------------------- */
 
 static int is_in_order(const hit_list *l, size_t k, int fields)
 {
@@ -196,7 +196,8 @@ void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const balls *b,
     hits_free(&first);
 }
 
-/* Where the record of each sphere and triangle stands, SIZE_MAX: nowhere; sphere i has the places from i * triangles on. */
+/* Where the record of each sphere and triangle stands, SIZE_MAX: nowhere; sphere i has the places from i * triangles
+ * on. */
 static size_t *places_of(const hit_list *l, size_t triangles)
 {
     size_t *place = test_alloc(l->queries * triangles, sizeof *place);

@@ -52,8 +52,8 @@ void list_compare_record(const balls *b, size_t i, const hits *expected, size_t 
 
 /* Fail unless the first of all hits is the first hit, sphere by sphere. */
 void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const balls *b, const hit_list *all, const char *who);
-/* Fail unless every record of `whole`, the answer of a mesh of `s`, is what its triangle answers in a mesh of two, bit by bit,
- * and every triangle that is hit there has one: no tree, no neighbours. */
+/* Fail unless every record of `whole`, the answer of a mesh of `s`, is what its triangle answers in a mesh of two, bit
+ * by bit, and every triangle that is hit there has one: no tree, no neighbours. */
 void list_check_alone(carom_context *context, const scene *s, const list_question *q, const balls *b,
                       const hit_list *whole, const char *who);
 

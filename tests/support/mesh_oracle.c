@@ -44,7 +44,7 @@ ref_mesh_list oracle_all(const scene *s, const balls *b, size_t i)
     return list;
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 const char *oracle_judge_at(const scene *s, const balls *b, size_t i, const oracle_hit *truth, const hits *h, size_t k)
 {

@@ -131,9 +131,10 @@ int polygon_covers_once(const lattice_point *p, size_t n)
     return 1;
 }
 
-/* ---- triangles ---------------------------------------------------------------------------------------------------- */
+/* ---- triangles --------------------------------------------------------------------------------------------------- */
 
-/* Do these two points in a line part the sets: all of the first to the right of it or on it, all of the second to the left? */
+/* Do these two points in a line part the sets: all of the first to the right of it or on it, all of the second to the
+ * left? */
 static int parts(point64 from, point64 to, const point64 *first, size_t m, const point64 *second, size_t n)
 {
     int right = 1, left = 1;

@@ -18,8 +18,8 @@ int polygon_is_simple(const lattice_point *p, size_t n);
 int polygon_covers_once(const lattice_point *p, size_t n);
 
 /* Triangles of three corners each. NULL, or what is wrong with them as a cover of a polygon that covers once: one is
- * clockwise, two overlap, one is not inside, the areas do not sum up; in a simple polygon: they are not n - 2, or one has
- * no area. */
+ * clockwise, two overlap, one is not inside, the areas do not sum up; in a simple polygon: they are not n - 2, or one
+ * has no area. */
 const char *polygon_judge(const lattice_point *p, size_t n, const uint32_t *triangles, size_t count);
 /* The same without the checks of all against all: turns, number and areas. */
 const char *polygon_judge_sums(const lattice_point *p, size_t n, const uint32_t *triangles, size_t count, int simple);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries and answers of the pair types, from the rows of the registry. The cases that tests write by hand know the columns
- * themselves. */
+/* Queries and answers of the pair types, from the rows of the registry. The cases that tests write by hand know the
+ * columns themselves. */
 #include "support.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@ const question questions[QUESTIONS] = {
     QUERY_PAIRS(EXACT_PAIRS) OF_MESH(CAROM_ACCURACY_EXACT, ", exact")};
 /* clang-format on */
 
-/* ---- what is asked about ------------------------------------------------------------------------------------------- */
+/* ---- what is asked about ----------------------------------------------------------------------------------------- */
 
 /* Copies of `some` rows, one in `share` of `count`; the others have radius -1. */
 static void spread(float *const *from, size_t some, float *const *to, size_t count, size_t share, int columns,
@@ -51,7 +51,7 @@ void material_free(material *m)
     scene_free(&m->s);
 }
 
-/* ---- replies ------------------------------------------------------------------------------------------------------- */
+/* ---- replies ----------------------------------------------------------------------------------------------------- */
 
 enum { FILL = 0xa5, HITS_EACH = 16 /* room of a list, for whole queries only if they have more */ };
 
@@ -110,7 +110,7 @@ static void check_guards(const question *q, const reply *r)
     }
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 /* The descriptors of both kinds. */
 typedef struct ball_descs {

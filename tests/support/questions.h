@@ -49,7 +49,8 @@ typedef struct material {
     scene s;
     carom_progress progress; /* who is told how far a batch has come, and may end it; at first nobody */
 } material;
-/* `count` queries of each kind of which one in `share` is ordinary, the others invalid: they cost nothing. Takes the scene. */
+/* `count` queries of each kind of which one in `share` is ordinary, the others invalid: they cost nothing. Takes the
+ * scene. */
 material material_make(uint64_t seed, scene s, size_t count, size_t share);
 void material_free(material *m);
 

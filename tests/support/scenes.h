@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Meshes and the spheres swept against them, for the tests of mesh queries. Made of + - * / and sqrt from a counter-based
- * generator: the same numbers on every machine. */
+/* Meshes and the spheres swept against them, for the tests of mesh queries. Made of + - * / and sqrt from a
+ * counter-based generator: the same numbers on every machine. */
 #ifndef CAROM_TESTS_SUPPORT_SCENES_H
 #define CAROM_TESTS_SUPPORT_SCENES_H
 
@@ -40,8 +40,8 @@ typedef struct turned_scene {
 } turned_scene;
 turned_scene scene_turn(uint64_t seed, const scene *from);
 void turned_free(turned_scene *t);
-/* Whether who answers with triangle `before` of the first may answer with `there` of the other: the same one, or of a tie
- * the first in either order. -1: none. */
+/* Whether who answers with triangle `before` of the first may answer with `there` of the other: the same one, or of a
+ * tie the first in either order. -1: none. */
 int turned_agrees(const turned_scene *t, int32_t before, int32_t there);
 
 /* Some of all, one or no bits, for scenes and spheres alike; the caller frees them. */

@@ -25,8 +25,9 @@ const char *__lsan_default_suppressions(void)
     return "leak:libOpenCL\nleak:libpocl\nleak:libRusticlOpenCL\nleak:libMesaOpenCL\nleak:libLLVM\nleak:libclang\n";
 }
 
-/* No library is unloaded: what a global of it still held would be told as lost, by a caller without a name. Mesa unloads
-   the driver that found no device, with a list in it. */
+/* No library is unloaded: what a global of it still held would be told as lost, by a caller without a name. Mesa
+ * unloads
+ *the driver that found no device, with a list in it. */
 int dlclose(void *library)
 {
     (void)library;

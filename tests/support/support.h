@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the C tests share: contexts, cases as columns, guarded memory, asking the library, hashing.
  *
- * Environment: CAROM_TEST_DEVICE runs a test program on that OpenCL device instead of the CPU. CAROM_TEST_REQUIRE, a list
- * such as "avx512,opencl", turns the skips for want of these into failures. CAROM_TEST_EFFORT, in per cent, scales the
- * number of random cases where nothing but coverage depends on it. */
+ * Environment: CAROM_TEST_DEVICE runs a test program on that OpenCL device instead of the CPU. CAROM_TEST_REQUIRE, a
+ * list such as "avx512,opencl", turns the skips for want of these into failures. CAROM_TEST_EFFORT, in per cent, scales
+ * the number of random cases where nothing but coverage depends on it. */
 #ifndef CAROM_TESTS_SUPPORT_SUPPORT_H
 #define CAROM_TESTS_SUPPORT_SUPPORT_H
 
@@ -34,8 +34,8 @@ int test_on_device(void);
 void test_skip(const char *what, const char *reason);
 /* A CPU context; skips if this machine lacks the instruction set. */
 carom_context *test_cpu(carom_isa isa, uint32_t threads);
-/* Every carom_isa at its own index, for a test's initial state. TEST_EACH_ISA(ON): ON(name, state) for each instruction set
- * of this architecture. */
+/* Every carom_isa at its own index, for a test's initial state. TEST_EACH_ISA(ON): ON(name, state) for each instruction
+ * set of this architecture. */
 extern carom_isa each_isa[CAROM_ISA_NEON + 1];
 #if defined(__x86_64__)
 #define TEST_EACH_ISA(ON)                                                                \
@@ -68,8 +68,8 @@ typedef struct same_answers {
     same_answers_fn *check;
     carom_isa isa;
 } same_answers;
-/* Cmocka tests whose initial state is a same_answers: with its instruction set; on two threads and on seven; on the device
- * with the lanes it suggests, with one, with four, and in chunks. */
+/* Cmocka tests whose initial state is a same_answers: with its instruction set; on two threads and on seven; on the
+ * device with the lanes it suggests, with one, with four, and in chunks. */
 void test_same_isa(void **state);
 void test_same_threads(void **state);
 void test_same_device(void **state);

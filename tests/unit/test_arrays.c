@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller's arrays: counts and strides that cannot be are refused before anything is read or written, counts beyond 32
- * bits can be, and an output shares no byte with another array, whatever the layout. */
+/* The caller's arrays: counts and strides that cannot be are refused before anything is read or written, counts beyond
+ * 32 bits can be, and an output shares no byte with another array, whatever the layout. */
 #include "tests/support/questions.h"
 
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ static const uint64_t too_many[] = {MOST + 1,
                                     UINT64_MAX - 1,
                                     UINT64_MAX};
 
-/* ---- every call, described once --------------------------------------------------------------------------------------- */
+/* ---- every call, described once ---------------------------------------------------------------------------------- */
 
 /* One ball and one triangle, read with a stride of 0 unless a test says otherwise. */
 static const float ball[7] = {1, 1, 2, 0.5f, 0, 0, -1}, corner[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
@@ -201,7 +201,7 @@ static void refuse(int call, arguments a, const char *word, const char *other)
         }
 }
 
-/* ---- counts ----------------------------------------------------------------------------------------------------------- */
+/* ---- counts ------------------------------------------------------------------------------------------------------ */
 
 /* What a call cannot do without. */
 static arguments least(int call, uint64_t count)
@@ -358,7 +358,8 @@ static int stop_at_once(void *user, uint64_t done, uint64_t count)
     return 1;
 }
 
-/* Counts about 2^31 and 2^32 and as many as bytes can be: the first piece of them is answered, then the caller has enough. */
+/* Counts about 2^31 and 2^32 and as many as bytes can be: the first piece of them is answered, then the caller has
+ * enough. */
 static void test_large_counts(void **state)
 {
     static const uint64_t counts[] = {(UINT64_C(1) << 31) - 1, UINT64_C(1) << 31, (UINT64_C(1) << 32) - 1,
@@ -388,7 +389,7 @@ static void test_large_counts(void **state)
     (void)munmap(bytes, room);
 }
 
-/* ---- outputs that lie over something ---------------------------------------------------------------------------------- */
+/* ---- outputs that lie over something ----------------------------------------------------------------------------- */
 
 typedef struct record {
     float center[3], radius, point[3], spare;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The error bounds of exact mode's first rung. With the bounds as they are, a hill climb towards the largest error finds
- * none beyond its bound and no settled answer that is wrong. With the bounds shrunk, the same search must find wrong
- * answers: else it could not find them in the library either. */
+/* The error bounds of exact mode's first rung. With the bounds as they are, a hill climb towards the largest error
+ * finds none beyond its bound and no settled answer that is wrong. With the bounds shrunk, the same search must find
+ * wrong answers: else it could not find them in the library either. */
 #include "tests/support/support.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static double spheres_scale = 1.0;
 
 enum { STARTS = 60, STEPS = 40, SEED = 77 };
 
-/* ---- one sweep ------------------------------------------------------------------------------------------------------ */
+/* ---- one sweep --------------------------------------------------------------------------------------------------- */
 
 typedef struct sweep_case {
     float in[IN_SWEEP_MOVING];
@@ -113,7 +113,7 @@ static void print_sweep(const sweep_case *s)
     queries_free(&q);
 }
 
-/* ---- lines all but along an edge ------------------------------------------------------------------------------------ */
+/* ---- lines all but along an edge --------------------------------------------------------------------------------- */
 
 /* There the squared distance changes so slowly that its lowest point is not well known, and a contact of 2^-30 of the
  * radius is easily taken for none. */
@@ -144,7 +144,8 @@ static void make_along_edge(ref_gen *g, double angle, sweep_case *s)
     }
 }
 
-/* What the squared distance between the line of centres and the line of P0P1 exceeds r^2 by; normal: between the two. */
+/* What the squared distance between the line of centres and the line of P0P1 exceeds r^2 by; normal: between the
+ * two. */
 static long double gap_of(const sweep_case *s, long double normal[3])
 {
     long double e[3], v[3], d[3], n2 = 0, q = 0;
@@ -236,7 +237,7 @@ static void test_along_edges_found(void **state)
     }
 }
 
-/* ---- two spheres ---------------------------------------------------------------------------------------------------- */
+/* ---- two spheres ------------------------------------------------------------------------------------------------- */
 
 typedef struct spheres_case {
     float in[IN_SPHERES];
@@ -318,7 +319,7 @@ static void print_spheres(const spheres_case *s)
     queries_free(&q);
 }
 
-/* ---- the search ----------------------------------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------------------------------- */
 
 /* A few units in the last place of one number, or one number as small as it was large. */
 static void change(ref_gen *g, float *in, int count, int radius)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory beyond the caller's arrays is bounded whatever the count: the allocator hooks see the same peak for 2^20 queries as for
- * eight times as many. On one thread, for another may get no share of a short batch, and then takes no memory. */
+/* Memory beyond the caller's arrays is bounded whatever the count: the allocator hooks see the same peak for 2^20
+ * queries as for eight times as many. On one thread, for another may get no share of a short batch, and then takes no
+ * memory. */
 #include "tests/support/lists.h"
 
 enum { SHORT = 1 << 20, HEADER = 64 };
@@ -31,7 +32,7 @@ static void give_memory(void *user, void *memory)
     free(block);
 }
 
-/* ---- what is asked -------------------------------------------------------------------------------------------------- */
+/* ---- what is asked ----------------------------------------------------------------------------------------------- */
 
 /* One sphere above one triangle, as often as is wanted: it hits and overlaps it. */
 static const float center[3] = {-0.25f, -0.25f, 0.5f}, velocity[3] = {0, 0, -1}, radius = 1;
@@ -144,7 +145,7 @@ static carom_status ask_overlaps(const subject *s, uint64_t count, uint64_t *fou
     return status;
 }
 
-/* ---- how much it takes ---------------------------------------------------------------------------------------------- */
+/* ---- how much it takes ------------------------------------------------------------------------------------------- */
 
 static size_t peak_of(subject *s, ask_fn *ask_them, uint64_t count)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The hierarchy over a mesh is the same, byte for byte, however many threads build or refit it, and holds every triangle once
- * within its boxes, which are as small as can be. This test knows the library's inside: an answer would not tell one tree from another. */
+/* The hierarchy over a mesh is the same, byte for byte, however many threads build or refit it, and holds every
+ * triangle once within its boxes, which are as small as can be. This test knows the library's inside: an answer would
+ * not tell one tree from another. */
 #include "tests/support/scenes.h"
 
 #include <limits.h>
@@ -21,7 +22,7 @@ static carom_context *with_threads(uint32_t threads)
     return context;
 }
 
-/* ---- scenes ------------------------------------------------------------------------------------------------------- */
+/* ---- scenes ------------------------------------------------------------------------------------------------------ */
 
 static scene soup(size_t triangles)
 {
@@ -92,7 +93,7 @@ static const struct {
               {"a huge spread", huge_spread, 30011},
               {"a chain", chain, 20011}};
 
-/* ---- a tree ------------------------------------------------------------------------------------------------------- */
+/* ---- a tree ------------------------------------------------------------------------------------------------------ */
 
 typedef struct walk {
     const carom_mesh *mesh;
@@ -151,7 +152,8 @@ static void check_ball(const walk *w, int reference)
         }
         largest = fmax(largest, sqrt(half2));
     }
-    /* Squares of what is smaller or larger leave the range: the ball is 0 or infinite, and the margins or nobody ask for more. */
+    /* Squares of what is smaller or larger leave the range: the ball is 0 or infinite, and the margins or nobody ask
+     * for more. */
     if (largest < 0x1p-60 || (largest > 0x1p60 && isinf(leaf->ball)))
         return;
     if ((double)leaf->ball < largest || (double)leaf->ball > largest * 1.0001)
@@ -329,7 +331,7 @@ static void test_same_tree(void **state)
     carom_context_destroy(one);
 }
 
-/* ---- a tree that follows ------------------------------------------------------------------------------------------ */
+/* ---- a tree that follows ----------------------------------------------------------------------------------------- */
 
 static void follow(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
 {
@@ -350,8 +352,8 @@ static scene scattered(const scene *from)
     return s;
 }
 
-/* A refit keeps who is where and has the boxes that a build would give; back in the first place the first tree is there,
- * byte for byte, but for the count of refits. A rebuild is a build. */
+/* A refit keeps who is where and has the boxes that a build would give; back in the first place the first tree is
+ * there, byte for byte, but for the count of refits. A rebuild is a build. */
 static void test_follow(void **state)
 {
     carom_context *one = with_threads(1);

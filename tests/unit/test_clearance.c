@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The room around places in a mesh: a sphere that is told to meet nothing comes near no triangle's box, by an oracle in
- * binary64 over all triangles, however close to its limits the sphere is; and answers are the same where nothing is known of
- * the room. This test knows the library's inside: an answer would not tell who was spared a search. */
+ * binary64 over all triangles, however close to its limits the sphere is; and answers are the same where nothing is
+ * known of the room. This test knows the library's inside: an answer would not tell who was spared a search. */
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
@@ -39,7 +39,7 @@ static void hide(carom_mesh *mesh)
     mesh->clearance_known = 1;
 }
 
-/* ---- who is spared ------------------------------------------------------------------------------------------------- */
+/* ---- who is spared ----------------------------------------------------------------------------------------------- */
 
 typedef struct sphere {
     float in[BALL_COLUMNS];
@@ -62,7 +62,8 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* Whether the cube around the sphere comes within `more` of the box of a triangle, in exact arithmetic but for 2^-50. */
+/* Whether the cube around the sphere comes within `more` of the box of a triangle, in exact arithmetic but for
+ * 2^-50. */
 static int meets_box(const sphere *s, float p[3][3], double more)
 {
     double enter = 0, leave = (double)s->in[BALL_T_MAX];
@@ -102,7 +103,7 @@ static void expect_nothing(const scene *mesh, const sphere *s, double size, cons
     }
 }
 
-/* ---- spheres at their limits ---------------------------------------------------------------------------------------- */
+/* ---- spheres at their limits ------------------------------------------------------------------------------------- */
 
 /* Around the mesh and beyond, short and long ways, along axes and anywhere, from a point to a third of it. */
 static sphere random_sphere(uint64_t i, const float lower[3], const float upper[3], double size)
@@ -230,7 +231,7 @@ static void test_strange_numbers(void **state)
     scene_free(&s);
 }
 
-/* ---- the same answers ----------------------------------------------------------------------------------------------- */
+/* ---- the same answers -------------------------------------------------------------------------------------------- */
 
 static void compare_first(carom_mesh *without, carom_mesh *with, const balls *b, const char *who)
 {
@@ -260,7 +261,8 @@ static balls scattered(size_t count)
     return b;
 }
 
-/* A small mesh, whose queries are listed, and one so large that they are put in order; batches of a few blocks and of one. */
+/* A small mesh, whose queries are listed, and one so large that they are put in order; batches of a few blocks and of
+ * one. */
 static void test_same_answers(void **state)
 {
     static const int sides[] = {12, 120};

@@ -6,7 +6,7 @@
 
 enum { SEED = 61, FILL = 0xa5 };
 
-/* ---- words and numbers -------------------------------------------------------------------------------------------- */
+/* ---- words and numbers ------------------------------------------------------------------------------------------- */
 
 static void test_names(void **state)
 {
@@ -91,7 +91,7 @@ static void test_device_list(void **state)
     }
 }
 
-/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+/* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
 static void *some_alloc(void *user, size_t size, size_t alignment)
 {
@@ -182,7 +182,7 @@ static void test_no_such_device(void **state)
     guarded_free(&memory);
 }
 
-/* ---- log, falling back, threads ----------------------------------------------------------------------------------- */
+/* ---- log, falling back, threads ---------------------------------------------------------------------------------- */
 
 typedef struct log_book {
     int lines, most_talkative;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A host with a floating-point environment of its own: exceptions that trap, another rounding, denormals flushed, sticky
- * flags set. Every function answers with the same bits, and the host finds its environment as it was. */
+/* A host with a floating-point environment of its own: exceptions that trap, another rounding, denormals flushed,
+ * sticky flags set. Every function answers with the same bits, and the host finds its environment as it was. */
 #include "tests/support/questions.h"
 
 #include <fenv.h>
@@ -10,7 +10,7 @@
 
 enum { SEED = 83, COUNT = 300, SHARE = 2 };
 
-/* ---- environments ------------------------------------------------------------------------------------------------- */
+/* ---- environments ------------------------------------------------------------------------------------------------ */
 
 /* All of it that a host can see. */
 typedef struct environment {
@@ -89,7 +89,7 @@ static void leave(void)
     (void)fesetenv(FE_DFL_ENV);
 }
 
-/* ---- what is called ------------------------------------------------------------------------------------------------ */
+/* ---- what is called ---------------------------------------------------------------------------------------------- */
 
 static int logged, progressed, allocated;
 

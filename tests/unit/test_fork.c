@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Children of fork(): they have a context's memory and none of its threads, nor those of a driver. Nothing hangs: the CPU
- * answers, and what needs the driver is refused in a sentence. The parent goes on as before. */
+/* Children of fork(): they have a context's memory and none of its threads, nor those of a driver. Nothing hangs: the
+ * CPU answers, and what needs the driver is refused in a sentence. The parent goes on as before. */
 #include "tests/support/questions.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ extern char **environ;
 static material common;
 static reply expected[QUESTIONS];
 
-/* ---- in a child, where a test must not fail by cmocka's way ----------------------------------------------------------- */
+/* ---- in a child, where a test must not fail by cmocka's way ------------------------------------------------------ */
 
 /* Ends the child with a sentence unless it holds. */
 #define NEED(holds)                                                    \
@@ -108,7 +108,7 @@ static void need_new(int opencl_was_open)
     }
 }
 
-/* ---- running one ----------------------------------------------------------------------------------------------------- */
+/* ---- running one ------------------------------------------------------------------------------------------------- */
 
 typedef struct family {
     carom_context *context;
@@ -172,7 +172,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- the CPU --------------------------------------------------------------------------------------------------------- */
+/* ---- the CPU ----------------------------------------------------------------------------------------------------- */
 
 static void use_and_destroy(family *f)
 {
@@ -236,7 +236,7 @@ static void test_fork_in_thread(void **state)
     carom_context_destroy(other);
 }
 
-/* ---- OpenCL ---------------------------------------------------------------------------------------------------------- */
+/* ---- OpenCL ------------------------------------------------------------------------------------------------------ */
 
 static void open_own(family *f)
 {
@@ -253,7 +253,8 @@ static void open_own(family *f)
     carom_context_destroy(f->context);
 }
 
-/* A process that was forked before its parent called OpenCL has a driver of its own. First of all tests: nothing is open. */
+/* A process that was forked before its parent called OpenCL has a driver of its own. First of all tests: nothing is
+ * open. */
 static void test_before_opencl(void **state)
 {
     family f = {.child = open_own};

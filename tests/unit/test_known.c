@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers worked out by hand: every row of the state table, and the words for what has no contact, no length, no motion.
- * Asked of every instruction set one by one and in the middle of other pairs, so that no row leans on its neighbours. */
+/* Answers worked out by hand: every row of the state table, and the words for what has no contact, no length, no
+ * motion. Asked of every instruction set one by one and in the middle of other pairs, so that no row leans on its
+ * neighbours. */
 #include "tests/support/support.h"
 
 #include <float.h>
@@ -213,7 +214,7 @@ static void test_state_table(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- invalid inputs, one number at a time ------------------------------------------------------------------------- */
+/* ---- invalid inputs, one number at a time ------------------------------------------------------------------------ */
 
 static void expect_invalid(const queries *q, const answers *a, size_t i)
 {
@@ -263,7 +264,7 @@ static void test_invalid_inputs(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- overlap and spheres ------------------------------------------------------------------------------------------ */
+/* ---- overlap and spheres ----------------------------------------------------------------------------------------- */
 
 typedef struct known_overlap {
     const char *name;

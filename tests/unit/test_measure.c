@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Which ratios of a measurement are settled, by numbers made up here, and who gets further rounds. Nothing depends on how
- * long anything takes. */
+/* Which ratios of a measurement are settled, by numbers made up here, and who gets further rounds. Nothing depends on
+ * how long anything takes. */
 #include "tests/support/support.h"
 
 #include "bench/measure.c"
 
 enum { SIDES = 4, PLANNED = 12 };
 
-/* Sides 1 and 3 over 0 and 2: side 3 takes 1 to n times as long as side 2, out of order; side 1 always twice as long as 0. */
+/* Sides 1 and 3 over 0 and 2: side 3 takes 1 to n times as long as side 2, out of order; side 1 always twice as long as
+ * 0. */
 static measurement made_up(int rounds)
 {
     measurement m = {.sides = SIDES, .rounds = rounds};

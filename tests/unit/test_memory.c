@@ -43,7 +43,7 @@ static void count_free(void *user, void *memory)
     free(block);
 }
 
-/* ---- what is tried ------------------------------------------------------------------------------------------------ */
+/* ---- what is tried ----------------------------------------------------------------------------------------------- */
 
 typedef struct trial {
     counter count;
@@ -111,7 +111,7 @@ static carom_status run_step(trial *t, const step *s, carom_error *err)
     return s->run != NULL ? s->run(t, err) : ask_question(t, s->asked, err);
 }
 
-/* ---- trying ------------------------------------------------------------------------------------------------------- */
+/* ---- trying ------------------------------------------------------------------------------------------------------ */
 
 /* Triangles and spheres have masks, or not. */
 static trial *trial_new(int masked)
@@ -189,8 +189,9 @@ static size_t stride_of(const step *s)
     return test_on_device() && s->run == NULL && test_effort(100) < 100 ? 3 : 1;
 }
 
-/* Every allocation of the step, alone or with all later ones (fail_after; 2: in turn). What has failed for want of memory leaves context and mesh as
- * they were, and a device too: the next try goes on with them. One that was survived leaves less to do. */
+/* Every allocation of the step, alone or with all later ones (fail_after; 2: in turn). What has failed for want of
+ * memory leaves context and mesh as they were, and a device too: the next try goes on with them. One that was survived
+ * leaves less to do. */
 static void test_each(trial *t, const step *s, int fail_after)
 {
     size_t k = 1, failed = 0, calls;
@@ -275,7 +276,7 @@ static void test_no_leak(void **state)
     trial_free(t);
 }
 
-/* ---- a mesh that moves -------------------------------------------------------------------------------------------- */
+/* ---- a mesh that moves ------------------------------------------------------------------------------------------- */
 
 static carom_status follow(trial *t, const scene *s, carom_mesh_follow how, carom_error *err)
 {

@@ -97,7 +97,7 @@ static void test_bad_descriptors(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- an empty mesh ------------------------------------------------------------------------------------------------ */
+/* ---- an empty mesh ----------------------------------------------------------------------------------------------- */
 
 static void test_empty(void **state)
 {
@@ -134,7 +134,7 @@ static void test_empty(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- where things lie --------------------------------------------------------------------------------------------- */
+/* ---- where things lie -------------------------------------------------------------------------------------------- */
 
 typedef struct vertex_layout {
     size_t stride, step, misalign;
@@ -290,7 +290,7 @@ static void test_outputs(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- lifetime and facts ------------------------------------------------------------------------------------------- */
+/* ---- lifetime and facts ------------------------------------------------------------------------------------------ */
 
 static void test_mesh_outlives_context(void **state)
 {

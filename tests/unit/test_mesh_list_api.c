@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists as arrays of the caller's: every capacity, going on where one was too short, memory beyond the records, layouts,
- * and nothing to do. What is refused is in test_mesh_refused.c. */
+/* Lists as arrays of the caller's: every capacity, going on where one was too short, memory beyond the records,
+ * layouts, and nothing to do. What is refused is in test_mesh_refused.c. */
 #include "tests/support/lists.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void end(setting *t)
     balls_free(&t->b);
 }
 
-/* ---- capacity ----------------------------------------------------------------------------------------------------- */
+/* ---- capacity ---------------------------------------------------------------------------------------------------- */
 
 static void check_untouched(const hit_list *l, int fields)
 {
@@ -114,7 +114,7 @@ static void test_going_on(void **state)
     end(&t);
 }
 
-/* ---- layouts ------------------------------------------------------------------------------------------------------ */
+/* ---- layouts ----------------------------------------------------------------------------------------------------- */
 
 /* Any columns, alone; NULL for the others. */
 static void test_selections(void **state)
@@ -204,7 +204,7 @@ static void test_strides(void **state)
     end(&t);
 }
 
-/* ---- nothing, and nothing valid ----------------------------------------------------------------------------------- */
+/* ---- nothing, and nothing valid ---------------------------------------------------------------------------------- */
 
 static void test_no_queries(void **state)
 {

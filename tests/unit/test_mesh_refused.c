@@ -54,7 +54,7 @@ static void end(setting *t)
     carom_context_destroy(t->context);
 }
 
-/* ---- hits --------------------------------------------------------------------------------------------------------- */
+/* ---- hits -------------------------------------------------------------------------------------------------------- */
 
 /* Both calls refuse this sweep, naming `word`. */
 static void refuse_sweep(setting *t, const carom_mesh_sweep_desc *desc, const char *word)
@@ -128,7 +128,7 @@ static void test_bad_lists(void **state)
     end(&t);
 }
 
-/* ---- overlaps ----------------------------------------------------------------------------------------------------- */
+/* ---- overlaps ---------------------------------------------------------------------------------------------------- */
 
 static void refuse_rest(setting *t, const carom_mesh_overlap_desc *desc, const char *word)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The order that mesh queries are taken in: a batch large enough to be put in order along the mesh answers as its pieces do,
- * which are too short for it; so does one whose queries come permuted, all at one place, share a radius, have masks, or
- * find no memory for an order. */
+/* The order that mesh queries are taken in: a batch large enough to be put in order along the mesh answers as its
+ * pieces do, which are too short for it; so does one whose queries come permuted, all at one place, share a radius,
+ * have masks, or find no memory for an order. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/lists.h"
 
@@ -267,8 +267,8 @@ static void test_one_place(void **state)
     carom_context_destroy(context);
 }
 
-/* Room for the blocks is asked for first, then for the order: without the second there is no order, without the first an
- * error. */
+/* Room for the blocks is asked for first, then for the order: without the second there is no order, without the first
+ * an error. */
 static void test_no_memory_to_sort(void **state)
 {
     memory m = {0};

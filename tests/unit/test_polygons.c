@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* ---- a polygon under construction ----------------------------------------------------------------------------------- */
+/* ---- a polygon under construction -------------------------------------------------------------------------------- */
 
 typedef struct outline {
     lattice_point *p;
@@ -89,7 +89,7 @@ static void check_outline(const outline *o)
         check_outline_in(o, plane, 0);
 }
 
-/* ---- small ones, at random ---------------------------------------------------------------------------------------------- */
+/* ---- small ones, at random --------------------------------------------------------------------------------------- */
 
 static ref_gen seeded(uint64_t seed)
 {
@@ -239,7 +239,7 @@ static void test_collapsed(void **state)
     mesh_free(&mesh);
 }
 
-/* ---- kinds that are known to be hard ------------------------------------------------------------------------------------ */
+/* ---- kinds that are known to be hard ----------------------------------------------------------------------------- */
 
 static outline comb(int teeth, int height)
 {

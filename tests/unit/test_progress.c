@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a batch has come is told in order and to its end, whatever is asked and whoever answers; a batch that is cancelled
- * keeps what it was told is done, and claims no more. */
+/* How far a batch has come is told in order and to its end, whatever is asked and whoever answers; a batch that is
+ * cancelled keeps what it was told is done, and claims no more. */
 #include "tests/support/lists.h"
 
-/* Batches of three pieces and a bit on the CPU. Pieces of a device are eight times as large: one and a bit. First hits as a
- * list have pieces of their own. */
+/* Batches of three pieces and a bit on the CPU. Pieces of a device are eight times as large: one and a bit. First hits
+ * as a list have pieces of their own. */
 enum {
     PAIR_PIECE = 1 << 20,
     BALL_PIECE = 1 << 18,
@@ -17,7 +17,7 @@ enum {
     FILL = 0x55
 };
 
-/* ---- what is told --------------------------------------------------------------------------------------------------- */
+/* ---- what is told ------------------------------------------------------------------------------------------------ */
 
 /* What the function was told, and when it says stop. */
 typedef struct told {
@@ -58,7 +58,7 @@ static void check_told(const told *t, uint64_t count, carom_accuracy accuracy, c
     assert_int_equal(t->calls, t->stop_at);
 }
 
-/* ---- what is asked -------------------------------------------------------------------------------------------------- */
+/* ---- what is asked ----------------------------------------------------------------------------------------------- */
 
 static struct {
     carom_context *context;
@@ -85,8 +85,8 @@ static void open_pairs(void)
         room.q[type] = queries_mixed(type, SEED, KINDS_OF_PAIR);
 }
 
-/* Eight triangles, and balls one in eight of which comes near them, and one in three of these hits: every piece holds hits,
- * and takes little time even on an emulator. */
+/* Eight triangles, and balls one in eight of which comes near them, and one in three of these hits: every piece holds
+ * hits, and takes little time even on an emulator. */
 static void open_mesh(void)
 {
     uint64_t s = SEED;
@@ -124,7 +124,7 @@ static int leave(void **state)
     return 0;
 }
 
-/* ---- calls with an answer for each query ---------------------------------------------------------------------------- */
+/* ---- calls with an answer for each query ------------------------------------------------------------------------- */
 
 /* Columns of an answer as bytes; 0: there are no more. */
 enum { COLUMNS = 5 };
@@ -254,7 +254,7 @@ static void calls_are_told_and_cancelled(void **state)
     }
 }
 
-/* ---- lists ---------------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 static carom_status ask_list(const list_question *q, hit_list *l, uint64_t count, told *t, carom_stats *stats,
                              carom_error *err)
@@ -320,7 +320,7 @@ static void lists_are_told_and_cancelled(void **state)
     list_free(&whole);
 }
 
-/* ---- the ends ------------------------------------------------------------------------------------------------------- */
+/* ---- the ends ---------------------------------------------------------------------------------------------------- */
 
 static void an_empty_batch_says_nothing(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Several threads, each with a context and a mesh of its own, at one time: they make meshes, ask, move the vertices and ask
- * again, on the CPU or all on one device, and have the bits that one alone on the CPU has. A helper that fails in one of these
- * threads ends the program, which is a failure too. */
+/* Several threads, each with a context and a mesh of its own, at one time: they make meshes, ask, move the vertices and
+ * ask again, on the CPU or all on one device, and have the bits that one alone on the CPU has. A helper that fails in
+ * one of these threads ends the program, which is a failure too. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/lists.h"
 
@@ -67,7 +67,7 @@ static int close_common(void **state)
     return 0;
 }
 
-/* ---- one of the threads --------------------------------------------------------------------------------------------- */
+/* ---- one of the threads ------------------------------------------------------------------------------------------ */
 
 typedef struct user {
     pthread_t thread;

@@ -42,7 +42,7 @@ static double power_of_two_near(double value)
     return ldexp(1.0, exponent);
 }
 
-/* ---- distances in binary64 ---------------------------------------------------------------------------------------- */
+/* ---- distances in binary64 --------------------------------------------------------------------------------------- */
 
 static double point_segment(const vec x, const vec a, const vec b)
 {
@@ -97,7 +97,7 @@ static double point_feature(const vec x, vec p[3], int feature)
     }
 }
 
-/* ---- judging ------------------------------------------------------------------------------------------------------ */
+/* ---- judging ----------------------------------------------------------------------------------------------------- */
 
 typedef struct tally {
     uint64_t near, unexplained;
@@ -189,7 +189,8 @@ static void judge_contact(const queries *q, const answers *a, size_t i, int last
         explain(q, a, i, "the point is not at the radius from the centre");
 }
 
-/* The state is that of the reported times. Where numbers are of all magnitudes, a time may have been rounded to zero. */
+/* The state is that of the reported times. Where numbers are of all magnitudes, a time may have been rounded to
+ * zero. */
 static int state_fits(int state, float first, float last, int exotic)
 {
     int expected = first > 0.0f    ? CAROM_APPROACHING
@@ -276,8 +277,8 @@ static void judge_overlap(const queries *q, const answers *a, size_t i, tally *t
         ref_overlap(&c, &low);
     }
     t->near += overlap != exact.overlap;
-    /* A bit also hangs on directions; where two of these are nearly at right angles, as in slivers, it may go either way
-     * and another bit then separates. */
+    /* A bit also hangs on directions; where two of these are nearly at right angles, as in slivers, it may go either
+     * way and another bit then separates. */
     t->unexplained += ((axes ^ exact.axes) & ~(low.axes ^ high.axes)) != 0;
     if (overlap != exact.overlap && low.overlap == high.overlap)
         explain(q, a, i, "overlap is wrong beyond the margin");
@@ -379,7 +380,7 @@ static void judge_row(const queries *q, const answers *a, size_t i, tally *t)
         explain(q, a, i, "the decision is wrong beyond the margin");
 }
 
-/* ---- families ----------------------------------------------------------------------------------------------------- */
+/* ---- families ---------------------------------------------------------------------------------------------------- */
 
 static int compare_doubles(const void *a, const void *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The team behind a context: the same answers from any number of threads and any size of batch, from fewer than were wanted,
- * in a child process that has none of them, and with the host's own signals and rounding. */
+/* The team behind a context: the same answers from any number of threads and any size of batch, from fewer than were
+ * wanted, in a child process that has none of them, and with the host's own signals and rounding. */
 #include "tests/support/support.h"
 
 #include <dlfcn.h>

@@ -84,7 +84,7 @@ static int is_time(float got, float expected, carom_accuracy accuracy)
 
 #define SOUP(corners) ((soup){corners, COUNT_OF(corners) / 9})
 
-/* ---- missed hits -------------------------------------------------------------------------------------------------- */
+/* ---- missed hits ------------------------------------------------------------------------------------------------- */
 
 /* The edge to test was chosen by where the centre's line meets the plane; the edge that is hit was another. The lower
  * end of the reported capsule is the sphere that hits. */
@@ -127,7 +127,8 @@ static void physx_501_through_a_ridge(void **state)
     carom_context_destroy(context);
 }
 
-/* The earliest touch, a graze of the floor's end, was taken before a filter refused it: the wall behind was then lost. */
+/* The earliest touch, a graze of the floor's end, was taken before a filter refused it: the wall behind was then
+ * lost. */
 static void physx_505_later_wall(void **state)
 {
     static const float wall_first[] = {1, -1, -1, 1, 1, -1, 1, 0, 1, -4, 0, -1, 0, 0, -1, 0, 0, 1};
@@ -174,7 +175,7 @@ static void tinybvh_283_small_triangles(void **state)
         }
 }
 
-/* ---- hits that are none -------------------------------------------------------------------------------------------- */
+/* ---- hits that are none ------------------------------------------------------------------------------------------ */
 
 /* A triangle that is all but a line: a sphere 2 units beside it was reported as a hit. */
 static void jolt_886_ghost_hit(void **state)
@@ -209,7 +210,7 @@ static void jolt_553_lovr_965_inner_edges(void **state)
         }
 }
 
-/* ---- contact at the start ------------------------------------------------------------------------------------------ */
+/* ---- contact at the start ---------------------------------------------------------------------------------------- */
 
 /* Moving in the triangle's own plane, the start overlap was lost. */
 static void physx_600_parallel_overlap(void **state)
@@ -273,7 +274,7 @@ static void bullet3_1623_penetration(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- ties, slots and orders ---------------------------------------------------------------------------------------- */
+/* ---- ties, slots and orders -------------------------------------------------------------------------------------- */
 
 /* Whoever came first among equals, or found a free slot, won. Here it is the lowest index, and none is dropped. */
 static void isaaclab_7561_avian_1030_newton_4222_warp_709_ties_and_slots(void **state)
