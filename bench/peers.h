@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What carom is compared with that is not carom and answers the same question: loops that a user would write
+/* What carom is compared with that is not carom and answers the same request: loops that a user would write
  * (bench/baseline.c) and, in a module of its own, other libraries (bench/peers/). The module is loaded by `carom bench`
  * alone, so that no other command pays for its libraries' start. A peer uses one thread. */
 #ifndef CAROM_BENCH_PEERS_H
@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* PEER_TOUCH: which spheres touch the mesh as they are, without motion. */
-typedef enum peer_question { PEER_SWEEP, PEER_OVERLAP, PEER_MESH, PEER_TOUCH, PEER_BUILD } peer_question;
+typedef enum peer_request { PEER_SWEEP, PEER_OVERLAP, PEER_MESH, PEER_TOUCH, PEER_BUILD } peer_request;
 
 /* A scene as carom has it; the arrays outlive the peer's state. */
 typedef struct peer_task {
@@ -30,7 +30,7 @@ typedef struct peer_task {
 typedef struct peer {
     const char *library; /* NULL: none, a plain loop */
     const char *name;    /* letters, digits, dots and dashes */
-    peer_question question;
+    peer_request request;
     void *(*open)(const peer_task *task);   /* data in the layout that the peer wants; not timed; NULL: it failed */
     void (*run)(void *state, size_t count); /* the first `count` queries */
     void (*close)(void *state);

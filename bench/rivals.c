@@ -81,7 +81,7 @@ void rivals_add_plain(suite *u, const suite_scene *scene, const pair_scene *in, 
 
 /* ---- peers ------------------------------------------------------------------------------------------------------- */
 
-static peer_question question_of(const suite_scene *scene)
+static peer_request request_of(const suite_scene *scene)
 {
     if (scene->type == TYPE_BUILD)
         return PEER_BUILD;
@@ -101,7 +101,7 @@ static size_t count_for(const suite *u, const peer *p, void *state, const peer_t
     p->run(state, few);
     if (measure_now() - start > patience)
         return 0;
-    if (few == task->count || p->question == PEER_BUILD)
+    if (few == task->count || p->request == PEER_BUILD)
         return task->count;
     start = measure_now();
     p->run(state, few);
@@ -121,8 +121,8 @@ static void add_peer(suite *u, const suite_scene *scene, const peer *p, const pe
     s->peer_count = s->peer_state != NULL ? count_for(u, p, s->peer_state, task) : 0;
     s->row.queries = (double)s->peer_count;
     if (s->peer_count > 0) {
-        if (p->question != PEER_BUILD)
-            truth_judge(&u->truth, p->question == PEER_OVERLAP || p->question == PEER_TOUCH ? task->overlap : NULL,
+        if (p->request != PEER_BUILD)
+            truth_judge(&u->truth, p->request == PEER_OVERLAP || p->request == PEER_TOUCH ? task->overlap : NULL,
                         task->time, NULL, &s->row);
         return;
     }
@@ -136,7 +136,7 @@ static void add_peer(suite *u, const suite_scene *scene, const peer *p, const pe
 
 void rivals_add_peers(suite *u, const suite_scene *scene, peer_task task)
 {
-    const peer_question asked = question_of(scene);
+    const peer_request asked = request_of(scene);
 
     u->peer_time = columns_alloc(1, task.count, sizeof(float));
     u->peer_overlap = columns_alloc(1, task.count, 1);
@@ -144,10 +144,10 @@ void rivals_add_peers(suite *u, const suite_scene *scene, peer_task task)
     task.overlap = u->peer_overlap.column[0];
     task.window = suite_window(scene);
     for (size_t i = 0; baseline_peer(i) != NULL; i++)
-        if (baseline_peer(i)->question == asked)
+        if (baseline_peer(i)->request == asked)
             add_peer(u, scene, baseline_peer(i), &task);
     for (size_t i = 0; u->peers != NULL && u->peers(i) != NULL; i++)
-        if (u->peers(i)->question == asked)
+        if (u->peers(i)->request == asked)
             add_peer(u, scene, u->peers(i), &task);
 }
 

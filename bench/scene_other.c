@@ -70,7 +70,7 @@ static void make_soup(builder *b)
     }
 }
 
-/* Something small on the floor: a hundred triangles in a ball of a two-hundredth. */
+/* Something small on the floor: a hundred triangles in a sphere of a two-hundredth. */
 static void put_thing(builder *b, const double *on)
 {
     for (int i = 0; i < 100; i++) {

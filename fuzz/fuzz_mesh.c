@@ -8,20 +8,20 @@
 
 enum { TRIANGLES = 4, VERTICES = 3 * TRIANGLES, NUMBERS = 8 + 3 * VERTICES };
 
-typedef struct question {
+typedef struct request {
     float vertices[3 * VERTICES];
     uint32_t indices[VERTICES];
     size_t triangle_count;
     ref_sweep_case ball; /* its triangle is the first */
     float t_max;
     ref_mesh_options options;
-} question;
+} request;
 
-/* ---- bytes as a question ----------------------------------------------------------------------------------------- */
+/* ---- bytes as a request ----------------------------------------------------------------------------------------- */
 
 enum { AGAIN, FAN, MIRRORED, NEW, KINDS }; /* of a triangle, beside the one before */
 
-static void next_triangle(fuzz_source *s, question *q, size_t i)
+static void next_triangle(fuzz_source *s, request *q, size_t i)
 {
     const uint32_t at = (uint32_t)(3 * i);
     const unsigned flags = fuzz_byte(s), kind = flags % KINDS, turn = flags / KINDS % 3;
@@ -60,7 +60,7 @@ static float next_window(fuzz_source *s, const ref_sweep_case *c)
     return kind == 3 ? first.t_first : nextafterf(first.t_first, 0.0f);
 }
 
-static void next_question(fuzz_source *s, question *q)
+static void next_request(fuzz_source *s, request *q)
 {
     memset(q, 0, sizeof *q);
     const unsigned options = fuzz_byte(s);
@@ -78,7 +78,7 @@ static void next_question(fuzz_source *s, question *q)
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-static _Noreturn void give_up(const char *what, int backend, const question *q)
+static _Noreturn void give_up(const char *what, int backend, const request *q)
 {
     float n[NUMBERS] = {0};
     const ref_mesh mesh = {q->vertices, q->indices, q->triangle_count, NULL};
@@ -96,7 +96,7 @@ static _Noreturn void give_up(const char *what, int backend, const question *q)
     fuzz_fail(what, fuzz_backend_name(backend), n, 8 + 9 * q->triangle_count);
 }
 
-static ref_given_hit ask_first(carom_mesh *mesh, const question *q)
+static ref_given_hit ask_first(carom_mesh *mesh, const request *q)
 {
     const float *c = q->ball.center, *v = q->ball.velocity, radius = (float)q->ball.radius;
     uint8_t state, feature;
@@ -121,7 +121,7 @@ static ref_given_hit ask_first(carom_mesh *mesh, const question *q)
     return a;
 }
 
-static ref_given_closest ask_closest(carom_mesh *mesh, const question *q)
+static ref_given_closest ask_closest(carom_mesh *mesh, const request *q)
 {
     const float *c = q->ball.center, radius = (float)q->ball.radius;
     uint8_t feature;
@@ -141,7 +141,7 @@ static ref_given_closest ask_closest(carom_mesh *mesh, const question *q)
 }
 
 /* NULL: a vertex is not finite, and the library says so. */
-static carom_mesh *make_mesh(int backend, const question *q)
+static carom_mesh *make_mesh(int backend, const request *q)
 {
     const float *v = q->vertices;
     const carom_mesh_desc desc = {.size = sizeof desc,
@@ -162,7 +162,7 @@ static carom_mesh *make_mesh(int backend, const question *q)
     return mesh;
 }
 
-static ref_sweep_case case_at(const ref_mesh *mesh, const question *q, int32_t triangle)
+static ref_sweep_case case_at(const ref_mesh *mesh, const request *q, int32_t triangle)
 {
     ref_sweep_case c = q->ball;
     if (triangle >= 0)
@@ -173,19 +173,19 @@ static ref_sweep_case case_at(const ref_mesh *mesh, const question *q, int32_t t
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_source s = fuzz_open(data, size);
-    question q;
+    request q;
     ref_mesh_hit hit;
     ref_mesh_closest_answer near;
     ref_given_hit hits[FUZZ_BACKENDS];
-    ref_given_closest nears[FUZZ_BACKENDS];
-    next_question(&s, &q);
+    ref_given_closest closest_results[FUZZ_BACKENDS];
+    next_request(&s, &q);
     const ref_mesh mesh = {q.vertices, q.indices, q.triangle_count, NULL};
     for (int b = 0; b < FUZZ_BACKENDS; b++) {
         carom_mesh *made = make_mesh(b, &q);
         if (!made)
             return 0;
         hits[b] = ask_first(made, &q);
-        nears[b] = ask_closest(made, &q);
+        closest_results[b] = ask_closest(made, &q);
         carom_mesh_destroy(made);
     }
     /* A graze that begins at the end of the window is beyond the reference, not beyond the comparison. */
@@ -197,11 +197,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (!ref_mesh_closest(&mesh, &q.ball, UINT32_MAX, &near)) {
         const ref_sweep_case c = case_at(&mesh, &q, near.triangle);
-        const char *what = ref_judge_closest(&c, &near, &nears[0]);
+        const char *what = ref_judge_closest(&c, &near, &closest_results[0]);
         if (what)
             give_up(what, 0, &q);
     }
-    if (memcmp(&hits[0], &hits[1], sizeof hits[0]) || memcmp(&nears[0], &nears[1], sizeof nears[0]))
+    if (memcmp(&hits[0], &hits[1], sizeof hits[0]) ||
+        memcmp(&closest_results[0], &closest_results[1], sizeof closest_results[0]))
         give_up("two backends differ in a bit", 1, &q);
     return 0;
 }

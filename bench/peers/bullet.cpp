@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Bullet: a convex cast of a sphere against a triangle, its sphere/triangle detector, a convex sweep over a
-// btBvhTriangleMeshShape and the build of one. Collision margins, which blow shapes up, are 0: the question is the
+// btBvhTriangleMeshShape and the build of one. Collision margins, which blow shapes up, are 0: the request is the
 // triangle's. Shapes are made once and set for each pair, because making them is what costs most.
 #include "state.hpp"
 

@@ -51,7 +51,7 @@ typedef struct mesh_run {
     size_t count;
     uint64_t each, judged; /* queries of a scene; those of a block for the reference */
     verify_scene scene;
-    verify_spheres balls;
+    verify_spheres swept_spheres;
     verify_mesh_answers expected, got;
     verify_mesh_tally tallies[MESH_TYPES][MESH_JUDGED];
     verify_progress progress;
@@ -86,7 +86,7 @@ static int answer(mesh_run *r, subject *s, const verify_mesh_request *ask, verif
     carom_error err = {0};
     carom_stats stats;
     const double start = cli_seconds();
-    carom_status status = verify_mesh_ask(s->mesh, ask, &r->balls, to, &stats, &err);
+    carom_status status = verify_mesh_ask(s->mesh, ask, &r->swept_spheres, to, &stats, &err);
     cell->seconds += cli_seconds() - start;
     if (status != CAROM_OK) {
         cell->different += ask->count;
@@ -106,7 +106,7 @@ static void explain(mesh_run *r, const subject *s, const verify_mesh_request *as
     output_format(r->out, "%s differs from %s, %s mode, first in %s query %llu on %s:\n", s->is.name, base->is.name,
                   ask->accuracy == CAROM_ACCURACY_FAST ? "fast" : "exact", verify_mesh_types[ask->type].name,
                   (unsigned long long)(first + i), r->scene.name);
-    verify_mesh_print_sphere(r->out, &r->balls, i);
+    verify_mesh_print_sphere(r->out, &r->swept_spheres, i);
     verify_mesh_print_answer(r->out, ask, base->is.name, &r->scene, &r->expected, i);
     verify_mesh_print_answer(r->out, ask, s->is.name, &r->scene, &r->got, i);
 }
@@ -135,7 +135,7 @@ static int expect_share(mesh_run *r, verify_mesh_request *expected, const verify
     if (expected->count == ask->count)
         return 1;
     *expected = *ask;
-    const carom_status status = verify_mesh_ask(base->mesh, ask, &r->balls, &r->expected, &stats, &err);
+    const carom_status status = verify_mesh_ask(base->mesh, ask, &r->swept_spheres, &r->expected, &stats, &err);
     if (status == CAROM_OK)
         return 1;
     base->cells[ask->accuracy][ask->type].different += ask->count;
@@ -156,8 +156,8 @@ static int run_type(mesh_run *r, size_t scene, int type, int mode, uint64_t firs
     if (!r->subjects[0].mesh || !answer(r, &r->subjects[0], &all, &r->expected))
         return 0;
     if (mode == CAROM_ACCURACY_EXACT && scene < MESH_JUDGED)
-        verify_mesh_judge(&all, &r->scene, &r->balls, &r->expected, r->judged < all.count ? r->judged : all.count,
-                          r->out, &r->tallies[type][scene]);
+        verify_mesh_judge(&all, &r->scene, &r->swept_spheres, &r->expected,
+                          r->judged < all.count ? r->judged : all.count, r->out, &r->tallies[type][scene]);
     for (size_t i = 1; i < r->count; i++) {
         subject *s = &r->subjects[i];
         verify_mesh_request ask = {type, (carom_accuracy)mode, share_of(mode, part_of(s, n))};
@@ -209,7 +209,7 @@ static int run_scene(mesh_run *r, size_t scene)
     open_scene(r, scene);
     for (uint64_t first = 0, n, block = 0; first < r->each && done; first += n, block++) {
         n = block_at(r, first, block);
-        verify_spheres_make(&r->scene, seed, first, n, block, &r->balls);
+        verify_spheres_make(&r->scene, seed, first, n, block, &r->swept_spheres);
         for (int type = 0; type < MESH_TYPES && done; type++)
             for (int mode = 0; mode < VERIFY_MODES && done; mode++)
                 if (is_asked(r, mode))
@@ -252,7 +252,7 @@ static void ask_all(mesh_run *r, subject *s, uint64_t n)
 static void warm_up(mesh_run *r)
 {
     open_scene(r, 0);
-    verify_spheres_make(&r->scene, r->options->seed, 0, WARM_UP_MOST, 0, &r->balls);
+    verify_spheres_make(&r->scene, r->options->seed, 0, WARM_UP_MOST, 0, &r->swept_spheres);
     for (size_t i = 0; i < r->count; i++) {
         subject *s = &r->subjects[i];
         ask_all(r, s, WARM_UP);

@@ -46,7 +46,7 @@ ref_mesh verify_scene_reference(const verify_scene *scene);
 void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
                          verify_spheres *out);
 /* Sphere i as the reference wants it; the triangle is left alone. */
-void verify_spheres_case(const verify_spheres *balls, uint64_t i, ref_sweep_case *out);
+void verify_spheres_case(const verify_spheres *swept_spheres, uint64_t i, ref_sweep_case *out);
 
 /* ---- asking: mesh_ask.c ---- */
 
@@ -92,22 +92,22 @@ typedef struct verify_mesh_request {
 
 int verify_mesh_answers_alloc(verify_mesh_answers *answers);
 void verify_mesh_answers_free(verify_mesh_answers *answers);
-carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *question, const verify_spheres *balls,
+carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *request, const verify_spheres *swept_spheres,
                              verify_mesh_answers *to, carom_stats *stats, carom_error *err);
 /* Whether the answers to sphere i differ, of lists its records. Both may be anything: nothing outside the arrays is
  * read. */
-int verify_mesh_differs(const verify_mesh_request *question, const verify_mesh_answers *a, const verify_mesh_answers *b,
+int verify_mesh_differs(const verify_mesh_request *request, const verify_mesh_answers *a, const verify_mesh_answers *b,
                         uint64_t i);
 /* Whether the answers to all spheres are the same bytes, and the totals of lists the same numbers. */
-int verify_mesh_same(const verify_mesh_request *question, const verify_mesh_answers *a, const verify_mesh_answers *b);
+int verify_mesh_same(const verify_mesh_request *request, const verify_mesh_answers *a, const verify_mesh_answers *b);
 /* Whether a list that does not hold all its records has no room for those of the first sphere that it leaves out. */
-int verify_mesh_is_full(const verify_mesh_request *question, const verify_mesh_answers *answers);
+int verify_mesh_is_full(const verify_mesh_request *request, const verify_mesh_answers *answers);
 /* Rows [*from, *to) are the answer to sphere i; none if a list has no room for them. Returns whether it had. */
-int verify_mesh_rows(const verify_mesh_request *question, const verify_mesh_answers *answers, uint64_t i,
-                     uint64_t *from, uint64_t *to);
+int verify_mesh_rows(const verify_mesh_request *request, const verify_mesh_answers *answers, uint64_t i, uint64_t *from,
+                     uint64_t *to);
 /* In hex floats, with the triangle that a row names. */
-void verify_mesh_print_sphere(output *out, const verify_spheres *balls, uint64_t i);
-void verify_mesh_print_answer(output *out, const verify_mesh_request *question, const char *who,
+void verify_mesh_print_sphere(output *out, const verify_spheres *swept_spheres, uint64_t i);
+void verify_mesh_print_answer(output *out, const verify_mesh_request *request, const char *who,
                               const verify_scene *scene, const verify_mesh_answers *answers, uint64_t i);
 
 /* ---- the reference: mesh_reference.c ---- */
@@ -117,7 +117,8 @@ typedef struct verify_mesh_tally {
 } verify_mesh_tally;
 
 /* Judge the exact answers to the first `count` spheres; the first wrong one of a tally is printed. */
-void verify_mesh_judge(const verify_mesh_request *question, const verify_scene *scene, const verify_spheres *balls,
-                       const verify_mesh_answers *answers, uint64_t count, output *out, verify_mesh_tally *tally);
+void verify_mesh_judge(const verify_mesh_request *request, const verify_scene *scene,
+                       const verify_spheres *swept_spheres, const verify_mesh_answers *answers, uint64_t count,
+                       output *out, verify_mesh_tally *tally);
 
 #endif

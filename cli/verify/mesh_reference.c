@@ -18,7 +18,7 @@ typedef struct verdict {
 typedef struct judged {
     const verify_mesh_request *ask;
     const verify_scene *scene;
-    const verify_spheres *balls;
+    const verify_spheres *swept_spheres;
     const verify_mesh_answers *answers;
     ref_mesh mesh;
 } judged;
@@ -39,14 +39,14 @@ static int32_t triangle_of(const judged *j, uint64_t row)
 
 static ref_mesh_options options_of(const judged *j, uint64_t i)
 {
-    return (ref_mesh_options){j->balls->mask[i], j->balls->cull_back, (int)j->balls->start};
+    return (ref_mesh_options){j->swept_spheres->mask[i], j->swept_spheres->cull_back, (int)j->swept_spheres->start};
 }
 
-/* Ball i, with the triangle that the truth names. */
+/* Sphere i, with the triangle that the truth names. */
 static ref_sweep_case case_of(const judged *j, uint64_t i, int32_t triangle)
 {
     ref_sweep_case c = {0};
-    verify_spheres_case(j->balls, i, &c);
+    verify_spheres_case(j->swept_spheres, i, &c);
     if (triangle >= 0)
         ref_mesh_triangle(&j->mesh, (size_t)triangle, c.p);
     return c;
@@ -74,7 +74,7 @@ static void judge_first(const judged *j, uint64_t i, verdict *v)
     const ref_sweep_case c = case_of(j, i, -1);
     const ref_mesh_options options = options_of(j, i);
     ref_mesh_hit truth;
-    v->known = !ref_mesh_first(&j->mesh, &c, j->balls->column[SPHERE_T_MAX][i], &options, &truth);
+    v->known = !ref_mesh_first(&j->mesh, &c, j->swept_spheres->column[SPHERE_T_MAX][i], &options, &truth);
     if (v->known)
         v->wrong = judge_row(j, i, i, &truth, v);
 }
@@ -115,7 +115,7 @@ static void judge_hits(const judged *j, uint64_t i, verdict *v)
     const ref_sweep_case c = case_of(j, i, -1);
     const ref_mesh_options options = options_of(j, i);
     ref_mesh_list truth;
-    v->known = !ref_mesh_all(&j->mesh, &c, j->balls->column[SPHERE_T_MAX][i], &options, &truth);
+    v->known = !ref_mesh_all(&j->mesh, &c, j->swept_spheres->column[SPHERE_T_MAX][i], &options, &truth);
     for (uint64_t k = 0; l.there && v->known && !v->wrong && k < truth.count && k < l.count; k++)
         v->wrong = judge_row(j, i, l.from + k, &truth.hits[k], v);
     judge_listed(j, &l, truth.count, v);
@@ -136,7 +136,7 @@ static void judge_any(const judged *j, uint64_t i, verdict *v)
     const ref_sweep_case c = case_of(j, i, -1);
     const ref_mesh_options options = options_of(j, i);
     ref_mesh_hit truth;
-    v->known = !ref_mesh_first(&j->mesh, &c, j->balls->column[SPHERE_T_MAX][i], &options, &truth);
+    v->known = !ref_mesh_first(&j->mesh, &c, j->swept_spheres->column[SPHERE_T_MAX][i], &options, &truth);
     judge_whether(j->answers->field[MESH_HIT][i], truth.state == CAROM_INVALID ? -1 : truth.triangle >= 0, v);
 }
 
@@ -145,7 +145,7 @@ static void judge_any_still(const judged *j, uint64_t i, verdict *v)
     const ref_sweep_case c = case_of(j, i, -1);
     uint8_t truth[MESH_TRIANGLES];
     v->known = 1;
-    judge_whether(j->answers->field[MESH_HIT][i], ref_mesh_overlaps(&j->mesh, &c, j->balls->mask[i], truth), v);
+    judge_whether(j->answers->field[MESH_HIT][i], ref_mesh_overlaps(&j->mesh, &c, j->swept_spheres->mask[i], truth), v);
 }
 
 /* The triangles of a sphere stand in ascending order, so none is there twice. */
@@ -154,7 +154,7 @@ static void judge_overlaps(const judged *j, uint64_t i, verdict *v)
     const listed l = find_listed(j, i);
     const ref_sweep_case c = case_of(j, i, -1);
     uint8_t truth[MESH_TRIANGLES];
-    const int64_t count = ref_mesh_overlaps(&j->mesh, &c, j->balls->mask[i], truth);
+    const int64_t count = ref_mesh_overlaps(&j->mesh, &c, j->swept_spheres->mask[i], truth);
     int32_t last = -1;
     v->known = 1;
     snprintf(v->truth, sizeof v->truth, "%lld overlaps", (long long)count);
@@ -179,7 +179,7 @@ static void judge_closest(const judged *j, uint64_t i, verdict *v)
                                .depth = float_of(j, MESH_DEPTH, i)};
     for (int k = 0; k < 3; k++)
         given.point[k] = float_of(j, MESH_POINT + k, i);
-    v->known = !ref_mesh_closest(&j->mesh, &c, j->balls->mask[i], &truth);
+    v->known = !ref_mesh_closest(&j->mesh, &c, j->swept_spheres->mask[i], &truth);
     if (!v->known)
         return;
     c = case_of(j, i, truth.triangle);
@@ -202,10 +202,10 @@ static verdict judge(const judged *j, uint64_t i)
     return v;
 }
 
-void verify_mesh_judge(const verify_mesh_request *ask, const verify_scene *scene, const verify_spheres *balls,
+void verify_mesh_judge(const verify_mesh_request *ask, const verify_scene *scene, const verify_spheres *swept_spheres,
                        const verify_mesh_answers *answers, uint64_t count, output *out, verify_mesh_tally *tally)
 {
-    const judged j = {ask, scene, balls, answers, verify_scene_reference(scene)};
+    const judged j = {ask, scene, swept_spheres, answers, verify_scene_reference(scene)};
     for (uint64_t i = 0; i < count; i++) {
         const verdict v = judge(&j, i);
         tally->queries += (uint64_t)v.known;
@@ -213,7 +213,7 @@ void verify_mesh_judge(const verify_mesh_request *ask, const verify_scene *scene
             continue;
         output_format(out, "  first wrong answer of exact mode: %s, %s on %s:\n", v.wrong,
                       verify_mesh_types[ask->type].name, scene->name);
-        verify_mesh_print_sphere(out, balls, i);
+        verify_mesh_print_sphere(out, swept_spheres, i);
         verify_mesh_print_answer(out, ask, "answer", scene, answers, i);
         output_format(out, "    reference: %s\n", v.truth);
     }

@@ -170,7 +170,7 @@ const char *verify_scene_name(size_t index)
     return scenes[index].name;
 }
 
-/* Segments an edge of a ball in as many triangles as there may be. */
+/* Segments an edge of a sphere in as many triangles as there may be. */
 static int large_side(uint64_t most)
 {
     int side = 1;
@@ -288,12 +288,12 @@ void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t firs
     make_masks(seed + first, count, out->mask);
 }
 
-void verify_spheres_case(const verify_spheres *balls, uint64_t i, ref_sweep_case *out)
+void verify_spheres_case(const verify_spheres *swept_spheres, uint64_t i, ref_sweep_case *out)
 {
     for (int k = 0; k < 3; k++) {
-        out->center[k] = balls->column[k][i];
-        out->velocity[k] = balls->column[SPHERE_VELOCITY + k][i];
+        out->center[k] = swept_spheres->column[k][i];
+        out->velocity[k] = swept_spheres->column[SPHERE_VELOCITY + k][i];
         out->w[k] = 0.0f;
     }
-    out->radius = (double)balls->column[SPHERE_RADIUS][i];
+    out->radius = (double)swept_spheres->column[SPHERE_RADIUS][i];
 }

@@ -12,11 +12,11 @@ enum { SEED = 71 };
 
 /* ---- against the reference --------------------------------------------------------------------------------------- */
 
-static void fail_with(const scene *s, const balls *b, size_t i, const ref_mesh_closest_answer *truth, const nears *n,
-                      const char *name, const char *what)
+static void fail_with(const scene *s, const swept_spheres *b, size_t i, const ref_mesh_closest_answer *truth,
+                      const closest_results *n, const char *name, const char *what)
 {
     print_error("%s\n", name);
-    nears_print(b, n, i, "answer");
+    closest_results_print(b, n, i, "answer");
     print_error("reference: triangle %d, distance %a (%a), point %a %a %a, feature %d\n", truth->triangle,
                 (double)truth->closest.distance, truth->closest.distance_near, truth->closest.point[0],
                 truth->closest.point[1], truth->closest.point[2], truth->closest.feature);
@@ -33,11 +33,12 @@ static void fail_with(const scene *s, const balls *b, size_t i, const ref_mesh_c
 }
 
 /* Both modes; returns how many integers settled. */
-static uint64_t check_both(carom_context *context, const scene *s, const balls *b, const char *name, double *worst)
+static uint64_t check_both(carom_context *context, const scene *s, const swept_spheres *b, const char *name,
+                           double *worst)
 {
     uint64_t integers = 0;
-    nears fast = ask_scene(context, s, b, CAROM_ACCURACY_FAST, NULL);
-    nears exact = ask_scene(context, s, b, CAROM_ACCURACY_EXACT, &integers);
+    closest_results fast = ask_scene(context, s, b, CAROM_ACCURACY_FAST, NULL);
+    closest_results exact = ask_scene(context, s, b, CAROM_ACCURACY_EXACT, &integers);
     for (size_t i = 0; i < b->count; i++) {
         const ref_mesh_closest_answer truth = true_closest(s, b, i);
         const char *what = judge_exact(s, b, i, &truth, &exact);
@@ -50,19 +51,19 @@ static uint64_t check_both(carom_context *context, const scene *s, const balls *
         }
         *worst = fmax(*worst, error);
     }
-    nears_free(&fast);
-    nears_free(&exact);
+    closest_results_free(&fast);
+    closest_results_free(&exact);
     return integers;
 }
 
 /* Takes scene and spheres. */
-static void check_scene(carom_context *context, scene s, balls b, const char *name)
+static void check_scene(carom_context *context, scene s, swept_spheres b, const char *name)
 {
     double worst = 0.0;
     const uint64_t integers = check_both(context, &s, &b, name, &worst);
     print_message("%-22s %6zu triangles, %5zu centres, fast off by %5.2f, %5.1f %% in integers\n", name,
                   s.triangle_count, b.count, worst, 100.0 * (double)integers / (double)b.count);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 
@@ -73,9 +74,9 @@ static void test_reference(void **state)
     carom_context *context = test_context();
     for (size_t n = 0; n < COUNT_OF(sizes); n++) {
         scene s = k->make(sizes[n]);
-        check_scene(context, s, balls_aimed(SEED + n, &s, 1.0, test_effort(counts[n])), k->name);
+        check_scene(context, s, swept_spheres_aimed(SEED + n, &s, 1.0, test_effort(counts[n])), k->name);
     }
-    check_scene(context, k->make(500), balls_mixed(SEED, test_effort(400)), k->name);
+    check_scene(context, k->make(500), swept_spheres_mixed(SEED, test_effort(400)), k->name);
     carom_context_destroy(context);
 }
 
@@ -93,7 +94,8 @@ static void test_places(void **state)
         scene s = k->make(100);
         char name[64];
         scene_place(&s, places[p].exponent, places[p].offset);
-        balls b = balls_aimed(SEED + 10 + p, &s, ref_power_of_two(places[p].exponent), test_effort(150));
+        swept_spheres b =
+            swept_spheres_aimed(SEED + 10 + p, &s, ref_power_of_two(places[p].exponent), test_effort(150));
         snprintf(name, sizeof name, "%s, %s", k->name, places[p].name);
         check_scene(context, s, b, name);
     }
@@ -106,7 +108,7 @@ static void test_far(void **state)
     const mesh_kind *k = *state;
     carom_context *context = test_context();
     scene s = k->make(60);
-    balls b = balls_aimed(SEED + 20, &s, 1.0, test_effort(260));
+    swept_spheres b = swept_spheres_aimed(SEED + 20, &s, 1.0, test_effort(260));
     for (size_t i = 0; i < b.count; i++)
         for (int c = 0; c < 3; c++)
             b.column[c][i] =
@@ -116,9 +118,9 @@ static void test_far(void **state)
 }
 
 /* On a corner, on an edge, on a face, in its plane, or all but: what the corners' binary32 allows. */
-static balls balls_on(uint64_t seed, const scene *s, size_t count)
+static swept_spheres swept_spheres_on(uint64_t seed, const scene *s, size_t count)
 {
-    balls b = balls_alloc(count);
+    swept_spheres b = swept_spheres_alloc(count);
     for (size_t i = 0; i < count; i++) {
         ref_gen g;
         float p[3][3];
@@ -132,7 +134,7 @@ static balls balls_on(uint64_t seed, const scene *s, size_t count)
         }
         if (nudge < 3)
             b.column[nudge][i] = nextafterf(b.column[nudge][i], nudge == 1 ? 2.0f : -2.0f);
-        b.column[BALL_RADIUS][i] = (float)ref_gen_int(&g, 0, 3);
+        b.column[SPHERE_RADIUS][i] = (float)ref_gen_int(&g, 0, 3);
     }
     return b;
 }
@@ -142,7 +144,7 @@ static void test_on_surface(void **state)
     const mesh_kind *k = *state;
     carom_context *context = test_context();
     scene s = k->make(150);
-    check_scene(context, s, balls_on(SEED + 30, &s, test_effort(500)), k->name);
+    check_scene(context, s, swept_spheres_on(SEED + 30, &s, test_effort(500)), k->name);
     carom_context_destroy(context);
 }
 
@@ -156,7 +158,7 @@ static void test_families(void **state)
         float vertices[9 * CASES];
         uint32_t indices[3 * CASES];
         scene all = {vertices, indices, 0, 0, NULL};
-        balls b = balls_alloc(CASES);
+        swept_spheres b = swept_spheres_alloc(CASES);
         double worst = 0.0;
         uint64_t integers = 0;
         for (size_t i = 0; i < CASES; i++) {
@@ -164,7 +166,7 @@ static void test_families(void **state)
             ref_family_sweep(family, SEED, i, &c);
             for (int k = 0; k < 3; k++)
                 b.column[k][i] = c.center[k];
-            b.column[BALL_RADIUS][i] = (float)c.radius;
+            b.column[SPHERE_RADIUS][i] = (float)c.radius;
             for (int k = 0; k < 9; k++)
                 vertices[9 * all.triangle_count + (size_t)k] = c.p[k / 3][k % 3];
             int finite = 1;
@@ -174,8 +176,8 @@ static void test_families(void **state)
                 continue; /* no mesh has such a corner */
             uint32_t corners[3] = {0, 1, 2};
             scene one = {vertices + 9 * all.triangle_count, corners, 3, 1, NULL};
-            balls single = {.count = 1};
-            for (int k = 0; k < BALL_COLUMNS; k++)
+            swept_spheres single = {.count = 1};
+            for (int k = 0; k < SPHERE_COLUMNS; k++)
                 single.column[k] = b.column[k] + i;
             integers += check_both(context, &one, &single, ref_family_name(family), &worst);
             for (uint32_t k = 0; k < 3; k++)
@@ -188,7 +190,7 @@ static void test_families(void **state)
         print_message("%-22s fast off by %5.2f, in integers %3llu of %zu alone, %3llu of %d together\n",
                       ref_family_name(family), worst, (unsigned long long)integers, alone, (unsigned long long)together,
                       CASES);
-        balls_free(&b);
+        swept_spheres_free(&b);
     }
     carom_context_destroy(context);
 }
@@ -201,25 +203,26 @@ static void test_permutation(void **state)
     const mesh_kind *k = *state;
     carom_context *context = test_context();
     scene s = k->make(600);
-    balls b = balls_aimed(SEED + 40, &s, 1.0, test_effort(2000));
+    swept_spheres b = swept_spheres_aimed(SEED + 40, &s, 1.0, test_effort(2000));
     turned_scene turned = scene_turn(SEED, &s);
     for (int exact = 0; exact < 2; exact++) {
-        nears a = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
-        nears n = ask_scene(context, &turned.s, &b, (carom_accuracy)exact, NULL);
-        nears_compare(&b, &a, &n, b.count, 1 << NEAR_DISTANCE | 1 << NEAR_DEPTH, "triangles in another order");
+        closest_results a = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
+        closest_results n = ask_scene(context, &turned.s, &b, (carom_accuracy)exact, NULL);
+        closest_results_compare(&b, &a, &n, b.count, 1 << NEAR_DISTANCE | 1 << NEAR_DEPTH,
+                                "triangles in another order");
         for (size_t i = 0; i < b.count; i++) {
             if (turned_agrees(&turned, near_triangle(&a, i), near_triangle(&n, i)))
                 continue;
-            nears_print(&b, &a, i, "in order");
-            nears_print(&b, &n, i, "in another order");
+            closest_results_print(&b, &a, i, "in order");
+            closest_results_print(&b, &n, i, "in another order");
             fail_msg("another triangle, and not for a tie");
         }
-        nears_free(&a);
-        nears_free(&n);
+        closest_results_free(&a);
+        closest_results_free(&n);
     }
     turned_free(&turned);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -229,37 +232,37 @@ static void test_halves(void **state)
     const mesh_kind *k = *state;
     carom_context *context = test_context();
     scene s = k->make(700);
-    balls b = balls_mixed(SEED + 41, test_effort(2000));
+    swept_spheres b = swept_spheres_mixed(SEED + 41, test_effort(2000));
     uint32_t *order = test_alloc(s.triangle_count, sizeof *order);
     for (uint32_t i = 0; i < s.triangle_count; i++)
         order[i] = i;
     const size_t cut = s.triangle_count / 2;
     scene low = scene_reorder(&s, order, cut), high = scene_reorder(&s, order + cut, s.triangle_count - cut);
     for (int exact = 0; exact < 2; exact++) {
-        nears whole = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
-        nears first = ask_scene(context, &low, &b, (carom_accuracy)exact, NULL);
-        nears second = ask_scene(context, &high, &b, (carom_accuracy)exact, NULL);
+        closest_results whole = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
+        closest_results first = ask_scene(context, &low, &b, (carom_accuracy)exact, NULL);
+        closest_results second = ask_scene(context, &high, &b, (carom_accuracy)exact, NULL);
         for (size_t i = 0; i < b.count; i++) {
             const float x = near_float(&first, NEAR_DISTANCE, i), y = near_float(&second, NEAR_DISTANCE, i);
             const int32_t triangle = near_triangle(&whole, i), there = near_triangle(&second, i);
             const int32_t expected = there < 0 ? -1 : y < x ? there + (int32_t)cut : near_triangle(&first, i);
             if (bits_of_float(near_float(&whole, NEAR_DISTANCE, i)) != bits_of_float(y < x ? y : x) ||
                 triangle != expected) {
-                nears_print(&b, &whole, i, "the whole");
-                nears_print(&b, &first, i, "its first half");
-                nears_print(&b, &second, i, "its second half");
+                closest_results_print(&b, &whole, i, "the whole");
+                closest_results_print(&b, &first, i, "its first half");
+                closest_results_print(&b, &second, i, "its second half");
                 fail_msg("query %zu: the whole is not the lesser of its halves", i);
             }
         }
-        nears_free(&whole);
-        nears_free(&first);
-        nears_free(&second);
+        closest_results_free(&whole);
+        closest_results_free(&first);
+        closest_results_free(&second);
     }
     scene_free(&low);
     scene_free(&high);
     scene_free(&s);
     free(order);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -273,14 +276,15 @@ static void check_same(carom_context *scalar, carom_context *context, const char
             const int exact = variant % 2, far = variant / 2;
             scene s = kinds[k].make(k % 2 ? 900 : 120);
             scene_place(&s, far == 2 ? -130 : 0, far == 1 ? 1e4f : 0.0f);
-            balls b = far == 0 ? balls_mixed(SEED + 51, test_effort(1500))
-                               : balls_aimed(SEED + 52, &s, far == 2 ? 0x1p-130 : 1.0, test_effort(1500));
-            nears expected = ask_scene(scalar, &s, &b, (carom_accuracy)exact, NULL);
-            nears n = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
-            nears_compare(&b, &expected, &n, b.count, -1, who);
-            nears_free(&expected);
-            nears_free(&n);
-            balls_free(&b);
+            swept_spheres b = far == 0
+                                  ? swept_spheres_mixed(SEED + 51, test_effort(1500))
+                                  : swept_spheres_aimed(SEED + 52, &s, far == 2 ? 0x1p-130 : 1.0, test_effort(1500));
+            closest_results expected = ask_scene(scalar, &s, &b, (carom_accuracy)exact, NULL);
+            closest_results n = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
+            closest_results_compare(&b, &expected, &n, b.count, -1, who);
+            closest_results_free(&expected);
+            closest_results_free(&n);
+            swept_spheres_free(&b);
             scene_free(&s);
         }
 }
@@ -292,39 +296,39 @@ static void test_pieces(void **state)
     (void)state;
     carom_context *context = test_context();
     scene s = kinds[2].make(20000);
-    balls b = balls_mixed(SEED + 53, test_effort(30000));
+    swept_spheres b = swept_spheres_mixed(SEED + 53, test_effort(30000));
     carom_mesh *mesh = scene_mesh(context, &s);
     for (int exact = 0; exact < 2; exact++) {
-        nears whole = nears_alloc(b.count, 0x5a);
+        closest_results whole = closest_results_alloc(b.count, 0x5a);
         ask_part(mesh, &b, (carom_accuracy)exact, 0, b.count, &whole, NULL);
         for (size_t p = 0; p < COUNT_OF(pieces); p++) {
             const size_t limit = pieces[p] < 64 && b.count > 200 ? 200 : b.count;
-            nears n = nears_alloc(b.count, 0xa5);
+            closest_results n = closest_results_alloc(b.count, 0xa5);
             for (size_t first = 0; first < limit; first += pieces[p])
                 ask_part(mesh, &b, (carom_accuracy)exact, first, limit - first < pieces[p] ? limit - first : pieces[p],
                          &n, NULL);
-            nears_compare(&b, &whole, &n, limit, -1, "a batch in pieces");
-            nears_free(&n);
+            closest_results_compare(&b, &whole, &n, limit, -1, "a batch in pieces");
+            closest_results_free(&n);
         }
-        nears_free(&whole);
+        closest_results_free(&whole);
     }
     carom_mesh_destroy(mesh);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
-/* Fail unless `scaled` is `n` times 2^exponent. What is all but 0 may have lost digits when the question was scaled. */
-static void check_scaled(const balls *b, const nears *n, const nears *scaled, int exponent)
+/* Fail unless `scaled` is `n` times 2^exponent. What is all but 0 may have lost digits when the request was scaled. */
+static void check_scaled(const swept_spheres *b, const closest_results *n, const closest_results *scaled, int exponent)
 {
-    nears_compare(b, n, scaled, b->count, 1 << NEAR_TRIANGLE | 1 << NEAR_FEATURE, "scaled");
+    closest_results_compare(b, n, scaled, b->count, 1 << NEAR_TRIANGLE | 1 << NEAR_FEATURE, "scaled");
     for (size_t i = 0; i < b->count; i++)
         for (int f = NEAR_DISTANCE; f < NEAR_FIELDS; f++) {
             if (f == NEAR_FEATURE || fabsf(near_float(n, f, i)) < 0x1p-40f)
                 continue;
             if (bits_of_float(ldexpf(near_float(n, f, i), exponent)) != bits_of_float(near_float(scaled, f, i))) {
-                nears_print(b, n, i, "before");
-                nears_print(b, scaled, i, "scaled");
+                closest_results_print(b, n, i, "before");
+                closest_results_print(b, scaled, i, "scaled");
                 fail_msg("query %zu, field %d, scaled by 2^%d", i, f, exponent);
             }
         }
@@ -338,15 +342,15 @@ static void test_scale(void **state)
     for (size_t e = 0; e < COUNT_OF(exponents); e++)
         for (int exact = 0; exact < 2; exact++) {
             scene s = k->make(300);
-            balls b = balls_mixed(SEED + 54, test_effort(1000));
-            nears n = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
+            swept_spheres b = swept_spheres_mixed(SEED + 54, test_effort(1000));
+            closest_results n = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
             scene_scale(&s, exponents[e]);
-            balls_scale(&b, exponents[e], 0);
-            nears scaled = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
+            swept_spheres_scale(&b, exponents[e], 0);
+            closest_results scaled = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
             check_scaled(&b, &n, &scaled, exponents[e]);
-            nears_free(&n);
-            nears_free(&scaled);
-            balls_free(&b);
+            closest_results_free(&n);
+            closest_results_free(&scaled);
+            swept_spheres_free(&b);
             scene_free(&s);
         }
     carom_context_destroy(context);
@@ -360,27 +364,27 @@ static void test_invalid(void **state)
     (void)state;
     carom_context *context = test_context();
     scene s = kinds[0].make(50);
-    balls b = balls_aimed(SEED + 60, &s, 1.0, 5 * COUNT_OF(bad));
+    swept_spheres b = swept_spheres_aimed(SEED + 60, &s, 1.0, 5 * COUNT_OF(bad));
     for (size_t i = 0; i < b.count; i++)
         for (int c = 0; c < 4; c++) {
             b.column[c][i] = isfinite(b.column[c][i]) ? b.column[c][i] : 0.5f;
-            if ((int)(i % 5) == c && (c == BALL_RADIUS || i / 5 < 3))
+            if ((int)(i % 5) == c && (c == SPHERE_RADIUS || i / 5 < 3))
                 b.column[c][i] = bad[i / 5];
-            else if (i % 5 == 4 && c == BALL_RADIUS)
+            else if (i % 5 == 4 && c == SPHERE_RADIUS)
                 b.column[c][i] = -0.0f;
         }
     double worst = 0.0;
     check_both(context, &s, &b, "invalid", &worst);
     scene none = {s.vertices, s.indices, 0, 0, NULL};
     for (int exact = 0; exact < 2; exact++) {
-        nears n = ask_scene(context, &none, &b, (carom_accuracy)exact, NULL);
+        closest_results n = ask_scene(context, &none, &b, (carom_accuracy)exact, NULL);
         const ref_mesh_closest_answer nothing = {.triangle = -1};
         for (size_t i = 0; i < b.count; i++)
             if (judge_exact(&s, &b, i, &nothing, &n) != NULL)
                 fail_msg("an empty mesh gives an answer to query %zu", i);
-        nears_free(&n);
+        closest_results_free(&n);
     }
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_context_destroy(context);
 }

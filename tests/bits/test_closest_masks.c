@@ -23,7 +23,7 @@ static scene what_is_left(const scene *s, uint32_t mask, uint32_t *which)
 }
 
 /* Triangle numbers of a part become those of the whole. */
-static void renumber(nears *n, const uint32_t *which)
+static void renumber(closest_results *n, const uint32_t *which)
 {
     int32_t *triangle = (int32_t *)(void *)n->field[NEAR_TRIANGLE].data;
     for (size_t i = 0; i < n->count; i++)
@@ -31,31 +31,31 @@ static void renumber(nears *n, const uint32_t *which)
             triangle[i] = (int32_t)which[triangle[i]];
 }
 
-static void check_masks(carom_context *context, scene *s, balls *b, carom_accuracy accuracy, const char *who)
+static void check_masks(carom_context *context, scene *s, swept_spheres *b, carom_accuracy accuracy, const char *who)
 {
     uint32_t *which = test_alloc(s->triangle_count, sizeof *which);
     for (size_t m = 0; m < COUNT_OF(asked); m++) {
         uint32_t *const mask = b->mask;
         scene left = what_is_left(s, asked[m], which);
         b->mask = NULL;
-        nears expected = ask_scene(context, &left, b, accuracy, NULL);
+        closest_results expected = ask_scene(context, &left, b, accuracy, NULL);
         b->mask = mask;
         for (size_t i = 0; i < b->count; i++)
             mask[i] = asked[m];
-        nears got = ask_scene(context, s, b, accuracy, NULL);
+        closest_results got = ask_scene(context, s, b, accuracy, NULL);
         renumber(&expected, which);
-        nears_compare(b, &expected, &got, b->count, -1, who);
+        closest_results_compare(b, &expected, &got, b->count, -1, who);
         /* Each query with a mask of its own. */
         for (size_t i = 0; i < b->count; i++)
             mask[i] = i % 3 == 0 ? asked[m] : asked[i % COUNT_OF(asked)];
-        nears mixed = ask_scene(context, s, b, accuracy, NULL);
+        closest_results mixed = ask_scene(context, s, b, accuracy, NULL);
         for (size_t i = 0; i < b->count; i += 3)
             if (near_triangle(&mixed, i) != near_triangle(&expected, i) ||
                 bits_of_float(near_float(&mixed, NEAR_DEPTH, i)) != bits_of_float(near_float(&expected, NEAR_DEPTH, i)))
                 fail_msg("%s: query %zu with mask 0x%x is not answered as among its like", who, i, asked[m]);
-        nears_free(&mixed);
-        nears_free(&got);
-        nears_free(&expected);
+        closest_results_free(&mixed);
+        closest_results_free(&got);
+        closest_results_free(&expected);
         scene_free(&left);
     }
     free(which);
@@ -67,14 +67,14 @@ static void check_context(carom_context *context, const char *who)
     for (size_t k = 0; k < KINDS; k++)
         for (int exact = 0; exact < 2; exact++) {
             scene s = kinds[k].make(TRIANGLES);
-            balls b = balls_aimed(SEED + k, &s, 1.0, test_effort(400));
+            swept_spheres b = swept_spheres_aimed(SEED + k, &s, 1.0, test_effort(400));
             s.masks = test_alloc(s.triangle_count, sizeof *s.masks);
             b.mask = test_alloc(b.count, sizeof *b.mask);
             for (size_t i = 0; i < s.triangle_count; i++)
                 s.masks[i] = i % 7 == 0 ? 0 : UINT32_C(1) << i % 3;
             check_masks(context, &s, &b, (carom_accuracy)exact, who);
             scene_free(&s);
-            balls_free(&b);
+            swept_spheres_free(&b);
         }
     carom_context_destroy(context);
 }
@@ -103,26 +103,26 @@ static void test_one_sided(void **state)
     (void)state;
     carom_context *context = test_context();
     scene s = kinds[0].make(TRIANGLES);
-    balls b = balls_aimed(SEED, &s, 1.0, 200);
-    nears all = ask_scene(context, &s, &b, CAROM_ACCURACY_EXACT, NULL);
+    swept_spheres b = swept_spheres_aimed(SEED, &s, 1.0, 200);
+    closest_results all = ask_scene(context, &s, &b, CAROM_ACCURACY_EXACT, NULL);
     b.mask = test_alloc(b.count, sizeof *b.mask);
     for (size_t i = 0; i < b.count; i++)
         b.mask[i] = UINT32_C(1) << i % 32;
-    nears some = ask_scene(context, &s, &b, CAROM_ACCURACY_EXACT, NULL);
-    nears_compare(&b, &all, &some, b.count, -1, "masks of queries alone");
+    closest_results some = ask_scene(context, &s, &b, CAROM_ACCURACY_EXACT, NULL);
+    closest_results_compare(&b, &all, &some, b.count, -1, "masks of queries alone");
     free(b.mask);
     b.mask = NULL;
     s.masks = test_alloc(s.triangle_count, sizeof *s.masks);
     for (size_t i = 0; i < s.triangle_count; i++)
         s.masks[i] = i == 17;
-    nears one = ask_scene(context, &s, &b, CAROM_ACCURACY_FAST, NULL);
+    closest_results one = ask_scene(context, &s, &b, CAROM_ACCURACY_FAST, NULL);
     for (size_t i = 0; i < b.count; i++)
         assert_int_equal(near_triangle(&one, i), 17);
-    nears_free(&all);
-    nears_free(&some);
-    nears_free(&one);
+    closest_results_free(&all);
+    closest_results_free(&some);
+    closest_results_free(&one);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 

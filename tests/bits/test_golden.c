@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Hashes of answers to fixed questions, against tests/bits/golden.txt: the same on every machine, compiler, backend and
+/* Hashes of answers to fixed requests, against tests/bits/golden.txt: the same on every machine, compiler, backend and
  * release. A change that means to change bits writes the file anew and says why in its commit:
  *
  *     CAROM_GOLDEN_WRITE=tests/bits/golden.txt build/tests/test_golden
  *
- * "cases" lines hash the questions themselves: if one of these differs, the generator is to blame, not the library. */
+ * "cases" lines hash the requests themselves: if one of these differs, the generator is to blame, not the library. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/scenes.h"
 
@@ -146,7 +146,7 @@ static void test_pairs(void **state)
 
 /* ---- meshes ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t hash_scene(const scene *s, const balls *b)
+static uint64_t hash_scene(const scene *s, const swept_spheres *b)
 {
     uint64_t hash = hash_floats(HASH_START, s->vertices, 3 * s->vertex_count);
     for (size_t i = 0; i < 3 * s->triangle_count; i++) {
@@ -154,7 +154,7 @@ static uint64_t hash_scene(const scene *s, const balls *b)
                                   (unsigned char)(s->indices[i] >> 16), (unsigned char)(s->indices[i] >> 24)};
         hash = hash_bytes(hash, bytes, sizeof bytes);
     }
-    for (int c = 0; c < BALL_COLUMNS; c++)
+    for (int c = 0; c < SPHERE_COLUMNS; c++)
         hash = hash_floats(hash, b->column[c], b->count);
     return hash;
 }
@@ -170,7 +170,7 @@ static uint64_t hash_hits(const hits *h)
     return hash;
 }
 
-static uint64_t hash_nears(const nears *n)
+static uint64_t hash_closest_results(const closest_results *n)
 {
     uint64_t hash = hash_bytes(HASH_START, n->field[NEAR_FEATURE].data, n->count);
     for (int f = 0; f < NEAR_FIELDS; f++)
@@ -178,15 +178,15 @@ static uint64_t hash_nears(const nears *n)
     return hash;
 }
 
-static int check_closest(carom_context *context, const char *what, const scene *s, const balls *b)
+static int check_closest(carom_context *context, const char *what, const scene *s, const swept_spheres *b)
 {
     char name[MAX_NAME];
     int different = 0;
     for (int exact = 0; exact < 2; exact++) {
-        nears n = ask_scene(context, s, b, (carom_accuracy)exact, NULL);
+        closest_results n = ask_scene(context, s, b, (carom_accuracy)exact, NULL);
         snprintf(name, sizeof name, "closest%s %s", exact ? " exact" : "", what);
-        different += differs(name, hash_nears(&n));
-        nears_free(&n);
+        different += differs(name, hash_closest_results(&n));
+        closest_results_free(&n);
     }
     return different;
 }
@@ -194,14 +194,14 @@ static int check_closest(carom_context *context, const char *what, const scene *
 static int check_scene(carom_context *context, const char *what, scene s)
 {
     char name[MAX_NAME];
-    balls b = balls_mixed(SEED, PAIRS);
+    swept_spheres b = swept_spheres_mixed(SEED, PAIRS);
     hits h = sweep_scene(context, &s, &b);
     snprintf(name, sizeof name, "cases mesh %s", what);
     int different = differs(name, hash_scene(&s, &b));
     snprintf(name, sizeof name, "mesh %s", what);
     different += differs(name, hash_hits(&h)) + check_closest(context, what, &s, &b);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     return different;
 }

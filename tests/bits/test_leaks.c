@@ -106,7 +106,7 @@ static void aim_at_edge(const scene *s, ref_gen *g, double to[3])
 }
 
 /* From near the middle, at a speed that reaches the aim between time 2^-6 and 2^6. */
-static void aim(const scene *s, balls *b, size_t i, placing at)
+static void aim(const scene *s, swept_spheres *b, size_t i, placing at)
 {
     static const double way[3] = {0.577, -0.6, 0.55};
     double from[3], to[3];
@@ -124,18 +124,18 @@ static void aim(const scene *s, balls *b, size_t i, placing at)
 /* From inside a closed mesh everything hits. */
 static size_t count_leaks(carom_context *context, const scene *s, placing at, float radius, size_t count)
 {
-    balls b = balls_alloc(count);
+    swept_spheres b = swept_spheres_alloc(count);
     size_t leaks = 0;
     for (size_t i = 0; i < count; i++) {
         aim(s, &b, i, at);
-        b.column[BALL_RADIUS][i] = radius * (float)at.scale;
+        b.column[SPHERE_RADIUS][i] = radius * (float)at.scale;
     }
     hits h = sweep_scene(context, s, &b);
     for (size_t i = 0; i < count; i++)
         if (hit_state(&h, i) != CAROM_APPROACHING && leaks++ == 0)
             hits_print(&b, &h, i, "the first that left a closed mesh");
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     return leaks;
 }
 

@@ -14,7 +14,7 @@ enum { SEED = 41 };
 
 /* ---- against the reference --------------------------------------------------------------------------------------- */
 
-static void wrong(const balls *b, const hits *h, size_t i, const char *what)
+static void wrong(const swept_spheres *b, const hits *h, size_t i, const char *what)
 {
     hits_print(b, h, i, "answer");
     fail_msg("sphere %zu: %s", i, what);
@@ -39,13 +39,13 @@ static double true_time(ref_sweep_case c, double by)
 }
 
 /* A hit that is none, or later than a surely earlier one. */
-static void judge_times(const scene *s, const balls *b, const hits *h, size_t i)
+static void judge_times(const scene *s, const swept_spheres *b, const hits *h, size_t i)
 {
-    double t = (double)hit_float(h, HIT_T, i), t_max = (double)b->column[BALL_T_MAX][i];
+    double t = (double)hit_float(h, HIT_T, i), t_max = (double)b->column[SPHERE_T_MAX][i];
     int32_t hit = hit_triangle(h, i);
     for (size_t k = 0; k < s->triangle_count; k++) {
         ref_sweep_case c;
-        balls_case(b, i, s, k, &c);
+        swept_spheres_case(b, i, s, k, &c);
         double margin = MARGIN * queries_scale(&c), late = true_time(c, -margin);
         if (late <= t_max * (1.0 - TIME) && late * (1.0 + TIME) + (double)FLT_MIN < t) {
             print_error("triangle %zu is surely hit at %a\n", k, late);
@@ -56,7 +56,7 @@ static void judge_times(const scene *s, const balls *b, const hits *h, size_t i)
     }
 }
 
-static void judge_none(const balls *b, const hits *h, size_t i, int state)
+static void judge_none(const swept_spheres *b, const hits *h, size_t i, int state)
 {
     int clear = hit_state(h, i) == state && hit_triangle(h, i) == -1 && isinf(hit_float(h, HIT_T, i)) &&
                 hit_float(h, HIT_T, i) > 0.0f && h->field[HIT_FEATURE].data[i] == CAROM_FEATURE_NONE;
@@ -67,12 +67,12 @@ static void judge_none(const balls *b, const hits *h, size_t i, int state)
 }
 
 /* The normal is a unit vector, and the centre lies at the radius along it from the contact point. */
-static void judge_contact(const scene *s, const balls *b, const hits *h, size_t i)
+static void judge_contact(const scene *s, const swept_spheres *b, const hits *h, size_t i)
 {
     int start = is_start(hit_state(h, i));
     double t = (double)hit_float(h, HIT_T, i), length2 = 0.0, radius, off = 0.0, away = 0.0, distance2 = 0.0;
     ref_sweep_case c;
-    balls_case(b, i, s, (size_t)hit_triangle(h, i), &c);
+    swept_spheres_case(b, i, s, (size_t)hit_triangle(h, i), &c);
     double scale = queries_scale(&c);
     radius = c.radius;
     for (int k = 0; k < 3; k++)
@@ -93,13 +93,13 @@ static void judge_contact(const scene *s, const balls *b, const hits *h, size_t 
         wrong(b, h, i, "the normal does not point at the centre");
 }
 
-static void judge(const scene *s, const balls *b, const hits *h, size_t i)
+static void judge(const scene *s, const swept_spheres *b, const hits *h, size_t i)
 {
     ref_sweep_case c;
     ref_sweep_answer exact;
     float t = hit_float(h, HIT_T, i);
     int state = hit_state(h, i), valid;
-    balls_case(b, i, s, 0, &c);
+    swept_spheres_case(b, i, s, 0, &c);
     ref_sweep(&c, &exact);
     valid = exact.state != REF_INVALID;
     if (!valid || !hit_is_some(h, i)) {
@@ -108,7 +108,7 @@ static void judge(const scene *s, const balls *b, const hits *h, size_t i)
         if (hit_triangle(h, i) >= (int32_t)s->triangle_count)
             wrong(b, h, i, "no such triangle");
         if ((state != CAROM_APPROACHING && !is_start(state)) || is_nan_or_minus_zero(t) || !(t >= 0.0f) ||
-            (is_start(state) && t > 0.0f) || t > b->column[BALL_T_MAX][i])
+            (is_start(state) && t > 0.0f) || t > b->column[SPHERE_T_MAX][i])
             wrong(b, h, i, "state and time contradict each other or the window");
         judge_contact(s, b, h, i);
     }
@@ -116,7 +116,7 @@ static void judge(const scene *s, const balls *b, const hits *h, size_t i)
         judge_times(s, b, h, i);
 }
 
-static void check_scene(carom_context *context, scene s, balls b, const char *name)
+static void check_scene(carom_context *context, scene s, swept_spheres b, const char *name)
 {
     hits h = sweep_scene(context, &s, &b);
     size_t some = 0;
@@ -127,7 +127,7 @@ static void check_scene(carom_context *context, scene s, balls b, const char *na
     print_message("%-20s %zu triangles, %zu spheres, %zu hits\n", name, s.triangle_count, b.count, some);
     assert_true(some > b.count / 10 || s.triangle_count == 1); /* else the scene shows nothing */
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 
@@ -152,11 +152,11 @@ static void test_reference(void **state)
     size_t count = test_effort(400);
     carom_context *context = test_context();
     (void)state;
-    check_scene(context, scene_soup(SEED, 150, 0.3), balls_mixed(SEED, count), "soup");
-    check_scene(context, scene_sphere(4), balls_mixed(SEED + 1, count), "sphere");
-    check_scene(context, scene_floor(8), balls_mixed(SEED + 4, count), "floor");
-    check_scene(context, degenerate_soup(150), balls_mixed(SEED + 2, count), "degenerate");
-    check_scene(context, scene_soup(SEED + 2, 1, 1.0), balls_mixed(SEED + 3, count), "one triangle");
+    check_scene(context, scene_soup(SEED, 150, 0.3), swept_spheres_mixed(SEED, count), "soup");
+    check_scene(context, scene_sphere(4), swept_spheres_mixed(SEED + 1, count), "sphere");
+    check_scene(context, scene_floor(8), swept_spheres_mixed(SEED + 4, count), "floor");
+    check_scene(context, degenerate_soup(150), swept_spheres_mixed(SEED + 2, count), "degenerate");
+    check_scene(context, scene_soup(SEED + 2, 1, 1.0), swept_spheres_mixed(SEED + 3, count), "one triangle");
     carom_context_destroy(context);
 }
 
@@ -169,18 +169,18 @@ static void test_extreme_coordinates(void **state)
     for (size_t e = 0; e < COUNT_OF(exponents); e++)
         for (int time = 0; time <= 2; time++) {
             scene s = scene_soup(SEED + 3, 60, 0.4);
-            balls b = balls_alloc(test_effort(100));
-            balls mixed = balls_mixed(SEED + 4, 4 * b.count);
+            swept_spheres b = swept_spheres_alloc(test_effort(100));
+            swept_spheres mixed = swept_spheres_mixed(SEED + 4, 4 * b.count);
             for (size_t i = 0, from = 0; i < b.count; from++) { /* the far ones would leave the range */
                 if (from < mixed.count && !(fabsf(mixed.column[0][from]) < 8.0f))
                     continue;
-                for (int c = 0; c < BALL_T_MAX; c++)
+                for (int c = 0; c < SPHERE_T_MAX; c++)
                     b.column[c][i] = mixed.column[c][from % mixed.count];
                 i++;
             }
             scene_scale(&s, exponents[e]);
-            balls_scale(&b, exponents[e], exponents[e] > 0 ? 20 * time : -20 * time);
-            balls_free(&mixed);
+            swept_spheres_scale(&b, exponents[e], exponents[e] > 0 ? 20 * time : -20 * time);
+            swept_spheres_free(&mixed);
             check_scene(context, s, b, e ? "about 1e-37" : "about 1e37");
         }
     carom_context_destroy(context);
@@ -224,7 +224,7 @@ static void keep_better(hits *best, const hits *h, size_t i, const uint32_t pair
 static void test_triangle_by_triangle(void **state)
 {
     scene s = scene_soup(SEED + 5, 80, 0.5);
-    balls b = balls_mixed(SEED + 5, test_effort(1000));
+    swept_spheres b = swept_spheres_mixed(SEED + 5, test_effort(1000));
     carom_context *context = test_context();
     hits whole = sweep_scene(context, &s, &b), best = hits_alloc(0, 0);
     uint32_t anchor = largest_triangle(&s);
@@ -250,7 +250,7 @@ static void test_triangle_by_triangle(void **state)
     hits_compare(&b, &best, &whole, b.count, -1, "the whole mesh");
     hits_free(&best);
     hits_free(&whole);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_context_destroy(context);
 }
@@ -264,7 +264,7 @@ static void test_duplicates(void **state)
     uint32_t order[3 * COUNT];
     carom_context *context = test_context();
     scene s = scene_soup(SEED + 6, COUNT, 0.4);
-    balls b = balls_mixed(SEED + 6, test_effort(2000));
+    swept_spheres b = swept_spheres_mixed(SEED + 6, test_effort(2000));
     (void)state;
     for (uint32_t i = 0; i < 3 * COUNT; i++)
         order[i] = i % COUNT;
@@ -275,7 +275,7 @@ static void test_duplicates(void **state)
     hits_free(&h);
     scene_free(&thrice);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -285,7 +285,7 @@ static void test_all_identical(void **state)
     carom_context *context = test_context();
     scene s = scene_soup(SEED + 7, 1, 1.0);
     uint32_t *order = test_alloc(copies, sizeof *order);
-    balls b = balls_mixed(SEED + 7, test_effort(200));
+    swept_spheres b = swept_spheres_mixed(SEED + 7, test_effort(200));
     (void)state;
     scene many = scene_reorder(&s, order, copies);
     hits one = sweep_scene(context, &s, &b), h = sweep_scene(context, &many, &b);
@@ -295,7 +295,7 @@ static void test_all_identical(void **state)
     scene_free(&many);
     scene_free(&s);
     free(order);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -304,7 +304,7 @@ static void test_permutation(void **state)
 {
     carom_context *context = test_context();
     scene s = scene_soup(SEED + 8, 2000, 0.1);
-    balls b = balls_mixed(SEED + 8, test_effort(3000));
+    swept_spheres b = swept_spheres_mixed(SEED + 8, test_effort(3000));
     turned_scene turned = scene_turn(SEED, &s);
     (void)state;
     hits a = sweep_scene(context, &s, &b), h = sweep_scene(context, &turned.s, &b);
@@ -323,7 +323,7 @@ static void test_permutation(void **state)
     hits_free(&h);
     turned_free(&turned);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -334,7 +334,7 @@ static void test_split_batches(void **state)
     static const size_t pieces[] = {1, 7, 64, 255, 256, 257, 1000};
     carom_context *context = test_context();
     scene s = scene_sphere(8);
-    balls b = balls_mixed(SEED + 9, 1500);
+    swept_spheres b = swept_spheres_mixed(SEED + 9, 1500);
     carom_mesh *mesh = scene_mesh(context, &s);
     hits whole = hits_alloc(b.count, 0x5a);
     (void)state;
@@ -344,7 +344,7 @@ static void test_split_batches(void **state)
         hits h = hits_alloc(b.count, 0xa5);
         for (size_t first = 0; first < limit; first += pieces[p]) {
             size_t count = limit - first < pieces[p] ? limit - first : pieces[p];
-            carom_mesh_sweep_desc desc = balls_desc(&b, first, count);
+            carom_mesh_sweep_desc desc = swept_spheres_desc(&b, first, count);
             carom_mesh_hit_result result = hits_result(&h, first);
             carom_error err = {0};
             test_ok("a piece", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
@@ -355,7 +355,7 @@ static void test_split_batches(void **state)
     hits_free(&whole);
     carom_mesh_destroy(mesh);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -363,7 +363,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
 {
     scene scenes[] = {scene_soup(SEED + 10, 700, 0.3), scene_sphere(10),        scene_floor(12), degenerate_soup(300),
                       scene_soup(SEED, 5, 1.0),        scene_soup(SEED, 1, 1.0)};
-    balls b = balls_mixed(SEED + 10, test_effort(4000));
+    swept_spheres b = swept_spheres_mixed(SEED + 10, test_effort(4000));
     for (size_t i = 0; i < COUNT_OF(scenes); i++) {
         hits expected = sweep_scene(scalar, &scenes[i], &b), h = sweep_scene(context, &scenes[i], &b);
         hits_compare(&b, &expected, &h, b.count, -1, who);
@@ -371,7 +371,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
         hits_free(&h);
         scene_free(&scenes[i]);
     }
-    balls_free(&b);
+    swept_spheres_free(&b);
 }
 
 /* ---- windows ----------------------------------------------------------------------------------------------------- */
@@ -381,15 +381,15 @@ static void test_windows(void **state)
 {
     carom_context *context = test_context();
     scene s = scene_sphere(8);
-    balls b = balls_mixed(SEED + 11, test_effort(2000));
+    swept_spheres b = swept_spheres_mixed(SEED + 11, test_effort(2000));
     hits open = sweep_scene(context, &s, &b);
     (void)state;
     for (size_t i = 0; i < b.count; i++)
-        b.column[BALL_T_MAX][i] = hit_is_some(&open, i) ? hit_float(&open, HIT_T, i) : 1e30f;
+        b.column[SPHERE_T_MAX][i] = hit_is_some(&open, i) ? hit_float(&open, HIT_T, i) : 1e30f;
     hits exactly = sweep_scene(context, &s, &b);
     hits_compare(&b, &open, &exactly, b.count, -1, "a window that ends at the hit");
     for (size_t i = 0; i < b.count; i++)
-        b.column[BALL_T_MAX][i] = hit_is_some(&open, i) ? nextafterf(hit_float(&open, HIT_T, i), 0.0f) : 0.0f;
+        b.column[SPHERE_T_MAX][i] = hit_is_some(&open, i) ? nextafterf(hit_float(&open, HIT_T, i), 0.0f) : 0.0f;
     hits before = sweep_scene(context, &s, &b);
     for (size_t i = 0; i < b.count; i++) {
         int at_start = hit_is_some(&open, i) && hit_float(&open, HIT_T, i) == 0.0f;
@@ -400,7 +400,7 @@ static void test_windows(void **state)
     hits_free(&exactly);
     hits_free(&before);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -411,15 +411,15 @@ static void test_units(void **state)
     static const int exponents[][2] = {{1, 0}, {-1, 0}, {0, 3}, {40, 0}, {-40, 0}, {60, -30}, {-60, 30}, {80, 80}};
     carom_context *context = test_context();
     scene s = scene_soup(SEED + 12, 400, 0.3);
-    balls b = balls_mixed(SEED + 12, test_effort(2000));
+    swept_spheres b = swept_spheres_mixed(SEED + 12, test_effort(2000));
     hits expected = sweep_scene(context, &s, &b);
     (void)state;
     for (size_t e = 0; e < COUNT_OF(exponents); e++) {
         int length = exponents[e][0], time = exponents[e][1];
         scene scaled = scene_copy(&s);
-        balls c = balls_mixed(SEED + 12, b.count);
+        swept_spheres c = swept_spheres_mixed(SEED + 12, b.count);
         scene_scale(&scaled, length);
-        balls_scale(&c, length, time);
+        swept_spheres_scale(&c, length, time);
         hits h = sweep_scene(context, &scaled, &c);
         for (size_t i = 0; i < b.count; i++)
             for (int f = HIT_T; f <= HIT_Z; f++) {
@@ -428,12 +428,12 @@ static void test_units(void **state)
             }
         hits_compare(&b, &expected, &h, b.count, -1, "in other units");
         hits_free(&h);
-        balls_free(&c);
+        swept_spheres_free(&c);
         scene_free(&scaled);
     }
     hits_free(&expected);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 

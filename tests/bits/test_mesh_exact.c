@@ -14,9 +14,9 @@ typedef struct counts {
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-static counts sweep_part(carom_mesh *mesh, const balls *b, size_t first, size_t count, const hits *out)
+static counts sweep_part(carom_mesh *mesh, const swept_spheres *b, size_t first, size_t count, const hits *out)
 {
-    carom_mesh_sweep_desc desc = balls_desc(b, first, count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(b, first, count);
     carom_mesh_hit_result result = hits_result(out, first);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
@@ -28,7 +28,7 @@ static counts sweep_part(carom_mesh *mesh, const balls *b, size_t first, size_t 
     return (counts){stats.by_proof, stats.by_integers};
 }
 
-static hits sweep_exact(carom_context *context, const scene *s, const balls *b, counts *by)
+static hits sweep_exact(carom_context *context, const scene *s, const swept_spheres *b, counts *by)
 {
     hits h = hits_alloc(b->count, 0xa5);
     carom_mesh *mesh = scene_mesh(context, s);
@@ -41,7 +41,7 @@ static hits sweep_exact(carom_context *context, const scene *s, const balls *b, 
 
 /* ---- against the reference --------------------------------------------------------------------------------------- */
 
-static size_t judge_all(const scene *s, const balls *b, const hits *h, const char *name)
+static size_t judge_all(const scene *s, const swept_spheres *b, const hits *h, const char *name)
 {
     size_t some = 0;
     for (size_t i = 0; i < b->count; i++) {
@@ -69,12 +69,12 @@ static size_t judge_all(const scene *s, const balls *b, const hits *h, const cha
 }
 
 /* The same spheres with windows that end at the contact, one float before and one after it. */
-static void judge_windows(carom_context *context, const scene *s, balls *b, const hits *open, const char *name)
+static void judge_windows(carom_context *context, const scene *s, swept_spheres *b, const hits *open, const char *name)
 {
     for (int by = -1; by <= 1; by++) {
         for (size_t i = 0; i < b->count; i++) {
             float t = hit_is_some(open, i) ? hit_float(open, HIT_T, i) : 1.0f;
-            b->column[BALL_T_MAX][i] = by < 0 ? nextafterf(t, 0.0f) : by > 0 ? nextafterf(t, HUGE_VALF) : t;
+            b->column[SPHERE_T_MAX][i] = by < 0 ? nextafterf(t, 0.0f) : by > 0 ? nextafterf(t, HUGE_VALF) : t;
         }
         hits h = sweep_exact(context, s, b, NULL);
         judge_all(s, b, &h, name);
@@ -83,7 +83,7 @@ static void judge_windows(carom_context *context, const scene *s, balls *b, cons
 }
 
 /* Takes scene and spheres. */
-static void check_scene(carom_context *context, scene s, balls b, int windows, const char *name)
+static void check_scene(carom_context *context, scene s, swept_spheres b, int windows, const char *name)
 {
     counts by;
     hits h = sweep_exact(context, &s, &b, &by);
@@ -94,7 +94,7 @@ static void check_scene(carom_context *context, scene s, balls b, int windows, c
     if (windows)
         judge_windows(context, &s, &b, &h, name);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 
@@ -113,7 +113,7 @@ static void test_reference(void **state)
     carom_context *context = test_context();
     for (size_t n = 0; n < COUNT_OF(sizes); n++) {
         scene s = k->make(sizes[n]);
-        balls b = balls_aimed(SEED + n, &s, 1.0, test_effort(spheres[n]));
+        swept_spheres b = swept_spheres_aimed(SEED + n, &s, 1.0, test_effort(spheres[n]));
         check_scene(context, s, b, sizes[n] <= 100, k->name);
     }
     carom_context_destroy(context);
@@ -130,7 +130,8 @@ static void test_places(void **state)
         scene s = k->make(100);
         char name[64];
         scene_place(&s, places[p].exponent, places[p].offset);
-        balls b = balls_aimed(SEED + 10 + p, &s, ref_power_of_two(places[p].exponent), test_effort(150));
+        swept_spheres b =
+            swept_spheres_aimed(SEED + 10 + p, &s, ref_power_of_two(places[p].exponent), test_effort(150));
         snprintf(name, sizeof name, "%s, %s", k->name, places[p].name);
         check_scene(context, s, b, 1, name);
     }
@@ -142,7 +143,7 @@ static void test_mixed(void **state)
 {
     const mesh_kind *k = *state;
     carom_context *context = test_context();
-    check_scene(context, k->make(500), balls_mixed(SEED + 20, test_effort(400)), 0, k->name);
+    check_scene(context, k->make(500), swept_spheres_mixed(SEED + 20, test_effort(400)), 0, k->name);
     carom_context_destroy(context);
 }
 
@@ -157,8 +158,8 @@ static void test_extreme_times(void **state)
             scene s = k->make(100);
             char name[64];
             scene_place(&s, 60 * length, 0.0f);
-            balls b = balls_aimed(SEED + 30, &s, ref_power_of_two(60 * length), test_effort(60));
-            balls_speed_up(&b, exponents[e] - 60 * length);
+            swept_spheres b = swept_spheres_aimed(SEED + 30, &s, ref_power_of_two(60 * length), test_effort(60));
+            swept_spheres_speed_up(&b, exponents[e] - 60 * length);
             snprintf(name, sizeof name, "%s, speed 2^%d at 2^%d", k->name, exponents[e], 60 * length);
             check_scene(context, s, b, 1, name);
         }
@@ -173,7 +174,7 @@ static void test_permutation(void **state)
     const mesh_kind *k = *state;
     carom_context *context = test_context();
     scene s = k->make(600);
-    balls b = balls_aimed(SEED + 40, &s, 1.0, test_effort(2000));
+    swept_spheres b = swept_spheres_aimed(SEED + 40, &s, 1.0, test_effort(2000));
     turned_scene turned = scene_turn(SEED, &s);
     hits a = sweep_exact(context, &s, &b, NULL), h = sweep_exact(context, &turned.s, &b, NULL);
     hits_compare(&b, &a, &h, b.count, 1 << HIT_T, "triangles in another order");
@@ -188,7 +189,7 @@ static void test_permutation(void **state)
     hits_free(&h);
     turned_free(&turned);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -198,7 +199,7 @@ static void test_duplicates(void **state)
     const mesh_kind *k = *state;
     carom_context *context = test_context();
     scene s = k->make(COUNT);
-    balls b = balls_aimed(SEED + 41, &s, 1.0, test_effort(1000));
+    swept_spheres b = swept_spheres_aimed(SEED + 41, &s, 1.0, test_effort(1000));
     uint32_t *order = test_alloc(TIMES * s.triangle_count, sizeof *order);
     for (size_t i = 0; i < TIMES * s.triangle_count; i++)
         order[i] = (uint32_t)(i % s.triangle_count);
@@ -210,7 +211,7 @@ static void test_duplicates(void **state)
     scene_free(&many);
     scene_free(&s);
     free(order);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -222,7 +223,7 @@ static void test_split_batches(void **state)
     const mesh_kind *k = *state;
     carom_context *context = test_context();
     scene s = k->make(300);
-    balls b = balls_aimed(SEED + 50, &s, 1.0, 1500);
+    swept_spheres b = swept_spheres_aimed(SEED + 50, &s, 1.0, 1500);
     carom_mesh *mesh = scene_mesh(context, &s);
     hits whole = hits_alloc(b.count, 0x5a);
     counts all = sweep_part(mesh, &b, 0, b.count, &whole);
@@ -241,7 +242,7 @@ static void test_split_batches(void **state)
     hits_free(&whole);
     carom_mesh_destroy(mesh);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -251,12 +252,12 @@ static void test_selections(void **state)
     const mesh_kind *k = *state;
     carom_context *context = test_context();
     scene s = k->make(200);
-    balls b = balls_aimed(SEED + 51, &s, 1.0, test_effort(1000));
+    swept_spheres b = swept_spheres_aimed(SEED + 51, &s, 1.0, test_effort(1000));
     carom_mesh *mesh = scene_mesh(context, &s);
     hits whole = sweep_exact(context, &s, &b, NULL);
     for (int want = 0; want < 6; want++) {
         hits h = hits_alloc(b.count, 0xa5);
-        carom_mesh_sweep_desc desc = balls_desc(&b, 0, b.count);
+        carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, b.count);
         carom_mesh_hit_result all = hits_result(&h, 0), some = {0};
         carom_error err = {0};
         static const int fields[] = {1 << HIT_TRIANGLE, 1 << HIT_STATE, 1 << HIT_T,
@@ -275,7 +276,7 @@ static void test_selections(void **state)
     hits_free(&whole);
     carom_mesh_destroy(mesh);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 
@@ -286,11 +287,11 @@ static void check_same(carom_context *scalar, carom_context *context, const char
         for (int far = 0; far < 2; far++) {
             scene s = kinds[k].make(k % 2 ? 900 : 120);
             scene_place(&s, 0, far ? 1e4f : 0.0f);
-            balls b = balls_aimed(SEED + 52, &s, 1.0, test_effort(1500));
+            swept_spheres b = swept_spheres_aimed(SEED + 52, &s, 1.0, test_effort(1500));
             hits expected = sweep_exact(scalar, &s, &b, NULL), h = sweep_exact(context, &s, &b, NULL);
             hits_compare(&b, &expected, &h, b.count, -1, who);
             for (size_t i = 0; i < b.count; i += 2)
-                b.column[BALL_T_MAX][i] = hit_is_some(&h, i) ? hit_float(&h, HIT_T, i) : 1.0f;
+                b.column[SPHERE_T_MAX][i] = hit_is_some(&h, i) ? hit_float(&h, HIT_T, i) : 1.0f;
             hits_free(&expected);
             hits_free(&h);
             expected = sweep_exact(scalar, &s, &b, NULL);
@@ -298,7 +299,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
             hits_compare(&b, &expected, &h, b.count, -1, who);
             hits_free(&expected);
             hits_free(&h);
-            balls_free(&b);
+            swept_spheres_free(&b);
             scene_free(&s);
         }
 }
@@ -310,7 +311,7 @@ static void test_few_open(void **state)
 {
     carom_context *context = test_context();
     scene s = scene_sphere(60);
-    balls b = balls_alloc(10000);
+    swept_spheres b = swept_spheres_alloc(10000);
     counts by;
     (void)state;
     for (size_t i = 0; i < b.count; i++) {
@@ -323,13 +324,13 @@ static void test_few_open(void **state)
             b.column[k][i] = (float)(target[k] + 2.0 * way[k]);
             b.column[4 + k][i] = (float)-way[k];
         }
-        b.column[BALL_RADIUS][i] = (float)ref_gen_range(&g, 0.02, 0.1);
+        b.column[SPHERE_RADIUS][i] = (float)ref_gen_range(&g, 0.02, 0.1);
     }
     hits h = sweep_exact(context, &s, &b, &by);
     print_message("smooth: %zu of %zu in integers\n", by.integers, b.count);
     assert_true(by.integers * 120 <= b.count);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_context_destroy(context);
 }

@@ -17,7 +17,7 @@ typedef struct made {
     hits h;
 } made;
 
-static made make_and_sweep(const scene *s, const balls *b)
+static made make_and_sweep(const scene *s, const swept_spheres *b)
 {
     carom_context *context = test_context();
     carom_mesh *mesh = scene_mesh(context, s);
@@ -28,7 +28,7 @@ static made make_and_sweep(const scene *s, const balls *b)
     return m;
 }
 
-static void check_made(const made *expected, made got, const balls *b, const char *who)
+static void check_made(const made *expected, made got, const swept_spheres *b, const char *who)
 {
     assert_memory_equal(&expected->info, &got.info, sizeof got.info);
     hits_compare(b, &expected->h, &got.h, b->count, -1, who);
@@ -42,9 +42,9 @@ static void test_float_modes(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(scales); i++) {
         scene s = scene_soup(SEED, 600, 0.3);
-        balls b = balls_mixed(SEED, test_effort(1500));
+        swept_spheres b = swept_spheres_mixed(SEED, test_effort(1500));
         scene_scale(&s, scales[i]);
-        balls_scale(&b, scales[i], 0);
+        swept_spheres_scale(&b, scales[i], 0);
         made expected = make_and_sweep(&s, &b);
         for (size_t r = 0; r < COUNT_OF(roundings); r++) {
             int before = fegetround();
@@ -64,7 +64,7 @@ static void test_float_modes(void **state)
 #endif
         hits_free(&expected.h);
         scene_free(&s);
-        balls_free(&b);
+        swept_spheres_free(&b);
     }
 }
 
@@ -75,23 +75,23 @@ static void test_negative_denormals(void **state)
     carom_context *context = test_context();
     scene empty = {0};
     carom_mesh *mesh = scene_mesh(context, &empty);
-    balls b = balls_alloc(1);
+    swept_spheres b = swept_spheres_alloc(1);
     hits h = hits_alloc(1, 0xa5);
     carom_error err = {0};
     unsigned mode = _mm_getcsr();
     (void)state;
-    b.column[BALL_RADIUS][0] = -1e-40f;
+    b.column[SPHERE_RADIUS][0] = -1e-40f;
     _mm_setcsr(mode | 0x8040);
     sweep_first(mesh, &b, &h);
-    b.column[BALL_T_MAX][0] = -1e-40f;
-    carom_mesh_sweep_desc desc = balls_desc(&b, 0, 1);
+    b.column[SPHERE_T_MAX][0] = -1e-40f;
+    carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, 1);
     carom_mesh_hit_result out = hits_result(&h, 0);
     carom_status status = carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err);
     _mm_setcsr(mode);
     assert_int_equal(hit_state(&h, 0), CAROM_INVALID);
     test_error(status, CAROM_ERROR_INVALID_ARGUMENT, &err, "t_max");
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
 }
@@ -103,12 +103,12 @@ static hits sweep_one(float z, float radius, float vz)
 {
     carom_context *context = test_context();
     scene s = scene_floor(1);
-    balls b = balls_alloc(1);
-    const float column[BALL_COLUMNS - 1] = {-0.5f, -0.25f, z, radius, 0, 0, vz};
-    for (int k = 0; k < BALL_COLUMNS - 1; k++)
+    swept_spheres b = swept_spheres_alloc(1);
+    const float column[SPHERE_COLUMNS - 1] = {-0.5f, -0.25f, z, radius, 0, 0, vz};
+    for (int k = 0; k < SPHERE_COLUMNS - 1; k++)
         b.column[k][0] = column[k];
     hits h = sweep_scene(context, &s, &b);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_context_destroy(context);
     return h;
@@ -141,7 +141,7 @@ static void test_largest_point(void **state)
         -most, -3.31278275e37f, -most, 0, 1.6713520612744923e37f, -5.478497637007284e27f, 4.2535293329816107e37f};
     carom_context *context = test_context();
     scene s = scene_floor(1);
-    balls b = balls_alloc(1);
+    swept_spheres b = swept_spheres_alloc(1);
     (void)state;
     memcpy(s.vertices, corners, sizeof corners);
     for (size_t k = 0; k < COUNT_OF(ball); k++)
@@ -150,7 +150,7 @@ static void test_largest_point(void **state)
     assert_int_equal(hit_state(&h, 0), CAROM_APPROACHING);
     assert_true(hit_float(&h, HIT_Z, 0) == most);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_context_destroy(context);
 }

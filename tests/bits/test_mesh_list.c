@@ -17,24 +17,24 @@ enum { SEED = 141 };
 /* Scenes of every kind and both kinds of spheres, whose windows end now and then. */
 typedef struct setting {
     scene s;
-    balls b;
+    swept_spheres b;
     const char *name;
 } setting;
 
 static setting make_setting(size_t kind, size_t triangles, size_t count)
 {
     setting t = {kinds[kind].make(triangles), {0}, kinds[kind].name};
-    t.b = kind % 2 ? balls_mixed(SEED + kind, test_effort(count))
-                   : balls_aimed(SEED + kind, &t.s, 1.0, test_effort(count));
+    t.b = kind % 2 ? swept_spheres_mixed(SEED + kind, test_effort(count))
+                   : swept_spheres_aimed(SEED + kind, &t.s, 1.0, test_effort(count));
     for (size_t i = 0; i < t.b.count; i += 3)
-        t.b.column[BALL_T_MAX][i] = i % 2 ? 0.0f : 2.0f;
+        t.b.column[SPHERE_T_MAX][i] = i % 2 ? 0.0f : 2.0f;
     return t;
 }
 
 static void free_setting(setting *t)
 {
     scene_free(&t->s);
-    balls_free(&t->b);
+    swept_spheres_free(&t->b);
 }
 
 /* ---- with the first hit, and with each other --------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static void check_hits(const setting *t, const hits *expected, const hit_list *a
 
 static void test_first_of_all(void **state)
 {
-    const list_question *q = *state;
+    const list_request *q = *state;
     carom_context *context = test_context();
     uint64_t every = 0, firsts = 0, rests = 0, asked = 0;
     for (size_t k = 0; k < KINDS; k++) {
@@ -115,8 +115,8 @@ static double true_time(ref_sweep_case c, double by)
 static void judge_pair(const setting *t, const hit_list *l, size_t i, size_t triangle, size_t k)
 {
     ref_sweep_case c;
-    balls_case(&t->b, i, &t->s, triangle, &c);
-    const double t_max = (double)t->b.column[BALL_T_MAX][i], margin = MARGIN * queries_scale(&c);
+    swept_spheres_case(&t->b, i, &t->s, triangle, &c);
+    const double t_max = (double)t->b.column[SPHERE_T_MAX][i], margin = MARGIN * queries_scale(&c);
     const double late = true_time(c, -margin), early = true_time(c, margin);
     if (k == SIZE_MAX) {
         if (late < HUGE_VAL && late <= t_max * (1.0 - TIME))
@@ -135,7 +135,7 @@ static void judge_rest(const setting *t, size_t i, size_t triangle, int overlaps
 {
     ref_sweep_case c;
     ref_overlap_answer near = {0, 0}, far;
-    balls_case(&t->b, i, &t->s, triangle, &c);
+    swept_spheres_case(&t->b, i, &t->s, triangle, &c);
     const double margin = MARGIN * queries_scale(&c), radius = c.radius;
     c.radius = radius + margin;
     ref_overlap(&c, &far);
@@ -153,9 +153,9 @@ static void test_fast_reference(void **state)
     for (size_t n = 0; n < KINDS; n++) {
         setting t = make_setting(n, 80, 150);
         carom_mesh *mesh = scene_mesh(context, &t.s);
-        hit_list all = list_whole(mesh, &list_questions[0], &t.b, 0, t.b.count);
-        hit_list rest = list_whole(mesh, &list_questions[2], &t.b, 0, t.b.count);
-        uint8_t *any = any_of(mesh, &list_questions[0], &t.b, 0, t.b.count);
+        hit_list all = list_whole(mesh, &list_requests[0], &t.b, 0, t.b.count);
+        hit_list rest = list_whole(mesh, &list_requests[2], &t.b, 0, t.b.count);
+        uint8_t *any = any_of(mesh, &list_requests[0], &t.b, 0, t.b.count);
         size_t *place = test_alloc(t.s.triangle_count, sizeof *place);
         uint8_t *overlaps = test_alloc(t.s.triangle_count, 1);
         for (size_t i = 0; i < t.b.count; i++) {
@@ -187,7 +187,7 @@ static void test_fast_reference(void **state)
 
 static void test_triangle_by_triangle(void **state)
 {
-    const list_question *q = *state;
+    const list_request *q = *state;
     carom_context *context = test_context();
     for (size_t n = 0; n < KINDS; n++) {
         setting t = make_setting(n, 60, 500);
@@ -204,7 +204,7 @@ static void test_triangle_by_triangle(void **state)
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
 /* Triangle `from` of one list and triangle `to` of another have the same records, bit by bit. */
-static void compare_triangle(const setting *t, const list_question *q, const hit_list *a, int32_t from,
+static void compare_triangle(const setting *t, const list_request *q, const hit_list *a, int32_t from,
                              const hit_list *b, int32_t to)
 {
     for (size_t i = 0; i < t->b.count; i++) {
@@ -219,7 +219,7 @@ static void compare_triangle(const setting *t, const list_question *q, const hit
 
 static void test_triangles_in_another_order(void **state)
 {
-    const list_question *q = *state;
+    const list_request *q = *state;
     carom_context *context = test_context();
     for (size_t n = 0; n < KINDS; n++) {
         setting t = make_setting(n, 250, 600);
@@ -242,8 +242,8 @@ static void test_triangles_in_another_order(void **state)
 }
 
 /* Records of sphere i of `b` are those of sphere from[i] of `a`. */
-static void compare_spheres(const balls *spheres, const list_question *q, const hit_list *a, const uint32_t *from,
-                            const hit_list *b, size_t count, const char *who)
+static void compare_spheres(const swept_spheres *spheres, const list_request *q, const hit_list *a,
+                            const uint32_t *from, const hit_list *b, size_t count, const char *who)
 {
     for (size_t i = 0; i < count; i++) {
         const size_t x = (size_t)list_offset(a, from[i]), y = (size_t)list_offset(b, i);
@@ -261,12 +261,12 @@ static void compare_spheres(const balls *spheres, const list_question *q, const 
 
 static void test_spheres_in_another_order(void **state)
 {
-    const list_question *q = *state;
+    const list_request *q = *state;
     carom_context *context = test_context();
     setting t = make_setting(4, 300, 3000);
     carom_mesh *mesh = scene_mesh(context, &t.s);
     uint32_t *order = random_order(SEED + 1, t.b.count);
-    balls turned = balls_reorder(&t.b, order, t.b.count);
+    swept_spheres turned = swept_spheres_reorder(&t.b, order, t.b.count);
     hit_list a = list_whole(mesh, q, &t.b, 0, t.b.count), b = list_whole(mesh, q, &turned, 0, t.b.count);
     uint8_t *any = any_of(mesh, q, &t.b, 0, t.b.count), *again = any_of(mesh, q, &turned, 0, t.b.count);
     compare_spheres(&t.b, q, &a, order, &b, t.b.count, "spheres in another order");
@@ -276,7 +276,7 @@ static void test_spheres_in_another_order(void **state)
     free(again);
     list_free(&a);
     list_free(&b);
-    balls_free(&turned);
+    swept_spheres_free(&turned);
     free(order);
     carom_mesh_destroy(mesh);
     free_setting(&t);
@@ -286,7 +286,7 @@ static void test_spheres_in_another_order(void **state)
 static void test_split_batches(void **state)
 {
     static const size_t pieces[] = {1, 7, 64, 255, 257, 1000};
-    const list_question *q = *state;
+    const list_request *q = *state;
     carom_context *context = test_context();
     setting t = make_setting(1, 300, 1500);
     carom_mesh *mesh = scene_mesh(context, &t.s);
@@ -317,7 +317,7 @@ static void test_split_batches(void **state)
 
 /* ---- the same bits from everyone --------------------------------------------------------------------------------- */
 
-/* On every kind of mesh, for every question. */
+/* On every kind of mesh, for every request. */
 static void check_same(carom_context *scalar, carom_context *context, const char *who)
 {
     for (size_t n = 0; n < KINDS; n++) {
@@ -330,7 +330,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
     }
 }
 
-#define ASK(i) (void *)&list_questions[i]
+#define ASK(i) (void *)&list_requests[i]
 #define EACH_MODE                                                                                           \
     {"fast: the first of all hits is the first hit", test_first_of_all, NULL, NULL, ASK(0)},                \
         {"exact: the first of all hits is the first hit", test_first_of_all, NULL, NULL, ASK(3)},           \

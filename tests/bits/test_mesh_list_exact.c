@@ -8,13 +8,13 @@
 
 enum { SEED = 131 };
 
-static const list_question all_hits = {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_ALL};
-static const list_question overlaps = {CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL};
+static const list_request all_hits = {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_ALL};
+static const list_request overlaps = {CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL};
 
 /* ---- against the reference --------------------------------------------------------------------------------------- */
 
-static hit_list judge_question(carom_mesh *mesh, const scene *s, const balls *b, const list_question *q,
-                               const char *name)
+static hit_list judge_request(carom_mesh *mesh, const scene *s, const swept_spheres *b, const list_request *q,
+                              const char *name)
 {
     hit_list l = list_whole(mesh, q, b, 0, b->count);
     uint8_t *any = any_of(mesh, q, b, 0, b->count);
@@ -25,25 +25,25 @@ static hit_list judge_question(carom_mesh *mesh, const scene *s, const balls *b,
 }
 
 /* Windows that end at one of a sphere's hits, one float before it and one after it. */
-static void judge_windows(carom_mesh *mesh, const scene *s, balls *b, const hit_list *open, const char *name)
+static void judge_windows(carom_mesh *mesh, const scene *s, swept_spheres *b, const hit_list *open, const char *name)
 {
     for (int by = -1; by <= 1; by++) {
         for (size_t i = 0; i < b->count; i++) {
             const size_t from = (size_t)list_offset(open, i), count = (size_t)list_offset(open, i + 1) - from;
             const float t = count > 0 ? hit_float(&open->hits, HIT_T, from + i % count) : 1.0f;
-            b->column[BALL_T_MAX][i] = by < 0 ? nextafterf(t, 0.0f) : by > 0 ? nextafterf(t, HUGE_VALF) : t;
+            b->column[SPHERE_T_MAX][i] = by < 0 ? nextafterf(t, 0.0f) : by > 0 ? nextafterf(t, HUGE_VALF) : t;
         }
-        hit_list l = judge_question(mesh, s, b, &all_hits, name);
+        hit_list l = judge_request(mesh, s, b, &all_hits, name);
         list_free(&l);
     }
 }
 
 /* Takes scene and spheres. */
-static void check_scene(carom_context *context, scene s, balls b, int windows, const char *name)
+static void check_scene(carom_context *context, scene s, swept_spheres b, int windows, const char *name)
 {
     carom_mesh *mesh = scene_mesh(context, &s);
-    hit_list moving = judge_question(mesh, &s, &b, &all_hits, name);
-    hit_list rest = judge_question(mesh, &s, &b, &overlaps, name);
+    hit_list moving = judge_request(mesh, &s, &b, &all_hits, name);
+    hit_list rest = judge_request(mesh, &s, &b, &overlaps, name);
     print_message("%-24s %5zu triangles, %4zu spheres, %6llu hits, %6llu overlaps, %5.1f %% in integers\n", name,
                   s.triangle_count, b.count, (unsigned long long)moving.total, (unsigned long long)rest.total,
                   100.0 * (double)moving.by_integers / (double)b.count);
@@ -53,7 +53,7 @@ static void check_scene(carom_context *context, scene s, balls b, int windows, c
     list_free(&moving);
     list_free(&rest);
     carom_mesh_destroy(mesh);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 
@@ -64,10 +64,10 @@ static void test_reference(void **state)
     carom_context *context = test_context();
     for (size_t n = 0; n < COUNT_OF(sizes); n++) {
         scene s = k->make(sizes[n]);
-        balls b = balls_aimed(SEED + n, &s, 1.0, test_effort(spheres[n]));
+        swept_spheres b = swept_spheres_aimed(SEED + n, &s, 1.0, test_effort(spheres[n]));
         check_scene(context, s, b, sizes[n] <= 100, k->name);
     }
-    check_scene(context, k->make(300), balls_mixed(SEED + 5, test_effort(200)), 0, k->name);
+    check_scene(context, k->make(300), swept_spheres_mixed(SEED + 5, test_effort(200)), 0, k->name);
     carom_context_destroy(context);
 }
 
@@ -85,7 +85,8 @@ static void test_places(void **state)
         scene s = k->make(60);
         char name[64];
         scene_place(&s, places[p].exponent, places[p].offset);
-        balls b = balls_aimed(SEED + 10 + p, &s, ref_power_of_two(places[p].exponent), test_effort(100));
+        swept_spheres b =
+            swept_spheres_aimed(SEED + 10 + p, &s, ref_power_of_two(places[p].exponent), test_effort(100));
         snprintf(name, sizeof name, "%s, %s", k->name, places[p].name);
         check_scene(context, s, b, 1, name);
     }
@@ -101,8 +102,8 @@ static void test_extreme_times(void **state)
     for (size_t e = 0; e < COUNT_OF(exponents); e++) {
         scene s = k->make(60);
         char name[64];
-        balls b = balls_aimed(SEED + 30, &s, 1.0, test_effort(80));
-        balls_speed_up(&b, exponents[e]);
+        swept_spheres b = swept_spheres_aimed(SEED + 30, &s, 1.0, test_effort(80));
+        swept_spheres_speed_up(&b, exponents[e]);
         snprintf(name, sizeof name, "%s, speed 2^%d", k->name, exponents[e]);
         check_scene(context, s, b, 1, name);
     }
@@ -117,7 +118,7 @@ static void test_rest_is_time_zero(void **state)
     const mesh_kind *k = *state;
     carom_context *context = test_context();
     scene s = k->make(400);
-    balls b = balls_aimed(SEED + 40, &s, 1.0, test_effort(1500));
+    swept_spheres b = swept_spheres_aimed(SEED + 40, &s, 1.0, test_effort(1500));
     carom_mesh *mesh = scene_mesh(context, &s);
     for (size_t i = 0; i < b.count; i++)
         for (int c = 4; c < 7; c++)
@@ -125,7 +126,7 @@ static void test_rest_is_time_zero(void **state)
     hit_list rest = list_whole(mesh, &overlaps, &b, 0, b.count);
     for (int window = 0; window < 2; window++) {
         for (size_t i = 0; i < b.count; i++)
-            b.column[BALL_T_MAX][i] = window ? 0.0f : HUGE_VALF;
+            b.column[SPHERE_T_MAX][i] = window ? 0.0f : HUGE_VALF;
         hit_list moved = list_whole(mesh, &all_hits, &b, 0, b.count);
         list_compare(&b, &rest, &moved, LIST_OVERLAPS, "spheres that do not move");
         for (size_t h = 0; h < moved.stored; h++) {
@@ -139,7 +140,7 @@ static void test_rest_is_time_zero(void **state)
     list_free(&rest);
     carom_mesh_destroy(mesh);
     scene_free(&s);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(context);
 }
 

@@ -14,7 +14,7 @@ enum { SEED = 171, TRIANGLES = 96 };
 static void compare_first(const option_setting *t, carom_mesh *mesh, const hit_list *all, const uint8_t *any)
 {
     hits h = hits_alloc(t->b.count, 0xa5);
-    carom_mesh_sweep_desc desc = balls_desc(&t->b, 0, t->b.count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(&t->b, 0, t->b.count);
     carom_mesh_hit_result result = hits_result(&h, 0);
     carom_error err = {0};
     desc.accuracy = CAROM_ACCURACY_EXACT;
@@ -41,8 +41,8 @@ static void test_reference(void **state)
         option_setting t = option_setting_make(SEED, n, o, TRIANGLES, 200);
         carom_mesh *mesh = scene_mesh(context, &t.s);
         unsigned long long found = 0, settled = 0;
-        for (size_t k = 3; k < LIST_QUESTIONS; k += 2) {
-            const list_question *q = &list_questions[k];
+        for (size_t k = 3; k < LIST_REQUESTS; k += 2) {
+            const list_request *q = &list_requests[k];
             hit_list l = list_whole(mesh, q, &t.b, 0, t.b.count);
             uint8_t *any = any_of(mesh, q, &t.b, 0, t.b.count);
             for (size_t i = 0; i < t.b.count; i++)
@@ -64,9 +64,9 @@ static void test_reference(void **state)
 }
 
 /* Takes scene and spheres. Returns how many hits there are. */
-static uint64_t check_exact(carom_context *context, scene s, balls b, const char *name)
+static uint64_t check_exact(carom_context *context, scene s, swept_spheres b, const char *name)
 {
-    const list_question *q = &list_questions[3];
+    const list_request *q = &list_requests[3];
     option_setting t = {.s = s, .b = b};
     snprintf(t.name, sizeof t.name, "%s", name);
     carom_mesh *mesh = scene_mesh(context, &s);
@@ -93,7 +93,7 @@ static void test_families(void **state)
     for (size_t family = 0; family < ref_family_count(); family++) {
         scene s = {test_alloc(9 * cases, sizeof(float)), test_alloc(3 * cases, sizeof(uint32_t)), 3 * cases, cases,
                    NULL};
-        balls b = balls_alloc(cases);
+        swept_spheres b = swept_spheres_alloc(cases);
         size_t made = 0;
         for (uint64_t index = 0; made < cases; index++) {
             ref_sweep_case c;
@@ -108,7 +108,7 @@ static void test_families(void **state)
                 b.column[4 + k][made] = c.velocity[k];
                 s.indices[3 * made + k] = (uint32_t)(3 * made + k);
             }
-            b.column[BALL_RADIUS][made++] = (float)c.radius;
+            b.column[SPHERE_RADIUS][made++] = (float)c.radius;
         }
         b.cull_back = o->cull_back;
         b.start = o->start;
@@ -139,7 +139,7 @@ static void make_tie(ref_gen *g, const float *p, float out[7])
     if (ref_gen_chance(g, 3)) /* comes from afar */
         for (int k = 0; k < 3; k++)
             out[k] -= out[4 + k] * 4.0f;
-    out[BALL_RADIUS] = 0.25f;
+    out[SPHERE_RADIUS] = 0.25f;
 }
 
 static void test_ties(void **state)
@@ -151,7 +151,7 @@ static void test_ties(void **state)
         scene s = scene_soup(SEED + round, CASES, 0.25);
         for (size_t i = 0; i < 3 * s.vertex_count; i++)
             s.vertices[i] = s.vertices[i] * 0.25f + 1.5f;
-        balls b = balls_alloc(4 * CASES);
+        swept_spheres b = swept_spheres_alloc(4 * CASES);
         for (size_t i = 0; i < b.count; i++) {
             ref_gen g;
             float one[7];
@@ -189,8 +189,8 @@ static void test_places(void **state)
             scene s = kinds[n].make(40);
             char name[64];
             scene_place(&s, places[p].exponent, places[p].offset);
-            balls b = balls_aimed(SEED + p, &s, ref_power_of_two(places[p].exponent), test_effort(80));
-            balls_speed_up(&b, places[p].speed);
+            swept_spheres b = swept_spheres_aimed(SEED + p, &s, ref_power_of_two(places[p].exponent), test_effort(80));
+            swept_spheres_speed_up(&b, places[p].speed);
             b.cull_back = o->cull_back;
             b.start = o->start;
             snprintf(name, sizeof name, "%s, %s, %s", kinds[n].name, places[p].name, o->name);
@@ -213,7 +213,7 @@ static void cosines_of(const option_setting *t, size_t i, int32_t triangle, doub
     ref_sweep_case c;
     ref_sweep_answer a;
     double e[2][3], v[3], d[3], gap[3], n[3];
-    balls_case(&t->b, i, &t->s, (size_t)triangle, &c);
+    swept_spheres_case(&t->b, i, &t->s, (size_t)triangle, &c);
     for (int k = 0; k < 3; k++) {
         e[0][k] = (double)c.p[1][k] - (double)c.p[0][k];
         e[1][k] = (double)c.p[2][k] - (double)c.p[0][k];
@@ -235,13 +235,13 @@ static void cosines_of(const option_setting *t, size_t i, int32_t triangle, doub
 static void test_fast_signs(void **state)
 {
     const option_set *o = *state;
-    const list_question *q = &list_questions[0];
+    const list_request *q = &list_requests[0];
     const double room = 1e-6;
     carom_context *context = test_context();
     uint64_t left = 0, gone = 0;
     for (size_t n = 0; n < KINDS; n++) {
         option_setting t = option_setting_make(SEED, n, o, 200, 500);
-        balls plain = t.b;
+        swept_spheres plain = t.b;
         carom_mesh *mesh = scene_mesh(context, &t.s);
         plain.cull_back = 0;
         plain.start = CAROM_START_REPORT;
@@ -343,7 +343,7 @@ static void test_refused(void **state)
     carom_context *context = test_context();
     scene s = scene_floor(1);
     carom_mesh *mesh = scene_mesh(context, &s);
-    balls b = balls_mixed(SEED, 4);
+    swept_spheres b = swept_spheres_mixed(SEED, 4);
     static const struct {
         int cull_back, start;
         const char *word;
@@ -351,7 +351,7 @@ static void test_refused(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
         for (size_t count = 0; count <= b.count; count += b.count) {
-            carom_mesh_sweep_desc desc = balls_desc(&b, 0, count);
+            carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, count);
             const carom_mesh_hit_result out = {0};
             carom_mesh_hit_list list = {.size = sizeof list};
             uint8_t any[4];
@@ -369,7 +369,7 @@ static void test_refused(void **state)
                     fail_msg("'%s' does not say %s", err.message, wrong[i].word);
             }
         }
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     scene_free(&s);
     carom_context_destroy(context);

@@ -15,7 +15,7 @@ static uint32_t mask_at(const uint32_t *masks, size_t i)
 }
 
 /* With masks, the records are those without them but for triangles without a common bit. */
-static void compare_masked(const option_setting *t, const list_question *q, const hit_list *all, const hit_list *l)
+static void compare_masked(const option_setting *t, const list_request *q, const hit_list *all, const hit_list *l)
 {
     size_t k = 0;
     for (size_t i = 0; i < t->b.count; i++)
@@ -42,11 +42,11 @@ static void test_masks_filter(void **state)
             option_setting t = option_setting_make(SEED, n, &option_sets[o], 300, 600);
             carom_mesh *mesh = scene_mesh(context, &t.s);
             scene plain_scene = t.s;
-            balls plain = t.b;
+            swept_spheres plain = t.b;
             plain_scene.masks = plain.mask = NULL;
             carom_mesh *plain_mesh = scene_mesh(context, &plain_scene);
-            for (size_t k = 0; k < LIST_QUESTIONS; k++) {
-                const list_question *q = &list_questions[k];
+            for (size_t k = 0; k < LIST_REQUESTS; k++) {
+                const list_request *q = &list_requests[k];
                 if (q->which == CAROM_HITS_FIRST)
                     continue;
                 hit_list all = list_whole(plain_mesh, q, &plain, 0, plain.count);
@@ -73,7 +73,7 @@ static void test_first_of_all(void **state)
     carom_context *context = test_context();
     for (size_t n = 0; n < KINDS; n++)
         for (int exact = 0; exact < 2; exact++) {
-            const list_question *q = &list_questions[3 * exact];
+            const list_request *q = &list_requests[3 * exact];
             option_setting t = option_setting_make(SEED, n, o, 300, 800);
             carom_mesh *mesh = scene_mesh(context, &t.s);
             hit_list all = list_whole(mesh, &q[0], &t.b, 0, t.b.count),
@@ -105,7 +105,7 @@ static void test_triangle_by_triangle(void **state)
     carom_context *context = test_context();
     for (size_t n = 0; n < KINDS; n++)
         for (int exact = 0; exact < 2; exact++) {
-            const list_question *q = &list_questions[3 * exact];
+            const list_request *q = &list_requests[3 * exact];
             option_setting t = option_setting_make(SEED, n, o, 40, 250);
             carom_mesh *mesh = scene_mesh(context, &t.s);
             hit_list whole = list_whole(mesh, q, &t.b, 0, t.b.count);

@@ -53,25 +53,25 @@ static void snap(scene *s, double size)
 
 /* ---- against the reference --------------------------------------------------------------------------------------- */
 
-static void judge_closest(carom_mesh *mesh, const scene *s, const balls *b, const char *name)
+static void judge_closest(carom_mesh *mesh, const scene *s, const swept_spheres *b, const char *name)
 {
-    nears n = nears_alloc(b->count, 0xa5);
+    closest_results n = closest_results_alloc(b->count, 0xa5);
     ask_part(mesh, b, CAROM_ACCURACY_EXACT, 0, b->count, &n, NULL);
     for (size_t i = 0; i < b->count; i++) {
         const ref_mesh_closest_answer truth = true_closest(s, b, i);
         const char *what = judge_exact(s, b, i, &truth, &n);
         if (what == NULL)
             continue;
-        nears_print(b, &n, i, "answer");
+        closest_results_print(b, &n, i, "answer");
         fail_msg("%s, sphere %zu: %s; the closest is triangle %d", name, i, what, truth.triangle);
     }
-    nears_free(&n);
+    closest_results_free(&n);
 }
 
-static void judge_model(carom_context *context, const scene *s, const balls *b, const char *name)
+static void judge_model(carom_context *context, const scene *s, const swept_spheres *b, const char *name)
 {
     carom_mesh *mesh = scene_mesh(context, s);
-    const list_question *hits_of = &list_questions[3], *overlaps_of = &list_questions[5];
+    const list_request *hits_of = &list_requests[3], *overlaps_of = &list_requests[5];
     hit_list all = list_whole(mesh, hits_of, b, 0, b->count), rest = list_whole(mesh, overlaps_of, b, 0, b->count);
     uint8_t *any = any_of(mesh, hits_of, b, 0, b->count), *touches = any_of(mesh, overlaps_of, b, 0, b->count);
     print_message("%-24s %6zu triangles, %4zu spheres, %6llu hits, %6llu overlaps\n", name, s->triangle_count, b->count,
@@ -108,12 +108,13 @@ static void check_model(const model *m)
         if (places[p].snaps)
             snap(&s, m->size);
         scene_place(&s, places[p].exponent, places[p].offset * (float)m->size);
-        balls b = balls_aimed(SEED + p, &s, m->size * ref_power_of_two(places[p].exponent), test_effort(m->spheres));
+        swept_spheres b =
+            swept_spheres_aimed(SEED + p, &s, m->size * ref_power_of_two(places[p].exponent), test_effort(m->spheres));
         snprintf(name, sizeof name, "%s, %s", strchr(m->file, '/') + 1, places[p].name);
         context = test_context();
         judge_model(context, &s, &b, name);
         carom_context_destroy(context);
-        balls_free(&b);
+        swept_spheres_free(&b);
         scene_free(&s);
     }
 }

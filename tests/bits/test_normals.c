@@ -99,13 +99,14 @@ static const known_normal rows[] = {
 static const int lengths[] = {-60, 0, 60}, speeds[] = {-40, -3, 0, 3, 40};
 enum { SPEEDS = COUNT_OF(speeds) };
 
-static void wrong(const balls *b, const hits *h, size_t i, const known_normal *k, const char *mode, const char *what)
+static void wrong(const swept_spheres *b, const hits *h, size_t i, const known_normal *k, const char *mode,
+                  const char *what)
 {
     hits_print(b, h, i, "answer");
     fail_msg("%s, %s: %s", k->name, mode, what);
 }
 
-static void check_row(const balls *b, const hits *h, size_t i, const known_normal *k, carom_accuracy accuracy,
+static void check_row(const swept_spheres *b, const hits *h, size_t i, const known_normal *k, carom_accuracy accuracy,
                       int exponent)
 {
     const char *mode = accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast";
@@ -126,7 +127,7 @@ static void ask_row(carom_context *context, const known_normal *k, int length, c
 {
     uint32_t indices[] = {0, 1, 2};
     float vertices[9];
-    balls b = balls_alloc(SPEEDS);
+    swept_spheres b = swept_spheres_alloc(SPEEDS);
     hits h = hits_alloc(SPEEDS, 0xa5);
     for (int c = 0; c < 9; c++)
         vertices[c] = ldexpf(k->p[c / 3][c % 3], length);
@@ -135,11 +136,11 @@ static void ask_row(carom_context *context, const known_normal *k, int length, c
             b.column[axis][i] = ldexpf(k->center[axis], length);
             b.column[4 + axis][i] = ldexpf(k->velocity[axis], length + speeds[i]);
         }
-        b.column[BALL_RADIUS][i] = ldexpf(k->radius, length);
+        b.column[SPHERE_RADIUS][i] = ldexpf(k->radius, length);
     }
     const scene s = {.vertices = vertices, .indices = indices, .vertex_count = 3, .triangle_count = 1};
     carom_mesh *mesh = scene_mesh(context, &s);
-    carom_mesh_sweep_desc desc = balls_desc(&b, 0, b.count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, b.count);
     carom_mesh_hit_result result = hits_result(&h, 0);
     carom_error err = {0};
     desc.accuracy = accuracy;
@@ -148,7 +149,7 @@ static void ask_row(carom_context *context, const known_normal *k, int length, c
         check_row(&b, &h, i, k, accuracy, speeds[i]);
     carom_mesh_destroy(mesh);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
 }
 
 static void ask_rows(carom_context *context)

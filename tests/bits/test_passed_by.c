@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Triangles that a search leaves out, or takes as hit, without asking the solver: those in balls that the sphere does
+/* Triangles that a search leaves out, or takes as hit, without asking the solver: those in spheres that the sphere does
  * not come near, and those with a corner well inside it at the start (docs/numerics.md, section 11). Both rest on
  * bounds of errors, so spheres come as near to them as they can; a mesh of two triangles, which passes nothing by, says
  * what is true. */
@@ -13,7 +13,7 @@ enum { SEED = 241, TORUS = 2, FLOOR = 3 };
 
 /* ---- meshes ------------------------------------------------------------------------------------------------------ */
 
-/* Triangles side by side share corners: only of such is a ball known. All are about 1 large. */
+/* Triangles side by side share corners: only of such is a sphere known. All are about 1 large. */
 static scene make_torus(void)
 {
     return kinds[TORUS].make(300);
@@ -36,7 +36,7 @@ static scene make_flat(void)
     return kinds[FLOOR].make(500);
 }
 
-/* Large triangles beside small and thin ones, which have the ball of the largest of their leaf. */
+/* Large triangles beside small and thin ones, which have the sphere of the largest of their leaf. */
 static scene make_graded(void)
 {
     scene s = kinds[FLOOR].make(500);
@@ -182,12 +182,12 @@ static void aim(ref_gen *g, const scene *s, double size, float out[7])
         out[k] = (float)(t.at[k] + t.out[k] * touch - u[k] * distance);
         out[4 + k] = (float)(u[k] * speed);
     }
-    out[BALL_RADIUS] = (float)radius;
+    out[SPHERE_RADIUS] = (float)radius;
 }
 
-static balls make_balls(uint64_t seed, const scene *s, double size, size_t count)
+static swept_spheres make_swept_spheres(uint64_t seed, const scene *s, double size, size_t count)
 {
-    balls b = balls_alloc(count);
+    swept_spheres b = swept_spheres_alloc(count);
     for (size_t i = 0; i < count; i++) {
         ref_gen g;
         float one[7];
@@ -201,13 +201,13 @@ static balls make_balls(uint64_t seed, const scene *s, double size, size_t count
 
 /* ---- margins ----------------------------------------------------------------------------------------------------- */
 
-/* What the search adds to radius and ball, and how much of it a hit needs: the distance of the way from the middle of
+/* What the search adds to radius and sphere, and how much of it a hit needs: the distance of the way from the middle of
  * the triangle's box. At most a half, says docs/numerics.md. Below 0 where nothing is passed by. */
-static double margin_used(const scene *s, const balls *b, size_t i, int32_t triangle, float t)
+static double margin_used(const scene *s, const swept_spheres *b, size_t i, int32_t triangle, float t)
 {
     ref_sweep_case c;
     double way[3], half[3], along = 0.0, v2 = 0.0, most = 0.0, fastest = 0.0, largest = 0.0;
-    balls_case(b, i, s, (size_t)triangle, &c);
+    swept_spheres_case(b, i, s, (size_t)triangle, &c);
     for (int k = 0; k < 3; k++) {
         const double lo = (double)fminf(fminf(c.p[0][k], c.p[1][k]), c.p[2][k]),
                      hi = (double)fmaxf(fmaxf(c.p[0][k], c.p[1][k]), c.p[2][k]);
@@ -229,7 +229,7 @@ static double margin_used(const scene *s, const balls *b, size_t i, int32_t tria
     return (ref_length(way) - c.radius - ref_length(half)) / (c.radius * 0x1p-8 + size * 0x1p-16);
 }
 
-static double most_margin(const scene *s, const balls *b, const hit_list *l)
+static double most_margin(const scene *s, const swept_spheres *b, const hit_list *l)
 {
     double most = 0.0;
     for (size_t k = 0; k < l->stored; k++)
@@ -241,7 +241,7 @@ static double most_margin(const scene *s, const balls *b, const hit_list *l)
 /* ---- windows ----------------------------------------------------------------------------------------------------- */
 
 /* Of sphere i's hits the one that needs most of the margin. */
-static size_t nearest_to_margin(const scene *s, const balls *b, const hit_list *l, size_t i)
+static size_t nearest_to_margin(const scene *s, const swept_spheres *b, const hit_list *l, size_t i)
 {
     size_t found = (size_t)list_offset(l, i);
     double most = -HUGE_VAL;
@@ -254,7 +254,7 @@ static size_t nearest_to_margin(const scene *s, const balls *b, const hit_list *
 }
 
 /* Windows that end at that hit, just before it, just after it, and on the way to it. */
-static void cut_windows(const scene *s, balls *b, const hit_list *l)
+static void cut_windows(const scene *s, swept_spheres *b, const hit_list *l)
 {
     for (size_t i = 0; i < b->count; i++) {
         ref_gen g;
@@ -263,7 +263,7 @@ static void cut_windows(const scene *s, balls *b, const hit_list *l)
             continue;
         const float t = hit_float(&l->hits, HIT_T, nearest_to_margin(s, b, l, i));
         const float ends[] = {t, t, t, t, nextafterf(t, 0.0f), nextafterf(t, HUGE_VALF), 0.5f * t};
-        b->column[BALL_T_MAX][i] = ends[ref_gen_int(&g, 0, 6)];
+        b->column[SPHERE_T_MAX][i] = ends[ref_gen_int(&g, 0, 6)];
     }
 }
 
@@ -271,7 +271,7 @@ static void cut_windows(const scene *s, balls *b, const hit_list *l)
 
 typedef struct made {
     scene s;
-    balls b;
+    swept_spheres b;
 } made;
 
 static made make(size_t n, size_t count)
@@ -279,16 +279,16 @@ static made make(size_t n, size_t count)
     const setting *at = &settings[n];
     made m = {.s = at->make()};
     scene_place(&m.s, 0, at->offset);
-    m.b = make_balls(SEED + n, &m.s, at->size, test_effort(count));
+    m.b = make_swept_spheres(SEED + n, &m.s, at->size, test_effort(count));
     scene_scale(&m.s, at->exponent);
-    balls_scale(&m.b, at->exponent, at->exponent); /* speeds stay what they are */
+    swept_spheres_scale(&m.b, at->exponent, at->exponent); /* speeds stay what they are */
     return m;
 }
 
 static void made_free(made *m)
 {
     scene_free(&m->s);
-    balls_free(&m->b);
+    swept_spheres_free(&m->b);
 }
 
 /* Fast mode: every hit is found, whatever is passed by. The search for the first one stops short of what it has found,
@@ -304,8 +304,8 @@ static void test_fast(void **state)
         uint64_t found = 0;
         double used = 0.0;
         for (int windows = 0; windows < 2; windows++) {
-            hit_list all = list_whole(mesh, &list_questions[0], &m.b, 0, m.b.count);
-            list_check_alone(judge, &m.s, &list_questions[0], &m.b, &all, settings[n].name);
+            hit_list all = list_whole(mesh, &list_requests[0], &m.b, 0, m.b.count);
+            list_check_alone(judge, &m.s, &list_requests[0], &m.b, &all, settings[n].name);
             list_check_first(mesh, CAROM_ACCURACY_FAST, &m.b, &all, settings[n].name);
             used = fmax(used, most_margin(&m.s, &m.b, &all));
             found += all.total;
@@ -331,8 +331,8 @@ static void test_exact(void **state)
         made m = make(n, 16);
         carom_mesh *mesh = scene_mesh(context, &m.s);
         for (int windows = 0; windows < 2; windows++) {
-            hit_list all = list_whole(mesh, &list_questions[3], &m.b, 0, m.b.count);
-            uint8_t *any = any_of(mesh, &list_questions[3], &m.b, 0, m.b.count);
+            hit_list all = list_whole(mesh, &list_requests[3], &m.b, 0, m.b.count);
+            uint8_t *any = any_of(mesh, &list_requests[3], &m.b, 0, m.b.count);
             for (size_t i = 0; i < m.b.count; i++)
                 list_judge_hits(&m.s, &m.b, i, &all, any, settings[n].name);
             list_check_first(mesh, CAROM_ACCURACY_EXACT, &m.b, &all, settings[n].name);
@@ -351,9 +351,9 @@ static void check_same(carom_context *scalar, carom_context *context, const char
     for (size_t n = 0; n < COUNT_OF(settings); n++) {
         made m = make(n, 60);
         carom_mesh *expected = scene_mesh(scalar, &m.s), *mesh = scene_mesh(context, &m.s);
-        list_compare_question(expected, mesh, &list_questions[0], &m.b, who);
-        list_compare_question(expected, mesh, &list_questions[1], &m.b, who);
-        list_compare_question(expected, mesh, &list_questions[4], &m.b, who);
+        list_compare_request(expected, mesh, &list_requests[0], &m.b, who);
+        list_compare_request(expected, mesh, &list_requests[1], &m.b, who);
+        list_compare_request(expected, mesh, &list_requests[4], &m.b, who);
         carom_mesh_destroy(expected);
         carom_mesh_destroy(mesh);
         made_free(&m);

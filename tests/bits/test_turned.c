@@ -9,7 +9,7 @@ enum { SEED = 281, ORDERS = 2 };
 
 typedef struct setting {
     scene s;
-    balls b;
+    swept_spheres b;
     uint32_t *order[ORDERS]; /* backwards, and any */
     carom_mesh *mesh;
 } setting;
@@ -18,13 +18,13 @@ static setting make(carom_context *context, size_t kind)
 {
     setting t = {.s = kinds[kind].make(400)};
     const size_t count = test_effort(700);
-    t.b = kind % 2 ? balls_mixed(SEED + kind, count) : balls_aimed(SEED + kind, &t.s, 1.0, count);
+    t.b = kind % 2 ? swept_spheres_mixed(SEED + kind, count) : swept_spheres_aimed(SEED + kind, &t.s, 1.0, count);
     if (kind % 3 == 0) {
         t.s.masks = random_masks(SEED + kind, t.s.triangle_count);
         t.b.mask = random_masks(SEED + 50 + kind, count);
     }
     for (size_t i = 0; i < count; i += 3)
-        t.b.column[BALL_T_MAX][i] = i % 2 ? 0.0f : 2.0f;
+        t.b.column[SPHERE_T_MAX][i] = i % 2 ? 0.0f : 2.0f;
     t.order[0] = test_alloc(count, sizeof *t.order[0]);
     for (size_t i = 0; i < count; i++)
         t.order[0][i] = (uint32_t)(count - 1 - i);
@@ -38,7 +38,7 @@ static void setting_free(setting *t)
     carom_mesh_destroy(t->mesh);
     for (int k = 0; k < ORDERS; k++)
         free(t->order[k]);
-    balls_free(&t->b);
+    swept_spheres_free(&t->b);
     scene_free(&t->s);
 }
 
@@ -55,13 +55,13 @@ static void check_first(const setting *t, carom_accuracy accuracy)
     const size_t count = t->b.count;
     hits before = sweep_as(t->mesh, &t->b, accuracy), expected = hits_alloc(count, 0);
     for (int k = 0; k < ORDERS; k++) {
-        balls turned = balls_reorder(&t->b, t->order[k], count);
+        swept_spheres turned = swept_spheres_reorder(&t->b, t->order[k], count);
         hits h = sweep_as(t->mesh, &turned, accuracy);
         for (int f = 0; f < HIT_FIELDS; f++)
             turn(&before.field[f], t->order[k], count, &expected.field[f]);
         hits_compare(&turned, &expected, &h, count, -1, "spheres in another order");
         hits_free(&h);
-        balls_free(&turned);
+        swept_spheres_free(&turned);
     }
     hits_free(&before);
     hits_free(&expected);
@@ -71,22 +71,22 @@ static void check_closest(const setting *t, carom_accuracy accuracy)
 {
     const size_t count = t->b.count;
     uint64_t integers = 0;
-    nears before = nears_alloc(count, 0x5a), expected = nears_alloc(count, 0);
+    closest_results before = closest_results_alloc(count, 0x5a), expected = closest_results_alloc(count, 0);
     ask_part(t->mesh, &t->b, accuracy, 0, count, &before, &integers);
     for (int k = 0; k < ORDERS; k++) {
         uint64_t again = 0;
-        balls turned = balls_reorder(&t->b, t->order[k], count);
-        nears n = nears_alloc(count, 0xa5);
+        swept_spheres turned = swept_spheres_reorder(&t->b, t->order[k], count);
+        closest_results n = closest_results_alloc(count, 0xa5);
         ask_part(t->mesh, &turned, accuracy, 0, count, &n, &again);
         for (int f = 0; f < NEAR_FIELDS; f++)
             turn(&before.field[f], t->order[k], count, &expected.field[f]);
-        nears_compare(&turned, &expected, &n, count, -1, "centres in another order");
+        closest_results_compare(&turned, &expected, &n, count, -1, "centres in another order");
         assert_int_equal(again, integers); /* a query takes its rung alone */
-        nears_free(&n);
-        balls_free(&turned);
+        closest_results_free(&n);
+        swept_spheres_free(&turned);
     }
-    nears_free(&before);
-    nears_free(&expected);
+    closest_results_free(&before);
+    closest_results_free(&expected);
 }
 
 static void test_spheres_in_another_order(void **state)

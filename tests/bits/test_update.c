@@ -23,10 +23,10 @@ static void moved(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
     test_ok("carom_mesh_update", move_mesh(mesh, s, how, &err), &err);
 }
 
-static hits sweep(carom_mesh *mesh, const balls *b, carom_accuracy accuracy)
+static hits sweep(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy)
 {
     hits h = hits_alloc(b->count, 0xa5);
-    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     carom_mesh_hit_result result = hits_result(&h, 0);
     carom_error err = {0};
     desc.accuracy = accuracy;
@@ -177,7 +177,7 @@ static void expect_bounds(const carom_mesh *expected, const carom_mesh *got, con
         fail_msg("%s: other bounds than a fresh mesh", name);
 }
 
-static void check_move(carom_context *context, carom_mesh *meshes[FOLLOWS], const scene *s, const balls *b,
+static void check_move(carom_context *context, carom_mesh *meshes[FOLLOWS], const scene *s, const swept_spheres *b,
                        const char *name)
 {
     carom_mesh *fresh = scene_mesh(context, s);
@@ -204,11 +204,11 @@ static void check_moves(carom_context *context, const scene *first, size_t count
         meshes[f] = scene_mesh(context, first);
     for (size_t m = 0; m < COUNT_OF(moves); m++) {
         scene s = scene_copy(first);
-        balls b = balls_mixed(SEED + m, count);
+        swept_spheres b = swept_spheres_mixed(SEED + m, count);
         moves[m].move(s.vertices, s.vertex_count);
-        balls_scale(&b, moves[m].exponent, 0);
+        swept_spheres_scale(&b, moves[m].exponent, 0);
         check_move(context, meshes, &s, &b, moves[m].name);
-        balls_free(&b);
+        swept_spheres_free(&b);
         scene_free(&s);
     }
     for (int f = 0; f < FOLLOWS; f++)
@@ -350,7 +350,7 @@ static void test_layouts(void **state)
     enum { TRIANGLES = 300, VERTICES = 3 * TRIANGLES, SPARE = 5 };
     carom_context *context = test_context();
     scene first = scene_soup(SEED, TRIANGLES, 0.3), s = scene_soup(SEED + 1, TRIANGLES, 0.3);
-    balls b = balls_mixed(SEED, 300);
+    swept_spheres b = swept_spheres_mixed(SEED, 300);
     float *columns = test_alloc(3 * VERTICES, sizeof *columns), *wide = test_alloc(5 * VERTICES, sizeof *wide);
     (void)state;
     for (size_t i = 0; i < VERTICES; i++)
@@ -383,7 +383,7 @@ static void test_layouts(void **state)
     free(columns);
     free(wide);
     free(longer);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&first);
     scene_free(&s);
     carom_context_destroy(context);
@@ -396,7 +396,7 @@ static void test_refused(void **state)
     carom_context *context = test_context();
     scene first = scene_soup(SEED, 9000, 0.1), s = scene_copy(&first);
     first.indices[3 * 7000 + 1] = 0; /* vertex 21001 is nobody's */
-    balls b = balls_mixed(SEED, 300);
+    swept_spheres b = swept_spheres_mixed(SEED, 300);
     carom_mesh *mesh = scene_mesh(context, &first);
     hits expected = sweep(mesh, &b, CAROM_ACCURACY_FAST);
     carom_mesh_info before = carom_mesh_get_info(mesh);
@@ -425,7 +425,7 @@ static void test_refused(void **state)
     moved(mesh, &s, CAROM_MESH_AUTO);
     hits_free(&expected);
     carom_mesh_destroy(mesh);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&first);
     scene_free(&s);
     carom_context_destroy(context);
@@ -454,10 +454,10 @@ static void test_float_modes(void **state)
 {
     carom_context *context = test_context();
     scene first = scene_soup(SEED, 600, 0.3), s = scene_copy(&first);
-    balls b = balls_mixed(SEED, 500);
+    swept_spheres b = swept_spheres_mixed(SEED, 500);
     (void)state;
     scene_scale(&s, -135);
-    balls_scale(&b, -135, 0);
+    swept_spheres_scale(&b, -135, 0);
     hits expected = sweep_scene(context, &s, &b);
     for (int f = 0; f < FOLLOWS; f++) {
         carom_mesh *plain = scene_mesh(context, &first);
@@ -489,7 +489,7 @@ static void test_float_modes(void **state)
         }
     }
     hits_free(&expected);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&first);
     scene_free(&s);
     carom_context_destroy(context);

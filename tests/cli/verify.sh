@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # verify.sh CAROM [LIAR]: what `carom verify` says of meshes and, with a library in front that turns a bit now and then
-# (liar.c), that it says so. On the CPU path.
+# (fault_injector.c), that it says so. On the CPU path.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
 carom=$(realpath "$1")
-liar=${2:-}
+fault_injector=${2:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -35,7 +35,7 @@ check "another names others" test "$(figures all.txt)" != "$(figures other.txt)"
 lie() {
     local type=$1 every=$2 status=0 pattern
     shift 2
-    LD_PRELOAD=$liar LIE_ABOUT=$type LIE_EVERY=$every verify > lie.txt 2>&1 || status=$?
+    LD_PRELOAD=$fault_injector LIE_ABOUT=$type LIE_EVERY=$every verify > lie.txt 2>&1 || status=$?
     if [ $status -ne 1 ] || ! grep -qx 'result: FAILED' lie.txt; then
         fail "$type, every $every: reported" "status $status"
         return
@@ -48,7 +48,7 @@ lie() {
     done
     pass "$type, every $every: reported"
 }
-if [ -z "$liar" ]; then
+if [ -z "$fault_injector" ]; then
     skip "a wrong bit is reported" "a static library or a sanitized build"
 else
     for type in "${types[@]}"; do

@@ -4,7 +4,7 @@
  * take as long as the test wants. */
 #include <time.h>
 
-#include "tests/support/cl_between.h"
+#include "tests/support/cl_shim.h"
 
 enum { SEED = 59, ROUNDS = 7, JUDGED = 4 }; /* batches that a device answers before it is judged */
 static const long pause_ns = 300000000;     /* the CPU needs far less, its sample far more than a device */

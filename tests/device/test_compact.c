@@ -2,7 +2,7 @@
 /* First hits as a list from a device with memory of its own: the bytes of the CPU's list, whatever is hit, in chunks
  * and in lists that are too short; what is read back are the hits; and where a device cannot find them by itself its
  * whole columns answer. */
-#include "tests/support/cl_between.h"
+#include "tests/support/cl_shim.h"
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
@@ -10,27 +10,27 @@ enum { SEED = 101, COUNT = 2001, MANY = 1 << 16, HIT = 10, RECORD = 40 /* bytes,
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-typedef struct question {
+typedef struct request {
     carom_accuracy accuracy;
     int contacts;
-} question;
+} request;
 
-static const question questions[] = {
+static const request requests[] = {
     {CAROM_ACCURACY_FAST, 0}, {CAROM_ACCURACY_FAST, 1}, {CAROM_ACCURACY_EXACT, 0}, {CAROM_ACCURACY_EXACT, 1}};
 
 /* How many a device answers itself: those of exact mode, which are the last, take binary64. */
-static size_t questions_for(const carom_context *context)
+static size_t requests_for(const carom_context *context)
 {
     carom_device_info info;
     assert_int_equal(carom_context_device(context, &info), 1);
-    return info.fp64 ? COUNT_OF(questions) : 2;
+    return info.fp64 ? COUNT_OF(requests) : 2;
 }
 
-static hit_list ask_from(carom_mesh *mesh, const question *q, const balls *b, size_t first, size_t capacity)
+static hit_list ask_from(carom_mesh *mesh, const request *q, const swept_spheres *b, size_t first, size_t capacity)
 {
     hit_list l = list_alloc(b->count - first, capacity, 0x5a);
     carom_mesh_hit_list list = list_desc(&l, LIST_HITS);
-    carom_mesh_sweep_desc desc = balls_desc(b, first, b->count - first);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(b, first, b->count - first);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     desc.accuracy = q->accuracy;
@@ -66,7 +66,7 @@ typedef struct counts {
 } counts;
 
 /* With room for all hits, and for half of them. Returns how many there are, and what the device settled in integers. */
-static counts compare_meshes(carom_mesh *expected, carom_mesh *got, const question *q, const balls *b)
+static counts compare_meshes(carom_mesh *expected, carom_mesh *got, const request *q, const swept_spheres *b)
 {
     counts n = {0, 0};
     hit_list all = ask_from(expected, q, b, 0, b->count);
@@ -86,27 +86,28 @@ static counts compare_meshes(carom_mesh *expected, carom_mesh *got, const questi
 
 /* ---- the same bytes ---------------------------------------------------------------------------------------------- */
 
-/* Balls beside the sphere at the origin, of which every `stride`-th goes there; 0: none does. */
-static balls balls_few(size_t count, size_t stride)
+/* Spheres beside the sphere at the origin, of which every `stride`-th goes there; 0: none does. */
+static swept_spheres swept_spheres_few(size_t count, size_t stride)
 {
-    balls b = balls_alloc(count);
+    swept_spheres b = swept_spheres_alloc(count);
     for (size_t i = 0; i < count; i++) {
         b.column[0][i] = 3.0f + (float)(i % 7);
         b.column[1][i] = 0.01f * (float)(i % 11);
-        b.column[BALL_RADIUS][i] = 0.125f;
+        b.column[SPHERE_RADIUS][i] = 0.125f;
         b.column[4][i] = stride != 0 && i % stride == stride / 2 ? -1.0f : 1.0f;
     }
     return b;
 }
 
-/* Every question. Returns how many were settled in integers. */
-static uint64_t check_same(carom_context *context, const scene *s, const balls *b, uint64_t least, uint64_t most)
+/* Every request. Returns how many were settled in integers. */
+static uint64_t check_same(carom_context *context, const scene *s, const swept_spheres *b, uint64_t least,
+                           uint64_t most)
 {
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     carom_mesh *expected = scene_mesh(cpu, s), *mesh = scene_mesh(context, s);
     uint64_t settled = 0;
-    for (size_t k = 0; k < questions_for(context); k++) {
-        const counts n = compare_meshes(expected, mesh, &questions[k], b);
+    for (size_t k = 0; k < requests_for(context); k++) {
+        const counts n = compare_meshes(expected, mesh, &requests[k], b);
         assert_in_range(n.hits, least, most);
         settled += n.integers;
     }
@@ -122,24 +123,24 @@ static void test_same(void **state)
 {
     static const uint32_t devices[][2] = {{1, 700}, {4, 0}};
     scene lattice = kinds[4].make(200), sphere = scene_sphere(4);
-    balls some = balls_mixed(SEED, COUNT), aimed = balls_aimed(SEED, &lattice, 1.0, COUNT);
-    balls all = balls_few(COUNT, 1), none = balls_few(COUNT, 0);
+    swept_spheres some = swept_spheres_mixed(SEED, COUNT), aimed = swept_spheres_aimed(SEED, &lattice, 1.0, COUNT);
+    swept_spheres all = swept_spheres_few(COUNT, 1), none = swept_spheres_few(COUNT, 0);
     (void)state;
     for (size_t i = 0; i < COUNT; i += 2) /* those that are aimed are ties, which exact mode leaves open */
-        for (int c = 0; c < BALL_COLUMNS; c++)
+        for (int c = 0; c < SPHERE_COLUMNS; c++)
             some.column[c][i] = aimed.column[c][i];
     for (size_t k = 0; k < COUNT_OF(devices); k++) {
         carom_context *context = test_device(devices[k][0], devices[k][1]);
         const uint64_t settled = check_same(context, &lattice, &some, 1, COUNT - 1);
-        assert_true(settled > 0 || questions_for(context) < COUNT_OF(questions));
+        assert_true(settled > 0 || requests_for(context) < COUNT_OF(requests));
         (void)check_same(context, &sphere, &all, COUNT, COUNT);
         (void)check_same(context, &sphere, &none, 0, 0);
         carom_context_destroy(context);
     }
-    balls_free(&some);
-    balls_free(&aimed);
-    balls_free(&all);
-    balls_free(&none);
+    swept_spheres_free(&some);
+    swept_spheres_free(&aimed);
+    swept_spheres_free(&all);
+    swept_spheres_free(&none);
     scene_free(&lattice);
     scene_free(&sphere);
 }
@@ -148,9 +149,9 @@ static void test_same(void **state)
 static void test_short_list(void **state)
 {
     enum { CAPACITY = 90 };
-    const question q = questions[1];
+    const request q = requests[1];
     scene s = scene_sphere(4);
-    balls b = balls_few(COUNT, 5);
+    swept_spheres b = swept_spheres_few(COUNT, 5);
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2), *context = test_device(1, 0);
     carom_mesh *expected = scene_mesh(cpu, &s), *mesh = scene_mesh(context, &s);
     size_t calls = 0;
@@ -167,7 +168,7 @@ static void test_short_list(void **state)
     carom_mesh_destroy(mesh);
     carom_context_destroy(cpu);
     carom_context_destroy(context);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 
@@ -177,14 +178,14 @@ static void test_short_list(void **state)
 static void test_few_bytes(void **state)
 {
     scene s = scene_sphere(4);
-    balls b = balls_few(MANY, MANY / HIT);
+    swept_spheres b = swept_spheres_few(MANY, MANY / HIT);
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2), *context = test_device(0, MANY / 4);
     carom_mesh *expected = scene_mesh(cpu, &s), *mesh = scene_mesh(context, &s);
     (void)state;
-    for (size_t k = 0; k < questions_for(context); k++) {
-        compare_meshes(expected, mesh, &questions[k], &b);
+    for (size_t k = 0; k < requests_for(context); k++) {
+        compare_meshes(expected, mesh, &requests[k], &b);
         cl_fetched = 0;
-        hit_list l = ask_from(mesh, &questions[k], &b, 0, MANY);
+        hit_list l = ask_from(mesh, &requests[k], &b, 0, MANY);
         assert_int_equal(l.total, HIT);
         assert_in_range(cl_fetched, 1, HIT * RECORD + 64);
         list_free(&l);
@@ -193,7 +194,7 @@ static void test_few_bytes(void **state)
     carom_mesh_destroy(mesh);
     carom_context_destroy(cpu);
     carom_context_destroy(context);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 
@@ -205,7 +206,7 @@ static void count_warnings(void *user, carom_log_level level, const char *line)
 }
 
 /* A device that has no memory for the records, or no kernel for them, says so once and answers. */
-static void check_whole_columns(const scene *s, const balls *b)
+static void check_whole_columns(const scene *s, const swept_spheres *b)
 {
     int warnings = 0;
     carom_context_desc desc = carom_context_desc_default();
@@ -219,7 +220,7 @@ static void check_whole_columns(const scene *s, const balls *b)
     test_ok("context", carom_context_create(&desc, &context, &err), &err);
     carom_mesh *expected = scene_mesh(cpu, s), *mesh = scene_mesh(context, s);
     for (size_t k = 0; k < 2; k++) /* with contacts and without */
-        compare_meshes(expected, mesh, &questions[k], b);
+        compare_meshes(expected, mesh, &requests[k], b);
     assert_int_equal(warnings, 1);
     carom_mesh_destroy(expected);
     carom_mesh_destroy(mesh);
@@ -232,7 +233,7 @@ static void test_no_room(void **state)
     enum { QUERIES = 8000 };                  /* more than the probe has records for */
     carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
     scene s = scene_sphere(4);
-    balls b = balls_few(QUERIES, 5);
+    swept_spheres b = swept_spheres_few(QUERIES, 5);
     (void)state;
     for (int contacts = 0; contacts < 2; contacts++) {
         cl_scarce.exactly = contacts ? QUERIES * RECORD : QUERIES * 16;
@@ -242,7 +243,7 @@ static void test_no_room(void **state)
     cl_broken = (cl_unbuilt){"compact_fill", "no room for it"};
     check_whole_columns(&s, &b);
     cl_broken = (cl_unbuilt){NULL, NULL};
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 

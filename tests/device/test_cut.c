@@ -2,33 +2,33 @@
 /* Devices that end a kernel's loops before they are done, without a word, as Mesa's llvmpipe does after 65535 turns: no
  * search of a mesh passes for one that is done. `opencl` says so; `auto` answers on the CPU with the right bits,
  * reported. */
-#include "tests/support/cl_between.h"
-#include "tests/support/questions.h"
+#include "tests/support/cl_shim.h"
+#include "tests/support/requests.h"
 
 #define TOLD "ends the loops of a search"
 
 enum { SEED = 137, FEW = 600, SIDES = 4, LONG_SIDES = 50, LONG = 200, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 512 };
 
 /* Right, or an error that tells the reason: then 1. */
-static int is_refused(const question *q, const material *m, const char *reason)
+static int is_refused(const request *q, const fixture *m, const char *reason)
 {
     carom_context *context = test_backend(CAROM_BACKEND_OPENCL);
     carom_mesh *mesh = scene_mesh(context, &m->s);
-    reply expected = question_answer(q, m), r = reply_alloc(q, m);
+    batch_result expected = request_answer(q, m), r = batch_result_alloc(q, m);
     carom_error err = {0};
-    const carom_status status = question_ask(q, context, mesh, m, &r, &err);
+    const carom_status status = request_ask(q, context, mesh, m, &r, &err);
     if (status == CAROM_OK)
-        reply_compare(q, m, &expected, &r, "a device");
+        batch_result_compare(q, m, &expected, &r, "a device");
     else
         test_error(status, CAROM_ERROR_DEVICE_LOST, &err, reason);
-    reply_free(q, &r);
-    reply_free(q, &expected);
+    batch_result_free(q, &r);
+    batch_result_free(q, &expected);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     return status != CAROM_OK;
 }
 
-static void expect_refusal(const question *q, const material *m, const char *reason)
+static void expect_refusal(const request *q, const fixture *m, const char *reason)
 {
     if (!is_refused(q, m, reason))
         fail_msg("%s: nobody has noticed", q->name);
@@ -39,13 +39,13 @@ static void test_all_kinds(void **state)
 {
     (void)state;
     const carom_device_info info = test_need_device();
-    material m = material_make(SEED, scene_sphere(SIDES), FEW, 1);
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), FEW, 1);
     cl_told = (cl_lie){"return turns < 2;", "return turns < 99;"};
-    for (size_t i = 0; i < QUESTIONS; i++)
-        if (question_needs_mesh(&questions[i]) && question_is_for(&questions[i], &info))
-            expect_refusal(&questions[i], &m, TOLD);
+    for (size_t i = 0; i < REQUESTS; i++)
+        if (request_needs_mesh(&requests[i]) && request_is_for(&requests[i], &info))
+            expect_refusal(&requests[i], &m, TOLD);
     cl_told = (cl_lie){NULL, NULL};
-    material_free(&m);
+    fixture_free(&m);
 }
 
 /* Queries of `auto` that the CPU takes over, of first hits and of hits in lists. */
@@ -53,24 +53,24 @@ static void test_auto(void **state)
 {
     (void)state;
     (void)test_need_device();
-    material m = material_make(SEED, scene_sphere(SIDES), MANY, SHARE);
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), MANY, SHARE);
     cl_told = (cl_lie){"return turns < 2;", "return turns < 99;"};
     for (size_t i = ASK_FIRST; i <= ASK_ALL; i++) {
         carom_context *context = test_backend(CAROM_BACKEND_AUTO);
         carom_mesh *mesh = scene_mesh(context, &m.s);
-        reply expected = question_answer(&questions[i], &m), r = reply_alloc(&questions[i], &m);
+        batch_result expected = request_answer(&requests[i], &m), r = batch_result_alloc(&requests[i], &m);
         carom_error err = {0};
-        test_ok(questions[i].name, question_ask(&questions[i], context, mesh, &m, &r, &err), &err);
-        reply_compare(&questions[i], &m, &expected, &r, "auto");
+        test_ok(requests[i].name, request_ask(&requests[i], context, mesh, &m, &r, &err), &err);
+        batch_result_compare(&requests[i], &m, &expected, &r, "auto");
         assert_int_equal(r.stats.fallen_back, MANY);
         assert_non_null(strstr(r.stats.fallback_reason, TOLD));
-        reply_free(&questions[i], &r);
-        reply_free(&questions[i], &expected);
+        batch_result_free(&requests[i], &r);
+        batch_result_free(&requests[i], &expected);
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
     }
     cl_told = (cl_lie){NULL, NULL};
-    material_free(&m);
+    fixture_free(&m);
 }
 
 /* The second pass of a list, where the first was whole: its loops are ended, or it finds fewer hits. */
@@ -85,13 +85,13 @@ static void test_second_pass(void **state)
                  "reports numbers of hits that cannot be"}};
     (void)state;
     (void)test_need_device();
-    material m = material_make(SEED, scene_sphere(SIDES), FEW, 1);
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), FEW, 1);
     for (size_t i = 0; i < COUNT_OF(lies); i++) {
         cl_told = lies[i].piece;
-        expect_refusal(&questions[ASK_ALL], &m, lies[i].reason);
+        expect_refusal(&requests[ASK_ALL], &m, lies[i].reason);
     }
     cl_told = (cl_lie){NULL, NULL};
-    material_free(&m);
+    fixture_free(&m);
 }
 
 /* Spheres that have most of a mesh in their way, on the device as it is. */
@@ -99,20 +99,20 @@ static void test_long(void **state)
 {
     (void)state;
     const carom_device_info info = test_need_device();
-    material m = material_make(SEED, scene_sphere(LONG_SIDES), LONG, 1);
+    fixture m = fixture_make(SEED, scene_sphere(LONG_SIDES), LONG, 1);
     for (size_t i = 0; i < m.count; i += 2) {
-        m.b.column[BALL_RADIUS][i] = 3.0f;
+        m.b.column[SPHERE_RADIUS][i] = 3.0f;
         for (int k = 0; k < 3; k++)
             m.b.column[k][i] = 0.1f * (float)k;
     }
     int cut = 0;
-    for (size_t i = 0; i < QUESTIONS; i++)
-        if (question_needs_mesh(&questions[i]) && question_is_for(&questions[i], &info))
-            cut += is_refused(&questions[i], &m, TOLD);
+    for (size_t i = 0; i < REQUESTS; i++)
+        if (request_needs_mesh(&requests[i]) && request_is_for(&requests[i], &info))
+            cut += is_refused(&requests[i], &m, TOLD);
     const int is_known = strstr(info.name, "llvmpipe") != NULL;
     print_message("%s has ended the loops of %d kinds of search\n", info.name, cut);
     assert_int_equal(cut > 0, is_known);
-    material_free(&m);
+    fixture_free(&m);
 }
 
 int main(void)

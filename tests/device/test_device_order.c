@@ -42,9 +42,9 @@ static carom_context *device(uint32_t lanes, uint32_t chunk, heard *h)
     return context;
 }
 
-static hits sweep(carom_mesh *mesh, const balls *b, carom_accuracy accuracy)
+static hits sweep(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy)
 {
-    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     hits h = hits_alloc(b->count, 0x5a);
     carom_mesh_hit_result result = hits_result(&h, 0);
     carom_error err = {0};
@@ -53,7 +53,7 @@ static hits sweep(carom_mesh *mesh, const balls *b, carom_accuracy accuracy)
     return h;
 }
 
-static void compare_first(carom_mesh *expected, carom_mesh *got, const balls *b, carom_accuracy accuracy,
+static void compare_first(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, carom_accuracy accuracy,
                           const char *who)
 {
     hits before = sweep(expected, b, accuracy), h = sweep(got, b, accuracy);
@@ -62,20 +62,20 @@ static void compare_first(carom_mesh *expected, carom_mesh *got, const balls *b,
     hits_free(&h);
 }
 
-static void compare_list(carom_mesh *expected, carom_mesh *got, const balls *b, int overlaps, const char *who)
+static void compare_list(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, int overlaps, const char *who)
 {
-    const list_question q = {CAROM_ACCURACY_FAST, overlaps, CAROM_HITS_ALL};
-    list_compare_question(expected, got, &q, b, who);
+    const list_request q = {CAROM_ACCURACY_FAST, overlaps, CAROM_HITS_ALL};
+    list_compare_request(expected, got, &q, b, who);
 }
 
-static void compare_closest(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who)
+static void compare_closest(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, const char *who)
 {
-    nears before = nears_alloc(b->count, 0x5a), n = nears_alloc(b->count, 0xa5);
+    closest_results before = closest_results_alloc(b->count, 0x5a), n = closest_results_alloc(b->count, 0xa5);
     ask_part(expected, b, CAROM_ACCURACY_FAST, 0, b->count, &before, NULL);
     ask_part(got, b, CAROM_ACCURACY_FAST, 0, b->count, &n, NULL);
-    nears_compare(b, &before, &n, b->count, -1, who);
-    nears_free(&before);
-    nears_free(&n);
+    closest_results_compare(b, &before, &n, b->count, -1, who);
+    closest_results_free(&before);
+    closest_results_free(&n);
 }
 
 /* Every search, in one chunk and in two, of which the second is too small for an order. */
@@ -85,7 +85,7 @@ static void test_searches(void **state)
     scene s = scene_sphere(SIDES);
     s.masks = random_masks(SEED, s.triangle_count);
     carom_mesh *expected = scene_mesh(cpu, &s);
-    balls b = balls_aimed(SEED, &s, 1.0, QUERIES);
+    swept_spheres b = swept_spheres_aimed(SEED, &s, 1.0, QUERIES);
     (void)state;
     b.mask = random_masks(SEED + 1, b.count);
     b.column[0][1] = NAN; /* have no place on a curve */
@@ -105,14 +105,14 @@ static void test_searches(void **state)
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
     }
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_mesh_destroy(expected);
     carom_context_destroy(cpu);
 }
 
-/* First hits of the balls on the sphere, by a device with so many lanes. Returns whether it put them in order. */
-static int compare_with_lanes(uint32_t lanes, const scene *s, const balls *b, const char *who)
+/* First hits of the spheres on the sphere, by a device with so many lanes. Returns whether it put them in order. */
+static int compare_with_lanes(uint32_t lanes, const scene *s, const swept_spheres *b, const char *who)
 {
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     heard h = {0};
@@ -130,13 +130,13 @@ static int compare_with_lanes(uint32_t lanes, const scene *s, const balls *b, co
 static void test_first_hits(void **state)
 {
     scene s = scene_sphere(SIDES);
-    balls b = balls_aimed(SEED + 1, &s, 1.0, QUERIES);
+    swept_spheres b = swept_spheres_aimed(SEED + 1, &s, 1.0, QUERIES);
     (void)state;
     assert_int_equal(compare_with_lanes(4, &s, &b, "four lanes"), 0);
     for (size_t i = 0; i < b.count; i++)
         b.column[0][i] = b.column[1][i] = b.column[2][i] = 1.5f;
     assert_int_equal(compare_with_lanes(1, &s, &b, "all from one place"), 1);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 
@@ -161,7 +161,7 @@ static void test_deep(void **state)
     scene s = scene_sphere(SIDES), deep = deep_scene();
     carom_mesh *expected = scene_mesh(cpu, &s), *mesh = scene_mesh(context, &s);
     carom_mesh *deep_expected = scene_mesh(cpu, &deep), *deep_mesh = scene_mesh(context, &deep);
-    balls b = balls_aimed(SEED + 2, &s, 1.0, 500);
+    swept_spheres b = swept_spheres_aimed(SEED + 2, &s, 1.0, 500);
     (void)state;
     compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST, "a mesh like others");
     assert_int_equal(h.stacks, 0);
@@ -170,7 +170,7 @@ static void test_deep(void **state)
     compare_list(deep_expected, deep_mesh, &b, 0, "a deep mesh, all hits");
     compare_closest(deep_expected, deep_mesh, &b, "a deep mesh, closest points");
     compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST, "a mesh like others, after a deep one");
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     scene_free(&deep);
     carom_mesh_destroy(expected);

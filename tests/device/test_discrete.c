@@ -2,18 +2,18 @@
 /* A GPU with memory of its own: columns are staged in pinned memory, sent and fetched, and nothing is used where it
  * lies. All queries, in both accuracies, in one chunk and in several, with one lane and with four, have the CPU's bits;
  * the device answers all of them, and gives everything back in the end. */
-#include "tests/support/cl_between.h"
+#include "tests/support/cl_shim.h"
 #include "tests/support/closest_answers.h"
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
 /* Batches from 2^13 on are put in order by a device with one lane, if the mesh has leaves enough. */
-enum { SEED = 131, PAIRS = 3001, BALLS = 8300, SIDES = 16 };
+enum { SEED = 131, PAIRS = 3001, SPHERE_COUNT = 8300, SIDES = 16 };
 
 /* How the device is asked. */
 typedef struct manner {
     uint32_t lanes, chunk;
-    size_t balls;
+    size_t swept_spheres;
 } manner;
 
 static int has_fp64; /* the device of the test: without it the CPU has some exact batches */
@@ -115,9 +115,9 @@ static void test_pairs(void **state)
 /* ---- a mesh ------------------------------------------------------------------------------------------------------ */
 
 /* With contacts, whose points go to records and normals to columns. */
-static hits first_hits(carom_mesh *mesh, const balls *b, carom_accuracy accuracy, carom_stats *stats)
+static hits first_hits(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy, carom_stats *stats)
 {
-    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     hits h = hits_alloc(b->count, 0x5a);
     carom_mesh_hit_result result = hits_result(&h, 0);
     float *points = test_alloc(b->count, 3 * sizeof *points), *const column[] = {result.point.x, result.point.y,
@@ -132,7 +132,7 @@ static hits first_hits(carom_mesh *mesh, const balls *b, carom_accuracy accuracy
     return h;
 }
 
-static void compare_first(carom_mesh *expected, carom_mesh *got, const balls *b, carom_accuracy accuracy)
+static void compare_first(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, carom_accuracy accuracy)
 {
     carom_stats stats = {.size = sizeof stats};
     hits before = first_hits(expected, b, accuracy, NULL), h = first_hits(got, b, accuracy, &stats);
@@ -142,18 +142,18 @@ static void compare_first(carom_mesh *expected, carom_mesh *got, const balls *b,
     hits_free(&h);
 }
 
-static void compare_closest(carom_mesh *expected, carom_mesh *got, const balls *b, carom_accuracy accuracy)
+static void compare_closest(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, carom_accuracy accuracy)
 {
-    nears before = nears_alloc(b->count, 0x5a), n = nears_alloc(b->count, 0xa5);
+    closest_results before = closest_results_alloc(b->count, 0x5a), n = closest_results_alloc(b->count, 0xa5);
     ask_part(expected, b, accuracy, 0, b->count, &before, NULL);
     ask_part(got, b, accuracy, 0, b->count, &n, NULL);
-    nears_compare(b, &before, &n, b->count, -1, "closest points");
-    nears_free(&before);
-    nears_free(&n);
+    closest_results_compare(b, &before, &n, b->count, -1, "closest points");
+    closest_results_free(&before);
+    closest_results_free(&n);
 }
 
 /* Lists and closest points do not tell who has answered, but whoever is told to use a device does or fails. */
-static void compare_meshes(carom_mesh *expected, carom_mesh *got, const balls *b)
+static void compare_meshes(carom_mesh *expected, carom_mesh *got, const swept_spheres *b)
 {
     static const carom_accuracy accuracies[] = {CAROM_ACCURACY_FAST, CAROM_ACCURACY_EXACT};
     for (size_t a = 0; a < COUNT_OF(accuracies); a++) {
@@ -176,8 +176,8 @@ static void test_mesh(void **state)
     carom_context *device = open_device(m), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     scene s = scene_sphere(SIDES);
     s.masks = random_masks(SEED, s.triangle_count);
-    balls b = balls_aimed(SEED, &s, 1.0, m->balls);
-    for (size_t i = 0; i < b.count; i++) /* few hit: how fast a device is that is no GPU is not the question */
+    swept_spheres b = swept_spheres_aimed(SEED, &s, 1.0, m->swept_spheres);
+    for (size_t i = 0; i < b.count; i++) /* few hit: how fast a device is that is no GPU is not the request */
         if (i % 8 != 0)
             b.column[0][i] = b.column[1][i] = 100.0f;
     b.mask = random_masks(SEED + 1, b.count);
@@ -189,19 +189,19 @@ static void test_mesh(void **state)
     move_mesh(mesh, &s);
     compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST);
     compare_closest(expected, mesh, &b, CAROM_ACCURACY_FAST);
-    list_compare_question(expected, mesh, &list_questions[0], &b, "a list of a mesh that has moved");
+    list_compare_request(expected, mesh, &list_requests[0], &b, "a list of a mesh that has moved");
     carom_mesh_destroy(mesh);
     carom_mesh_destroy(expected);
     carom_context_destroy(cpu);
     carom_context_destroy(device);
     expect_staged();
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 
 int main(void)
 {
-    static manner whole = {1, 0, BALLS}, chunks = {4, 700, 2003};
+    static manner whole = {1, 0, SPHERE_COUNT}, chunks = {4, 700, 2003};
     cl_seen_as.discrete = 1;
     const struct CMUnitTest tests[] = {
         {"pairs in one chunk", test_pairs, NULL, NULL, &whole},

@@ -2,39 +2,39 @@
 /* A device that dies in the middle of a batch, of any kind: what it has answered stands, the CPU answers the rest with
  * the same bits, log and statistics say so, and the device is not used again. `opencl`, which may not go on with the
  * CPU, says that the device is lost. A batch that is cancelled later keeps what both have answered. */
-#include "tests/support/cl_between.h"
-#include "tests/support/questions.h"
+#include "tests/support/cl_shim.h"
+#include "tests/support/requests.h"
 
-/* Ordinary queries are few: what a device without a GPU cannot do fast is not the question here. */
+/* Ordinary queries are few: what a device without a GPU cannot do fast is not the request here. */
 enum { MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 128, FEW = 5000, SIDES = 16, CHUNKS = 4, SEED = 58 };
 
-static material many, few;
-static reply expected[QUESTIONS]; /* of many; of those that have been asked */
-static int is_known[QUESTIONS];
+static fixture many, few;
+static batch_result expected[REQUESTS]; /* of many; of those that have been asked */
+static int is_known[REQUESTS];
 
-static int make_materials(void **state)
+static int make_fixtures(void **state)
 {
     (void)state;
-    many = material_make(SEED, scene_sphere(SIDES), MANY, SHARE);
-    few = material_make(SEED, scene_sphere(SIDES), FEW, 1);
+    many = fixture_make(SEED, scene_sphere(SIDES), MANY, SHARE);
+    few = fixture_make(SEED, scene_sphere(SIDES), FEW, 1);
     return 0;
 }
 
-static int free_materials(void **state)
+static int free_fixtures(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < QUESTIONS; i++)
+    for (size_t i = 0; i < REQUESTS; i++)
         if (is_known[i])
-            reply_free(&questions[i], &expected[i]);
-    material_free(&many);
-    material_free(&few);
+            batch_result_free(&requests[i], &expected[i]);
+    fixture_free(&many);
+    fixture_free(&few);
     return 0;
 }
 
-static const reply *expected_of(size_t i)
+static const batch_result *expected_of(size_t i)
 {
     if (!is_known[i])
-        expected[i] = question_answer(&questions[i], &many);
+        expected[i] = request_answer(&requests[i], &many);
     is_known[i] = 1;
     return &expected[i];
 }
@@ -59,34 +59,34 @@ static carom_context *open_device(carom_backend backend, uint32_t chunk, int *wa
     return context;
 }
 
-/* Ends the test if there is no device for the question. */
-static size_t need_device(const question *q)
+/* Ends the test if there is no device for the request. */
+static size_t need_device(const request *q)
 {
     const carom_device_info device = test_need_device();
-    if (!question_is_for(q, &device))
+    if (!request_is_for(q, &device))
         test_skip("fp64", "the device has no binary64, and the CPU answers exact mode");
-    return (size_t)(q - questions);
+    return (size_t)(q - requests);
 }
 
 /* ---- auto -------------------------------------------------------------------------------------------------------- */
 
 /* A whole batch, whose answers must be the CPU's. */
-static carom_stats ask_whole(const question *q, carom_context *context, carom_mesh *mesh, const material *m,
-                             const reply *answer)
+static carom_stats ask_whole(const request *q, carom_context *context, carom_mesh *mesh, const fixture *m,
+                             const batch_result *answer)
 {
     carom_error err = {0};
-    reply r = reply_alloc(q, m);
-    test_ok(q->name, question_ask(q, context, mesh, m, &r, &err), &err);
-    reply_compare(q, m, answer, &r, "a device that dies");
+    batch_result r = batch_result_alloc(q, m);
+    test_ok(q->name, request_ask(q, context, mesh, m, &r, &err), &err);
+    batch_result_compare(q, m, answer, &r, "a device that dies");
     const carom_stats stats = r.stats;
     assert_int_equal(stats.on_device + stats.on_cpu, m->count);
-    reply_free(q, &r);
+    batch_result_free(q, &r);
     return stats;
 }
 
 static carom_stats ask_many(size_t i, carom_context *context, carom_mesh *mesh)
 {
-    return ask_whole(&questions[i], context, mesh, &many, expected_of(i));
+    return ask_whole(&requests[i], context, mesh, &many, expected_of(i));
 }
 
 static void expect_fallen_back(const carom_stats *stats, int warnings)
@@ -103,7 +103,7 @@ static int count_calls(size_t i, cl_call call)
     int warnings = 0;
     cl_sabotage(call, 0, 0);
     carom_context *context = open_device(CAROM_BACKEND_AUTO, MANY / CHUNKS, &warnings);
-    carom_mesh *mesh = question_needs_mesh(&questions[i]) ? scene_mesh(context, &many.s) : NULL;
+    carom_mesh *mesh = request_needs_mesh(&requests[i]) ? scene_mesh(context, &many.s) : NULL;
     const carom_stats stats = ask_many(i, context, mesh);
     assert_int_equal(stats.on_device, MANY);
     assert_int_equal(warnings, 0);
@@ -118,7 +118,7 @@ static uint64_t check_auto(size_t i, cl_call call, int at)
     int warnings = 0;
     cl_sabotage(call, at, 0);
     carom_context *context = open_device(CAROM_BACKEND_AUTO, MANY / CHUNKS, &warnings);
-    carom_mesh *mesh = question_needs_mesh(&questions[i]) ? scene_mesh(context, &many.s) : NULL;
+    carom_mesh *mesh = request_needs_mesh(&requests[i]) ? scene_mesh(context, &many.s) : NULL;
     carom_stats stats = ask_many(i, context, mesh);
     const uint64_t on_device = stats.on_device;
     assert_true(cl_calls(call) >= at);
@@ -129,7 +129,7 @@ static uint64_t check_auto(size_t i, cl_call call, int at)
     assert_int_equal(stats.fallen_back, MANY);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
-    cl_expect_none(questions[i].name);
+    cl_expect_none(requests[i].name);
     return on_device;
 }
 
@@ -152,7 +152,7 @@ static void test_compact(void **state)
 {
     enum { LAST = 3 }; /* of its calls */
     const cl_call *call = *state;
-    (void)need_device(&questions[ASK_COMPACT]);
+    (void)need_device(&requests[ASK_COMPACT]);
     cl_seen_as.discrete = 1;
     const int calls = count_calls(ASK_COMPACT, *call);
     assert_true(calls > LAST);
@@ -179,28 +179,28 @@ static int stop(void *user, uint64_t done, uint64_t count)
 }
 
 /* Asks until that word, which must not be the last one. */
-static carom_stats ask_stopped(const question *q, carom_context *context, carom_mesh *mesh, material *m,
-                               const reply *answer)
+static carom_stats ask_stopped(const request *q, carom_context *context, carom_mesh *mesh, fixture *m,
+                               const batch_result *answer)
 {
     stopper s = {0, 0};
     carom_error err = {0};
     char sentence[64];
-    reply r = reply_alloc(q, m);
+    batch_result r = batch_result_alloc(q, m);
     m->progress = (carom_progress){stop, &s};
-    const carom_status status = question_ask(q, context, mesh, m, &r, &err);
+    const carom_status status = request_ask(q, context, mesh, m, &r, &err);
     m->progress = (carom_progress){NULL, NULL};
     snprintf(sentence, sizeof sentence, "the first %llu of %zu", (unsigned long long)s.done, m->count);
     test_error(status, CAROM_ERROR_CANCELLED, &err, sentence);
     assert_int_equal(s.words, 1);
     assert_true(s.done < m->count);
-    reply_compare_first(q, m, answer, &r, (size_t)s.done, "a device that dies, then cancelled");
-    if (question_is_list(q)) {
+    batch_result_compare_first(q, m, answer, &r, (size_t)s.done, "a device that dies, then cancelled");
+    if (request_is_list(q)) {
         assert_int_equal(r.l.stored, r.l.total);
         assert_int_equal(r.l.total, list_offset(&r.l, (size_t)s.done));
     }
     const carom_stats stats = r.stats;
     assert_int_equal(stats.on_device + stats.on_cpu, s.done);
-    reply_free(q, &r);
+    batch_result_free(q, &r);
     return stats;
 }
 
@@ -208,14 +208,14 @@ static carom_stats ask_stopped(const question *q, carom_context *context, carom_
  * answered stands, and of the CPU's no more is counted as fallen back. Enough queries for two words of the CPU. */
 static void test_cancelled(void **state)
 {
-    const question *q = *state;
+    const request *q = *state;
     int warnings = 0;
     (void)need_device(q);
-    material more = material_make(SEED, scene_sphere(SIDES), MANY + MANY / 2, SHARE);
-    reply answer = question_answer(q, &more);
+    fixture more = fixture_make(SEED, scene_sphere(SIDES), MANY + MANY / 2, SHARE);
+    batch_result answer = request_answer(q, &more);
     cl_sabotage(CALL_LAUNCH, 0, 0);
     carom_context *context = open_device(CAROM_BACKEND_AUTO, MANY / CHUNKS, &warnings);
-    carom_mesh *mesh = question_needs_mesh(q) ? scene_mesh(context, &more.s) : NULL;
+    carom_mesh *mesh = request_needs_mesh(q) ? scene_mesh(context, &more.s) : NULL;
     for (int round = 0; round < 2; round++) { /* the first one opens the device, builds and probes */
         cl_sabotage(CALL_LAUNCH, 0, 0);
         assert_int_equal(ask_whole(q, context, mesh, &more, &answer).on_device, more.count);
@@ -229,8 +229,8 @@ static void test_cancelled(void **state)
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     cl_expect_none(q->name);
-    reply_free(q, &answer);
-    material_free(&more);
+    batch_result_free(q, &answer);
+    fixture_free(&more);
 }
 
 /* ---- opencl ------------------------------------------------------------------------------------------------------ */
@@ -238,26 +238,26 @@ static void test_cancelled(void **state)
 static void test_opencl(void **state)
 {
     static const cl_call kinds[] = {CALL_LAUNCH, CALL_COMMAND, CALL_WAIT, CALL_ARGUMENT, CALL_FLUSH};
-    const question *q = *state;
+    const request *q = *state;
     const size_t i = need_device(q);
     const cl_call call = kinds[i % COUNT_OF(kinds)];
     int warnings = 0;
     carom_error err = {0};
     carom_context *context = open_device(CAROM_BACKEND_OPENCL, FEW / CHUNKS, &warnings);
     carom_mesh *mesh = scene_mesh(context, &few.s);
-    reply r = reply_alloc(q, &few);
+    batch_result r = batch_result_alloc(q, &few);
     for (int round = 0; round < 2; round++) { /* the first one builds and probes */
         cl_sabotage(call, 0, 0);
-        test_ok(q->name, question_ask(q, context, mesh, &few, &r, &err), &err);
+        test_ok(q->name, request_ask(q, context, mesh, &few, &r, &err), &err);
     }
     const int calls = cl_calls(call);
-    cl_sabotage(call, 1 + (int)i * calls / QUESTIONS, 0);
-    test_error(question_ask(q, context, mesh, &few, &r, &err), CAROM_ERROR_DEVICE_LOST, &err, "(-5)");
+    cl_sabotage(call, 1 + (int)i * calls / REQUESTS, 0);
+    test_error(request_ask(q, context, mesh, &few, &r, &err), CAROM_ERROR_DEVICE_LOST, &err, "(-5)");
     assert_int_equal(err.native_code, cl_call_code(call));
     cl_sabotage(call, 0, 0);
-    test_error(question_ask(q, context, mesh, &few, &r, &err), CAROM_ERROR_DEVICE_LOST, &err, "given up");
+    test_error(request_ask(q, context, mesh, &few, &r, &err), CAROM_ERROR_DEVICE_LOST, &err, "given up");
     assert_int_equal(warnings, 0);
-    reply_free(q, &r);
+    batch_result_free(q, &r);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     cl_expect_none(q->name);
@@ -267,22 +267,22 @@ static void test_opencl(void **state)
  * passes over a test without a name. */
 int main(void)
 {
-    const size_t effort = test_effort(QUESTIONS), stride = effort >= QUESTIONS ? 1 : effort >= QUESTIONS / 2 ? 3 : 7;
+    const size_t effort = test_effort(REQUESTS), stride = effort >= REQUESTS ? 1 : effort >= REQUESTS / 2 ? 3 : 7;
     static cl_call command = CALL_COMMAND, read = CALL_READ;
-    struct CMUnitTest tests[2 * QUESTIONS + 4] = {
+    struct CMUnitTest tests[2 * REQUESTS + 4] = {
         {"auto: a command for first hits alone", test_compact, NULL, NULL, &command},
         {"auto: a read-back of first hits alone", test_compact, NULL, NULL, &read},
-        {"auto: spheres, then cancelled", test_cancelled, NULL, NULL, (void *)(uintptr_t)&questions[SPHERES]},
-        {"auto: all hits, then cancelled", test_cancelled, NULL, NULL, (void *)(uintptr_t)&questions[ASK_ALL]},
+        {"auto: spheres, then cancelled", test_cancelled, NULL, NULL, (void *)(uintptr_t)&requests[SPHERES]},
+        {"auto: all hits, then cancelled", test_cancelled, NULL, NULL, (void *)(uintptr_t)&requests[ASK_ALL]},
     };
     struct CMUnitTest *each = tests + 4;
-    char names[2 * QUESTIONS][64];
-    for (size_t i = 0; i < QUESTIONS; i += stride)
+    char names[2 * REQUESTS][64];
+    for (size_t i = 0; i < REQUESTS; i += stride)
         for (size_t k = 2 * i; k < 2 * i + 2; k++) {
-            snprintf(names[k], sizeof names[k], "%s: %s", k % 2 ? "auto" : "opencl", questions[i].name);
+            snprintf(names[k], sizeof names[k], "%s: %s", k % 2 ? "auto" : "opencl", requests[i].name);
             each[k].name = names[k];
             each[k].test_func = k % 2 ? test_auto : test_opencl;
-            each[k].initial_state = (void *)(uintptr_t)&questions[i];
+            each[k].initial_state = (void *)(uintptr_t)&requests[i];
         }
-    return cmocka_run_group_tests(tests, make_materials, free_materials);
+    return cmocka_run_group_tests(tests, make_fixtures, free_fixtures);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A device without binary64: exact mode needs it for all but overlaps, and there the CPU answers, under `opencl` too,
  * with the same bits; statistics and log say so, and the device goes on with everything else. */
-#include "tests/support/cl_between.h"
-#include "tests/support/questions.h"
+#include "tests/support/cl_shim.h"
+#include "tests/support/requests.h"
 
 enum { SEED = 91, FEW = 600, SIDES = 4, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 256 };
 
@@ -24,15 +24,15 @@ static carom_context *open_context(carom_backend backend, int *told)
     return context;
 }
 
-static void check(const question *q, carom_context *context, carom_mesh *mesh, const material *m, const int *told)
+static void check(const request *q, carom_context *context, carom_mesh *mesh, const fixture *m, const int *told)
 {
     const carom_device_info device = {.fp64 = 0};
     const int before = *told;
-    reply expected = question_answer(q, m), r = reply_alloc(q, m);
+    batch_result expected = request_answer(q, m), r = batch_result_alloc(q, m);
     carom_error err = {0};
-    test_ok(q->name, question_ask(q, context, mesh, m, &r, &err), &err);
-    reply_compare(q, m, &expected, &r, "a device without binary64");
-    if (question_is_for(q, &device)) {
+    test_ok(q->name, request_ask(q, context, mesh, m, &r, &err), &err);
+    batch_result_compare(q, m, &expected, &r, "a device without binary64");
+    if (request_is_for(q, &device)) {
         assert_int_equal(r.stats.on_device, m->count);
         assert_int_equal(r.stats.fallen_back, 0);
         assert_int_equal(*told, before);
@@ -43,8 +43,8 @@ static void check(const question *q, carom_context *context, carom_mesh *mesh, c
         assert_non_null(strstr(r.stats.fallback_reason, "no binary64"));
         assert_int_equal(*told, before + 1);
     }
-    reply_free(q, &r);
-    reply_free(q, &expected);
+    batch_result_free(q, &r);
+    batch_result_free(q, &expected);
 }
 
 static void check_all(carom_backend backend, size_t count, size_t share, size_t stride)
@@ -52,18 +52,18 @@ static void check_all(carom_backend backend, size_t count, size_t share, size_t 
     int told = 0;
     (void)test_need_device();
     cl_seen_as.no_fp64 = 1;
-    material m = material_make(SEED, scene_sphere(SIDES), count, share);
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), count, share);
     carom_context *context = open_context(backend, &told);
     carom_mesh *mesh = scene_mesh(context, &m.s);
-    /* From the last, which is exact: fast questions come after exact ones, and are the device's. */
-    for (size_t i = QUESTIONS; i > 0; i -= i < stride ? i : stride)
-        check(&questions[i - 1], context, mesh, &m, &told);
+    /* From the last, which is exact: fast requests come after exact ones, and are the device's. */
+    for (size_t i = REQUESTS; i > 0; i -= i < stride ? i : stride)
+        check(&requests[i - 1], context, mesh, &m, &told);
     carom_device_info info;
     assert_int_equal(carom_context_device(context, &info), 1);
     assert_int_equal(info.fp64, 0);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
-    material_free(&m);
+    fixture_free(&m);
     cl_seen_as.no_fp64 = 0;
 }
 

@@ -2,8 +2,8 @@
 /* Everything of OpenCL that the library takes it gives back: contexts, queues, buffers, programs, kernels and events
  * are counted on their way through, after every kind of batch and after failures anywhere. A leak checker cannot see
  * them, for implementations keep what they once made. */
-#include "tests/support/cl_between.h"
-#include "tests/support/questions.h"
+#include "tests/support/cl_shim.h"
+#include "tests/support/requests.h"
 
 enum { SEED = 83, COUNT = 500, CHUNK = 128, SIDES = 10 };
 
@@ -18,13 +18,13 @@ static carom_status open_context(uint32_t lanes, carom_context **out, carom_erro
     return carom_context_create(&desc, out, err);
 }
 
-/* One question on a device; success or not is not what matters here. Returns the status of what came last. */
-static carom_status ask_one(const question *q, carom_context *context, carom_mesh *mesh, const material *m)
+/* One request on a device; success or not is not what matters here. Returns the status of what came last. */
+static carom_status ask_one(const request *q, carom_context *context, carom_mesh *mesh, const fixture *m)
 {
     carom_error err = {0};
-    reply r = reply_alloc(q, m);
-    const carom_status status = question_ask(q, context, mesh, m, &r, &err);
-    reply_free(q, &r);
+    batch_result r = batch_result_alloc(q, m);
+    const carom_status status = request_ask(q, context, mesh, m, &r, &err);
+    batch_result_free(q, &r);
     return status;
 }
 
@@ -37,17 +37,17 @@ static void move(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
     test_ok("carom_mesh_update", carom_mesh_update(mesh, &vertices, how, &err), &err);
 }
 
-/* All questions, then some again of a mesh that has moved; of two meshes, which end before their context and after
+/* All requests, then some again of a mesh that has moved; of two meshes, which end before their context and after
  * it. */
 static void play_all(uint32_t lanes, const char *who)
 {
-    material m = material_make(SEED, scene_sphere(SIDES), COUNT, 1);
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), COUNT, 1);
     carom_context *context = NULL;
     carom_error err = {0};
     test_ok("a context", open_context(lanes, &context, &err), &err);
     carom_mesh *mesh = scene_mesh(context, &m.s), *other = scene_mesh(context, &m.s);
-    for (size_t i = 0; i < QUESTIONS; i++)
-        assert_int_equal(ask_one(&questions[i], context, mesh, &m), CAROM_OK);
+    for (size_t i = 0; i < REQUESTS; i++)
+        assert_int_equal(ask_one(&requests[i], context, mesh, &m), CAROM_OK);
     const int kernels = cl_held[HELD_KERNELS], buffers = cl_held[HELD_BUFFERS];
     assert_true(cl_held[HELD_CONTEXTS] == 2 && cl_held[HELD_QUEUES] > 0 && kernels > 0 && buffers > 0);
     assert_int_equal(cl_held[HELD_PROGRAMS], kernels);
@@ -55,8 +55,8 @@ static void play_all(uint32_t lanes, const char *who)
     for (int how = CAROM_MESH_AUTO; how <= CAROM_MESH_REBUILD; how++) {
         move(mesh, &m.s, (carom_mesh_follow)how);
         for (size_t i = QUERY_TYPES; i < ASK_KINDS; i++)
-            assert_int_equal(ask_one(&questions[i], context, mesh, &m), CAROM_OK);
-        assert_int_equal(ask_one(&questions[ASK_FIRST], context, other, &m), CAROM_OK);
+            assert_int_equal(ask_one(&requests[i], context, mesh, &m), CAROM_OK);
+        assert_int_equal(ask_one(&requests[ASK_FIRST], context, other, &m), CAROM_OK);
     }
     assert_int_equal(cl_held[HELD_KERNELS], kernels);
     carom_mesh_destroy(other);
@@ -67,7 +67,7 @@ static void play_all(uint32_t lanes, const char *who)
     cl_expect_none(who);
     if (cl_held[HELD_MAPS] != 0)
         fail_msg("%s: %d buffers are still mapped", who, cl_held[HELD_MAPS]);
-    material_free(&m);
+    fixture_free(&m);
 }
 
 static void test_all(void **state)
@@ -88,17 +88,17 @@ static void test_all_discrete(void **state)
 
 /* ---- with a failure ---------------------------------------------------------------------------------------------- */
 
-/* A question that is asked of a device that may look discrete; each with kernels of its own. */
+/* A request that is asked of a device that may look discrete; each with kernels of its own. */
 typedef struct setup {
-    int question, discrete;
+    int request, discrete;
     int calls[CALL_KINDS]; /* that it takes without a failure */
 } setup;
-static setup setups[] = {{.question = SWEEP},
-                         {.question = SPHERES + ASK_KINDS, .discrete = 1},
-                         {.question = ASK_ALL},
-                         {.question = ASK_FIRST, .discrete = 1},
-                         {.question = ASK_CLOSEST + ASK_KINDS},
-                         {.question = ASK_OVERLAPS, .discrete = 1}};
+static setup setups[] = {{.request = SWEEP},
+                         {.request = SPHERES + ASK_KINDS, .discrete = 1},
+                         {.request = ASK_ALL},
+                         {.request = ASK_FIRST, .discrete = 1},
+                         {.request = ASK_CLOSEST + ASK_KINDS},
+                         {.request = ASK_OVERLAPS, .discrete = 1}};
 
 static int is_told(carom_status status)
 {
@@ -106,10 +106,10 @@ static int is_told(carom_status status)
            status == CAROM_ERROR_KERNEL_BUILD || status == CAROM_ERROR_NOT_BIT_EXACT;
 }
 
-/* The question twice in a context of its own, as far as that goes: the second time there may be no device any more. */
-static carom_status play_one(const setup *s, const material *m)
+/* The request twice in a context of its own, as far as that goes: the second time there may be no device any more. */
+static carom_status play_one(const setup *s, const fixture *m)
 {
-    const question *q = &questions[s->question];
+    const request *q = &requests[s->request];
     carom_context *context = NULL;
     carom_error err = {0};
     cl_seen_as.discrete = s->discrete;
@@ -131,7 +131,7 @@ static carom_status play_one(const setup *s, const material *m)
     return status;
 }
 
-static void count_calls(const material *m)
+static void count_calls(const fixture *m)
 {
     for (size_t i = 0; i < COUNT_OF(setups); i++) {
         cl_sabotage(CALL_KINDS, 0, 0);
@@ -142,12 +142,12 @@ static void count_calls(const material *m)
 }
 
 /* One of its calls fails, an early one or a late one, alone or with all that follow it. */
-static void play_failure(const setup *s, cl_call call, size_t round, const material *m)
+static void play_failure(const setup *s, cl_call call, size_t round, const fixture *m)
 {
     enum { PART = 5 };
     const int at = 1 + (s->calls[call] - 1) * (int)(round * 2 % PART) / PART;
     char who[128];
-    snprintf(who, sizeof who, "%s%s, %s %d of %d fails", questions[s->question].name,
+    snprintf(who, sizeof who, "%s%s, %s %d of %d fails", requests[s->request].name,
              s->discrete ? " on a discrete device" : "", cl_call_name(call), at, s->calls[call]);
     cl_sabotage(call, at, (int)(round % 2));
     const carom_status status = play_one(s, m);
@@ -163,7 +163,7 @@ static void test_failures(void **state)
     const size_t rounds = test_effort(3);
     (void)state;
     (void)test_need_device();
-    material m = material_make(SEED, scene_sphere(SIDES), COUNT, 1);
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), COUNT, 1);
     count_calls(&m);
     for (cl_call call = 0; call < CALL_KINDS; call++) {
         size_t played = 0;
@@ -175,7 +175,7 @@ static void test_failures(void **state)
         if (played == 0) /* a driver that needs no clFinish */
             print_message("%s: never called\n", cl_call_name(call));
     }
-    material_free(&m);
+    fixture_free(&m);
 }
 
 /* ---- devices that are not used ----------------------------------------------------------------------------------- */
@@ -187,15 +187,15 @@ static void test_refused(void **state)
                                   {"run->t[w->number] = t;", "run->t[w->number] = 1.01f;"}};
     (void)state;
     (void)test_need_device();
-    material m = material_make(SEED, scene_sphere(SIDES), COUNT, 1);
-    const setup first = {.question = ASK_FIRST};
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), COUNT, 1);
+    const setup first = {.request = ASK_FIRST};
     for (size_t i = 0; i < COUNT_OF(lies); i++) {
         cl_told = lies[i];
         assert_int_equal(play_one(&first, &m), CAROM_ERROR_NOT_BIT_EXACT);
         cl_told = (cl_lie){NULL, NULL};
         cl_expect_none(lies[i].told);
     }
-    material_free(&m);
+    fixture_free(&m);
 }
 
 int main(void)

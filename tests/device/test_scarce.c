@@ -3,12 +3,12 @@
  * refused, one and all later ones, large ones, and all beyond what is free. Chunks become smaller and lists of hits
  * come in smaller parts; where that does not help `opencl` fails with a sentence and goes on with the next batch, and
  * under `auto` the CPU answers. The bits are the CPU's. */
-#include "tests/support/cl_between.h"
-#include "tests/support/questions.h"
+#include "tests/support/cl_shim.h"
+#include "tests/support/requests.h"
 
 enum { FEW = 9001, MANY = CAROM_AUTO_MIN_QUERIES, ORDINARY = 512, SMALL = 4, LARGE = 16, SEED = 137, KB = 1 << 10 };
 
-/* One question of every kind, in fast mode, which needs no binary64. Sweeps of pairs have more columns than little
+/* One request of every kind, in fast mode, which needs no binary64. Sweeps of pairs have more columns than little
  * memory holds. */
 static const int kinds[] = {SPHERES, ASK_FIRST, ASK_ALL, ASK_ANY, ASK_OVERLAPS, ASK_CLOSEST};
 static const cl_int codes[] = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_INVALID_BUFFER_SIZE};
@@ -21,10 +21,10 @@ typedef struct heard {
 
 /* A device, and what it is asked; and the CPU's answers to what was asked. */
 typedef struct trial {
-    material m;
+    fixture m;
     carom_context *device;
     carom_mesh *mesh;
-    reply expected[ASK_KINDS];
+    batch_result expected[ASK_KINDS];
     int is_known[ASK_KINDS];
     heard heard;
 } trial;
@@ -61,10 +61,10 @@ static trial *trial_new(size_t count, int sides, carom_backend backend, uint32_t
 {
     trial *t = test_alloc(1, sizeof *t);
     t->device = open_device(backend, lanes, &t->heard);
-    t->m = material_make(SEED, scene_sphere(sides), count, count / ORDINARY);
-    for (int c = 0; c < BALL_RADIUS; c++) /* the first ball holds the whole mesh, and hits all of it */
+    t->m = fixture_make(SEED, scene_sphere(sides), count, count / ORDINARY);
+    for (int c = 0; c < SPHERE_RADIUS; c++) /* the first sphere holds the whole mesh, and hits all of it */
         t->m.b.column[c][0] = 0.0f;
-    t->m.b.column[BALL_RADIUS][0] = 3.0f;
+    t->m.b.column[SPHERE_RADIUS][0] = 3.0f;
     t->mesh = scene_mesh(t->device, &t->m.s);
     return t;
 }
@@ -77,15 +77,15 @@ static void trial_free(trial *t)
     assert_int_equal(cl_seen.bytes, 0);
     for (int k = 0; k < ASK_KINDS; k++)
         if (t->is_known[k])
-            reply_free(&questions[k], &t->expected[k]);
-    material_free(&t->m);
+            batch_result_free(&requests[k], &t->expected[k]);
+    fixture_free(&t->m);
     free(t);
 }
 
-static const reply *expected_of(trial *t, int k)
+static const batch_result *expected_of(trial *t, int k)
 {
     if (!t->is_known[k])
-        t->expected[k] = question_answer(&questions[k], &t->m);
+        t->expected[k] = request_answer(&requests[k], &t->m);
     t->is_known[k] = 1;
     return &t->expected[k];
 }
@@ -100,13 +100,13 @@ static void new_mesh(trial *t)
 /* Answers that come are the right ones. */
 static carom_status try_kind(trial *t, int k, carom_stats *stats, carom_error *err)
 {
-    const question *q = &questions[k];
-    reply r = reply_alloc(q, &t->m);
-    const carom_status status = question_ask(q, t->device, t->mesh, &t->m, &r, err);
+    const request *q = &requests[k];
+    batch_result r = batch_result_alloc(q, &t->m);
+    const carom_status status = request_ask(q, t->device, t->mesh, &t->m, &r, err);
     if (status == CAROM_OK)
-        reply_compare(q, &t->m, expected_of(t, k), &r, "a device short of memory");
+        batch_result_compare(q, &t->m, expected_of(t, k), &r, "a device short of memory");
     *stats = r.stats;
-    reply_free(q, &r);
+    batch_result_free(q, &r);
     return status;
 }
 
@@ -116,9 +116,9 @@ static void expect_device(trial *t, int k)
     carom_stats stats;
     carom_error err = {0};
     t->heard.warnings = 0;
-    test_ok(questions[k].name, try_kind(t, k, &stats, &err), &err);
+    test_ok(requests[k].name, try_kind(t, k, &stats, &err), &err);
     if (stats.on_device != t->m.count)
-        fail_msg("%s: the device has answered %llu", questions[k].name, (unsigned long long)stats.on_device);
+        fail_msg("%s: the device has answered %llu", requests[k].name, (unsigned long long)stats.on_device);
     assert_int_equal(t->heard.warnings, 0);
 }
 
@@ -208,7 +208,7 @@ static void test_little_is_free(void **state)
         cl_scarce.code = codes[i % COUNT_OF(codes)];
         new_mesh(t);
         expect_device(t, k);
-        if (question_needs_mesh(&questions[k])) { /* for another mesh there is no room beside these */
+        if (request_needs_mesh(&requests[k])) { /* for another mesh there is no room beside these */
             expect_device(t, SPHERES);
             assert_true(cl_seen.refused > 0);
         }
@@ -320,7 +320,7 @@ static void expect_cpu(trial *t, int k, const char *why)
     carom_stats stats;
     carom_error err = {0};
     t->heard.warnings = 0;
-    test_ok(questions[k].name, try_kind(t, k, &stats, &err), &err);
+    test_ok(requests[k].name, try_kind(t, k, &stats, &err), &err);
     assert_true(stats.on_cpu > 0);
     assert_int_equal(stats.on_cpu + stats.on_device, t->m.count);
     assert_int_equal(stats.fallen_back, stats.on_cpu);

@@ -2,16 +2,16 @@
 /* A device whose compiler rejects a kernel: `opencl` says so, with the first of the compiler's words, when that kernel
  * is first needed and ever after; `auto` answers on the CPU with the same bits and tells the reason in statistics and
  * log. Nothing of OpenCL is left. Each kernel of the library in turn. */
-#include "tests/support/cl_between.h"
-#include "tests/support/questions.h"
+#include "tests/support/cl_shim.h"
+#include "tests/support/requests.h"
 
 enum { SEED = 89, FEW = 100, SIDES = 2, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 1 << 14 };
 
-/* A kernel and the question that needs it; of pairs with these fields, and triangles that move or not. Those of pairs
+/* A kernel and the request that needs it; of pairs with these fields, and triangles that move or not. Those of pairs
  * come first. */
 typedef struct broken {
     const char *kernel;
-    int question, fields, moving;
+    int request, fields, moving;
 } broken;
 
 #define FIRST (1 << T_FIRST)
@@ -58,12 +58,12 @@ static carom_status open_context(carom_backend backend, heard *h, carom_context 
     return carom_context_create(&desc, out, err);
 }
 
-static carom_status ask_broken(const broken *b, carom_context *context, carom_mesh *mesh, const material *m, reply *r,
-                               carom_error *err)
+static carom_status ask_broken(const broken *b, carom_context *context, carom_mesh *mesh, const fixture *m,
+                               batch_result *r, carom_error *err)
 {
-    const question *q = &questions[b->question];
-    if (question_needs_mesh(q))
-        return question_ask(q, context, mesh, m, r, err);
+    const request *q = &requests[b->request];
+    if (request_needs_mesh(q))
+        return request_ask(q, context, mesh, m, r, err);
     inputs in = inputs_of(&m->q[q->kind]);
     if (!b->moving)
         in.points[5] = (carom_points){0};
@@ -80,9 +80,9 @@ static void expect_refusal(const broken *b, carom_status status, const carom_err
     assert_true(err->native_code != 0);
 }
 
-static void check_opencl(const broken *b, const material *m)
+static void check_opencl(const broken *b, const fixture *m)
 {
-    const question *q = &questions[b->question];
+    const request *q = &requests[b->request];
     heard h = {0};
     carom_context *context = NULL;
     carom_error err = {0};
@@ -94,12 +94,12 @@ static void check_opencl(const broken *b, const material *m)
     } else {
         test_ok("a context", status, &err);
         carom_mesh *mesh = scene_mesh(context, &m->s);
-        reply r = reply_alloc(q, m);
+        batch_result r = batch_result_alloc(q, m);
         expect_refusal(b, ask_broken(b, context, mesh, m, &r, &err), &err);
         cl_broken = (cl_unbuilt){NULL, NULL};
         status = ask_broken(b, context, mesh, m, &r, &err);
         test_error(status, CAROM_ERROR_KERNEL_BUILD, &err, "given up");
-        reply_free(q, &r);
+        batch_result_free(q, &r);
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
     }
@@ -112,12 +112,12 @@ static void test_opencl(void **state)
 {
     (void)state;
     const carom_device_info device = test_need_device();
-    material m = material_make(SEED, scene_sphere(SIDES), FEW, 1);
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), FEW, 1);
     words = "line 7: the moon is in the wrong house";
     for (size_t i = 0; i < COUNT_OF(kernels); i++)
-        if (question_is_for(&questions[kernels[i].question], &device))
+        if (request_is_for(&requests[kernels[i].request], &device))
             check_opencl(&kernels[i], &m);
-    material_free(&m);
+    fixture_free(&m);
 }
 
 /* A real compiler with a real text, which it cannot compile without the options. */
@@ -140,18 +140,18 @@ static void test_compiler(void **state)
 
 /* ---- auto -------------------------------------------------------------------------------------------------------- */
 
-static carom_mesh *mesh_for(const question *q, carom_context *context, const material *m)
+static carom_mesh *mesh_for(const request *q, carom_context *context, const fixture *m)
 {
-    return question_needs_mesh(q) ? scene_mesh(context, &m->s) : NULL;
+    return request_needs_mesh(q) ? scene_mesh(context, &m->s) : NULL;
 }
 
-static void check_auto(const broken *b, const material *m)
+static void check_auto(const broken *b, const fixture *m)
 {
-    const question *q = &questions[b->question];
+    const request *q = &requests[b->request];
     heard h = {0};
     carom_context *context = NULL, *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     carom_error err = {0};
-    reply expected = reply_alloc(q, m), r = reply_alloc(q, m);
+    batch_result expected = batch_result_alloc(q, m), r = batch_result_alloc(q, m);
     carom_mesh *mesh = mesh_for(q, cpu, m);
     test_ok("the CPU", ask_broken(b, cpu, mesh, m, &expected, &err), &err);
     carom_mesh_destroy(mesh);
@@ -161,15 +161,15 @@ static void check_auto(const broken *b, const material *m)
     cl_broken = (cl_unbuilt){b->kernel, words};
     test_ok("auto", ask_broken(b, context, mesh, m, &r, &err), &err);
     cl_broken = (cl_unbuilt){NULL, NULL};
-    reply_compare(q, m, &expected, &r, b->kernel);
+    batch_result_compare(q, m, &expected, &r, b->kernel);
     assert_int_equal(r.stats.on_device, 0);
     assert_int_equal(r.stats.on_cpu, m->count);
     assert_int_equal(r.stats.fallen_back, m->count);
     assert_non_null(strstr(r.stats.fallback_reason, b->kernel));
     assert_int_equal(h.warnings, 1);
     assert_true(h.told > 0);
-    reply_free(q, &r);
-    reply_free(q, &expected);
+    batch_result_free(q, &r);
+    batch_result_free(q, &expected);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     cl_expect_none(b->kernel);
@@ -179,15 +179,15 @@ static void test_auto(void **state)
 {
     (void)state;
     const carom_device_info device = test_need_device();
-    material m = material_make(SEED, scene_sphere(SIDES), MANY, SHARE);
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), MANY, SHARE);
     words = "line 7: the moon is in the wrong house";
     /* Each is 2^20 queries: of the kernels of pairs, which differ in nothing here, one in four; of the others as many
      * as the effort says. */
     const size_t meshes = test_effort(7), stride = (7 + meshes - 1) / meshes;
-    for (size_t i = 0; i < COUNT_OF(kernels); i += question_needs_mesh(&questions[kernels[i].question]) ? stride : 4)
-        if (question_is_for(&questions[kernels[i].question], &device))
+    for (size_t i = 0; i < COUNT_OF(kernels); i += request_needs_mesh(&requests[kernels[i].request]) ? stride : 4)
+        if (request_is_for(&requests[kernels[i].request], &device))
             check_auto(&kernels[i], &m);
-    material_free(&m);
+    fixture_free(&m);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 /* A device whose searches of a mesh give wrong answers, though its pair queries are right: the bit probe of that search
  * refuses it; or, if it goes wrong later, with hits that cannot be, the batch does. `opencl` says so; `auto` answers on
  * the CPU with the right bits, reported. */
-#include "tests/support/cl_between.h"
+#include "tests/support/cl_shim.h"
 #include "tests/support/closest_answers.h"
 #include "tests/support/lists.h"
 
@@ -22,98 +22,98 @@ enum { MANY = 1 << 20, FEW = 5000, SEED = 61 }; /* few: more than any probe has 
 typedef struct lie {
     const char *name;
     cl_lie piece;
-    carom_status (*ask)(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err);
+    carom_status (*ask)(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err);
     carom_status expected;
     const char *reason;
 } lie;
 
-/* ---- questions, each with its answer kept by the caller ---------------------------------------------------------- */
+/* ---- requests, each with its answer kept by the caller ---------------------------------------------------------- */
 
 static uint64_t *offsets;
 static int32_t *triangles;
 static float *depths;
 
-static carom_status ask_first(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_first(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     const carom_mesh_hit_result result = {.triangle = triangles, .t = depths};
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
 /* Without the triangles. */
-static carom_status ask_times(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_times(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     const carom_mesh_hit_result result = {.t = depths};
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
 /* With what is computed from the triangle's corners. */
-static carom_status ask_contacts(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_contacts(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     const carom_mesh_hit_result result = {.point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
-static carom_status ask_started(carom_mesh *mesh, const balls *b, carom_start start, carom_stats *stats,
+static carom_status ask_started(carom_mesh *mesh, const swept_spheres *b, carom_start start, carom_stats *stats,
                                 carom_error *err)
 {
-    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     desc.start = start;
     carom_mesh_hit_list list = {
         .size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles, .t = depths};
     return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_ALL, &list, stats, err);
 }
 
-static carom_status ask_compact(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_compact(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     carom_mesh_hit_list list = {
         .size = sizeof list, .capacity = MANY, .offsets = offsets, .triangle = triangles, .t = depths};
     return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_FIRST, &list, stats, err);
 }
 
-static carom_status ask_list(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_list(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     return ask_started(mesh, b, CAROM_START_REPORT, stats, err);
 }
 
-static carom_status ask_skipping(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_skipping(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     return ask_started(mesh, b, CAROM_START_SKIP, stats, err);
 }
 
-static carom_status ask_any(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_any(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     return carom_mesh_sweep_any(mesh, &desc, (uint8_t *)triangles, stats, err);
 }
 
-static carom_status ask_overlaps(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_overlaps(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
     carom_mesh_hit_list list = {.size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles};
     return carom_mesh_overlap_list(mesh, &desc, &list, stats, err);
 }
 
-static carom_status ask_closest(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_closest(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
     const carom_mesh_closest_result result = {.triangle = triangles, .depth = depths};
     return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
 }
 
-static carom_status ask_depths(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_depths(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
     const carom_mesh_closest_result result = {.depth = depths};
     return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
 }
 
-static carom_status ask_points(carom_mesh *mesh, const balls *b, carom_stats *stats, carom_error *err)
+static carom_status ask_points(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = balls_at_rest(b, 0, b->count);
+    const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
     const carom_mesh_closest_result result = {.point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
     return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
 }
@@ -121,7 +121,7 @@ static carom_status ask_points(carom_mesh *mesh, const balls *b, carom_stats *st
 /* ---- and what becomes of them ------------------------------------------------------------------------------------ */
 
 /* A hash of all that there is, so that two answers can be compared. */
-static uint64_t answer(const lie *l, carom_context *context, const scene *s, const balls *b, carom_stats *stats)
+static uint64_t answer(const lie *l, carom_context *context, const scene *s, const swept_spheres *b, carom_stats *stats)
 {
     carom_error err = {0};
     uint64_t hash = 0;
@@ -149,7 +149,7 @@ static void test_lie(void **state)
     triangles = test_alloc(4 * MANY, sizeof *triangles);
     depths = test_alloc(4 * MANY, sizeof *depths);
     scene s = scene_sphere(2);
-    balls few = balls_mixed(SEED, FEW), many = balls_mixed(SEED, MANY);
+    swept_spheres few = swept_spheres_mixed(SEED, FEW), many = swept_spheres_mixed(SEED, MANY);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
@@ -172,8 +172,8 @@ static void test_lie(void **state)
     free(offsets);
     free(triangles);
     free(depths);
-    balls_free(&few);
-    balls_free(&many);
+    swept_spheres_free(&few);
+    swept_spheres_free(&many);
     scene_free(&s);
 }
 

@@ -11,26 +11,26 @@ static const struct {
     size_t size;
 } fields[NEAR_FIELDS] = {{"triangle", 4}, {"distance", 4}, {"x", 4}, {"y", 4}, {"z", 4}, {"feature", 1}, {"depth", 4}};
 
-nears nears_alloc(size_t count, unsigned char fill)
+closest_results closest_results_alloc(size_t count, unsigned char fill)
 {
-    nears n = {.count = count};
+    closest_results n = {.count = count};
     for (int f = 0; f < NEAR_FIELDS; f++)
         n.field[f] = guarded_alloc(count * fields[f].size, 0, fill);
     return n;
 }
 
-void nears_free(nears *n)
+void closest_results_free(closest_results *n)
 {
     for (int f = 0; f < NEAR_FIELDS; f++)
         guarded_free(&n->field[f]);
 }
 
-static void *place_of(const nears *n, int field, size_t first)
+static void *place_of(const closest_results *n, int field, size_t first)
 {
     return n->field[field].data + first * fields[field].size;
 }
 
-carom_mesh_closest_result nears_result(const nears *n, size_t first)
+carom_mesh_closest_result closest_results_result(const closest_results *n, size_t first)
 {
     return (carom_mesh_closest_result){
         .triangle = place_of(n, NEAR_TRIANGLE, first),
@@ -40,21 +40,21 @@ carom_mesh_closest_result nears_result(const nears *n, size_t first)
         .depth = place_of(n, NEAR_DEPTH, first)};
 }
 
-int32_t near_triangle(const nears *n, size_t i)
+int32_t near_triangle(const closest_results *n, size_t i)
 {
     int32_t value;
     memcpy(&value, place_of(n, NEAR_TRIANGLE, i), sizeof value);
     return value;
 }
 
-float near_float(const nears *n, int field, size_t i)
+float near_float(const closest_results *n, int field, size_t i)
 {
     float value;
     memcpy(&value, place_of(n, field, i), sizeof value);
     return value;
 }
 
-void nears_print(const balls *b, const nears *n, size_t i, const char *who)
+void closest_results_print(const swept_spheres *b, const closest_results *n, size_t i, const char *who)
 {
     print_error("%s: centre %a %a %a radius %a: triangle %d, distance %a, depth %a, point %a %a %a, feature %d\n", who,
                 (double)b->column[0][i], (double)b->column[1][i], (double)b->column[2][i], (double)b->column[3][i],
@@ -63,7 +63,8 @@ void nears_print(const balls *b, const nears *n, size_t i, const char *who)
                 n->field[NEAR_FEATURE].data[i]);
 }
 
-void nears_compare(const balls *b, const nears *expected, const nears *got, size_t count, int mask, const char *who)
+void closest_results_compare(const swept_spheres *b, const closest_results *expected, const closest_results *got,
+                             size_t count, int mask, const char *who)
 {
     for (int f = 0; f < NEAR_FIELDS; f++) {
         guarded_check(&got->field[f], who);
@@ -71,25 +72,25 @@ void nears_compare(const balls *b, const nears *expected, const nears *got, size
             continue;
         for (size_t i = 0; i < count; i++)
             if (memcmp(place_of(expected, f, i), place_of(got, f, i), fields[f].size) != 0) {
-                nears_print(b, expected, i, "expected");
-                nears_print(b, got, i, "got");
+                closest_results_print(b, expected, i, "expected");
+                closest_results_print(b, got, i, "got");
                 fail_msg("%s: query %zu differs in %s", who, i, fields[f].name);
             }
     }
 }
 
-void ask_part(carom_mesh *mesh, const balls *b, carom_accuracy accuracy, size_t first, size_t count, const nears *out,
-              uint64_t *integers)
+void ask_part(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy, size_t first, size_t count,
+              const closest_results *out, uint64_t *integers)
 {
     float *const *c = b->column;
     const carom_mesh_overlap_desc desc = {.size = sizeof desc,
                                           .count = count,
                                           .accuracy = accuracy,
                                           .center = {c[0] + first, c[1] + first, c[2] + first, 4},
-                                          .radius = {c[BALL_RADIUS] + first, 4},
+                                          .radius = {c[SPHERE_RADIUS] + first, 4},
                                           .mask = b->mask != NULL ? b->mask + first : NULL,
                                           .mask_stride = sizeof *b->mask};
-    const carom_mesh_closest_result result = nears_result(out, first);
+    const carom_mesh_closest_result result = closest_results_result(out, first);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     test_ok("carom_mesh_overlap_closest", carom_mesh_overlap_closest(mesh, &desc, &result, &stats, &err), &err);
@@ -99,9 +100,10 @@ void ask_part(carom_mesh *mesh, const balls *b, carom_accuracy accuracy, size_t 
         *integers += stats.by_integers;
 }
 
-nears ask_scene(carom_context *context, const scene *s, const balls *b, carom_accuracy accuracy, uint64_t *integers)
+closest_results ask_scene(carom_context *context, const scene *s, const swept_spheres *b, carom_accuracy accuracy,
+                          uint64_t *integers)
 {
-    nears n = nears_alloc(b->count, 0xa5);
+    closest_results n = closest_results_alloc(b->count, 0xa5);
     carom_mesh *mesh = scene_mesh(context, s);
     ask_part(mesh, b, accuracy, 0, b->count, &n, integers);
     carom_mesh_destroy(mesh);
@@ -110,12 +112,12 @@ nears ask_scene(carom_context *context, const scene *s, const balls *b, carom_ac
 
 /* ---- the truth --------------------------------------------------------------------------------------------------- */
 
-ref_mesh_closest_answer true_closest(const scene *s, const balls *b, size_t i)
+ref_mesh_closest_answer true_closest(const scene *s, const swept_spheres *b, size_t i)
 {
     const ref_mesh mesh = {s->vertices, s->indices, s->triangle_count, s->masks};
     ref_mesh_closest_answer truth;
     ref_sweep_case c;
-    balls_case(b, i, s, 0, &c);
+    swept_spheres_case(b, i, s, 0, &c);
     const char *wrong = ref_mesh_closest(&mesh, &c, b->mask != NULL ? b->mask[i] : UINT32_MAX, &truth);
     if (wrong != NULL)
         fail_msg("the reference: %s", wrong);
@@ -128,7 +130,7 @@ static float depth_of(float radius, const ref_mesh_closest_answer *truth, float 
     return truth->triangle < 0 ? -HUGE_VALF : fabsf(radius) - distance;
 }
 
-static int is_nothing(const nears *n, size_t i)
+static int is_nothing(const closest_results *n, size_t i)
 {
     int nothing = near_triangle(n, i) == -1 && near_float(n, NEAR_DISTANCE, i) >= HUGE_VALF &&
                   near_float(n, NEAR_DEPTH, i) <= -HUGE_VALF && n->field[NEAR_FEATURE].data[i] == REF_NONE;
@@ -137,7 +139,8 @@ static int is_nothing(const nears *n, size_t i)
     return nothing;
 }
 
-const char *judge_exact(const scene *s, const balls *b, size_t i, const ref_mesh_closest_answer *truth, const nears *n)
+const char *judge_exact(const scene *s, const swept_spheres *b, size_t i, const ref_mesh_closest_answer *truth,
+                        const closest_results *n)
 {
     const ref_given_closest given = {
         .triangle = near_triangle(n, i),
@@ -146,7 +149,7 @@ const char *judge_exact(const scene *s, const balls *b, size_t i, const ref_mesh
         .depth = near_float(n, NEAR_DEPTH, i),
         .point = {near_float(n, NEAR_X, i), near_float(n, NEAR_Y, i), near_float(n, NEAR_Z, i)}};
     ref_sweep_case c;
-    balls_case(b, i, s, truth->triangle < 0 ? 0 : (size_t)truth->triangle, &c);
+    swept_spheres_case(b, i, s, truth->triangle < 0 ? 0 : (size_t)truth->triangle, &c);
     return ref_judge_closest(&c, truth, &given);
 }
 
@@ -169,7 +172,8 @@ static double coordinate_unit(const ref_sweep_case *c)
     return most;
 }
 
-double error_fast(const scene *s, const balls *b, size_t i, const ref_mesh_closest_answer *truth, const nears *n)
+double error_fast(const scene *s, const swept_spheres *b, size_t i, const ref_mesh_closest_answer *truth,
+                  const closest_results *n)
 {
     const int32_t triangle = near_triangle(n, i);
     const float distance = near_float(n, NEAR_DISTANCE, i);
@@ -180,11 +184,11 @@ double error_fast(const scene *s, const balls *b, size_t i, const ref_mesh_close
         return is_nothing(n, i) ? 0.0 : HUGE_VAL;
     if (triangle < 0 || triangle >= (int32_t)s->triangle_count || !(distance >= 0.0f) ||
         bits_of_float(near_float(n, NEAR_DEPTH, i)) !=
-            bits_of_float(depth_of(b->column[BALL_RADIUS][i], truth, distance)))
+            bits_of_float(depth_of(b->column[SPHERE_RADIUS][i], truth, distance)))
         return HUGE_VAL;
-    balls_case(b, i, s, (size_t)truth->triangle, &c);
+    swept_spheres_case(b, i, s, (size_t)truth->triangle, &c);
     scale = largest_way(&c);
-    balls_case(b, i, s, (size_t)triangle, &c);
+    swept_spheres_case(b, i, s, (size_t)triangle, &c);
     scale = fmax(scale, largest_way(&c)) + least;
     ref_closest(&c, &own);
     if (isinf(distance))

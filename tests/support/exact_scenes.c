@@ -143,16 +143,16 @@ static void aim(ref_gen *g, const scene *s, double size, float out[7])
         out[k] = (float)(spot[k] + way[k] * distance);
         out[4 + k] = (float)(-way[k] * speed);
     }
-    out[BALL_RADIUS] = (float)radius;
+    out[SPHERE_RADIUS] = (float)radius;
     if (kind == 7) /* sliding past at the radius */
-        out[ref_gen_int(g, 0, 2)] += out[BALL_RADIUS];
+        out[ref_gen_int(g, 0, 2)] += out[SPHERE_RADIUS];
     if (kind == 8 && ref_gen_chance(g, 4))
         out[ref_gen_int(g, 0, 6)] = ref_gen_chance(g, 2) ? -1.0f / 0.0f : 0.0f / 0.0f;
 }
 
-balls balls_aimed(uint64_t seed, const scene *s, double size, size_t count)
+swept_spheres swept_spheres_aimed(uint64_t seed, const scene *s, double size, size_t count)
 {
-    balls b = balls_alloc(count);
+    swept_spheres b = swept_spheres_alloc(count);
     for (size_t i = 0; i < count; i++) {
         ref_gen g;
         float one[7];
@@ -164,7 +164,7 @@ balls balls_aimed(uint64_t seed, const scene *s, double size, size_t count)
     return b;
 }
 
-void balls_speed_up(balls *b, int exponent)
+void swept_spheres_speed_up(swept_spheres *b, int exponent)
 {
     for (size_t i = 0; i < b->count; i++)
         for (int c = 4; c < 7; c++) {

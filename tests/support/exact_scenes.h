@@ -16,8 +16,8 @@ extern const mesh_kind kinds[KINDS];
 /* From about 1 to 2^exponent, then so many times that size away from the origin. */
 void scene_place(scene *s, int exponent, float offset);
 /* Towards corners, edges and faces of the mesh, whose size is `size`. */
-balls balls_aimed(uint64_t seed, const scene *s, double size, size_t count);
+swept_spheres swept_spheres_aimed(uint64_t seed, const scene *s, double size, size_t count);
 /* 2^exponent times as fast, at most 2^127. */
-void balls_speed_up(balls *b, int exponent);
+void swept_spheres_speed_up(swept_spheres *b, int exponent);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "list_oracle.h"
 
-void list_judge_hits(const scene *s, const balls *b, size_t i, const hit_list *l, const uint8_t *any, const char *name)
+void list_judge_hits(const scene *s, const swept_spheres *b, size_t i, const hit_list *l, const uint8_t *any,
+                     const char *name)
 {
     ref_mesh_list truth = oracle_all(s, b, i);
     const size_t from = (size_t)list_offset(l, i), count = (size_t)list_offset(l, i + 1) - from;
@@ -21,13 +22,13 @@ void list_judge_hits(const scene *s, const balls *b, size_t i, const hit_list *l
     free(truth.hits);
 }
 
-void list_judge_overlaps(const scene *s, const balls *b, size_t i, const hit_list *l, const uint8_t *any,
+void list_judge_overlaps(const scene *s, const swept_spheres *b, size_t i, const hit_list *l, const uint8_t *any,
                          const char *name)
 {
     const ref_mesh mesh = oracle_mesh(s);
     uint8_t *truth = test_alloc(s->triangle_count, 1);
     ref_sweep_case c;
-    balls_case(b, i, s, 0, &c);
+    swept_spheres_case(b, i, s, 0, &c);
     const int64_t count = ref_mesh_overlaps(&mesh, &c, oracle_options(b, i).mask, truth);
     uint64_t found = 0;
     for (size_t k = (size_t)list_offset(l, i); k < list_offset(l, i + 1); k++, found++)

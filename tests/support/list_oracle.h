@@ -7,8 +7,9 @@
 #include "mesh_oracle.h"
 
 /* Fail unless the records of sphere i are all true hits (overlaps), in order, and `any` says whether there is one. */
-void list_judge_hits(const scene *s, const balls *b, size_t i, const hit_list *l, const uint8_t *any, const char *name);
-void list_judge_overlaps(const scene *s, const balls *b, size_t i, const hit_list *l, const uint8_t *any,
+void list_judge_hits(const scene *s, const swept_spheres *b, size_t i, const hit_list *l, const uint8_t *any,
+                     const char *name);
+void list_judge_overlaps(const scene *s, const swept_spheres *b, size_t i, const hit_list *l, const uint8_t *any,
                          const char *name);
 
 #endif

@@ -72,11 +72,11 @@ void list_check_guards(const hit_list *l, const char *who)
         guarded_check(&l->hits.field[f], who);
 }
 
-void list_ask(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count, hit_list *l)
+void list_ask(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count, hit_list *l)
 {
     carom_mesh_hit_list list = list_desc(l, q->overlaps ? LIST_OVERLAPS : LIST_HITS);
-    carom_mesh_sweep_desc sweep = balls_desc(b, first, count);
-    carom_mesh_overlap_desc rest = balls_at_rest(b, first, count);
+    carom_mesh_sweep_desc sweep = swept_spheres_desc(b, first, count);
+    carom_mesh_overlap_desc rest = swept_spheres_at_rest(b, first, count);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     sweep.accuracy = rest.accuracy = q->accuracy;
@@ -98,12 +98,12 @@ void list_ask(carom_mesh *mesh, const list_question *q, const balls *b, size_t f
     assert_int_equal(stats.by_proof + stats.by_integers, q->accuracy == CAROM_ACCURACY_EXACT ? count : 0);
 }
 
-const list_question list_questions[LIST_QUESTIONS] = {
+const list_request list_requests[LIST_REQUESTS] = {
     {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL},    {CAROM_ACCURACY_FAST, 0, CAROM_HITS_FIRST},
     {CAROM_ACCURACY_FAST, 1, CAROM_HITS_ALL},    {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_ALL},
     {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_FIRST}, {CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL}};
 
-hit_list list_whole(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count)
+hit_list list_whole(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count)
 {
     hit_list counted = list_alloc(count, 0, 0xa5);
     list_ask(mesh, q, b, first, count, &counted);
@@ -119,11 +119,11 @@ hit_list list_whole(carom_mesh *mesh, const list_question *q, const balls *b, si
     return l;
 }
 
-uint8_t *any_of(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count)
+uint8_t *any_of(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count)
 {
     guarded bytes = guarded_alloc(count, 1, 0xa5);
-    carom_mesh_sweep_desc sweep = balls_desc(b, first, count);
-    carom_mesh_overlap_desc rest = balls_at_rest(b, first, count);
+    carom_mesh_sweep_desc sweep = swept_spheres_desc(b, first, count);
+    carom_mesh_overlap_desc rest = swept_spheres_at_rest(b, first, count);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     sweep.accuracy = rest.accuracy = q->accuracy;
@@ -166,7 +166,7 @@ void list_check_form(const hit_list *l, int fields, const char *who)
     }
 }
 
-void list_compare_record(const balls *b, size_t i, const hits *expected, size_t at, const hit_list *l, size_t k,
+void list_compare_record(const swept_spheres *b, size_t i, const hits *expected, size_t at, const hit_list *l, size_t k,
                          int triangles, const char *who)
 {
     for (int f = triangles ? HIT_TRIANGLE : HIT_STATE; f < HIT_FIELDS; f++) {
@@ -179,7 +179,8 @@ void list_compare_record(const balls *b, size_t i, const hits *expected, size_t 
     }
 }
 
-void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const balls *b, const hit_list *all, const char *who)
+void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const swept_spheres *b, const hit_list *all,
+                      const char *who)
 {
     hits first = sweep_as(mesh, b, accuracy);
     for (size_t i = 0; i < b->count; i++) {
@@ -212,7 +213,7 @@ static size_t *places_of(const hit_list *l, size_t triangles)
 }
 
 /* The largest triangle is the other one: so the mesh has the units of the whole. */
-void list_check_alone(carom_context *context, const scene *s, const list_question *q, const balls *b,
+void list_check_alone(carom_context *context, const scene *s, const list_request *q, const swept_spheres *b,
                       const hit_list *whole, const char *who)
 {
     const uint32_t largest = scene_largest(s);
@@ -240,7 +241,7 @@ void list_check_alone(carom_context *context, const scene *s, const list_questio
     free(place);
 }
 
-void list_compare(const balls *b, const hit_list *expected, const hit_list *got, int fields, const char *who)
+void list_compare(const swept_spheres *b, const hit_list *expected, const hit_list *got, int fields, const char *who)
 {
     assert_int_equal(expected->queries, got->queries);
     for (size_t i = 0; i <= expected->queries; i++)
@@ -260,8 +261,8 @@ void list_compare(const balls *b, const hit_list *expected, const hit_list *got,
     }
 }
 
-void list_compare_question(carom_mesh *expected, carom_mesh *got, const list_question *q, const balls *b,
-                           const char *who)
+void list_compare_request(carom_mesh *expected, carom_mesh *got, const list_request *q, const swept_spheres *b,
+                          const char *who)
 {
     hit_list before = list_whole(expected, q, b, 0, b->count), l = list_whole(got, q, b, 0, b->count);
     uint8_t *some = any_of(expected, q, b, 0, b->count), *any = any_of(got, q, b, 0, b->count);
@@ -273,8 +274,8 @@ void list_compare_question(carom_mesh *expected, carom_mesh *got, const list_que
     list_free(&l);
 }
 
-void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who)
+void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, const char *who)
 {
-    for (size_t k = 0; k < LIST_QUESTIONS; k++)
-        list_compare_question(expected, got, &list_questions[k], b, who);
+    for (size_t k = 0; k < LIST_REQUESTS; k++)
+        list_compare_request(expected, got, &list_requests[k], b, who);
 }

@@ -28,40 +28,41 @@ size_t list_find(const hit_list *l, size_t i, int32_t triangle);
 carom_mesh_hit_list list_desc(const hit_list *l, int fields);
 
 /* What is asked of a mesh. */
-typedef struct list_question {
+typedef struct list_request {
     carom_accuracy accuracy;
     int overlaps;     /* 1: which triangles the spheres overlap, at rest */
     carom_hits which; /* of hits */
-} list_question;
+} list_request;
 
 /* All hits, first hits and overlaps, in fast mode and then in exact mode. */
-enum { LIST_QUESTIONS = 6 };
-extern const list_question list_questions[LIST_QUESTIONS];
+enum { LIST_REQUESTS = 6 };
+extern const list_request list_requests[LIST_REQUESTS];
 
 /* Ask spheres first .. first + count for `l`, whose capacity may be too small. */
-void list_ask(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count, hit_list *l);
+void list_ask(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count, hit_list *l);
 /* Count, then ask for exactly what there is; the form of the list is checked. */
-hit_list list_whole(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count);
+hit_list list_whole(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count);
 /* Offsets, counts, the order by (query, time, triangle), every record within the offsets of its query. */
 void list_check_form(const hit_list *l, int fields, const char *who);
 /* Fail unless both agree in every byte of offsets, queries and the fields in the mask. */
-void list_compare(const balls *b, const hit_list *expected, const hit_list *got, int fields, const char *who);
+void list_compare(const swept_spheres *b, const hit_list *expected, const hit_list *got, int fields, const char *who);
 /* Fail unless record k of `l` and answer i of `h` agree in all fields but, if !triangles, the triangle. */
-void list_compare_record(const balls *b, size_t i, const hits *expected, size_t at, const hit_list *l, size_t k,
+void list_compare_record(const swept_spheres *b, size_t i, const hits *expected, size_t at, const hit_list *l, size_t k,
                          int triangles, const char *who);
 
 /* Fail unless the first of all hits is the first hit, sphere by sphere. */
-void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const balls *b, const hit_list *all, const char *who);
+void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const swept_spheres *b, const hit_list *all,
+                      const char *who);
 /* Fail unless every record of `whole`, the answer of a mesh of `s`, is what its triangle answers in a mesh of two, bit
  * by bit, and every triangle that is hit there has one: no tree, no neighbours. */
-void list_check_alone(carom_context *context, const scene *s, const list_question *q, const balls *b,
+void list_check_alone(carom_context *context, const scene *s, const list_request *q, const swept_spheres *b,
                       const hit_list *whole, const char *who);
 
 /* Whether there is any, a byte for each; the caller frees it. */
-uint8_t *any_of(carom_mesh *mesh, const list_question *q, const balls *b, size_t first, size_t count);
-/* Fail unless two meshes answer a question, and whether there is any, with the same bits; or every question. */
-void list_compare_question(carom_mesh *expected, carom_mesh *got, const list_question *q, const balls *b,
-                           const char *who);
-void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const balls *b, const char *who);
+uint8_t *any_of(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count);
+/* Fail unless two meshes answer a request, and whether there is any, with the same bits; or every request. */
+void list_compare_request(carom_mesh *expected, carom_mesh *got, const list_request *q, const swept_spheres *b,
+                          const char *who);
+void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, const char *who);
 
 #endif

@@ -14,8 +14,8 @@ const option_set option_sets[OPTION_SETS] = {
 option_setting option_setting_make(uint64_t seed, size_t kind, const option_set *o, size_t triangles, size_t count)
 {
     option_setting t = {.s = kinds[kind].make(triangles)};
-    balls b = kind % 3 == 1 ? balls_mixed(seed + kind, test_effort(count))
-                            : balls_aimed(seed + kind, &t.s, 1.0, test_effort(count));
+    swept_spheres b = kind % 3 == 1 ? swept_spheres_mixed(seed + kind, test_effort(count))
+                                    : swept_spheres_aimed(seed + kind, &t.s, 1.0, test_effort(count));
     snprintf(t.name, sizeof t.name, "%s, %s", kinds[kind].name, o->name);
     if (o->triangle_masks)
         t.s.masks = random_masks(seed + kind, t.s.triangle_count);
@@ -24,7 +24,7 @@ option_setting option_setting_make(uint64_t seed, size_t kind, const option_set 
     b.cull_back = o->cull_back;
     b.start = o->start;
     for (size_t i = 0; i < b.count; i += 5)
-        b.column[BALL_T_MAX][i] = i % 2 ? 0.0f : 2.0f;
+        b.column[SPHERE_T_MAX][i] = i % 2 ? 0.0f : 2.0f;
     t.b = b;
     return t;
 }
@@ -32,5 +32,5 @@ option_setting option_setting_make(uint64_t seed, size_t kind, const option_set 
 void option_setting_free(option_setting *t)
 {
     scene_free(&t->s);
-    balls_free(&t->b);
+    swept_spheres_free(&t->b);
 }

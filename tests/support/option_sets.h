@@ -17,7 +17,7 @@ extern const option_set option_sets[OPTION_SETS];
 
 typedef struct option_setting {
     scene s;
-    balls b;
+    swept_spheres b;
     char name[64];
 } option_setting;
 

@@ -239,19 +239,19 @@ int turned_agrees(const turned_scene *t, int32_t before, int32_t there)
 
 /* ---- spheres ----------------------------------------------------------------------------------------------------- */
 
-balls balls_alloc(size_t count)
+swept_spheres swept_spheres_alloc(size_t count)
 {
-    balls b = {.count = count};
-    for (int c = 0; c < BALL_COLUMNS; c++)
+    swept_spheres b = {.count = count};
+    for (int c = 0; c < SPHERE_COLUMNS; c++)
         b.column[c] = test_alloc(count, sizeof(float));
     for (size_t i = 0; i < count; i++)
-        b.column[BALL_T_MAX][i] = HUGE_VALF;
+        b.column[SPHERE_T_MAX][i] = HUGE_VALF;
     return b;
 }
 
-void balls_free(balls *b)
+void swept_spheres_free(swept_spheres *b)
 {
-    for (int c = 0; c < BALL_COLUMNS; c++)
+    for (int c = 0; c < SPHERE_COLUMNS; c++)
         free(b->column[c]);
     free(b->mask);
 }
@@ -266,7 +266,7 @@ static void make_ball(ref_gen *g, double distance, double radius, double speed, 
         out[k] = (float)(target[k] + way[k] * distance);
         out[4 + k] = (float)(-way[k] * speed);
     }
-    out[BALL_RADIUS] = (float)radius;
+    out[SPHERE_RADIUS] = (float)radius;
 }
 
 static void make_mixed_ball(ref_gen *g, int kind, float out[7])
@@ -283,13 +283,13 @@ static void make_mixed_ball(ref_gen *g, int kind, float out[7])
     if (kind == 15) {
         static const float bad[] = {HUGE_VALF, -HUGE_VALF, -1.0f};
         int place = ref_gen_int(g, 0, 6);
-        out[place] = place == BALL_RADIUS ? bad[2] : bad[ref_gen_int(g, 0, 1)];
+        out[place] = place == SPHERE_RADIUS ? bad[2] : bad[ref_gen_int(g, 0, 1)];
     }
 }
 
-balls balls_mixed(uint64_t seed, size_t count)
+swept_spheres swept_spheres_mixed(uint64_t seed, size_t count)
 {
-    balls b = balls_alloc(count);
+    swept_spheres b = swept_spheres_alloc(count);
     for (size_t i = 0; i < count; i++) {
         ref_gen g;
         float one[7];
@@ -301,58 +301,58 @@ balls balls_mixed(uint64_t seed, size_t count)
     return b;
 }
 
-void balls_scale(balls *b, int length, int time)
+void swept_spheres_scale(swept_spheres *b, int length, int time)
 {
     for (size_t i = 0; i < b->count; i++) {
-        for (int c = 0; c < BALL_T_MAX; c++)
-            b->column[c][i] = ldexpf(b->column[c][i], c > BALL_RADIUS ? length - time : length);
-        b->column[BALL_T_MAX][i] = ldexpf(b->column[BALL_T_MAX][i], time);
+        for (int c = 0; c < SPHERE_T_MAX; c++)
+            b->column[c][i] = ldexpf(b->column[c][i], c > SPHERE_RADIUS ? length - time : length);
+        b->column[SPHERE_T_MAX][i] = ldexpf(b->column[SPHERE_T_MAX][i], time);
     }
 }
 
-void balls_case(const balls *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out)
+void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out)
 {
     memset(out, 0, sizeof *out);
     for (int k = 0; k < 3; k++) {
         out->center[k] = b->column[k][i];
         out->velocity[k] = b->column[4 + k][i];
     }
-    out->radius = (double)b->column[BALL_RADIUS][i];
+    out->radius = (double)b->column[SPHERE_RADIUS][i];
     scene_triangle(s, triangle, out->p);
 }
 
-carom_mesh_sweep_desc balls_desc(const balls *b, size_t first, size_t count)
+carom_mesh_sweep_desc swept_spheres_desc(const swept_spheres *b, size_t first, size_t count)
 {
     float *const *c = b->column;
     return (carom_mesh_sweep_desc){.size = sizeof(carom_mesh_sweep_desc),
                                    .count = count,
                                    .center = {c[0] + first, c[1] + first, c[2] + first, 4},
                                    .velocity = {c[4] + first, c[5] + first, c[6] + first, 4},
-                                   .radius = {c[BALL_RADIUS] + first, 4},
-                                   .t_max = {c[BALL_T_MAX] + first, 4},
+                                   .radius = {c[SPHERE_RADIUS] + first, 4},
+                                   .t_max = {c[SPHERE_T_MAX] + first, 4},
                                    .cull_back = (uint8_t)b->cull_back,
                                    .start = b->start,
                                    .mask = b->mask != NULL ? b->mask + first : NULL,
                                    .mask_stride = sizeof *b->mask};
 }
 
-carom_mesh_overlap_desc balls_at_rest(const balls *b, size_t first, size_t count)
+carom_mesh_overlap_desc swept_spheres_at_rest(const swept_spheres *b, size_t first, size_t count)
 {
     float *const *c = b->column;
     return (carom_mesh_overlap_desc){.size = sizeof(carom_mesh_overlap_desc),
                                      .count = count,
                                      .center = {c[0] + first, c[1] + first, c[2] + first, 4},
-                                     .radius = {c[BALL_RADIUS] + first, 4},
+                                     .radius = {c[SPHERE_RADIUS] + first, 4},
                                      .mask = b->mask != NULL ? b->mask + first : NULL,
                                      .mask_stride = sizeof *b->mask};
 }
 
-balls balls_reorder(const balls *from, const uint32_t *order, size_t count)
+swept_spheres swept_spheres_reorder(const swept_spheres *from, const uint32_t *order, size_t count)
 {
-    balls b = balls_alloc(count);
+    swept_spheres b = swept_spheres_alloc(count);
     b.cull_back = from->cull_back;
     b.start = from->start;
-    for (int c = 0; c < BALL_COLUMNS; c++)
+    for (int c = 0; c < SPHERE_COLUMNS; c++)
         for (size_t i = 0; i < count; i++)
             b.column[c][i] = from->column[c][order[i]];
     if (from->mask != NULL)
@@ -429,11 +429,11 @@ int hit_is_some(const hits *h, size_t i)
     return hit_triangle(h, i) >= 0;
 }
 
-void hits_print_at(const balls *b, size_t i, const hits *h, size_t k, const char *who)
+void hits_print_at(const swept_spheres *b, size_t i, const hits *h, size_t k, const char *who)
 {
-    static const char *const columns[BALL_COLUMNS] = {"cx", "cy", "cz", "r", "vx", "vy", "vz", "t_max"};
+    static const char *const columns[SPHERE_COLUMNS] = {"cx", "cy", "cz", "r", "vx", "vy", "vz", "t_max"};
     print_error("sphere %zu:", i);
-    for (int c = 0; c < BALL_COLUMNS; c++)
+    for (int c = 0; c < SPHERE_COLUMNS; c++)
         print_error(" %s=%a", columns[c], (double)b->column[c][i]);
     print_error("\n  %s: triangle=%d state=%d feature=%d", who, hit_triangle(h, k), hit_state(h, k),
                 h->field[HIT_FEATURE].data[k]);
@@ -442,12 +442,13 @@ void hits_print_at(const balls *b, size_t i, const hits *h, size_t k, const char
     print_error("\n");
 }
 
-void hits_print(const balls *b, const hits *h, size_t i, const char *who)
+void hits_print(const swept_spheres *b, const hits *h, size_t i, const char *who)
 {
     hits_print_at(b, i, h, i, who);
 }
 
-void hits_compare(const balls *b, const hits *expected, const hits *got, size_t count, int fields, const char *who)
+void hits_compare(const swept_spheres *b, const hits *expected, const hits *got, size_t count, int fields,
+                  const char *who)
 {
     for (int f = 0; f < HIT_FIELDS; f++) {
         size_t size = hit_fields[f].size, i = 0;
@@ -462,28 +463,28 @@ void hits_compare(const balls *b, const hits *expected, const hits *got, size_t 
     }
 }
 
-static void sweep_into(carom_mesh *mesh, const balls *b, carom_accuracy accuracy, const hits *out)
+static void sweep_into(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy, const hits *out)
 {
-    carom_mesh_sweep_desc desc = balls_desc(b, 0, b->count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     carom_mesh_hit_result result = hits_result(out, 0);
     carom_error err = {0};
     desc.accuracy = accuracy;
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
 }
 
-void sweep_first(carom_mesh *mesh, const balls *b, const hits *out)
+void sweep_first(carom_mesh *mesh, const swept_spheres *b, const hits *out)
 {
     sweep_into(mesh, b, CAROM_ACCURACY_FAST, out);
 }
 
-hits sweep_as(carom_mesh *mesh, const balls *b, carom_accuracy accuracy)
+hits sweep_as(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy)
 {
     hits h = hits_alloc(b->count, 0xa5);
     sweep_into(mesh, b, accuracy, &h);
     return h;
 }
 
-hits sweep_scene(carom_context *context, const scene *s, const balls *b)
+hits sweep_scene(carom_context *context, const scene *s, const swept_spheres *b)
 {
     carom_mesh *mesh = scene_mesh(context, s);
     hits h = sweep_as(mesh, b, CAROM_ACCURACY_FAST);

@@ -48,26 +48,26 @@ int turned_agrees(const turned_scene *t, int32_t before, int32_t there);
 uint32_t *random_masks(uint64_t seed, size_t count);
 
 /* Moving spheres as columns: cx cy cz r vx vy vz t_max; and the options with which they are asked. */
-enum { BALL_COLUMNS = 8, BALL_RADIUS = 3, BALL_T_MAX = 7 };
-typedef struct balls {
+enum { SPHERE_COLUMNS = 8, SPHERE_RADIUS = 3, SPHERE_T_MAX = 7 };
+typedef struct swept_spheres {
     size_t count;
-    float *column[BALL_COLUMNS];
+    float *column[SPHERE_COLUMNS];
     uint32_t *mask; /* NULL: all bits */
     int cull_back;
     carom_start start;
-} balls;
+} swept_spheres;
 
-balls balls_alloc(size_t count); /* t_max: infinity */
-void balls_free(balls *b);
+swept_spheres swept_spheres_alloc(size_t count); /* t_max: infinity */
+void swept_spheres_free(swept_spheres *b);
 /* A mixture: aimed from outside, from inside, from far away, at rest, of no radius, and, one in 16, invalid. */
-balls balls_mixed(uint64_t seed, size_t count);
-void balls_scale(balls *b, int length, int time);
-void balls_case(const balls *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out);
-carom_mesh_sweep_desc balls_desc(const balls *b, size_t first, size_t count);
+swept_spheres swept_spheres_mixed(uint64_t seed, size_t count);
+void swept_spheres_scale(swept_spheres *b, int length, int time);
+void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out);
+carom_mesh_sweep_desc swept_spheres_desc(const swept_spheres *b, size_t first, size_t count);
 /* The same spheres at rest; velocity and t_max are not read. */
-carom_mesh_overlap_desc balls_at_rest(const balls *b, size_t first, size_t count);
+carom_mesh_overlap_desc swept_spheres_at_rest(const swept_spheres *b, size_t first, size_t count);
 /* Sphere i of the result is sphere order[i] of `from`. */
-balls balls_reorder(const balls *from, const uint32_t *order, size_t count);
+swept_spheres swept_spheres_reorder(const swept_spheres *from, const uint32_t *order, size_t count);
 
 enum { HIT_TRIANGLE, HIT_STATE, HIT_T, HIT_X, HIT_Y, HIT_Z, HIT_NX, HIT_NY, HIT_NZ, HIT_FEATURE, HIT_FIELDS };
 size_t hit_field_size(int field);
@@ -84,15 +84,16 @@ int hit_state(const hits *h, size_t i);
 float hit_float(const hits *h, int field, size_t i);
 int hit_is_some(const hits *h, size_t i);
 /* Sphere i and answer k. */
-void hits_print_at(const balls *b, size_t i, const hits *h, size_t k, const char *who);
-void hits_print(const balls *b, const hits *h, size_t i, const char *who);
+void hits_print_at(const swept_spheres *b, size_t i, const hits *h, size_t k, const char *who);
+void hits_print(const swept_spheres *b, const hits *h, size_t i, const char *who);
 /* Fail unless the first `count` agree in every byte of the fields in the mask (-1: all). */
-void hits_compare(const balls *b, const hits *expected, const hits *got, size_t count, int fields, const char *who);
+void hits_compare(const swept_spheres *b, const hits *expected, const hits *got, size_t count, int fields,
+                  const char *who);
 
 /* All first hits, in fast mode or either. */
-void sweep_first(carom_mesh *mesh, const balls *b, const hits *out);
-hits sweep_as(carom_mesh *mesh, const balls *b, carom_accuracy accuracy);
+void sweep_first(carom_mesh *mesh, const swept_spheres *b, const hits *out);
+hits sweep_as(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy);
 /* In fast mode, of a mesh made for the purpose. */
-hits sweep_scene(carom_context *context, const scene *s, const balls *b);
+hits sweep_scene(carom_context *context, const scene *s, const swept_spheres *b);
 
 #endif

@@ -153,9 +153,9 @@ static void test_bad_mesh_sweeps(void **state)
     carom_context *context = test_context();
     scene s = scene_sphere(2);
     carom_mesh *mesh = scene_mesh(context, &s);
-    balls b = balls_mixed(SEED, COUNT);
+    swept_spheres b = swept_spheres_mixed(SEED, COUNT);
     hits h = hits_alloc(COUNT, FILL);
-    const carom_mesh_sweep_desc good = balls_desc(&b, 0, COUNT);
+    const carom_mesh_sweep_desc good = swept_spheres_desc(&b, 0, COUNT);
     carom_mesh_sweep_desc desc = good;
     carom_mesh_hit_result out = hits_result(&h, 0);
     carom_stats stats = {.size = 1};
@@ -186,7 +186,7 @@ static void test_bad_mesh_sweeps(void **state)
         for (size_t i = 0; i < h.field[f].size; i++)
             assert_int_equal(h.field[f].data[i], FILL);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     scene_free(&s);
     carom_context_destroy(context);
@@ -251,7 +251,7 @@ static void test_exact_stats(void **state)
     carom_context *context = test_context();
     scene s = scene_floor(4);
     carom_mesh *mesh = scene_mesh(context, &s);
-    balls b = balls_mixed(SEED, MANY);
+    swept_spheres b = swept_spheres_mixed(SEED, MANY);
     hits h = hits_alloc(MANY, FILL);
     (void)state;
     for (int type = 0; type <= QUERY_TYPES; type++) {
@@ -262,7 +262,7 @@ static void test_exact_stats(void **state)
         for (size_t count = 0; count <= MANY; count += MANY) {
             carom_stats stats = {.size = sizeof stats, .by_proof = 99, .by_integers = 99};
             carom_error err = {0};
-            carom_mesh_sweep_desc desc = balls_desc(&b, 0, count);
+            carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, count);
             desc.accuracy = CAROM_ACCURACY_EXACT;
             test_ok("exact mode",
                     type < QUERY_TYPES
@@ -277,7 +277,7 @@ static void test_exact_stats(void **state)
         queries_free(&q);
     }
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     scene_free(&s);
     carom_context_destroy(context);

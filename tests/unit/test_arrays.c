@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The caller's arrays: counts and strides that cannot be are refused before anything is read or written, counts beyond
  * 32 bits can be, and an output shares no byte with another array, whatever the layout. */
-#include "tests/support/questions.h"
+#include "tests/support/requests.h"
 
 #include <sys/mman.h>
 
@@ -23,7 +23,7 @@ static const uint64_t too_many[] = {MOST + 1,
 
 /* ---- every call, described once ---------------------------------------------------------------------------------- */
 
-/* One ball and one triangle, read with a stride of 0 unless a test says otherwise. */
+/* One sphere and one triangle, read with a stride of 0 unless a test says otherwise. */
 static const float ball[7] = {1, 1, 2, 0.5f, 0, 0, -1}, corner[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
 static const uint32_t mask = 1;
 

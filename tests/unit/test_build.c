@@ -135,7 +135,8 @@ static void check_looseness(const walk *w, int reference)
     assert_int_equal(MESH_IS_UNINDEXED(reference), count > MESH_WIDTH);
 }
 
-/* Each triangle is in the leaf's ball around the middle of its own box, and the ball is no larger than it must be. */
+/* Each triangle is in the leaf's sphere around the middle of its own box, and the sphere is no larger than it must
+ * be. */
 static void check_ball(const walk *w, int reference)
 {
     const mesh_leaf *leaf = leaf_of(w->mesh, reference);
@@ -152,7 +153,7 @@ static void check_ball(const walk *w, int reference)
         }
         largest = fmax(largest, sqrt(half2));
     }
-    /* Squares of what is smaller or larger leave the range: the ball is 0 or infinite, and the margins or nobody ask
+    /* Squares of what is smaller or larger leave the range: the sphere is 0 or infinite, and the margins or nobody ask
      * for more. */
     if (largest < 0x1p-60 || (largest > 0x1p60 && isinf(leaf->ball)))
         return;
@@ -299,7 +300,7 @@ static size_t many_count(void)
 
 static void test_same_tree(void **state)
 {
-    balls b = balls_mixed(SEED, test_effort(50));
+    swept_spheres b = swept_spheres_mixed(SEED, test_effort(50));
     carom_context *one = with_threads(1);
     (void)state;
     for (size_t i = 0; i < COUNT_OF(scenes); i++) {
@@ -327,7 +328,7 @@ static void test_same_tree(void **state)
         carom_mesh_destroy(expected);
         scene_free(&s);
     }
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_context_destroy(one);
 }
 

@@ -9,7 +9,7 @@
 
 #include "host/mesh/clearance.h"
 
-enum { SEED = 131, TRIANGLES = 3000, BALLS = 1500 };
+enum { SEED = 131, TRIANGLES = 3000, SPHERE_COUNT = 1500 };
 
 static carom_context *cpu(void)
 {
@@ -42,7 +42,7 @@ static void hide(carom_mesh *mesh)
 /* ---- who is spared ----------------------------------------------------------------------------------------------- */
 
 typedef struct sphere {
-    float in[BALL_COLUMNS];
+    float in[SPHERE_COLUMNS];
 } sphere;
 
 static int is_clear(const carom_mesh *mesh, const sphere *s)
@@ -66,10 +66,10 @@ static double smaller(double a, double b)
  * 2^-50. */
 static int meets_box(const sphere *s, float p[3][3], double more)
 {
-    double enter = 0, leave = (double)s->in[BALL_T_MAX];
+    double enter = 0, leave = (double)s->in[SPHERE_T_MAX];
     for (int k = 0; k < 3; k++) {
         const double a = (double)p[0][k], b = (double)p[1][k], c = (double)p[2][k], v = (double)s->in[4 + k];
-        const double reach = (double)s->in[BALL_RADIUS] + more, center = (double)s->in[k];
+        const double reach = (double)s->in[SPHERE_RADIUS] + more, center = (double)s->in[k];
         const double low = smaller(a, smaller(b, c)) - reach - center, high = larger(a, larger(b, c)) + reach - center;
         if (v == 0) {
             if (low > 0 || high < 0)
@@ -123,8 +123,8 @@ static sphere random_sphere(uint64_t i, const float lower[3], const float upper[
         const double part = axis >= 3 ? direction[k] : axis == k ? 1.0 : 0.0;
         s.in[4 + k] = (float)(part * way * times);
     }
-    s.in[BALL_RADIUS] = ref_gen_chance(&g, 8) ? 0 : (float)radius;
-    s.in[BALL_T_MAX] = (float)(1.0 / times);
+    s.in[SPHERE_RADIUS] = ref_gen_chance(&g, 8) ? 0 : (float)radius;
+    s.in[SPHERE_T_MAX] = (float)(1.0 / times);
     if (ref_gen_chance(&g, 8))
         s.in[4] = s.in[5] = s.in[6] = 0;
     return s;
@@ -160,7 +160,7 @@ static void check_scene(const scene *s, double size, const char *name, size_t *s
 {
     carom_context *context = cpu();
     carom_mesh *mesh = scene_mesh(context, s);
-    const size_t count = test_effort(BALLS);
+    const size_t count = test_effort(SPHERE_COUNT);
     make_known(mesh);
     for (size_t i = 0; i < count; i++) {
         sphere one = random_sphere(i, mesh->info.lower, mesh->info.upper, size);
@@ -168,7 +168,7 @@ static void check_scene(const scene *s, double size, const char *name, size_t *s
             continue;
         expect_nothing(s, &one, size, name);
         const int moves = one.in[4] != 0 || one.in[5] != 0 || one.in[6] != 0;
-        bring_to_limit(mesh, &one, moves && i % 2 == 0 ? BALL_T_MAX : BALL_RADIUS);
+        bring_to_limit(mesh, &one, moves && i % 2 == 0 ? SPHERE_T_MAX : SPHERE_RADIUS);
         expect_nothing(s, &one, size, name);
         *spared += is_inside(mesh, &one);
     }
@@ -193,10 +193,10 @@ static void test_nothing_is_missed(void **state)
             scene_free(&s);
         }
         printf("%-8s %zu of %zu spheres begin in its box and need no search\n", kinds[kind].name, spared,
-               COUNT_OF(places) * test_effort(BALLS));
+               COUNT_OF(places) * test_effort(SPHERE_COUNT));
         most = spared > most ? spared : most;
     }
-    assert_true(most > COUNT_OF(places) * test_effort(BALLS) / 20); /* else nothing was tested */
+    assert_true(most > COUNT_OF(places) * test_effort(SPHERE_COUNT) / 20); /* else nothing was tested */
 }
 
 /* Where a number is none, or none that boxes are tested with, everybody is searched for. */
@@ -210,20 +210,20 @@ static void test_strange_numbers(void **state)
     (void)state;
     make_known(mesh);
     assert_true(is_clear(mesh, &away));
-    for (int c = 0; c < BALL_T_MAX; c++)
+    for (int c = 0; c < SPHERE_T_MAX; c++)
         for (size_t i = 0; i < COUNT_OF(strange); i++) {
             sphere one = away;
             one.in[c] = strange[i];
             assert_false(is_clear(mesh, &one));
         }
     sphere one = away;
-    one.in[BALL_T_MAX] = INFINITY; /* it might come */
+    one.in[SPHERE_T_MAX] = INFINITY; /* it might come */
     assert_false(is_clear(mesh, &one));
     one.in[4] = one.in[5] = one.in[6] = 0; /* it rests */
     assert_true(is_clear(mesh, &one));
-    one.in[BALL_RADIUS] = -1;
+    one.in[SPHERE_RADIUS] = -1;
     assert_false(is_clear(mesh, &one));
-    one.in[BALL_RADIUS] = 1;
+    one.in[SPHERE_RADIUS] = 1;
     one.in[0] = 0x1p70f; /* no box is worth testing from there */
     assert_false(is_clear(mesh, &one));
     carom_mesh_destroy(mesh);
@@ -233,7 +233,7 @@ static void test_strange_numbers(void **state)
 
 /* ---- the same answers -------------------------------------------------------------------------------------------- */
 
-static void compare_first(carom_mesh *without, carom_mesh *with, const balls *b, const char *who)
+static void compare_first(carom_mesh *without, carom_mesh *with, const swept_spheres *b, const char *who)
 {
     hits before = hits_alloc(b->count, 0x5a), h = hits_alloc(b->count, 0xa5);
     sweep_first(without, b, &before);
@@ -244,17 +244,17 @@ static void compare_first(carom_mesh *without, carom_mesh *with, const balls *b,
 }
 
 /* Most spheres are far from the mesh, some next to it, one in 16 invalid. */
-static balls scattered(size_t count)
+static swept_spheres scattered(size_t count)
 {
-    balls b = balls_mixed(SEED, count);
+    swept_spheres b = swept_spheres_mixed(SEED, count);
     ref_gen g;
     ref_gen_seed(&g, 18, SEED, 0);
     for (size_t i = 0; i < count; i++)
         for (int c = 0; c < 3 && i % 4 != 0; c++) {
             b.column[c][i] = (float)ref_gen_range(&g, -1.2, 1.2);
             b.column[4 + c][i] = (float)ref_gen_range(&g, -0.1, 0.1);
-            b.column[BALL_RADIUS][i] = 0.01f;
-            b.column[BALL_T_MAX][i] = i % 3 == 0 ? INFINITY : 1;
+            b.column[SPHERE_RADIUS][i] = 0.01f;
+            b.column[SPHERE_T_MAX][i] = i % 3 == 0 ? INFINITY : 1;
         }
     for (size_t i = 0; i < count; i += 16)
         b.column[i % 7][i] = NAN;
@@ -276,11 +276,11 @@ static void test_same_answers(void **state)
         if (!test_on_device())
             make_known(with);
         for (size_t k = 0; k < COUNT_OF(counts); k++) {
-            balls b = scattered(counts[k]);
+            swept_spheres b = scattered(counts[k]);
             b.mask = random_masks(SEED, counts[k]);
             compare_first(without, with, &b, "first hits");
             list_compare_meshes(without, with, &b, "lists");
-            balls_free(&b);
+            swept_spheres_free(&b);
         }
         carom_mesh_destroy(with);
         carom_mesh_destroy(without);
@@ -295,7 +295,7 @@ static void test_few_do_not_pay(void **state)
     carom_context *context = cpu();
     scene s = scene_sphere(8);
     carom_mesh *mesh = scene_mesh(context, &s);
-    balls few = scattered(CAROMI_CLEARANCE_LEAST - 1), enough = scattered(CAROMI_CLEARANCE_LEAST);
+    swept_spheres few = scattered(CAROMI_CLEARANCE_LEAST - 1), enough = scattered(CAROMI_CLEARANCE_LEAST);
     hits h = hits_alloc(enough.count, 0);
     (void)state;
     for (int i = 0; i < 100; i++)
@@ -305,8 +305,8 @@ static void test_few_do_not_pay(void **state)
         sweep_first(mesh, &enough, &h);
     assert_true(mesh->clearance_known);
     hits_free(&h);
-    balls_free(&enough);
-    balls_free(&few);
+    swept_spheres_free(&enough);
+    swept_spheres_free(&few);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     scene_free(&s);
@@ -318,7 +318,7 @@ static void test_moved(void **state)
     carom_context *context = test_context();
     scene large = scene_sphere(12), small = scene_sphere(12);
     carom_error err = {0};
-    balls b = scattered(2000);
+    swept_spheres b = scattered(2000);
     (void)state;
     scene_scale(&small, -1);
     const carom_mesh_desc to[2] = {scene_desc(&large), scene_desc(&small)};
@@ -333,7 +333,7 @@ static void test_moved(void **state)
     carom_mesh_destroy(fresh[0]);
     carom_mesh_destroy(fresh[1]);
     carom_mesh_destroy(moves);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&large);
     scene_free(&small);
     carom_context_destroy(context);

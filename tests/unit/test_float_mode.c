@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A host with a floating-point environment of its own: exceptions that trap, another rounding, denormals flushed,
  * sticky flags set. Every function answers with the same bits, and the host finds its environment as it was. */
-#include "tests/support/questions.h"
+#include "tests/support/requests.h"
 
 #include <fenv.h>
 #if defined(__x86_64__)
@@ -133,19 +133,20 @@ static void messy_free(void *user, void *memory)
 }
 
 /* Everything from creating a context to destroying it, in one environment. */
-static void call_all(const carom_context_desc *desc, material *m, const reply *expected, int which, const char *who)
+static void call_all(const carom_context_desc *desc, fixture *m, const batch_result *expected, int which,
+                     const char *who)
 {
     char name[160];
     carom_context *context = NULL;
     carom_mesh *mesh = NULL;
     carom_error err = {0};
     carom_device_info info;
-    reply replies[QUESTIONS];
-    carom_status status[QUESTIONS];
-    environment before, after[QUESTIONS + 4];
+    batch_result batch_results[REQUESTS];
+    carom_status status[REQUESTS];
+    environment before, after[REQUESTS + 4];
     uint32_t devices = 0;
-    for (int i = 0; i < QUESTIONS; i++)
-        replies[i] = reply_alloc(&questions[i], m);
+    for (int i = 0; i < REQUESTS; i++)
+        batch_results[i] = batch_result_alloc(&requests[i], m);
     m->progress = (carom_progress){desc->log != NULL ? messy_progress : NULL, NULL};
     if (!enter(which)) {
         leave();
@@ -156,20 +157,20 @@ static void call_all(const carom_context_desc *desc, material *m, const reply *e
     const carom_status created = carom_context_create(desc, &context, &err);
     if (created == CAROM_OK && test_on_device())
         (void)carom_device_list(&info, 1, &devices, NULL);
-    after[QUESTIONS] = environment_now();
+    after[REQUESTS] = environment_now();
     const carom_mesh_desc shape = scene_desc(&m->s);
     const carom_status made = created == CAROM_OK ? carom_mesh_create(context, &shape, &mesh, &err) : created;
-    after[QUESTIONS + 1] = environment_now();
+    after[REQUESTS + 1] = environment_now();
     const carom_status moved =
         made == CAROM_OK ? carom_mesh_update(mesh, &shape.vertices, CAROM_MESH_REBUILD, &err) : made;
-    after[QUESTIONS + 2] = environment_now();
-    for (int i = 0; moved == CAROM_OK && i < QUESTIONS; i++) {
-        status[i] = question_ask(&questions[i], context, mesh, m, &replies[i], &err);
+    after[REQUESTS + 2] = environment_now();
+    for (int i = 0; moved == CAROM_OK && i < REQUESTS; i++) {
+        status[i] = request_ask(&requests[i], context, mesh, m, &batch_results[i], &err);
         after[i] = environment_now();
     }
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
-    after[QUESTIONS + 3] = environment_now();
+    after[REQUESTS + 3] = environment_now();
     leave();
     m->progress = (carom_progress){NULL, NULL};
     if (created == CAROM_ERROR_NO_DEVICE)
@@ -177,30 +178,30 @@ static void call_all(const carom_context_desc *desc, material *m, const reply *e
     test_ok(who, created, &err);
     test_ok(who, made, &err);
     test_ok(who, moved, &err);
-    for (int i = 0; i < QUESTIONS + 4; i++) {
+    for (int i = 0; i < REQUESTS + 4; i++) {
         snprintf(name, sizeof name, "%s, %s, %s", who, environment_names[which],
-                 i < QUESTIONS ? questions[i].name : "contexts and meshes");
+                 i < REQUESTS ? requests[i].name : "contexts and meshes");
         expect_environment(&before, &after[i], name);
     }
-    for (int i = 0; i < QUESTIONS; i++) {
-        snprintf(name, sizeof name, "%s, %s, %s", who, environment_names[which], questions[i].name);
+    for (int i = 0; i < REQUESTS; i++) {
+        snprintf(name, sizeof name, "%s, %s, %s", who, environment_names[which], requests[i].name);
         test_ok(name, status[i], &err);
-        reply_compare(&questions[i], m, &expected[i], &replies[i], name);
-        reply_free(&questions[i], &replies[i]);
+        batch_result_compare(&requests[i], m, &expected[i], &batch_results[i], name);
+        batch_result_free(&requests[i], &batch_results[i]);
     }
 }
 
 static void call_in_all(const carom_context_desc *desc, const char *who)
 {
-    material m = material_make(SEED, scene_sphere(8), COUNT, SHARE);
-    reply expected[QUESTIONS];
-    for (int i = 0; i < QUESTIONS; i++)
-        expected[i] = question_answer(&questions[i], &m);
+    fixture m = fixture_make(SEED, scene_sphere(8), COUNT, SHARE);
+    batch_result expected[REQUESTS];
+    for (int i = 0; i < REQUESTS; i++)
+        expected[i] = request_answer(&requests[i], &m);
     for (int which = 0; which < ENVIRONMENTS; which++)
         call_all(desc, &m, expected, which, who);
-    for (int i = 0; i < QUESTIONS; i++)
-        reply_free(&questions[i], &expected[i]);
-    material_free(&m);
+    for (int i = 0; i < REQUESTS; i++)
+        batch_result_free(&requests[i], &expected[i]);
+    fixture_free(&m);
 }
 
 static void test_isa(void **state)

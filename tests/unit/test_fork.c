@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Children of fork(): they have a context's memory and none of its threads, nor those of a driver. Nothing hangs: the
  * CPU answers, and what needs the driver is refused in a sentence. The parent goes on as before. */
-#include "tests/support/questions.h"
+#include "tests/support/requests.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,8 +14,8 @@ enum { SEED = 97, COUNT = 200, SHARE = 2, LARGE = CAROM_AUTO_MIN_QUERIES, PATIEN
 
 extern char **environ;
 
-static material common;
-static reply expected[QUESTIONS];
+static fixture common;
+static batch_result expected[REQUESTS];
 
 /* ---- in a child, where a test must not fail by cmocka's way ------------------------------------------------------ */
 
@@ -42,18 +42,18 @@ static int has_sentence(const carom_error *err)
     return err->status == CAROM_ERROR_NO_DEVICE && strstr(err->message, "fork()") != NULL;
 }
 
-/* Every question to the CPU has its answer; to a device that was open before the fork, a sentence. */
+/* Every request to the CPU has its answer; to a device that was open before the fork, a sentence. */
 static void need_answers(carom_context *context, carom_mesh *mesh, int is_refused)
 {
-    for (int i = 0; i < QUESTIONS; i++) {
-        reply r = reply_alloc(&questions[i], &common);
+    for (int i = 0; i < REQUESTS; i++) {
+        batch_result r = batch_result_alloc(&requests[i], &common);
         carom_error err = {0};
-        const carom_status status = question_ask(&questions[i], context, mesh, &common, &r, &err);
+        const carom_status status = request_ask(&requests[i], context, mesh, &common, &r, &err);
         NEED(status == (is_refused ? CAROM_ERROR_NO_DEVICE : CAROM_OK));
         NEED(!is_refused || has_sentence(&err));
         if (!is_refused)
-            reply_compare(&questions[i], &common, &expected[i], &r, "a child");
-        reply_free(&questions[i], &r);
+            batch_result_compare(&requests[i], &common, &expected[i], &r, "a child");
+        batch_result_free(&requests[i], &r);
     }
 }
 
@@ -157,18 +157,18 @@ static void close_family(family *f)
 static int setup(void **state)
 {
     (void)state;
-    common = material_make(SEED, scene_sphere(8), COUNT, SHARE);
-    for (int i = 0; i < QUESTIONS; i++)
-        expected[i] = question_answer(&questions[i], &common);
+    common = fixture_make(SEED, scene_sphere(8), COUNT, SHARE);
+    for (int i = 0; i < REQUESTS; i++)
+        expected[i] = request_answer(&requests[i], &common);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    for (int i = 0; i < QUESTIONS; i++)
-        reply_free(&questions[i], &expected[i]);
-    material_free(&common);
+    for (int i = 0; i < REQUESTS; i++)
+        batch_result_free(&requests[i], &expected[i]);
+    fixture_free(&common);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocator hooks: all memory goes through them and comes back, and whichever allocation fails, the call says so,
  * leaks nothing and leaves context and mesh usable. */
-#include "tests/support/questions.h"
+#include "tests/support/requests.h"
 
 enum { SEED = 71, HEADER = 64, LIMIT = 400, COUNT = 9000, SHARE = 8, SIDES = 6 };
 static const uint64_t magic = UINT64_C(0xca4011a110ca7e5d);
@@ -50,8 +50,8 @@ typedef struct trial {
     carom_context *context;
     carom_mesh *mesh;
     int warnings; /* in the log */
-    material m;
-    reply expected; /* of the question that is asked */
+    fixture m;
+    batch_result expected; /* of the request that is asked */
 } trial;
 
 static void count_warning(void *user, carom_log_level level, const char *message)
@@ -79,36 +79,36 @@ static carom_status make_mesh(trial *t, carom_error *err)
 }
 
 /* Success means the right answer, whatever it has had to do without. */
-static carom_status ask_question(trial *t, const question *q, carom_error *err)
+static carom_status ask_request(trial *t, const request *q, carom_error *err)
 {
-    reply r = reply_alloc(q, &t->m);
-    const carom_status status = question_ask(q, t->context, t->mesh, &t->m, &r, err);
+    batch_result r = batch_result_alloc(q, &t->m);
+    const carom_status status = request_ask(q, t->context, t->mesh, &t->m, &r, err);
     if (status == CAROM_OK)
-        reply_compare(q, &t->m, &t->expected, &r, "a batch short of memory");
-    else if (question_is_list(q)) /* what is complete is right, also where the call has failed */
-        reply_compare_first(q, &t->m, &t->expected, &r, (size_t)r.l.complete, "a batch short of memory");
-    reply_free(q, &r);
+        batch_result_compare(q, &t->m, &t->expected, &r, "a batch short of memory");
+    else if (request_is_list(q)) /* what is complete is right, also where the call has failed */
+        batch_result_compare_first(q, &t->m, &t->expected, &r, (size_t)r.l.complete, "a batch short of memory");
+    batch_result_free(q, &r);
     return status;
 }
 
-/* What is tried: a context, a mesh, or a question. */
+/* What is tried: a context, a mesh, or a request. */
 typedef struct step {
     const char *name;
-    carom_status (*run)(trial *t, carom_error *err); /* NULL: the question */
-    const question *asked;
+    carom_status (*run)(trial *t, carom_error *err); /* NULL: the request */
+    const request *asked;
     int needs; /* 0 nothing, 1 a context, 2 a mesh */
 } step;
 
 static const step step_context = {"context", make_context, NULL, 0}, step_mesh = {"mesh", make_mesh, NULL, 1};
 
-static step step_of(const question *q)
+static step step_of(const request *q)
 {
-    return (step){q->name, NULL, q, question_needs_mesh(q) ? 2 : 1};
+    return (step){q->name, NULL, q, request_needs_mesh(q) ? 2 : 1};
 }
 
 static carom_status run_step(trial *t, const step *s, carom_error *err)
 {
-    return s->run != NULL ? s->run(t, err) : ask_question(t, s->asked, err);
+    return s->run != NULL ? s->run(t, err) : ask_request(t, s->asked, err);
 }
 
 /* ---- trying ------------------------------------------------------------------------------------------------------ */
@@ -117,7 +117,7 @@ static carom_status run_step(trial *t, const step *s, carom_error *err)
 static trial *trial_new(int masked)
 {
     trial *t = test_alloc(1, sizeof *t);
-    t->m = material_make(SEED, scene_sphere(SIDES), test_on_device() ? COUNT / 8 : COUNT, SHARE);
+    t->m = fixture_make(SEED, scene_sphere(SIDES), test_on_device() ? COUNT / 8 : COUNT, SHARE);
     t->m.s.masks = masked ? random_masks(SEED, t->m.s.triangle_count) : NULL;
     t->m.b.mask = masked ? random_masks(SEED + 1, t->m.b.count) : NULL;
     return t;
@@ -125,7 +125,7 @@ static trial *trial_new(int masked)
 
 static void trial_free(trial *t)
 {
-    material_free(&t->m);
+    fixture_free(&t->m);
     free(t);
 }
 
@@ -226,7 +226,7 @@ static void test_step(void **state)
     }
 }
 
-static void test_question(void **state)
+static void test_request(void **state)
 {
     const step s = step_of(*state);
     if (test_on_device())
@@ -234,15 +234,15 @@ static void test_question(void **state)
     /* Of a device masks are other kernels, whose probe takes the same memory. */
     for (int masked = 0; masked < (test_on_device() || s.needs < 2 ? 1 : 2); masked++) {
         trial *t = trial_new(masked);
-        t->expected = question_answer(s.asked, &t->m);
+        t->expected = request_answer(s.asked, &t->m);
         for (int fail_after = test_on_device() ? 2 : 0; fail_after < (test_on_device() ? 3 : 2); fail_after++)
             test_each(t, &s, fail_after);
-        reply_free(s.asked, &t->expected);
+        batch_result_free(s.asked, &t->expected);
         trial_free(t);
     }
 }
 
-/* All questions in a row, and everything comes back at the end, not before. */
+/* All requests in a row, and everything comes back at the end, not before. */
 static void test_no_leak(void **state)
 {
     carom_error err = {0};
@@ -252,22 +252,22 @@ static void test_no_leak(void **state)
     trial *t = trial_new(0);
     for (int round = 0; round < 3; round++) {
         size_t held = 0;
-        const question *last = &questions[ASK_FIRST];
+        const request *last = &requests[ASK_FIRST];
         const step all = {"all questions", NULL, NULL, 2};
         prepare(t, &all);
-        for (size_t i = 0; i < QUESTIONS; i++) {
-            t->expected = question_answer(&questions[i], &t->m);
-            test_ok(questions[i].name, ask_question(t, &questions[i], &err), &err);
+        for (size_t i = 0; i < REQUESTS; i++) {
+            t->expected = request_answer(&requests[i], &t->m);
+            test_ok(requests[i].name, ask_request(t, &requests[i], &err), &err);
             held = t->count.live > held ? t->count.live : held;
-            reply_free(&questions[i], &t->expected);
+            batch_result_free(&requests[i], &t->expected);
         }
         assert_true(held >= 3);
         if (round % 2) { /* a mesh keeps its context alive */
             carom_context_destroy(t->context);
             t->context = NULL;
-            t->expected = question_answer(last, &t->m);
-            test_ok(last->name, ask_question(t, last, &err), &err);
-            reply_free(last, &t->expected);
+            t->expected = request_answer(last, &t->m);
+            test_ok(last->name, ask_request(t, last, &err), &err);
+            batch_result_free(last, &t->expected);
             assert_true(t->count.live > 0);
         }
         clear(t);
@@ -379,17 +379,17 @@ static void test_update(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[QUESTIONS + 4] = {
+    struct CMUnitTest tests[REQUESTS + 4] = {
         cmocka_unit_test(test_no_leak),
         {"faults: context", test_step, NULL, NULL, (void *)(uintptr_t)&step_context},
         {"faults: mesh", test_step, NULL, NULL, (void *)(uintptr_t)&step_mesh},
     };
-    char names[QUESTIONS][64];
-    for (size_t i = 0; i < QUESTIONS; i++) {
-        snprintf(names[i], sizeof names[i], "faults: %s", questions[i].name);
-        tests[3 + i] = (struct CMUnitTest){names[i], test_question, NULL, NULL, (void *)(uintptr_t)&questions[i]};
+    char names[REQUESTS][64];
+    for (size_t i = 0; i < REQUESTS; i++) {
+        snprintf(names[i], sizeof names[i], "faults: %s", requests[i].name);
+        tests[3 + i] = (struct CMUnitTest){names[i], test_request, NULL, NULL, (void *)(uintptr_t)&requests[i]};
     }
     if (!test_on_device()) /* an update asks nothing of it */
-        tests[3 + QUESTIONS] = (struct CMUnitTest)cmocka_unit_test(test_update);
+        tests[3 + REQUESTS] = (struct CMUnitTest)cmocka_unit_test(test_update);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

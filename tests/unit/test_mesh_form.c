@@ -105,7 +105,7 @@ static void test_empty(void **state)
     carom_mesh_desc desc = {.size = sizeof desc};
     carom_mesh *mesh = NULL;
     carom_error err = {0};
-    balls b = balls_mixed(SEED, 600);
+    swept_spheres b = swept_spheres_mixed(SEED, 600);
     hits h = hits_alloc(b.count, 0xa5);
     size_t invalid = 0;
     (void)state;
@@ -116,8 +116,8 @@ static void test_empty(void **state)
         assert_true(isinf(info.lower[k]) && info.lower[k] > 0.0f && isinf(info.upper[k]) && info.upper[k] < 0.0f);
     sweep_first(mesh, &b, &h);
     for (size_t i = 0; i < b.count; i++) {
-        int finite = b.column[BALL_RADIUS][i] >= 0.0f;
-        for (int c = 0; c < BALL_T_MAX; c++)
+        int finite = b.column[SPHERE_RADIUS][i] >= 0.0f;
+        for (int c = 0; c < SPHERE_T_MAX; c++)
             finite = finite && isfinite(b.column[c][i]);
         assert_int_equal(hit_triangle(&h, i), -1);
         assert_int_equal(hit_state(&h, i), finite ? CAROM_MISS : CAROM_INVALID);
@@ -129,7 +129,7 @@ static void test_empty(void **state)
     }
     assert_true(invalid > 0);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
 }
@@ -145,7 +145,7 @@ static void test_vertex_layouts(void **state)
     static const vertex_layout layouts[] = {{12, 4, 0}, {16, 4, 0}, {4, 0, 0}, {13, 4, 3}, {40, 11, 1}};
     carom_context *context = test_context();
     scene s = scene_sphere(6);
-    balls b = balls_mixed(SEED + 1, 1000);
+    swept_spheres b = swept_spheres_mixed(SEED + 1, 1000);
     hits expected = sweep_scene(context, &s, &b);
     (void)state;
     for (size_t l = 0; l < COUNT_OF(layouts); l++) {
@@ -168,7 +168,7 @@ static void test_vertex_layouts(void **state)
         carom_mesh_destroy(mesh);
     }
     hits_free(&expected);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_context_destroy(context);
 }
@@ -178,7 +178,7 @@ static void test_without_indices(void **state)
 {
     carom_context *context = test_context();
     scene s = scene_soup(SEED + 2, 300, 0.3);
-    balls b = balls_mixed(SEED + 2, 1000);
+    swept_spheres b = swept_spheres_mixed(SEED + 2, 1000);
     carom_mesh_desc desc = scene_desc(&s);
     carom_mesh *mesh = NULL;
     carom_error err = {0};
@@ -191,7 +191,7 @@ static void test_without_indices(void **state)
     hits_free(&expected);
     hits_free(&h);
     carom_mesh_destroy(mesh);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_context_destroy(context);
 }
@@ -202,7 +202,7 @@ static void test_ball_layouts(void **state)
     carom_context *context = test_context();
     scene s = scene_sphere(6);
     carom_mesh *mesh = scene_mesh(context, &s);
-    balls b = balls_mixed(SEED + 3, COUNT);
+    swept_spheres b = swept_spheres_mixed(SEED + 3, COUNT);
     hits expected = hits_alloc(COUNT, 0x5a), h = hits_alloc(COUNT, 0xa5);
     carom_mesh_hit_result result = hits_result(&h, 0);
     guarded memory = guarded_alloc(COUNT * STRIDE, 1, 0xff);
@@ -210,30 +210,30 @@ static void test_ball_layouts(void **state)
     (void)state;
     sweep_first(mesh, &b, &expected);
     for (size_t i = 0; i < COUNT; i++)
-        for (size_t c = 0; c < BALL_COLUMNS; c++)
+        for (size_t c = 0; c < SPHERE_COLUMNS; c++)
             memcpy(memory.data + i * STRIDE + 4 * c, &b.column[c][i], sizeof(float));
-    float *at[BALL_COLUMNS];
-    for (size_t c = 0; c < BALL_COLUMNS; c++)
+    float *at[SPHERE_COLUMNS];
+    for (size_t c = 0; c < SPHERE_COLUMNS; c++)
         at[c] = (float *)(void *)(memory.data + 4 * c);
     carom_mesh_sweep_desc desc = {.size = sizeof desc,
                                   .count = COUNT,
                                   .center = {at[0], at[1], at[2], STRIDE},
                                   .velocity = {at[4], at[5], at[6], STRIDE},
-                                  .radius = {at[BALL_RADIUS], STRIDE},
-                                  .t_max = {at[BALL_T_MAX], STRIDE}};
+                                  .radius = {at[SPHERE_RADIUS], STRIDE},
+                                  .t_max = {at[SPHERE_T_MAX], STRIDE}};
     test_ok("strided spheres", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     hits_compare(&b, &expected, &h, COUNT, -1, "strided spheres");
     desc.t_max = (carom_scalars){NULL, 0}; /* no window at all */
     test_ok("no window", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     hits_compare(&b, &expected, &h, COUNT, -1, "no window");
-    desc.t_max = (carom_scalars){at[BALL_T_MAX], 0}; /* one for all */
+    desc.t_max = (carom_scalars){at[SPHERE_T_MAX], 0}; /* one for all */
     test_ok("one window for all", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     hits_compare(&b, &expected, &h, COUNT, -1, "one window for all");
     guarded_check(&memory, "the spheres");
     guarded_free(&memory);
     hits_free(&expected);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     scene_free(&s);
     carom_context_destroy(context);
@@ -246,9 +246,9 @@ static void test_outputs(void **state)
     carom_context *context = test_context();
     scene s = scene_sphere(6);
     carom_mesh *mesh = scene_mesh(context, &s);
-    balls b = balls_mixed(SEED + 4, COUNT);
+    swept_spheres b = swept_spheres_mixed(SEED + 4, COUNT);
     hits expected = hits_alloc(COUNT, 0x5a);
-    carom_mesh_sweep_desc desc = balls_desc(&b, 0, COUNT);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, COUNT);
     (void)state;
     sweep_first(mesh, &b, &expected);
     for (int subset = 0; subset < 1 << 6; subset++) {
@@ -284,7 +284,7 @@ static void test_outputs(void **state)
         hits_free(&h);
     }
     hits_free(&expected);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     scene_free(&s);
     carom_context_destroy(context);
@@ -296,7 +296,7 @@ static void test_mesh_outlives_context(void **state)
 {
     carom_context *context = test_context();
     scene s = scene_sphere(5);
-    balls b = balls_mixed(SEED + 5, 300);
+    swept_spheres b = swept_spheres_mixed(SEED + 5, 300);
     carom_mesh *first = scene_mesh(context, &s), *second = scene_mesh(context, &s);
     hits expected = hits_alloc(b.count, 0x5a), h = hits_alloc(b.count, 0xa5);
     (void)state;
@@ -308,7 +308,7 @@ static void test_mesh_outlives_context(void **state)
     carom_mesh_destroy(second);
     hits_free(&expected);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
 }
 
@@ -320,9 +320,9 @@ static void test_info(void **state)
     carom_mesh_info info = carom_mesh_get_info(mesh);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
-    balls b = balls_mixed(SEED + 6, 400);
+    swept_spheres b = swept_spheres_mixed(SEED + 6, 400);
     hits h = hits_alloc(b.count, 0xa5);
-    carom_mesh_sweep_desc desc = balls_desc(&b, 0, b.count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, b.count);
     carom_mesh_hit_result result = hits_result(&h, 0);
     (void)state;
     assert_int_equal(s.triangle_count, 8 * 49);
@@ -339,7 +339,7 @@ static void test_info(void **state)
     assert_int_equal(stats.fallen_back, 0);
     assert_true(stats.total > 0.0 && stats.compute >= 0.0 && stats.total < 600.0);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     scene_free(&s);
     carom_context_destroy(context);
@@ -352,24 +352,24 @@ static void test_bad_windows(void **state)
     carom_context *context = test_context();
     scene s = scene_sphere(3);
     carom_mesh *mesh = scene_mesh(context, &s);
-    balls b = balls_mixed(SEED + 7, 300);
+    swept_spheres b = swept_spheres_mixed(SEED + 7, 300);
     hits untouched = hits_alloc(b.count, 0xa5);
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         hits h = hits_alloc(b.count, 0xa5);
-        carom_mesh_sweep_desc desc = balls_desc(&b, 0, b.count);
+        carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, b.count);
         carom_mesh_hit_result result = hits_result(&h, 0);
         carom_error err = {0};
-        b.column[BALL_T_MAX][123] = bad[i];
+        b.column[SPHERE_T_MAX][123] = bad[i];
         assert_int_equal(carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
         assert_non_null(strstr(err.message, "query 123"));
         hits_compare(&b, &untouched, &h, b.count, -1, "a refused batch");
         hits_free(&h);
     }
-    b.column[BALL_T_MAX][123] = -0.0f; /* is 0 */
+    b.column[SPHERE_T_MAX][123] = -0.0f; /* is 0 */
     sweep_first(mesh, &b, &untouched);
     hits_free(&untouched);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     scene_free(&s);
     carom_context_destroy(context);

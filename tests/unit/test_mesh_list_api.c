@@ -7,24 +7,24 @@
 
 enum { SEED = 151, COUNT = 400, FILL = 0xa5 };
 
-static const list_question hits_asked = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL},
-                           first_asked = {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_FIRST},
-                           overlaps_asked = {CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL};
+static const list_request hits_asked = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL},
+                          first_asked = {CAROM_ACCURACY_EXACT, 0, CAROM_HITS_FIRST},
+                          overlaps_asked = {CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL};
 
 typedef struct setting {
     carom_context *context;
     carom_mesh *mesh;
-    balls b;
+    swept_spheres b;
 } setting;
 
 static setting begin(void)
 {
-    setting t = {.context = test_context(), .b = balls_mixed(SEED, COUNT)};
+    setting t = {.context = test_context(), .b = swept_spheres_mixed(SEED, COUNT)};
     scene s = scene_soup(SEED, 120, 0.4);
     t.mesh = scene_mesh(t.context, &s);
     scene_free(&s);
     for (size_t i = 0; i < COUNT; i++) /* enough of them overlap */
-        t.b.column[BALL_RADIUS][i] *= 4.0f;
+        t.b.column[SPHERE_RADIUS][i] *= 4.0f;
     return t;
 }
 
@@ -32,7 +32,7 @@ static void end(setting *t)
 {
     carom_mesh_destroy(t->mesh);
     carom_context_destroy(t->context);
-    balls_free(&t->b);
+    swept_spheres_free(&t->b);
 }
 
 /* ---- capacity ---------------------------------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static void check_untouched(const hit_list *l, int fields)
 }
 
 /* As many whole queries as fit, and all are counted. */
-static void check_capacity(const setting *t, const list_question *q, const hit_list *whole, size_t capacity)
+static void check_capacity(const setting *t, const list_request *q, const hit_list *whole, size_t capacity)
 {
     const int fields = q->overlaps ? LIST_OVERLAPS : LIST_HITS;
     hit_list l = list_alloc(COUNT, capacity, FILL);
@@ -69,7 +69,7 @@ static void check_capacity(const setting *t, const list_question *q, const hit_l
 
 static void test_capacities(void **state)
 {
-    const list_question *q = *state;
+    const list_request *q = *state;
     setting t = begin();
     hit_list whole = list_whole(t.mesh, q, &t.b, 0, COUNT);
     const size_t total = (size_t)whole.total;
@@ -84,7 +84,7 @@ static void test_capacities(void **state)
 /* Lists that go on at `complete`, one after the other, are the whole: of the last queries, if the effort is less. */
 static void test_going_on(void **state)
 {
-    const list_question *q = *state;
+    const list_request *q = *state;
     setting t = begin();
     hit_list whole = list_whole(t.mesh, q, &t.b, 0, COUNT);
     enum { LEAST = COUNT / 4 }; /* below that no list is too short twice */
@@ -121,7 +121,7 @@ static void test_selections(void **state)
 {
     setting t = begin();
     hit_list whole = list_whole(t.mesh, &hits_asked, &t.b, 0, COUNT);
-    carom_mesh_sweep_desc desc = balls_desc(&t.b, 0, COUNT);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(&t.b, 0, COUNT);
     (void)state;
     for (int want = 0; want < 9; want++) {
         hit_list l = list_alloc(COUNT, (size_t)whole.total, FILL);
@@ -163,13 +163,13 @@ static void test_strides(void **state)
     const float t_max = 3.0f, radius = 0.05f;
     (void)state;
     for (size_t i = 0; i < COUNT; i++) {
-        t.b.column[BALL_RADIUS][i] = radius;
-        t.b.column[BALL_T_MAX][i] = t_max;
+        t.b.column[SPHERE_RADIUS][i] = radius;
+        t.b.column[SPHERE_T_MAX][i] = t_max;
         for (size_t c = 0; c < 6; c++)
             memcpy(in.data + i * IN + 4 * c + 1, &t.b.column[c < 3 ? c : c + 1][i], sizeof(float));
     }
     for (int exact = 0; exact < 2; exact++) {
-        const list_question q = {(carom_accuracy)exact, 0, CAROM_HITS_ALL};
+        const list_request q = {(carom_accuracy)exact, 0, CAROM_HITS_ALL};
         hit_list whole = list_whole(t.mesh, &q, &t.b, 0, COUNT), l = list_alloc(COUNT, (size_t)whole.total, FILL);
         guarded out = guarded_alloc((size_t)whole.total * OUT, 1, FILL);
         carom_mesh_hit_list list = list_desc(&l, LIST_HITS);
@@ -209,7 +209,7 @@ static void test_strides(void **state)
 static void test_no_queries(void **state)
 {
     setting t = begin();
-    const list_question *const asked[] = {&hits_asked, &first_asked, &overlaps_asked};
+    const list_request *const asked[] = {&hits_asked, &first_asked, &overlaps_asked};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(asked); i++) {
         hit_list l = list_whole(t.mesh, asked[i], &t.b, 0, 0);
@@ -235,21 +235,21 @@ static void test_no_hits(void **state)
     setting t = begin();
     scene nothing = {0};
     carom_mesh *empty = scene_mesh(t.context, &nothing);
-    balls bad = balls_alloc(COUNT);
-    const list_question *const asked[] = {&hits_asked, &first_asked, &overlaps_asked};
+    swept_spheres bad = swept_spheres_alloc(COUNT);
+    const list_request *const asked[] = {&hits_asked, &first_asked, &overlaps_asked};
     (void)state;
     for (size_t i = 0; i < COUNT; i++)
-        bad.column[i % 4][i] = i % 4 == BALL_RADIUS ? -1.0f : i % 8 < 4 ? NAN : HUGE_VALF;
+        bad.column[i % 4][i] = i % 4 == SPHERE_RADIUS ? -1.0f : i % 8 < 4 ? NAN : HUGE_VALF;
     for (size_t i = 0; i < COUNT_OF(asked); i++)
         for (int mesh = 0; mesh < 3; mesh++) { /* the empty one with spheres of both kinds, then the other */
-            const balls *b = mesh == 0 ? &t.b : &bad;
+            const swept_spheres *b = mesh == 0 ? &t.b : &bad;
             hit_list l = list_whole(mesh < 2 ? empty : t.mesh, asked[i], b, 0, COUNT);
             uint8_t *any = any_of(mesh < 2 ? empty : t.mesh, asked[i], b, 0, COUNT);
             assert_int_equal(l.total, 0);
             assert_int_equal(l.complete, COUNT);
             for (size_t k = 0; k < COUNT; k++) {
-                int valid = b->column[BALL_RADIUS][k] >= 0.0f;
-                for (int c = 0; c < (asked[i]->overlaps ? 4 : BALL_T_MAX); c++)
+                int valid = b->column[SPHERE_RADIUS][k] >= 0.0f;
+                for (int c = 0; c < (asked[i]->overlaps ? 4 : SPHERE_T_MAX); c++)
                     valid = valid && isfinite(b->column[c][k]);
                 assert_int_equal(any[k], valid ? 0 : CAROM_OVERLAP_INVALID);
             }
@@ -257,7 +257,7 @@ static void test_no_hits(void **state)
             list_free(&l);
         }
     carom_mesh_destroy(empty);
-    balls_free(&bad);
+    swept_spheres_free(&bad);
     end(&t);
 }
 
@@ -265,15 +265,15 @@ static void test_no_hits(void **state)
 static void test_windows(void **state)
 {
     setting t = begin();
-    const list_question *q = *state;
+    const list_request *q = *state;
     hit_list open = list_whole(t.mesh, q, &t.b, 0, COUNT);
     for (size_t i = 0; i < COUNT; i++)
-        t.b.column[BALL_T_MAX][i] = i % 3 == 0 ? 0.0f : i % 3 == 1 ? 1.5f : HUGE_VALF;
+        t.b.column[SPHERE_T_MAX][i] = i % 3 == 0 ? 0.0f : i % 3 == 1 ? 1.5f : HUGE_VALF;
     hit_list l = list_whole(t.mesh, q, &t.b, 0, COUNT);
     for (size_t i = 0; i < COUNT; i++) {
         size_t k = (size_t)list_offset(&l, i), from = (size_t)list_offset(&open, i);
         for (; from < list_offset(&open, i + 1); from++)
-            if (hit_float(&open.hits, HIT_T, from) <= t.b.column[BALL_T_MAX][i]) {
+            if (hit_float(&open.hits, HIT_T, from) <= t.b.column[SPHERE_T_MAX][i]) {
                 assert_true(k < list_offset(&l, i + 1));
                 list_compare_record(&t.b, i, &open.hits, from, &l, k++, 1, "within a window");
             }
@@ -288,11 +288,11 @@ static void test_windows(void **state)
 /* Thousands of triangles meet in a point, and every sphere hits all of them: at once, or one after the other. */
 static void test_many_hits(void **state)
 {
-    const list_question *q = *state;
+    const list_request *q = *state;
     const size_t triangles = 3000, count = test_effort(500);
     carom_context *context = test_context();
     scene s = scene_soup(SEED + 1, triangles, 1.0);
-    balls b = balls_alloc(count);
+    swept_spheres b = swept_spheres_alloc(count);
     for (size_t k = 0; k < triangles; k++)
         memset(&s.vertices[9 * k], 0, 3 * sizeof *s.vertices);
     for (size_t i = 0; i < count; i++) {
@@ -304,7 +304,7 @@ static void test_many_hits(void **state)
             b.column[c][i] = (float)(i % 2 && !q->overlaps ? 3.0 * way[c] : 0.0);
             b.column[4 + c][i] = (float)-way[c];
         }
-        b.column[BALL_RADIUS][i] = i % 4 < 2 ? 0.25f : 0x1p-10f;
+        b.column[SPHERE_RADIUS][i] = i % 4 < 2 ? 0.25f : 0x1p-10f;
     }
     carom_mesh *mesh = scene_mesh(context, &s);
     hit_list l = list_whole(mesh, q, &b, 0, count);
@@ -312,7 +312,7 @@ static void test_many_hits(void **state)
         assert_int_equal(list_offset(&l, i + 1) - list_offset(&l, i), q->which == CAROM_HITS_FIRST ? 1 : triangles);
     list_free(&l);
     carom_mesh_destroy(mesh);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_context_destroy(context);
 }
@@ -325,7 +325,7 @@ static void test_crowd(void **state)
     const size_t empty = test_effort(150000), crowd = test_effort(70000);
     carom_context *context = test_context();
     scene s = scene_soup(SEED + 2, TRIANGLES, 1.0);
-    balls b = balls_alloc(empty + crowd);
+    swept_spheres b = swept_spheres_alloc(empty + crowd);
     uint64_t *offsets = test_alloc(b.count + 1, sizeof *offsets);
     carom_mesh_hit_list list = {.size = sizeof list, .offsets = offsets};
     carom_stats stats = {.size = sizeof stats};
@@ -335,10 +335,10 @@ static void test_crowd(void **state)
         memset(&s.vertices[9 * k], 0, 3 * sizeof *s.vertices);
     for (size_t i = 0; i < b.count; i++) {
         b.column[0][i] = i < empty ? 100.0f : 0.0f;
-        b.column[BALL_RADIUS][i] = 0.25f;
+        b.column[SPHERE_RADIUS][i] = 0.25f;
     }
     carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_mesh_sweep_desc d = balls_desc(&b, 0, b.count);
+    const carom_mesh_sweep_desc d = swept_spheres_desc(&b, 0, b.count);
     test_ok("a crowd", carom_mesh_sweep_list(mesh, &d, CAROM_HITS_ALL, &list, &stats, &err), &err);
     assert_int_equal(list.total, (uint64_t)TRIANGLES * crowd);
     assert_int_equal(list.complete, empty); /* there is room for none */
@@ -346,7 +346,7 @@ static void test_crowd(void **state)
         assert_int_equal(offsets[i + 1] - offsets[i], i < empty ? 0 : TRIANGLES);
     free(offsets);
     carom_mesh_destroy(mesh);
-    balls_free(&b);
+    swept_spheres_free(&b);
     scene_free(&s);
     carom_context_destroy(context);
 }

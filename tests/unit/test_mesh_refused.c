@@ -11,7 +11,7 @@ static const carom_status bad = CAROM_ERROR_INVALID_ARGUMENT;
 typedef struct setting {
     carom_context *context;
     carom_mesh *mesh;
-    balls b;
+    swept_spheres b;
     hit_list l;
     guarded any;
     carom_mesh_sweep_desc sweep;
@@ -21,13 +21,14 @@ typedef struct setting {
 
 static setting begin(int fields)
 {
-    setting t = {.context = test_context(), .b = balls_mixed(SEED, COUNT), .l = list_alloc(COUNT, 10 * COUNT, FILL)};
+    setting t = {
+        .context = test_context(), .b = swept_spheres_mixed(SEED, COUNT), .l = list_alloc(COUNT, 10 * COUNT, FILL)};
     scene s = scene_sphere(2);
     t.mesh = scene_mesh(t.context, &s);
     scene_free(&s);
     t.any = guarded_alloc(COUNT, 0, FILL);
-    t.sweep = balls_desc(&t.b, 0, COUNT);
-    t.rest = balls_at_rest(&t.b, 0, COUNT);
+    t.sweep = swept_spheres_desc(&t.b, 0, COUNT);
+    t.rest = swept_spheres_at_rest(&t.b, 0, COUNT);
     t.list = list_desc(&t.l, fields);
     t.list.total = t.list.complete = t.list.stored = 77;
     return t;
@@ -49,7 +50,7 @@ static void end(setting *t)
         check_untouched(&t->l.hits.field[f]);
     guarded_free(&t->any);
     list_free(&t->l);
-    balls_free(&t->b);
+    swept_spheres_free(&t->b);
     carom_mesh_destroy(t->mesh);
     carom_context_destroy(t->context);
 }
@@ -94,9 +95,9 @@ static void test_bad_sweeps(void **state)
     d.radius.data = NULL;
     refuse_sweep(&t, &d, "radius");
     refuse_sweep(&t, NULL, "desc");
-    t.b.column[BALL_T_MAX][COUNT - 1] = -1.0f;
+    t.b.column[SPHERE_T_MAX][COUNT - 1] = -1.0f;
     refuse_sweep(&t, &t.sweep, "t_max");
-    t.b.column[BALL_T_MAX][COUNT - 1] = NAN;
+    t.b.column[SPHERE_T_MAX][COUNT - 1] = NAN;
     refuse_sweep(&t, &t.sweep, "query 39");
     end(&t);
 }

@@ -41,10 +41,10 @@ static carom_context *with(uint32_t threads, memory *m)
     return context;
 }
 
-static void sweep(carom_mesh *mesh, const balls *b, const hits *h, size_t piece, carom_accuracy accuracy)
+static void sweep(carom_mesh *mesh, const swept_spheres *b, const hits *h, size_t piece, carom_accuracy accuracy)
 {
     for (size_t first = 0; first < b->count; first += piece) {
-        carom_mesh_sweep_desc desc = balls_desc(b, first, b->count - first < piece ? b->count - first : piece);
+        carom_mesh_sweep_desc desc = swept_spheres_desc(b, first, b->count - first < piece ? b->count - first : piece);
         carom_mesh_hit_result result = hits_result(h, first);
         carom_error err = {0};
         desc.accuracy = accuracy;
@@ -54,14 +54,14 @@ static void sweep(carom_mesh *mesh, const balls *b, const hits *h, size_t piece,
 
 typedef struct fixture {
     scene mesh;
-    balls balls;
+    swept_spheres swept_spheres;
     hits expected[2]; /* by accuracy, in pieces */
 } fixture;
 
 static fixture all;
 
 /* Spheres from 10^6 away take exact mode 30 ms each, and not because of their order: nearly all come from nearer. */
-static void bring_near(balls *b)
+static void bring_near(swept_spheres *b)
 {
     for (size_t i = 30; i < b->count; i++)
         for (int c = 0; c < 3; c++)
@@ -74,15 +74,15 @@ static int setup(void **state)
     carom_context *context = with(1, NULL);
     (void)state;
     all.mesh = scene_sphere(SIDES);
-    all.balls = balls_mixed(SEED, QUERIES);
-    bring_near(&all.balls);
-    all.balls.column[0][1] = NAN; /* has no place on a curve */
-    all.balls.column[1][3] = INFINITY;
-    all.balls.column[2][5] = -3e38f;
+    all.swept_spheres = swept_spheres_mixed(SEED, QUERIES);
+    bring_near(&all.swept_spheres);
+    all.swept_spheres.column[0][1] = NAN; /* has no place on a curve */
+    all.swept_spheres.column[1][3] = INFINITY;
+    all.swept_spheres.column[2][5] = -3e38f;
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
     for (int exact = 0; exact < 2; exact++) {
-        all.expected[exact] = hits_alloc(all.balls.count, 0x5a);
-        sweep(mesh, &all.balls, &all.expected[exact], PIECE, (carom_accuracy)exact);
+        all.expected[exact] = hits_alloc(all.swept_spheres.count, 0x5a);
+        sweep(mesh, &all.swept_spheres, &all.expected[exact], PIECE, (carom_accuracy)exact);
     }
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
@@ -94,7 +94,7 @@ static int teardown(void **state)
     (void)state;
     hits_free(&all.expected[0]);
     hits_free(&all.expected[1]);
-    balls_free(&all.balls);
+    swept_spheres_free(&all.swept_spheres);
     scene_free(&all.mesh);
     return 0;
 }
@@ -102,9 +102,9 @@ static int teardown(void **state)
 static void compare(carom_mesh *mesh, int modes, const char *who)
 {
     for (int exact = 0; exact < modes; exact++) {
-        hits h = hits_alloc(all.balls.count, 0xa5);
-        sweep(mesh, &all.balls, &h, all.balls.count, (carom_accuracy)exact);
-        hits_compare(&all.balls, &all.expected[exact], &h, h.count, -1, who);
+        hits h = hits_alloc(all.swept_spheres.count, 0xa5);
+        sweep(mesh, &all.swept_spheres, &h, all.swept_spheres.count, (carom_accuracy)exact);
+        hits_compare(&all.swept_spheres, &all.expected[exact], &h, h.count, -1, who);
         hits_free(&h);
     }
 }
@@ -125,9 +125,9 @@ static void test_permuted(void **state)
 {
     carom_context *context = with(2, NULL);
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
-    const size_t count = all.balls.count;
+    const size_t count = all.swept_spheres.count;
     uint32_t *order = random_order(SEED + 1, count);
-    balls b = balls_reorder(&all.balls, order, count);
+    swept_spheres b = swept_spheres_reorder(&all.swept_spheres, order, count);
     hits h = hits_alloc(count, 0xa5);
     (void)state;
     sweep(mesh, &b, &h, count, CAROM_ACCURACY_FAST);
@@ -140,7 +140,7 @@ static void test_permuted(void **state)
     }
     free(order);
     hits_free(&h);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
 }
@@ -151,20 +151,20 @@ static void test_records(void **state)
     enum { FIELDS = 8 };
     carom_context *context = with(2, NULL);
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
-    const size_t count = all.balls.count;
+    const size_t count = all.swept_spheres.count;
     float *in = test_alloc(count, FIELDS * sizeof *in), *normal = test_alloc(count, 3 * sizeof *normal);
     carom_mesh_hit_result result = {.normal = {normal, normal + 1, normal + 2, 12}};
     carom_error err = {0};
     (void)state;
     for (size_t i = 0; i < count; i++)
         for (int c = 0; c < FIELDS; c++)
-            in[i * FIELDS + (size_t)c] = all.balls.column[c][i];
+            in[i * FIELDS + (size_t)c] = all.swept_spheres.column[c][i];
     const carom_mesh_sweep_desc desc = {.size = sizeof desc,
                                         .count = count,
                                         .center = {in, in + 1, in + 2, 32},
-                                        .radius = {in + BALL_RADIUS, 32},
+                                        .radius = {in + SPHERE_RADIUS, 32},
                                         .velocity = {in + 4, in + 5, in + 6, 32},
-                                        .t_max = {in + BALL_T_MAX, 32}};
+                                        .t_max = {in + SPHERE_T_MAX, 32}};
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++)
@@ -176,11 +176,11 @@ static void test_records(void **state)
     carom_context_destroy(context);
 }
 
-static balls copy_balls(void)
+static swept_spheres copy_swept_spheres(void)
 {
-    balls b = balls_alloc(all.balls.count);
-    for (int c = 0; c < BALL_COLUMNS; c++)
-        memcpy(b.column[c], all.balls.column[c], b.count * sizeof(float));
+    swept_spheres b = swept_spheres_alloc(all.swept_spheres.count);
+    for (int c = 0; c < SPHERE_COLUMNS; c++)
+        memcpy(b.column[c], all.swept_spheres.column[c], b.count * sizeof(float));
     return b;
 }
 
@@ -189,15 +189,15 @@ static void test_shared(void **state)
 {
     carom_context *context = with(1, NULL);
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
-    balls b = copy_balls();
+    swept_spheres b = copy_swept_spheres();
     (void)state;
     for (size_t i = 0; i < b.count; i++) {
-        b.column[BALL_RADIUS][i] = 0.25f;
-        b.column[BALL_T_MAX][i] = 3.0f;
+        b.column[SPHERE_RADIUS][i] = 0.25f;
+        b.column[SPHERE_T_MAX][i] = 3.0f;
     }
     hits pieces = hits_alloc(b.count, 0x5a), whole = hits_alloc(b.count, 0xa5);
     sweep(mesh, &b, &pieces, PIECE, CAROM_ACCURACY_FAST);
-    carom_mesh_sweep_desc desc = balls_desc(&b, 0, b.count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, b.count);
     desc.radius.stride = desc.t_max.stride = 0;
     const carom_mesh_hit_result result = hits_result(&whole, 0);
     carom_error err = {0};
@@ -205,7 +205,7 @@ static void test_shared(void **state)
     hits_compare(&b, &pieces, &whole, b.count, -1, "one radius for all");
     hits_free(&pieces);
     hits_free(&whole);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
 }
@@ -213,16 +213,17 @@ static void test_shared(void **state)
 /* The other searches, and masks of queries and triangles. */
 static void test_searches(void **state)
 {
-    static const list_question hits_at_all = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
+    static const list_request hits_at_all = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
     carom_context *context = with(1, NULL);
     scene s = all.mesh;
     s.masks = random_masks(SEED + 3, s.triangle_count);
     carom_mesh *mesh = scene_mesh(context, &s);
-    balls b = copy_balls();
+    swept_spheres b = copy_swept_spheres();
     (void)state;
     b.mask = random_masks(SEED + 2, b.count);
     hits pieces = hits_alloc(b.count, 0x5a), whole = hits_alloc(b.count, 0xa5);
-    nears near_pieces = nears_alloc(b.count, 0x5a), near_whole = nears_alloc(b.count, 0xa5);
+    closest_results near_pieces = closest_results_alloc(b.count, 0x5a),
+                    near_whole = closest_results_alloc(b.count, 0xa5);
     uint8_t *any = any_of(mesh, &hits_at_all, &b, 0, b.count);
     sweep(mesh, &b, &pieces, PIECE, CAROM_ACCURACY_FAST);
     sweep(mesh, &b, &whole, b.count, CAROM_ACCURACY_FAST);
@@ -235,14 +236,14 @@ static void test_searches(void **state)
         free(some);
         ask_part(mesh, &b, CAROM_ACCURACY_FAST, first, count, &near_pieces, NULL);
     }
-    nears_compare(&b, &near_pieces, &near_whole, b.count, -1, "closest points");
+    closest_results_compare(&b, &near_pieces, &near_whole, b.count, -1, "closest points");
     free(any);
     free(s.masks);
-    nears_free(&near_pieces);
-    nears_free(&near_whole);
+    closest_results_free(&near_pieces);
+    closest_results_free(&near_whole);
     hits_free(&pieces);
     hits_free(&whole);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
 }
@@ -252,7 +253,7 @@ static void test_one_place(void **state)
 {
     carom_context *context = with(2, NULL);
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
-    balls b = copy_balls();
+    swept_spheres b = copy_swept_spheres();
     (void)state;
     for (size_t i = 0; i < b.count; i++)
         b.column[0][i] = b.column[1][i] = b.column[2][i] = 1.5f;
@@ -262,7 +263,7 @@ static void test_one_place(void **state)
     hits_compare(&b, &pieces, &whole, b.count, -1, "all from one place");
     hits_free(&pieces);
     hits_free(&whole);
-    balls_free(&b);
+    swept_spheres_free(&b);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
 }
@@ -274,14 +275,14 @@ static void test_no_memory_to_sort(void **state)
     memory m = {0};
     carom_context *context = with(1, &m);
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
-    hits h = hits_alloc(all.balls.count, 0xa5);
+    hits h = hits_alloc(all.swept_spheres.count, 0xa5);
     (void)state;
     m = (memory){.refuse = 2};
-    sweep(mesh, &all.balls, &h, all.balls.count, CAROM_ACCURACY_FAST);
-    hits_compare(&all.balls, &all.expected[0], &h, h.count, -1, "a batch without memory to sort it");
+    sweep(mesh, &all.swept_spheres, &h, all.swept_spheres.count, CAROM_ACCURACY_FAST);
+    hits_compare(&all.swept_spheres, &all.expected[0], &h, h.count, -1, "a batch without memory to sort it");
     assert_int_equal(m.calls, 2); /* else nothing is sorted in this test */
     m = (memory){.refuse = 1};
-    carom_mesh_sweep_desc desc = balls_desc(&all.balls, 0, all.balls.count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(&all.swept_spheres, 0, all.swept_spheres.count);
     carom_mesh_hit_result result = hits_result(&h, 0);
     carom_error err = {0};
     const carom_status status = carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err);

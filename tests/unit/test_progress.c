@@ -7,7 +7,7 @@
  * as a list have pieces of their own. */
 enum {
     PAIR_PIECE = 1 << 20,
-    BALL_PIECE = 1 << 18,
+    SPHERE_PIECE = 1 << 18,
     FEW = 9,
     COMPACTED = (2 << 20) + FEW,
     CHUNK = 300000, /* of a device: no piece ends with one */
@@ -63,10 +63,10 @@ static void check_told(const told *t, uint64_t count, carom_accuracy accuracy, c
 static struct {
     carom_context *context;
     carom_mesh *mesh;
-    uint64_t pair_count, ball_count; /* the balls are as many as any call wants, and more than most */
+    uint64_t pair_count, ball_count; /* the spheres are as many as any call wants, and more than most */
     uint32_t *which;
     queries q[QUERY_TYPES];
-    balls balls;
+    swept_spheres swept_spheres;
 } room;
 
 static float between(uint64_t *state, float low, float high)
@@ -85,7 +85,7 @@ static void open_pairs(void)
         room.q[type] = queries_mixed(type, SEED, KINDS_OF_PAIR);
 }
 
-/* Eight triangles, and balls one in eight of which comes near them, and one in three of these hits: every piece holds
+/* Eight triangles, and spheres one in eight of which comes near them, and one in three of these hits: every piece holds
  * hits, and takes little time even on an emulator. */
 static void open_mesh(void)
 {
@@ -93,13 +93,13 @@ static void open_mesh(void)
     scene eight = scene_soup(SEED, 8, 0.7);
     room.mesh = scene_mesh(room.context, &eight);
     scene_free(&eight);
-    room.ball_count = (test_on_device() ? 8 : 2) * (uint64_t)BALL_PIECE + FEW;
-    room.balls = balls_alloc(COMPACTED > room.ball_count ? COMPACTED : room.ball_count);
-    for (size_t i = 0; i < room.balls.count; i++)
-        for (int c = 0; c < BALL_T_MAX; c++)
-            room.balls.column[c][i] = i % 8 != 0         ? (c == 0 ? 100.0f : 0.0f)
-                                      : c == BALL_RADIUS ? between(&s, 0, 0.1f)
-                                                         : between(&s, -1, 1);
+    room.ball_count = (test_on_device() ? 8 : 2) * (uint64_t)SPHERE_PIECE + FEW;
+    room.swept_spheres = swept_spheres_alloc(COMPACTED > room.ball_count ? COMPACTED : room.ball_count);
+    for (size_t i = 0; i < room.swept_spheres.count; i++)
+        for (int c = 0; c < SPHERE_T_MAX; c++)
+            room.swept_spheres.column[c][i] = i % 8 != 0           ? (c == 0 ? 100.0f : 0.0f)
+                                              : c == SPHERE_RADIUS ? between(&s, 0, 0.1f)
+                                                                   : between(&s, -1, 1);
 }
 
 /* One context for all tests, for a device compiles its kernels for each. */
@@ -117,7 +117,7 @@ static int leave(void **state)
     (void)state;
     carom_mesh_destroy(room.mesh);
     carom_context_destroy(room.context);
-    balls_free(&room.balls);
+    swept_spheres_free(&room.swept_spheres);
     for (int type = 0; type < QUERY_TYPES; type++)
         queries_free(&room.q[type]);
     free(room.which);
@@ -159,7 +159,7 @@ static carom_status ask_pairs(const call *this, const guarded *to, carom_progres
 
 static carom_mesh_sweep_desc moving(carom_accuracy accuracy, uint64_t count, carom_progress progress)
 {
-    carom_mesh_sweep_desc desc = balls_desc(&room.balls, 0, count);
+    carom_mesh_sweep_desc desc = swept_spheres_desc(&room.swept_spheres, 0, count);
     desc.accuracy = accuracy;
     desc.progress = progress;
     return desc;
@@ -167,7 +167,7 @@ static carom_mesh_sweep_desc moving(carom_accuracy accuracy, uint64_t count, car
 
 static carom_mesh_overlap_desc at_rest(carom_accuracy accuracy, uint64_t count, carom_progress progress)
 {
-    carom_mesh_overlap_desc desc = balls_at_rest(&room.balls, 0, count);
+    carom_mesh_overlap_desc desc = swept_spheres_at_rest(&room.swept_spheres, 0, count);
     desc.accuracy = accuracy;
     desc.progress = progress;
     return desc;
@@ -256,7 +256,7 @@ static void calls_are_told_and_cancelled(void **state)
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-static carom_status ask_list(const list_question *q, hit_list *l, uint64_t count, told *t, carom_stats *stats,
+static carom_status ask_list(const list_request *q, hit_list *l, uint64_t count, told *t, carom_stats *stats,
                              carom_error *err)
 {
     const carom_progress progress = {t != NULL ? listen : NULL, t};
@@ -272,7 +272,7 @@ static carom_status ask_list(const list_question *q, hit_list *l, uint64_t count
 }
 
 /* The beginning of the whole list: all of `done` queries is counted, and of as many as fit written. */
-static void check_beginning(const list_question *q, const hit_list *whole, const hit_list *l, uint64_t done)
+static void check_beginning(const list_request *q, const hit_list *whole, const hit_list *l, uint64_t done)
 {
     uint64_t fit = 0;
     while (fit < done && list_offset(whole, fit + 1) <= l->capacity)
@@ -286,7 +286,7 @@ static void check_beginning(const list_question *q, const hit_list *whole, const
         assert_memory_equal(whole->hits.field[f].data, l->hits.field[f].data, l->stored * hit_field_size(f));
 }
 
-static void list_cancelled(const list_question *q, const hit_list *whole, uint64_t capacity)
+static void list_cancelled(const list_request *q, const hit_list *whole, uint64_t capacity)
 {
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
@@ -305,7 +305,7 @@ static void list_cancelled(const list_question *q, const hit_list *whole, uint64
 static void lists_are_told_and_cancelled(void **state)
 {
     enum { SHORT = 1000 };
-    const list_question *q = *state;
+    const list_request *q = *state;
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     need_fp64(q->accuracy);
@@ -362,12 +362,12 @@ static void the_last_word_can_cancel(void **state)
             __VA_ARGS__                                         \
         }                                                       \
     }
-#define LIST(name, ...)                                                  \
-    {                                                                    \
-        name, lists_are_told_and_cancelled, NULL, NULL, &(list_question) \
-        {                                                                \
-            __VA_ARGS__                                                  \
-        }                                                                \
+#define LIST(name, ...)                                                 \
+    {                                                                   \
+        name, lists_are_told_and_cancelled, NULL, NULL, &(list_request) \
+        {                                                               \
+            __VA_ARGS__                                                 \
+        }                                                               \
     }
 
 int main(void)

@@ -7,21 +7,21 @@
 
 #include <pthread.h>
 
-/* Balls for several slices of each thread. */
-enum { SEED = 131, THREADS = 4, SIDES = 40, BALLS = 2000, POSES = 2, FIRST = 0, ALL, ANY, CLOSEST, QUESTIONS };
+/* Spheres for several slices of each thread. */
+enum { SEED = 131, THREADS = 4, SIDES = 40, SPHERE_COUNT = 2000, POSES = 2, FIRST = 0, ALL, ANY, CLOSEST, REQUESTS };
 
-static const list_question all_hits = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
+static const list_request all_hits = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
 
 typedef struct pose {
     scene s;
     hits first;
     hit_list all;
     uint8_t *any;
-    nears closest;
+    closest_results closest;
 } pose;
 
 static struct {
-    balls b;
+    swept_spheres b;
     pose pose[POSES];
 } common;
 
@@ -31,20 +31,20 @@ static int open_common(void **state)
     scene s = scene_sphere(SIDES);
     (void)state;
     s.masks = random_masks(SEED, s.triangle_count);
-    common.b = balls_mixed(SEED, BALLS);
-    common.b.mask = random_masks(SEED + 1, BALLS);
+    common.b = swept_spheres_mixed(SEED, SPHERE_COUNT);
+    common.b.mask = random_masks(SEED + 1, SPHERE_COUNT);
     for (size_t k = 0; k < POSES; k++) {
         pose *p = &common.pose[k];
         p->s = scene_copy(&s);
         for (size_t i = 0; i < 3 * s.vertex_count; i++)
             p->s.vertices[i] *= k == 0 ? 1.0f : i % 3 == 0 ? 0.5f : 0.8f;
         carom_mesh *mesh = scene_mesh(alone, &p->s);
-        p->first = hits_alloc(BALLS, 0xa5);
+        p->first = hits_alloc(SPHERE_COUNT, 0xa5);
         sweep_first(mesh, &common.b, &p->first);
-        p->all = list_whole(mesh, &all_hits, &common.b, 0, BALLS);
-        p->any = any_of(mesh, &all_hits, &common.b, 0, BALLS);
-        p->closest = nears_alloc(BALLS, 0xa5);
-        ask_part(mesh, &common.b, CAROM_ACCURACY_FAST, 0, BALLS, &p->closest, NULL);
+        p->all = list_whole(mesh, &all_hits, &common.b, 0, SPHERE_COUNT);
+        p->any = any_of(mesh, &all_hits, &common.b, 0, SPHERE_COUNT);
+        p->closest = closest_results_alloc(SPHERE_COUNT, 0xa5);
+        ask_part(mesh, &common.b, CAROM_ACCURACY_FAST, 0, SPHERE_COUNT, &p->closest, NULL);
         carom_mesh_destroy(mesh);
     }
     scene_free(&s);
@@ -55,14 +55,14 @@ static int open_common(void **state)
 static int close_common(void **state)
 {
     (void)state;
-    balls_free(&common.b);
+    swept_spheres_free(&common.b);
     for (size_t k = 0; k < POSES; k++) {
         pose *p = &common.pose[k];
         scene_free(&p->s);
         hits_free(&p->first);
         list_free(&p->all);
         free(p->any);
-        nears_free(&p->closest);
+        closest_results_free(&p->closest);
     }
     return 0;
 }
@@ -71,39 +71,39 @@ static int close_common(void **state)
 
 typedef struct user {
     pthread_t thread;
-    int number, questions_right;
+    int number, requests_right;
 } user;
 
-static void check_question(carom_mesh *mesh, const pose *p, int question)
+static void check_request(carom_mesh *mesh, const pose *p, int request)
 {
-    const balls *b = &common.b;
-    if (question == FIRST) {
-        hits h = hits_alloc(BALLS, 0x5a);
+    const swept_spheres *b = &common.b;
+    if (request == FIRST) {
+        hits h = hits_alloc(SPHERE_COUNT, 0x5a);
         sweep_first(mesh, b, &h);
-        hits_compare(b, &p->first, &h, BALLS, -1, "side by side");
+        hits_compare(b, &p->first, &h, SPHERE_COUNT, -1, "side by side");
         hits_free(&h);
-    } else if (question == ALL) {
-        hit_list l = list_whole(mesh, &all_hits, b, 0, BALLS);
+    } else if (request == ALL) {
+        hit_list l = list_whole(mesh, &all_hits, b, 0, SPHERE_COUNT);
         list_compare(b, &p->all, &l, LIST_HITS, "side by side");
         list_free(&l);
-    } else if (question == ANY) {
-        uint8_t *any = any_of(mesh, &all_hits, b, 0, BALLS);
-        assert_memory_equal(p->any, any, BALLS);
+    } else if (request == ANY) {
+        uint8_t *any = any_of(mesh, &all_hits, b, 0, SPHERE_COUNT);
+        assert_memory_equal(p->any, any, SPHERE_COUNT);
         free(any);
     } else {
-        nears n = nears_alloc(BALLS, 0x5a);
-        ask_part(mesh, b, CAROM_ACCURACY_FAST, 0, BALLS, &n, NULL);
-        nears_compare(b, &p->closest, &n, BALLS, -1, "side by side");
-        nears_free(&n);
+        closest_results n = closest_results_alloc(SPHERE_COUNT, 0x5a);
+        ask_part(mesh, b, CAROM_ACCURACY_FAST, 0, SPHERE_COUNT, &n, NULL);
+        closest_results_compare(b, &p->closest, &n, SPHERE_COUNT, -1, "side by side");
+        closest_results_free(&n);
     }
 }
 
-/* All questions, each thread's beginning with another one. */
+/* All requests, each thread's beginning with another one. */
 static void check_pose(carom_mesh *mesh, user *self, int k)
 {
-    for (int i = 0; i < QUESTIONS; i++) {
-        check_question(mesh, &common.pose[k], (self->number + i) % QUESTIONS);
-        self->questions_right++;
+    for (int i = 0; i < REQUESTS; i++) {
+        check_request(mesh, &common.pose[k], (self->number + i) % REQUESTS);
+        self->requests_right++;
     }
 }
 
@@ -142,7 +142,7 @@ static void meshes_side_by_side(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(users[i].thread, NULL);
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(users[i].questions_right, 3 * QUESTIONS);
+        assert_int_equal(users[i].requests_right, 3 * REQUESTS);
 }
 
 int main(void)

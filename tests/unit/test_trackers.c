@@ -106,7 +106,7 @@ static void physx_597_missed_hit(void **state)
     }
 }
 
-/* Rays against one ball or one capsule let spheres through where two triangles meet. */
+/* Rays against one sphere or one capsule let spheres through where two triangles meet. */
 static void physx_501_through_a_ridge(void **state)
 {
     static const float corners[] = {0, -16, 1, 0, 16, 1, -12, 0, -3, 0, 16, 1, 0, -16, 1, 12, 0, -3};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cl_between.h"
+#include "cl_shim.h"
 
 #include <dlfcn.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands between the library and the OpenCL loader in a program that is linked with cl_between.c, for a program's
+/* What stands between the library and the OpenCL loader in a program that is linked with cl_shim.c, for a program's
  * own definitions of these calls come first: it counts what the library holds, makes calls fail and memory scarce, lets
  * a device look like another one, and its kernels be others. */
-#ifndef CAROM_TESTS_SUPPORT_CL_BETWEEN_H
-#define CAROM_TESTS_SUPPORT_CL_BETWEEN_H
+#ifndef CAROM_TESTS_SUPPORT_CL_SHIM_H
+#define CAROM_TESTS_SUPPORT_CL_SHIM_H
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

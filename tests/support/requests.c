@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "questions.h"
+#include "requests.h"
 
 #define FAST_PAIRS(name, command) {#name, QUERY_##name, CAROM_ACCURACY_FAST},
 #define EXACT_PAIRS(name, command) {#name ", exact", QUERY_##name, CAROM_ACCURACY_EXACT},
@@ -12,7 +12,7 @@
     }
 
 /* clang-format off */
-const question questions[QUESTIONS] = {
+const request requests[REQUESTS] = {
     QUERY_PAIRS(FAST_PAIRS) OF_MESH(CAROM_ACCURACY_FAST, ""),
     QUERY_PAIRS(EXACT_PAIRS) OF_MESH(CAROM_ACCURACY_EXACT, ", exact")};
 /* clang-format on */
@@ -28,41 +28,41 @@ static void spread(float *const *from, size_t some, float *const *to, size_t cou
             to[c][i] = c == radius && i % share != 0 ? -1.0f : from[c][i / share % some];
 }
 
-material material_make(uint64_t seed, scene s, size_t count, size_t share)
+fixture fixture_make(uint64_t seed, scene s, size_t count, size_t share)
 {
-    material m = {.count = count, .some = (count + share - 1) / share, .b = balls_alloc(count), .s = s};
+    fixture m = {.count = count, .some = (count + share - 1) / share, .b = swept_spheres_alloc(count), .s = s};
     for (int type = 0; type < QUERY_TYPES; type++) {
         queries some = queries_mixed(type, seed, m.some);
         m.q[type] = queries_alloc(type, count);
         spread(some.column, m.some, m.q[type].column, count, share, query_columns(type), query_scalar_column(type, 0));
         queries_free(&some);
     }
-    balls some = balls_mixed(seed, m.some);
-    spread(some.column, m.some, m.b.column, count, share, BALL_COLUMNS, BALL_RADIUS);
-    balls_free(&some);
+    swept_spheres some = swept_spheres_mixed(seed, m.some);
+    spread(some.column, m.some, m.b.column, count, share, SPHERE_COLUMNS, SPHERE_RADIUS);
+    swept_spheres_free(&some);
     return m;
 }
 
-void material_free(material *m)
+void fixture_free(fixture *m)
 {
     for (int type = 0; type < QUERY_TYPES; type++)
         queries_free(&m->q[type]);
-    balls_free(&m->b);
+    swept_spheres_free(&m->b);
     scene_free(&m->s);
 }
 
-/* ---- replies ----------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 enum { FILL = 0xa5, HITS_EACH = 16 /* room of a list, for whole queries only if they have more */ };
 
-static int list_fields(const question *q)
+static int list_fields(const request *q)
 {
     return q->kind == ASK_OVERLAPS ? LIST_OVERLAPS : LIST_HITS;
 }
 
-reply reply_alloc(const question *q, const material *m)
+batch_result batch_result_alloc(const request *q, const fixture *m)
 {
-    reply r = {.stats = {.size = sizeof r.stats}};
+    batch_result r = {.stats = {.size = sizeof r.stats}};
     switch (q->kind) {
     case ASK_FIRST: r.h = hits_alloc(m->count, FILL); break;
     case ASK_ALL:
@@ -70,13 +70,13 @@ reply reply_alloc(const question *q, const material *m)
     case ASK_OVERLAPS: r.l = list_alloc(m->count, HITS_EACH * m->some, FILL); break;
     case ASK_ANY:
     case ASK_ANY_OVERLAP: r.any = guarded_alloc(m->count, 0, FILL); break;
-    case ASK_CLOSEST: r.n = nears_alloc(m->count, FILL); break;
+    case ASK_CLOSEST: r.n = closest_results_alloc(m->count, FILL); break;
     default: r.a = answers_alloc(q->kind, m->count, FILL); break;
     }
     return r;
 }
 
-void reply_free(const question *q, reply *r)
+void batch_result_free(const request *q, batch_result *r)
 {
     switch (q->kind) {
     case ASK_FIRST: hits_free(&r->h); break;
@@ -85,12 +85,12 @@ void reply_free(const question *q, reply *r)
     case ASK_OVERLAPS: list_free(&r->l); break;
     case ASK_ANY:
     case ASK_ANY_OVERLAP: guarded_free(&r->any); break;
-    case ASK_CLOSEST: nears_free(&r->n); break;
+    case ASK_CLOSEST: closest_results_free(&r->n); break;
     default: answers_free(&r->a); break;
     }
 }
 
-static void check_guards(const question *q, const reply *r)
+static void check_guards(const request *q, const batch_result *r)
 {
     switch (q->kind) {
     case ASK_FIRST:
@@ -118,15 +118,15 @@ typedef struct ball_descs {
     carom_mesh_overlap_desc rest;
 } ball_descs;
 
-static ball_descs descs_of(const question *q, const material *m)
+static ball_descs descs_of(const request *q, const fixture *m)
 {
-    ball_descs d = {balls_desc(&m->b, 0, m->count), balls_at_rest(&m->b, 0, m->count)};
+    ball_descs d = {swept_spheres_desc(&m->b, 0, m->count), swept_spheres_at_rest(&m->b, 0, m->count)};
     d.sweep.accuracy = d.rest.accuracy = q->accuracy;
     d.sweep.progress = d.rest.progress = m->progress;
     return d;
 }
 
-static carom_status ask_list(const question *q, carom_mesh *mesh, const ball_descs *d, reply *r, carom_error *err)
+static carom_status ask_list(const request *q, carom_mesh *mesh, const ball_descs *d, batch_result *r, carom_error *err)
 {
     carom_mesh_hit_list list = list_desc(&r->l, list_fields(q));
     const carom_hits which = q->kind == ASK_COMPACT ? CAROM_HITS_FIRST : CAROM_HITS_ALL;
@@ -139,7 +139,7 @@ static carom_status ask_list(const question *q, carom_mesh *mesh, const ball_des
     return status;
 }
 
-static carom_status ask_mesh(const question *q, carom_mesh *mesh, const material *m, reply *r, carom_error *err)
+static carom_status ask_mesh(const request *q, carom_mesh *mesh, const fixture *m, batch_result *r, carom_error *err)
 {
     const ball_descs d = descs_of(q, m);
     switch (q->kind) {
@@ -150,18 +150,18 @@ static carom_status ask_mesh(const question *q, carom_mesh *mesh, const material
     case ASK_ANY: return carom_mesh_sweep_any(mesh, &d.sweep, r->any.data, &r->stats, err);
     case ASK_ANY_OVERLAP: return carom_mesh_overlap_any(mesh, &d.rest, r->any.data, &r->stats, err);
     case ASK_CLOSEST: {
-        const carom_mesh_closest_result out = nears_result(&r->n, 0);
+        const carom_mesh_closest_result out = closest_results_result(&r->n, 0);
         return carom_mesh_overlap_closest(mesh, &d.rest, &out, &r->stats, err);
     }
     default: return ask_list(q, mesh, &d, r, err);
     }
 }
 
-carom_status question_ask(const question *q, carom_context *context, carom_mesh *mesh, const material *m, reply *r,
-                          carom_error *err)
+carom_status request_ask(const request *q, carom_context *context, carom_mesh *mesh, const fixture *m, batch_result *r,
+                         carom_error *err)
 {
     carom_status status;
-    if (question_needs_mesh(q)) {
+    if (request_needs_mesh(q)) {
         status = ask_mesh(q, mesh, m, r, err);
     } else {
         inputs in = inputs_of(&m->q[q->kind]);
@@ -172,20 +172,20 @@ carom_status question_ask(const question *q, carom_context *context, carom_mesh 
     return status;
 }
 
-reply question_answer(const question *q, const material *m)
+batch_result request_answer(const request *q, const fixture *m)
 {
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
-    carom_mesh *mesh = question_needs_mesh(q) ? scene_mesh(cpu, &m->s) : NULL;
-    reply r = reply_alloc(q, m);
+    carom_mesh *mesh = request_needs_mesh(q) ? scene_mesh(cpu, &m->s) : NULL;
+    batch_result r = batch_result_alloc(q, m);
     carom_error err = {0};
-    test_ok(q->name, question_ask(q, cpu, mesh, m, &r, &err), &err);
+    test_ok(q->name, request_ask(q, cpu, mesh, m, &r, &err), &err);
     carom_mesh_destroy(mesh);
     carom_context_destroy(cpu);
     return r;
 }
 
 /* Queries that are complete have their hits. */
-static void compare_complete(const question *q, const hit_list *expected, const hit_list *got)
+static void compare_complete(const request *q, const hit_list *expected, const hit_list *got)
 {
     const size_t records = (size_t)list_offset(expected, (size_t)got->complete);
     assert_true(got->complete <= expected->complete);
@@ -197,8 +197,8 @@ static void compare_complete(const question *q, const hit_list *expected, const 
             assert_memory_equal(expected->hits.field[f].data, got->hits.field[f].data, records * hit_field_size(f));
 }
 
-void reply_compare_first(const question *q, const material *m, const reply *expected, const reply *got, size_t count,
-                         const char *who)
+void batch_result_compare_first(const request *q, const fixture *m, const batch_result *expected,
+                                const batch_result *got, size_t count, const char *who)
 {
     switch (q->kind) {
     case ASK_FIRST: hits_compare(&m->b, &expected->h, &got->h, count, -1, who); break;
@@ -210,15 +210,16 @@ void reply_compare_first(const question *q, const material *m, const reply *expe
         break;
     case ASK_ANY:
     case ASK_ANY_OVERLAP: assert_memory_equal(expected->any.data, got->any.data, count); break;
-    case ASK_CLOSEST: nears_compare(&m->b, &expected->n, &got->n, count, -1, who); break;
+    case ASK_CLOSEST: closest_results_compare(&m->b, &expected->n, &got->n, count, -1, who); break;
     default: answers_compare(&m->q[q->kind], &expected->a, &got->a, count, ALL_FIELDS, who); break;
     }
 }
 
-void reply_compare(const question *q, const material *m, const reply *expected, const reply *got, const char *who)
+void batch_result_compare(const request *q, const fixture *m, const batch_result *expected, const batch_result *got,
+                          const char *who)
 {
-    if (!question_is_list(q)) {
-        reply_compare_first(q, m, expected, got, m->count, who);
+    if (!request_is_list(q)) {
+        batch_result_compare_first(q, m, expected, got, m->count, who);
         return;
     }
     assert_int_equal(expected->l.total, got->l.total);
