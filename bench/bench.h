@@ -83,7 +83,7 @@ typedef int bench_name_fn(size_t index, char name[BENCH_NAME], const char **what
 int bench_knows(const char *scenes, bench_name_fn *names, const char **unknown);
 /* Is `name` begun by one of the words of `scenes`, or are there none? */
 int bench_is_chosen(const char *scenes, const char *name);
-/* Returns 0 if there was nobody to measure. Ends the program where there is no memory. */
+/* Returns 0 if there was nothing to measure. Ends the program where there is no memory. */
 int bench_run(const bench_settings *settings, const bench_listener *listener);
 bench_name_fn bench_scene_name;
 /* The same for series: how times grow with the batch, the mesh, the threads, the chunk; scaling.c. */

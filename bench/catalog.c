@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scenes by name: those of every run, and each family of the reference for whoever asks for it. */
+/* The scenes by name: those of every run, and each family of the reference when --scene names it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ enum {
 #define TORUS_1M 1000, 500
 #define FROM_FILE 0, 0
 
-/* The other queries of a mesh, and other meshes: for whoever asks. */
+/* The other queries of a mesh, and other meshes: only when --scene names them. */
 #define MESH_QUERY(name, what, spheres, task)                                                           \
     {                                                                                                   \
         name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0 \

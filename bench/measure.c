@@ -139,8 +139,8 @@ double measure_ratio(const measurement *m, int over, int under)
     return median(values, m->rounds);
 }
 
-/* How many of n values to leave out at each end, so that the true median is between the others with 95 %: it is below
- * all but k of them as often as n coins show k heads at most. */
+/* The order-statistic interval of the median: how many of n sorted values to leave out at each end, so that the rest
+ * encloses the true median with 95 %. The number of values below the median is binomial, as heads of n coins. */
 static int rank_outside(int n)
 {
     double chance = exp2(-n), below = 0.0; /* of exactly k heads, of at most k */

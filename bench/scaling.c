@@ -19,7 +19,7 @@ typedef struct builds {
     int count;
 } builds;
 
-/* Each in a context of its own; the time of the first is a row, for later, if somebody wants it. */
+/* Each in a context of its own; the time of the first is kept as a row, for series that want it. */
 static void make_meshes(scaling *s, const mesh_scene *shape, carom_mesh **meshes, builds *built)
 {
     for (int i = 0; i < s->count; i++) {
@@ -58,7 +58,7 @@ static void place_threads(scaling *s, double queries)
         scaling_place(s, &s->sides[i], s->sides[i].who->threads, queries);
 }
 
-/* A point over triangles; over threads, if nobody wants the builds. */
+/* A point over triangles; over threads, unless builds are measured. */
 static void measure_mesh(scaling *s, int sides, size_t queries, builds *built)
 {
     mesh_scene shape = mesh_scene_make(2 * sides, sides);

@@ -42,7 +42,7 @@ void scaling_close(scaling *s);
 /* A side for each subject, which the caller gives a task. */
 void scaling_begin(scaling *s, const char *series, const char *what);
 void scaling_ask_pairs(scaling *s, const pair_scene *in, const answers *out);
-/* All sides in turns, one row each: bits are compared, then times are taken. A side that cannot answer is told and
+/* All sides in turns, one row each: bits are compared, then times are taken. A side that cannot answer is reported and
  * stops. */
 void scaling_measure(scaling *s);
 /* The size and the queries of the next point, for one side and for every side. */

@@ -28,7 +28,7 @@ void mesh_scene_set_box(mesh_scene *m)
 
     for (size_t k = 0; k < 3; k++) {
         float low = m->vertices[3 * (size_t)m->indices[0] + k], high = low;
-        for (size_t i = 0; i < 3 * m->triangle_count; i++) { /* vertices that nobody uses may lie anywhere */
+        for (size_t i = 0; i < 3 * m->triangle_count; i++) { /* unused vertices may lie anywhere */
             const float x = m->vertices[3 * (size_t)m->indices[i] + k];
             low = x < low ? x : low;
             high = x > high ? x : high;

@@ -73,7 +73,7 @@ static void add_cpu(subjects *s, carom_isa isa, uint32_t threads, const bench_li
     snprintf(out->what, sizeof out->what, "%s", carom_isa_name(out->isa));
 }
 
-/* Two devices of one name are told apart by their numbers. */
+/* Two devices of one name differ in their numbers. */
 static void name_device(const subjects *s, subject *out, const carom_device_info *device)
 {
     slug(out->what, sizeof out->what - 4, device->name);
@@ -114,10 +114,10 @@ void subjects_tell_devices(subjects *s, int quick, const bench_listener *listene
     }
 }
 
-/* PoCL uses all cores unless told, under one name or the other; a user's own choice stays. And its threads, as many as
- * processors, get one each: they sleep between batches, and a system that wakes them on the same processor may leave
- * them there, so that a batch takes once or twice its time by chance. Not where a processor is out of bounds: PoCL
- * would fail. */
+/* PoCL uses all cores unless an environment variable, under one name or the other, limits it; a user's own choice
+ * stays. And its threads, as many as processors, get one each: they sleep between batches, and a system that wakes them
+ * on the same processor may leave them there, so that a batch takes once or twice its time by chance. Not where a
+ * processor is out of bounds: PoCL would fail. */
 static void settle_pocl(uint32_t threads)
 {
     const long processors = sysconf(_SC_NPROCESSORS_CONF);

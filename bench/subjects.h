@@ -22,12 +22,12 @@ typedef struct subjects {
     int count;
 } subjects;
 
-/* What cannot be opened is told to the listener. Devices come last: they bring threads along. */
+/* What cannot be opened is reported to the listener. Devices come last: they bring threads along. */
 void subjects_open(subjects *s, const bench_settings *settings, const bench_listener *listener);
 /* Measure and tell what copies reach on each device. */
 void subjects_tell_devices(subjects *s, int quick, const bench_listener *listener);
 void subjects_close(subjects *s);
-/* The highest instruction set of the CPU path; NULL: nobody of the CPU. */
+/* The highest instruction set of the CPU path; NULL: no subject on the CPU. */
 const subject *subjects_best(const subjects *s);
 uint32_t subjects_usable_threads(void);
 

@@ -182,7 +182,7 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
     }
 }
 
-/* Of each subject that answered in both accuracies: who is told as a ratio to whom. */
+/* The ratios to report, exact over fast: a pair of sides for each subject that answered in both accuracies. */
 static int find_pairs(const suite *u, measure_pair *pairs)
 {
     int count = 0;
@@ -352,7 +352,7 @@ static void measure_limits(suite *u)
     }
 }
 
-/* A mesh that was not given is told only to who asked for its scene: nobody else expects one. */
+/* A missing mesh is reported only if --scene names its scene: other runs do not expect one. */
 static int is_wanted(const suite *u, const suite_scene *scene)
 {
     const bench_settings *settings = u->settings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the exact reference says to the first queries of a scene, and whether somebody's answers agree with it. */
+/* What the exact reference says to the first queries of a scene, and whether a subject's answers agree with it. */
 #ifndef CAROM_BENCH_VERDICT_H
 #define CAROM_BENCH_VERDICT_H
 

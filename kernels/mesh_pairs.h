@@ -289,7 +289,7 @@ FN mesh_packet mesh_packet_of(const mesh_group *g, const mesh_walk *w)
  * below the second the solver's roundings do not matter (docs/numerics.md, section 11). Squared radii between the
  * last two keep all of it in range. */
 #define MESH_WELL_INSIDE R(0.9375)
-#define MESH_NOT_FAR R(0x1p18)
+#define MESH_NEAR_ENOUGH R(0x1p18)
 #define MESH_LEAST_SQUARE R(0x1p-80)
 #define MESH_MOST_SQUARE R(0x1p80)
 
@@ -308,7 +308,7 @@ FN void mesh_accept_initial_overlap(mesh_walk *w, mesh_group *g, int options)
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
         return;
     const vf a = mesh_distance2(g->p.p0, q), b = mesh_distance2(g->p.p1, q), c = mesh_distance2(g->p.p2, q);
-    const vm near = v_lt(v_max(v_max(a, b), c), v_f(r2 * MESH_NOT_FAR));
+    const vm near = v_lt(v_max(v_max(a, b), c), v_f(r2 * MESH_NEAR_ENOUGH));
     const vm holds = v_lt(v_min(v_min(a, b), c), v_f(r2 * MESH_WELL_INSIDE));
     const u32 inside = v_bitmask(v_and(g->active, v_and(near, holds)));
     if (inside == 0 || !(r2 > MESH_LEAST_SQUARE && r2 < MESH_MOST_SQUARE))

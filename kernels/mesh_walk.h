@@ -152,7 +152,7 @@ typedef struct mesh_walk {
     mesh_hit_key best;
     real earliest_undecided; /* exact mode: the earliest time that an undecided triangle may be hit */
     G const int *masks;      /* of the leaves' triangles; read with MESH_TRIANGLE_MASKS */
-    mesh_sink *sink;         /* of a search for all hits: shared by traversals, or `own` */
+    mesh_sink *sink;         /* all hits go here: a sink that traversals share, or `own` */
     mesh_sink own;
     u32 hits;   /* of the query, in a search for all hits */
     int number; /* of the query */

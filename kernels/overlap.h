@@ -57,7 +57,7 @@ FN vi overlap_axes(overlap_relative x, vf radius)
 {
     const vf zero = v_f(R(0.0)), r2 = radius * radius;
     const vf ab2 = v3_dot(x.ab, x.ab), bc2 = v3_dot(x.bc, x.bc), ca2 = v3_dot(x.ca, x.ca);
-    /* An edge shorter than 2^-22 of the longest is a point to every digit and has no line of its own; whoever is nearer
+    /* An edge shorter than 2^-22 of the longest is a point to every digit and has no line of its own; what is nearer
      * to a vertex than that is at the vertex. (2^-90: squares that leave the range.) */
     const vf longest2 = v_max(v_max(ab2, bc2), ca2);
     const vf least2 = v_max(longest2 * v_f(R(0x1p-44)), v_f(R(0x1p-90))), slack = -least2;

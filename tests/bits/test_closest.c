@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Closest points on a mesh: exact mode equal to the exact reference, fast mode near it, and both the same bits from
- * whoever computes, in whatever order. */
+ * every backend, in any order. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/exact_scenes.h"
 

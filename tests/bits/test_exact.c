@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Exact mode against the exact reference, on every family: nothing is near enough, everything is equal. Then the same
- * bits from whoever computes. */
+ * bits from every backend. */
 #include "tests/support/support.h"
 
 #include <float.h>

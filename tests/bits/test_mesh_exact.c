@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* First hits on a mesh in exact mode: equal to the exact reference over all triangles, ties and ends of windows
- * included; then the same bits from whoever computes, in whatever order. */
+ * included; then the same bits from every backend, in any order. */
 #include "tests/support/exact_scenes.h"
 #include "tests/support/mesh_oracle.h"
 

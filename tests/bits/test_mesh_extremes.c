@@ -35,7 +35,7 @@ static void check_made(const made *expected, made got, const swept_spheres *b, c
     hits_free(&got.h);
 }
 
-/* Whoever flushes denormals or rounds otherwise gets the same tree and the same answers. */
+/* A caller that flushes denormals or rounds otherwise gets the same tree and the same answers. */
 static void test_float_modes(void **state)
 {
     static const int roundings[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}, scales[] = {0, -124, -135};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the options of mesh queries mean, for first, all and any hits: exact mode equals the exact reference, fast mode
- * leaves out what it should but for what is within its error, and what can be told on paper is so. */
+ * leaves out what it should but for what is within its error, and cases solved on paper come out as on paper. */
 #include "tests/support/list_oracle.h"
 #include "tests/support/option_sets.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Meshes that somebody has modelled, as the command reads them: exact mode against the reference, which tries every
+/* Meshes from modelling programs, as the command reads them: exact mode against the reference, which tries every
  * triangle, with spheres aimed at corners, edges and faces that triangles share. */
 #include "cli/import/import.h"
 #include "tests/support/closest_answers.h"

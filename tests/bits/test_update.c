@@ -395,7 +395,7 @@ static void test_refused(void **state)
     static const float bad[] = {NAN, HUGE_VALF, -HUGE_VALF};
     carom_context *context = test_context();
     scene first = scene_soup(SEED, 9000, 0.1), s = scene_copy(&first);
-    first.indices[3 * 7000 + 1] = 0; /* vertex 21001 is nobody's */
+    first.indices[3 * 7000 + 1] = 0; /* no triangle uses vertex 21001 */
     swept_spheres b = swept_spheres_mixed(SEED, 300);
     carom_mesh *mesh = scene_mesh(context, &first);
     hits expected = sweep(mesh, &b, CAROM_ACCURACY_FAST);

@@ -92,7 +92,7 @@ peers Embree mesh-near-70k/fast/peer/embree-ray mesh-near-70k/fast/peer/embree-u
 peers Bullet sweep-first-random/fast/peer/bullet-convex-cast overlap-random/fast/peer/bullet-detector \
     mesh-near-70k/fast/peer/bullet-mesh-sweep build-70k/fast/peer/bullet
 peers FCL overlap-random/fast/peer/fcl-sphere-triangle mesh-still-70k/fast/peer/fcl-mesh
-# A ray has no radius: if nothing were counted for it, nobody's nought would mean much.
+# A ray has no radius: if nothing were counted for it, a count of 0 would mean little.
 if grep -q 'embree-ray' names.txt; then
     check "a ray misses what a sphere hits" grep -qE '"name": "mesh-near-70k/fast/peer/embree-ray.*"misses": [1-9]' peers.json
 fi

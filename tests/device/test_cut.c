@@ -31,7 +31,7 @@ static int is_refused(const request *q, const fixture *m, const char *reason)
 static void expect_refusal(const request *q, const fixture *m, const char *reason)
 {
     if (!is_refused(q, m, reason))
-        fail_msg("%s: nobody has noticed", q->name);
+        fail_msg("%s: nothing was noticed", q->name);
 }
 
 /* A kernel that takes all its loops for ended too early. */

@@ -79,7 +79,7 @@ static void ask_device(carom_context *context, const queries *q, carom_accuracy 
     answers_free(&got);
 }
 
-/* Field by field: columns that nobody fetches have no pinned memory, until somebody does. */
+/* Field by field: columns have pinned memory once they are fetched, not before. */
 static void compare_pairs(carom_context *cpu, carom_context *device, const queries *q, carom_accuracy accuracy)
 {
     inputs columns = inputs_of(q), records;
@@ -152,7 +152,7 @@ static void compare_closest(carom_mesh *expected, carom_mesh *got, const swept_s
     closest_results_free(&n);
 }
 
-/* Lists and closest points do not tell who has answered, but whoever is told to use a device does or fails. */
+/* Lists and closest points do not report the backend that answered, but a context for a device uses it or fails. */
 static void compare_meshes(carom_mesh *expected, carom_mesh *got, const swept_spheres *b)
 {
     static const carom_accuracy accuracies[] = {CAROM_ACCURACY_FAST, CAROM_ACCURACY_EXACT};

@@ -113,7 +113,7 @@ static void test_short_of_memory(void **state)
     queries_free(&q);
 }
 
-/* A compiler told to be inexact: the bit probe sees it. */
+/* A compiler with an option that makes it inexact: the bit probe sees it. */
 static void test_refused_device(void **state)
 {
     (void)state;

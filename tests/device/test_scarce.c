@@ -110,7 +110,7 @@ static carom_status try_kind(trial *t, int k, carom_stats *stats, carom_error *e
     return status;
 }
 
-/* The device answers all, and nobody is warned. */
+/* The device answers all, without a warning. */
 static void expect_device(trial *t, int k)
 {
     carom_stats stats;
@@ -216,7 +216,7 @@ static void test_little_is_free(void **state)
     trial_free(t);
 }
 
-/* Lists come in parts of as many hits as there is room for; nobody is counted twice for that. The hits of one query
+/* Lists come in parts of as many hits as there is room for; no hit is counted twice for that. The hits of one query
  * must fit. */
 static void fetch_in_parts(trial *t, int k)
 {

@@ -73,7 +73,7 @@ void cl_relieve(void);
 /* What comes before every launch; NULL: nothing. */
 extern void (*cl_before_launch)(void);
 
-/* What the library is told about every device; all 0: the truth. */
+/* What the shim reports to the library about every device; all 0: the truth. */
 typedef struct cl_disguise {
     int gpu;
     int discrete; /* a GPU that shares no memory with the host */

@@ -47,7 +47,7 @@ typedef struct fixture {
     queries q[QUERY_TYPES];
     swept_spheres b;
     scene s;
-    carom_progress progress; /* who is told how far a batch has come, and may end it; at first nobody */
+    carom_progress progress; /* reports how far a batch has come, and may end it; at first without a function */
 } fixture;
 /* `count` queries of each kind of which one in `share` is ordinary, the others invalid: they cost nothing. Takes the
  * scene. */

@@ -18,14 +18,14 @@ size_t test_effort(size_t full)
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-/* OpenCL implementations keep what they once allocated; what carom forgets is still told. */
+/* OpenCL implementations keep what they once allocated; what carom forgets is still reported. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libOpenCL\nleak:libpocl\nleak:libRusticlOpenCL\nleak:libMesaOpenCL\nleak:libLLVM\nleak:libclang\n";
 }
 
-/* No library is unloaded: what a global of it still held would be told as lost, by a caller without a name. Mesa
+/* No library is unloaded: what a global of it still held would be reported as lost, by a caller without a name. Mesa
  * unloads
  *the driver that found no device, with a list in it. */
 int dlclose(void *library)

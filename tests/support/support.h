@@ -97,7 +97,7 @@ void test_same_device(void **state);
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-/* Memory between two bands that nobody may write. */
+/* Memory between two guard bands, which must not be written. */
 typedef struct guarded {
     unsigned char *data, *block;
     size_t size;

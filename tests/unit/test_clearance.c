@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The room around places in a mesh: a sphere that is told to meet nothing comes near no triangle's box, by an oracle in
+/* The room around places in a mesh: a sphere that clearance lets pass comes near no triangle's box, by an oracle in
  * binary64 over all triangles, however close to its limits the sphere is; and answers are the same where nothing is
  * known of the room. This test knows the library's inside: an answer would not tell who was spared a search. */
 #include "tests/support/exact_scenes.h"
@@ -289,7 +289,7 @@ static void test_same_answers(void **state)
     carom_context_destroy(context);
 }
 
-/* Nobody pays for what only large batches look at. */
+/* Small batches do not pay for what only large ones use. */
 static void test_few_do_not_pay(void **state)
 {
     carom_context *context = cpu();

@@ -13,7 +13,7 @@ typedef struct counter {
     int broken;     /* memory that was not ours, or a nonsense request */
 } counter;
 
-/* Each block has a header that tells it is ours; memory comes filled with what nobody should rely on. */
+/* Each block has a header that marks it as ours; memory comes filled with a pattern that no code should rely on. */
 static void *count_alloc(void *user, size_t size, size_t alignment)
 {
     counter *c = user;

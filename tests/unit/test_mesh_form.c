@@ -43,7 +43,7 @@ static void test_bad_vertices(void **state)
             float kept = s.vertices[3 * 100 + k];
             s.vertices[3 * 100 + k] = float_of_bits(bad[i]);
             expect_refusal(context, &desc, "triangle 33", "vertex 100");
-            s.indices[100] = s.indices[99]; /* nobody uses it any more */
+            s.indices[100] = s.indices[99]; /* it is unused from here on */
             test_ok("an unused vertex that is not finite", try_create(context, &desc, &err), &err);
             s.indices[100] = 100;
             s.vertices[3 * 100 + k] = kept;

@@ -184,7 +184,7 @@ static swept_spheres copy_swept_spheres(void)
     return b;
 }
 
-/* One radius and one window for all queries, told once or for each. */
+/* One radius and one window for all queries, given once or for each. */
 static void test_shared(void **state)
 {
     carom_context *context = with(1, NULL);
@@ -248,7 +248,7 @@ static void test_searches(void **state)
     carom_context_destroy(context);
 }
 
-/* Nobody is near anybody, or everybody is at one place: sorting has nothing to gain, and nothing to lose. */
+/* Spheres all far from each other, or all at one place: sorting gains nothing, and loses nothing. */
 static void test_one_place(void **state)
 {
     carom_context *context = with(2, NULL);

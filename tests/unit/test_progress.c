@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a batch has come is told in order and to its end, whatever is asked and whoever answers; a batch that is
- * cancelled keeps what it was told is done, and claims no more. */
+/* Progress is reported in order and to the end, for every request on every backend; a batch that is cancelled keeps
+ * what was reported as done, and claims no more. */
 #include "tests/support/lists.h"
 
 /* Batches of three pieces and a bit on the CPU. Pieces of a device are eight times as large: one and a bit. First hits
@@ -19,7 +19,7 @@ enum {
 
 /* ---- what is told ------------------------------------------------------------------------------------------------ */
 
-/* What the function was told, and when it says stop. */
+/* What the function was given, and when it says stop. */
 typedef struct told {
     int calls, stop_at; /* the call that it answers with something else than 0 */
     uint64_t done, count;
@@ -334,7 +334,7 @@ static void an_empty_batch_says_nothing(void **state)
     assert_int_equal(t.calls, 0);
 }
 
-/* Who cancels when all is done has all of it, and is told that it was cancelled. */
+/* A caller that cancels when all is done has all of it, and the status says that it was cancelled. */
 static void the_last_word_can_cancel(void **state)
 {
     enum { COUNT = 1000 };

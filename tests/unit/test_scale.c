@@ -60,7 +60,7 @@ static int exponent_of_field(int type, int field, scaling s)
     return s.length;
 }
 
-/* 1 equal after scaling, 0 different, -1 not to be told because a number leaves the normal ones. */
+/* 1 equal after scaling, 0 different, -1 not comparable because a number leaves the normal ones. */
 static int same_field(const answers *a, const answers *b, int type, int field, size_t i, scaling s)
 {
     float scaled;

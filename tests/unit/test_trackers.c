@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What went wrong elsewhere, as told in the issue trackers of other projects: the numbers given there where there are
- * any, else a case of the same kind. Each is asked in fast and in exact mode. */
+/* What went wrong elsewhere, as reported in the issue trackers of other projects: the numbers given there where there
+ * are any, else a case of the same kind. Each is asked in fast and in exact mode. */
 #include "tests/support/support.h"
 
 #include <float.h>
@@ -276,7 +276,7 @@ static void bullet3_1623_penetration(void **state)
 
 /* ---- ties, slots and orders -------------------------------------------------------------------------------------- */
 
-/* Whoever came first among equals, or found a free slot, won. Here it is the lowest index, and none is dropped. */
+/* The first among equals, or the first to find a free slot, won. Here it is the lowest index, and none is dropped. */
 static void isaaclab_7561_avian_1030_newton_4222_warp_709_ties_and_slots(void **state)
 {
     enum { COUNT = 700, NEARER = 653 };
