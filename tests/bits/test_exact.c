@@ -151,6 +151,10 @@ static void judge_row(const queries *q, const answers *a, size_t i, size_t famil
     const char *what = this->judge(row, &exact, answer);
     if (what)
         wrong(q, a, i, family, what);
+    double largest = query_largest(this, row); /* a contact of a moving triangle may be far from all of the row */
+    for (int f = 0; f < query_fields(q->type); f++)
+        if (this->fields[f].kind == QUERY_COORDINATE)
+            largest = fmax(largest, fabs((double)answer[f].number));
     for (int f = 0; f < query_fields(q->type); f++) { /* and another number in any field is seen */
         query_value other[QUERY_FIELDS_MAX];
         const int is_byte = query_field_bytes(q->type, f) == 1;
@@ -159,7 +163,7 @@ static void judge_row(const queries *q, const answers *a, size_t i, size_t famil
             other[f].byte ^= 1;
         else
             other[f].number = answer[f].number == 1.0f ? 2.0f : 1.0f;
-        if (!is_byte && is_near(answer[f].number, other[f].number, query_largest(this, row)))
+        if (!is_byte && is_near(answer[f].number, other[f].number, largest))
             continue;
         if (!this->judge(row, &exact, other)) {
             print_error("the judge of %s does not see another %s\n", this->name, query_field_name(q->type, f));
