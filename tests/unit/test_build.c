@@ -153,8 +153,8 @@ static void check_ball(const walk *w, int reference)
         }
         largest = fmax(largest, sqrt(half2));
     }
-    /* Squares of what is smaller or larger leave the range: the sphere is 0 or infinite, and the margins or nobody ask
-     * for more. */
+    /* Squares of smaller or larger lengths leave the range. The sphere is then 0 or infinite, which is enough: a margin
+     * covers the small ones, and an infinite sphere holds all. */
     if (largest < 0x1p-60 || (largest > 0x1p60 && isinf(leaf->ball)))
         return;
     if ((double)leaf->ball < largest || (double)leaf->ball > largest * 1.0001)
