@@ -89,6 +89,22 @@ int ref_radius_valid(double radius)
     return bits == (uint64_t)1 << 63 || bits < (uint64_t)0x7ff << 52;
 }
 
+int ref_sweep_valid(const ref_sweep_case *c)
+{
+    return ref_radius_valid(c->radius) && ref_floats_finite(c->center, 3) && ref_floats_finite(c->velocity, 3) &&
+           ref_floats_finite(c->w, 3) && ref_floats_finite(c->p[0], 3) && ref_floats_finite(c->p[1], 3) &&
+           ref_floats_finite(c->p[2], 3);
+}
+
+void ref_sweep_motion(ref_vec *out, const ref_sweep_case *c)
+{
+    ref_vec drift;
+
+    ref_vec_from_floats(out, c->velocity);
+    ref_vec_from_floats(&drift, c->w);
+    ref_vec_sub(out, out, &drift);
+}
+
 void ref_triangle_set(ref_triangle *out, const ref_sweep_case *c)
 {
     ref_vec origin, side;
@@ -182,6 +198,44 @@ int ref_triangle_closest(const ref_triangle *triangle, const ref_dyadic *radius2
     *feature = best.feature;
     ref_dyadic_mul(&limit, radius2, &best.bottom);
     return ref_dyadic_cmp(&best.top, &limit);
+}
+
+/* |t V' - x|^2 - r^2 bottom, for vectors that the feature makes of V' and of a corner. */
+static void vector_quadratic(ref_quadratic *out, const ref_vec *motion, const ref_vec *x)
+{
+    ref_vec_dot(&out->f[0], x, x);
+    ref_vec_dot(&out->f[1], motion, x);
+    ref_vec_dot(&out->f[2], motion, motion);
+    ref_dyadic_neg(&out->f[1]);
+}
+
+void ref_feature_quadratic(ref_quadratic *out, const ref_triangle *triangle, int feature, const ref_vec *motion,
+                           const ref_dyadic *radius2)
+{
+    ref_vec turn, moment;
+    ref_dyadic limit;
+
+    if (feature <= REF_V2) {
+        vector_quadratic(out, motion, &triangle->p[feature - REF_V0]);
+        ref_dyadic_from_double(&out->bottom, 1.0);
+    } else if (feature < REF_FACE) {
+        const int i = feature - REF_E01;
+        ref_vec_cross(&turn, motion, &triangle->edge[i]);
+        ref_vec_cross(&moment, &triangle->p[i], &triangle->edge[i]);
+        vector_quadratic(out, &turn, &moment);
+        ref_dyadic_copy(&out->bottom, &triangle->length2[i]);
+    } else {
+        for (int k = 0; k < 3; k++) {
+            ref_dyadic_zero(&turn.c[k]);
+            ref_dyadic_zero(&moment.c[k]);
+        }
+        ref_vec_dot(&turn.c[0], motion, &triangle->normal);
+        ref_vec_dot(&moment.c[0], &triangle->p[0], &triangle->normal);
+        vector_quadratic(out, &turn, &moment);
+        ref_dyadic_copy(&out->bottom, &triangle->normal2);
+    }
+    ref_dyadic_mul(&limit, radius2, &out->bottom);
+    ref_dyadic_sub(&out->f[0], &out->f[0], &limit);
 }
 
 int ref_state_of_times(const ref_root *first, const ref_root *last)

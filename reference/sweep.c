@@ -78,45 +78,30 @@ static void clip_quadratic(struct interval *span, const ref_dyadic *a, const ref
     }
 }
 
-/* |t V' - p_i|^2 <= r^2 */
-static void ball_span(struct interval *span, const ref_triangle *triangle, int i, const ref_vec *motion,
-                      const ref_dyadic *radius2)
+static void clip_feature(struct interval *span, const ref_triangle *triangle, int feature, const ref_vec *motion,
+                         const ref_dyadic *radius2)
 {
-    ref_dyadic a, b, c;
+    ref_quadratic distance;
 
-    ref_vec_dot(&a, motion, motion);
-    ref_vec_dot(&b, motion, &triangle->p[i]);
-    ref_dyadic_neg(&b);
-    ref_vec_dot(&c, &triangle->p[i], &triangle->p[i]);
-    ref_dyadic_sub(&c, &c, radius2);
-    clip_quadratic(span, &a, &b, &c);
+    ref_feature_quadratic(&distance, triangle, feature, motion, radius2);
+    clip_quadratic(span, &distance.f[2], &distance.f[1], &distance.f[0]);
 }
 
 /* |(t V' - p_i) x edge|^2 <= r^2 |edge|^2 and 0 <= (t V' - p_i) . edge <= |edge|^2 */
 static void cylinder_span(struct interval *span, const ref_triangle *triangle, int i, const ref_vec *motion,
                           const ref_dyadic *radius2)
 {
-    ref_vec turn, moment;
-    ref_dyadic a, b, c;
+    ref_dyadic slope, bound;
 
-    ref_vec_dot(&a, motion, &triangle->edge[i]);
-    ref_vec_dot(&b, &triangle->p[i], &triangle->edge[i]);
-    clip_linear(span, &a, &b);
-    ref_dyadic_add(&b, &b, &triangle->length2[i]);
-    ref_dyadic_neg(&a);
-    ref_dyadic_neg(&b);
-    clip_linear(span, &a, &b);
-    if (span->empty)
-        return;
-    ref_vec_cross(&turn, motion, &triangle->edge[i]);
-    ref_vec_cross(&moment, &triangle->p[i], &triangle->edge[i]);
-    ref_vec_dot(&a, &turn, &turn);
-    ref_vec_dot(&b, &turn, &moment);
-    ref_dyadic_neg(&b);
-    ref_dyadic_mul(&c, radius2, &triangle->length2[i]);
-    ref_vec_dot(&moment.c[0], &moment, &moment);
-    ref_dyadic_sub(&c, &moment.c[0], &c);
-    clip_quadratic(span, &a, &b, &c);
+    ref_vec_dot(&slope, motion, &triangle->edge[i]);
+    ref_vec_dot(&bound, &triangle->p[i], &triangle->edge[i]);
+    clip_linear(span, &slope, &bound);
+    ref_dyadic_add(&bound, &bound, &triangle->length2[i]);
+    ref_dyadic_neg(&slope);
+    ref_dyadic_neg(&bound);
+    clip_linear(span, &slope, &bound);
+    if (!span->empty)
+        clip_feature(span, triangle, REF_E01 + i, motion, radius2);
 }
 
 /* |normal . (t V' - p_0)| <= r |normal|: the only ends whose root is not from a quadratic with a rational middle. */
@@ -184,7 +169,7 @@ static void find_times(struct contact_times *times, const ref_triangle *triangle
     for (int feature = REF_V0; feature <= REF_FACE; feature++) {
         interval_all(&span);
         if (feature <= REF_V2)
-            ball_span(&span, triangle, feature - REF_V0, motion, radius2);
+            clip_feature(&span, triangle, feature, motion, radius2); /* |t V' - p_i|^2 <= r^2 */
         else if (feature == REF_FACE && triangle->normal2.sign)
             prism_span(&span, triangle, motion, radius2);
         else if (feature < REF_FACE && triangle->length2[feature - REF_E01].sign)
@@ -315,19 +300,15 @@ void ref_sweep(const ref_sweep_case *c, ref_sweep_answer *out)
 {
     const double infinity = (double)INFINITY;
     ref_triangle triangle;
-    ref_vec motion, drift;
+    ref_vec motion;
     ref_dyadic radius2;
 
-    if (!ref_radius_valid(c->radius) || !ref_floats_finite(c->center, 3) || !ref_floats_finite(c->velocity, 3) ||
-        !ref_floats_finite(c->w, 3) || !ref_floats_finite(c->p[0], 3) || !ref_floats_finite(c->p[1], 3) ||
-        !ref_floats_finite(c->p[2], 3)) {
+    if (!ref_sweep_valid(c)) {
         clear_answer(out, REF_INVALID, infinity, -infinity);
         return;
     }
     ref_triangle_set(&triangle, c);
-    ref_vec_from_floats(&motion, c->velocity);
-    ref_vec_from_floats(&drift, c->w);
-    ref_vec_sub(&motion, &motion, &drift);
+    ref_sweep_motion(&motion, c);
     ref_dyadic_from_double(&radius2, c->radius);
     ref_dyadic_mul(&radius2, &radius2, &radius2);
     if (ref_vec_is_zero(&motion))
