@@ -76,7 +76,7 @@ carom_status pair_call_try(pair_call *call, carom_error *err)
             out[f] = query_field_size(&q->fields[f]) == 1 ? call->out->bytes.column[bytes++]
                                                           : call->out->numbers.column[numbers++];
     const query_inputs in = query_inputs_of(q, column, 0);
-    const query_call all = {call->scene->count, call->accuracy, &in, out};
+    const query_call all = {.count = call->scene->count, .accuracy = call->accuracy, .in = &in, .out = out};
     call->stats.size = sizeof call->stats;
     const carom_status status = q->ask(call->subject->context, &all, &call->stats, err);
     if (status == CAROM_OK && (call->fastest.size == 0 || call->stats.total < call->fastest.total))

@@ -68,7 +68,8 @@ typedef struct cli_command {
     uint32_t accepts;    /* OPTION_ bits */
     const char *summary; /* one line for `carom --help` */
     const char *synopsis;
-    const char *details; /* what it reads and writes; NULL, as the two before: as the query of that name says */
+    const char *details; /* what it reads and writes; NULL, as the two before: as the query of that name says. Words of
+                          * --hits and what they mean follow from the registry */
     int (*run)(const cli_options *options);
 } cli_command;
 
@@ -78,6 +79,10 @@ const char *cli_command_summary(const cli_command *command);
 const cli_command *cli_command_named(const char *name);
 /* Parse argv[1..] of `command`. Returns -1 to go on and run it, else the exit status (help, version, bad usage). */
 int options_parse(const cli_command *command, int argc, char **argv, cli_options *out);
+/* Their names as `--a, --b and --c`. */
+void options_names(uint32_t bits, char *text, size_t size);
+/* The words that --hits of a command may be, with these gaps between them. Returns their length. */
+size_t cli_hits_words(const char *command, const char *between, const char *before_last, char *text, size_t size);
 /* Print text to standard output and say whether it got there. Returns an exit status. */
 int cli_print(const char *text);
 int cli_print_version(void);
@@ -109,8 +114,8 @@ double cli_seconds(void);
 void cli_hold_standard_streams(void);
 
 int command_info(const cli_options *options);
-int command_sweep(const cli_options *options);
-int command_overlap(const cli_options *options);
+/* Of a query that stands in the registry for pairs and for meshes. */
+int command_on_mesh(const cli_options *options);
 /* Of a query of the registry that has no command of its own. */
 int command_pairs(const cli_options *options);
 int command_verify(const cli_options *options);

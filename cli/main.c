@@ -21,37 +21,24 @@ static const cli_command commands[] = {
      OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_T_MAX | OPTION_HITS |
          OPTION_START | OPTION_CULL_BACK,
      "moving spheres against triangles: times, points and features of contact",
-     "carom sweep --pairs F.csv [options]\n       carom sweep --mesh M --spheres S.csv [--t-max T] [--hits "
-     "first|all|any]\n"
+     "carom sweep --pairs F.csv [options]\n       carom sweep --mesh M --spheres S.csv [--t-max T] [--hits WHICH]\n"
      "                   [--start report|skip-parting|skip] [--cull-back] [options]",
      "F.csv has the columns cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z and optionally wx,wy,wz.\n"
      "S.csv has the columns cx,cy,cz,radius,vx,vy,vz and optionally t_max, which overrides --t-max row by row,\n"
      "and mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere hits nothing, for the triangles of a file have all "
      "bits.\n"
      "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
-     "chooses:\n"
-     "  first  the smallest time, then the smallest triangle: triangle,state,t,x,y,z,nx,ny,nz,feature (default)\n"
-     "  all    a row for every triangle hit, ordered by query, time, triangle: query and the columns of first\n"
-     "  any    whether there is a hit: hit (1 or 0, empty for an invalid row)\n"
-     "Queries and triangles are numbered from 0, in the order of their files.\n",
-     command_sweep},
+     "chooses:\n",
+     command_on_mesh},
     {"overlap", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_HITS,
      "spheres at rest against triangles: overlap, separating axes, the nearest point of a mesh",
-     "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits "
-     "any|count|all|closest] "
-     "[options]",
+     "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits WHICH] [options]",
      "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
      "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
      "overlaps nothing, for the triangles of a file have all bits.\n"
      "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
-     "chooses:\n"
-     "  any      whether the sphere overlaps a triangle: hit (1 or 0, empty for an invalid row; default)\n"
-     "  count    how many triangles it overlaps: count (empty for an invalid row)\n"
-     "  all      a row for every triangle it overlaps, ordered by query, triangle: query,triangle\n"
-     "  closest  the nearest triangle, at any distance: triangle,distance,x,y,z,feature,depth; depth is the radius\n"
-     "           less the distance\n"
-     "Queries and triangles are numbered from 0, in the order of their files.\n",
-     command_overlap},
+     "chooses:\n",
+     command_on_mesh},
 #define ON_MESH(name)
 #define PAIRS_ONLY(name) {#name, OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, NULL, NULL, NULL, command_pairs},
 #define PAIRS_COMMAND(name, command) command(name)

@@ -1,28 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* From a mesh file and a file of spheres to answers; see on_mesh.h. */
-#include "on_mesh.h"
+/* Commands that answer about pairs and about meshes: sweep and overlap. From a mesh file and a file of spheres to
+ * answers. */
+#include "rows.h"
 #include "cli/import/import.h"
 #include "cli/probe/probe.h"
 
 #include <stdio.h>
 #include <string.h>
 
-int on_mesh_kind(const cli_options *options, const mesh_kind *kinds, size_t count, const rows_query **out)
+size_t cli_hits_words(const char *command, const char *between, const char *before_last, char *text, size_t size)
 {
-    char words[128] = "";
+    const query_type *row;
     size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!options->hits || !strcmp(options->hits, kinds[i].hits)) {
-            *out = &kinds[i].query;
+    for (int i = 0; query_word_of(command, i, &row) && used < size; i++) {
+        const query_word *word = query_word_of(command, i, &row);
+        const char *gap = i == 0 ? "" : query_word_of(command, i + 1, &row) ? between : before_last;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", gap, word->word);
+    }
+    return used;
+}
+
+/* The query that --hits names, the first without it. */
+static int find_query(const cli_options *options, rows_query *out)
+{
+    const char *command = options->command->name;
+    const query_type *row;
+    const query_word *word;
+    char words[128];
+    for (int i = 0; (word = query_word_of(command, i, &row)) != NULL; i++)
+        if (!options->hits || !strcmp(options->hits, word->word)) {
+            *out = rows_query_of(row, word == &row->mesh.count);
             return EXIT_DONE;
         }
-        if (used < sizeof words)
-            used += (size_t)snprintf(words + used, sizeof words - used, "%s%s",
-                                     i == 0           ? ""
-                                     : i + 1 == count ? " or "
-                                                      : ", ",
-                                     kinds[i].hits);
-    }
+    cli_hits_words(command, ", ", " or ", words, sizeof words);
     return cli_refuse(EXIT_USAGE, "--hits: expected %s, got '%s'", words, options->hits);
 }
 
@@ -44,31 +54,53 @@ static int make_mesh(const cli_options *options, const mesh_data *data, carom_co
     return made == CAROM_OK ? EXIT_DONE : cli_library_error(options->mesh, made, &err);
 }
 
-int on_mesh_run(const char *command, const cli_options *options, const rows_query *query)
+static int run_on_mesh(const cli_options *options, const rows_query *query)
 {
-    csv_column columns[ROWS_COLUMNS_MAX];
+    csv_column columns[QUERY_COLUMNS_MAX];
+    const size_t column_count = (size_t)query_column_count(query->row);
     uint64_t count;
     mesh_data data;
     if (!options->spheres)
-        return cli_refuse(EXIT_USAGE, "%s: --mesh needs --spheres FILE", command);
+        return cli_refuse(EXIT_USAGE, "%s: --mesh needs --spheres FILE", options->command->name);
     /* The importer may run in a process of its own, so it goes before anything starts threads. */
     int status = options->rehearsal ? rehearsal_mesh(&data) : mesh_import(options->mesh, &data);
     if (status != EXIT_DONE)
         return status;
-    status = rows_read(query, options, options->spheres, columns, &count);
+    status = rows_read(query->row, options, options->spheres, columns, &count);
     if (status == EXIT_DONE) {
         carom_context *context = NULL;
         carom_mesh *mesh = NULL;
         cli_options usable = *options;
-        status = probe_before_rows(&usable, columns, query->column_count, count);
+        status = probe_before_rows(&usable, columns, column_count, count);
         if (status == EXIT_DONE)
             status = make_mesh(&usable, &data, &context, &mesh);
         if (status == EXIT_DONE)
             status = rows_run(query, mesh, &usable, columns, count);
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
-        csv_free(columns, query->column_count);
+        csv_free(columns, column_count);
     }
     mesh_free(&data);
     return status;
+}
+
+int command_on_mesh(const cli_options *options)
+{
+    static const uint32_t mesh_only = OPTION_SPHERES | OPTION_T_MAX | OPTION_HITS | OPTION_START | OPTION_CULL_BACK;
+    const char *command = options->command->name;
+    rows_query query;
+    char names[128];
+    if (options->pairs && options->mesh)
+        return cli_refuse(EXIT_USAGE, "%s: --pairs and --mesh exclude each other", command);
+    if (options->mesh) {
+        const int status = find_query(options, &query);
+        return status == EXIT_DONE ? run_on_mesh(options, &query) : status;
+    }
+    if (!options->pairs)
+        return cli_refuse(EXIT_USAGE, "%s: --pairs FILE or --mesh FILE with --spheres FILE is missing", command);
+    if (options->given & mesh_only) {
+        options_names(options->command->accepts & mesh_only, names, sizeof names);
+        return cli_refuse(EXIT_USAGE, "%s: %s belong to --mesh", command, names);
+    }
+    return rows_pairs(query_named(command), options);
 }

@@ -49,6 +49,22 @@ static const option_row option_rows[] = {
 enum { ROW_COUNT = sizeof option_rows / sizeof option_rows[0], SHORT_OUTPUT = 'o', LONG_BASE = 256 };
 enum { LONG_HELP = LONG_BASE + ROW_COUNT, LONG_VERSION };
 
+void options_names(uint32_t bits, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < ROW_COUNT && used < size; i++) {
+        if (!(bits & option_rows[i].bit))
+            continue;
+        bits &= ~option_rows[i].bit;
+        used += (size_t)snprintf(text + used, size - used, "%s--%s",
+                                 used == 0 ? ""
+                                 : bits    ? ", "
+                                           : " and ",
+                                 option_rows[i].name);
+    }
+}
+
 /* The words of a command that has none of its own: columns and fields of its query. */
 static size_t describe_pairs(const query_type *q, char *text, size_t size)
 {
@@ -69,13 +85,33 @@ static size_t describe_pairs(const query_type *q, char *text, size_t size)
                                    "options:\n");
 }
 
+/* Its own words, and those of --hits: WHICH in the synopsis, and a line for each at the end. */
+static size_t describe_command(const cli_command *command, char *text, size_t size)
+{
+    const char *which = strstr(command->synopsis, "WHICH"), *rest = which ? which + 5 : command->synopsis;
+    const query_type *row;
+    const query_word *word;
+    size_t used =
+        (size_t)snprintf(text, size, "usage: %.*s", which ? (int)(which - command->synopsis) : 0, command->synopsis);
+    int widest = 0;
+    used += cli_hits_words(command->name, "|", "|", text + used, size - used);
+    used += (size_t)snprintf(text + used, size - used, "%s\n\n%c%s.\n%s", rest, command->summary[0] - 'a' + 'A',
+                             command->summary + 1, command->details);
+    for (int i = 0; (word = query_word_of(command->name, i, &row)) != NULL; i++)
+        widest = widest > (int)strlen(word->word) ? widest : (int)strlen(word->word);
+    for (int i = 0; (word = query_word_of(command->name, i, &row)) != NULL; i++)
+        used += (size_t)snprintf(text + used, size - used, "  %-*s  %s\n", widest, word->word, word->help);
+    if (widest > 0)
+        used += (size_t)snprintf(text + used, size - used,
+                                 "Queries and triangles are numbered from 0, in the order of their files.\n");
+    return used + (size_t)snprintf(text + used, size - used, "\noptions:\n");
+}
+
 static int print_command_help(const cli_command *command)
 {
     char text[4096];
-    size_t used = command->details
-                      ? (size_t)snprintf(text, sizeof text, "usage: %s\n\n%c%s.\n%s\noptions:\n", command->synopsis,
-                                         command->summary[0] - 'a' + 'A', command->summary + 1, command->details)
-                      : describe_pairs(query_named(command->name), text, sizeof text);
+    size_t used = command->details ? describe_command(command, text, sizeof text)
+                                   : describe_pairs(query_named(command->name), text, sizeof text);
     for (size_t i = 0; i < ROW_COUNT && used < sizeof text; i++) {
         char left[32];
         if (!(command->accepts & option_rows[i].bit))

@@ -37,7 +37,7 @@ static int list_rows(list_run *r, uint64_t from, uint64_t count, uint64_t *offse
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     carom_status status =
-        r->query->list(r->subject, r->options, r->columns, from, count, r->fields, &list, &stats, &err);
+        rows_ask(r->query, r->subject, r->options, r->columns, from, count, r->fields, &list, &stats, &err);
     if (status != CAROM_OK)
         return cli_library_error(NULL, status, &err);
     cli_report_fallback(&stats);

@@ -23,7 +23,7 @@ static void ask(const query_type *q, int backend, const float *row, int with_opt
     for (int f = 0; f < query_field_count(q); f++)
         out[f] = fields >> f & 1 ? (void *)&answer[f] : NULL;
     const query_inputs in = query_inputs_of(q, column, 0);
-    const query_call call = {1, CAROM_ACCURACY_EXACT, &in, out};
+    const query_call call = {.count = 1, .accuracy = CAROM_ACCURACY_EXACT, .in = &in, .out = out};
     fuzz_check_call(q->ask(fuzz_context(backend), &call, &stats, &err), &err, &stats);
 }
 

@@ -10,11 +10,33 @@ const query_type *const query_pairs[QUERY_PAIR_COUNT] = {
 #undef QUERY_POINTER
 };
 
+const query_type *const query_meshes[QUERY_MESH_COUNT] = {
+#define QUERY_POINTER(name) &query_##name,
+    QUERY_MESHES(QUERY_POINTER) QUERY_MESH_FORMS(QUERY_POINTER)
+#undef QUERY_POINTER
+};
+
 const query_type *query_named(const char *name)
 {
     for (int i = 0; i < QUERY_PAIR_COUNT; i++)
         if (!strcmp(query_pairs[i]->name, name))
             return query_pairs[i];
+    return NULL;
+}
+
+const query_word *query_word_of(const char *command, int i, const query_type **q)
+{
+    for (int is_default = 1; is_default >= 0; is_default--)
+        for (int m = 0; m < QUERY_MESH_COUNT; m++) {
+            const query_of_mesh *of = &query_meshes[m]->mesh;
+            if (!of->command || strcmp(of->command, command) || of->is_default != is_default)
+                continue;
+            *q = query_meshes[m];
+            if (of->count.word && i-- == 0)
+                return &of->count;
+            if (i-- == 0)
+                return &of->hits;
+        }
     return NULL;
 }
 
@@ -30,7 +52,7 @@ int query_input_count(const query_type *q)
 
 int query_input_width(const query_input *input)
 {
-    return input->role == QUERY_RADIUS ? 1 : 3;
+    return input->role == QUERY_POSITION || input->role == QUERY_VELOCITY ? 3 : 1;
 }
 
 static int count_columns(const query_type *q, int with_optional)
@@ -70,7 +92,16 @@ const char *query_column_name(const query_type *q, int column)
 static int nth_column(const query_type *q, int n, int width)
 {
     for (int i = 0, column = 0; i < query_input_count(q); column += query_input_width(&q->inputs[i++]))
-        if (query_input_width(&q->inputs[i]) == width && n-- == 0)
+        if (query_input_width(&q->inputs[i]) == width && q->inputs[i].role != QUERY_MASK && n-- == 0)
+            return column;
+    return -1;
+}
+
+/* The column of masks, -1 without one. */
+static int mask_column(const query_type *q)
+{
+    for (int i = 0, column = 0; i < query_input_count(q); column += query_input_width(&q->inputs[i++]))
+        if (q->inputs[i].role == QUERY_MASK)
             return column;
     return -1;
 }
@@ -92,7 +123,11 @@ query_inputs query_inputs_of(const query_type *q, float *const *column, uint64_t
         if (column[c])
             in.points[i] = (carom_points){column[c] + from, column[c + 1] + from, column[c + 2] + from, sizeof(float)};
     for (int i = 0, c; i < QUERY_RADII_MAX && (c = query_radius_column(q, i)) >= 0; i++)
-        in.scalars[i] = (carom_scalars){column[c] + from, sizeof(float)};
+        if (column[c])
+            in.scalars[i] = (carom_scalars){column[c] + from, sizeof(float)};
+    const int mask = mask_column(q);
+    if (mask >= 0 && column[mask])
+        in.mask = (const uint32_t *)(const void *)(column[mask] + from);
     return in;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The query registry. A row describes one pair query: its inputs, its answer, how the library is asked, where cases
- * come from and what is true. The command, `carom verify`, tests, benchmark and fuzz targets are made from rows.
+/* The query registry. A row describes one query: its inputs, its answer, how the library is asked, what is true and,
+ * of pairs, where cases come from. The command, `carom verify`, tests, benchmark and fuzz targets are made from rows.
  *
  * Rows know the public API and the reference; the library does not know them. Whether an answer is right is decided in
  * reference/, and by tests with numbers written by hand, so that a slip in a row is seen from outside. */
@@ -9,6 +9,7 @@
 
 #include "carom/carom.h"
 #include "random.h"
+#include "reference/mesh.h"
 #include "reference/reference.h"
 
 #include <stddef.h>
@@ -28,6 +29,27 @@ enum {
         QUERY_PAIR_COUNT
 };
 
+/* Every query of a mesh, in the order of `carom verify`, and answers that are another form of one of these, which
+ * tests ask for but `carom verify` does not judge again. The rows query_NAME stand in queries/mesh. */
+#define QUERY_MESHES(X) \
+    X(mesh_first)       \
+    X(mesh_all)         \
+    X(mesh_any)         \
+    X(mesh_overlaps)    \
+    X(mesh_any_still)   \
+    X(mesh_closest)
+#define QUERY_MESH_FORMS(X) X(mesh_compact)
+
+enum {
+#define QUERY_NUMBER(name) QUERY_##name,
+    QUERY_MESHES(QUERY_NUMBER) QUERY_MESH_FORMS(QUERY_NUMBER)
+#undef QUERY_NUMBER
+        QUERY_MESH_COUNT,
+#define QUERY_ONE(name) +1
+    QUERY_MESH_JUDGED = QUERY_MESHES(QUERY_ONE)
+#undef QUERY_ONE
+};
+
 enum {
     QUERY_INPUTS_MAX = 8,
     QUERY_COLUMNS_MAX = 24,
@@ -39,22 +61,26 @@ enum {
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-/* What an input measures: a radius is one number, the others are vectors. */
-typedef enum query_role { QUERY_POSITION, QUERY_VELOCITY, QUERY_RADIUS } query_role;
+/* What an input measures: positions and velocities are vectors, a radius and the end of a window are numbers. A mask
+ * of 32 bits is a column of uint32_t. */
+typedef enum query_role { QUERY_POSITION, QUERY_VELOCITY, QUERY_RADIUS, QUERY_WINDOW, QUERY_MASK } query_role;
 
 typedef struct query_input {
     const char *name; /* as the library's messages call it */
     const char *columns[3];
     query_role role;
     int second;   /* belongs to the triangle or the second sphere, which the second index of a pair chooses */
-    int optional; /* may be left out, which means zero; such inputs stand last */
+    int optional; /* may be left out, which means zero, no end or all bits; such inputs stand last */
 } query_input;
 
-/* Where the library reads a batch: vectors and radii, each in the order of the row's inputs. */
+/* Where the library reads a batch: vectors and numbers, each in the order of the row's inputs. */
 typedef struct query_inputs {
     carom_points points[QUERY_VECTORS_MAX];
     carom_scalars scalars[QUERY_RADII_MAX];
-    carom_pair_indices indices;
+    carom_pair_indices indices; /* of pairs */
+    const uint32_t *mask;       /* of spheres and a mesh, as what follows; side by side, NULL: all bits */
+    uint8_t cull_back;
+    carom_start start;
     carom_progress progress;
 } query_inputs;
 
@@ -96,7 +122,8 @@ typedef struct query_call {
     uint64_t count;
     carom_accuracy accuracy;
     const query_inputs *in;
-    void *const *out; /* [field_count] an array, or NULL: not asked for */
+    void *const *out;          /* [field_count] an array, or NULL: not asked for */
+    carom_mesh_hit_list *list; /* of an answer that is a list: size, capacity and offsets; gets the totals */
 } query_call;
 
 /* What the reference says: its own answer, for the judge, and what any user of the registry understands. */
@@ -112,12 +139,51 @@ typedef struct query_truth {
     double speed;                  /* of one against the other; 0 in a query without motion */
 } query_truth;
 
+/* ---- queries of a mesh ------------------------------------------------------------------------------------------- */
+
+/* A sphere and its mesh, as the reference wants them. */
+typedef struct query_sphere {
+    ref_mesh mesh;
+    ref_sweep_case sphere; /* its triangle is left alone */
+    float t_max;
+    ref_mesh_options options;
+} query_sphere;
+
+/* The answer to it: record `at` of the arrays, or, of a list, as many as are counted. */
+typedef struct query_records {
+    void *const *out;
+    uint64_t at, count;
+    int stored, is_full; /* of a list: the records are there; or the list had no room for them */
+} query_records;
+
+typedef struct query_verdict {
+    int known;         /* 0: the reference has no answer */
+    const char *wrong; /* NULL: all is right */
+    char truth[200];   /* words for the message */
+} query_verdict;
+
+/* A word of --hits, and what the help says of it. */
+typedef struct query_word {
+    const char *word, *help;
+} query_word;
+
+/* What a row about a mesh has in place of the functions of pairs. */
+typedef struct query_of_mesh {
+    const char *command;    /* NULL: no command asks for it */
+    query_word hits, count; /* count: of a list, the word for the number of records alone; may be absent */
+    int is_default;         /* asked for without --hits */
+    int is_list;            /* a query has any number of records, and their first field is the query */
+    carom_status (*ask)(carom_mesh *mesh, const query_call *call, carom_stats *stats, carom_error *err);
+    /* An exact answer against the reference. */
+    void (*judge)(const query_sphere *sphere, const query_records *answer, query_verdict *verdict);
+} query_of_mesh;
+
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 typedef struct query_type {
     const char *name, *summary;
     query_input inputs[QUERY_INPUTS_MAX];
-    query_field fields[QUERY_FIELDS_MAX]; /* the first is the decision, a byte */
+    query_field fields[QUERY_FIELDS_MAX]; /* of pairs, the first is the decision, a byte */
     uint8_t invalid;                      /* the decision about an invalid query */
     const char *header;                   /* fields in the order of the command's output, if that is another */
     query_selection selections[QUERY_SELECTIONS_MAX];
@@ -131,16 +197,22 @@ typedef struct query_type {
     const char *(*judge)(const float *row, const query_truth *truth, const query_value *answer);
     /* What contradicts itself in an answer of any mode, NULL if nothing does; no function: nothing can. */
     const char *(*contradiction)(const query_value *answer);
+    query_of_mesh mesh; /* without `ask`: a query of pairs */
 } query_type;
 
-extern const query_type *const query_pairs[QUERY_PAIR_COUNT];
+extern const query_type *const query_pairs[QUERY_PAIR_COUNT], *const query_meshes[QUERY_MESH_COUNT];
 
-#define QUERY_ROW(name, command) extern const query_type query_##name;
+#define QUERY_ROW(name, ...) extern const query_type query_##name;
 QUERY_PAIRS(QUERY_ROW)
+QUERY_MESHES(QUERY_ROW)
+QUERY_MESH_FORMS(QUERY_ROW)
 #undef QUERY_ROW
 
-/* The row of that name, NULL if there is none. */
+/* The row of pairs of that name, NULL if there is none. */
 const query_type *query_named(const char *name);
+/* Word i of --hits of a command, in the order of its help: what is asked for without --hits stands first. NULL: there
+ * are no more. *q is its row. */
+const query_word *query_word_of(const char *command, int i, const query_type **q);
 
 int query_input_count(const query_type *q);
 int query_input_width(const query_input *input); /* columns: 3 or 1 */

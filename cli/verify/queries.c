@@ -102,7 +102,7 @@ static carom_status run_part(carom_context *context, const verify_request *reque
         if (fields >> f & 1)
             out[f] = verify_answer_at(request->type, answers, f, from);
     const query_inputs in = query_inputs_of(q, column, from);
-    const query_call call = {request->count, request->accuracy, &in, out};
+    const query_call call = {.count = request->count, .accuracy = request->accuracy, .in = &in, .out = out};
     return q->ask(context, &call, stats, err);
 }
 

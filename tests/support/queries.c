@@ -253,7 +253,7 @@ carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy,
                       const answers *out, int fields, carom_stats *stats, carom_error *err)
 {
     void *arrays[QUERY_FIELDS_MAX] = {0};
-    const query_call call = {count, accuracy, in, arrays};
+    const query_call call = {.count = count, .accuracy = accuracy, .in = in, .out = arrays};
     for (int f = 0; f < query_fields(type); f++)
         arrays[f] = fields >> f & 1 ? out->field[f].data : NULL;
     return row_of(type)->ask(context, &call, stats, err);

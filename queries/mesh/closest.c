@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The closest point of a mesh to the centre of each sphere. */
+#include "mesh.h"
+
+#include "reference/judge_mesh.h"
+
+#include <stdio.h>
+
+enum { TRIANGLE, DISTANCE, POINT, FEATURE = POINT + 3, DEPTH };
+
+static carom_status ask(carom_mesh *mesh, const query_call *call, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = query_at_rest(call);
+    void *const *out = call->out;
+    const carom_mesh_closest_result result = {.triangle = out[TRIANGLE],
+                                              .distance = out[DISTANCE],
+                                              .point = query_points_out(out, POINT),
+                                              .feature = out[FEATURE],
+                                              .depth = out[DEPTH]};
+    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+}
+
+static void judge(const query_sphere *s, const query_records *answer, query_verdict *v)
+{
+    const uint64_t at = answer->at;
+    ref_mesh_closest_answer truth;
+    ref_given_closest given = {.triangle = ((const int32_t *)answer->out[TRIANGLE])[at],
+                               .feature = ((const uint8_t *)answer->out[FEATURE])[at],
+                               .distance = ((const float *)answer->out[DISTANCE])[at],
+                               .depth = ((const float *)answer->out[DEPTH])[at]};
+    for (int k = 0; k < 3; k++)
+        given.point[k] = ((const float *)answer->out[POINT + k])[at];
+    v->known = !ref_mesh_closest(&s->mesh, &s->sphere, s->options.mask, &truth);
+    if (!v->known)
+        return;
+    const ref_sweep_case c = query_sphere_and(s, truth.triangle);
+    v->wrong = ref_judge_closest(&c, &truth, &given);
+    snprintf(v->truth, sizeof v->truth, "triangle=%d distance=%a feature=%s", truth.triangle,
+             (double)truth.closest.distance, carom_feature_name((carom_feature)truth.closest.feature));
+}
+
+const query_type query_mesh_closest = {
+    .name = "mesh-closest",
+    .summary = "closest points",
+    .inputs = QUERY_AT_REST,
+    .fields = {{"triangle", QUERY_TRIANGLE, 0},
+               {"distance", QUERY_TIME, 0},
+               {"x", QUERY_COORDINATE, FEATURE},
+               {"y", QUERY_COORDINATE, FEATURE},
+               {"z", QUERY_COORDINATE, FEATURE},
+               {"feature", QUERY_FEATURE, 0},
+               {"depth", QUERY_COORDINATE, FEATURE}},
+    .mesh = {.command = "overlap",
+             .hits = {"closest", "the nearest triangle, at any distance: triangle,distance,x,y,z,feature,depth; depth "
+                                 "is the radius\n           less the distance"},
+             .ask = ask,
+             .judge = judge}};
