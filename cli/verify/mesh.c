@@ -90,7 +90,7 @@ static int answer(mesh_run *r, subject *s, const verify_mesh_request *ask, verif
     cell->seconds += cli_seconds() - start;
     if (status != CAROM_OK) {
         cell->different += ask->count;
-        lose(r, s, verify_mesh_types[ask->type].name, status, &err);
+        lose(r, s, query_meshes[ask->type]->name, status, &err);
         return 0;
     }
     cell->queries += ask->count;
@@ -104,7 +104,7 @@ static void explain(mesh_run *r, const subject *s, const verify_mesh_request *as
 {
     const subject *base = &r->subjects[0];
     output_format(r->out, "%s differs from %s, %s mode, first in %s query %llu on %s:\n", s->is.name, base->is.name,
-                  ask->accuracy == CAROM_ACCURACY_FAST ? "fast" : "exact", verify_mesh_types[ask->type].name,
+                  ask->accuracy == CAROM_ACCURACY_FAST ? "fast" : "exact", query_meshes[ask->type]->name,
                   (unsigned long long)(first + i), r->scene.name);
     verify_mesh_print_sphere(r->out, &r->swept_spheres, i);
     verify_mesh_print_answer(r->out, ask, base->is.name, &r->scene, &r->expected, i);
@@ -139,7 +139,7 @@ static int expect_share(mesh_run *r, verify_mesh_request *expected, const verify
     if (status == CAROM_OK)
         return 1;
     base->cells[ask->accuracy][ask->type].different += ask->count;
-    lose(r, base, verify_mesh_types[ask->type].name, status, &err);
+    lose(r, base, query_meshes[ask->type]->name, status, &err);
     return 0;
 }
 
@@ -320,7 +320,7 @@ static void write_matrix(const mesh_run *r)
             continue;
         output_format(r->out, "\n%-52s", titles[mode]);
         for (int type = 0; type < MESH_TYPES; type++)
-            output_format(r->out, " %22s", verify_mesh_types[type].name);
+            output_format(r->out, " %22s", query_meshes[type]->name);
         output_text(r->out, "    ns/query\n");
         for (size_t i = 0; i < r->count; i++)
             write_row(r, &r->subjects[i], mode);
@@ -336,7 +336,7 @@ static void write_reference(const mesh_run *r, uint64_t *wrong)
     for (int type = 0; type < MESH_TYPES; type++)
         for (size_t i = 0; i < MESH_JUDGED; i++) {
             const verify_mesh_tally *t = &r->tallies[type][i];
-            output_format(r->out, "  %-14s %-24s %8llu %8llu\n", verify_mesh_types[type].name, verify_scene_name(i),
+            output_format(r->out, "  %-14s %-24s %8llu %8llu\n", query_meshes[type]->name, verify_scene_name(i),
                           (unsigned long long)t->queries, (unsigned long long)t->wrong);
             sum.queries += t->queries;
             sum.wrong += t->wrong;

@@ -5,9 +5,8 @@
 
 #include "verify.h"
 
-#include "reference/mesh.h"
-
-enum { MESH_FIRST, MESH_HITS, MESH_ANY, MESH_OVERLAPS, MESH_ANY_STILL, MESH_CLOSEST, MESH_TYPES };
+/* A type is the number of a row in query_meshes. */
+enum { MESH_TYPES = QUERY_MESH_JUDGED };
 /* The last scene is for the backends alone: large enough that they put queries in order along it, and too large for the
  * reference, which tries every triangle. */
 enum {
@@ -29,6 +28,7 @@ typedef struct verify_scene {
     int has_masks; /* also of the spheres */
 } verify_scene;
 
+/* In the order of the columns of query_mesh_first, whose last is the mask. */
 enum { SPHERE_RADIUS = 3, SPHERE_VELOCITY = 4, SPHERE_T_MAX = 7, SPHERE_COLUMNS };
 typedef struct verify_spheres {
     float column[SPHERE_COLUMNS][MESH_BLOCK]; /* cx cy cz radius vx vy vz t_max */
@@ -45,41 +45,14 @@ ref_mesh verify_scene_reference(const verify_scene *scene);
 /* Spheres first .. first + count of the stream that `seed` and the scene name; `block` chooses the options. */
 void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
                          verify_spheres *out);
-/* Sphere i as the reference wants it; the triangle is left alone. */
-void verify_spheres_case(const verify_spheres *swept_spheres, uint64_t i, ref_sweep_case *out);
+/* Sphere i on the scene as the reference wants them. */
+query_sphere verify_spheres_case(const verify_scene *scene, const verify_spheres *swept_spheres, uint64_t i);
 
 /* ---- asking: mesh_ask.c ---- */
 
-/* A type's answer has some of these: one row a sphere or, of lists, a record. `t` is the distance of a closest point.
- */
-enum {
-    MESH_TRIANGLE,
-    MESH_STATE,
-    MESH_T,
-    MESH_POINT,
-    MESH_NORMAL = MESH_POINT + 3,
-    MESH_FEATURE = MESH_NORMAL + 3,
-    MESH_DEPTH,
-    MESH_HIT, /* whether there is one */
-    MESH_QUERY,
-    MESH_FIELDS
-};
-
-typedef struct verify_mesh_type {
-    const char *name;
-    int is_list;
-    uint32_t fields; /* a bit each */
-} verify_mesh_type;
-
-extern const verify_mesh_type verify_mesh_types[MESH_TYPES];
-typedef struct verify_mesh_field {
-    const char *name;
-    size_t size;
-} verify_mesh_field;
-extern const verify_mesh_field verify_mesh_fields[MESH_FIELDS];
-
+/* Arrays of the fields of a row, with room for those of any: one record a sphere or, of lists, more. */
 typedef struct verify_mesh_answers {
-    unsigned char *field[MESH_FIELDS];
+    void *field[QUERY_FIELDS_MAX];
     uint64_t *offsets; /* of lists, these too */
     uint64_t total, complete, stored;
 } verify_mesh_answers;
@@ -100,11 +73,8 @@ int verify_mesh_differs(const verify_mesh_request *request, const verify_mesh_an
                         uint64_t i);
 /* Whether the answers to all spheres are the same bytes, and the totals of lists the same numbers. */
 int verify_mesh_same(const verify_mesh_request *request, const verify_mesh_answers *a, const verify_mesh_answers *b);
-/* Whether a list that does not hold all its records has no room for those of the first sphere that it leaves out. */
-int verify_mesh_is_full(const verify_mesh_request *request, const verify_mesh_answers *answers);
-/* Rows [*from, *to) are the answer to sphere i; none if a list has no room for them. Returns whether it had. */
-int verify_mesh_rows(const verify_mesh_request *request, const verify_mesh_answers *answers, uint64_t i, uint64_t *from,
-                     uint64_t *to);
+/* The answer to sphere i; none of its records are stored if a list has no room for them. */
+query_records verify_mesh_records(const verify_mesh_request *request, const verify_mesh_answers *answers, uint64_t i);
 /* In hex floats, with the triangle that a row names. */
 void verify_mesh_print_sphere(output *out, const verify_spheres *swept_spheres, uint64_t i);
 void verify_mesh_print_answer(output *out, const verify_mesh_request *request, const char *who,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The types of mesh queries: what their answers consist of, how they are asked, compared and printed. */
+/* Queries of meshes from their rows: how they are asked, compared and printed. */
 #include "mesh.h"
 
 #include <stdlib.h>
@@ -8,197 +8,119 @@
 /* Records a sphere that a list has room for: some calls have more hits, and must leave off at the same sphere. */
 enum { RECORDS_EACH = 64, RECORDS = RECORDS_EACH * MESH_BLOCK };
 
-#define BIT(field) (UINT32_C(1) << (field))
-#define THREE(field) (UINT32_C(7) << (field))
-#define OF_HIT \
-    (BIT(MESH_TRIANGLE) | BIT(MESH_STATE) | BIT(MESH_T) | THREE(MESH_POINT) | THREE(MESH_NORMAL) | BIT(MESH_FEATURE))
+static int is_list(const verify_mesh_request *ask)
+{
+    return query_meshes[ask->type]->mesh.is_list;
+}
 
-/* clang-format off */
-const verify_mesh_type verify_mesh_types[MESH_TYPES] = {
-    {"mesh-first", 0, OF_HIT},
-    {"mesh-all", 1, BIT(MESH_QUERY) | OF_HIT},
-    {"mesh-any", 0, BIT(MESH_HIT)},
-    {"mesh-overlaps", 1, BIT(MESH_QUERY) | BIT(MESH_TRIANGLE)},
-    {"mesh-any-still", 0, BIT(MESH_HIT)},
-    {"mesh-closest", 0, BIT(MESH_TRIANGLE) | BIT(MESH_T) | THREE(MESH_POINT) | BIT(MESH_FEATURE) | BIT(MESH_DEPTH)},
-};
+static int field_count(int type)
+{
+    return query_field_count(query_meshes[type]);
+}
 
-const verify_mesh_field verify_mesh_fields[MESH_FIELDS] = {
-    {"triangle", 4}, {"state", 1}, {"t", 4}, {"x", 4}, {"y", 4}, {"z", 4}, {"nx", 4}, {"ny", 4}, {"nz", 4},
-    {"feature", 1}, {"depth", 4}, {"hit", 1}, {"query", 8},
-};
-/* clang-format on */
+static size_t field_size(int type, int f)
+{
+    return query_field_size(&query_meshes[type]->fields[f]);
+}
+
+static const void *at(const verify_mesh_answers *a, int type, int f, uint64_t row)
+{
+    return (const unsigned char *)a->field[f] + row * field_size(type, f);
+}
 
 int verify_mesh_answers_alloc(verify_mesh_answers *answers)
 {
     *answers = (verify_mesh_answers){0};
-    for (int f = 0; f < MESH_FIELDS; f++)
-        if (!(answers->field[f] = cli_alloc(RECORDS, verify_mesh_fields[f].size)))
+    for (int f = 0; f < QUERY_FIELDS_MAX; f++) {
+        size_t size = 0;
+        for (int type = 0; type < MESH_TYPES; type++)
+            if (f < field_count(type) && field_size(type, f) > size)
+                size = field_size(type, f);
+        if (size > 0 && !(answers->field[f] = cli_alloc(RECORDS, size)))
             return cli_no_memory();
+    }
     answers->offsets = cli_alloc(MESH_BLOCK + 1, sizeof *answers->offsets);
     return answers->offsets ? EXIT_DONE : cli_no_memory();
 }
 
 void verify_mesh_answers_free(verify_mesh_answers *answers)
 {
-    for (int f = 0; f < MESH_FIELDS; f++)
+    for (int f = 0; f < QUERY_FIELDS_MAX; f++)
         free(answers->field[f]);
     free(answers->offsets);
 }
 
-static int has_field(const verify_mesh_request *ask, int field)
-{
-    return (int)(verify_mesh_types[ask->type].fields >> field & 1);
-}
-
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-static void *array(const verify_mesh_answers *a, int field)
+/* What a backend forgets to write must not look like the last answer. */
+static void spoil(const verify_mesh_request *ask, verify_mesh_answers *to)
 {
-    return a->field[field];
+    const uint64_t rows = is_list(ask) ? RECORDS_EACH * ask->count : ask->count;
+    for (int f = 0; f < field_count(ask->type); f++)
+        memset(to->field[f], 0xa5, rows * field_size(ask->type, f));
+    memset(to->offsets, 0xa5, (ask->count + 1) * sizeof *to->offsets);
 }
 
-static carom_points_out points_out(const verify_mesh_answers *a, int x)
-{
-    return (carom_points_out){array(a, x), array(a, x + 1), array(a, x + 2), sizeof(float)};
-}
-
-static carom_status ask_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const verify_mesh_answers *to,
-                                carom_stats *stats, carom_error *err)
-{
-    const carom_mesh_closest_result result = {array(to, MESH_TRIANGLE), array(to, MESH_T), points_out(to, MESH_POINT),
-                                              array(to, MESH_FEATURE), array(to, MESH_DEPTH)};
-    return carom_mesh_overlap_closest(mesh, desc, &result, stats, err);
-}
-
-static carom_status ask_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const verify_mesh_answers *to,
-                              carom_stats *stats, carom_error *err)
-{
-    const carom_mesh_hit_result result = {array(to, MESH_TRIANGLE),    array(to, MESH_STATE),
-                                          array(to, MESH_T),           points_out(to, MESH_POINT),
-                                          points_out(to, MESH_NORMAL), array(to, MESH_FEATURE)};
-    return carom_mesh_sweep_first(mesh, desc, &result, stats, err);
-}
-
-/* Overlaps if `rest` is given, else hits. */
-static carom_status ask_list(carom_mesh *mesh, const carom_mesh_sweep_desc *sweep, const carom_mesh_overlap_desc *rest,
+carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, const verify_spheres *b,
                              verify_mesh_answers *to, carom_stats *stats, carom_error *err)
 {
-    carom_mesh_hit_list list = {.size = sizeof list,
-                                .capacity = RECORDS_EACH * sweep->count,
-                                .offsets = to->offsets,
-                                .query = array(to, MESH_QUERY),
-                                .triangle = array(to, MESH_TRIANGLE)};
-    carom_status status;
-    if (rest) {
-        status = carom_mesh_overlap_list(mesh, rest, &list, stats, err);
-    } else {
-        list.state = array(to, MESH_STATE);
-        list.t = array(to, MESH_T);
-        list.point = points_out(to, MESH_POINT);
-        list.normal = points_out(to, MESH_NORMAL);
-        list.feature = array(to, MESH_FEATURE);
-        status = carom_mesh_sweep_list(mesh, sweep, CAROM_HITS_ALL, &list, stats, err);
-    }
+    float *column[SPHERE_COLUMNS + 1];
+    carom_mesh_hit_list list = {.size = sizeof list, .capacity = RECORDS_EACH * ask->count, .offsets = to->offsets};
+    for (int c = 0; c < SPHERE_COLUMNS; c++)
+        column[c] = (float *)b->column[c];
+    column[SPHERE_COLUMNS] = (float *)b->mask;
+    query_inputs in = query_inputs_of(&query_mesh_first, column, 0);
+    in.cull_back = b->cull_back;
+    in.start = b->start;
+    const query_call call = {
+        .count = ask->count, .accuracy = ask->accuracy, .in = &in, .out = to->field, .list = &list};
+    *stats = (carom_stats){.size = sizeof *stats};
+    spoil(ask, to);
+    const carom_status status = query_meshes[ask->type]->mesh.ask(mesh, &call, stats, err);
     to->total = list.total;
     to->complete = list.complete;
     to->stored = list.stored;
     return status;
 }
 
-/* What a backend forgets to write must not look like the last answer. */
-static void spoil(const verify_mesh_request *ask, verify_mesh_answers *to)
-{
-    const uint64_t rows = verify_mesh_types[ask->type].is_list ? RECORDS_EACH * ask->count : ask->count;
-    for (int f = 0; f < MESH_FIELDS; f++)
-        if (has_field(ask, f))
-            memset(to->field[f], 0xa5, rows * verify_mesh_fields[f].size);
-    memset(to->offsets, 0xa5, (ask->count + 1) * sizeof *to->offsets);
-    to->total = to->complete = to->stored = 0;
-}
-
-carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, const verify_spheres *b,
-                             verify_mesh_answers *to, carom_stats *stats, carom_error *err)
-{
-    const carom_points center = {b->column[0], b->column[1], b->column[2], sizeof(float)};
-    const carom_scalars radius = {b->column[SPHERE_RADIUS], sizeof(float)};
-    const carom_points velocity = {b->column[SPHERE_VELOCITY], b->column[SPHERE_VELOCITY + 1],
-                                   b->column[SPHERE_VELOCITY + 2], sizeof(float)};
-    const carom_mesh_overlap_desc rest = {.size = sizeof rest,
-                                          .count = ask->count,
-                                          .accuracy = ask->accuracy,
-                                          .center = center,
-                                          .radius = radius,
-                                          .mask = b->mask,
-                                          .mask_stride = sizeof *b->mask};
-    const carom_mesh_sweep_desc sweep = {.size = sizeof sweep,
-                                         .count = ask->count,
-                                         .accuracy = ask->accuracy,
-                                         .center = center,
-                                         .velocity = velocity,
-                                         .radius = radius,
-                                         .t_max = {b->column[SPHERE_T_MAX], sizeof(float)},
-                                         .mask = b->mask,
-                                         .mask_stride = sizeof *b->mask,
-                                         .cull_back = b->cull_back,
-                                         .start = b->start};
-    *stats = (carom_stats){.size = sizeof *stats};
-    spoil(ask, to);
-    switch (ask->type) {
-    case MESH_FIRST: return ask_first(mesh, &sweep, to, stats, err);
-    case MESH_ANY: return carom_mesh_sweep_any(mesh, &sweep, array(to, MESH_HIT), stats, err);
-    case MESH_ANY_STILL: return carom_mesh_overlap_any(mesh, &rest, array(to, MESH_HIT), stats, err);
-    case MESH_CLOSEST: return ask_closest(mesh, &rest, to, stats, err);
-    default: return ask_list(mesh, &sweep, ask->type == MESH_OVERLAPS ? &rest : NULL, to, stats, err);
-    }
-}
-
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
 
-int verify_mesh_rows(const verify_mesh_request *ask, const verify_mesh_answers *a, uint64_t i, uint64_t *from,
-                     uint64_t *to)
+query_records verify_mesh_records(const verify_mesh_request *ask, const verify_mesh_answers *a, uint64_t i)
 {
-    const int is_list = verify_mesh_types[ask->type].is_list;
-    *from = is_list ? a->offsets[i] : i;
-    *to = is_list ? a->offsets[i + 1] : i + 1;
-    if (!is_list || (i < a->complete && *from <= *to && *to <= a->stored && a->stored <= RECORDS))
-        return 1;
-    *to = *from;
-    return 0;
-}
-
-int verify_mesh_is_full(const verify_mesh_request *ask, const verify_mesh_answers *a)
-{
-    return a->complete < ask->count && a->offsets[a->complete + 1] > RECORDS_EACH * ask->count;
+    if (!is_list(ask))
+        return (query_records){.out = a->field, .at = i, .count = 1, .stored = 1};
+    const uint64_t from = a->offsets[i], to = a->offsets[i + 1];
+    return (query_records){.out = a->field,
+                           .at = from,
+                           .count = to - from,
+                           .stored = i < a->complete && from <= to && to <= a->stored && a->stored <= RECORDS,
+                           .is_full =
+                               a->complete < ask->count && a->offsets[a->complete + 1] > RECORDS_EACH * ask->count};
 }
 
 int verify_mesh_differs(const verify_mesh_request *ask, const verify_mesh_answers *a, const verify_mesh_answers *b,
                         uint64_t i)
 {
-    uint64_t from_a, to_a, from_b, to_b;
-    if (verify_mesh_rows(ask, a, i, &from_a, &to_a) != verify_mesh_rows(ask, b, i, &from_b, &to_b) ||
-        to_a - from_a != to_b - from_b)
+    const query_records of_a = verify_mesh_records(ask, a, i), of_b = verify_mesh_records(ask, b, i);
+    if (of_a.stored != of_b.stored || (of_a.stored && of_a.count != of_b.count))
         return 1;
-    for (int f = 0; f < MESH_FIELDS; f++) {
-        const size_t size = verify_mesh_fields[f].size;
-        if (has_field(ask, f) &&
-            memcmp(a->field[f] + from_a * size, b->field[f] + from_b * size, (to_a - from_a) * size))
+    for (int f = 0; f < field_count(ask->type) && of_a.stored; f++)
+        if (memcmp(at(a, ask->type, f, of_a.at), at(b, ask->type, f, of_b.at), of_a.count * field_size(ask->type, f)))
             return 1;
-    }
     return 0;
 }
 
 int verify_mesh_same(const verify_mesh_request *ask, const verify_mesh_answers *a, const verify_mesh_answers *b)
 {
     uint64_t rows = ask->count;
-    if (verify_mesh_types[ask->type].is_list) {
+    if (is_list(ask)) {
         if (a->total != b->total || a->complete != b->complete || a->stored != b->stored || a->stored > RECORDS ||
             memcmp(a->offsets, b->offsets, (ask->count + 1) * sizeof *a->offsets))
             return 0;
         rows = a->stored;
     }
-    for (int f = 0; f < MESH_FIELDS; f++)
-        if (has_field(ask, f) && memcmp(a->field[f], b->field[f], rows * verify_mesh_fields[f].size))
+    for (int f = 0; f < field_count(ask->type); f++)
+        if (memcmp(a->field[f], b->field[f], rows * field_size(ask->type, f)))
             return 0;
     return 1;
 }
@@ -207,39 +129,16 @@ int verify_mesh_same(const verify_mesh_request *ask, const verify_mesh_answers *
 
 void verify_mesh_print_sphere(output *out, const verify_spheres *b, uint64_t i)
 {
-    static const char *const names[SPHERE_COLUMNS] = {"cx", "cy", "cz", "radius", "vx", "vy", "vz", "t_max"};
     output_text(out, "    query:");
     for (int c = 0; c < SPHERE_COLUMNS; c++)
-        output_format(out, " %s=%a", names[c], (double)b->column[c][i]);
+        output_format(out, " %s=%a", query_column_name(&query_mesh_first, c), (double)b->column[c][i]);
     output_format(out, " mask=0x%x start=%d cull_back=%d\n", (unsigned)b->mask[i], (int)b->start, b->cull_back);
 }
 
-static void print_row(output *out, const verify_mesh_request *ask, const verify_scene *scene,
-                      const verify_mesh_answers *a, uint64_t row)
+static void print_triangle(output *out, const verify_scene *scene, int32_t triangle)
 {
     const ref_mesh mesh = verify_scene_reference(scene);
-    int32_t triangle;
-    float value, p[3][3];
-    for (int f = MESH_STATE; f < MESH_QUERY; f++) {
-        const unsigned char *at = a->field[f] + row * verify_mesh_fields[f].size;
-        if (!has_field(ask, f))
-            continue;
-        if (f == MESH_STATE) {
-            output_format(out, " state=%s", carom_state_name((carom_state)*at));
-        } else if (f == MESH_FEATURE) {
-            output_format(out, " feature=%s", carom_feature_name((carom_feature)*at));
-        } else if (f == MESH_HIT) {
-            output_format(out, " hit=%d", *at);
-        } else {
-            memcpy(&value, at, sizeof value);
-            output_format(out, " %s=%a",
-                          f == MESH_T && ask->type == MESH_CLOSEST ? "distance" : verify_mesh_fields[f].name,
-                          (double)value);
-        }
-    }
-    if (!has_field(ask, MESH_TRIANGLE))
-        return;
-    memcpy(&triangle, a->field[MESH_TRIANGLE] + row * sizeof triangle, sizeof triangle);
+    float p[3][3];
     output_format(out, " triangle=%d", triangle);
     if (triangle < 0 || (size_t)triangle >= scene->triangle_count)
         return;
@@ -249,19 +148,37 @@ static void print_row(output *out, const verify_mesh_request *ask, const verify_
     output_char(out, ')');
 }
 
+/* The triangle is the last, because its corners follow. */
+static void print_row(output *out, const verify_mesh_request *ask, const verify_scene *scene,
+                      const verify_mesh_answers *a, uint64_t row)
+{
+    const query_type *q = query_meshes[ask->type];
+    const void *triangle = NULL;
+    for (int f = 0; f < query_field_count(q); f++) {
+        const query_field *field = &q->fields[f];
+        const void *value = at(a, ask->type, f, row);
+        switch (field->kind) {
+        case QUERY_TRIANGLE: triangle = value; break;
+        case QUERY_COUNT: break; /* the query, which has been printed */
+        default: output_format(out, " %s=", field->name); verify_print_value(out, field, value);
+        }
+    }
+    if (triangle)
+        print_triangle(out, scene, *(const int32_t *)triangle);
+}
+
 void verify_mesh_print_answer(output *out, const verify_mesh_request *ask, const char *who, const verify_scene *scene,
                               const verify_mesh_answers *a, uint64_t i)
 {
-    uint64_t from, to;
-    const int there = verify_mesh_rows(ask, a, i, &from, &to);
+    const query_records r = verify_mesh_records(ask, a, i);
     output_format(out, "    %s:", who);
-    if (verify_mesh_types[ask->type].is_list)
+    if (is_list(ask))
         output_format(out, " %llu records from %llu on, list of %llu, %llu in it, complete to query %llu\n",
-                      (unsigned long long)(a->offsets[i + 1] - a->offsets[i]), (unsigned long long)a->offsets[i],
-                      (unsigned long long)a->total, (unsigned long long)a->stored, (unsigned long long)a->complete);
-    for (uint64_t row = from; there && row < to; row++) {
-        output_text(out, verify_mesh_types[ask->type].is_list ? "      " : "");
-        print_row(out, ask, scene, a, row);
+                      (unsigned long long)r.count, (unsigned long long)r.at, (unsigned long long)a->total,
+                      (unsigned long long)a->stored, (unsigned long long)a->complete);
+    for (uint64_t k = 0; r.stored && k < r.count; k++) {
+        output_text(out, is_list(ask) ? "      " : "");
+        print_row(out, ask, scene, a, r.at + k);
         output_char(out, '\n');
     }
 }

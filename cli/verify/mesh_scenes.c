@@ -288,12 +288,15 @@ void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t firs
     make_masks(seed + first, count, out->mask);
 }
 
-void verify_spheres_case(const verify_spheres *swept_spheres, uint64_t i, ref_sweep_case *out)
+query_sphere verify_spheres_case(const verify_scene *scene, const verify_spheres *b, uint64_t i)
 {
+    query_sphere s = {.mesh = verify_scene_reference(scene),
+                      .sphere.radius = (double)b->column[SPHERE_RADIUS][i],
+                      .t_max = b->column[SPHERE_T_MAX][i],
+                      .options = {b->mask[i], b->cull_back, (int)b->start}};
     for (int k = 0; k < 3; k++) {
-        out->center[k] = swept_spheres->column[k][i];
-        out->velocity[k] = swept_spheres->column[SPHERE_VELOCITY + k][i];
-        out->w[k] = 0.0f;
+        s.sphere.center[k] = b->column[k][i];
+        s.sphere.velocity[k] = b->column[SPHERE_VELOCITY + k][i];
     }
-    out->radius = (double)swept_spheres->column[SPHERE_RADIUS][i];
+    return s;
 }

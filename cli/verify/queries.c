@@ -6,6 +6,7 @@
 #include "reference/reference.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int largest_count(int (*count_of)(const query_type *q))
 {
@@ -166,6 +167,18 @@ void verify_print_query(output *out, int type, const verify_queries *queries, ui
     output_char(out, '\n');
 }
 
+void verify_print_value(output *out, const query_field *field, const void *value)
+{
+    const uint8_t byte = *(const uint8_t *)value;
+    float number;
+    switch (field->kind) {
+    case QUERY_STATE: output_text(out, carom_state_name((carom_state)byte)); break;
+    case QUERY_FEATURE: output_text(out, carom_feature_name((carom_feature)byte)); break;
+    case QUERY_BITS: output_format(out, "%u", (unsigned)byte); break;
+    default: memcpy(&number, value, sizeof number); output_format(out, "%a", (double)number);
+    }
+}
+
 void verify_print_values(output *out, int type, const query_value *values, uint32_t fields)
 {
     const query_type *q = query_pairs[type];
@@ -174,12 +187,7 @@ void verify_print_values(output *out, int type, const query_value *values, uint3
         if (!(fields >> f & 1))
             continue;
         output_format(out, " %s=", q->fields[f].name);
-        switch (q->fields[f].kind) {
-        case QUERY_STATE: output_text(out, carom_state_name((carom_state)values[f].byte)); break;
-        case QUERY_FEATURE: output_text(out, carom_feature_name((carom_feature)values[f].byte)); break;
-        case QUERY_BITS: output_format(out, "%u", (unsigned)values[f].byte); break;
-        default: output_format(out, "%a", (double)values[f].number); break;
-        }
+        verify_print_value(out, &q->fields[f], &values[f]);
     }
     output_char(out, '\n');
 }

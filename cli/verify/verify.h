@@ -42,6 +42,8 @@ carom_status verify_run(carom_context *context, const verify_request *request, c
 /* Print query i and its answer in hex floats. */
 void verify_print_query(output *out, int type, const verify_queries *queries, uint64_t i);
 void verify_print_answer(output *out, int type, const char *name, const verify_answers *answers, uint64_t i);
+/* One value of a byte or a float. */
+void verify_print_value(output *out, const query_field *field, const void *value);
 /* The values of these fields, and a newline. */
 void verify_print_values(output *out, int type, const query_value *values, uint32_t fields);
 
