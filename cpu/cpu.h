@@ -9,7 +9,7 @@
 #include <fenv.h>
 #endif
 
-#include "kernels/layout.h"
+#include "kernels/pairs.h"
 #include "columns.h"
 #include "pool.h"
 

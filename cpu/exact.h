@@ -8,7 +8,7 @@
 #define CAROM_EXACT_H
 #include <stdint.h>
 
-#include "kernels/layout.h"
+#include "kernels/pairs.h"
 
 /* How much of a sweep is wanted. The state is always given. */
 enum { CAROMI_EXACT_FIRST, CAROMI_EXACT_TIMES, CAROMI_EXACT_FULL };

@@ -3,7 +3,6 @@
 #include "exact.h"
 
 #include "exact_root.h"
-#include "kernels/layout.h"
 
 /* How A's centre moves from B's, and when they are ra + rb apart. Times need no unit: all are lengths. */
 typedef struct spheres {

@@ -3,7 +3,8 @@
  * are. So these files are compiled with fused multiply-add, where the instruction set has it; the error bounds of
  * docs/numerics.md hold either way. Kernels that compute points do not belong here, nor code that decides which rung
  * computes a point. */
-#include "kernels/pairs.h"
+#define PAIR_SOLVERS
+#include "kernels/wide.h" /* first: headers have exact bodies where it is */
 #include "kernels/pairs_exact.h"
 #include "isa_run.h"
 

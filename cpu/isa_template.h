@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every kernel at one lane count; included once per instruction set with LANES and ISA_NAME defined. Exact times come
  * from a file of their own, isa_fma_template.h. */
-#include "kernels/pairs.h"
+#define PAIR_SOLVERS
+#include "kernels/wide.h" /* first: headers have exact bodies where it is */
 #include "kernels/overlap_exact.h"
 #include "kernels/pairs_exact.h"
 #include "isa_run.h"

@@ -1,54 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The three pair queries: check the arguments, name the columns, run the batch.
- *
- * The arrays of a query stand in two tables: X(kind, name, side, column) for each input, `side` being the index of a
- * pair that selects its elements, and X(kind, name, column) for each output; the order is that of the checks. Checks,
- * the list of arrays that must not lie over each other, and the columns of the batch are made from them by
- * PAIR_QUERY. */
+/* The pair queries: check the arguments, name the columns, run the batch. All is made from PAIR_QUERIES and the tables
+ * of arrays (kernels/pairs.h). */
 #include <string.h>
 
 #include "arrays.h"
 #include "host/opencl/opencl.h"
-
-#define SWEEP_INPUTS(X)                \
-    X(points, center, sphere, IN_CX)   \
-    X(scalars, radius, sphere, IN_R)   \
-    X(points, velocity, sphere, IN_VX) \
-    X(points, p0, triangle, IN_P0X)    \
-    X(points, p1, triangle, IN_P1X)    \
-    X(points, p2, triangle, IN_P2X)    \
-    X(optional_points, triangle_velocity, triangle, IN_WX)
-#define SWEEP_OUTPUTS(X)                       \
-    X(array, state, OUT_STATE)                 \
-    X(array, t_first, OUT_T_FIRST)             \
-    X(array, t_last, OUT_T_LAST)               \
-    X(points, point_first, OUT_FIRST_X)        \
-    X(points, point_last, OUT_LAST_X)          \
-    X(array, feature_first, OUT_FIRST_FEATURE) \
-    X(array, feature_last, OUT_LAST_FEATURE)
-
-#define OVERLAP_INPUTS(X)             \
-    X(points, center, sphere, IN_OCX) \
-    X(scalars, radius, sphere, IN_OR) \
-    X(points, p0, triangle, IN_OP0X)  \
-    X(points, p1, triangle, IN_OP1X)  \
-    X(points, p2, triangle, IN_OP2X)
-#define OVERLAP_OUTPUTS(X)         \
-    X(array, overlap, OUT_OVERLAP) \
-    X(array, axes, OUT_AXES)
-
-/* The second sphere is selected by indices.triangle. */
-#define SPHERE_INPUTS(X)                \
-    X(points, a0, sphere, IN_A0X)       \
-    X(points, a1, sphere, IN_A1X)       \
-    X(scalars, radius_a, sphere, IN_RA) \
-    X(points, b0, triangle, IN_B0X)     \
-    X(points, b1, triangle, IN_B1X)     \
-    X(scalars, radius_b, triangle, IN_RB)
-#define SPHERE_OUTPUTS(X)          \
-    X(array, state, OUT_U_STATE)   \
-    X(array, u_first, OUT_U_FIRST) \
-    X(array, u_last, OUT_U_LAST)
 
 /* ---- indices ----------------------------------------------------------------------------------------------------- */
 
@@ -137,8 +93,8 @@ static uint64_t elements(const uint32_t *index, uint64_t indexed, uint64_t count
         OUTPUTS(SET_OUTPUT)                                                                                            \
     }
 PAIR_QUERY(sweep, SWEEP_INPUTS, SWEEP_OUTPUTS)
-PAIR_QUERY(overlap, OVERLAP_INPUTS, OVERLAP_OUTPUTS)
-PAIR_QUERY(sphere, SPHERE_INPUTS, SPHERE_OUTPUTS)
+#define EACH_QUERY(query, kernel, INPUTS, OUTPUTS) PAIR_QUERY(query, INPUTS, OUTPUTS)
+PAIR_QUERIES(EACH_QUERY)
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
@@ -159,53 +115,23 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
     return accuracy == CAROM_ACCURACY_EXACT ? caromi_exact_twin(kernel) : kernel;
 }
 
-static carom_status sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *d, const carom_sweep_result *out,
-                                carom_stats *stats, carom_error *err)
-{
-    CHECK(check_call(context, d, out, stats, err));
-    CHECK(check_sweep(d, out, stats, err));
-    caromi_pair_batch b;
-    columns_sweep(d, out, &b);
-    b.kernel = kernel_for(sweep_kernel(out, d->triangle_velocity.x != NULL), d->accuracy);
-    return caromi_run_pairs(context, &b, &d->progress, stats, err);
-}
-
-carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *d, const carom_sweep_result *out,
-                               carom_stats *stats, carom_error *err)
-{
-    IN_FLOAT_MODE(sweep_pairs(context, d, out, stats, err));
-}
-
-static carom_status overlap_pairs(carom_context *context, const carom_overlap_pairs_desc *d,
-                                  const carom_overlap_result *out, carom_stats *stats, carom_error *err)
-{
-    CHECK(check_call(context, d, out, stats, err));
-    CHECK(check_overlap(d, out, stats, err));
-    caromi_pair_batch b;
-    columns_overlap(d, out, &b);
-    b.kernel = kernel_for(CAROMI_PAIR_overlap, d->accuracy);
-    return caromi_run_pairs(context, &b, &d->progress, stats, err);
-}
-
-carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pairs_desc *d,
-                                 const carom_overlap_result *out, carom_stats *stats, carom_error *err)
-{
-    IN_FLOAT_MODE(overlap_pairs(context, d, out, stats, err));
-}
-
-static carom_status sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *d,
-                                 const carom_sphere_result *out, carom_stats *stats, carom_error *err)
-{
-    CHECK(check_call(context, d, out, stats, err));
-    CHECK(check_sphere(d, out, stats, err));
-    caromi_pair_batch b;
-    columns_sphere(d, out, &b);
-    b.kernel = kernel_for(CAROMI_PAIR_spheres, d->accuracy);
-    return caromi_run_pairs(context, &b, &d->progress, stats, err);
-}
-
-carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *d,
-                                const carom_sphere_result *out, carom_stats *stats, carom_error *err)
-{
-    IN_FLOAT_MODE(sphere_pairs(context, d, out, stats, err));
-}
+/* kernel_of: the fast kernel of the batch `d`, `out`. */
+#define PAIR_CALL(query, kernel_of)                                                                             \
+    static carom_status query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,              \
+                                      const carom_##query##_result *out, carom_stats *stats, carom_error *err)  \
+    {                                                                                                           \
+        CHECK(check_call(context, d, out, stats, err));                                                         \
+        CHECK(check_##query(d, out, stats, err));                                                               \
+        caromi_pair_batch b;                                                                                    \
+        columns_##query(d, out, &b);                                                                            \
+        b.kernel = kernel_for(kernel_of, d->accuracy);                                                          \
+        return caromi_run_pairs(context, &b, &d->progress, stats, err);                                         \
+    }                                                                                                           \
+    carom_status carom_##query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,             \
+                                       const carom_##query##_result *out, carom_stats *stats, carom_error *err) \
+    {                                                                                                           \
+        IN_FLOAT_MODE(query##_pairs(context, d, out, stats, err));                                              \
+    }
+PAIR_CALL(sweep, sweep_kernel(out, d->triangle_velocity.x != NULL))
+#define EACH_CALL(query, kernel, INPUTS, OUTPUTS) PAIR_CALL(query, CAROMI_PAIR_##kernel)
+PAIR_QUERIES(EACH_CALL)

@@ -25,7 +25,8 @@
 #define OVERLAP_UNDECIDED 254 /* by the first rung of exact mode; the second replaces it */
 
 /* clang-format off */
-/* Input columns. A query type reads the first so many. */
+/* Input columns of the queries that meshes have too; a query type reads the first so many. Those of other pair queries
+ * stand in their own headers (spheres.h). */
 enum {
     IN_CX, IN_CY, IN_CZ, IN_R, IN_VX, IN_VY, IN_VZ,
     IN_P0X, IN_P0Y, IN_P0Z, IN_P1X, IN_P1Y, IN_P1Z, IN_P2X, IN_P2Y, IN_P2Z,
@@ -36,10 +37,6 @@ enum {
 enum {
     IN_OCX, IN_OCY, IN_OCZ, IN_OR, IN_OP0X, IN_OP0Y, IN_OP0Z, IN_OP1X, IN_OP1Y, IN_OP1Z, IN_OP2X, IN_OP2Y, IN_OP2Z,
     IN_OVERLAP
-};
-enum {
-    IN_A0X, IN_A0Y, IN_A0Z, IN_A1X, IN_A1Y, IN_A1Z, IN_RA, IN_B0X, IN_B0Y, IN_B0Z, IN_B1X, IN_B1Y, IN_B1Z, IN_RB,
-    IN_SPHERES
 };
 enum {
     IN_NCX, IN_NCY, IN_NCZ, IN_NP0X, IN_NP0Y, IN_NP0Z, IN_NP1X, IN_NP1Y, IN_NP1Z, IN_NP2X, IN_NP2Y, IN_NP2Z, IN_CLOSEST
@@ -56,7 +53,6 @@ enum { OUT_T_FIRST, OUT_SWEEP_FIRST, OUT_T_LAST = OUT_SWEEP_FIRST, OUT_STATE, OU
        OUT_FIRST_X = OUT_SWEEP_TIMES, OUT_FIRST_Y, OUT_FIRST_Z, OUT_FIRST_FEATURE,
        OUT_LAST_X, OUT_LAST_Y, OUT_LAST_Z, OUT_LAST_FEATURE, OUT_SWEEP_FULL };
 enum { OUT_OVERLAP, OUT_AXES, OUT_OVERLAP_ALL };
-enum { OUT_U_FIRST, OUT_U_LAST, OUT_U_STATE, OUT_SPHERES };
 enum { OUT_POINT_X, OUT_POINT_Y, OUT_POINT_Z, OUT_NORMAL_X, OUT_NORMAL_Y, OUT_NORMAL_Z, OUT_FEATURE, OUT_CONTACT };
 enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLOSEST };
 
@@ -65,31 +61,6 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 /* A line of memory holds so many reals, and is asked for so many pairs before its turn. */
 #define PREFETCH_LINE 16
 #define PREFETCH_AHEAD 128
-
-/* Masks of columns: radii among the inputs, bytes among the outputs. All others are reals. */
-#define RADII_SWEEP (1 << IN_R)
-#define RADII_OVERLAP (1 << IN_OR)
-#define RADII_SPHERES (1 << IN_RA | 1 << IN_RB)
-#define BYTES_FULL (1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE)
-
-/* The pair kernels, once for every backend: X(name, input columns, radii, output columns, bytes). pairs.h has the
- * body `pairs_name` of each, pairs_exact.h that of its exact twin. A twin may leave a pair undecided: its first
- * output is then NaN, or OVERLAP_UNDECIDED if it is a byte. Those of the first list answer nothing but times and
- * states. */
-#define TIME_KERNELS(X, accuracy) \
-    X(sweep_first##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
-    X(sweep_times##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
-    X(sweep_first_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
-    X(sweep_times_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
-    X(spheres##accuracy, IN_SPHERES, RADII_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE)
-#define PLACE_KERNELS(X, accuracy) \
-    X(sweep_full##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
-    X(sweep_full_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
-    X(overlap##accuracy, IN_OVERLAP, RADII_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
-    X(contact##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
-    X(closest##accuracy, IN_CLOSEST, 0, OUT_CLOSEST, 1 << OUT_CLOSEST_FEATURE)
-#define PAIR_KERNELS_OF(X, accuracy) TIME_KERNELS(X, accuracy) PLACE_KERNELS(X, accuracy)
-#define PAIR_KERNELS(X) PAIR_KERNELS_OF(X, ) PAIR_KERNELS_OF(X, _exact)
 /* clang-format on */
 
 /* The hierarchy over a mesh, for the broad phase: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH

@@ -8,7 +8,7 @@
  * rounding: then a sliver's edges and face cannot all deny that they separate. */
 #ifndef CAROM_OVERLAP_H
 #define CAROM_OVERLAP_H
-#include "vec.h"
+#include "columns.h"
 #include "layout.h"
 
 typedef struct overlap_in {
@@ -127,5 +127,23 @@ FN overlap_out overlap(overlap_in in)
     out.axes = vi_sel(valid, axes, v_i(OVERLAP_INVALID));
     out.overlap = vi_sel(valid, vi_sel(vi_eq(axes, v_i(0)), v_i(1), v_i(0)), v_i(OVERLAP_INVALID));
     return out;
+}
+
+FN overlap_in load_overlap(in_columns in, size_t i)
+{
+    overlap_in q;
+    q.center = load3(in, IN_OCX, i);
+    q.radius = v_load(in[IN_OR] + i);
+    q.p0 = load3(in, IN_OP0X, i);
+    q.p1 = load3(in, IN_OP1X, i);
+    q.p2 = load3(in, IN_OP2X, i);
+    return q;
+}
+
+FN void pairs_overlap(in_columns in, out_columns out, size_t i)
+{
+    const overlap_out a = overlap(load_overlap(in, i));
+    store_u8(out, OUT_OVERLAP, i, a.overlap);
+    store_u8(out, OUT_AXES, i, a.axes);
 }
 #endif

@@ -20,7 +20,7 @@
  * themselves and for underflow. */
 #ifndef CAROM_OVERLAP_EXACT_H
 #define CAROM_OVERLAP_EXACT_H
-#include "columns.h"
+#include "overlap.h"
 
 /* A test: whether it surely holds, and whether it may hold. */
 typedef struct overlap_verdict {

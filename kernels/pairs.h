@@ -1,39 +1,134 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns in, solver, columns out: the body of every pair kernel, for LANES pairs from index i. */
+/* Queries about pairs: the table of their kernels, and, where PAIR_SOLVERS is defined, the body of each: columns in,
+ * solver, columns out, for LANES pairs from index i. A query of its own has one header with columns, arrays, solver and
+ * bodies, as spheres.h; sweeps, overlaps and what meshes ask for have several, because meshes share them. */
 #ifndef CAROM_PAIRS_H
 #define CAROM_PAIRS_H
+#include "layout.h"
+#include "spheres.h"
+
+/* clang-format off */
+/* Masks of columns: radii among the inputs, bytes among the outputs. All others are reals. */
+#define RADII_SWEEP (1 << IN_R)
+#define RADII_OVERLAP (1 << IN_OR)
+#define BYTES_FULL (1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE)
+
+/* The pair kernels, once for every backend: X(name, input columns, radii, output columns, bytes). `pairs_name` is the
+ * body of each, `pairs_name_exact` that of its exact twin. A twin may leave a pair undecided: its first output is then
+ * NaN, or OVERLAP_UNDECIDED if it is a byte. Those of the first list answer nothing but times and states. */
+#define TIME_KERNELS(X, accuracy) \
+    X(sweep_first##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
+    X(sweep_times##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
+    X(sweep_first_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
+    X(sweep_times_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
+    X(spheres##accuracy, IN_SPHERES, RADII_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE)
+#define PLACE_KERNELS(X, accuracy) \
+    X(sweep_full##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
+    X(sweep_full_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
+    X(overlap##accuracy, IN_OVERLAP, RADII_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
+    X(contact##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
+    X(closest##accuracy, IN_CLOSEST, 0, OUT_CLOSEST, 1 << OUT_CLOSEST_FEATURE)
+#define PAIR_KERNELS_OF(X, accuracy) TIME_KERNELS(X, accuracy) PLACE_KERNELS(X, accuracy)
+#define PAIR_KERNELS(X) PAIR_KERNELS_OF(X, ) PAIR_KERNELS_OF(X, _exact)
+/* clang-format on */
+
+/* The queries of the API: X(query, kernel, inputs, outputs). The arrays of a query stand in two tables: X(kind, name,
+ * side, column) for each input, `side` being the index of a pair that selects its elements, and X(kind, name, column)
+ * for each output. The names are those of carom_QUERY_pairs_desc and carom_QUERY_result, the order is that of the
+ * checks, the column is the first of those that it takes. host/pairs.c makes the calls. A sweep has several kernels:
+ * host/pairs.c chooses. */
+#define PAIR_QUERIES(X)                                  \
+    X(overlap, overlap, OVERLAP_INPUTS, OVERLAP_OUTPUTS) \
+    X(sphere, spheres, SPHERE_INPUTS, SPHERE_OUTPUTS)
+
+#define SWEEP_INPUTS(X)                \
+    X(points, center, sphere, IN_CX)   \
+    X(scalars, radius, sphere, IN_R)   \
+    X(points, velocity, sphere, IN_VX) \
+    X(points, p0, triangle, IN_P0X)    \
+    X(points, p1, triangle, IN_P1X)    \
+    X(points, p2, triangle, IN_P2X)    \
+    X(optional_points, triangle_velocity, triangle, IN_WX)
+#define SWEEP_OUTPUTS(X)                       \
+    X(array, state, OUT_STATE)                 \
+    X(array, t_first, OUT_T_FIRST)             \
+    X(array, t_last, OUT_T_LAST)               \
+    X(points, point_first, OUT_FIRST_X)        \
+    X(points, point_last, OUT_LAST_X)          \
+    X(array, feature_first, OUT_FIRST_FEATURE) \
+    X(array, feature_last, OUT_LAST_FEATURE)
+
+#define OVERLAP_INPUTS(X)             \
+    X(points, center, sphere, IN_OCX) \
+    X(scalars, radius, sphere, IN_OR) \
+    X(points, p0, triangle, IN_OP0X)  \
+    X(points, p1, triangle, IN_OP1X)  \
+    X(points, p2, triangle, IN_OP2X)
+#define OVERLAP_OUTPUTS(X)         \
+    X(array, overlap, OUT_OVERLAP) \
+    X(array, axes, OUT_AXES)
+
+#ifdef PAIR_SOLVERS
 #include "columns.h"
 #include "closest.h"
 #include "contact.h"
 #include "overlap.h"
-#include "spheres.h"
 #include "sweep.h"
+
+FN sweep_in load_sweep(in_columns in, size_t i, int moving)
+{
+    sweep_in q;
+    q.center = load3(in, IN_CX, i);
+    q.radius = v_load(in[IN_R] + i);
+    q.velocity = load3(in, IN_VX, i);
+    q.p0 = load3(in, IN_P0X, i);
+    q.p1 = load3(in, IN_P1X, i);
+    q.p2 = load3(in, IN_P2X, i);
+    q.w = moving ? load3(in, IN_WX, i) : v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
+    return q;
+}
+
+FN closest_in load_closest(in_columns in, size_t i)
+{
+    closest_in q;
+    q.center = load3(in, IN_NCX, i);
+    q.p0 = load3(in, IN_NP0X, i);
+    q.p1 = load3(in, IN_NP1X, i);
+    q.p2 = load3(in, IN_NP2X, i);
+    return q;
+}
+
+FN void store_sweep(out_columns out, size_t i, sweep_out a, int want)
+{
+    store(out, OUT_T_FIRST, i, a.t_first);
+    if (want != SWEEP_FIRST) {
+        store(out, OUT_T_LAST, i, a.t_last);
+        store_u8(out, OUT_STATE, i, a.state);
+    }
+    if (want == SWEEP_FULL) {
+        store3(out, OUT_FIRST_X, i, a.point_first);
+        store_u8(out, OUT_FIRST_FEATURE, i, a.feature_first);
+        store3(out, OUT_LAST_X, i, a.point_last);
+        store_u8(out, OUT_LAST_FEATURE, i, a.feature_last);
+    }
+}
+
+FN void store_contact(out_columns out, size_t i, contact_out a)
+{
+    store3(out, OUT_POINT_X, i, a.point);
+    store3(out, OUT_NORMAL_X, i, a.normal);
+    store_u8(out, OUT_FEATURE, i, a.feature);
+}
+
+FN void store_closest(out_columns out, size_t i, closest_out a)
+{
+    store3(out, OUT_CLOSEST_X, i, a.point);
+    store_u8(out, OUT_CLOSEST_FEATURE, i, a.feature);
+}
 
 FN void pairs_sweep(in_columns in, out_columns out, size_t i, int want, int moving)
 {
     store_sweep(out, i, sweep(load_sweep(in, i, moving), want, moving), want);
-}
-
-FN void pairs_overlap(in_columns in, out_columns out, size_t i)
-{
-    const overlap_out a = overlap(load_overlap(in, i));
-    store_u8(out, OUT_OVERLAP, i, a.overlap);
-    store_u8(out, OUT_AXES, i, a.axes);
-}
-
-FN void pairs_spheres(in_columns in, out_columns out, size_t i)
-{
-    spheres_in q;
-    q.a0 = load3(in, IN_A0X, i);
-    q.a1 = load3(in, IN_A1X, i);
-    q.radius_a = v_load(in[IN_RA] + i);
-    q.b0 = load3(in, IN_B0X, i);
-    q.b1 = load3(in, IN_B1X, i);
-    q.radius_b = v_load(in[IN_RB] + i);
-    const spheres_out a = spheres(q);
-    store(out, OUT_U_FIRST, i, a.u_first);
-    store(out, OUT_U_LAST, i, a.u_last);
-    store_u8(out, OUT_U_STATE, i, a.state);
 }
 
 FN void pairs_contact(in_columns in, out_columns out, size_t i)
@@ -63,7 +158,6 @@ FN void pairs_prefetch(in_columns in, int in_count, out_columns out, int out_cou
 }
 
 /* clang-format off */
-/* One body per line of PAIR_KERNELS. */
 FN void pairs_sweep_first(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, 0); }
 FN void pairs_sweep_times(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, 0); }
 FN void pairs_sweep_full(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, 0); }
@@ -71,4 +165,5 @@ FN void pairs_sweep_first_moving(in_columns in, out_columns out, size_t i) { pai
 FN void pairs_sweep_times_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, 1); }
 FN void pairs_sweep_full_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, 1); }
 /* clang-format on */
+#endif
 #endif

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns in, floating-point filter, columns out: the exact body of every pair kernel. An undecided pair has NaN for
- * its first time (OVERLAP_UNDECIDED where there are no times); nothing else stores NaN. */
+/* Columns in, floating-point filter, columns out: the exact bodies of sweeps and of what meshes ask for. Other pair
+ * queries have theirs in their own headers. An undecided pair has NaN for its first time (OVERLAP_UNDECIDED where there
+ * are no times); nothing else stores NaN. */
 #ifndef CAROM_PAIRS_EXACT_H
 #define CAROM_PAIRS_EXACT_H
-#include "columns.h"
+#include "pairs.h"
 #include "closest_exact.h"
 #include "contact_exact.h"
-#include "spheres_exact.h"
 #include "sweep_exact.h"
-
-FN w3 load3_wide(in_columns in, int first, size_t i)
-{
-    return w3_of(w_load(in[first] + i), w_load(in[first + 1] + i), w_load(in[first + 2] + i));
-}
 
 FN void exact_look(in_columns in, size_t i, sweep_exact *x, int want, int moving)
 {
@@ -45,21 +40,6 @@ FN void pairs_contact_exact(in_columns in, out_columns out, size_t i)
 FN void pairs_closest_exact(in_columns in, out_columns out, size_t i)
 {
     store_closest(out, i, closest_exact(load_closest(in, i)));
-}
-
-FN void pairs_spheres_exact(in_columns in, out_columns out, size_t i)
-{
-    LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE) {
-        const size_t at = i + (size_t)part;
-        const spheres_wide x =
-            spheres_relate_wide(load3_wide(in, IN_A0X, at), load3_wide(in, IN_A1X, at), w_load(in[IN_RA] + at),
-                                load3_wide(in, IN_B0X, at), load3_wide(in, IN_B1X, at), w_load(in[IN_RB] + at));
-        const spheres_proven a = spheres_prove(&x);
-        w_store((G real *)out[OUT_U_FIRST] + at, a.u_first);
-        w_store((G real *)out[OUT_U_LAST] + at, a.u_last);
-        w_store_u8((G u8 *)out[OUT_U_STATE] + at, a.state);
-    }
 }
 
 /* clang-format off */

@@ -170,6 +170,11 @@ FN w3 load3_lanes(const real (*p)[LANES], int part)
 {
     return w3_of(w_load(p[0] + part), w_load(p[1] + part), w_load(p[2] + part));
 }
+/* Three columns from `first` on, as columns.h does. */
+FN w3 load3_wide(G const real *const *in, int first, size_t i)
+{
+    return w3_of(w_load(in[first] + i), w_load(in[first + 1] + i), w_load(in[first + 2] + i));
+}
 FN w3 w3_add(w3 a, w3 b) { return w3_of(a.x + b.x, a.y + b.y, a.z + b.z); }
 FN w3 w3_sub(w3 a, w3 b) { return w3_of(a.x - b.x, a.y - b.y, a.z - b.z); }
 FN w3 w3_along(w3 a, w3 b, wf s) { return w3_of(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s); }

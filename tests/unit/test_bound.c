@@ -12,6 +12,9 @@ static double spheres_scale = 1.0;
 #define LANES 1
 #define PROOF_BOUND proof_scale
 #define SPHERES_BOUND spheres_scale
+#define PAIR_SOLVERS
+#include "kernels/wide.h"
+
 #include "kernels/pairs_exact.h"
 
 enum { STARTS = 60, STEPS = 40, SEED = 77 };
