@@ -7,32 +7,32 @@
 #include "mesh.h"
 
 /* Decides a triangle of a leaf; 1 if it is closer than the best. */
-static int settle_triangle(const closest_group *g, closest_walk *w)
+static int settle_triangle(const closest_group *g, closest_traversal *trav)
 {
     const closest_proven p = closest_prove(g->in);
     float distance = p.low;
     if (p.low != p.high) {
         caromi_exact_closest a;
         closest_rows in;
-        if (p.low > w->distance)
+        if (p.low > trav->distance)
             return 0;
         closest_store(&in, g->in);
         caromi_exact_closest_of((const float *)&in, &a);
         distance = a.distance;
     }
-    return closest_record(w, 1, distance, g->triangle);
+    return closest_record(trav, 1, distance, g->triangle);
 }
 
-static void settle_leaf(const mesh_leaf *leaf, closest_walk *w, float scale, int options)
+static void settle_leaf(const mesh_leaf *leaf, closest_traversal *trav, float scale, int options)
 {
     int better = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        const closest_group g = closest_group_of(leaf, lane, w, scale, options);
+        const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
         if (g.active)
-            better |= settle_triangle(&g, w);
+            better |= settle_triangle(&g, trav);
     }
     if (better)
-        closest_reduce(w);
+        closest_reduce(trav);
 }
 
 void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
@@ -40,17 +40,17 @@ void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
 {
     const float *in = query->in;
     const closest_query q = {in[MESH_CX], in[MESH_CY], in[MESH_CZ], in[MESH_RADIUS], query->mask};
-    closest_walk w;
-    w.masks = mesh->masks;
-    int left = closest_begin(&w, mesh->frame, q, query->options);
+    closest_traversal trav;
+    trav.masks = mesh->masks;
+    int left = closest_begin(&trav, mesh->frame, q, query->options);
     while (left)
-        if (w.next >= 0) {
-            left = closest_visit_node(&w, mesh->nodes + w.next, query->options);
+        if (trav.next >= 0) {
+            left = closest_visit_node(&trav, mesh->nodes + trav.next, query->options);
         } else {
-            settle_leaf(mesh->leaves + MESH_LEAF_AT(w.next), &w, mesh->frame.scale, query->options);
-            left = closest_pop_next(&w);
+            settle_leaf(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, query->options);
+            left = closest_pop_next(&trav);
         }
-    const closest_hit hit = closest_end(&w);
+    const closest_hit hit = closest_end(&trav);
     *triangle = hit.triangle;
     *distance = hit.distance;
     *depth = hit.depth;

@@ -78,28 +78,28 @@ int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int 
 }
 
 /* Solves one pair: box, filter, integers. */
-static mesh_packet_result settle_pair(const mesh_packet *q, const mesh_walk *w, const caromi_mesh_query *query)
+static mesh_packet_result settle_pair(const mesh_packet *q, const mesh_traversal *trav, const caromi_mesh_query *query)
 {
     const float corners[9] = {q->in.p0.x, q->in.p0.y, q->in.p0.z, q->in.p1.x, q->in.p1.y,
                               q->in.p1.z, q->in.p2.x, q->in.p2.y, q->in.p2.z};
-    if (is_outside(query, corners, 1, w->best.t))
+    if (is_outside(query, corners, 1, trav->best.t))
         return mesh_packet_result_of(0, 0, STATE_MISS);
     mesh_packet_result a = mesh_sweep_exact(q, query->options);
     if (!a.undecided)
         return a;
-    a.hits = settle_sweep(query, corners, w->precalc[PRECALC_LIMIT], &a.t, &a.state);
+    a.hits = settle_sweep(query, corners, trav->precalc[PRECALC_LIMIT], &a.t, &a.state);
     a.undecided = 0;
     return a;
 }
 
-static void settle_leaf(const mesh_leaf *leaf, mesh_walk *w, float scale, const caromi_mesh_query *query)
+static void settle_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float scale, const caromi_mesh_query *query)
 {
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        const mesh_group g = mesh_group_of(leaf, w->next, lane, w, scale, query->options);
+        const mesh_group g = mesh_group_of(leaf, trav->next, lane, trav, scale, query->options);
         if (g.active) {
-            const mesh_packet q = mesh_packet_of(&g, w);
-            const mesh_packet_result a = settle_pair(&q, w, query);
-            mesh_record_first(w, &q, &a);
+            const mesh_packet q = mesh_packet_of(&g, trav);
+            const mesh_packet_result a = settle_pair(&q, trav, query);
+            mesh_record_first(trav, &q, &a);
         }
     }
 }
@@ -110,17 +110,17 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *q
     const float *in = query->in;
     const mesh_query q = {in[MESH_CX], in[MESH_CY], in[MESH_CZ],    in[MESH_RADIUS], in[MESH_VX],
                           in[MESH_VY], in[MESH_VZ], in[MESH_T_MAX], query->options,  query->mask};
-    mesh_walk w;
-    w.masks = mesh->masks;
-    int left = mesh_begin_alone(&w, mesh->frame, q);
+    mesh_traversal trav;
+    trav.masks = mesh->masks;
+    int left = mesh_begin_alone(&trav, mesh->frame, q);
     while (left)
-        if (w.next >= 0) {
-            left = mesh_visit_node(&w, mesh->nodes + w.next, query->options);
+        if (trav.next >= 0) {
+            left = mesh_visit_node(&trav, mesh->nodes + trav.next, query->options);
         } else {
-            settle_leaf(mesh->leaves + MESH_LEAF_AT(w.next), &w, mesh->frame.scale, query);
-            left = mesh_pop_next(&w);
+            settle_leaf(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, query);
+            left = mesh_pop_next(&trav);
         }
-    *triangle = w.best.triangle == MESH_NO_TRIANGLE ? -1 : w.best.triangle;
-    *state = w.state;
-    *t = mesh_first_time(&w);
+    *triangle = trav.best.triangle == MESH_NO_TRIANGLE ? -1 : trav.best.triangle;
+    *state = trav.state;
+    *t = mesh_first_time(&trav);
 }

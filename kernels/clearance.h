@@ -2,7 +2,7 @@
 /* Empty-space skipping: a grid of cubes over the box of a mesh. Each cube stores its distance, in cubes, from the
  * leaves of the hierarchy. A sphere whose whole motion stays within that distance hits nothing and needs no traversal.
  *
- * A triangle is hit only if its box test passes (mesh_walk.h), so it is enough that no box test can pass:
+ * A triangle is hit only if its box test passes (mesh_traversal.h), so it is enough that no box test can pass:
  * docs/numerics.md, section 11. */
 #ifndef CAROM_CLEARANCE_H
 #define CAROM_CLEARANCE_H

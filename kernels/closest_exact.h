@@ -58,9 +58,9 @@ typedef struct closest_wide {
     w3 normal;
     wf per_area, height2; /* 1 / n.n times the height times n; height squared */
     wf size2;             /* at least the square of every way from a corner, and half of every edge's */
-    wf doubt;             /* error of along, rest and inside */
-    wf blur;              /* error of the square root of a squared distance */
-    wm fit;               /* the plane is precise enough */
+    wf dot_error;         /* bound of the errors of along, rest and inside */
+    wf root_error;        /* bound of the error of the square root of a squared distance */
+    wm has_plane;         /* its error is bounded: the triangle is no sliver */
 } closest_wide;
 
 FN closest_wide closest_wide_of(w3 center, w3 p0, w3 p1, w3 p2)
@@ -84,18 +84,18 @@ FN closest_wide closest_wide_of(w3 center, w3 p0, w3 p1, w3 p2)
     t.per_area = height / area2;
     t.height2 = height * t.per_area;
     t.size2 = t.square.x + t.square.y + t.square.z;
-    t.doubt = CLOSEST_EPS(40.0) * t.size2;
+    t.dot_error = CLOSEST_EPS(40.0) * t.size2;
     const wf lean2 = t.edge[0].length2 * t.edge[2].length2 / area2;
-    t.fit = w_lt(lean2, w_f(W(0x1p20)));
-    t.blur = CLOSEST_EPS(32.0) * w_sqrt(t.size2 * w_sel(t.fit, lean2, w_f(W(1.0))));
+    t.has_plane = w_lt(lean2, w_f(W(0x1p20)));
+    t.root_error = CLOSEST_EPS(32.0) * w_sqrt(t.size2 * w_sel(t.has_plane, lean2, w_f(W(1.0))));
     return t;
 }
 
 /* A square, less twice what the triangle may reach beyond the plane. More than an eighth of it is no bound: the root
  * of what is left would be too uncertain. */
-FN wf closest_beyond(wf square, wf reach, wf doubt)
+FN wf closest_beyond(wf square, wf reach, wf dot_error)
 {
-    const wf zero = w_f(W(0.0)), give = closest_more(reach + doubt, zero) * W(2.0);
+    const wf zero = w_f(W(0.0)), give = closest_more(reach + dot_error, zero) * W(2.0);
     return w_sel(w_le(give * W(8.0), square), square - give, zero);
 }
 
@@ -109,23 +109,23 @@ FN closest_range closest_range_of(const closest_wide *t)
     const wf zero = w_f(W(0.0));
     const closest_edge *e = t->edge;
     const wf corner = closest_less(closest_less(t->square.x, t->square.y), t->square.z);
-    wf low = closest_beyond(t->square.x, closest_more(e[0].along, e[2].rest), t->doubt), high = corner;
-    low = closest_more(low, closest_beyond(t->square.y, closest_more(e[1].along, e[0].rest), t->doubt));
-    low = closest_more(low, closest_beyond(t->square.z, closest_more(e[2].along, e[1].rest), t->doubt));
-    wm inside = t->fit;
+    wf low = closest_beyond(t->square.x, closest_more(e[0].along, e[2].rest), t->dot_error), high = corner;
+    low = closest_more(low, closest_beyond(t->square.y, closest_more(e[1].along, e[0].rest), t->dot_error));
+    low = closest_more(low, closest_beyond(t->square.z, closest_more(e[2].along, e[1].rest), t->dot_error));
+    wm inside = t->has_plane;
     LANG_UNROLL
     for (int i = 0; i < 3; i++) {
-        const wm on = w_and(w_lt(t->doubt, e[i].along), w_lt(t->doubt, e[i].rest));
-        low = closest_more(low, closest_beyond(e[i].way2, e[i].inside, t->doubt));
+        const wm on = w_and(w_lt(t->dot_error, e[i].along), w_lt(t->dot_error, e[i].rest));
+        low = closest_more(low, closest_beyond(e[i].way2, e[i].inside, t->dot_error));
         high = w_sel(on, closest_less(e[i].way2, high), high);
-        inside = w_and(inside, w_lt(t->doubt, e[i].inside));
+        inside = w_and(inside, w_lt(t->dot_error, e[i].inside));
     }
-    low = w_sel(t->fit, closest_more(low, t->height2), low);
+    low = w_sel(t->has_plane, closest_more(low, t->height2), low);
     high = w_sel(inside, closest_less(t->height2, high), high);
     const wm touches = w_eq(corner, zero); /* a difference is zero if and only if its terms are equal */
     closest_range r;
-    r.low = w_sel(touches, zero, closest_more(w_sqrt(low) - t->blur, zero));
-    r.high = w_sel(touches, zero, w_sqrt(high) + t->blur);
+    r.low = w_sel(touches, zero, closest_more(w_sqrt(low) - t->root_error, zero));
+    r.high = w_sel(touches, zero, w_sqrt(high) + t->root_error);
     return r;
 }
 
@@ -143,20 +143,20 @@ FN void closest_put(closest_spot *s, wm m, w3 point, wf feature)
 
 FN wm closest_is_corner(const closest_wide *t, wf along, wf rest)
 {
-    return w_and(w_lt(along, -t->doubt), w_lt(rest, -t->doubt));
+    return w_and(w_lt(along, -t->dot_error), w_lt(rest, -t->dot_error));
 }
 
 FN wm closest_is_edge(const closest_wide *t, const closest_edge *e)
 {
-    return w_and(w_and(w_lt(t->doubt, e->along), w_lt(t->doubt, e->rest)), w_lt(e->inside, -t->doubt));
+    return w_and(w_and(w_lt(t->dot_error, e->along), w_lt(t->dot_error, e->rest)), w_lt(e->inside, -t->dot_error));
 }
 
 FN closest_spot closest_spot_of(const closest_wide *t)
 {
     const closest_edge *e = t->edge;
     const wf zero = w_f(W(0.0));
-    const wm inside = w_and(w_and(w_lt(t->doubt, e[0].inside), w_lt(t->doubt, e[1].inside)),
-                            w_and(w_lt(t->doubt, e[2].inside), t->fit));
+    const wm inside = w_and(w_and(w_lt(t->dot_error, e[0].inside), w_lt(t->dot_error, e[1].inside)),
+                            w_and(w_lt(t->dot_error, e[2].inside), t->has_plane));
     closest_spot s;
     s.point = w3_of(zero, zero, zero);
     s.feature = zero;

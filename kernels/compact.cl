@@ -6,7 +6,7 @@
 #include "lang.h"
 #include "layout.h"
 
-FN int compact_is_told(G const uint *triangle, G const uint *t, uint row)
+FN int compact_is_kept(G const uint *triangle, G const uint *t, uint row)
 {
     return triangle[row] != (uint)-1 || (t[row] & R_MAGNITUDE_MASK) > R_INFINITY_BITS;
 }
@@ -21,12 +21,12 @@ __kernel void carom_compact_count(__global const uint *triangle, __global const 
                                   uint rows, uint runs)
 {
     const uint run = (uint)get_global_id(0), first = run * COMPACT_RUN;
-    uint told = 0;
+    uint kept = 0;
     if (run >= runs)
         return;
     for (uint row = first; row < compact_end(first, rows); row++)
-        told += compact_is_told(triangle, t, row);
-    count[run] = told;
+        kept += compact_is_kept(triangle, t, row);
+    count[run] = kept;
 }
 #endif
 
@@ -43,7 +43,7 @@ __kernel void carom_compact_fill(__global const uint *triangle, __global const u
         return;
     uint at = start[run];
     for (uint row = first; row < compact_end(first, rows) && at < rows; row++) {
-        if (!compact_is_told(triangle, t, row))
+        if (!compact_is_kept(triangle, t, row))
             continue;
         __global uint *to = records + (size_t)at++ * (contact ? COMPACT_WORDS : COMPACT_CONTACT);
         to[COMPACT_ROW] = row;

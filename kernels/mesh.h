@@ -19,8 +19,8 @@ FN mesh_packet_result mesh_sweep(const mesh_packet *q, int options)
 MESH_SEARCH(mesh_first, mesh_cull_leaf_first, mesh_sweep, mesh_record_first)
 MESH_SEARCH(mesh_list, mesh_cull_leaf_all, mesh_sweep, mesh_record_all)
 
-FN void mesh_answer_first(const mesh_run *run, const mesh_walk *w)
+FN void mesh_answer_first(const mesh_run *run, const mesh_traversal *trav)
 {
-    mesh_answer_hit(run, w, mesh_first_time(w));
+    mesh_answer_hit(run, trav, mesh_first_time(trav));
 }
 #endif

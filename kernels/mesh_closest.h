@@ -70,7 +70,7 @@ FN closest_span closest_span_of(closest_view k, v3 lo, v3 hi)
 }
 
 /* The state of one traversal. */
-typedef struct closest_walk {
+typedef struct closest_traversal {
     v3 center; /* in every lane */
     closest_view view;
     vf distance; /* the best of each lane */
@@ -82,13 +82,13 @@ typedef struct closest_walk {
     int number;         /* of the query */
     int next;           /* to visit next: a node, or a leaf if negative */
     mesh_stack stack;
-} closest_walk;
+} closest_traversal;
 
 /* Some triangle is not farther than `most`. */
-FN void closest_limit(closest_walk *w, real most)
+FN void closest_limit(closest_traversal *trav, real most)
 {
-    if (most < w->best.t)
-        w->best = mesh_hit_key_of(most, MESH_NO_TRIANGLE);
+    if (most < trav->best.t)
+        trav->best = mesh_hit_key_of(most, MESH_NO_TRIANGLE);
 }
 
 /* Least distance of each child of a node, and the smallest most distance among them. */
@@ -97,14 +97,14 @@ typedef struct closest_tested_children {
     real most;
 } closest_tested_children;
 
-FN void closest_test_children(const closest_walk *w, G const mesh_node *node, closest_tested_children *tested)
+FN void closest_test_children(const closest_traversal *trav, G const mesh_node *node, closest_tested_children *tested)
 {
     vf most = v_infinity();
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
         const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
-        const closest_span s = closest_span_of(w->view, lo, hi);
+        const closest_span s = closest_span_of(trav->view, lo, hi);
         v_store(tested->least + lane, s.least);
         most = v_min(v_sel(empty, v_infinity(), s.most), most);
     }
@@ -113,16 +113,17 @@ FN void closest_test_children(const closest_walk *w, G const mesh_node *node, cl
 
 /* Pushes the children that can improve on the best, the closest on top. With masks a child may hold no triangle that
  * counts, so its most distance is no limit then. */
-FN void closest_push_candidates(closest_walk *w, G const mesh_node *node, const closest_tested_children *tested,
+FN void closest_push_candidates(closest_traversal *trav, G const mesh_node *node, const closest_tested_children *tested,
                                 int options)
 {
-    mesh_stack *s = &w->stack;
+    mesh_stack *s = &trav->stack;
     const int bottom = s->top;
     if (options == 0)
-        closest_limit(w, tested->most);
+        closest_limit(trav, tested->most);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
-        const vm can_improve = mesh_not_after(v_load(tested->least + lane), mesh_load_int(node->least + lane), w->best);
+        const vm can_improve =
+            mesh_not_after(v_load(tested->least + lane), mesh_load_int(node->least + lane), trav->best);
         for (u32 lanes = v_bitmask(v_and(can_improve, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
             const int i = lane + bitmask_first(lanes);
             const u64 from = mesh_key_bits_of(tested->least[i], node->least[i]);
@@ -132,26 +133,26 @@ FN void closest_push_candidates(closest_walk *w, G const mesh_node *node, const 
 }
 
 /* Pops what to visit next; 0 ends the traversal. */
-FN int closest_pop_next(closest_walk *w)
+FN int closest_pop_next(closest_traversal *trav)
 {
-    return mesh_stack_pop(&w->stack, w->best, &w->next);
+    return mesh_stack_pop(&trav->stack, trav->best, &trav->next);
 }
 
 /* 0 if there is nothing to traverse. */
-FN int closest_begin(closest_walk *w, mesh_frame frame, closest_query q, int options)
+FN int closest_begin(closest_traversal *trav, mesh_frame frame, closest_query q, int options)
 {
     const vf radius = v_f(q.radius);
-    w->query = q;
-    w->center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
-    w->view = closest_view_of(w->center, frame);
-    w->distance = w->earliest_undecided = v_infinity();
-    w->triangle = v_i(MESH_NO_TRIANGLE);
-    w->best = mesh_hit_key_of(R(1.0) / R(0.0), MESH_NO_TRIANGLE);
-    w->next = frame.root;
-    mesh_stack_begin(&w->stack, frame.root);
+    trav->query = q;
+    trav->center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
+    trav->view = closest_view_of(trav->center, frame);
+    trav->distance = trav->earliest_undecided = v_infinity();
+    trav->triangle = v_i(MESH_NO_TRIANGLE);
+    trav->best = mesh_hit_key_of(R(1.0) / R(0.0), MESH_NO_TRIANGLE);
+    trav->next = frame.root;
+    mesh_stack_begin(&trav->stack, frame.root);
     if (options != 0 && q.mask == 0)
         return 0;
-    return v_any(v_and(v3_finite(w->center), v_and(v_finite(radius), v_le(v_f(R(0.0)), radius))));
+    return v_any(v_and(v3_finite(trav->center), v_and(v_finite(radius), v_le(v_f(R(0.0)), radius))));
 }
 
 /* LANES triangles of a leaf; `active` are those that can improve on the best. */
@@ -162,105 +163,106 @@ typedef struct closest_group {
     vm active;
 } closest_group;
 
-FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const closest_walk *w, real scale, int options)
+FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, real scale,
+                                  int options)
 {
     closest_group g;
-    g.in.center = w->center;
-    const mesh_corners p = mesh_corners_of(leaf, w->next, lane);
+    g.in.center = trav->center;
+    const mesh_corners p = mesh_corners_of(leaf, trav->next, lane);
     g.in.p0 = p.p0;
     g.in.p1 = p.p1;
     g.in.p2 = p.p2;
-    g.span = closest_span_of(w->view, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
+    g.span = closest_span_of(trav->view, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
                              v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)));
     g.triangle = mesh_load_int(leaf->triangle + lane);
-    g.active = v_and(mesh_not_after(g.span.least, g.triangle, w->best),
-                     mesh_unmasked(g.triangle, w->masks, w->next, lane, w->query.mask, options));
+    g.active = v_and(mesh_not_after(g.span.least, g.triangle, trav->best),
+                     mesh_unmasked(g.triangle, trav->masks, trav->next, lane, trav->query.mask, options));
     return g;
 }
 
 /* Updates the best of each lane; returns whether one has improved. */
-FN int closest_record(closest_walk *w, vm active, vf distance, vi triangle)
+FN int closest_record(closest_traversal *trav, vm active, vf distance, vi triangle)
 {
     const vm nearer =
-        v_or(v_lt(distance, w->distance), v_and(v_eq(distance, w->distance), vi_gt(w->triangle, triangle)));
+        v_or(v_lt(distance, trav->distance), v_and(v_eq(distance, trav->distance), vi_gt(trav->triangle, triangle)));
     const vm better = v_and(active, nearer);
-    w->distance = v_sel(better, distance, w->distance);
-    w->triangle = vi_sel(better, triangle, w->triangle);
+    trav->distance = v_sel(better, distance, trav->distance);
+    trav->triangle = vi_sel(better, triangle, trav->triangle);
     return v_any(better);
 }
 
 /* The smallest (distance, triangle) over the lanes. */
-FN void closest_reduce(closest_walk *w)
+FN void closest_reduce(closest_traversal *trav)
 {
-    const real least = v_reduce_min(w->distance);
-    if (least > w->best.t)
+    const real least = v_reduce_min(trav->distance);
+    if (least > trav->best.t)
         return;
-    w->best = mesh_hit_key_of(least,
-                              vi_reduce_min(vi_sel(v_eq(w->distance, v_f(least)), w->triangle, v_i(MESH_NO_TRIANGLE))));
+    trav->best = mesh_hit_key_of(
+        least, vi_reduce_min(vi_sel(v_eq(trav->distance, v_f(least)), trav->triangle, v_i(MESH_NO_TRIANGLE))));
 }
 
-FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale, int options)
+FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
-    const closest_group g = closest_group_of(leaf, lane, w, scale, options);
+    const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
     if (!v_any(g.active))
         return 0;
     const vf distance = v_min(v_max(closest_find(g.in).distance, g.span.least), g.span.most);
-    return closest_record(w, g.active, distance, g.triangle);
+    return closest_record(trav, g.active, distance, g.triangle);
 }
 
 /* Pushes the children and pops the closest of them; 0 ends the traversal. */
-FN int closest_push_children(closest_walk *w, G const mesh_node *node, const closest_tested_children *tested,
+FN int closest_push_children(closest_traversal *trav, G const mesh_node *node, const closest_tested_children *tested,
                              int options)
 {
-    closest_push_candidates(w, node, tested, options);
-    return closest_pop_next(w);
+    closest_push_candidates(trav, node, tested, options);
+    return closest_pop_next(trav);
 }
 
-FN int closest_visit_node(closest_walk *w, G const mesh_node *node, int options)
+FN int closest_visit_node(closest_traversal *trav, G const mesh_node *node, int options)
 {
     closest_tested_children tested;
-    closest_test_children(w, node, &tested);
-    return closest_push_children(w, node, &tested, options);
+    closest_test_children(trav, node, &tested);
+    return closest_push_children(trav, node, &tested, options);
 }
 
 /* Queues no pairs. */
-FN void closest_set_sphere(mesh_pairs *p, const closest_walk *w, int number)
+FN void closest_set_sphere(mesh_pairs *p, const closest_traversal *trav, int number)
 {
-    (void)p, (void)w, (void)number;
+    (void)p, (void)trav, (void)number;
 }
 
 /* Defines a search by what it does at a leaf: `leaf_lanes` solves LANES triangles. */
-#define CLOSEST_SEARCH(name, leaf_lanes)                                                       \
-    FN int name##_visit_leaf(closest_walk *w, int number, mesh_pairs *pairs, mesh_frame frame, \
-                             G const mesh_leaf *leaf, int options)                             \
-    {                                                                                          \
-        int better = 0;                                                                        \
-        (void)number, (void)pairs;                                                             \
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                   \
-            better |= leaf_lanes(leaf, lane, w, frame.scale, options);                         \
-        if (better)                                                                            \
-            closest_reduce(w);                                                                 \
-        return closest_pop_next(w);                                                            \
-    }                                                                                          \
-    MESH_NEVER_WAITS(name, closest_walk)
+#define CLOSEST_SEARCH(name, leaf_lanes)                                                               \
+    FN int name##_visit_leaf(closest_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame, \
+                             G const mesh_leaf *leaf, int options)                                     \
+    {                                                                                                  \
+        int better = 0;                                                                                \
+        (void)number, (void)pairs;                                                                     \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                           \
+            better |= leaf_lanes(leaf, lane, trav, frame.scale, options);                              \
+        if (better)                                                                                    \
+            closest_reduce(trav);                                                                      \
+        return closest_pop_next(trav);                                                                 \
+    }                                                                                                  \
+    MESH_NEVER_WAITS(name, closest_traversal)
 CLOSEST_SEARCH(closest, closest_leaf_lanes)
 
 /* The answer; that of an empty mesh for an invalid query. */
-FN closest_hit closest_end(const closest_walk *w)
+FN closest_hit closest_end(const closest_traversal *trav)
 {
-    const int none = w->best.triangle == MESH_NO_TRIANGLE;
+    const int none = trav->best.triangle == MESH_NO_TRIANGLE;
     real depth[LANES];
-    v_store(depth, v_positive_zero(v_f(w->query.radius) - v_f(w->best.t)));
+    v_store(depth, v_positive_zero(v_f(trav->query.radius) - v_f(trav->best.t)));
     closest_hit hit;
-    hit.triangle = none ? -1 : w->best.triangle;
-    hit.distance = w->best.t;
-    hit.depth = none ? -w->best.t : depth[0];
+    hit.triangle = none ? -1 : trav->best.triangle;
+    hit.distance = trav->best.t;
+    hit.depth = none ? -trav->best.t : depth[0];
     return hit;
 }
 
 /* ---- begin and answer, for mesh_run.h: columns of the sphere at rest; `t` holds distances ----------------------- */
 
-FN int closest_begin_next(const mesh_run *run, closest_walk *w, u32 at, const real *rows, int options)
+FN int closest_begin_next(const mesh_run *run, closest_traversal *trav, u32 at, const real *rows, int options)
 {
     closest_query q;
     (void)rows;
@@ -269,20 +271,20 @@ FN int closest_begin_next(const mesh_run *run, closest_walk *w, u32 at, const re
     q.cz = run->in[MESH_CZ][at];
     q.radius = run->in[MESH_RADIUS][at];
     q.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[at] : -1;
-    w->number = (int)at;
-    w->masks = run->masks;
-    return closest_begin(w, run->frame, q, options);
+    trav->number = (int)at;
+    trav->masks = run->masks;
+    return closest_begin(trav, run->frame, q, options);
 }
 
-FN void closest_answer_hit(const mesh_run *run, const closest_walk *w, closest_hit hit)
+FN void closest_answer_hit(const mesh_run *run, const closest_traversal *trav, closest_hit hit)
 {
-    run->triangle[w->number] = hit.triangle;
-    run->t[w->number] = hit.distance;
-    run->depth[w->number] = hit.depth;
+    run->triangle[trav->number] = hit.triangle;
+    run->t[trav->number] = hit.distance;
+    run->depth[trav->number] = hit.depth;
 }
 
-FN void closest_answer(const mesh_run *run, const closest_walk *w)
+FN void closest_answer(const mesh_run *run, const closest_traversal *trav)
 {
-    closest_answer_hit(run, w, closest_end(w));
+    closest_answer_hit(run, trav, closest_end(trav));
 }
 #endif

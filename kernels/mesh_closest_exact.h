@@ -30,32 +30,32 @@ FN closest_proven closest_prove(closest_in in)
     return p;
 }
 
-FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_walk *w, real scale, int options)
+FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
-    const closest_group g = closest_group_of(leaf, lane, w, scale, options);
+    const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
     if (!v_any(g.active))
         return 0;
     const closest_proven p = closest_prove(g.in);
     const vm sure = v_eq(p.low, p.high);
-    closest_limit(w, v_reduce_min(v_sel(g.active, p.high, v_infinity())));
+    closest_limit(trav, v_reduce_min(v_sel(g.active, p.high, v_infinity())));
     /* Below infinity, which would mean that nothing is undecided. */
     const vf from = v_min(p.low, v_largest());
-    w->earliest_undecided =
-        v_sel(v_and(g.active, v_not(sure)), v_min(from, w->earliest_undecided), w->earliest_undecided);
-    return closest_record(w, v_and(g.active, sure), p.low, g.triangle);
+    trav->earliest_undecided =
+        v_sel(v_and(g.active, v_not(sure)), v_min(from, trav->earliest_undecided), trav->earliest_undecided);
+    return closest_record(trav, v_and(g.active, sure), p.low, g.triangle);
 }
 
 CLOSEST_SEARCH(closest_exact, closest_exact_lanes)
 
 /* The distance is NaN if the query is undecided. */
-FN void closest_answer_exact(const mesh_run *run, const closest_walk *w)
+FN void closest_answer_exact(const mesh_run *run, const closest_traversal *trav)
 {
-    closest_hit hit = closest_end(w);
-    if (v_any(v_and(v_lt(w->earliest_undecided, v_infinity()), v_le(w->earliest_undecided, v_f(hit.distance))))) {
+    closest_hit hit = closest_end(trav);
+    if (v_any(v_and(v_lt(trav->earliest_undecided, v_infinity()), v_le(trav->earliest_undecided, v_f(hit.distance))))) {
         real lanes[LANES];
         v_store(lanes, v_from_bits(v_i(R_NAN_BITS)));
         hit.distance = lanes[0];
     }
-    closest_answer_hit(run, w, hit);
+    closest_answer_hit(run, trav, hit);
 }
 #endif

@@ -39,11 +39,11 @@ MESH_SEARCH(mesh_first_exact, mesh_cull_leaf_first, mesh_sweep_exact, mesh_recor
 MESH_SEARCH(mesh_list_exact, mesh_cull_leaf_all, mesh_sweep_exact, mesh_record_all)
 
 /* t is NaN if the query is undecided. */
-FN void mesh_answer_first_exact(const mesh_run *run, const mesh_walk *w)
+FN void mesh_answer_first_exact(const mesh_run *run, const mesh_traversal *trav)
 {
-    const real t = mesh_first_time(w), infinity = R(1.0) / R(0.0);
+    const real t = mesh_first_time(trav), infinity = R(1.0) / R(0.0);
     real lanes[LANES];
     v_store(lanes, v_from_bits(v_i(R_NAN_BITS)));
-    mesh_answer_hit(run, w, w->earliest_undecided < infinity && w->earliest_undecided <= t ? lanes[0] : t);
+    mesh_answer_hit(run, trav, trav->earliest_undecided < infinity && trav->earliest_undecided <= t ? lanes[0] : t);
 }
 #endif

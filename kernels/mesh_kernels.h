@@ -81,28 +81,28 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global int *triang
         triangle[run.first] = MESH_LOOP_TRUNCATED;
 }
 #elif defined(MESH_SEARCHED)
-FN int mesh_begin_own(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
+FN int mesh_begin_own(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
 {
-    const int begun = mesh_begin_clear(run, w, at, rows, options);
+    const int begun = mesh_begin_clear(run, trav, at, rows, options);
     if (run->sink != 0)
         return begun;
     const int from = run->from[at];
-    w->sink = &w->own;
-    w->own.records = run->records + from;
-    w->own.room = run->found - (u32)from;
-    w->own.count = 0;
-    w->own.one_is_enough = 0;
-    w->own.first = w->number;
+    trav->sink = &trav->own;
+    trav->own.records = run->records + from;
+    trav->own.room = run->found - (u32)from;
+    trav->own.count = 0;
+    trav->own.one_is_enough = 0;
+    trav->own.first = trav->number;
     if (from < 0)
         run->hits[at] = 0;
     return from < 0 ? -1 : begun;
 }
 
-FN void mesh_answer_count(const mesh_run *run, const mesh_walk *w)
+FN void mesh_answer_count(const mesh_run *run, const mesh_traversal *trav)
 {
-    run->hits[w->number] = (int)w->hits;
-    run->state[w->number] = (uchar)w->state;
-    run->start[w->number] = run->sink != 0 ? (int)(run->sink->records - run->records) : -1;
+    run->hits[trav->number] = (int)trav->hits;
+    run->state[trav->number] = (uchar)trav->state;
+    run->start[trav->number] = run->sink != 0 ? (int)(run->sink->records - run->records) : -1;
 }
 
 MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_own, mesh_answer_count, MESH_OPTIONS)

@@ -8,7 +8,7 @@
  * the rest of its packet. */
 #ifndef CAROM_MESH_PAIRS_H
 #define CAROM_MESH_PAIRS_H
-#include "mesh_walk.h"
+#include "mesh_traversal.h"
 
 /* LANES pairs of a query and a triangle at rest: the solver's input. */
 typedef struct mesh_packet {
@@ -16,8 +16,8 @@ typedef struct mesh_packet {
     sweep_heading heading;
     vf enter, limit; /* entry into the triangle's box; end of the query's window */
     vi triangle;
-    const u8 *walk; /* number of the query's traversal, per lane */
-    vm active;      /* lanes that hold a pair to solve */
+    const u8 *traversal; /* number of the query's traversal, per lane */
+    vm active;           /* lanes that hold a pair to solve */
 } mesh_packet;
 
 /* The solver's results. Exact mode may leave pairs undecided. */
@@ -44,18 +44,18 @@ FN mesh_packet_result mesh_packet_result_of(vm hits, vf t, vi state)
 
 /* The traversal that a lane belongs to. Without packing there is only one; rusticl's compiler crashes on an offset
  * to it. */
-FN mesh_walk *mesh_walk_of_lane(mesh_walk *walks, const mesh_packet *q, int lane)
+FN mesh_traversal *mesh_traversal_of_lane(mesh_traversal *traversals, const mesh_packet *q, int lane)
 {
 #ifdef LANG_HAS_COMPRESS
-    return walks + q->walk[lane];
+    return traversals + q->traversal[lane];
 #else
     (void)q, (void)lane;
-    return walks;
+    return traversals;
 #endif
 }
 
 /* Keeps the first hit, and the earliest time that an undecided pair may be hit. */
-FN void mesh_record_first(mesh_walk *walks, const mesh_packet *q, const mesh_packet_result *a)
+FN void mesh_record_first(mesh_traversal *traversals, const mesh_packet *q, const mesh_packet_result *a)
 {
     int triangle[LANES], state[LANES];
     real t[LANES], from[LANES];
@@ -65,23 +65,23 @@ FN void mesh_record_first(mesh_walk *walks, const mesh_packet *q, const mesh_pac
     v_store(from, a->from);
     for (u32 left = v_bitmask(a->hits); left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_walk *w = mesh_walk_of_lane(walks, q, i);
+        mesh_traversal *trav = mesh_traversal_of_lane(traversals, q, i);
         const mesh_hit_key hit = mesh_hit_key_of(t[i], triangle[i]);
-        if (mesh_is_after(w->best, hit)) {
-            w->best = hit;
-            w->state = state[i];
+        if (mesh_is_after(trav->best, hit)) {
+            trav->best = hit;
+            trav->state = state[i];
         }
     }
     for (u32 left = v_bitmask(a->undecided); left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_walk *w = mesh_walk_of_lane(walks, q, i);
-        w->earliest_undecided = from[i] < w->earliest_undecided ? from[i] : w->earliest_undecided;
+        mesh_traversal *trav = mesh_traversal_of_lane(traversals, q, i);
+        trav->earliest_undecided = from[i] < trav->earliest_undecided ? from[i] : trav->earliest_undecided;
     }
 }
 
 /* Appends a record for each hit and, with NaN as its time, for each undecided pair. An any-hit query ends with its
  * first hit. */
-FN void mesh_record_all(mesh_walk *walks, const mesh_packet *q, const mesh_packet_result *a)
+FN void mesh_record_all(mesh_traversal *traversals, const mesh_packet *q, const mesh_packet_result *a)
 {
     const u32 hits = v_bitmask(a->hits);
     int triangle[LANES], state[LANES];
@@ -94,32 +94,32 @@ FN void mesh_record_all(mesh_walk *walks, const mesh_packet *q, const mesh_packe
     v_store(t, v_sel(a->undecided, v_from_bits(v_i(R_NAN_BITS)), a->t));
     for (; left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_walk *w = mesh_walk_of_lane(walks, q, i);
-        mesh_sink *sink = w->sink;
+        mesh_traversal *trav = mesh_traversal_of_lane(traversals, q, i);
+        mesh_sink *sink = trav->sink;
         if (sink->count < sink->room) {
             G mesh_record *to = sink->records + sink->count;
             to->t = t[i];
             to->triangle = triangle[i];
             to->state = state[i];
-            to->query = w->number - sink->first;
+            to->query = trav->number - sink->first;
         }
         sink->count++;
-        w->hits++;
+        trav->hits++;
         if ((hits >> i & 1) != 0) {
-            w->state = STATE_APPROACHING;
+            trav->state = STATE_APPROACHING;
             if (sink->one_is_enough) { /* empties the stack and culls the rest */
-                w->stack.top = 0;
-                w->best = mesh_hit_key_of(R(-1.0), 0);
+                trav->stack.top = 0;
+                trav->best = mesh_hit_key_of(R(-1.0), 0);
             }
         }
     }
 }
 
 /* The time of the best hit; infinity without one. Without a branch, because it would be mispredicted. */
-FN real mesh_first_time(const mesh_walk *w)
+FN real mesh_first_time(const mesh_traversal *trav)
 {
-    const u32 none = 0 - (u32)(w->best.triangle == MESH_NO_TRIANGLE); /* all bits, or none */
-    return real_of_bits((real_bits(w->best.t) & ~none) | (R_INFINITY_BITS & none));
+    const u32 none = 0 - (u32)(trav->best.triangle == MESH_NO_TRIANGLE); /* all bits, or none */
+    return real_of_bits((real_bits(trav->best.t) & ~none) | (R_INFINITY_BITS & none));
 }
 
 /* ---- the queue of pairs ----------------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ enum { PAIR_P0, PAIR_P1 = 3, PAIR_P2 = 6, PAIR_ENTER = 9, PAIR_TRIANGLE, PAIR_CO
 /* Columns per traversal: its sphere, and the end of its window. */
 enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
 /* Fewer than LANES pairs are left over, each traversal may add a leaf, and v_compress stores up to LANES further. */
-#define PAIR_ROOM (LANES + MESH_WALKS * MESH_WIDTH + LANES)
+#define PAIR_ROOM (LANES + MESH_TRAVERSALS * MESH_WIDTH + LANES)
 #define PAIR_COLUMN(p, k) ((p)->columns + (k)*PAIR_ROOM)
 
 /* Work-items in lockstep take as many turns of the solver as the work-item with the most pairs. So each defers its
@@ -138,9 +138,9 @@ enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
 
 typedef struct mesh_pairs {
 #ifdef LANG_HAS_COMPRESS
-    LANG_ALIGNED real columns[PAIR_COLUMNS * PAIR_ROOM]; /* integers as their bits */
-    LANG_ALIGNED real sphere[PAIR_SPHERE * MESH_WALKS];  /* of each traversal */
-    u8 walk[PAIR_ROOM];                                  /* number of a pair's traversal */
+    LANG_ALIGNED real columns[PAIR_COLUMNS * PAIR_ROOM];     /* integers as their bits */
+    LANG_ALIGNED real sphere[PAIR_SPHERE * MESH_TRAVERSALS]; /* of each traversal */
+    u8 traversal[PAIR_ROOM];                                 /* number of a pair's traversal */
 #elif defined(LANG_LOCKSTEP)
     int leaf[MESH_DEFERRED + MESH_WIDTH]; /* reference to the leaf */
     u8 lane[MESH_DEFERRED + MESH_WIDTH];  /* slot of the triangle */
@@ -157,13 +157,14 @@ FN void mesh_pairs_begin(mesh_pairs *p)
 
 #ifdef LANG_HAS_COMPRESS
 /* Stores the sphere of traversal `number` for its pairs. */
-FN void mesh_set_sphere(mesh_pairs *p, const mesh_walk *w, int number)
+FN void mesh_set_sphere(mesh_pairs *p, const mesh_traversal *trav, int number)
 {
-    const mesh_query *q = &w->query;
-    const real sphere[PAIR_SPHERE] = {q->cx, q->cy, q->cz, q->radius, q->vx, q->vy, q->vz, w->precalc[PRECALC_LIMIT]};
+    const mesh_query *q = &trav->query;
+    const real sphere[PAIR_SPHERE] = {q->cx, q->cy, q->cz, q->radius,
+                                      q->vx, q->vy, q->vz, trav->precalc[PRECALC_LIMIT]};
     real *own = p->sphere + number;
     for (int k = 0; k < PAIR_SPHERE; k++)
-        own[k * MESH_WALKS] = sphere[k];
+        own[k * MESH_TRAVERSALS] = sphere[k];
 }
 
 /* Appends the active lanes of a group, as pairs of traversal `number`. */
@@ -182,7 +183,7 @@ FN void mesh_pairs_push(mesh_pairs *p, const mesh_group *g, int number)
                                   v_from_bits(g->triangle)};
     const u32 lanes = v_bitmask(g->active);
     v_compress(PAIR_COLUMN(p, 0) + p->end, PAIR_ROOM, own, PAIR_COLUMNS, lanes);
-    v_store_u8(p->walk + p->end, v_i(number));
+    v_store_u8(p->traversal + p->end, v_i(number));
     p->end += bitmask_count(lanes);
     p->submitted += (u32)bitmask_count(lanes);
 }
@@ -193,7 +194,7 @@ FN void mesh_pairs_pad(mesh_pairs *p)
     for (int k = 0; k < PAIR_COLUMNS; k++)
         v_store(PAIR_COLUMN(p, k) + p->end, v_f(PAIR_COLUMN(p, k)[p->end - 1]));
     v_store(PAIR_COLUMN(p, PAIR_TRIANGLE) + p->end, v_from_bits(v_i(-1)));
-    v_store_u8(p->walk + p->end, v_i(p->walk[p->end - 1]));
+    v_store_u8(p->traversal + p->end, v_i(p->traversal[p->end - 1]));
 }
 
 FN v3 mesh_pairs_load(const mesh_pairs *p, int column)
@@ -204,7 +205,7 @@ FN v3 mesh_pairs_load(const mesh_pairs *p, int column)
 
 FN vf mesh_pairs_sphere(const mesh_pairs *p, int number)
 {
-    return v_table_lookup(p->sphere + number * MESH_WALKS, p->walk + p->first);
+    return v_table_lookup(p->sphere + number * MESH_TRAVERSALS, p->traversal + p->first);
 }
 
 /* The packet of the oldest LANES pairs. */
@@ -223,7 +224,7 @@ FN mesh_packet mesh_pairs_packet(const mesh_pairs *p)
     q.enter = v_load(PAIR_COLUMN(p, PAIR_ENTER) + p->first);
     q.limit = mesh_pairs_sphere(p, PAIR_LIMIT);
     q.triangle = v_bits(v_load(PAIR_COLUMN(p, PAIR_TRIANGLE) + p->first));
-    q.walk = p->walk + p->first;
+    q.traversal = p->traversal + p->first;
     q.active = vi_gt(q.triangle, v_i(-1));
     return q;
 }
@@ -240,21 +241,21 @@ FN void mesh_pairs_pop(mesh_pairs *p)
         LANG_UNROLL
         for (int k = 0; k < PAIR_COLUMNS; k++)
             v_store(PAIR_COLUMN(p, k), v_load(PAIR_COLUMN(p, k) + p->first));
-        u8 walk[LANES];
+        u8 traversal[LANES];
         LANG_UNROLL
         for (int lane = 0; lane < LANES; lane++)
-            walk[lane] = p->walk[p->first + lane];
+            traversal[lane] = p->traversal[p->first + lane];
         LANG_UNROLL
         for (int lane = 0; lane < LANES; lane++)
-            p->walk[lane] = walk[lane];
+            p->traversal[lane] = traversal[lane];
     }
     p->end = left - done;
     p->first = 0;
 }
 #else
-FN void mesh_set_sphere(mesh_pairs *p, const mesh_walk *w, int number)
+FN void mesh_set_sphere(mesh_pairs *p, const mesh_traversal *trav, int number)
 {
-    (void)p, (void)w, (void)number;
+    (void)p, (void)trav, (void)number;
 }
 
 #ifdef LANG_LOCKSTEP
@@ -266,18 +267,18 @@ FN void mesh_defer(mesh_pairs *p, int leaf, int lane)
 #endif
 
 /* A packet of one query and triangles of one leaf. */
-FN mesh_packet mesh_packet_of(const mesh_group *g, const mesh_walk *w)
+FN mesh_packet mesh_packet_of(const mesh_group *g, const mesh_traversal *trav)
 {
     mesh_packet q;
-    q.in = mesh_sphere_of(&w->query);
+    q.in = mesh_sphere_of(&trav->query);
     q.in.p0 = g->p.p0;
     q.in.p1 = g->p.p1;
     q.in.p2 = g->p.p2;
-    q.heading = traversal_precalc_of(w->precalc).heading;
+    q.heading = traversal_precalc_of(trav->precalc).heading;
     q.enter = g->enter;
-    q.limit = v_f(w->precalc[PRECALC_LIMIT]);
+    q.limit = v_f(trav->precalc[PRECALC_LIMIT]);
     q.triangle = g->triangle;
-    q.walk = 0;
+    q.traversal = 0;
     q.active = g->active;
     return q;
 }
@@ -301,9 +302,9 @@ FN vf mesh_distance2(v3 p, const mesh_query *q)
 
 /* A triangle with a corner well inside the sphere at the start is hit at time 0. Then only lower indices can be
  * better: the lowest such triangle becomes the best hit, and higher ones are culled. */
-FN void mesh_accept_initial_overlap(mesh_walk *w, mesh_group *g, int options)
+FN void mesh_accept_initial_overlap(mesh_traversal *trav, mesh_group *g, int options)
 {
-    const mesh_query *q = &w->query;
+    const mesh_query *q = &trav->query;
     const real r2 = q->radius * q->radius;
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
         return;
@@ -315,45 +316,45 @@ FN void mesh_accept_initial_overlap(mesh_walk *w, mesh_group *g, int options)
         return;
     int triangle[LANES];
     vi_store(triangle, g->triangle);
-    w->best = mesh_hit_key_of(R(0.0), triangle[bitmask_first(inside)]); /* indices ascend in a leaf */
-    w->state = STATE_OVERLAPPING;
-    g->active = v_and(g->active, v_and(v_le(g->enter, v_f(R(0.0))), vi_gt(v_i(w->best.triangle), g->triangle)));
+    trav->best = mesh_hit_key_of(R(0.0), triangle[bitmask_first(inside)]); /* indices ascend in a leaf */
+    trav->state = STATE_OVERLAPPING;
+    g->active = v_and(g->active, v_and(v_le(g->enter, v_f(R(0.0))), vi_gt(v_i(trav->best.triangle), g->triangle)));
 }
 
 /* Culls triangles whose bounding sphere the query misses up to the best hit. */
-FN void mesh_cull_bounding_sphere(const mesh_walk *w, mesh_group *g)
+FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *g)
 {
-    const mesh_query *q = &w->query;
-    if (w->precalc[PRECALC_REACH] == R(1.0) / R(0.0))
+    const mesh_query *q = &trav->query;
+    if (trav->precalc[PRECALC_REACH] == R(1.0) / R(0.0))
         return;
-    const mesh_capsule capsule = traversal_precalc_of(w->precalc).capsule;
+    const mesh_capsule capsule = traversal_precalc_of(trav->precalc).capsule;
     const real ball = MESH_IS_UNINDEXED(g->reference) ? R(1.0) / R(0.0) : g->leaf->ball;
     const v3 lo = mesh_min3(g->p.p0, g->p.p1, g->p.p2), hi = mesh_max3(g->p.p0, g->p.p1, g->p.p2);
     const v3 middle = v3_mul(v3_add(lo, hi), v_f(R(0.5)));
     const v3 way = v3_sub(middle, v3_of(v_f(q->cx), v_f(q->cy), v_f(q->cz)));
     const v3 velocity = v3_of(v_f(q->vx), v_f(q->vy), v_f(q->vz));
-    const vf nearest_at = v_min(v_max(v3_dot(way, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(w->best.t));
+    const vf nearest_at = v_min(v_max(v3_dot(way, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(trav->best.t));
     const v3 gap = v3_sub(way, v3_mul(velocity, nearest_at));
     const vf reach = capsule.reach + v_f(ball);
     g->active = v_and(g->active, v_le(v3_dot(gap, gap), reach * reach));
 }
 
-FN void mesh_cull_leaf_first(mesh_walk *w, mesh_group *g, int options)
+FN void mesh_cull_leaf_first(mesh_traversal *trav, mesh_group *g, int options)
 {
-    mesh_cull_bounding_sphere(w, g);
-    mesh_accept_initial_overlap(w, g, options);
+    mesh_cull_bounding_sphere(trav, g);
+    mesh_accept_initial_overlap(trav, g, options);
 }
 
-FN void mesh_cull_leaf_all(mesh_walk *w, mesh_group *g, int options)
+FN void mesh_cull_leaf_all(mesh_traversal *trav, mesh_group *g, int options)
 {
     (void)options;
-    mesh_cull_bounding_sphere(w, g);
+    mesh_cull_bounding_sphere(trav, g);
 }
 
 /* Culls nothing: overlaps compare squared distances, whose errors the capsule's margins do not cover. */
-FN void mesh_cull_leaf_none(mesh_walk *w, mesh_group *g, int options)
+FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *g, int options)
 {
-    (void)w, (void)g, (void)options;
+    (void)trav, (void)g, (void)options;
 }
 
 /* ---- a search --------------------------------------------------------------------------------------------------- */
@@ -365,24 +366,24 @@ FN void mesh_cull_leaf_none(mesh_walk *w, mesh_group *g, int options)
 /* Defines a search by what it does at a leaf. `cull_leaf` decides what it can about the entered triangles, `solve`
  * computes the others, `record` uses the results. `options` are those of the queries; a constant 0 for queries
  * without options. */
-#define MESH_SEARCH(name, cull_leaf, solve, record)                                                                  \
-    FN void name##_packet(mesh_walk *walks, const mesh_packet *q, int options)                                       \
-    {                                                                                                                \
-        const mesh_packet_result a = solve(q, options);                                                              \
-        record(walks, q, &a);                                                                                        \
-    }                                                                                                                \
-    FN int name##_visit_leaf(mesh_walk *w, int number, mesh_pairs *pairs, mesh_frame frame, G const mesh_leaf *leaf, \
-                             int options)                                                                            \
-    {                                                                                                                \
-        int waits = 0;                                                                                               \
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                                       \
-            mesh_group group = mesh_group_of(leaf, w->next, lane, w, frame.scale, options);                          \
-            cull_leaf(w, &group, options);                                                                           \
-            if (v_any(group.active))                                                                                 \
-                MESH_SEARCH_SUBMIT(name)                                                                             \
-        }                                                                                                            \
-        return waits ? MESH_WAITS : mesh_pop_next(w);                                                                \
-    }                                                                                                                \
+#define MESH_SEARCH(name, cull_leaf, solve, record)                                                 \
+    FN void name##_packet(mesh_traversal *traversals, const mesh_packet *q, int options)            \
+    {                                                                                               \
+        const mesh_packet_result a = solve(q, options);                                             \
+        record(traversals, q, &a);                                                                  \
+    }                                                                                               \
+    FN int name##_visit_leaf(mesh_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame, \
+                             G const mesh_leaf *leaf, int options)                                  \
+    {                                                                                               \
+        int waits = 0;                                                                              \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                      \
+            mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, frame.scale, options);   \
+            cull_leaf(trav, &group, options);                                                       \
+            if (v_any(group.active))                                                                \
+                MESH_SEARCH_SUBMIT(name)                                                            \
+        }                                                                                           \
+        return waits ? MESH_WAITS : mesh_pop_next(trav);                                            \
+    }                                                                                               \
     MESH_SEARCH_SOLVE(name)
 
 #ifdef LANG_HAS_COMPRESS
@@ -392,51 +393,51 @@ FN void mesh_cull_leaf_none(mesh_walk *w, mesh_group *g, int options)
         waits = 1;                              \
     }
 /* Solves the oldest packet. */
-#define MESH_SEARCH_SOLVE(name)                                                                 \
-    FN void name##_solve(const mesh_run *run, mesh_walk *walks, mesh_pairs *pairs, int options) \
-    {                                                                                           \
-        (void)run;                                                                              \
-        if (pairs->end - pairs->first < LANES)                                                  \
-            mesh_pairs_pad(pairs);                                                              \
-        const mesh_packet q = mesh_pairs_packet(pairs);                                         \
-        name##_packet(walks, &q, options);                                                      \
-        mesh_pairs_pop(pairs);                                                                  \
+#define MESH_SEARCH_SOLVE(name)                                                                           \
+    FN void name##_solve(const mesh_run *run, mesh_traversal *traversals, mesh_pairs *pairs, int options) \
+    {                                                                                                     \
+        (void)run;                                                                                        \
+        if (pairs->end - pairs->first < LANES)                                                            \
+            mesh_pairs_pad(pairs);                                                                        \
+        const mesh_packet q = mesh_pairs_packet(pairs);                                                   \
+        name##_packet(traversals, &q, options);                                                           \
+        mesh_pairs_pop(pairs);                                                                            \
     }
 #elif defined(LANG_LOCKSTEP)
-#define MESH_SEARCH_SUBMIT(name)          \
-    {                                     \
-        (void)number;                     \
-        mesh_defer(pairs, w->next, lane); \
+#define MESH_SEARCH_SUBMIT(name)             \
+    {                                        \
+        (void)number;                        \
+        mesh_defer(pairs, trav->next, lane); \
     }
 /* Solves the deferred groups that can still improve on the best hit. */
-#define MESH_SEARCH_SOLVE(name)                                                                             \
-    FN void name##_solve(const mesh_run *run, mesh_walk *w, mesh_pairs *pairs, int options)                 \
-    {                                                                                                       \
-        for (int k = 0; k < pairs->end; k++) {                                                              \
-            const int leaf = pairs->leaf[k];                                                                \
-            const mesh_group group =                                                                        \
-                mesh_group_of(mesh_leaf_of(run, leaf), leaf, pairs->lane[k], w, run->frame.scale, options); \
-            if (v_any(group.active)) {                                                                      \
-                const mesh_packet q = mesh_packet_of(&group, w);                                            \
-                name##_packet(w, &q, options);                                                              \
-            }                                                                                               \
-        }                                                                                                   \
-        pairs->end = 0;                                                                                     \
+#define MESH_SEARCH_SOLVE(name)                                                                                \
+    FN void name##_solve(const mesh_run *run, mesh_traversal *trav, mesh_pairs *pairs, int options)            \
+    {                                                                                                          \
+        for (int k = 0; k < pairs->end; k++) {                                                                 \
+            const int leaf = pairs->leaf[k];                                                                   \
+            const mesh_group group =                                                                           \
+                mesh_group_of(mesh_leaf_of(run, leaf), leaf, pairs->lane[k], trav, run->frame.scale, options); \
+            if (v_any(group.active)) {                                                                         \
+                const mesh_packet q = mesh_packet_of(&group, trav);                                            \
+                name##_packet(trav, &q, options);                                                              \
+            }                                                                                                  \
+        }                                                                                                      \
+        pairs->end = 0;                                                                                        \
     }
 #else
-#define MESH_SEARCH_SUBMIT(name)                         \
-    {                                                    \
-        const mesh_packet q = mesh_packet_of(&group, w); \
-        (void)number, (void)pairs;                       \
-        name##_packet(w, &q, options);                   \
+#define MESH_SEARCH_SUBMIT(name)                            \
+    {                                                       \
+        const mesh_packet q = mesh_packet_of(&group, trav); \
+        (void)number, (void)pairs;                          \
+        name##_packet(trav, &q, options);                   \
     }
-#define MESH_SEARCH_SOLVE(name) MESH_NEVER_WAITS(name, mesh_walk)
+#define MESH_SEARCH_SOLVE(name) MESH_NEVER_WAITS(name, mesh_traversal)
 #endif
 
 /* For a search that solves every pair at its leaf. */
-#define MESH_NEVER_WAITS(name, walk_type)                                                       \
-    FN void name##_solve(const mesh_run *run, walk_type *walks, mesh_pairs *pairs, int options) \
-    {                                                                                           \
-        (void)run, (void)walks, (void)pairs, (void)options;                                     \
+#define MESH_NEVER_WAITS(name, traversal_type)                                                            \
+    FN void name##_solve(const mesh_run *run, traversal_type *traversals, mesh_pairs *pairs, int options) \
+    {                                                                                                     \
+        (void)run, (void)traversals, (void)pairs, (void)options;                                          \
     }
 #endif

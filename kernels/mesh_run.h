@@ -106,7 +106,7 @@ FN G const mesh_leaf *mesh_leaf_of(const mesh_run *run, int reference)
     return run->leaves + MESH_LEAF_AT(reference);
 }
 
-#if MESH_WALKS > 1
+#if MESH_TRAVERSALS > 1
 /* Address of what a reference leads to, [0] a node or [1] a leaf: from + step * reference. */
 typedef struct mesh_addresses {
     size_t from[2], step[2];
@@ -152,23 +152,23 @@ FN void mesh_prefetch_stack(const mesh_addresses *p, const mesh_stack *s)
  * kind, which would be mispredicted. */
 typedef struct traversal_scheduler {
     u32 node, leaf, ended;
-    u32 busy;                       /* have a query */
-    int waiting[MESH_WALKS], waits; /* a queue, oldest first */
-    u32 first_wait;                 /* modulo MESH_WALKS */
-    u32 resume_at[MESH_WALKS];      /* resumes when so many pairs are solved */
+    u32 busy;                            /* have a query */
+    int waiting[MESH_TRAVERSALS], waits; /* a queue, oldest first */
+    u32 first_wait;                      /* modulo MESH_TRAVERSALS */
+    u32 resume_at[MESH_TRAVERSALS];      /* resumes when so many pairs are solved */
 } traversal_scheduler;
 
 FN traversal_scheduler scheduler_of_idle(void)
 {
-    const traversal_scheduler t = {0, 0, (1u << MESH_WALKS) - 1, 0, {0}, 0, 0, {0}};
+    const traversal_scheduler t = {0, 0, (1u << MESH_TRAVERSALS) - 1, 0, {0}, 0, 0, {0}};
     return t;
 }
 
 /* Returns a set and clears it: the caller adds members while it iterates over the copy. */
-FN u32 scheduler_take(u32 *walks)
+FN u32 scheduler_take(u32 *traversals)
 {
-    const u32 all = *walks;
-    *walks = 0;
+    const u32 all = *traversals;
+    *traversals = 0;
     return all;
 }
 
@@ -187,13 +187,13 @@ FN int scheduler_has_ready(const traversal_scheduler *t)
 FN void scheduler_suspend(traversal_scheduler *t, int i, u32 resume_at)
 {
     t->resume_at[i] = resume_at;
-    t->waiting[(t->first_wait + (u32)t->waits++) % MESH_WALKS] = i;
+    t->waiting[(t->first_wait + (u32)t->waits++) % MESH_TRAVERSALS] = i;
 }
 
 /* The traversal that has waited longest, if its pairs are solved; else -1. */
 FN int scheduler_resume(traversal_scheduler *t, u32 answered)
 {
-    const int i = t->waiting[t->first_wait % MESH_WALKS];
+    const int i = t->waiting[t->first_wait % MESH_TRAVERSALS];
     if (t->waits == 0 || (int)(t->resume_at[i] - answered) > 0)
         return -1;
     t->waits--;
@@ -215,13 +215,13 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
  * discards the work begun after it; it costs little if its inputs are ready. */
 /* In two steps, so that macro arguments are expanded before they become parts of names. */
 #define MESH_RUN(name, kind, search, begin, answer, options) MESH_RUN_(name, kind, search, begin, answer, options)
-#if MESH_WALKS > 1
+#if MESH_TRAVERSALS > 1
 #define MESH_RUN_(name, kind, search, begin, answer, options)                                                         \
     FN void name(const mesh_run *run)                                                                                 \
     {                                                                                                                 \
-        kind##_walk walks[MESH_WALKS];                                                                                \
+        kind##_traversal traversals[MESH_TRAVERSALS];                                                                 \
         mesh_pairs pairs;                                                                                             \
-        kind##_tested_children tested[MESH_WALKS];                                                                    \
+        kind##_tested_children tested[MESH_TRAVERSALS];                                                               \
         traversal_scheduler scheduler = scheduler_of_idle();                                                          \
         const mesh_addresses addresses = mesh_addresses_of(run);                                                      \
         LANG_ALIGNED real rows[LANES * MESH_ROWS]; /* of the next queries */                                          \
@@ -230,54 +230,54 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
         mesh_pairs_begin(&pairs);                                                                                     \
         do {                                                                                                          \
             while (pairs.end - pairs.first >= LANES || (pairs.end > pairs.first && !scheduler_has_ready(&scheduler))) \
-                search##_solve(run, walks, &pairs, options);                                                          \
+                search##_solve(run, traversals, &pairs, options);                                                     \
             for (int i; (i = scheduler_resume(&scheduler, pairs.answered)) >= 0;)                                     \
-                if (kind##_pop_next(&walks[i]))                                                                       \
-                    scheduler_place(&scheduler, i, walks[i].next);                                                    \
+                if (kind##_pop_next(&traversals[i]))                                                                  \
+                    scheduler_place(&scheduler, i, traversals[i].next);                                               \
                 else                                                                                                  \
                     scheduler.ended |= 1u << i;                                                                       \
             for (u32 left = scheduler_take(&scheduler.ended); left != 0; left &= left - 1) {                          \
                 const int i = bitmask_first(left);                                                                    \
                 int begun = -1;                                                                                       \
                 if ((scheduler.busy >> i & 1) != 0)                                                                   \
-                    answer(run, &walks[i]);                                                                           \
+                    answer(run, &traversals[i]);                                                                      \
                 while (next < run->end && begun <= 0) {                                                               \
-                    begun = begin(run, &walks[i], next++, rows, options);                                             \
+                    begun = begin(run, &traversals[i], next++, rows, options);                                        \
                     if (begun == 0)                                                                                   \
-                        answer(run, &walks[i]);                                                                       \
+                        answer(run, &traversals[i]);                                                                  \
                 }                                                                                                     \
                 scheduler.busy &= ~(1u << i);                                                                         \
                 if (begun > 0) {                                                                                      \
                     scheduler.busy |= 1u << i;                                                                        \
-                    kind##_set_sphere(&pairs, &walks[i], i);                                                          \
-                    scheduler_place(&scheduler, i, walks[i].next);                                                    \
+                    kind##_set_sphere(&pairs, &traversals[i], i);                                                     \
+                    scheduler_place(&scheduler, i, traversals[i].next);                                               \
                 }                                                                                                     \
             }                                                                                                         \
             for (u32 left = scheduler.node; left != 0; left &= left - 1) {                                            \
                 const int i = bitmask_first(left);                                                                    \
-                kind##_test_children(&walks[i], run->nodes + walks[i].next, &tested[i]);                              \
+                kind##_test_children(&traversals[i], run->nodes + traversals[i].next, &tested[i]);                    \
             }                                                                                                         \
             for (u32 left = scheduler_take(&scheduler.node); left != 0; left &= left - 1) {                           \
                 const int i = bitmask_first(left);                                                                    \
-                if (!kind##_push_children(&walks[i], run->nodes + walks[i].next, &tested[i], options)) {              \
+                if (!kind##_push_children(&traversals[i], run->nodes + traversals[i].next, &tested[i], options)) {    \
                     scheduler.ended |= 1u << i;                                                                       \
                     continue;                                                                                         \
                 }                                                                                                     \
-                mesh_prefetch(&addresses, walks[i].next);                                                             \
-                scheduler_place(&scheduler, i, walks[i].next);                                                        \
+                mesh_prefetch(&addresses, traversals[i].next);                                                        \
+                scheduler_place(&scheduler, i, traversals[i].next);                                                   \
             }                                                                                                         \
             if (is_alone)                                                                                             \
-                mesh_prefetch_stack(&addresses, &walks[0].stack);                                                     \
+                mesh_prefetch_stack(&addresses, &traversals[0].stack);                                                \
             for (u32 left = scheduler_take(&scheduler.leaf); left != 0; left &= left - 1) {                           \
                 const int i = bitmask_first(left);                                                                    \
-                const int step =                                                                                      \
-                    search##_visit_leaf(&walks[i], i, &pairs, run->frame, mesh_leaf_of(run, walks[i].next), options); \
+                const int step = search##_visit_leaf(&traversals[i], i, &pairs, run->frame,                           \
+                                                     mesh_leaf_of(run, traversals[i].next), options);                 \
                 if (step == MESH_WAITS) {                                                                             \
-                    mesh_prefetch(&addresses, mesh_stack_top(&walks[i].stack));                                       \
+                    mesh_prefetch(&addresses, mesh_stack_top(&traversals[i].stack));                                  \
                     scheduler_suspend(&scheduler, i, pairs.submitted);                                                \
                 } else if (step) {                                                                                    \
-                    mesh_prefetch(&addresses, walks[i].next);                                                         \
-                    scheduler_place(&scheduler, i, walks[i].next);                                                    \
+                    mesh_prefetch(&addresses, traversals[i].next);                                                    \
+                    scheduler_place(&scheduler, i, traversals[i].next);                                               \
                 } else {                                                                                              \
                     scheduler.ended |= 1u << i;                                                                       \
                 }                                                                                                     \
@@ -285,61 +285,61 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
         } while (scheduler_has_ready(&scheduler) || scheduler.waits > 0);                                             \
     }
 #else
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                         \
-    FN void name(const mesh_run *run)                                                                 \
-    {                                                                                                 \
-        kind##_walk walk;                                                                             \
-        mesh_pairs pairs;                                                                             \
-        real rows[LANES * MESH_ROWS]; /* of the next queries */                                       \
-        mesh_pairs_begin(&pairs);                                                                     \
-        for (u32 next = run->first; next < run->end; next++) {                                        \
-            const int begun = begin(run, &walk, next, rows, options);                                 \
-            int on = begun > 0;                                                                       \
-            while (on || pairs.end > 0) {                                                             \
-                while (on && pairs.end < MESH_DEFERRED)                                               \
-                    on = walk.next >= 0 ? kind##_visit_node(&walk, run->nodes + walk.next, options)   \
-                                        : search##_visit_leaf(&walk, 0, &pairs, run->frame,           \
-                                                              mesh_leaf_of(run, walk.next), options); \
-                search##_solve(run, &walk, &pairs, options);                                          \
-            }                                                                                         \
-            if (begun >= 0)                                                                           \
-                answer(run, &walk);                                                                   \
-        }                                                                                             \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                      \
+    FN void name(const mesh_run *run)                                                                              \
+    {                                                                                                              \
+        kind##_traversal traversal;                                                                                \
+        mesh_pairs pairs;                                                                                          \
+        real rows[LANES * MESH_ROWS]; /* of the next queries */                                                    \
+        mesh_pairs_begin(&pairs);                                                                                  \
+        for (u32 next = run->first; next < run->end; next++) {                                                     \
+            const int begun = begin(run, &traversal, next, rows, options);                                         \
+            int on = begun > 0;                                                                                    \
+            while (on || pairs.end > 0) {                                                                          \
+                while (on && pairs.end < MESH_DEFERRED)                                                            \
+                    on = traversal.next >= 0 ? kind##_visit_node(&traversal, run->nodes + traversal.next, options) \
+                                             : search##_visit_leaf(&traversal, 0, &pairs, run->frame,              \
+                                                                   mesh_leaf_of(run, traversal.next), options);    \
+                search##_solve(run, &traversal, &pairs, options);                                                  \
+            }                                                                                                      \
+            if (begun >= 0)                                                                                        \
+                answer(run, &traversal);                                                                           \
+        }                                                                                                          \
     }
 #endif
 
 /* ---- begin and answer, for sweeps and overlaps ------------------------------------------------------------------ */
 
-FN int mesh_begin_next(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
+FN int mesh_begin_next(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
 {
     const int lane = (int)((at - run->first) % LANES);
     if (lane == 0)
         mesh_run_precalculate(run, at, rows);
-    w->number = (int)at;
-    w->masks = run->masks;
-    w->sink = run->sink;
-    return mesh_begin(w, run->frame, mesh_run_query(run, at, options), rows, lane);
+    trav->number = (int)at;
+    trav->masks = run->masks;
+    trav->sink = run->sink;
+    return mesh_begin(trav, run->frame, mesh_run_query(run, at, options), rows, lane);
 }
 
 /* For runs whose queries were not tested for clearance before. */
-FN int mesh_begin_clear(const mesh_run *run, mesh_walk *w, u32 at, real *rows, int options)
+FN int mesh_begin_clear(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
 {
     const int lane = (int)((at - run->first) % LANES);
     real *clear = rows + LANES * PRECALC_ROWS;
     if (lane == 0)
         mesh_run_clear(run, at, clear);
-    return mesh_begin_next(run, w, at, rows, options) && clear[lane] == R(0.0);
+    return mesh_begin_next(run, trav, at, rows, options) && clear[lane] == R(0.0);
 }
 
-FN void mesh_answer_hit(const mesh_run *run, const mesh_walk *w, real t)
+FN void mesh_answer_hit(const mesh_run *run, const mesh_traversal *trav, real t)
 {
-    const int triangle = w->best.triangle | -(w->best.triangle == MESH_NO_TRIANGLE); /* -1 if there is none */
-    run->state[w->number] = (u8)w->state;
-    run->triangle[w->number] = triangle;
-    run->t[w->number] = t;
+    const int triangle = trav->best.triangle | -(trav->best.triangle == MESH_NO_TRIANGLE); /* -1 if there is none */
+    run->state[trav->number] = (u8)trav->state;
+    run->triangle[trav->number] = triangle;
+    run->t[trav->number] = t;
 }
-FN void mesh_answer_state(const mesh_run *run, const mesh_walk *w)
+FN void mesh_answer_state(const mesh_run *run, const mesh_traversal *trav)
 {
-    run->state[w->number] = (u8)w->state;
+    run->state[trav->number] = (u8)trav->state;
 }
 #endif

@@ -212,26 +212,26 @@ typedef struct compact_probe {
 /* Runs without a row to tell, runs of nothing else, and runs with some, which have a hit or are open. */
 static void make_probe(compact_probe *p)
 {
-    uint8_t told_rows[PROBE_ROWS]; /* bytes are columns too: all inputs are made before one is copied */
+    uint8_t kept_rows[PROBE_ROWS]; /* bytes are columns too: all inputs are made before one is copied */
     uint64_t state = 5;
     memset(p->got, 0xa5, sizeof p->got);
     memset(p->expected, 0xa5, sizeof p->expected);
     memset(p->expected[CAROMI_HIT_TRIANGLE], 0xff, sizeof p->expected[CAROMI_HIT_TRIANGLE]);
     for (uint32_t i = 0; i < PROBE_ROWS; i++) {
         const uint64_t r = caromi_probe_next(&state);
-        const uint32_t kind = i / COMPACT_RUN % 4, told = kind == 1 || (kind > 1 && (r & 7) == 0);
+        const uint32_t kind = i / COMPACT_RUN % 4, kept = kind == 1 || (kind > 1 && (r & 7) == 0);
         for (uint32_t c = 0; c < CAROMI_HIT_CONTACT; c++)
             p->in[c][i] = (uint32_t)caromi_probe_next(&state);
         p->in[CAROMI_HIT_T][i] = (uint32_t)(r >> 32) & 0xff7fffff; /* finite */
-        p->in[CAROMI_HIT_TRIANGLE][i] = told ? (uint32_t)(r >> 8) & 0x7fffffff : UINT32_MAX;
-        if (told && (r & 8) != 0) { /* open */
+        p->in[CAROMI_HIT_TRIANGLE][i] = kept ? (uint32_t)(r >> 8) & 0x7fffffff : UINT32_MAX;
+        if (kept && (r & 8) != 0) { /* open */
             p->in[CAROMI_HIT_TRIANGLE][i] = UINT32_MAX;
             p->in[CAROMI_HIT_T][i] |= 0x7f800001;
         }
-        told_rows[i] = (uint8_t)told;
+        kept_rows[i] = (uint8_t)kept;
     }
     for (uint32_t i = 0; i < PROBE_ROWS; i++)
-        for (uint32_t c = 0; told_rows[i] && c < CAROMI_HIT_CONTACT; c++) {
+        for (uint32_t c = 0; kept_rows[i] && c < CAROMI_HIT_CONTACT; c++) {
             const size_t size = caromi_hit_size(c);
             memcpy((char *)p->expected[c] + i * size, (const char *)p->in[c] + i * size, size);
         }

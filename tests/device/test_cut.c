@@ -5,7 +5,7 @@
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
-#define TOLD "ends the loops of a search"
+#define REASON "ends the loops of a search"
 
 enum { SEED = 137, FEW = 600, SIDES = 4, LONG_SIDES = 50, LONG = 200, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 512 };
 
@@ -40,11 +40,11 @@ static void test_all_kinds(void **state)
     (void)state;
     const carom_device_info info = test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), FEW, 1);
-    cl_told = (cl_lie){"return turns < 2;", "return turns < 99;"};
+    cl_text_patch = (cl_patch){"return turns < 2;", "return turns < 99;"};
     for (size_t i = 0; i < REQUESTS; i++)
         if (request_needs_mesh(&requests[i]) && request_is_for(&requests[i], &info))
-            expect_refusal(&requests[i], &m, TOLD);
-    cl_told = (cl_lie){NULL, NULL};
+            expect_refusal(&requests[i], &m, REASON);
+    cl_text_patch = (cl_patch){NULL, NULL};
     fixture_free(&m);
 }
 
@@ -54,7 +54,7 @@ static void test_auto(void **state)
     (void)state;
     (void)test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), MANY, SHARE);
-    cl_told = (cl_lie){"return turns < 2;", "return turns < 99;"};
+    cl_text_patch = (cl_patch){"return turns < 2;", "return turns < 99;"};
     for (size_t i = ASK_FIRST; i <= ASK_ALL; i++) {
         carom_context *context = test_backend(CAROM_BACKEND_AUTO);
         carom_mesh *mesh = scene_mesh(context, &m.s);
@@ -63,13 +63,13 @@ static void test_auto(void **state)
         test_ok(requests[i].name, request_ask(&requests[i], context, mesh, &m, &r, &err), &err);
         batch_result_compare(&requests[i], &m, &expected, &r, "auto");
         assert_int_equal(r.stats.fallen_back, MANY);
-        assert_non_null(strstr(r.stats.fallback_reason, TOLD));
+        assert_non_null(strstr(r.stats.fallback_reason, REASON));
         batch_result_free(&requests[i], &r);
         batch_result_free(&requests[i], &expected);
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
     }
-    cl_told = (cl_lie){NULL, NULL};
+    cl_text_patch = (cl_patch){NULL, NULL};
     fixture_free(&m);
 }
 
@@ -77,20 +77,20 @@ static void test_auto(void **state)
 static void test_second_pass(void **state)
 {
     static const struct {
-        cl_lie piece;
+        cl_patch patch;
         const char *reason;
-    } lies[] = {{{"if (mesh_run_is_truncated(share))\n        hits", "if (each < 0)\n        hits"}, TOLD},
-                {{"run->hits[w->number] = (int)w->hits;",
-                  "run->hits[w->number] = (int)w->hits - (run->sink == 0 && w->hits > 16);"},
-                 "reports numbers of hits that cannot be"}};
+    } faults[] = {{{"if (mesh_run_is_truncated(share))\n        hits", "if (each < 0)\n        hits"}, REASON},
+                  {{"run->hits[trav->number] = (int)trav->hits;",
+                    "run->hits[trav->number] = (int)trav->hits - (run->sink == 0 && trav->hits > 16);"},
+                   "reports numbers of hits that cannot be"}};
     (void)state;
     (void)test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), FEW, 1);
-    for (size_t i = 0; i < COUNT_OF(lies); i++) {
-        cl_told = lies[i].piece;
-        expect_refusal(&requests[ASK_ALL], &m, lies[i].reason);
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        cl_text_patch = faults[i].patch;
+        expect_refusal(&requests[ASK_ALL], &m, faults[i].reason);
     }
-    cl_told = (cl_lie){NULL, NULL};
+    cl_text_patch = (cl_patch){NULL, NULL};
     fixture_free(&m);
 }
 
@@ -108,7 +108,7 @@ static void test_long(void **state)
     int cut = 0;
     for (size_t i = 0; i < REQUESTS; i++)
         if (request_needs_mesh(&requests[i]) && request_is_for(&requests[i], &info))
-            cut += is_refused(&requests[i], &m, TOLD);
+            cut += is_refused(&requests[i], &m, REASON);
     const int is_known = strstr(info.name, "llvmpipe") != NULL;
     print_message("%s has ended the loops of %d kinds of search\n", info.name, cut);
     assert_int_equal(cut > 0, is_known);

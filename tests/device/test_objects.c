@@ -39,7 +39,7 @@ static void move(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
 
 /* All requests, then some again of a mesh that has moved; of two meshes, which end before their context and after
  * it. */
-static void play_all(uint32_t lanes, const char *who)
+static void play_all(uint32_t lanes, const char *label)
 {
     fixture m = fixture_make(SEED, scene_sphere(SIDES), COUNT, 1);
     carom_context *context = NULL;
@@ -64,9 +64,9 @@ static void play_all(uint32_t lanes, const char *who)
     assert_int_equal(cl_held[HELD_CONTEXTS], 2);
     carom_context_destroy(context);
     carom_mesh_destroy(mesh);
-    cl_expect_none(who);
+    cl_expect_none(label);
     if (cl_held[HELD_MAPS] != 0)
-        fail_msg("%s: %d buffers are still mapped", who, cl_held[HELD_MAPS]);
+        fail_msg("%s: %d buffers are still mapped", label, cl_held[HELD_MAPS]);
     fixture_free(&m);
 }
 
@@ -100,7 +100,7 @@ static setup setups[] = {{.request = SWEEP},
                          {.request = ASK_CLOSEST + ASK_KINDS},
                          {.request = ASK_OVERLAPS, .discrete = 1}};
 
-static int is_told(carom_status status)
+static int is_device_failure(carom_status status)
 {
     return status == CAROM_ERROR_OUT_OF_MEMORY || status == CAROM_ERROR_DEVICE_LOST ||
            status == CAROM_ERROR_KERNEL_BUILD || status == CAROM_ERROR_NOT_BIT_EXACT;
@@ -119,7 +119,7 @@ static carom_status play_one(const setup *s, const fixture *m)
         status = ask_one(q, context, mesh, m);
         const carom_status again = ask_one(q, context, mesh, m);
         /* What memory was missing for may be there the next time; a device that was given up stays so. */
-        assert_true(again == CAROM_OK || is_told(again));
+        assert_true(again == CAROM_OK || is_device_failure(again));
         assert_true(again == status || status == CAROM_OK || status == CAROM_ERROR_OUT_OF_MEMORY);
         carom_mesh_destroy(mesh);
     } else {
@@ -146,16 +146,16 @@ static void play_failure(const setup *s, cl_call call, size_t round, const fixtu
 {
     enum { PART = 5 };
     const int at = 1 + (s->calls[call] - 1) * (int)(round * 2 % PART) / PART;
-    char who[128];
-    snprintf(who, sizeof who, "%s%s, %s %d of %d fails", requests[s->request].name,
+    char label[128];
+    snprintf(label, sizeof label, "%s%s, %s %d of %d fails", requests[s->request].name,
              s->discrete ? " on a discrete device" : "", cl_call_name(call), at, s->calls[call]);
     cl_sabotage(call, at, (int)(round % 2));
     const carom_status status = play_one(s, m);
     assert_true(cl_calls(call) >= at);
     cl_sabotage(call, 0, 0);
-    if (status != CAROM_OK && (!is_told(status) || status == CAROM_ERROR_NOT_BIT_EXACT))
-        fail_msg("%s: %s", who, carom_status_name(status));
-    cl_expect_none(who);
+    if (status != CAROM_OK && (!is_device_failure(status) || status == CAROM_ERROR_NOT_BIT_EXACT))
+        fail_msg("%s: %s", label, carom_status_name(status));
+    cl_expect_none(label);
 }
 
 static void test_failures(void **state)
@@ -183,17 +183,17 @@ static void test_failures(void **state)
 /* A wrong answer from the kernel of pairs or of a mesh: the device is refused when it is opened, or in the batch. */
 static void test_refused(void **state)
 {
-    static const cl_lie lies[] = {{"store_u8(out, OUT_STATE, i, ", "store_u8(out, OUT_STATE, i, 1 + "},
-                                  {"run->t[w->number] = t;", "run->t[w->number] = 1.01f;"}};
+    static const cl_patch patches[] = {{"store_u8(out, OUT_STATE, i, ", "store_u8(out, OUT_STATE, i, 1 + "},
+                                       {"run->t[trav->number] = t;", "run->t[trav->number] = 1.01f;"}};
     (void)state;
     (void)test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), COUNT, 1);
     const setup first = {.request = ASK_FIRST};
-    for (size_t i = 0; i < COUNT_OF(lies); i++) {
-        cl_told = lies[i];
+    for (size_t i = 0; i < COUNT_OF(patches); i++) {
+        cl_text_patch = patches[i];
         assert_int_equal(play_one(&first, &m), CAROM_ERROR_NOT_BIT_EXACT);
-        cl_told = (cl_lie){NULL, NULL};
-        cl_expect_none(lies[i].told);
+        cl_text_patch = (cl_patch){NULL, NULL};
+        cl_expect_none(patches[i].replacement);
     }
     fixture_free(&m);
 }

@@ -8,24 +8,24 @@
 
 #define REFUSED CAROM_ERROR_NOT_BIT_EXACT, "refused"
 #define IMPOSSIBLE(what) CAROM_ERROR_DEVICE_LOST, "reports " what " that cannot be"
-#define TOLD_FIRST "run->triangle[w->number] = triangle;"
-#define TOLD_CLOSEST "run->triangle[w->number] = hit.triangle;"
-#define TOLD_BEYOND(said) "run->triangle[w->number] = " said " | (w->number > 299) << 30;"
-#define TOLD_TRIANGLE "to->triangle = triangle[i];"
-#define TOLD_RUN "count[run] = told;"
-#define TOLD_ROW "to[COMPACT_ROW] = row;"
-#define TOLD_COUNT "run->hits[w->number] = (int)w->hits;"
+#define WRITE_FIRST "run->triangle[trav->number] = triangle;"
+#define WRITE_CLOSEST "run->triangle[trav->number] = hit.triangle;"
+#define WRITE_BEYOND(said) "run->triangle[trav->number] = " said " | (trav->number > 299) << 30;"
+#define WRITE_TRIANGLE "to->triangle = triangle[i];"
+#define KEPT_COUNT "count[run] = kept;"
+#define WRITE_ROW "to[COMPACT_ROW] = row;"
+#define WRITE_COUNT "run->hits[trav->number] = (int)trav->hits;"
 
 enum { MANY = 1 << 20, FEW = 5000, SEED = 61 }; /* few: more than any probe has */
 
-/* A kernel that is wrong in one place, and who notices. */
-typedef struct lie {
+/* A kernel with one fault, a request that uses it, and the error that must report it. */
+typedef struct fault {
     const char *name;
-    cl_lie piece;
+    cl_patch patch;
     carom_status (*ask)(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err);
     carom_status expected;
     const char *reason;
-} lie;
+} fault;
 
 /* ---- requests, each with its answer kept by the caller ---------------------------------------------------------- */
 
@@ -118,10 +118,11 @@ static carom_status ask_points(carom_mesh *mesh, const swept_spheres *b, carom_s
     return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
 }
 
-/* ---- and what becomes of them ------------------------------------------------------------------------------------ */
+/* ---- their answers ------------------------------------------------------------------------------------ */
 
 /* A hash of all that there is, so that two answers can be compared. */
-static uint64_t answer(const lie *l, carom_context *context, const scene *s, const swept_spheres *b, carom_stats *stats)
+static uint64_t answer(const fault *f, carom_context *context, const scene *s, const swept_spheres *b,
+                       carom_stats *stats)
 {
     carom_error err = {0};
     uint64_t hash = 0;
@@ -129,7 +130,7 @@ static uint64_t answer(const lie *l, carom_context *context, const scene *s, con
     memset(triangles, 0, 4 * MANY * sizeof *triangles);
     memset(depths, 0, 4 * MANY * sizeof *depths);
     carom_mesh *mesh = scene_mesh(context, s);
-    test_ok(l->name, l->ask(mesh, b, stats, &err), &err);
+    test_ok(f->name, f->ask(mesh, b, stats, &err), &err);
     carom_mesh_destroy(mesh);
     for (size_t i = 0; i < 4 * MANY; i++) {
         const uint64_t offset = i <= MANY ? offsets[i] : 0;
@@ -140,10 +141,10 @@ static uint64_t answer(const lie *l, carom_context *context, const scene *s, con
     return hash;
 }
 
-static void test_lie(void **state)
+static void test_fault(void **state)
 {
-    const lie *l = *state;
-    cl_seen_as.discrete = l->ask == ask_compact; /* others do not find them */
+    const fault *f = *state;
+    cl_seen_as.discrete = f->ask == ask_compact; /* others do not find them */
     carom_context_destroy(test_device(0, 0));    /* ends the test if there is none */
     offsets = test_alloc(MANY + 1, sizeof *offsets);
     triangles = test_alloc(4 * MANY, sizeof *triangles);
@@ -153,22 +154,22 @@ static void test_lie(void **state)
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
-    const uint64_t expected = answer(l, cpu, &s, &many, &stats);
+    const uint64_t expected = answer(f, cpu, &s, &many, &stats);
     carom_context_destroy(cpu);
-    cl_told = l->piece;
+    cl_text_patch = f->patch;
     carom_context *device = test_backend(CAROM_BACKEND_OPENCL);
     carom_mesh *mesh = scene_mesh(device, &s);
-    test_error(l->ask(mesh, &few, &stats, &err), l->expected, &err, l->reason);
+    test_error(f->ask(mesh, &few, &stats, &err), f->expected, &err, f->reason);
     carom_mesh_destroy(mesh);
     carom_context_destroy(device);
     carom_context *either = test_backend(CAROM_BACKEND_AUTO);
-    assert_true(answer(l, either, &s, &many, &stats) == expected);
+    assert_true(answer(f, either, &s, &many, &stats) == expected);
     assert_int_equal(stats.on_device, 0);
     assert_int_equal(stats.fallen_back, MANY);
-    assert_non_null(strstr(stats.fallback_reason, l->reason));
+    assert_non_null(strstr(stats.fallback_reason, f->reason));
     carom_context_destroy(either);
-    cl_expect_none(l->name);
-    cl_told = (cl_lie){NULL, NULL};
+    cl_expect_none(f->name);
+    cl_text_patch = (cl_patch){NULL, NULL};
     free(offsets);
     free(triangles);
     free(depths);
@@ -179,78 +180,82 @@ static void test_lie(void **state)
 
 int main(void)
 {
-    static const lie lies[] = {
-        {"a first hit", {"run->t[w->number] = t;", "run->t[w->number]*=1.01f;"}, ask_first, REFUSED},
-        {"a list of hits", {TOLD_TRIANGLE, "to->triangle = triangle[0];"}, ask_list, REFUSED},
+    static const fault faults[] = {
+        {"a first hit", {"run->t[trav->number] = t;", "run->t[trav->number]*=1.01f;"}, ask_first, REFUSED},
+        {"a list of hits", {WRITE_TRIANGLE, "to->triangle = triangle[0];"}, ask_list, REFUSED},
         {"the count of a list",
-         {TOLD_COUNT, "run->hits[w->number] = w->hits > 0;"},
+         {WRITE_COUNT, "run->hits[trav->number] = trav->hits > 0;"},
          ask_list,
          IMPOSSIBLE("queries of hits")},
         {"where the hits of a list begin",
-         {"(int)(run->sink->records - run->records)", "(int)(run->sink->records - run->records) + (w->number > 299)"},
+         {"(int)(run->sink->records - run->records)",
+          "(int)(run->sink->records - run->records) + (trav->number > 299)"},
          ask_list,
          IMPOSSIBLE("places of hits")},
         {"whose hit it is",
-         {"to->query = w->number - sink->first;", "to->query = w->number - sink->first + (w->number > 299);"},
+         {"to->query = trav->number - sink->first;", "to->query = trav->number - sink->first + (trav->number > 299);"},
          ask_list,
          IMPOSSIBLE("queries of hits")},
         {"hits that the first pass writes",
-         {TOLD_TRIANGLE, "to->triangle = w->sink != &w->own ? triangle[0] : triangle[i];"},
+         {WRITE_TRIANGLE, "to->triangle = trav->sink != &trav->own ? triangle[0] : triangle[i];"},
          ask_list,
          REFUSED},
-        {"a list of overlaps", {TOLD_TRIANGLE, "to->triangle = triangle[0];"}, ask_overlaps, REFUSED},
+        {"a list of overlaps", {WRITE_TRIANGLE, "to->triangle = triangle[0];"}, ask_overlaps, REFUSED},
         {"whether there is a hit",
-         {"run->state[w->number] = (uchar)w->state;", "run->state[w->number] = STATE_APPROACHING;"},
+         {"run->state[trav->number] = (uchar)trav->state;", "run->state[trav->number] = STATE_APPROACHING;"},
          ask_any,
          REFUSED},
         {"what a policy leaves out", {"if ((options & MESH_SKIP) != 0)", "if (0)"}, ask_skipping, REFUSED},
         {"a closest point",
-         {"run->depth[w->number] = hit.depth;", "run->depth[w->number] = 0.0f;"},
+         {"run->depth[trav->number] = hit.depth;", "run->depth[trav->number] = 0.0f;"},
          ask_closest,
          REFUSED},
         /* Of the later queries, which the probe has not got. */
-        {"a first triangle beyond the mesh", {TOLD_FIRST, TOLD_BEYOND("triangle")}, ask_first, IMPOSSIBLE("triangles")},
+        {"a first triangle beyond the mesh",
+         {WRITE_FIRST, WRITE_BEYOND("triangle")},
+         ask_first,
+         IMPOSSIBLE("triangles")},
         {"a closest triangle beyond the mesh",
-         {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
+         {WRITE_CLOSEST, WRITE_BEYOND("hit.triangle")},
          ask_closest,
          IMPOSSIBLE("triangles")},
         {"times of a triangle beyond the mesh",
-         {TOLD_FIRST, TOLD_BEYOND("triangle")},
+         {WRITE_FIRST, WRITE_BEYOND("triangle")},
          ask_times,
          IMPOSSIBLE("triangles")},
         {"contacts of a triangle beyond the mesh",
-         {TOLD_FIRST, TOLD_BEYOND("triangle")},
+         {WRITE_FIRST, WRITE_BEYOND("triangle")},
          ask_contacts,
          IMPOSSIBLE("triangles")},
         {"points of a triangle beyond the mesh",
-         {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
+         {WRITE_CLOSEST, WRITE_BEYOND("hit.triangle")},
          ask_points,
          IMPOSSIBLE("triangles")},
         {"depths in a triangle beyond the mesh",
-         {TOLD_CLOSEST, TOLD_BEYOND("hit.triangle")},
+         {WRITE_CLOSEST, WRITE_BEYOND("hit.triangle")},
          ask_depths,
          IMPOSSIBLE("triangles")},
         {"a triangle beyond the mesh",
-         {TOLD_TRIANGLE, "to->triangle = triangle[i] | (w->number > 299) << 30;"},
+         {WRITE_TRIANGLE, "to->triangle = triangle[i] | (trav->number > 299) << 30;"},
          ask_list,
          IMPOSSIBLE("triangles")},
         {"fewer hits than none",
-         {TOLD_COUNT, "run->hits[w->number] = w->number > 299 ? -5 : (int)w->hits;"},
+         {WRITE_COUNT, "run->hits[trav->number] = trav->number > 299 ? -5 : (int)trav->hits;"},
          ask_list,
          IMPOSSIBLE("numbers of hits")},
         /* Of first hits that a device with memory of its own finds among the others. */
         {"a time among hits alone", {"to[COMPACT_T] = t[row];", "to[COMPACT_T] = t[row] + 1;"}, ask_compact, REFUSED},
-        {"one hit less", {TOLD_RUN, "count[run] = told - (run == runs - 1);"}, ask_compact, REFUSED},
+        {"one hit less", {KEPT_COUNT, "count[run] = kept - (run == runs - 1);"}, ask_compact, REFUSED},
         {"more hits than queries",
-         {TOLD_RUN, "count[run] = run > 45 ? 99999 : told;"},
+         {KEPT_COUNT, "count[run] = run > 45 ? 99999 : kept;"},
          ask_compact,
          IMPOSSIBLE("numbers of hits")},
         {"a hit beyond the queries",
-         {TOLD_ROW, "to[COMPACT_ROW] = row | (row > 2999) << 24;"},
+         {WRITE_ROW, "to[COMPACT_ROW] = row | (row > 2999) << 24;"},
          ask_compact,
          IMPOSSIBLE("places of hits")},
         {"a query twice",
-         {TOLD_ROW, "to[COMPACT_ROW] = row > 2999 ? 2999 : row;"},
+         {WRITE_ROW, "to[COMPACT_ROW] = row > 2999 ? 2999 : row;"},
          ask_compact,
          IMPOSSIBLE("places of hits")},
         {"a triangle beyond the mesh among hits alone",
@@ -258,8 +263,8 @@ int main(void)
          ask_compact,
          IMPOSSIBLE("triangles")},
     };
-    struct CMUnitTest tests[COUNT_OF(lies)];
-    for (size_t i = 0; i < COUNT_OF(lies); i++)
-        tests[i] = (struct CMUnitTest){lies[i].name, test_lie, NULL, NULL, (void *)&lies[i]};
+    struct CMUnitTest tests[COUNT_OF(faults)];
+    for (size_t i = 0; i < COUNT_OF(faults); i++)
+        tests[i] = (struct CMUnitTest){faults[i].name, test_fault, NULL, NULL, (void *)&faults[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ cl_buffers cl_seen;
 void (*cl_before_launch)(void);
 cl_disguise cl_seen_as;
 cl_unbuilt cl_broken;
-cl_lie cl_told;
+cl_patch cl_text_patch;
 
 static const struct {
     const char *name;
@@ -44,13 +44,13 @@ cl_int cl_call_code(cl_call call)
     return calls[call].code;
 }
 
-void cl_expect_none(const char *who)
+void cl_expect_none(const char *label)
 {
     static const char *const names[HELD_KINDS] = {"contexts", "queues", "buffers", "programs",
                                                   "kernels",  "events", "maps"};
     for (int i = 0; i < HELD_MAPS; i++)
         if (cl_held[i] != 0)
-            fail_msg("%s: %d OpenCL %s are left", who, cl_held[i], names[i]);
+            fail_msg("%s: %d OpenCL %s are left", label, cl_held[i], names[i]);
 }
 
 /* ---- failing ----------------------------------------------------------------------------------------------------- */
@@ -234,17 +234,18 @@ cl_int clReleaseMemObject(cl_mem memory)
 
 enum { PLACES = 16 }; /* at most, of a piece in a text */
 
-static char *with_lie(const char *text)
+static char *patched(const char *text)
 {
-    const cl_lie *l = &cl_told;
+    const cl_patch *p = &cl_text_patch;
+    const size_t find = p->find != NULL ? strlen(p->find) : 0;
+    const size_t replacement = p->find != NULL ? strlen(p->replacement) : 0;
+    char *copy = test_alloc(strlen(text) + PLACES * replacement + 1, 1), *to = copy;
     int places = 0;
-    const size_t said = l->said != NULL ? strlen(l->said) : 0, told = l->said != NULL ? strlen(l->told) : 0;
-    char *copy = test_alloc(strlen(text) + PLACES * told + 1, 1), *to = copy;
-    for (const char *at; said > 0 && (at = strstr(text, l->said)) != NULL; text = at + said, to += told) {
+    for (const char *at; find > 0 && (at = strstr(text, p->find)) != NULL; text = at + find, to += replacement) {
         assert_true(++places <= PLACES);
         memcpy(to, text, (size_t)(at - text));
         to += at - text;
-        memcpy(to, l->told, told);
+        memcpy(to, p->replacement, replacement);
     }
     memcpy(to, text, strlen(text));
     return copy;
@@ -259,7 +260,7 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
     char **copy = test_alloc(count, sizeof *copy);
     assert_null(lengths); /* the library's texts end with a zero */
     for (cl_uint i = 0; i < count; i++)
-        copy[i] = with_lie(texts[i]);
+        copy[i] = patched(texts[i]);
     const cl_program made = hold(HELD_PROGRAMS, next(context, count, (const char **)copy, NULL, code));
     for (cl_uint i = 0; i < count; i++)
         free(copy[i]);

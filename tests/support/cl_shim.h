@@ -14,7 +14,7 @@
 enum { HELD_CONTEXTS, HELD_QUEUES, HELD_BUFFERS, HELD_PROGRAMS, HELD_KERNELS, HELD_EVENTS, HELD_MAPS, HELD_KINDS };
 extern int cl_held[HELD_KINDS];
 /* Fails if there is any. A buffer may be let go while it is mapped, where a call has failed. */
-void cl_expect_none(const char *who);
+void cl_expect_none(const char *label);
 
 /* Calls that can fail. */
 typedef enum cl_call {
@@ -89,10 +89,10 @@ typedef struct cl_unbuilt {
 } cl_unbuilt;
 extern cl_unbuilt cl_broken;
 
-/* A piece of the kernels' texts, and what takes its place on the way to the compiler; NULL: nothing. */
-typedef struct cl_lie {
-    const char *said, *told;
-} cl_lie;
-extern cl_lie cl_told;
+/* A patch of the kernels' texts on their way to the compiler: `replacement` for each `find`; NULL: none. */
+typedef struct cl_patch {
+    const char *find, *replacement;
+} cl_patch;
+extern cl_patch cl_text_patch;
 
 #endif

@@ -7,17 +7,17 @@
  * by a constant of the query, min, max) is monotone under inclusion, so a node is never entered later than what it
  * contains. A node also stores the lowest triangle index below it. So culling what comes after the best hit by
  * (entry, lowest index) culls no better hit. */
-#ifndef CAROM_MESH_WALK_H
-#define CAROM_MESH_WALK_H
+#ifndef CAROM_MESH_TRAVERSAL_H
+#define CAROM_MESH_TRAVERSAL_H
 #include "traversal_precalc.h"
 
 /* Number of interleaved traversals. At most 16, the size of a v_table_lookup. */
 #ifdef LANG_HAS_COMPRESS
-#define MESH_WALKS 16
+#define MESH_TRAVERSALS 16
 #elif defined(LANG_HAS_PREFETCH)
-#define MESH_WALKS 8
+#define MESH_TRAVERSALS 8
 #else
-#define MESH_WALKS 1
+#define MESH_TRAVERSALS 1
 #endif
 
 #define MESH_NO_TRIANGLE 0x7fffffff /* above every index */
@@ -145,7 +145,7 @@ typedef struct mesh_sink {
 } mesh_sink;
 
 /* The state of one traversal. */
-typedef struct mesh_walk {
+typedef struct mesh_traversal {
     real precalc[PRECALC_ROWS];
     mesh_query query;
     int state; /* of the best hit; STATE_MISS without one */
@@ -158,12 +158,12 @@ typedef struct mesh_walk {
     int number; /* of the query */
     int next;   /* to visit next: a node, or a leaf if negative */
     mesh_stack stack;
-} mesh_walk;
+} mesh_traversal;
 
 /* Pops what to visit next; 0 ends the traversal. */
-FN int mesh_pop_next(mesh_walk *w)
+FN int mesh_pop_next(mesh_traversal *trav)
 {
-    return mesh_stack_pop(&w->stack, w->best, &w->next);
+    return mesh_stack_pop(&trav->stack, trav->best, &trav->next);
 }
 
 /* Result of the box tests of a node's children: entry times, and a bit for each child that can improve on the best
@@ -173,15 +173,15 @@ typedef struct mesh_tested_children {
     u32 entered;
 } mesh_tested_children;
 
-FN void mesh_test_children(const mesh_walk *w, G const mesh_node *node, mesh_tested_children *tested)
+FN void mesh_test_children(const mesh_traversal *trav, G const mesh_node *node, mesh_tested_children *tested)
 {
     u32 entered = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
         const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
-        const mesh_slab_interval p = mesh_slab_test(traversal_precalc_of(w->precalc).slabs, lo, hi);
+        const mesh_slab_interval p = mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, lo, hi);
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
-        const vm can_improve = mesh_can_improve(p, mesh_load_int(node->least + lane), w->best);
+        const vm can_improve = mesh_can_improve(p, mesh_load_int(node->least + lane), trav->best);
         v_store(tested->enters + lane, v_max(p.enter, v_f(R(0.0))));
         entered |= v_bitmask(v_and(can_improve, v_not(empty))) << lane;
     }
@@ -192,7 +192,7 @@ FN void mesh_test_children(const mesh_walk *w, G const mesh_node *node, mesh_tes
 #if LANES >= 8
 /* The place of each child is the number of children after it. Insertion costs as much work, but its inner loop ends
  * unpredictably. */
-FN void mesh_push_sorted(mesh_walk *w, G const mesh_node *node, const mesh_tested_children *tested)
+FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const mesh_tested_children *tested)
 {
     const real *enters = tested->enters;
     const u32 entered = tested->entered;
@@ -206,67 +206,68 @@ FN void mesh_push_sorted(mesh_walk *w, G const mesh_node *node, const mesh_teste
             const vm index = vi_gt(mesh_load_int(node->least + lane), least);
             after |= v_bitmask(v_or(v_lt(own, enter), v_and(v_eq(own, enter), index))) << lane;
         }
-        mesh_stack_set(&w->stack, w->stack.top + bitmask_count(after & entered),
+        mesh_stack_set(&trav->stack, trav->stack.top + bitmask_count(after & entered),
                        mesh_key_bits_of(enters[i], node->least[i]), node->child[i]);
     }
-    w->stack.top += bitmask_count(entered);
+    trav->stack.top += bitmask_count(entered);
 }
 #else
-FN void mesh_push_sorted(mesh_walk *w, G const mesh_node *node, const mesh_tested_children *tested)
+FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const mesh_tested_children *tested)
 {
-    const int bottom = w->stack.top;
+    const int bottom = trav->stack.top;
     for (u32 left = tested->entered; left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_stack_insert(&w->stack, bottom, mesh_key_bits_of(tested->enters[i], node->least[i]), node->child[i]);
+        mesh_stack_insert(&trav->stack, bottom, mesh_key_bits_of(tested->enters[i], node->least[i]), node->child[i]);
     }
 }
 #endif
 
 /* Pushes the entered children and pops the first of them; 0 ends the traversal. */
-FN int mesh_push_children(mesh_walk *w, G const mesh_node *node, const mesh_tested_children *tested, int options)
+FN int mesh_push_children(mesh_traversal *trav, G const mesh_node *node, const mesh_tested_children *tested,
+                          int options)
 {
     (void)options;
     if (tested->entered == 0)
-        return mesh_pop_next(w);
+        return mesh_pop_next(trav);
     if ((tested->entered & (tested->entered - 1)) == 0) { /* one child, the usual case, does not go through the stack */
-        w->next = node->child[bitmask_first(tested->entered)];
+        trav->next = node->child[bitmask_first(tested->entered)];
         return 1;
     }
-    mesh_push_sorted(w, node, tested);
-    w->next = w->stack.child[--w->stack.top]; /* was just tested against the best hit */
+    mesh_push_sorted(trav, node, tested);
+    trav->next = trav->stack.child[--trav->stack.top]; /* was just tested against the best hit */
     return 1;
 }
 
-FN int mesh_visit_node(mesh_walk *w, G const mesh_node *node, int options)
+FN int mesh_visit_node(mesh_traversal *trav, G const mesh_node *node, int options)
 {
     mesh_tested_children tested;
-    mesh_test_children(w, node, &tested);
-    return mesh_push_children(w, node, &tested, options);
+    mesh_test_children(trav, node, &tested);
+    return mesh_push_children(trav, node, &tested, options);
 }
 
 /* Begins the traversal of a query whose precalculation is in one lane of `rows`; 0 if there is nothing to traverse. */
-FN int mesh_begin(mesh_walk *w, mesh_frame frame, mesh_query q, const real *rows, int lane)
+FN int mesh_begin(mesh_traversal *trav, mesh_frame frame, mesh_query q, const real *rows, int lane)
 {
     for (int k = 0; k < PRECALC_ROWS; k++)
-        w->precalc[k] = rows[LANES * k + lane];
-    const int valid = w->precalc[PRECALC_LIMIT] >= R(0.0);
-    w->query = q;
-    w->state = valid ? STATE_MISS : STATE_INVALID;
-    w->earliest_undecided = R(1.0) / R(0.0);
-    w->hits = 0;
-    w->best = mesh_hit_key_of(w->precalc[PRECALC_LIMIT], MESH_NO_TRIANGLE);
-    w->next = frame.root;
-    mesh_stack_begin(&w->stack, frame.root);
+        trav->precalc[k] = rows[LANES * k + lane];
+    const int valid = trav->precalc[PRECALC_LIMIT] >= R(0.0);
+    trav->query = q;
+    trav->state = valid ? STATE_MISS : STATE_INVALID;
+    trav->earliest_undecided = R(1.0) / R(0.0);
+    trav->hits = 0;
+    trav->best = mesh_hit_key_of(trav->precalc[PRECALC_LIMIT], MESH_NO_TRIANGLE);
+    trav->next = frame.root;
+    mesh_stack_begin(&trav->stack, frame.root);
     return valid && (q.options == 0 || q.mask != 0);
 }
 
 /* Precalculates and begins one query. */
-FN int mesh_begin_alone(mesh_walk *w, mesh_frame frame, mesh_query q)
+FN int mesh_begin_alone(mesh_traversal *trav, mesh_frame frame, mesh_query q)
 {
     real rows[LANES * PRECALC_ROWS];
     traversal_precalculate(rows, v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz)), v_f(q.radius),
                            v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz)), v_f(q.t_max), frame);
-    return mesh_begin(w, frame, q, rows, 0);
+    return mesh_begin(trav, frame, q, rows, 0);
 }
 
 /* Corners of LANES triangles of a leaf. */
@@ -321,18 +322,18 @@ typedef struct mesh_group {
     int reference; /* to it */
 } mesh_group;
 
-FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int reference, int lane, const mesh_walk *w, real scale,
+FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int reference, int lane, const mesh_traversal *trav, real scale,
                             int options)
 {
     mesh_group g;
     g.p = mesh_corners_of(leaf, reference, lane);
     const mesh_slab_interval p =
-        mesh_slab_test(traversal_precalc_of(w->precalc).slabs, v3_mul(mesh_min3(g.p.p0, g.p.p1, g.p.p2), v_f(scale)),
+        mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, v3_mul(mesh_min3(g.p.p0, g.p.p1, g.p.p2), v_f(scale)),
                        v3_mul(mesh_max3(g.p.p0, g.p.p1, g.p.p2), v_f(scale)));
     g.enter = p.enter;
     g.triangle = mesh_load_int(leaf->triangle + lane);
-    g.active = v_and(mesh_can_improve(p, g.triangle, w->best),
-                     mesh_unmasked(g.triangle, w->masks, reference, lane, w->query.mask, options));
+    g.active = v_and(mesh_can_improve(p, g.triangle, trav->best),
+                     mesh_unmasked(g.triangle, trav->masks, reference, lane, trav->query.mask, options));
     g.leaf = leaf;
     g.reference = reference;
     return g;
