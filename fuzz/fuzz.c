@@ -151,9 +151,9 @@ void fuzz_sweep_row(const ref_sweep_case *c, float row[19])
 
 /* ---- failing ----------------------------------------------------------------------------------------------------- */
 
-void fuzz_fail(const char *what, const char *who, const float *numbers, size_t count)
+void fuzz_fail(const char *what, const char *label, const float *numbers, size_t count)
 {
-    fprintf(stderr, "fuzz: %s: %s\n ", who, what);
+    fprintf(stderr, "fuzz: %s: %s\n ", label, what);
     for (size_t i = 0; i < count; i++)
         fprintf(stderr, " %a", (double)numbers[i]);
     fputc('\n', stderr);

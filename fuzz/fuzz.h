@@ -37,7 +37,7 @@ void fuzz_sweep_case(fuzz_source *s, ref_sweep_case *out);
 void fuzz_sweep_row(const ref_sweep_case *c, float row[19]);
 
 /* Say what went wrong; `numbers` are those of the pair. */
-_Noreturn void fuzz_fail(const char *what, const char *who, const float *numbers, size_t count);
+_Noreturn void fuzz_fail(const char *what, const char *label, const float *numbers, size_t count);
 void fuzz_check_call(carom_status status, const carom_error *err, const carom_stats *stats);
 
 #endif

@@ -33,14 +33,14 @@ static void expectation_free(expectation *e)
 }
 
 /* The first `count` queries must be answered as expected, and nothing else be written. */
-static void check_prefix(carom_context *context, const expectation *e, size_t count, int fields, const char *who)
+static void check_prefix(carom_context *context, const expectation *e, size_t count, int fields, const char *label)
 {
     queries q = e->q;
     answers got = answers_alloc(q.type, count, 0xa5);
     q.count = count;
     ask(context, &q, &got, fields);
-    answers_compare(&e->q, &e->expected, &got, count, fields, who);
-    answers_check_guards(&got, who);
+    answers_compare(&e->q, &e->expected, &got, count, fields, label);
+    answers_check_guards(&got, label);
     answers_free(&got);
 }
 
@@ -51,12 +51,12 @@ static carom_context *subject(void **state, uint32_t threads)
     return isa == CAROM_ISA_AUTO ? test_device(0, 0) : test_cpu(isa, threads);
 }
 
-static void check_families(carom_context *context, size_t pairs, const char *who)
+static void check_families(carom_context *context, size_t pairs, const char *label)
 {
     for (int type = 0; type < QUERY_TYPES; type++)
         for (size_t family = 0; family < ref_family_count(); family++) {
             expectation e = expect(queries_family(type, family, SEED, pairs));
-            check_prefix(context, &e, pairs, ALL_FIELDS, who);
+            check_prefix(context, &e, pairs, ALL_FIELDS, label);
             expectation_free(&e);
         }
 }
@@ -85,11 +85,11 @@ static void test_many(void **state)
 static const size_t sizes[] = {0,  1,  2,  3,  4,   5,   7,   8,    9,    15,   16,   17,  31,
                                33, 63, 64, 65, 511, 512, 513, 1000, 1024, 2047, 4096, 4099};
 
-static void check_sizes(carom_context *context, int type, const char *who)
+static void check_sizes(carom_context *context, int type, const char *label)
 {
     expectation e = expect(queries_mixed(type, SEED + 2, sizes[COUNT_OF(sizes) - 1]));
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
-        check_prefix(context, &e, sizes[i], ALL_FIELDS, who);
+        check_prefix(context, &e, sizes[i], ALL_FIELDS, label);
     expectation_free(&e);
 }
 
@@ -178,9 +178,9 @@ static void test_rest(void **state)
 
 /* ---- the caller's float mode ------------------------------------------------------------------------------------- */
 
-static void check_mode(carom_context *context, const expectation *e, const char *who)
+static void check_mode(carom_context *context, const expectation *e, const char *label)
 {
-    check_prefix(context, e, e->q.count, ALL_FIELDS, who);
+    check_prefix(context, e, e->q.count, ALL_FIELDS, label);
 }
 
 /* A program linked with fast-math flushes denormals; another may round upward. Its mode comes back to it. */
@@ -218,10 +218,10 @@ static void test_float_modes(void **state)
 static void test_lanes(void **state)
 {
     const uint32_t lanes = *(const uint32_t *)*state;
-    char who[40];
-    snprintf(who, sizeof who, "the device with %u lanes", lanes);
+    char label[40];
+    snprintf(label, sizeof label, "the device with %u lanes", lanes);
     carom_context *context = test_device(lanes, 0);
-    check_families(context, test_effort(FAMILY_PAIRS / 4), who);
+    check_families(context, test_effort(FAMILY_PAIRS / 4), label);
     carom_context_destroy(context);
 }
 
@@ -230,15 +230,15 @@ static void test_chunks(void **state)
     static const uint32_t chunks[] = {1, 16, 100, 1000};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(chunks); i++) {
-        char who[40];
-        snprintf(who, sizeof who, "chunks of %u", chunks[i]);
+        char label[40];
+        snprintf(label, sizeof label, "chunks of %u", chunks[i]);
         carom_context *context = test_device(0, chunks[i]);
         for (int type = 0; type < QUERY_TYPES; type++) {
             size_t count = (size_t)chunks[i] * 5 + 3; /* some whole chunks and a ragged one */
             expectation e = expect(queries_mixed(type, SEED + 7, count));
-            check_prefix(context, &e, count, ALL_FIELDS, who);
-            check_prefix(context, &e, count - 1, ALL_FIELDS, who);
-            check_prefix(context, &e, count / 2, 1 << 1, who);
+            check_prefix(context, &e, count, ALL_FIELDS, label);
+            check_prefix(context, &e, count - 1, ALL_FIELDS, label);
+            check_prefix(context, &e, count / 2, 1 << 1, label);
             expectation_free(&e);
         }
         carom_context_destroy(context);

@@ -266,10 +266,10 @@ static void test_halves(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from everyone --------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend --------------------------------------------------------------------------------- */
 
 /* On every kind of mesh, near and far. */
-static void check_same(carom_context *scalar, carom_context *context, const char *who)
+static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
     for (size_t k = 0; k < KINDS; k++)
         for (int variant = 0; variant < 6; variant++) {
@@ -281,7 +281,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
                                   : swept_spheres_aimed(SEED + 52, &s, far == 2 ? 0x1p-130 : 1.0, test_effort(1500));
             closest_results expected = ask_scene(scalar, &s, &b, (carom_accuracy)exact, NULL);
             closest_results n = ask_scene(context, &s, &b, (carom_accuracy)exact, NULL);
-            closest_results_compare(&b, &expected, &n, b.count, -1, who);
+            closest_results_compare(&b, &expected, &n, b.count, -1, label);
             closest_results_free(&expected);
             closest_results_free(&n);
             swept_spheres_free(&b);

@@ -31,7 +31,7 @@ static void renumber(closest_results *n, const uint32_t *which)
             triangle[i] = (int32_t)which[triangle[i]];
 }
 
-static void check_masks(carom_context *context, scene *s, swept_spheres *b, carom_accuracy accuracy, const char *who)
+static void check_masks(carom_context *context, scene *s, swept_spheres *b, carom_accuracy accuracy, const char *label)
 {
     uint32_t *which = test_alloc(s->triangle_count, sizeof *which);
     for (size_t m = 0; m < COUNT_OF(asked); m++) {
@@ -44,7 +44,7 @@ static void check_masks(carom_context *context, scene *s, swept_spheres *b, caro
             mask[i] = asked[m];
         closest_results got = ask_scene(context, s, b, accuracy, NULL);
         renumber(&expected, which);
-        closest_results_compare(b, &expected, &got, b->count, -1, who);
+        closest_results_compare(b, &expected, &got, b->count, -1, label);
         /* Each query with a mask of its own. */
         for (size_t i = 0; i < b->count; i++)
             mask[i] = i % 3 == 0 ? asked[m] : asked[i % COUNT_OF(asked)];
@@ -52,7 +52,7 @@ static void check_masks(carom_context *context, scene *s, swept_spheres *b, caro
         for (size_t i = 0; i < b->count; i += 3)
             if (near_triangle(&mixed, i) != near_triangle(&expected, i) ||
                 bits_of_float(near_float(&mixed, NEAR_DEPTH, i)) != bits_of_float(near_float(&expected, NEAR_DEPTH, i)))
-                fail_msg("%s: query %zu with mask 0x%x is not answered as among its like", who, i, asked[m]);
+                fail_msg("%s: query %zu with mask 0x%x is not answered as among its like", label, i, asked[m]);
         closest_results_free(&mixed);
         closest_results_free(&got);
         closest_results_free(&expected);
@@ -62,7 +62,7 @@ static void check_masks(carom_context *context, scene *s, swept_spheres *b, caro
 }
 
 /* Every third triangle has each of the bits, every seventh none. */
-static void check_context(carom_context *context, const char *who)
+static void check_context(carom_context *context, const char *label)
 {
     for (size_t k = 0; k < KINDS; k++)
         for (int exact = 0; exact < 2; exact++) {
@@ -72,7 +72,7 @@ static void check_context(carom_context *context, const char *who)
             b.mask = test_alloc(b.count, sizeof *b.mask);
             for (size_t i = 0; i < s.triangle_count; i++)
                 s.masks[i] = i % 7 == 0 ? 0 : UINT32_C(1) << i % 3;
-            check_masks(context, &s, &b, (carom_accuracy)exact, who);
+            check_masks(context, &s, &b, (carom_accuracy)exact, label);
             scene_free(&s);
             swept_spheres_free(&b);
         }

@@ -239,7 +239,7 @@ static void test_long_ways(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from everyone --------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend --------------------------------------------------------------------------------- */
 
 typedef struct expectation {
     queries q;
@@ -263,21 +263,21 @@ static void expectation_free(expectation *e)
 }
 
 static void check_inputs(carom_context *context, const expectation *e, const inputs *in, size_t count, int fields,
-                         const char *who)
+                         const char *label)
 {
     queries q = e->q;
     answers got = answers_alloc(q.type, count, 0xa5);
     q.count = count;
     ask_exact(context, &q, in, &got, fields);
-    answers_compare(&e->q, &e->expected, &got, count, fields, who);
-    answers_check_guards(&got, who);
+    answers_compare(&e->q, &e->expected, &got, count, fields, label);
+    answers_check_guards(&got, label);
     answers_free(&got);
 }
 
-static void check_prefix(carom_context *context, const expectation *e, size_t count, int fields, const char *who)
+static void check_prefix(carom_context *context, const expectation *e, size_t count, int fields, const char *label)
 {
     inputs in = inputs_of(&e->q);
-    check_inputs(context, e, &in, count, fields, who);
+    check_inputs(context, e, &in, count, fields, label);
 }
 
 static carom_context *subject(void **state, uint32_t threads)

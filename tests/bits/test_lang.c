@@ -168,7 +168,7 @@ typedef struct comparison {
     const int32_t *out;
     int lanes, compresses, failures;
     enum compared minima;
-    const char *who;
+    const char *label;
 } comparison;
 
 static void compare(comparison *k, int verb, const char *name, int row, int32_t expected, enum compared how)
@@ -178,7 +178,7 @@ static void compare(comparison *k, int verb, const char *name, int row, int32_t 
         return;
     const float *x = k->in->x + row;
     const int32_t *n = k->in->n + row;
-    print_error("%s, %s, row %d: got %08x, the contract says %08x (a %a b %a c %a i %d j %d mask %d)\n", k->who, name,
+    print_error("%s, %s, row %d: got %08x, the contract says %08x (a %a b %a c %a i %d j %d mask %d)\n", k->label, name,
                 row, (unsigned)got, (unsigned)expected, (double)x[0], (double)x[LANG_ROWS], (double)x[2 * LANG_ROWS],
                 n[0], n[LANG_ROWS], n[2 * LANG_ROWS]);
 }
@@ -262,7 +262,7 @@ static void *columns(size_t size)
 }
 
 /* Runs on all rows, and says each verb that broke its contract. `isa` NULL: on the device at `lanes`. */
-static void check(const lang_run *isa, int lanes, int portable, const char *who)
+static void check(const lang_run *isa, int lanes, int portable, const char *label)
 {
     const size_t out_size = sizeof(int32_t) * ((size_t)VERBS * LANG_ROWS + 1);
     float table[LANG_TABLE], *x = columns((3 * LANG_ROWS + 1) * sizeof *x);
@@ -270,7 +270,7 @@ static void check(const lang_run *isa, int lanes, int portable, const char *who)
     uint8_t *places = columns(2 * LANG_ROWS + 2);
     /* One element off: pointers are aligned for their elements alone. */
     lang_columns in = {x + 1, n + 1, table, places + 1, places + 1 + LANG_ROWS};
-    comparison k = {&in, out, lanes, 0, 0, isa == NULL ? NUMBERS_OR_ZEROS : NUMBERS, who};
+    comparison k = {&in, out, lanes, 0, 0, isa == NULL ? NUMBERS_OR_ZEROS : NUMBERS, label};
     fill(&in, table);
     memset(out, 0x5a, out_size);
     if (isa != NULL) {
@@ -290,7 +290,7 @@ static void check(const lang_run *isa, int lanes, int portable, const char *who)
     free(out);
     free(places);
     if (k.failures > 0)
-        fail_msg("%s: %d lanes differ from the contract of their verb", who, k.failures);
+        fail_msg("%s: %d lanes differ from the contract of their verb", label, k.failures);
 }
 
 static const lang_run *run_of(carom_isa isa)
@@ -325,9 +325,9 @@ typedef struct device_run {
 static void test_lanes(void **state)
 {
     const device_run *run = *state;
-    char who[64];
-    snprintf(who, sizeof who, "OpenCL at %d lanes%s", run->lanes, run->portable ? ", portable" : "");
-    check(NULL, run->lanes, run->portable, who);
+    char label[64];
+    snprintf(label, sizeof label, "OpenCL at %d lanes%s", run->lanes, run->portable ? ", portable" : "");
+    check(NULL, run->lanes, run->portable, label);
 }
 #endif
 

@@ -111,13 +111,13 @@ static answers expected_answers(const queries *q)
 }
 
 static void check_placed(carom_context *context, const queries *q, const answers *expected, const placed *p,
-                         const char *who)
+                         const char *label)
 {
     carom_error err = {0};
     answers got = answers_alloc(q->type, q->count, UNTOUCHED);
-    test_ok(who, ask_as(context, q->type, q->count, &p->in, &got, ALL_FIELDS, NULL, &err), &err);
-    answers_compare(q, expected, &got, q->count, ALL_FIELDS, who);
-    answers_check_guards(&got, who);
+    test_ok(label, ask_as(context, q->type, q->count, &p->in, &got, ALL_FIELDS, NULL, &err), &err);
+    answers_compare(q, expected, &got, q->count, ALL_FIELDS, label);
+    answers_check_guards(&got, label);
     placed_check(p);
     answers_free(&got);
 }
@@ -237,7 +237,7 @@ static carom_points_out points_at(const guarded *memory, const layout *l, size_t
 }
 
 /* The block as it must be: expected values at their places, the fill everywhere else. */
-static void check_image(const guarded *got, const answers *expected, int field, const layout *l, const char *who)
+static void check_image(const guarded *got, const answers *expected, int field, const layout *l, const char *label)
 {
     size_t count = expected->count;
     guarded image = guarded_alloc(got->size, 0, UNTOUCHED);
@@ -247,9 +247,9 @@ static void check_image(const guarded *got, const answers *expected, int field, 
                    sizeof(float));
     for (size_t i = 0; i < got->size; i++)
         if (got->data[i] != image.data[i])
-            fail_msg("%s points as %s: byte %zu of %zu is %02x, expected %02x", who, l->name, i, got->size,
+            fail_msg("%s points as %s: byte %zu of %zu is %02x, expected %02x", label, l->name, i, got->size,
                      got->data[i], image.data[i]);
-    guarded_check(got, who);
+    guarded_check(got, label);
     guarded_free(&image);
 }
 

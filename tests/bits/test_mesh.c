@@ -359,14 +359,14 @@ static void test_split_batches(void **state)
     carom_context_destroy(context);
 }
 
-static void check_same(carom_context *scalar, carom_context *context, const char *who)
+static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
     scene scenes[] = {scene_soup(SEED + 10, 700, 0.3), scene_sphere(10),        scene_floor(12), degenerate_soup(300),
                       scene_soup(SEED, 5, 1.0),        scene_soup(SEED, 1, 1.0)};
     swept_spheres b = swept_spheres_mixed(SEED + 10, test_effort(4000));
     for (size_t i = 0; i < COUNT_OF(scenes); i++) {
         hits expected = sweep_scene(scalar, &scenes[i], &b), h = sweep_scene(context, &scenes[i], &b);
-        hits_compare(&b, &expected, &h, b.count, -1, who);
+        hits_compare(&b, &expected, &h, b.count, -1, label);
         hits_free(&expected);
         hits_free(&h);
         scene_free(&scenes[i]);

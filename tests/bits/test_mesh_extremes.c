@@ -28,10 +28,10 @@ static made make_and_sweep(const scene *s, const swept_spheres *b)
     return m;
 }
 
-static void check_made(const made *expected, made got, const swept_spheres *b, const char *who)
+static void check_made(const made *expected, made got, const swept_spheres *b, const char *label)
 {
     assert_memory_equal(&expected->info, &got.info, sizeof got.info);
-    hits_compare(b, &expected->h, &got.h, b->count, -1, who);
+    hits_compare(b, &expected->h, &got.h, b->count, -1, label);
     hits_free(&got.h);
 }
 
@@ -69,7 +69,7 @@ static void test_float_modes(void **state)
 }
 
 #if defined(__x86_64__)
-/* To a caller who flushes denormals -1e-40 looks like zero; to carom it is negative. */
+/* To a caller that flushes denormals -1e-40 looks like zero; to carom it is negative. */
 static void test_negative_denormals(void **state)
 {
     carom_context *context = test_context();

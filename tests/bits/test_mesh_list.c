@@ -243,17 +243,17 @@ static void test_triangles_in_another_order(void **state)
 
 /* Records of sphere i of `b` are those of sphere from[i] of `a`. */
 static void compare_spheres(const swept_spheres *spheres, const list_request *q, const hit_list *a,
-                            const uint32_t *from, const hit_list *b, size_t count, const char *who)
+                            const uint32_t *from, const hit_list *b, size_t count, const char *label)
 {
     for (size_t i = 0; i < count; i++) {
         const size_t x = (size_t)list_offset(a, from[i]), y = (size_t)list_offset(b, i);
         const uint64_t n = list_offset(a, from[i] + 1) - x;
         if (list_offset(b, i + 1) - y != n)
-            fail_msg("%s: %llu records of sphere %u, not %llu", who, (unsigned long long)(list_offset(b, i + 1) - y),
+            fail_msg("%s: %llu records of sphere %u, not %llu", label, (unsigned long long)(list_offset(b, i + 1) - y),
                      from[i], (unsigned long long)n);
         for (size_t k = 0; k < n; k++) {
             if (!q->overlaps)
-                list_compare_record(spheres, from[i], &a->hits, x + k, b, y + k, 1, who);
+                list_compare_record(spheres, from[i], &a->hits, x + k, b, y + k, 1, label);
             assert_int_equal(hit_triangle(&a->hits, x + k), hit_triangle(&b->hits, y + k));
         }
     }
@@ -315,15 +315,15 @@ static void test_split_batches(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from everyone --------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend --------------------------------------------------------------------------------- */
 
 /* On every kind of mesh, for every request. */
-static void check_same(carom_context *scalar, carom_context *context, const char *who)
+static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
     for (size_t n = 0; n < KINDS; n++) {
         setting t = make_setting(n, n % 2 ? 700 : 120, 1000);
         carom_mesh *mesh = scene_mesh(context, &t.s), *reference = scene_mesh(scalar, &t.s);
-        list_compare_meshes(reference, mesh, &t.b, who);
+        list_compare_meshes(reference, mesh, &t.b, label);
         carom_mesh_destroy(mesh);
         carom_mesh_destroy(reference);
         free_setting(&t);

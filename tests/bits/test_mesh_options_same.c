@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of mesh queries are part of what a triangle answers, for first, all and any hits and for overlaps: neither
- * tree nor order, nor who computes, changes a bit; the first of all is the first; and masks are read where the caller
+ * tree nor order nor backend changes a bit; the first of all is the first; and masks are read where the caller
  * has them. */
 #include "tests/support/lists.h"
 #include "tests/support/option_sets.h"
@@ -136,9 +136,9 @@ static void test_triangle_by_triangle(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from everyone --------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend --------------------------------------------------------------------------------- */
 
-static void check_same(carom_context *scalar, carom_context *context, const char *who)
+static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
     for (size_t n = 0; n < KINDS; n++)
         for (size_t o = 0; o < OPTION_SETS; o++) {
@@ -147,8 +147,8 @@ static void check_same(carom_context *scalar, carom_context *context, const char
             hits expected = hits_alloc(t.b.count, 0xa5), h = hits_alloc(t.b.count, 0x5a);
             sweep_first(reference, &t.b, &expected);
             sweep_first(mesh, &t.b, &h);
-            hits_compare(&t.b, &expected, &h, t.b.count, -1, who);
-            list_compare_meshes(reference, mesh, &t.b, who);
+            hits_compare(&t.b, &expected, &h, t.b.count, -1, label);
+            list_compare_meshes(reference, mesh, &t.b, label);
             hits_free(&expected);
             hits_free(&h);
             carom_mesh_destroy(mesh);

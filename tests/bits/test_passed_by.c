@@ -346,14 +346,14 @@ static void test_exact(void **state)
     carom_context_destroy(context);
 }
 
-static void check_same(carom_context *scalar, carom_context *context, const char *who)
+static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
     for (size_t n = 0; n < COUNT_OF(settings); n++) {
         made m = make(n, 60);
         carom_mesh *expected = scene_mesh(scalar, &m.s), *mesh = scene_mesh(context, &m.s);
-        list_compare_request(expected, mesh, &list_requests[0], &m.b, who);
-        list_compare_request(expected, mesh, &list_requests[1], &m.b, who);
-        list_compare_request(expected, mesh, &list_requests[4], &m.b, who);
+        list_compare_request(expected, mesh, &list_requests[0], &m.b, label);
+        list_compare_request(expected, mesh, &list_requests[1], &m.b, label);
+        list_compare_request(expected, mesh, &list_requests[4], &m.b, label);
         carom_mesh_destroy(expected);
         carom_mesh_destroy(mesh);
         made_free(&m);

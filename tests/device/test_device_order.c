@@ -54,26 +54,26 @@ static hits sweep(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accur
 }
 
 static void compare_first(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, carom_accuracy accuracy,
-                          const char *who)
+                          const char *label)
 {
     hits before = sweep(expected, b, accuracy), h = sweep(got, b, accuracy);
-    hits_compare(b, &before, &h, b->count, -1, who);
+    hits_compare(b, &before, &h, b->count, -1, label);
     hits_free(&before);
     hits_free(&h);
 }
 
-static void compare_list(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, int overlaps, const char *who)
+static void compare_list(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, int overlaps, const char *label)
 {
     const list_request q = {CAROM_ACCURACY_FAST, overlaps, CAROM_HITS_ALL};
-    list_compare_request(expected, got, &q, b, who);
+    list_compare_request(expected, got, &q, b, label);
 }
 
-static void compare_closest(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, const char *who)
+static void compare_closest(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, const char *label)
 {
     closest_results before = closest_results_alloc(b->count, 0x5a), n = closest_results_alloc(b->count, 0xa5);
     ask_part(expected, b, CAROM_ACCURACY_FAST, 0, b->count, &before, NULL);
     ask_part(got, b, CAROM_ACCURACY_FAST, 0, b->count, &n, NULL);
-    closest_results_compare(b, &before, &n, b->count, -1, who);
+    closest_results_compare(b, &before, &n, b->count, -1, label);
     closest_results_free(&before);
     closest_results_free(&n);
 }
@@ -112,13 +112,13 @@ static void test_searches(void **state)
 }
 
 /* First hits of the spheres on the sphere, by a device with so many lanes. Returns whether it put them in order. */
-static int compare_with_lanes(uint32_t lanes, const scene *s, const swept_spheres *b, const char *who)
+static int compare_with_lanes(uint32_t lanes, const scene *s, const swept_spheres *b, const char *label)
 {
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     heard h = {0};
     carom_context *context = device(lanes, 0, &h);
     carom_mesh *expected = scene_mesh(cpu, s), *mesh = scene_mesh(context, s);
-    compare_first(expected, mesh, b, CAROM_ACCURACY_FAST, who);
+    compare_first(expected, mesh, b, CAROM_ACCURACY_FAST, label);
     carom_mesh_destroy(expected);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);

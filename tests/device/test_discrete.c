@@ -66,14 +66,14 @@ static float *records_of(const queries *q, inputs *in)
 }
 
 static void ask_device(carom_context *context, const queries *q, carom_accuracy accuracy, const inputs *in,
-                       const answers *expected, int fields, const char *who)
+                       const answers *expected, int fields, const char *label)
 {
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     answers got = answers_alloc(q->type, q->count, 0xa5);
-    test_ok(who, ask_with(context, q->type, accuracy, q->count, in, &got, fields, &stats, &err), &err);
-    answers_compare(q, expected, &got, q->count, fields, who);
-    answers_check_guards(&got, who);
+    test_ok(label, ask_with(context, q->type, accuracy, q->count, in, &got, fields, &stats, &err), &err);
+    answers_compare(q, expected, &got, q->count, fields, label);
+    answers_check_guards(&got, label);
     expect_on_device(&stats, accuracy);
     assert_int_equal(stats.by_proof + stats.by_integers, accuracy == CAROM_ACCURACY_EXACT ? q->count : 0);
     answers_free(&got);

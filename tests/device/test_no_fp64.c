@@ -6,28 +6,28 @@
 
 enum { SEED = 91, FEW = 600, SIDES = 4, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 256 };
 
-static void count_told(void *user, carom_log_level level, const char *line)
+static void count_warnings(void *user, carom_log_level level, const char *line)
 {
     *(int *)user += level == CAROM_LOG_WARNING && strstr(line, "the CPU answers: ") && strstr(line, "no binary64");
 }
 
-static carom_context *open_context(carom_backend backend, int *told)
+static carom_context *open_context(carom_backend backend, int *warnings)
 {
     carom_context_desc desc = carom_context_desc_default();
     carom_context *context = NULL;
     carom_error err = {0};
     desc.backend = backend;
     desc.device = getenv("CAROM_TEST_DEVICE");
-    desc.log = count_told;
-    desc.log_user = told;
+    desc.log = count_warnings;
+    desc.log_user = warnings;
     test_ok("a context", carom_context_create(&desc, &context, &err), &err);
     return context;
 }
 
-static void check(const request *q, carom_context *context, carom_mesh *mesh, const fixture *m, const int *told)
+static void check(const request *q, carom_context *context, carom_mesh *mesh, const fixture *m, const int *warnings)
 {
     const carom_device_info device = {.fp64 = 0};
-    const int before = *told;
+    const int before = *warnings;
     batch_result expected = request_answer(q, m), r = batch_result_alloc(q, m);
     carom_error err = {0};
     test_ok(q->name, request_ask(q, context, mesh, m, &r, &err), &err);
@@ -35,13 +35,13 @@ static void check(const request *q, carom_context *context, carom_mesh *mesh, co
     if (request_is_for(q, &device)) {
         assert_int_equal(r.stats.on_device, m->count);
         assert_int_equal(r.stats.fallen_back, 0);
-        assert_int_equal(*told, before);
+        assert_int_equal(*warnings, before);
     } else {
         assert_int_equal(r.stats.on_device, 0);
         assert_int_equal(r.stats.on_cpu, m->count);
         assert_int_equal(r.stats.fallen_back, m->count);
         assert_non_null(strstr(r.stats.fallback_reason, "no binary64"));
-        assert_int_equal(*told, before + 1);
+        assert_int_equal(*warnings, before + 1);
     }
     batch_result_free(q, &r);
     batch_result_free(q, &expected);
@@ -49,15 +49,15 @@ static void check(const request *q, carom_context *context, carom_mesh *mesh, co
 
 static void check_all(carom_backend backend, size_t count, size_t share, size_t stride)
 {
-    int told = 0;
+    int warnings = 0;
     (void)test_need_device();
     cl_seen_as.no_fp64 = 1;
     fixture m = fixture_make(SEED, scene_sphere(SIDES), count, share);
-    carom_context *context = open_context(backend, &told);
+    carom_context *context = open_context(backend, &warnings);
     carom_mesh *mesh = scene_mesh(context, &m.s);
     /* From the last, which is exact: fast requests come after exact ones, and are the device's. */
     for (size_t i = REQUESTS; i > 0; i -= i < stride ? i : stride)
-        check(&requests[i - 1], context, mesh, &m, &told);
+        check(&requests[i - 1], context, mesh, &m, &warnings);
     carom_device_info info;
     assert_int_equal(carom_context_device(context, &info), 1);
     assert_int_equal(info.fp64, 0);

@@ -36,7 +36,7 @@ static const broken kernels[] = {OF_PAIRS("", 0), OF_PAIRS("_exact", ASK_KINDS),
                                  OF_MESH("_exact", ASK_KINDS)};
 
 typedef struct heard {
-    int warnings, errors, told; /* lines of these levels, and those that hold the compiler's words */
+    int warnings, errors, compiler_lines; /* lines of these levels; lines that hold the compiler's words */
 } heard;
 static const char *words;
 
@@ -45,7 +45,7 @@ static void listen(void *user, carom_log_level level, const char *line)
     heard *h = user;
     h->warnings += level == CAROM_LOG_WARNING;
     h->errors += level == CAROM_LOG_ERROR;
-    h->told += strstr(line, words) != NULL;
+    h->compiler_lines += strstr(line, words) != NULL;
 }
 
 static carom_status open_context(carom_backend backend, heard *h, carom_context **out, carom_error *err)
@@ -104,7 +104,7 @@ static void check_opencl(const broken *b, const fixture *m)
         carom_context_destroy(context);
     }
     cl_broken = (cl_unbuilt){NULL, NULL};
-    assert_true(h.told > 0 && h.errors > 0); /* all that the compiler says is in the log */
+    assert_true(h.compiler_lines > 0 && h.errors > 0); /* all that the compiler says is in the log */
     cl_expect_none(b->kernel);
 }
 
@@ -167,7 +167,7 @@ static void check_auto(const broken *b, const fixture *m)
     assert_int_equal(r.stats.fallen_back, m->count);
     assert_non_null(strstr(r.stats.fallback_reason, b->kernel));
     assert_int_equal(h.warnings, 1);
-    assert_true(h.told > 0);
+    assert_true(h.compiler_lines > 0);
     batch_result_free(q, &r);
     batch_result_free(q, &expected);
     carom_mesh_destroy(mesh);

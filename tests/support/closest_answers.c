@@ -54,27 +54,27 @@ float near_float(const closest_results *n, int field, size_t i)
     return value;
 }
 
-void closest_results_print(const swept_spheres *b, const closest_results *n, size_t i, const char *who)
+void closest_results_print(const swept_spheres *b, const closest_results *n, size_t i, const char *label)
 {
-    print_error("%s: centre %a %a %a radius %a: triangle %d, distance %a, depth %a, point %a %a %a, feature %d\n", who,
-                (double)b->column[0][i], (double)b->column[1][i], (double)b->column[2][i], (double)b->column[3][i],
-                near_triangle(n, i), (double)near_float(n, NEAR_DISTANCE, i), (double)near_float(n, NEAR_DEPTH, i),
-                (double)near_float(n, NEAR_X, i), (double)near_float(n, NEAR_Y, i), (double)near_float(n, NEAR_Z, i),
-                n->field[NEAR_FEATURE].data[i]);
+    print_error("%s: centre %a %a %a radius %a: triangle %d, distance %a, depth %a, point %a %a %a, feature %d\n",
+                label, (double)b->column[0][i], (double)b->column[1][i], (double)b->column[2][i],
+                (double)b->column[3][i], near_triangle(n, i), (double)near_float(n, NEAR_DISTANCE, i),
+                (double)near_float(n, NEAR_DEPTH, i), (double)near_float(n, NEAR_X, i),
+                (double)near_float(n, NEAR_Y, i), (double)near_float(n, NEAR_Z, i), n->field[NEAR_FEATURE].data[i]);
 }
 
 void closest_results_compare(const swept_spheres *b, const closest_results *expected, const closest_results *got,
-                             size_t count, int mask, const char *who)
+                             size_t count, int mask, const char *label)
 {
     for (int f = 0; f < NEAR_FIELDS; f++) {
-        guarded_check(&got->field[f], who);
+        guarded_check(&got->field[f], label);
         if (!(mask >> f & 1) || memcmp(place_of(expected, f, 0), place_of(got, f, 0), count * fields[f].size) == 0)
             continue;
         for (size_t i = 0; i < count; i++)
             if (memcmp(place_of(expected, f, i), place_of(got, f, i), fields[f].size) != 0) {
                 closest_results_print(b, expected, i, "expected");
                 closest_results_print(b, got, i, "got");
-                fail_msg("%s: query %zu differs in %s", who, i, fields[f].name);
+                fail_msg("%s: query %zu differs in %s", label, i, fields[f].name);
             }
     }
 }

@@ -17,10 +17,10 @@ void closest_results_free(closest_results *n);
 carom_mesh_closest_result closest_results_result(const closest_results *n, size_t first);
 int32_t near_triangle(const closest_results *n, size_t i);
 float near_float(const closest_results *n, int field, size_t i);
-void closest_results_print(const swept_spheres *b, const closest_results *n, size_t i, const char *who);
+void closest_results_print(const swept_spheres *b, const closest_results *n, size_t i, const char *label);
 /* Fail unless the first `count` agree in every byte of the fields in the mask (-1: all). */
 void closest_results_compare(const swept_spheres *b, const closest_results *expected, const closest_results *got,
-                             size_t count, int fields, const char *who);
+                             size_t count, int fields, const char *label);
 
 /* Of the spheres, centre, radius and mask are asked about. `integers` (or NULL) is increased by how many these
  * settled. */

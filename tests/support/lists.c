@@ -64,12 +64,12 @@ carom_mesh_hit_list list_desc(const hit_list *l, int fields)
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-void list_check_guards(const hit_list *l, const char *who)
+void list_check_guards(const hit_list *l, const char *label)
 {
-    guarded_check(&l->offsets, who);
-    guarded_check(&l->query, who);
+    guarded_check(&l->offsets, label);
+    guarded_check(&l->query, label);
     for (int f = 0; f < HIT_FIELDS; f++)
-        guarded_check(&l->hits.field[f], who);
+        guarded_check(&l->hits.field[f], label);
 }
 
 void list_ask(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count, hit_list *l)
@@ -148,39 +148,39 @@ static int is_in_order(const hit_list *l, size_t k, int fields)
     return before < t || (!(before > t) && hit_triangle(&l->hits, k - 1) < hit_triangle(&l->hits, k));
 }
 
-void list_check_form(const hit_list *l, int fields, const char *who)
+void list_check_form(const hit_list *l, int fields, const char *label)
 {
     if (list_offset(l, 0) != 0 || list_offset(l, l->queries) != l->total)
-        fail_msg("%s: offsets do not run from 0 to the total", who);
+        fail_msg("%s: offsets do not run from 0 to the total", label);
     for (size_t i = 0; i < l->queries; i++) {
         const uint64_t from = list_offset(l, i), to = list_offset(l, i + 1);
         if (to < from || to > l->total)
-            fail_msg("%s: offsets of query %zu: %llu to %llu", who, i, (unsigned long long)from,
+            fail_msg("%s: offsets of query %zu: %llu to %llu", label, i, (unsigned long long)from,
                      (unsigned long long)to);
         for (size_t k = (size_t)from; k < to && k < l->stored; k++) {
             if (list_query(l, k) != i)
-                fail_msg("%s: record %zu is of query %llu, not %zu", who, k, (unsigned long long)list_query(l, k), i);
+                fail_msg("%s: record %zu is of query %llu, not %zu", label, k, (unsigned long long)list_query(l, k), i);
             if (k > from && !is_in_order(l, k, fields))
-                fail_msg("%s: record %zu of query %zu is out of order", who, k, i);
+                fail_msg("%s: record %zu of query %zu is out of order", label, k, i);
         }
     }
 }
 
 void list_compare_record(const swept_spheres *b, size_t i, const hits *expected, size_t at, const hit_list *l, size_t k,
-                         int triangles, const char *who)
+                         int triangles, const char *label)
 {
     for (int f = triangles ? HIT_TRIANGLE : HIT_STATE; f < HIT_FIELDS; f++) {
         const size_t size = hit_field_size(f);
         if (!memcmp(expected->field[f].data + at * size, l->hits.field[f].data + k * size, size))
             continue;
         hits_print_at(b, i, expected, at, "expected");
-        hits_print_at(b, i, &l->hits, k, who);
-        fail_msg("%s: field %d of record %zu differs", who, f, k);
+        hits_print_at(b, i, &l->hits, k, label);
+        fail_msg("%s: field %d of record %zu differs", label, f, k);
     }
 }
 
 void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const swept_spheres *b, const hit_list *all,
-                      const char *who)
+                      const char *label)
 {
     hits first = sweep_as(mesh, b, accuracy);
     for (size_t i = 0; i < b->count; i++) {
@@ -188,11 +188,11 @@ void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const swept_sph
         const int some = list_offset(all, i + 1) > from;
         if (hit_is_some(&first, i) != some) {
             hits_print_at(b, i, some ? &all->hits : &first, some ? from : i, "where there is one");
-            fail_msg("%s, sphere %zu: a first hit is %s, hits are %s", who, i, some ? "missing" : "there",
+            fail_msg("%s, sphere %zu: a first hit is %s, hits are %s", label, i, some ? "missing" : "there",
                      some ? "there" : "missing");
         }
         if (some)
-            list_compare_record(b, i, &first, i, all, from, 1, who);
+            list_compare_record(b, i, &first, i, all, from, 1, label);
     }
     hits_free(&first);
 }
@@ -214,7 +214,7 @@ static size_t *places_of(const hit_list *l, size_t triangles)
 
 /* The largest triangle is the other one: so the mesh has the units of the whole. */
 void list_check_alone(carom_context *context, const scene *s, const list_request *q, const swept_spheres *b,
-                      const hit_list *whole, const char *who)
+                      const hit_list *whole, const char *label)
 {
     const uint32_t largest = scene_largest(s);
     size_t *place = places_of(whole, s->triangle_count);
@@ -228,7 +228,7 @@ void list_check_alone(carom_context *context, const scene *s, const list_request
             if ((x == SIZE_MAX) != (y == SIZE_MAX)) {
                 hits_print_at(b, i, x == SIZE_MAX ? &whole->hits : &alone.hits, x == SIZE_MAX ? y : x,
                               "where it is hit");
-                fail_msg("%s, sphere %zu: triangle %u is %s in a mesh of two and %s in the whole", who, i, k,
+                fail_msg("%s, sphere %zu: triangle %u is %s in a mesh of two and %s in the whole", label, i, k,
                          x == SIZE_MAX ? "not hit" : "hit", y == SIZE_MAX ? "not" : "is");
             }
             if (x != SIZE_MAX && !q->overlaps)
@@ -241,32 +241,32 @@ void list_check_alone(carom_context *context, const scene *s, const list_request
     free(place);
 }
 
-void list_compare(const swept_spheres *b, const hit_list *expected, const hit_list *got, int fields, const char *who)
+void list_compare(const swept_spheres *b, const hit_list *expected, const hit_list *got, int fields, const char *label)
 {
     assert_int_equal(expected->queries, got->queries);
     for (size_t i = 0; i <= expected->queries; i++)
         if (list_offset(expected, i) != list_offset(got, i))
-            fail_msg("%s: offset %zu is %llu, not %llu", who, i, (unsigned long long)list_offset(got, i),
+            fail_msg("%s: offset %zu is %llu, not %llu", label, i, (unsigned long long)list_offset(got, i),
                      (unsigned long long)list_offset(expected, i));
     assert_int_equal(expected->stored, got->stored);
     for (size_t k = 0; k < expected->stored; k++) {
         const size_t i = (size_t)list_query(expected, k);
         if (list_query(got, k) != i)
-            fail_msg("%s: record %zu is of query %llu, not %zu", who, k, (unsigned long long)list_query(got, k), i);
+            fail_msg("%s: record %zu is of query %llu, not %zu", label, k, (unsigned long long)list_query(got, k), i);
         if (fields == LIST_HITS)
-            list_compare_record(b, i, &expected->hits, k, got, k, 1, who);
+            list_compare_record(b, i, &expected->hits, k, got, k, 1, label);
         else if (hit_triangle(&expected->hits, k) != hit_triangle(&got->hits, k))
-            fail_msg("%s: record %zu of query %zu is triangle %d, not %d", who, k, i, hit_triangle(&got->hits, k),
+            fail_msg("%s: record %zu of query %zu is triangle %d, not %d", label, k, i, hit_triangle(&got->hits, k),
                      hit_triangle(&expected->hits, k));
     }
 }
 
 void list_compare_request(carom_mesh *expected, carom_mesh *got, const list_request *q, const swept_spheres *b,
-                          const char *who)
+                          const char *label)
 {
     hit_list before = list_whole(expected, q, b, 0, b->count), l = list_whole(got, q, b, 0, b->count);
     uint8_t *some = any_of(expected, q, b, 0, b->count), *any = any_of(got, q, b, 0, b->count);
-    list_compare(b, &before, &l, q->overlaps ? LIST_OVERLAPS : LIST_HITS, who);
+    list_compare(b, &before, &l, q->overlaps ? LIST_OVERLAPS : LIST_HITS, label);
     assert_memory_equal(some, any, b->count);
     free(some);
     free(any);
@@ -274,8 +274,8 @@ void list_compare_request(carom_mesh *expected, carom_mesh *got, const list_requ
     list_free(&l);
 }
 
-void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, const char *who)
+void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, const char *label)
 {
     for (size_t k = 0; k < LIST_REQUESTS; k++)
-        list_compare_request(expected, got, &list_requests[k], b, who);
+        list_compare_request(expected, got, &list_requests[k], b, label);
 }

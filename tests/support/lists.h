@@ -19,7 +19,7 @@ enum { LIST_OVERLAPS = 1 << HIT_TRIANGLE, LIST_HITS = -1 }; /* fields that are t
 hit_list list_alloc(size_t count, size_t capacity, unsigned char fill);
 void list_free(hit_list *l);
 /* Fail if anything beside the arrays was written. */
-void list_check_guards(const hit_list *l, const char *who);
+void list_check_guards(const hit_list *l, const char *label);
 uint64_t list_offset(const hit_list *l, size_t i);
 uint64_t list_query(const hit_list *l, size_t k);
 /* Record of sphere i and a triangle, or SIZE_MAX. */
@@ -43,26 +43,26 @@ void list_ask(carom_mesh *mesh, const list_request *q, const swept_spheres *b, s
 /* Count, then ask for exactly what there is; the form of the list is checked. */
 hit_list list_whole(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count);
 /* Offsets, counts, the order by (query, time, triangle), every record within the offsets of its query. */
-void list_check_form(const hit_list *l, int fields, const char *who);
+void list_check_form(const hit_list *l, int fields, const char *label);
 /* Fail unless both agree in every byte of offsets, queries and the fields in the mask. */
-void list_compare(const swept_spheres *b, const hit_list *expected, const hit_list *got, int fields, const char *who);
+void list_compare(const swept_spheres *b, const hit_list *expected, const hit_list *got, int fields, const char *label);
 /* Fail unless record k of `l` and answer i of `h` agree in all fields but, if !triangles, the triangle. */
 void list_compare_record(const swept_spheres *b, size_t i, const hits *expected, size_t at, const hit_list *l, size_t k,
-                         int triangles, const char *who);
+                         int triangles, const char *label);
 
 /* Fail unless the first of all hits is the first hit, sphere by sphere. */
 void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const swept_spheres *b, const hit_list *all,
-                      const char *who);
+                      const char *label);
 /* Fail unless every record of `whole`, the answer of a mesh of `s`, is what its triangle answers in a mesh of two, bit
  * by bit, and every triangle that is hit there has one: no tree, no neighbours. */
 void list_check_alone(carom_context *context, const scene *s, const list_request *q, const swept_spheres *b,
-                      const hit_list *whole, const char *who);
+                      const hit_list *whole, const char *label);
 
 /* Whether there is any, a byte for each; the caller frees it. */
 uint8_t *any_of(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count);
 /* Fail unless two meshes answer a request, and whether there is any, with the same bits; or every request. */
 void list_compare_request(carom_mesh *expected, carom_mesh *got, const list_request *q, const swept_spheres *b,
-                          const char *who);
-void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, const char *who);
+                          const char *label);
+void list_compare_meshes(carom_mesh *expected, carom_mesh *got, const swept_spheres *b, const char *label);
 
 #endif

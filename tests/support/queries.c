@@ -213,9 +213,9 @@ void answers_load(const answers *a, size_t i, query_value *values)
     query_load_answer(row_of(a->type), arrays, i, values);
 }
 
-void answers_print(const answers *a, size_t i, const char *who)
+void answers_print(const answers *a, size_t i, const char *label)
 {
-    print_error("  %s:", who);
+    print_error("  %s:", label);
     for (int f = 0; f < query_fields(a->type); f++) {
         if (query_field_bytes(a->type, f) == 1)
             print_error(" %s=%d", query_field_name(a->type, f), answers_byte(a, f, i));
@@ -226,7 +226,7 @@ void answers_print(const answers *a, size_t i, const char *who)
 }
 
 void answers_compare(const queries *q, const answers *expected, const answers *got, size_t count, int fields,
-                     const char *who)
+                     const char *label)
 {
     for (int f = 0; f < query_fields(q->type); f++) {
         size_t size = query_field_bytes(q->type, f), i = 0;
@@ -237,8 +237,8 @@ void answers_compare(const queries *q, const answers *expected, const answers *g
             i++;
         queries_print(q, i);
         answers_print(expected, i, "expected");
-        answers_print(got, i, who);
-        fail_msg("%s: %s of %s differs", who, query_field_name(q->type, f), query_name(q->type));
+        answers_print(got, i, label);
+        fail_msg("%s: %s of %s differs", label, query_field_name(q->type, f), query_name(q->type));
     }
 }
 

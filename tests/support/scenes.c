@@ -429,37 +429,37 @@ int hit_is_some(const hits *h, size_t i)
     return hit_triangle(h, i) >= 0;
 }
 
-void hits_print_at(const swept_spheres *b, size_t i, const hits *h, size_t k, const char *who)
+void hits_print_at(const swept_spheres *b, size_t i, const hits *h, size_t k, const char *label)
 {
     static const char *const columns[SPHERE_COLUMNS] = {"cx", "cy", "cz", "r", "vx", "vy", "vz", "t_max"};
     print_error("sphere %zu:", i);
     for (int c = 0; c < SPHERE_COLUMNS; c++)
         print_error(" %s=%a", columns[c], (double)b->column[c][i]);
-    print_error("\n  %s: triangle=%d state=%d feature=%d", who, hit_triangle(h, k), hit_state(h, k),
+    print_error("\n  %s: triangle=%d state=%d feature=%d", label, hit_triangle(h, k), hit_state(h, k),
                 h->field[HIT_FEATURE].data[k]);
     for (int f = HIT_T; f <= HIT_NZ; f++)
         print_error(" %s=%a", hit_fields[f].name, (double)hit_float(h, f, k));
     print_error("\n");
 }
 
-void hits_print(const swept_spheres *b, const hits *h, size_t i, const char *who)
+void hits_print(const swept_spheres *b, const hits *h, size_t i, const char *label)
 {
-    hits_print_at(b, i, h, i, who);
+    hits_print_at(b, i, h, i, label);
 }
 
 void hits_compare(const swept_spheres *b, const hits *expected, const hits *got, size_t count, int fields,
-                  const char *who)
+                  const char *label)
 {
     for (int f = 0; f < HIT_FIELDS; f++) {
         size_t size = hit_fields[f].size, i = 0;
-        guarded_check(&got->field[f], who);
+        guarded_check(&got->field[f], label);
         if (!(fields >> f & 1) || count == 0 || !memcmp(place_of(expected, f, 0), place_of(got, f, 0), count * size))
             continue;
         while (!memcmp(place_of(expected, f, i), place_of(got, f, i), size))
             i++;
         hits_print(b, expected, i, "expected");
-        hits_print(b, got, i, who);
-        fail_msg("%s: %s differs", who, hit_fields[f].name);
+        hits_print(b, got, i, label);
+        fail_msg("%s: %s differs", label, hit_fields[f].name);
     }
 }
 

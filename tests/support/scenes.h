@@ -40,7 +40,7 @@ typedef struct turned_scene {
 } turned_scene;
 turned_scene scene_turn(uint64_t seed, const scene *from);
 void turned_free(turned_scene *t);
-/* Whether who answers with triangle `before` of the first may answer with `there` of the other: the same one, or of a
+/* Whether an answer with triangle `before` of the first may answer with `there` of the other: the same one, or of a
  * tie the first in either order. -1: none. */
 int turned_agrees(const turned_scene *t, int32_t before, int32_t there);
 
@@ -84,11 +84,11 @@ int hit_state(const hits *h, size_t i);
 float hit_float(const hits *h, int field, size_t i);
 int hit_is_some(const hits *h, size_t i);
 /* Sphere i and answer k. */
-void hits_print_at(const swept_spheres *b, size_t i, const hits *h, size_t k, const char *who);
-void hits_print(const swept_spheres *b, const hits *h, size_t i, const char *who);
+void hits_print_at(const swept_spheres *b, size_t i, const hits *h, size_t k, const char *label);
+void hits_print(const swept_spheres *b, const hits *h, size_t i, const char *label);
 /* Fail unless the first `count` agree in every byte of the fields in the mask (-1: all). */
 void hits_compare(const swept_spheres *b, const hits *expected, const hits *got, size_t count, int fields,
-                  const char *who);
+                  const char *label);
 
 /* All first hits, in fast mode or either. */
 void sweep_first(carom_mesh *mesh, const swept_spheres *b, const hits *out);

@@ -144,13 +144,13 @@ carom_context *test_context(void)
     return test_on_device() ? test_device(0, 0) : test_cpu(CAROM_ISA_AUTO, 2);
 }
 
-/* ---- the same bits from everyone -------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend -------------------------------------------------------------------------------- */
 
 /* Takes the context. */
-static void compare_with_scalar(const same_answers *this, carom_context *context, const char *who)
+static void compare_with_scalar(const same_answers *this, carom_context *context, const char *label)
 {
     carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
-    this->check(scalar, context, who);
+    this->check(scalar, context, label);
     carom_context_destroy(scalar);
     carom_context_destroy(context);
 }

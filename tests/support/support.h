@@ -60,10 +60,10 @@ void test_ok(const char *what, carom_status status, const carom_error *err);
 /* That status, and a sentence with an end that holds `word`. */
 void test_error(carom_status got, carom_status expected, const carom_error *err, const char *word);
 
-/* ---- the same bits from everyone -------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend -------------------------------------------------------------------------------- */
 
-/* Fails unless `context`, which is called `who`, answers as `scalar` does: scalar code on one thread. */
-typedef void same_answers_fn(carom_context *scalar, carom_context *context, const char *who);
+/* Fails unless `context`, named `label` in messages, answers as `scalar` does: scalar code on one thread. */
+typedef void same_answers_fn(carom_context *scalar, carom_context *context, const char *label);
 typedef struct same_answers {
     same_answers_fn *check;
     carom_isa isa;
@@ -169,10 +169,10 @@ void answers_check_guards(const answers *a, const char *what);
 int answers_byte(const answers *a, int field, size_t i);
 float answers_float(const answers *a, int field, size_t i);
 void answers_load(const answers *a, size_t i, query_value *values);
-void answers_print(const answers *a, size_t i, const char *who);
+void answers_print(const answers *a, size_t i, const char *label);
 /* Fail at the first of `count` answers in which a field of the mask differs, printing query and both answers. */
 void answers_compare(const queries *q, const answers *expected, const answers *got, size_t count, int fields,
-                     const char *who);
+                     const char *label);
 
 /* Fields outside the mask are not asked for. */
 carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy, size_t count, const inputs *in,

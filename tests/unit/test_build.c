@@ -95,12 +95,12 @@ static const struct {
 
 /* ---- a tree ------------------------------------------------------------------------------------------------------ */
 
-typedef struct walk {
+typedef struct tree_check {
     const carom_mesh *mesh;
     unsigned char *seen; /* by triangle */
     uint64_t nodes, leaves;
     const char *name;
-} walk;
+} tree_check;
 
 static const mesh_leaf *leaf_of(const carom_mesh *mesh, int reference)
 {
@@ -115,17 +115,17 @@ static float leaf_corner(const mesh_leaf *leaf, int reference, int k, int lane)
     return leaf->vertex[k % 3][leaf->corner[k / 3][lane]];
 }
 
-/* A leaf is loose if and only if its triangles have more vertices than there is room for. */
-static void check_looseness(const walk *w, int reference)
+/* A leaf is unindexed if and only if its triangles have more vertices than there is room for. */
+static void check_indexing(const tree_check *tree, int reference)
 {
-    const mesh_leaf *leaf = leaf_of(w->mesh, reference);
+    const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
     uint32_t seen[3 * MESH_WIDTH];
     int count = 0;
     for (int i = 0; i < 3 * MESH_WIDTH; i++) {
         const int triangle = leaf->triangle[i / 3];
         if (triangle < 0)
             continue;
-        const uint32_t vertex = w->mesh->indices[3 * (size_t)triangle + (size_t)i % 3];
+        const uint32_t vertex = tree->mesh->indices[3 * (size_t)triangle + (size_t)i % 3];
         int at = 0;
         while (at < count && seen[at] != vertex)
             at++;
@@ -137,9 +137,9 @@ static void check_looseness(const walk *w, int reference)
 
 /* Each triangle is in the leaf's sphere around the middle of its own box, and the sphere is no larger than it must
  * be. */
-static void check_ball(const walk *w, int reference)
+static void check_ball(const tree_check *tree, int reference)
 {
-    const mesh_leaf *leaf = leaf_of(w->mesh, reference);
+    const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
     double largest = 0;
     if (MESH_IS_UNINDEXED(reference))
         return;
@@ -158,46 +158,46 @@ static void check_ball(const walk *w, int reference)
     if (largest < 0x1p-60 || (largest > 0x1p60 && isinf(leaf->ball)))
         return;
     if ((double)leaf->ball < largest || (double)leaf->ball > largest * 1.0001)
-        fail_msg("%s: a leaf's ball has radius %g, its largest triangle needs %g", w->name, (double)leaf->ball,
+        fail_msg("%s: a leaf's ball has radius %g, its largest triangle needs %g", tree->name, (double)leaf->ball,
                  largest);
 }
 
-static void walk_leaf(walk *w, int reference, const float lo[3], const float hi[3])
+static void check_leaf(tree_check *tree, int reference, const float lo[3], const float hi[3])
 {
-    const mesh_leaf *leaf = leaf_of(w->mesh, reference);
-    const float scale = w->mesh->view.frame.scale;
-    w->leaves += MESH_IS_UNINDEXED(reference) ? 2 : 1;
-    check_looseness(w, reference);
-    check_ball(w, reference);
+    const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
+    const float scale = tree->mesh->view.frame.scale;
+    tree->leaves += MESH_IS_UNINDEXED(reference) ? 2 : 1;
+    check_indexing(tree, reference);
+    check_ball(tree, reference);
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const int stored = leaf->triangle[lane], triangle = leaf->triangle[stored == -1 ? 0 : lane];
-        assert_in_range(triangle, 0, w->mesh->info.triangle_count - 1);
+        assert_in_range(triangle, 0, tree->mesh->info.triangle_count - 1);
         assert_true(lane == 0 || stored == -1 || stored > leaf->triangle[lane - 1]);
         if (stored != -1)
-            w->seen[triangle]++;
+            tree->seen[triangle]++;
         for (int k = 0; k < 9; k++) {
             const float x = leaf_corner(leaf, reference, k, lane);
-            if (x != caromi_corner(w->mesh, (uint32_t)triangle, k / 3)[k % 3])
-                fail_msg("%s: a leaf's triangle %d is not the mesh's", w->name, triangle);
+            if (x != caromi_corner(tree->mesh, (uint32_t)triangle, k / 3)[k % 3])
+                fail_msg("%s: a leaf's triangle %d is not the mesh's", tree->name, triangle);
             if (x * scale < lo[k % 3] || x * scale > hi[k % 3])
-                fail_msg("%s: triangle %d leaves its box", w->name, triangle);
+                fail_msg("%s: triangle %d leaves its box", tree->name, triangle);
         }
     }
 }
 
 /* Returns the lowest triangle index there. */
-static int walk_below(walk *w, int reference, const float lo[3], const float hi[3])
+static int check_subtree(tree_check *tree, int reference, const float lo[3], const float hi[3])
 {
     int least = INT_MAX;
     if (reference < 0) {
-        const mesh_leaf *leaf = leaf_of(w->mesh, reference);
-        walk_leaf(w, reference, lo, hi);
+        const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
+        check_leaf(tree, reference, lo, hi);
         for (int lane = 0; lane < MESH_WIDTH; lane++)
             least = leaf->triangle[lane] >= 0 && leaf->triangle[lane] < least ? leaf->triangle[lane] : least;
         return least;
     }
-    const mesh_node *node = &w->mesh->nodes[reference];
-    w->nodes++;
+    const mesh_node *node = &tree->mesh->nodes[reference];
+    tree->nodes++;
     for (int i = 0; i < MESH_WIDTH; i++) {
         const float l[3] = {node->lo_x[i], node->lo_y[i], node->lo_z[i]};
         const float h[3] = {node->hi_x[i], node->hi_y[i], node->hi_z[i]};
@@ -208,10 +208,10 @@ static int walk_below(walk *w, int reference, const float lo[3], const float hi[
         }
         for (int k = 0; k < 3; k++)
             if (l[k] < lo[k] || h[k] > hi[k])
-                fail_msg("%s: a child's box leaves its node's", w->name);
-        const int below = walk_below(w, node->child[i], l, h);
+                fail_msg("%s: a child's box leaves its node's", tree->name);
+        const int below = check_subtree(tree, node->child[i], l, h);
         if (node->least[i] != below)
-            fail_msg("%s: %d is not the lowest index below a child", w->name, node->least[i]);
+            fail_msg("%s: %d is not the lowest index below a child", tree->name, node->least[i]);
         least = below < least ? below : least;
     }
     return least;
@@ -268,14 +268,14 @@ static void check_tree(const carom_mesh *mesh, const char *name)
 {
     const float lo[3] = {-INFINITY, -INFINITY, -INFINITY}, hi[3] = {INFINITY, INFINITY, INFINITY};
     const size_t triangles = mesh->info.triangle_count;
-    walk w = {mesh, test_alloc(triangles, 1), 0, 0, name};
-    walk_below(&w, mesh->view.frame.root, lo, hi);
+    tree_check tree = {mesh, test_alloc(triangles, 1), 0, 0, name};
+    check_subtree(&tree, mesh->view.frame.root, lo, hi);
     for (size_t i = 0; i < triangles; i++)
-        if (w.seen[i] != 1)
-            fail_msg("%s: triangle %zu is in %d leaves", name, i, w.seen[i]);
-    assert_int_equal(w.nodes, mesh->info.node_count);
-    assert_int_equal(w.leaves, mesh->leaf_count);
-    free(w.seen);
+        if (tree.seen[i] != 1)
+            fail_msg("%s: triangle %zu is in %d leaves", name, i, tree.seen[i]);
+    assert_int_equal(tree.nodes, mesh->info.node_count);
+    assert_int_equal(tree.leaves, mesh->leaf_count);
+    free(tree.seen);
     check_tight(mesh, name);
 }
 
@@ -353,8 +353,8 @@ static scene scattered(const scene *from)
     return s;
 }
 
-/* A refit keeps who is where and has the boxes that a build would give; back in the first place the first tree is
- * there, byte for byte, but for the count of refits. A rebuild is a build. */
+/* A refit keeps each triangle in its leaf and has the boxes that a build would give. A refit back to the first
+ * vertices gives the first tree, byte for byte, but for the count of refits. A rebuild is a build. */
 static void test_follow(void **state)
 {
     carom_context *one = with_threads(1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The room around places in a mesh: a sphere that clearance lets pass comes near no triangle's box, by an oracle in
  * binary64 over all triangles, however close to its limits the sphere is; and answers are the same where nothing is
- * known of the room. This test knows the library's inside: an answer would not tell who was spared a search. */
+ * known of the room. This test reads the mesh's private fields: an answer would not show which queries were culled. */
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
@@ -39,7 +39,7 @@ static void hide(carom_mesh *mesh)
     mesh->clearance_known = 1;
 }
 
-/* ---- who is spared ----------------------------------------------------------------------------------------------- */
+/* ---- culled queries ----------------------------------------------------------------------------------------------- */
 
 typedef struct sphere {
     float in[SPHERE_COLUMNS];
@@ -199,10 +199,10 @@ static void test_nothing_is_missed(void **state)
     assert_true(most > COUNT_OF(places) * test_effort(SPHERE_COUNT) / 20); /* else nothing was tested */
 }
 
-/* Where a number is none, or none that boxes are tested with, everybody is searched for. */
-static void test_strange_numbers(void **state)
+/* Queries that are not finite, or too large for box tests, are never culled. */
+static void test_extreme_numbers(void **state)
 {
-    static const float strange[] = {NAN, INFINITY, -INFINITY};
+    static const float not_finite[] = {NAN, INFINITY, -INFINITY};
     const sphere away = {{100, 100, 100, 1, 1, 2, 3, 1}};
     carom_context *context = cpu();
     scene s = scene_sphere(8);
@@ -211,9 +211,9 @@ static void test_strange_numbers(void **state)
     make_known(mesh);
     assert_true(is_clear(mesh, &away));
     for (int c = 0; c < SPHERE_T_MAX; c++)
-        for (size_t i = 0; i < COUNT_OF(strange); i++) {
+        for (size_t i = 0; i < COUNT_OF(not_finite); i++) {
             sphere one = away;
-            one.in[c] = strange[i];
+            one.in[c] = not_finite[i];
             assert_false(is_clear(mesh, &one));
         }
     sphere one = away;
@@ -233,12 +233,12 @@ static void test_strange_numbers(void **state)
 
 /* ---- the same answers -------------------------------------------------------------------------------------------- */
 
-static void compare_first(carom_mesh *without, carom_mesh *with, const swept_spheres *b, const char *who)
+static void compare_first(carom_mesh *without, carom_mesh *with, const swept_spheres *b, const char *label)
 {
     hits before = hits_alloc(b->count, 0x5a), h = hits_alloc(b->count, 0xa5);
     sweep_first(without, b, &before);
     sweep_first(with, b, &h);
-    hits_compare(b, &before, &h, b->count, -1, who);
+    hits_compare(b, &before, &h, b->count, -1, label);
     hits_free(&before);
     hits_free(&h);
 }
@@ -289,8 +289,8 @@ static void test_same_answers(void **state)
     carom_context_destroy(context);
 }
 
-/* Small batches do not pay for what only large ones use. */
-static void test_few_do_not_pay(void **state)
+/* Clearance costs time that only large batches win back. */
+static void test_small_batches_find_no_clearance(void **state)
 {
     carom_context *context = cpu();
     scene s = scene_sphere(8);
@@ -343,9 +343,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_is_missed),
-        cmocka_unit_test(test_strange_numbers),
+        cmocka_unit_test(test_extreme_numbers),
         cmocka_unit_test(test_same_answers),
-        cmocka_unit_test(test_few_do_not_pay),
+        cmocka_unit_test(test_small_batches_find_no_clearance),
         cmocka_unit_test(test_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

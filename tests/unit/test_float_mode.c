@@ -34,12 +34,12 @@ static environment environment_now(void)
     return e;
 }
 
-static void expect_environment(const environment *expected, const environment *got, const char *who)
+static void expect_environment(const environment *expected, const environment *got, const char *label)
 {
     if (expected->rounding != got->rounding || expected->traps != got->traps || expected->flags != got->flags ||
         expected->sse != got->sse || expected->x87_control != got->x87_control ||
         expected->x87_status != got->x87_status)
-        fail_msg("%s: rounding %d traps %#x flags %#x sse %#x x87 %#x %#x became %d %#x %#x %#x %#x %#x", who,
+        fail_msg("%s: rounding %d traps %#x flags %#x sse %#x x87 %#x %#x became %d %#x %#x %#x %#x %#x", label,
                  expected->rounding, (unsigned)expected->traps, (unsigned)expected->flags, expected->sse,
                  expected->x87_control, expected->x87_status, got->rounding, (unsigned)got->traps, (unsigned)got->flags,
                  got->sse, got->x87_control, got->x87_status);
@@ -134,7 +134,7 @@ static void messy_free(void *user, void *memory)
 
 /* Everything from creating a context to destroying it, in one environment. */
 static void call_all(const carom_context_desc *desc, fixture *m, const batch_result *expected, int which,
-                     const char *who)
+                     const char *label)
 {
     char name[160];
     carom_context *context = NULL;
@@ -175,30 +175,30 @@ static void call_all(const carom_context_desc *desc, fixture *m, const batch_res
     m->progress = (carom_progress){NULL, NULL};
     if (created == CAROM_ERROR_NO_DEVICE)
         test_skip("opencl", err.message);
-    test_ok(who, created, &err);
-    test_ok(who, made, &err);
-    test_ok(who, moved, &err);
+    test_ok(label, created, &err);
+    test_ok(label, made, &err);
+    test_ok(label, moved, &err);
     for (int i = 0; i < REQUESTS + 4; i++) {
-        snprintf(name, sizeof name, "%s, %s, %s", who, environment_names[which],
+        snprintf(name, sizeof name, "%s, %s, %s", label, environment_names[which],
                  i < REQUESTS ? requests[i].name : "contexts and meshes");
         expect_environment(&before, &after[i], name);
     }
     for (int i = 0; i < REQUESTS; i++) {
-        snprintf(name, sizeof name, "%s, %s, %s", who, environment_names[which], requests[i].name);
+        snprintf(name, sizeof name, "%s, %s, %s", label, environment_names[which], requests[i].name);
         test_ok(name, status[i], &err);
         batch_result_compare(&requests[i], m, &expected[i], &batch_results[i], name);
         batch_result_free(&requests[i], &batch_results[i]);
     }
 }
 
-static void call_in_all(const carom_context_desc *desc, const char *who)
+static void call_in_all(const carom_context_desc *desc, const char *label)
 {
     fixture m = fixture_make(SEED, scene_sphere(8), COUNT, SHARE);
     batch_result expected[REQUESTS];
     for (int i = 0; i < REQUESTS; i++)
         expected[i] = request_answer(&requests[i], &m);
     for (int which = 0; which < ENVIRONMENTS; which++)
-        call_all(desc, &m, expected, which, who);
+        call_all(desc, &m, expected, which, label);
     for (int i = 0; i < REQUESTS; i++)
         batch_result_free(&requests[i], &expected[i]);
     fixture_free(&m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which ratios of a measurement are settled, by numbers made up here, and who gets further rounds. Nothing depends on
+/* Which ratios of a measurement are settled, by numbers made up here, and which sides get further rounds. Nothing depends on
  * how long anything takes. */
 #include "tests/support/support.h"
 
@@ -21,7 +21,7 @@ static measurement made_up(int rounds)
     return m;
 }
 
-static void test_doubt(void **state)
+static void test_uncertainty(void **state)
 {
     /* Of so many ratios 1, 2, ... n: how many are outside of the interval at each end, from tables of the sign test. */
     static const struct {
@@ -33,13 +33,13 @@ static void test_doubt(void **state)
         const int n = table[i].rounds;
         const measurement m = made_up(n);
         const double wanted = 0.5 * (n - 1 - 2 * table[i].outside) / (0.5 * (n + 1));
-        if (fabs(measure_doubt(&m, 3, 2) - wanted) > 1e-12)
-            fail_msg("%d rounds: %g, not %g", n, measure_doubt(&m, 3, 2), wanted);
-        assert_true(measure_doubt(&m, 1, 0) == 0.0); /* whatever the times do */
+        if (fabs(measure_uncertainty(&m, 3, 2) - wanted) > 1e-12)
+            fail_msg("%d rounds: %g, not %g", n, measure_uncertainty(&m, 3, 2), wanted);
+        assert_true(measure_uncertainty(&m, 1, 0) == 0.0); /* whatever the times do */
     }
-    assert_true(isinf(measure_doubt(&(measurement){.sides = SIDES}, 3, 2)));
+    assert_true(isinf(measure_uncertainty(&(measurement){.sides = SIDES}, 3, 2)));
     const measurement once = made_up(1);
-    assert_true(isinf(measure_doubt(&once, 1, 0)));
+    assert_true(isinf(measure_uncertainty(&once, 1, 0)));
 }
 
 /* A round that one of the two sat out says nothing about their ratio. */
@@ -52,10 +52,10 @@ static void test_left_out(void **state)
         m.seconds[0][round] = (double)NAN;
         m.seconds[1][round + 1] = (double)NAN;
     }
-    assert_true(isinf(measure_doubt(&m, 1, 0)));
+    assert_true(isinf(measure_uncertainty(&m, 1, 0)));
     m.seconds[0][0] = m.seconds[1][0] / 3.0;
     m.seconds[0][2] = m.seconds[1][2] / 5.0;
-    assert_true(fabs(measure_doubt(&m, 1, 0) - 0.25) < 1e-12);
+    assert_true(fabs(measure_uncertainty(&m, 1, 0) - 0.25) < 1e-12);
 }
 
 static void count_run(void *user)
@@ -84,7 +84,7 @@ static void test_more(void **state)
     assert_int_equal(m.rounds, PLANNED + 1);
     (void)measure_more(&m, sides, pairs, 2, 1e9);
     assert_in_range(m.rounds, PLANNED + 2, MEASURE_ROUNDS_MAX);
-    assert_true(m.rounds == MEASURE_ROUNDS_MAX || measure_doubt(&m, 3, 2) <= SETTLED);
+    assert_true(m.rounds == MEASURE_ROUNDS_MAX || measure_uncertainty(&m, 3, 2) <= SETTLED);
     assert_int_equal(runs[0] + runs[1], 0);
     assert_int_equal(runs[2], 3 * (m.rounds - PLANNED));
     assert_int_equal(runs[3], m.rounds - PLANNED);
@@ -99,7 +99,7 @@ static void test_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_uncertainty),
         cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_more),
     };

@@ -293,10 +293,10 @@ static hits all_hits(trial *t)
     return h;
 }
 
-static void expect_hits(trial *t, const hits *expected, const char *who)
+static void expect_hits(trial *t, const hits *expected, const char *label)
 {
     hits got = all_hits(t);
-    hits_compare(&t->m.b, expected, &got, t->m.b.count, -1, who);
+    hits_compare(&t->m.b, expected, &got, t->m.b.count, -1, label);
     hits_free(&got);
 }
 

@@ -99,12 +99,12 @@ static int teardown(void **state)
     return 0;
 }
 
-static void compare(carom_mesh *mesh, int modes, const char *who)
+static void compare(carom_mesh *mesh, int modes, const char *label)
 {
     for (int exact = 0; exact < modes; exact++) {
         hits h = hits_alloc(all.swept_spheres.count, 0xa5);
         sweep(mesh, &all.swept_spheres, &h, all.swept_spheres.count, (carom_accuracy)exact);
-        hits_compare(&all.swept_spheres, &all.expected[exact], &h, h.count, -1, who);
+        hits_compare(&all.swept_spheres, &all.expected[exact], &h, h.count, -1, label);
         hits_free(&h);
     }
 }

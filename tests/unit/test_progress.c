@@ -17,17 +17,17 @@ enum {
     FILL = 0x55
 };
 
-/* ---- what is told ------------------------------------------------------------------------------------------------ */
+/* ---- the calls of the progress function ------------------------------------------------------------------------------------------------ */
 
-/* What the function was given, and when it says stop. */
-typedef struct told {
-    int calls, stop_at; /* the call that it answers with something else than 0 */
+/* What the function received last, and the call that cancels. */
+typedef struct progress_calls {
+    int calls, stop_at; /* the call that returns other than 0 */
     uint64_t done, count;
-} told;
+} progress_calls;
 
 static int listen(void *user, uint64_t done, uint64_t count)
 {
-    told *t = user;
+    progress_calls *t = user;
     assert_true(done > t->done);
     assert_true(done <= count);
     assert_true(t->calls == 0 || count == t->count);
@@ -36,9 +36,10 @@ static int listen(void *user, uint64_t done, uint64_t count)
     return ++t->calls == t->stop_at;
 }
 
-/* To the end: several words, the last one at the end. Cancelled: the word that was answered so was the last. */
-static void check_told(const told *t, uint64_t count, carom_accuracy accuracy, carom_status status,
-                       const carom_error *err, const carom_stats *stats)
+/* A batch that ends makes several calls, the last one at its end. A cancelled batch makes none after the one that
+ * cancelled it. */
+static void check_calls(const progress_calls *t, uint64_t count, carom_accuracy accuracy, carom_status status,
+                        const carom_error *err, const carom_stats *stats)
 {
     char sentence[64];
     assert_int_equal(t->count, count);
@@ -228,7 +229,7 @@ static void need_fp64(carom_accuracy accuracy)
 }
 
 /* Cancelled at its last word but one, then answered to its end by the same context. */
-static void calls_are_told_and_cancelled(void **state)
+static void calls_report_and_cancel(void **state)
 {
     const call *this = *state;
     carom_stats stats = {.size = sizeof stats};
@@ -237,16 +238,16 @@ static void calls_are_told_and_cancelled(void **state)
     need_fp64(this->accuracy);
     enter();
     const uint64_t count = this->ask == ask_pairs ? room.pair_count : room.ball_count;
-    told some = {.stop_at = test_on_device() ? 1 : 2}, all = {.stop_at = NEVER};
+    progress_calls some = {.stop_at = test_on_device() ? 1 : 2}, all = {.stop_at = NEVER};
     columns_alloc(this, count, whole);
     columns_alloc(this, count, part);
     test_ok("untold", this->ask(this, whole, (carom_progress){NULL, NULL}, &stats, &err), &err);
     carom_status status = this->ask(this, part, (carom_progress){listen, &some}, &stats, &err);
-    check_told(&some, count, this->accuracy, status, &err, &stats);
+    check_calls(&some, count, this->accuracy, status, &err, &stats);
     assert_true(some.done < count);
     columns_check(this, whole, part, some.done);
     status = this->ask(this, part, (carom_progress){listen, &all}, &stats, &err);
-    check_told(&all, count, this->accuracy, status, &err, &stats);
+    check_calls(&all, count, this->accuracy, status, &err, &stats);
     columns_check(this, whole, part, count);
     for (int c = 0; c < COLUMNS; c++) {
         guarded_free(&whole[c]);
@@ -256,7 +257,7 @@ static void calls_are_told_and_cancelled(void **state)
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-static carom_status ask_list(const list_request *q, hit_list *l, uint64_t count, told *t, carom_stats *stats,
+static carom_status ask_list(const list_request *q, hit_list *l, uint64_t count, progress_calls *t, carom_stats *stats,
                              carom_error *err)
 {
     const carom_progress progress = {t != NULL ? listen : NULL, t};
@@ -291,18 +292,18 @@ static void list_cancelled(const list_request *q, const hit_list *whole, uint64_
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     hit_list l = list_alloc(whole->queries, capacity, FILL);
-    told some = {.stop_at = 1}, all = {.stop_at = NEVER};
+    progress_calls some = {.stop_at = 1}, all = {.stop_at = NEVER};
     carom_status status = ask_list(q, &l, l.queries, &some, &stats, &err);
-    check_told(&some, l.queries, q->accuracy, status, &err, &stats);
+    check_calls(&some, l.queries, q->accuracy, status, &err, &stats);
     assert_true(some.done < l.queries);
     check_beginning(q, whole, &l, some.done);
     status = ask_list(q, &l, l.queries, &all, &stats, &err);
-    check_told(&all, l.queries, q->accuracy, status, &err, &stats);
+    check_calls(&all, l.queries, q->accuracy, status, &err, &stats);
     check_beginning(q, whole, &l, l.queries);
     list_free(&l);
 }
 
-static void lists_are_told_and_cancelled(void **state)
+static void lists_report_and_cancel(void **state)
 {
     enum { SHORT = 1000 };
     const list_request *q = *state;
@@ -324,7 +325,7 @@ static void lists_are_told_and_cancelled(void **state)
 
 static void an_empty_batch_says_nothing(void **state)
 {
-    told t = {.stop_at = 1};
+    progress_calls t = {.stop_at = 1};
     carom_error err;
     const carom_mesh_hit_result out = {.triangle = NULL};
     (void)state;
@@ -338,7 +339,7 @@ static void an_empty_batch_says_nothing(void **state)
 static void the_last_word_can_cancel(void **state)
 {
     enum { COUNT = 1000 };
-    told t = {.stop_at = 1};
+    progress_calls t = {.stop_at = 1};
     carom_stats stats = {.size = sizeof stats};
     carom_error err;
     int32_t whole[COUNT], part[COUNT];
@@ -349,25 +350,25 @@ static void the_last_word_can_cancel(void **state)
     test_ok("untold", carom_mesh_sweep_first(room.mesh, &desc, &out, NULL, &err), &err);
     out.triangle = part;
     desc.progress = (carom_progress){listen, &t};
-    check_told(&t, COUNT, CAROM_ACCURACY_FAST, carom_mesh_sweep_first(room.mesh, &desc, &out, &stats, &err), &err,
-               &stats);
+    check_calls(&t, COUNT, CAROM_ACCURACY_FAST, carom_mesh_sweep_first(room.mesh, &desc, &out, &stats, &err), &err,
+                &stats);
     assert_int_equal(t.done, COUNT);
     assert_memory_equal(whole, part, sizeof whole);
 }
 
-#define CALL(name, ...)                                         \
-    {                                                           \
-        name, calls_are_told_and_cancelled, NULL, NULL, &(call) \
-        {                                                       \
-            __VA_ARGS__                                         \
-        }                                                       \
+#define CALL(name, ...)                                    \
+    {                                                      \
+        name, calls_report_and_cancel, NULL, NULL, &(call) \
+        {                                                  \
+            __VA_ARGS__                                    \
+        }                                                  \
     }
-#define LIST(name, ...)                                                 \
-    {                                                                   \
-        name, lists_are_told_and_cancelled, NULL, NULL, &(list_request) \
-        {                                                               \
-            __VA_ARGS__                                                 \
-        }                                                               \
+#define LIST(name, ...)                                            \
+    {                                                              \
+        name, lists_report_and_cancel, NULL, NULL, &(list_request) \
+        {                                                          \
+            __VA_ARGS__                                            \
+        }                                                          \
     }
 
 int main(void)
@@ -385,7 +386,7 @@ int main(void)
                                        CALL("first hits, exact", ask_first, 0, CAROM_ACCURACY_EXACT, {4, 4, 4, 4, 4}),
                                        cmocka_unit_test(an_empty_batch_says_nothing),
                                        cmocka_unit_test(the_last_word_can_cancel)};
-    /* A device would compile a kernel more for each, and who settles is the same as for first hits. */
+    /* A device would compile one more kernel for each, and integers decide the same queries as for first hits. */
     const struct CMUnitTest more[] = {
         CALL("sphere pairs, exact", ask_pairs, SPHERES, CAROM_ACCURACY_EXACT, {1, 4}),
         CALL("any hits, exact", ask_any, 0, CAROM_ACCURACY_EXACT, {1}),
