@@ -66,7 +66,7 @@ typedef struct bench_device {
     double write_bytes, read_bytes, copy_bytes;
 } bench_device;
 
-/* Where a run tells what it finds, in order: devices, limits, then facts and rows as they come. */
+/* Where a run reports what it finds, in order: devices, limits, then facts and rows as they come. */
 typedef struct bench_listener {
     void *user;
     void (*device)(void *user, const bench_device *device); /* one that is measured */

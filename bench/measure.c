@@ -155,7 +155,7 @@ static int rank_outside(int n)
     return k > 1 ? k - 1 : 0;
 }
 
-double measure_doubt(const measurement *m, int over, int under)
+double measure_uncertainty(const measurement *m, int over, int under)
 {
     double values[MEASURE_ROUNDS_MAX], sorted[MEASURE_ROUNDS_MAX];
 
@@ -174,7 +174,7 @@ double measure_more(measurement *m, const measure_side *sides, const measure_pai
     while (m->rounds < MEASURE_ROUNDS_MAX && spent < budget) {
         int wanted[MEASURE_SIDES_MAX] = {0}, open = 0;
         for (int i = 0; i < count; i++)
-            if (measure_doubt(m, pairs[i].over, pairs[i].under) > SETTLED)
+            if (measure_uncertainty(m, pairs[i].over, pairs[i].under) > SETTLED)
                 open = wanted[pairs[i].over] = wanted[pairs[i].under] = 1;
         if (!open)
             break;

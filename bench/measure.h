@@ -43,9 +43,8 @@ double measure_cpu(const measurement *m, int side); /* median of CPU seconds per
 double measure_best(const measurement *m, int side);
 /* Median over rounds of the time of side `over` divided by that of side `under`. */
 double measure_ratio(const measurement *m, int over, int under);
-/* How far from there the median of endless rounds may be, as a share of it: half the way between two rounds' ratios
- * that hold it between them with 95 %, whatever the distribution; of fewer than nine rounds, between the least and the
- * greatest. */
-double measure_doubt(const measurement *m, int over, int under);
+/* Half the width of a 95 % confidence interval of that median, as a share of it. The interval ends at the ratios of
+ * two rounds (a sign test: any distribution will do); of fewer than nine rounds, at the least and the greatest. */
+double measure_uncertainty(const measurement *m, int over, int under);
 
 #endif

@@ -28,13 +28,13 @@ static void make_meshes(scaling *s, const mesh_scene *shape, carom_mesh **meshes
         side->mesh.shape = shape;
         meshes[i] = side->stopped ? NULL : mesh_call_create(&side->mesh);
         const double seconds = measure_now() - start;
-        if (i > 0 || built == NULL || side->stopped || !strcmp(side->who->backend, "opencl")) /* the CPU builds */
+        if (i > 0 || built == NULL || side->stopped || !strcmp(side->subject->backend, "opencl")) /* the CPU builds */
             continue;
         bench_row *row = &built->rows[built->count++];
         *row = side->row;
         snprintf(row->scene, sizeof row->scene, "scaling-build");
         snprintf(row->name, sizeof row->name, "scaling-build-%zu/fast/cpu/%s/threads:1", shape->triangle_count,
-                 side->who->what);
+                 side->subject->what);
         row->threads = 1;
         row->queries = (double)shape->triangle_count;
         row->rounds = 1;
@@ -43,7 +43,7 @@ static void make_meshes(scaling *s, const mesh_scene *shape, carom_mesh **meshes
     }
 }
 
-static void tell_builds(scaling *s, const builds *built)
+static void report_builds(scaling *s, const builds *built)
 {
     if (built->count > 0)
         s->listener->scene(s->listener->user, "scaling-build", "build a hierarchy, once each, per triangle");
@@ -55,7 +55,7 @@ static void tell_builds(scaling *s, const builds *built)
 static void place_threads(scaling *s, double queries)
 {
     for (int i = 0; i < s->count; i++)
-        scaling_place(s, &s->sides[i], s->sides[i].who->threads, queries);
+        scaling_place(s, &s->sides[i], s->sides[i].subject->threads, queries);
 }
 
 /* A point over triangles; over threads, unless builds are measured. */
@@ -68,7 +68,7 @@ static void measure_mesh(scaling *s, int sides, size_t queries, builds *built)
 
     for (int i = 0; i < s->count; i++)
         s->sides[i].mesh =
-            (mesh_call){.subject = s->sides[i].who, .spheres = &spheres, .out = &out, .accuracy = s->accuracy};
+            (mesh_call){.subject = s->sides[i].subject, .spheres = &spheres, .out = &out, .accuracy = s->accuracy};
     if (built != NULL)
         scaling_point(s, (double)shape.triangle_count, (double)queries);
     else
@@ -106,20 +106,20 @@ static void run_triangles(scaling *s)
         if (i + 1 < count && scaling_go_on(s, 4.0 * sides[i + 1] * sides[i + 1], 1.5) == 0)
             break;
     }
-    tell_builds(s, &built);
+    report_builds(s, &built);
     scaling_close(s);
 }
 
 /* ---- threads -------------------------------------------------------------------------------------------------- */
 
-static void tell_speed_up(const scaling *s)
+static void report_speed_up(const scaling *s)
 {
     char text[512];
     size_t used = (size_t)snprintf(text, sizeof text, "%s: times one thread:", s->series);
 
     for (int i = 1; i < s->count && used < sizeof text; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " %.2f with %u%s",
-                                 s->sides[0].row.median / s->sides[i].row.median, s->sides[i].who->threads,
+                                 s->sides[0].row.median / s->sides[i].row.median, s->sides[i].subject->threads,
                                  i + 1 < s->count ? "," : "");
     if (s->count > 1 && !s->sides[0].stopped)
         scaling_finding(s, "%s", text);
@@ -135,7 +135,7 @@ static void threads_on_pairs(scaling *s)
     scaling_ask_pairs(s, &in, &out);
     place_threads(s, (double)count);
     scaling_measure(s);
-    tell_speed_up(s);
+    report_speed_up(s);
     answers_free(&out);
     scene_free(&in);
 }
@@ -144,7 +144,7 @@ static void threads_on_mesh(scaling *s)
 {
     scaling_begin(s, "scaling-threads-mesh", "first hit: from next to the surface, short ways");
     measure_mesh(s, s->settings->quick ? 50 : 158, s->settings->quick ? 4000 : 50000, NULL);
-    tell_speed_up(s);
+    report_speed_up(s);
 }
 
 /* Every number of threads up to four, then by half more, and all. */
@@ -187,7 +187,7 @@ static void chunks_of(scaling *s, const char *index, const char *name)
     for (int i = 0; i < s->count; i++)
         best = s->sides[i].row.median < s->sides[best].row.median ? i : best;
     if (!s->sides[best].stopped)
-        scaling_finding(s, "scaling-chunk: %s is fastest with chunks of %.0f", s->sides[best].who->what,
+        scaling_finding(s, "scaling-chunk: %s is fastest with chunks of %.0f", s->sides[best].subject->what,
                         s->sides[best].row.size);
     answers_free(&out);
     scene_free(&in);
@@ -201,7 +201,7 @@ static void run_chunk(scaling *s)
     int count = 0;
 
     scaling_open_devices(s, s->settings->device, 0);
-    scaling_tell_devices(s);
+    scaling_report_devices(s);
     for (int i = 0; i < s->subjects.count && count < DEVICES_MAX; i++)
         count += carom_context_device(s->subjects.list[i].context, &devices[count]);
     scaling_close(s);

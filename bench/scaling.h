@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the series share: who answers, and one point of a curve. */
+/* What the series share: the subjects, and one point of a curve. */
 #ifndef CAROM_BENCH_SCALING_H
 #define CAROM_BENCH_SCALING_H
 
 #include "mesh_task.h"
 #include "pair_task.h"
 
-/* One who answers, over all points of a series. */
+/* A subject over all points of a series. */
 typedef struct scaling_side {
     bench_row row;
-    const subject *who;
+    const subject *subject;
     pair_call pairs; /* if it has a subject, */
     mesh_call mesh;  /* else this */
     int stopped;     /* too slow, or unable: it has no part in the points to come */
@@ -25,7 +25,7 @@ typedef struct scaling {
     subjects subjects;
     scaling_side sides[SUBJECTS_MAX];
     int count, rows;
-    int told;       /* what devices there are */
+    int reported;   /* the devices */
     double opening; /* seconds that it took to find and open the devices and to build and probe a program */
 } scaling;
 
@@ -36,7 +36,7 @@ void scaling_finding(const scaling *s, const char *format, ...) __attribute__((f
 void scaling_open(scaling *s);
 void scaling_open_cpu(scaling *s, uint32_t threads); /* 0: one, and all */
 void scaling_open_devices(scaling *s, const char *device, uint32_t chunk);
-void scaling_tell_devices(scaling *s);
+void scaling_report_devices(scaling *s);
 void scaling_close(scaling *s);
 
 /* A side for each subject, which the caller gives a task. */
@@ -57,7 +57,7 @@ const char *scaling_side_name(const scaling_side *side);
 /* 10^k as words, other numbers as they are. */
 const char *scaling_number(double value, char text[32]);
 
-/* The series over the size of a batch, and where one answers faster than another; scaling_batch.c */
+/* The series over the size of a batch, and from which size on one subject is faster than another; scaling_batch.c */
 void scaling_batch(scaling *s);
 
 #endif

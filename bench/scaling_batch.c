@@ -11,8 +11,8 @@
 
 enum { POINTS_MAX = 9, DISTINCT = 1 << 20, QUICK_DISTINCT = 1 << 17 };
 
-/* Seconds per batch at each point, NAN where a side was not measured. Of the fastest round: who else uses the machine
- * must not decide who is faster. */
+/* Seconds per batch at each point, NAN where a side was not measured. Of the fastest round, because other load on the
+ * machine must not decide which side is faster. */
 typedef struct curve {
     double seconds[POINTS_MAX];
 } curve;
@@ -52,7 +52,7 @@ static double two_digits(double value)
     return floor(value / unit + 0.5) * unit;
 }
 
-static void tell_crossover(const scaling *s, const curves *c, int a, int b)
+static void report_crossover(const scaling *s, const curves *c, int a, int b)
 {
     const char *name = scaling_side_name(&s->sides[a]), *other = scaling_side_name(&s->sides[b]);
     char low[32], high[32];
@@ -81,25 +81,25 @@ static void tell_crossover(const scaling *s, const curves *c, int a, int b)
 }
 
 /* Every device against the CPU with the most threads, and those against one thread. */
-static void tell_crossovers(const scaling *s, const curves *c)
+static void report_crossovers(const scaling *s, const curves *c)
 {
     int one = -1, most = -1;
 
     for (int i = 0; i < s->count; i++)
-        if (!strcmp(s->sides[i].who->backend, "cpu")) {
+        if (!strcmp(s->sides[i].subject->backend, "cpu")) {
             one = one < 0 ? i : one;
             most = i;
         }
     if (most < 0) {
-        scaling_finding(
-            s, "crossover: not to be told without the CPU path: measure both, or leave --backend and --device out");
+        scaling_finding(s,
+                        "crossover: unknown without the CPU path: measure both, or leave --backend and --device out");
         return;
     }
     if (most != one)
-        tell_crossover(s, c, most, one);
+        report_crossover(s, c, most, one);
     for (int i = 0; i < s->count; i++)
-        if (strcmp(s->sides[i].who->backend, "cpu") != 0)
-            tell_crossover(s, c, i, most);
+        if (strcmp(s->sides[i].subject->backend, "cpu") != 0)
+            report_crossover(s, c, i, most);
     if (s->count > most + 1)
         scaling_finding(s,
                         "crossover: not in that: %.2f s, once, to open what devices there are, with the build and the "
@@ -151,7 +151,7 @@ void scaling_batch(scaling *s)
         if (k + 1 < points && scaling_go_on(s, 10.0 * (double)count, 10.0) == 0)
             break;
     }
-    tell_crossovers(s, &c);
+    report_crossovers(s, &c);
     scene_free(&base);
     scaling_close(s);
 }

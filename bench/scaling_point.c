@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all series share: who answers, and one point of a curve. */
+/* What all series share: the subjects, and one point of a curve. */
 #include "common.h"
 #include "scaling.h"
 
@@ -57,7 +57,7 @@ const char *scaling_side_name(const scaling_side *side)
     return strchr(accuracy + 1, '/') + 1;
 }
 
-/* ---- who answers ---------------------------------------------------------------------------------------------- */
+/* ---- subjects ---------------------------------------------------------------------------------------------- */
 
 static void add_subjects(scaling *s, const bench_settings *settings)
 {
@@ -100,20 +100,20 @@ void scaling_open(scaling *s)
     const double start = measure_now();
     scaling_open_devices(s, s->settings->device, 0);
     s->opening = measure_now() - start;
-    scaling_tell_devices(s);
+    scaling_report_devices(s);
 }
 
-/* Once a run: every series opens them anew. */
-void scaling_tell_devices(scaling *s)
+/* Once per run, although every series opens the devices anew. */
+void scaling_report_devices(scaling *s)
 {
     carom_device_info unused;
     int devices = 0;
 
     for (int i = 0; i < s->subjects.count; i++)
         devices += carom_context_device(s->subjects.list[i].context, &unused);
-    if (devices > 0 && !s->told)
-        subjects_tell_devices(&s->subjects, s->settings->quick, s->listener);
-    s->told |= devices > 0;
+    if (devices > 0 && !s->reported)
+        subjects_report_devices(&s->subjects, s->settings->quick, s->listener);
+    s->reported |= devices > 0;
 }
 
 void scaling_close(scaling *s)
@@ -129,9 +129,9 @@ void scaling_begin(scaling *s, const char *series, const char *what)
     s->series = series;
     s->count = s->subjects.count;
     for (int i = 0; i < s->count; i++) {
-        const subject *who = &s->subjects.list[i];
-        s->sides[i] = (scaling_side){.who = who, .fresh = 1};
-        s->sides[i].row.threads = who->threads;
+        const subject *of = &s->subjects.list[i];
+        s->sides[i] = (scaling_side){.subject = of, .fresh = 1};
+        s->sides[i].row.threads = of->threads;
         snprintf(s->sides[i].row.scene, sizeof s->sides[i].row.scene, "%s", series);
     }
     if (s->count > 0)
@@ -147,8 +147,8 @@ void scaling_place(const scaling *s, scaling_side *side, double size, double que
     row->over_fast = row->share = row->upload = row->compute = row->download = row->integers = (double)NAN;
     row->same = -1;
     snprintf(row->name, sizeof row->name, "%s-%.0f/%s/%s/%s/threads:%u", s->series, size,
-             s->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", side->who->backend, side->who->what,
-             side->who->threads);
+             s->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", side->subject->backend, side->subject->what,
+             side->subject->threads);
 }
 
 void scaling_point(scaling *s, double size, double queries)
@@ -161,8 +161,8 @@ void scaling_ask_pairs(scaling *s, const pair_scene *in, const answers *out)
 {
     for (int i = 0; i < s->count; i++) {
         scaling_side *side = &s->sides[i];
-        side->pairs =
-            (pair_call){.subject = side->who, .task = SWEEP_TIMES, .accuracy = s->accuracy, .scene = in, .out = out};
+        side->pairs = (pair_call){
+            .subject = side->subject, .task = SWEEP_TIMES, .accuracy = s->accuracy, .scene = in, .out = out};
         side->row.bytes = pair_task_bytes((pair_task)SWEEP_TIMES);
     }
 }

@@ -52,7 +52,7 @@ typedef enum mesh_shape { SHAPE_TORUS, SHAPE_SOUP, SHAPE_BUILDING } mesh_shape;
 mesh_scene mesh_scene_make_other(mesh_shape shape, size_t thousands);
 mesh_scene mesh_scene_copy(const bench_mesh *from);
 void mesh_scene_free(mesh_scene *m);
-/* Room for one; the box of its triangles as the one that spheres start in. */
+/* Room for one; the box of its triangles, in which spheres start. */
 mesh_scene mesh_scene_alloc(size_t vertices, size_t triangles);
 void mesh_scene_set_box(mesh_scene *m);
 

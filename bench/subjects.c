@@ -100,7 +100,7 @@ static void add_device(subjects *s, const char *selector, const bench_settings *
     name_device(s, out, &device);
 }
 
-void subjects_tell_devices(subjects *s, int quick, const bench_listener *listener)
+void subjects_report_devices(subjects *s, int quick, const bench_listener *listener)
 {
     for (int i = 0; i < s->count; i++) {
         bench_device limits = {.write_bytes = 0.0};

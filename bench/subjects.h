@@ -24,8 +24,8 @@ typedef struct subjects {
 
 /* What cannot be opened is reported to the listener. Devices come last: they bring threads along. */
 void subjects_open(subjects *s, const bench_settings *settings, const bench_listener *listener);
-/* Measure and tell what copies reach on each device. */
-void subjects_tell_devices(subjects *s, int quick, const bench_listener *listener);
+/* Measure and report the copy rates of each device. */
+void subjects_report_devices(subjects *s, int quick, const bench_listener *listener);
 void subjects_close(subjects *s);
 /* The highest instruction set of the CPU path; NULL: no subject on the CPU. */
 const subject *subjects_best(const subjects *s);

@@ -28,13 +28,13 @@ static void side_run(void *user)
         mesh_call_run(&s->mesh);
 }
 
-side *suite_add_side(suite *u, const suite_scene *scene, int who, int exact, const char *backend, const char *what,
+side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, const char *backend, const char *what,
                      uint32_t threads)
 {
     if (u->count == SIDES_MAX)
         return NULL;
     side *s = &u->sides[u->count++];
-    *s = (side){.subject = who, .exact = exact};
+    *s = (side){.subject = number, .exact = exact};
     s->row = (bench_row){
         .threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1, .size = (double)NAN};
     s->row.upload = s->row.compute = s->row.download = s->row.integers = (double)NAN;
@@ -56,12 +56,12 @@ static void add_subjects(suite *u, const suite_scene *scene)
     const subject *best = subjects_best(&u->subjects);
 
     for (int i = 0; i < u->subjects.count; i++) {
-        const subject *who = &u->subjects.list[i];
-        if (!has_answers(scene->type) && (best == NULL || who->isa != best->isa))
+        const subject *of = &u->subjects.list[i];
+        if (!has_answers(scene->type) && (best == NULL || of->isa != best->isa))
             continue;
         for (int exact = 0; exact < 2; exact++)
             if ((u->settings->accuracies >> exact & 1) && !(exact && !has_answers(scene->type)))
-                suite_add_side(u, scene, i, exact, who->backend, who->what, who->threads);
+                suite_add_side(u, scene, i, exact, of->backend, of->what, of->threads);
     }
 }
 
@@ -398,7 +398,7 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     u->settings = settings;
     u->listener = listener;
     subjects_open(&u->subjects, settings, listener);
-    subjects_tell_devices(&u->subjects, settings->quick, listener);
+    subjects_report_devices(&u->subjects, settings->quick, listener);
     measure_limits(u);
     if (u->subjects.count > 0 && (settings->accuracies & 1))
         u->peers = peers_load(listener);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run in the making: the scene that is measured now and who answers it. */
+/* A run in progress: the scene that is measured now, and its sides. */
 #ifndef CAROM_BENCH_SUITE_H
 #define CAROM_BENCH_SUITE_H
 
@@ -65,7 +65,7 @@ typedef struct suite {
 int catalog_scene(size_t index, suite_scene *out);
 
 /* suite.c. NULL: there are too many. */
-side *suite_add_side(suite *u, const suite_scene *scene, int who, int exact, const char *backend, const char *what,
+side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, const char *backend, const char *what,
                      uint32_t threads);
 float suite_window(const suite_scene *scene);
 

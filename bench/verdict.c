@@ -33,7 +33,7 @@ void truth_free(truth *t)
     *t = (truth){0};
 }
 
-/* In time; who does not move is at its place at any time. */
+/* In time; a sphere at rest is at its place at any time. */
 static double room_of(double speed, double size)
 {
     return speed > 0.0 ? PLACE_ROOM * size / speed : (double)INFINITY;

@@ -41,35 +41,35 @@ static void show_device(output *out, const bench_device *d)
     output_char(out, '\n');
 }
 
-static void tell_device(void *user, const bench_device *device)
+static void print_device(void *user, const bench_device *device)
 {
     session *s = user;
     show_device(s->out, device);
     bench_json_device(&s->json, device);
 }
 
-static void tell_limits(void *user, const bench_limits *l)
+static void print_limits(void *user, const bench_limits *l)
 {
     session *s = user;
     show_limits(s->out, l);
     bench_json_limits(&s->json, l);
 }
 
-static void tell_note(void *user, const char *text)
+static void print_note(void *user, const char *text)
 {
     session *s = user;
     output_format(s->out, "%s\n", text);
     s->short_of_memory |= !bench_json_note(&s->json, text);
 }
 
-static void tell_finding(void *user, const char *text)
+static void print_finding(void *user, const char *text)
 {
     session *s = user;
     output_format(s->out, "%s\n", text);
     s->short_of_memory |= !bench_json_finding(&s->json, text);
 }
 
-static void tell_scene(void *user, const char *name, const char *what)
+static void print_scene(void *user, const char *name, const char *what)
 {
     session *s = user;
     output_format(s->out, "\n%s: %s\n  %-58s %10s %6s %9s %7s %7s %7s %7s %7s\n", name, what, "", "ns/query", "+-",
@@ -118,7 +118,7 @@ static void show_row(session *s, const bench_row *r)
     s->differ |= r->same == 0;
 }
 
-static void tell_row(void *user, const bench_row *r)
+static void print_row(void *user, const bench_row *r)
 {
     session *s = user;
     show_row(s, r);
@@ -186,7 +186,7 @@ static int take_run(session *s, const cli_options *options, const mesh_data *mes
     if (status != EXIT_DONE)
         return status;
     const bench_settings settings = settings_of(&usable, mesh);
-    const bench_listener listener = {s, tell_device, tell_limits, tell_note, tell_scene, tell_row, tell_finding};
+    const bench_listener listener = {s, print_device, print_limits, print_note, print_scene, print_row, print_finding};
     double load[1];
 
     bench_json_begin(&s->json, settings.quick);
@@ -242,7 +242,7 @@ static int take_file(session *s, const char *path)
     for (size_t i = 0; i < s->json.row_count; i++) {
         const bench_row *r = &s->json.rows[i];
         if (strcmp(s->scene, r->scene) != 0)
-            tell_scene(s, r->scene, scene_words(r->scene));
+            print_scene(s, r->scene, scene_words(r->scene));
         snprintf(s->scene, sizeof s->scene, "%s", r->scene);
         show_row(s, r);
     }

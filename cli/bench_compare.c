@@ -17,7 +17,7 @@ static const bench_row *row_named(const bench_json *json, const char *name)
     return NULL;
 }
 
-static void tell_conditions(const bench_json *old, const bench_json *now, output *out)
+static void print_conditions(const bench_json *old, const bench_json *now, output *out)
 {
     if (strcmp(old->cpu, now->cpu) != 0 || old->processors != now->processors)
         output_format(out, "another machine: %s, %d processors, before; %s, %d, now\n", old->cpu, old->processors,
@@ -31,7 +31,7 @@ static void tell_conditions(const bench_json *old, const bench_json *now, output
 
 /* Twice the spread of a ratio, as a logarithm. A row of few rounds may show none: timers and caches have 2 % at
  * least. */
-static double doubt(const bench_row *old, const bench_row *now)
+static double margin(const bench_row *old, const bench_row *now)
 {
     const double a = old->spread / old->median, b = now->spread / now->median;
     const double both = 2.0 * sqrt((isfinite(a) ? a * a : 0.0) + (isfinite(b) ? b * b : 0.0));
@@ -43,7 +43,7 @@ static void compare_row(const bench_row *old, const bench_row *now, tally *t, ou
 {
     const double before = old->median / old->queries * 1e9, after = now->median / now->queries * 1e9;
     const double moved = log(after / before);
-    const int slower = moved > doubt(old, now), faster = -moved > doubt(old, now);
+    const int slower = moved > margin(old, now), faster = -moved > margin(old, now);
     const int is_other = fabs(log(now->queries / old->queries)) > log(2.0); /* peers are asked what their time allows */
 
     t->both++;
@@ -62,7 +62,7 @@ void bench_compare(const bench_json *old, const bench_json *now, const char *old
     tally t = {0};
 
     output_format(out, "\nagainst %s, %s of %s\n", old_path, old->commit, old->date);
-    tell_conditions(old, now, out);
+    print_conditions(old, now, out);
     output_format(out, "  %-70s %10s %10s %8s\n", "ns/query", "before", "now", "ratio");
     for (size_t i = 0; i < now->row_count; i++) {
         const bench_row *before = row_named(old, now->rows[i].name);

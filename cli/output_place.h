@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where an output goes: what is there before, and the file beside it that takes its place. */
+/* Where an output goes: the file to be replaced, if any, and the temporary file beside it. */
 #ifndef CAROM_CLI_OUTPUT_PLACE_H
 #define CAROM_CLI_OUTPUT_PLACE_H
 
@@ -17,7 +17,7 @@ typedef struct output_place {
     char temporary[24]; /* in the folder; empty: none */
 } output_place;
 
-/* Follow links, look at what is there and whether it may be replaced; nothing is changed. Returns an exit status with
+/* Follow links, find what the path names and whether it may be replaced; nothing is changed. Returns an exit status with
  * the message printed. */
 int output_place_find(output_place *place, const char *path);
 /* Do both lead to the same regular file? */

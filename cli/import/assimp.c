@@ -25,13 +25,13 @@
 
 enum { DEPTH_MAX = 1000 };
 
-typedef struct walk {
+typedef struct conversion {
     const struct aiScene *scene;
     mesh_data *out;
     mesh_placed placed;
     uint64_t odd;
     uint64_t vertices, triangles, parts; /* to come */
-} walk;
+} conversion;
 
 static mesh_matrix matrix_of(const struct aiMatrix4x4 *n)
 {
@@ -40,7 +40,7 @@ static mesh_matrix matrix_of(const struct aiMatrix4x4 *n)
                           {(double)n->c1, (double)n->c2, (double)n->c3, (double)n->c4}}};
 }
 
-static int add_face(walk *w, const struct aiFace *face, const struct aiMesh *mesh, uint32_t first)
+static int add_face(conversion *c, const struct aiFace *face, const struct aiMesh *mesh, uint32_t first)
 {
     const size_t n = face->mNumIndices;
     uint32_t few[4], *corners = n <= sizeof few / sizeof few[0] ? few : cli_alloc(n, sizeof *corners);
@@ -53,71 +53,71 @@ static int add_face(walk *w, const struct aiFace *face, const struct aiMesh *mes
         corners[i] = first + face->mIndices[i];
     }
     if (n > 0 && good == n)
-        status = mesh_add_polygon(w->out, corners, n);
+        status = mesh_add_polygon(c->out, corners, n);
     else
-        w->odd++;
+        c->odd++;
     if (corners != few)
         free(corners);
     return status;
 }
 
-static int add_mesh(walk *w, const struct aiMesh *mesh, const mesh_matrix *a, const char *name)
+static int add_mesh(conversion *c, const struct aiMesh *mesh, const mesh_matrix *a, const char *name)
 {
-    int identity = mesh_matrix_is_identity(a), status = mesh_add_part(w->out, name, strlen(name));
-    uint32_t first = (uint32_t)w->out->vertex_count;
+    int identity = mesh_matrix_is_identity(a), status = mesh_add_part(c->out, name, strlen(name));
+    uint32_t first = (uint32_t)c->out->vertex_count;
     unsigned vertices = mesh->mVertices ? mesh->mNumVertices : 0, faces = mesh->mFaces ? mesh->mNumFaces : 0;
-    mesh_placed_count(&w->placed, a, mesh->mNumBones > 0);
+    mesh_placed_count(&c->placed, a, mesh->mNumBones > 0);
     for (unsigned i = 0; i < vertices && status == EXIT_DONE; i++) {
         const struct aiVector3D *v = &mesh->mVertices[i];
         const double place[3] = {(double)v->x, (double)v->y, (double)v->z};
         float xyz[3];
         mesh_matrix_apply(a, identity, place, xyz);
-        status = mesh_add_vertex(w->out, xyz);
+        status = mesh_add_vertex(c->out, xyz);
     }
     for (unsigned i = 0; i < faces && status == EXIT_DONE && vertices > 0; i++)
-        status = add_face(w, &mesh->mFaces[i], mesh, first);
+        status = add_face(c, &mesh->mFaces[i], mesh, first);
     return status;
 }
 
-static int walk_node(walk *w, const struct aiNode *node, const mesh_matrix *parent, int depth)
+static int add_node(conversion *c, const struct aiNode *node, const mesh_matrix *parent, int depth)
 {
     const mesh_matrix own = matrix_of(&node->mTransformation), here = mesh_matrix_multiply(parent, &own);
     int status = EXIT_DONE;
     if (depth > DEPTH_MAX)
         return cli_refuse(EXIT_USAGE, "the mesh's nodes are nested more than %d deep", DEPTH_MAX);
     for (unsigned i = 0; i < node->mNumMeshes && status == EXIT_DONE; i++) {
-        if (node->mMeshes[i] >= w->scene->mNumMeshes)
+        if (node->mMeshes[i] >= c->scene->mNumMeshes)
             continue;
-        const struct aiMesh *mesh = w->scene->mMeshes[node->mMeshes[i]];
-        status = add_mesh(w, mesh, &here, node->mName.length > 0 ? node->mName.data : mesh->mName.data);
+        const struct aiMesh *mesh = c->scene->mMeshes[node->mMeshes[i]];
+        status = add_mesh(c, mesh, &here, node->mName.length > 0 ? node->mName.data : mesh->mName.data);
     }
     for (unsigned i = 0; i < node->mNumChildren && status == EXIT_DONE; i++)
-        status = walk_node(w, node->mChildren[i], &here, depth + 1);
+        status = add_node(c, node->mChildren[i], &here, depth + 1);
     return status;
 }
 
-/* What the walk will build, for nodes may show a mesh any number of times. */
-static void count_node(walk *w, const struct aiNode *node, int depth)
+/* Counts what add_node will add, because nodes may instance a mesh any number of times. */
+static void count_node(conversion *c, const struct aiNode *node, int depth)
 {
     for (unsigned i = 0; i < node->mNumMeshes; i++) {
-        if (node->mMeshes[i] >= w->scene->mNumMeshes)
+        if (node->mMeshes[i] >= c->scene->mNumMeshes)
             continue;
-        const struct aiMesh *mesh = w->scene->mMeshes[node->mMeshes[i]];
-        w->parts++;
-        w->vertices += mesh->mNumVertices;
+        const struct aiMesh *mesh = c->scene->mMeshes[node->mMeshes[i]];
+        c->parts++;
+        c->vertices += mesh->mNumVertices;
         for (unsigned k = 0; k < mesh->mNumFaces; k++)
-            w->triangles += mesh->mFaces[k].mNumIndices > 2 ? mesh->mFaces[k].mNumIndices - 2 : 0;
+            c->triangles += mesh->mFaces[k].mNumIndices > 2 ? mesh->mFaces[k].mNumIndices - 2 : 0;
     }
     for (unsigned i = 0; i < node->mNumChildren && depth <= DEPTH_MAX; i++)
-        count_node(w, node->mChildren[i], depth + 1);
+        count_node(c, node->mChildren[i], depth + 1);
 }
 
-static void note_changes(walk *w)
+static void note_changes(conversion *c)
 {
-    mesh_placed_note(&w->placed, w->out);
-    if (w->odd)
-        mesh_note(w->out, "%llu faces with vertices that are not there were dropped", (unsigned long long)w->odd);
-    mesh_note(w->out, "the importer may reorder vertices; binary coordinates keep their bits, "
+    mesh_placed_note(&c->placed, c->out);
+    if (c->odd)
+        mesh_note(c->out, "%llu faces with vertices that are not there were dropped", (unsigned long long)c->odd);
+    mesh_note(c->out, "the importer may reorder vertices; binary coordinates keep their bits, "
                       "decimal text may end up to 2 ulp from the nearest float");
 }
 
@@ -148,15 +148,15 @@ static int import_scene(const char *path, mesh_data *out)
     if (!scene || !scene->mRootNode)
         return cli_refuse(EXIT_USAGE, "%s: cannot be imported: %s", path,
                           scene ? "it has no nodes" : aiGetErrorString());
-    walk w = {.scene = scene, .out = out};
+    conversion c = {.scene = scene, .out = out};
     snprintf(out->reader, sizeof out->reader, "imported by assimp %u.%u.%u", aiGetVersionMajor(), aiGetVersionMinor(),
              aiGetVersionPatch());
-    count_node(&w, scene->mRootNode, 0);
-    if (!mesh_memory_reserve(out, w.vertices, w.triangles, w.parts))
+    count_node(&c, scene->mRootNode, 0);
+    if (!mesh_memory_reserve(out, c.vertices, c.triangles, c.parts))
         return MESH_CHILD_MEMORY;
-    int status = walk_node(&w, scene->mRootNode, &mesh_matrix_identity, 0);
+    int status = add_node(&c, scene->mRootNode, &mesh_matrix_identity, 0);
     if (status == EXIT_DONE)
-        note_changes(&w);
+        note_changes(&c);
     return status; /* the scene dies with the process */
 }
 

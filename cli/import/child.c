@@ -169,7 +169,7 @@ static double now(void)
 }
 
 /* Until there is something to read: a line that changes every second on a terminal, else one every ten seconds. */
-static void wait_and_tell(int fd, const char *path)
+static void wait_and_report(int fd, const char *path)
 {
     struct pollfd from = {.fd = fd, .events = POLLIN};
     const int terminal = isatty(STDERR_FILENO);
@@ -235,7 +235,7 @@ int mesh_child_run(const char *path, mesh_child_reader reader, mesh_data *out)
         close(ends[0]);
         return cli_refuse(EXIT_WORK, "cannot start the importer: %s", strerror(errno));
     }
-    wait_and_tell(ends[0], path);
+    wait_and_report(ends[0], path);
     const received result = receive(ends[0], &l, out);
     close(ends[0]);
     while (waitpid(process, &ended, 0) < 0 && errno == EINTR)

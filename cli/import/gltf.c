@@ -300,7 +300,7 @@ static int add_instance(scene *s, const gltf_thing *node, const mesh_matrix *mat
     return status;
 }
 
-static int walk(scene *s, const gltf_thing *node, const mesh_matrix *parent, int depth)
+static int add_node(scene *s, const gltf_thing *node, const mesh_matrix *parent, int depth)
 {
     mesh_matrix own, here;
     int status = read_transform(&s->g, node, &own);
@@ -315,12 +315,12 @@ static int walk(scene *s, const gltf_thing *node, const mesh_matrix *parent, int
         gltf_thing child;
         status = gltf_follow_value(&s->g, node, "children", json_array_get(children, i), s->nodes, "node", &child);
         if (status == EXIT_DONE)
-            status = walk(s, &child, &here, depth + 1);
+            status = add_node(s, &child, &here, depth + 1);
     }
     return status;
 }
 
-static int walk_scene(scene *s)
+static int add_scene(scene *s)
 {
     const json_t *scenes = json_object_get(s->g.root, "scenes"), *roots;
     const gltf_thing root = {"document", 0, s->g.root};
@@ -341,7 +341,7 @@ static int walk_scene(scene *s)
             status = gltf_refuse(&s->g, &node, "it is a root of scene %llu, and that twice or a child as well",
                                  (unsigned long long)thing.number);
         if (status == EXIT_DONE)
-            status = walk(s, &node, &mesh_matrix_identity, 0);
+            status = add_node(s, &node, &mesh_matrix_identity, 0);
     }
     return status;
 }
@@ -453,7 +453,7 @@ static int read_scene(scene *s, mesh_data *out)
         return cli_no_memory();
     status = mark_children(s);
     if (status == EXIT_DONE)
-        status = walk_scene(s);
+        status = add_scene(s);
     if (status == EXIT_DONE)
         status = s->g.draco ? build_by_assimp(s, out) : build(s, out);
     return status;

@@ -21,7 +21,7 @@ typedef struct mesh_data {
     uint64_t triangle_count;
     mesh_part *parts;
     uint64_t part_count;
-    char reader[96];        /* who read it, and as what */
+    char reader[96];        /* which reader, and of which format */
     char notes[MESH_NOTES]; /* what the import changed, a line each */
     uint64_t dropped_points, dropped_lines, polygons, fans, repeats;
     uint64_t vertex_room, triangle_room, part_room;

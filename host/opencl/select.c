@@ -15,7 +15,7 @@ int carom_has_opencl(void)
     return 1;
 }
 
-/* What a walk over the platforms saw. */
+/* What an enumeration of the platforms found. */
 typedef struct survey {
     uint32_t platforms, devices;
     int empty_pocl, empty_rusticl; /* such a platform had no device */
@@ -88,7 +88,7 @@ static void describe(caromi_cl_found *f, const char *platform)
                       device_number(f->id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_uint)) != 0;
 }
 
-static survey walk(survey_fn *visit, void *user)
+static survey visit_devices(survey_fn *visit, void *user)
 {
     survey s = {0, 0, 0, 0, CL_SUCCESS};
     cl_platform_id platforms[MAX_PLATFORMS];
@@ -144,7 +144,7 @@ static carom_status list_devices(carom_device_info *out, uint32_t capacity, uint
     CAROMI_CHECK_ARRAYS(err, list_listing, out, capacity, count);
     device_listing listing = {out, capacity};
     CHECK(caromi_claim_opencl(err));
-    *count = walk(list_one, &listing).devices;
+    *count = visit_devices(list_one, &listing).devices;
     return CAROM_OK;
 }
 
@@ -226,7 +226,7 @@ carom_status caromi_select_device(const carom_context *context, const char *sele
         c.by_index = 1;
         c.index = strtoull(selector, NULL, 10);
     }
-    const survey s = walk(consider, &c);
+    const survey s = visit_devices(consider, &c);
     if (c.rank == 0)
         return explain(&c, &s, err);
     if (selector != NULL && c.matches > 1)
