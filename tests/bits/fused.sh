@@ -14,7 +14,10 @@ if ! "$objdump" -d --no-show-raw-insn "$library" > "$listing"; then
     check_end
 fi
 # Mnemonics stand after the address and a tab, functions between angle brackets.
-may_fuse='<caromi_(scalar|sse41|avx2|avx512|neon)_(sweep_(first|times)(_moving)?|spheres)_exact'
+time_kernels=$(sed -n '/^#define TIME_KERNELS/,/[^\\]$/s/^ *X(\([a-z_]*\)##accuracy.*/\1/p' \
+    "$(dirname "$0")/../../kernels/pairs.h" | paste -sd '|')
+check "the table of kernels names those that answer with times" test -n "$time_kernels"
+may_fuse="<caromi_(scalar|sse41|avx2|avx512|neon)_($time_kernels)_exact"
 mnemonics() { # 1: of the kernels that may fuse, 0: of all others
     awk -F '\t' -v may_fuse="$may_fuse" -v want="$1" '/^[0-9a-f]+ <.*>:$/ { is = $0 ~ may_fuse }
         NF > 1 && is == want { split($2, m, " "); print m[1] }' "$listing"

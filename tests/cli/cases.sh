@@ -3,12 +3,14 @@
 # cases.sh CAROM: inputs of the kinds that users of other libraries have reported as bugs, with answers derived by hand.
 # A folder of tests/cli/cases holds `command`, its files and what it prints, as `expected`; its exit status is 0, or 2
 # if there is nothing to print. Exact mode must print that to the byte, fast mode within 1e-5 (features may differ
-# between neighbours); where `exact-only` lies, ties decide.
+# between neighbours); where `exact-only` lies, ties decide. tests/known/QUERY.csv holds pairs and their answers, which
+# both modes must print to the byte.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
 carom=$(realpath "$1")
 cases=$(realpath "$(dirname "$0")")/cases
+known=$(realpath "$(dirname "$0")/../known")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -47,6 +49,15 @@ run_case() {
         close_to expected "$work/out"
     fi
 }
+# run_known QUERY BACKEND ACCURACY: the columns that the command prints are those of the same name in the file
+run_known() {
+    "$carom" "$1" --pairs "$known/$1.csv" --backend "$2" --accuracy "$3" > "$work/out" &&
+        awk -F, -v titles="$(head -n 1 "$work/out")" '
+            BEGIN { count = split(titles, title, ",") }
+            FNR == 1 { for (i = 1; i <= NF; i++) place[$i] = i }
+            { for (i = 1; i <= count; i++) printf "%s%s", $place[title[i]], i < count ? "," : "\n" }' \
+            "$known/$1.csv" | diff - "$work/out"
+}
 
 backends=(cpu)
 printf '%s\n' cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z 0,0,0,1,0,0,0,1,0,0,0,1,0 > "$work/one.csv"
@@ -62,6 +73,14 @@ for folder in "$cases"/*/; do
     for backend in "${backends[@]}"; do
         check "$name, exact, $backend" run_case "$name" "$backend" exact
         [ -e "$folder/exact-only" ] || check "$name, fast, $backend" run_case "$name" "$backend" fast
+    done
+done
+for file in "$known"/*.csv; do
+    name=$(basename "$file" .csv)
+    for backend in "${backends[@]}"; do
+        for accuracy in fast exact; do
+            check "known $name, $accuracy, $backend" run_known "$name" "$backend" "$accuracy"
+        done
     done
 done
 check_end

@@ -264,118 +264,152 @@ static void test_invalid_inputs(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- overlap and spheres ----------------------------------------------------------------------------------------- */
+/* ---- tests/known ------------------------------------------------------------------------------------------------- */
 
-typedef struct known_overlap {
-    const char *name;
-    float center[3], radius, p[3][3];
-    int overlap, axes;
-} known_overlap;
+/* A file of pairs for each query that has no table above: a name, then inputs and answers, by the names that the
+ * command gives to columns and fields. Answers are exact. tests/cli/cases.sh asks the command for the same. */
+enum { KNOWN_MAX = 64, KNOWN_LINE = 512, KNOWN_CELLS = 1 + QUERY_COLUMNS_MAX + QUERY_FIELDS_MAX };
 
-/* clang-format off */
-static const known_overlap overlaps[] = {
-    {"above the face", {1, 1, 5}, 1, FLAT, 0, 1},
-    {"at distance r above the face", {1, 1, 1}, 1, FLAT, 1, 0},
-    {"inside", {1, 1, 0.5f}, 1, FLAT, 1, 0},
-    {"beyond the corner A", {-3, -3, 0}, 1, FLAT, 0, 1 << 1 | 1 << 3 | 1 << 4},
-    {"beside the edge AB", {2, -3, 0}, 1, FLAT, 0, 1 << 1},
-    {"at distance r beside the edge AB", {2, -1, 0}, 1, FLAT, 1, 0},
-    {"a point on the face", {1, 1, 0}, 0, FLAT, 1, 0},
-    {"a point off the face", {1, 1, 0x1p-16f}, 0, FLAT, 0, 1},
-    {"a triangle that is a point", {2, 0, 3}, 1, POINT, 0, 1 << 4 | 1 << 5 | 1 << 6},
-    {"at distance r from such a point", {2, 0, 1}, 1, POINT, 1, 0},
-    {"radius -0", {1, 1, 0}, -0.0f, FLAT, 1, 0},
-    {"a negative radius", {1, 1, 0}, -1, FLAT, CAROM_OVERLAP_INVALID, CAROM_OVERLAP_INVALID},
-};
-/* clang-format on */
+typedef struct known_pairs {
+    size_t count;
+    char name[KNOWN_MAX][KNOWN_LINE];
+    float row[KNOWN_MAX][QUERY_COLUMNS_MAX];
+    query_value answer[KNOWN_MAX][QUERY_FIELDS_MAX];
+} known_pairs;
 
-static void test_known_overlaps(void **state)
+/* Cuts a line at its commas, in place. */
+static int split(char *line, char *cells[KNOWN_CELLS])
 {
-    carom_context *context = test_cpu(*(const carom_isa *)*state, 1);
-    queries q = queries_alloc(OVERLAP, COUNT_OF(overlaps));
-    answers a = answers_alloc(OVERLAP, COUNT_OF(overlaps), 0xa5);
-    for (size_t i = 0; i < COUNT_OF(overlaps); i++) {
-        ref_sweep_case c = {.radius = (double)overlaps[i].radius};
-        ref_overlap_answer exact;
-        memcpy(c.center, overlaps[i].center, sizeof c.center);
-        memcpy(c.p, overlaps[i].p, sizeof c.p);
-        queries_put_sweep(&q, i, &c);
-        ref_overlap(&c, &exact);
-        if (overlaps[i].axes < 128 && (exact.overlap != overlaps[i].overlap || exact.axes != overlaps[i].axes))
-            fail_msg("%s: the reference says %d, axes %d", overlaps[i].name, exact.overlap, exact.axes);
+    int count = 0;
+    line[strcspn(line, "\r\n")] = '\0';
+    while (line && count < KNOWN_CELLS) {
+        cells[count++] = line;
+        line = strchr(line, ',');
+        if (line)
+            *line++ = '\0';
     }
-    ask(context, &q, &a, ALL_FIELDS);
-    for (size_t i = 0; i < COUNT_OF(overlaps); i++)
-        if (answers_byte(&a, OVERLAPS, i) != overlaps[i].overlap || answers_byte(&a, AXES, i) != overlaps[i].axes)
-            fail_msg("%s: overlap %d axes %d, expected %d %d", overlaps[i].name, answers_byte(&a, OVERLAPS, i),
-                     answers_byte(&a, AXES, i), overlaps[i].overlap, overlaps[i].axes);
-    queries_free(&q);
-    answers_free(&a);
-    carom_context_destroy(context);
+    return count;
 }
 
-typedef struct known_spheres {
-    const char *name;
-    ref_spheres_case c;
-    int state;
-    float first, last;
-} known_spheres;
-
-/* clang-format off */
-static const known_spheres spheres[] = {
-    {"approaching", {{0, 0, 0}, {8, 0, 0}, 1, {8, 0, 0}, {8, 0, 0}, 1, 0}, CAROM_APPROACHING, 0.75f, 1.25f},
-    {"after the end", {{0, 0, 0}, {2, 0, 0}, 1, {8, 0, 0}, {8, 0, 0}, 1, 0}, CAROM_APPROACHING, 3, 5},
-    {"touching", {{0, 0, 0}, {4, 0, 0}, 1, {2, 0, 0}, {2, 0, 0}, 1, 0}, CAROM_TOUCHING, 0, 1},
-    {"overlapping", {{0, 0, 0}, {4, 0, 0}, 1, {0, 0, 0}, {0, 0, 0}, 1, 0}, CAROM_OVERLAPPING, -0.5f, 0.5f},
-    {"parting", {{2, 0, 0}, {6, 0, 0}, 1, {0, 0, 0}, {0, 0, 0}, 1, 0}, CAROM_PARTING, -1, 0},
-    {"past", {{8, 0, 0}, {12, 0, 0}, 1, {0, 0, 0}, {0, 0, 0}, 1, 0}, CAROM_PAST, -2.5f, -1.5f},
-    {"missing", {{0, 3, 0}, {4, 3, 0}, 1, {2, 0, 0}, {2, 0, 0}, 1, 0}, CAROM_MISS, INF, -INF},
-    {"grazing", {{0, 2, 0}, {4, 2, 0}, 1, {2, 0, 0}, {2, 0, 0}, 1, 0}, CAROM_APPROACHING, 0.5f, 0.5f},
-    {"no motion, apart", {{0, 0, 0}, {0, 0, 0}, 1, {3, 0, 0}, {3, 0, 0}, 1, 0}, CAROM_MISS, INF, -INF},
-    {"no motion, distance ra+rb", {{0, 0, 0}, {0, 0, 0}, 1, {2, 0, 0}, {2, 0, 0}, 1, 0}, CAROM_TOUCHING, -INF,
-     INF},
-    {"the same motion", {{0, 0, 0}, {5, 0, 0}, 1, {1, 0, 0}, {6, 0, 0}, 1, 0}, CAROM_OVERLAPPING, -INF, INF},
-    {"two points meet", {{0, 0, 0}, {2, 0, 0}, 0, {2, 0, 0}, {0, 0, 0}, -0.0f, 0}, CAROM_APPROACHING, 0.5f, 0.5f},
-    {"a negative radius", {{0, 0, 0}, {8, 0, 0}, -1, {8, 0, 0}, {8, 0, 0}, 1, 0}, CAROM_INVALID, INF, -INF},
-    {"the other's negative radius", {{0, 0, 0}, {8, 0, 0}, 1, {8, 0, 0}, {8, 0, 0}, -0x1p-149f, 0}, CAROM_INVALID,
-     INF, -INF},
-};
-/* clang-format on */
-
-static void test_known_spheres(void **state)
+static uint8_t byte_of(const query_field *field, const char *text)
 {
-    carom_context *context = test_cpu(*(const carom_isa *)*state, 1);
-    queries q = queries_alloc(SPHERES, COUNT_OF(spheres));
-    answers a = answers_alloc(SPHERES, COUNT_OF(spheres), 0xa5);
-    for (size_t i = 0; i < COUNT_OF(spheres); i++) {
-        ref_spheres_answer exact;
-        queries_put_spheres(&q, i, &spheres[i].c);
-        ref_spheres(&spheres[i].c, &exact);
-        if (exact.state != spheres[i].state || exact.u_first != spheres[i].first || exact.u_last != spheres[i].last)
-            fail_msg("%s: the reference says %d, %a %a", spheres[i].name, exact.state, (double)exact.u_first,
-                     (double)exact.u_last);
-    }
-    ask(context, &q, &a, ALL_FIELDS);
-    for (size_t i = 0; i < COUNT_OF(spheres); i++) {
-        float first = answers_float(&a, T_FIRST, i), last = answers_float(&a, T_LAST, i);
-        if (answers_byte(&a, STATE, i) != spheres[i].state || first != spheres[i].first || last != spheres[i].last ||
-            is_nan_or_minus_zero(first) || is_nan_or_minus_zero(last)) {
-            answers_print(&a, i, spheres[i].name);
-            fail_msg("%s: expected state %d, %a to %a", spheres[i].name, spheres[i].state, (double)spheres[i].first,
-                     (double)spheres[i].last);
+    for (int i = 0; i <= CAROM_INVALID && field->kind == QUERY_STATE; i++)
+        if (!strcmp(text, carom_state_name((carom_state)i)))
+            return (uint8_t)i;
+    for (int i = 0; i <= CAROM_FEATURE_FACE && field->kind == QUERY_FEATURE; i++)
+        if (!strcmp(text, carom_feature_name((carom_feature)i)))
+            return (uint8_t)i;
+    if (field->kind == QUERY_BITS && *text)
+        return (uint8_t)strtoul(text, NULL, 10);
+    return field->kind == QUERY_BITS ? CAROM_OVERLAP_INVALID : CAROM_FEATURE_NONE;
+}
+
+static void read_cell(const query_type *q, const char *title, const char *text, known_pairs *k)
+{
+    int known = 0;
+    for (int c = 0; c < query_column_count(q); c++)
+        if (!strcmp(title, query_column_name(q, c))) {
+            k->row[k->count][c] = strtof(text, NULL);
+            known = 1;
         }
+    for (int f = 0; f < query_field_count(q); f++)
+        if (!strcmp(title, q->fields[f].name)) {
+            if (query_field_size(&q->fields[f]) == 1)
+                k->answer[k->count][f].byte = byte_of(&q->fields[f], text);
+            else
+                k->answer[k->count][f].number = strtof(text, NULL);
+            known = 1;
+        }
+    if (!known)
+        fail_msg("tests/known/%s.csv: no column %s", q->name, title);
+}
+
+static known_pairs *read_known(const query_type *q)
+{
+    char path[1024], header[KNOWN_LINE], line[KNOWN_LINE], *titles[KNOWN_CELLS], *cells[KNOWN_CELLS];
+    const char *folder = getenv("CAROM_TEST_DATA");
+    known_pairs *k = test_alloc(1, sizeof *k);
+    snprintf(path, sizeof path, "%s/known/%s.csv", folder && folder[0] ? folder : "tests", q->name);
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(header, sizeof header, file))
+        fail_msg("%s: answers by hand are missing", path);
+    const int count = split(header, titles);
+    if (count != 1 + query_column_count(q) + query_field_count(q))
+        fail_msg("%s: %d columns, not a name, all inputs and all answers", path, count);
+    for (; k->count < KNOWN_MAX && fgets(line, sizeof line, file); k->count++) {
+        if (split(line, cells) != count)
+            fail_msg("%s: row %zu has another number of columns", path, k->count + 2);
+        strcpy(k->name[k->count], cells[0]);
+        for (int i = 1; i < count; i++)
+            read_cell(q, titles[i], cells[i], k);
+    }
+    fclose(file);
+    assert_true(k->count > 0 && k->count < KNOWN_MAX);
+    return k;
+}
+
+static int is_same(const query_field *field, query_value a, query_value b)
+{
+    return query_field_size(field) == 1 ? a.byte == b.byte : bits_of_float(a.number) == bits_of_float(b.number);
+}
+
+/* The hand may err too. */
+static void check_reference(const query_type *q, const known_pairs *k)
+{
+    for (size_t i = 0; i < k->count; i++) {
+        query_truth truth;
+        q->truth(k->row[i], 0.0, &truth);
+        for (int f = 0; f < query_field_count(q); f++)
+            if (truth.fields >> f & 1 && !is_same(&q->fields[f], truth.value[f], k->answer[i][f]))
+                fail_msg("%s, %s: the reference says another %s", q->name, k->name[i], q->fields[f].name);
+    }
+}
+
+static void check_known_pairs(carom_context *context, int type, carom_accuracy accuracy, const known_pairs *k)
+{
+    const query_type *row = query_pairs[type];
+    queries q = queries_alloc(type, k->count);
+    answers a = answers_alloc(type, k->count, 0xa5);
+    carom_error err = {0};
+    for (size_t i = 0; i < k->count; i++)
+        for (int c = 0; c < query_columns(type); c++)
+            q.column[c][i] = k->row[i][c];
+    inputs in = inputs_of(&q);
+    test_ok(row->name, ask_with(context, type, accuracy, k->count, &in, &a, ALL_FIELDS, NULL, &err), &err);
+    for (size_t i = 0; i < k->count; i++) {
+        query_value answer[QUERY_FIELDS_MAX];
+        answers_load(&a, i, answer);
+        for (int f = 0; f < query_field_count(row); f++)
+            if (!is_same(&row->fields[f], answer[f], k->answer[i][f])) {
+                queries_print(&q, i);
+                answers_print(&a, i, "answer");
+                fail_msg("%s, %s%s: wrong %s", row->name, k->name[i], accuracy ? ", exact" : "", row->fields[f].name);
+            }
     }
     queries_free(&q);
     answers_free(&a);
+}
+
+static void test_known_pairs(void **state)
+{
+    carom_context *context = test_cpu(*(const carom_isa *)*state, 1);
+    for (int type = 0; type < QUERY_TYPES; type++) {
+        if (type == SWEEP)
+            continue;
+        known_pairs *k = read_known(query_pairs[type]);
+        check_reference(query_pairs[type], k);
+        check_known_pairs(context, type, CAROM_ACCURACY_FAST, k);
+        check_known_pairs(context, type, CAROM_ACCURACY_EXACT, k);
+        free(k);
+    }
     carom_context_destroy(context);
 }
 
 #define ON(isa, value)                                                    \
     {isa ": state table", test_state_table, NULL, NULL, value},           \
         {isa ": invalid inputs", test_invalid_inputs, NULL, NULL, value}, \
-        {isa ": known overlaps", test_known_overlaps, NULL, NULL, value}, \
     {                                                                     \
-        isa ": known spheres", test_known_spheres, NULL, NULL, value      \
+        isa ": known pairs", test_known_pairs, NULL, NULL, value          \
     }
 
 int main(void)
