@@ -36,6 +36,8 @@ enum {
     OPTION_PLOT = 1u << 20,
     OPTION_SCALING = 1u << 21,
     OPTION_PROBE_LIMIT = 1u << 22,
+    OPTION_ROW = 1u << 23,
+    OPTION_SVG = 1u << 24,
     OPTIONS_COMPUTE =
         OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY | OPTION_PROBE_LIMIT
 };
@@ -54,7 +56,8 @@ typedef struct cli_options {
     const char *hits;
     carom_start start;
     uint64_t queries, seed;
-    const char *scenes, *json, *from, *compare, *plot;
+    const char *scenes, *json, *from, *compare, *plot, *svg;
+    uint64_t row;
     uint32_t probe_limit; /* seconds; see probe.h, as what follows */
     int rehearsal;        /* input is made up, with the optional columns of the set `present` */
     uint32_t present;
@@ -120,5 +123,6 @@ int command_on_mesh(const cli_options *options);
 int command_pairs(const cli_options *options);
 int command_verify(const cli_options *options);
 int command_bench(const cli_options *options);
+int command_explain(const cli_options *options);
 
 #endif

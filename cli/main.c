@@ -45,6 +45,16 @@ static const cli_command commands[] = {
     /* clang-format off */
     QUERY_PAIRS(PAIRS_COMMAND)
     /* clang-format on */
+    {"explain", OPTION_OUTPUT | OPTION_PAIRS | OPTION_ROW | OPTION_SVG,
+     "one moving sphere against one triangle, step by step: the partition of its path, and a picture",
+     "carom explain --pairs F.csv --row N [--svg FILE] [options]",
+     "F.csv is a file of pairs as carom sweep reads it; - is standard input. Row N, counted from 0, is explained.\n"
+     "Eberly's partition: the triangle's Voronoi regions cut the line of centres into elements. In each of them the\n"
+     "squared distance less the squared radius is one quadratic, F(t) = f0 + 2 f1 t + f2 t^2.\n"
+     "Output, a row for each element in the order of time: element,region,t_begin,t_end,f0,f1,f2,root0,root1.\n"
+     "Regions: R0 R1 R2 of the corners, R01 R12 R20 of the edges, R012 of the face. Roots of F are those within the\n"
+     "element; where F is zero throughout, they are its ends. Computed exactly, and each number rounded once.\n",
+     command_explain},
     {"verify", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_QUERIES | OPTION_SEED,
      "compare every backend bit by bit, and with the exact reference", "carom verify [--queries N] [--seed S]",
      "Every instruction set, thread count and OpenCL device present answers N queries of each type (default 1000000)\n"
@@ -116,7 +126,7 @@ static int print_usage(void)
     return cli_print(text);
 }
 
-enum { OUTPUTS_MAX = 3 };
+enum { OUTPUTS_MAX = 4 };
 
 /* Results would be in the place of the data that they come from, or of each other. */
 static int check_apart(const cli_options *o, const output_place *places, size_t count)
@@ -138,7 +148,7 @@ static int check_apart(const cli_options *o, const output_place *places, size_t 
 /* What would fail in the end fails before any work. Returns -1 to go on. */
 static int check_outputs(const cli_options *o)
 {
-    const char *const paths[OUTPUTS_MAX] = {o->output, o->json, o->plot};
+    const char *const paths[OUTPUTS_MAX] = {o->output, o->json, o->plot, o->svg};
     output_place places[OUTPUTS_MAX];
     size_t count = 0;
     int status = EXIT_DONE;

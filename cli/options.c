@@ -18,6 +18,7 @@ typedef struct option_row {
 
 static const option_row option_rows[] = {
     {OPTION_PAIRS, "pairs", "FILE", "CSV file of pairs"},
+    {OPTION_ROW, "row", "N", "the row of the CSV file, from 0"},
     {OPTION_MESH, "mesh", "FILE", "mesh file"},
     {OPTION_SPHERES, "spheres", "FILE", "CSV file of spheres"},
     {OPTION_T_MAX, "t-max", "T", "end of the time window, >= 0 or inf (default inf)"},
@@ -36,6 +37,7 @@ static const option_row option_rows[] = {
     {OPTION_FROM, "from", "FILE", "show an earlier --json FILE instead of measuring"},
     {OPTION_COMPARE, "compare", "FILE", "what moved since an earlier --json FILE, beyond the spread of both"},
     {OPTION_PLOT, "plot", "FILE", "a picture by gnuplot; the name ends in .svg or .png"},
+    {OPTION_SVG, "svg", "FILE", "a picture of the same, as SVG"},
     {OPTION_BACKEND, "backend", "B", "auto, cpu (never loads OpenCL) or opencl (default auto)"},
     {OPTION_DEVICE, "device", "D", "OpenCL device: number or part of a name, as carom info lists them"},
     {OPTION_ISA, "isa", "I", "CPU path: auto, scalar, sse4.1, avx2, avx512 or neon (default auto)"},
@@ -294,12 +296,17 @@ static int set_option(const option_row *row, const char *value, cli_options *out
     case OPTION_FROM: return set_name(row->name, value, &out->from);
     case OPTION_COMPARE: return set_name(row->name, value, &out->compare);
     case OPTION_PLOT: return set_name(row->name, value, &out->plot);
+    case OPTION_SVG: return set_name(row->name, value, &out->svg);
     case OPTION_T_MAX: return set_t_max(value, out);
     case OPTION_HITS: return set_name(row->name, value, &out->hits);
     case OPTION_START: return set_start(value, out);
     case OPTION_QUERIES:
         if (!parse_count(value, 1, UINT64_C(1) << 48, &out->queries))
             return cli_refuse(EXIT_USAGE, "--queries: expected a whole number from 1 to 2^48, got '%s'", value);
+        return -1;
+    case OPTION_ROW:
+        if (!parse_count(value, 0, UINT64_MAX, &out->row))
+            return cli_refuse(EXIT_USAGE, "--row: expected a whole number from 0 to 2^64 - 1, got '%s'", value);
         return -1;
     case OPTION_SEED:
         if (!parse_count(value, 0, UINT64_MAX, &out->seed))

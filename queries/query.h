@@ -243,6 +243,9 @@ void query_load_answer(const query_type *q, void *const *array, uint64_t i, quer
 /* The largest magnitude among positions and radii. */
 double query_largest(const query_type *q, const float *row);
 
+/* The case of the reference that a row of sweep is. */
+void query_sweep_case(const float *row, ref_sweep_case *out);
+
 /* For rows: three columns side by side, and three arrays from `field` on. */
 void query_store_vector(float *row, int column, const float v[3]);
 void query_load_vector(const float *row, int column, float v[3]);

@@ -54,7 +54,7 @@ static void put_case(const ref_sweep_case *c, float *row)
     query_store_vector(row, TRIANGLE_VELOCITY, c->w);
 }
 
-static void get_case(const float *row, ref_sweep_case *c)
+void query_sweep_case(const float *row, ref_sweep_case *c)
 {
     query_load_vector(row, CENTER, c->center);
     c->radius = (double)row[RADIUS];
@@ -90,7 +90,7 @@ static void truth(const float *row, double margin, query_truth *out)
 {
     ref_sweep_case c;
     ref_sweep_answer a = {.state = REF_MISS, .t_first = INFINITY, .t_last = -INFINITY};
-    get_case(row, &c);
+    query_sweep_case(row, &c);
     c.radius += margin;
     if (!(margin < 0.0 && c.radius < 0.0))
         ref_sweep(&c, &a);
@@ -119,7 +119,7 @@ static const char *judge(const float *row, const query_truth *truth, const query
         given.point_first[k] = answer[POINT_FIRST + k].number;
         given.point_last[k] = answer[POINT_LAST + k].number;
     }
-    get_case(row, &c);
+    query_sweep_case(row, &c);
     return ref_judge_sweep(&c, &truth->reference.sweep, &given);
 }
 

@@ -9,7 +9,7 @@ set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
 source=$(realpath "$1") build=$(realpath "$2")
-documents=(README.md docs/benchmarks.md docs/numerics.md docs/performance.md)
+documents=(README.md docs/design.md docs/benchmarks.md docs/numerics.md docs/performance.md)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* carom explain: one sweep taken apart. The numbers come from the reference, never from the solver, so that they can be
+ * held against its answers. */
+#include "explain.h"
+#include "cli.h"
+#include "queries/query.h"
+#include "rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An invalid query has no partition: say which number makes it so. */
+static int check_valid(const cli_options *o, const csv_column *columns, const float *row)
+{
+    const char *const file = strcmp(o->pairs, "-") ? o->pairs : "standard input";
+    const unsigned long long line = o->row + 2;
+    for (int c = 0; c < query_column_count(&query_sweep); c++) {
+        int component;
+        const int is_radius = query_input_of(&query_sweep, c, &component)->role == QUERY_RADIUS;
+        if (!isfinite(row[c]) || (is_radius && row[c] < 0.0f))
+            return cli_refuse(EXIT_USAGE, "%s:%llu: column %s: expected %s, got %.9g: row %llu is invalid", file, line,
+                              columns[c].name, is_radius ? "a finite number >= 0" : "a finite number", (double)row[c],
+                              (unsigned long long)o->row);
+    }
+    return EXIT_DONE;
+}
+
+static int read_case(const cli_options *o, ref_sweep_case *c)
+{
+    csv_column columns[QUERY_COLUMNS_MAX];
+    float *column[QUERY_COLUMNS_MAX], row[QUERY_COLUMNS_MAX];
+    const int count = query_column_count(&query_sweep);
+    uint64_t rows;
+    int status = rows_read(&query_sweep, o, o->pairs, columns, &rows);
+    if (status != EXIT_DONE)
+        return status;
+    if (o->row < rows) {
+        for (int i = 0; i < count; i++)
+            column[i] = columns[i].present ? columns[i].data : NULL;
+        query_load_row(&query_sweep, column, o->row, row);
+        status = check_valid(o, columns, row);
+        query_sweep_case(row, c);
+    } else if (rows > 0) {
+        status = cli_refuse(EXIT_USAGE, "--row %llu: the file has the rows 0 to %llu", (unsigned long long)o->row,
+                            (unsigned long long)(rows - 1));
+    } else {
+        status = cli_refuse(EXIT_USAGE, "--row %llu: the file has no rows", (unsigned long long)o->row);
+    }
+    csv_free(columns, (size_t)count);
+    return status;
+}
+
+static int write_svg(const cli_options *o, const ref_sweep_case *c, const ref_partition *partition)
+{
+    output out;
+    int status = output_open(&out, o->svg);
+    if (status != EXIT_DONE)
+        return status;
+    explain_svg(&out, o->row, c, partition);
+    return output_close(&out, EXIT_DONE);
+}
+
+static int write_rows(const cli_options *o, const ref_partition *partition)
+{
+    output out;
+    int status = output_open(&out, o->output);
+    if (status != EXIT_DONE)
+        return status;
+    output_text(&out, "element,region,t_begin,t_end,f0,f1,f2,root0,root1\n");
+    for (int i = 0; i < partition->count; i++) {
+        ref_element_row row;
+        ref_element_row_set(&row, &partition->element[i]);
+        output_format(&out, "%d,%s,%.17g,%.17g,%.17g,%.17g,%.17g", i, row.region, row.begin, row.end, row.f[0],
+                      row.f[1], row.f[2]);
+        for (int k = 0; k < 2; k++) {
+            output_char(&out, ',');
+            if (k < row.roots)
+                output_format(&out, "%.17g", row.root[k]);
+        }
+        output_char(&out, '\n');
+    }
+    return output_close(&out, EXIT_DONE);
+}
+
+int command_explain(const cli_options *options)
+{
+    if (!options->pairs)
+        return cli_refuse(EXIT_USAGE, "explain: --pairs FILE is missing");
+    if (!(options->given & OPTION_ROW))
+        return cli_refuse(EXIT_USAGE, "explain: --row N is missing");
+    if (options->svg && !strcmp(options->svg, "-") && (!options->output || !strcmp(options->output, "-")))
+        return cli_refuse(EXIT_USAGE, "--svg -: the rows go to standard output; -o FILE puts them elsewhere");
+    ref_sweep_case c;
+    int status = read_case(options, &c);
+    if (status != EXIT_DONE)
+        return status;
+    ref_partition *partition = malloc(sizeof *partition);
+    if (!partition)
+        return cli_no_memory();
+    ref_partition_set(partition, &c);
+    if (options->svg)
+        status = write_svg(options, &c, partition);
+    if (status == EXIT_DONE)
+        status = write_rows(options, partition);
+    free(partition);
+    return status;
+}
