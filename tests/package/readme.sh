@@ -61,12 +61,14 @@ chmod +x "$work/bin/sudo"
 for file in "$work"/*.sh; do
     [ -e "$file" ] || continue
     scripts=$((scripts + 1))
-    # The tests would run this test again; installing is not a test's business.
+    # The tests would run this test again; installing is not a test's business; a build with tests is BUILD; and
+    # scripts/device-report has a test of its own.
     sed -E -e 's#^(\$ )?##' -e 's#^scripts/test( .*)?$#scripts/test --list#' \
         -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' -e '/apt(-get)? /d' \
         -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
         -e 's#^ctest#CAROM_TEST_EFFORT=10 &#' -e 's#^CAROM_TEST_EFFORT=[0-9]+#CAROM_TEST_EFFORT=10#' \
-        -e "s#^scripts/device-report.*#& --quick --no-install --build '$build'#" \
+        -e '/-DCAROM_TESTS=ON/,/^cmake --build/d' -e "s#(ctest --test-dir) build#\\1 '$build'#" \
+        -e 's#^scripts/device-report.*#true#' \
         -e '/^carom bench --scaling/s#$# --quick --backend cpu --scene threads#' \
         -e '/^carom bench .*--scene/s#$# --quick --backend cpu --threads 1 --accuracy fast#' \
         -e '/^carom bench --(json|compare)/s#$# --quick --backend cpu --scene sweep-times-cached#' \

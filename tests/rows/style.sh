@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# style.sh: shellcheck, clang-format, 120 columns, and the figures of the README.
+set -euo pipefail
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$0")/../support/check.sh"
+
+# Lines beyond 120 columns in documents and C. Rows of tables cannot be wrapped.
+columns() {
+    git ls-files '*.md' '*.[ch]' '*.cl' | xargs awk '
+        length > 120 && !(FILENAME ~ /[.]md$/ && /^[|]/) { print FILENAME ":" FNR ": more than 120 columns"; bad = 1 }
+        END { exit bad }'
+}
+if command -v shellcheck > /dev/null; then
+    check shellcheck shellcheck -x scripts/* .ci/run tests/*/*.sh
+else
+    skip shellcheck "not installed (Debian: shellcheck)"
+fi
+if command -v clang-format > /dev/null; then
+    check clang-format cmake --build "$BUILD" --target format-check
+else
+    skip clang-format "not installed (Debian: clang-format)"
+fi
+check "figures of the README" scripts/figures
+check "120 columns" columns
+check_end
