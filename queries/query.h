@@ -29,23 +29,23 @@ enum {
         QUERY_PAIR_COUNT
 };
 
-/* Every query of a mesh, in the order of `carom verify`, and answers that are another form of one of these, which
- * tests ask for but `carom verify` does not judge again. The rows query_NAME stand in queries/mesh. */
-#define QUERY_MESHES(X) \
-    X(mesh_first)       \
-    X(mesh_all)         \
-    X(mesh_any)         \
-    X(mesh_overlaps)    \
-    X(mesh_any_still)   \
-    X(mesh_closest)
-#define QUERY_MESH_FORMS(X) X(mesh_compact)
+/* Every query of a mesh and what tests call it, in the order of `carom verify`; then answers that are another form of
+ * one of these, which tests ask for but `carom verify` does not judge again. The rows query_NAME are in queries/mesh. */
+#define QUERY_MESHES(X)              \
+    X(mesh_first, "first hits")      \
+    X(mesh_all, "all hits")          \
+    X(mesh_any, "any hit")           \
+    X(mesh_overlaps, "overlaps")     \
+    X(mesh_any_still, "any overlap") \
+    X(mesh_closest, "closest points")
+#define QUERY_MESH_FORMS(X) X(mesh_compact, "first hits as a list")
 
 enum {
-#define QUERY_NUMBER(name) QUERY_##name,
+#define QUERY_NUMBER(name, title) QUERY_##name,
     QUERY_MESHES(QUERY_NUMBER) QUERY_MESH_FORMS(QUERY_NUMBER)
 #undef QUERY_NUMBER
         QUERY_MESH_COUNT,
-#define QUERY_ONE(name) +1
+#define QUERY_ONE(name, title) +1
     QUERY_MESH_JUDGED = QUERY_MESHES(QUERY_ONE)
 #undef QUERY_ONE
 };
@@ -181,7 +181,7 @@ typedef struct query_of_mesh {
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 typedef struct query_type {
-    const char *name, *summary;
+    const char *name, *summary; /* summary: a line of `carom --help`, if a command is made from the row */
     query_input inputs[QUERY_INPUTS_MAX];
     query_field fields[QUERY_FIELDS_MAX]; /* of pairs, the first is the decision, a byte */
     uint8_t invalid;                      /* the decision about an invalid query */

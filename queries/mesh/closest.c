@@ -41,7 +41,6 @@ static void judge(const query_sphere *s, const query_records *answer, query_verd
 
 const query_type query_mesh_closest = {
     .name = "mesh-closest",
-    .summary = "closest points",
     .inputs = QUERY_AT_REST,
     .fields = {{"triangle", QUERY_TRIANGLE, 0},
                {"distance", QUERY_TIME, 0},

@@ -61,7 +61,6 @@ static void judge_any(const query_sphere *s, const query_records *answer, query_
 
 const query_type query_mesh_overlaps = {
     .name = "mesh-overlaps",
-    .summary = "overlaps",
     .inputs = QUERY_AT_REST,
     .fields = {{"query", QUERY_COUNT, 0}, {"triangle", QUERY_TRIANGLE, 0}},
     .mesh = {.command = "overlap",
@@ -73,7 +72,6 @@ const query_type query_mesh_overlaps = {
 
 const query_type query_mesh_any_still = {
     .name = "mesh-any-still",
-    .summary = "any overlap",
     .inputs = QUERY_AT_REST,
     .fields = {{"hit", QUERY_BITS, 0}},
     .mesh = {.command = "overlap",

@@ -115,7 +115,6 @@ static void judge_any(const query_sphere *s, const query_records *answer, query_
 
 const query_type query_mesh_first = {
     .name = "mesh-first",
-    .summary = "first hits",
     .inputs = QUERY_SWEPT,
     .fields = {HIT_FIELDS(0)},
     .mesh = {.command = "sweep",
@@ -127,7 +126,6 @@ const query_type query_mesh_first = {
 
 const query_type query_mesh_all = {
     .name = "mesh-all",
-    .summary = "all hits",
     .inputs = QUERY_SWEPT,
     .fields = {{"query", QUERY_COUNT, 0}, HIT_FIELDS(1)},
     .mesh = {.command = "sweep",
@@ -139,7 +137,6 @@ const query_type query_mesh_all = {
 
 const query_type query_mesh_any = {
     .name = "mesh-any",
-    .summary = "any hit",
     .inputs = QUERY_SWEPT,
     .fields = {{"hit", QUERY_BITS, 0}},
     .mesh = {.command = "sweep",
@@ -149,7 +146,6 @@ const query_type query_mesh_any = {
 
 /* The answers of mesh_first without those that have no hit. */
 const query_type query_mesh_compact = {.name = "mesh-compact",
-                                       .summary = "first hits as a list",
                                        .inputs = QUERY_SWEPT,
                                        .fields = {{"query", QUERY_COUNT, 0}, HIT_FIELDS(1)},
                                        .mesh = {.is_list = 1, .ask = ask_compact}};

@@ -21,8 +21,8 @@ static int is_refused(const request *q, const fixture *m, const char *reason)
         batch_result_compare(q, m, &expected, &r, "a device");
     else
         test_error(status, CAROM_ERROR_DEVICE_LOST, &err, reason);
-    batch_result_free(q, &r);
-    batch_result_free(q, &expected);
+    batch_result_free(&r);
+    batch_result_free(&expected);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     return status != CAROM_OK;
@@ -55,7 +55,7 @@ static void test_auto(void **state)
     (void)test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), MANY, SHARE);
     cl_text_patch = (cl_patch){"return turns < 2;", "return turns < 99;"};
-    for (size_t i = ASK_FIRST; i <= ASK_ALL; i++) {
+    for (size_t i = ASK_mesh_first; i <= ASK_mesh_all; i++) {
         carom_context *context = test_backend(CAROM_BACKEND_AUTO);
         carom_mesh *mesh = scene_mesh(context, &m.s);
         batch_result expected = request_answer(&requests[i], &m), r = batch_result_alloc(&requests[i], &m);
@@ -64,8 +64,8 @@ static void test_auto(void **state)
         batch_result_compare(&requests[i], &m, &expected, &r, "auto");
         assert_int_equal(r.stats.fallen_back, MANY);
         assert_non_null(strstr(r.stats.fallback_reason, REASON));
-        batch_result_free(&requests[i], &r);
-        batch_result_free(&requests[i], &expected);
+        batch_result_free(&r);
+        batch_result_free(&expected);
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
     }
@@ -88,7 +88,7 @@ static void test_second_pass(void **state)
     fixture m = fixture_make(SEED, scene_sphere(SIDES), FEW, 1);
     for (size_t i = 0; i < COUNT_OF(faults); i++) {
         cl_text_patch = faults[i].patch;
-        expect_refusal(&requests[ASK_ALL], &m, faults[i].reason);
+        expect_refusal(&requests[ASK_mesh_all], &m, faults[i].reason);
     }
     cl_text_patch = (cl_patch){NULL, NULL};
     fixture_free(&m);

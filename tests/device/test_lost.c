@@ -25,7 +25,7 @@ static int free_fixtures(void **state)
     (void)state;
     for (size_t i = 0; i < REQUESTS; i++)
         if (is_known[i])
-            batch_result_free(&requests[i], &expected[i]);
+            batch_result_free(&expected[i]);
     fixture_free(&many);
     fixture_free(&few);
     return 0;
@@ -80,7 +80,7 @@ static carom_stats ask_whole(const request *q, carom_context *context, carom_mes
     batch_result_compare(q, m, answer, &r, "a device that dies");
     const carom_stats stats = r.stats;
     assert_int_equal(stats.on_device + stats.on_cpu, m->count);
-    batch_result_free(q, &r);
+    batch_result_free(&r);
     return stats;
 }
 
@@ -152,12 +152,12 @@ static void test_compact(void **state)
 {
     enum { LAST = 3 }; /* of its calls */
     const cl_call *call = *state;
-    (void)need_device(&requests[ASK_COMPACT]);
+    (void)need_device(&requests[ASK_mesh_compact]);
     cl_seen_as.discrete = 1;
-    const int calls = count_calls(ASK_COMPACT, *call);
+    const int calls = count_calls(ASK_mesh_compact, *call);
     assert_true(calls > LAST);
     for (int at = calls; at > calls - LAST; at--)
-        assert_true(check_auto(ASK_COMPACT, *call, at) > 0);
+        assert_true(check_auto(ASK_mesh_compact, *call, at) > 0);
     cl_seen_as.discrete = 0;
 }
 
@@ -195,12 +195,12 @@ static carom_stats ask_stopped(const request *q, carom_context *context, carom_m
     assert_true(s.done < m->count);
     batch_result_compare_first(q, m, answer, &r, (size_t)s.done, "a device that dies, then cancelled");
     if (request_is_list(q)) {
-        assert_int_equal(r.l.stored, r.l.total);
-        assert_int_equal(r.l.total, list_offset(&r.l, (size_t)s.done));
+        assert_int_equal(r.stored, r.total);
+        assert_int_equal(r.total, batch_result_offset(&r, (size_t)s.done));
     }
     const carom_stats stats = r.stats;
     assert_int_equal(stats.on_device + stats.on_cpu, s.done);
-    batch_result_free(q, &r);
+    batch_result_free(&r);
     return stats;
 }
 
@@ -229,7 +229,7 @@ static void test_cancelled(void **state)
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     cl_expect_none(q->name);
-    batch_result_free(q, &answer);
+    batch_result_free(&answer);
     fixture_free(&more);
 }
 
@@ -257,7 +257,7 @@ static void test_opencl(void **state)
     cl_sabotage(call, 0, 0);
     test_error(request_ask(q, context, mesh, &few, &r, &err), CAROM_ERROR_DEVICE_LOST, &err, "given up");
     assert_int_equal(warnings, 0);
-    batch_result_free(q, &r);
+    batch_result_free(&r);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     cl_expect_none(q->name);
@@ -273,7 +273,7 @@ int main(void)
         {"auto: a command for first hits alone", test_compact, NULL, NULL, &command},
         {"auto: a read-back of first hits alone", test_compact, NULL, NULL, &read},
         {"auto: spheres, then cancelled", test_cancelled, NULL, NULL, (void *)(uintptr_t)&requests[SPHERES]},
-        {"auto: all hits, then cancelled", test_cancelled, NULL, NULL, (void *)(uintptr_t)&requests[ASK_ALL]},
+        {"auto: all hits, then cancelled", test_cancelled, NULL, NULL, (void *)(uintptr_t)&requests[ASK_mesh_all]},
     };
     struct CMUnitTest *each = tests + 4;
     char names[2 * REQUESTS][64];

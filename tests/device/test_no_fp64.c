@@ -43,8 +43,8 @@ static void check(const request *q, carom_context *context, carom_mesh *mesh, co
         assert_non_null(strstr(r.stats.fallback_reason, "no binary64"));
         assert_int_equal(*warnings, before + 1);
     }
-    batch_result_free(q, &r);
-    batch_result_free(q, &expected);
+    batch_result_free(&r);
+    batch_result_free(&expected);
 }
 
 static void check_all(carom_backend backend, size_t count, size_t share, size_t stride)

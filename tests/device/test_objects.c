@@ -24,7 +24,7 @@ static carom_status ask_one(const request *q, carom_context *context, carom_mesh
     carom_error err = {0};
     batch_result r = batch_result_alloc(q, m);
     const carom_status status = request_ask(q, context, mesh, m, &r, &err);
-    batch_result_free(q, &r);
+    batch_result_free(&r);
     return status;
 }
 
@@ -56,7 +56,7 @@ static void play_all(uint32_t lanes, const char *label)
         move(mesh, &m.s, (carom_mesh_follow)how);
         for (size_t i = QUERY_TYPES; i < ASK_KINDS; i++)
             assert_int_equal(ask_one(&requests[i], context, mesh, &m), CAROM_OK);
-        assert_int_equal(ask_one(&requests[ASK_FIRST], context, other, &m), CAROM_OK);
+        assert_int_equal(ask_one(&requests[ASK_mesh_first], context, other, &m), CAROM_OK);
     }
     assert_int_equal(cl_held[HELD_KERNELS], kernels);
     carom_mesh_destroy(other);
@@ -95,10 +95,10 @@ typedef struct setup {
 } setup;
 static setup setups[] = {{.request = SWEEP},
                          {.request = SPHERES + ASK_KINDS, .discrete = 1},
-                         {.request = ASK_ALL},
-                         {.request = ASK_FIRST, .discrete = 1},
-                         {.request = ASK_CLOSEST + ASK_KINDS},
-                         {.request = ASK_OVERLAPS, .discrete = 1}};
+                         {.request = ASK_mesh_all},
+                         {.request = ASK_mesh_first, .discrete = 1},
+                         {.request = ASK_mesh_closest + ASK_KINDS},
+                         {.request = ASK_mesh_overlaps, .discrete = 1}};
 
 static int is_device_failure(carom_status status)
 {
@@ -188,7 +188,7 @@ static void test_refused(void **state)
     (void)state;
     (void)test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), COUNT, 1);
-    const setup first = {.request = ASK_FIRST};
+    const setup first = {.request = ASK_mesh_first};
     for (size_t i = 0; i < COUNT_OF(patches); i++) {
         cl_text_patch = patches[i];
         assert_int_equal(play_one(&first, &m), CAROM_ERROR_NOT_BIT_EXACT);

@@ -10,7 +10,7 @@ enum { FEW = 9001, MANY = CAROM_AUTO_MIN_QUERIES, ORDINARY = 512, SMALL = 4, LAR
 
 /* One request of every kind, in fast mode, which needs no binary64. Sweeps of pairs have more columns than little
  * memory holds. */
-static const int kinds[] = {SPHERES, ASK_FIRST, ASK_ALL, ASK_ANY, ASK_OVERLAPS, ASK_CLOSEST};
+static const int kinds[] = {SPHERES, ASK_mesh_first, ASK_mesh_all, ASK_mesh_any, ASK_mesh_overlaps, ASK_mesh_closest};
 static const cl_int codes[] = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_INVALID_BUFFER_SIZE};
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
@@ -77,7 +77,7 @@ static void trial_free(trial *t)
     assert_int_equal(cl_seen.bytes, 0);
     for (int k = 0; k < ASK_KINDS; k++)
         if (t->is_known[k])
-            batch_result_free(&requests[k], &t->expected[k]);
+            batch_result_free(&t->expected[k]);
     fixture_free(&t->m);
     free(t);
 }
@@ -106,7 +106,7 @@ static carom_status try_kind(trial *t, int k, carom_stats *stats, carom_error *e
     if (status == CAROM_OK)
         batch_result_compare(q, &t->m, expected_of(t, k), &r, "a device short of memory");
     *stats = r.stats;
-    batch_result_free(q, &r);
+    batch_result_free(&r);
     return status;
 }
 
@@ -149,7 +149,7 @@ static void empty(trial *t)
     cl_relieve();
     cl_scarce.above = 1;
     cl_scarce.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    test_error(try_kind(t, ASK_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "(-4)");
+    test_error(try_kind(t, ASK_mesh_first, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "(-4)");
     assert_int_equal(cl_held[HELD_BUFFERS], 0);
     cl_relieve();
 }
@@ -241,8 +241,8 @@ static void test_hits(void **state)
 {
     trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
     (void)state;
-    fetch_in_parts(t, ASK_ALL);
-    fetch_in_parts(t, ASK_OVERLAPS);
+    fetch_in_parts(t, ASK_mesh_all);
+    fetch_in_parts(t, ASK_mesh_overlaps);
     trial_free(t);
 }
 
@@ -255,19 +255,19 @@ static void test_shared_hits(void **state)
     carom_stats stats;
     carom_error err = {0};
     (void)state;
-    expect_device(t, ASK_ALL);
+    expect_device(t, ASK_mesh_all);
     for (int at = 1; at < 40; at++) {
         empty(t);
         cl_sabotage(CALL_BUFFER, at, 0);
         cl_scarce.code = codes[(size_t)at % COUNT_OF(codes)];
-        expect_device(t, ASK_ALL);
+        expect_device(t, ASK_mesh_all);
     }
     cl_relieve();
-    expect_device(t, ASK_ALL);
+    expect_device(t, ASK_mesh_all);
     const int launches = cl_calls(CALL_LAUNCH);
     assert_true(launches > 1);
     cl_sabotage(CALL_LAUNCH, launches, 0);
-    test_error(try_kind(t, ASK_ALL, &stats, &err), CAROM_ERROR_DEVICE_LOST, &err, "clEnqueueNDRangeKernel");
+    test_error(try_kind(t, ASK_mesh_all, &stats, &err), CAROM_ERROR_DEVICE_LOST, &err, "clEnqueueNDRangeKernel");
     trial_free(t);
 }
 
@@ -302,7 +302,7 @@ static void refuse_mesh(uint64_t memory, uint64_t largest, const char *word)
     carom_stats stats;
     carom_error err = {0};
     cl_relieve();
-    test_error(try_kind(t, ASK_FIRST, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, word);
+    test_error(try_kind(t, ASK_mesh_first, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, word);
     assert_true(memory != 0 || cl_seen.refused == 0); /* little memory has made a probe give way */
     trial_free(t);
 }
@@ -335,7 +335,7 @@ static void test_auto_pairs(void **state)
     expect_device(t, SPHERES); /* opens it */
     cl_scarce.above = 1;
     cl_scarce.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    expect_cpu(t, ASK_FIRST, "a mesh's"); /* and its columns have given way */
+    expect_cpu(t, ASK_mesh_first, "a mesh's"); /* and its columns have given way */
     cl_relieve();
     cl_scarce.room = 400 * KB; /* too little for two chunks of the smallest size */
     cl_scarce.code = CL_OUT_OF_RESOURCES;
@@ -348,13 +348,13 @@ static void test_auto_pairs(void **state)
 /* Most of a mesh is not sent for nothing again and again, but once for each place of its vertices. */
 static void test_auto_mesh(void **state)
 {
-    static const int asked[] = {ASK_FIRST, ASK_ALL, ASK_FIRST};
+    static const int asked[] = {ASK_mesh_first, ASK_mesh_all, ASK_mesh_first};
     trial *t = trial_new(MANY, LARGE, CAROM_BACKEND_AUTO, 4);
     const carom_points vertices = scene_desc(&t->m.s).vertices;
     carom_error err = {0};
     (void)state;
-    expect_device(t, ASK_FIRST); /* with programs that are not probed before memory is short */
-    expect_device(t, ASK_ALL);
+    expect_device(t, ASK_mesh_first); /* with programs that are not probed before memory is short */
+    expect_device(t, ASK_mesh_all);
     new_mesh(t);
     for (size_t i = 0; i < COUNT_OF(asked); i++) {
         cl_relieve();
@@ -366,8 +366,8 @@ static void test_auto_mesh(void **state)
     assert_int_equal(cl_calls(CALL_BUFFER), 0);
     cl_relieve();
     test_ok("carom_mesh_update", carom_mesh_update(t->mesh, &vertices, CAROM_MESH_REFIT, &err), &err);
-    expect_device(t, ASK_FIRST);
-    expect_device(t, ASK_ALL);
+    expect_device(t, ASK_mesh_first);
+    expect_device(t, ASK_mesh_all);
     trial_free(t);
 }
 

@@ -25,12 +25,13 @@ typedef struct broken {
     {                                                                                                                  \
         "spheres" suffix, SPHERES + (mode), ALL_FIELDS, 0                                                              \
     }
-#define OF_MESH(suffix, mode)                                                                                       \
-    {"mesh_first" suffix, ASK_FIRST + (mode), 0, 0}, {"mesh_contact" suffix, ASK_FIRST + (mode), 0, 0},             \
-        {"mesh_list" suffix, ASK_ALL + (mode), 0, 0}, {"mesh_list" suffix, ASK_ANY + (mode), 0, 0},                 \
-        {"mesh_overlaps" suffix, ASK_OVERLAPS + (mode), 0, 0}, {"mesh_closest" suffix, ASK_CLOSEST + (mode), 0, 0}, \
-    {                                                                                                               \
-        "mesh_closest_point" suffix, ASK_CLOSEST + (mode), 0, 0                                                     \
+#define OF_MESH(suffix, mode)                                                                                     \
+    {"mesh_first" suffix, ASK_mesh_first + (mode), 0, 0}, {"mesh_contact" suffix, ASK_mesh_first + (mode), 0, 0}, \
+        {"mesh_list" suffix, ASK_mesh_all + (mode), 0, 0}, {"mesh_list" suffix, ASK_mesh_any + (mode), 0, 0},     \
+        {"mesh_overlaps" suffix, ASK_mesh_overlaps + (mode), 0, 0},                                               \
+        {"mesh_closest" suffix, ASK_mesh_closest + (mode), 0, 0},                                                 \
+    {                                                                                                             \
+        "mesh_closest_point" suffix, ASK_mesh_closest + (mode), 0, 0                                              \
     }
 static const broken kernels[] = {OF_PAIRS("", 0), OF_PAIRS("_exact", ASK_KINDS), OF_MESH("", 0),
                                  OF_MESH("_exact", ASK_KINDS)};
@@ -99,7 +100,7 @@ static void check_opencl(const broken *b, const fixture *m)
         cl_broken = (cl_unbuilt){NULL, NULL};
         status = ask_broken(b, context, mesh, m, &r, &err);
         test_error(status, CAROM_ERROR_KERNEL_BUILD, &err, "given up");
-        batch_result_free(q, &r);
+        batch_result_free(&r);
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
     }
@@ -168,8 +169,8 @@ static void check_auto(const broken *b, const fixture *m)
     assert_non_null(strstr(r.stats.fallback_reason, b->kernel));
     assert_int_equal(h.warnings, 1);
     assert_true(h.compiler_lines > 0);
-    batch_result_free(q, &r);
-    batch_result_free(q, &expected);
+    batch_result_free(&r);
+    batch_result_free(&expected);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     cl_expect_none(b->kernel);

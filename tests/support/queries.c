@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries and answers of the pair types, from the rows of the registry. The cases that tests write by hand know the
- * columns themselves. */
+/* Queries and answers from the rows of the registry. The cases that tests write by hand know the columns themselves. */
 #include "support.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@ int each_query[] = {QUERY_PAIRS(NUMBER)};
 
 static const query_type *row_of(int type)
 {
-    return query_pairs[type];
+    return type < QUERY_TYPES ? query_pairs[type] : query_meshes[type - QUERY_TYPES];
 }
 
 const char *query_name(int type)
@@ -166,7 +165,7 @@ double queries_scale(const ref_sweep_case *c)
 void queries_print(const queries *q, size_t i)
 {
     print_error("%s query %zu:", query_name(q->type), i);
-    for (int c = 0; c < query_columns(q->type); c++)
+    for (int c = 0; c < query_columns(q->type) && q->column[c] != NULL; c++)
         print_error(" %s=%a", query_column_name(row_of(q->type), c), (double)q->column[c][i]);
     print_error("\n");
 }
@@ -217,10 +216,16 @@ void answers_print(const answers *a, size_t i, const char *label)
 {
     print_error("  %s:", label);
     for (int f = 0; f < query_fields(a->type); f++) {
-        if (query_field_bytes(a->type, f) == 1)
-            print_error(" %s=%d", query_field_name(a->type, f), answers_byte(a, f, i));
+        const query_field *field = &row_of(a->type)->fields[f];
+        if (query_field_size(field) == 1)
+            print_error(" %s=%d", field->name, answers_byte(a, f, i));
+        else if (field->kind == QUERY_TRIANGLE)
+            print_error(" %s=%d", field->name, ((const int32_t *)(const void *)a->field[f].data)[i]);
+        else if (field->kind == QUERY_COUNT)
+            print_error(" %s=%llu", field->name,
+                        (unsigned long long)((const uint64_t *)(const void *)a->field[f].data)[i]);
         else
-            print_error(" %s=%a", query_field_name(a->type, f), (double)answers_float(a, f, i));
+            print_error(" %s=%a", field->name, (double)answers_float(a, f, i));
     }
     print_error("\n");
 }

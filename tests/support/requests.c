@@ -3,19 +3,24 @@
 
 #define FAST_PAIRS(name, command) {#name, QUERY_##name, CAROM_ACCURACY_FAST},
 #define EXACT_PAIRS(name, command) {#name ", exact", QUERY_##name, CAROM_ACCURACY_EXACT},
-#define OF_MESH(accuracy, mode)                                                                     \
-    {"first hits" mode, ASK_FIRST, accuracy}, {"all hits" mode, ASK_ALL, accuracy},                 \
-        {"first hits as a list" mode, ASK_COMPACT, accuracy}, {"any hit" mode, ASK_ANY, accuracy},  \
-        {"overlaps" mode, ASK_OVERLAPS, accuracy}, {"any overlap" mode, ASK_ANY_OVERLAP, accuracy}, \
-    {                                                                                               \
-        "closest points" mode, ASK_CLOSEST, accuracy                                                \
-    }
+#define FAST_MESH(name, title) {title, ASK_##name, CAROM_ACCURACY_FAST},
+#define EXACT_MESH(name, title) {title ", exact", ASK_##name, CAROM_ACCURACY_EXACT},
 
 /* clang-format off */
 const request requests[REQUESTS] = {
-    QUERY_PAIRS(FAST_PAIRS) OF_MESH(CAROM_ACCURACY_FAST, ""),
-    QUERY_PAIRS(EXACT_PAIRS) OF_MESH(CAROM_ACCURACY_EXACT, ", exact")};
+    QUERY_PAIRS(FAST_PAIRS) QUERY_MESHES(FAST_MESH) QUERY_MESH_FORMS(FAST_MESH)
+    QUERY_PAIRS(EXACT_PAIRS) QUERY_MESHES(EXACT_MESH) QUERY_MESH_FORMS(EXACT_MESH)};
 /* clang-format on */
+
+static const query_type *mesh_row(const request *q)
+{
+    return query_meshes[q->kind - QUERY_TYPES];
+}
+
+int request_is_list(const request *q)
+{
+    return request_needs_mesh(q) && mesh_row(q)->mesh.is_list;
+}
 
 /* ---- what is asked about ----------------------------------------------------------------------------------------- */
 
@@ -55,120 +60,65 @@ void fixture_free(fixture *m)
 
 enum { FILL = 0xa5, HITS_EACH = 16 /* room of a list, for whole queries only if they have more */ };
 
-static int list_fields(const request *q)
+static size_t capacity_of(const request *q, const fixture *m)
 {
-    return q->kind == ASK_OVERLAPS ? LIST_OVERLAPS : LIST_HITS;
+    return request_is_list(q) ? HITS_EACH * m->some : m->count;
 }
 
 batch_result batch_result_alloc(const request *q, const fixture *m)
 {
-    batch_result r = {.stats = {.size = sizeof r.stats}};
-    switch (q->kind) {
-    case ASK_FIRST: r.h = hits_alloc(m->count, FILL); break;
-    case ASK_ALL:
-    case ASK_COMPACT:
-    case ASK_OVERLAPS: r.l = list_alloc(m->count, HITS_EACH * m->some, FILL); break;
-    case ASK_ANY:
-    case ASK_ANY_OVERLAP: r.any = guarded_alloc(m->count, 0, FILL); break;
-    case ASK_CLOSEST: r.n = closest_results_alloc(m->count, FILL); break;
-    default: r.a = answers_alloc(q->kind, m->count, FILL); break;
-    }
-    return r;
+    return (batch_result){.a = answers_alloc(q->kind, capacity_of(q, m), FILL),
+                          .offsets = guarded_alloc(request_is_list(q) ? (m->count + 1) * sizeof(uint64_t) : 0, 0, FILL),
+                          .stats = {.size = sizeof(carom_stats)}};
 }
 
-void batch_result_free(const request *q, batch_result *r)
+void batch_result_free(batch_result *r)
 {
-    switch (q->kind) {
-    case ASK_FIRST: hits_free(&r->h); break;
-    case ASK_ALL:
-    case ASK_COMPACT:
-    case ASK_OVERLAPS: list_free(&r->l); break;
-    case ASK_ANY:
-    case ASK_ANY_OVERLAP: guarded_free(&r->any); break;
-    case ASK_CLOSEST: closest_results_free(&r->n); break;
-    default: answers_free(&r->a); break;
-    }
+    answers_free(&r->a);
+    guarded_free(&r->offsets);
 }
 
-static void check_guards(const request *q, const batch_result *r)
+uint64_t batch_result_offset(const batch_result *r, size_t i)
 {
-    switch (q->kind) {
-    case ASK_FIRST:
-        for (int f = 0; f < HIT_FIELDS; f++)
-            guarded_check(&r->h.field[f], q->name);
-        break;
-    case ASK_ALL:
-    case ASK_COMPACT:
-    case ASK_OVERLAPS: list_check_guards(&r->l, q->name); break;
-    case ASK_ANY:
-    case ASK_ANY_OVERLAP: guarded_check(&r->any, q->name); break;
-    case ASK_CLOSEST:
-        for (int f = 0; f < NEAR_FIELDS; f++)
-            guarded_check(&r->n.field[f], q->name);
-        break;
-    default: answers_check_guards(&r->a, q->name); break;
-    }
+    return ((const uint64_t *)(const void *)r->offsets.data)[i];
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-/* The descriptors of both kinds. */
-typedef struct ball_descs {
-    carom_mesh_sweep_desc sweep;
-    carom_mesh_overlap_desc rest;
-} ball_descs;
-
-static ball_descs descs_of(const request *q, const fixture *m)
+/* Of pairs those of the fixture. Of a mesh its spheres, whose columns begin with those of spheres at rest. */
+static queries queries_of(const request *q, const fixture *m)
 {
-    ball_descs d = {swept_spheres_desc(&m->b, 0, m->count), swept_spheres_at_rest(&m->b, 0, m->count)};
-    d.sweep.accuracy = d.rest.accuracy = q->accuracy;
-    d.sweep.progress = d.rest.progress = m->progress;
-    return d;
-}
-
-static carom_status ask_list(const request *q, carom_mesh *mesh, const ball_descs *d, batch_result *r, carom_error *err)
-{
-    carom_mesh_hit_list list = list_desc(&r->l, list_fields(q));
-    const carom_hits which = q->kind == ASK_COMPACT ? CAROM_HITS_FIRST : CAROM_HITS_ALL;
-    const carom_status status = q->kind == ASK_OVERLAPS
-                                    ? carom_mesh_overlap_list(mesh, &d->rest, &list, &r->stats, err)
-                                    : carom_mesh_sweep_list(mesh, &d->sweep, which, &list, &r->stats, err);
-    r->l.total = list.total;
-    r->l.complete = list.complete;
-    r->l.stored = list.stored;
-    return status;
-}
-
-static carom_status ask_mesh(const request *q, carom_mesh *mesh, const fixture *m, batch_result *r, carom_error *err)
-{
-    const ball_descs d = descs_of(q, m);
-    switch (q->kind) {
-    case ASK_FIRST: {
-        const carom_mesh_hit_result out = hits_result(&r->h, 0);
-        return carom_mesh_sweep_first(mesh, &d.sweep, &out, &r->stats, err);
-    }
-    case ASK_ANY: return carom_mesh_sweep_any(mesh, &d.sweep, r->any.data, &r->stats, err);
-    case ASK_ANY_OVERLAP: return carom_mesh_overlap_any(mesh, &d.rest, r->any.data, &r->stats, err);
-    case ASK_CLOSEST: {
-        const carom_mesh_closest_result out = closest_results_result(&r->n, 0);
-        return carom_mesh_overlap_closest(mesh, &d.rest, &out, &r->stats, err);
-    }
-    default: return ask_list(q, mesh, &d, r, err);
-    }
+    if (!request_needs_mesh(q))
+        return m->q[q->kind];
+    queries of = {.type = q->kind, .count = m->count};
+    for (int c = 0; c < query_columns(q->kind) - 1; c++) /* the last is the mask */
+        of.column[c] = m->b.column[c];
+    return of;
 }
 
 carom_status request_ask(const request *q, carom_context *context, carom_mesh *mesh, const fixture *m, batch_result *r,
                          carom_error *err)
 {
+    const queries about = queries_of(q, m);
+    inputs in = inputs_of(&about);
     carom_status status;
+    in.progress = m->progress;
     if (request_needs_mesh(q)) {
-        status = ask_mesh(q, mesh, m, r, err);
+        carom_mesh_hit_list list = {
+            .size = sizeof list, .capacity = capacity_of(q, m), .offsets = (uint64_t *)(void *)r->offsets.data};
+        void *out[QUERY_FIELDS_MAX];
+        for (int f = 0; f < query_fields(q->kind); f++)
+            out[f] = r->a.field[f].data;
+        const query_call call = {.count = m->count, .accuracy = q->accuracy, .in = &in, .out = out, .list = &list};
+        status = mesh_row(q)->mesh.ask(mesh, &call, &r->stats, err);
+        r->total = list.total;
+        r->complete = list.complete;
+        r->stored = list.stored;
     } else {
-        inputs in = inputs_of(&m->q[q->kind]);
-        in.progress = m->progress;
         status = ask_with(context, q->kind, q->accuracy, m->count, &in, &r->a, ALL_FIELDS, &r->stats, err);
     }
-    check_guards(q, r);
+    answers_check_guards(&r->a, q->name);
+    guarded_check(&r->offsets, q->name);
     return status;
 }
 
@@ -184,35 +134,36 @@ batch_result request_answer(const request *q, const fixture *m)
     return r;
 }
 
-/* Queries that are complete have their hits. */
-static void compare_complete(const request *q, const hit_list *expected, const hit_list *got)
+/* ---- comparing --------------------------------------------------------------------------------------------------- */
+
+/* So many records, and the offsets of so many queries. */
+static void compare_list(const batch_result *expected, const batch_result *got, size_t records, size_t offsets,
+                         const char *who)
 {
-    const size_t records = (size_t)list_offset(expected, (size_t)got->complete);
-    assert_true(got->complete <= expected->complete);
-    if (got->complete > 0)
-        assert_memory_equal(expected->offsets.data, got->offsets.data, (size_t)got->complete * sizeof(uint64_t));
-    assert_memory_equal(expected->query.data, got->query.data, records * sizeof(uint64_t));
-    for (int f = 0; f < HIT_FIELDS; f++)
-        if (list_fields(q) >> f & 1)
-            assert_memory_equal(expected->hits.field[f].data, got->hits.field[f].data, records * hit_field_size(f));
+    for (size_t i = 0; i < offsets; i++)
+        if (batch_result_offset(expected, i) != batch_result_offset(got, i))
+            fail_msg("%s: offset %zu is %llu, not %llu", who, i, (unsigned long long)batch_result_offset(got, i),
+                     (unsigned long long)batch_result_offset(expected, i));
+    for (int f = 0; f < query_fields(expected->a.type); f++)
+        for (size_t k = 0, size = query_field_bytes(expected->a.type, f); k < records; k++)
+            if (memcmp(expected->a.field[f].data + k * size, got->a.field[f].data + k * size, size)) {
+                answers_print(&expected->a, k, "expected");
+                answers_print(&got->a, k, who);
+                fail_msg("%s: record %zu differs", who, k);
+            }
 }
 
 void batch_result_compare_first(const request *q, const fixture *m, const batch_result *expected,
                                 const batch_result *got, size_t count, const char *who)
 {
-    switch (q->kind) {
-    case ASK_FIRST: hits_compare(&m->b, &expected->h, &got->h, count, -1, who); break;
-    case ASK_ALL:
-    case ASK_COMPACT:
-    case ASK_OVERLAPS:
-        assert_int_equal(got->l.complete, count);
-        compare_complete(q, &expected->l, &got->l);
-        break;
-    case ASK_ANY:
-    case ASK_ANY_OVERLAP: assert_memory_equal(expected->any.data, got->any.data, count); break;
-    case ASK_CLOSEST: closest_results_compare(&m->b, &expected->n, &got->n, count, -1, who); break;
-    default: answers_compare(&m->q[q->kind], &expected->a, &got->a, count, ALL_FIELDS, who); break;
+    const queries about = queries_of(q, m);
+    if (!request_is_list(q)) {
+        answers_compare(&about, &expected->a, &got->a, count, ALL_FIELDS, who);
+        return;
     }
+    assert_int_equal(got->complete, count); /* queries that are complete have their hits */
+    assert_true(got->complete <= expected->complete);
+    compare_list(expected, got, (size_t)batch_result_offset(expected, count), count, who);
 }
 
 void batch_result_compare(const request *q, const fixture *m, const batch_result *expected, const batch_result *got,
@@ -222,7 +173,8 @@ void batch_result_compare(const request *q, const fixture *m, const batch_result
         batch_result_compare_first(q, m, expected, got, m->count, who);
         return;
     }
-    assert_int_equal(expected->l.total, got->l.total);
-    assert_int_equal(expected->l.complete, got->l.complete);
-    list_compare(&m->b, &expected->l, &got->l, list_fields(q), who);
+    assert_int_equal(expected->total, got->total);
+    assert_int_equal(expected->complete, got->complete);
+    assert_int_equal(expected->stored, got->stored);
+    compare_list(expected, got, (size_t)expected->stored, m->count + 1, who);
 }

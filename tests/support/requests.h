@@ -3,20 +3,12 @@
 #ifndef CAROM_TESTS_SUPPORT_REQUESTS_H
 #define CAROM_TESTS_SUPPORT_REQUESTS_H
 
-#include "closest_answers.h"
-#include "lists.h"
+#include "scenes.h"
 
-/* Pairs by their type, then searches of a mesh. */
-enum {
-    ASK_FIRST = QUERY_TYPES,
-    ASK_ALL,
-    ASK_COMPACT, /* first hits as a list */
-    ASK_ANY,
-    ASK_OVERLAPS,
-    ASK_ANY_OVERLAP,
-    ASK_CLOSEST,
-    ASK_KINDS
-};
+/* Pairs by their type, then queries of a mesh. */
+#define ASK(name, title) ASK_##name = QUERY_TYPES + QUERY_##name,
+enum { QUERY_MESHES(ASK) QUERY_MESH_FORMS(ASK) ASK_KINDS = QUERY_TYPES + QUERY_MESH_COUNT };
+#undef ASK
 typedef struct request {
     const char *name;
     int kind;
@@ -30,15 +22,12 @@ static inline int request_needs_mesh(const request *q)
 {
     return q->kind >= QUERY_TYPES;
 }
-static inline int request_is_list(const request *q)
-{
-    return q->kind == ASK_ALL || q->kind == ASK_COMPACT || q->kind == ASK_OVERLAPS;
-}
+int request_is_list(const request *q);
 /* Whether such a device answers it: exact mode needs binary64 for all but overlaps. */
 static inline int request_is_for(const request *q, const carom_device_info *device)
 {
-    return device->fp64 || q->accuracy == CAROM_ACCURACY_FAST || q->kind == OVERLAP || q->kind == ASK_OVERLAPS ||
-           q->kind == ASK_ANY_OVERLAP;
+    return device->fp64 || q->accuracy == CAROM_ACCURACY_FAST || q->kind == OVERLAP || q->kind == ASK_mesh_overlaps ||
+           q->kind == ASK_mesh_any_still;
 }
 
 /* What they are asked about. */
@@ -54,17 +43,17 @@ typedef struct fixture {
 fixture fixture_make(uint64_t seed, scene s, size_t count, size_t share);
 void fixture_free(fixture *m);
 
-/* Answers to a request, every column asked for. */
+/* Answers to a request, every column asked for; of a list its records, offsets and totals. */
 typedef struct batch_result {
     answers a;
-    hits h;
-    hit_list l;
-    closest_results n;
-    guarded any;
+    guarded offsets;
+    uint64_t total, complete, stored;
     carom_stats stats;
 } batch_result;
 batch_result batch_result_alloc(const request *q, const fixture *m);
-void batch_result_free(const request *q, batch_result *r);
+void batch_result_free(batch_result *r);
+/* Records of queries 0 .. i of a list. */
+uint64_t batch_result_offset(const batch_result *r, size_t i);
 /* Nothing beside the columns was written. */
 carom_status request_ask(const request *q, carom_context *context, carom_mesh *mesh, const fixture *m, batch_result *r,
                          carom_error *err);

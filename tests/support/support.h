@@ -112,7 +112,8 @@ void *test_alloc(size_t count, size_t size); /* zeros; fails the test when there
 
 /* ---- cases ------------------------------------------------------------------------------------------------------ */
 
-/* Rows of the registry (queries/query.h) by their numbers. */
+/* Rows of the registry (queries/query.h) by their numbers: those of pairs, then from QUERY_TYPES on those of meshes, of
+ * which answers may be made, printed and compared. */
 /* For a test's initial state: the number of each row at its own index. */
 extern int each_query[QUERY_PAIR_COUNT];
 enum { SWEEP = QUERY_sweep, OVERLAP = QUERY_overlap, SPHERES = QUERY_spheres, QUERY_TYPES = QUERY_PAIR_COUNT };

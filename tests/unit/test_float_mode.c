@@ -187,7 +187,7 @@ static void call_all(const carom_context_desc *desc, fixture *m, const batch_res
         snprintf(name, sizeof name, "%s, %s, %s", label, environment_names[which], requests[i].name);
         test_ok(name, status[i], &err);
         batch_result_compare(&requests[i], m, &expected[i], &batch_results[i], name);
-        batch_result_free(&requests[i], &batch_results[i]);
+        batch_result_free(&batch_results[i]);
     }
 }
 
@@ -200,7 +200,7 @@ static void call_in_all(const carom_context_desc *desc, const char *label)
     for (int which = 0; which < ENVIRONMENTS; which++)
         call_all(desc, &m, expected, which, label);
     for (int i = 0; i < REQUESTS; i++)
-        batch_result_free(&requests[i], &expected[i]);
+        batch_result_free(&expected[i]);
     fixture_free(&m);
 }
 

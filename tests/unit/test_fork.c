@@ -53,7 +53,7 @@ static void need_answers(carom_context *context, carom_mesh *mesh, int is_refuse
         NEED(!is_refused || has_sentence(&err));
         if (!is_refused)
             batch_result_compare(&requests[i], &common, &expected[i], &r, "a child");
-        batch_result_free(&requests[i], &r);
+        batch_result_free(&r);
     }
 }
 
@@ -167,7 +167,7 @@ static int teardown(void **state)
 {
     (void)state;
     for (int i = 0; i < REQUESTS; i++)
-        batch_result_free(&requests[i], &expected[i]);
+        batch_result_free(&expected[i]);
     fixture_free(&common);
     return 0;
 }
