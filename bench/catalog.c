@@ -12,15 +12,15 @@ enum {
     FAMILY = 200000,
     QUERIES = 200000 /* past a large mesh fewer would find in a cache what they visited in the round before */
 };
-#define PAIRS(name, what, task, family, peers)                                      \
-    {                                                                               \
-        name, what, TYPE_PAIRS, MILLION, FEW, task, family, 0, 0, 0, peers, 0, 0, 0 \
+#define PAIRS(name, what, task, family, peers)                                            \
+    {                                                                                     \
+        name, what, TYPE_PAIRS, MILLION, FEW, task, family, 0, 0, 0, peers, 0, NO_TASK, 0 \
     }
 /* A few pairs again and again, from cache. */
 #define CACHED_PAIRS(name, task)                                                                                       \
     {                                                                                                                  \
         name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, task, "random", 0, 0, 0, PEERS_NEVER, \
-            0, 0, 0                                                                                                    \
+            0, NO_TASK, 0                                                                                              \
     }
 #define NO_PAIRS \
     {            \
@@ -35,9 +35,9 @@ enum {
     {                                                                                                   \
         name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0 \
     }
-#define OTHER_MESH(name, what, spheres, shape)                                                                \
-    {                                                                                                         \
-        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, 100, 0, PEERS_FULL, 1, MESH_FIRST, shape \
+#define OTHER_MESH(name, what, spheres, shape)                                                                     \
+    {                                                                                                              \
+        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, 100, 0, PEERS_FULL, 1, ASK(mesh_first), shape \
     }
 
 static const suite_scene scenes[] = {
@@ -58,54 +58,56 @@ static const suite_scene scenes[] = {
     CACHED_PAIRS("overlap-axes-cached", OVERLAP_AXES),
     CACHED_PAIRS("spheres-cached", SPHERES_TIMES),
     {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL,
-     SPHERES_NEAR, TORUS_70K, PEERS_QUICK, 0, 0, 0},
+     SPHERES_NEAR, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0},
     {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL,
-     SPHERES_BOX, TORUS_70K, PEERS_FULL, 0, 0, 0},
+     SPHERES_BOX, TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0},
     {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL, SPHERES_LONG,
-     TORUS_70K, PEERS_FULL, 0, 0, 0},
+     TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0},
     {"mesh-still-70k", "which spheres next to the surface touch it", TYPE_MESH, 50000, 10000, NO_PAIRS, NULL,
-     SPHERES_STILL, TORUS_70K, PEERS_QUICK, 0, 0, 0},
+     SPHERES_STILL, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0},
     {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL,
-     SPHERES_NEAR, TORUS_1M, PEERS_FULL, 0, 0, 0},
+     SPHERES_NEAR, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0},
     {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL,
-     SPHERES_BOX, TORUS_1M, PEERS_FULL, 0, 0, 0},
+     SPHERES_BOX, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0},
     {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL, SPHERES_LONG, TORUS_1M,
-     PEERS_FULL, 0, 0, 0},
-    MESH_QUERY("mesh-alone-70k", "first hit next to the surface, a batch for each", SPHERES_NEAR, MESH_ALONE),
+     PEERS_FULL, 0, ASK(mesh_first), 0},
+    MESH_QUERY("mesh-alone-70k", "first hit next to the surface, a batch for each", SPHERES_NEAR, FIRST_HIT_ALONE),
     {"mesh-alone-1m", "first hit next to the surface, a batch for each", TYPE_MESH, 5000, 0, NO_PAIRS, NULL,
-     SPHERES_NEAR, TORUS_1M, PEERS_NEVER, 1, MESH_ALONE, 0},
-    MESH_QUERY("mesh-all-70k", "all hits: long ways through it", SPHERES_LONG, MESH_ALL),
-    MESH_QUERY("mesh-any-70k", "whether long ways through it hit anything", SPHERES_LONG, MESH_ANY),
+     SPHERES_NEAR, TORUS_1M, PEERS_NEVER, 1, FIRST_HIT_ALONE, 0},
+    MESH_QUERY("mesh-all-70k", "all hits: long ways through it", SPHERES_LONG, ASK(mesh_all)),
+    MESH_QUERY("mesh-any-70k", "whether long ways through it hit anything", SPHERES_LONG, ASK(mesh_any)),
     MESH_QUERY("mesh-overlaps-70k", "the triangles that spheres next to the surface touch", SPHERES_STILL,
-               MESH_OVERLAPS),
-    MESH_QUERY("mesh-closest-near-70k", "closest point: from next to the surface", SPHERES_NEAR, MESH_CLOSEST),
-    MESH_QUERY("mesh-closest-box-70k", "closest point: from anywhere in the box", SPHERES_BOX, MESH_CLOSEST),
+               ASK(mesh_overlaps)),
+    MESH_QUERY("mesh-closest-near-70k", "closest point: from next to the surface", SPHERES_NEAR, ASK(mesh_closest)),
+    MESH_QUERY("mesh-closest-box-70k", "closest point: from anywhere in the box", SPHERES_BOX, ASK(mesh_closest)),
     OTHER_MESH("mesh-near-soup", "first hit in a soup with needles: short ways", SPHERES_NEAR, SHAPE_SOUP),
     OTHER_MESH("mesh-long-soup", "first hit in a soup with needles: long ways", SPHERES_LONG, SHAPE_SOUP),
     OTHER_MESH("mesh-near-building", "first hit in a building: short ways", SPHERES_NEAR, SHAPE_BUILDING),
     OTHER_MESH("mesh-box-building", "first hit in a building: short ways from anywhere", SPHERES_BOX, SHAPE_BUILDING),
     OTHER_MESH("mesh-long-building", "first hit in a building: long ways", SPHERES_LONG, SHAPE_BUILDING),
     {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,
-     NULL, SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, 0, 0},
+     NULL, SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, ASK(mesh_first), 0},
     {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,
-     NULL, SPHERES_BOX, FROM_FILE, PEERS_FULL, 0, 0, 0},
+     NULL, SPHERES_BOX, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0},
     {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, NO_PAIRS, NULL,
-     SPHERES_LONG, FROM_FILE, PEERS_FULL, 0, 0, 0},
+     SPHERES_LONG, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0},
     {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, NO_PAIRS, NULL, 0, TORUS_70K,
-     PEERS_QUICK, 0, 0, 0},
+     PEERS_QUICK, 0, NO_TASK, 0},
     {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, NO_PAIRS, NULL, 0, TORUS_1M, PEERS_FULL, 0,
-     0, 0},
+     NO_TASK, 0},
     {"refit-70k", "follow vertices that have moved, per triangle", TYPE_REFIT, 70000, 70000, NO_PAIRS, NULL, 0,
-     TORUS_70K, PEERS_NEVER, 0, 0, 0},
+     TORUS_70K, PEERS_NEVER, 0, NO_TASK, 0},
     {"refit-1m", "follow vertices that have moved, per triangle", TYPE_REFIT, MILLION, 0, NO_PAIRS, NULL, 0, TORUS_1M,
-     PEERS_NEVER, 0, 0, 0},
+     PEERS_NEVER, 0, NO_TASK, 0},
     {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, NO_PAIRS, NULL, 0, FROM_FILE,
-     PEERS_FULL, 0, 0, 0},
+     PEERS_FULL, 0, NO_TASK, 0},
 };
 enum { LISTED = sizeof scenes / sizeof scenes[0] };
 
 /* Queries without scenes above have two: all of their answer, through memory and from a cache. */
 enum { FIRST_UNLISTED = QUERY_spheres + 1, UNLISTED = 2 * (QUERY_PAIR_COUNT - FIRST_UNLISTED) };
+/* Of a mesh they have one, if --scene names it. */
+enum { FIRST_UNLISTED_MESH = QUERY_mesh_closest + 1, UNLISTED_MESHES = QUERY_MESH_JUDGED - FIRST_UNLISTED_MESH };
 
 static void unlisted_scene(size_t index, suite_scene *out)
 {
@@ -122,9 +124,18 @@ static void unlisted_scene(size_t index, suite_scene *out)
     snprintf(out->name, sizeof out->name, "%s-%s", q->name, cached ? "cached" : "random");
 }
 
+static void unlisted_mesh_scene(size_t index, suite_scene *out)
+{
+    const query_type *q = query_meshes[FIRST_UNLISTED_MESH + index];
+
+    *out = (suite_scene)MESH_QUERY("", "from next to the surface, short ways", SPHERES_NEAR, NO_TASK);
+    out->task.query = q;
+    snprintf(out->name, sizeof out->name, "%s-70k", q->name);
+}
+
 int catalog_scene(size_t index, suite_scene *out)
 {
-    const size_t family = index - LISTED - UNLISTED;
+    const size_t family = index - LISTED - UNLISTED - UNLISTED_MESHES;
 
     if (index < LISTED) {
         *out = scenes[index];
@@ -132,6 +143,10 @@ int catalog_scene(size_t index, suite_scene *out)
     }
     if (index < LISTED + UNLISTED) {
         unlisted_scene(index - LISTED, out);
+        return 1;
+    }
+    if (index < LISTED + UNLISTED + UNLISTED_MESHES) {
+        unlisted_mesh_scene(index - LISTED - UNLISTED, out);
         return 1;
     }
     if (family >= ref_family_count())

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common.h"
 #include "mesh_task.h"
+#include "queries/mesh/mesh.h"
 
 #include <string.h>
 
@@ -45,11 +46,39 @@ carom_mesh *mesh_call_create(const mesh_call *a)
     return mesh;
 }
 
-static carom_status swept_alone(mesh_call *a, carom_mesh_sweep_desc desc, carom_mesh_hit_result result,
-                                carom_error *err)
+/* Where the answer goes: a column for the fields of each kind that is measured. */
+static void *output_of(const hits *h, query_kind kind)
 {
+    switch (kind) {
+    case QUERY_TRIANGLE: return h->triangle.column[0];
+    case QUERY_TIME: return h->time.column[0];
+    case QUERY_STATE:
+    case QUERY_BITS: return h->state.column[0];
+    default: return NULL;
+    }
+}
+
+/* Spheres at rest read the same columns, without velocity and window. */
+static query_inputs inputs_of(const columns *spheres)
+{
+    static const float t_max = 1.0f;
+    float *const *in = (float *const *)(const void *)spheres->column;
+    float *const column[QUERY_COLUMNS_MAX] = {in[0], in[1], in[2], in[6], in[3], in[4], in[5]};
+    query_inputs inputs = query_inputs_of(&query_mesh_first, column, 0);
+
+    inputs.scalars[1] = (carom_scalars){&t_max, 0};
+    return inputs;
+}
+
+/* First hits in a batch for each. The library is called without the row: it is the price of a call that is measured. */
+static carom_status ask_alone(mesh_call *a, const query_call *all, carom_error *err)
+{
+    carom_mesh_sweep_desc desc = query_swept(all);
+    carom_mesh_hit_result result = {
+        .triangle = a->out->triangle.column[0], .state = a->out->state.column[0], .t = a->out->time.column[0]};
     const size_t f = sizeof(float);
     carom_status status = CAROM_OK;
+
     desc.count = 1;
     for (size_t i = 0; status == CAROM_OK && i < a->out->count; i++) {
         status = carom_mesh_sweep_first(a->mesh, &desc, &result, &a->stats, err);
@@ -63,63 +92,20 @@ static carom_status swept_alone(mesh_call *a, carom_mesh_sweep_desc desc, carom_
     return status;
 }
 
-static carom_status swept(mesh_call *a, carom_error *err)
-{
-    static const float t_max = 1.0f;
-    float *const *in = (float *const *)(const void *)a->spheres->column;
-    const size_t f = sizeof(float);
-    hits *h = a->out;
-    const carom_mesh_sweep_desc desc = {
-        .size = sizeof desc,
-        .count = h->count,
-        .accuracy = a->accuracy,
-        .center = {in[0], in[1], in[2], f},
-        .velocity = {in[3], in[4], in[5], f},
-        .radius = {in[6], f},
-        .t_max = {&t_max, 0},
-    };
-    const carom_mesh_hit_result result = {
-        .triangle = h->triangle.column[0], .t = h->time.column[0], .state = h->state.column[0]};
-    carom_mesh_hit_list list = {.size = sizeof list,
-                                .capacity = h->capacity,
-                                .offsets = h->offsets.column[0],
-                                .triangle = h->triangle.column[0],
-                                .t = h->time.column[0],
-                                .state = h->state.column[0]};
-    if (a->task == MESH_FIRST)
-        return carom_mesh_sweep_first(a->mesh, &desc, &result, &a->stats, err);
-    if (a->task == MESH_ALONE)
-        return swept_alone(a, desc, result, err);
-    if (a->task == MESH_ANY)
-        return carom_mesh_sweep_any(a->mesh, &desc, h->state.column[0], &a->stats, err);
-    return carom_mesh_sweep_list(a->mesh, &desc, CAROM_HITS_ALL, &list, &a->stats, err);
-}
-
-static carom_status at_rest(mesh_call *a, carom_error *err)
-{
-    float *const *in = (float *const *)(const void *)a->spheres->column;
-    const size_t f = sizeof(float);
-    hits *h = a->out;
-    const carom_mesh_overlap_desc desc = {.size = sizeof desc,
-                                          .count = h->count,
-                                          .accuracy = a->accuracy,
-                                          .center = {in[0], in[1], in[2], f},
-                                          .radius = {in[6], f}};
-    const carom_mesh_closest_result result = {.triangle = h->triangle.column[0], .distance = h->time.column[0]};
-    carom_mesh_hit_list list = {.size = sizeof list,
-                                .capacity = h->capacity,
-                                .offsets = h->offsets.column[0],
-                                .triangle = h->triangle.column[0]};
-    if (a->task == MESH_CLOSEST)
-        return carom_mesh_overlap_closest(a->mesh, &desc, &result, &a->stats, err);
-    return carom_mesh_overlap_list(a->mesh, &desc, &list, &a->stats, err);
-}
-
 static carom_status query(mesh_call *a, carom_error *err)
 {
+    const query_type *q = a->task.query;
+    void *out[QUERY_FIELDS_MAX];
+    const query_inputs in = inputs_of(a->spheres);
+    carom_mesh_hit_list list = {
+        .size = sizeof list, .capacity = a->out->capacity, .offsets = a->out->offsets.column[0]};
+    const query_call call = {.count = a->out->count, .accuracy = a->accuracy, .in = &in, .out = out, .list = &list};
+
+    for (int f = 0; f < query_field_count(q); f++)
+        out[f] = output_of(a->out, q->fields[f].kind);
     a->stats.size = sizeof a->stats;
-    const int rests = a->task == MESH_OVERLAPS || a->task == MESH_CLOSEST;
-    const carom_status status = rests ? at_rest(a, err) : swept(a, err);
+    const carom_status status =
+        a->task.work == MESH_ALONE ? ask_alone(a, &call, err) : q->mesh.ask(a->mesh, &call, &a->stats, err);
     if (status == CAROM_OK && (a->fastest.size == 0 || a->stats.total < a->fastest.total))
         a->fastest = a->stats;
     return status;
@@ -127,9 +113,9 @@ static carom_status query(mesh_call *a, carom_error *err)
 
 carom_status mesh_call_try(mesh_call *a, carom_error *err)
 {
-    if (a->task != MESH_REFIT && a->task != MESH_BUILD)
+    if (a->task.query != NULL)
         return query(a, err);
-    if (a->task == MESH_REFIT) {
+    if (a->task.work == MESH_REFIT) {
         const carom_points vertices = vertices_of(a->shape);
         return carom_mesh_update(a->mesh, &vertices, CAROM_MESH_REFIT, err);
     }

@@ -15,20 +15,29 @@ typedef struct hits {
 hits hits_alloc(size_t count, size_t capacity);
 void hits_free(hits *h);
 
-/* MESH_BUILD: make the mesh and drop it. MESH_REFIT: give `mesh` its vertices once more, which takes as long as any
- * others. Others: ask `mesh` for the first hits of `spheres`, the same in a batch for each, all hits, whether there is
- * any; for overlaps and closest points of their starts. `mesh_call_run` takes it as its user and ends the program if it
- * fails. */
-typedef enum mesh_task {
-    MESH_FIRST,
-    MESH_ALONE,
-    MESH_ALL,
-    MESH_ANY,
-    MESH_OVERLAPS,
-    MESH_CLOSEST,
-    MESH_BUILD,
-    MESH_REFIT
+/* MESH_ASK: ask `mesh` about `spheres`. MESH_ALONE: for first hits, in a batch for each. MESH_BUILD: make the mesh and
+ * drop it. MESH_REFIT: give `mesh` its vertices once more, which takes as long as any others. */
+typedef enum mesh_work { MESH_ASK, MESH_ALONE, MESH_BUILD, MESH_REFIT } mesh_work;
+typedef struct mesh_task {
+    const query_type *query; /* NULL: of a build or a refit */
+    mesh_work work;
 } mesh_task;
+
+/* As initialisers. */
+#define NO_TASK        \
+    {                  \
+        NULL, MESH_ASK \
+    }
+#define ASK(query)               \
+    {                            \
+        &query_##query, MESH_ASK \
+    }
+#define FIRST_HIT_ALONE               \
+    {                                 \
+        &query_mesh_first, MESH_ALONE \
+    }
+
+/* `mesh_call_run` takes it as its user and ends the program if it fails. */
 typedef struct mesh_call {
     const subject *subject;
     const mesh_scene *shape;

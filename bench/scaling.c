@@ -67,8 +67,11 @@ static void measure_mesh(scaling *s, int sides, size_t queries, builds *built)
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
 
     for (int i = 0; i < s->count; i++)
-        s->sides[i].mesh =
-            (mesh_call){.subject = s->sides[i].subject, .spheres = &spheres, .out = &out, .accuracy = s->accuracy};
+        s->sides[i].mesh = (mesh_call){.subject = s->sides[i].subject,
+                                       .spheres = &spheres,
+                                       .out = &out,
+                                       .accuracy = s->accuracy,
+                                       .task = ASK(mesh_first)};
     if (built != NULL)
         scaling_point(s, (double)shape.triangle_count, (double)queries);
     else

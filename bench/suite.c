@@ -286,16 +286,21 @@ static mesh_scene mesh_of(const suite *u, const suite_scene *scene)
 
 enum { HITS_EACH = 64 }; /* that a list has room for */
 
+static int is_list(const suite_scene *scene)
+{
+    return scene->task.query != NULL && scene->task.query->mesh.is_list;
+}
+
 static void run_mesh(suite *u, const suite_scene *scene)
 {
     mesh_scene shape = mesh_of(u, scene);
-    const mesh_task task = scene->type == TYPE_BUILD   ? MESH_BUILD
-                           : scene->type == TYPE_REFIT ? MESH_REFIT
+    const mesh_task task = scene->type == TYPE_BUILD   ? (mesh_task){NULL, MESH_BUILD}
+                           : scene->type == TYPE_REFIT ? (mesh_task){NULL, MESH_REFIT}
                                                        : scene->task;
     const size_t count = scene->type == TYPE_MESH ? count_of(u, scene) : shape.triangle_count;
-    const size_t swept = scene->type == TYPE_MESH ? count : 0, judged = task == MESH_FIRST ? swept : 0;
-    const int is_list = task == MESH_ALL || task == MESH_OVERLAPS;
-    hits out = hits_alloc(swept, is_list ? HITS_EACH * swept : swept);
+    const size_t swept = scene->type == TYPE_MESH ? count : 0;
+    const int is_first = task.query == &query_mesh_first && task.work == MESH_ASK;
+    hits out = hits_alloc(swept, is_list(scene) ? HITS_EACH * swept : swept);
     columns spheres = spheres_make(&shape, scene->spheres, swept);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
 
@@ -308,13 +313,13 @@ static void run_mesh(suite *u, const suite_scene *scene)
                               .out = &out,
                               .accuracy = s->exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
                               .task = task};
-        if (task != MESH_BUILD && meshes[s->subject] == NULL)
+        if (task.work != MESH_BUILD && meshes[s->subject] == NULL)
             meshes[s->subject] = mesh_call_create(&s->mesh);
         s->mesh.mesh = meshes[s->subject];
         s->row.queries = (double)count;
     }
     drop_unable(u);
-    u->truth = truth_mesh(&shape, &spheres, mesh_judged(u, &shape, judged));
+    u->truth = truth_mesh(&shape, &spheres, mesh_judged(u, &shape, is_first ? swept : 0));
     check_answers(u, scene->type);
     if (has_peers(u, scene))
         rivals_add_peers(u, scene,
@@ -376,8 +381,8 @@ enum { QUERY_BYTES = 256, LIST_BYTES = 16 * HITS_EACH };
 /* Batches of the user's size may be too large for this machine. */
 static int has_room(const suite *u, const suite_scene *scene)
 {
-    const int is_list = scene->type == TYPE_MESH && (scene->task == MESH_ALL || scene->task == MESH_OVERLAPS);
-    const double bytes = (QUERY_BYTES + is_list * LIST_BYTES) * (double)count_of(u, scene), room = memory_to_spare();
+    const double bytes = (QUERY_BYTES + is_list(scene) * LIST_BYTES) * (double)count_of(u, scene),
+                 room = memory_to_spare();
     char text[192];
 
     if (u->settings->queries == 0 || scene->type == TYPE_BUILD || scene->type == TYPE_REFIT || bytes <= room)
