@@ -32,6 +32,8 @@ foreach(source IN LISTS carom_fuzz_sources)
     set(inputs 100000)
     if(name IN_LIST carom_fuzz_readers) # each is several files
       set(inputs 20000)
+    elseif(name STREQUAL mesh) # each is asked six queries
+      set(inputs 50000)
     endif()
     if(CMAKE_CROSSCOMPILING OR CAROM_SANITIZE OR CAROM_FUZZ)
       set(inputs 5000)

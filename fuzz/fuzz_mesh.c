@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A mesh of a few triangles, first hit and closest point. */
+/* A mesh of a few triangles, and every query of meshes that the registry has. */
 #include "fuzz.h"
-#include "reference/judge_mesh.h"
+#include "queries/query.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { TRIANGLES = 4, VERTICES = 3 * TRIANGLES, NUMBERS = 8 + 3 * VERTICES };
@@ -96,48 +97,29 @@ static _Noreturn void give_up(const char *what, int backend, const request *q)
     fuzz_fail(what, fuzz_backend_name(backend), n, 8 + 9 * q->triangle_count);
 }
 
-static ref_given_hit ask_first(carom_mesh *mesh, const request *q)
+/* Every bit of an answer, what is not written included. */
+typedef struct answer {
+    uint64_t field[QUERY_FIELDS_MAX][TRIANGLES], offsets[2], total, stored;
+} answer;
+
+static void ask(const query_type *query, carom_mesh *mesh, const request *q, answer *to)
 {
     const float *c = q->ball.center, *v = q->ball.velocity, radius = (float)q->ball.radius;
-    uint8_t state, feature;
-    ref_given_hit a;
+    void *out[QUERY_FIELDS_MAX];
     carom_error err = {0};
     carom_stats stats = {.size = sizeof stats};
-    const carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                        .count = 1,
-                                        .accuracy = CAROM_ACCURACY_EXACT,
-                                        .center = {c, c + 1, c + 2, 12},
-                                        .velocity = {v, v + 1, v + 2, 12},
-                                        .radius = {&radius, 4},
-                                        .t_max = {&q->t_max, 4},
-                                        .cull_back = (uint8_t)q->options.cull_back,
-                                        .start = (carom_start)q->options.start};
-    const carom_mesh_hit_result out = {
-        &a.triangle, &state, &a.t, {a.point, a.point + 1, a.point + 2, 12}, {a.normal, a.normal + 1, a.normal + 2, 12},
-        &feature};
-    fuzz_check_call(carom_mesh_sweep_first(mesh, &desc, &out, &stats, &err), &err, &stats);
-    a.state = state;
-    a.feature = feature;
-    return a;
-}
-
-static ref_given_closest ask_closest(carom_mesh *mesh, const request *q)
-{
-    const float *c = q->ball.center, radius = (float)q->ball.radius;
-    uint8_t feature;
-    ref_given_closest a;
-    carom_error err = {0};
-    carom_stats stats = {.size = sizeof stats};
-    const carom_mesh_overlap_desc desc = {.size = sizeof desc,
-                                          .count = 1,
-                                          .accuracy = CAROM_ACCURACY_EXACT,
-                                          .center = {c, c + 1, c + 2, 12},
-                                          .radius = {&radius, 4}};
-    const carom_mesh_closest_result out = {
-        &a.triangle, &a.distance, {a.point, a.point + 1, a.point + 2, 12}, &feature, &a.depth};
-    fuzz_check_call(carom_mesh_overlap_closest(mesh, &desc, &out, &stats, &err), &err, &stats);
-    a.feature = feature;
-    return a;
+    const query_inputs in = {.points = {{c, c + 1, c + 2, 12}, {v, v + 1, v + 2, 12}},
+                             .scalars = {{&radius, 4}, {&q->t_max, 4}},
+                             .cull_back = (uint8_t)q->options.cull_back,
+                             .start = (carom_start)q->options.start};
+    memset(to, 0xa5, sizeof *to);
+    carom_mesh_hit_list list = {.size = sizeof list, .capacity = TRIANGLES, .offsets = to->offsets};
+    for (int f = 0; f < QUERY_FIELDS_MAX; f++)
+        out[f] = to->field[f];
+    const query_call call = {.count = 1, .accuracy = CAROM_ACCURACY_EXACT, .in = &in, .out = out, .list = &list};
+    fuzz_check_call(query->mesh.ask(mesh, &call, &stats, &err), &err, &stats);
+    to->total = list.total;
+    to->stored = list.stored;
 }
 
 /* NULL: a vertex is not finite, and the library says so. */
@@ -162,47 +144,41 @@ static carom_mesh *make_mesh(int backend, const request *q)
     return mesh;
 }
 
-static ref_sweep_case case_at(const ref_mesh *mesh, const request *q, int32_t triangle)
+static void judge(const query_type *query, const request *q, answer *a)
 {
-    ref_sweep_case c = q->ball;
-    if (triangle >= 0)
-        ref_mesh_triangle(mesh, (size_t)triangle, c.p);
-    return c;
+    const query_sphere sphere = {{q->vertices, q->indices, q->triangle_count, NULL}, q->ball, q->t_max, q->options};
+    void *out[QUERY_FIELDS_MAX];
+    query_verdict verdict = {0};
+    char what[128];
+    for (int f = 0; f < QUERY_FIELDS_MAX; f++)
+        out[f] = a->field[f];
+    const query_records records = {.out = out,
+                                   .count = query->mesh.is_list ? a->offsets[1] : 1,
+                                   .stored = !query->mesh.is_list || a->stored == a->offsets[1]};
+    query->mesh.judge(&sphere, &records, &verdict);
+    snprintf(what, sizeof what, "%s: %s", query->name, verdict.wrong ? verdict.wrong : "");
+    if (verdict.wrong)
+        give_up(what, 0, q);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_source s = fuzz_open(data, size);
     request q;
-    ref_mesh_hit hit;
-    ref_mesh_closest_answer near;
-    ref_given_hit hits[FUZZ_BACKENDS];
-    ref_given_closest closest_results[FUZZ_BACKENDS];
+    answer answers[FUZZ_BACKENDS][QUERY_MESH_JUDGED];
     next_request(&s, &q);
-    const ref_mesh mesh = {q.vertices, q.indices, q.triangle_count, NULL};
     for (int b = 0; b < FUZZ_BACKENDS; b++) {
         carom_mesh *made = make_mesh(b, &q);
         if (!made)
             return 0;
-        hits[b] = ask_first(made, &q);
-        closest_results[b] = ask_closest(made, &q);
+        for (int i = 0; i < QUERY_MESH_JUDGED; i++)
+            ask(query_meshes[i], made, &q, &answers[b][i]);
         carom_mesh_destroy(made);
     }
     /* A graze that begins at the end of the window is beyond the reference, not beyond the comparison. */
-    if (!ref_mesh_first(&mesh, &q.ball, q.t_max, &q.options, &hit)) {
-        const ref_sweep_case c = case_at(&mesh, &q, hit.triangle);
-        const char *what = ref_judge_hit(&c, &hit, &hits[0]);
-        if (what)
-            give_up(what, 0, &q);
-    }
-    if (!ref_mesh_closest(&mesh, &q.ball, UINT32_MAX, &near)) {
-        const ref_sweep_case c = case_at(&mesh, &q, near.triangle);
-        const char *what = ref_judge_closest(&c, &near, &closest_results[0]);
-        if (what)
-            give_up(what, 0, &q);
-    }
-    if (memcmp(&hits[0], &hits[1], sizeof hits[0]) ||
-        memcmp(&closest_results[0], &closest_results[1], sizeof closest_results[0]))
+    for (int i = 0; i < QUERY_MESH_JUDGED; i++)
+        judge(query_meshes[i], &q, &answers[0][i]);
+    if (memcmp(answers[0], answers[1], sizeof answers[0]))
         give_up("two backends differ in a bit", 1, &q);
     return 0;
 }
