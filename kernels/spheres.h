@@ -154,11 +154,6 @@ FN void pairs_spheres(in_columns in, out_columns out, size_t i)
 
 /* First rung: a floating-point filter in binary64 with a bound on every rounding. Pairs that it leaves undecided get
  * NaN for u_first; the second rung decides them in integers. docs/numerics.md, section 14, derives the bounds. */
-#ifndef SPHERES_BOUND
-#define SPHERES_BOUND W(1.0) /* a test shrinks all bounds with it, and must then find wrong answers */
-#endif
-#define SPHERES_EPS(n) (W(n) * W(0x1p-53) * SPHERES_BOUND)
-
 typedef struct spheres_wide {
     w3 d, v;                /* relative start and motion */
     wf radius, way, motion; /* sums of magnitudes: of d, of both motions */
@@ -192,12 +187,12 @@ FN spheres_curve spheres_curve_of(const spheres_wide *x, wf a, wf near)
     g.b = w3_dot(y, x->v);
     g.c = w3_dot(y, y) - r2;
     g.left = g.b * g.b - a * g.c;
-    const wf y_error = SPHERES_EPS(4.0) * reach;
-    g.a_error = SPHERES_EPS(10.0) * x->motion * x->motion;
-    g.b_error = SPHERES_EPS(12.0) * reach * x->motion;
-    const wf c_error = SPHERES_EPS(16.0) * (size * reach + r2) + y_error * y_error;
+    const wf y_error = W_EPS(4.0) * reach;
+    g.a_error = W_EPS(10.0) * x->motion * x->motion;
+    g.b_error = W_EPS(12.0) * reach * x->motion;
+    const wf c_error = W_EPS(16.0) * (size * reach + r2) + y_error * y_error;
     g.left_error = (W(2.0) * w_abs(g.b) + g.b_error) * g.b_error + a * c_error + w_abs(g.c) * g.a_error +
-                   SPHERES_EPS(8.0) * (g.b * g.b + a * w_abs(g.c));
+                   W_EPS(8.0) * (g.b * g.b + a * w_abs(g.c));
     return g;
 }
 
@@ -207,12 +202,12 @@ FN spheres_proven spheres_prove(const spheres_wide *x)
     const wf a = w3_dot(x->v, x->v), near = -w3_dot(x->d, x->v) / a;
     const spheres_curve g = spheres_curve_of(x, a, near);
     const wf chord = w_sqrt(g.left), both = one / (a * chord), per = both * chord;
-    const wf error = W(2.0) * per * (g.b_error + g.left_error * (both * a) + SPHERES_EPS(4.0) * (w_abs(g.b) + chord));
+    const wf error = W(2.0) * per * (g.b_error + g.left_error * (both * a) + W_EPS(4.0) * (w_abs(g.b) + chord));
     const wf first = (-g.b - chord) * per, last = (chord - g.b) * per;
     const wf slope = W(2.0) * g.a_error * per;
     const wf at_first = near + first, at_last = near + last;
-    const wf off_first = error + w_abs(first) * slope + SPHERES_EPS(2.0) * w_abs(at_first);
-    const wf off_last = error + w_abs(last) * slope + SPHERES_EPS(2.0) * w_abs(at_last);
+    const wf off_first = error + w_abs(first) * slope + W_EPS(2.0) * w_abs(at_first);
+    const wf off_last = error + w_abs(last) * slope + W_EPS(2.0) * w_abs(at_last);
 
     const wm moves = w_lt(W(4.0) * g.a_error, a), hit = w_and(moves, w_lt(W(2.0) * g.left_error, g.left));
     const wm ahead = w_lt(off_first, at_first), begun = w_lt(at_first, -off_first);
@@ -224,7 +219,7 @@ FN spheres_proven spheres_prove(const spheres_wide *x)
 
     /* No motion at all, of either; where both move alike integers tell. */
     const wf c = w3_dot(x->d, x->d) - x->radius * x->radius;
-    const wf c_error = SPHERES_EPS(16.0) * (x->way * x->way + x->radius * x->radius);
+    const wf c_error = W_EPS(16.0) * (x->way * x->way + x->radius * x->radius);
     const wm still = w_eq(x->motion, zero), rests = w_and(still, w_lt(c, -c_error));
     low = w_sel(rests, -inf, low);
     high = w_sel(rests, inf, high);

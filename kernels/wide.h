@@ -156,6 +156,10 @@ FN wf w_sqrt(wf x) { return (wf)_mm_sqrt_pd((__m128d)x); }
 
 /* ---------------------------------------------------------------- built from the verbs above */
 #define W(x) x
+#ifndef W_BOUND
+#define W_BOUND W(1.0) /* a test shrinks all bounds with it, and must then find wrong answers */
+#endif
+#define W_EPS(n) (W(n) * W(0x1p-53) * W_BOUND) /* n roundings, for the bounds of a pair query's filter */
 typedef double wide_real;
 FN wf w_real(real x) { return w_f((wide_real)x); }
 FN wm w_and(wm a, wm b) { return (wm)(a & b); }

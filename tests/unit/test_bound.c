@@ -8,13 +8,14 @@
 
 /* The solver text itself, one pair at a time, with bounds that the test can turn. */
 static float proof_scale = 1.0f;
-static double spheres_scale = 1.0;
+static double wide_scale = 1.0;
 #define LANES 1
 #define PROOF_BOUND proof_scale
-#define SPHERES_BOUND spheres_scale
+#define W_BOUND wide_scale
 #define PAIR_SOLVERS
 #include "kernels/wide.h"
 
+#include "kernels/overlap_exact.h"
 #include "kernels/pairs_exact.h"
 
 enum { STARTS = 60, STEPS = 40, SEED = 77 };
@@ -398,6 +399,111 @@ static void climb_spheres(size_t family, uint64_t index, found *f, int loud)
     }
 }
 
+/* ---- every query ------------------------------------------------------------------------------------------------- */
+
+/* Made from the tables of kernels/pairs.h: the exact body, and which field of an answer each column is. Points are left
+ * to tests of their query. */
+typedef struct out_field {
+    const char *name;
+    int column;
+} out_field;
+
+typedef struct pair_filter {
+    int type;
+    void (*body)(in_columns in, out_columns out, size_t i);
+    int radii, bytes;
+    const out_field *fields;
+    size_t field_count;
+} pair_filter;
+
+enum {
+#define MASKS(name, in_count, radii, out_count, bytes) RADII_OF_##name = radii, BYTES_OF_##name = bytes,
+    PAIR_KERNELS_OF(MASKS, )
+};
+#define FIELD_array(name, column) {#name, column},
+#define FIELD_points(name, column)
+#define FIELD(kind, name, column) FIELD_##kind(name, column)
+#define FIELDS(query, kernel, INPUTS, OUTPUTS) static const out_field fields_##kernel[] = {OUTPUTS(FIELD)};
+PAIR_QUERIES(FIELDS)
+#define FILTER(query, kernel, INPUTS, OUTPUTS)                     \
+    {QUERY_##kernel,    pairs_##kernel##_exact, RADII_OF_##kernel, \
+     BYTES_OF_##kernel, fields_##kernel,        COUNT_OF(fields_##kernel)},
+static const pair_filter filters[] = {PAIR_QUERIES(FILTER)};
+
+/* 1: decided, and wrong. */
+static int judge_pair(const pair_filter *p, const float *row)
+{
+    const query_type *q = query_pairs[p->type];
+    const float *in[COLUMNS_MAX];
+    float number[COLUMNS_MAX];
+    uint8_t byte[COLUMNS_MAX];
+    void *out[COLUMNS_MAX];
+    query_truth truth;
+    for (int c = 0; c < COLUMNS_MAX; c++) {
+        in[c] = &row[c];
+        out[c] = p->bytes >> c & 1 ? (void *)&byte[c] : &number[c];
+    }
+    p->body(in, out, 0);
+    if (p->bytes & 1 ? byte[0] == OVERLAP_UNDECIDED : isnan(number[0]))
+        return 0;
+    q->truth(row, 0.0, &truth);
+    int wrong = 0;
+    for (size_t i = 0; i < p->field_count; i++) {
+        const int column = p->fields[i].column, f = query_field_named(q, p->fields[i].name, strlen(p->fields[i].name));
+        if (truth.fields >> f & 1)
+            wrong |= p->bytes >> column & 1 ? byte[column] != truth.value[f].byte
+                                            : !same(number[column], truth.value[f].number);
+    }
+    return wrong;
+}
+
+/* From one case a few numbers away. */
+static uint64_t walk(const pair_filter *p, size_t family, uint64_t index, int must_hold)
+{
+    const query_type *q = query_pairs[p->type];
+    float at[QUERY_COLUMNS_MAX] = {0};
+    uint64_t wrong = 0;
+    ref_gen g;
+    ref_gen_seed(&g, family, SEED + 4, index);
+    q->family(family, SEED, index, at);
+    for (int step = 0; step <= STEPS; step++) {
+        if (judge_pair(p, at)) {
+            for (int c = 0; c < query_column_count(q) && must_hold; c++)
+                print_error(" %s=%a", query_column_name(q, c), (double)at[c]);
+            if (must_hold)
+                fail_msg("%s %s: decided, and wrong", q->name, ref_family_name(family));
+            wrong++;
+        }
+        float next[QUERY_COLUMNS_MAX];
+        memcpy(next, at, sizeof next);
+        change(&g, next, query_column_count(q), -1);
+        int valid = 1;
+        for (int c = 0; c < query_column_count(q); c++)
+            valid &= !(p->radii >> c & 1) || !(next[c] < 0.0f);
+        if (valid)
+            memcpy(at, next, sizeof next);
+    }
+    return wrong;
+}
+
+static void test_filters(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(filters); i++) {
+        uint64_t wrong = 0;
+        for (int shrunk = 0; shrunk < 2; shrunk++) {
+            wide_scale = shrunk ? 0.0 : 1.0;
+            for (size_t family = 0; family < ref_family_count(); family++)
+                for (uint64_t k = 0; k < test_effort(STARTS); k++)
+                    wrong += walk(&filters[i], family, k, !shrunk);
+        }
+        wide_scale = 1.0;
+        print_message("%-8s without bounds %6llu wrong\n", query_name(filters[i].type), (unsigned long long)wrong);
+        if (wrong == 0 && filters[i].type != OVERLAP) /* whose bounds are constants in binary32 */
+            fail_msg("no bounds at all, and nothing wrong was found: this search shows nothing");
+    }
+}
+
 typedef void climber(size_t family, uint64_t index, found *f, int loud);
 
 static void climb_families(climber *climb, found *total, int loud)
@@ -420,7 +526,7 @@ static void test_bounds_hold(void **state)
     static climber *const climbers[] = {climb_sweep, climb_spheres};
     found f = {0};
     proof_scale = 1.0f;
-    spheres_scale = 1.0;
+    wide_scale = 1.0;
     climb_families(climbers[*(const int *)*state], &f, 1);
     assert_int_equal(f.wrong, 0);
     assert_true(f.ratio <= 1.0);
@@ -436,13 +542,13 @@ static void test_bounds_are_needed(void **state)
     for (size_t i = 0; i < COUNT_OF(scales); i++) {
         f = (found){0};
         proof_scale = (float)scales[i];
-        spheres_scale = scales[i];
+        wide_scale = scales[i];
         climb_families(climbers[*(const int *)*state], &f, 0);
         print_message("bounds times %-9g %6llu wrong of %llu\n", scales[i], (unsigned long long)f.wrong,
                       (unsigned long long)f.tried);
     }
     proof_scale = 1.0f;
-    spheres_scale = 1.0;
+    wide_scale = 1.0;
     if (f.wrong == 0)
         fail_msg("no bounds at all, and nothing wrong was found: this search shows nothing");
 }
@@ -457,6 +563,7 @@ int main(void)
         {"sweep: two of them", test_along_edges_found, NULL, NULL, NULL},
         {"spheres: bounds hold", test_bounds_hold, NULL, NULL, &kind[1]},
         {"spheres: bounds are needed", test_bounds_are_needed, NULL, NULL, &kind[1]},
+        {"every query: bounds hold and are needed", test_filters, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
