@@ -20,8 +20,8 @@ truth truth_pairs(const pair_scene *scene, float window, size_t count);
 truth truth_mesh(const mesh_scene *shape, const columns *spheres, size_t count);
 void truth_free(truth *t);
 
-/* Fills in the row's verdict. Either `overlap`, or `first` and, where it is known, `last`: a hit begins at `first` within
- * the window, or before it if it lasts until then. */
+/* Fills in the row's verdict. Either `overlap`, or `first` and, where it is known, `last`: a hit begins at `first`
+ * within the window, or before it if it lasts until then. */
 void truth_judge(const truth *t, const uint8_t *overlap, const float *first, const float *last, bench_row *row);
 
 #endif

@@ -17,8 +17,8 @@ typedef struct output_place {
     char temporary[24]; /* in the folder; empty: none */
 } output_place;
 
-/* Follow links, find what the path names and whether it may be replaced; nothing is changed. Returns an exit status with
- * the message printed. */
+/* Follow links, find what the path names and whether it may be replaced; nothing is changed. Returns an exit status
+ * with the message printed. */
 int output_place_find(output_place *place, const char *path);
 /* Do both lead to the same regular file? */
 int output_place_same(const output_place *a, const output_place *b);

@@ -41,8 +41,8 @@ static inline size_t caromi_out_size(const caromi_pair_shape *shape, uint32_t co
     return shape->out_bytes >> column & 1 ? 1 : 4;
 }
 
-/* `count` is a multiple of the lanes; columns need no alignment. from_memory: they go on beyond this run and are not in
- * a cache. */
+/* `count` is a multiple of the lanes; columns need no alignment. from_memory: the columns are not in a cache and
+ * continue beyond this run, so the loop prefetches ahead. */
 typedef void caromi_pair_fn(const float *const *in, void *const *out, size_t count, int from_memory);
 
 /* Searches of a mesh: the first hit of a sweep, all of them, all overlaps at rest, the nearest triangle; and their

@@ -7,7 +7,7 @@
 #include "settle.h"
 
 enum { BLOCK = 512 };  /* pairs that are staged at a time: 96 KiB of scratch, within the second-level cache */
-enum { SMALL = 8192 }; /* a batch of so many may well be in a cache: half a megabyte */
+enum { SMALL = 8192 }; /* pairs: smaller batches, of half a megabyte, are likely in a cache and are not prefetched */
 enum {
     LANES_MOST = 16,
     ENDS_MAX = 8, /* of structures that are fetched ahead */

@@ -51,8 +51,8 @@ void ref_triangle_nearest(const ref_triangle *triangle, ref_nearest *out);
 int ref_triangle_closest(const ref_triangle *triangle, const ref_dyadic *radius2, int *feature);
 
 /* While the centre moves by `motion` in each unit of time, the square of its distance to one feature's corner, line or
- * plane, less radius2, is (f[0] + 2 f[1] t + f[2] t^2) / bottom, bottom > 0. f[2] = 0 implies f[1] = 0. The triangle has
- * that feature: its edge is not of length 0, its face not of area 0. */
+ * plane, less radius2, is (f[0] + 2 f[1] t + f[2] t^2) / bottom, bottom > 0. f[2] = 0 implies f[1] = 0. The triangle
+ * has that feature: its edge is not of length 0, its face not of area 0. */
 typedef struct ref_quadratic {
     ref_dyadic f[3], bottom;
 } ref_quadratic;

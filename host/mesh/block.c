@@ -7,7 +7,7 @@
 
 /* Where an answer lies in a block, and in the answer of one query. */
 typedef struct answer_place {
-    size_t in_block, in_answer;
+    size_t in_block, in_answer; /* offsets of a field */
 } answer_place;
 #define PLACE(member)                                                             \
     {                                                                             \

@@ -221,7 +221,7 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
     return status == CAROM_OK ? caromi_flush(d, slot->queue, err) : status;
 }
 
-/* Every event ended well; what they took is added to *seconds. */
+/* Returns the error of the first command that failed; adds the durations of all to *seconds. */
 static carom_status check_events(caromi_device *d, const caromi_cl_events *e, double *seconds, carom_error *err)
 {
     for (uint32_t i = 0; i < e->count; i++)

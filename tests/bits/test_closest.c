@@ -266,7 +266,7 @@ static void test_halves(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from every backend --------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend ---------------------------------------------------------------------------- */
 
 /* On every kind of mesh, near and far. */
 static void check_same(carom_context *scalar, carom_context *context, const char *label)

@@ -239,7 +239,7 @@ static void test_long_ways(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from every backend --------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend ---------------------------------------------------------------------------- */
 
 typedef struct expectation {
     queries q;

@@ -215,7 +215,7 @@ static void test_duplicates(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from every backend --------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend ---------------------------------------------------------------------------- */
 
 static void test_split_batches(void **state)
 {

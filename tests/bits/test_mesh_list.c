@@ -315,7 +315,7 @@ static void test_split_batches(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from every backend --------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend ---------------------------------------------------------------------------- */
 
 /* On every kind of mesh, for every request. */
 static void check_same(carom_context *scalar, carom_context *context, const char *label)

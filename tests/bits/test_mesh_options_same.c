@@ -136,7 +136,7 @@ static void test_triangle_by_triangle(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- the same bits from every backend --------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend ---------------------------------------------------------------------------- */
 
 static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {

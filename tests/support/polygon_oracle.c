@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "polygon_oracle.h"
 
-/* Points that stand between those of the lattice. */
+/* Lattice coordinates times a factor, so that points between those of the lattice are integers too. */
 typedef struct point64 {
     int64_t x, y;
 } point64;

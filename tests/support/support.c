@@ -144,7 +144,7 @@ carom_context *test_context(void)
     return test_on_device() ? test_device(0, 0) : test_cpu(CAROM_ISA_AUTO, 2);
 }
 
-/* ---- the same bits from every backend -------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend ---------------------------------------------------------------------------- */
 
 /* Takes the context. */
 static void compare_with_scalar(const same_answers *this, carom_context *context, const char *label)

@@ -60,7 +60,7 @@ void test_ok(const char *what, carom_status status, const carom_error *err);
 /* That status, and a sentence with an end that holds `word`. */
 void test_error(carom_status got, carom_status expected, const carom_error *err, const char *word);
 
-/* ---- the same bits from every backend -------------------------------------------------------------------------------- */
+/* ---- the same bits from every backend ---------------------------------------------------------------------------- */
 
 /* Fails unless `context`, named `label` in messages, answers as `scalar` does: scalar code on one thread. */
 typedef void same_answers_fn(carom_context *scalar, carom_context *context, const char *label);

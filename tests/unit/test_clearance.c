@@ -39,7 +39,7 @@ static void hide(carom_mesh *mesh)
     mesh->clearance_known = 1;
 }
 
-/* ---- culled queries ----------------------------------------------------------------------------------------------- */
+/* ---- culled queries ---------------------------------------------------------------------------------------------- */
 
 typedef struct sphere {
     float in[SPHERE_COLUMNS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which ratios of a measurement are settled, by numbers made up here, and which sides get further rounds. Nothing depends on
- * how long anything takes. */
+/* Which ratios of a measurement are settled, by numbers made up here, and which sides get further rounds. Nothing
+ * depends on how long anything takes. */
 #include "tests/support/support.h"
 
 #include "bench/measure.c"

@@ -189,9 +189,9 @@ static size_t stride_of(const step *s)
     return test_on_device() && s->run == NULL && test_effort(100) < 100 ? 3 : 1;
 }
 
-/* Every allocation of the step, alone or with all later ones (fail_after; 2: in turn). What has failed for want of
- * memory leaves context and mesh as they were, and a device too: the next try goes on with them. One that was survived
- * leaves less to do. */
+/* Makes every allocation of the step fail, alone or with all later ones (fail_after; 2: both in turn). A call that
+ * fails for want of memory leaves context, mesh and device as they were, so the next try uses them again. A call that
+ * succeeds in spite of a failed allocation may have cached its work, so later tries allocate less. */
 static void test_each(trial *t, const step *s, int fail_after)
 {
     size_t k = 1, failed = 0, calls;

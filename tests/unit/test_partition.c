@@ -21,9 +21,9 @@ static void wrong(const queries *q, size_t i, size_t family, int element, const 
     fail_msg("query %zu, element %d: %s", i, element, what);
 }
 
-/* ---- distances ----------------------------------------------------------------------------------------------------- */
+/* ---- distances --------------------------------------------------------------------------------------------------- */
 
-/* Everything seen from the centre at time top / bottom, and `bottom` times as large, so that no number is a fraction. */
+/* Everything relative to the centre at time top / bottom, times `bottom`: then no number is a fraction. */
 static void triangle_at(ref_triangle *out, const ref_sweep_case *c, const ref_dyadic *top, const ref_dyadic *bottom)
 {
     ref_dyadic square;
@@ -115,7 +115,7 @@ static const char *check_distances(const ref_sweep_case *c, const ref_element *e
     return NULL;
 }
 
-/* ---- structure and roots ------------------------------------------------------------------------------------------- */
+/* ---- structure and roots ----------------------------------------------------------------------------------------- */
 
 static const char *check_order(const ref_partition *partition, int i)
 {
@@ -294,7 +294,7 @@ static void test_families(void **state)
     assert_true(count.inside > count.elements - count.elements / 100);
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------- */
+/* ---- by hand ----------------------------------------------------------------------------------------------------- */
 
 #define INF HUGE_VAL
 enum { ROWS_MAX = 6 };

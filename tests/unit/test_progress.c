@@ -17,7 +17,7 @@ enum {
     FILL = 0x55
 };
 
-/* ---- the calls of the progress function ------------------------------------------------------------------------------------------------ */
+/* ---- the calls of the progress function -------------------------------------------------------------------------- */
 
 /* What the function received last, and the call that cancels. */
 typedef struct progress_calls {

@@ -22,7 +22,7 @@ struct CMUnitTest {
 enum { SMALL_FAILED = 1, SMALL_SKIPPED = 2 };
 
 /* One for all files of a program: a helper in another file may end the running test. */
-__attribute__((weak)) jmp_buf small_end;
+__attribute__((weak)) jmp_buf small_test_end;
 
 /* The formatter would move #f to the first column. */
 /* clang-format off */
@@ -45,11 +45,11 @@ __attribute__((format(printf, 3, 4))) static inline void small_say(const char *f
     do {                                                \
         if (!(ok)) {                                    \
             small_say(__FILE__, __LINE__, __VA_ARGS__); \
-            longjmp(small_end, SMALL_FAILED);           \
+            longjmp(small_test_end, SMALL_FAILED);      \
         }                                               \
     } while (0)
 
-#define skip() longjmp(small_end, SMALL_SKIPPED)
+#define skip() longjmp(small_test_end, SMALL_SKIPPED)
 #define fail() small_check(0, "fail()")
 #define fail_msg(...) small_check(0, __VA_ARGS__)
 #define assert_true(c) small_check((c), "%s is false", #c)
@@ -75,7 +75,7 @@ __attribute__((format(printf, 3, 4))) static inline void small_say(const char *f
 /* One test, in a function of its own: no variable lives across the jump. */
 static inline int small_run_one(const struct CMUnitTest *test, void *state)
 {
-    int outcome = setjmp(small_end);
+    int outcome = setjmp(small_test_end);
     if (outcome != 0)
         return outcome;
     if (test->setup_func && test->setup_func(&state))
