@@ -32,7 +32,8 @@ static int inside_panel(const map *m, svg_point at)
            at.y < m->panel.bottom - border;
 }
 
-/* ---- view --------------------------------------------------------------------------------------------------------- */
+/* ---- view ---------------------------------------------------------------------------------------------------------
+ */
 
 static void include(double low[2], double high[2], const double at[2], double margin)
 {
@@ -83,7 +84,8 @@ static void set_view(map *m)
     include_start(m, low, high);
 }
 
-/* ---- regions ------------------------------------------------------------------------------------------------------ */
+/* ---- regions ------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct polygon {
     svg_point corner[POLYGON_MAX];
@@ -218,7 +220,8 @@ static void name_region(map *m, int feature)
         svg_text(m->out, (svg_point){svg_middle(&box).x, box.bottom - 3.0}, "middle", "class=\"region\"", name);
 }
 
-/* ---- line of centres ---------------------------------------------------------------------------------------------- */
+/* ---- line of centres ----------------------------------------------------------------------------------------------
+ */
 
 typedef struct path {
     double reference;    /* a time that the panel sees */
@@ -318,7 +321,8 @@ static void draw_badges(map *m, const path *p)
     }
 }
 
-/* ---- spheres, triangle, names ------------------------------------------------------------------------------------- */
+/* ---- spheres, triangle, names -------------------------------------------------------------------------------------
+ */
 
 static void draw_spheres(map *m)
 {

@@ -49,7 +49,8 @@ static void set_range(plot *p)
     p->high += 0.05 * height;
 }
 
-/* ---- elements ----------------------------------------------------------------------------------------------------- */
+/* ---- elements -----------------------------------------------------------------------------------------------------
+ */
 
 /* The part of element i in the window, in pixels; 0 if there is none. */
 static int span_of(const plot *p, int i, double span[2])
@@ -101,9 +102,11 @@ static void name_bands(const plot *p)
     }
 }
 
-/* ---- curve -------------------------------------------------------------------------------------------------------- */
+/* ---- curve --------------------------------------------------------------------------------------------------------
+ */
 
-/* A parabola is a quadratic Bezier curve, whose middle is half of its middle control point and a quarter of each end. */
+/* A parabola is a quadratic Bezier curve, whose middle is half of its middle control point and a quarter of each end.
+ */
 static void draw_curve(const plot *p)
 {
     const explain_scene *s = p->scene;
@@ -125,7 +128,8 @@ static void draw_curve(const plot *p)
     output_text(p->out, "\"/>\n");
 }
 
-/* ---- axes --------------------------------------------------------------------------------------------------------- */
+/* ---- axes ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Round values at which about five lines cross the range; each is read from its decimal digits. */
 static void draw_levels(const plot *p)

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- plane -------------------------------------------------------------------------------------------------------- */
+/* ---- plane --------------------------------------------------------------------------------------------------------
+ */
 
 static double dot(const double a[3], const double b[3])
 {
@@ -137,7 +138,8 @@ void explain_scene_center(const explain_scene *s, double t, double out[3])
         out[k] = dot(from, s->axis[k]) / s->unit;
 }
 
-/* ---- time --------------------------------------------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------------------------------------------------
+ */
 
 /* F is convex: it is least where the first element ends rising or turns. */
 static void find_least(explain_scene *s)
@@ -212,7 +214,8 @@ static void set_digits(explain_scene *s)
         ratio /= 10.0;
 }
 
-/* ---- spheres ------------------------------------------------------------------------------------------------------ */
+/* ---- spheres ------------------------------------------------------------------------------------------------------
+ */
 
 static void closest_point(const explain_scene *s, const double center[2], int feature, double out[2])
 {

@@ -85,7 +85,8 @@ static void write_heads(output *out, const explain_scene *scene)
              "F(t) = distance² - r², a parabola per element");
 }
 
-/* ---- legend ------------------------------------------------------------------------------------------------------- */
+/* ---- legend -------------------------------------------------------------------------------------------------------
+ */
 
 static void draw_line_entry(output *out, svg_point at)
 {

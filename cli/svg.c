@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------- */
+/* ---- shapes -------------------------------------------------------------------------------------------------------
+ */
 
 /* Viewers hold coordinates in binary32, so what is far outside the picture stays near it. */
 static double near_picture(double value)
@@ -87,7 +88,8 @@ void svg_text(output *out, svg_point at, const char *anchor, const char *style, 
     output_format(out, " text-anchor=\"%s\" %s>%s</text>\n", anchor, style, text);
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------- */
+/* ---- places -------------------------------------------------------------------------------------------------------
+ */
 
 svg_point svg_middle(const svg_box *box)
 {

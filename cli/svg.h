@@ -24,7 +24,8 @@ void svg_text(output *out, svg_point at, const char *anchor, const char *style, 
 /* One number behind a space or a comma. */
 void svg_number(output *out, double value);
 
-/* ---- places ------------------------------------------------------------------------------------------------------- */
+/* ---- places -------------------------------------------------------------------------------------------------------
+ */
 
 enum { SVG_TAKEN_MAX = 96, SVG_STROKES_MAX = 32, SVG_DISCS_MAX = 4 };
 

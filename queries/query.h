@@ -34,7 +34,8 @@ enum {
 };
 
 /* Every query of a mesh and what tests call it, in the order of `carom verify`; then answers that are another form of
- * one of these, which tests ask for but `carom verify` does not judge again. The rows query_NAME are in queries/mesh. */
+ * one of these, which tests ask for but `carom verify` does not judge again. The rows query_NAME are in queries/mesh.
+ */
 #define QUERY_MESHES(X)              \
     X(mesh_first, "first hits")      \
     X(mesh_all, "all hits")          \

@@ -290,9 +290,8 @@ typedef struct carom_mesh_desc {
     uint64_t vertex_count;
     const uint32_t *indices; ///< [3 * triangle_count]; NULL: vertices 3i, 3i+1, 3i+2
     uint64_t triangle_count; ///< at most 2^31 - 1; 0 is an empty mesh
-    const uint32_t
-        *masks; ///< [triangle_count]; NULL: all bits are set, and no memory is taken. A triangle is there for
-                ///< a query if (its mask & the query's) != 0
+    const uint32_t *masks;   ///< [triangle_count]; NULL: all bits are set, and no memory is taken. A triangle is there
+                           ///< for a query if (its mask & the query's) != 0
 } carom_mesh_desc;
 
 typedef struct carom_mesh_info {
