@@ -36,5 +36,6 @@ if [ "$(mnemonics 1 | grep -cE "$fused")" -gt 100 ]; then
 else
     skip "but in the kernels that may" "none: a build with sanitizers or without optimisation, or no such instruction"
 fi
-nothing "no approximate reciprocal or root" "$(found '^(v?rcp|v?rsqrt|frecp|frsqrt|vrcp14|vrsqrt14|vrcp28|vrsqrt28|vexp2)')"
+nothing "no approximate reciprocal or root" \
+    "$(found '^(v?rcp|v?rsqrt|frecp|frsqrt|vrcp14|vrsqrt14|vrcp28|vrsqrt28|vexp2)')"
 check_end

@@ -58,7 +58,7 @@ nothing "exact mode sees every hit and no other" \
 nothing "every row of a sweep or an overlap is judged" \
     "$(grep '"run_type"' all.json | grep -vE '"((build|refit)-|[^"]*/traffic-)' | grep -v '"judged": [1-9]' || true)"
 nothing "every row has a time" "$(grep '"run_type"' all.json | grep -vE '"ns_per_query": [0-9.e+-]+' || true)"
-nothing "nobody's bits differ" "$(grep '"same_bits": false' all.json || true)"
+nothing "no bits differ" "$(grep '"same_bits": false' all.json || true)"
 if command -v python3 > /dev/null; then
     check "it is JSON" python3 -m json.tool all.json
 else
@@ -94,7 +94,8 @@ peers Bullet sweep-first-random/fast/peer/bullet-convex-cast overlap-random/fast
 peers FCL overlap-random/fast/peer/fcl-sphere-triangle mesh-still-70k/fast/peer/fcl-mesh
 # A ray has no radius: if nothing were counted for it, a count of 0 would mean little.
 if grep -q 'embree-ray' names.txt; then
-    check "a ray misses what a sphere hits" grep -qE '"name": "mesh-near-70k/fast/peer/embree-ray.*"misses": [1-9]' peers.json
+    check "a ray misses what a sphere hits" grep -qE '"name": "mesh-near-70k/fast/peer/embree-ray.*"misses": [1-9]' \
+        peers.json
 fi
 nothing "a user's plain loop answers as the reference does" \
     "$(grep -E 'overlap-random/fast/plain/closest' peers.json | grep -v '"misses": 0, "false_hits": 0' || true)"
@@ -112,7 +113,8 @@ for pair in spheres-random:3000 spheres-cached:4096 mesh-any-70k:3000; do
     check "${pair%:*} has ${pair#*:} queries" test "$(queries_of "${pair%:*}")" = "${pair#*:}"
 done
 "$carom" bench --quick --backend cpu --isa scalar --queries 99999999999 --scene spheres-random > few.txt
-check "batches beyond the memory are not begun" grep -qE '^spheres-random is not measured: .* more than half of the mem' few.txt
+check "batches beyond the memory are not begun" \
+    grep -qE '^spheres-random is not measured: .* more than half of the mem' few.txt
 
 # A mesh of the user's own: two walls.
 printf 'v %s\n' '0 0 0' '1 0 0' '0 1 0' '0 0 1' '1 0 1' '0 1 1' > walls.obj
@@ -129,8 +131,10 @@ echo 'f 1 2 3' >> nan.obj
 refused "a mesh that the library refuses" 2 'nan.obj' --quick --mesh nan.obj
 printf 'v %s\n' 'inf 0 0' '0 0 0' '1 0 0' '0 1 0' > unused.obj
 echo 'f 2 3 4' >> unused.obj
-"$carom" bench --quick --backend cpu --isa scalar --mesh unused.obj --scene mesh-near-file --json unused.json > walls.txt
-check "a vertex that nobody uses may lie anywhere" grep -q '"name": "mesh-near-file/exact/cpu/scalar.*"misses": 0' unused.json
+"$carom" bench --quick --backend cpu --isa scalar --mesh unused.obj --scene mesh-near-file --json unused.json \
+    > walls.txt
+check "a vertex that no triangle uses may lie anywhere" grep -q '"name": "mesh-near-file/exact/cpu/scalar.*"misses": 0' \
+    unused.json
 check "what needs a mesh is said" grep -q 'mesh-near-file is not measured: it needs --mesh' \
     <("$carom" bench --quick --backend cpu --isa scalar --scene mesh-near-file)
 
@@ -139,12 +143,14 @@ if "$carom" bench --from all.json > again.txt 2> said.txt; then
     nothing "the same table again" "$(diff <(grep '/threads:' all.txt) <(grep '/threads:' again.txt) || true)"
     "$carom" bench --from all.json --compare all.json > same.txt
     check "a result has not moved against itself" \
-        grep -qE "^$(grep -c run_type all.json) rows in both: 0 slower and 0 faster .*ratios 1.000. New: 0. Gone: 0" same.txt
+        grep -qE "^$(grep -c run_type all.json) rows in both: 0 slower and 0 faster .*ratios 1.000. New: 0. Gone: 0" \
+        same.txt
     # Much slower in one row, whose batch then counts as smaller; and one row under another name.
     sed -E -e '/"name": "spheres-random\/fast\/cpu\/scalar/s#("ns_per_query": )[0-9.e+-]+#\11e9#' \
         -e '/"name": "mesh-box-70k\/fast\/cpu\/scalar/s#box-70k#box-80k#g' all.json > moved.json
     "$carom" bench --from moved.json --compare all.json > moved.txt
-    check "what moved is named" grep -qE 'spheres-random/fast/cpu/scalar/threads:1 .* SLOWER  \(another batch\)$' moved.txt
+    check "what moved is named" grep -qE 'spheres-random/fast/cpu/scalar/threads:1 .* SLOWER  \(another batch\)$' \
+        moved.txt
     check "and counted" grep -qE ' 1 slower and 0 faster .* New: 1. Gone: 1.' moved.txt
     sed 's#"cpu": "[^"]*"#"cpu": "an abacus"#' all.json > machine.json
     check "another machine is said" grep -q 'another machine: an abacus' \
@@ -155,7 +161,8 @@ if "$carom" bench --from all.json > again.txt 2> said.txt; then
     echo "{\"context\": {\"not_measured\": \"y\"}, \"benchmarks\": [$good, {\"name\": \"x\"}]}" > other.json
     refused "another program's result" 1 'other.json: benchmark 2 has no' --from other.json
     refused "to compare with it" 1 'other.json: benchmark 2 has no' --quick --compare other.json
-    "$carom" bench --scaling --quick --backend cpu --isa scalar --threads 1 --scene threads --json series.json > series.txt
+    "$carom" bench --scaling --quick --backend cpu --isa scalar --threads 1 --scene threads --json series.json \
+        > series.txt
     "$carom" bench --from series.json > again.txt
     nothing "a series again" \
         "$(diff <(grep -E 'times one|/threads:' series.txt) <(grep -E 'times one|/threads:' again.txt) || true)"
@@ -163,7 +170,7 @@ if "$carom" bench --from all.json > again.txt 2> said.txt; then
     refused "no result at all" 1 'list.json: no context' --from list.json
     if gnuplot --version > version.txt 2>&1; then
         # Names come from a file: they are data, not words of gnuplot's language.
-        # shellcheck disable=SC2016 # nobody is to expand it
+        # shellcheck disable=SC2016 # not to be expanded
         sed 's#overlap-axes-random/fast/cpu/scalar#overlap`touch owned`\\"x'"'"'/fast/cpu/scalar#g' all.json > odd.json
         "$carom" bench --from odd.json --plot picture.svg > drawn.txt
         check "a picture" grep -q '</svg>' picture.svg
@@ -189,9 +196,11 @@ refused "an empty series" 2 'series' --scaling --scene batch,
 check "series are listed" "$carom" bench --scaling --scene list -o series.txt
 nothing "all four of them" "$(diff <(cut -d' ' -f1 series.txt) <(printf '%s\n' batch triangles threads chunk))"
 status=0 # the OpenCL implementation may leak
-ASAN_OPTIONS=detect_leaks=0 "$carom" bench --scaling --quick --backend opencl --scene chunk > chunk.txt 2> stderr.txt || status=$?
+ASAN_OPTIONS=detect_leaks=0 "$carom" bench --scaling --quick --backend opencl --scene chunk > chunk.txt \
+    2> stderr.txt || status=$?
 if [ $status -eq 0 ]; then
-    check "a device is told once" [ "$(grep -c '^device ' chunk.txt)" -eq "$(grep -c '^scaling-chunk: .* is fastest' chunk.txt)" ]
+    check "a device is reported once" [ "$(grep -c '^device ' chunk.txt)" \
+        -eq "$(grep -c '^scaling-chunk: .* is fastest' chunk.txt)" ]
 elif [ $status -eq 1 ] && grep -q 'not measured' chunk.txt; then
     skip "chunks of a device" "$(grep -m 1 'not measured' chunk.txt)"
 else
@@ -201,36 +210,43 @@ refused "chunks without a device" 1 'nothing' --scaling --quick --backend cpu --
 "$carom" bench --scaling --quick --isa scalar --threads 1 --scene batch,threads --json scaling.json > scaling.txt
 grep -oE '"name": "[^"]*"' scaling.json | cut -d'"' -f4 > names.txt
 { # the names of a series and the sizes beside them
-    for power in 1 10 100 1000 10000 100000 1000000; do echo "scaling-batch-$power/fast/cpu/scalar/threads:1 $power"; done
+    for power in 1 10 100 1000 10000 100000 1000000; do
+        echo "scaling-batch-$power/fast/cpu/scalar/threads:1 $power"
+    done
     for series in threads threads-mesh; do echo "scaling-$series-1/fast/cpu/scalar/threads:1 1"; done
 } > wanted.txt
-sizes=$(grep '"run_type"' scaling.json | sed -E 's/.*"name": "([^"]*)".*"scaling_size": ([0-9.e+]+).*/\1 \2/; s/ 1e\+06$/ 1000000/')
+sizes=$(grep '"run_type"' scaling.json |
+    sed -E 's/.*"name": "([^"]*)".*"scaling_size": ([0-9.e+]+).*/\1 \2/; s/ 1e\+06$/ 1000000/')
 nothing "no row but for a point, with its size" "$(grep -vxFf wanted.txt <<< "$sizes" || true)"
 if reason=$(grep -m 1 'stops before' scaling.txt); then # a slow machine ends a series, and says so
     skip "a row for each point" "$reason"
 else
     nothing "a row for each point" "$(diff wanted.txt - <<< "$sizes")"
 fi
-check "the crossover is told" grep -q '^crossover: ' scaling.txt
+check "the crossover is reported" grep -q '^crossover: ' scaling.txt
 check "and is in the JSON" grep -q '"found": "crossover: ' scaling.json
 "$carom" bench --scaling --quick --backend cpu --accuracy exact --scene batch --json pair.json > pair.txt
 check "exact mode has series too" grep -q '"name": "scaling-batch-1000/exact/cpu/' pair.json
-nothing "nobody's bits differ in a series" "$(grep '"same_bits": false' scaling.json pair.json || true)"
+nothing "no bits differ in a series" "$(grep '"same_bits": false' scaling.json pair.json || true)"
 if [ "$(nproc)" -gt 1 ]; then
-    check "all threads are compared with one" grep -qE '^crossover: cpu/.*threads:[0-9]+ is .*faster than cpu/.*threads:1 ' pair.txt
+    check "all threads are compared with one" \
+        grep -qE '^crossover: cpu/.*threads:[0-9]+ is .*faster than cpu/.*threads:1 ' pair.txt
 else
     skip "all threads are compared with one" "one processor"
 fi
 # The least memory that the program starts with: a series must end before it is used up. Sanitizers want terabytes.
 started=no
 for ((kib = 40000; kib <= 1000000; kib += 20000)); do
-    if (ulimit -v $kib && "$carom" bench --scaling --quick --isa scalar --threads 1 --scene batch > small.txt 2>&1); then
+    if (
+        ulimit -v $kib && "$carom" bench --scaling --quick --isa scalar --threads 1 --scene batch > small.txt 2>&1
+    ); then
         started=yes
         break
     fi
 done
 if [ $started = yes ]; then
-    check "a series ends where memory does" grep -qE '^scaling-batch: 10\^[56] pairs would take .* MB, more than half' small.txt
+    check "a series ends where memory does" grep -qE '^scaling-batch: 10\^[56] pairs would take .* MB, more than half' \
+        small.txt
 else
     skip "a series ends where memory does" "the program does not start with less than 1 GB"
 fi

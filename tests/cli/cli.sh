@@ -57,8 +57,10 @@ case $(uname -m) in
 x86_64) expect "isa of another machine" 2 'neon' sweep --isa neon --pairs good.csv ;;
 *) expect "isa of another machine" 2 'avx2' sweep --isa avx2 --pairs good.csv ;;
 esac
-if command -v qemu-x86_64 > /dev/null && [ "$(uname -m)" = x86_64 ] && ! nm "$carom" 2> /dev/null | grep __asan > /dev/null; then
-    expect "isa beyond this CPU" 2 'avx2' qemu-x86_64 -cpu Nehalem "$carom" sweep --backend cpu --isa avx2 --pairs good.csv
+if command -v qemu-x86_64 > /dev/null && [ "$(uname -m)" = x86_64 ] &&
+    ! nm "$carom" 2> /dev/null | grep __asan > /dev/null; then
+    expect "isa beyond this CPU" 2 'avx2' qemu-x86_64 -cpu Nehalem "$carom" sweep --backend cpu --isa avx2 \
+        --pairs good.csv
 else
     skip "isa beyond this CPU" "no qemu-x86_64 (Debian: qemu-user), or a sanitized build"
 fi
@@ -120,7 +122,8 @@ like() {
 printf '\357\273\277%s\n%s\n' $head_sweep $falls > c.csv && like "byte order mark" c.csv
 printf '%s\r\n%s\r\n' $head_sweep $falls > c.csv && like "CR LF" c.csv
 printf '%s\n%s' $head_sweep $falls > c.csv && like "no last newline" c.csv
-printf '%s\n%s\n' "$head_sweep" " 0.25 ,	0.25, 2 ,1,0,0,-1,0,0,0,1,0,0,0,1,0 " > c.csv && like "blanks around numbers" c.csv
+printf '%s\n%s\n' "$head_sweep" " 0.25 ,	0.25, 2 ,1,0,0,-1,0,0,0,1,0,0,0,1,0 " > c.csv &&
+    like "blanks around numbers" c.csv
 printf '%s\n%s\n' $head_sweep 0x1p-2,0X.4P0,0x1p1,+1,0e5,-0,-1.,.0,0,0,1,0,0,0,1,0 > c.csv && like "hex floats" c.csv
 printf '%s\n%s\n' "name,$head_sweep,note" "a b,$falls,\"x\"" > c.csv && like "unknown columns" c.csv
 { echo "$head_sweep" | tr , '\n' | tac | paste -sd ,; echo "$falls" | tr , '\n' | tac | paste -sd ,; } > c.csv
@@ -163,14 +166,17 @@ refused "two numbers in a field" 'bad.csv:2.*cx' '%s\n%s\n' $head_sweep "1 2${fa
 refused "decimal comma" 'bad.csv:2' '%s\n%s\n' $head_sweep "0,${falls}"
 refused "half a triangle velocity" 'w[yz]' '%s\n%s\n' $head_sweep,wx $falls,0
 refused "NUL byte" 'bad.csv:2' '%s\n1\000%s\n' $head_sweep ",$falls"
-refused "third row, named" 'bad.csv:4.*p1y.*oops' '%s\n%s\n%s\n%s\n' $head_sweep $falls $falls 0.25,0.25,2,1,0,0,-1,0,0,0,1,oops,0,0,1,0
+refused "third row, named" 'bad.csv:4.*p1y.*oops' '%s\n%s\n%s\n%s\n' $head_sweep $falls $falls \
+    0.25,0.25,2,1,0,0,-1,0,0,0,1,oops,0,0,1,0
 
 # ---- the other queries --------------------------------------------------------------------------------------------
 head_overlap=cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z
-printf '%s\n' $head_overlap 0.25,0.25,0.5,1,0,0,0,1,0,0,0,1,0 0.25,0.25,2,1,0,0,0,1,0,0,0,1,0 nan,0,0,1,0,0,0,1,0,0,0,1,0 > o.csv
+printf '%s\n' $head_overlap 0.25,0.25,0.5,1,0,0,0,1,0,0,0,1,0 0.25,0.25,2,1,0,0,0,1,0,0,0,1,0 \
+    nan,0,0,1,0,0,0,1,0,0,0,1,0 > o.csv
 equal "overlap" "overlap,axes 1,0 0,1 ," "$("$carom" overlap --backend cpu --pairs o.csv | paste -sd ' ')"
 # Numbers that tell each corner from each other, and a triangle that moves.
-printf '%s\n' cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z 2,-3,0,1,0,0,0,4,0,0,0,4,0 5,5,0,1,0,0,0,4,0,0,0,4,0 > corners.csv
+printf '%s\n' cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z 2,-3,0,1,0,0,0,4,0,0,0,4,0 5,5,0,1,0,0,0,4,0,0,0,4,0 \
+    > corners.csv
 equal "overlap: each corner in its place" "overlap,axes 0,2 0,4" \
     "$("$carom" overlap --backend cpu --accuracy exact --pairs corners.csv | paste -sd ' ')"
 printf '%s\n' cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z,wx,wy,wz \
@@ -178,7 +184,8 @@ printf '%s\n' cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z,wx,wy
 equal "sweep: a triangle that moves" "approaching,4,0,0,4,F,6,0,0,6,F miss,inf,,,,,-inf,,,," \
     "$("$carom" sweep --backend cpu --pairs moving.csv | tail -n 2 | paste -sd ' ')"
 head_spheres=a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb
-printf '%s\n' $head_spheres 0,0,0,4,0,0,1,6,0,0,6,0,0,1 0,0,0,4,0,0,1,0,9,0,4,9,0,1 0,0,0,inf,0,0,1,0,9,0,4,9,0,1 > s.csv
+printf '%s\n' $head_spheres 0,0,0,4,0,0,1,6,0,0,6,0,0,1 0,0,0,4,0,0,1,0,9,0,4,9,0,1 0,0,0,inf,0,0,1,0,9,0,4,9,0,1 \
+    > s.csv
 equal "spheres" "state,u_first,u_last approaching,1,2 miss,inf,-inf invalid,inf,-inf" \
     "$("$carom" spheres --backend cpu --pairs s.csv | paste -sd ' ')"
 # Exact mode: ties are ties. A sphere that slides along the face at exactly r; one that only just touches an edge; one
@@ -219,7 +226,8 @@ bytes() { # hexadecimal words, least significant byte first as given
 # Two triangles; 0x3dcccccd is the float nearest 0.1, 0x00000001 the smallest denormal.
 tenth=cdcccc3d tiny=01000000 one=0000803f zero=00000000
 {
-    printf 'ply\nformat binary_little_endian 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n'
+    printf 'ply\nformat binary_little_endian 1.0\nelement vertex 4\n'
+    printf 'property float %s\n' x y z
     printf 'element face 2\nproperty list uchar int vertex_indices\nend_header\n'
     bytes $zero $zero $zero $one $zero $zero $zero $one $tiny $one $one $tenth
     bytes 03 01000000 02000000 03000000 03 00000000 01000000 02000000
@@ -232,7 +240,8 @@ tenth=cdcccc3d tiny=01000000 one=0000803f zero=00000000
 } > two.stl
 printf 'OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 1e-45\n1 1 0.1\n3 1 2 3\n3 0 1 2\n' > two.off
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 1e-45\nv 1 1 0.1\nf 2 3 4\nf 1 2 3\n' > two.obj
-printf 'cx,cy,cz,radius,vx,vy,vz\n0.1,0.1,5,0.5,0,0,-1\n0.9,0.9,5,0.5,0,0,-1\n9,9,5,0.5,0,0,-1\nnan,0,0,1,0,0,0\n' > sp.csv
+printf 'cx,cy,cz,radius,vx,vy,vz\n0.1,0.1,5,0.5,0,0,-1\n0.9,0.9,5,0.5,0,0,-1\n9,9,5,0.5,0,0,-1\nnan,0,0,1,0,0,0\n' \
+    > sp.csv
 sweep --mesh two.ply --spheres sp.csv > mesh.csv
 equal "mesh: header" triangle,state,t,x,y,z,nx,ny,nz,feature "$(head -n 1 mesh.csv)"
 equal "mesh: triangles in file order" "1 0 -1 -1" "$(tail -n +2 mesh.csv | cut -d , -f 1 | paste -sd ' ')"
@@ -244,7 +253,8 @@ for other in two.stl two.off two.obj; do
 done
 # The bounds are printed to the last bit, so they tell whether coordinates arrived.
 for file in two.ply two.stl; do
-    equal "mesh: ${file#*.} keeps the bits" "upper: 1 1 0.100000001" "$("$carom" info --backend cpu --mesh $file | grep '^upper')"
+    equal "mesh: ${file#*.} keeps the bits" "upper: 1 1 0.100000001" "$("$carom" info --backend cpu --mesh $file |
+        grep '^upper')"
 done
 # Exact mode on a square of two triangles: on the edge that they share the lower index; a window that ends at the
 # contact holds it, one float earlier does not. What slides off one triangle onto the other parts from the first as it
@@ -266,7 +276,8 @@ equal "mesh: exact" "$(head -n 1 mesh.csv)
 0,approaching,0.5,0.25,0.75,0,0,0,1,F" "$(sweep --accuracy exact --mesh square.off --spheres e.csv)"
 # All hits: both triangles at the edge that they share; only what is within the window; at a time beyond binary32 no
 # point.
-printf '%s\n' 0.25,0.5,2,0.5,0,0,-1,inf nan,0,0,1,0,0,0,0 0.5,0.25,2,0.5,0,0,-1e-39,inf 0.5,0.25,0.25,0.5,0,0,0,0 > more.txt
+printf '%s\n' 0.25,0.5,2,0.5,0,0,-1,inf nan,0,0,1,0,0,0,0 0.5,0.25,2,0.5,0,0,-1e-39,inf 0.5,0.25,0.25,0.5,0,0,0,0 \
+    > more.txt
 cat e.csv more.txt > all.csv
 equal "mesh: all hits, exact" "query,$(head -n 1 mesh.csv)
 0,0,approaching,1.5,0.5,0.5,0,0,0,1,E01
@@ -293,7 +304,8 @@ equal "mesh: all hits of no row" "query,$(head -n 1 mesh.csv)" \
 sweep --accuracy exact --mesh square.off --spheres all.csv --hits all -o list.csv
 equal "mesh: all hits to a file" 15 "$(wc -l < list.csv)"
 sed 's/^nan/oops/' all.csv > bad.csv
-expect "mesh: all hits of a bad file" 2 'bad.csv:10.*oops' sweep --mesh square.off --spheres bad.csv --hits all -o list.csv
+expect "mesh: all hits of a bad file" 2 'bad.csv:10.*oops' sweep --mesh square.off --spheres bad.csv --hits all \
+    -o list.csv
 equal "leaves the old list" 15 "$(wc -l < list.csv)"
 expect "mesh: hits of another command" 2 "expected first, all or any, got 'closest'" \
     sweep --mesh square.off --spheres all.csv --hits closest
@@ -308,8 +320,10 @@ overlap() { "$carom" overlap --backend cpu --accuracy exact "$@"; }
         inf,0,f,0,1 0,0,g,0,-1 0,0,h,0,0
 } > rest.csv
 equal "overlap: any" "hit,1,1,1,0,1,,,1" "$(overlap --mesh square.off --spheres rest.csv | paste -sd ,)"
-equal "overlap: --hits any" "hit,1,1,1,0,1,,,1" "$(overlap --mesh square.off --spheres rest.csv --hits any | paste -sd ,)"
-equal "overlap: count" "count,2,2,1,0,1,,,2" "$(overlap --mesh square.off --spheres rest.csv --hits count | paste -sd ,)"
+equal "overlap: --hits any" "hit,1,1,1,0,1,,,1" "$(overlap --mesh square.off --spheres rest.csv --hits any |
+    paste -sd ,)"
+equal "overlap: count" "count,2,2,1,0,1,,,2" "$(overlap --mesh square.off --spheres rest.csv --hits count |
+    paste -sd ,)"
 equal "overlap: all" "query,triangle 0,0 0,1 1,0 1,1 2,1 4,1 7,0 7,1" \
     "$(overlap --mesh square.off --spheres rest.csv --hits all | paste -sd ' ')"
 equal "overlap: closest" "triangle,distance,x,y,z,feature,depth
@@ -322,7 +336,8 @@ equal "overlap: closest" "triangle,distance,x,y,z,feature,depth
 -1,inf,,,,,
 0,0,0,0,0,V0,0" "$(overlap --mesh square.off --spheres rest.csv --hits closest)"
 for hits in any count all closest; do
-    expect "overlap: $hits without --accuracy" 0 '' "$carom" overlap --backend cpu --mesh square.off --spheres rest.csv --hits $hits
+    expect "overlap: $hits without --accuracy" 0 '' "$carom" overlap --backend cpu --mesh square.off \
+        --spheres rest.csv --hits $hits
     check "overlap: $hits of no row is its header" test \
         "$(echo cx,cy,cz,radius | overlap --mesh square.off --spheres - --hits $hits)" = "$(head -n 1 stdout.txt)"
 done
@@ -333,14 +348,17 @@ expect "overlap: neither" 2 'pairs' overlap
 expect "overlap: both" 2 'exclude each other' overlap --mesh square.off --pairs o.csv --spheres rest.csv
 expect "overlap: pairs have no --hits" 2 'belong to --mesh' overlap --pairs o.csv --hits all
 expect "overlap: pairs have no --spheres" 2 'belong to --mesh' overlap --pairs o.csv --spheres rest.csv
-printf '%s\n' cx,cy,cz,radius,mask 0,0,0,1,1 0,0,0,1,0 '0,0,0,1, 4294967295' 0,0,0,1,0x80000000 0,0,0,1,0x0 inf,0,0,1,0 > masks.csv
+printf '%s\n' cx,cy,cz,radius,mask 0,0,0,1,1 0,0,0,1,0 '0,0,0,1, 4294967295' 0,0,0,1,0x80000000 0,0,0,1,0x0 \
+    inf,0,0,1,0 > masks.csv
 equal "overlap: masks" "hit,1,0,1,1,0," "$(overlap --mesh square.off --spheres masks.csv | paste -sd ,)"
-equal "overlap: count by masks" "count,2,0,2,2,0," "$(overlap --mesh square.off --spheres masks.csv --hits count | paste -sd ,)"
+equal "overlap: count by masks" "count,2,0,2,2,0," "$(overlap --mesh square.off --spheres masks.csv --hits count |
+    paste -sd ,)"
 equal "overlap: closest by masks" "triangle,0,-1,0,0,-1,-1" \
     "$(overlap --mesh square.off --spheres masks.csv --hits closest | cut -d , -f 1 | paste -sd ,)"
 for mask in -1 +1 4294967296 0x100000000 0x 1.0 1e3 z '' 0x1g; do
     printf 'cx,cy,cz,radius,mask\n0,0,0,1,%s\n' "$mask" >mask.csv
-    expect "overlap: mask '$mask'" 2 'mask.csv:2: column mask: expected a whole number' overlap --mesh square.off --spheres mask.csv
+    expect "overlap: mask '$mask'" 2 'mask.csv:2: column mask: expected a whole number' overlap --mesh square.off \
+        --spheres mask.csv
 done
 expect "overlap: a mesh is not there" 2 'nowhere.ply' overlap --mesh nowhere.ply --spheres rest.csv
 # More hits than the command holds at a time: 800 spheres in the corner that 3000 triangles share.
@@ -357,19 +375,24 @@ expect "mesh: negative --t-max" 2 '-1' sweep --mesh two.ply --spheres sp.csv --t
 expect "mesh: nan --t-max" 2 'nan' sweep --mesh two.ply --spheres sp.csv --t-max nan
 printf 'cx,cy,cz,radius,vx,vy,vz,t_max\n0,0,5,0.5,0,0,-1,-2\n' > neg.csv
 expect "mesh: negative t_max in a row" 2 '' sweep --mesh two.ply --spheres neg.csv
-printf '%s\n' cx,cy,cz,radius,mask,vx,vy,vz 0.5,0.5,3,0.5,0,0,0,-1 0.5,0.5,3,0.5,4,0,0,-1 0.5,0.5,3,-1,0,0,0,-1 > masks.csv
+printf '%s\n' cx,cy,cz,radius,mask,vx,vy,vz 0.5,0.5,3,0.5,0,0,0,-1 0.5,0.5,3,0.5,4,0,0,-1 0.5,0.5,3,-1,0,0,0,-1 \
+    > masks.csv
 for hits in 'first=triangle,-1,0,-1,' 'any=hit,0,1,,' 'all=query,1,1,'; do
     equal "mesh: ${hits%%=*} by masks" "${hits#*=}" \
-        "$("$carom" sweep --backend cpu --mesh square.off --spheres masks.csv --hits "${hits%%=*}" | cut -d , -f 1 | tr '\n' ,)"
+        "$("$carom" sweep --backend cpu --mesh square.off --spheres masks.csv --hits "${hits%%=*}" | cut -d , -f 1 |
+        tr '\n' ,)"
 done
 printf 'cx,cy,cz,radius,vx,vy,vz,mask\n0,0,5,0.5,0,0,-1,all\n' > mask.csv
-expect "mesh: a mask that is none" 2 "mask.csv:2: column mask: expected a whole number.*'all'" sweep --mesh two.ply --spheres mask.csv
+expect "mesh: a mask that is none" 2 "mask.csv:2: column mask: expected a whole number.*'all'" sweep --mesh two.ply \
+    --spheres mask.csv
 # One sphere above the square that sinks in, one in it that rises, one in it that sinks, one from below; the normal is
 # up.
-printf '%s\n' cx,cy,cz,radius,vx,vy,vz 0.5,0.25,2,0.5,0,0,-1 0.5,0.25,0.25,0.5,0,0,1 0.5,0.25,0.25,0.5,0,0,-1 0.5,0.25,-2,0.5,0,0,1 \
+printf '%s\n' cx,cy,cz,radius,vx,vy,vz 0.5,0.25,2,0.5,0,0,-1 0.5,0.25,0.25,0.5,0,0,1 0.5,0.25,0.25,0.5,0,0,-1 \
+    0.5,0.25,-2,0.5,0,0,1 \
     > starts.csv
 for accuracy in fast exact; do
-    for options in '--start report=1,1,1,1' '--start skip-parting=1,0,1,1' '--start skip=1,0,0,1' '--cull-back=1,0,1,0' \
+    for options in '--start report=1,1,1,1' '--start skip-parting=1,0,1,1' '--start skip=1,0,0,1' \
+        '--cull-back=1,0,1,0' \
         '--cull-back --start skip=1,0,0,0' '=1,1,1,1'; do
         read -ra words <<< "${options%=*}"
         equal "mesh: $accuracy ${options%=*}" "hit,${options#*=}" "$("$carom" sweep --backend cpu --accuracy $accuracy --mesh square.off \
@@ -388,10 +411,12 @@ expect "overlap: no back faces" 2 'is unknown' overlap --mesh square.off --spher
 expect "mesh: missing file" 2 'nowhere.ply' sweep --mesh nowhere.ply --spheres sp.csv
 expect "mesh: a directory" 2 '' sweep --mesh . --spheres sp.csv
 printf '%s\n' ply 'format ascii 1.0' 'element vertex 3' 'property float x' 'property float y' 'property float z' \
-    'element tristrips 1' 'property list int int vertex_indices' end_header '0 0 0' '1 0 0' '0 1 0' '5 0 -1 0 1 2' > strip.ply
+    'element tristrips 1' 'property list int int vertex_indices' end_header '0 0 0' '1 0 0' '0 1 0' '5 0 -1 0 1 2' \
+    > strip.ply
 expect "mesh: a strip that restarts early" 0 '' "$carom" info --backend cpu --mesh strip.ply
 check "mesh: has one triangle" grep -qE '\b1 triangle' stdout.txt
-printf '%s\n' 'solid a' 'facet normal 0 0 1' 'outer loop' 'vertex 0 0 0 5' 'vertex 1 0 0' 'vertex 0 1 0' endloop endfacet endsolid > four.stl
+printf '%s\n' 'solid a' 'facet normal 0 0 1' 'outer loop' 'vertex 0 0 0 5' 'vertex 1 0 0' 'vertex 0 1 0' endloop \
+    endfacet endsolid > four.stl
 expect "mesh: a fourth number in text stl" 2 'four.stl:4' sweep --mesh four.stl --spheres sp.csv
 printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 0 1 0' 'f 1 2 3' f > bare.obj
 expect "mesh: a face without corners in obj" 2 'bare.obj:5' sweep --mesh bare.obj --spheres sp.csv
@@ -432,10 +457,10 @@ bad_mesh ply ':2: expected format 1.0' "${ply/1.0/2.0}"
     printf '%12s  \200\077%14s\200\077%4s\003%4s\001%3s\002%3smore' '' '' '' '' '' '' | tr ' ' '\0'
 } > tail.ply
 expect "mesh: bytes behind binary ply" 0 '' "$carom" info --backend cpu --mesh tail.ply
-check "are told" grep -q '^changed: 4 bytes behind the last element were ignored' stdout.txt
+check "are reported" grep -q '^changed: 4 bytes behind the last element were ignored' stdout.txt
 printf '%s\n' 'v 0 0 0 1' 'v 1 0 0 0.5 0.5 0.5' 'vn 0 0 1' 's off' 'v 0 1 0' 'f 1//1 2//1 3//1' 'face 1 2 3' > odd.obj
 expect "mesh: what is no statement of obj" 0 '' "$carom" info --backend cpu --mesh odd.obj
-check "is told" grep -q '^changed: 1 statements that are none of OBJ were ignored, the first in line 7' stdout.txt
+check "is reported" grep -q '^changed: 1 statements that are none of OBJ were ignored, the first in line 7' stdout.txt
 printf 'OFF\n0 0 0\n' > empty.off
 expect "mesh: no triangle" 2 'empty.off' sweep --mesh empty.off --spheres sp.csv
 : > nothing.ply
@@ -461,10 +486,12 @@ expect "opencl without a device fails" 1 '' no_device opencl
 expect "auto without a device answers" 0 '' no_device auto
 check "and the same" cmp plain.csv stdout.txt
 expect "info without a device" 0 '' env OCL_ICD_VENDORS=/dev/null "$carom" info
-check "info says what auto does with small batches" grep -qE '^auto: batches below 1048576 .*stay on the cpu path \(' stdout.txt
+check "info says what auto does with small batches" grep -qE '^auto: batches below 1048576 .*stay on the cpu path \(' \
+    stdout.txt
 check "and with large ones" grep -q '^auto: larger ones stay there too, because there is no OpenCL device' stdout.txt
 if "$carom" info --device 0 > named.txt 2> /dev/null && grep -q 'bit probe: passed' named.txt; then
-    check "a device that was named is taken" grep -q '^auto: larger ones go to device 0 .*because it was named' named.txt
+    check "a device that was named is taken" grep -q '^auto: larger ones go to device 0 .*because it was named' \
+        named.txt
 else
     skip "a device that was named is taken" "no OpenCL device passed"
 fi

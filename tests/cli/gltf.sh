@@ -65,9 +65,10 @@ glb() { # JSON-FILE BIN-FILE: with its own sizes, which `length`, `json_length` 
 }
 
 # ---- looking at them ------------------------------------------------------------------------------------------------
-# told FILE: what `carom info` says of it that depends on the file's contents
-told() {
-    "$carom" info --backend cpu --mesh "$1" 2>&1 | grep -E '^(carom|triangles|vertices|lower|upper|changed: [^n])' | paste -sd ' '
+# reported FILE: what `carom info` says of it that depends on the file's contents
+reported() {
+    "$carom" info --backend cpu --mesh "$1" 2>&1 | grep -E '^(carom|triangles|vertices|lower|upper|changed: [^n])' |
+        paste -sd ' '
 }
 plain='triangles: 1 vertices: 3 lower: 0 0 0 upper: 1 1 0'
 # read NAME WANTED [VARIABLE=VALUE...]: doc with these variables is read as that
@@ -77,7 +78,7 @@ read_as() {
     defaults
     for change in "$@"; do printf -v "${change%%=*}" %s "${change#*=}"; done
     doc > m.gltf
-    equal "$name" "$wanted" "$(told m.gltf)"
+    equal "$name" "$wanted" "$(reported m.gltf)"
 }
 # refused_file NAME PATTERN FILE: with status 2, the file's name, PATTERN, and nothing else; in 1 GiB and 60 s
 refused_file() {
@@ -166,7 +167,8 @@ index_file() { # BYTES-COMMAND...
     "$@" >> bin
     base64_of < bin
 }
-read_as "u8 indices" "$plain" data="$(index_file u8 2 0 1)" bytes=39 view1='{"buffer": 0, "byteOffset": 36, "byteLength": 3}' \
+read_as "u8 indices" "$plain" data="$(index_file u8 2 0 1)" bytes=39 \
+    view1='{"buffer": 0, "byteOffset": 36, "byteLength": 3}' \
     indices='{"bufferView": 1, "componentType": 5121, "count": 3, "type": "SCALAR"}'
 read_as "u32 indices" "$plain" data="$(index_file u32 2 0 1)" bytes=48 \
     view1='{"buffer": 0, "byteOffset": 36, "byteLength": 12}' \
@@ -174,7 +176,8 @@ read_as "u32 indices" "$plain" data="$(index_file u32 2 0 1)" bytes=48 \
 read_as "four corners" "$plain changed: 1 corners that make no triangle were dropped" \
     indices='{"bufferView": 1, "componentType": 5123, "count": 4, "type": "SCALAR"}' \
     view1='{"buffer": 0, "byteOffset": 36, "byteLength": 8}'
-refuse "an index beyond" 'accessor 1: one of its indices is 3, but mesh 0 has 3 positions' data="$(index_file u16 0 1 3 0)"
+refuse "an index beyond" 'accessor 1: one of its indices is 3, but mesh 0 has 3 positions' \
+    data="$(index_file u16 0 1 3 0)"
 refuse "restart, u16" 'accessor 1: .*65535, a primitive restart' data="$(index_file u16 0 1 65535 0)"
 refuse "restart, u8" 'accessor 1: .*255, a primitive restart' data="$(index_file u8 0 1 255 0 0 0 0 0)" \
     indices='{"bufferView": 1, "componentType": 5121, "count": 3, "type": "SCALAR"}'
@@ -252,7 +255,8 @@ refuse "extensionsRequired is no list" 'extensionsRequired is not an array' extr
 read_as "used, unknown" "$plain changed: extensions that are not read: ACME_a, ACME_b" \
     extra=', "extensionsUsed": ["ACME_a", "KHR_xmp", "ACME_b"]'
 instancing='"extensions": {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}'
-refuse "instancing, not required" 'node 0: it repeats its mesh by EXT_mesh_gpu_instancing' nodes="[{\"mesh\": 0, $instancing}]" \
+refuse "instancing, not required" 'node 0: it repeats its mesh by EXT_mesh_gpu_instancing' \
+    nodes="[{\"mesh\": 0, $instancing}]" \
     extra=', "extensionsUsed": ["EXT_mesh_gpu_instancing"]'
 meshopt='"extensions": {"EXT_meshopt_compression": {"buffer": 0, "byteLength": 9}}'
 read_as "compressed, with a copy" "$plain changed: uncompressed copies of compressed parts were read" \
@@ -262,7 +266,8 @@ refuse "compressed, without" 'bufferView 0: it is compressed \(EXT_meshopt_compr
     buffers='[{"byteLength": 44, "uri": "link"}, {"byteLength": 36, "extensions": {"EXT_meshopt_compression": {"fallback": true}}}]'
 draco='"extensions": {"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0}}}'
 read_as "Draco, with a copy" "$plain changed: uncompressed copies of compressed parts were read" \
-    primitive="{\"attributes\": {\"POSITION\": 0}, \"indices\": 1, $draco}" extra=', "extensionsUsed": ["KHR_draco_mesh_compression"]'
+    primitive="{\"attributes\": {\"POSITION\": 0}, \"indices\": 1, $draco}" \
+    extra=', "extensionsUsed": ["KHR_draco_mesh_compression"]'
 refuse "Draco that is none" '' primitive="{\"attributes\": {\"POSITION\": 0}, $draco}" positions="{\"count\": 3, $p}" \
     extra=', "extensionsRequired": ["KHR_draco_mesh_compression"]'
 
@@ -275,8 +280,8 @@ refuse "a member twice" 'JSON, line [0-9]+' extra=', "nodes": []'
 refuse "a number beyond all" 'JSON, line 1' nodes='[{"mesh": 0, "translation": [1e999, 0, 0]}]'
 defaults
 { printf '\xef\xbb\xbf\n ' && doc; } > bom.gltf
-equal "a byte order mark" "$plain" "$(told bom.gltf)"
-cp bom.gltf nameless && equal "JSON by its beginning" "$plain" "$(told nameless)"
+equal "a byte order mark" "$plain" "$(reported bom.gltf)"
+cp bom.gltf nameless && equal "JSON by its beginning" "$plain" "$(reported nameless)"
 head -c 300 bom.gltf > cut.gltf && refused_file "cut off" 'JSON, line' cut.gltf
 echo '[1]' > list.gltf && refused_file "a list" 'JSON is not an object' list.gltf
 : > empty.gltf && refused_file "nothing" 'JSON, line' empty.gltf
@@ -285,10 +290,10 @@ head -c 100000 /dev/zero | tr '\0' '[' > deep.gltf && refused_file "brackets" 'J
 buffers='[{"byteLength": 44}]'
 { doc && printf '   \0\0'; } > json && triangle > bin
 glb json bin > m.glb
-equal "GLB" "$plain" "$(told m.glb)"
-cp m.glb nameless.dae && equal "GLB by its beginning" "$plain" "$(told nameless.dae)"
+equal "GLB" "$plain" "$(reported m.glb)"
+cp m.glb nameless.dae && equal "GLB by its beginning" "$plain" "$(reported nameless.dae)"
 { cat m.glb && printf 12345; } > long.glb
-equal "GLB with bytes behind" "$plain changed: 5 bytes behind the GLB were not read" "$(told long.glb)"
+equal "GLB with bytes behind" "$plain changed: 5 bytes behind the GLB were not read" "$(reported long.glb)"
 head -c -1 m.glb > short.glb && refused_file "GLB cut off" 'GLB header says [0-9]+ bytes' short.glb
 head -c 10 m.glb > short.glb && refused_file "GLB of 10 bytes" 'inside the GLB header' short.glb
 head -c 12 m.glb > short.glb && refused_file "GLB of a header" 'GLB header says' short.glb
@@ -301,13 +306,15 @@ for n in 4294967295 2147483647 100000; do
 done
 bin_length=40 length=$(($(stat -c %s m.glb) - 4)) glb json bin > l.glb
 refused_file "BIN chunk too short" 'buffer 0: its byteLength is 44, but the BIN chunk has 40' l.glb
-{ printf glTF && u32 2 $((12 + 8 + 5 + 4 + $(stat -c %s json))) && u32 5 && printf 'MINE12345' && u32 0 && cat json; } > l.glb
+{
+    printf glTF && u32 2 $((12 + 8 + 5 + 4 + $(stat -c %s json))) && u32 5 && printf 'MINE12345' && u32 0 && cat json
+} > l.glb
 refused_file "GLB without JSON in front" 'first chunk is not JSON' l.glb
 {
     printf glTF && u32 2 $((36 + 5 + $(stat -c %s json) + 44)) && u32 "$(stat -c %s json)" && printf JSON && cat json
     u32 5 && printf 'MINE12345' && u32 44 && printf 'BIN\0' && cat bin
 } > l.glb
-equal "GLB with a chunk of another kind" "$plain" "$(told l.glb)"
+equal "GLB with a chunk of another kind" "$plain" "$(reported l.glb)"
 
 # ---- nodes and scenes -----------------------------------------------------------------------------------------------
 refuse "two parents" 'node 2: it is a child twice' nodes='[{"children": [1, 2]}, {"children": [2]}, {"mesh": 0}]'
@@ -328,7 +335,8 @@ refuse "a scene that is not there" 'scene names scene 2' scene='"scene": 2,'
 read_as "the default scene" "triangles: 1 vertices: 3 lower: 5 5 0 upper: 6 6 0 changed: 1 parts were placed by the transforms of \
 their nodes changed: scene 1 of 2 was read, counted from 0" scene='"scene": 1,' scenes='[{"nodes": [0]}, {"nodes": [1]}]' \
     nodes='[{"mesh": 0}, {"mesh": 0, "translation": [5, 5, 0]}]'
-read_as "no default scene" "$plain changed: scene 0 of 2 was read, counted from 0" scene='' scenes='[{"nodes": [0]}, {"nodes": [1]}]' \
+read_as "no default scene" "$plain changed: scene 0 of 2 was read, counted from 0" scene='' \
+    scenes='[{"nodes": [0]}, {"nodes": [1]}]' \
     nodes='[{"mesh": 0}, {"mesh": 0, "translation": [5, 5, 0]}]'
 
 moved=' changed: 1 parts were placed by the transforms of their nodes'
@@ -342,7 +350,8 @@ refuse "a matrix and a scale" 'node 0: it has a matrix and' \
     nodes='[{"mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], "scale": [1, 1, 1]}]'
 refuse "a matrix that is not affine" 'node 0: matrix is not affine' \
     nodes='[{"mesh": 0, "matrix": [1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}]'
-refuse "a matrix of 15" 'node 0: matrix has 15 numbers' nodes='[{"mesh": 0, "matrix": [1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0]}]'
+refuse "a matrix of 15" 'node 0: matrix has 15 numbers' \
+    nodes='[{"mesh": 0, "matrix": [1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0]}]'
 refuse "a rotation of zero" 'node 0: rotation is not a unit quaternion' nodes='[{"mesh": 0, "rotation": [0, 0, 0, 0]}]'
 refuse "a scale of words" 'node 0: scale holds what is no number' nodes='[{"mesh": 0, "scale": [1, "NaN", 1]}]'
 read_as "bones" "$plain changed: 1 parts have bones: they stand as stored, not posed" \
@@ -355,7 +364,8 @@ morph=(data="$(base64_of < bin)" bytes=80 views=', {"buffer": 0, "byteOffset": 4
     primitive='{"attributes": {"POSITION": 0}, "indices": 1, "targets": [{"POSITION": 2}, {"NORMAL": 0}]}')
 morphed='changed: 1 parts are morphed by their weights'
 read_as "morph targets at rest" "$plain" "${morph[@]}"
-read_as "morph weights" "triangles: 1 vertices: 3 lower: 0 0 1 upper: 1 1 4 $morphed" "${morph[@]}" mesh=', "weights": [0.5, 1]'
+read_as "morph weights" "triangles: 1 vertices: 3 lower: 0 0 1 upper: 1 1 4 $morphed" "${morph[@]}" \
+    mesh=', "weights": [0.5, 1]'
 read_as "a node's own weights" "triangles: 1 vertices: 3 lower: 0 0 -8 upper: 1 1 -2 $morphed" "${morph[@]}" \
     mesh=', "weights": [0.5, 1]' nodes='[{"mesh": 0, "weights": [-1, 0]}]'
 refuse "too few weights" 'mesh 0: 1 weights, but mesh 0 has 2 morph targets' "${morph[@]}" mesh=', "weights": [0.5]'
@@ -365,7 +375,8 @@ refuse "a target of another size" 'mesh 0: morph target 0 has 2 positions' "${mo
 # ---- modes: triangles in order, each with its face up ---------------------------------------------------------------
 # hits MESH: by which triangle spheres from above are met first, back faces left out
 hits() {
-    "$carom" sweep --backend cpu --accuracy exact --cull-back --mesh "$1" --spheres spheres.csv | tail -n +2 | cut -d , -f 1 |
+    "$carom" sweep --backend cpu --accuracy exact --cull-back --mesh "$1" --spheres spheres.csv |
+        tail -n +2 | cut -d , -f 1 |
         paste -sd ' '
 }
 # A ladder, left and right in turns, and a fan about the origin.
@@ -389,11 +400,12 @@ mode() { # NAME MODE WANTED SPHERES... -- CORNERS...
 }
 mode "strip" 5 "0 1 2 3 -1" 0.25,0.25 0.75,0.75 0.25,1.25 0.75,1.75 3,3 -- 0 0 0 1 0 0 0 1 0 1 1 0 0 2 0 1 2 0
 mode "fan" 6 "0 1 -1" 0.75,0.25 0.25,0.75 3,3 -- 0 0 0 1 0 0 1 1 0 0 1 0
-told m.gltf > /dev/null
+reported m.gltf > /dev/null
 for kind in "0 4 points" "1 2 lines" "2 4 lines" "3 3 lines"; do
     read -r number dropped what <<< "$kind"
     sed "s/\"mode\": 6}/\"mode\": $number}, {\"attributes\": {\"POSITION\": 0}, \"mode\": 6}/" m.gltf > lines.gltf
-    equal "mode $number" "triangles: 2 vertices: 4 lower: 0 0 0 upper: 1 1 0 changed: $dropped $what were dropped" "$(told lines.gltf)"
+    equal "mode $number" "triangles: 2 vertices: 4 lower: 0 0 0 upper: 1 1 0 changed: $dropped $what were dropped" \
+        "$(reported lines.gltf)"
 done
 
 # ---- sizes that multiply --------------------------------------------------------------------------------------------

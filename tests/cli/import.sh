@@ -68,7 +68,8 @@ upper: 18 9 8" "$(grep -E '^(triangles|parts|  part|lower|upper)' info.txt)"
 
     # From below onto each of the triangles in turn, onto those that lie behind another from above.
     spheres 16.25,0.25,-4,0,0,1 17.75,0.75,-4,0,0,1 16.5,1.5,-4,0,0,1 16.5,0.5,16,0,0,-1 15.25,8.25,-4,0,0,1 \
-        15.75,8.75,-4,0,0,1 -8.25,0.25,-4,0,0,1 -8.25,0.75,16,0,0,-1 -8.75,0.25,16,0,0,-1 0.25,0.25,-4,0,0,1 > spheres.csv
+        15.75,8.75,-4,0,0,1 -8.25,0.25,-4,0,0,1 -8.25,0.75,16,0,0,-1 -8.75,0.25,16,0,0,-1 0.25,0.25,-4,0,0,1 \
+        > spheres.csv
     equal "nodes: each triangle in its place" \
         "0,3.875 1,5.875 2,5.875 3,7.875 4,4.875 5,4.875 6,3.875 7,14.875 8,14.875 9,3.875" "$(hits parts.gltf)"
     equal "nodes: what is mirrored turns its face down, all others up" \

@@ -49,14 +49,15 @@ refuse() {
         if [ $# -gt 0 ]; then ulimit "$@"; fi
         exec timeout 300 "$carom" info --mesh "$file"
     ) > out.txt 2> err.txt || status=$?
-    grep -v ': importing, ' err.txt > told.txt || true
-    if [ $status -eq 2 ] && [ ! -s out.txt ] && [ "$(wc -l < told.txt)" -eq 1 ] && grep -qE -- "$pattern" told.txt; then
+    grep -v ': importing, ' err.txt > other.txt || true
+    if [ $status -eq 2 ] && [ ! -s out.txt ] && [ "$(wc -l < other.txt)" -eq 1 ] && grep -qE -- "$pattern" other.txt; then
         pass "$name"
     else
         fail "$name" "status $status, wanted 2 and /$pattern/: $(cat err.txt)"
     fi
 }
-if [ "$("$carom" info --backend cpu --mesh small.dae | grep -E '^(triangles|parts)' | paste -sd ' ')" = "triangles: 8 parts: 8" ]; then
+if [ "$("$carom" info --backend cpu --mesh small.dae | grep -E '^(triangles|parts)' | paste -sd ' ')" \
+    = "triangles: 8 parts: 8" ]; then
     pass "nodes that repeat a mesh"
 else
     fail "nodes that repeat a mesh"

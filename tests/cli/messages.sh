@@ -19,7 +19,8 @@ says() {
     "$@" > stdout.txt 2> stderr.txt < /dev/null || status=$?
     if [ $status -ne "$wanted" ]; then
         fail "$name" "status $status, not $wanted: $(head -n 3 stderr.txt)"
-    elif [ "$(wc -l < stderr.txt)" -ne 1 ] || [ "$(tr -d '\n' < stderr.txt | LC_ALL=C tr -d '\40-\176\200-\377' | wc -c)" -ne 0 ]; then
+    elif [ "$(wc -l < stderr.txt)" -ne 1 ] ||
+        [ "$(tr -d '\n' < stderr.txt | LC_ALL=C tr -d '\40-\176\200-\377' | wc -c)" -ne 0 ]; then
         fail "$name" "not one line of printable characters: $(od -c stderr.txt | head -n 8)"
     elif ! grep -qaF -- "$text" stderr.txt; then
         fail "$name" "no '$text' in: $(head -n 3 stderr.txt)"
@@ -37,7 +38,9 @@ says "an output in no folder" 1 "$shown" sweep --pairs good.csv -o "$raw/x"
 says "a command" 2 "$shown" "$carom" "$raw"
 says "an option" 2 "$shown" sweep "--$raw"
 says "an argument" 2 "$shown" sweep "$raw"
-for option in --isa --backend --accuracy --threads; do says "the value of $option" 2 "$shown" "$carom" sweep $option "$raw"; done
+for option in --isa --backend --accuracy --threads; do
+    says "the value of $option" 2 "$shown" "$carom" sweep $option "$raw"
+done
 for option in --start --t-max; do says "the value of $option" 2 "$shown" "$carom" sweep $option "$raw"; done
 says "the value of --hits" 2 "$shown" sweep --mesh x.off --spheres x.csv --hits "$raw"
 for option in --queries --seed; do says "the value of $option" 2 "$shown" "$carom" verify $option "$raw"; done
@@ -66,7 +69,8 @@ check "and that of the file" grep -qF 'mesh: name\x1b.obj' info.txt
 
 # ---- headers ---------------------------------------------------------------------------------------------------------
 printf 'cx,cy,cz,r\n1,2,3,4\n' > bad.csv
-says "what a wrong header has" 2 'bad.csv:1: column radius: expected in the header, got 4 columns: cx, cy, cz, r; also missing: vx, vy' \
+says "what a wrong header has" 2 \
+    'bad.csv:1: column radius: expected in the header, got 4 columns: cx, cy, cz, r; also missing: vx, vy' \
     sweep --pairs bad.csv
 printf '%s\n' "${columns//,/;}" > bad.csv
 says "semicolons" 2 'got 1 column: cx;cy;cz;radius' sweep --pairs bad.csv
@@ -74,12 +78,15 @@ printf 'c\033x,%s\n' "$(printf 'column%s,' {1..500})" > bad.csv
 says "names are shown, and not all of 502" 2 'got 502 columns: c\x1bx, column1, column2,' sweep --pairs bad.csv
 check "bounded" test "$(wc -c < stderr.txt)" -lt 800
 printf '%s\n' $columns,wx > bad.csv
-says "half a group" 2 'column wy: expected in the header together with the others of its kind, got 17 columns: cx' sweep --pairs bad.csv
+says "half a group" 2 'column wy: expected in the header together with the others of its kind, got 17 columns: cx' \
+    sweep --pairs bad.csv
 
 # ---- numbers beyond binary32 -----------------------------------------------------------------------------------------
-printf '%s\n' $columns 0$rest 1e60$rest inf$rest -Infinity$rest " -3.5e38 $rest" 0x1p128$rest nan$rest 1e60,1e60,2,1,0,0,-1,0,0,0,1,0,0,0,1,0 \
+printf '%s\n' $columns 0$rest 1e60$rest inf$rest -Infinity$rest " -3.5e38 $rest" 0x1p128$rest nan$rest \
+    1e60,1e60,2,1,0,0,-1,0,0,0,1,0,0,0,1,0 \
     > bad.csv
-says "numbers that are too large" 0 'bad.csv:3: column cx: 1e60 is beyond binary32 (3.4e38), which makes the row invalid; 4 rows are so' \
+says "numbers that are too large" 0 \
+    'bad.csv:3: column cx: 1e60 is beyond binary32 (3.4e38), which makes the row invalid; 4 rows are so' \
     sweep --pairs bad.csv
 printf '%s\n' $columns 0$rest 3.4028235e38$rest inf$rest 1e-60$rest > bad.csv
 sweep --pairs bad.csv > stdout.txt 2> stderr.txt
@@ -94,8 +101,10 @@ for count in 2e3 2E3 2e+3 2.0e3 0.002e6 20e2 2000.0 20000e-1; do
     verify --queries $count 2>&1 | grep -o 'reference: [0-9]* queries' > got.txt || true
     check "--queries $count" cmp wanted.txt got.txt
 done
-for count in 1.5 1e30 0 -1 1e-3 nan inf 1e 1e+ e3 .5e3 1..5 0x10 '1 ' ' 1' 1e3x 281474976710657 18446744073709551616 1e99999999999999999999 0e5 ''; do
-    says "--queries '$count'" 2 "--queries: expected a whole number from 1 to 2^48, got '$count'" "$carom" verify --queries "$count"
+for count in 1.5 1e30 0 -1 1e-3 nan inf 1e 1e+ e3 .5e3 1..5 0x10 '1 ' ' 1' 1e3x 281474976710657 18446744073709551616 \
+    1e99999999999999999999 0e5 ''; do
+    says "--queries '$count'" 2 "--queries: expected a whole number from 1 to 2^48, got '$count'" "$carom" \
+        verify --queries "$count"
 done
 says "--seed 2^64" 2 'a whole number from 0 to 2^64 - 1' "$carom" verify --seed 18446744073709551616
 says "--threads 0.5" 2 'a whole number >= 1' sweep --threads 0.5 --pairs good.csv

@@ -73,14 +73,16 @@ rm keep.csv
 for mode in 444 400 555; do
     echo old > locked.csv
     chmod $mode locked.csv
-    refused "a read-only file, $mode" 1 'locked.csv: cannot be written: the file is read-only' locked.csv sweep --pairs good.csv -o locked.csv
+    refused "a read-only file, $mode" 1 'locked.csv: cannot be written: the file is read-only' locked.csv \
+        sweep --pairs good.csv -o locked.csv
     refused "before any input is read" 1 'read-only' locked.csv sweep --pairs nowhere.csv -o locked.csv
     rm -f locked.csv
 done
 echo old > locked.csv
 chmod 444 locked.csv
 ln -s locked.csv to-locked
-refused "a link to it" 1 'to-locked: cannot be written: the file is read-only' locked.csv sweep --pairs good.csv -o to-locked
+refused "a link to it" 1 'to-locked: cannot be written: the file is read-only' locked.csv sweep --pairs good.csv \
+    -o to-locked
 refused "of info" 1 'read-only' locked.csv "$carom" info --backend cpu -o locked.csv
 refused "of bench --json" 1 'read-only' locked.csv "$carom" bench --quick --json locked.csv
 refused "of verify" 1 'read-only' locked.csv "$carom" verify -o locked.csv
@@ -98,10 +100,10 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null; then
     chown 1234:4321 theirs.csv
     chmod 646 theirs.csv
     as 99 98 98 "$carom" sweep --backend cpu --pairs good.csv -o theirs.csv
-    replaced "who keeps neither gives the new group no more than all had" theirs.csv "644 99:98" "%a %u:%g"
+    replaced "a user that keeps neither gives the new group no more than all had" theirs.csv "644 99:98" "%a %u:%g"
     chown 1234:4321 theirs.csv
     chmod 664 theirs.csv
-    refused "who may not write does not replace" 1 'theirs.csv: cannot be written: Permission denied' theirs.csv \
+    refused "a user that may not write does not replace" 1 'theirs.csv: cannot be written: Permission denied' theirs.csv \
         as 99 98 98 "$carom" sweep --backend cpu --pairs good.csv -o theirs.csv
     mkdir -m 555 shut
     echo old > shut/old.csv
@@ -130,7 +132,8 @@ if command -v setfacl > /dev/null && touch list.csv && setfacl -m u:1234:rw,g::-
     chmod 640 shared/plain.csv
     setfacl -d -m u:1234:rwx,g::rwx,o::rwx shared
     sweep --pairs good.csv -o shared/plain.csv
-    check "a file without one gets none from its folder" test "$(getfacl -cE shared/plain.csv | paste -sd ' ')" = "user::rw- group::r-- other::--- "
+    check "a file without one gets none from its folder" test "$(getfacl -cE shared/plain.csv | paste -sd ' ')" \
+        = "user::rw- group::r-- other::--- "
     sweep --pairs good.csv -o shared/new.csv
     check "a new file does" grep -q 'user:1234:rw' <(getfacl -cE shared/new.csv)
 else
@@ -143,7 +146,8 @@ ln one.csv other.csv
 sweep --pairs good.csv -o one.csv 2> stderr.txt
 replaced "a file of two names" one.csv 1 %h
 check "the other name keeps the old content" grep -qx old other.csv
-check "which is said" grep -q '^carom: one.csv: replaced; the old file stays under its other name (1 hard link)$' stderr.txt
+check "which is said" grep -q '^carom: one.csv: replaced; the old file stays under its other name (1 hard link)$' \
+    stderr.txt
 ln -s nowhere.csv dangling
 sweep --pairs good.csv -o dangling
 check "a link that led nowhere leads to the file" cmp wanted.csv nowhere.csv
@@ -160,12 +164,14 @@ refused "links in a circle" 1 'loop-a: cannot be written: .*symbolic links' loop
 # ---- what cannot be an output ----------------------------------------------------------------------------------------
 refused "a folder" 1 'folder: cannot be written: Is a directory' folder/up sweep --pairs good.csv -o folder
 refused "a folder that is not there" 1 'absent/: cannot be written' good.csv sweep --pairs good.csv -o absent/
-refused "a file for a folder" 1 'good.csv/x: cannot be written: Not a directory' good.csv sweep --pairs good.csv -o good.csv/x
+refused "a file for a folder" 1 'good.csv/x: cannot be written: Not a directory' good.csv sweep --pairs good.csv \
+    -o good.csv/x
 long=$(printf 'x%.0s' {1..255})
 refused "a name that is too long" 1 'cannot be written: File name too long' good.csv sweep --pairs good.csv -o "x$long"
 sweep --pairs good.csv -o "$long"
 check "the longest name" cmp wanted.csv "$long"
-refused "an input" 2 'good.csv: is read as an input, which the output would replace' good.csv sweep --pairs good.csv -o good.csv
+refused "an input" 2 'good.csv: is read as an input, which the output would replace' good.csv sweep --pairs good.csv \
+    -o good.csv
 ln -s good.csv alias
 ln good.csv second.csv
 refused "an input by a link" 2 'alias: is read as an input' good.csv sweep --pairs good.csv -o alias
@@ -175,14 +181,16 @@ from_stdin() { sweep --pairs - -o good.csv < good.csv; }
 refused "an input on standard input" 2 'good.csv: is read as an input' good.csv from_stdin
 printf 'OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n' > mesh.off
 refused "a mesh" 2 'mesh.off: is read as an input' mesh.off "$carom" info --backend cpu --mesh mesh.off -o mesh.off
-refused "one name for two outputs" 2 'both: two outputs would have this one name' good.csv "$carom" bench --quick -o both --json ./both
+refused "one name for two outputs" 2 'both: two outputs would have this one name' good.csv "$carom" bench --quick \
+    -o both --json ./both
 { cat good.csv && yes $falls | head -n 30000; } > many.csv || true
 too_long() { (ulimit -f 64 && sweep --pairs many.csv -o keep.csv); } # KiB
 echo old > keep.csv
 refused "beyond the limit of file sizes" 1 'keep.csv: cannot be written: File too large' keep.csv too_long
 if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2> /dev/null; then
     echo old > small/old.csv
-    refused "a full disk" 1 'small/old.csv: cannot be written: No space left' small/old.csv sweep --pairs many.csv -o small/old.csv
+    refused "a full disk" 1 'small/old.csv: cannot be written: No space left' small/old.csv sweep --pairs many.csv \
+        -o small/old.csv
     umount small
 else
     skip "a full disk" "no tmpfs can be mounted"
@@ -231,9 +239,16 @@ check "of status 1" test "$(cat status.txt)" -eq 1
 cut_at() {
     echo old > disk.csv
     local status=0
-    POWER_CUT_AT=$1 POWER_CUT_NAMES=$2 LD_PRELOAD=$power_cut "$carom" sweep --backend cpu --threads 1 --pairs good.csv -o disk.csv \
+    POWER_CUT_AT=$1 POWER_CUT_NAMES=$2 LD_PRELOAD=$power_cut "$carom" sweep --backend cpu --threads 1 --pairs good.csv \
+        -o disk.csv \
         2> stderr.txt || status=$?
-    if cmp -s disk.csv wanted.csv; then echo "$status new"; elif grep -qx old disk.csv; then echo "$status old"; else echo "$status torn"; fi
+    if cmp -s disk.csv wanted.csv; then
+        echo "$status new"
+    elif grep -qx old disk.csv; then
+        echo "$status old"
+    else
+        echo "$status torn"
+    fi
     rm -f .carom-*
 }
 if [ -n "$power_cut" ]; then

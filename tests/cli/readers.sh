@@ -31,7 +31,11 @@ refused() {
 says() {
     local status=0
     "$carom" info --backend cpu --mesh "$2" > out.txt 2> err.txt || status=$?
-    if [ $status = 0 ] && grep -qE "$3" out.txt; then pass "$1"; else fail "$1" "status $status: $(cat out.txt err.txt)"; fi
+    if [ $status = 0 ] && grep -qE "$3" out.txt; then
+        pass "$1"
+    else
+        fail "$1" "status $status: $(cat out.txt err.txt)"
+    fi
 }
 bom=$'\357\273\277'
 
@@ -162,7 +166,8 @@ sed 's/first/first#1/' plain.stl > hash.stl
 says "stl: a name that holds #" hash.stl 'from 0, first#1$'
 sed 's/^v 1 2 8/v 1 2 8#glued/' plain.obj > glued.obj
 refused "obj: # glued to a number" glued.obj ':4: expected three numbers'
-printf 'v 1 2 4\nv 2.5 2 \\\n4\nv 1\\\n3 4\nv 1 2 8\no first\nf 1 \\\n2 3\no second\nf 1 2\\\n\n\nf 1 2 \\  \r\n4' > continued.obj
+printf 'v 1 2 4\nv 2.5 2 \\\n4\nv 1\\\n3 4\nv 1 2 8\no first\nf 1 \\\n2 3\no second\nf 1 2\\\n\n\nf 1 2 \\  \r\n4' \
+    > continued.obj
 says "obj: lines that go on: vertices" continued.obj '^upper: 2.5 3 8$'
 says "obj: lines that go on: faces" continued.obj '^triangles: 2$'
 says "obj: a line goes on with an empty one" continued.obj '^changed: 1 lines were dropped$'
@@ -186,21 +191,28 @@ for number in 1.#QNAN -1.#IND; do
     sed "s/^v 1 2 8/v 1 2 $number/" plain.obj > number.obj
     status=0
     "$carom" sweep --backend cpu --mesh number.obj --spheres one.csv > out.txt 2> err.txt || status=$?
-    if [ $status = 2 ] && grep -q number.obj err.txt; then pass "$number: no sweep"; else fail "$number: no sweep" "$(cat out.txt err.txt)"; fi
+    if [ $status = 2 ] && grep -q number.obj err.txt; then
+        pass "$number: no sweep"
+    else
+        fail "$number: no sweep" "$(cat out.txt err.txt)"
+    fi
 done
 sed 's/^v 1 2 4$/v 1 2 4\nvn 1.#QNAN 0 -1.#IND/' plain.obj > normals.obj
 same "obj: normals that are not finite" normals.obj
-sed 's/^OFF/NOFF/; s/^1 2 8/1 2 8 -1.#IND 1.#QNAN0 0/; s/^1 2 4/& 0 0 1/; s/^2.5.*/& 0 0 1/; s/^1 3 4/& 0 0 1/' plain.off > normals.off
+sed 's/^OFF/NOFF/; s/^1 2 8/1 2 8 -1.#IND 1.#QNAN0 0/; s/^1 2 4/& 0 0 1/; s/^2.5.*/& 0 0 1/; s/^1 3 4/& 0 0 1/' \
+    plain.off > normals.off
 same "off: normals that are not finite" normals.off
 sed 's/^facet normal.*/facet normal -1.#IND 1.#QNAN0 nan/' plain.stl > normals.stl
 same "stl: normals that are not finite" normals.stl
-sed '/^property float z/a property float nx' plain.ply | sed 's/^1 2 8$/1 2 8 1.#QNAN/; s/^1 2 4$/& 0/; s/^2.5.*/& 0/; s/^1 3 4$/& -1.#IND/' > normals.ply
+sed '/^property float z/a property float nx' plain.ply |
+    sed 's/^1 2 8$/1 2 8 1.#QNAN/; s/^1 2 4$/& 0/; s/^2.5.*/& 0/; s/^1 3 4$/& -1.#IND/' > normals.ply
 same "ply: normals that are not finite" normals.ply
 for number in 1.#QNAM 1.# 1.#QNAN1 1.5f 0x 1..5 1d5; do
     sed "s/^v 1 2 8/v 1 2 $number/" plain.obj > bad.obj
     refused "obj: $number is no number" bad.obj ':4: expected three numbers'
 done
-sed 's/^v 2.5 2 4/v 0x1.4p+1 +2.0000000000000000000000000000000000000000000000000000000000000000000000000 4e0/' plain.obj > hex.obj
+sed 's/^v 2.5 2 4/v 0x1.4p+1 +2.0000000000000000000000000000000000000000000000000000000000000000000000000 4e0/' \
+    plain.obj > hex.obj
 same "obj: numbers in other spellings" hex.obj
 
 # ---- counts ----------------------------------------------------------------------------------------------------------
@@ -288,7 +300,8 @@ inside() { # NAME FILE: hits of 8 balls, each inside one triangle or outside all
     printf 'cx,cy,cz,radius,vx,vy,vz\n' > balls.csv
     printf '%s,1,0,0,0,-1\n' 4,0.75 4.25,2.5 1,0.125 7,0.125 1.5,1 2,1.5 5,2 4.5,5 >> balls.csv
     local got
-    got=$("$carom" sweep --backend cpu --mesh "$2" --spheres balls.csv --hits all | tail -n +2 | cut -d , -f 1 | paste -sd ' ')
+    got=$("$carom" sweep --backend cpu --mesh "$2" --spheres balls.csv --hits all | tail -n +2 | cut -d , -f 1 |
+        paste -sd ' ')
     if [ "$got" = "1 4 5 6 7" ]; then pass "$1"; else fail "$1" "hit: $got"; fi
 }
 points='v 0 0 0\nv 4 1 0\nv 8 0 0\nv 4 6 0\nv 4 1 -0\n'
@@ -306,11 +319,18 @@ printf "${points}f 2 5 2 5\nf 1 2 3\n" > face.obj
 says "polygon: a point is dropped" face.obj '^changed: 1 points were dropped'
 # A ring of 3000 corners, every second of them inwards: no fan from its first corner is right.
 awk 'BEGIN { n = 3000
-    for (i = 0; i < n; i++) { r = i % 2 ? 1 : 2; a = 6.283185307179586 * i / n; printf "v %.9g %.9g 0\n", r * cos(a), r * sin(a) }
+    for (i = 0; i < n; i++) {
+        r = i % 2 ? 1 : 2; a = 6.283185307179586 * i / n
+        printf "v %.9g %.9g 0\n", r * cos(a), r * sin(a)
+    }
     printf "f"; for (i = 1; i <= n; i++) printf " %d", i; print "" }' > long.obj
 says "polygon: 3000 corners" long.obj '^triangles: 2998$'
 says "polygon: 3000 corners: not a fan" long.obj '^changed: 1 polygons'
-if grep -q fans out.txt; then fail "polygon: 3000 corners: no fan" "$(cat out.txt)"; else pass "polygon: 3000 corners: no fan"; fi
+if grep -q fans out.txt; then
+    fail "polygon: 3000 corners: no fan" "$(cat out.txt)"
+else
+    pass "polygon: 3000 corners: no fan"
+fi
 printf 'v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nv 0.25 0.5 0\nf 1 2 3 4 5\nf 1 2 3 4\n' > bow.obj
 says "polygon: what crosses itself is said" bow.obj 'were cut as fans, because they cross themselves'
 

@@ -24,7 +24,8 @@ ended() {
     shift 3
     rm -f hit
     echo old > old.csv
-    TORTURE_CALL=$call TORTURE_AT=1 TORTURE_HOLD=1 TORTURE_HIT=hit LD_PRELOAD=$torture defaults "$@" > stdout.txt 2> stderr.txt &
+    TORTURE_CALL=$call TORTURE_AT=1 TORTURE_HOLD=1 TORTURE_HIT=hit LD_PRELOAD=$torture defaults "$@" > stdout.txt \
+        2> stderr.txt &
     local job=$!
     for ((i = 0; i < 600; i++)); do
         [ ! -e hit ] || break
@@ -69,20 +70,25 @@ for signal in "${usual[@]}" "${seldom[@]}"; do
 done
 for signal in "${usual[@]}"; do
     ended "cpu: $signal while flushing" "$signal" fsync "$carom" sweep --backend cpu --pairs pairs.csv -o old.csv
-    ended "cpu: $signal, a mesh" "$signal" write "$carom" overlap --backend cpu --mesh square.off --spheres spheres.csv -o old.csv
+    ended "cpu: $signal, a mesh" "$signal" write "$carom" overlap --backend cpu --mesh square.off \
+        --spheres spheres.csv -o old.csv
 done
 if "$carom" sweep --backend opencl --pairs pairs.csv > /dev/null 2>&1; then
     for signal in "${usual[@]}" USR1 USR2 ALRM XCPU ABRT SEGV; do
-        ended "opencl: $signal while writing" "$signal" write "$carom" sweep --backend opencl --pairs pairs.csv -o old.csv
+        ended "opencl: $signal while writing" "$signal" write "$carom" sweep --backend opencl --pairs pairs.csv \
+            -o old.csv
     done
     # A cache without the kernels: the driver compiles, and whatever it installs is there.
     mkdir cache
-    POCL_CACHE_DIR=$PWD/cache ended "opencl: TERM after a build" TERM write "$carom" sweep --backend opencl --pairs pairs.csv -o old.csv
-    ended "opencl: TERM, a mesh" TERM write "$carom" sweep --backend opencl --mesh square.off --spheres spheres.csv -o old.csv
+    POCL_CACHE_DIR=$PWD/cache ended "opencl: TERM after a build" TERM write "$carom" sweep --backend opencl \
+        --pairs pairs.csv -o old.csv
+    ended "opencl: TERM, a mesh" TERM write "$carom" sweep --backend opencl --mesh square.off --spheres spheres.csv \
+        -o old.csv
 else
     skip "opencl: signals" "no usable OpenCL device"
 fi
-ended "bench --json: TERM while writing it" TERM write "$carom" bench --backend cpu --isa scalar --threads 1 --quick --queries 1 \
+ended "bench --json: TERM while writing it" TERM write "$carom" bench --backend cpu --isa scalar --threads 1 \
+    --quick --queries 1 \
     --accuracy fast --scene spheres-cached --json old.csv
 ended "verify -o: INT" INT write "$carom" verify --backend cpu --isa scalar --threads 1 --queries 100 -o old.csv
 
@@ -90,7 +96,8 @@ ended "verify -o: INT" INT write "$carom" verify --backend cpu --isa scalar --th
 rm -f hit
 (
     trap '' HUP
-    TORTURE_CALL=write TORTURE_AT=1 TORTURE_HOLD=1 TORTURE_HIT=hit LD_PRELOAD=$torture "$carom" sweep --backend cpu --pairs pairs.csv \
+    TORTURE_CALL=write TORTURE_AT=1 TORTURE_HOLD=1 TORTURE_HIT=hit LD_PRELOAD=$torture "$carom" sweep --backend cpu \
+        --pairs pairs.csv \
         -o old.csv &
     while [ ! -e hit ] && kill -0 $!; do sleep 0.1; done
     test -e hit
@@ -100,10 +107,15 @@ rm -f hit
     kill -TERM $!
     wait $! || [ $? -eq 143 ]
 ) > hup.txt 2>&1 && status=0 || status=$?
-if [ "$status" -eq 0 ]; then pass "an ignored SIGHUP stays ignored"; else fail "an ignored SIGHUP stays ignored" "$(cat hup.txt)"; fi
+if [ "$status" -eq 0 ]; then
+    pass "an ignored SIGHUP stays ignored"
+else
+    fail "an ignored SIGHUP stays ignored" "$(cat hup.txt)"
+fi
 nothing "and nothing is left" "$(find . -name '.carom-*')"
 # Without a thread that waits there are handlers.
 rm -f hit
-TORTURE_CALL=thread TORTURE_AT=1 TORTURE_HIT=hit LD_PRELOAD=$torture "$carom" sweep --backend cpu --pairs pairs.csv -o new.csv
+TORTURE_CALL=thread TORTURE_AT=1 TORTURE_HIT=hit LD_PRELOAD=$torture "$carom" sweep --backend cpu --pairs pairs.csv \
+    -o new.csv
 check "without a further thread the work is done" test -s new.csv -a -e hit
 check_end

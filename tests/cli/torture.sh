@@ -18,7 +18,8 @@ tries=$((${CAROM_TEST_EFFORT:-100} * 3 / 10)) # of a kind of call on the CPU
 } > pairs.csv
 printf '%s\n' cx,cy,cz,radius,vx,vy,vz 0.5,0.25,2,0.5,0,0,-1 0.25,0.5,3,0.5,0,0,-1 > spheres.csv
 printf 'OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 2 3\n3 0 1 2\n' > square.off
-printf '%s\n' ply 'format ascii 1.0' 'element vertex 4' 'property float x' 'property float y' 'property float z' 'element face 1' \
+printf '%s\n' ply 'format ascii 1.0' 'element vertex 4' 'property float x' 'property float y' 'property float z' \
+    'element face 1' \
     'property list uchar int vertex_indices' end_header '0 0 0' '1 0 0' '1 1 0' '0 1 0' '4 0 1 2 3' > square.ply
 
 # judge STATUS CALL: the reason why the last run is not as it should be, nothing if it is. Without other programs, for
@@ -64,7 +65,8 @@ all() {
             status=0 reason=''
             [ ! -e hit ] || rm hit
             echo "$old" > out.csv
-            TORTURE_CALL=$call TORTURE_AT=$k TORTURE_HIT=hit LD_PRELOAD=$torture "$@" -o out.csv > stdout.txt 2> stderr.txt ||
+            TORTURE_CALL=$call TORTURE_AT=$k TORTURE_HIT=hit LD_PRELOAD=$torture "$@" -o out.csv > stdout.txt \
+                2> stderr.txt ||
                 status=$?
             judge $status "$call"
             [ -e hit ] || [ "$call" = close ] || reason+=" (not reached)"
@@ -80,9 +82,11 @@ for mesh in square.off square.ply; do
     all "cpu: sweep --mesh $mesh" $tries "$carom" sweep --backend cpu --threads 2 --mesh $mesh --spheres spheres.csv
     all "cpu: info --mesh $mesh" $tries "$carom" info --backend cpu --mesh $mesh
 done
-all "cpu: sweep --hits all" $((tries / 2)) "$carom" sweep --hits all --backend cpu --threads 1 --mesh square.off --spheres spheres.csv
+all "cpu: sweep --hits all" $((tries / 2)) "$carom" sweep --hits all --backend cpu --threads 1 --mesh square.off \
+    --spheres spheres.csv
 all "cpu: overlap --pairs" $((tries / 2)) "$carom" overlap --backend cpu --threads 1 --accuracy exact --pairs pairs.csv
-all "cpu: overlap --mesh" $((tries / 2)) "$carom" overlap --hits closest --backend cpu --threads 1 --mesh square.ply --spheres spheres.csv
+all "cpu: overlap --mesh" $((tries / 2)) "$carom" overlap --hits closest --backend cpu --threads 1 --mesh square.ply \
+    --spheres spheres.csv
 if "$carom" sweep --backend opencl --pairs pairs.csv > /dev/null 2>&1; then
     few=$((tries / 15 + 1)) # a device takes a second to open
     [ $tries -lt 300 ] || few=$tries

@@ -29,7 +29,8 @@ status() {
         fail "$name" "status $got, not $wanted: $(head -n 3 stderr.txt)"
     elif [ -z "$pattern" ] && [ -s stderr.txt ]; then
         fail "$name" "says: $(head -n 3 stderr.txt)"
-    elif [ -n "$pattern" ] && { [ "$(wc -l < stderr.txt)" -ne 1 ] || ! grep -qE -- "^carom: .*($pattern)" stderr.txt; }; then
+    elif [ -n "$pattern" ] && { [ "$(wc -l < stderr.txt)" -ne 1 ] ||
+        ! grep -qE -- "^carom: .*($pattern)" stderr.txt; }; then
         fail "$name" "not one line with /$pattern/: $(cat stderr.txt)"
     else
         pass "$name"
@@ -40,9 +41,11 @@ fails() {
     local name=$1 pattern=$2
     shift 2
     rm -f out.csv
-    status 1 "$name: --backend opencl" "$pattern" env "$@" "$carom" sweep --backend opencl --pairs few.csv -o out.csv "${limit[@]}"
+    status 1 "$name: --backend opencl" "$pattern" env "$@" "$carom" sweep --backend opencl --pairs few.csv -o out.csv \
+        "${limit[@]}"
     nothing "$name: no result, nor a part of one" "$(find . -name 'out.csv' -o -name '.carom-*' -o -name 'core*')"
-    status 0 "$name: auto" "warning: the CPU answers: .*($pattern)" env "$@" "$carom" sweep --device 0 --pairs many.csv \
+    status 0 "$name: auto" "warning: the CPU answers: .*($pattern)" env "$@" "$carom" sweep --device 0 \
+        --pairs many.csv \
         -o out.csv "${limit[@]}"
     check "$name: auto gives the CPU's answers" cmp many-cpu.csv out.csv
     status 0 "$name: carom info" '' env "$@" "$carom" info "${limit[@]}"
@@ -69,8 +72,9 @@ fails "a driver that exits" 'status 0' OCL_ICD_VENDORS="$work/vendors" CAROM_TES
 limit=(--probe-limit 1)
 fails "a driver that hangs" 'longer than --probe-limit' OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=hang
 limit=()
-status 0 "few rows under auto load no driver" '' env OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=load "$carom" sweep \
-    --pairs few.csv
+status 0 "few rows under auto load no driver" '' env OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=load \
+    "$carom" \
+    sweep --pairs few.csv
 status 2 "bad usage comes first" 'nowhere' env OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=load "$carom" sweep \
     --pairs nowhere.csv --backend opencl
 status 2 "--probe-limit takes seconds" "got '1.5'" "$carom" info --probe-limit 1.5
@@ -93,7 +97,8 @@ mkdir warm
 export POCL_CACHE_DIR=$work/warm
 status 0 "PoCL answers" '' "$carom" sweep --backend opencl --pairs few.csv -o out.csv
 check "as the CPU does" cmp few-cpu.csv out.csv
-status 0 "without a process of its own too" '' "$carom" sweep --backend opencl --pairs few.csv -o out.csv --probe-limit 0
+status 0 "without a process of its own too" '' "$carom" sweep --backend opencl --pairs few.csv -o out.csv \
+    --probe-limit 0
 check "and the same" cmp few-cpu.csv out.csv
 # damaged NAME COMMAND...: a copy of the warm cache, each kernel in it handed to a command
 damaged() {
@@ -113,7 +118,8 @@ fails "kernels that are cut off" "a driver failed .*kernel cache, the folder $wo
 rm -rf one
 cp -r warm one
 find one -name 'carom_sweep_full.so' -exec truncate -s 0 {} \;
-status 1 "a kernel that only this command needs" "a driver failed .*kernel cache, the folder $work/one" env POCL_CACHE_DIR="$work/one" \
+status 1 "a kernel that only this command needs" "a driver failed .*kernel cache, the folder $work/one" \
+    env POCL_CACHE_DIR="$work/one" \
     "$carom" sweep --backend opencl --pairs few.csv
 # A flipped bit may do anything, or nothing.
 for byte in 40 1000 4200 8000 20000; do
@@ -123,7 +129,8 @@ for byte in 40 1000 4200 8000 20000; do
         printf '\377' | dd of="$file" bs=1 seek=$byte conv=notrunc status=none
     done
     got=0
-    env POCL_CACHE_DIR="$work/flipped" timeout 300 "$carom" sweep --backend opencl --pairs few.csv -o out.csv 2> stderr.txt || got=$?
+    env POCL_CACHE_DIR="$work/flipped" timeout 300 "$carom" sweep --backend opencl --pairs few.csv -o out.csv \
+        2> stderr.txt || got=$?
     if [ $got -eq 0 ]; then
         check "byte $byte of the kernels is another: the answers are right" cmp few-cpu.csv out.csv
     else
@@ -133,7 +140,8 @@ for byte in 40 1000 4200 8000 20000; do
 done
 mkdir cold
 fails "no linker" 'put the linker ld' PATH=/nonexistent POCL_CACHE_DIR="$work/cold"
-status 1 "a cache that cannot be written" 'POCL_CACHE_DIR' env POCL_CACHE_DIR=/dev/null/cache "$carom" sweep --backend opencl \
+status 1 "a cache that cannot be written" 'POCL_CACHE_DIR' env POCL_CACHE_DIR=/dev/null/cache "$carom" sweep \
+    --backend opencl \
     --pairs few.csv
 status 0 "and carom info" '' env POCL_CACHE_DIR=/dev/null/cache "$carom" info
 

@@ -42,7 +42,8 @@ export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig LD_LIBRARY_PATH=$prefix/$libdir
 if command -v pkg-config > /dev/null; then
     cc=${CC:-cc} cxx=${CXX:-c++}
     read -ra flags <<< "$(pkg-config --cflags --libs carom)"
-    check "pkg-config: C99 -pedantic builds" "$cc" -std=c99 -pedantic-errors -Wall -Wextra -Werror "$here/consumer/main.c" \
+    check "pkg-config: C99 -pedantic builds" "$cc" -std=c99 -pedantic-errors -Wall -Wextra -Werror \
+        "$here/consumer/main.c" \
         -o "$work/pc_c" "${flags[@]}"
     check "pkg-config: C program runs" "$work/pc_c"
     check "pkg-config: C++11 -pedantic builds" "$cxx" -std=c++11 -pedantic-errors -Wall -Wextra -Werror \
@@ -58,5 +59,6 @@ if [ -x "$prefix/$bindir/carom" ]; then
     check "the installed command finds its library" "$prefix/$bindir/carom" --version
 fi
 nothing "no private header is installed" "$(find "$prefix/include" -name '*.h' ! -path '*/carom/carom*.h')"
-nothing "no file names the place it was built" "$(grep -rlF "$work/first" "$prefix" --include='*.cmake' --include='*.pc' || true)"
+nothing "no file names the place it was built" \
+    "$(grep -rlF "$work/first" "$prefix" --include='*.cmake' --include='*.pc' || true)"
 check_end

@@ -36,7 +36,9 @@ for file in "$work"/*.c; do
     programs=$((programs + 1))
     number=$(basename "$file" .c)
     program=$work/program$number
-    if [ $programs -eq 1 ]; then check "README program $number is examples/hello.c" diff "$source/examples/hello.c" "$file"; fi
+    if [ $programs -eq 1 ]; then
+        check "README program $number is examples/hello.c" diff "$source/examples/hello.c" "$file"
+    fi
     check "README program $number compiles" cc -std=c99 -pedantic -Wall -Wextra -Werror -I"$source/include" "$file" \
         -o "$program" -L"$build" -Wl,-rpath,"$build" -lcarom -lm
     [ -x "$program" ] || continue
@@ -74,13 +76,15 @@ for file in "$work"/*.sh; do
         -e '/^carom bench --(json|compare)/s#$# --quick --backend cpu --scene sweep-times-cached#' \
         "$file" > "$work/run"
     number=$(basename "$file" .sh)
-    if env PATH="$work/bin:$PATH" bash -euo pipefail -c "cd '$work/copy' && . '$work/run'" > "$work/printed" 2> "$work/said"; then
+    if env PATH="$work/bin:$PATH" bash -euo pipefail -c "cd '$work/copy' && . '$work/run'" > "$work/printed" \
+        2> "$work/said"; then
         pass "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)"
     elif grep -qE 'no jansson|needs gnuplot' "$work/said"; then
         skip "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)" "$(tail -n 1 "$work/said")"
         continue
     else
-        fail "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)" "$(tail -n 20 "$work/printed" "$work/said")"
+        fail "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)" \
+            "$(tail -n 20 "$work/printed" "$work/said")"
         continue
     fi
     expected=$(after "$number")

@@ -104,7 +104,8 @@ fi
 top() { # NAME [CMake arguments]
     local name=$1
     shift
-    cmake -S "$source" -B "$name" -G Ninja -DCAROM_OPENCL="$opencl" -DCAROM_TESTS=OFF -DCAROM_CLI=OFF -DCAROM_DEMO=OFF "$@" > "$name.txt" 2>&1
+    cmake -S "$source" -B "$name" -G Ninja -DCAROM_OPENCL="$opencl" -DCAROM_TESTS=OFF -DCAROM_CLI=OFF -DCAROM_DEMO=OFF \
+        "$@" > "$name.txt" 2>&1
 }
 if top m32 -DCMAKE_C_FLAGS=-m32; then fail "-m32 is refused"; else
     check "-m32 is refused in a sentence" grep -q 'carom needs a 64-bit target' m32.txt
@@ -114,7 +115,8 @@ if top small -DCMAKE_C_COMPILER_FORCED=ON -DCMAKE_SIZEOF_VOID_P=4; then fail "32
     check "32 bits are refused in a sentence" grep -q 'a target of 32 bits; carom needs 64' small.txt
 fi
 check "at top level it is shared and optimised" top top
-check "so says the cache" test "$(grep -cE '^(BUILD_SHARED_LIBS:BOOL=ON|CMAKE_BUILD_TYPE:STRING=Release)$' top/CMakeCache.txt)" -eq 2
+check "so says the cache" \
+    test "$(grep -cE '^(BUILD_SHARED_LIBS:BOOL=ON|CMAKE_BUILD_TYPE:STRING=Release)$' top/CMakeCache.txt)" -eq 2
 if cmake --build top --target uninstall > uninstall.txt 2>&1; then fail "nothing to uninstall"; else
     check "nothing to uninstall is said" grep -q 'there is nothing to uninstall' uninstall.txt
 fi

@@ -14,7 +14,8 @@ sanitized=no
 if "$nm" "$library" 2> /dev/null | grep -E '__(asan|ubsan)_' > /dev/null; then sanitized=yes; fi
 
 case $library in
-*.a) exported=$("$nm" --defined-only -g "$library" 2> /dev/null | awk 'NF == 3 { print $3 }' | sort -u) prefix='^caromi?_' ;;
+*.a) exported=$("$nm" --defined-only -g "$library" 2> /dev/null | awk 'NF == 3 { print $3 }' | sort -u) \
+    prefix='^caromi?_' ;;
 *) exported=$("$nm" -D --defined-only "$library" | awk 'NF == 3 { print $3 }' | sort -u) prefix='^carom_' ;;
 esac
 if [ $sanitized = yes ]; then
@@ -27,7 +28,8 @@ declared=$(sed -n 's/^CAROM_API.*[ *]\(carom_[a-z0-9_]*\)(.*/\1/p' "$header" | s
 nothing "every function of the header is exported" \
     "$(comm -23 <(echo "$declared") <(grep '^carom_' <<< "$exported"))"
 if [[ $library != *.a ]]; then
-    nothing "every exported function is in the header" "$(comm -13 <(echo "$declared") <(grep '^carom_' <<< "$exported"))"
+    nothing "every exported function is in the header" \
+        "$(comm -13 <(echo "$declared") <(grep '^carom_' <<< "$exported"))"
 fi
 
 # Types b, d and their kin are writable. The names let through belong to the compiler's start-up files and its cpuid.
@@ -39,7 +41,8 @@ else
     # Tables of pointers that never change live in .data.rel.ro: nm calls them d, the section tells them apart.
     constant=$(objdump -t "$library" 2> /dev/null | awk '/\.data\.rel\.ro/ { print $NF }' | sort -u)
     # One exception: which process called OpenCL first, for a driver is global itself (host/opencl/process.c).
-    writable=$(awk '{ print $2 }' <<< "$writable" | sort -u | comm -23 - <(echo "$constant") | grep -vx opencl_process || true)
+    writable=$(awk '{ print $2 }' <<< "$writable" | sort -u | comm -23 - <(echo "$constant") |
+        grep -vx opencl_process || true)
     nothing "no writable globals but opencl_process" "$writable"
 fi
 
