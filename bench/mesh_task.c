@@ -25,7 +25,7 @@ void hits_free(hits *h)
 
 static carom_points vertices_of(const mesh_scene *shape)
 {
-    return (carom_points){shape->vertices, shape->vertices + 1, shape->vertices + 2, 3 * sizeof(float)};
+    return carom_xyz(shape->vertices);
 }
 
 carom_mesh *mesh_call_create(const mesh_call *a)
@@ -35,7 +35,7 @@ carom_mesh *mesh_call_create(const mesh_call *a)
         .size = sizeof desc,
         .vertices = vertices_of(shape),
         .vertex_count = shape->vertex_count,
-        .indices = shape->indices,
+        .indices = {shape->indices, sizeof(uint32_t), NULL},
         .triangle_count = shape->triangle_count,
     };
     carom_mesh *mesh = NULL;
@@ -66,7 +66,7 @@ static query_inputs inputs_of(const columns *spheres)
     float *const column[QUERY_COLUMNS_MAX] = {in[0], in[1], in[2], in[6], in[3], in[4], in[5]};
     query_inputs inputs = query_inputs_of(&query_mesh_first, column, 0);
 
-    inputs.scalars[1] = (carom_scalars){&t_max, 0};
+    inputs.scalars[1] = (carom_scalars){&t_max, CAROM_REPEAT, NULL};
     return inputs;
 }
 
@@ -74,16 +74,18 @@ static query_inputs inputs_of(const columns *spheres)
 static carom_status ask_alone(mesh_call *a, const query_call *all, carom_error *err)
 {
     carom_mesh_sweep_desc desc = query_swept(all);
-    carom_mesh_hit_result result = {
-        .triangle = a->out->triangle.column[0], .state = a->out->state.column[0], .t = a->out->time.column[0]};
+    carom_mesh_hit_result result = {.size = sizeof result,
+                                    .triangle = a->out->triangle.column[0],
+                                    .state = a->out->state.column[0],
+                                    .t = a->out->time.column[0]};
     const size_t f = sizeof(float);
     carom_status status = CAROM_OK;
 
-    desc.count = 1;
+    desc.batch.count = 1;
     for (size_t i = 0; status == CAROM_OK && i < a->out->count; i++) {
         status = carom_mesh_sweep_first(a->mesh, &desc, &result, &a->stats, err);
-        desc.center = (carom_points){desc.center.x + 1, desc.center.y + 1, desc.center.z + 1, f};
-        desc.velocity = (carom_points){desc.velocity.x + 1, desc.velocity.y + 1, desc.velocity.z + 1, f};
+        desc.center = (carom_points){desc.center.x + 1, desc.center.y + 1, desc.center.z + 1, f, NULL};
+        desc.velocity = (carom_points){desc.velocity.x + 1, desc.velocity.y + 1, desc.velocity.z + 1, f, NULL};
         desc.radius.data++;
         result.triangle++;
         result.t++;
@@ -97,8 +99,9 @@ static carom_status query(mesh_call *a, carom_error *err)
     const query_type *q = a->task.query;
     void *out[QUERY_FIELDS_MAX];
     const query_inputs in = inputs_of(a->spheres);
-    carom_mesh_hit_list list = {
-        .size = sizeof list, .capacity = a->out->capacity, .offsets = a->out->offsets.column[0]};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {
+        .size = sizeof list, .totals = &totals, .capacity = a->out->capacity, .offsets = a->out->offsets.column[0]};
     const query_call call = {.count = a->out->count, .accuracy = a->accuracy, .in = &in, .out = out, .list = &list};
 
     for (int f = 0; f < query_field_count(q); f++)

@@ -206,7 +206,7 @@ static void run_chunk(scaling *s)
     scaling_open_devices(s, s->settings->device, 0);
     scaling_report_devices(s);
     for (int i = 0; i < s->subjects.count && count < DEVICES_MAX; i++)
-        count += carom_context_device(s->subjects.list[i].context, &devices[count]);
+        count += subject_device(&s->subjects.list[i], &devices[count]);
     scaling_close(s);
     for (int i = 0; i < count; i++) {
         char index[16];

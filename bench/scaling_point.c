@@ -110,7 +110,7 @@ void scaling_report_devices(scaling *s)
     int devices = 0;
 
     for (int i = 0; i < s->subjects.count; i++)
-        devices += carom_context_device(s->subjects.list[i].context, &unused);
+        devices += subject_device(&s->subjects.list[i], &unused);
     if (devices > 0 && !s->reported)
         subjects_report_devices(&s->subjects, s->settings->quick, s->listener);
     s->reported |= devices > 0;

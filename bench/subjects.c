@@ -92,7 +92,7 @@ static void add_device(subjects *s, const char *selector, const bench_settings *
     desc.device = selector;
     desc.device_chunk = settings->device_chunk;
     subject *out = add(s, &desc, selector, listener);
-    if (out == NULL || !carom_context_device(out->context, &device))
+    if (out == NULL || !subject_device(out, &device))
         return;
     out->device = device.index;
     out->threads = device.compute_units;
@@ -104,7 +104,7 @@ void subjects_report_devices(subjects *s, int quick, const bench_listener *liste
 {
     for (int i = 0; i < s->count; i++) {
         bench_device limits = {.write_bytes = 0.0};
-        if (!carom_context_device(s->list[i].context, &limits.info))
+        if (!subject_device(&s->list[i], &limits.info))
             continue;
         const char *why = limits_of_device(&limits, quick);
         if (why != NULL)
@@ -194,6 +194,12 @@ const subject *subjects_best(const subjects *s)
         if (!strcmp(s->list[i].backend, "cpu"))
             best = &s->list[i];
     return best;
+}
+
+int subject_device(const subject *s, carom_device_info *info)
+{
+    info->size = sizeof *info;
+    return carom_context_get_device(s->context, info, NULL) == CAROM_OK;
 }
 
 void subjects_close(subjects *s)

@@ -30,5 +30,7 @@ void subjects_close(subjects *s);
 /* The highest instruction set of the CPU path; NULL: no subject on the CPU. */
 const subject *subjects_best(const subjects *s);
 uint32_t subjects_usable_threads(void);
+/* 1 if it answers on a device, which *info then describes. */
+int subject_device(const subject *s, carom_device_info *info);
 
 #endif

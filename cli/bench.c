@@ -286,9 +286,9 @@ static int check_mesh(const char *path, const mesh_data *data)
         return cli_refuse(EXIT_WORK, "%s: no triangles to sweep against", path);
     const carom_mesh_desc shape = {
         .size = sizeof shape,
-        .vertices = {data->xyz, data->xyz + 1, data->xyz + 2, 3 * sizeof(float)},
+        .vertices = carom_xyz(data->xyz),
         .vertex_count = data->vertex_count,
-        .indices = data->indices,
+        .indices = {data->indices, sizeof(uint32_t), NULL},
         .triangle_count = data->triangle_count,
     };
     carom_status status = carom_context_create(&desc, &context, &err);

@@ -44,9 +44,9 @@ static int make_mesh(const cli_options *options, const mesh_data *data, carom_co
         return status;
     carom_mesh_desc desc = {
         .size = sizeof desc,
-        .vertices = {data->xyz, data->xyz + 1, data->xyz + 2, 3 * sizeof(float)},
+        .vertices = carom_xyz(data->xyz),
         .vertex_count = data->vertex_count,
-        .indices = data->indices,
+        .indices = {data->indices, sizeof(uint32_t), NULL},
         .triangle_count = data->triangle_count,
     };
     carom_error err = {0};

@@ -128,7 +128,8 @@ static carom_status ask_counts(const query_type *q, carom_mesh *mesh, query_call
                                carom_stats *stats, carom_error *err)
 {
     void *none[QUERY_FIELDS_MAX] = {0};
-    carom_mesh_hit_list list = {.size = sizeof list, .offsets = counts};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {.size = sizeof list, .totals = &totals, .offsets = counts};
     call->out = none;
     call->list = &list;
     const carom_status status = q->mesh.ask(mesh, call, stats, err);
@@ -138,8 +139,8 @@ static carom_status ask_counts(const query_type *q, carom_mesh *mesh, query_call
 }
 
 carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-                      uint64_t from, uint64_t count, const rows_field *fields, carom_mesh_hit_list *list,
-                      carom_stats *stats, carom_error *err)
+                      uint64_t from, uint64_t count, const rows_field *fields, carom_hit_list *list, carom_stats *stats,
+                      carom_error *err)
 {
     const query_type *q = query->row;
     float *column[QUERY_COLUMNS_MAX];
@@ -155,7 +156,7 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
     in.cull_back = (options->given & OPTION_CULL_BACK) != 0;
     in.start = options->start;
     if (!in.scalars[1].data)
-        in.scalars[1] = (carom_scalars){&options->t_max, 0};
+        in.scalars[1] = (carom_scalars){&options->t_max, CAROM_REPEAT, NULL};
     if (!query->counts)
         return q->mesh.ask(subject, &call, stats, err);
     const carom_status status = ask_counts(q, subject, &call, fields[0].longs, stats, err);

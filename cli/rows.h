@@ -34,8 +34,8 @@ rows_query rows_query_of(const query_type *row, int counts);
 /* Ask `subject`, the context or the mesh of the query, for rows from .. from + count. `list` is that of query_call. Of
  * counts there is room for one row more, because the library answers with count + 1 offsets. */
 carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-                      uint64_t from, uint64_t count, const rows_field *fields, carom_mesh_hit_list *list,
-                      carom_stats *stats, carom_error *err);
+                      uint64_t from, uint64_t count, const rows_field *fields, carom_hit_list *list, carom_stats *stats,
+                      carom_error *err);
 /* Write row i of the chunk, or record i of the list, with its newline. What is not there is an empty field. */
 void rows_write(output *out, const rows_query *query, const rows_field *fields, uint64_t i);
 

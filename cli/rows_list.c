@@ -33,7 +33,8 @@ static int make_room(list_run *r, uint64_t records)
 /* Ask for rows from .. from + count and write those that are complete; *complete counts them. */
 static int list_rows(list_run *r, uint64_t from, uint64_t count, uint64_t *offsets, uint64_t *complete)
 {
-    carom_mesh_hit_list list = {.size = sizeof list, .capacity = r->room, .offsets = offsets};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {.size = sizeof list, .totals = &totals, .capacity = r->room, .offsets = offsets};
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     carom_status status =
@@ -43,11 +44,11 @@ static int list_rows(list_run *r, uint64_t from, uint64_t count, uint64_t *offse
     cli_report_fallback(&stats);
     if (from == 0 && offsets != NULL)
         cli_report_unused_device(r->options, &stats);
-    for (uint64_t i = 0; i < list.stored && !r->out->error; i++) {
+    for (uint64_t i = 0; i < totals.stored && !r->out->error; i++) {
         list.query[i] += from;
         rows_write(r->out, r->query, r->fields, i);
     }
-    *complete = list.complete;
+    *complete = totals.complete;
     return EXIT_DONE;
 }
 

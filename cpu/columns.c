@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "columns.h"
 
-#include <string.h>
-
 void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count)
 {
     const char *base = from->base;
-    if (from->index == NULL && from->stride == sizeof *to) {
+    if (from->index.base == NULL && from->stride == sizeof *to) {
         memcpy(to, base + first * sizeof *to, count * sizeof *to);
         return;
     }
     const size_t stride = from->stride;
-    if (from->index == NULL) {
+    if (from->index.base == NULL) {
         base += first * stride;
         for (size_t i = 0; i < count; i++)
             memcpy(to + i, base + i * stride, sizeof *to);
         return;
     }
-    const uint32_t *index = from->index + first;
-    for (size_t i = 0; i < count; i++)
-        memcpy(to + i, base + index[i] * stride, sizeof *to);
+    if (from->index.stride != sizeof(uint32_t)) {
+        for (size_t i = 0; i < count; i++)
+            memcpy(to + i, caromi_element(from, first + i), sizeof *to);
+        return;
+    }
+    const char *index = (const char *)from->index.base + first * sizeof(uint32_t);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number;
+        memcpy(&number, index + i * sizeof number, sizeof number);
+        memcpy(to + i, base + number * stride, sizeof *to);
+    }
 }
 
 void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size)

@@ -4,13 +4,32 @@
 #define CAROM_CPU_COLUMNS_H
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-/* An input array: element i is at base + index(i) * stride bytes, index NULL meaning i. */
+/* Numbers of elements, `stride` bytes apart; base NULL: element i is number i. */
+typedef struct caromi_index {
+    const void *base;
+    size_t stride;
+} caromi_index;
+static inline uint64_t caromi_index_at(const caromi_index *index, uint64_t i)
+{
+    uint32_t number;
+    if (index->base == NULL)
+        return i;
+    memcpy(&number, (const char *)index->base + i * index->stride, sizeof number);
+    return number;
+}
+
+/* An input array of 4-byte elements: that of query i is at base + index(i) * stride bytes. */
 typedef struct caromi_in_column {
     const void *base;
     size_t stride;
-    const uint32_t *index;
+    caromi_index index;
 } caromi_in_column;
+static inline const void *caromi_element(const caromi_in_column *column, uint64_t i)
+{
+    return (const char *)column->base + caromi_index_at(&column->index, i) * column->stride;
+}
 
 /* An output array, base NULL if not wanted. */
 typedef struct caromi_out_column {

@@ -34,9 +34,9 @@ static indexed_structures find_structures(const caromi_pair_batch *batch, uint32
 {
     indexed_structures s = {.count = 0};
     uint32_t start = 0; /* of the structure that the column before belongs to */
-    for (uint32_t c = 0; batch->in[0].index != NULL && c < columns; c++) {
+    for (uint32_t c = 0; batch->in[0].index.base != NULL && c < columns; c++) {
         const caromi_in_column *column = &batch->in[c], *first = &s.end[start];
-        const int is_member = c > 0 && column->index == first->index && column->stride == first->stride &&
+        const int is_member = c > 0 && column->index.base == first->index.base && column->stride == first->stride &&
                               (uintptr_t)column->base - (uintptr_t)first->base < LINE;
         if (is_member && s.count - start > 1)
             s.count--; /* a later member takes its place as the last */
@@ -56,7 +56,7 @@ static void gather_structures(const indexed_structures *s, const caromi_pair_bat
         const size_t n = count - from < RUN ? count - from : RUN;
         for (uint32_t k = 0; k < s->count; k++)
             for (size_t i = 0; i < n; i++)
-                __builtin_prefetch((const char *)s->end[k].base + s->end[k].index[first + from + i] * s->end[k].stride);
+                __builtin_prefetch(caromi_element(&s->end[k], first + from + i));
         for (uint32_t c = 0; c < columns; c++)
             caromi_gather(to + c * apart + from, &batch->in[c], first + from, n);
     }
@@ -78,7 +78,7 @@ static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const car
         gather_structures(&structures, batch, shape->in_count, first, count, scratch, padded);
     for (uint32_t c = 0; c < shape->in_count; c++) {
         const caromi_in_column *column = &batch->in[c];
-        if (padded == count && column->index == NULL && column->stride == sizeof(float)) {
+        if (padded == count && column->index.base == NULL && column->stride == sizeof(float)) {
             in[c] = (const float *)column->base + first;
             continue;
         }

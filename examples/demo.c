@@ -96,20 +96,21 @@ static int sweep_piece(carom_mesh *mesh, const demo_spheres *s, const demo_hits 
 {
     const size_t f = sizeof(float);
     carom_mesh_sweep_desc desc = {
-        .size = sizeof desc,
-        .count = count,
-        .center = {s->x + from, s->y + from, s->z + from, f},
-        .velocity = {s->vx + from, s->vy + from, s->vz + from, f},
-        .radius = {s->radius + from, f},
-        .t_max = {&s->t_max, 0},
+        .batch.size = sizeof desc,
+        .batch.count = count,
+        .center = {s->x + from, s->y + from, s->z + from, f, NULL},
+        .velocity = {s->vx + from, s->vy + from, s->vz + from, f, NULL},
+        .radius = {s->radius + from, f, NULL},
+        .t_max = {&s->t_max, CAROM_REPEAT, NULL},
     };
     float *point = h->point + 3 * from, *normal = h->normal + 3 * from;
     carom_mesh_hit_result result = {
+        .size = sizeof result,
         .triangle = h->triangle + from,
         .state = h->state + from,
         .t = h->t + from,
-        .point = {point, point + 1, point + 2, 3 * f},
-        .normal = {normal, normal + 1, normal + 2, 3 * f},
+        .point = {point, point + 1, point + 2, 3 * f, NULL},
+        .normal = {normal, normal + 1, normal + 2, 3 * f, NULL},
         .feature = h->feature + from,
     };
     carom_error err = {0};
@@ -208,6 +209,7 @@ static size_t list_devices(row *rows, char numbers[DEVICES_MAX][16])
         printf("OpenCL: this build has none\n");
         return 0;
     }
+    devices[0].size = sizeof devices[0];
     if (carom_device_list(devices, DEVICES_MAX, &count, &err) != CAROM_OK || count == 0)
         printf("OpenCL: no device%s%s\n", err.message[0] ? ": " : "", err.message);
     if (count > DEVICES_MAX)
@@ -229,9 +231,9 @@ static carom_mesh *open_mesh(const row *r, const mesh_data *data, carom_error *e
     carom_mesh *mesh = NULL;
     carom_mesh_desc desc = {
         .size = sizeof desc,
-        .vertices = {data->xyz, data->xyz + 1, data->xyz + 2, 3 * sizeof(float)},
+        .vertices = carom_xyz(data->xyz),
         .vertex_count = data->vertex_count,
-        .indices = data->indices,
+        .indices = {data->indices, sizeof(uint32_t), NULL},
         .triangle_count = data->triangle_count,
     };
     if (carom_context_create(&r->desc, &context, err) != CAROM_OK)
@@ -363,15 +365,15 @@ static int mesh_bounds(const mesh_data *data, carom_mesh_info *info)
         fprintf(stderr, "demo: %s\n", err.message);
         return 0;
     }
-    *info = carom_mesh_get_info(mesh);
+    const carom_status status = carom_mesh_get_info(mesh, info, &err);
     carom_mesh_destroy(mesh);
-    return 1;
+    return status == CAROM_OK;
 }
 
 static int run(const options *o, const mesh_data *data)
 {
     char path[4096];
-    carom_mesh_info info;
+    carom_mesh_info info = {.size = sizeof info};
     demo_spheres particles;
     demo_hits hits = {0};
     if (!mesh_bounds(data, &info) || !demo_spheres_alloc(&particles, o->particles))

@@ -6,22 +6,21 @@
 
 int main(void)
 {
-    /* x y z, 12 bytes from one sphere to the next; a stride of 0 repeats one value for all. */
+    /* Centres as x y z, x y z, ...; one velocity, one radius and one triangle for all. */
     const float center[] = {1, 1, 2, 2, -0.3f, 2, 9, 9, 2}, velocity[] = {0, 0, -1}, radius = 0.5f;
     const float corner[] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
     const carom_sweep_pairs_desc pairs = {
-        .size = sizeof pairs,
-        .count = 3,
-        .center = {center, center + 1, center + 2, 12},
-        .velocity = {velocity, velocity + 1, velocity + 2, 0},
-        .radius = {&radius, 0},
-        .p0 = {corner, corner + 1, corner + 2, 0},
-        .p1 = {corner + 3, corner + 4, corner + 5, 0},
-        .p2 = {corner + 6, corner + 7, corner + 8, 0},
+        .batch = {.size = sizeof pairs, .count = 3},
+        .center = carom_xyz(center),
+        .velocity = carom_repeat(velocity),
+        .radius = {.data = &radius, .stride = CAROM_REPEAT},
+        .p0 = carom_repeat(corner),
+        .p1 = carom_repeat(corner + 3),
+        .p2 = carom_repeat(corner + 6),
     };
     uint8_t state[3], feature[3];
     float t[3];
-    const carom_sweep_result out = {.state = state, .t_first = t, .feature_first = feature};
+    const carom_sweep_result out = {.size = sizeof out, .state = state, .t_first = t, .feature_first = feature};
     carom_context *context = NULL;
     carom_error err;
     const int ok = carom_context_create(NULL, &context, &err) == CAROM_OK &&

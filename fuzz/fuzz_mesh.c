@@ -108,18 +108,19 @@ static void ask(const query_type *query, carom_mesh *mesh, const request *q, ans
     void *out[QUERY_FIELDS_MAX];
     carom_error err = {0};
     carom_stats stats = {.size = sizeof stats};
-    const query_inputs in = {.points = {{c, c + 1, c + 2, 12}, {v, v + 1, v + 2, 12}},
-                             .scalars = {{&radius, 4}, {&q->t_max, 4}},
+    const query_inputs in = {.points = {{c, c + 1, c + 2, 12, NULL}, {v, v + 1, v + 2, 12, NULL}},
+                             .scalars = {{&radius, 4, NULL}, {&q->t_max, 4, NULL}},
                              .cull_back = (uint8_t)q->options.cull_back,
                              .start = (carom_start)q->options.start};
     memset(to, 0xa5, sizeof *to);
-    carom_mesh_hit_list list = {.size = sizeof list, .capacity = TRIANGLES, .offsets = to->offsets};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {.size = sizeof list, .totals = &totals, .capacity = TRIANGLES, .offsets = to->offsets};
     for (int f = 0; f < QUERY_FIELDS_MAX; f++)
         out[f] = to->field[f];
     const query_call call = {.count = 1, .accuracy = CAROM_ACCURACY_EXACT, .in = &in, .out = out, .list = &list};
     fuzz_check_call(query->mesh.ask(mesh, &call, &stats, &err), &err, &stats);
-    to->total = list.total;
-    to->stored = list.stored;
+    to->total = totals.total;
+    to->stored = totals.stored;
 }
 
 /* NULL: a vertex is not finite, and the library says so. */
@@ -127,9 +128,9 @@ static carom_mesh *make_mesh(int backend, const request *q)
 {
     const float *v = q->vertices;
     const carom_mesh_desc desc = {.size = sizeof desc,
-                                  .vertices = {v, v + 1, v + 2, 12},
+                                  .vertices = carom_xyz(v),
                                   .vertex_count = VERTICES,
-                                  .indices = q->indices,
+                                  .indices = {q->indices, sizeof(uint32_t), NULL},
                                   .triangle_count = q->triangle_count};
     carom_mesh *mesh = NULL;
     carom_error err = {0};

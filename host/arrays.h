@@ -24,16 +24,30 @@ typedef struct caromi_span {
     uintptr_t begin, end;
 } caromi_span;
 
-/* The columns of a caller's arrays. */
-static inline void caromi_points_to_columns(const carom_points *p, const uint32_t *index, caromi_in_column *columns)
+/* Bytes from one element of a checked view to the next. */
+static inline size_t caromi_stride(size_t stride)
 {
-    columns[0] = (caromi_in_column){p->x, p->stride, index};
-    columns[1] = (caromi_in_column){p->y, p->stride, index};
-    columns[2] = (caromi_in_column){p->z, p->stride, index};
+    return stride == CAROM_REPEAT ? 0 : stride;
 }
-static inline void caromi_scalars_to_column(const carom_scalars *s, const uint32_t *index, caromi_in_column *column)
+
+/* The columns of a caller's arrays. */
+static inline caromi_index caromi_index_of(const carom_uints *u)
 {
-    *column = (caromi_in_column){s->data, s->stride, index};
+    return (caromi_index){u->data, caromi_stride(u->stride)};
+}
+static inline void caromi_points_to_columns(const carom_points *p, caromi_index index, caromi_in_column *columns)
+{
+    columns[0] = (caromi_in_column){p->x, caromi_stride(p->stride), index};
+    columns[1] = (caromi_in_column){p->y, caromi_stride(p->stride), index};
+    columns[2] = (caromi_in_column){p->z, caromi_stride(p->stride), index};
+}
+static inline void caromi_scalars_to_column(const carom_scalars *s, caromi_index index, caromi_in_column *column)
+{
+    *column = (caromi_in_column){s->data, caromi_stride(s->stride), index};
+}
+static inline void caromi_uints_to_column(const carom_uints *u, caromi_index index, caromi_in_column *column)
+{
+    *column = (caromi_in_column){u->data, caromi_stride(u->stride), index};
 }
 static inline void caromi_points_out_to_columns(const carom_points_out *p, caromi_out_column *columns)
 {
@@ -105,11 +119,15 @@ CAROMI_LIST caromi_reads(caromi_arrays *a, const char *name, const void *base, u
 }
 CAROMI_LIST caromi_reads_points(caromi_arrays *a, const char *name, const carom_points *p, uint64_t count)
 {
-    caromi_add_array(a, 0, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float)});
+    caromi_add_array(a, 0, &(caromi_array){name, {p->x, p->y, p->z}, count, caromi_stride(p->stride), sizeof(float)});
 }
 CAROMI_LIST caromi_reads_scalars(caromi_arrays *a, const char *name, const carom_scalars *s, uint64_t count)
 {
-    caromi_reads(a, name, s->data, count, s->stride, sizeof(float));
+    caromi_reads(a, name, s->data, count, caromi_stride(s->stride), sizeof(float));
+}
+CAROMI_LIST caromi_reads_uints(caromi_arrays *a, const char *name, const carom_uints *u, uint64_t count)
+{
+    caromi_reads(a, name, u->data, count, caromi_stride(u->stride), sizeof(uint32_t));
 }
 /* One element after the other. */
 CAROMI_LIST caromi_writes(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t size)
@@ -132,21 +150,37 @@ CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom
                          !caromi_is_apart(p->x, p->z, p->stride, length);
 }
 
-/* A table names the arrays of a query once: X(kind, name, ...) for each, name being the member of the descriptor or the
- * result. What a kind means for checks of arguments, lists of arrays and columns: */
+/* Views that may be left out. */
 static inline carom_status caromi_check_optional_points(const carom_points *p, const char *name, carom_error *err)
 {
-    return p->x == NULL && p->y == NULL && p->z == NULL ? CAROM_OK : caromi_check_points(p, name, err);
+    return p->x == NULL && p->y == NULL && p->z == NULL && p->buffer == NULL ? CAROM_OK
+                                                                             : caromi_check_points(p, name, err);
 }
+static inline carom_status caromi_check_optional_scalars(const carom_scalars *s, const char *name, carom_error *err)
+{
+    return s->data == NULL && s->buffer == NULL ? CAROM_OK : caromi_check_scalars(s, name, err);
+}
+static inline carom_status caromi_check_optional_uints(const carom_uints *u, const char *name, carom_error *err)
+{
+    return u->data == NULL && u->buffer == NULL ? CAROM_OK : caromi_check_uints(u, name, err);
+}
+
+/* A table names the arrays of a query once: X(kind, name, ...) for each, name being the member of the descriptor or the
+ * result. What a kind means for checks of arguments, lists of arrays and columns: */
 #define CAROMI_CHECK_points(p, name, err) caromi_check_points(p, name, err)
 #define CAROMI_CHECK_scalars(s, name, err) caromi_check_scalars(s, name, err)
 #define CAROMI_CHECK_optional_points(p, name, err) caromi_check_optional_points(p, name, err)
+#define CAROMI_CHECK_optional_scalars(s, name, err) caromi_check_optional_scalars(s, name, err)
+#define CAROMI_CHECK_optional_uints(u, name, err) caromi_check_optional_uints(u, name, err)
 #define CAROMI_READS_points(a, name, p, count) caromi_reads_points(a, name, p, count)
 #define CAROMI_READS_scalars(a, name, s, count) caromi_reads_scalars(a, name, s, count)
 #define CAROMI_READS_optional_points(a, name, p, count) caromi_reads_points(a, name, p, count)
+#define CAROMI_READS_optional_scalars(a, name, s, count) caromi_reads_scalars(a, name, s, count)
+#define CAROMI_READS_optional_uints(a, name, u, count) caromi_reads_uints(a, name, u, count)
 #define CAROMI_SET_points(columns, p, index) caromi_points_to_columns(p, index, columns)
 #define CAROMI_SET_scalars(columns, s, index) caromi_scalars_to_column(s, index, columns)
 #define CAROMI_SET_optional_points(columns, p, index) caromi_points_to_columns(p, index, columns)
+#define CAROMI_SET_optional_scalars(columns, s, index) caromi_scalars_to_column(s, index, columns)
 /* Outputs: `member` is the member itself. */
 #define CAROMI_CHECK_OUT_array(member, name, err) CAROM_OK
 #define CAROMI_CHECK_OUT_points(member, name, err) caromi_check_points_out(&(member), name, err)

@@ -59,21 +59,21 @@ static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch
 carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats *stats, carom_error *err)
 {
     const double start = caromi_now();
-    uint64_t done = 0;
+    uint64_t done = batch->begin;
     carom_stats local;
     memset(&local, 0, sizeof local);
     local.size = sizeof local;
-    local.queries = batch->count;
+    local.queries = caromi_batch_size(batch);
     caromi_device *device = NULL;
     carom_status status = caromi_pick_device(c, batch, &device, &local, err);
     if (status == CAROM_OK && device != NULL) {
         carom_error cause = {CAROM_OK, 0, ""};
         const double device_start = caromi_now();
         status = run_on_device(device, batch, &done, &local, &cause, err);
-        local.on_device = done;
+        local.on_device = done - batch->begin;
         if (status != CAROM_OK && status != CAROM_ERROR_CANCELLED)
             status = caromi_fall_back(c, status, batch->count - done, &local, &cause, err);
-        else if (done == batch->count && done > 0)
+        else if (done == batch->count && done > batch->begin)
             caromi_learn_device(batch, caromi_now() - device_start);
     }
     if (status == CAROM_OK && done < batch->count) {
@@ -83,10 +83,11 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
         const double seconds = caromi_now() - cpu_start;
         local.on_cpu = done - first;
         local.compute += seconds;
-        if (first == 0 && status == CAROM_OK)
+        if (first == batch->begin && status == CAROM_OK)
             caromi_learn_cpu(batch, seconds);
     }
-    local.by_proof = batch->exact && done > local.by_integers ? done - local.by_integers : 0;
+    const uint64_t answered = done - batch->begin;
+    local.by_proof = batch->exact && answered > local.by_integers ? answered - local.by_integers : 0;
     if (local.fallen_back > local.on_cpu)
         local.fallen_back = local.on_cpu; /* cancelled before the rest was answered */
     local.total = caromi_now() - start;

@@ -12,8 +12,8 @@ typedef carom_status caromi_on_cpu(const carom_context *context, const void *bat
                                    carom_stats *stats, carom_error *err);
 typedef struct caromi_batch {
     const void *batch;
-    const void *sample; /* one that the CPU may be timed with beforehand; NULL: the batch itself */
-    uint64_t count;
+    const void *sample;          /* one that the CPU may be timed with beforehand; NULL: the batch itself */
+    uint64_t begin, count;       /* queries [begin, count) */
     caromi_on_device *on_device; /* NULL: not worth a device */
     caromi_on_cpu *on_cpu;
     uint32_t piece; /* queries between two calls of `progress` */
@@ -22,6 +22,11 @@ typedef struct caromi_batch {
     const char *name;  /* of its kind */
     caromi_pace *pace; /* of its kind */
 } caromi_batch;
+
+static inline uint64_t caromi_batch_size(const caromi_batch *batch)
+{
+    return batch->count - batch->begin;
+}
 
 /* Answer a batch where the context says. */
 carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err);

@@ -41,7 +41,7 @@ static void sample_cpu(const carom_context *c, const caromi_batch *batch)
 {
     const uint64_t wanted = (uint64_t)SAMPLE_OF_THREAD * caromi_pool_threads(c->pool),
                    least = wanted > SAMPLE ? wanted : SAMPLE;
-    const uint64_t sample = least < batch->count ? least : batch->count;
+    const uint64_t sample = least < caromi_batch_size(batch) ? least : caromi_batch_size(batch);
     carom_stats unused;
     memset(&unused, 0, sizeof unused);
     for (int pass = 0; pass < 2; pass++) { /* the first one wakes the threads and touches the memory */
@@ -69,7 +69,7 @@ static int is_cpu_faster(const carom_context *c, const caromi_batch *batch)
 void caromi_learn_device(const caromi_batch *batch, double seconds)
 {
     caromi_pace *pace = batch->pace;
-    const double each = seconds / (double)batch->count;
+    const double each = seconds / (double)caromi_batch_size(batch);
     pace->trials += pace->trials <= TRIALS;
     if (pace->trials > 1 && (pace->device == 0 || each < pace->device))
         pace->device = each;
@@ -79,8 +79,8 @@ void caromi_learn_device(const caromi_batch *batch, double seconds)
 void caromi_learn_cpu(const caromi_batch *batch, double seconds)
 {
     caromi_pace *pace = batch->pace;
-    const double each = seconds / (double)batch->count;
-    if (batch->count < CAROM_AUTO_MIN_QUERIES)
+    const double each = seconds / (double)caromi_batch_size(batch);
+    if (caromi_batch_size(batch) < CAROM_AUTO_MIN_QUERIES)
         return;
     if (!pace->cpu_is_whole || each < pace->cpu)
         pace->cpu = each;
@@ -124,8 +124,8 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
     *out = NULL;
     if (c->desc.backend == CAROM_BACKEND_CPU || batch->on_device == NULL)
         return CAROM_OK;
-    if (c->desc.backend == CAROM_BACKEND_AUTO && batch->count < CAROM_AUTO_MIN_QUERIES) {
-        log_small(c, batch->count);
+    if (c->desc.backend == CAROM_BACKEND_AUTO && caromi_batch_size(batch) < CAROM_AUTO_MIN_QUERIES) {
+        log_small(c, caromi_batch_size(batch));
         return CAROM_OK;
     }
     leave_inherited(c);

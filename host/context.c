@@ -153,10 +153,15 @@ uint32_t carom_context_threads(const carom_context *context)
     return caromi_pool_threads(context->pool);
 }
 
-int carom_context_device(const carom_context *context, carom_device_info *out)
+carom_status carom_context_get_device(const carom_context *context, carom_device_info *out, carom_error *err)
 {
-    if (context->device == NULL || caromi_opencl_is_inherited())
-        return 0;
+    CHECK_NOT_NULL(context, "context", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_device_info", err));
+    if (context->device == NULL)
+        return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "no OpenCL device is open in this context");
+    if (caromi_opencl_is_inherited())
+        return caromi_fail_inherited(err);
     caromi_device_describe(context->device, out);
-    return 1;
+    return CAROM_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "context.h"
 
 carom_status caromi_fail(carom_error *err, carom_status status, int native_code, const char *format, ...)
@@ -44,36 +45,79 @@ carom_status caromi_check_stats(const carom_stats *stats, carom_error *err)
     return stats == NULL ? CAROM_OK : caromi_check_desc(stats->size, sizeof *stats, "carom_stats", err);
 }
 
+/* Strides and buffers of a view. */
+static carom_status check_view(size_t stride, const carom_buffer *buffer, const char *name, carom_error *err)
+{
+    if (buffer != NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: buffer must be NULL; it is not served yet", name);
+    if (stride == 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "%s: stride is 0; give bytes, or CAROM_REPEAT if one element serves all", name);
+    return CAROM_OK;
+}
+
 carom_status caromi_check_points(const carom_points *p, const char *name, carom_error *err)
 {
-    if (p->x != NULL && p->y != NULL && p->z != NULL)
-        return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: x, y and z must not be NULL", name);
+    if (p->x == NULL || p->y == NULL || p->z == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: x, y and z must not be NULL", name);
+    return check_view(p->stride, p->buffer, name, err);
 }
 
 carom_status caromi_check_scalars(const carom_scalars *s, const char *name, carom_error *err)
 {
-    if (s->data != NULL)
-        return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: data must not be NULL", name);
+    if (s->data == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: data must not be NULL", name);
+    return check_view(s->stride, s->buffer, name, err);
 }
 
-carom_status caromi_check_accuracy(carom_accuracy accuracy, carom_error *err)
+carom_status caromi_check_uints(const carom_uints *u, const char *name, carom_error *err)
 {
-    if (accuracy == CAROM_ACCURACY_FAST || accuracy == CAROM_ACCURACY_EXACT)
-        return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "accuracy is %d; it must be fast (0) or exact (1)",
-                       (int)accuracy);
+    if (u->data == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: data must not be NULL", name);
+    return check_view(u->stride, u->buffer, name, err);
 }
 
 carom_status caromi_check_points_out(const carom_points_out *p, const char *name, carom_error *err)
 {
+    if (p->buffer != NULL)
+        return check_view(p->stride, p->buffer, name, err);
     if (p->x == NULL && p->y == NULL && p->z == NULL)
         return CAROM_OK;
     if (p->x == NULL || p->y == NULL || p->z == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: give x, y and z, or none", name);
-    if (p->stride < sizeof(float))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: stride is %zu bytes; at least 4", name,
-                           p->stride);
+    if (p->stride < sizeof(float) || p->stride == CAROM_REPEAT)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "%s: stride is %zu bytes; at least 4, not CAROM_REPEAT", name, p->stride);
     return CAROM_OK;
+}
+
+/* ---- the head of a descriptor ------------------------------------------------------------------------------------ */
+
+static carom_status check_select(const carom_batch *b, carom_error *err)
+{
+    CHECK(caromi_check_uints(&b->select, "batch.select", err));
+    return caromi_check_count(b->elements, "batch.elements", err);
+}
+
+carom_status caromi_check_batch(const carom_batch *b, size_t size, const char *name, int serves, carom_error *err)
+{
+    const int selects = b->select.data != NULL || b->select.buffer != NULL || b->elements != 0;
+    CHECK(caromi_check_desc(b->size, size, name, err));
+    if (b->accuracy != CAROM_ACCURACY_FAST && b->accuracy != CAROM_ACCURACY_EXACT)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "accuracy is %d; it must be fast (0) or exact (1)",
+                           (int)b->accuracy);
+    if (b->job != NULL || b->wait != NULL || b->wait_count != 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "batch.job and batch.wait must be NULL, batch.wait_count 0; they are not served yet");
+    CHECK(caromi_check_count(b->count, "count", err));
+    if (b->begin > ((serves & CAROMI_SERVES_BEGIN) != 0 ? b->count : 0))
+        return caromi_fail(
+            err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.begin is %llu; %s", (unsigned long long)b->begin,
+            (serves & CAROMI_SERVES_BEGIN) != 0 ? "at most the count" : "only lists begin elsewhere than at 0");
+    if (!selects)
+        return CAROM_OK;
+    if ((serves & CAROMI_SERVES_SELECT) == 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "batch.select and batch.elements are for queries of a mesh; pairs have indices");
+    return check_select(b, err);
 }

@@ -36,9 +36,12 @@ void caromi_log(const carom_context *context, carom_log_level level, const char 
 
 /* Argument checks that every batch shares. */
 carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err);
+/* What a call serves of a carom_batch. */
+enum { CAROMI_SERVES_SELECT = 1, CAROMI_SERVES_BEGIN = 2 };
+carom_status caromi_check_batch(const carom_batch *batch, size_t size, const char *name, int serves, carom_error *err);
 carom_status caromi_check_stats(const carom_stats *stats, carom_error *err);
 carom_status caromi_check_points(const carom_points *p, const char *name, carom_error *err);
 carom_status caromi_check_scalars(const carom_scalars *s, const char *name, carom_error *err);
+carom_status caromi_check_uints(const carom_uints *u, const char *name, carom_error *err);
 carom_status caromi_check_points_out(const carom_points_out *p, const char *name, carom_error *err);
-carom_status caromi_check_accuracy(carom_accuracy accuracy, carom_error *err);
 #endif

@@ -8,27 +8,26 @@
 
 /* ---- indices ----------------------------------------------------------------------------------------------------- */
 
-static carom_status check_index_values(const carom_pair_indices *x, uint64_t count, carom_error *err)
+static carom_status check_index_values(const carom_uints *index, uint64_t elements, const char *name, uint64_t count,
+                                       carom_error *err)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        if (x->sphere[i] >= x->sphere_count)
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "pair %llu: sphere index %u, but there are %llu",
-                               (unsigned long long)i, x->sphere[i], (unsigned long long)x->sphere_count);
-        if (x->triangle[i] >= x->triangle_count)
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "pair %llu: triangle index %u, but there are %llu",
-                               (unsigned long long)i, x->triangle[i], (unsigned long long)x->triangle_count);
+    const caromi_index values = caromi_index_of(index);
+    for (uint64_t i = 0; index->data != NULL && i < count; i++) {
+        const uint64_t at = caromi_index_at(&values, i);
+        if (at >= elements)
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                               "pair %llu: indices.%s is %llu, but there are %llu", (unsigned long long)i, name,
+                               (unsigned long long)at, (unsigned long long)elements);
     }
     return CAROM_OK;
 }
 
 static carom_status check_indices(const carom_pair_indices *x, carom_error *err)
 {
-    if (x->sphere == NULL && x->triangle == NULL)
-        return CAROM_OK;
-    if (x->sphere == NULL || x->triangle == NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "indices: give both sphere and triangle, or neither");
-    CHECK(caromi_check_count(x->sphere_count, "indices.sphere_count", err));
-    return caromi_check_count(x->triangle_count, "indices.triangle_count", err);
+    CHECK(caromi_check_optional_uints(&x->a, "indices.a", err));
+    CHECK(caromi_check_optional_uints(&x->b, "indices.b", err));
+    CHECK(caromi_check_count(x->a_count, "indices.a_count", err));
+    return caromi_check_count(x->b_count, "indices.b_count", err);
 }
 
 static carom_status check_call(const carom_context *context, const void *desc, const void *out,
@@ -41,54 +40,55 @@ static carom_status check_call(const carom_context *context, const void *desc, c
 }
 
 /* Of an array that is indexed, or not. */
-static uint64_t elements(const uint32_t *index, uint64_t indexed, uint64_t count)
+static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t count)
 {
-    return index != NULL ? indexed : count;
+    return index->data != NULL ? indexed : count;
 }
 
 /* ---- what the tables make ---------------------------------------------------------------------------------------- */
 
 /* Of each query: list_*, check_* and columns_*. */
 #define LIST_INPUT(kind, name, side, column) CAROMI_READS_##kind(a, #name, &d->name, side##_elements);
-#define LIST_OUTPUT(kind, name, column) CAROMI_WRITES_##kind(a, #name, out->name, d->count);
+#define LIST_OUTPUT(kind, name, column) CAROMI_WRITES_##kind(a, #name, out->name, d->batch.count);
 #define CHECK_INPUT(kind, name, side, column) CHECK(CAROMI_CHECK_##kind(&d->name, #name, err));
 #define CHECK_OUTPUT(kind, name, column) CHECK(CAROMI_CHECK_OUT_##kind(out->name, #name, err));
-#define SET_INPUT(kind, name, side, column) CAROMI_SET_##kind(&b->in[column], &d->name, d->indices.side);
+#define SET_INPUT(kind, name, side, column) \
+    CAROMI_SET_##kind(&b->in[column], &d->name, caromi_index_of(&d->indices.side));
 #define SET_OUTPUT(kind, name, column) CAROMI_SET_OUT_##kind(&b->out[column], out->name);
 #define PAIR_QUERY(query, INPUTS, OUTPUTS)                                                                             \
     CAROMI_LIST list_##query(caromi_arrays *a, const carom_##query##_pairs_desc *d, const carom_##query##_result *out, \
                              const carom_stats *stats)                                                                 \
     {                                                                                                                  \
         const carom_pair_indices *x = &d->indices;                                                                     \
-        const uint64_t sphere_elements = elements(x->sphere, x->sphere_count, d->count);                               \
-        const uint64_t triangle_elements = elements(x->triangle, x->triangle_count, d->count);                         \
+        const uint64_t a_elements = elements(&x->a, x->a_count, d->batch.count);                                       \
+        const uint64_t b_elements = elements(&x->b, x->b_count, d->batch.count);                                       \
         caromi_reads(a, "desc", d, 1, 0, sizeof *d);                                                                   \
         caromi_reads(a, "out", out, 1, 0, sizeof *out);                                                                \
         INPUTS(LIST_INPUT)                                                                                             \
-        caromi_reads(a, "indices.sphere", x->sphere, d->count, sizeof(uint32_t), sizeof(uint32_t));                    \
-        caromi_reads(a, "indices.triangle", x->triangle, d->count, sizeof(uint32_t), sizeof(uint32_t));                \
+        caromi_reads_uints(a, "indices.a", &x->a, d->batch.count);                                                     \
+        caromi_reads_uints(a, "indices.b", &x->b, d->batch.count);                                                     \
         caromi_writes(a, "stats", stats, 1, sizeof *stats);                                                            \
         OUTPUTS(LIST_OUTPUT)                                                                                           \
     }                                                                                                                  \
     static carom_status check_##query(const carom_##query##_pairs_desc *d, const carom_##query##_result *out,          \
                                       const carom_stats *stats, carom_error *err)                                      \
     {                                                                                                                  \
-        CHECK(caromi_check_desc(d->size, sizeof *d, "carom_" #query "_pairs_desc", err));                              \
-        CHECK(caromi_check_accuracy(d->accuracy, err));                                                                \
+        CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_" #query "_pairs_desc", 0, err));                        \
+        CHECK(caromi_check_desc(out->size, sizeof *out, "carom_" #query "_result", err));                              \
         OUTPUTS(CHECK_OUTPUT)                                                                                          \
-        CHECK(caromi_check_count(d->count, "count", err));                                                             \
-        if (d->count == 0)                                                                                             \
+        if (d->batch.count == 0)                                                                                       \
             return CAROM_OK;                                                                                           \
         INPUTS(CHECK_INPUT)                                                                                            \
         CHECK(check_indices(&d->indices, err));                                                                        \
         CAROMI_CHECK_ARRAYS(err, list_##query, d, out, stats);                                                         \
-        return d->indices.sphere != NULL ? check_index_values(&d->indices, d->count, err) : CAROM_OK;                  \
+        CHECK(check_index_values(&d->indices.a, d->indices.a_count, "a", d->batch.count, err));                        \
+        return check_index_values(&d->indices.b, d->indices.b_count, "b", d->batch.count, err);                        \
     }                                                                                                                  \
     static void columns_##query(const carom_##query##_pairs_desc *d, const carom_##query##_result *out,                \
                                 caromi_pair_batch *b)                                                                  \
     {                                                                                                                  \
         memset(b, 0, sizeof *b);                                                                                       \
-        b->count = d->count;                                                                                           \
+        b->count = d->batch.count;                                                                                     \
         INPUTS(SET_INPUT)                                                                                              \
         OUTPUTS(SET_OUTPUT)                                                                                            \
     }
@@ -124,8 +124,8 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
         CHECK(check_##query(d, out, stats, err));                                                               \
         caromi_pair_batch b;                                                                                    \
         columns_##query(d, out, &b);                                                                            \
-        b.kernel = kernel_for(kernel_of, d->accuracy);                                                          \
-        return caromi_run_pairs(context, &b, &d->progress, stats, err);                                         \
+        b.kernel = kernel_for(kernel_of, d->batch.accuracy);                                                    \
+        return caromi_run_pairs(context, &b, &d->batch.progress, stats, err);                                   \
     }                                                                                                           \
     carom_status carom_##query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,             \
                                        const carom_##query##_result *out, carom_stats *stats, carom_error *err) \

@@ -41,14 +41,14 @@
     X(overlap, overlap, OVERLAP_INPUTS, OVERLAP_OUTPUTS) \
     X(sphere, spheres, SPHERE_INPUTS, SPHERE_OUTPUTS)
 
-#define SWEEP_INPUTS(X)                \
-    X(points, center, sphere, IN_CX)   \
-    X(scalars, radius, sphere, IN_R)   \
-    X(points, velocity, sphere, IN_VX) \
-    X(points, p0, triangle, IN_P0X)    \
-    X(points, p1, triangle, IN_P1X)    \
-    X(points, p2, triangle, IN_P2X)    \
-    X(optional_points, triangle_velocity, triangle, IN_WX)
+#define SWEEP_INPUTS(X)           \
+    X(points, center, a, IN_CX)   \
+    X(scalars, radius, a, IN_R)   \
+    X(points, velocity, a, IN_VX) \
+    X(points, p0, b, IN_P0X)      \
+    X(points, p1, b, IN_P1X)      \
+    X(points, p2, b, IN_P2X)      \
+    X(optional_points, triangle_velocity, b, IN_WX)
 #define SWEEP_OUTPUTS(X)                       \
     X(array, state, OUT_STATE)                 \
     X(array, t_first, OUT_T_FIRST)             \
@@ -58,12 +58,12 @@
     X(array, feature_first, OUT_FIRST_FEATURE) \
     X(array, feature_last, OUT_LAST_FEATURE)
 
-#define OVERLAP_INPUTS(X)             \
-    X(points, center, sphere, IN_OCX) \
-    X(scalars, radius, sphere, IN_OR) \
-    X(points, p0, triangle, IN_OP0X)  \
-    X(points, p1, triangle, IN_OP1X)  \
-    X(points, p2, triangle, IN_OP2X)
+#define OVERLAP_INPUTS(X)        \
+    X(points, center, a, IN_OCX) \
+    X(scalars, radius, a, IN_OR) \
+    X(points, p0, b, IN_OP0X)    \
+    X(points, p1, b, IN_OP1X)    \
+    X(points, p2, b, IN_OP2X)
 #define OVERLAP_OUTPUTS(X)         \
     X(array, overlap, OUT_OVERLAP) \
     X(array, axes, OUT_AXES)

@@ -17,13 +17,13 @@ enum { OUT_U_FIRST, OUT_U_LAST, OUT_U_STATE, OUT_SPHERES };
 /* clang-format on */
 #define RADII_SPHERES (1 << IN_RA | 1 << IN_RB)
 
-#define SPHERE_INPUTS(X)                \
-    X(points, a0, sphere, IN_A0X)       \
-    X(points, a1, sphere, IN_A1X)       \
-    X(scalars, radius_a, sphere, IN_RA) \
-    X(points, b0, triangle, IN_B0X)     \
-    X(points, b1, triangle, IN_B1X)     \
-    X(scalars, radius_b, triangle, IN_RB)
+#define SPHERE_INPUTS(X)           \
+    X(points, a0, a, IN_A0X)       \
+    X(points, a1, a, IN_A1X)       \
+    X(scalars, radius_a, a, IN_RA) \
+    X(points, b0, b, IN_B0X)       \
+    X(points, b1, b, IN_B1X)       \
+    X(scalars, radius_b, b, IN_RB)
 #define SPHERE_OUTPUTS(X)          \
     X(array, state, OUT_U_STATE)   \
     X(array, u_first, OUT_U_FIRST) \

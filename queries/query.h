@@ -84,6 +84,8 @@ typedef struct query_inputs {
     carom_scalars scalars[QUERY_RADII_MAX];
     carom_pair_indices indices; /* of pairs */
     const uint32_t *mask;       /* of spheres and a mesh, as what follows; side by side, NULL: all bits */
+    carom_uints select;         /* and the elements that it selects from */
+    uint64_t elements;
     uint8_t cull_back;
     carom_start start;
     carom_progress progress;
@@ -127,8 +129,8 @@ typedef struct query_call {
     uint64_t count;
     carom_accuracy accuracy;
     const query_inputs *in;
-    void *const *out;          /* [field_count] an array, or NULL: not asked for */
-    carom_mesh_hit_list *list; /* of an answer that is a list: size, capacity and offsets; gets the totals */
+    void *const *out;     /* [field_count] an array, or NULL: not asked for */
+    carom_hit_list *list; /* of an answer that is a list: size, capacity and offsets; gets the totals */
 } query_call;
 
 /* What the reference says: its own answer, for the judge, and what any user of the registry understands. */

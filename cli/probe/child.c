@@ -47,6 +47,7 @@ static uint32_t list(const job *j, carom_device_info devices[PROBE_DEVICES])
     carom_error err = {0};
     uint32_t count = 0;
     say(j, PROBE_LOADING, 0, NULL, NULL);
+    devices[0].size = sizeof devices[0];
     carom_status status = carom_device_list(devices, PROBE_DEVICES, &count, &err);
     count = status != CAROM_OK ? 0 : count < PROBE_DEVICES ? count : PROBE_DEVICES;
     for (uint32_t i = 0; i < count; i++)

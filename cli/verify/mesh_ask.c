@@ -65,7 +65,9 @@ carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, c
                              verify_mesh_answers *to, carom_stats *stats, carom_error *err)
 {
     float *column[SPHERE_COLUMNS + 1];
-    carom_mesh_hit_list list = {.size = sizeof list, .capacity = RECORDS_EACH * ask->count, .offsets = to->offsets};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {
+        .size = sizeof list, .totals = &totals, .capacity = RECORDS_EACH * ask->count, .offsets = to->offsets};
     for (int c = 0; c < SPHERE_COLUMNS; c++)
         column[c] = (float *)b->column[c];
     column[SPHERE_COLUMNS] = (float *)b->mask;
@@ -77,9 +79,9 @@ carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, c
     *stats = (carom_stats){.size = sizeof *stats};
     spoil(ask, to);
     const carom_status status = query_meshes[ask->type]->mesh.ask(mesh, &call, stats, err);
-    to->total = list.total;
-    to->complete = list.complete;
-    to->stored = list.stored;
+    to->total = totals.total;
+    to->complete = totals.complete;
+    to->stored = totals.stored;
     return status;
 }
 

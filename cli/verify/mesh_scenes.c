@@ -201,11 +201,11 @@ void verify_scene_make(size_t index, uint64_t seed, uint64_t most, verify_scene 
 carom_mesh_desc verify_scene_desc(const verify_scene *s)
 {
     return (carom_mesh_desc){.size = sizeof(carom_mesh_desc),
-                             .vertices = {s->vertices, s->vertices + 1, s->vertices + 2, 3 * sizeof(float)},
+                             .vertices = carom_xyz(s->vertices),
                              .vertex_count = s->vertex_count,
-                             .indices = s->indices,
+                             .indices = {s->indices, sizeof(uint32_t), NULL},
                              .triangle_count = s->triangle_count,
-                             .masks = s->has_masks ? s->masks : NULL};
+                             .masks = {s->has_masks ? s->masks : NULL, sizeof(uint32_t), NULL}};
 }
 
 ref_mesh verify_scene_reference(const verify_scene *s)

@@ -129,13 +129,13 @@ static void add_device(verification *v, const char *device, const char *shown)
 {
     char name[160];
     carom_context_desc desc = cli_context_desc(v->options);
-    carom_device_info opened;
+    carom_device_info opened = {.size = sizeof opened};
     desc.backend = CAROM_BACKEND_OPENCL;
     desc.device = device;
     desc.isa = CAROM_ISA_AUTO;
     desc.log = NULL; /* a refusal is printed in the matrix */
     config *c = add_config(v, shown, &desc);
-    if (c && c->context && carom_context_device(c->context, &opened)) {
+    if (c && c->context && carom_context_get_device(c->context, &opened, NULL) == CAROM_OK) {
         snprintf(name, sizeof name, "device %u, %.100s, %u lane%s", opened.index, opened.name, opened.lanes,
                  opened.lanes == 1 ? "" : "s");
         snprintf(c->name, sizeof c->name, "%s", name);
@@ -156,6 +156,7 @@ static void add_devices(verification *v)
     }
     if (cpu_only)
         return;
+    devices[0].size = sizeof devices[0];
     carom_status status = carom_device_list(devices, CONFIGS_MAX, &count, &err);
     if (status != CAROM_OK) {
         output_format(v->out, "no OpenCL: %s\n", err.message[0] ? err.message : carom_status_name(status));

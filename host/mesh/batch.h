@@ -65,7 +65,7 @@ extern const caromi_mesh_kind caromi_first_hit, caromi_closest_triangle;
 typedef struct caromi_mesh_batch {
     const caromi_mesh_kind *kind;
     carom_mesh *mesh;
-    uint64_t count;
+    uint64_t begin, count;               /* queries [begin, count) */
     caromi_in_column in[CAROMI_MESH_IN]; /* as caromi_mesh_queries names them */
     caromi_in_column mask;               /* base is NULL without MESH_QUERY_MASKS */
     int options;                         /* MESH_TRIANGLE_MASKS and so on */

@@ -29,7 +29,7 @@ static const answer_place places[CAROMI_ANSWERS] = {[CAROMI_ANSWER_TRIANGLE] = P
 static void gather_masks(const caromi_in_column *mask, const uint64_t *rows, size_t count, int32_t *to)
 {
     for (size_t i = 0; i < count; i++)
-        memcpy(&to[i], (const char *)mask->base + rows[i] * mask->stride, sizeof *to);
+        memcpy(&to[i], caromi_element(mask, rows[i]), sizeof *to);
 }
 
 void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const caromi_sorted_queries *queries,

@@ -2,6 +2,7 @@
 /* May these be the vertices of a mesh? And their bounds, which are found on the way. All threads look. */
 #include <math.h>
 
+#include "host/arrays.h"
 #include "host/bvh/bvh.h"
 #include "mesh.h"
 
@@ -28,8 +29,8 @@ uint64_t caromi_mesh_slices(uint64_t triangles)
 
 static bvh_vec vertex(const carom_points *p, uint64_t i)
 {
-    return (bvh_vec){caromi_load(p->x, p->stride, i), caromi_load(p->y, p->stride, i), caromi_load(p->z, p->stride, i),
-                     0};
+    const size_t stride = caromi_stride(p->stride);
+    return (bvh_vec){caromi_load(p->x, stride, i), caromi_load(p->y, stride, i), caromi_load(p->z, stride, i), 0};
 }
 
 /* Lanes of infinity and NaN: nothing else is not 0 when taken from itself. */

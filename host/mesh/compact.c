@@ -23,7 +23,7 @@ static void free_part(const carom_context *c, const compact_part *p)
         caromi_free(c, all[i]);
 }
 
-static int alloc_part(const carom_context *c, const carom_mesh_hit_list *list, uint64_t queries, compact_part *p)
+static int alloc_part(const carom_context *c, const carom_hit_list *list, uint64_t queries, compact_part *p)
 {
     int whole = 1;
     *p = (compact_part){.queries = queries};
@@ -53,13 +53,13 @@ static void put_point(const carom_points_out *to, uint64_t at, float *const *fro
         memcpy((char *)base[k] + at * to->stride, &from[k][i], sizeof(float));
 }
 
-static void put_hit(const carom_mesh_hit_list *list, uint64_t query, const compact_part *p, uint64_t i)
+static void put_hit(const carom_hit_list *list, uint64_t query, const compact_part *p, uint64_t i)
 {
-    const uint64_t at = list->stored;
+    const uint64_t at = list->totals->stored;
     if (list->query != NULL)
         list->query[at] = query;
-    if (list->triangle != NULL)
-        list->triangle[at] = p->triangle[i];
+    if (list->index != NULL)
+        list->index[at] = p->triangle[i];
     if (list->state != NULL)
         list->state[at] = p->state[i];
     if (list->t != NULL)
@@ -70,20 +70,21 @@ static void put_hit(const carom_mesh_hit_list *list, uint64_t query, const compa
     put_point(&list->normal, at, p->normal, i);
 }
 
-static void put_part(carom_mesh_hit_list *list, uint64_t first, const compact_part *p, uint64_t count)
+static void put_part(const carom_hit_list *list, uint64_t first, const compact_part *p, uint64_t count)
 {
+    carom_list_totals *totals = list->totals;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t query = first + i;
         const int hit = p->triangle[i] >= 0;
-        if (list->complete == query && (!hit || list->stored < list->capacity)) {
+        if (totals->complete == query && (!hit || totals->stored < list->capacity)) {
             if (hit)
                 put_hit(list, query, p, i);
-            list->stored += (uint64_t)hit;
-            list->complete++;
+            totals->stored += (uint64_t)hit;
+            totals->complete++;
         }
-        list->total += (uint64_t)hit;
+        totals->total += (uint64_t)hit;
         if (list->offsets != NULL)
-            list->offsets[query + 1] = list->total;
+            list->offsets[query + 1] = totals->total;
     }
 }
 
@@ -107,58 +108,78 @@ static void add_stats(carom_stats *sum, const carom_stats *part)
     sum->size = size;
 }
 
+/* What shares a stride moves by `first` elements. */
+static const float *moved(const float *data, size_t stride, uint64_t first)
+{
+    return data == NULL ? NULL : (const float *)(const void *)((const char *)data + first * caromi_stride(stride));
+}
+static carom_points moved_points(const carom_points *p, uint64_t first)
+{
+    return (carom_points){moved(p->x, p->stride, first), moved(p->y, p->stride, first), moved(p->z, p->stride, first),
+                          p->stride, NULL};
+}
+static carom_uints moved_uints(const carom_uints *u, uint64_t first)
+{
+    const char *data = (const char *)u->data;
+    data = data == NULL ? NULL : data + first * caromi_stride(u->stride);
+    return (carom_uints){(const uint32_t *)(const void *)data, u->stride, NULL};
+}
+
 /* The descriptor of queries [first, first + count). */
 static carom_mesh_sweep_desc part_of(const carom_mesh_sweep_desc *d, uint64_t first, uint64_t count)
 {
     carom_mesh_sweep_desc part = *d;
-    const float **const moved[] = {&part.center.x,   &part.center.y,   &part.center.z,    &part.velocity.x,
-                                   &part.velocity.y, &part.velocity.z, &part.radius.data, &part.t_max.data};
-    const size_t strides[] = {d->center.stride,   d->center.stride,   d->center.stride, d->velocity.stride,
-                              d->velocity.stride, d->velocity.stride, d->radius.stride, d->t_max.stride};
-    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++)
-        if (*moved[i] != NULL)
-            *moved[i] = (const float *)(const void *)((const char *)*moved[i] + first * strides[i]);
-    if (part.mask != NULL)
-        part.mask = (const uint32_t *)(const void *)((const char *)part.mask + first * part.mask_stride);
-    part.count = count;
-    part.progress = (carom_progress){NULL, NULL};
+    part.batch.begin = 0;
+    part.batch.count = count;
+    part.batch.progress = (carom_progress){NULL, NULL};
+    if (d->batch.select.data != NULL) { /* the inputs stay where they are */
+        part.batch.select = moved_uints(&d->batch.select, first);
+        return part;
+    }
+    part.center = moved_points(&d->center, first);
+    part.velocity = moved_points(&d->velocity, first);
+    part.radius.data = moved(d->radius.data, d->radius.stride, first);
+    part.t_max.data = moved(d->t_max.data, d->t_max.stride, first);
+    part.mask = moved_uints(&d->mask, first);
     return part;
 }
 
-carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_mesh_hit_list *list,
+carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err)
 {
     compact_part part;
     carom_stats sum = {.size = sizeof sum};
     carom_status status = CAROM_OK;
     /* No part is smaller than a batch must be to be worth a device. */
-    const uint64_t parts = d->count < PART ? 1 : d->count / PART, queries = d->count / parts + 1;
-    list->total = list->complete = list->stored = 0;
+    const uint64_t begin = d->batch.begin, all = d->batch.count - begin;
+    const uint64_t parts = all < PART ? 1 : all / PART, queries = all / parts + 1;
+    *list->totals = (carom_list_totals){.complete = begin};
     if (list->offsets != NULL)
-        list->offsets[0] = 0;
+        list->offsets[begin] = 0;
     if (!alloc_part(mesh->context, list, queries, &part))
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the first hits of %llu queries",
                            (unsigned long long)queries);
-    carom_mesh_hit_result out = {.triangle = part.triangle,
+    carom_mesh_hit_result out = {.size = sizeof out,
+                                 .triangle = part.triangle,
                                  .state = part.state,
                                  .t = part.t,
                                  .feature = part.feature,
-                                 .point = {part.point[0], part.point[1], part.point[2], sizeof(float)},
-                                 .normal = {part.normal[0], part.normal[1], part.normal[2], sizeof(float)}};
-    for (uint64_t i = 0; status == CAROM_OK && i < parts && d->count > 0; i++) {
-        const uint64_t first = caromi_slice_start(d->count, parts, i);
-        const uint64_t count = caromi_slice_start(d->count, parts, i + 1) - first;
+                                 .point = {part.point[0], part.point[1], part.point[2], sizeof(float), NULL},
+                                 .normal = {part.normal[0], part.normal[1], part.normal[2], sizeof(float), NULL}};
+    for (uint64_t i = 0; status == CAROM_OK && i < parts && all > 0; i++) {
+        const uint64_t first = begin + caromi_slice_start(all, parts, i);
+        const uint64_t count = begin + caromi_slice_start(all, parts, i + 1) - first;
         const carom_mesh_sweep_desc next = part_of(d, first, count);
         carom_stats s = {.size = sizeof s};
         status = caromi_sweep_first(mesh, &next, &out, 1, &s, err);
         if (status == CAROM_OK) {
             put_part(list, first, &part, count);
             add_stats(&sum, &s);
-            status = caromi_report_progress(&d->progress, first + count, d->count, err);
+            status = caromi_report_progress(&d->batch.progress, first + count, d->batch.count, err);
         }
     }
     free_part(mesh->context, &part);
-    sum.queries = d->count;
+    sum.queries = all;
     if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
         *stats = sum;
     return status;

@@ -24,9 +24,9 @@ typedef struct caromi_stage {
 typedef struct caromi_list_batch {
     caromi_mesh_batch sweep; /* of first hits; its `out` are the list's columns */
     enum caromi_mesh_search search;
-    uint8_t *any;              /* whether a query has a hit; or */
-    carom_mesh_hit_list *list; /* the hits */
-    int counts_only;           /* only their number is asked for: they are not sorted */
+    uint8_t *any;               /* whether a query has a hit; or */
+    const carom_hit_list *list; /* the hits */
+    int counts_only;            /* only their number is asked for: they are not sorted */
 } caromi_list_batch;
 
 /* Whether the state that a search leaves is the whole answer: any hit is asked for, and it has found one that is
@@ -51,6 +51,6 @@ carom_status caromi_stages_deliver(const carom_context *context, const caromi_li
 
 caromi_on_cpu caromi_cpu_list; /* list.c */
 /* The first hits of a checked batch as a list; compact.c. */
-carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_mesh_hit_list *list,
+carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err);
 #endif

@@ -15,7 +15,7 @@ static carom_status answer_empty(const carom_context *c, const void *list_batch,
     for (uint64_t i = done; batch->list != NULL && batch->list->offsets != NULL && i < end; i++)
         batch->list->offsets[i + 1] = 0;
     if (batch->list != NULL)
-        batch->list->complete = end;
+        batch->list->totals->complete = end;
     return CAROM_OK;
 }
 
@@ -23,43 +23,55 @@ static carom_status answer_empty(const carom_context *c, const void *list_batch,
 
 #define LIST_HIT(kind, name, column) CAROMI_WRITES_##kind(a, #name, list->name, list->capacity);
 /* Where the answers go: a list, or a byte for each query. */
-CAROMI_LIST list_outputs(caromi_arrays *a, const carom_mesh_hit_list *list, const uint8_t *any, const char *any_name,
-                         uint64_t count, const carom_stats *stats)
+CAROMI_LIST list_outputs(caromi_arrays *a, const carom_hit_list *list, const carom_any_result *any, uint64_t count,
+                         const carom_stats *stats)
 {
     caromi_writes(a, "stats", stats, 1, sizeof *stats);
-    caromi_writes(a, any_name, any, count, sizeof *any);
+    if (any != NULL) {
+        caromi_reads(a, "out", any, 1, 0, sizeof *any);
+        caromi_writes(a, "hit", any->hit, count, sizeof *any->hit);
+    }
     if (list == NULL)
         return;
-    caromi_writes(a, "list", list, 1, sizeof *list);
+    caromi_reads(a, "list", list, 1, 0, sizeof *list);
+    caromi_writes(a, "totals", list->totals, 1, sizeof *list->totals);
     caromi_writes(a, "offsets", list->offsets, count + 1, sizeof *list->offsets);
     caromi_writes(a, "query", list->query, list->capacity, sizeof *list->query);
-    CAROMI_HIT_OUTPUTS(LIST_HIT)
+    CAROMI_LIST_OUTPUTS(LIST_HIT)
 }
 
-CAROMI_LIST list_sweep(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_list *list,
-                       const uint8_t *hit, const carom_stats *stats)
+CAROMI_LIST list_sweep(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_hit_list *list,
+                       const carom_any_result *any, const carom_stats *stats)
 {
     caromi_list_sweep(a, d);
-    list_outputs(a, list, hit, "hit", d->count, stats);
+    list_outputs(a, list, any, d->batch.count, stats);
 }
 
-CAROMI_LIST list_overlap(caromi_arrays *a, const carom_mesh_overlap_desc *d, const carom_mesh_hit_list *list,
-                         const uint8_t *overlap, const carom_stats *stats)
+CAROMI_LIST list_overlap(caromi_arrays *a, const carom_mesh_overlap_desc *d, const carom_hit_list *list,
+                         const carom_any_result *any, const carom_stats *stats)
 {
     caromi_list_overlap(a, d);
-    list_outputs(a, list, overlap, "overlap", d->count, stats);
+    list_outputs(a, list, any, d->batch.count, stats);
 }
 
-static carom_status check_list(const carom_mesh_hit_list *out, carom_error *err)
+static carom_status check_list(const carom_hit_list *out, carom_error *err)
 {
-    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_hit_list", err));
-    CAROMI_HIT_OUTPUTS(CAROMI_CHECK_OUTPUT)
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_hit_list", err));
+    CHECK_NOT_NULL(out->totals, "totals", err);
+    CAROMI_LIST_OUTPUTS(CAROMI_CHECK_OUTPUT)
     return CAROM_OK;
 }
 
-static void list_to_columns(const carom_mesh_hit_list *out, caromi_out_column *columns)
+static carom_status check_any(const carom_any_result *out, carom_error *err)
 {
-    CAROMI_HIT_OUTPUTS(CAROMI_SET_OUTPUT)
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_any_result", err));
+    CHECK_NOT_NULL(out->hit, "hit", err);
+    return CAROM_OK;
+}
+
+static void list_to_columns(const carom_hit_list *out, caromi_out_column *columns)
+{
+    CAROMI_LIST_OUTPUTS(CAROMI_SET_OUTPUT)
 }
 
 static carom_status run_list(caromi_list_batch *batch, const carom_progress *progress, carom_stats *stats,
@@ -68,20 +80,22 @@ static carom_status run_list(caromi_list_batch *batch, const carom_progress *pro
     static const char *const names[2][2] = {{"all hits on this mesh", "all hits on this mesh, exact,"},
                                             {"overlaps with this mesh", "overlaps with this mesh, exact,"}};
     carom_mesh *mesh = batch->sweep.mesh;
-    carom_mesh_hit_list *list = batch->list;
+    const carom_hit_list *list = batch->list;
     const int empty = mesh->info.triangle_count == 0, overlap = batch->search == CAROMI_MESH_OVERLAPS;
     if (list != NULL) {
         list_to_columns(list, batch->sweep.out);
-        list->total = list->complete = list->stored = 0;
+        *list->totals = (carom_list_totals){.complete = batch->sweep.begin};
         if (list->offsets != NULL)
-            list->offsets[0] = 0;
+            list->offsets[batch->sweep.begin] = 0;
     }
     batch->counts_only = list == NULL || list->capacity == 0;
-    carom_mesh_hit_list scratch = {.size = sizeof scratch}; /* what is timed beforehand is not counted */
+    carom_list_totals unused = {0}; /* what is timed beforehand is not counted */
+    carom_hit_list scratch = {.size = sizeof scratch, .totals = &unused};
     caromi_list_batch sample = *batch;
     sample.list = list != NULL ? &scratch : NULL;
     const caromi_batch run = {.batch = batch,
                               .sample = &sample,
+                              .begin = batch->sweep.begin,
                               .count = batch->sweep.count,
                               .on_device = empty ? NULL : caromi_device_list,
                               .on_cpu = empty ? answer_empty : caromi_cpu_list,
@@ -94,30 +108,33 @@ static carom_status run_list(caromi_list_batch *batch, const carom_progress *pro
 }
 
 static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_hits which,
-                                carom_mesh_hit_list *list, uint8_t *any, carom_stats *stats, carom_error *err)
+                                const carom_hit_list *list, const carom_any_result *any, carom_stats *stats,
+                                carom_error *err)
 {
-    CHECK(caromi_check_mesh_sweep(d, err));
+    CHECK(caromi_check_mesh_sweep(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
     CAROMI_CHECK_ARRAYS(err, list_sweep, d, list, any, stats);
+    CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_t_max(d, err));
     if (which == CAROM_HITS_FIRST)
         return caromi_compact_first(mesh, d, list, stats, err);
-    caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any, .list = list};
+    caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_sweep_batch(d, mesh, &batch.sweep);
-    return run_list(&batch, &d->progress, stats, err);
+    return run_list(&batch, &d->batch.progress, stats, err);
 }
 
-static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_desc *d, carom_mesh_hit_list *list,
-                                  uint8_t *any, carom_stats *stats, carom_error *err)
+static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_desc *d, const carom_hit_list *list,
+                                  const carom_any_result *any, carom_stats *stats, carom_error *err)
 {
-    CHECK(caromi_check_mesh_overlap(d, err));
+    CHECK(caromi_check_mesh_overlap(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
     CAROMI_CHECK_ARRAYS(err, list_overlap, d, list, any, stats);
-    caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any, .list = list};
+    CHECK(caromi_check_select(&d->batch, err));
+    caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(d, mesh, &batch.sweep);
-    return run_list(&batch, &d->progress, stats, err);
+    return run_list(&batch, &d->batch.progress, stats, err);
 }
 
 carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
-                                   carom_mesh_hit_list *list, carom_stats *stats, carom_error *err)
+                                   const carom_hit_list *list, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     CHECK_NOT_NULL(desc, "desc", err);
@@ -130,27 +147,29 @@ carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc
     IN_FLOAT_MODE(sweep_batch(mesh, desc, which, list, NULL, stats, err));
 }
 
-carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, uint8_t *hit, carom_stats *stats,
-                                  carom_error *err)
+carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_any_result *out,
+                                  carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     CHECK_NOT_NULL(desc, "desc", err);
-    CHECK_NOT_NULL(hit, "hit", err);
+    CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_FLOAT_MODE(sweep_batch(mesh, desc, CAROM_HITS_ALL, NULL, hit, stats, err));
+    CHECK(check_any(out, err));
+    IN_FLOAT_MODE(sweep_batch(mesh, desc, CAROM_HITS_ALL, NULL, out, stats, err));
 }
 
-carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, uint8_t *overlap,
+carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_any_result *out,
                                     carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     CHECK_NOT_NULL(desc, "desc", err);
-    CHECK_NOT_NULL(overlap, "overlap", err);
+    CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_FLOAT_MODE(overlap_batch(mesh, desc, NULL, overlap, stats, err));
+    CHECK(check_any(out, err));
+    IN_FLOAT_MODE(overlap_batch(mesh, desc, NULL, out, stats, err));
 }
 
-carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, carom_mesh_hit_list *list,
+carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_hit_list *list,
                                      carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);

@@ -2,6 +2,7 @@
 /* The triangles' masks in the order of the leaves. */
 #include <string.h>
 
+#include "host/arrays.h"
 #include "mesh.h"
 
 enum { NODES_PER_TASK = 256 };
@@ -9,10 +10,17 @@ enum { NODES_PER_TASK = 256 };
 typedef struct mask_job {
     caromi_mesh_view view;
     uint64_t node_count;
-    uint32_t *of_triangle;
+    caromi_in_column of_triangle;
     int32_t *of_slot; /* [leaf_count][MESH_WIDTH] */
-    int back;         /* from slots to triangles */
+    int32_t *taken;   /* from slots to triangles instead: [triangle_count] */
 } mask_job;
+
+static int32_t load_mask(const caromi_in_column *masks, int triangle)
+{
+    int32_t mask;
+    memcpy(&mask, caromi_element(masks, (uint64_t)triangle), sizeof mask);
+    return mask;
+}
 
 static void copy_leaf(const mask_job *job, int reference)
 {
@@ -20,12 +28,12 @@ static void copy_leaf(const mask_job *job, int reference)
     int32_t *slots = &job->of_slot[(size_t)MESH_LEAF_AT(reference) * MESH_WIDTH];
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const int triangle = leaf->triangle[lane];
-        if (!job->back)
-            slots[lane] = triangle < 0 ? 0 : (int32_t)job->of_triangle[triangle];
+        if (job->taken == NULL)
+            slots[lane] = triangle < 0 ? 0 : load_mask(&job->of_triangle, triangle);
         else if (triangle >= 0)
-            job->of_triangle[triangle] = (uint32_t)slots[lane];
+            job->taken[triangle] = slots[lane];
     }
-    if (!job->back && MESH_IS_UNINDEXED(reference))
+    if (job->taken == NULL && MESH_IS_UNINDEXED(reference))
         memset(slots + MESH_WIDTH, 0, MESH_WIDTH * sizeof *slots);
 }
 
@@ -54,13 +62,13 @@ static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
                        (unsigned long long)mesh->info.triangle_count);
 }
 
-carom_status caromi_mesh_mask(carom_mesh *mesh, const uint32_t *masks, carom_error *err)
+carom_status caromi_mesh_mask(carom_mesh *mesh, const carom_uints *masks, carom_error *err)
 {
     mask_job job = {.view = mesh->view, .node_count = mesh->info.node_count};
     job.of_slot = caromi_alloc(mesh->context, mesh->leaf_count * MESH_WIDTH, sizeof *job.of_slot);
     if (job.of_slot == NULL)
         return no_memory(mesh, err);
-    job.of_triangle = (uint32_t *)(uintptr_t)masks; /* read only, this way */
+    caromi_uints_to_column(masks, (caromi_index){NULL, 0}, &job.of_triangle);
     copy_all(mesh, &job);
     mesh->masks = job.of_slot;
     mesh->view.masks = job.of_slot;
@@ -74,15 +82,19 @@ carom_status caromi_masks_follow(const carom_mesh *mesh, const caromi_mesh_view 
     *out = NULL;
     if (mesh->masks == NULL)
         return CAROM_OK;
-    uint32_t *of_triangle = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *of_triangle);
+    int32_t *of_triangle = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *of_triangle);
     int32_t *of_slot = caromi_alloc(mesh->context, leaf_count * MESH_WIDTH, sizeof *of_slot);
     if (of_triangle == NULL || of_slot == NULL) {
         caromi_free(mesh->context, of_triangle);
         caromi_free(mesh->context, of_slot);
         return no_memory(mesh, err);
     }
-    mask_job from = {mesh->view, mesh->info.node_count, of_triangle, mesh->masks, 1};
-    mask_job to = {*tree, node_count, of_triangle, of_slot, 0};
+    mask_job from = {
+        .view = mesh->view, .node_count = mesh->info.node_count, .of_slot = mesh->masks, .taken = of_triangle};
+    mask_job to = {.view = *tree,
+                   .node_count = node_count,
+                   .of_triangle = {.base = of_triangle, .stride = sizeof *of_triangle},
+                   .of_slot = of_slot};
     copy_all(mesh, &from);
     copy_all(mesh, &to);
     caromi_free(mesh->context, of_triangle);

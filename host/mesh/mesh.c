@@ -10,9 +10,9 @@
 CAROMI_LIST list_mesh(caromi_arrays *a, const carom_mesh_desc *d)
 {
     const uint64_t corners = 3 * d->triangle_count;
-    caromi_reads_points(a, "vertices", &d->vertices, d->indices != NULL ? d->vertex_count : corners);
-    caromi_reads(a, "indices", d->indices, corners, sizeof *d->indices, sizeof *d->indices);
-    caromi_reads(a, "masks", d->masks, d->triangle_count, sizeof *d->masks, sizeof *d->masks);
+    caromi_reads_points(a, "vertices", &d->vertices, d->indices.data != NULL ? d->vertex_count : corners);
+    caromi_reads_uints(a, "indices", &d->indices, corners);
+    caromi_reads_uints(a, "masks", &d->masks, d->triangle_count);
 }
 
 static carom_status check_mesh(const carom_context *context, const carom_mesh_desc *d, carom_mesh *const *out,
@@ -28,7 +28,7 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
     if (d->vertex_count > UINT32_MAX)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "vertex_count is %llu; at most %u",
                            (unsigned long long)d->vertex_count, UINT32_MAX);
-    if (d->indices == NULL && d->vertex_count < 3 * d->triangle_count)
+    if (d->indices.data == NULL && d->vertex_count < 3 * d->triangle_count)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "without indices %llu triangles need %llu vertices, not %llu",
                            (unsigned long long)d->triangle_count, (unsigned long long)(3 * d->triangle_count),
@@ -36,6 +36,8 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
     if (d->triangle_count == 0)
         return CAROM_OK;
     CHECK(caromi_check_points(&d->vertices, "vertices", err));
+    CHECK(caromi_check_optional_uints(&d->indices, "indices", err));
+    CHECK(caromi_check_optional_uints(&d->masks, "masks", err));
     CAROMI_CHECK_ARRAYS(err, list_mesh, d);
     return CAROM_OK;
 }
@@ -45,7 +47,7 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
 typedef struct mesh_fill {
     carom_mesh *mesh;
     const carom_points *vertices;
-    const uint32_t *indices; /* NULL: in a row */
+    caromi_index indices;
     uint64_t slices;
 } mesh_fill;
 
@@ -53,13 +55,14 @@ static void copy_vertices(void *user, uint64_t slice, uint32_t thread)
 {
     const mesh_fill *fill = user;
     const carom_points *from = fill->vertices;
+    const size_t stride = caromi_stride(from->stride);
     float *to = fill->mesh->vertices;
     const uint64_t end = caromi_slice_start(fill->mesh->vertex_count, fill->slices, slice + 1);
     (void)thread;
     for (uint64_t i = caromi_slice_start(fill->mesh->vertex_count, fill->slices, slice); i < end; i++) {
-        to[3 * i] = caromi_load(from->x, from->stride, i);
-        to[3 * i + 1] = caromi_load(from->y, from->stride, i);
-        to[3 * i + 2] = caromi_load(from->z, from->stride, i);
+        to[3 * i] = caromi_load(from->x, stride, i);
+        to[3 * i + 1] = caromi_load(from->y, stride, i);
+        to[3 * i + 2] = caromi_load(from->z, stride, i);
     }
 }
 
@@ -70,7 +73,7 @@ static void copy_indices(void *user, uint64_t slice, uint32_t thread)
     const uint64_t end = caromi_slice_start(corners, fill->slices, slice + 1);
     (void)thread;
     for (uint64_t i = caromi_slice_start(corners, fill->slices, slice); i < end; i++)
-        fill->mesh->indices[i] = fill->indices ? fill->indices[i] : (uint32_t)i;
+        fill->mesh->indices[i] = (uint32_t)caromi_index_at(&fill->indices, i);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -96,20 +99,21 @@ void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caro
 static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_error *err)
 {
     const uint64_t corners = 3 * d->triangle_count;
-    const uint64_t vertices = d->indices ? d->vertex_count : corners;
+    const uint64_t vertices = d->indices.data != NULL ? d->vertex_count : corners;
     mesh->vertex_count = vertices;
     mesh->vertices = caromi_alloc(mesh->context, vertices, 3 * sizeof *mesh->vertices);
     mesh->indices = caromi_alloc(mesh->context, corners, sizeof *mesh->indices);
     if (mesh->vertices == NULL || mesh->indices == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu triangles and %llu vertices",
                            (unsigned long long)d->triangle_count, (unsigned long long)vertices);
-    mesh_fill fill = {.mesh = mesh, .indices = d->indices, .slices = caromi_mesh_slices(d->triangle_count)};
+    mesh_fill fill = {
+        .mesh = mesh, .indices = caromi_index_of(&d->indices), .slices = caromi_mesh_slices(d->triangle_count)};
     caromi_extent extent;
     caromi_parallel(mesh->context->pool, fill.slices, copy_indices, &fill);
     CHECK(caromi_mesh_check(mesh, &d->vertices, &extent, err));
     caromi_mesh_move(mesh, &d->vertices, &extent);
     CHECK(caromi_hierarchy_build(mesh, err));
-    return d->masks != NULL ? caromi_mesh_mask(mesh, d->masks, err) : CAROM_OK;
+    return d->masks.data != NULL ? caromi_mesh_mask(mesh, &d->masks, err) : CAROM_OK;
 }
 
 static void destroy_mesh(carom_mesh *mesh)
@@ -135,6 +139,7 @@ static carom_status create_mesh(carom_context *context, const carom_mesh_desc *d
     memset(mesh, 0, sizeof *mesh);
     mesh->context = context;
     atomic_fetch_add(&context->references, 1);
+    mesh->info.size = sizeof mesh->info;
     mesh->info.triangle_count = d->triangle_count;
     for (int k = 0; k < 3; k++) {
         mesh->info.lower[k] = INFINITY;
@@ -163,7 +168,11 @@ void carom_mesh_destroy(carom_mesh *mesh)
     caromi_float_mode_restore(mode);
 }
 
-carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh)
+carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_info *out, carom_error *err)
 {
-    return mesh->info;
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_info", err));
+    *out = mesh->info;
+    return CAROM_OK;
 }

@@ -204,7 +204,7 @@ void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t 
 {
     for (int c = 0; c < columns; c++)
         for (size_t i = 0; i < count; i++)
-            memcpy(&to[c][i], (const char *)in[c].base + rows[i] * in[c].stride, sizeof(float));
+            memcpy(&to[c][i], caromi_element(&in[c], rows[i]), sizeof(float));
 }
 
 static void unpack_rows(const caromi_sorted_queries *o, const float *rows, uint32_t count, uint64_t *row,

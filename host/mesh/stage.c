@@ -169,7 +169,7 @@ static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run
 
 static void write_run(deliver_job *job, caromi_stage *s, const hit_run *run, uint32_t thread)
 {
-    const carom_mesh_hit_list *list = job->batch->list;
+    const carom_hit_list *list = job->batch->list;
     for (size_t i = 0; list->query != NULL && i < run->count; i++)
         list->query[run->at + i] = run->query[i];
     if (job->blocks != NULL) {
@@ -178,8 +178,8 @@ static void write_run(deliver_job *job, caromi_stage *s, const hit_run *run, uin
     }
     for (size_t i = 0; i < run->count; i++) {
         const mesh_record *r = run->record[i];
-        if (list->triangle != NULL)
-            list->triangle[run->at + i] = r->triangle;
+        if (list->index != NULL)
+            list->index[run->at + i] = r->triangle;
         if (list->state != NULL)
             list->state[run->at + i] = (uint8_t)r->state;
         if (list->t != NULL)
@@ -191,7 +191,7 @@ static void deliver_stage(void *user, uint64_t task, uint32_t thread)
 {
     deliver_job *job = user;
     caromi_stage *s = &job->stages[task];
-    const carom_mesh_hit_list *list = job->batch->list;
+    const carom_hit_list *list = job->batch->list;
     uint64_t next = s->base, settled = 0;
     hit_run run = {.at = s->base};
     for (uint32_t row = 0; row < s->queries; row++) {
@@ -217,20 +217,20 @@ static void deliver_stage(void *user, uint64_t task, uint32_t thread)
 }
 
 /* Whole queries for as long as they fit; after the first that does not, none. */
-static void find_complete(carom_mesh_hit_list *list, const caromi_stage *s)
+static void find_complete(const carom_hit_list *list, const caromi_stage *s)
 {
-    if (list->complete != s->first) /* full */
+    if (list->totals->complete != s->first) /* full */
         return;
-    for (uint32_t row = 0; row < s->queries && list->capacity - list->stored >= s->hits[row]; row++) {
-        list->stored += s->hits[row];
-        list->complete++;
+    for (uint32_t row = 0; row < s->queries && list->capacity - list->totals->stored >= s->hits[row]; row++) {
+        list->totals->stored += s->hits[row];
+        list->totals->complete++;
     }
 }
 
 carom_status caromi_stages_deliver(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stages,
                                    uint32_t count, carom_stats *stats, carom_error *err)
 {
-    carom_mesh_hit_list *list = batch->list;
+    const carom_hit_list *list = batch->list;
     deliver_job job = {.context = context, .batch = batch, .stages = stages};
     if (list == NULL) {
         for (uint32_t i = 0; i < count; i++)
@@ -245,11 +245,11 @@ carom_status caromi_stages_deliver(const carom_context *context, const caromi_li
                                caromi_pool_threads(context->pool), sizeof *job.blocks);
     }
     for (uint32_t i = 0; i < count; i++) {
-        stages[i].base = list->total;
-        list->total += stages[i].total;
+        stages[i].base = list->totals->total;
+        list->totals->total += stages[i].total;
         find_complete(list, &stages[i]);
     }
-    job.complete = list->complete;
+    job.complete = list->totals->complete;
     caromi_parallel(context->pool, count, deliver_stage, &job);
     stats->by_integers += job.settled;
     caromi_free(context, job.blocks);

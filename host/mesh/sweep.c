@@ -10,13 +10,13 @@ carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     caromi_mesh_sweep_batch(d, mesh, &batch);
     batch.hits_only = hits_only;
     caromi_hits_to_columns(out, batch.out);
-    return caromi_run_mesh(&batch, &d->progress, stats, err);
+    return caromi_run_mesh(&batch, &d->batch.progress, stats, err);
 }
 
 CAROMI_LIST list_first(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
                        const carom_stats *stats)
 {
-    const uint64_t count = d->count;
+    const uint64_t count = d->batch.count;
     caromi_list_sweep(a, d);
     caromi_reads(a, "out", out, 1, 0, sizeof *out);
     caromi_writes(a, "stats", stats, 1, sizeof *stats);
@@ -26,9 +26,11 @@ CAROMI_LIST list_first(caromi_arrays *a, const carom_mesh_sweep_desc *d, const c
 static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
                                 carom_stats *stats, carom_error *err)
 {
-    CHECK(caromi_check_mesh_sweep(d, err));
+    CHECK(caromi_check_mesh_sweep(d, 0, err));
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_hit_result", err));
     CAROMI_HIT_OUTPUTS(CAROMI_CHECK_OUTPUT)
     CAROMI_CHECK_ARRAYS(err, list_first, d, out, stats);
+    CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_t_max(d, err));
     return caromi_sweep_first(mesh, d, out, 0, stats, err);
 }

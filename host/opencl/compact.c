@@ -264,7 +264,7 @@ static carom_status run_probe(caromi_device *d, compact_probe *p, uint32_t out_c
     make_probe(p);
     for (uint32_t c = 0; c < CAROMI_HIT_CONTACT; c++) {
         s.out_size[c] = caromi_hit_size(c);
-        in[c] = (caromi_in_column){p->in[c], sizeof(uint32_t), NULL};
+        in[c] = (caromi_in_column){.base = p->in[c], .stride = sizeof(uint32_t)};
         out[c] = (caromi_out_column){p->got[c], s.out_size[c]};
     }
     caromi_compact_stream(&s);

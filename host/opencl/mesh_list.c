@@ -78,7 +78,12 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
 
 static caromi_in_column column_from(const caromi_in_column *column, uint64_t first)
 {
-    return (caromi_in_column){(const char *)column->base + first * column->stride, column->stride, NULL};
+    caromi_in_column from = *column;
+    if (from.index.base != NULL)
+        from.index.base = (const char *)from.index.base + first * from.index.stride;
+    else
+        from.base = (const char *)from.base + first * from.stride;
+    return from;
 }
 
 /* One pass over the part: counts and states are fetched by the first; all hits of those that have a place are written
@@ -96,7 +101,7 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         in[c] = column_from(&sweep->in[c], p->first);
     in[CAROMI_MESH_IN] =
-        places ? (caromi_in_column){p->from, sizeof *p->from, NULL} : (caromi_in_column){&none, 0, NULL};
+        places ? (caromi_in_column){.base = p->from, .stride = sizeof *p->from} : (caromi_in_column){.base = &none};
     if (masks)
         in[CAROMI_MESH_IN + 1] = column_from(&sweep->mask, p->first);
     const caromi_stream s = {.count = p->queries,

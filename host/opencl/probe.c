@@ -142,7 +142,7 @@ static carom_status run_pair_probe(caromi_device *d, enum caromi_pair_kernel ker
     batch.kernel = kernel;
     batch.count = PAIRS;
     for (uint32_t c = 0; c < shape->in_count; c++) {
-        batch.in[c] = (caromi_in_column){p->in[c], sizeof(float), NULL};
+        batch.in[c] = (caromi_in_column){.base = p->in[c], .stride = sizeof(float)};
         in[c] = p->in[c];
     }
     for (uint32_t c = 0; c < shape->out_count; c++) {

@@ -24,6 +24,7 @@ typedef struct list_answers {
     int32_t triangle[HITS];
     uint8_t state[HITS], any[QUERIES];
     float t[HITS];
+    carom_list_totals totals;
 } list_answers;
 
 typedef struct mesh_probe {
@@ -112,10 +113,10 @@ static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_p
     for (uint32_t i = 0; i < CLOSEST_QUERIES; i++)
         p->mask[i] = i % 8 == 0 ? 0 : p->mask[i] & 0xff00ff00u;
     const carom_mesh_desc desc = {.size = sizeof desc,
-                                  .vertices = {p->vertices, p->vertices + 1, p->vertices + 2, 12},
+                                  .vertices = carom_xyz(p->vertices),
                                   .vertex_count = 3 * TRIANGLES,
                                   .triangle_count = TRIANGLES,
-                                  .masks = masked ? p->masks : NULL};
+                                  .masks = {masked ? p->masks : NULL, sizeof *p->masks, NULL}};
     return carom_mesh_create(like->mesh->context, &desc, mesh, err);
 }
 
@@ -130,9 +131,9 @@ static caromi_mesh_batch batch_of(const mesh_probe *p, carom_mesh *mesh, const c
         .options = options,
     };
     for (int c = 0; c < like->kind->in; c++)
-        batch.in[c] = (caromi_in_column){p->in[c], sizeof(float), NULL};
+        batch.in[c] = (caromi_in_column){.base = p->in[c], .stride = sizeof(float)};
     if (options)
-        batch.mask = (caromi_in_column){p->mask, sizeof(uint32_t), NULL};
+        batch.mask = (caromi_in_column){.base = p->mask, .stride = sizeof(uint32_t)};
     return batch;
 }
 
@@ -178,14 +179,15 @@ static carom_status run_mesh_probe(caromi_device *d, carom_mesh *mesh, const car
     return status == CAROM_OK ? compare_answers(d, &batch, p, err) : status;
 }
 
-static carom_mesh_hit_list list_out(list_answers *a)
+static carom_hit_list list_out(list_answers *a)
 {
-    return (carom_mesh_hit_list){.size = sizeof(carom_mesh_hit_list),
-                                 .capacity = HITS,
-                                 .offsets = a->offsets,
-                                 .triangle = a->triangle,
-                                 .state = a->state,
-                                 .t = a->t};
+    return (carom_hit_list){.size = sizeof(carom_hit_list),
+                            .capacity = HITS,
+                            .offsets = a->offsets,
+                            .index = a->triangle,
+                            .state = a->state,
+                            .t = a->t,
+                            .totals = &a->totals};
 }
 
 /* Whether there is a hit: a device that knows of a sure one stops there. */
@@ -213,10 +215,10 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
     carom_stats stats = {.size = sizeof stats};
     int chosen;
     const carom_context scalar = {.desc = d->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
-    carom_mesh_hit_list got = list_out(&p->list_got), expected = list_out(&p->list_expected);
-    const carom_mesh_hit_result got_columns = {.triangle = got.triangle, .state = got.state, .t = got.t};
+    carom_hit_list got = list_out(&p->list_got), expected = list_out(&p->list_expected);
+    const carom_mesh_hit_result got_columns = {.triangle = got.index, .state = got.state, .t = got.t};
     const carom_mesh_hit_result expected_columns = {
-        .triangle = expected.triangle, .state = expected.state, .t = expected.t};
+        .triangle = expected.index, .state = expected.state, .t = expected.t};
     caromi_list_batch batch = {.search = like->search, .list = &expected};
     batch.sweep = batch_of(p, mesh, &like->sweep, options);
     caromi_hits_to_columns(&expected_columns, batch.sweep.out);

@@ -64,7 +64,7 @@ static carom_status launch_rounding(caromi_device *d, caromi_cl_slot *slot, cons
 
 static carom_status run_probe(caromi_device *d, rounding_probe *p, carom_error *err)
 {
-    const caromi_in_column in[] = {{p->a, sizeof(float), NULL}, {p->b, sizeof(float), NULL}};
+    const caromi_in_column in[] = {{.base = p->a, .stride = sizeof(float)}, {.base = p->b, .stride = sizeof(float)}};
     const caromi_out_column out[] = {{p->quotient, sizeof(float)}, {p->root, sizeof(float)}};
     const caromi_stream stream = {.count = COUNT,
                                   .chunk = d->max_items * d->lanes,

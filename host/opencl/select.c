@@ -63,6 +63,7 @@ static void describe(caromi_cl_found *f, const char *platform)
 {
     carom_device_info *info = &f->info;
     memset(info, 0, sizeof *info);
+    info->size = sizeof *info;
     info->index = f->index;
     (void)snprintf(info->platform, sizeof info->platform, "%.*s", (int)sizeof info->platform - 1, platform);
     device_string(f->id, CL_DEVICE_NAME, info->name, sizeof info->name);
@@ -141,6 +142,8 @@ static carom_status list_devices(carom_device_info *out, uint32_t capacity, uint
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count must not be NULL");
     if (out == NULL && capacity != 0)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "out is NULL, but capacity is %u", capacity);
+    if (capacity != 0)
+        CHECK(caromi_check_desc(out->size, sizeof *out, "carom_device_info", err));
     CAROMI_CHECK_ARRAYS(err, list_listing, out, capacity, count);
     device_listing listing = {out, capacity};
     CHECK(caromi_claim_opencl(err));

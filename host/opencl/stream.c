@@ -90,7 +90,7 @@ static void try_direct(const caromi_device *d, caromi_cl_slot *slot, int output,
 static void place_input(const caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column)
 {
     const caromi_in_column *c = &s->in[column];
-    if (!d->unified || slot->padded != slot->count || c->index != NULL || c->stride != sizeof(float))
+    if (!d->unified || slot->padded != slot->count || c->index.base != NULL || c->stride != sizeof(float))
         return;
     const char *base = (const char *)c->base + slot->first * sizeof(float);
     for (uint32_t i = 0; i < column; i++) {
@@ -388,7 +388,7 @@ static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
     for (uint32_t i = 0; i < s->out_count; i++)
         bytes += s->out_size[i];
     for (uint32_t i = 0; d->unified && i < s->in_count; i++)
-        if ((s->in[i].index != NULL || s->in[i].stride > sizeof(float)) && chunk > cached)
+        if ((s->in[i].index.base != NULL || s->in[i].stride > sizeof(float)) && chunk > cached)
             chunk = cached;
     const uint64_t by_column = d->info.max_allocation / 4, by_total = d->info.memory / 4 / (CAROMI_SLOTS * bytes);
     chunk = chunk < s->count ? chunk : s->count;

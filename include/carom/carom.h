@@ -1,28 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /// carom: batches of moving-sphere/triangle queries with the same bits from every backend.
 ///
-/// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32 taken as exact real
-/// numbers. Every call that can fail returns a carom_status. If `err` is not NULL, it receives a sentence that names
-/// the argument, the value and the limit. The library never aborts and reads no environment variable. Its only global
-/// is the number of the process that first called OpenCL. docs/design.md defines what each answer means.
+/// A call takes a descriptor with the caller's arrays as they lie, and a result with the arrays to
+/// fill. The first hit of two spheres that fall onto a mesh:
 ///
-/// Floating point: every function computes and calls drivers in a mode of its own (rounding to nearest, denormals kept,
-/// no exception traps). On return the caller's environment is restored: modes, masks and sticky flags. So exceptions
-/// raised inside a call stay invisible. Functions of the caller (log, progress, allocator) run in carom's mode, and
-/// their changes to it end with them. Threads that a driver started before carom keep the mode they have.
+///     const float center[] = {1, 1, 2, 3, 1, 2}, velocity[] = {0, 0, -1}, radius = 0.5f;
+///     carom_context *context = NULL;
+///     carom_mesh *mesh = NULL; // of the caller's vertices and indices: carom_mesh_create
+///     float t[2];
+///     int32_t triangle[2];
+///     carom_error err;
+///     const carom_mesh_sweep_desc desc = {.batch = {.size = sizeof desc, .count = 2},
+///                                         .center = carom_xyz(center),
+///                                         .velocity = carom_repeat(velocity),
+///                                         .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+///     const carom_mesh_hit_result out = {.size = sizeof out, .triangle = triangle, .t = t};
+///     if (carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err) != CAROM_OK)
+///         fprintf(stderr, "%s\n", err.message);
 ///
-/// fork(): a child may use, update and destroy the contexts and meshes that no call was using, and make new ones. In
-/// the child a context from before has only the caller's thread. If OpenCL was called before fork(), by any context or
-/// carom_device_list, the child cannot use it. CAROM_BACKEND_OPENCL is then CAROM_ERROR_NO_DEVICE, for batches and for
-/// new contexts; with CAROM_BACKEND_AUTO the CPU answers, and `stats` give the reason. Destroying a context or mesh in
-/// the child does not call the driver, so its memory on the device stays until the process ends. carom does not see
-/// OpenCL calls of the host. A program that is started anew (exec, posix_spawn) has none of these limits.
+/// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
+/// taken as exact real numbers. docs/design.md defines what each answer means, docs/performance.md
+/// what it costs. The order of this file: status, context, batches, pairs, mesh, mesh queries.
 ///
-/// Counts and arrays: a count is at most 2^47, and so are the bytes from an array's first element to its last, also
-/// where a stride of 0 repeats one. A call beyond that limit, or with an address that would wrap, is
-/// CAROM_ERROR_INVALID_ARGUMENT. So is an output that shares a byte with an input, another output, `stats`, the
-/// descriptor or the result structure. Members of one array of structures share no byte. The check reads no element,
-/// and takes as long for any count. Arrays without elements (a count or a capacity of 0) are not checked.
+/// Every call that can fail returns a carom_status. If `err` is not NULL, it receives a sentence
+/// that names the argument, the value and the limit. The library never aborts and reads no
+/// environment variable. Its only global is the number of the process that first called OpenCL.
+///
+/// Floating point: every function computes and calls drivers in a mode of its own (rounding to
+/// nearest, denormals kept, no exception traps). On return the caller's environment is restored:
+/// modes, masks and sticky flags. So exceptions raised inside a call stay invisible. Functions of
+/// the caller (log, progress, allocator) run in carom's mode, and their changes to it end with
+/// them. Threads that a driver started before carom keep the mode they have.
+///
+/// fork(): a child may use, update and destroy the contexts and meshes that no call was using, and
+/// make new ones. In the child a context from before has only the caller's thread. If OpenCL was
+/// called before fork(), by any context or carom_device_list, the child cannot use it.
+/// CAROM_BACKEND_OPENCL is then CAROM_ERROR_NO_DEVICE, for batches and for new contexts; with
+/// CAROM_BACKEND_AUTO the CPU answers, and `stats` give the reason. Destroying a context or mesh in
+/// the child does not call the driver, so its memory on the device stays until the process ends.
+/// carom does not see OpenCL calls of the host. A program that is started anew (exec, posix_spawn)
+/// has none of these limits.
+///
+/// Counts and arrays: a count is at most 2^47, and so are the bytes from an array's first element
+/// to its last. A call beyond that limit, or with an address that would wrap, is
+/// CAROM_ERROR_INVALID_ARGUMENT. So is an output that shares a byte with an input, another output,
+/// `stats`, the descriptor or the result structure. Members of one array of structures share no
+/// byte. The check reads no element, and takes as long for any count. Arrays without elements (a
+/// count or a capacity of 0) are not checked.
+///
+/// Structures grow: descriptors, results, lists, statistics and infos begin with `size`, which the
+/// caller sets to the sizeof. Structures without it (carom_error, carom_points and the other views,
+/// carom_batch) keep their shape. A member that is "not served yet" must be zero.
 #ifndef CAROM_CAROM_H
 #define CAROM_CAROM_H
 
@@ -36,12 +64,14 @@
 #endif
 
 #define CAROM_VERSION_MAJOR 0
-#define CAROM_VERSION_MINOR 1
+#define CAROM_VERSION_MINOR 2
 #define CAROM_VERSION_PATCH 0
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- status and names ------------------------------------------------------------------------ */
 
 /// Outcome of a call. The numbers are pinned: they never change meaning.
 typedef enum carom_status {
@@ -53,7 +83,8 @@ typedef enum carom_status {
     CAROM_ERROR_KERNEL_BUILD = 5,     ///< the device's compiler rejected a kernel
     CAROM_ERROR_DEVICE_LOST = 6,      ///< the device failed while working
     CAROM_ERROR_UNSUPPORTED = 7,      ///< this build or this machine cannot do it
-    CAROM_ERROR_CANCELLED = 8         ///< the caller's progress function ended it; answers reported as done are valid
+    /// the caller's progress function ended it; answers reported as done are valid
+    CAROM_ERROR_CANCELLED = 8
 } carom_status;
 
 /// Caller-owned detail of a failure; works before a context exists. Untouched on success.
@@ -62,6 +93,268 @@ typedef struct carom_error {
     int native_code;   ///< the OpenCL or errno value behind it, 0 if none
     char message[256]; ///< one sentence, always terminated
 } carom_error;
+
+/// "MAJOR.MINOR.PATCH" of the library that is linked.
+CAROM_API const char *carom_version(void);
+/// 1 if the library was built with OpenCL.
+CAROM_API int carom_has_opencl(void);
+/// One word for a status; "unknown" for any other number. Static storage. So for the names below.
+CAROM_API const char *carom_status_name(carom_status status);
+
+/* ---- context --------------------------------------------------------------------------------- */
+
+typedef enum carom_backend {
+    /// The device that was named, else an OpenCL GPU if present, for batches from
+    /// CAROM_AUTO_MIN_QUERIES on; else the CPU. A GPU that was not named must also be faster: see
+    /// carom_context_create.
+    CAROM_BACKEND_AUTO = 0,
+    CAROM_BACKEND_CPU = 1, ///< never loads OpenCL
+    /// The named device, or an error: the CPU never replaces a device that fails. Exact mode alone
+    /// uses both, here too: the CPU decides in integers what the device cannot prove. If the device
+    /// has no binary64, the CPU answers the whole exact batch (except overlaps). That is no error,
+    /// and stats.fallback_reason and the log report it.
+    CAROM_BACKEND_OPENCL = 2
+} carom_backend;
+
+/// CAROM_BACKEND_AUTO answers batches of fewer queries on the CPU, without looking for a device,
+/// because opening a device and building a program takes longer.
+#define CAROM_AUTO_MIN_QUERIES (1u << 20)
+
+/// Instruction sets of the CPU path, lowest first. A request means exactly that one; a machine
+/// without it refuses. AVX2 means with FMA, AVX-512 F, DQ, BW and VL.
+typedef enum carom_isa {
+    CAROM_ISA_AUTO = 0,
+    CAROM_ISA_SCALAR = 1,
+    CAROM_ISA_SSE41 = 2,
+    CAROM_ISA_AVX2 = 3,
+    CAROM_ISA_AVX512 = 4,
+    CAROM_ISA_NEON = 5
+} carom_isa;
+
+typedef enum carom_log_level {
+    CAROM_LOG_ERROR = 1,
+    CAROM_LOG_WARNING = 2,
+    CAROM_LOG_INFO = 3
+} carom_log_level;
+
+/// Receives one formatted line. May be called from any thread; must not call back into carom.
+typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *message);
+
+/// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two)
+/// or NULL. They serve everything that carom allocates on the host for contexts, meshes and
+/// batches. Threads of a context call them too, but never two at once. (qsort, which a refit calls,
+/// may allocate memory of its own.)
+typedef struct carom_allocator {
+    void *(*alloc)(void *user, size_t size, size_t alignment);
+    void (*free)(void *user, void *memory);
+    void *user;
+} carom_allocator;
+
+typedef struct carom_context carom_context;
+
+/// How a context computes. Start from carom_context_desc_default().
+typedef struct carom_context_desc {
+    size_t size; ///< sizeof(carom_context_desc), set by the default function
+    carom_backend backend;
+    /// NULL: best; else a decimal index from carom_device_list or a substring of its names
+    const char *device;
+    carom_isa isa; ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED
+    /// CPU threads, at most 1024; 0: all that the process may use. Fewer, with a warning in the
+    /// log, if the system does not start so many. They sleep between batches
+    uint32_t threads;
+    uint32_t device_lanes; ///< lanes per OpenCL work-item: 0 (the device's own), 1, 4, 8 or 16
+    /// most queries in one OpenCL launch, the bit probe's apart; 0: from the device's limits
+    uint32_t device_chunk;
+    carom_log_fn log; ///< NULL: silence
+    void *log_user;
+    carom_log_level log_level; ///< least severe level that is passed on
+    carom_allocator allocator; ///< zeros: malloc and free
+} carom_context_desc;
+
+/// One OpenCL device, as it describes itself.
+typedef struct carom_device_info {
+    size_t size;    ///< sizeof(carom_device_info), set by the caller
+    uint32_t index; ///< number for carom_context_desc.device
+    char platform[128];
+    char name[128];
+    char driver[64];
+    char version[128];
+    char kind[16]; ///< "gpu", "cpu", "accelerator" or "other"
+    uint32_t compute_units;
+    /// lanes per work-item: of a listed device the default, of a context's the ones in use
+    uint32_t lanes;
+    uint64_t memory;           ///< bytes of global memory
+    uint64_t max_allocation;   ///< bytes of the largest buffer
+    uint8_t fp64;              ///< claims binary64 kernels
+    uint8_t correctly_rounded; ///< claims correctly rounded / and sqrt
+    uint8_t denormals;         ///< claims binary32 denormals
+    uint8_t available;
+} carom_device_info;
+
+/// One word for an instruction set or a backend.
+CAROM_API const char *carom_isa_name(carom_isa isa);
+CAROM_API const char *carom_backend_name(carom_backend backend);
+/// 1 if this build and this machine can run `isa` (CAROM_ISA_AUTO: always).
+CAROM_API int carom_isa_available(carom_isa isa);
+
+/// List OpenCL devices in the order of the ICD loader, platforms without devices skipped.
+/// out   [capacity] filled up to the smaller of capacity and *count; may be NULL if capacity is 0.
+///       The caller sets `size` in the first
+/// count the number of devices present
+/// returns CAROM_OK also when there are none | INVALID_ARGUMENT | UNSUPPORTED (built without
+///         OpenCL) | NO_DEVICE (in a child of a process that has called OpenCL)
+CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count,
+                                         carom_error *err);
+
+/// `size` set, CAROM_BACKEND_AUTO, all threads, no log function, warnings and errors if one is
+/// added, malloc.
+CAROM_API carom_context_desc carom_context_desc_default(void);
+
+/// Create a context. With CAROM_BACKEND_OPENCL the device is opened and must pass the bit probe
+/// here; with CAROM_BACKEND_AUTO the first batch of CAROM_AUTO_MIN_QUERIES or more calls OpenCL.
+/// Then the context times batches of each kind, for a mesh those of each mesh. A GPU that was not
+/// named keeps a kind only if its fastest batch of three, after a first that is not counted, is no
+/// slower than the CPU. The log reports each choice once, as information; answers do not depend on
+/// it.
+/// desc  NULL: defaults. Strings in it are copied.
+/// out   the context, to be destroyed by the caller; untouched on failure
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
+///         also NO_DEVICE | NOT_BIT_EXACT | KERNEL_BUILD | DEVICE_LOST. A driver that aborts or
+///         hangs takes the process along: a program that must outlive it tries the device in
+///         another process first, as `carom info` does
+/// cost  starts the threads; with OpenCL, compiling a kernel: seconds, or less from the driver's
+///       cache
+/// threads: contexts are independent of each other; one may be used and destroyed by another thread
+///       than its maker. In a child process of fork(): see the top
+CAROM_API carom_status carom_context_create(const carom_context_desc *desc, carom_context **out,
+                                            carom_error *err);
+/// Release a context; meshes made in it stay valid until destroyed. NULL is fine.
+CAROM_API void carom_context_destroy(carom_context *context);
+/// The instruction set that the CPU path uses.
+CAROM_API carom_isa carom_context_isa(const carom_context *context);
+/// The number of CPU threads; in a child process of fork() 1.
+CAROM_API uint32_t carom_context_threads(const carom_context *context);
+/// The OpenCL device that is open in this context and may be used by this process.
+/// returns CAROM_OK | INVALID_ARGUMENT | NO_DEVICE
+CAROM_API carom_status carom_context_get_device(const carom_context *context,
+                                                carom_device_info *out, carom_error *err);
+
+/* ---- batches: what all queries share --------------------------------------------------------- */
+
+/// Not served yet. Memory that host and device share, and a call that has not ended.
+typedef struct carom_buffer carom_buffer;
+typedef struct carom_job carom_job;
+
+/// Stride of a view whose one element serves all. A stride of 0 is an error, because it is also
+/// what a forgotten stride looks like.
+#define CAROM_REPEAT SIZE_MAX
+
+/// Three arrays of coordinates with one byte stride, or CAROM_REPEAT. Any alignment. carom_xyz,
+/// carom_soa and carom_repeat make the usual ones. x == NULL in a view that may be left out: no
+/// view.
+typedef struct carom_points {
+    const float *x, *y, *z;
+    size_t stride;
+    const carom_buffer *buffer; ///< not served yet: NULL. Later x, y and z are offsets into it
+} carom_points;
+
+/// One array of numbers. Stride in bytes, or CAROM_REPEAT. Any alignment.
+typedef struct carom_scalars {
+    const float *data;
+    size_t stride;
+    const carom_buffer *buffer; ///< not served yet: NULL
+} carom_scalars;
+
+/// One array of indices or masks. Stride in bytes, or CAROM_REPEAT. Any alignment.
+typedef struct carom_uints {
+    const uint32_t *data;
+    size_t stride;
+    const carom_buffer *buffer; ///< not served yet: NULL
+} carom_uints;
+
+/// Where to write coordinates; x == NULL: not wanted. Stride in bytes, at least 4.
+typedef struct carom_points_out {
+    float *x, *y, *z;
+    size_t stride;
+    carom_buffer *buffer; ///< not served yet: NULL
+} carom_points_out;
+
+/// Points as x y z, x y z, ...: 12 bytes from one to the next.
+static inline carom_points carom_xyz(const float *p)
+{
+    const carom_points points = {p, p + 1, p + 2, 3 * sizeof *p, NULL};
+    return points;
+}
+/// Points as an array of each coordinate.
+static inline carom_points carom_soa(const float *x, const float *y, const float *z)
+{
+    const carom_points points = {x, y, z, sizeof *x, NULL};
+    return points;
+}
+/// One point, x y z, for all queries.
+static inline carom_points carom_repeat(const float *p)
+{
+    const carom_points points = {p, p + 1, p + 2, CAROM_REPEAT, NULL};
+    return points;
+}
+
+typedef enum carom_accuracy {
+    CAROM_ACCURACY_FAST = 0, ///< binary32 throughout; same bits everywhere, error documented
+    /// Inputs are real numbers: state, overlap, axes and feature are the true ones, every time is
+    /// the binary32 nearest to the true one, contact points are within one unit in the last place
+    /// of the largest coordinate
+    CAROM_ACCURACY_EXACT = 1
+} carom_accuracy;
+
+/// Progress of a batch, reported from the calling thread every so many queries and at its end; fn
+/// == NULL: no reports.
+/// fn    gets the queries answered, [0, done), and their count; another value than 0 ends the batch
+///       with CAROM_ERROR_CANCELLED: the answers to [0, done) and the statistics are valid, all
+///       others undefined. It must not use the context
+typedef struct carom_progress {
+    int (*fn)(void *user, uint64_t done, uint64_t count);
+    void *user;
+} carom_progress;
+
+/// What every query descriptor begins with.
+typedef struct carom_batch {
+    size_t size;    ///< sizeof the whole descriptor
+    uint64_t count; ///< queries
+    /// Lists: the first query that is answered; arrays, indices of queries and `complete` still
+    /// count from query 0. Other calls: 0
+    uint64_t begin;
+    carom_accuracy accuracy;
+    /// Queries of a mesh: query i reads element select[i] of every input, of which there are
+    /// `elements`; data == NULL: element i. An index >= elements is CAROM_ERROR_INVALID_ARGUMENT
+    /// naming the query, before any work. Answers are dense: those of query i are element i, and
+    /// records carry i. Pairs: nothing, they have `indices`
+    carom_uints select;
+    uint64_t elements; ///< of every input, with `select`
+    carom_progress progress;
+    /// Not served yet: NULL, NULL, 0. Later the call returns at once with a job, which begins after
+    /// those waited for. While it runs, its arrays and results, `stats` and totals belong to the
+    /// library, and `err` of the call is the caller's again: the job has an error of its own.
+    /// Descriptor and result structure are copied before the call returns
+    carom_job **job;
+    carom_job *const *wait;
+    uint32_t wait_count;
+} carom_batch;
+
+/// Which backend computed a batch, and its cost. Times in seconds of wall clock; transfers and
+/// compute overlap, so they need not add up to `total`. CPU work counts as compute.
+typedef struct carom_stats {
+    size_t size;        ///< sizeof(carom_stats), set by the caller
+    uint64_t queries;   ///< queries in the batch
+    uint64_t on_device; ///< of these, answered by the OpenCL device
+    uint64_t on_cpu;    ///< of these, answered by the CPU path
+    /// of these on_cpu, meant for a device that failed, was refused or has no binary64
+    uint64_t fallen_back;
+    uint64_t by_proof; ///< exact mode: decided by the floating-point filter
+    /// exact mode: decided by the integer rung, on the CPU wherever the batch ran
+    uint64_t by_integers;
+    double upload, compute, download, total;
+    char fallback_reason[128]; ///< empty if nothing fell back
+} carom_stats;
 
 /// State of a sweep: where the contact interval [t_first, t_last] lies relative to time 0.
 typedef enum carom_state {
@@ -86,447 +379,329 @@ typedef enum carom_feature {
     CAROM_FEATURE_FACE = 7
 } carom_feature;
 
+/// One word for a state or a feature.
+CAROM_API const char *carom_state_name(carom_state state);
+CAROM_API const char *carom_feature_name(carom_feature feature);
+
 /// Value of `overlap` and `axes` for a pair with an invalid input.
 #define CAROM_OVERLAP_INVALID 255
 
-typedef enum carom_backend {
-    /// The device that was named, else an OpenCL GPU if present, for batches from CAROM_AUTO_MIN_QUERIES on; else the
-    /// CPU. A GPU that was not named must also be faster: see carom_context_create.
-    CAROM_BACKEND_AUTO = 0,
-    CAROM_BACKEND_CPU = 1, ///< never loads OpenCL
-    /// The named device, or an error: the CPU never replaces a device that fails. Exact mode alone uses both, here too:
-    /// the CPU decides in integers what the device cannot prove. If the device has no binary64, the CPU answers the
-    /// whole exact batch (except overlaps). That is no error, and stats.fallback_reason and the log report it.
-    CAROM_BACKEND_OPENCL = 2
-} carom_backend;
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
-/// CAROM_BACKEND_AUTO answers batches of fewer queries on the CPU, without looking for a device, because opening a
-/// device and building a program takes longer.
-#define CAROM_AUTO_MIN_QUERIES (1u << 20)
-
-/// Instruction sets of the CPU path, lowest first. A request means exactly that one; a machine without it refuses. AVX2
-/// means with FMA, AVX-512 F, DQ, BW and VL.
-typedef enum carom_isa {
-    CAROM_ISA_AUTO = 0,
-    CAROM_ISA_SCALAR = 1,
-    CAROM_ISA_SSE41 = 2,
-    CAROM_ISA_AVX2 = 3,
-    CAROM_ISA_AVX512 = 4,
-    CAROM_ISA_NEON = 5
-} carom_isa;
-
-typedef enum carom_accuracy {
-    CAROM_ACCURACY_FAST = 0, ///< binary32 throughout; same bits everywhere, error documented
-    /// Inputs are real numbers: state, overlap, axes and feature are the true ones, every time is the binary32 nearest
-    /// to the true one, contact points are within one unit in the last place of the largest coordinate
-    CAROM_ACCURACY_EXACT = 1
-} carom_accuracy;
-
-typedef enum carom_log_level { CAROM_LOG_ERROR = 1, CAROM_LOG_WARNING = 2, CAROM_LOG_INFO = 3 } carom_log_level;
-
-/// Receives one formatted line. May be called from any thread; must not call back into carom.
-typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *message);
-
-/// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two) or NULL.
-/// They serve everything that carom allocates on the host for contexts, meshes and batches. Threads of a context call
-/// them too, but never two at once. (qsort, which a refit calls, may allocate memory of its own.)
-typedef struct carom_allocator {
-    void *(*alloc)(void *user, size_t size, size_t alignment);
-    void (*free)(void *user, void *memory);
-    void *user;
-} carom_allocator;
-
-typedef struct carom_context carom_context;
-typedef struct carom_mesh carom_mesh;
-
-/// How a context computes. Start from carom_context_desc_default().
-typedef struct carom_context_desc {
-    size_t size; ///< sizeof(carom_context_desc), set by the default function
-    carom_backend backend;
-    const char *device;    ///< NULL: best; else a decimal index from carom_device_list or a substring of its names
-    carom_isa isa;         ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED
-    uint32_t threads;      ///< CPU threads, at most 1024; 0: all that the process may use. Fewer, with a warning in
-                           ///< the log, if the system does not start so many. They sleep between batches
-    uint32_t device_lanes; ///< lanes per OpenCL work-item: 0 (the device's own), 1, 4, 8 or 16
-    uint32_t device_chunk; ///< most queries in one OpenCL launch, the bit probe's apart; 0: from the device's limits
-    carom_log_fn log;      ///< NULL: silence
-    void *log_user;
-    carom_log_level log_level; ///< least severe level that is passed on
-    carom_allocator allocator; ///< zeros: malloc and free
-} carom_context_desc;
-
-/// One OpenCL device, as it describes itself.
-typedef struct carom_device_info {
-    uint32_t index; ///< number for carom_context_desc.device
-    char platform[128];
-    char name[128];
-    char driver[64];
-    char version[128];
-    char kind[16]; ///< "gpu", "cpu", "accelerator" or "other"
-    uint32_t compute_units;
-    uint32_t lanes;            ///< lanes per work-item: of a listed device the default, of a context's the ones in use
-    uint64_t memory;           ///< bytes of global memory
-    uint64_t max_allocation;   ///< bytes of the largest buffer
-    uint8_t fp64;              ///< claims binary64 kernels
-    uint8_t correctly_rounded; ///< claims correctly rounded / and sqrt
-    uint8_t denormals;         ///< claims binary32 denormals
-    uint8_t available;
-} carom_device_info;
-
-/// Three arrays of coordinates with one byte stride: float[3] (x=p, y=p+1, z=p+2, stride 12), float4 (stride 16)
-/// and separate arrays (stride 4) all fit. Stride 0 repeats one value. Any alignment.
-typedef struct carom_points {
-    const float *x, *y, *z;
-    size_t stride;
-} carom_points;
-
-/// One array of numbers. Stride 0 repeats one value. Any alignment.
-typedef struct carom_scalars {
-    const float *data;
-    size_t stride;
-} carom_scalars;
-
-/// Where to write coordinates; x == NULL: not wanted. Stride in bytes, at least 4.
-typedef struct carom_points_out {
-    float *x, *y, *z;
-    size_t stride;
-} carom_points_out;
-
-/// Progress of a batch, reported from the calling thread every so many queries and at its end; fn == NULL: no reports.
-/// fn    gets the queries answered, [0, done), and their count; another value than 0 ends the batch with
-///       CAROM_ERROR_CANCELLED: the answers to [0, done) and the statistics are valid, all others undefined. It must
-///       not use the context
-typedef struct carom_progress {
-    int (*fn)(void *user, uint64_t done, uint64_t count);
-    void *user;
-} carom_progress;
-
-/// Indices of the pairs: pair i is (sphere[i], triangle[i]). Both NULL: pair i is (i, i). In random order, beyond the
-/// caches, the gather from memory dominates. Sphere pairs in structures of 28 bytes then cost twice as much as in
-/// order, and from separate arrays, where each pair lies in 14 places, up to 30 times (docs/performance.md).
-/// An index >= its count is CAROM_ERROR_INVALID_ARGUMENT naming the pair, before any work.
+/// Indices of the pairs: pair i is (a[i], b[i]), sphere and triangle, or two spheres; data == NULL:
+/// element i. An index >= its count is CAROM_ERROR_INVALID_ARGUMENT naming the pair, before any
+/// work. In random order, beyond the caches, the gather dominates: docs/performance.md.
 typedef struct carom_pair_indices {
-    const uint32_t *sphere;
-    const uint32_t *triangle;
-    uint64_t sphere_count;
-    uint64_t triangle_count;
+    carom_uints a, b;
+    uint64_t a_count, b_count;
 } carom_pair_indices;
-
-/// Which backend computed a batch, and its cost. Times in seconds of wall clock; transfers and compute overlap, so they
-/// need not add up to `total`. CPU work counts as compute.
-typedef struct carom_stats {
-    size_t size;          ///< sizeof(carom_stats), set by the caller
-    uint64_t queries;     ///< queries in the batch
-    uint64_t on_device;   ///< of these, answered by the OpenCL device
-    uint64_t on_cpu;      ///< of these, answered by the CPU path
-    uint64_t fallen_back; ///< of these on_cpu, meant for a device that failed, was refused or has no binary64
-    uint64_t by_proof;    ///< exact mode: decided by the floating-point filter
-    uint64_t by_integers; ///< exact mode: decided by the integer rung, on the CPU wherever the batch ran
-    double upload, compute, download, total;
-    char fallback_reason[128]; ///< empty if nothing fell back
-} carom_stats;
 
 /// Sphere centre C + tV, radius r >= 0, against triangle P + tW.
 typedef struct carom_sweep_pairs_desc {
-    size_t size; ///< sizeof(carom_sweep_pairs_desc)
-    uint64_t count;
-    carom_accuracy accuracy;
+    carom_batch batch;
     carom_points center, velocity;
     carom_scalars radius;
     carom_points p0, p1, p2;
     carom_points triangle_velocity; ///< x == NULL: triangles at rest
     carom_pair_indices indices;
-    carom_progress progress;
 } carom_sweep_pairs_desc;
 
 /// Results of a sweep; any pointer may be NULL. Asking for t_first alone costs least.
 typedef struct carom_sweep_result {
-    uint8_t *state;                           ///< [count] carom_state
-    float *t_first, *t_last;                  ///< [count] T; +inf, -inf without contact
-    carom_points_out point_first, point_last; ///< [count] contact point at that time, L; zeros without contact
-    uint8_t *feature_first, *feature_last;    ///< [count] carom_feature
+    size_t size;             ///< sizeof(carom_sweep_result)
+    uint8_t *state;          ///< [count] carom_state
+    float *t_first, *t_last; ///< [count] T; +inf, -inf without contact
+    /// [count] contact point at that time, L; zeros without contact
+    carom_points_out point_first, point_last;
+    uint8_t *feature_first, *feature_last; ///< [count] carom_feature
 } carom_sweep_result;
 
 /// Sphere of centre C, radius r >= 0, against triangle P, at rest.
 typedef struct carom_overlap_pairs_desc {
-    size_t size; ///< sizeof(carom_overlap_pairs_desc)
-    uint64_t count;
-    carom_accuracy accuracy;
+    carom_batch batch;
     carom_points center;
     carom_scalars radius;
     carom_points p0, p1, p2;
     carom_pair_indices indices;
-    carom_progress progress;
 } carom_overlap_pairs_desc;
 
 typedef struct carom_overlap_result {
+    size_t size;      ///< sizeof(carom_overlap_result)
     uint8_t *overlap; ///< [count] 1 overlapping, 0 apart, CAROM_OVERLAP_INVALID
-    /// [count] bit set: that axis separates. 0 plane, 1..3 AB BC CA, 4..6 A B C; or CAROM_OVERLAP_INVALID
+    /// [count] bit set: that axis separates. 0 plane, 1..3 AB BC CA, 4..6 A B C; or
+    /// CAROM_OVERLAP_INVALID
     uint8_t *axes;
 } carom_overlap_result;
 
-/// Sphere A from a0 to a1 against sphere B from b0 to b1, over the normalised time u: 0 at start, 1 at end.
+/// Sphere A from a0 to a1 against sphere B from b0 to b1, over the normalised time u: 0 at start, 1
+/// at end.
 typedef struct carom_sphere_pairs_desc {
-    size_t size; ///< sizeof(carom_sphere_pairs_desc)
-    uint64_t count;
-    carom_accuracy accuracy;
+    carom_batch batch;
     carom_points a0, a1;
     carom_scalars radius_a;
     carom_points b0, b1;
     carom_scalars radius_b;
-    carom_pair_indices indices; ///< `sphere` selects A, `triangle` selects B
-    carom_progress progress;
+    carom_pair_indices indices;
 } carom_sphere_pairs_desc;
 
 typedef struct carom_sphere_result {
+    size_t size;             ///< sizeof(carom_sphere_result)
     uint8_t *state;          ///< [count] carom_state, with u for t
     float *u_first, *u_last; ///< [count] over the whole real line; +inf, -inf without contact
 } carom_sphere_result;
+
+/// Sweep `count` sphere/triangle pairs.
+/// in    arrays described above; not finite or radius < 0 means CAROM_INVALID for that pair
+/// out   every requested array fully written; shares no byte with an input or another (see the top)
+/// stats optional. err optional, caller-owned. Nothing is retained after return.
+/// returns CAROM_OK | INVALID_ARGUMENT (which, why) | OUT_OF_MEMORY | UNSUPPORTED; with
+///         CAROM_BACKEND_OPENCL also KERNEL_BUILD | NOT_BIT_EXACT (each kernel is probed when first
+///         used) | DEVICE_LOST (outputs undefined). After these three the device is given up, and
+///         every later batch of this context fails alike
+/// bits  identical on every backend, ISA, thread count and chunk size. threads: one call at a time
+///       per context.
+/// source: Eberly, docs/numerics.md
+CAROM_API carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *desc,
+                                         const carom_sweep_result *out, carom_stats *stats,
+                                         carom_error *err);
+
+/// Separating-axis test of `count` sphere/triangle pairs. As carom_sweep_pairs; source: Ericson,
+/// docs/numerics.md
+CAROM_API carom_status carom_overlap_pairs(carom_context *context,
+                                           const carom_overlap_pairs_desc *desc,
+                                           const carom_overlap_result *out, carom_stats *stats,
+                                           carom_error *err);
+
+/// Sweep `count` sphere/sphere pairs. As carom_sweep_pairs; source: Gomez, docs/numerics.md
+CAROM_API carom_status carom_sphere_pairs(carom_context *context,
+                                          const carom_sphere_pairs_desc *desc,
+                                          const carom_sphere_result *out, carom_stats *stats,
+                                          carom_error *err);
+
+/* ---- mesh ------------------------------------------------------------------------------------ */
+
+typedef struct carom_mesh carom_mesh;
 
 /// Triangles from indexed vertices. The arrays are copied: the caller may free them after creation.
 typedef struct carom_mesh_desc {
     size_t size; ///< sizeof(carom_mesh_desc)
     carom_points vertices;
     uint64_t vertex_count;
-    const uint32_t *indices; ///< [3 * triangle_count]; NULL: vertices 3i, 3i+1, 3i+2
+    carom_uints indices;     ///< [3 * triangle_count]; data == NULL: vertices 3i, 3i+1, 3i+2
     uint64_t triangle_count; ///< at most 2^31 - 1; 0 is an empty mesh
-    const uint32_t *masks;   ///< [triangle_count]; NULL: all bits are set, and no memory is taken. A triangle is there
-                           ///< for a query if (its mask & the query's) != 0
+    /// [triangle_count]; data == NULL: all bits are set, and no memory is taken. A triangle counts
+    /// for a query if (its mask & the query's) != 0
+    carom_uints masks;
 } carom_mesh_desc;
 
 typedef struct carom_mesh_info {
+    size_t size; ///< sizeof(carom_mesh_info), set by the caller
     uint64_t triangle_count, node_count;
     uint64_t bytes;           ///< host memory held
     float lower[3], upper[3]; ///< bounds; +inf, -inf if empty
-    float cost;               ///< of the hierarchy: boxes that a line through the bounds meets on average; 0 if empty
-    uint32_t refits;          ///< refits of the hierarchy since it was built
+    /// of the hierarchy: boxes that a line through the bounds meets on average; 0 if empty
+    float cost;
+    uint32_t refits; ///< refits of the hierarchy since it was built
 } carom_mesh_info;
 
 /// How carom_mesh_update adapts the hierarchy to the new vertices. The answers do not depend on it.
 typedef enum carom_mesh_follow {
-    CAROM_MESH_AUTO = 0,   ///< refit, then rebuild if the cost is above CAROM_MESH_WORN times that after the last build
-    CAROM_MESH_REFIT = 1,  ///< keep the hierarchy, compute new boxes: allocates no memory, whatever the cost becomes
-    CAROM_MESH_REBUILD = 2 ///< build as carom_mesh_create does: for shapes that differ much from the one before
+    /// refit, then rebuild if the cost is above CAROM_MESH_WORN times that after the last build
+    CAROM_MESH_AUTO = 0,
+    /// keep the hierarchy, compute new boxes: allocates no memory, whatever the cost becomes
+    CAROM_MESH_REFIT = 1,
+    /// build as carom_mesh_create does: for shapes that differ much from the one before
+    CAROM_MESH_REBUILD = 2
 } carom_mesh_follow;
 /// CAROM_MESH_AUTO: a hierarchy that has become so many times as costly is built anew.
 #define CAROM_MESH_WORN 1.5f
 
-/// Policy for a triangle that is in contact at time 0, touching or overlapping. A skipped triangle is no hit, at any
-/// time.
+/// Copy triangles and build the hierarchy over them. The mesh holds a reference to its context. One
+/// call at a time per context, this one too.
+/// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite, an index out of range: names
+///         triangle and vertex) | OUT_OF_MEMORY.   cost: O(n log n) time, docs/performance.md gives
+///         bytes
+CAROM_API carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc,
+                                         carom_mesh **out, carom_error *err);
+/// NULL is fine.
+CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
+/// Move the vertices of a mesh; its triangles stay. Answers are those of a mesh that was created
+/// from these vertices, bit for bit. One call at a time per context.
+/// vertices as many as at creation (without indices: three per triangle), in the same units or
+///          others; copied
+/// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite: names triangle and vertex) |
+///         OUT_OF_MEMORY (rebuild alone: auto then keeps the hierarchy that it has refitted, with a
+///         warning in the log). On failure the mesh is as it was
+/// cost    refit: O(n), a tenth of a build or less. A rebuild holds both hierarchies for its
+///         duration. A device copies the mesh again at its next batch; docs/performance.md
+CAROM_API carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices,
+                                         carom_mesh_follow how, carom_error *err);
+/// Counts, bytes and bounds of a mesh. returns CAROM_OK | INVALID_ARGUMENT
+CAROM_API carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_info *out,
+                                           carom_error *err);
+
+/* ---- queries of a mesh ----------------------------------------------------------------------- */
+
+/// Policy for a triangle that is in contact at time 0, touching or overlapping. A skipped triangle
+/// is no hit, at any time.
 typedef enum carom_start {
-    CAROM_START_REPORT = 0,       ///< a hit at time 0
-    CAROM_START_SKIP_PARTING = 1, ///< skipped if the sphere moves away: (C - q).V > 0, q the triangle's closest point
-    CAROM_START_SKIP = 2          ///< skipped
+    CAROM_START_REPORT = 0, ///< a hit at time 0
+    /// skipped if the sphere moves away: (C - q).V > 0, q the triangle's closest point
+    CAROM_START_SKIP_PARTING = 1,
+    CAROM_START_SKIP = 2 ///< skipped
 } carom_start;
 
 /// Sphere centre C + tV, radius r >= 0, over the window [0, t_max], against a mesh.
 typedef struct carom_mesh_sweep_desc {
-    size_t size; ///< sizeof(carom_mesh_sweep_desc)
-    uint64_t count;
-    carom_accuracy accuracy;
+    carom_batch batch;
     carom_points center, velocity;
     carom_scalars radius;
-    carom_scalars t_max;  ///< data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query
-    const uint32_t *mask; ///< [count] see carom_mesh_desc; NULL: all bits are set
-    size_t mask_stride;   ///< in bytes, 0 repeats one mask. Any alignment
-    uint8_t cull_back;    ///< 1: triangles with n.V > 0 are no hits, n = (P1-P0)x(P2-P0); degenerate ones have no back
+    /// data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query
+    carom_scalars t_max;
+    carom_uints mask; ///< see carom_mesh_desc; data == NULL: all bits are set
+    /// 1: triangles with n.V > 0 are no hits, n = (P1-P0)x(P2-P0); degenerate ones have no back
+    uint8_t cull_back;
     carom_start start;
-    carom_progress progress;
 } carom_mesh_sweep_desc;
 
 /// First hit per query; any pointer may be NULL.
 typedef struct carom_mesh_hit_result {
-    int32_t *triangle;       ///< [count] index of the triangle hit; -1 without a hit
-    uint8_t *state;          ///< [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID
-    float *t;                ///< [count] time of contact in [0, t_max]; +inf without a hit, or beyond binary32
-    carom_points_out point;  ///< [count] contact point; zeros without a hit or a finite time
-    carom_points_out normal; ///< [count] unit vector from contact point to centre, of a point (radius 0) the
-                             ///< triangle's own against the motion; zeros as for the point
-    uint8_t *feature;        ///< [count] carom_feature
+    size_t size;       ///< sizeof(carom_mesh_hit_result)
+    int32_t *triangle; ///< [count] index of the triangle hit; -1 without a hit
+    uint8_t *state;    ///< [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID
+    /// [count] time of contact in [0, t_max]; +inf without a hit, or beyond binary32
+    float *t;
+    carom_points_out point; ///< [count] contact point; zeros without a hit or a finite time
+    /// [count] unit vector from contact point to centre, of a point (radius 0) the triangle's own
+    /// against the motion; zeros as for the point
+    carom_points_out normal;
+    uint8_t *feature; ///< [count] carom_feature
 } carom_mesh_hit_result;
 
-/// Hits of a batch, one record each, ordered by (query, time, triangle). Arrays are the caller's; any may be NULL.
-typedef struct carom_mesh_hit_list {
-    size_t size;       ///< sizeof(carom_mesh_hit_list)
+/// Whether each query has a hit.
+typedef struct carom_any_result {
+    size_t size;  ///< sizeof(carom_any_result)
+    uint8_t *hit; ///< [count] 1, 0 or CAROM_OVERLAP_INVALID; must not be NULL
+} carom_any_result;
+
+/// What a list has, and where to go on.
+typedef struct carom_list_totals {
+    uint64_t total; ///< hits of the queries [begin, count), whatever the capacity
+    /// Queries [begin, complete) have all their hits in the arrays, and no other has any. If it is
+    /// less than the count, go on with `begin` = complete: nothing is dropped
+    uint64_t complete;
+    uint64_t stored; ///< records in the arrays
+} carom_list_totals;
+
+/// Hits of a batch, one record each, ordered by (query, time, triangle). Arrays are the caller's;
+/// any may be NULL.
+typedef struct carom_hit_list {
+    size_t size;       ///< sizeof(carom_hit_list)
     uint64_t capacity; ///< records that the arrays below hold; 0: hits are only counted
-    uint64_t *offsets; ///< [count + 1] hits of query i are [offsets[i], offsets[i + 1]); counted to the end of the
-                       ///< batch, whatever the capacity. An invalid query has none
-    uint64_t *query;   ///< [capacity] index of the query
-    int32_t *triangle; ///< [capacity]
-    uint8_t *state;    ///< [capacity] APPROACHING, TOUCHING or OVERLAPPING
-    float *t;          ///< [capacity] as in carom_mesh_hit_result, and so the rest
+    /// [count + 1] hits of query i are [offsets[i], offsets[i + 1]); counted to the end of the
+    /// batch, whatever the capacity. An invalid query has none
+    uint64_t *offsets;
+    uint64_t *query; ///< [capacity] index of the query
+    int32_t *index;  ///< [capacity] of the triangle
+    uint8_t *state;  ///< [capacity] APPROACHING, TOUCHING or OVERLAPPING
+    float *t;        ///< [capacity] as in carom_mesh_hit_result, and so the rest
     carom_points_out point, normal;
     uint8_t *feature;
-    uint64_t total;    ///< out: hits of the whole batch
-    uint64_t complete; ///< out: queries [0, complete) have all their hits in the arrays, and no other has any. If it is
-                       ///< less than the count, go on with a batch that begins there: nothing is dropped
-    uint64_t stored;   ///< out: records in the arrays
-} carom_mesh_hit_list;
+    carom_list_totals *totals; ///< out, must not be NULL
+} carom_hit_list;
 
 /// Sphere of centre C, radius r >= 0, at rest, against a mesh.
 typedef struct carom_mesh_overlap_desc {
-    size_t size; ///< sizeof(carom_mesh_overlap_desc)
-    uint64_t count;
-    carom_accuracy accuracy;
+    carom_batch batch;
     carom_points center;
     carom_scalars radius;
-    const uint32_t *mask; ///< as in carom_mesh_sweep_desc
-    size_t mask_stride;
-    carom_progress progress;
+    carom_uints mask; ///< as in carom_mesh_sweep_desc
 } carom_mesh_overlap_desc;
 
 /// Nearest triangle per query, at any distance; any pointer may be NULL.
 typedef struct carom_mesh_closest_result {
-    /// [count] of the smallest (distance, triangle); -1 for an invalid query, or if no triangle counts for it
+    size_t size; ///< sizeof(carom_mesh_closest_result)
+    /// [count] of the smallest (distance, triangle); -1 for an invalid query, or if no triangle
+    /// counts for it
     int32_t *triangle;
-    float *distance;        ///< [count] from the centre to that triangle, L; +inf without one, or beyond binary32
-    carom_points_out point; ///< [count] closest point of that triangle, also at an infinite distance; zeros without one
-    uint8_t *feature;       ///< [count] carom_feature that holds it; NONE without one
-    float *depth;           ///< [count] radius - distance: negative if apart; -inf without a triangle
+    /// [count] from the centre to that triangle, L; +inf without one, or beyond binary32
+    float *distance;
+    /// [count] closest point of that triangle, also at an infinite distance; zeros without one
+    carom_points_out point;
+    uint8_t *feature; ///< [count] carom_feature that holds it; NONE without one
+    /// [count] radius - distance: negative if apart; -inf without a triangle
+    float *depth;
 } carom_mesh_closest_result;
 
-/// "MAJOR.MINOR.PATCH" of the library that is linked.
-CAROM_API const char *carom_version(void);
-/// 1 if the library was built with OpenCL.
-CAROM_API int carom_has_opencl(void);
-/// One word for a status, state, feature, ISA or backend; "unknown" for any other number. Static storage.
-CAROM_API const char *carom_status_name(carom_status status);
-CAROM_API const char *carom_state_name(carom_state state);
-CAROM_API const char *carom_feature_name(carom_feature feature);
-CAROM_API const char *carom_isa_name(carom_isa isa);
-CAROM_API const char *carom_backend_name(carom_backend backend);
-/// 1 if this build and this machine can run `isa` (CAROM_ISA_AUTO: always).
-CAROM_API int carom_isa_available(carom_isa isa);
-
-/// List OpenCL devices in the order of the ICD loader, platforms without devices skipped.
-/// out   [capacity] filled up to the smaller of capacity and *count; may be NULL if capacity is 0
-/// count the number of devices present
-/// returns CAROM_OK also when there are none | INVALID_ARGUMENT | UNSUPPORTED (built without OpenCL) | NO_DEVICE (in a
-///         child of a process that has called OpenCL)
-CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err);
-
-/// `size` set, CAROM_BACKEND_AUTO, all threads, no log function, warnings and errors if one is added, malloc.
-CAROM_API carom_context_desc carom_context_desc_default(void);
-
-/// Create a context. With CAROM_BACKEND_OPENCL the device is opened and must pass the bit probe here; with
-/// CAROM_BACKEND_AUTO the first batch of CAROM_AUTO_MIN_QUERIES or more calls OpenCL. Then the context times batches of
-/// each kind, for a mesh those of each mesh. A GPU that was not named keeps a kind only if its fastest batch of three,
-/// after a first that is not counted, is no slower than the CPU. The log reports each choice once, as information;
-/// answers do not depend on it.
-/// desc  NULL: defaults. Strings in it are copied.
-/// out   the context, to be destroyed by the caller; untouched on failure
-/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also NO_DEVICE |
-///         NOT_BIT_EXACT | KERNEL_BUILD | DEVICE_LOST. A driver that aborts or hangs takes the process along: a program
-///         that must outlive it tries the device in another process first, as `carom info` does
-/// cost  starts the threads; with OpenCL, compiling a kernel: seconds, or less from the driver's cache
-/// threads: contexts are independent of each other; one may be used and destroyed by another thread than its maker. In
-///       a child process of fork(): see the top
-CAROM_API carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err);
-/// Release a context; meshes made in it stay valid until destroyed. NULL is fine.
-CAROM_API void carom_context_destroy(carom_context *context);
-/// The instruction set that the CPU path uses.
-CAROM_API carom_isa carom_context_isa(const carom_context *context);
-/// The number of CPU threads; in a child process of fork() 1.
-CAROM_API uint32_t carom_context_threads(const carom_context *context);
-/// 1 and *out filled if an OpenCL device is open in this context and may be used by this process, else 0.
-CAROM_API int carom_context_device(const carom_context *context, carom_device_info *out);
-
-/// Sweep `count` sphere/triangle pairs.
-/// in    arrays described above; not finite or radius < 0 means CAROM_INVALID for that pair
-/// out   every requested array fully written; shares no byte with an input or another (see the top)
-/// stats optional. err optional, caller-owned. Nothing is retained after return.
-/// returns CAROM_OK | INVALID_ARGUMENT (which, why) | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also
-///         KERNEL_BUILD | NOT_BIT_EXACT (each kernel is probed when first used) | DEVICE_LOST (outputs undefined).
-///         After these three the device is given up, and every later batch of this context fails alike
-/// bits  identical on every backend, ISA, thread count and chunk size. threads: one call at a time per context.
-/// cost  54 to 111 bytes of traffic per pair; docs/performance.md. source: Eberly, docs/numerics.md
-CAROM_API carom_status carom_sweep_pairs(carom_context *context, const carom_sweep_pairs_desc *desc,
-                                         const carom_sweep_result *out, carom_stats *stats, carom_error *err);
-
-/// Separating-axis test of `count` sphere/triangle pairs. As carom_sweep_pairs; source: Ericson, docs/numerics.md
-CAROM_API carom_status carom_overlap_pairs(carom_context *context, const carom_overlap_pairs_desc *desc,
-                                           const carom_overlap_result *out, carom_stats *stats, carom_error *err);
-
-/// Sweep `count` sphere/sphere pairs. As carom_sweep_pairs; source: Gomez, docs/numerics.md
-CAROM_API carom_status carom_sphere_pairs(carom_context *context, const carom_sphere_pairs_desc *desc,
-                                          const carom_sphere_result *out, carom_stats *stats, carom_error *err);
-
-/// Copy triangles and build the hierarchy over them. The mesh holds a reference to its context. One call at a time per
-/// context, this one too.
-/// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite, an index out of range: names triangle and vertex)
-///         | OUT_OF_MEMORY.   cost: O(n log n) time, docs/performance.md gives bytes
-CAROM_API carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out,
-                                         carom_error *err);
-/// NULL is fine.
-CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
-/// Move the vertices of a mesh; its triangles stay. Answers are those of a mesh that was created from these vertices,
-/// bit for bit. One call at a time per context.
-/// vertices as many as at creation (without indices: three per triangle), in the same units or others; copied
-/// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite: names triangle and vertex) | OUT_OF_MEMORY (rebuild
-///         alone: auto then keeps the hierarchy that it has refitted, with a warning in the log). On failure the mesh
-///         is as it was
-/// cost    refit: O(n), a tenth of a build or less. A rebuild holds both hierarchies for its duration. A device copies
-///         the mesh again at its next batch; docs/performance.md
-CAROM_API carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how,
-                                         carom_error *err);
-/// Counts, bytes and bounds of `mesh`, which must not be NULL.
-CAROM_API carom_mesh_info carom_mesh_get_info(const carom_mesh *mesh);
-
-/// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index). The mesh rests during the
-/// batch; if all of it moves with a velocity W, give velocities V - W and add t W to the points.
-/// in, out, stats, err, bits, threads: as carom_sweep_pairs.
-/// device a mesh is copied there at its first batch. If there is no memory for it, with CAROM_BACKEND_AUTO the CPU
-///        answers, which `stats` report, and the copy is not tried again before carom_mesh_update; with
-///        CAROM_BACKEND_OPENCL each call tries anew, and is OUT_OF_MEMORY. So for all queries of a mesh
-/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
+/// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index). The mesh
+/// rests during the batch; if all of it moves with a velocity W, give velocities V - W and add t W
+/// to the points. in, out, stats, err, bits, threads: as carom_sweep_pairs.
+/// device a mesh is copied there at its first batch. If there is no memory for it, with
+///        CAROM_BACKEND_AUTO the CPU answers, which `stats` report, and the copy is not tried again
+///        before carom_mesh_update; with CAROM_BACKEND_OPENCL each call tries anew, and is
+///        OUT_OF_MEMORY. So for all queries of a mesh
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
+///         also device errors
 CAROM_API carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
-                                              const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err);
+                                              const carom_mesh_hit_result *out, carom_stats *stats,
+                                              carom_error *err);
 
 /// Which hits a list has.
 typedef enum carom_hits {
-    CAROM_HITS_ALL = 0,  ///< every triangle that is hit within the window
-    CAROM_HITS_FIRST = 1 ///< the first hit of every query that has one: carom_mesh_sweep_first, compacted
+    CAROM_HITS_ALL = 0, ///< every triangle that is hit within the window
+    /// the first hit of every query that has one: carom_mesh_sweep_first, compacted
+    CAROM_HITS_FIRST = 1
 } carom_hits;
 
-/// Hits of `count` swept spheres as a list. Each triangle that is hit has its record, also where two share the edge
-/// that is touched: `feature` lets the caller merge them. If the list is too short, it holds the hits of whole queries,
-/// and the hits of all others are counted; `complete` is the query to go on from. Going on searches and counts all
-/// remaining queries once more. So if a list has to be cut more than a few times, get the offsets with capacity 0
-/// first, and cut the batch by them.
-/// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be held; then, too, the
-///         queries [0, complete) have theirs. stats: by_proof and by_integers count queries
-/// cost  one search for every query (two on a device with memory of its own, and on others for the up to 256 queries of
-///       a work-item that have more than 16 hits each in the mean). Working memory for the hits of some ten thousand
-///       queries at a time, fewer where they have many; on a device for 2^23 hits, 128 MiB, or those that a quarter of
-///       its memory and its largest buffer hold, or one query's; for first hits, columns of 2^20 queries or more.
-///       Download from a device with memory of its own: for all hits 9 bytes a query and 16 a hit; for first hits only
-///       16 bytes for each, 40 with a point, normal or feature (and for each query that exact mode cannot prove), and
-///       4 a chunk
-CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
-                                             carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
-/// Any hit (occlusion) of `count` swept spheres: hit [count] 1, 0 or CAROM_OVERLAP_INVALID. The search of a query ends
-/// at the first triangle found.
-CAROM_API carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, uint8_t *hit,
-                                            carom_stats *stats, carom_error *err);
+/// Hits of `count` swept spheres as a list. Each triangle that is hit has its record, also where
+/// two share the edge that is touched: `feature` lets the caller merge them. If the list is too
+/// short, it holds the hits of whole queries, and the hits of all others are counted; `complete` is
+/// the query to go on from. Going on searches and counts all remaining queries once more. So if a
+/// list has to be cut more than a few times, get the offsets with capacity 0 first, and cut the
+/// batch by them.
+/// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be
+///         held; then, too, the queries [0, complete) have theirs. stats: by_proof and by_integers
+///         count queries
+/// cost  one search for every query (two on a device with memory of its own, and on others for the
+///       up to 256 queries of a work-item that have more than 16 hits each in the mean). Working
+///       memory for the hits of some ten thousand queries at a time, fewer where they have many; on
+///       a device for 2^23 hits, 128 MiB, or those that a quarter of its memory and its largest
+///       buffer hold, or one query's; for first hits, columns of 2^20 queries or more. Download
+///       from a device with memory of its own: for all hits 9 bytes a query and 16 a hit; for first
+///       hits only 16 bytes for each, 40 with a point, normal or feature (and for each query that
+///       exact mode cannot prove), and 4 a chunk
+CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
+                                             carom_hits which, const carom_hit_list *list,
+                                             carom_stats *stats, carom_error *err);
+/// Any hit (occlusion) of `count` swept spheres. The search of a query ends at the first triangle
+/// found.
+CAROM_API carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
+                                            const carom_any_result *out, carom_stats *stats,
+                                            carom_error *err);
 
-/// Whether each of `count` spheres overlaps the mesh (distance <= r to a triangle): overlap [count] 1, 0 or
-/// CAROM_OVERLAP_INVALID. Exact mode: decided exactly, ties included.
-CAROM_API carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, uint8_t *overlap,
-                                              carom_stats *stats, carom_error *err);
-/// The triangles that each sphere overlaps, as a list of query and triangle; the list's other columns must be NULL.
-/// To count alone, leave the capacity 0 and take differences of the offsets.
-CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
-                                               carom_mesh_hit_list *list, carom_stats *stats, carom_error *err);
-/// The triangle closest to each of `count` centres, at any distance: the smallest (distance, triangle index). The
-/// radius serves `depth` alone. Exact mode: distance, triangle and feature are the true ones, the distance rounded to
-/// the nearest binary32 before it decides, so distances that round to one number tie. The point is within one unit in
-/// the last place of the largest coordinate. An invalid query is no error of the call.
-/// in, out, stats, err, bits, threads: as carom_sweep_pairs
-/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
+/// Whether each of `count` spheres overlaps the mesh (distance <= r to a triangle). Exact mode:
+/// decided exactly, ties included.
+CAROM_API carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
+                                              const carom_any_result *out, carom_stats *stats,
+                                              carom_error *err);
+/// The triangles that each sphere overlaps, as a list of query and triangle; the list's other
+/// columns must be NULL. To count alone, leave the capacity 0 and take differences of the offsets.
+CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
+                                               const carom_mesh_overlap_desc *desc,
+                                               const carom_hit_list *list, carom_stats *stats,
+                                               carom_error *err);
+/// The triangle closest to each of `count` centres, at any distance: the smallest (distance,
+/// triangle index). The radius serves `depth` alone. Exact mode: distance, triangle and feature are
+/// the true ones, the distance rounded to the nearest binary32 before it decides, so distances that
+/// round to one number tie. The point is within one unit in the last place of the largest
+/// coordinate. An invalid query is no error of the call. in, out, stats, err, bits, threads: as
+/// carom_sweep_pairs
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
+///         also device errors
 /// cost  a search for every query, the longer the farther it is from the mesh; docs/performance.md
-CAROM_API carom_status carom_mesh_overlap_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
-                                                  const carom_mesh_closest_result *out, carom_stats *stats,
-                                                  carom_error *err);
+CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
+                                          const carom_mesh_closest_result *out, carom_stats *stats,
+                                          carom_error *err);
 
 #ifdef __cplusplus
 }

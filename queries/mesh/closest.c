@@ -12,12 +12,13 @@ static carom_status ask(carom_mesh *mesh, const query_call *call, carom_stats *s
 {
     const carom_mesh_overlap_desc desc = query_at_rest(call);
     void *const *out = call->out;
-    const carom_mesh_closest_result result = {.triangle = out[TRIANGLE],
+    const carom_mesh_closest_result result = {.size = sizeof result,
+                                              .triangle = out[TRIANGLE],
                                               .distance = out[DISTANCE],
                                               .point = query_points_out(out, POINT),
                                               .feature = out[FEATURE],
                                               .depth = out[DEPTH]};
-    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+    return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 
 static void judge(const query_sphere *s, const query_records *answer, query_verdict *v)

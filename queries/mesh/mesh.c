@@ -6,31 +6,33 @@
 carom_mesh_sweep_desc query_swept(const query_call *call)
 {
     const query_inputs *in = call->in;
-    return (carom_mesh_sweep_desc){.size = sizeof(carom_mesh_sweep_desc),
-                                   .count = call->count,
-                                   .accuracy = call->accuracy,
+    return (carom_mesh_sweep_desc){.batch.size = sizeof(carom_mesh_sweep_desc),
+                                   .batch.count = call->count,
+                                   .batch.accuracy = call->accuracy,
+                                   .batch.select = in->select,
+                                   .batch.elements = in->elements,
+                                   .batch.progress = in->progress,
                                    .center = in->points[0],
                                    .velocity = in->points[1],
                                    .radius = in->scalars[0],
                                    .t_max = in->scalars[1],
-                                   .mask = in->mask,
-                                   .mask_stride = sizeof *in->mask,
+                                   .mask = {in->mask, sizeof *in->mask, NULL},
                                    .cull_back = in->cull_back,
-                                   .start = in->start,
-                                   .progress = in->progress};
+                                   .start = in->start};
 }
 
 carom_mesh_overlap_desc query_at_rest(const query_call *call)
 {
     const query_inputs *in = call->in;
-    return (carom_mesh_overlap_desc){.size = sizeof(carom_mesh_overlap_desc),
-                                     .count = call->count,
-                                     .accuracy = call->accuracy,
+    return (carom_mesh_overlap_desc){.batch.size = sizeof(carom_mesh_overlap_desc),
+                                     .batch.count = call->count,
+                                     .batch.accuracy = call->accuracy,
+                                     .batch.select = in->select,
+                                     .batch.elements = in->elements,
+                                     .batch.progress = in->progress,
                                      .center = in->points[0],
                                      .radius = in->scalars[0],
-                                     .mask = in->mask,
-                                     .mask_stride = sizeof *in->mask,
-                                     .progress = in->progress};
+                                     .mask = {in->mask, sizeof *in->mask, NULL}};
 }
 
 ref_sweep_case query_sphere_and(const query_sphere *s, int32_t triangle)

@@ -11,14 +11,15 @@ static carom_status ask_overlaps(carom_mesh *mesh, const query_call *call, carom
 {
     const carom_mesh_overlap_desc desc = query_at_rest(call);
     call->list->query = call->out[QUERY];
-    call->list->triangle = call->out[TRIANGLE];
+    call->list->index = call->out[TRIANGLE];
     return carom_mesh_overlap_list(mesh, &desc, call->list, stats, err);
 }
 
 static carom_status ask_any(carom_mesh *mesh, const query_call *call, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_overlap_desc desc = query_at_rest(call);
-    return carom_mesh_overlap_any(mesh, &desc, call->out[0], stats, err);
+    return carom_mesh_overlap_any(
+        mesh, &desc, &(carom_any_result){.size = sizeof(carom_any_result), .hit = call->out[0]}, stats, err);
 }
 
 /* A byte for each triangle, which the caller frees: whether the sphere overlaps it; *count as ref_mesh_overlaps says.

@@ -24,7 +24,8 @@ static carom_status ask_first(carom_mesh *mesh, const query_call *call, carom_st
 {
     const carom_mesh_sweep_desc desc = query_swept(call);
     void *const *out = call->out;
-    const carom_mesh_hit_result result = {.triangle = out[TRIANGLE],
+    const carom_mesh_hit_result result = {.size = sizeof result,
+                                          .triangle = out[TRIANGLE],
                                           .state = out[STATE],
                                           .t = out[T],
                                           .point = query_points_out(out, POINT),
@@ -37,10 +38,10 @@ static carom_status ask_list(carom_mesh *mesh, const query_call *call, carom_hit
                              carom_error *err)
 {
     const carom_mesh_sweep_desc desc = query_swept(call);
-    carom_mesh_hit_list *list = call->list;
+    carom_hit_list *list = call->list;
     void *const *hit = call->out + 1;
     list->query = call->out[0];
-    list->triangle = hit[TRIANGLE];
+    list->index = hit[TRIANGLE];
     list->state = hit[STATE];
     list->t = hit[T];
     list->point = query_points_out(hit, POINT);
@@ -62,7 +63,8 @@ static carom_status ask_compact(carom_mesh *mesh, const query_call *call, carom_
 static carom_status ask_any(carom_mesh *mesh, const query_call *call, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = query_swept(call);
-    return carom_mesh_sweep_any(mesh, &desc, call->out[0], stats, err);
+    return carom_mesh_sweep_any(mesh, &desc, &(carom_any_result){.size = sizeof(carom_any_result), .hit = call->out[0]},
+                                stats, err);
 }
 
 /* ---- judges ------------------------------------------------------------------------------------------------------ */

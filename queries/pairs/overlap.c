@@ -12,17 +12,17 @@ enum { OVERLAP, AXES };
 static carom_status ask(carom_context *context, const query_call *call, carom_stats *stats, carom_error *err)
 {
     const carom_points *p = call->in->points;
-    const carom_overlap_pairs_desc desc = {.size = sizeof desc,
-                                           .count = call->count,
-                                           .accuracy = call->accuracy,
+    const carom_overlap_pairs_desc desc = {.batch.size = sizeof desc,
+                                           .batch.count = call->count,
+                                           .batch.accuracy = call->accuracy,
+                                           .batch.progress = call->in->progress,
                                            .center = p[0],
                                            .radius = call->in->scalars[0],
                                            .p0 = p[1],
                                            .p1 = p[2],
                                            .p2 = p[3],
-                                           .indices = call->in->indices,
-                                           .progress = call->in->progress};
-    const carom_overlap_result result = {.overlap = call->out[OVERLAP], .axes = call->out[AXES]};
+                                           .indices = call->in->indices};
+    const carom_overlap_result result = {.size = sizeof result, .overlap = call->out[OVERLAP], .axes = call->out[AXES]};
     return carom_overlap_pairs(context, &desc, &result, stats, err);
 }
 

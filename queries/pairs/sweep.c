@@ -22,9 +22,10 @@ static carom_status ask(carom_context *context, const query_call *call, carom_st
 {
     const carom_points *p = call->in->points;
     void *const *out = call->out;
-    const carom_sweep_pairs_desc desc = {.size = sizeof desc,
-                                         .count = call->count,
-                                         .accuracy = call->accuracy,
+    const carom_sweep_pairs_desc desc = {.batch.size = sizeof desc,
+                                         .batch.count = call->count,
+                                         .batch.accuracy = call->accuracy,
+                                         .batch.progress = call->in->progress,
                                          .center = p[0],
                                          .velocity = p[1],
                                          .radius = call->in->scalars[0],
@@ -32,9 +33,9 @@ static carom_status ask(carom_context *context, const query_call *call, carom_st
                                          .p1 = p[3],
                                          .p2 = p[4],
                                          .triangle_velocity = p[5],
-                                         .indices = call->in->indices,
-                                         .progress = call->in->progress};
-    const carom_sweep_result result = {.state = out[STATE],
+                                         .indices = call->in->indices};
+    const carom_sweep_result result = {.size = sizeof result,
+                                       .state = out[STATE],
                                        .t_first = out[T_FIRST],
                                        .t_last = out[T_LAST],
                                        .point_first = query_points_out(out, POINT_FIRST),

@@ -399,29 +399,33 @@ static void test_arguments(void **state)
     float distance[4], point[16];
     int32_t triangle[4];
     carom_error err = {0};
-    carom_mesh_overlap_desc d = {
-        .size = sizeof d, .count = 2, .center = {centers, centers + 1, centers + 2, 0}, .radius = {centers + 3, 0}};
-    const carom_mesh_closest_result out = {
-        .triangle = triangle, .distance = distance, .point = {point, point + 1, point + 2, 16}};
+    carom_mesh_overlap_desc d = {.batch.size = sizeof d,
+                                 .batch.count = 2,
+                                 .center = carom_repeat(centers),
+                                 .radius = {centers + 3, CAROM_REPEAT, NULL}};
+    const carom_mesh_closest_result out = {.size = sizeof out,
+                                           .triangle = triangle,
+                                           .distance = distance,
+                                           .point = {point, point + 1, point + 2, 16, NULL}};
     carom_mesh_closest_result wrong = out;
-    test_ok("stride 0", carom_mesh_overlap_closest(mesh, &d, &out, NULL, &err), &err);
+    test_ok("stride 0", carom_mesh_closest(mesh, &d, &out, NULL, &err), &err);
     assert_int_equal(triangle[0], triangle[1]);
     assert_memory_equal(point, point + 4, 12);
-    test_error(carom_mesh_overlap_closest(NULL, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "mesh");
-    test_error(carom_mesh_overlap_closest(mesh, NULL, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "desc");
-    test_error(carom_mesh_overlap_closest(mesh, &d, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "out");
+    test_error(carom_mesh_closest(NULL, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "mesh");
+    test_error(carom_mesh_closest(mesh, NULL, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "desc");
+    test_error(carom_mesh_closest(mesh, &d, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "out");
     wrong.point.stride = 3;
-    test_error(carom_mesh_overlap_closest(mesh, &d, &wrong, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "point");
+    test_error(carom_mesh_closest(mesh, &d, &wrong, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "point");
     d.radius.data = NULL;
-    test_error(carom_mesh_overlap_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "radius");
+    test_error(carom_mesh_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "radius");
     d.center.y = NULL;
-    test_error(carom_mesh_overlap_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "center");
-    d.count = 0;
-    test_ok("no queries", carom_mesh_overlap_closest(mesh, &d, &out, NULL, &err), &err);
-    d.accuracy = (carom_accuracy)7;
-    test_error(carom_mesh_overlap_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "accuracy");
-    d.size = 8;
-    test_error(carom_mesh_overlap_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "size");
+    test_error(carom_mesh_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "center");
+    d.batch.count = 0;
+    test_ok("no queries", carom_mesh_closest(mesh, &d, &out, NULL, &err), &err);
+    d.batch.accuracy = (carom_accuracy)7;
+    test_error(carom_mesh_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "accuracy");
+    d.batch.size = 8;
+    test_error(carom_mesh_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "size");
     carom_mesh_destroy(mesh);
     scene_free(&s);
     carom_context_destroy(context);

@@ -371,10 +371,10 @@ static void interleave(const queries *q, float *rows, inputs *in)
             rows[i * columns + c] = q->column[c][i];
     for (int p = 0; query_point_column(q->type, p) >= 0; p++) {
         const float *x = rows + query_point_column(q->type, p);
-        in->points[p] = (carom_points){x, x + 1, x + 2, stride};
+        in->points[p] = (carom_points){x, x + 1, x + 2, stride, NULL};
     }
     for (int s = 0; query_scalar_column(q->type, s) >= 0; s++)
-        in->scalars[s] = (carom_scalars){rows + query_scalar_column(q->type, s), stride};
+        in->scalars[s] = (carom_scalars){rows + query_scalar_column(q->type, s), stride, NULL};
 }
 
 static void test_layouts(void **state)
@@ -395,7 +395,7 @@ static void test_layouts(void **state)
                 reversed.column[c][i] = e.q.column[c][index[i]];
         }
         expectation backwards = expect(reversed);
-        in.indices = (carom_pair_indices){index, index, e.q.count, e.q.count};
+        in.indices = pair_indices(index, index, e.q.count, e.q.count);
         check_inputs(context, &backwards, &in, e.q.count, ALL_FIELDS, "indices");
         expectation_free(&backwards);
         expectation_free(&e);

@@ -18,6 +18,12 @@ static const layout layouts[] = {
 };
 static const layout one_for_all = {"one for all", 0, 4, 0, 1};
 
+/* As the library wants it. */
+static size_t stride_of(const layout *l)
+{
+    return l->stride != 0 ? l->stride : CAROM_REPEAT;
+}
+
 static size_t position(const layout *l, size_t count, size_t i, size_t component)
 {
     return i * l->stride + component * (l->step + count * l->per_count);
@@ -66,13 +72,13 @@ static placed place_all(const queries *q, size_t first, size_t step, unsigned al
             all_one >> p.blocks & 1 ? &one_for_all : &layouts[(first + p.blocks * step) % COUNT_OF(layouts)];
         size_t next = position(l, q->count, 0, 1);
         const guarded *memory = place(&p, q, query_point_column(q->type, i), 3, l);
-        p.in.points[i] = (carom_points){at(memory, 0), at(memory, next), at(memory, 2 * next), l->stride};
+        p.in.points[i] = (carom_points){at(memory, 0), at(memory, next), at(memory, 2 * next), stride_of(l), NULL};
     }
     for (int i = 0; query_scalar_column(q->type, i) >= 0; i++) {
         const layout *l =
             all_one >> p.blocks & 1 ? &one_for_all : &layouts[(first + p.blocks * step) % COUNT_OF(layouts)];
         const guarded *memory = place(&p, q, query_scalar_column(q->type, i), 1, l);
-        p.in.scalars[i] = (carom_scalars){at(memory, 0), l->stride};
+        p.in.scalars[i] = (carom_scalars){at(memory, 0), stride_of(l), NULL};
     }
     return p;
 }
@@ -206,7 +212,7 @@ static void check_indices(carom_context *context, int type, size_t elements, siz
     answers expected = expected_answers(&zipped);
     for (size_t first = 0; first < COUNT_OF(layouts); first++) {
         placed p = place_all(&from, first, 1, 0);
-        p.in.indices = (carom_pair_indices){sphere, triangle, elements, elements};
+        p.in.indices = pair_indices(sphere, triangle, elements, elements);
         check_placed(context, &zipped, &expected, &p, "indexed pairs");
         placed_free(&p);
     }
@@ -233,7 +239,7 @@ static void test_indices(void **state)
 static carom_points_out points_at(const guarded *memory, const layout *l, size_t count)
 {
     size_t next = position(l, count, 0, 1);
-    return (carom_points_out){at(memory, 0), at(memory, next), at(memory, 2 * next), l->stride};
+    return (carom_points_out){at(memory, 0), at(memory, next), at(memory, 2 * next), l->stride, NULL};
 }
 
 /* The block as it must be: expected values at their places, the fill everywhere else. */
@@ -260,8 +266,8 @@ static void check_outputs(carom_context *context, const queries *q, const answer
     inputs in = inputs_of(q);
     guarded a = guarded_alloc(layout_size(first, q->count, 3), first->misalign, UNTOUCHED);
     guarded b = guarded_alloc(layout_size(last, q->count, 3), last->misalign, UNTOUCHED);
-    carom_sweep_pairs_desc desc = {.size = sizeof desc,
-                                   .count = q->count,
+    carom_sweep_pairs_desc desc = {.batch.size = sizeof desc,
+                                   .batch.count = q->count,
                                    .center = in.points[0],
                                    .velocity = in.points[1],
                                    .radius = in.scalars[0],
@@ -269,7 +275,8 @@ static void check_outputs(carom_context *context, const queries *q, const answer
                                    .p1 = in.points[3],
                                    .p2 = in.points[4],
                                    .triangle_velocity = in.points[5]};
-    carom_sweep_result result = {.point_first = points_at(&a, first, q->count),
+    carom_sweep_result result = {.size = sizeof result,
+                                 .point_first = points_at(&a, first, q->count),
                                  .point_last = points_at(&b, last, q->count)};
     test_ok("sweep", carom_sweep_pairs(context, &desc, &result, NULL, &err), &err);
     check_image(&a, expected, X_FIRST, first, "first");

@@ -20,7 +20,7 @@ static counts sweep_part(carom_mesh *mesh, const swept_spheres *b, size_t first,
     carom_mesh_hit_result result = hits_result(out, first);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
-    desc.accuracy = CAROM_ACCURACY_EXACT;
+    desc.batch.accuracy = CAROM_ACCURACY_EXACT;
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, &stats, &err), &err);
     if (stats.by_proof + stats.by_integers != count)
         fail_msg("%llu by proof and %llu by integers are not %zu", (unsigned long long)stats.by_proof,
@@ -258,11 +258,11 @@ static void test_selections(void **state)
     for (int want = 0; want < 6; want++) {
         hits h = hits_alloc(b.count, 0xa5);
         carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, b.count);
-        carom_mesh_hit_result all = hits_result(&h, 0), some = {0};
+        carom_mesh_hit_result all = hits_result(&h, 0), some = {.size = sizeof some};
         carom_error err = {0};
         static const int fields[] = {1 << HIT_TRIANGLE, 1 << HIT_STATE, 1 << HIT_T,
                                      7 << HIT_X,        7 << HIT_NX,    1 << HIT_FEATURE};
-        desc.accuracy = CAROM_ACCURACY_EXACT;
+        desc.batch.accuracy = CAROM_ACCURACY_EXACT;
         some.triangle = want == 0 ? all.triangle : NULL;
         some.state = want == 1 ? all.state : NULL;
         some.t = want == 2 ? all.t : NULL;

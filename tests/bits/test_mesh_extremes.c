@@ -21,7 +21,7 @@ static made make_and_sweep(const scene *s, const swept_spheres *b)
 {
     carom_context *context = test_context();
     carom_mesh *mesh = scene_mesh(context, s);
-    made m = {carom_mesh_get_info(mesh), hits_alloc(b->count, 0xa5)};
+    made m = {test_mesh_info(mesh), hits_alloc(b->count, 0xa5)};
     sweep_first(mesh, b, &m.h);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);

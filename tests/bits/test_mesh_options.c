@@ -17,7 +17,7 @@ static void compare_first(const option_setting *t, carom_mesh *mesh, const hit_l
     carom_mesh_sweep_desc desc = swept_spheres_desc(&t->b, 0, t->b.count);
     carom_mesh_hit_result result = hits_result(&h, 0);
     carom_error err = {0};
-    desc.accuracy = CAROM_ACCURACY_EXACT;
+    desc.batch.accuracy = CAROM_ACCURACY_EXACT;
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     for (size_t i = 0; i < t->b.count; i++) {
         const size_t from = (size_t)list_offset(all, i);
@@ -308,10 +308,8 @@ static void test_paper(void **state)
     static const float vertices[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
     const int exact = *(const int *)*state;
     carom_context *context = test_context();
-    const carom_mesh_desc shape = {.size = sizeof shape,
-                                   .vertices = {vertices, vertices + 1, vertices + 2, 12},
-                                   .vertex_count = 3,
-                                   .triangle_count = 1};
+    const carom_mesh_desc shape = {
+        .size = sizeof shape, .vertices = carom_xyz(vertices), .vertex_count = 3, .triangle_count = 1};
     carom_mesh *mesh = NULL;
     carom_error err = {0};
     test_ok("carom_mesh_create", carom_mesh_create(context, &shape, &mesh, &err), &err);
@@ -320,17 +318,18 @@ static void test_paper(void **state)
             for (int start = CAROM_START_REPORT; start <= CAROM_START_SKIP; start++) {
                 const float *b = paper[i].ball;
                 uint8_t hit;
-                const carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                                    .count = 1,
-                                                    .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
-                                                    .center = {b, b + 1, b + 2, 0},
-                                                    .velocity = {b + 4, b + 5, b + 6, 0},
-                                                    .radius = {b + 3, 0},
+                const carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
+                                                    .batch.count = 1,
+                                                    .batch.accuracy =
+                                                        exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
+                                                    .center = carom_repeat(b),
+                                                    .velocity = carom_repeat(b + 4),
+                                                    .radius = {b + 3, CAROM_REPEAT, NULL},
                                                     .cull_back = (uint8_t)cull,
                                                     .start = (carom_start)start};
                 const int wanted = !(cull && !paper[i].kept) && !(start == CAROM_START_SKIP && paper[i].starts) &&
                                    !(start == CAROM_START_SKIP_PARTING && paper[i].parts);
-                test_ok("any", carom_mesh_sweep_any(mesh, &desc, &hit, NULL, &err), &err);
+                test_ok("any", carom_mesh_sweep_any(mesh, &desc, TEST_ANY(&hit), NULL, &err), &err);
                 if (hit != wanted && (exact || !paper[i].tie))
                     fail_msg("%s, cull_back %d, start %d: hit is %d", paper[i].name, cull, start, hit);
             }
@@ -352,8 +351,9 @@ static void test_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
         for (size_t count = 0; count <= b.count; count += b.count) {
             carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, count);
-            const carom_mesh_hit_result out = {0};
-            carom_mesh_hit_list list = {.size = sizeof list};
+            const carom_mesh_hit_result out = {.size = sizeof out};
+            carom_list_totals totals = {0};
+            carom_hit_list list = {.size = sizeof list, .totals = &totals};
             uint8_t any[4];
             desc.cull_back = (uint8_t)wrong[i].cull_back;
             desc.start = (carom_start)wrong[i].start;
@@ -361,7 +361,7 @@ static void test_refused(void **state)
                 carom_error err = {0};
                 const carom_status status =
                     call == 0   ? carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err)
-                    : call == 1 ? carom_mesh_sweep_any(mesh, &desc, any, NULL, &err)
+                    : call == 1 ? carom_mesh_sweep_any(mesh, &desc, TEST_ANY(any), NULL, &err)
                                 : carom_mesh_sweep_list(mesh, &desc, call == 2 ? CAROM_HITS_ALL : CAROM_HITS_FIRST,
                                                         &list, NULL, &err);
                 assert_int_equal(status, CAROM_ERROR_INVALID_ARGUMENT);

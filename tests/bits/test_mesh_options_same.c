@@ -187,18 +187,18 @@ static void check_stack(carom_mesh *mesh, const char *masks, size_t stride, cons
     int32_t *triangle = test_alloc(count, sizeof *triangle);
     uint8_t *any = test_alloc(count, 1);
     for (int exact = 0; exact < 2; exact++) {
-        carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                      .count = count,
-                                      .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
-                                      .center = {center, center + 1, center + 2, 0},
-                                      .velocity = {up, up + 1, up + 2, 0},
-                                      .radius = {&radius, 0},
-                                      .mask = (const uint32_t *)(const void *)masks,
-                                      .mask_stride = stride};
-        const carom_mesh_hit_result out = {.triangle = triangle};
+        carom_mesh_sweep_desc desc = {
+            .batch.size = sizeof desc,
+            .batch.count = count,
+            .batch.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
+            .center = carom_repeat(center),
+            .velocity = carom_repeat(up),
+            .radius = {&radius, CAROM_REPEAT, NULL},
+            .mask = {(const uint32_t *)(const void *)masks, stride != 0 ? stride : CAROM_REPEAT, NULL}};
+        const carom_mesh_hit_result out = {.size = sizeof out, .triangle = triangle};
         carom_error err = {0};
         test_ok("first", carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), &err);
-        test_ok("any", carom_mesh_sweep_any(mesh, &desc, any, NULL, &err), &err);
+        test_ok("any", carom_mesh_sweep_any(mesh, &desc, TEST_ANY(any), NULL, &err), &err);
         for (size_t i = 0; i < count; i++) {
             const uint32_t mask = values[stride == 0 ? 0 : i];
             int lowest = 0;
@@ -246,22 +246,23 @@ static void test_long_list(void **state)
     uint32_t *masks = test_alloc(COUNT, sizeof *masks);
     uint64_t *query = test_alloc(COUNT, sizeof *query);
     int32_t *triangle = test_alloc(COUNT, sizeof *triangle);
-    carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                  .count = COUNT,
-                                  .center = {center, center + 1, center + 2, 0},
-                                  .velocity = {up, up + 1, up + 2, 0},
-                                  .radius = {&radius, 0},
-                                  .mask = masks,
-                                  .mask_stride = sizeof *masks};
-    carom_mesh_hit_list list = {.size = sizeof list, .capacity = COUNT, .query = query, .triangle = triangle};
+    carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
+                                  .batch.count = COUNT,
+                                  .center = carom_repeat(center),
+                                  .velocity = carom_repeat(up),
+                                  .radius = {&radius, CAROM_REPEAT, NULL},
+                                  .mask = {masks, sizeof *masks, NULL}};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {
+        .size = sizeof list, .totals = &totals, .capacity = COUNT, .query = query, .index = triangle};
     carom_error err = {0};
     (void)state;
     for (size_t i = COUNT - 1000; i < COUNT; i++)
         masks[i] = UINT32_C(1) << i % 32;
     masks[7] = 1;
     test_ok("list", carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_FIRST, &list, NULL, &err), &err);
-    assert_int_equal(list.total, 1001);
-    for (uint64_t k = 0; k < list.stored; k++) {
+    assert_int_equal(totals.total, 1001);
+    for (uint64_t k = 0; k < totals.stored; k++) {
         assert_int_equal(query[k], k == 0 ? 7 : COUNT - 1001 + k);
         assert_int_equal(triangle[k] / 2, k == 0 ? 0 : query[k] % 32);
     }
@@ -282,7 +283,7 @@ static void test_memory(void **state)
     (void)state;
     s.masks = random_masks(SEED, s.triangle_count);
     carom_mesh *masked = scene_mesh(context, &s);
-    const uint64_t more = carom_mesh_get_info(masked).bytes - carom_mesh_get_info(plain).bytes;
+    const uint64_t more = test_mesh_info(masked).bytes - test_mesh_info(plain).bytes;
     assert_true(more >= 4 * 500 && more < 4 * 500 * 8 && more % 64 == 0);
     carom_mesh_destroy(plain);
     carom_mesh_destroy(masked);

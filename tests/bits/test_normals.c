@@ -143,7 +143,7 @@ static void ask_row(carom_context *context, const known_normal *k, int length, c
     carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, b.count);
     carom_mesh_hit_result result = hits_result(&h, 0);
     carom_error err = {0};
-    desc.accuracy = accuracy;
+    desc.batch.accuracy = accuracy;
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     for (size_t i = 0; i < SPEEDS; i++)
         check_row(&b, &h, i, k, accuracy, speeds[i]);

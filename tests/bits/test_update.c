@@ -29,7 +29,7 @@ static hits sweep(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accur
     carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     carom_mesh_hit_result result = hits_result(&h, 0);
     carom_error err = {0};
-    desc.accuracy = accuracy;
+    desc.batch.accuracy = accuracy;
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     return h;
 }
@@ -171,7 +171,7 @@ enum { FOLLOWS = COUNT_OF(follows) };
 
 static void expect_bounds(const carom_mesh *expected, const carom_mesh *got, const char *name)
 {
-    carom_mesh_info a = carom_mesh_get_info(expected), b = carom_mesh_get_info(got);
+    carom_mesh_info a = test_mesh_info(expected), b = test_mesh_info(got);
     if (a.triangle_count != b.triangle_count || memcmp(a.lower, b.lower, sizeof a.lower) ||
         memcmp(a.upper, b.upper, sizeof a.upper))
         fail_msg("%s: other bounds than a fresh mesh", name);
@@ -290,14 +290,14 @@ static void test_auto(void **state)
     carom_context *context = talkative(&log);
     scene first = scene_sphere(20), s = scene_copy(&first);
     carom_mesh *mesh = scene_mesh(context, &first);
-    carom_mesh_info built = carom_mesh_get_info(mesh);
+    carom_mesh_info built = test_mesh_info(mesh);
     (void)state;
     assert_true(built.cost > 1.0f && built.refits == 0);
     for (uint32_t i = 1; i <= 3; i++) {
         a_little(s.vertices, s.vertex_count);
         moved(mesh, &s, CAROM_MESH_AUTO);
         expect_said(&log, CAROM_LOG_INFO, "refit");
-        carom_mesh_info info = carom_mesh_get_info(mesh);
+        carom_mesh_info info = test_mesh_info(mesh);
         assert_int_equal(info.refits, i);
         assert_true(info.cost != built.cost && info.cost < CAROM_MESH_WORN * built.cost);
         assert_int_equal(info.bytes, built.bytes);
@@ -305,17 +305,17 @@ static void test_auto(void **state)
     permuted(s.vertices, s.vertex_count);
     moved(mesh, &s, CAROM_MESH_REFIT);
     expect_said(&log, CAROM_LOG_INFO, "refit");
-    carom_mesh_info worn = carom_mesh_get_info(mesh);
+    carom_mesh_info worn = test_mesh_info(mesh);
     assert_int_equal(worn.refits, 4);
     assert_true(worn.cost > CAROM_MESH_WORN * built.cost);
     moved(mesh, &s, CAROM_MESH_AUTO);
     expect_said(&log, CAROM_LOG_INFO, "rebuilt");
     carom_mesh *fresh = scene_mesh(context, &s);
-    carom_mesh_info renewed = carom_mesh_get_info(mesh), expected = carom_mesh_get_info(fresh);
+    carom_mesh_info renewed = test_mesh_info(mesh), expected = test_mesh_info(fresh);
     assert_memory_equal(&renewed, &expected, sizeof expected);
     assert_true(renewed.cost < worn.cost);
     moved(mesh, &s, CAROM_MESH_AUTO); /* it is measured by itself from now on */
-    assert_int_equal(carom_mesh_get_info(mesh).refits, 1);
+    assert_int_equal(test_mesh_info(mesh).refits, 1);
     carom_mesh_destroy(fresh);
     carom_mesh_destroy(mesh);
     scene_free(&first);
@@ -332,10 +332,10 @@ static void test_out_of_a_point(void **state)
     carom_mesh *mesh = scene_mesh(context, &point);
     (void)state;
     moved(mesh, &s, CAROM_MESH_AUTO);
-    assert_int_equal(carom_mesh_get_info(mesh).refits, 0);
+    assert_int_equal(test_mesh_info(mesh).refits, 0);
     moved(mesh, &point, CAROM_MESH_AUTO);
     moved(mesh, &s, CAROM_MESH_AUTO);
-    assert_int_equal(carom_mesh_get_info(mesh).refits, 2);
+    assert_int_equal(test_mesh_info(mesh).refits, 2);
     carom_mesh_destroy(mesh);
     scene_free(&s);
     scene_free(&point);
@@ -356,9 +356,9 @@ static void test_layouts(void **state)
     for (size_t i = 0; i < VERTICES; i++)
         for (size_t k = 0; k < 3; k++)
             columns[k * VERTICES + i] = wide[5 * i + k] = s.vertices[3 * i + k];
-    const carom_points layouts[] = {{s.vertices, s.vertices + 1, s.vertices + 2, 12},
-                                    {columns, columns + VERTICES, columns + 2 * VERTICES, 4},
-                                    {wide, wide + 1, wide + 2, 20}};
+    const carom_points layouts[] = {carom_xyz(s.vertices),
+                                    carom_soa(columns, columns + VERTICES, columns + 2 * VERTICES),
+                                    {wide, wide + 1, wide + 2, 20, NULL}};
     hits expected = sweep_scene(context, &s, &b);
     float *longer = test_alloc(3 * (VERTICES + SPARE), sizeof *longer);
     memcpy(longer, first.vertices, 3 * VERTICES * sizeof *longer);
@@ -366,8 +366,8 @@ static void test_layouts(void **state)
         for (int indexed = 0; indexed < 2; indexed++) {
             carom_mesh_desc desc = scene_desc(&first);
             if (!indexed) {
-                desc.indices = NULL;
-                desc.vertices = (carom_points){longer, longer + 1, longer + 2, 12};
+                desc.indices.data = NULL;
+                desc.vertices = carom_xyz(longer);
                 desc.vertex_count += SPARE;
             }
             carom_mesh *mesh = NULL;
@@ -399,9 +399,9 @@ static void test_refused(void **state)
     swept_spheres b = swept_spheres_mixed(SEED, 300);
     carom_mesh *mesh = scene_mesh(context, &first);
     hits expected = sweep(mesh, &b, CAROM_ACCURACY_FAST);
-    carom_mesh_info before = carom_mesh_get_info(mesh);
+    carom_mesh_info before = test_mesh_info(mesh);
     carom_error err = {0};
-    const carom_points none = {s.vertices, NULL, s.vertices, 12};
+    const carom_points none = {s.vertices, NULL, s.vertices, 12, NULL};
     (void)state;
     test_error(carom_mesh_update(NULL, &none, CAROM_MESH_AUTO, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "mesh");
     test_error(carom_mesh_update(mesh, NULL, CAROM_MESH_AUTO, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "vertices");
@@ -414,7 +414,7 @@ static void test_refused(void **state)
             s.vertices[3 * (3 * 8000) + i] = bad[i]; /* the first is named, whatever the slices */
             test_error(move_mesh(mesh, &s, follows[f], &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                        "triangle 6000, corner 2: vertex 18002 ");
-            carom_mesh_info after = carom_mesh_get_info(mesh);
+            carom_mesh_info after = test_mesh_info(mesh);
             assert_memory_equal(&before, &after, sizeof after);
             hits got = sweep(mesh, &b, CAROM_ACCURACY_FAST);
             hits_compare(&b, &expected, &got, b.count, -1, "after a refused update");
@@ -441,7 +441,7 @@ static void test_empty(void **state)
     (void)state;
     for (int f = 0; f < FOLLOWS; f++)
         test_ok("an empty mesh", carom_mesh_update(mesh, &none, follows[f], &err), &err);
-    carom_mesh_info info = carom_mesh_get_info(mesh);
+    carom_mesh_info info = test_mesh_info(mesh);
     assert_int_equal(info.triangle_count, 0);
     assert_true(isinf(info.lower[0]) && info.cost == 0.0f && info.refits == 0);
     carom_mesh_destroy(mesh);
@@ -462,7 +462,7 @@ static void test_float_modes(void **state)
     for (int f = 0; f < FOLLOWS; f++) {
         carom_mesh *plain = scene_mesh(context, &first);
         moved(plain, &s, follows[f]);
-        const carom_mesh_info info = carom_mesh_get_info(plain);
+        const carom_mesh_info info = test_mesh_info(plain);
         carom_mesh_destroy(plain);
         for (int flush = 0; flush < 2; flush++) {
             carom_mesh *mesh = scene_mesh(context, &first);
@@ -480,7 +480,7 @@ static void test_float_modes(void **state)
             const int after = fegetround();
             assert_int_equal(fesetround(before), 0);
             assert_int_equal(after, FE_UPWARD);
-            const carom_mesh_info got_info = carom_mesh_get_info(mesh);
+            const carom_mesh_info got_info = test_mesh_info(mesh);
             assert_memory_equal(&info, &got_info, sizeof info);
             hits got = sweep(mesh, &b, CAROM_ACCURACY_FAST);
             hits_compare(&b, &expected, &got, b.count, -1, "a caller with another float mode");

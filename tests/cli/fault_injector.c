@@ -9,12 +9,13 @@
 
 typedef carom_status first_fn(carom_mesh *, const carom_mesh_sweep_desc *, const carom_mesh_hit_result *, carom_stats *,
                               carom_error *);
-typedef carom_status hits_fn(carom_mesh *, const carom_mesh_sweep_desc *, carom_hits, carom_mesh_hit_list *,
+typedef carom_status hits_fn(carom_mesh *, const carom_mesh_sweep_desc *, carom_hits, const carom_hit_list *,
                              carom_stats *, carom_error *);
-typedef carom_status any_fn(carom_mesh *, const carom_mesh_sweep_desc *, uint8_t *, carom_stats *, carom_error *);
-typedef carom_status any_still_fn(carom_mesh *, const carom_mesh_overlap_desc *, uint8_t *, carom_stats *,
-                                  carom_error *);
-typedef carom_status overlaps_fn(carom_mesh *, const carom_mesh_overlap_desc *, carom_mesh_hit_list *, carom_stats *,
+typedef carom_status any_fn(carom_mesh *, const carom_mesh_sweep_desc *, const carom_any_result *, carom_stats *,
+                            carom_error *);
+typedef carom_status any_still_fn(carom_mesh *, const carom_mesh_overlap_desc *, const carom_any_result *,
+                                  carom_stats *, carom_error *);
+typedef carom_status overlaps_fn(carom_mesh *, const carom_mesh_overlap_desc *, const carom_hit_list *, carom_stats *,
                                  carom_error *);
 typedef carom_status closest_fn(carom_mesh *, const carom_mesh_overlap_desc *, const carom_mesh_closest_result *,
                                 carom_stats *, carom_error *);
@@ -53,63 +54,63 @@ carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_des
 }
 
 carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
-                                   carom_mesh_hit_list *list, carom_stats *stats, carom_error *err)
+                                   const carom_hit_list *list, carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;
     hits_fn *ask;
     find("carom_mesh_sweep_list", &ask);
     const carom_status status = ask(mesh, desc, which, list, stats, err);
-    if (list->stored > 0 && lies("mesh-all", &calls))
+    if (list->totals->stored > 0 && lies("mesh-all", &calls))
         turn(list->feature);
     if (lies("mesh-all-cut", &calls))
-        list->complete = list->stored = 0;
+        list->totals->complete = list->totals->stored = 0;
     return status;
 }
 
-carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, uint8_t *hit, carom_stats *stats,
-                                  carom_error *err)
+carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_any_result *out,
+                                  carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;
     any_fn *ask;
     find("carom_mesh_sweep_any", &ask);
-    const carom_status status = ask(mesh, desc, hit, stats, err);
+    const carom_status status = ask(mesh, desc, out, stats, err);
     if (lies("mesh-any", &calls))
-        turn(hit);
+        turn(out->hit);
     return status;
 }
 
-carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, uint8_t *overlap,
+carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_any_result *out,
                                     carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;
     any_still_fn *ask;
     find("carom_mesh_overlap_any", &ask);
-    const carom_status status = ask(mesh, desc, overlap, stats, err);
+    const carom_status status = ask(mesh, desc, out, stats, err);
     if (lies("mesh-any-still", &calls))
-        turn(overlap);
+        turn(out->hit);
     return status;
 }
 
-carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, carom_mesh_hit_list *list,
+carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_hit_list *list,
                                      carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;
     overlaps_fn *ask;
     find("carom_mesh_overlap_list", &ask);
     const carom_status status = ask(mesh, desc, list, stats, err);
-    if (list->stored > 0 && lies("mesh-overlaps", &calls))
-        turn(list->triangle);
+    if (list->totals->stored > 0 && lies("mesh-overlaps", &calls))
+        turn(list->index);
     if (lies("mesh-overlaps-cut", &calls))
-        list->complete = list->stored = 0;
+        list->totals->complete = list->totals->stored = 0;
     return status;
 }
 
-carom_status carom_mesh_overlap_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
-                                        const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
+carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
+                                const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;
     closest_fn *ask;
-    find("carom_mesh_overlap_closest", &ask);
+    find("carom_mesh_closest", &ask);
     const carom_status status = ask(mesh, desc, out, stats, err);
     if (lies("mesh-closest", &calls))
         turn(out->depth);

@@ -145,7 +145,7 @@ static void test_small_batches(void **state)
     ask(cpu, &q, &expected, ALL_FIELDS);
     for (int round = 0; round < 2; round++)
         assert_int_equal(ask_once(context, &q, &expected, CAROM_AUTO_MIN_QUERIES - 1), 0);
-    assert_int_equal(carom_context_device(context, NULL), 0);
+    assert_int_equal(carom_context_get_device(context, NULL, NULL), CAROM_ERROR_INVALID_ARGUMENT);
     assert_int_equal(book.small, 1);
     assert_int_equal(book.taken, 0);
     carom_context_destroy(cpu);

@@ -21,27 +21,24 @@ static const request requests[] = {
 /* How many a device answers itself: those of exact mode, which are the last, take binary64. */
 static size_t requests_for(const carom_context *context)
 {
-    carom_device_info info;
-    assert_int_equal(carom_context_device(context, &info), 1);
+    carom_device_info info = {.size = sizeof info};
+    assert_int_equal(carom_context_get_device(context, &info, NULL), CAROM_OK);
     return info.fp64 ? COUNT_OF(requests) : 2;
 }
 
 static hit_list ask_from(carom_mesh *mesh, const request *q, const swept_spheres *b, size_t first, size_t capacity)
 {
     hit_list l = list_alloc(b->count - first, capacity, 0x5a);
-    carom_mesh_hit_list list = list_desc(&l, LIST_HITS);
+    carom_hit_list list = list_desc(&l, LIST_HITS);
     carom_mesh_sweep_desc desc = swept_spheres_desc(b, first, b->count - first);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
-    desc.accuracy = q->accuracy;
+    desc.batch.accuracy = q->accuracy;
     if (!q->contacts) {
         list.point = list.normal = (carom_points_out){0};
         list.feature = NULL;
     }
     test_ok("first hits", carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_FIRST, &list, &stats, &err), &err);
-    l.total = list.total;
-    l.complete = list.complete;
-    l.stored = list.stored;
     l.by_integers = stats.by_integers;
     l.on_device = stats.on_device;
     return l;

@@ -48,7 +48,7 @@ static hits sweep(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accur
     hits h = hits_alloc(b->count, 0x5a);
     carom_mesh_hit_result result = hits_result(&h, 0);
     carom_error err = {0};
-    desc.accuracy = accuracy;
+    desc.batch.accuracy = accuracy;
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     return h;
 }

@@ -22,8 +22,8 @@ static carom_context *open_device(const manner *m)
 {
     cl_relieve();
     carom_context *context = test_device(m->lanes, m->chunk);
-    carom_device_info info;
-    assert_int_equal(carom_context_device(context, &info), 1);
+    carom_device_info info = {.size = sizeof info};
+    assert_int_equal(carom_context_get_device(context, &info, NULL), CAROM_OK);
     assert_string_equal(info.kind, "gpu");
     assert_int_equal(info.lanes, m->lanes);
     has_fp64 = info.fp64;
@@ -58,10 +58,10 @@ static float *records_of(const queries *q, inputs *in)
             rows[i * columns + c] = q->column[c][i];
     for (int i = 0; query_point_column(q->type, i) >= 0; i++) {
         const float *first = rows + query_point_column(q->type, i);
-        in->points[i] = (carom_points){first, first + 1, first + 2, stride};
+        in->points[i] = (carom_points){first, first + 1, first + 2, stride, NULL};
     }
     for (int i = 0; query_scalar_column(q->type, i) >= 0; i++)
-        in->scalars[i] = (carom_scalars){rows + query_scalar_column(q->type, i), stride};
+        in->scalars[i] = (carom_scalars){rows + query_scalar_column(q->type, i), stride, NULL};
     return rows;
 }
 
@@ -123,8 +123,8 @@ static hits first_hits(carom_mesh *mesh, const swept_spheres *b, carom_accuracy 
     float *points = test_alloc(b->count, 3 * sizeof *points), *const column[] = {result.point.x, result.point.y,
                                                                                  result.point.z};
     carom_error err = {0};
-    desc.accuracy = accuracy;
-    result.point = (carom_points_out){points, points + 1, points + 2, 3 * sizeof *points};
+    desc.batch.accuracy = accuracy;
+    result.point = (carom_points_out){points, points + 1, points + 2, 3 * sizeof *points, NULL};
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, stats, &err), &err);
     for (size_t i = 0; i < 3 * b->count; i++)
         column[i % 3][i / 3] = points[i];

@@ -36,7 +36,7 @@ static float *depths;
 static carom_status ask_first(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
-    const carom_mesh_hit_result result = {.triangle = triangles, .t = depths};
+    const carom_mesh_hit_result result = {.size = sizeof result, .triangle = triangles, .t = depths};
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
@@ -44,7 +44,7 @@ static carom_status ask_first(carom_mesh *mesh, const swept_spheres *b, carom_st
 static carom_status ask_times(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
-    const carom_mesh_hit_result result = {.t = depths};
+    const carom_mesh_hit_result result = {.size = sizeof result, .t = depths};
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
@@ -52,7 +52,8 @@ static carom_status ask_times(carom_mesh *mesh, const swept_spheres *b, carom_st
 static carom_status ask_contacts(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
-    const carom_mesh_hit_result result = {.point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
+    const carom_mesh_hit_result result = {.size = sizeof result,
+                                          .point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths, NULL}};
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
@@ -61,16 +62,22 @@ static carom_status ask_started(carom_mesh *mesh, const swept_spheres *b, carom_
 {
     carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     desc.start = start;
-    carom_mesh_hit_list list = {
-        .size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles, .t = depths};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {.size = sizeof list,
+                           .totals = &totals,
+                           .capacity = 4 * MANY,
+                           .offsets = offsets,
+                           .index = triangles,
+                           .t = depths};
     return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_ALL, &list, stats, err);
 }
 
 static carom_status ask_compact(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
-    carom_mesh_hit_list list = {
-        .size = sizeof list, .capacity = MANY, .offsets = offsets, .triangle = triangles, .t = depths};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {
+        .size = sizeof list, .totals = &totals, .capacity = MANY, .offsets = offsets, .index = triangles, .t = depths};
     return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_FIRST, &list, stats, err);
 }
 
@@ -87,35 +94,38 @@ static carom_status ask_skipping(carom_mesh *mesh, const swept_spheres *b, carom
 static carom_status ask_any(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
-    return carom_mesh_sweep_any(mesh, &desc, (uint8_t *)triangles, stats, err);
+    return carom_mesh_sweep_any(mesh, &desc, TEST_ANY((uint8_t *)triangles), stats, err);
 }
 
 static carom_status ask_overlaps(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
-    carom_mesh_hit_list list = {.size = sizeof list, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {
+        .size = sizeof list, .totals = &totals, .capacity = 4 * MANY, .offsets = offsets, .index = triangles};
     return carom_mesh_overlap_list(mesh, &desc, &list, stats, err);
 }
 
 static carom_status ask_closest(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
-    const carom_mesh_closest_result result = {.triangle = triangles, .depth = depths};
-    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+    const carom_mesh_closest_result result = {.size = sizeof result, .triangle = triangles, .depth = depths};
+    return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 
 static carom_status ask_depths(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
-    const carom_mesh_closest_result result = {.depth = depths};
-    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+    const carom_mesh_closest_result result = {.size = sizeof result, .depth = depths};
+    return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 
 static carom_status ask_points(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
-    const carom_mesh_closest_result result = {.point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
-    return carom_mesh_overlap_closest(mesh, &desc, &result, stats, err);
+    const carom_mesh_closest_result result = {
+        .size = sizeof result, .point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths, NULL}};
+    return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 
 /* ---- their answers ------------------------------------------------------------------------------------ */

@@ -27,13 +27,13 @@ project "C++ alone" -DUSE_C=OFF
 check "find_package: C++ program runs (C++ alone)" "$work/C++ alone/consumer_cxx"
 # Before 1.0 another minor version is another interface.
 cat > "$work/version.cmake" << SCRIPT
-set(PACKAGE_FIND_VERSION 0.2)
+set(PACKAGE_FIND_VERSION 0.3)
 set(PACKAGE_FIND_VERSION_MAJOR 0)
-set(PACKAGE_FIND_VERSION_MINOR 2)
+set(PACKAGE_FIND_VERSION_MINOR 3)
 set(PACKAGE_FIND_VERSION_COUNT 2)
 include($prefix/$libdir/cmake/carom/carom-config-version.cmake)
 if(PACKAGE_VERSION_COMPATIBLE)
-  message(FATAL_ERROR "0.2 accepted")
+  message(FATAL_ERROR "0.3 accepted")
 endif()
 SCRIPT
 check "the package refuses another minor version" cmake -P "$work/version.cmake"

@@ -33,9 +33,10 @@ static void *place_of(const closest_results *n, int field, size_t first)
 carom_mesh_closest_result closest_results_result(const closest_results *n, size_t first)
 {
     return (carom_mesh_closest_result){
+        .size = sizeof(carom_mesh_closest_result),
         .triangle = place_of(n, NEAR_TRIANGLE, first),
         .distance = place_of(n, NEAR_DISTANCE, first),
-        .point = {place_of(n, NEAR_X, first), place_of(n, NEAR_Y, first), place_of(n, NEAR_Z, first), 4},
+        .point = {place_of(n, NEAR_X, first), place_of(n, NEAR_Y, first), place_of(n, NEAR_Z, first), 4, NULL},
         .feature = place_of(n, NEAR_FEATURE, first),
         .depth = place_of(n, NEAR_DEPTH, first)};
 }
@@ -83,17 +84,16 @@ void ask_part(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy,
               const closest_results *out, uint64_t *integers)
 {
     float *const *c = b->column;
-    const carom_mesh_overlap_desc desc = {.size = sizeof desc,
-                                          .count = count,
-                                          .accuracy = accuracy,
-                                          .center = {c[0] + first, c[1] + first, c[2] + first, 4},
-                                          .radius = {c[SPHERE_RADIUS] + first, 4},
-                                          .mask = b->mask != NULL ? b->mask + first : NULL,
-                                          .mask_stride = sizeof *b->mask};
+    const carom_mesh_overlap_desc desc = {.batch.size = sizeof desc,
+                                          .batch.count = count,
+                                          .batch.accuracy = accuracy,
+                                          .center = {c[0] + first, c[1] + first, c[2] + first, 4, NULL},
+                                          .radius = {c[SPHERE_RADIUS] + first, 4, NULL},
+                                          .mask = {b->mask != NULL ? b->mask + first : NULL, sizeof *b->mask, NULL}};
     const carom_mesh_closest_result result = closest_results_result(out, first);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
-    test_ok("carom_mesh_overlap_closest", carom_mesh_overlap_closest(mesh, &desc, &result, &stats, &err), &err);
+    test_ok("carom_mesh_closest", carom_mesh_closest(mesh, &desc, &result, &stats, &err), &err);
     assert_int_equal(stats.on_cpu + stats.on_device, count);
     assert_int_equal(stats.by_proof + stats.by_integers, accuracy == CAROM_ACCURACY_EXACT ? count : 0);
     if (integers != NULL)

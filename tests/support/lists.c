@@ -44,14 +44,15 @@ size_t list_find(const hit_list *l, size_t i, int32_t triangle)
     return SIZE_MAX;
 }
 
-carom_mesh_hit_list list_desc(const hit_list *l, int fields)
+carom_hit_list list_desc(hit_list *l, int fields)
 {
     const carom_mesh_hit_result columns = hits_result(&l->hits, 0);
-    carom_mesh_hit_list list = {.size = sizeof list,
-                                .capacity = l->capacity,
-                                .offsets = (uint64_t *)(void *)l->offsets.data,
-                                .query = (uint64_t *)(void *)l->query.data,
-                                .triangle = columns.triangle};
+    carom_hit_list list = {.size = sizeof list,
+                           .totals = &l->totals,
+                           .capacity = l->capacity,
+                           .offsets = (uint64_t *)(void *)l->offsets.data,
+                           .query = (uint64_t *)(void *)l->query.data,
+                           .index = columns.triangle};
     if (fields != LIST_OVERLAPS) {
         list.state = columns.state;
         list.t = columns.t;
@@ -74,20 +75,17 @@ void list_check_guards(const hit_list *l, const char *label)
 
 void list_ask(carom_mesh *mesh, const list_request *q, const swept_spheres *b, size_t first, size_t count, hit_list *l)
 {
-    carom_mesh_hit_list list = list_desc(l, q->overlaps ? LIST_OVERLAPS : LIST_HITS);
+    carom_hit_list list = list_desc(l, q->overlaps ? LIST_OVERLAPS : LIST_HITS);
     carom_mesh_sweep_desc sweep = swept_spheres_desc(b, first, count);
     carom_mesh_overlap_desc rest = swept_spheres_at_rest(b, first, count);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
-    sweep.accuracy = rest.accuracy = q->accuracy;
-    list.total = list.complete = list.stored = UINT64_C(0xa5a5a5a5a5a5a5a5);
+    sweep.batch.accuracy = rest.batch.accuracy = q->accuracy;
+    memset(&l->totals, 0xa5, sizeof l->totals);
     if (q->overlaps)
         test_ok("carom_mesh_overlap_list", carom_mesh_overlap_list(mesh, &rest, &list, &stats, &err), &err);
     else
         test_ok("carom_mesh_sweep_list", carom_mesh_sweep_list(mesh, &sweep, q->which, &list, &stats, &err), &err);
-    l->total = list.total;
-    l->complete = list.complete;
-    l->stored = list.stored;
     l->by_proof = stats.by_proof;
     l->by_integers = stats.by_integers;
     l->on_cpu = stats.on_cpu;
@@ -126,11 +124,12 @@ uint8_t *any_of(carom_mesh *mesh, const list_request *q, const swept_spheres *b,
     carom_mesh_overlap_desc rest = swept_spheres_at_rest(b, first, count);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
-    sweep.accuracy = rest.accuracy = q->accuracy;
+    sweep.batch.accuracy = rest.batch.accuracy = q->accuracy;
     if (q->overlaps)
-        test_ok("carom_mesh_overlap_any", carom_mesh_overlap_any(mesh, &rest, bytes.data, &stats, &err), &err);
+        test_ok("carom_mesh_overlap_any", carom_mesh_overlap_any(mesh, &rest, TEST_ANY(bytes.data), &stats, &err),
+                &err);
     else
-        test_ok("carom_mesh_sweep_any", carom_mesh_sweep_any(mesh, &sweep, bytes.data, &stats, &err), &err);
+        test_ok("carom_mesh_sweep_any", carom_mesh_sweep_any(mesh, &sweep, TEST_ANY(bytes.data), &stats, &err), &err);
     guarded_check(&bytes, "whether there is any");
     assert_int_equal(stats.queries, count);
     uint8_t *any = test_alloc(count, 1);

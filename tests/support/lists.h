@@ -9,8 +9,13 @@
 typedef struct hit_list {
     size_t queries, capacity;
     guarded offsets, query;
-    hits hits;                                         /* [capacity] the other columns */
-    uint64_t total, complete, stored;                  /* as answered */
+    hits hits; /* [capacity] the other columns */
+    union {
+        carom_list_totals totals; /* as answered */
+        struct {
+            uint64_t total, complete, stored;
+        };
+    };
     uint64_t by_proof, by_integers, on_cpu, on_device; /* statistics likewise */
 } hit_list;
 
@@ -25,7 +30,7 @@ uint64_t list_query(const hit_list *l, size_t k);
 /* Record of sphere i and a triangle, or SIZE_MAX. */
 size_t list_find(const hit_list *l, size_t i, int32_t triangle);
 /* Descriptor of the list's arrays; overlaps: without the columns that must be NULL. */
-carom_mesh_hit_list list_desc(const hit_list *l, int fields);
+carom_hit_list list_desc(hit_list *l, int fields);
 
 /* What is asked of a mesh. */
 typedef struct list_request {

@@ -103,17 +103,23 @@ carom_status request_ask(const request *q, carom_context *context, carom_mesh *m
     inputs in = inputs_of(&about);
     carom_status status;
     in.progress = m->progress;
+    in.mask = m->b.mask;
+    in.select = m->select;
+    in.elements = m->elements;
     if (request_needs_mesh(q)) {
-        carom_mesh_hit_list list = {
-            .size = sizeof list, .capacity = capacity_of(q, m), .offsets = (uint64_t *)(void *)r->offsets.data};
+        carom_list_totals totals = {0};
+        carom_hit_list list = {.size = sizeof list,
+                               .totals = &totals,
+                               .capacity = capacity_of(q, m),
+                               .offsets = (uint64_t *)(void *)r->offsets.data};
         void *out[QUERY_FIELDS_MAX];
         for (int f = 0; f < query_fields(q->kind); f++)
             out[f] = r->a.field[f].data;
         const query_call call = {.count = m->count, .accuracy = q->accuracy, .in = &in, .out = out, .list = &list};
         status = mesh_row(q)->mesh.ask(mesh, &call, &r->stats, err);
-        r->total = list.total;
-        r->complete = list.complete;
-        r->stored = list.stored;
+        r->total = totals.total;
+        r->complete = totals.complete;
+        r->stored = totals.stored;
     } else {
         status = ask_with(context, q->kind, q->accuracy, m->count, &in, &r->a, ALL_FIELDS, &r->stats, err);
     }

@@ -36,6 +36,8 @@ typedef struct fixture {
     queries q[QUERY_TYPES];
     swept_spheres b;
     scene s;
+    carom_uints select; /* of the spheres on a mesh, `elements` of them; empty: none */
+    uint64_t elements;
     carom_progress progress; /* reports how far a batch has come, and may end it; at first without a function */
 } fixture;
 /* `count` queries of each kind of which one in `share` is ordinary, the others invalid: they cost nothing. Takes the

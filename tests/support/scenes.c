@@ -163,11 +163,11 @@ carom_mesh_desc scene_desc(const scene *s)
 {
     float *v = s->vertices;
     return (carom_mesh_desc){.size = sizeof(carom_mesh_desc),
-                             .vertices = {v, v != NULL ? v + 1 : NULL, v != NULL ? v + 2 : NULL, 12},
+                             .vertices = {v, v != NULL ? v + 1 : NULL, v != NULL ? v + 2 : NULL, 12, NULL},
                              .vertex_count = s->vertex_count,
-                             .indices = s->indices,
+                             .indices = {s->indices, sizeof(uint32_t), NULL},
                              .triangle_count = s->triangle_count,
-                             .masks = s->masks};
+                             .masks = {s->masks, sizeof(uint32_t), NULL}};
 }
 
 carom_mesh *scene_mesh(carom_context *context, const scene *s)
@@ -324,27 +324,25 @@ void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t
 carom_mesh_sweep_desc swept_spheres_desc(const swept_spheres *b, size_t first, size_t count)
 {
     float *const *c = b->column;
-    return (carom_mesh_sweep_desc){.size = sizeof(carom_mesh_sweep_desc),
-                                   .count = count,
-                                   .center = {c[0] + first, c[1] + first, c[2] + first, 4},
-                                   .velocity = {c[4] + first, c[5] + first, c[6] + first, 4},
-                                   .radius = {c[SPHERE_RADIUS] + first, 4},
-                                   .t_max = {c[SPHERE_T_MAX] + first, 4},
+    return (carom_mesh_sweep_desc){.batch.size = sizeof(carom_mesh_sweep_desc),
+                                   .batch.count = count,
+                                   .center = {c[0] + first, c[1] + first, c[2] + first, 4, NULL},
+                                   .velocity = {c[4] + first, c[5] + first, c[6] + first, 4, NULL},
+                                   .radius = {c[SPHERE_RADIUS] + first, 4, NULL},
+                                   .t_max = {c[SPHERE_T_MAX] + first, 4, NULL},
                                    .cull_back = (uint8_t)b->cull_back,
                                    .start = b->start,
-                                   .mask = b->mask != NULL ? b->mask + first : NULL,
-                                   .mask_stride = sizeof *b->mask};
+                                   .mask = {b->mask != NULL ? b->mask + first : NULL, sizeof *b->mask, NULL}};
 }
 
 carom_mesh_overlap_desc swept_spheres_at_rest(const swept_spheres *b, size_t first, size_t count)
 {
     float *const *c = b->column;
-    return (carom_mesh_overlap_desc){.size = sizeof(carom_mesh_overlap_desc),
-                                     .count = count,
-                                     .center = {c[0] + first, c[1] + first, c[2] + first, 4},
-                                     .radius = {c[SPHERE_RADIUS] + first, 4},
-                                     .mask = b->mask != NULL ? b->mask + first : NULL,
-                                     .mask_stride = sizeof *b->mask};
+    return (carom_mesh_overlap_desc){.batch.size = sizeof(carom_mesh_overlap_desc),
+                                     .batch.count = count,
+                                     .center = {c[0] + first, c[1] + first, c[2] + first, 4, NULL},
+                                     .radius = {c[SPHERE_RADIUS] + first, 4, NULL},
+                                     .mask = {b->mask != NULL ? b->mask + first : NULL, sizeof *b->mask, NULL}};
 }
 
 swept_spheres swept_spheres_reorder(const swept_spheres *from, const uint32_t *order, size_t count)
@@ -397,6 +395,7 @@ static void *place_of(const hits *h, int field, size_t first)
 carom_mesh_hit_result hits_result(const hits *h, size_t first)
 {
     return (carom_mesh_hit_result){
+        .size = sizeof(carom_mesh_hit_result),
         place_of(h, HIT_TRIANGLE, first),
         place_of(h, HIT_STATE, first),
         place_of(h, HIT_T, first),
@@ -468,7 +467,7 @@ static void sweep_into(carom_mesh *mesh, const swept_spheres *b, carom_accuracy 
     carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     carom_mesh_hit_result result = hits_result(out, 0);
     carom_error err = {0};
-    desc.accuracy = accuracy;
+    desc.batch.accuracy = accuracy;
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
 }
 

@@ -130,11 +130,24 @@ carom_context *test_device(uint32_t lanes, uint32_t chunk)
     return context;
 }
 
+carom_mesh_info test_mesh_info(const carom_mesh *mesh)
+{
+    carom_mesh_info info = {.size = sizeof info};
+    carom_error err = {0};
+    test_ok("carom_mesh_get_info", carom_mesh_get_info(mesh, &info, &err), &err);
+    return info;
+}
+
+carom_pair_indices pair_indices(const uint32_t *a, const uint32_t *b, uint64_t a_count, uint64_t b_count)
+{
+    return (carom_pair_indices){{a, sizeof *a, NULL}, {b, sizeof *b, NULL}, a_count, b_count};
+}
+
 carom_device_info test_need_device(void)
 {
     carom_context *context = test_device(0, 0);
-    carom_device_info info = {0};
-    assert_int_equal(carom_context_device(context, &info), 1);
+    carom_device_info info = {.size = sizeof info};
+    assert_int_equal(carom_context_get_device(context, &info, NULL), CAROM_OK);
     carom_context_destroy(context);
     return info;
 }

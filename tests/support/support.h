@@ -25,6 +25,10 @@
 
 /* `full` cases, fewer with sanitizers or when CAROM_TEST_EFFORT says so; at least 1. */
 size_t test_effort(size_t full);
+/* The result of an any query: a byte for each. */
+#define TEST_ANY(bytes) (&(carom_any_result){.size = sizeof(carom_any_result), .hit = (bytes)})
+carom_mesh_info test_mesh_info(const carom_mesh *mesh);
+carom_pair_indices pair_indices(const uint32_t *a, const uint32_t *b, uint64_t a_count, uint64_t b_count);
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
 

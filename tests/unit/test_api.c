@@ -58,11 +58,10 @@ static void test_bad_indices(void **state)
         queries q = queries_family(type, 0, SEED, COUNT);
         uint32_t sphere[COUNT] = {0}, triangle[COUNT] = {0};
         inputs in = inputs_of(&q);
-        in.indices = (carom_pair_indices){sphere, NULL, COUNT, COUNT};
-        refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, "indices");
-        in.indices = (carom_pair_indices){NULL, triangle, COUNT, COUNT};
-        refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, "indices");
-        in.indices.sphere = sphere;
+        in.indices = pair_indices(sphere, triangle, COUNT, COUNT);
+        in.indices.a.stride = 0;
+        refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, "indices.a: stride is 0");
+        in.indices = pair_indices(sphere, triangle, COUNT, COUNT);
         for (size_t i = 0; i < COUNT_OF(beyond); i++) {
             sphere[COUNT - 1] = beyond[i];
             refuse_batch(context, type, &in, CAROM_ERROR_INVALID_ARGUMENT, "pair 39");
@@ -83,8 +82,8 @@ static void test_bad_descriptors(void **state)
     queries q = queries_family(SWEEP, 0, SEED, COUNT);
     answers a = answers_alloc(SWEEP, COUNT, FILL);
     inputs in = inputs_of(&q);
-    const carom_sweep_pairs_desc good = {.size = sizeof good,
-                                         .count = COUNT,
+    const carom_sweep_pairs_desc good = {.batch.size = sizeof good,
+                                         .batch.count = COUNT,
                                          .center = in.points[0],
                                          .velocity = in.points[1],
                                          .radius = in.scalars[0],
@@ -92,7 +91,7 @@ static void test_bad_descriptors(void **state)
                                          .p1 = in.points[3],
                                          .p2 = in.points[4]};
     carom_sweep_pairs_desc desc = good;
-    carom_sweep_result out = {.state = a.field[STATE].data};
+    carom_sweep_result out = {.size = sizeof out, .state = a.field[STATE].data};
     carom_stats stats = {.size = sizeof stats - 1};
     carom_error err = {0};
     float x[3 * COUNT];
@@ -102,17 +101,53 @@ static void test_bad_descriptors(void **state)
     test_error(carom_sweep_pairs(context, NULL, &out, NULL, &err), bad, &err, "desc");
     test_error(carom_sweep_pairs(context, &good, NULL, NULL, &err), bad, &err, "out");
     test_error(carom_sweep_pairs(context, &good, &out, &stats, &err), bad, &err, "carom_stats");
-    desc.size = 0;
+    desc.batch.size = 0;
     test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, "size");
     desc = good;
-    desc.accuracy = (carom_accuracy)2;
+    desc.batch.accuracy = (carom_accuracy)2;
     test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, "accuracy");
-    out.point_first = (carom_points_out){x, x + 1, NULL, 12};
+    const uint32_t zero = 0;
+    const struct {
+        carom_sweep_pairs_desc desc;
+        const char *word;
+    } heads[] = {
+        {{.batch.job = (carom_job **)&err}, "batch.job"},
+        {{.batch.wait_count = 1}, "batch.wait"},
+        {{.batch.begin = 1}, "only lists begin"},
+        {{.batch.select = {&zero, CAROM_REPEAT, NULL}}, "pairs have indices"},
+        {{.batch.elements = COUNT}, "pairs have indices"},
+    };
+    for (size_t i = 0; i < COUNT_OF(heads); i++) {
+        desc = good;
+        desc.batch.job = heads[i].desc.batch.job;
+        desc.batch.wait_count = heads[i].desc.batch.wait_count;
+        desc.batch.begin = heads[i].desc.batch.begin;
+        desc.batch.select = heads[i].desc.batch.select;
+        desc.batch.elements = heads[i].desc.batch.elements;
+        test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, heads[i].word);
+    }
+    desc = good;
+    desc.p1.stride = 0;
+    test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, "p1: stride is 0");
+    desc = good;
+    desc.radius.stride = 0;
+    test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, "radius: stride is 0");
+    desc = good;
+    desc.center.buffer = (const carom_buffer *)x;
+    test_error(carom_sweep_pairs(context, &desc, &out, NULL, &err), bad, &err, "center: buffer");
+    out.point_first = (carom_points_out){.buffer = (carom_buffer *)x};
+    test_error(carom_sweep_pairs(context, &good, &out, NULL, &err), bad, &err, "point_first: buffer");
+    out.size--;
+    test_error(carom_sweep_pairs(context, &good, &out, NULL, &err), bad, &err, "carom_sweep_result.size");
+    out.size++;
+    desc = good;
+    desc.batch.accuracy = (carom_accuracy)2;
+    out.point_first = (carom_points_out){x, x + 1, NULL, 12, NULL};
     test_error(carom_sweep_pairs(context, &good, &out, NULL, &err), bad, &err, "point_first");
-    out.point_first = (carom_points_out){x, x + 1, x + 2, 3};
+    out.point_first = (carom_points_out){x, x + 1, x + 2, 3, NULL};
     test_error(carom_sweep_pairs(context, &good, &out, NULL, &err), bad, &err, "stride");
     out.point_first.stride = 12;
-    out.point_last = (carom_points_out){x, NULL, x + 2, 12};
+    out.point_last = (carom_points_out){x, NULL, x + 2, 12, NULL};
     test_error(carom_sweep_pairs(context, &good, &out, NULL, &err), bad, &err, "point_last");
     assert_int_equal(carom_sweep_pairs(context, &desc, &out, NULL, NULL), bad); /* no sentence wanted */
     for (size_t i = 0; i < COUNT; i++)
@@ -125,10 +160,10 @@ static void test_bad_descriptors(void **state)
 static void test_bad_descriptors_of_others(void **state)
 {
     carom_context *context = test_context();
-    carom_overlap_pairs_desc overlap = {.size = sizeof overlap - 4};
-    carom_sphere_pairs_desc spheres = {.size = 0};
-    carom_overlap_result overlap_out = {0};
-    carom_sphere_result sphere_out = {0};
+    carom_overlap_pairs_desc overlap = {.batch.size = sizeof overlap - 4};
+    carom_sphere_pairs_desc spheres = {.batch.size = 0};
+    carom_overlap_result overlap_out = {.size = sizeof overlap_out};
+    carom_sphere_result sphere_out = {.size = sizeof sphere_out};
     carom_error err = {0};
     (void)state;
     test_error(carom_overlap_pairs(context, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
@@ -138,9 +173,9 @@ static void test_bad_descriptors_of_others(void **state)
     test_error(carom_overlap_pairs(NULL, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "context");
     test_error(carom_sphere_pairs(context, &spheres, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "out");
-    overlap.size = sizeof overlap;
-    spheres.size = sizeof spheres;
-    overlap.accuracy = spheres.accuracy = (carom_accuracy)-1;
+    overlap.batch.size = sizeof overlap;
+    spheres.batch.size = sizeof spheres;
+    overlap.batch.accuracy = spheres.batch.accuracy = (carom_accuracy)-1;
     test_error(carom_overlap_pairs(context, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "accuracy");
     test_error(carom_sphere_pairs(context, &spheres, &sphere_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
@@ -166,10 +201,10 @@ static void test_bad_mesh_sweeps(void **state)
     test_error(carom_mesh_sweep_first(mesh, NULL, &out, NULL, &err), bad, &err, "desc");
     test_error(carom_mesh_sweep_first(mesh, &good, NULL, NULL, &err), bad, &err, "out");
     test_error(carom_mesh_sweep_first(mesh, &good, &out, &stats, &err), bad, &err, "carom_stats");
-    desc.size = 8;
+    desc.batch.size = 8;
     test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "size");
     desc = good;
-    desc.accuracy = (carom_accuracy)2;
+    desc.batch.accuracy = (carom_accuracy)2;
     test_error(carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), bad, &err, "accuracy");
     desc = good;
     desc.center.z = NULL;
@@ -263,7 +298,7 @@ static void test_exact_stats(void **state)
             carom_stats stats = {.size = sizeof stats, .by_proof = 99, .by_integers = 99};
             carom_error err = {0};
             carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, count);
-            desc.accuracy = CAROM_ACCURACY_EXACT;
+            desc.batch.accuracy = CAROM_ACCURACY_EXACT;
             test_ok("exact mode",
                     type < QUERY_TYPES
                         ? ask_with(context, type, CAROM_ACCURACY_EXACT, count, &in, &a, ALL_FIELDS, &stats, &err)

@@ -23,7 +23,7 @@ static const uint64_t too_many[] = {MOST + 1,
 
 /* ---- every call, described once ---------------------------------------------------------------------------------- */
 
-/* One sphere and one triangle, read with a stride of 0 unless a test says otherwise. */
+/* One sphere and one triangle, repeated unless a test says otherwise. */
 static const float ball[7] = {1, 1, 2, 0.5f, 0, 0, -1}, corner[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
 static const uint32_t mask = 1;
 
@@ -40,9 +40,9 @@ enum {
     CLOSEST,
     CALLS
 };
-static const char *const call_names[] = {"sweep_pairs",  "overlap_pairs",        "sphere_pairs", "sweep_first",
-                                         "sweep_list",   "first hits as a list", "sweep_any",    "overlap_any",
-                                         "overlap_list", "overlap_closest"};
+static const char *const call_names[] = {
+    "sweep_pairs",          "overlap_pairs", "sphere_pairs", "sweep_first",  "sweep_list",
+    "first hits as a list", "sweep_any",     "overlap_any",  "overlap_list", "closest"};
 
 /* What a call is asked with. */
 typedef struct arguments {
@@ -56,25 +56,27 @@ typedef struct arguments {
     uint8_t *bytes; /* state, overlap, hit */
     float *times;   /* t_first, u_first, t, distance */
     carom_points_out point;
-    carom_mesh_hit_list list;
+    carom_hit_list list;
     carom_stats *stats;
 } arguments;
+
+static carom_list_totals totals;
 
 static arguments usual(uint64_t count)
 {
     return (arguments){.count = count,
-                       .center = {ball, ball + 1, ball + 2, 0},
-                       .radius = {ball + 3, 0},
-                       .list = {.size = sizeof(carom_mesh_hit_list)}};
+                       .center = carom_repeat(ball),
+                       .radius = {ball + 3, CAROM_REPEAT, NULL},
+                       .list = {.size = sizeof(carom_hit_list), .totals = &totals}};
 }
 
 static carom_status call_pairs(int call, carom_context *context, const arguments *a, carom_error *err)
 {
-    const carom_points p0 = {corner, corner + 1, corner + 2, 0}, p1 = {corner + 3, corner + 4, corner + 5, 0},
-                       p2 = {corner + 6, corner + 7, corner + 8, 0}, velocity = {ball + 4, ball + 5, ball + 6, 0};
+    const carom_points p0 = carom_repeat(corner), p1 = carom_repeat(corner + 3), p2 = carom_repeat(corner + 6),
+                       velocity = carom_repeat(ball + 4);
     if (call == SWEEP_PAIRS) {
-        const carom_sweep_pairs_desc d = {.size = sizeof d,
-                                          .count = a->count,
+        const carom_sweep_pairs_desc d = {.batch.size = sizeof d,
+                                          .batch.count = a->count,
                                           .center = a->center,
                                           .velocity = velocity,
                                           .radius = a->radius,
@@ -82,34 +84,35 @@ static carom_status call_pairs(int call, carom_context *context, const arguments
                                           .p1 = p1,
                                           .p2 = p2,
                                           .indices = a->indices,
-                                          .progress = a->progress};
-        const carom_sweep_result out = {.state = a->bytes, .t_first = a->times, .point_first = a->point};
+                                          .batch.progress = a->progress};
+        const carom_sweep_result out = {
+            .size = sizeof out, .state = a->bytes, .t_first = a->times, .point_first = a->point};
         return carom_sweep_pairs(context, &d, &out, a->stats, err);
     }
     if (call == OVERLAP_PAIRS) {
-        const carom_overlap_pairs_desc d = {.size = sizeof d,
-                                            .count = a->count,
+        const carom_overlap_pairs_desc d = {.batch.size = sizeof d,
+                                            .batch.count = a->count,
                                             .center = a->center,
                                             .radius = a->radius,
                                             .p0 = p0,
                                             .p1 = p1,
                                             .p2 = p2,
                                             .indices = a->indices,
-                                            .progress = a->progress};
-        const carom_overlap_result out = {.overlap = a->bytes};
+                                            .batch.progress = a->progress};
+        const carom_overlap_result out = {.size = sizeof out, .overlap = a->bytes};
         return carom_overlap_pairs(context, &d, &out, a->stats, err);
     }
-    const carom_sphere_pairs_desc d = {.size = sizeof d,
-                                       .count = a->count,
+    const carom_sphere_pairs_desc d = {.batch.size = sizeof d,
+                                       .batch.count = a->count,
                                        .a0 = a->center,
                                        .a1 = a->center,
                                        .radius_a = a->radius,
                                        .b0 = p0,
                                        .b1 = p1,
-                                       .radius_b = {ball + 3, 0},
+                                       .radius_b = {ball + 3, CAROM_REPEAT, NULL},
                                        .indices = a->indices,
-                                       .progress = a->progress};
-    const carom_sphere_result out = {.state = a->bytes, .u_first = a->times};
+                                       .batch.progress = a->progress};
+    const carom_sphere_result out = {.size = sizeof out, .state = a->bytes, .u_first = a->times};
     return carom_sphere_pairs(context, &d, &out, a->stats, err);
 }
 
@@ -117,31 +120,30 @@ static carom_status call_any(int call, carom_context *context, carom_mesh *mesh,
 {
     if (call < FIRST_HIT)
         return call_pairs(call, context, a, err);
-    const carom_mesh_sweep_desc sweep = {.size = sizeof sweep,
-                                         .count = a->count,
+    const carom_mesh_sweep_desc sweep = {.batch.size = sizeof sweep,
+                                         .batch.count = a->count,
                                          .center = a->center,
-                                         .velocity = {ball + 4, ball + 5, ball + 6, 0},
+                                         .velocity = carom_repeat(ball + 4),
                                          .radius = a->radius,
-                                         .mask = a->mask,
-                                         .mask_stride = a->mask_stride,
-                                         .progress = a->progress};
-    const carom_mesh_overlap_desc rest = {.size = sizeof rest,
-                                          .count = a->count,
+                                         .mask = {a->mask, a->mask_stride, NULL},
+                                         .batch.progress = a->progress};
+    const carom_mesh_overlap_desc rest = {.batch.size = sizeof rest,
+                                          .batch.count = a->count,
                                           .center = a->center,
                                           .radius = a->radius,
-                                          .mask = a->mask,
-                                          .mask_stride = a->mask_stride,
-                                          .progress = a->progress};
-    const carom_mesh_hit_result hit = {.state = a->bytes, .t = a->times, .point = a->point};
-    const carom_mesh_closest_result closest = {.feature = a->bytes, .distance = a->times, .point = a->point};
+                                          .mask = {a->mask, a->mask_stride, NULL},
+                                          .batch.progress = a->progress};
+    const carom_mesh_hit_result hit = {.size = sizeof hit, .state = a->bytes, .t = a->times, .point = a->point};
+    const carom_mesh_closest_result closest = {
+        .size = sizeof closest, .feature = a->bytes, .distance = a->times, .point = a->point};
     switch (call) {
     case FIRST_HIT: return carom_mesh_sweep_first(mesh, &sweep, &hit, a->stats, err);
     case LIST: return carom_mesh_sweep_list(mesh, &sweep, CAROM_HITS_ALL, &a->list, a->stats, err);
     case COMPACT: return carom_mesh_sweep_list(mesh, &sweep, CAROM_HITS_FIRST, &a->list, a->stats, err);
-    case ANY: return carom_mesh_sweep_any(mesh, &sweep, a->bytes, a->stats, err);
-    case ANY_OVERLAP: return carom_mesh_overlap_any(mesh, &rest, a->bytes, a->stats, err);
+    case ANY: return carom_mesh_sweep_any(mesh, &sweep, TEST_ANY(a->bytes), a->stats, err);
+    case ANY_OVERLAP: return carom_mesh_overlap_any(mesh, &rest, TEST_ANY(a->bytes), a->stats, err);
     case OVERLAP_LIST: return carom_mesh_overlap_list(mesh, &rest, &a->list, a->stats, err);
-    default: return carom_mesh_overlap_closest(mesh, &rest, &closest, a->stats, err);
+    default: return carom_mesh_closest(mesh, &rest, &closest, a->stats, err);
     }
 }
 
@@ -158,7 +160,7 @@ static int setup(void **state)
     (void)state;
     carom_error err = {0};
     const carom_mesh_desc one = {
-        .size = sizeof one, .vertices = {corner, corner + 1, corner + 2, 12}, .vertex_count = 3, .triangle_count = 1};
+        .size = sizeof one, .vertices = carom_xyz(corner), .vertex_count = 3, .triangle_count = 1};
     const carom_mesh_desc none = {.size = sizeof none};
     context = test_context();
     test_ok("a mesh", carom_mesh_create(context, &one, &triangle, &err), &err);
@@ -185,7 +187,7 @@ static void refuse(int call, arguments a, const char *word, const char *other)
             carom_stats stats = {.size = sizeof stats, .queries = 77};
             arguments mine = a;
             mine.stats = a.stats != NULL ? a.stats : &stats;
-            mine.list.total = mine.list.complete = mine.list.stored = 77;
+            mine.list.totals->total = mine.list.totals->complete = mine.list.totals->stored = 77;
             if (writable[k] != NULL)
                 memcpy(before, writable[k], 16);
             const carom_status status = call_any(call, context, is_empty ? empty : triangle, &mine, &err);
@@ -193,7 +195,7 @@ static void refuse(int call, arguments a, const char *word, const char *other)
                 fail_msg("%s: %s instead of a refusal of %s", call_names[call], carom_status_name(status), word);
             test_error(status, CAROM_ERROR_INVALID_ARGUMENT, &err, word);
             test_error(status, CAROM_ERROR_INVALID_ARGUMENT, &err, other);
-            assert_true(stats.queries == 77 && mine.list.total == 77 && mine.list.complete == 77);
+            assert_true(stats.queries == 77 && mine.list.totals->total == 77 && mine.list.totals->complete == 77);
             if (writable[k] != NULL) {
                 memcpy(bytes, writable[k], 16);
                 assert_memory_equal(before, bytes, 16);
@@ -253,7 +255,7 @@ static void test_sizes_refused(void **state)
         a.radius.stride = SIZE_MAX / 999 + 1; /* the product wraps */
         refuse(call, a, "radius", "apart");
         a = least(call, 1000);
-        a.radius = (carom_scalars){(const float *)(UINTPTR_MAX - 3999 + 4), 4}; /* the address wraps */
+        a.radius = (carom_scalars){(const float *)(UINTPTR_MAX - 3999 + 4), 4, NULL}; /* the address wraps */
         refuse(call, a, "radius", "apart");
         a = least(call, MOST);
         if (call == SWEEP_PAIRS || call == FIRST_HIT || call == CLOSEST || call == SPHERE_PAIRS) {
@@ -262,7 +264,7 @@ static void test_sizes_refused(void **state)
         }
         if (call == SWEEP_PAIRS || call == FIRST_HIT || call == CLOSEST) {
             a = least(call, 3);
-            a.point = (carom_points_out){xyz, xyz + 1, xyz + 2, SIZE_MAX / 2};
+            a.point = (carom_points_out){xyz, xyz + 1, xyz + 2, SIZE_MAX / 2, NULL};
             refuse(call, a, "point", "apart");
         }
         if (call >= FIRST_HIT) {
@@ -286,16 +288,16 @@ static void test_sizes_refused(void **state)
         if (call < FIRST_HIT) {
             static const uint32_t zero[4];
             a = least(call, 1);
-            a.indices = (carom_pair_indices){zero, zero, UINT64_MAX, 1};
-            refuse(call, a, "sphere_count", "2^47");
-            a.indices = (carom_pair_indices){zero, zero, 1, MOST + 1};
-            refuse(call, a, "triangle_count", "2^47");
+            a.indices = pair_indices(zero, zero, UINT64_MAX, 1);
+            refuse(call, a, "a_count", "2^47");
+            a.indices = pair_indices(zero, zero, 1, MOST + 1);
+            refuse(call, a, "b_count", "2^47");
             a.center.stride = 12;
-            a.indices = (carom_pair_indices){zero, zero, MOST / 8, 1};
+            a.indices = pair_indices(zero, zero, MOST / 8, 1);
             refuse(call, a, call == SPHERE_PAIRS ? "a0" : "center", "2^47");
             a = least(call, MOST);
-            a.indices = (carom_pair_indices){zero, zero, 1, 1};
-            refuse(call, a, "indices.sphere", "2^47");
+            a.indices = pair_indices(zero, zero, 1, 1);
+            refuse(call, a, "indices.a", "2^47");
         }
     }
 }
@@ -312,9 +314,9 @@ static void test_meshes_refused(void **state)
 {
     static const uint32_t indices[3] = {0, 1, 2};
     const carom_mesh_desc good = {.size = sizeof good,
-                                  .vertices = {corner, corner + 1, corner + 2, 12},
+                                  .vertices = carom_xyz(corner),
                                   .vertex_count = 3,
-                                  .indices = indices,
+                                  .indices = {indices, sizeof(uint32_t), NULL},
                                   .triangle_count = 1};
     carom_error err = {0};
     carom_mesh_desc d = good;
@@ -339,10 +341,10 @@ static void test_meshes_refused(void **state)
     d.vertices.stride = (size_t)1 << 46;
     refuse_mesh(&d, "vertices");
     d = good;
-    d.indices = (const uint32_t *)(UINTPTR_MAX - 7);
+    d.indices.data = (const uint32_t *)(UINTPTR_MAX - 7);
     refuse_mesh(&d, "indices");
     d = good;
-    d.masks = (const uint32_t *)(UINTPTR_MAX - 2);
+    d.masks = (carom_uints){(const uint32_t *)(UINTPTR_MAX - 2), 4, NULL};
     refuse_mesh(&d, "masks");
     carom_points vertices = good.vertices;
     vertices.stride = SIZE_MAX / 2;
@@ -407,12 +409,12 @@ static void test_outputs_named(void **state)
     for (int call = 0; call < CALLS; call++) {
         const char *const center = call == SPHERE_PAIRS ? "a0" : "center";
         const char *const bytes = call == SWEEP_PAIRS || call == FIRST_HIT || call == SPHERE_PAIRS ? "state"
-                                  : call == OVERLAP_PAIRS || call == ANY_OVERLAP                   ? "overlap"
+                                  : call == OVERLAP_PAIRS                                          ? "overlap"
                                   : call == CLOSEST                                                ? "feature"
                                                                                                    : "hit";
         const int has_times = call == SWEEP_PAIRS || call == SPHERE_PAIRS || call == FIRST_HIT || call == CLOSEST;
         arguments a = usual(COUNT);
-        a.center = (carom_points){&r->center[0], &r->center[1], &r->center[2], sizeof *r};
+        a.center = (carom_points){&r->center[0], &r->center[1], &r->center[2], sizeof *r, NULL};
         const arguments good = a;
         if (is_list(call)) {
             a.list.offsets = (uint64_t *)(void *)r;
@@ -420,11 +422,11 @@ static void test_outputs_named(void **state)
             a = good;
             a.list.capacity = COUNT;
             a.list.query = words;
-            a.list.triangle = (int32_t *)words + 2;
-            refuse(call, a, "triangle", "query");
+            a.list.index = (int32_t *)words + 2;
+            refuse(call, a, "index", "query");
             a.list.query = NULL;
             a.list.offsets = words + COUNT / 2 - 1;
-            refuse(call, a, "triangle", "offsets");
+            refuse(call, a, "index", "offsets");
             continue;
         }
         a.bytes = (uint8_t *)&r[COUNT - 1].center[2] + 3; /* the last byte of a coordinate */
@@ -447,7 +449,7 @@ static void test_outputs_named(void **state)
             a.times = f;
             refuse(call, a, bytes, "output");
             a = good;
-            a.radius = (carom_scalars){f, 4};
+            a.radius = (carom_scalars){f, 4, NULL};
             for (size_t i = 0; i < COUNT; i++)
                 f[i] = 0.5f;
             a.times = f; /* in place */
@@ -455,11 +457,11 @@ static void test_outputs_named(void **state)
         }
         if (call == SWEEP_PAIRS || call == FIRST_HIT || call == CLOSEST) {
             a = good;
-            a.point = (carom_points_out){&r->center[0], &r->point[1], &r->point[2], sizeof *r};
+            a.point = (carom_points_out){&r->center[0], &r->point[1], &r->point[2], sizeof *r, NULL};
             refuse(call, a, "point", "center");
-            a.point = (carom_points_out){&r->point[0], &r->point[0], &r->point[2], sizeof *r};
+            a.point = (carom_points_out){&r->point[0], &r->point[0], &r->point[2], sizeof *r, NULL};
             refuse(call, a, ".y", ".x");
-            a.point = (carom_points_out){f, f + 1, f + 2, 4}; /* each over the next query's */
+            a.point = (carom_points_out){f, f + 1, f + 2, 4, NULL}; /* each over the next query's */
             refuse(call, a, "point", "shares memory");
         }
     }
@@ -476,11 +478,11 @@ static void test_members(void **state)
         arguments a = usual(COUNT);
         for (size_t i = 0; i < COUNT; i++)
             r[i] = (record){.center = {1, 1, 2}, .radius = 0.5f, .point = {9, 9, 9}, .spare = 7, .mask = 1};
-        a.center = (carom_points){&r->center[0], &r->center[1], &r->center[2], sizeof *r};
-        a.radius = (carom_scalars){&r->radius, sizeof *r};
+        a.center = (carom_points){&r->center[0], &r->center[1], &r->center[2], sizeof *r, NULL};
+        a.radius = (carom_scalars){&r->radius, sizeof *r, NULL};
         a.mask = &r->mask;
         a.mask_stride = sizeof *r;
-        a.point = (carom_points_out){&r->point[0], &r->point[1], &r->point[2], sizeof *r};
+        a.point = (carom_points_out){&r->point[0], &r->point[1], &r->point[2], sizeof *r, NULL};
         a.bytes = any;
         test_ok(call_names[call], call_any(call, context, triangle, &a, &err), &err);
         for (size_t i = 0; i < COUNT; i++) {
@@ -533,9 +535,9 @@ static void test_random_layouts(void **state)
         to[3] = below(&random, ARENA - 280);
         char *const base = (char *)arena;
         a.center = (carom_points){(float *)(void *)(base + in[0]), (float *)(void *)(base + in[1]),
-                                  (float *)(void *)(base + in[2]), in_stride};
+                                  (float *)(void *)(base + in[2]), in_stride != 0 ? in_stride : CAROM_REPEAT, NULL};
         a.point = (carom_points_out){(float *)(void *)(base + to[0]), (float *)(void *)(base + to[1]),
-                                     (float *)(void *)(base + to[2]), out_stride};
+                                     (float *)(void *)(base + to[2]), out_stride, NULL};
         a.bytes = (uint8_t *)base + to[3];
         for (size_t k = 0; k < 3; k++)
             (void)mark(map, in[k], in_stride, count, 4, 1, 0);

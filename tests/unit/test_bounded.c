@@ -48,19 +48,19 @@ typedef carom_status ask_fn(const subject *s, uint64_t count, uint64_t *found, c
 
 static carom_mesh_sweep_desc moving(uint64_t count)
 {
-    return (carom_mesh_sweep_desc){.size = sizeof(carom_mesh_sweep_desc),
-                                   .count = count,
-                                   .center = {center, center + 1, center + 2, 0},
-                                   .velocity = {velocity, velocity + 1, velocity + 2, 0},
-                                   .radius = {&radius, 0}};
+    return (carom_mesh_sweep_desc){.batch.size = sizeof(carom_mesh_sweep_desc),
+                                   .batch.count = count,
+                                   .center = carom_repeat(center),
+                                   .velocity = carom_repeat(velocity),
+                                   .radius = {&radius, CAROM_REPEAT, NULL}};
 }
 
 static carom_mesh_overlap_desc at_rest(uint64_t count)
 {
-    return (carom_mesh_overlap_desc){.size = sizeof(carom_mesh_overlap_desc),
-                                     .count = count,
-                                     .center = {center, center + 1, center + 2, 0},
-                                     .radius = {&radius, 0}};
+    return (carom_mesh_overlap_desc){.batch.size = sizeof(carom_mesh_overlap_desc),
+                                     .batch.count = count,
+                                     .center = carom_repeat(center),
+                                     .radius = {&radius, CAROM_REPEAT, NULL}};
 }
 
 static uint64_t count_ones(const subject *s, uint64_t count)
@@ -74,14 +74,14 @@ static uint64_t count_ones(const subject *s, uint64_t count)
 static carom_status ask_pairs(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
 {
     static const float corner[9] = {-1, -1, 0, 1, -1, 0, -1, 1, 0};
-    const carom_overlap_pairs_desc desc = {.size = sizeof desc,
-                                           .count = count,
-                                           .center = {center, center + 1, center + 2, 0},
-                                           .radius = {&radius, 0},
-                                           .p0 = {corner, corner + 1, corner + 2, 0},
-                                           .p1 = {corner + 3, corner + 4, corner + 5, 0},
-                                           .p2 = {corner + 6, corner + 7, corner + 8, 0}};
-    const carom_overlap_result out = {.overlap = s->bytes};
+    const carom_overlap_pairs_desc desc = {.batch.size = sizeof desc,
+                                           .batch.count = count,
+                                           .center = carom_repeat(center),
+                                           .radius = {&radius, CAROM_REPEAT, NULL},
+                                           .p0 = carom_repeat(corner),
+                                           .p1 = carom_repeat(corner + 3),
+                                           .p2 = carom_repeat(corner + 6)};
+    const carom_overlap_result out = {.size = sizeof out, .overlap = s->bytes};
     const carom_status status = carom_overlap_pairs(s->context, &desc, &out, NULL, err);
     *found = count_ones(s, count);
     return status;
@@ -90,7 +90,7 @@ static carom_status ask_pairs(const subject *s, uint64_t count, uint64_t *found,
 static carom_status ask_first(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = moving(count);
-    const carom_mesh_hit_result out = {.state = s->bytes};
+    const carom_mesh_hit_result out = {.size = sizeof out, .state = s->bytes};
     const carom_status status = carom_mesh_sweep_first(s->mesh, &desc, &out, NULL, err);
     *found = 0;
     for (uint64_t i = 0; i < count; i++)
@@ -101,7 +101,7 @@ static carom_status ask_first(const subject *s, uint64_t count, uint64_t *found,
 static carom_status ask_any(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = moving(count);
-    const carom_status status = carom_mesh_sweep_any(s->mesh, &desc, s->bytes, NULL, err);
+    const carom_status status = carom_mesh_sweep_any(s->mesh, &desc, TEST_ANY(s->bytes), NULL, err);
     *found = count_ones(s, count);
     return status;
 }
@@ -109,8 +109,8 @@ static carom_status ask_any(const subject *s, uint64_t count, uint64_t *found, c
 static carom_status ask_closest(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
 {
     const carom_mesh_overlap_desc desc = at_rest(count);
-    const carom_mesh_closest_result out = {.feature = s->bytes};
-    const carom_status status = carom_mesh_overlap_closest(s->mesh, &desc, &out, NULL, err);
+    const carom_mesh_closest_result out = {.size = sizeof out, .feature = s->bytes};
+    const carom_status status = carom_mesh_closest(s->mesh, &desc, &out, NULL, err);
     *found = 0;
     for (uint64_t i = 0; i < count; i++)
         *found += s->bytes[i] == CAROM_FEATURE_FACE;
@@ -120,9 +120,10 @@ static carom_status ask_closest(const subject *s, uint64_t count, uint64_t *foun
 static carom_status ask_list(const subject *s, carom_hits which, uint64_t count, uint64_t *found, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = moving(count);
-    carom_mesh_hit_list list = {.size = sizeof list};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {.size = sizeof list, .totals = &totals};
     const carom_status status = carom_mesh_sweep_list(s->mesh, &desc, which, &list, NULL, err);
-    *found = list.total;
+    *found = totals.total;
     return status;
 }
 
@@ -139,9 +140,10 @@ static carom_status ask_first_hits(const subject *s, uint64_t count, uint64_t *f
 static carom_status ask_overlaps(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
 {
     const carom_mesh_overlap_desc desc = at_rest(count);
-    carom_mesh_hit_list list = {.size = sizeof list};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {.size = sizeof list, .totals = &totals};
     const carom_status status = carom_mesh_overlap_list(s->mesh, &desc, &list, NULL, err);
-    *found = list.total;
+    *found = totals.total;
     return status;
 }
 

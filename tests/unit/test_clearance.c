@@ -22,11 +22,13 @@ static void make_known(carom_mesh *mesh)
     enum { ENOUGH = 4096 };
     static uint8_t any[ENOUGH];
     static const float point[4] = {0};
-    const carom_mesh_overlap_desc d = {
-        .size = sizeof d, .count = ENOUGH, .center = {point, point + 1, point + 2, 0}, .radius = {point + 3, 0}};
+    const carom_mesh_overlap_desc d = {.batch.size = sizeof d,
+                                       .batch.count = ENOUGH,
+                                       .center = carom_repeat(point),
+                                       .radius = {point + 3, CAROM_REPEAT, NULL}};
     carom_error err = {0};
     for (int i = 0; i < 64 && !mesh->clearance_known; i++)
-        test_ok("carom_mesh_overlap_any", carom_mesh_overlap_any(mesh, &d, any, NULL, &err), &err);
+        test_ok("carom_mesh_overlap_any", carom_mesh_overlap_any(mesh, &d, TEST_ANY(any), NULL, &err), &err);
     assert_true(mesh->clearance_known);
 }
 

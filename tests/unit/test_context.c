@@ -45,6 +45,7 @@ static void test_isas(void **state)
         carom_context_desc desc = carom_context_desc_default();
         carom_context *context = NULL;
         carom_error err = {0};
+        carom_device_info info = {.size = sizeof info};
         desc.backend = CAROM_BACKEND_CPU;
         desc.isa = (carom_isa)isa;
         carom_status status = carom_context_create(&desc, &context, &err);
@@ -57,7 +58,7 @@ static void test_isas(void **state)
         assert_true(carom_context_isa(context) == (carom_isa)isa || isa == CAROM_ISA_AUTO);
         assert_int_not_equal(carom_context_isa(context), CAROM_ISA_AUTO);
         assert_true(carom_context_threads(context) > 0);
-        assert_int_equal(carom_context_device(context, NULL), 0);
+        assert_int_equal(carom_context_get_device(context, &info, NULL), CAROM_ERROR_NO_DEVICE);
         carom_context_destroy(context);
     }
 #if defined(__x86_64__)
@@ -80,6 +81,7 @@ static void test_device_list(void **state)
     assert_int_equal(count, 77);
     test_ok("carom_device_list", carom_device_list(NULL, 0, &count, &err), &err);
     memset(devices, FILL, sizeof devices);
+    devices[0].size = sizeof devices[0];
     uint32_t again = 0;
     test_ok("carom_device_list", carom_device_list(devices, 1, &again, &err), &err);
     assert_int_equal(again, count);
@@ -213,17 +215,17 @@ static void check_auto(carom_log_level level, log_book *book)
     desc.log_level = level;
     test_ok("auto", carom_context_create(&desc, &context, &err), &err);
     assert_int_equal(book->lines, 0); /* OpenCL is not touched before it is needed */
-    const carom_points a0 = {ahead, ahead + 1, ahead + 2, 0}, a1 = {back, back + 1, back + 2, 0};
-    const carom_points b0 = {zero, zero + 1, zero + 2, 0};
-    carom_sphere_pairs_desc pairs = {.size = sizeof pairs,
-                                     .count = MANY,
+    const carom_points a0 = carom_repeat(ahead), a1 = carom_repeat(back);
+    const carom_points b0 = carom_repeat(zero);
+    carom_sphere_pairs_desc pairs = {.batch.size = sizeof pairs,
+                                     .batch.count = MANY,
                                      .a0 = a0,
                                      .a1 = a1,
-                                     .radius_a = {&one, 0},
+                                     .radius_a = {&one, CAROM_REPEAT, NULL},
                                      .b0 = b0,
                                      .b1 = b0,
-                                     .radius_b = {&one, 0}};
-    carom_sphere_result out = {.state = states};
+                                     .radius_b = {&one, CAROM_REPEAT, NULL}};
+    carom_sphere_result out = {.size = sizeof out, .state = states};
     test_ok("a large batch", carom_sphere_pairs(context, &pairs, &out, &stats, &err), &err);
     assert_int_equal(stats.on_cpu, MANY);
     assert_int_equal(stats.on_device, 0);

@@ -62,15 +62,15 @@ static carom_stats need_large(carom_context *context)
 {
     static const float at[3] = {1, 1, 2}, motion[3] = {0, 0, -1}, radius = 0.5f, p[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
     static float t[LARGE];
-    const carom_sweep_pairs_desc desc = {.size = sizeof desc,
-                                         .count = LARGE,
-                                         .center = {at, at + 1, at + 2, 0},
-                                         .velocity = {motion, motion + 1, motion + 2, 0},
-                                         .radius = {&radius, 0},
-                                         .p0 = {p, p + 1, p + 2, 0},
-                                         .p1 = {p + 3, p + 4, p + 5, 0},
-                                         .p2 = {p + 6, p + 7, p + 8, 0}};
-    const carom_sweep_result out = {.t_first = t};
+    const carom_sweep_pairs_desc desc = {.batch.size = sizeof desc,
+                                         .batch.count = LARGE,
+                                         .center = carom_repeat(at),
+                                         .velocity = carom_repeat(motion),
+                                         .radius = {&radius, CAROM_REPEAT, NULL},
+                                         .p0 = carom_repeat(p),
+                                         .p1 = carom_repeat(p + 3),
+                                         .p2 = carom_repeat(p + 6)};
+    const carom_sweep_result out = {.size = sizeof out, .t_first = t};
     carom_stats stats = {.size = sizeof stats};
     memset(t, 0, sizeof t);
     NEED(carom_sweep_pairs(context, &desc, &out, &stats, NULL) == CAROM_OK);
@@ -267,11 +267,11 @@ static void test_before_opencl(void **state)
 static void refuse_and_destroy(family *f)
 {
     const carom_mesh_desc shape = scene_desc(&common.s);
-    carom_device_info info;
+    carom_device_info info = {.size = sizeof info};
     carom_error err = {0};
     carom_mesh *mesh = NULL;
     uint32_t count = 7;
-    NEED(carom_context_device(f->context, &info) == 0);
+    NEED(carom_context_get_device(f->context, &info, NULL) == CAROM_ERROR_NO_DEVICE);
     NEED(carom_device_list(&info, 1, &count, &err) == CAROM_ERROR_NO_DEVICE && has_sentence(&err) && count == 7);
     need_answers(f->context, f->mesh, 1);
     need_answers(f->context, f->mesh, 1);
@@ -325,8 +325,8 @@ static void test_grandchild(void **state)
 
 static void fall_back(family *f)
 {
-    carom_device_info info;
-    NEED(carom_context_device(f->context, &info) == 0);
+    carom_device_info info = {.size = sizeof info};
+    NEED(carom_context_get_device(f->context, &info, NULL) == CAROM_ERROR_NO_DEVICE);
     for (int round = 0; round < 2; round++) {
         const carom_stats stats = need_large(f->context);
         NEED(stats.on_cpu == LARGE && stats.fallen_back == LARGE);

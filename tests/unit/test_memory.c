@@ -320,7 +320,7 @@ static size_t try_update(trial *t, const scene *to, carom_mesh_follow how, size_
     carom_error err = {0};
     prepare(t, &of_mesh);
     scene first = t->m.s;
-    const carom_mesh_info before = carom_mesh_get_info(t->mesh);
+    const carom_mesh_info before = test_mesh_info(t->mesh);
     hits at_first = all_hits(t), moved = sweep_scene(t->context, to, &t->m.b);
     t->count.calls = 0;
     t->count.fail_at = k;
@@ -329,7 +329,7 @@ static size_t try_update(trial *t, const scene *to, carom_mesh_follow how, size_
     t->warnings = 0;
     const carom_status status = follow(t, to, how, &err);
     const size_t calls = t->count.calls;
-    const carom_mesh_info after = carom_mesh_get_info(t->mesh);
+    const carom_mesh_info after = test_mesh_info(t->mesh);
     assert_int_equal(t->count.live, live);
     if (status != CAROM_OK) {
         test_error(status, CAROM_ERROR_OUT_OF_MEMORY, &err, "no memory");

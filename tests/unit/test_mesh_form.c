@@ -86,7 +86,7 @@ static void test_bad_descriptors(void **state)
     assert_int_equal(try_create(context, &desc, &err), CAROM_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(err.message, "triangle_count"));
     desc = good;
-    desc.indices = NULL;
+    desc.indices.data = NULL;
     desc.triangle_count = 6; /* 15 vertices hold five */
     assert_int_equal(try_create(context, &desc, &err), CAROM_ERROR_INVALID_ARGUMENT);
     desc = good;
@@ -110,7 +110,7 @@ static void test_empty(void **state)
     size_t invalid = 0;
     (void)state;
     test_ok("an empty mesh", carom_mesh_create(context, &desc, &mesh, &err), &err);
-    carom_mesh_info info = carom_mesh_get_info(mesh);
+    carom_mesh_info info = test_mesh_info(mesh);
     assert_int_equal(info.triangle_count, 0);
     for (int k = 0; k < 3; k++)
         assert_true(isinf(info.lower[k]) && info.lower[k] > 0.0f && isinf(info.upper[k]) && info.upper[k] < 0.0f);
@@ -158,7 +158,7 @@ static void test_vertex_layouts(void **state)
         carom_mesh *mesh = NULL;
         carom_error err = {0};
         desc.vertices = (carom_points){(float *)(void *)memory.data, (float *)(void *)(memory.data + step),
-                                       (float *)(void *)(memory.data + 2 * step), stride};
+                                       (float *)(void *)(memory.data + 2 * step), stride, NULL};
         test_ok("a mesh of strided vertices", carom_mesh_create(context, &desc, &mesh, &err), &err);
         guarded_free(&memory); /* copied: the caller may free them */
         hits h = hits_alloc(b.count, 0xa5);
@@ -184,7 +184,7 @@ static void test_without_indices(void **state)
     carom_error err = {0};
     hits expected = sweep_scene(context, &s, &b), h = hits_alloc(b.count, 0xa5);
     (void)state;
-    desc.indices = NULL;
+    desc.indices.data = NULL;
     test_ok("a mesh without indices", carom_mesh_create(context, &desc, &mesh, &err), &err);
     sweep_first(mesh, &b, &h);
     hits_compare(&b, &expected, &h, b.count, -1, "without indices");
@@ -215,18 +215,18 @@ static void test_ball_layouts(void **state)
     float *at[SPHERE_COLUMNS];
     for (size_t c = 0; c < SPHERE_COLUMNS; c++)
         at[c] = (float *)(void *)(memory.data + 4 * c);
-    carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                  .count = COUNT,
-                                  .center = {at[0], at[1], at[2], STRIDE},
-                                  .velocity = {at[4], at[5], at[6], STRIDE},
-                                  .radius = {at[SPHERE_RADIUS], STRIDE},
-                                  .t_max = {at[SPHERE_T_MAX], STRIDE}};
+    carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
+                                  .batch.count = COUNT,
+                                  .center = {at[0], at[1], at[2], STRIDE, NULL},
+                                  .velocity = {at[4], at[5], at[6], STRIDE, NULL},
+                                  .radius = {at[SPHERE_RADIUS], STRIDE, NULL},
+                                  .t_max = {at[SPHERE_T_MAX], STRIDE, NULL}};
     test_ok("strided spheres", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     hits_compare(&b, &expected, &h, COUNT, -1, "strided spheres");
-    desc.t_max = (carom_scalars){NULL, 0}; /* no window at all */
+    desc.t_max = (carom_scalars){NULL, CAROM_REPEAT, NULL}; /* no window at all */
     test_ok("no window", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     hits_compare(&b, &expected, &h, COUNT, -1, "no window");
-    desc.t_max = (carom_scalars){at[SPHERE_T_MAX], 0}; /* one for all */
+    desc.t_max = (carom_scalars){at[SPHERE_T_MAX], CAROM_REPEAT, NULL}; /* one for all */
     test_ok("one window for all", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     hits_compare(&b, &expected, &h, COUNT, -1, "one window for all");
     guarded_check(&memory, "the spheres");
@@ -254,7 +254,7 @@ static void test_outputs(void **state)
     for (int subset = 0; subset < 1 << 6; subset++) {
         hits h = hits_alloc(COUNT, GAP);
         guarded points = guarded_alloc(COUNT * STRIDE, 0, GAP), image = guarded_alloc(COUNT * STRIDE, 0, GAP);
-        carom_mesh_hit_result all = hits_result(&h, 0), out = {0};
+        carom_mesh_hit_result all = hits_result(&h, 0), out = {.size = sizeof out};
         carom_error err = {0};
         int fields = 0;
         if (subset & 1)
@@ -269,8 +269,8 @@ static void test_outputs(void **state)
             out.feature = all.feature, fields |= 1 << HIT_FEATURE;
         if (subset & 32) {
             unsigned char *p = points.data;
-            out.point =
-                (carom_points_out){(float *)(void *)p, (float *)(void *)(p + 4), (float *)(void *)(p + 8), STRIDE};
+            out.point = (carom_points_out){(float *)(void *)p, (float *)(void *)(p + 4), (float *)(void *)(p + 8),
+                                           STRIDE, NULL};
             for (size_t i = 0; i < COUNT; i++)
                 for (int k = 0; k < 3; k++)
                     memcpy(image.data + i * STRIDE + 4 * (size_t)k, expected.field[HIT_X + k].data + 4 * i, 4);
@@ -317,7 +317,7 @@ static void test_info(void **state)
     carom_context *context = test_context();
     scene s = scene_sphere(7);
     carom_mesh *mesh = scene_mesh(context, &s);
-    carom_mesh_info info = carom_mesh_get_info(mesh);
+    carom_mesh_info info = test_mesh_info(mesh);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     swept_spheres b = swept_spheres_mixed(SEED + 6, 400);

@@ -125,11 +125,12 @@ static void test_selections(void **state)
     (void)state;
     for (int want = 0; want < 9; want++) {
         hit_list l = list_alloc(COUNT, (size_t)whole.total, FILL);
-        carom_mesh_hit_list all = list_desc(&l, LIST_HITS), some = {.size = sizeof some, .capacity = all.capacity};
+        carom_hit_list all = list_desc(&l, LIST_HITS),
+                       some = {.size = sizeof some, .capacity = all.capacity, .totals = all.totals};
         carom_error err = {0};
         static const int fields[] = {
             1 << HIT_TRIANGLE, 1 << HIT_STATE, 1 << HIT_T, 7 << HIT_X, 7 << HIT_NX, 1 << HIT_FEATURE, 0, 0, 0};
-        some.triangle = want == 0 ? all.triangle : NULL;
+        some.index = want == 0 ? all.index : NULL;
         some.state = want == 1 ? all.state : NULL;
         some.t = want == 2 ? all.t : NULL;
         some.point = want == 3 ? all.point : some.point;
@@ -138,9 +139,9 @@ static void test_selections(void **state)
         some.query = want == 6 ? all.query : NULL;
         some.offsets = want == 7 ? all.offsets : NULL;
         test_ok("one column alone", carom_mesh_sweep_list(t.mesh, &desc, CAROM_HITS_ALL, &some, NULL, &err), &err);
-        assert_int_equal(some.total, whole.total);
-        assert_int_equal(some.stored, whole.total);
-        assert_int_equal(some.complete, COUNT);
+        assert_int_equal(some.totals->total, whole.total);
+        assert_int_equal(some.totals->stored, whole.total);
+        assert_int_equal(some.totals->complete, COUNT);
         for (int f = 0; f < HIT_FIELDS; f++)
             if (fields[want] >> f & 1)
                 assert_memory_equal(l.hits.field[f].data, whole.hits.field[f].data, whole.hits.field[f].size);
@@ -172,21 +173,21 @@ static void test_strides(void **state)
         const list_request q = {(carom_accuracy)exact, 0, CAROM_HITS_ALL};
         hit_list whole = list_whole(t.mesh, &q, &t.b, 0, COUNT), l = list_alloc(COUNT, (size_t)whole.total, FILL);
         guarded out = guarded_alloc((size_t)whole.total * OUT, 1, FILL);
-        carom_mesh_hit_list list = list_desc(&l, LIST_HITS);
+        carom_hit_list list = list_desc(&l, LIST_HITS);
         float *const at[] = {(float *)(void *)(in.data + 1), (float *)(void *)(out.data + 2)};
 #define WORD(base, k) ((float *)(void *)((unsigned char *)(base) + 4 * (k)))
-        carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                      .count = COUNT,
-                                      .accuracy = q.accuracy,
-                                      .center = {at[0], WORD(at[0], 1), WORD(at[0], 2), IN},
-                                      .velocity = {WORD(at[0], 3), WORD(at[0], 4), WORD(at[0], 5), IN},
-                                      .radius = {&radius, 0},
-                                      .t_max = {&t_max, 0}};
+        carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
+                                      .batch.count = COUNT,
+                                      .batch.accuracy = q.accuracy,
+                                      .center = {at[0], WORD(at[0], 1), WORD(at[0], 2), IN, NULL},
+                                      .velocity = {WORD(at[0], 3), WORD(at[0], 4), WORD(at[0], 5), IN, NULL},
+                                      .radius = {&radius, CAROM_REPEAT, NULL},
+                                      .t_max = {&t_max, CAROM_REPEAT, NULL}};
         carom_error err = {0};
-        list.point = (carom_points_out){at[1], WORD(at[1], 1), WORD(at[1], 2), OUT};
-        list.normal = (carom_points_out){WORD(at[1], 3), WORD(at[1], 4), WORD(at[1], 5), OUT};
+        list.point = (carom_points_out){at[1], WORD(at[1], 1), WORD(at[1], 2), OUT, NULL};
+        list.normal = (carom_points_out){WORD(at[1], 3), WORD(at[1], 4), WORD(at[1], 5), OUT, NULL};
         test_ok("strides", carom_mesh_sweep_list(t.mesh, &desc, CAROM_HITS_ALL, &list, NULL, &err), &err);
-        assert_int_equal(list.stored, whole.total);
+        assert_int_equal(l.stored, whole.total);
         guarded_check(&out, "points of an odd stride");
         for (size_t k = 0; k < whole.total; k++) {
             for (int f = HIT_X; f <= HIT_NZ; f++)
@@ -217,15 +218,16 @@ static void test_no_queries(void **state)
         free(any_of(t.mesh, asked[i], &t.b, 0, 0));
         list_free(&l);
     }
-    carom_mesh_sweep_desc sweep = {.size = sizeof sweep};
-    carom_mesh_overlap_desc rest = {.size = sizeof rest};
-    carom_mesh_hit_list list = {.size = sizeof list, .total = 9, .complete = 9, .stored = 9};
+    carom_mesh_sweep_desc sweep = {.batch.size = sizeof sweep};
+    carom_mesh_overlap_desc rest = {.batch.size = sizeof rest};
+    carom_list_totals totals = {9, 9, 9};
+    carom_hit_list list = {.size = sizeof list, .totals = &totals};
     carom_error err = {0};
     test_ok("no queries", carom_mesh_sweep_list(t.mesh, &sweep, CAROM_HITS_ALL, &list, NULL, &err), &err);
-    assert_true(list.total == 0 && list.complete == 0 && list.stored == 0);
-    list.total = list.complete = list.stored = 9;
+    assert_true(totals.total == 0 && totals.complete == 0 && totals.stored == 0);
+    totals = (carom_list_totals){9, 9, 9};
     test_ok("no queries", carom_mesh_overlap_list(t.mesh, &rest, &list, NULL, &err), &err);
-    assert_true(list.total == 0 && list.complete == 0 && list.stored == 0);
+    assert_true(totals.total == 0 && totals.complete == 0 && totals.stored == 0);
     end(&t);
 }
 
@@ -327,7 +329,8 @@ static void test_crowd(void **state)
     scene s = scene_soup(SEED + 2, TRIANGLES, 1.0);
     swept_spheres b = swept_spheres_alloc(empty + crowd);
     uint64_t *offsets = test_alloc(b.count + 1, sizeof *offsets);
-    carom_mesh_hit_list list = {.size = sizeof list, .offsets = offsets};
+    carom_list_totals totals = {0};
+    carom_hit_list list = {.size = sizeof list, .totals = &totals, .offsets = offsets};
     carom_stats stats = {.size = sizeof stats};
     carom_error err;
     (void)state;
@@ -340,8 +343,8 @@ static void test_crowd(void **state)
     carom_mesh *mesh = scene_mesh(context, &s);
     const carom_mesh_sweep_desc d = swept_spheres_desc(&b, 0, b.count);
     test_ok("a crowd", carom_mesh_sweep_list(mesh, &d, CAROM_HITS_ALL, &list, &stats, &err), &err);
-    assert_int_equal(list.total, (uint64_t)TRIANGLES * crowd);
-    assert_int_equal(list.complete, empty); /* there is room for none */
+    assert_int_equal(totals.total, (uint64_t)TRIANGLES * crowd);
+    assert_int_equal(totals.complete, empty); /* there is room for none */
     for (size_t i = 0; i < b.count; i++)
         assert_int_equal(offsets[i + 1] - offsets[i], i < empty ? 0 : TRIANGLES);
     free(offsets);

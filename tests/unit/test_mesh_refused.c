@@ -16,8 +16,10 @@ typedef struct setting {
     guarded any;
     carom_mesh_sweep_desc sweep;
     carom_mesh_overlap_desc rest;
-    carom_mesh_hit_list list;
+    carom_hit_list list;
 } setting;
+
+static carom_list_totals totals; /* nothing may be written there */
 
 static setting begin(int fields)
 {
@@ -30,7 +32,8 @@ static setting begin(int fields)
     t.sweep = swept_spheres_desc(&t.b, 0, COUNT);
     t.rest = swept_spheres_at_rest(&t.b, 0, COUNT);
     t.list = list_desc(&t.l, fields);
-    t.list.total = t.list.complete = t.list.stored = 77;
+    totals = (carom_list_totals){77, 77, 77};
+    t.list.totals = &totals;
     return t;
 }
 
@@ -63,16 +66,16 @@ static void refuse_sweep(setting *t, const carom_mesh_sweep_desc *desc, const ch
     carom_error err = {0};
     for (int which = 0; which < 2; which++)
         test_error(carom_mesh_sweep_list(t->mesh, desc, (carom_hits)which, &t->list, NULL, &err), bad, &err, word);
-    test_error(carom_mesh_sweep_any(t->mesh, desc, t->any.data, NULL, &err), bad, &err, word);
-    assert_true(t->list.total == 77 && t->list.complete == 77 && t->list.stored == 77);
+    test_error(carom_mesh_sweep_any(t->mesh, desc, TEST_ANY(t->any.data), NULL, &err), bad, &err, word);
+    assert_true(totals.total == 77 && totals.complete == 77 && totals.stored == 77);
 }
 
-static void refuse_list(setting *t, const carom_mesh_hit_list *list, const char *word)
+static void refuse_list(setting *t, const carom_hit_list *list, const char *word)
 {
-    carom_mesh_hit_list copy = *list;
+    carom_hit_list copy = *list;
     carom_error err = {0};
     test_error(carom_mesh_sweep_list(t->mesh, &t->sweep, CAROM_HITS_ALL, &copy, NULL, &err), bad, &err, word);
-    assert_true(copy.total == 77 && copy.complete == 77 && copy.stored == 77);
+    assert_true(totals.total == 77 && totals.complete == 77 && totals.stored == 77);
 }
 
 static void test_bad_sweeps(void **state)
@@ -80,10 +83,10 @@ static void test_bad_sweeps(void **state)
     setting t = begin(LIST_HITS);
     carom_mesh_sweep_desc d = t.sweep;
     (void)state;
-    d.size = 8;
+    d.batch.size = 8;
     refuse_sweep(&t, &d, "size");
     d = t.sweep;
-    d.accuracy = (carom_accuracy)2;
+    d.batch.accuracy = (carom_accuracy)2;
     refuse_sweep(&t, &d, "accuracy");
     d = t.sweep;
     d.center.z = NULL;
@@ -94,6 +97,23 @@ static void test_bad_sweeps(void **state)
     d = t.sweep;
     d.radius.data = NULL;
     refuse_sweep(&t, &d, "radius");
+    const uint32_t zero = 0;
+    d = t.sweep;
+    d.batch.begin = COUNT + 1;
+    refuse_sweep(&t, &d, "batch.begin");
+    d = t.sweep;
+    d.batch.select.data = &zero;
+    d.batch.elements = COUNT;
+    refuse_sweep(&t, &d, "batch.select: stride is 0");
+    d.batch.select = (carom_uints){.stride = 4};
+    refuse_sweep(&t, &d, "batch.select: data");
+    d.batch.select = (carom_uints){&zero, CAROM_REPEAT, NULL};
+    d.batch.elements = 0;
+    refuse_sweep(&t, &d, "query 0");
+    d = t.sweep;
+    d.mask.data = &zero;
+    d.mask.stride = 0;
+    refuse_sweep(&t, &d, "mask: stride is 0");
     refuse_sweep(&t, NULL, "desc");
     t.b.column[SPHERE_T_MAX][COUNT - 1] = -1.0f;
     refuse_sweep(&t, &t.sweep, "t_max");
@@ -105,11 +125,14 @@ static void test_bad_sweeps(void **state)
 static void test_bad_lists(void **state)
 {
     setting t = begin(LIST_HITS);
-    const carom_mesh_hit_list good = t.list;
-    carom_mesh_hit_list list = good;
+    const carom_hit_list good = t.list;
+    carom_hit_list list = good;
     carom_stats stats = {.size = 1};
     carom_error err = {0};
     (void)state;
+    list.totals = NULL;
+    refuse_list(&t, &list, "totals");
+    list = good;
     list.size = sizeof list - 8;
     refuse_list(&t, &list, "size");
     list = good;
@@ -123,9 +146,9 @@ static void test_bad_lists(void **state)
     test_error(carom_mesh_sweep_list(t.mesh, &t.sweep, (carom_hits)2, &t.list, NULL, &err), bad, &err, "which");
     test_error(carom_mesh_sweep_list(t.mesh, &t.sweep, CAROM_HITS_ALL, &t.list, &stats, &err), bad, &err,
                "carom_stats");
-    test_error(carom_mesh_sweep_any(NULL, &t.sweep, t.any.data, NULL, &err), bad, &err, "mesh");
-    test_error(carom_mesh_sweep_any(t.mesh, &t.sweep, NULL, NULL, &err), bad, &err, "hit");
-    test_error(carom_mesh_sweep_any(t.mesh, &t.sweep, t.any.data, &stats, &err), bad, &err, "carom_stats");
+    test_error(carom_mesh_sweep_any(NULL, &t.sweep, TEST_ANY(t.any.data), NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_sweep_any(t.mesh, &t.sweep, NULL, NULL, &err), bad, &err, "out");
+    test_error(carom_mesh_sweep_any(t.mesh, &t.sweep, TEST_ANY(t.any.data), &stats, &err), bad, &err, "carom_stats");
     end(&t);
 }
 
@@ -133,26 +156,26 @@ static void test_bad_lists(void **state)
 
 static void refuse_rest(setting *t, const carom_mesh_overlap_desc *desc, const char *word)
 {
-    const carom_mesh_closest_result out = {.triangle = t->list.triangle};
+    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t->list.index};
     carom_error err = {0};
     test_error(carom_mesh_overlap_list(t->mesh, desc, &t->list, NULL, &err), bad, &err, word);
-    test_error(carom_mesh_overlap_any(t->mesh, desc, t->any.data, NULL, &err), bad, &err, word);
-    test_error(carom_mesh_overlap_closest(t->mesh, desc, &out, NULL, &err), bad, &err, word);
-    assert_true(t->list.total == 77 && t->list.complete == 77 && t->list.stored == 77);
+    test_error(carom_mesh_overlap_any(t->mesh, desc, TEST_ANY(t->any.data), NULL, &err), bad, &err, word);
+    test_error(carom_mesh_closest(t->mesh, desc, &out, NULL, &err), bad, &err, word);
+    assert_true(totals.total == 77 && totals.complete == 77 && totals.stored == 77);
 }
 
 static void test_bad_overlaps(void **state)
 {
     setting t = begin(LIST_OVERLAPS);
     carom_mesh_overlap_desc d = t.rest;
-    const carom_mesh_closest_result out = {.triangle = t.list.triangle};
+    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t.list.index};
     carom_stats stats = {.size = 1};
     carom_error err = {0};
     (void)state;
-    d.size = 8;
+    d.batch.size = 8;
     refuse_rest(&t, &d, "size");
     d = t.rest;
-    d.accuracy = (carom_accuracy)-1;
+    d.batch.accuracy = (carom_accuracy)-1;
     refuse_rest(&t, &d, "accuracy");
     d = t.rest;
     d.center.x = NULL;
@@ -164,10 +187,10 @@ static void test_bad_overlaps(void **state)
     test_error(carom_mesh_overlap_list(NULL, &t.rest, &t.list, NULL, &err), bad, &err, "mesh");
     test_error(carom_mesh_overlap_list(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "list");
     test_error(carom_mesh_overlap_list(t.mesh, &t.rest, &t.list, &stats, &err), bad, &err, "carom_stats");
-    test_error(carom_mesh_overlap_any(NULL, &t.rest, t.any.data, NULL, &err), bad, &err, "mesh");
-    test_error(carom_mesh_overlap_any(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "overlap");
-    test_error(carom_mesh_overlap_closest(NULL, &t.rest, &out, NULL, &err), bad, &err, "mesh");
-    test_error(carom_mesh_overlap_closest(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "out");
+    test_error(carom_mesh_overlap_any(NULL, &t.rest, TEST_ANY(t.any.data), NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_overlap_any(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "out");
+    test_error(carom_mesh_closest(NULL, &t.rest, &out, NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_closest(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "out");
     end(&t);
 }
 
@@ -175,7 +198,7 @@ static void test_bad_overlaps(void **state)
 static void test_columns_of_hits(void **state)
 {
     setting t = begin(LIST_HITS);
-    const carom_mesh_hit_list all = t.list;
+    const carom_hit_list all = t.list;
     (void)state;
     for (int column = 0; column < 5; column++) {
         static const char *const names[] = {"state", "t", "point", "normal", "feature"};

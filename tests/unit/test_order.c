@@ -47,7 +47,7 @@ static void sweep(carom_mesh *mesh, const swept_spheres *b, const hits *h, size_
         carom_mesh_sweep_desc desc = swept_spheres_desc(b, first, b->count - first < piece ? b->count - first : piece);
         carom_mesh_hit_result result = hits_result(h, first);
         carom_error err = {0};
-        desc.accuracy = accuracy;
+        desc.batch.accuracy = accuracy;
         test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     }
 }
@@ -153,18 +153,18 @@ static void test_records(void **state)
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
     const size_t count = all.swept_spheres.count;
     float *in = test_alloc(count, FIELDS * sizeof *in), *normal = test_alloc(count, 3 * sizeof *normal);
-    carom_mesh_hit_result result = {.normal = {normal, normal + 1, normal + 2, 12}};
+    carom_mesh_hit_result result = {.size = sizeof result, .normal = {normal, normal + 1, normal + 2, 12, NULL}};
     carom_error err = {0};
     (void)state;
     for (size_t i = 0; i < count; i++)
         for (int c = 0; c < FIELDS; c++)
             in[i * FIELDS + (size_t)c] = all.swept_spheres.column[c][i];
-    const carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                        .count = count,
-                                        .center = {in, in + 1, in + 2, 32},
-                                        .radius = {in + SPHERE_RADIUS, 32},
-                                        .velocity = {in + 4, in + 5, in + 6, 32},
-                                        .t_max = {in + SPHERE_T_MAX, 32}};
+    const carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
+                                        .batch.count = count,
+                                        .center = {in, in + 1, in + 2, 32, NULL},
+                                        .radius = {in + SPHERE_RADIUS, 32, NULL},
+                                        .velocity = {in + 4, in + 5, in + 6, 32, NULL},
+                                        .t_max = {in + SPHERE_T_MAX, 32, NULL}};
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++)
@@ -198,7 +198,7 @@ static void test_shared(void **state)
     hits pieces = hits_alloc(b.count, 0x5a), whole = hits_alloc(b.count, 0xa5);
     sweep(mesh, &b, &pieces, PIECE, CAROM_ACCURACY_FAST);
     carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, b.count);
-    desc.radius.stride = desc.t_max.stride = 0;
+    desc.radius.stride = desc.t_max.stride = CAROM_REPEAT;
     const carom_mesh_hit_result result = hits_result(&whole, 0);
     carom_error err = {0};
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);

@@ -145,7 +145,7 @@ static void *at(const guarded *column)
 
 static carom_points_out points_at(const guarded *to)
 {
-    return (carom_points_out){at(&to[0]), at(&to[1]), at(&to[2]), sizeof(float)};
+    return (carom_points_out){at(&to[0]), at(&to[1]), at(&to[2]), sizeof(float), NULL};
 }
 
 static carom_status ask_pairs(const call *this, const guarded *to, carom_progress progress, carom_stats *stats,
@@ -153,7 +153,7 @@ static carom_status ask_pairs(const call *this, const guarded *to, carom_progres
 {
     const answers out = {.type = this->type, .count = room.pair_count, .field = {to[0], to[1]}};
     inputs in = inputs_of(&room.q[this->type]);
-    in.indices = (carom_pair_indices){room.which, room.which, KINDS_OF_PAIR, KINDS_OF_PAIR};
+    in.indices = pair_indices(room.which, room.which, KINDS_OF_PAIR, KINDS_OF_PAIR);
     in.progress = progress;
     return ask_with(room.context, this->type, this->accuracy, room.pair_count, &in, &out, 1 << 0 | 1 << 1, stats, err);
 }
@@ -161,16 +161,16 @@ static carom_status ask_pairs(const call *this, const guarded *to, carom_progres
 static carom_mesh_sweep_desc moving(carom_accuracy accuracy, uint64_t count, carom_progress progress)
 {
     carom_mesh_sweep_desc desc = swept_spheres_desc(&room.swept_spheres, 0, count);
-    desc.accuracy = accuracy;
-    desc.progress = progress;
+    desc.batch.accuracy = accuracy;
+    desc.batch.progress = progress;
     return desc;
 }
 
 static carom_mesh_overlap_desc at_rest(carom_accuracy accuracy, uint64_t count, carom_progress progress)
 {
     carom_mesh_overlap_desc desc = swept_spheres_at_rest(&room.swept_spheres, 0, count);
-    desc.accuracy = accuracy;
-    desc.progress = progress;
+    desc.batch.accuracy = accuracy;
+    desc.batch.progress = progress;
     return desc;
 }
 
@@ -178,7 +178,8 @@ static carom_status ask_first(const call *this, const guarded *to, carom_progres
                               carom_error *err)
 {
     const carom_mesh_sweep_desc desc = moving(this->accuracy, room.ball_count, progress);
-    const carom_mesh_hit_result out = {.triangle = at(&to[0]), .t = at(&to[1]), .point = points_at(&to[2])};
+    const carom_mesh_hit_result out = {
+        .size = sizeof out, .triangle = at(&to[0]), .t = at(&to[1]), .point = points_at(&to[2])};
     return carom_mesh_sweep_first(room.mesh, &desc, &out, stats, err);
 }
 
@@ -186,22 +187,23 @@ static carom_status ask_any(const call *this, const guarded *to, carom_progress 
                             carom_error *err)
 {
     const carom_mesh_sweep_desc desc = moving(this->accuracy, room.ball_count, progress);
-    return carom_mesh_sweep_any(room.mesh, &desc, at(&to[0]), stats, err);
+    return carom_mesh_sweep_any(room.mesh, &desc, TEST_ANY(at(&to[0])), stats, err);
 }
 
 static carom_status ask_overlap_any(const call *this, const guarded *to, carom_progress progress, carom_stats *stats,
                                     carom_error *err)
 {
     const carom_mesh_overlap_desc desc = at_rest(this->accuracy, room.ball_count, progress);
-    return carom_mesh_overlap_any(room.mesh, &desc, at(&to[0]), stats, err);
+    return carom_mesh_overlap_any(room.mesh, &desc, TEST_ANY(at(&to[0])), stats, err);
 }
 
 static carom_status ask_closest(const call *this, const guarded *to, carom_progress progress, carom_stats *stats,
                                 carom_error *err)
 {
     const carom_mesh_overlap_desc desc = at_rest(this->accuracy, room.ball_count, progress);
-    const carom_mesh_closest_result out = {.triangle = at(&to[0]), .distance = at(&to[1]), .point = points_at(&to[2])};
-    return carom_mesh_overlap_closest(room.mesh, &desc, &out, stats, err);
+    const carom_mesh_closest_result out = {
+        .size = sizeof out, .triangle = at(&to[0]), .distance = at(&to[1]), .point = points_at(&to[2])};
+    return carom_mesh_closest(room.mesh, &desc, &out, stats, err);
 }
 
 static void columns_alloc(const call *this, uint64_t count, guarded *to)
@@ -263,13 +265,9 @@ static carom_status ask_list(const list_request *q, hit_list *l, uint64_t count,
     const carom_progress progress = {t != NULL ? listen : NULL, t};
     const carom_mesh_sweep_desc sweep = moving(q->accuracy, count, progress);
     const carom_mesh_overlap_desc rest = at_rest(q->accuracy, count, progress);
-    carom_mesh_hit_list list = list_desc(l, q->overlaps ? LIST_OVERLAPS : LIST_HITS);
-    const carom_status status = q->overlaps ? carom_mesh_overlap_list(room.mesh, &rest, &list, stats, err)
-                                            : carom_mesh_sweep_list(room.mesh, &sweep, q->which, &list, stats, err);
-    l->total = list.total;
-    l->complete = list.complete;
-    l->stored = list.stored;
-    return status;
+    carom_hit_list list = list_desc(l, q->overlaps ? LIST_OVERLAPS : LIST_HITS);
+    return q->overlaps ? carom_mesh_overlap_list(room.mesh, &rest, &list, stats, err)
+                       : carom_mesh_sweep_list(room.mesh, &sweep, q->which, &list, stats, err);
 }
 
 /* The beginning of the whole list: all of `done` queries is counted, and of as many as fit written. */
@@ -327,7 +325,7 @@ static void an_empty_batch_says_nothing(void **state)
 {
     progress_calls t = {.stop_at = 1};
     carom_error err;
-    const carom_mesh_hit_result out = {.triangle = NULL};
+    const carom_mesh_hit_result out = {.size = sizeof out, .triangle = NULL};
     (void)state;
     enter();
     const carom_mesh_sweep_desc desc = moving(CAROM_ACCURACY_FAST, 0, (carom_progress){listen, &t});
@@ -343,13 +341,13 @@ static void the_last_word_can_cancel(void **state)
     carom_stats stats = {.size = sizeof stats};
     carom_error err;
     int32_t whole[COUNT], part[COUNT];
-    carom_mesh_hit_result out = {.triangle = whole};
+    carom_mesh_hit_result out = {.size = sizeof out, .triangle = whole};
     (void)state;
     enter();
     carom_mesh_sweep_desc desc = moving(CAROM_ACCURACY_FAST, COUNT, (carom_progress){NULL, NULL});
     test_ok("untold", carom_mesh_sweep_first(room.mesh, &desc, &out, NULL, &err), &err);
     out.triangle = part;
-    desc.progress = (carom_progress){listen, &t};
+    desc.batch.progress = (carom_progress){listen, &t};
     check_calls(&t, COUNT, CAROM_ACCURACY_FAST, carom_mesh_sweep_first(room.mesh, &desc, &out, &stats, &err), &err,
                 &stats);
     assert_int_equal(t.done, COUNT);

@@ -26,7 +26,7 @@ typedef struct soup { /* triangles with corners of their own */
 static carom_mesh *mesh_of(carom_context *context, soup s)
 {
     carom_mesh_desc desc = {.size = sizeof desc,
-                            .vertices = {s.corners, s.corners + 1, s.corners + 2, 12},
+                            .vertices = carom_xyz(s.corners),
                             .vertex_count = 3 * s.triangles,
                             .triangle_count = s.triangles};
     carom_mesh *mesh = NULL;
@@ -41,14 +41,15 @@ static void hits_of(carom_mesh *mesh, carom_accuracy accuracy, const ball *b, si
     for (size_t i = 0; i < count; i++) {
         hit *h = &out[i];
         memset(h, 0, sizeof *h); /* padding too: hits are compared as bytes */
-        carom_mesh_sweep_desc desc = {.size = sizeof desc,
-                                      .count = 1,
-                                      .accuracy = accuracy,
-                                      .center = {b[i].center, b[i].center + 1, b[i].center + 2, 12},
-                                      .velocity = {b[i].velocity, b[i].velocity + 1, b[i].velocity + 2, 12},
-                                      .radius = {&b[i].radius, 4},
-                                      .t_max = {&b[i].t_max, 4}};
-        carom_mesh_hit_result result = {&h->triangle,
+        carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
+                                      .batch.count = 1,
+                                      .batch.accuracy = accuracy,
+                                      .center = carom_xyz(b[i].center),
+                                      .velocity = carom_xyz(b[i].velocity),
+                                      .radius = {&b[i].radius, 4, NULL},
+                                      .t_max = {&b[i].t_max, 4, NULL}};
+        carom_mesh_hit_result result = {.size = sizeof result,
+                                        &h->triangle,
                                         &h->state,
                                         &h->t,
                                         {h->point, h->point + 1, h->point + 2, 4},
@@ -258,15 +259,15 @@ static void bullet3_1623_penetration(void **state)
             const float c[] = {1, 1, heights[i]}, p[] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
             uint8_t overlap = 9, axes = 9;
             carom_error err = {0};
-            carom_overlap_pairs_desc desc = {.size = sizeof desc,
-                                             .count = 1,
-                                             .accuracy = modes[m],
-                                             .center = {c, c + 1, c + 2, 12},
-                                             .radius = {radius, 4},
-                                             .p0 = {p, p + 1, p + 2, 12},
-                                             .p1 = {p + 3, p + 4, p + 5, 12},
-                                             .p2 = {p + 6, p + 7, p + 8, 12}};
-            carom_overlap_result result = {&overlap, &axes};
+            carom_overlap_pairs_desc desc = {.batch.size = sizeof desc,
+                                             .batch.count = 1,
+                                             .batch.accuracy = modes[m],
+                                             .center = carom_xyz(c),
+                                             .radius = {radius, 4, NULL},
+                                             .p0 = carom_xyz(p),
+                                             .p1 = carom_xyz(p + 3),
+                                             .p2 = carom_xyz(p + 6)};
+            carom_overlap_result result = {.size = sizeof result, &overlap, &axes};
             test_ok("overlap", carom_overlap_pairs(context, &desc, &result, NULL, &err), &err);
             assert_int_equal(overlap, 1);
             assert_int_equal(axes, 0);

@@ -14,21 +14,23 @@ int main(void)
     carom_error err;
     carom_context_desc options = carom_context_desc_default();
     carom_sweep_pairs_desc desc = {0};
-    carom_sweep_result out = {0};
+    carom_sweep_result out = {.size = sizeof out};
 
     options.backend = CAROM_BACKEND_CPU;
     if (carom_context_create(&options, &context, &err) != CAROM_OK) {
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    desc.size = sizeof desc;
-    desc.count = 1;
-    desc.center.x = sphere, desc.center.y = sphere + 1, desc.center.z = sphere + 2;
+    desc.batch.size = sizeof desc;
+    desc.batch.count = 1;
+    desc.center = carom_xyz(sphere);
     desc.radius.data = sphere + 3;
-    desc.velocity.x = sphere + 4, desc.velocity.y = sphere + 5, desc.velocity.z = sphere + 6;
-    desc.p0.x = triangle, desc.p0.y = triangle + 1, desc.p0.z = triangle + 2;
-    desc.p1.x = triangle + 3, desc.p1.y = triangle + 4, desc.p1.z = triangle + 5;
-    desc.p2.x = triangle + 6, desc.p2.y = triangle + 7, desc.p2.z = triangle + 8;
+    desc.radius.stride = CAROM_REPEAT;
+    desc.velocity = carom_xyz(sphere + 4);
+    desc.p0 = carom_xyz(triangle);
+    desc.p1 = carom_xyz(triangle + 3);
+    desc.p2 = carom_xyz(triangle + 6);
+    out.size = sizeof out;
     out.state = &state;
     out.t_first = &t;
     if (carom_sweep_pairs(context, &desc, &out, NULL, &err) != CAROM_OK) {

@@ -16,17 +16,18 @@ int main()
     options.backend = CAROM_BACKEND_CPU;
     carom_mesh_desc shape = carom_mesh_desc();
     shape.size = sizeof shape;
-    shape.vertices.x = vertices, shape.vertices.y = vertices + 1, shape.vertices.z = vertices + 2;
-    shape.vertices.stride = 3 * sizeof(float);
+    shape.vertices = carom_xyz(vertices);
     shape.vertex_count = 3;
     shape.triangle_count = 1;
     carom_mesh_sweep_desc desc = carom_mesh_sweep_desc();
-    desc.size = sizeof desc;
-    desc.count = 1;
-    desc.center.x = center, desc.center.y = center + 1, desc.center.z = center + 2;
-    desc.velocity.x = velocity, desc.velocity.y = velocity + 1, desc.velocity.z = velocity + 2;
+    desc.batch.size = sizeof desc;
+    desc.batch.count = 1;
+    desc.center = carom_xyz(center);
+    desc.velocity = carom_repeat(velocity);
     desc.radius.data = &radius;
+    desc.radius.stride = CAROM_REPEAT;
     carom_mesh_hit_result out = carom_mesh_hit_result();
+    out.size = sizeof out;
     out.triangle = &triangle;
     out.t = &t;
     if (carom_context_create(&options, &context, &err) != CAROM_OK ||
