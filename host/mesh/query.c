@@ -19,10 +19,11 @@ carom_status caromi_check_select(const carom_batch *b, carom_error *err)
 
 carom_status caromi_check_t_max(const carom_mesh_sweep_desc *d, carom_error *err)
 {
-    const uint64_t count = d->t_max.stride == CAROM_REPEAT && d->batch.count > 0 ? 1 : d->batch.count;
+    const uint64_t begin = d->batch.begin;
+    const uint64_t end = d->t_max.stride == CAROM_REPEAT && d->batch.count > begin ? begin + 1 : d->batch.count;
     caromi_in_column column;
     caromi_scalars_to_column(&d->t_max, caromi_index_of(&d->batch.select), &column);
-    for (uint64_t i = d->batch.begin; d->t_max.data != NULL && i < count; i++) {
+    for (uint64_t i = begin; d->t_max.data != NULL && i < end; i++) {
         float t;
         memcpy(&t, caromi_element(&column, i), sizeof t);
         if (!(t >= 0))

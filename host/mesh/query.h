@@ -7,7 +7,7 @@
 
 enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two words on how far a batch has come */
 
-/* serves: of the head, by caromi_check_batch; result: a result structure's size, what it must be, and its name. */
+/* serves: what the call serves of the head besides `select`, as in caromi_check_batch. */
 carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *desc, int serves, carom_error *err);
 carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *desc, int serves, carom_error *err);
 /* Values in arrays that have been checked. */

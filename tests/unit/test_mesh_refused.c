@@ -119,6 +119,13 @@ static void test_bad_sweeps(void **state)
     refuse_sweep(&t, &t.sweep, "t_max");
     t.b.column[SPHERE_T_MAX][COUNT - 1] = NAN;
     refuse_sweep(&t, &t.sweep, "query 39");
+    const float negative = -1.0f; /* for all, also in a list that begins elsewhere */
+    carom_error err = {0};
+    d = t.sweep;
+    d.t_max = (carom_scalars){&negative, CAROM_REPEAT, NULL};
+    refuse_sweep(&t, &d, "t_max");
+    d.batch.begin = 5;
+    test_error(carom_mesh_sweep_list(t.mesh, &d, CAROM_HITS_ALL, &t.list, NULL, &err), bad, &err, "query 5: t_max");
     end(&t);
 }
 
