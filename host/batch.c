@@ -17,8 +17,9 @@ carom_status caromi_report_progress(const carom_progress *progress, uint64_t don
     (void)caromi_float_mode_set(); /* whatever the caller's function has made of it */
     if (!enough)
         return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled; the first %llu of %llu queries are answered",
-                       (unsigned long long)done, (unsigned long long)count);
+    return caromi_fail(err, CAROM_ERROR_CANCELLED, 0,
+                       "cancelled after query %llu of %llu; those before it are answered", (unsigned long long)done,
+                       (unsigned long long)count);
 }
 
 /* Where the piece ends that begins at `first`. */

@@ -50,9 +50,10 @@ static carom_status check_view(size_t stride, const carom_buffer *buffer, const 
 {
     if (buffer != NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: buffer must be NULL; it is not served yet", name);
-    if (stride == 0)
+    if (stride < sizeof(uint32_t))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "%s: stride is 0; give bytes, or CAROM_REPEAT if one element serves all", name);
+                           "%s: stride is %zu bytes; at least 4, or CAROM_REPEAT if one element serves all", name,
+                           stride);
     return CAROM_OK;
 }
 
@@ -85,9 +86,12 @@ carom_status caromi_check_points_out(const carom_points_out *p, const char *name
         return CAROM_OK;
     if (p->x == NULL || p->y == NULL || p->z == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: give x, y and z, or none", name);
-    if (p->stride < sizeof(float) || p->stride == CAROM_REPEAT)
+    if (p->stride == CAROM_REPEAT)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "%s: stride is %zu bytes; at least 4, not CAROM_REPEAT", name, p->stride);
+                           "%s: stride is CAROM_REPEAT; an output has its own place for each answer", name);
+    if (p->stride < sizeof(float))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: stride is %zu bytes; at least 4", name,
+                           p->stride);
     return CAROM_OK;
 }
 
@@ -95,6 +99,10 @@ carom_status caromi_check_points_out(const carom_points_out *p, const char *name
 
 static carom_status check_select(const carom_batch *b, carom_error *err)
 {
+    if (b->select.data == NULL && b->select.buffer == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "batch.elements is %llu without batch.select; it must be 0",
+                           (unsigned long long)b->elements);
     CHECK(caromi_check_uints(&b->select, "batch.select", err));
     return caromi_check_count(b->elements, "batch.elements", err);
 }
@@ -111,9 +119,10 @@ carom_status caromi_check_batch(const carom_batch *b, size_t size, const char *n
                            "batch.job and batch.wait must be NULL, batch.wait_count 0; they are not served yet");
     CHECK(caromi_check_count(b->count, "count", err));
     if (b->begin > ((serves & CAROMI_SERVES_BEGIN) != 0 ? b->count : 0))
-        return caromi_fail(
-            err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.begin is %llu; %s", (unsigned long long)b->begin,
-            (serves & CAROMI_SERVES_BEGIN) != 0 ? "at most the count" : "only lists begin elsewhere than at 0");
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.begin is %llu, the count %llu; %s",
+                           (unsigned long long)b->begin, (unsigned long long)b->count,
+                           (serves & CAROMI_SERVES_BEGIN) != 0 ? "at most the count"
+                                                               : "only lists begin elsewhere than at 0");
     if (!selects)
         return CAROM_OK;
     if ((serves & CAROMI_SERVES_SELECT) == 0)

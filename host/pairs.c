@@ -16,8 +16,8 @@ static carom_status check_index_values(const carom_uints *index, uint64_t elemen
         const uint64_t at = caromi_index_at(&values, i);
         if (at >= elements)
             return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                               "pair %llu: indices.%s is %llu, but there are %llu", (unsigned long long)i, name,
-                               (unsigned long long)at, (unsigned long long)elements);
+                               "pair %llu: indices.%s is %llu; it must be below indices.%s_count, %llu",
+                               (unsigned long long)i, name, (unsigned long long)at, name, (unsigned long long)elements);
     }
     return CAROM_OK;
 }

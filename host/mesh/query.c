@@ -11,8 +11,8 @@ carom_status caromi_check_select(const carom_batch *b, carom_error *err)
         const uint64_t at = caromi_index_at(&select, i);
         if (at >= b->elements)
             return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                               "query %llu: batch.select is %llu, but there are %llu elements", (unsigned long long)i,
-                               (unsigned long long)at, (unsigned long long)b->elements);
+                               "query %llu: batch.select is %llu; it must be below batch.elements, %llu",
+                               (unsigned long long)i, (unsigned long long)at, (unsigned long long)b->elements);
     }
     return CAROM_OK;
 }

@@ -2,14 +2,17 @@
 /// carom: batches of moving-sphere/triangle queries with the same bits from every backend.
 ///
 /// A call takes a descriptor with the caller's arrays as they lie, and a result with the arrays to
-/// fill. The first hit of two spheres that fall onto a mesh:
+/// fill. The first hit of two spheres that fall onto a mesh (`shape` is a carom_mesh_desc):
 ///
 ///     const float center[] = {1, 1, 2, 3, 1, 2}, velocity[] = {0, 0, -1}, radius = 0.5f;
 ///     carom_context *context = NULL;
-///     carom_mesh *mesh = NULL; // of the caller's vertices and indices: carom_mesh_create
+///     carom_mesh *mesh = NULL;
+///     carom_error err;
+///     if (carom_context_create(NULL, &context, &err) != CAROM_OK ||
+///         carom_mesh_create(context, &shape, &mesh, &err) != CAROM_OK)
+///         fprintf(stderr, "%s\n", err.message);
 ///     float t[2];
 ///     int32_t triangle[2];
-///     carom_error err;
 ///     const carom_mesh_sweep_desc desc = {.batch = {.size = sizeof desc, .count = 2},
 ///                                         .center = carom_xyz(center),
 ///                                         .velocity = carom_repeat(velocity),
@@ -49,8 +52,10 @@
 /// count or a capacity of 0) are not checked.
 ///
 /// Structures grow: descriptors, results, lists, statistics and infos begin with `size`, which the
-/// caller sets to the sizeof. Structures without it (carom_error, carom_points and the other views,
-/// carom_batch) keep their shape. A member that is "not served yet" must be zero.
+/// caller sets to the sizeof; of a query that is batch.size, the size of the whole descriptor.
+/// Another value is CAROM_ERROR_INVALID_ARGUMENT. Of fixed shape are carom_error, carom_batch, the
+/// views, carom_progress, carom_pair_indices, carom_allocator and carom_list_totals. A member that
+/// is "not served yet" must be zero. Views must be given unless their comment says what NULL means.
 #ifndef CAROM_CAROM_H
 #define CAROM_CAROM_H
 
@@ -245,8 +250,8 @@ CAROM_API carom_status carom_context_get_device(const carom_context *context,
 typedef struct carom_buffer carom_buffer;
 typedef struct carom_job carom_job;
 
-/// Stride of a view whose one element serves all. A stride of 0 is an error, because it is also
-/// what a forgotten stride looks like.
+/// Stride of a view whose one element serves all. Strides count bytes. A stride below 4 is an
+/// error; 0 is what a forgotten stride looks like.
 #define CAROM_REPEAT SIZE_MAX
 
 /// Three arrays of coordinates with one byte stride, or CAROM_REPEAT. Any alignment. carom_xyz,
@@ -306,10 +311,10 @@ typedef enum carom_accuracy {
     CAROM_ACCURACY_EXACT = 1
 } carom_accuracy;
 
-/// Progress of a batch, reported from the calling thread every so many queries and at its end; fn
-/// == NULL: no reports.
-/// fn    gets the queries answered, [0, done), and their count; another value than 0 ends the batch
-///       with CAROM_ERROR_CANCELLED: the answers to [0, done) and the statistics are valid, all
+/// Progress of a batch, reported from the calling thread every 2^18 to 2^20 queries on the CPU,
+/// more on a device, and at the end of a batch that has any; fn == NULL: no reports. fn    gets the
+/// end of the queries answered, [begin, done), and the count; another value than 0
+///       ends the batch with CAROM_ERROR_CANCELLED: these answers and the statistics are valid, all
 ///       others undefined. It must not use the context
 typedef struct carom_progress {
     int (*fn)(void *user, uint64_t done, uint64_t count);
@@ -320,16 +325,16 @@ typedef struct carom_progress {
 typedef struct carom_batch {
     size_t size;    ///< sizeof the whole descriptor
     uint64_t count; ///< queries
-    /// Lists: the first query that is answered; arrays, indices of queries and `complete` still
-    /// count from query 0. Other calls: 0
+    /// Lists: the first query that is answered; inputs, offsets, `query` and `complete` still count
+    /// from query 0, and records are filled from element 0. Other calls: 0
     uint64_t begin;
     carom_accuracy accuracy;
     /// Queries of a mesh: query i reads element select[i] of every input, of which there are
     /// `elements`; data == NULL: element i. An index >= elements is CAROM_ERROR_INVALID_ARGUMENT
     /// naming the query, before any work. Answers are dense: those of query i are element i, and
-    /// records carry i. Pairs: nothing, they have `indices`
+    /// records carry i. Pairs: must be NULL, they have `indices`
     carom_uints select;
-    uint64_t elements; ///< of every input, with `select`
+    uint64_t elements; ///< of every input; without `select` 0
     carom_progress progress;
     /// Not served yet: NULL, NULL, 0. Later the call returns at once with a job, which begins after
     /// those waited for. While it runs, its arrays and results, `stats` and totals belong to the
@@ -360,11 +365,13 @@ typedef struct carom_stats {
 typedef enum carom_state {
     CAROM_MISS = 0,        ///< never in contact; times +inf, -inf
     CAROM_APPROACHING = 1, ///< contact begins after 0
-    CAROM_TOUCHING = 2,    ///< contact begins exactly at 0
-    CAROM_OVERLAPPING = 3, ///< in contact before and after 0
-    CAROM_PARTING = 4,     ///< contact ends exactly at 0
-    CAROM_PAST = 5,        ///< contact ended before 0
-    CAROM_INVALID = 6      ///< an input is NaN or infinite, or a radius negative
+    /// contact begins exactly at 0; without relative motion: distance exactly r, times -inf, +inf
+    CAROM_TOUCHING = 2,
+    /// in contact before and after 0; without relative motion: distance < r, times -inf, +inf
+    CAROM_OVERLAPPING = 3,
+    CAROM_PARTING = 4, ///< contact ends exactly at 0
+    CAROM_PAST = 5,    ///< contact ended before 0
+    CAROM_INVALID = 6  ///< an input is NaN or infinite, or a radius negative
 } carom_state;
 
 /// Part of the triangle that holds a contact point.
@@ -379,7 +386,7 @@ typedef enum carom_feature {
     CAROM_FEATURE_FACE = 7
 } carom_feature;
 
-/// One word for a state or a feature.
+/// One word for a state or a feature. In C++ cast the byte: carom_state_name(carom_state(state)).
 CAROM_API const char *carom_state_name(carom_state state);
 CAROM_API const char *carom_feature_name(carom_feature feature);
 
@@ -393,7 +400,7 @@ CAROM_API const char *carom_feature_name(carom_feature feature);
 /// work. In random order, beyond the caches, the gather dominates: docs/performance.md.
 typedef struct carom_pair_indices {
     carom_uints a, b;
-    uint64_t a_count, b_count;
+    uint64_t a_count, b_count; ///< elements of the inputs that `a` and `b` select from
 } carom_pair_indices;
 
 /// Sphere centre C + tV, radius r >= 0, against triangle P + tW.
@@ -408,10 +415,12 @@ typedef struct carom_sweep_pairs_desc {
 
 /// Results of a sweep; any pointer may be NULL. Asking for t_first alone costs least.
 typedef struct carom_sweep_result {
-    size_t size;             ///< sizeof(carom_sweep_result)
-    uint8_t *state;          ///< [count] carom_state
-    float *t_first, *t_last; ///< [count] T; +inf, -inf without contact
-    /// [count] contact point at that time, L; zeros without contact
+    size_t size;    ///< sizeof(carom_sweep_result)
+    uint8_t *state; ///< [count] carom_state
+    /// [count] T, over the whole real line: negative before 0; +inf, -inf without contact; infinite
+    /// also beyond binary32, so test the state
+    float *t_first, *t_last;
+    /// [count] contact point at that time, at rest at time 0, L; zeros without contact or time
     carom_points_out point_first, point_last;
     uint8_t *feature_first, *feature_last; ///< [count] carom_feature
 } carom_sweep_result;
@@ -427,7 +436,7 @@ typedef struct carom_overlap_pairs_desc {
 
 typedef struct carom_overlap_result {
     size_t size;      ///< sizeof(carom_overlap_result)
-    uint8_t *overlap; ///< [count] 1 overlapping, 0 apart, CAROM_OVERLAP_INVALID
+    uint8_t *overlap; ///< [count] 1 overlapping or touching, 0 apart, CAROM_OVERLAP_INVALID
     /// [count] bit set: that axis separates. 0 plane, 1..3 AB BC CA, 4..6 A B C; or
     /// CAROM_OVERLAP_INVALID
     uint8_t *axes;
@@ -542,8 +551,9 @@ CAROM_API carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_in
 
 /* ---- queries of a mesh ----------------------------------------------------------------------- */
 
-/// Policy for a triangle that is in contact at time 0, touching or overlapping. A skipped triangle
-/// is no hit, at any time.
+/// A triangle is hit if contact begins in [0, t_max], or if it is TOUCHING or OVERLAPPING at 0 (a
+/// hit at time 0). Contact that ends at 0 (PARTING) or before is no hit. The policy decides what a
+/// hit at time 0 counts for. A skipped triangle is no hit, at any time.
 typedef enum carom_start {
     CAROM_START_REPORT = 0, ///< a hit at time 0
     /// skipped if the sphere moves away: (C - q).V > 0, q the triangle's closest point
@@ -556,7 +566,8 @@ typedef struct carom_mesh_sweep_desc {
     carom_batch batch;
     carom_points center, velocity;
     carom_scalars radius;
-    /// data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query
+    /// data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query. Exact
+    /// mode compares the true time, so a time that rounds to t_max may be no hit
     carom_scalars t_max;
     carom_uints mask; ///< see carom_mesh_desc; data == NULL: all bits are set
     /// 1: triangles with n.V > 0 are no hits, n = (P1-P0)x(P2-P0); degenerate ones have no back
@@ -575,20 +586,23 @@ typedef struct carom_mesh_hit_result {
     /// [count] unit vector from contact point to centre, of a point (radius 0) the triangle's own
     /// against the motion; zeros as for the point
     carom_points_out normal;
-    uint8_t *feature; ///< [count] carom_feature
+    uint8_t *feature; ///< [count] carom_feature; NONE without a hit
 } carom_mesh_hit_result;
 
 /// Whether each query has a hit.
 typedef struct carom_any_result {
     size_t size;  ///< sizeof(carom_any_result)
-    uint8_t *hit; ///< [count] 1, 0 or CAROM_OVERLAP_INVALID; must not be NULL
+    uint8_t *hit; ///< [count] 1, 0 or CAROM_OVERLAP_INVALID: test hit == 1; must not be NULL
 } carom_any_result;
 
 /// What a list has, and where to go on.
 typedef struct carom_list_totals {
-    uint64_t total; ///< hits of the queries [begin, count), whatever the capacity
+    /// hits of the queries [begin, count), whatever the capacity; if cancelled, of [begin, done)
+    uint64_t total;
     /// Queries [begin, complete) have all their hits in the arrays, and no other has any. If it is
-    /// less than the count, go on with `begin` = complete: nothing is dropped
+    /// less than the count, go on with `begin` = complete: nothing is dropped. If it equals
+    /// `begin`, that query alone has more hits than the capacity: the arrays must grow to
+    /// offsets[begin + 1] - offsets[begin] records
     uint64_t complete;
     uint64_t stored; ///< records in the arrays
 } carom_list_totals;
@@ -598,8 +612,9 @@ typedef struct carom_list_totals {
 typedef struct carom_hit_list {
     size_t size;       ///< sizeof(carom_hit_list)
     uint64_t capacity; ///< records that the arrays below hold; 0: hits are only counted
-    /// [count + 1] hits of query i are [offsets[i], offsets[i + 1]); counted to the end of the
-    /// batch, whatever the capacity. An invalid query has none
+    /// [count + 1] hits of query i are the records [offsets[i], offsets[i + 1]) of this call.
+    /// offsets[begin] is 0, those before it are not written. Counted to the end of the batch,
+    /// whatever the capacity. An invalid query has none
     uint64_t *offsets;
     uint64_t *query; ///< [capacity] index of the query
     int32_t *index;  ///< [capacity] of the triangle
@@ -691,12 +706,12 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
                                                const carom_hit_list *list, carom_stats *stats,
                                                carom_error *err);
 /// The triangle closest to each of `count` centres, at any distance: the smallest (distance,
-/// triangle index). The radius serves `depth` alone. Exact mode: distance, triangle and feature are
-/// the true ones, the distance rounded to the nearest binary32 before it decides, so distances that
-/// round to one number tie. The point is within one unit in the last place of the largest
-/// coordinate. An invalid query is no error of the call. in, out, stats, err, bits, threads: as
-/// carom_sweep_pairs
-/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
+/// triangle index). The radius serves `depth` alone, but must be given and valid. Exact mode:
+/// distance, triangle and feature are the true ones, the distance rounded to the nearest binary32
+/// before it decides, so distances that round to one number tie. The point is within one unit in
+/// the last place of the largest coordinate. An invalid query is no error of the call. in, out,
+/// stats, err, bits, threads: as carom_sweep_pairs returns CAROM_OK | INVALID_ARGUMENT |
+/// OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
 ///         also device errors
 /// cost  a search for every query, the longer the farther it is from the mesh; docs/performance.md
 CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,

@@ -104,9 +104,9 @@ static void test_bad_sweeps(void **state)
     d = t.sweep;
     d.batch.select.data = &zero;
     d.batch.elements = COUNT;
-    refuse_sweep(&t, &d, "batch.select: stride is 0");
+    refuse_sweep(&t, &d, "batch.select: stride is 0 bytes");
     d.batch.select = (carom_uints){.stride = 4};
-    refuse_sweep(&t, &d, "batch.select: data");
+    refuse_sweep(&t, &d, "batch.elements is 40 without batch.select");
     d.batch.select = (carom_uints){&zero, CAROM_REPEAT, NULL};
     d.batch.elements = 0;
     refuse_sweep(&t, &d, "query 0");
