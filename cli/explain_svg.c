@@ -73,6 +73,7 @@ static void write_head(output *out, const explain_scene *scene)
     svg_text(out, (svg_point){20, 30}, "start", "class=\"title\"", scene->title);
 }
 
+/* The titles of the two panels: the map and the plot of F. */
 static void write_heads(output *out, const explain_scene *scene)
 {
     static const char *const planes[] = {

@@ -10,11 +10,11 @@
 
 #include "kernels/pairs.h"
 
-/* How much of a sweep is wanted. The state is always given. */
+/* Which results of a sweep to compute. The state is always given. */
 enum { CAROMI_EXACT_FIRST, CAROMI_EXACT_TIMES, CAROMI_EXACT_FULL };
 
-/* The nearest binary32 to each time, ties to even, zero +0. What was not wanted or does not exist is zero and
- * FEATURE_NONE; t_last is always given for a miss, an invalid query and one without relative motion. */
+/* The nearest binary32 to each time, ties to even, zero +0. Members that were not requested, or do not exist, are zero
+ * and FEATURE_NONE. t_last is always given for a miss, an invalid query and one without relative motion. */
 typedef struct caromi_exact_sweep {
     float t_first, t_last;
     int state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Distance and closest point in whole numbers. */
+/* Distance and closest point in integers. */
 #include "exact.h"
 
 #include <string.h>

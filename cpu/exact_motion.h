@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sphere and a triangle in whole numbers: what is known of them, made when first asked for, and when the sphere's
- * centre is at its radius from a feature while that feature holds the closest point.
+/* A sphere and a triangle in integers: the quantities of the pair, each computed at first use, and the times at which
+ * the sphere's centre is at its radius from a feature while that feature holds the closest point.
  *
  * Relative to the triangle the centre moves on a line X(t) = C + t v. Everything about the line but time is in its
  * moments about the corners: q_k = d_k x v, d_k = C - P_k. For edge i from corner i to corner i+1, a_i = e_i x v is the
@@ -44,13 +44,13 @@ typedef struct caromi_element {
     caromi_near root_e, root_y;
 } caromi_element;
 
-/* Parts are read through the functions below, which make them. Lengths are in units of their lowest common bit, and so
- * are velocities. */
+/* Quantities are read through the functions below, which compute them at first use. Lengths are in units of their
+ * lowest common bit, and so are velocities. */
 typedef struct caromi_motion {
     const float *in;
     int unit;       /* a unit of time is 2^unit */
     int resting;    /* v = 0 */
-    uint64_t known; /* which parts are made */
+    uint64_t known; /* quantities that are computed, a bit each */
     caromi_int r2;
     caromi_int3 v, d[3], e[3], q[3], a[3], n;
     caromi_int vv, nn, nv, steepness; /* |n.v| */
@@ -72,9 +72,10 @@ const caromi_int3 *caromi_motion_turn(caromi_motion *m, int edge);     /* a */
 const caromi_int *caromi_motion_pass(caromi_motion *m, int edge);      /* h */
 
 const caromi_element *caromi_motion_element(caromi_motion *m, int feature);
-/* Whether the root at this side (-1 where contact begins, 1 where it ends, 0 if Y = 0) is in the closed region. */
+/* Whether the element's root of this side is in its closed region. -1: contact begins there; 1: it ends there; 0: Y =
+ * 0. */
 int caromi_element_holds(caromi_motion *m, const caromi_element *el, int side);
-/* The time. It points into the motion. */
+/* The root, a time. Its pointers lead into the motion. */
 void caromi_element_root(caromi_motion *m, const caromi_element *el, int side, caromi_root *root);
 /* The closest point at the root as P0 + weights[0] e01 + weights[1] e02, weights good to 2^-40. */
 void caromi_element_weights(caromi_motion *m, const caromi_element *el, int side, double weights[2]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Overlap in whole numbers: each of the seven axes by the signs of its own two conditions. */
+/* Overlap in integers: each of the seven axes by the signs of its own two conditions. */
 #include "exact.h"
 
 #include "exact_motion.h"

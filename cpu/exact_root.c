@@ -28,8 +28,8 @@ static void surd_norm(const caromi_surd *surd, caromi_int *out)
     caromi_int_sub(out, out, &with_y);
 }
 
-/* The sum of both terms, and whether what is left of it is more than `share` of the larger: then its error is at most
- * 2^-49 / share of it. */
+/* The sum of both terms. Returns whether its magnitude is more than `share` of the larger term: then its relative error
+ * is at most 2^-49 / share. */
 static int sum_is_clear(caromi_near x, caromi_near z, double share, caromi_near *sum)
 {
     const int e = caromi_near_align(&x, &z);
@@ -107,7 +107,7 @@ static void split_double(double m, caromi_int *whole, int *exponent)
     caromi_int_of_unsigned(whole, sign, mantissa >> zeros);
 }
 
-/* -B 2^k - M A 2^j, with k and j such that one of them is zero and both whole. */
+/* -B 2^k - M A 2^j. One of k and j is zero, and both terms are integers. */
 static int rational_part(const caromi_root *root, double m, int unit, caromi_int *out)
 {
     caromi_int whole, product, shifted;
@@ -164,7 +164,7 @@ float caromi_root_float(const caromi_root *root, caromi_near near, int unit)
     const float low = caromi_float_of(x * (1.0 - 0x1p-44)), high = caromi_float_of(x * (1.0 + 0x1p-44));
     float nearest = low;
     if (low != high) {
-        /* Neighbours: the true time is closer to their middle than an estimate can tell. */
+        /* low and high are neighbours, and the true time is closer to their midpoint than the error of the estimate. */
         const double middle = ((double)low + (high > 0x1.fffffep127f ? 0x1p128 : (double)high)) * 0.5;
         const int side = sign * caromi_root_compare(root, sign * middle, unit);
         nearest = side > 0 || (side == 0 && lowest_bit_of(low)) ? high : low;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Signs that options of a mesh query ask for, in whole numbers. */
+/* Signs that the options of a mesh query need, in integers. */
 #include "exact.h"
 
 #include "exact_touch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two moving spheres in whole numbers: a point against a corner, with the letters of exact_motion.h. */
+/* Two moving spheres in integers: a point against a corner, with the letters of exact_motion.h. */
 #include "exact.h"
 
 #include "exact_root.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sweeps and contacts in whole numbers: states, rounded times, points and normals. */
+/* Sweeps and contacts in integers: states, rounded times, points and normals. */
 #include "exact.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static void place_touch(caromi_motion *m, const caromi_touch *touch, float t, fl
 
 static int is_beyond(const caromi_motion *m, const caromi_touch *touch, float t, float limit)
 {
-    /* Rounding keeps order; only where the time rounds to the limit is more to be known. */
+    /* Rounding is monotone, so the exact time is needed only if it rounds to the limit. */
     return t > limit || (t == limit && t <= 0x1.fffffep127f && t >= -0x1.fffffep127f &&
                          caromi_root_compare(&touch->root, (double)limit, m->unit) > 0);
 }
@@ -114,8 +114,8 @@ static void store_unit_of(const caromi_int3 *v, int sign, float out[3])
     store_unit(x, out);
 }
 
-/* Centre and contact point coincide: the triangle's normal turned against the motion, without one or along the plane
- * the way back, without motion nothing. */
+/* Centre and contact point coincide. The result is the triangle's normal, turned against the motion. Without a normal,
+ * or for a motion along the plane, it is the direction of -v; without motion, zero. */
 static void normal_against(caromi_motion *m, float out[3])
 {
     const int climb = caromi_motion_climb(m)->sign;

@@ -175,7 +175,7 @@ void caromi_place(const float *corners, const double weights[2], const float *w,
     for (int i = 0; i < 3; i++) {
         const double p0 = (double)corners[i], e01 = (double)corners[3 + i] - p0, e02 = (double)corners[6 + i] - p0;
         double x = p0 + (weights[0] * e01 + weights[1] * e02);
-        /* A corner is itself, without the rounding of its difference from another. */
+        /* The point of a corner is the corner itself, without the rounding of a difference. */
         if (weights[0] == 1.0)
             x = (double)corners[3 + i];
         else if (weights[1] == 1.0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole numbers: sign and magnitude outside, two's complement while products are summed. */
+/* Integers: sign and magnitude outside, two's complement while products are summed. */
 #include "integer.h"
 
 __extension__ typedef unsigned __int128 wide_word;
 __extension__ typedef __int128 wide_signed;
 
-enum { WORD = 64, SMALL_BITS = 62 }; /* so small that three products of two fit 127 bits */
+enum { WORD = 64, SMALL_BITS = 62 }; /* three products of two such numbers fit 127 bits */
 
 /* Inputs. */
 
@@ -221,7 +221,8 @@ void caromi_int_sub(caromi_int *out, const caromi_int *a, const caromi_int *b)
     add_signed(out, a, b, -b->sign);
 }
 
-/* Products. A sum of them is made in place in two's complement, `count` limbs long, and made a magnitude once. */
+/* Products. A sum of products accumulates in place, in two's complement of `count` limbs, and is converted to sign and
+ * magnitude once. */
 
 static void add_product(uint64_t *sum, int count, const caromi_int *a, const caromi_int *b)
 {

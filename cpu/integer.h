@@ -26,7 +26,7 @@
  *   edge:    (h n.v)^2 e.e             3348 + 558 = 3906, in at most 53 + 9 limbs
  *            (a.n)^2 Y                 2232 + 1670 = 3902, in at most 35 + 27 limbs
  *   face:    h^2 n.n, (a.n)^2 r^2      2790
- * and a product asks for one limb more than its factors have: 63.
+ * and a product needs one limb more than its factors have: 63.
  *
  * To round, a root (-B +- sqrt(Y)) / A is compared with M 2^-k, |M| < 2^25. Let the largest length have l bits and the
  * largest velocity w; then one unit of time is 2^(w-l) at least, and as the time is a multiple of 2^-150,
@@ -58,7 +58,8 @@ void caromi_int_of_float(caromi_int *out, float x, int unit);
 void caromi_int_of_unsigned(caromi_int *out, int sign, uint64_t magnitude);
 void caromi_int_copy(caromi_int *out, const caromi_int *a);
 
-/* Sums may be stored over a term; products, shifts and what is made of products not over a factor. */
+/* `out` may be an operand of a sum or difference. It must not be an operand of a product, a square, a shift, or a
+ * vector function that multiplies. */
 void caromi_int_add(caromi_int *out, const caromi_int *a, const caromi_int *b);
 void caromi_int_sub(caromi_int *out, const caromi_int *a, const caromi_int *b);
 void caromi_int_mul(caromi_int *out, const caromi_int *a, const caromi_int *b);

@@ -18,7 +18,7 @@ static int parts_of(const caromi_array *a)
     return a->base[1] == NULL ? 1 : 3;
 }
 
-/* Negative if they meet; for addresses of the lower half, as those of a process are. */
+/* Negative if the spans overlap. Requires addresses in the lower half of the address space, as in any process. */
 static inline intptr_t meeting(caromi_span a, caromi_span b)
 {
     return (intptr_t)(a.begin - b.end) & (intptr_t)(b.begin - a.end);
@@ -94,7 +94,8 @@ static int is_difference(const element_row *a, const element_row *b, wide differ
     return i < (wide)a->count && (i * stride - difference) / (wide)b->stride < (wide)b->count;
 }
 
-/* With one stride, where spans meet: `low` begins first, and what its elements leave free must hold those of `high`. */
+/* Whether elements overlap, for rows with the same stride whose spans overlap. `low` begins first: the elements of
+ * `high` must fit into the gaps between its elements. */
 static int same_stride_meets(const element_row *low, const element_row *high)
 {
     const uint64_t apart = high->base - low->base, within = apart < low->stride ? apart : apart % low->stride;

@@ -57,24 +57,25 @@ static inline void caromi_points_out_to_columns(const carom_points_out *p, carom
 }
 
 enum { CAROMI_ARRAYS_MAX = 12 };
-/* Those of a call; start with zeros in what comes before the arrays. */
+/* The arrays of a call. The fields before the spans start as zero. */
 typedef struct caromi_arrays {
-    int named;                    /* the second step */
-    int too_large;                /* one of them may have no room */
+    int named;                    /* second step: names and strides are stored too */
+    int too_large;                /* an array may not fit into the address space */
     int self_alias;               /* x y z of one output may overlap */
-    uint32_t in_count, out_count; /* that have bytes */
+    uint32_t in_count, out_count; /* arrays that are not empty */
     caromi_span in[CAROMI_ARRAYS_MAX], out[CAROMI_ARRAYS_MAX];
     caromi_array in_array[CAROMI_ARRAYS_MAX], out_array[CAROMI_ARRAYS_MAX]; /* if named */
 } caromi_arrays;
 
-/* Fails unless there can be so many. */
+/* Fails if no array can have so many elements. */
 carom_status caromi_check_count(uint64_t count, const char *name, carom_error *err);
 /* The first step: whether arrays may alias, or be too large, so that the second must follow. */
 int caromi_may_alias(const caromi_arrays *a);
 /* The second step. Its time does not depend on the count, because no element is read. */
 carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
 
-/* LIST is a function that lists the arrays of a call in a caromi_arrays, its first argument: the others follow. */
+/* Checks the arrays of a call in the two steps above. `list` is a function that adds each array of the call to a
+ * caromi_arrays, its first argument; the other macro arguments are passed on to it. */
 #define CAROMI_CHECK_ARRAYS(err, list, ...)              \
     do {                                                 \
         caromi_arrays arrays_;                           \
@@ -89,7 +90,7 @@ carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
             CHECK(caromi_check_arrays(&arrays_, (err))); \
         }                                                \
     } while (0)
-/* Such a function: inlined, the first step is a few instructions for each array. */
+/* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST static inline __attribute__((always_inline)) void
 
 CAROMI_LIST caromi_add_array(caromi_arrays *a, int is_output, const caromi_array *array)
@@ -129,7 +130,7 @@ CAROMI_LIST caromi_reads_uints(caromi_arrays *a, const char *name, const carom_u
 {
     caromi_reads(a, name, u->data, count, caromi_stride(u->stride), sizeof(uint32_t));
 }
-/* One element after the other. */
+/* A contiguous output array. */
 CAROMI_LIST caromi_writes(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t size)
 {
     caromi_add_array(a, 1, &(caromi_array){name, {base, NULL, NULL}, count, size, size});
@@ -142,7 +143,7 @@ static inline int caromi_is_apart(const float *first, const float *second, size_
 }
 CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom_points_out *p, uint64_t count)
 {
-    const uint64_t length = (count - 1) * p->stride + sizeof(float); /* if that is not too large */
+    const uint64_t length = (count - 1) * p->stride + sizeof(float); /* unless that overflows */
     caromi_add_array(a, 1, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float)});
     if (p->x != NULL && count != 0)
         a->self_alias |= !caromi_is_apart(p->x, p->y, p->stride, length) ||
@@ -150,7 +151,7 @@ CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom
                          !caromi_is_apart(p->x, p->z, p->stride, length);
 }
 
-/* Views that may be left out. */
+/* Optional views. */
 static inline carom_status caromi_check_optional_points(const carom_points *p, const char *name, carom_error *err)
 {
     return p->x == NULL && p->y == NULL && p->z == NULL && p->buffer == NULL ? CAROM_OK

@@ -6,7 +6,7 @@
 #include "choice.h"
 #include "host/opencl/opencl.h"
 
-enum { PAIRS_PIECE = 1 << 20 }; /* a hundredth of a second or so */
+enum { PAIRS_PIECE = 1 << 20 }; /* about 10 ms */
 enum { FEW_PAIRS = 64, SCRATCH_FEW = 2 * COLUMNS_MAX * FEW_PAIRS * sizeof(float) };
 
 carom_status caromi_report_progress(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err)
@@ -14,7 +14,7 @@ carom_status caromi_report_progress(const carom_progress *progress, uint64_t don
     if (progress->fn == NULL)
         return CAROM_OK;
     const int enough = progress->fn(progress->user, done, count) != 0;
-    (void)caromi_float_mode_set(); /* whatever the caller's function has made of it */
+    (void)caromi_float_mode_set(); /* the callback may have changed it */
     if (!enough)
         return CAROM_OK;
     return caromi_fail(err, CAROM_ERROR_CANCELLED, 0,
@@ -22,7 +22,7 @@ carom_status caromi_report_progress(const carom_progress *progress, uint64_t don
                        (unsigned long long)count);
 }
 
-/* Where the piece ends that begins at `first`. */
+/* The end of the piece that begins at `first`. */
 static uint64_t piece_end(const caromi_batch *batch, uint64_t first, uint64_t piece)
 {
     return batch->progress.fn == NULL || batch->count - first < piece ? batch->count : first + piece;
@@ -33,7 +33,7 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
 {
     carom_status status = CAROM_OK;
     while (status == CAROM_OK && *done < batch->count) {
-        /* Larger than the CPU's, so that several chunks are on their way. */
+        /* Larger than pieces on the CPU, so that several chunks are in flight. */
         const uint64_t first = *done, end = piece_end(batch, first, 8 * (uint64_t)batch->piece);
         status = batch->on_device(device, batch->batch, end, done, stats, cause);
         if (status == CAROM_OK && *done == first) /* declined */
@@ -103,7 +103,7 @@ static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint
     const caromi_pair_batch *pairs = batch;
     const size_t each = caromi_cpu_scratch_size(end - first);
     const uint32_t threads = end - first > FEW_PAIRS ? caromi_pool_threads(c->pool) : 1;
-    _Alignas(64) char few[SCRATCH_FEW]; /* a batch of one would wait for the allocator */
+    _Alignas(64) char few[SCRATCH_FEW]; /* on the stack: an allocation would dominate the time of a single query */
     void *scratch = threads == 1 && each <= SCRATCH_FEW ? few : caromi_alloc(c, threads, each);
     if (scratch == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",

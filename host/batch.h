@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a batch runs. */
+/* Runs a batch on the device or the CPU. */
 #ifndef CAROM_HOST_BATCH_H
 #define CAROM_HOST_BATCH_H
 #include "context.h"
@@ -12,7 +12,7 @@ typedef carom_status caromi_on_cpu(const carom_context *context, const void *bat
                                    carom_stats *stats, carom_error *err);
 typedef struct caromi_batch {
     const void *batch;
-    const void *sample;          /* one that the CPU may be timed with beforehand; NULL: the batch itself */
+    const void *sample;          /* the batch with which to time the CPU beforehand; NULL: `batch` */
     uint64_t begin, count;       /* queries [begin, count) */
     caromi_on_device *on_device; /* NULL: not worth a device */
     caromi_on_cpu *on_cpu;
@@ -28,7 +28,7 @@ static inline uint64_t caromi_batch_size(const caromi_batch *batch)
     return batch->count - batch->begin;
 }
 
-/* Answer a batch where the context says. */
+/* Answer a batch on the backend that the context chooses. */
 carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err);
 carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_progress *progress,
                               carom_stats *stats, carom_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which backend answers a batch, and what becomes of one whose device fails. `auto` keeps small batches on the CPU,
- * takes a device that was named for all others, and one that it found itself for as long as that is the faster of the
- * two: both have the same bits, so nothing but time depends on what it learns. */
+/* Which backend answers a batch, and what happens when a device fails. `auto` keeps small batches on the CPU. It uses a
+ * device that was named for all others. A device that it found itself is used as long as it is faster than the CPU.
+ * Both have the same bits, so these measurements affect nothing but time. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* ---- auto ------------------------------------------------------------------------------------------------------ */
 
-/* No device at all is what most machines have; one that was named or is there and cannot be used is worth a warning. */
+/* Warns if a device was named, or was found and cannot be used. Most machines have no device: that is no warning. */
 static void open_for_auto(carom_context *c)
 {
     carom_error why = {CAROM_OK, 0, ""};
@@ -75,7 +75,7 @@ void caromi_learn_device(const caromi_batch *batch, double seconds)
         pace->device = each;
 }
 
-/* A whole batch says more than a sample: the first one takes its place. */
+/* The time of a whole batch is more reliable than that of a sample: the first one replaces it. */
 void caromi_learn_cpu(const caromi_batch *batch, double seconds)
 {
     caromi_pace *pace = batch->pace;
@@ -106,7 +106,7 @@ static void leave_inherited(carom_context *c)
     caromi_log(c, CAROM_LOG_WARNING, "%s", c->device_lacking.message);
 }
 
-/* Sets c->device if the batch is meant for one. Returns 0 if it is meant for the CPU. */
+/* For auto: opens the device at the first batch. Returns 0 if the CPU should answer the batch. */
 static int auto_wants_device(carom_context *c, const caromi_batch *batch)
 {
     if (!c->device_tried)
@@ -143,7 +143,7 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
 
 /* ---- failures -------------------------------------------------------------------------------------------------- */
 
-/* Want of memory ends a batch, anything else the device. */
+/* A shortage of memory ends only the batch on the device; after any other failure the device is closed. */
 carom_status caromi_fall_back(carom_context *c, carom_status status, uint64_t left, carom_stats *stats,
                               const carom_error *cause, carom_error *err)
 {

@@ -4,11 +4,11 @@
 #define CAROM_HOST_CHOICE_H
 #include "batch.h"
 
-/* The device that a batch should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot be used,
- * that is said in the statistics of every batch that was meant for it. */
+/* The device that a batch should use: NULL with CAROM_OK means the CPU. If auto found a device that cannot be used, the
+ * statistics of every batch meant for it say so. */
 carom_status caromi_pick_device(carom_context *context, const caromi_batch *batch, caromi_device **out,
                                 carom_stats *stats, carom_error *err);
-/* All of a batch was answered there in so many seconds. */
+/* Records how long the device, or the CPU, took for a whole batch. */
 void caromi_learn_device(const caromi_batch *batch, double seconds);
 void caromi_learn_cpu(const caromi_batch *batch, double seconds);
 /* A device failed with `left` queries to go: OK, logged and counted if the CPU may finish, else `status` itself. */

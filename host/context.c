@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: what was asked for, checked once. */
+/* Contexts: the descriptor is checked once, at creation. */
 #include <string.h>
 
 #include "context.h"

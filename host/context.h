@@ -12,8 +12,8 @@ typedef struct caromi_device caromi_device; /* an open OpenCL device; opencl/dev
 /* What auto has learnt of one kind of batch: seconds a query, 0 while unknown; choice.c */
 typedef struct caromi_pace {
     double cpu, device;
-    int trials;       /* batches that the device has answered, up to as many as it takes to judge it */
-    int cpu_is_whole; /* from a whole batch, not a sample */
+    int trials;       /* batches that the device has answered, counted until it is judged */
+    int cpu_is_whole; /* `cpu` is from a whole batch, not a sample */
     int on_cpu;       /* auto has found the CPU to be faster */
 } caromi_pace;
 
@@ -26,7 +26,7 @@ struct carom_context {
     caromi_pool *pool;          /* NULL: one thread */
     caromi_device *device;      /* NULL: not opened, or given up */
     int device_tried;           /* auto has looked for a device already */
-    carom_error device_lacking; /* why there is none, if one was there and cannot be used */
+    carom_error device_lacking; /* why the device that was found or named cannot be used */
     int small_logged;           /* the log has that auto keeps small batches on the CPU */
     caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
 };

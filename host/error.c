@@ -29,7 +29,7 @@ void caromi_log(const carom_context *context, carom_log_level level, const char 
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
     context->desc.log(context->desc.log_user, level, line);
-    (void)caromi_float_mode_set(); /* whatever a function of the caller's has made of it */
+    (void)caromi_float_mode_set(); /* the callback may have changed it */
 }
 
 carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err)

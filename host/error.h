@@ -11,7 +11,7 @@ carom_status caromi_fail(carom_error *err, carom_status status, int native_code,
 void caromi_log(const carom_context *context, carom_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Checks in order; the first that fails is the answer. */
+/* Returns from the caller at the first check that fails. */
 #define CHECK(call)                               \
     do {                                          \
         const carom_status check_status = (call); \
@@ -36,7 +36,7 @@ void caromi_log(const carom_context *context, carom_log_level level, const char 
 
 /* Argument checks that every batch shares. */
 carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err);
-/* What a call serves of a carom_batch. */
+/* Members of carom_batch that a call supports, besides those that all do. */
 enum { CAROMI_SERVES_SELECT = 1, CAROMI_SERVES_BEGIN = 2 };
 carom_status caromi_check_batch(const carom_batch *batch, size_t size, const char *name, int serves, carom_error *err);
 carom_status caromi_check_stats(const carom_stats *stats, carom_error *err);

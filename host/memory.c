@@ -17,7 +17,7 @@ void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
     if (a->alloc == NULL)
         return aligned_alloc(alignment, bytes);
     void *memory = a->alloc(a->user, bytes, alignment);
-    (void)caromi_float_mode_set(); /* whatever a function of the caller's has made of it */
+    (void)caromi_float_mode_set(); /* the callback may have changed it */
     return memory;
 }
 

@@ -15,7 +15,7 @@ struct carom_mesh {
     mesh_node *nodes;
     mesh_leaf *leaves;
     struct mesh_clearance *clearance; /* memory for it, with its cubes; clearance.c */
-    uint64_t asked;                   /* queries that would have liked to know it, since it was last unknown */
+    uint64_t asked;                   /* queries reported since the clearance was discarded */
     int clearance_known;
     int32_t *masks;                    /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
     uint64_t vertex_count, leaf_count; /* an unindexed leaf counts twice */

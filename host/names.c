@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words for the public enums. */
+/* Names of the values of public enums. */
 #include "kernels/layout.h"
 #include "carom/carom.h"
 

@@ -98,7 +98,7 @@ PAIR_QUERIES(EACH_QUERY)
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
-/* The cheapest kernel that answers what is asked. */
+/* The cheapest kernel that computes what the caller wants. */
 static enum caromi_pair_kernel sweep_kernel(const carom_sweep_result *out, int moving)
 {
     const int full = out->point_first.x || out->point_last.x || out->feature_first || out->feature_last;

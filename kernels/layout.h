@@ -58,7 +58,7 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 
 #define COLUMNS_MAX 24
 
-/* A line of memory holds so many reals, and is asked for so many pairs before its turn. */
+/* Reals per cache line, and the distance of prefetching in pairs. */
 #define PREFETCH_LINE 16
 #define PREFETCH_AHEAD 128
 /* clang-format on */

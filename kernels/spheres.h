@@ -217,7 +217,7 @@ FN spheres_proven spheres_prove(const spheres_wide *x)
     wf state = w_sel(ahead, w_f(STATE_APPROACHING), w_sel(over, w_f(STATE_PAST), w_f(STATE_OVERLAPPING)));
     wm sure = w_and(hit, w_and(w_or(ahead, w_or(over, w_and(begun, on))), w_and(w_eq(low, low), w_eq(high, high))));
 
-    /* No motion at all, of either; where both move alike integers tell. */
+    /* Pairs in which neither sphere moves. If both move alike, integers decide. */
     const wf c = w3_dot(x->d, x->d) - x->radius * x->radius;
     const wf c_error = W_EPS(16.0) * (x->way * x->way + x->radius * x->radius);
     const wm still = w_eq(x->motion, zero), rests = w_and(still, w_lt(c, -c_error));

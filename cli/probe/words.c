@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver that died leaves to say: where, how, its last words, what to try. */
+/* The message about a driver that has died or hung: in which step and how, the last lines of its output, and what to
+ * try. */
 #include "probe.h"
 
 #include <signal.h>

@@ -52,7 +52,7 @@ static bvh_box box_around(const bvh_item *items, uint32_t count)
     return box;
 }
 
-/* In two parts, whose nodes go to `below` and the place after it. */
+/* Splits a part in two. Their nodes are `below` and the one after it. */
 static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, int is_large, bvh_part parts[2])
 {
     const bvh_item *from = b->items[part->side] + part->first;
@@ -69,7 +69,7 @@ static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, i
                 caromi_bvh_partition(from, to, part->count, &split);
         }
     }
-    if (split.axis < 0) { /* in halves, as they lie */
+    if (split.axis < 0) { /* halved in the present order */
         side = part->side;
         split.left = part->count / 2;
         split.box[0] = box_around(from, split.left);
@@ -83,7 +83,7 @@ static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, i
     parts[1] = (bvh_part){below + 1, part->first + split.left, part->count - split.left, 0, 0, part->depth + 1, side};
 }
 
-/* Returns how many leaves it counts for. */
+/* Returns its size in leaves: 2 if it is unindexed, else 1. */
 static uint32_t build_leaf(const bvh_build *b, const bvh_part *part)
 {
     bvh_binary *node = &b->binary[part->node];
@@ -97,7 +97,7 @@ static uint32_t build_leaf(const bvh_build *b, const bvh_part *part)
     return 1 + (uint32_t)node->is_unindexed;
 }
 
-/* The subtree of a part, its nodes from *below on. Returns its leaves. */
+/* Builds the subtree of a part; its nodes are stored from *below on. Returns the number of its leaves. */
 static uint32_t build_part(const bvh_build *b, const bvh_part *part, uint32_t *below)
 {
     if (part->count <= MESH_WIDTH)
@@ -118,7 +118,7 @@ static void build_parts(void *user, uint64_t task, uint32_t thread)
     part->leaves = build_part(b, part, &below);
 }
 
-/* A subtree over n items has at most 2n-1 nodes, so that each part has room of its own for what is below its root. */
+/* A subtree over n items has at most 2n-1 nodes. So the nodes below the root of each part have a range of their own. */
 static void build_binary(bvh_build *b)
 {
     caromi_pool *pool = b->mesh->context->pool;

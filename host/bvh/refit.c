@@ -84,7 +84,7 @@ static double area_of(const bvh_box *box)
 
 /* ---- leaves and nodes -------------------------------------------------------------------------------------------- */
 
-/* Above what the radius of a ball loses by its roundings. */
+/* More than the rounding errors of a bounding radius. */
 #define BALL_MARGIN (1 + 0x1p-20F)
 
 /* Vertices once each, in the places that the corners name. */
@@ -202,8 +202,8 @@ static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* Boxes that a line through the mesh's own box meets, by their surfaces: what is under way at a node or a leaf is about
- * the same. */
+/* The SAH cost: the expected number of boxes that a line through the mesh's own box meets, by their areas. Nodes and
+ * leaves cost about the same. */
 static float cost_of(const carom_mesh *mesh, double area)
 {
     const bvh_box whole = node_box(&mesh->nodes[0]);
@@ -217,7 +217,8 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The middle one of some leaves' balls, which a few huge triangles do not move; unindexed leaves have none. */
+/* Median of a sample of the leaves' bounding spheres. A few huge triangles do not change it. Unindexed leaves have no
+ * bounding sphere. */
 static float typical_ball(const carom_mesh *mesh)
 {
     enum { SAMPLES = 64 };
@@ -241,7 +242,7 @@ void caromi_bvh_refit(carom_mesh *mesh)
     mesh->info.cost = 1;
     if (nodes == 0) {
         (void)fill_leaf(mesh, mesh->view.frame.root);
-        mesh->view.frame.ball = INFINITY; /* too few to care */
+        mesh->view.frame.ball = INFINITY; /* a single leaf: culling would gain nothing */
         return;
     }
     refit r = {.mesh = mesh, .slices = nodes / NODES_PER_SLICE};

@@ -59,7 +59,8 @@ static void add_bins(bvh_bins *bins, const bvh_bins *other)
         }
 }
 
-/* Neighbours fall into the same bin and wait for each other there: both halves of a run go side by side. */
+/* Neighbours often fall into the same bin, and each update waits for the one before. So the two halves of a run are
+ * binned in turns. */
 static void fill_bins(bvh_bins *bins, const bvh_item *items, uint32_t count, const bvh_split *split)
 {
     const bvh_vec low = split->low, per_bin = split->per_bin;
@@ -122,7 +123,7 @@ static void choose_split(const bvh_bins *bins, uint32_t count, bvh_split *split)
         bvh_grow(&split->box[b >= split->bin], bins->box[split->axis][b]);
 }
 
-/* Left and right ones to where they belong. The comparison is that of the bins, which are rounded down. */
+/* Moves each item to its side. The comparison agrees with the bins, which are rounded down. */
 static void partition(const bvh_item *from, uint32_t count, const bvh_split *split, bvh_item *left, bvh_item *right)
 {
     const int axis = split->axis;
@@ -185,7 +186,7 @@ static void find_bins(void *user, uint64_t slice, uint32_t thread)
     fill_bins(&run->build->slices[slice].bins, run->from + slice_start(run, slice), slice_size(run, slice), run->split);
 }
 
-/* The histograms of the slices before this one, summed up, are where its items go. */
+/* The summed histograms of the slices before this one give the places of its items. */
 static void partition_slice(void *user, uint64_t slice, uint32_t thread)
 {
     const large_run *run = user;

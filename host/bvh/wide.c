@@ -49,19 +49,19 @@ static void fill_leaves(void *user, uint64_t task, uint32_t thread)
 
 /* ---- which binary nodes become wide ones ------------------------------------------------------------------------- */
 
-/* A wide node's children are binary nodes below it: its slots. What it costs to have the triangles below a binary node
- * in at most so many slots: the sum of the areas of the wide nodes in and below these, for a query visits a node about
- * as often as it is large, and no slot costs anything. Leaves are the same whatever becomes of the nodes. */
+/* Slots are the children of a wide node. The cost of storing the triangles below a binary node in at most n slots is
+ * the sum of the areas of the wide nodes in and below these, because a query visits a node about in proportion to its
+ * area. Slots themselves cost nothing, and leaves are the same in every case. */
 typedef struct wide_costs {
     float under[MESH_WIDTH + 1]; /* from 1 on */
 } wide_costs;
 
-/* A node costs something even if it is a line or a point: then as few as possible do. Beside an area it is nothing, in
- * mesh units. */
+/* A node costs something even if its box is a line or a point, so that the fewest nodes are chosen. In mesh units this
+ * is nothing beside an area. */
 #define LEAST_AREA 0x1p-40F
 
-/* node->left[n]: of n slots the left child gets so many and the right one the others, which is the cheapest way; 0: the
- * node takes one slot itself. The node's box is not asked for any more. */
+/* node->left[n]: the cheapest division of n slots gives so many to the left child and the rest to the right one; 0: the
+ * node takes one slot itself. The box of the node is not needed any more. */
 static void share_slots(bvh_binary *node, const wide_costs *left, const wide_costs *right, float area,
                         wide_costs *costs)
 {
@@ -106,7 +106,7 @@ typedef struct wide_slots {
     int used;
 } wide_slots;
 
-/* The slots that the triangles below a binary node take, if there may be so many. */
+/* Takes the slots for the triangles below a binary node, at most `slots` of them. */
 static void take_slots(const bvh_build *b, uint32_t binary, int slots, wide_slots *s)
 {
     const bvh_binary *node = &b->binary[binary];

@@ -37,7 +37,7 @@ uint64_t caromi_settle_mesh_batch(const void *mesh_batch, const void *const *mar
     return settled;
 }
 
-/* What the CPU answers a batch with. */
+/* Arguments of the tasks of a batch on the CPU. */
 typedef struct mesh_job {
     const carom_context *context;
     const caromi_mesh_batch *batch;

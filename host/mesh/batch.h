@@ -91,7 +91,8 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_progres
                              carom_error *err);
 /* Settle in integers what the exact kernels have left undecided among queries [first, first + count) of a
  * caromi_mesh_batch whose other answers are stored: a query whose key is NaN, a point whose x is NaN. marks: triangles,
- * keys and the points' x. rows: of each query, if they do not follow each other. Returns how many it has settled. */
+ * keys and the points' x. rows: the row of each query, or NULL if they are consecutive. Returns how many it has
+ * settled. */
 uint64_t caromi_settle_mesh_batch(const void *batch, const void *const *marks, const uint64_t *rows, uint64_t first,
                                   size_t count);
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* May these be the vertices of a mesh? And their bounds, which are found on the way. All threads look. */
+/* Checks the vertices of a mesh, on all threads, and computes their bounds in the same pass. */
 #include <math.h>
 
 #include "host/arrays.h"
 #include "host/bvh/bvh.h"
 #include "mesh.h"
 
-enum { SLICES = 64, ONE_SLICE = 8192 }; /* so many triangles are not worth a second slice */
+enum { SLICES = 64, ONE_SLICE = 8192 }; /* triangles; fewer are one slice */
 
-/* What a slice of the corners holds, all of it if nothing is refused. */
+/* Result of a slice of the corners. The box is complete only if nothing is refused. */
 typedef struct mesh_slice {
     bvh_box box;
-    uint64_t refused; /* the first corner; NONE: all may stay */
+    uint64_t refused; /* the first refused corner, or NONE */
 } mesh_slice;
 static const uint64_t NONE = UINT64_MAX;
 
@@ -33,7 +33,7 @@ static bvh_vec vertex(const carom_points *p, uint64_t i)
     return (bvh_vec){caromi_load(p->x, stride, i), caromi_load(p->y, stride, i), caromi_load(p->z, stride, i), 0};
 }
 
-/* Lanes of infinity and NaN: nothing else is not 0 when taken from itself. */
+/* Lanes that are infinite or NaN: only then is v - v not 0. */
 static bvh_ints not_finite(bvh_vec v)
 {
     return v - v != (bvh_vec){0, 0, 0, 0};
@@ -53,7 +53,7 @@ static uint64_t first_refused(const mesh_survey *survey, uint64_t first, uint64_
     return first;
 }
 
-/* Of -0 and 0 the first is a bound: what is equal does not replace it. */
+/* Of -0 and 0 the first becomes the bound, because an equal value does not replace it. */
 static void check_slice(void *user, uint64_t slice, uint32_t thread)
 {
     mesh_survey *survey = user;
@@ -88,7 +88,7 @@ static carom_status refuse(const carom_mesh *mesh, uint64_t corner, carom_error 
                        (int)(corner % 3), v);
 }
 
-/* The slices in their order: the first triangle that is wrong is named. */
+/* The slices are read in order, so the error names the first wrong triangle. */
 carom_status caromi_mesh_check(const carom_mesh *mesh, const carom_points *vertices, caromi_extent *extent,
                                carom_error *err)
 {

@@ -8,10 +8,10 @@
 
 enum {
     CUBES_PER_LEAF = 32,
-    CUBES_MOST = 1 << 17,  /* that a second-level cache holds beside the rest */
-    CUBES_ALONG = 1 << 10, /* any axis */
-    MARKS_PER_CUBE = 16,   /* a mesh with more has no room anyway */
-    QUERIES_PER_LEAF = 4   /* of a thread, before it pays */
+    CUBES_MOST = 1 << 17,  /* fits a second-level cache beside other data */
+    CUBES_ALONG = 1 << 10, /* along any axis */
+    MARKS_PER_CUBE = 16,   /* a mesh with more has hardly any empty cubes */
+    QUERIES_PER_LEAF = 4   /* queries of each thread that pay for it */
 };
 
 static uint64_t cubes_for(uint64_t leaves)
@@ -38,7 +38,7 @@ static size_t cubes_of(const float *length, float per_length, int *size)
     return count;
 }
 
-/* Over the box of a mesh, as small as there are enough for. */
+/* A grid over the box of a mesh, with at most `most` cubes as small as possible. */
 static void lay_out(room_grid *g, const carom_mesh *mesh, mesh_clearance *c, uint64_t most)
 {
     float length[3], longest = 0;
@@ -62,7 +62,7 @@ static int slab_of(const room_grid *g, float x, int axis)
     return slab < 0 ? 0 : slab < g->size[axis] ? slab : g->size[axis] - 1;
 }
 
-/* The cubes that a box is in; returns how many. */
+/* Marks the cubes that a box touches; returns how many. */
 static size_t mark(const room_grid *g, const float *lo, const float *hi)
 {
     int from[3], to[3];
@@ -79,11 +79,11 @@ static size_t mark(const room_grid *g, const float *lo, const float *hi)
     return (size_t)(to[0] - from[0] + 1) * (size_t)(to[1] - from[1] + 1) * (size_t)(to[2] - from[2] + 1);
 }
 
-/* 0: there is no room, or the boxes of the leaves fill the grid many times. */
+/* Marks the boxes of all leaves. 0: they fill the grid many times, or a single leaf fills the box. */
 static int mark_leaves(const room_grid *g, const carom_mesh *mesh)
 {
     size_t left = MARKS_PER_CUBE * g->count;
-    if (mesh->info.node_count == 0) /* one leaf, and all of the box is its */
+    if (mesh->info.node_count == 0) /* a single leaf, whose box is the whole grid */
         return 0;
     for (uint64_t n = 0; n < mesh->info.node_count; n++) {
         const mesh_node *node = &mesh->nodes[n];
@@ -103,10 +103,10 @@ static int mark_leaves(const room_grid *g, const carom_mesh *mesh)
 
 /* ---- how far it is ----------------------------------------------------------------------------------------------- */
 
-/* A cube of a run, or its neighbours in it `step` before and behind. */
+/* A cube is taken if it, or one `step` before or behind it in its run, was taken. */
 static void spread_run(uint8_t *to, const uint8_t *from, size_t count, size_t step)
 {
-    if (count == step) { /* there are none */
+    if (count == step) { /* no cube has such a neighbour */
         memcpy(to, from, count);
         return;
     }
@@ -118,7 +118,7 @@ static void spread_run(uint8_t *to, const uint8_t *from, size_t count, size_t st
         to[i] = from[i - step] | from[i];
 }
 
-/* Along one axis, all runs of it. */
+/* Spreads all runs along one axis. */
 static void spread(room_grid *g, size_t count, size_t step)
 {
     for (size_t first = 0; first < g->count; first += count)
@@ -128,7 +128,7 @@ static void spread(room_grid *g, size_t count, size_t step)
     g->taken = to;
 }
 
-/* Those not taken have one more; returns whether there are any. */
+/* Adds 1 to each cube that is not taken; returns whether there is any. */
 static int count_free(const room_grid *g)
 {
     uint8_t any = 0;

@@ -7,17 +7,17 @@
 #define LANES 1 /* kernel text as it is for one query */
 #include "kernels/clearance.h"
 
-/* Memory for the clearance of a mesh of so many leaves, and its bytes. */
+/* Memory for the clearance of a mesh of so many leaves, and its size in bytes. */
 carom_status caromi_clearance_alloc(const carom_mesh *mesh, uint64_t leaves, mesh_clearance **out, carom_error *err);
 uint64_t caromi_clearance_bytes(uint64_t leaves);
-/* So many queries at a time would like to know it: fewer than these never look at it. It is found when enough have
- * asked to pay for it. */
+/* Reports a batch of queries that could use the clearance. Batches below CAROMI_CLEARANCE_LEAST never use it. It is
+ * computed once enough queries have been reported to pay for it. */
 enum { CAROMI_CLEARANCE_LEAST = 64 };
 void caromi_clearance_ask(carom_mesh *mesh, uint64_t queries);
-/* Now. */
+/* Computes it now. */
 void caromi_clearance_find(carom_mesh *mesh);
-/* The boxes of the leaves have changed. */
+/* Discards it, because the boxes of the leaves have changed. */
 void caromi_clearance_forget(carom_mesh *mesh);
-/* The bytes of it that a search looks at. */
+/* Size in bytes of the part that a search reads. */
 uint64_t caromi_clearance_shown(const carom_mesh *mesh);
 #endif

@@ -5,9 +5,9 @@
 #include "list.h"
 #include "query.h"
 
-enum { PART = 1 << 20 }; /* queries: enough for a device, and a piece between two words on how far it has come */
+enum { PART = 1 << 20 }; /* queries: enough for a device, and progress is reported after each part */
 
-/* First hits of a part, as many of its columns as the list has. */
+/* First hits of a part: the columns that the list has. */
 typedef struct compact_part {
     uint64_t queries;
     int32_t *triangle;
@@ -108,7 +108,7 @@ static void add_stats(carom_stats *sum, const carom_stats *part)
     sum->size = size;
 }
 
-/* What shares a stride moves by `first` elements. */
+/* An array from element `first` on. */
 static const float *moved(const float *data, size_t stride, uint64_t first)
 {
     return data == NULL ? NULL : (const float *)(const void *)((const char *)data + first * caromi_stride(stride));
@@ -132,7 +132,7 @@ static carom_mesh_sweep_desc part_of(const carom_mesh_sweep_desc *d, uint64_t fi
     part.batch.begin = 0;
     part.batch.count = count;
     part.batch.progress = (carom_progress){NULL, NULL};
-    if (d->batch.select.data != NULL) { /* the inputs stay where they are */
+    if (d->batch.select.data != NULL) { /* `select` moves instead of the inputs */
         part.batch.select = moved_uints(&d->batch.select, first);
         return part;
     }

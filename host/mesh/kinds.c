@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is particular to the search for the first hit and to that for the closest triangle. */
+/* The constants of the two kinds of search: first hit and closest triangle. */
 #include "cpu/exact.h"
 #include "batch.h"
 

@@ -11,12 +11,12 @@
 enum {
     BLOCK = CAROMI_BLOCK,
     PART = 1 << 13,        /* queries of a stage */
-    HITS_EACH = 4,         /* of a query, at first */
+    HITS_EACH = 4,         /* room for hits per query, at first */
     STAGES_PER_THREAD = 4, /* so that no thread waits long for another */
     HITS_HELD = 1 << 22    /* in all stages together; where queries have many, stages take fewer queries */
 };
 
-/* What a search leaves behind. As much room again lies behind it, to sort it. */
+/* Records of a search, followed by as much room again for sorting them. */
 typedef struct list_found {
     mesh_record *records;
     uint32_t room;
@@ -25,16 +25,16 @@ typedef struct list_found {
 typedef struct list_job {
     const carom_context *context;
     const caromi_list_batch *batch;
-    caromi_mesh_block *blocks; /* one per thread, as what follows */
+    caromi_mesh_block *blocks; /* one per thread, like the next two */
     list_found *found;
     char *scratch; /* to sort a part; or NULL */
     caromi_stage *stages;
     uint32_t threads;
-    uint32_t part; /* most queries of a stage */
-    size_t most;   /* hits that one of many queries may hold: beyond, fewer queries are taken */
+    uint32_t part; /* limit of queries per stage */
+    size_t most;   /* limit of hits per stage, if it has more queries than a block */
 } list_job;
 
-/* Search for the queries of a block until the records fit; 0: no memory. */
+/* Search for the queries of a block, with more room for records until all fit; 0: no memory. */
 static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, caromi_mesh_queries *q)
 {
     const caromi_list_batch *batch = job->batch;
@@ -59,7 +59,7 @@ static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, ca
     }
 }
 
-/* The records of a block, query by query. */
+/* Adds the records of a block to the stage, query by query. */
 static int take_block(list_job *job, caromi_stage *s, const caromi_mesh_block *b, const caromi_mesh_queries *q)
 {
     mesh_record *sorted = q->records + q->room;
@@ -83,7 +83,7 @@ static int take_block(list_job *job, caromi_stage *s, const caromi_mesh_block *b
     return whole;
 }
 
-/* Queries that meet nothing. */
+/* Adds queries that hit nothing. */
 static int take_clear(const list_job *job, caromi_stage *s, const caromi_mesh_block *b, uint32_t count)
 {
     int whole = 1;
@@ -98,7 +98,7 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     const caromi_mesh_batch *sweep = &job->batch->sweep;
     caromi_stage *s = &job->stages[task];
     caromi_mesh_block *b = &job->blocks[thread];
-    /* So few that their hits can be counted in 32 bits. */
+    /* So few queries that their hits can be counted in 32 bits. */
     const uint64_t most = UINT32_MAX / (sweep->mesh->info.triangle_count + 1);
     const uint32_t block = most < BLOCK ? (uint32_t)most : BLOCK;
     void *scratch = NULL;
@@ -118,7 +118,7 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     }
 }
 
-/* Queries that a stage should have, by what the last ones found. */
+/* Number of queries for a stage, estimated from the hits of the last part. */
 static uint32_t next_part(const list_job *job, uint32_t stages, uint32_t part)
 {
     uint64_t queries = 0, hits = 0;
@@ -132,7 +132,7 @@ static uint32_t next_part(const list_job *job, uint32_t stages, uint32_t part)
     return part < job->part ? part : job->part;
 }
 
-/* Give back all that hits are held in. */
+/* Frees all memory that holds hits. */
 static void drop_hits(list_job *job, uint32_t stages)
 {
     caromi_stages_empty(job->context, job->stages, stages);
@@ -142,7 +142,8 @@ static void drop_hits(list_job *job, uint32_t stages)
     }
 }
 
-/* The queries from `first` on, `part` for each stage, or equal shares of the last; returns where they end. */
+/* Distributes the queries from `first` on: `part` to each stage, or equal shares of the last ones. Returns where they
+ * end. */
 static uint64_t share_out(const list_job *job, uint32_t stages, uint32_t part, uint64_t first, uint64_t count)
 {
     const uint64_t equal = (count - first + stages - 1) / stages;

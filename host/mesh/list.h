@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches that may have any number of hits per query. The batch is answered part after part: a search leaves the hits
- * of a part in stages, one per task, in the order it meets them; they are settled, put in order and counted; then every
- * stage knows where its hits go. */
+/* Batches that may have any number of hits per query. The batch is answered part by part. A search writes the hits of a
+ * part into stages, one per task, in the order of traversal. Undecided hits are settled, and the hits are sorted and
+ * counted. Then the place of the hits of each stage is known. */
 #ifndef CAROM_HOST_MESH_LIST_H
 #define CAROM_HOST_MESH_LIST_H
 #include "batch.h"
 
 /* Hits of a run of queries. */
 typedef struct caromi_stage {
-    uint64_t first; /* query */
+    uint64_t first; /* first query */
     uint32_t queries;
     mesh_record *records;
     size_t count, capacity;
@@ -16,36 +16,35 @@ typedef struct caromi_stage {
     uint32_t *hits;       /* [queries] */
     uint8_t *by_integers; /* [queries] whether a hit of the query was settled in integers */
     uint64_t total;       /* hits */
-    uint64_t base;        /* hits of the batch before these */
+    uint64_t base;        /* hits of the batch before this stage */
     int full; /* no room for the hits of its queries: memory is short, or they are more than stages may hold */
 } caromi_stage;
 
 /* A checked batch, and how far it has come. */
 typedef struct caromi_list_batch {
-    caromi_mesh_batch sweep; /* of first hits; its `out` are the list's columns */
+    caromi_mesh_batch sweep; /* a batch of first hits; its `out` are the columns of the list */
     enum caromi_mesh_search search;
-    uint8_t *any;               /* whether a query has a hit; or */
-    const carom_hit_list *list; /* the hits */
-    int counts_only;            /* only their number is asked for: they are not sorted */
+    uint8_t *any;               /* any-hit query: 1 or 0 for each query; else NULL */
+    const carom_hit_list *list; /* list of hits; else NULL */
+    int counts_only;            /* only the number of hits is wanted: they are not sorted */
 } caromi_list_batch;
 
-/* Whether the state that a search leaves is the whole answer: any hit is asked for, and it has found one that is
- * sure. */
+/* Whether the state from the search is the whole answer: an any-hit query that has found a decided hit. */
 static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
 {
     return batch->any != NULL && state != CAROM_MISS;
 }
-/* Take what a search has left of query `row` of the stage's run, its state and its records: settle what is undecided,
- * sort the rest. 0: no memory. */
+/* Adds the result of query `row` of the stage: its state and its records. Settles what is undecided and sorts the hits.
+ * 0: no memory. */
 int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
                       int state, const mesh_record *records, uint32_t count);
 
 carom_status caromi_stages_create(const carom_context *context, uint32_t count, uint32_t queries, caromi_stage **out,
                                   carom_error *err);
 void caromi_stages_destroy(const carom_context *context, caromi_stage *stages, uint32_t count);
-/* Give back the records of stages. */
+/* Frees the records of stages. */
 void caromi_stages_empty(const carom_context *context, caromi_stage *stages, uint32_t count);
-/* Send the hits of stages that follow each other, and on what went before, to the caller. */
+/* Writes the hits of consecutive stages to the caller. The first stage follows the one that was delivered last. */
 carom_status caromi_stages_deliver(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stages,
                                    uint32_t count, carom_stats *stats, carom_error *err);
 

@@ -89,7 +89,7 @@ static carom_status run_list(caromi_list_batch *batch, const carom_progress *pro
             list->offsets[batch->sweep.begin] = 0;
     }
     batch->counts_only = list == NULL || list->capacity == 0;
-    carom_list_totals unused = {0}; /* what is timed beforehand is not counted */
+    carom_list_totals unused = {0}; /* totals of the timing sample are discarded */
     carom_hit_list scratch = {.size = sizeof scratch, .totals = &unused};
     caromi_list_batch sample = *batch;
     sample.list = list != NULL ? &scratch : NULL;

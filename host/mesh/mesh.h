@@ -13,15 +13,15 @@ static inline float caromi_load(const float *base, size_t stride, uint64_t i)
     return value;
 }
 
-/* Used vertices: their bounds, and their largest coordinate. */
+/* Bounds and largest coordinate of the used vertices. */
 typedef struct caromi_extent {
     float lower[3], upper[3], largest;
 } caromi_extent;
 
-/* Are the mesh's indices in range and these, its vertices, finite where they are used? check.c */
+/* Checks that the indices of the mesh are in range, and that the vertices that they use are finite. check.c */
 carom_status caromi_mesh_check(const carom_mesh *mesh, const carom_points *vertices, caromi_extent *extent,
                                carom_error *err);
-/* Slices in which the threads go through a mesh. */
+/* Number of slices of a mesh for tasks of the thread pool. */
 uint64_t caromi_mesh_slices(uint64_t triangles);
 /* Copy vertices that were checked; with bounds and frame. mesh.c */
 void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent);

@@ -5,7 +5,7 @@
 #include "host/arrays.h"
 #include "batch.h"
 
-enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two words on how far a batch has come */
+enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two reports of progress */
 
 /* serves: what the call serves of the head besides `select`, as in caromi_check_batch. */
 carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *desc, int serves, carom_error *err);
@@ -20,7 +20,7 @@ carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
                                 int hits_only, carom_stats *stats, carom_error *err);
 /* Spheres at rest, in the columns of a sweep. */
 void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
-/* Numbers that a query may have: finite, and a radius that is not negative. */
+/* Whether the numbers of a query are valid: all finite, and the radius not negative. */
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
 
 /* The arrays of these queries, besides mask: X(kind, name, column), in the order of the checks. */

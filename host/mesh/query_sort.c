@@ -12,7 +12,7 @@
 
 enum {
     BLOCK = CAROMI_BLOCK,
-    SORT_LEAVES = 1 << 13 /* with nodes three megabytes: what is fetched ahead of a smaller mesh comes in time */
+    SORT_LEAVES = 1 << 13 /* with nodes 3 MB: prefetching hides the latency of smaller meshes */
 };
 
 cell_grid caromi_grid_of(const carom_mesh_info *mesh)
@@ -122,7 +122,7 @@ static uint32_t count_cells(const carom_mesh *mesh, const caromi_sorted_queries 
     return same;
 }
 
-/* One number for all queries? It is not copied. */
+/* Whether all queries share one number. It is not copied. */
 static int is_shared(const caromi_in_column *column)
 {
     return column->stride == 0;
@@ -153,7 +153,7 @@ static void scatter_rows(const caromi_sorted_queries *o, const uint32_t *cell, u
     }
 }
 
-/* Rows of the queries, cell after cell; 0: they come in about that order already. */
+/* Sorts the rows of the queries by cell. 0: they are about in that order already. */
 static int counting_sort(const carom_mesh *mesh, caromi_sorted_queries *o, int culls, uint32_t *cell, float *rows)
 {
     uint32_t place[CELL_KINDS] = {0}, sum = 0;
@@ -261,7 +261,7 @@ void caromi_sorted_gather(const caromi_sorted_queries *o, uint32_t from, uint32_
 enum {
     OWN_ON_STACK = 1 << 15,
     SLICE = 1 << 16,     /* queries that a task sorts */
-    UNSORTED = 8 * BLOCK /* that a task takes as they come */
+    UNSORTED = 8 * BLOCK /* queries of a task that does not sort */
 };
 
 typedef struct block_job {
@@ -312,7 +312,7 @@ carom_status caromi_run_blocks(const carom_context *c, carom_mesh *mesh, const c
     block_job job = {.mesh = mesh, .in = in, .columns = columns, .run = run, .user = user, .first = first, .end = end};
     job.slice = slice_of(count, threads, mesh->leaf_count >= SORT_LEAVES ? SLICE : UNSORTED);
     job.size = (own + 63) / 64 * 64;
-    _Alignas(64) char few[OWN_ON_STACK]; /* a batch of one would wait for the allocator */
+    _Alignas(64) char few[OWN_ON_STACK]; /* on the stack: an allocation would dominate the time of a single query */
     job.own = count <= BLOCK && job.size <= OWN_ON_STACK ? few : caromi_alloc(c, threads, job.size);
     if (job.own == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",

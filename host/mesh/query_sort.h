@@ -12,21 +12,21 @@ cell_grid caromi_grid_of(const carom_mesh_info *mesh);
 
 enum { CAROMI_BLOCK = 256 }; /* queries that a thread searches for, and keeps, at a time */
 
-/* Queries [first, first + count) of a batch: first the `active` ones, which need a search, sorted along the mesh for
- * coherent traversal or as they come; behind them the clear ones, which surely meet nothing. */
+/* Queries [first, first + count) of a batch. First the `active` ones, which need a search: sorted along the mesh for
+ * coherent traversal, or in the order of the batch. Behind them the clear ones, which surely hit nothing. */
 typedef struct caromi_sorted_queries {
     const caromi_in_column *in; /* of the batch; three for the centre, and the others */
     int columns;                /* no more than CAROMI_MESH_IN */
     uint64_t first;
     uint32_t count, active;
     const float *rows;      /* [active][width] in order; or */
-    const uint32_t *number; /* [active] in a list; or neither: all are active and as they come */
+    const uint32_t *number; /* [active] in a list; or neither: all are active, in the order of the batch */
     const uint32_t *clear;  /* [count - active] */
     int width;              /* the columns that are not one number for all, and which query it is */
 } caromi_sorted_queries;
 
-/* scratch: so many bytes for each query. Without it (NULL), or if it would not pay, all queries are active and as they
- * come. */
+/* scratch: so many bytes for each query. If it is NULL, or sorting would not pay, all queries are active, in the order
+ * of the batch. */
 size_t caromi_sort_bytes(const carom_mesh *mesh, int columns);
 caromi_sorted_queries caromi_sort_queries(const carom_mesh *mesh, const caromi_in_column *in, int columns,
                                           uint64_t first, uint32_t count, void *scratch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hits on their way from a search to the caller; see list.h. */
+/* Stages: hits between the search and the caller; see list.h. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "block.h"
 #include "list.h"
 
-enum { FEW = 16 }; /* records that are put in order by insertion; then runs of them are merged */
+enum { FEW = 16 }; /* runs of so many records are sorted by insertion, then merged */
 
 /* ---- taking ------------------------------------------------------------------------------------------------------ */
 
@@ -46,7 +46,7 @@ static void insert_all(mesh_record *records, uint32_t count)
     }
 }
 
-/* Two runs side by side become one. Which of them is next no processor foresees, so it does not branch on that. */
+/* Merges two adjacent runs. No branch depends on which record is next, because it would be mispredicted. */
 static void merge(const mesh_record *left, uint32_t left_count, uint32_t count, mesh_record *to)
 {
     const mesh_record *const middle = left + left_count, *const end = left + count, *right = middle;
@@ -60,7 +60,7 @@ static void merge(const mesh_record *left, uint32_t left_count, uint32_t count, 
     memcpy(to + (middle - left), right, (size_t)(end - right) * sizeof *to);
 }
 
-/* With as much room again behind them. */
+/* Sorts the records, with room for as many again behind them. */
 static void put_in_order(mesh_record *records, uint32_t count)
 {
     mesh_record *from = records, *to = records + count;
@@ -79,7 +79,7 @@ static void put_in_order(mesh_record *records, uint32_t count)
         memcpy(records, from, count * sizeof *records);
 }
 
-/* In place; returns how many of the records are hits. */
+/* Settles undecided records in place; returns how many of the records are hits. */
 static uint32_t settle(const caromi_list_batch *batch, uint64_t query, mesh_record *records, uint32_t count,
                        uint8_t *by_integers)
 {
@@ -107,7 +107,7 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
 {
     if (caromi_is_answered(batch, state))
         count = 0;
-    if (!reserve(context, s, (batch->counts_only ? 1 : 2) * (size_t)count)) /* twice: to put them in order */
+    if (!reserve(context, s, (batch->counts_only ? 1 : 2) * (size_t)count)) /* twice: half of it for sorting */
         return 0;
     mesh_record *to = NULL; /* without hits there may be no records yet */
     if (count > 0)
@@ -143,7 +143,8 @@ typedef struct hit_run {
     size_t count;
 } hit_run;
 
-/* Contacts of a run; those that the kernel leaves undecided are settled, and their queries marked. */
+/* Writes the contacts of a run. Those that the kernel leaves undecided are settled in integers, and their queries
+ * marked. */
 static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run, caromi_mesh_block *b)
 {
     const caromi_mesh_batch *sweep = &job->batch->sweep;
@@ -216,10 +217,10 @@ static void deliver_stage(void *user, uint64_t task, uint32_t thread)
     atomic_fetch_add(&job->settled, settled);
 }
 
-/* Whole queries for as long as they fit; after the first that does not, none. */
+/* Counts whole queries as long as their hits fit. After the first that does not fit, none is complete. */
 static void find_complete(const carom_hit_list *list, const caromi_stage *s)
 {
-    if (list->totals->complete != s->first) /* full */
+    if (list->totals->complete != s->first) /* a query before these did not fit */
         return;
     for (uint32_t row = 0; row < s->queries && list->capacity - list->totals->stored >= s->hits[row]; row++) {
         list->totals->stored += s->hits[row];

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* New vertices for a mesh that is there: check all of them, then refit the hierarchy where it lies, or build
- * another. */
+/* New vertices for an existing mesh: check all of them, then refit the hierarchy in place or build a new one. */
 #include "host/arrays.h"
 #include "host/opencl/opencl.h"
 #include "mesh.h"
 
-/* For new vertices, in arrays of its own: until all of them are there, nothing of the mesh changes that is not put
- * back. */
+/* Builds in new arrays. If one of them cannot be allocated, the mesh is restored. */
 static carom_status rebuild(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent,
                             carom_error *err)
 {
@@ -36,7 +34,7 @@ static void refit(carom_mesh *mesh, const carom_points *vertices, const caromi_e
     mesh->info.refits++;
 }
 
-/* A hierarchy that refits have worn out is replaced. Without memory for another it still answers. */
+/* Rebuilds a hierarchy that refits have made too costly. If memory is short, the old one stays; it is still valid. */
 static void renew(carom_mesh *mesh)
 {
     carom_error err = {0};
@@ -64,7 +62,7 @@ static carom_status update(carom_mesh *mesh, const carom_points *vertices, carom
     const float built_cost = mesh->built_cost;
     caromi_extent extent;
     CHECK(caromi_mesh_check(mesh, vertices, &extent, err));
-    /* A device that shares the host's memory reads the arrays where they lie: not while they change. */
+    /* A device that shares the host's memory reads these arrays in place. So its copy is released first. */
     caromi_device_mesh_release(mesh->device_copy);
     mesh->device_copy = NULL;
     if (how == CAROM_MESH_REBUILD) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* First hits from a device with memory of its own, without the queries that have none: kernels/compact.cl makes
- * records of a chunk's hits and of what exact mode has left open, and these alone are fetched. */
+/* First hits from a device with memory of its own, without the queries that hit nothing. kernels/compact.cl makes
+ * records of the hits of a chunk and of the rows that exact mode left undecided. Only these are fetched. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static size_t words_of(const caromi_stream *s)
     return has_contacts(s) ? COMPACT_WORDS : COMPACT_CONTACT;
 }
 
-/* Whole columns answer too: of one chunk for want of memory, which a later one may have, else from now on. */
+/* Falls back to whole columns: for one chunk if memory is short, since a later one may have it; else for good. */
 static void give_up(caromi_device *d, const carom_error *why)
 {
     const int is_short =
@@ -80,7 +80,7 @@ static carom_status fill_records(caromi_device *d, const caromi_stream *s, carom
     return launch(d, slot, &a, err);
 }
 
-/* The records are fetched when their number has arrived. */
+/* Enqueues the compaction and the read of the number of records. The records are read when that number has arrived. */
 static carom_status fetch_count(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     const caromi_cl_column *starts = &slot->compact[CAROMI_COMPACT_STARTS];
@@ -89,7 +89,7 @@ static carom_status fetch_count(caromi_device *d, const caromi_stream *s, caromi
     CHECK(count_rows(d, slot, err));
     CHECK(caromi_prefix_sum(d, slot, starts, runs, err));
     CHECK(fill_records(d, s, slot, err));
-    slot->found = UINT32_MAX; /* what is not read cannot be */
+    slot->found = UINT32_MAX; /* an impossible number, in case the read fails */
     CHECK(caromi_read(d, slot->queue, starts->memory, runs * sizeof slot->found, &slot->found, sizeof slot->found, 0,
                       &event, "number of hits", err));
     caromi_add_event(&slot->download, event);
@@ -124,7 +124,7 @@ static void put_record(const caromi_stream *s, uint64_t row, const uint32_t *rec
     put(s, CAROMI_HIT_FIRST + OUT_FEATURE, row, &feature);
 }
 
-/* What is open is settled where it has been written. */
+/* Copies records to their rows, and settles undecided rows there. */
 static void unpack(void *user, uint64_t task, uint32_t thread)
 {
     unpack_job *job = user;
@@ -203,13 +203,13 @@ void caromi_compact_stream(caromi_stream *s)
 
 enum { PROBE_ROWS = 40 * COMPACT_RUN + 7 };
 
-/* Outputs as the inputs have them, and what is to come of them. */
+/* Inputs of the probe are columns of first hits; `expected` are the outputs that it must produce. */
 typedef struct compact_probe {
     uint32_t in[CAROMI_HIT_CONTACT][PROBE_ROWS], got[CAROMI_HIT_CONTACT][PROBE_ROWS],
         expected[CAROMI_HIT_CONTACT][PROBE_ROWS];
 } compact_probe;
 
-/* Runs without a row to tell, runs of nothing else, and runs with some, which have a hit or are open. */
+/* Runs without rows to keep, runs with nothing else, and mixed runs. Rows to keep have a hit or are undecided. */
 static void make_probe(compact_probe *p)
 {
     uint8_t kept_rows[PROBE_ROWS]; /* bytes are columns too: all inputs are made before one is copied */
@@ -224,7 +224,7 @@ static void make_probe(compact_probe *p)
             p->in[c][i] = (uint32_t)caromi_probe_next(&state);
         p->in[CAROMI_HIT_T][i] = (uint32_t)(r >> 32) & 0xff7fffff; /* finite */
         p->in[CAROMI_HIT_TRIANGLE][i] = kept ? (uint32_t)(r >> 8) & 0x7fffffff : UINT32_MAX;
-        if (kept && (r & 8) != 0) { /* open */
+        if (kept && (r & 8) != 0) { /* undecided */
             p->in[CAROMI_HIT_TRIANGLE][i] = UINT32_MAX;
             p->in[CAROMI_HIT_T][i] |= 0x7f800001;
         }

@@ -36,19 +36,19 @@ typedef struct caromi_cl_events {
 /* Memory of the query sort: each query's cell and its rank there, the cells' histogram, the sorted rows. */
 enum { CAROMI_SORT_CELL, CAROMI_SORT_RANK, CAROMI_SORT_HISTOGRAM, CAROMI_SORT_ROW, CAROMI_SORT_COLUMNS };
 
-/* First hits without the queries that have none: how many, and the records. */
+/* Memory for compacted first hits: number per run, and the records. */
 enum { CAROMI_COMPACT_STARTS, CAROMI_COMPACT_RECORDS, CAROMI_COMPACT_COLUMNS };
 
-/* One chunk on its way; its queue is in order, so two slots are two chunks in flight. */
+/* A chunk in flight. Its queue is in order, so two slots are two chunks in flight. */
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
     caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_COLUMNS];
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */
-    int sorted;            /* searches follow the order of rows */
-    int compacts;          /* what is fetched is records of hits, not columns */
-    cl_uint found;         /* of these */
+    int sorted;            /* the queries are sorted: a search takes them in the order of rows */
+    int compacts;          /* records of hits are fetched instead of columns */
+    cl_uint found;         /* number of records */
 } caromi_cl_slot;
 
 enum {
@@ -69,8 +69,8 @@ struct caromi_device {
     int probing;                /* a probe is one launch, whatever chunks the caller wants */
     int stack;                  /* entries of a search's stack in its programs */
     int sort_unavailable;       /* the programs that sort queries could not be built */
-    int compaction_unavailable; /* those that compact hits could not */
-    int compaction_was_short;   /* memory for compaction was short once, and the log says so */
+    int compaction_unavailable; /* the programs that compact hits could not be built */
+    int compaction_was_short;   /* memory for compaction was short once, which was logged */
     caromi_cl_slot slots[CAROMI_SLOTS];
     cl_mem inline_hits; /* of a list: the first hits of each query; mesh_list.c, kept from batch to batch */
     caromi_program programs[CAROMI_PROGRAM_COUNT];
@@ -109,7 +109,7 @@ struct caromi_list_batch;
 /* The program of such a batch. */
 uint32_t caromi_list_program(const struct caromi_list_batch *batch);
 carom_status caromi_probe_list(caromi_device *device, const struct caromi_list_batch *batch, carom_error *err);
-/* Quotients and roots of a device that does not promise them; rounding.c. */
+/* Tests quotients and square roots of a device that does not promise correct rounding; rounding.c. */
 carom_status caromi_probe_rounding(caromi_device *device, carom_error *err);
 
 /* Columns in, a launch, columns out; stream.c. */
@@ -120,9 +120,9 @@ typedef struct caromi_stream {
     const caromi_in_column *in;
     const caromi_out_column *out;
     uint8_t out_size[COLUMNS_MAX];
-    /* Exact mode: settle what the kernels have left open among `count` delivered queries from `first` on; marks[k] are
-     * their values in output column mark[k], which is fetched whether the caller wants it or not; rows: of each query,
-     * if they are not in a row. Returns how many. */
+    /* Exact mode: settles what the kernels have left undecided among `count` delivered queries from `first` on.
+     * marks[k] are their values in output column mark[k], which is fetched whether the caller wants it or not. rows:
+     * the row of each query, or NULL if the rows are consecutive. Returns how many were settled. */
     uint64_t (*settle)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
     uint32_t mark[3], mark_count;
     /* Enqueue what turns the slot's inputs into its outputs. */
@@ -150,7 +150,7 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
  * memory stays. */
 void caromi_slot_retire(caromi_cl_slot *slot);
 void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot);
-/* Give back the memory of slots that are idle. */
+/* Frees the memory of idle slots. */
 void caromi_columns_release(caromi_device *device);
 /* Memory of the slot's own for `bytes` of a column; with a way for the host to reach it if `reached`. */
 carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
@@ -214,10 +214,10 @@ carom_status caromi_launch_chunk(caromi_device *device, caromi_cl_slot *slot, ca
 carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
                                   uint64_t items, carom_error *err);
 
-/* An exact batch on a device without binary64: nothing is done, and the CPU is to answer. */
+/* For an exact batch on a device without binary64: does nothing on the device, so that the CPU answers. */
 carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats);
 
-/* Without probes, for probes: then nothing is settled in integers. */
+/* Streams that do not probe their programs first. The probe itself uses them; then nothing is settled in integers. */
 carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
                                  carom_stats *stats, carom_error *err);
 carom_status caromi_stream_mesh(caromi_device *device, const struct caromi_mesh_batch *batch, uint64_t end,
@@ -228,12 +228,12 @@ carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_
 void caromi_inline_hits_release(caromi_device *device);
 /* A mesh's copy on the device, made when it is first used; mesh.c. */
 carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);
-/* A device that reports impossible numbers has failed: to follow them would leave the caller's memory. */
+/* The error for a device that returned impossible numbers. Such indices would lead outside the arrays. */
 carom_status caromi_fail_corrupt(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
                                  carom_error *err);
-/* A device that ends a loop too early has failed too: mesh_run_is_truncated. */
+/* The error for a device that ended a loop too early: mesh_run_is_truncated. */
 carom_status caromi_fail_truncated(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err);
-/* A stream past a mesh, which is uploaded if need be. */
+/* Runs a stream of queries of a mesh, which is uploaded first if necessary. */
 carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
                                 carom_stats *stats, carom_error *err);
 /* Set the arguments that every search through an uploaded mesh has: for `count` queries, by so many of the slot's

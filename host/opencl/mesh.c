@@ -14,8 +14,7 @@ typedef struct mesh_copy {
     const carom_context *context;
     cl_context cl;
     cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks is NULL if there are none */
-    carom_error
-        lacking; /* why they are not there: to send most of a large mesh for nothing, batch after batch, is dear */
+    carom_error lacking; /* why they could not be uploaded: retrying a large mesh in every batch would be slow */
 } mesh_copy;
 
 static void release_arrays(mesh_copy *copy)
@@ -88,7 +87,7 @@ static mesh_copy *create_copy(const caromi_device *d, const carom_context *conte
     return copy;
 }
 
-/* What earlier batches have left in the slots gives way to the mesh. */
+/* If memory is short, frees what earlier batches left in the slots, and tries again. */
 static void fill_copy(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy)
 {
     carom_status status = copy_arrays(d, mesh, copy, &copy->lacking);
@@ -121,7 +120,7 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
         return CAROM_OK;
     const carom_status status =
         caromi_fail(err, copy->lacking.status, copy->lacking.native_code, "%s", copy->lacking.message);
-    /* Who insists on a device may have made room by the next call. */
+    /* A caller that requires the device may free memory before the next call, so that call tries again. */
     if (d->context->desc.backend != CAROM_BACKEND_AUTO) {
         caromi_device_mesh_release(copy);
         mesh->device_copy = NULL;
@@ -262,7 +261,7 @@ static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const vo
     return caromi_wants_points(batch) ? launch_points(d, slot, batch, err) : CAROM_OK;
 }
 
-/* Asked of every chunk, also where the caller wants times alone: a search that went astray has no right ones. */
+/* Checks every chunk, even if the caller wants times alone: with an impossible triangle the time is wrong too. */
 static carom_status check_triangles(const caromi_device *d, const void *user, const void *triangles, size_t stride,
                                     uint64_t count, uint64_t first, uint64_t end, carom_error *err)
 {
@@ -292,7 +291,7 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
                        .out_count = wants_points ? kind->out : kind->search_out,
                        .in = in,
                        .out = out,
-                       .mark = {TRIANGLE, 0, kind->search_out}, /* the second: below */
+                       .mark = {TRIANGLE, 0, kind->search_out}, /* mark[1] is set below */
                        .mark_count = !batch->exact  ? 1
                                      : wants_points ? 3
                                                     : 2,

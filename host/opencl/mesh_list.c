@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* All hits on a mesh by a device: hits are counted, the counts added up, and the hits filled in, part after part of
- * the batch. Where memory is shared, so that nothing has to be fetched, the first pass already writes hits: there is
- * room for a few of each query, and the queries of a work-item share theirs. Where that was enough no query is
- * searched again. */
+/* All hits on a mesh by a device, part by part of the batch. A first pass counts hits, the counts are summed, and a
+ * second pass writes the hits. On devices that share memory with the host the first pass already writes hits: there is
+ * room for INLINE_HITS per query, which the queries of a work-item share. Only queries whose hits did not fit are
+ * searched for again. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -10,36 +10,36 @@
 #include "host/mesh/list.h"
 
 enum {
-    QUERIES = 1 << 18,                            /* counted at a time; */
-    INLINE_QUERIES = (1 << 16) - 64,              /* or so many, a launch of a CPU device, with room for */
-    INLINE_HITS = 16,                             /* hits of each, 16 MiB in all, */
-    INLINE_MOST = CAROMI_SHARE_MAX * INLINE_HITS, /* and so many of a work-item */
+    QUERIES = 1 << 18,                            /* counted in one pass, or */
+    INLINE_QUERIES = (1 << 16) - 64,              /* this many, one launch of a CPU device, with room for */
+    INLINE_HITS = 16,                             /* this many hits of each, 16 MiB in all, */
+    INLINE_MOST = CAROMI_SHARE_MAX * INLINE_HITS, /* and this many of a work-item */
     STAGES_PER_THREAD = 4,
-    HITS_HELD = 1 << 23 /* of a part, unless the device or what is free of its memory is too small */
+    HITS_HELD = 1 << 23 /* limit of hits per part; fewer if the device has less memory */
 };
 
-/* What cannot be. */
+/* Impossible results of a device. */
 enum list_fault { FAULT_NONE, FAULT_TRIANGLE, FAULT_COUNT };
 
 typedef struct list_part {
     const caromi_list_batch *batch;
     uint64_t first, queries;
-    uint64_t counted;     /* queries from the first on; the part has as many of them as there is room for their hits */
-    int32_t *hits, *from; /* [counted] how many, and where they begin */
-    int32_t *start;       /* [counted] where the records of the query's work-item begin; -1: they are not all there */
-    int32_t *again;       /* [queries] how many the second pass has found */
+    uint64_t counted;     /* counted queries from `first` on; the part takes those whose hits fit */
+    int32_t *hits, *from; /* [counted] number of hits, and where to write them */
+    int32_t *start;       /* [counted] where the records of the query's work-item begin; -1: not all of them fit */
+    int32_t *again;       /* [queries] number of hits found by the second pass */
     uint8_t *state;       /* [counted] */
-    uint64_t room;        /* for hits; those of one query are taken whatever it is */
-    uint64_t all;         /* hits of the part, */
-    uint64_t found;       /* and of these what is searched for again */
+    uint64_t room;        /* limit of hits; a single query may exceed it */
+    uint64_t all;         /* hits of the part */
+    uint64_t found;       /* those of them that the second pass writes */
     mesh_record *records; /* [found] */
-    cl_mem memory;        /* for them */
-    cl_mem inline_hits;   /* [INLINE_QUERIES][INLINE_HITS] what the first pass writes; NULL: it only counts */
-    mesh_record *written; /* the same for the host */
-    uint64_t gone;        /* counted queries before the part's first */
+    cl_mem memory;        /* device buffer of `records` */
+    cl_mem inline_hits;   /* [INLINE_QUERIES][INLINE_HITS] output of the first pass; NULL: it only counts */
+    mesh_record *written; /* `inline_hits` mapped for the host */
+    uint64_t gone;        /* counted queries that come before the part */
     int fill;
     atomic_int corrupt;   /* an enum list_fault */
-    caromi_stage *stages; /* the threads put hits in order in so many pieces */
+    caromi_stage *stages; /* one per task that sorts hits */
     uint32_t stage_count;
     const carom_context *context;
 } list_part;
@@ -61,12 +61,12 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const cl_mem *memory = p->fill ? &p->memory : &p->inline_hits;
     const int one = p->batch->any != NULL;
     CHECK(caromi_sort_chunk(d, slot, sweep->mesh, CAROMI_MESH_IN, err));
-    /* What fills up the last vector has no place of its own for its hits. */
+    /* Queries that pad the last vector have no place for hits. */
     const uint64_t items =
         caromi_set_search(d, slot, &a, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN, CAROMI_MESH_IN + 1);
     if (*memory != NULL)
         caromi_set_argument(&a, memory, sizeof *memory);
-    else /* where hits are only counted none is written: any buffer will do */
+    else /* no hits are written if they are only counted: any buffer will do */
         caromi_set_columns(&a, slot->out, 1);
     caromi_set_argument(&a, &found, sizeof found);
     caromi_set_argument(&a, &each, sizeof each);
@@ -86,8 +86,8 @@ static caromi_in_column column_from(const caromi_in_column *column, uint64_t fir
     return from;
 }
 
-/* One pass over the part: counts and states are fetched by the first; all hits of those that have a place are written
- * by the second, which tells how many again. */
+/* One pass over the part. The first fetches counts and states. The second writes the hits of queries that have a place,
+ * and counts them again. */
 static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_stats *stats, carom_error *err)
 {
     static const float none = 0;
@@ -128,7 +128,7 @@ static uint64_t first_room(const caromi_device *d)
     return room < by_total || by_total == 0 ? room : by_total;
 }
 
-/* The queries of a work-item end before the first that has another place. */
+/* The end of the queries of one work-item: all of them have the same `start`. */
 static uint64_t end_of_item(const list_part *p, uint64_t first)
 {
     uint64_t end = first + 1;
@@ -137,7 +137,7 @@ static uint64_t end_of_item(const list_part *p, uint64_t first)
     return end;
 }
 
-/* Whether the numbers that the first pass tells can be, and which of its work-items have written all their hits. */
+/* Checks the counts of the first pass, and finds the work-items that have written all their hits. */
 static carom_status check_counts(const caromi_device *d, list_part *p, carom_error *err)
 {
     const uint64_t end = p->first + p->counted;
@@ -162,8 +162,8 @@ static carom_status check_counts(const caromi_device *d, list_part *p, carom_err
     return CAROM_OK;
 }
 
-/* Where the hits of each query go; -1 if none are to be written, as of a query whose answer is known already. Those for
- * which there is no room wait for the next part. */
+/* Assigns each query the place of its hits, or -1 if none are to be written, as for an any-hit query that is already
+ * answered. Queries whose hits do not fit wait for the next part. */
 static void scan(list_part *p)
 {
     p->found = p->all = 0;
@@ -178,7 +178,8 @@ static void scan(list_part *p)
     }
 }
 
-/* What the second pass has not found it has not written. */
+/* Checks that the second pass found as many hits per query as the first. Otherwise some of the records were not
+ * written. */
 static carom_status check_again(const caromi_device *d, const list_part *p, carom_error *err)
 {
     for (uint64_t i = 0; i < p->queries; i++) {
@@ -219,8 +220,7 @@ static void take_query(list_part *p, caromi_stage *s, uint64_t i, const mesh_rec
                                      hits);
 }
 
-/* The records of a work-item whose first query is `first` of those that were counted, query by query; 0: they are not
- * what was counted. */
+/* Sorts the records of the work-item of queries [first, end) by query. 0: their numbers differ from the counts. */
 static int sort_item(const list_part *p, uint64_t first, uint64_t end, uint32_t *start, mesh_record *sorted)
 {
     const mesh_record *records = p->written + first * INLINE_HITS;
@@ -239,8 +239,8 @@ static int sort_item(const list_part *p, uint64_t first, uint64_t end, uint32_t 
     return 1;
 }
 
-/* Query i of the part and those of its work-item that follow; returns the next one. A stage may begin in the middle
- * of them. */
+/* Adds query i of the part and the following ones of its work-item to the stage; returns the next query. A stage may
+ * begin in the middle of a work-item. */
 static uint64_t take_item(list_part *p, caromi_stage *s, uint64_t i)
 {
     mesh_record sorted[INLINE_MOST];
@@ -315,7 +315,7 @@ static carom_status try_part(caromi_device *d, list_part *p, carom_stats *stats,
     return status;
 }
 
-/* Where memory is short a part has half the hits, down to those of one query. The counting pass is not repeated. */
+/* If memory is short, the limit of hits is halved, down to one query. The counting pass is not repeated. */
 static carom_status run_part(caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
 {
     for (uint64_t before = UINT64_MAX;; before = p->queries) {
@@ -333,7 +333,7 @@ static carom_status run_part(caromi_device *d, list_part *p, carom_stats *stats,
     }
 }
 
-/* The queries that follow, and what is known of them. */
+/* Goes on to the next part, and keeps the counts of its queries. */
 static void go_on(list_part *p)
 {
     p->first += p->queries;
@@ -345,8 +345,7 @@ static void go_on(list_part *p)
     p->gone += p->queries;
 }
 
-/* Memory for what the first pass writes. A list can do without; whether there is any hit at all it tells without
- * one. */
+/* Allocates the output of the first pass. A list works without it, and any-hit queries do not use it. */
 static void open_inline_hits(caromi_device *d, list_part *p)
 {
     carom_error why = {CAROM_OK, 0, ""};
@@ -376,7 +375,7 @@ static carom_status map_inline_hits(caromi_device *d, list_part *p, carom_error 
     return CAROM_OK;
 }
 
-/* Nothing is written there before it has ended. */
+/* Waits for the unmap, because the device must not write before it has ended. */
 static void unmap_inline_hits(caromi_device *d, list_part *p)
 {
     cl_event event = NULL;

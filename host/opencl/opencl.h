@@ -9,16 +9,16 @@
  * leaves CPU devices to the CPU path. The context must outlive the device. */
 carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
                                 carom_error *err);
-/* In a child of the process that has opened it the driver is not called, and keeps what it holds. */
+/* In a forked child of the process that opened the device this does not call the driver, so its objects leak. */
 void caromi_device_close(caromi_device *device);
 /* Whether OpenCL was called before fork() made this process, and the sentence that says so; process.c. */
 int caromi_opencl_is_inherited(void);
 carom_status caromi_fail_inherited(carom_error *err);
 void caromi_device_describe(const caromi_device *device, carom_device_info *out);
 
-/* Of a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch. After a failure, unless it was
- * for want of memory, the device must not be used again. */
+/* For a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch. After any failure but CAROM_ERROR_OUT_OF_MEMORY
+ * the device must not be used again. */
 caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list;
-/* Give back a mesh's copy on the device; NULL is fine. */
+/* Frees the copy of a mesh on the device; NULL is fine. */
 void caromi_device_mesh_release(void *copy);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The bit probe: each program, as built, answers a fixed batch of unkind inputs before anyone may use it, and must give
- * the scalar CPU path's bits. What a device claims about its arithmetic, and what a user's environment does to its
- * compiler, then cannot matter. */
+/* The bit probe: each program, as built, answers a fixed batch of hard inputs before its first use, and must give the
+ * bits of the scalar CPU path. So it does not matter what a device claims about its arithmetic, or how a user's
+ * environment changes its compiler. */
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ float caromi_probe_number(uint64_t *state, uint32_t kind)
 void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii)
 {
     const uint64_t r = caromi_probe_next(state);
-    const uint32_t kind = (uint32_t)r % (KINDS + 4); /* the last few: near, which hits most */
+    const uint32_t kind = (uint32_t)r % (KINDS + 4); /* the last four: coordinates near 0, which give most hits */
     for (uint32_t c = 0; c < columns; c++)
         row[c] = caromi_probe_number(state, kind);
     const uint32_t from = (uint32_t)(r >> 8) % (columns - 3), to = (uint32_t)(r >> 16) % (columns - 3);
@@ -100,9 +100,9 @@ static int is_open(const caromi_pair_shape *shape, const float *column, uint32_t
     return shape->out_bytes & 1 ? ((const uint8_t *)column)[i] == OVERLAP_UNDECIDED : isnan(column[i]);
 }
 
-/* Rows that exact mode leaves open have no answer to compare: all of a row becomes the mark, on both sides. Which rows
- * they are may differ where a device fuses what the CPU does not, but not by many. Returns how many only the device
- * has left open. */
+/* Rows that exact mode leaves undecided have no answer to compare: all their columns become the mark, on both sides. A
+ * device that fuses operations which the CPU does not may leave a few others undecided. Returns how many only the
+ * device has left undecided. */
 static uint32_t clear_open(enum caromi_pair_kernel kernel, float (*got)[PAIRS], float (*expected)[PAIRS])
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[kernel];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bit probe of the mesh kernels: as probe.c, on a small mesh of unkind triangles. */
+/* The bit probe of the mesh kernels: as probe.c, on a small mesh of hard triangles. */
 #include <math.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ void caromi_probe_triangles(uint64_t *state, float *vertices, uint32_t count)
     }
 }
 
-/* A small sphere that goes slowly, and not for long; what is not a number stays so. */
+/* Makes the sphere small, slow and its window short. NaN stays NaN. */
 static void limit(float *row)
 {
     for (int c = 3; c < CAROMI_MESH_IN; c++) {
@@ -71,7 +71,7 @@ static void make_sweeps(uint64_t *state, mesh_probe *p)
             row[4 + k] = row[k] * -0.5f;
         const float t_max = fabsf(row[7]);
         row[7] = i % 4 != 3 || !(t_max >= 0) ? INFINITY : t_max;
-        /* With few hits each: of these a list has the records that the first pass has written. */
+        /* Few hits each: then the first pass of a list writes their records. */
         if (i / GROUP % 2 == 0)
             limit(row);
         for (int c = 0; c < CAROMI_MESH_IN; c++)
@@ -190,7 +190,7 @@ static carom_hit_list list_out(list_answers *a)
                             .totals = &a->totals};
 }
 
-/* Whether there is a hit: a device that knows of a sure one stops there. */
+/* Any-hit queries: a device stops at the first decided hit. */
 static carom_status run_any_probe(caromi_device *d, const carom_context *scalar, const caromi_list_batch *list,
                                   mesh_probe *p, carom_error *err)
 {
@@ -241,8 +241,8 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
     return status == CAROM_OK ? run_any_probe(d, &scalar, &batch, p, err) : status;
 }
 
-/* Options that a program is probed with. One for queries without options knows none; others are asked for each:
- * policies at the start exclude each other. Closest points have one program for all queries. */
+/* Options that a program is probed with. A program for queries without options is probed with none. Others are probed
+ * with each start policy, because these exclude each other. Closest points have one program for all queries. */
 typedef struct probe_options {
     int count, options[2];
 } probe_options;
@@ -255,7 +255,7 @@ static const probe_options *options_of(const caromi_mesh_batch *like)
     return like->kind == &caromi_closest_triangle ? &closest : like->options ? &all : &plain;
 }
 
-/* list: NULL if one triangle for each query is asked for. */
+/* list: NULL for queries with one triangle each. */
 static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const caromi_list_batch *list,
                           carom_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which process called OpenCL first. A child of fork() has the driver's memory and none of its threads, and its locks
- * may be held by them: a call hangs for ever, in a new OpenCL context too. What a driver holds, it holds for the
- * whole process, so a new carom context in a child must know it as well, and finds no older object to ask: this is
- * the library's one writable global, written once in a process tree (docs/design.md, section 2). */
+/* Which process called OpenCL first. A child of fork() has the driver's memory but none of its threads, and these may
+ * have held its locks: a call then hangs for ever, even in a new OpenCL context. That is a fact of the whole process. A
+ * new carom context in a child must know it, but no older object is reachable from there. So this is the library's one
+ * writable global, written once in a process tree (docs/design.md, section 2). */
 #include <stdatomic.h>
 #include <unistd.h>
 

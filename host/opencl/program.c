@@ -72,7 +72,7 @@ static void make_options(const caromi_device *d, uint32_t program, char *out, si
                    d->info.correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
 
-/* The compiler's words: all to the log, the first of them into the sentence. */
+/* The compiler's output: all of it goes to the log, its beginning into the error message. */
 static carom_status report_build(caromi_device *d, uint32_t program, cl_int code, carom_error *err)
 {
     size_t size = 0;

@@ -39,7 +39,7 @@
     X(COMPACT_FILL,                compact_fill,             compact,            0, "")
 /* clang-format on */
 
-/* The pair kernels' programs have the kernels' numbers: caromi_pair_kernel. The others follow. */
+/* Programs of pair kernels have the numbers of caromi_pair_kernel; those of CAROMI_PROGRAMS follow. */
 enum {
     CAROMI_PROGRAM_LAST_PAIR = CAROMI_PAIR_KERNEL_COUNT - 1,
 #define X(program, kernel, root, has_stack, options) CAROMI_PROGRAM_##program,

@@ -76,7 +76,7 @@ carom_status caromi_sort_chunk(caromi_device *d, caromi_cl_slot *slot, const car
     /* As for any column a smaller chunk may help, in the end one too small for an order. */
     if (status == CAROM_ERROR_OUT_OF_MEMORY)
         return caromi_fail(err, status, why.native_code, "%s", why.message);
-    if (status != CAROM_OK) { /* as they come they are answered too */
+    if (status != CAROM_OK) { /* unsorted queries are answered too */
         d->sort_unavailable = 1;
         caromi_log(d->context, CAROM_LOG_WARNING, "%s takes queries as they come from now on: %s", d->info.name,
                    why.message);

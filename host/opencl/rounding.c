@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices that do not promise correctly rounded quotients and roots, or denormals, may still have them: asked for 2^20
- * of each, half of them as close to the middle between two numbers as binary32 allows. */
+/* Devices that do not promise correctly rounded quotients and square roots, or denormals, may still have them. So 2^20
+ * of each are tested, half of them as close to a midpoint of two numbers as binary32 allows. */
 #include <math.h>
 #include <string.h>
 

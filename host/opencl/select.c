@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which OpenCL devices there are, and which one is meant. */
+/* Lists the OpenCL devices and selects one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,7 @@ carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32
     IN_FLOAT_MODE(list_devices(out, capacity, count, err)); /* a driver's threads start here and inherit the mode */
 }
 
-/* A choice in the making. */
+/* State of the selection. */
 typedef struct choice {
     const char *selector;
     int gpu_only;

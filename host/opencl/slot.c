@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for the columns of chunks: taken when a chunk first needs it, kept from chunk to chunk. */
+/* Memory for the columns of chunks: allocated when a chunk first needs it, kept from chunk to chunk. */
 #include <string.h>
 
 #include "device.h"

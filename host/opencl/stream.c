@@ -175,8 +175,8 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
     return CAROM_OK;
 }
 
-/* A caller's own array is let go right behind its map: what is visible stays there, and one wait covers all. Where a
- * map is not known before it is done (rusticl), deliver() does it. */
+/* A buffer over a caller's array is unmapped right after its map: the data stays visible there, and one wait covers
+ * both. If a map is not known before it is done (rusticl), deliver() unmaps it. */
 static void unmap_direct(const caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c)
 {
     cl_event event = NULL;
@@ -229,8 +229,8 @@ static carom_status check_events(caromi_device *d, const caromi_cl_events *e, do
     return CAROM_OK;
 }
 
-/* The queue is in order: waiting for its last command first wakes this thread once, not once for each. What went wrong
- * is found afterwards. */
+/* The queue is in order, so this waits for its last command first: the thread wakes once instead of once per command.
+ * Errors are collected afterwards. */
 static void wait_for_last(const caromi_cl_slot *slot)
 {
     const caromi_cl_events *e = slot->download.count > 0  ? &slot->download
@@ -266,7 +266,7 @@ static const char *arrived(const caromi_stream *s, const caromi_cl_slot *slot, u
                                     : (const char *)slot->out[column].host;
 }
 
-/* What the kernels have left open is finished here, while the device works on the next chunk. */
+/* Settles what the kernels have left undecided, while the device works on the next chunk. */
 static void settle_chunk(const caromi_device *d, const caromi_stream *s, const caromi_cl_slot *slot, carom_stats *stats)
 {
     const double start = caromi_now();
@@ -278,7 +278,8 @@ static void settle_chunk(const caromi_device *d, const caromi_stream *s, const c
     stats->compute += caromi_now() - start;
 }
 
-/* Scatter what was staged, and unmap what still is mapped; over the caller's arrays before the call returns. */
+/* Scatters staged columns, and unmaps columns that are still mapped. The caller's arrays must be unmapped before the
+ * call returns. */
 static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
                             carom_error *err)
 {
@@ -336,9 +337,9 @@ static uint64_t chunk_at(const caromi_device *d, const caromi_stream *s, uint64_
     return d->unified && n >= d->lanes ? n - n % d->lanes : n;
 }
 
-/* A failed chunk and what came after it are thrown away; what came before it is delivered. Nothing of it may still
- * run when the CPU goes on in the caller's arrays, and clFinish alone does not see to that: rusticl (Mesa 22.3) does
- * not wait there for what clFlush has sent before. */
+/* A failed chunk and all later ones are discarded; earlier ones are delivered. No command may still run when the CPU
+ * continues in the caller's arrays. clFinish alone does not ensure that: rusticl (Mesa 22.3) does not wait there for
+ * commands that clFlush has sent before. */
 static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *failed, uint64_t *done,
                     carom_stats *stats)
 {

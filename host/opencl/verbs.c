@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs of verbs.h in OpenCL calls, and OpenCL's codes in words. */
+/* The verbs of verbs.h in OpenCL calls, and the names of OpenCL error codes. */
 #include "verbs.h"
 
 #include <stdio.h>
@@ -85,7 +85,7 @@ void caromi_release_context(cl_context context)
 
 /* ---------------------------------------------------------------- commands on buffers */
 
-/* OK, or a sentence with the call and its data. */
+/* CAROM_OK, or an error message with the call and its data. */
 static carom_status outcome(const caromi_device *d, cl_int code, const char *call, const char *what, carom_error *err)
 {
     char sentence[64];

@@ -32,7 +32,7 @@ static void fail_with(const scene *s, const swept_spheres *b, size_t i, const re
     fail_msg("query %zu: %s", i, what);
 }
 
-/* Both modes; returns how many integers settled. */
+/* Checks the answers of both modes against the reference. Returns how many queries were settled in integers. */
 static uint64_t check_both(carom_context *context, const scene *s, const swept_spheres *b, const char *name,
                            double *worst)
 {

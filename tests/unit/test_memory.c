@@ -91,7 +91,7 @@ static carom_status ask_request(trial *t, const request *q, carom_error *err)
     return status;
 }
 
-/* What is tried: a context, a mesh, or a request. */
+/* An operation that is run while allocations fail: the creation of a context, the creation of a mesh, or a request. */
 typedef struct step {
     const char *name;
     carom_status (*run)(trial *t, carom_error *err); /* NULL: the request */

@@ -81,13 +81,14 @@ static void test_capacities(void **state)
     end(&t);
 }
 
-/* Lists that go on at `complete`, one after the other, are the whole: of the last queries, if the effort is less. */
+/* Lists continued at `complete`, call after call, add up to the whole list. With less test effort, only the last
+ * queries are listed. */
 static void test_going_on(void **state)
 {
     const list_request *q = *state;
     setting t = begin();
     hit_list whole = list_whole(t.mesh, q, &t.b, 0, COUNT);
-    enum { LEAST = COUNT / 4 }; /* below that no list is too short twice */
+    enum { LEAST = COUNT / 4 }; /* with fewer queries no list would be cut twice */
     const size_t asked = test_effort(COUNT), begins = COUNT - (asked > LEAST ? asked : LEAST);
     size_t largest = 1, calls = 0, records = (size_t)list_offset(&whole, begins);
     for (size_t i = 0; i < COUNT; i++) {

@@ -333,7 +333,8 @@ static void an_empty_batch_says_nothing(void **state)
     assert_int_equal(t.calls, 0);
 }
 
-/* A caller that cancels when all is done has all of it, and the status says that it was cancelled. */
+/* The callback may cancel in the last call, when all queries are answered. All answers are then valid, and the status
+ * is still CAROM_ERROR_CANCELLED. */
 static void the_last_word_can_cancel(void **state)
 {
     enum { COUNT = 1000 };
