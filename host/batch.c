@@ -18,7 +18,7 @@ carom_status caromi_report_progress(const carom_progress *progress, uint64_t don
     if (!enough)
         return CAROM_OK;
     return caromi_fail(err, CAROM_ERROR_CANCELLED, 0,
-                       "cancelled after query %llu of %llu; those before it are answered", (unsigned long long)done,
+                       "cancelled at query %llu of %llu; those before it are answered", (unsigned long long)done,
                        (unsigned long long)count);
 }
 

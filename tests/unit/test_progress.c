@@ -53,7 +53,7 @@ static void check_calls(const progress_calls *t, uint64_t count, carom_accuracy 
         assert_int_equal(t->done, count);
         return;
     }
-    (void)snprintf(sentence, sizeof sentence, "the first %llu of %llu", (unsigned long long)t->done,
+    (void)snprintf(sentence, sizeof sentence, "at query %llu of %llu", (unsigned long long)t->done,
                    (unsigned long long)count);
     test_error(status, CAROM_ERROR_CANCELLED, err, sentence);
     assert_int_equal(t->calls, t->stop_at);
