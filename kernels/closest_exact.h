@@ -9,7 +9,7 @@
  * there although the feature is not.
  *
  * No product has more than six factors of a length, so binary64 cannot leave its range for any binary32 input, and
- * all is done in the caller's unit. docs/numerics.md, section 19, derives the bounds. */
+ * all is done in the caller's unit. docs/exact.md, section 19, derives the bounds. */
 #ifndef CAROM_CLOSEST_EXACT_H
 #define CAROM_CLOSEST_EXACT_H
 #include "closest.h"

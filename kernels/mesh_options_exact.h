@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The predicates of mesh_options.h as floating-point filters: yes, no, or undecided. An undecided predicate leaves its
- * triangle undecided. docs/numerics.md, section 13, derives the bounds. */
+ * triangle undecided. docs/exact.md, section 13, derives the bounds. */
 #ifndef CAROM_MESH_OPTIONS_EXACT_H
 #define CAROM_MESH_OPTIONS_EXACT_H
 #include "mesh_options.h"

@@ -10,7 +10,7 @@
  * Near the guess the squared distance minus r^2 is c + b D + a D^2, D = t - guess. Only the distance to the guessed
  * point must be precise: it is computed in binary64 (residual.h). Binary32 with error bounds is enough for the rest:
  * the offset of the true foot from that point, the slopes, and the side of the triangle that the centre is on.
- * docs/numerics.md, section 13, derives every bound. */
+ * docs/exact.md, section 13, derives every bound. */
 #ifndef CAROM_PROOF_H
 #define CAROM_PROOF_H
 #include "residual.h"

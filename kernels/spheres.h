@@ -153,7 +153,7 @@ FN void pairs_spheres(in_columns in, out_columns out, size_t i)
 /* ---- exact mode -------------------------------------------------------------------------------------------------- */
 
 /* First rung: a floating-point filter in binary64 with a bound on every rounding. Pairs that it leaves undecided get
- * NaN for u_first; the second rung decides them in integers. docs/numerics.md, section 14, derives the bounds. */
+ * NaN for u_first; the second rung decides them in integers. docs/exact.md, section 14, derives the bounds. */
 typedef struct spheres_wide {
     w3 d, v;                /* relative start and motion */
     wf radius, way, motion; /* sums of magnitudes: of d, of both motions */

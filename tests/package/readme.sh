@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# readme.sh SOURCE BUILD: what README.md shows works, and the commands of the documents with figures. Each
+# readme.sh SOURCE BUILD: what README.md shows works, and the commands of the documents. Each
 # ```c block is a program: it is compiled against BUILD and run, and what it prints must stand in the ```text block that
 # follows. Each ```sh block is run in a copy of the sources, where `carom` is BUILD's command; if a ```text block
 # follows, that is its standard output. A block with `<!-- not run -->` on the line before is for the reader alone. The
@@ -9,7 +9,8 @@ set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
 source=$(realpath "$1") build=$(realpath "$2")
-documents=(README.md docs/design.md docs/benchmarks.md docs/numerics.md docs/performance.md)
+documents=(README.md docs/command.md docs/build.md docs/design.md docs/benchmarks.md docs/numerics.md
+    docs/performance.md)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

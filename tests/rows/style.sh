@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# style.sh: shellcheck, clang-format, 120 columns, and the figures of the README.
+# style.sh: shellcheck, clang-format, 120 columns, and the figures of the documents.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -21,6 +21,6 @@ if command -v clang-format > /dev/null; then
 else
     skip clang-format "not installed (Debian: clang-format)"
 fi
-check "figures of the README" scripts/figures
+check "figures of the documents" scripts/figures
 check "120 columns" columns
 check_end
