@@ -17,9 +17,8 @@ carom_status caromi_report_progress(const carom_progress *progress, uint64_t don
     (void)caromi_float_mode_set(); /* the callback may have changed it */
     if (!enough)
         return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_CANCELLED, 0,
-                       "cancelled at query %llu of %llu; those before it are answered", (unsigned long long)done,
-                       (unsigned long long)count);
+    return caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled at query %llu of %llu; those before it are answered",
+                       (unsigned long long)done, (unsigned long long)count);
 }
 
 /* The end of the piece that begins at `first`. */
