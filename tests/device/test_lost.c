@@ -189,7 +189,7 @@ static carom_stats ask_stopped(const request *q, carom_context *context, carom_m
     m->progress = (carom_progress){stop, &s};
     const carom_status status = request_ask(q, context, mesh, m, &r, &err);
     m->progress = (carom_progress){NULL, NULL};
-    snprintf(sentence, sizeof sentence, "the first %llu of %zu", (unsigned long long)s.done, m->count);
+    snprintf(sentence, sizeof sentence, "at query %llu of %zu", (unsigned long long)s.done, m->count);
     test_error(status, CAROM_ERROR_CANCELLED, &err, sentence);
     assert_int_equal(s.words, 1);
     assert_true(s.done < m->count);
