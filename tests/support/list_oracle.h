@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of exact mode judged by the exact reference. */
+/* Checks lists of exact mode against the exact reference. */
 #ifndef CAROM_TESTS_SUPPORT_LIST_ORACLE_H
 #define CAROM_TESTS_SUPPORT_LIST_ORACLE_H
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of mesh queries, and settings in which they leave something out and something not. */
+/* Options of mesh queries, and meshes and spheres with which each option filters out some hits and keeps others. */
 #ifndef CAROM_TESTS_SUPPORT_OPTION_SETS_H
 #define CAROM_TESTS_SUPPORT_OPTION_SETS_H
 
 #include "exact_scenes.h"
 
-/* What is asked for beside the spheres. */
+/* The options of a query. */
 typedef struct option_set {
     const char *name;
     int triangle_masks, sphere_masks, cull_back;
     carom_start start;
 } option_set;
 
-enum { OPTION_SETS = 7, MASK_SETS = 3 }; /* the first few are masks alone */
+enum { OPTION_SETS = 7, MASK_SETS = 3 }; /* the first few have only masks */
 extern const option_set option_sets[OPTION_SETS];
 
 typedef struct option_setting {

@@ -138,7 +138,7 @@ static void add_error(tally *t, float got, double exact)
     t->errors[t->error_count++] = fabs((double)got - exact) / ldexp(1.0, exponent - FLT_MANT_DIG);
 }
 
-/* A contact: at `time` the sphere touches the triangle, at the point, on the feature. */
+/* Checks a contact: at `time` the sphere touches the triangle, at the reported point, on the reported feature. */
 static void judge_contact(const queries *q, const answers *a, size_t i, int last, tally *t)
 {
     int still = 1, base = last ? X_LAST : X_FIRST, feature = answers_byte(a, last ? F_LAST : F_FIRST, i);
@@ -203,7 +203,7 @@ static int state_fits(int state, float first, float last, int exotic)
     return state == expected || (exotic && (first == 0.0f || last == 0.0f));
 }
 
-/* What must hold without any reference: no NaN, no -0, times in order and of the state's sign. */
+/* Checks that need no reference: no NaN, no -0, times in order and with the signs of the state. */
 static void judge_form(const queries *q, const answers *a, size_t i, int exotic)
 {
     int state = answers_byte(a, STATE, i), none = state == CAROM_MISS || state == CAROM_INVALID;
@@ -256,7 +256,7 @@ static void judge_sweep(const queries *q, const answers *a, size_t i, tally *t)
 static void judge_overlap(const queries *q, const answers *a, size_t i, tally *t)
 {
     ref_sweep_case c;
-    ref_overlap_answer exact, low = {0, 127}, high; /* a radius below zero: every axis separates */
+    ref_overlap_answer exact, low = {0, 127}, high; /* a negative radius: every axis separates */
     int overlap = answers_byte(a, OVERLAPS, i), axes = answers_byte(a, AXES, i);
     queries_get_sweep(q, i, &c);
     ref_overlap(&c, &exact);
@@ -300,7 +300,7 @@ static double difference(double a, double b, double *lost)
     return d;
 }
 
-/* Distance of the centres at u equals the sum of the radii. */
+/* Checks that the distance of the centres at u equals the sum of the radii. */
 static void judge_sphere_contact(const queries *q, const answers *a, size_t i, int field, tally *t)
 {
     ref_spheres_case c;
@@ -354,7 +354,7 @@ static void judge_spheres(const queries *q, const answers *a, size_t i, tally *t
     }
 }
 
-/* By what the row itself says is true. */
+/* Checks an answer against the true one of its row in the registry. */
 static void judge_row(const queries *q, const answers *a, size_t i, tally *t)
 {
     const query_type *this = query_pairs[q->type];
@@ -410,12 +410,12 @@ static void check_tally(int type, size_t family, size_t count, const tally *t)
     else
         print_message("; 99.9 %% of times within %.3g ulp; contact within %.3g, point %.3g, feature %.3g x 2^-24\n",
                       most, t->residual, t->point, t->feature);
-    /* Axes that all but tie are what `border` is made of: 500 masks of 80 000. */
+    /* The family `border` has almost tied axes: 500 masks of 80 000 differ. */
     const size_t few = !strcmp(ref_family_name(family), "border") ? 1 + count / 100 : 1 + count / 200;
     assert_true(t->unexplained <= (exotic ? count / 4 : ref_family_is_easy(family) ? 0 : few));
     if (ref_family_is_easy(family)) {
         assert_true(t->error_count > count / 4 ||
-                    query_pairs[type]->fields[0].kind == QUERY_BITS); /* else the family shows nothing */
+                    query_pairs[type]->fields[0].kind == QUERY_BITS); /* otherwise the family tests nothing */
         if (most > 64.0)
             fail_msg("%s: 99.9 %% of times within %g ulp, not 64", query_name(type), most);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What went wrong elsewhere, as reported in the issue trackers of other projects: the numbers given there where there
- * are any, else a case of the same kind. Each is asked in fast and in exact mode. */
+/* Bugs of other projects, from their issue trackers. Each test uses the numbers of the report, or a case of the same
+ * kind if the report has none, in fast and in exact mode. */
 #include "tests/support/support.h"
 
 #include <float.h>
@@ -18,7 +18,7 @@ typedef struct hit {
     float t, point[3], normal[3];
 } hit;
 
-typedef struct soup { /* triangles with corners of their own */
+typedef struct soup { /* triangles that share no corners */
     const float *corners;
     size_t triangles;
 } soup;
@@ -40,7 +40,7 @@ static void hits_of(carom_mesh *mesh, carom_accuracy accuracy, const ball *b, si
     carom_error err = {0};
     for (size_t i = 0; i < count; i++) {
         hit *h = &out[i];
-        memset(h, 0, sizeof *h); /* padding too: hits are compared as bytes */
+        memset(h, 0, sizeof *h); /* sets padding too, because hits are compared as bytes */
         carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
                                       .batch.count = 1,
                                       .batch.accuracy = accuracy,
@@ -77,7 +77,7 @@ static void near_vector(const float got[3], float x, float y, float z, float tol
                  (double)y, (double)z);
 }
 
-/* Exactly, where that is promised. */
+/* Equal in exact mode, close in fast mode. */
 static int is_time(float got, float expected, carom_accuracy accuracy)
 {
     return accuracy == CAROM_ACCURACY_EXACT ? got == expected : fabsf(got - expected) <= 4 * FLT_EPSILON * expected;
@@ -176,7 +176,7 @@ static void tinybvh_283_small_triangles(void **state)
         }
 }
 
-/* ---- hits that are none ------------------------------------------------------------------------------------------ */
+/* ---- false hits -------------------------------------------------------------------------------------------------- */
 
 /* A triangle that is all but a line: a sphere 2 units beside it was reported as a hit. */
 static void jolt_886_ghost_hit(void **state)
