@@ -62,7 +62,7 @@ static trial *trial_new(size_t count, int sides, carom_backend backend, uint32_t
     trial *t = test_alloc(1, sizeof *t);
     t->device = open_device(backend, lanes, &t->heard);
     t->m = fixture_make(SEED, scene_sphere(sides), count, count / ORDINARY);
-    for (int c = 0; c < SPHERE_RADIUS; c++) /* the first sphere holds the whole mesh, and hits all of it */
+    for (int c = 0; c < SPHERE_RADIUS; c++) /* the first sphere contains the whole mesh and hits every triangle */
         t->m.b.column[c][0] = 0.0f;
     t->m.b.column[SPHERE_RADIUS][0] = 3.0f;
     t->mesh = scene_mesh(t->device, &t->m.s);

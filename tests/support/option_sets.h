@@ -21,7 +21,7 @@ typedef struct option_setting {
     char name[64];
 } option_setting;
 
-/* Of a kind of mesh; `count` spheres, or as many as the effort says, whose windows end now and then. */
+/* A mesh of this kind and `count` spheres (fewer with less test effort). Some spheres have a finite window. */
 option_setting option_setting_make(uint64_t seed, size_t kind, const option_set *o, size_t triangles, size_t count);
 void option_setting_free(option_setting *t);
 

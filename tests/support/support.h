@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the C tests share: contexts, cases as columns, guarded memory, asking the library, hashing.
+/* Functions that the C tests share: contexts, cases as columns, guarded memory, batches, hashing.
  *
  * Environment: CAROM_TEST_DEVICE runs a test program on that OpenCL device instead of the CPU. CAROM_TEST_REQUIRE, a
- * list such as "avx512,opencl", turns the skips for want of these into failures. CAROM_TEST_EFFORT, in per cent, scales
- * the number of random cases where nothing but coverage depends on it. */
+ * list such as "avx512,opencl", makes a test fail, instead of skipping it, if one of these is missing.
+ * CAROM_TEST_EFFORT, in per cent, scales the number of random cases where only coverage depends on it. */
 #ifndef CAROM_TESTS_SUPPORT_SUPPORT_H
 #define CAROM_TESTS_SUPPORT_SUPPORT_H
 

@@ -162,7 +162,7 @@ static void judge_contact(const queries *q, const answers *a, size_t i, int last
         for (int v = 0; v < 3; v++)
             p[v][k] = (double)c.p[v][k];
     }
-    /* The rounding of the time moves the centre; below the smallest normal number it is no longer relative. */
+    /* Rounding the time moves the centre. Below FLT_MIN the rounding error is absolute. */
     scale = fmax(scale, fmax(fabs(when), (double)FLT_MIN) * largest(0.0, speed));
     double unit = power_of_two_near(scale),
            units = scale / unit * 0x1p-24; /* exact: no triangle gets an area from it */
@@ -178,7 +178,7 @@ static void judge_contact(const queries *q, const answers *a, size_t i, int last
         explain(q, a, i, last ? "no contact at t_last" : "no contact at t_first");
     /* The point carries the triangle's drift: a world coordinate with its own roundings. */
     units *= fmax(1.0, largest(0.0, drift) / scale);
-    units = fmax(units, 0x1p-152 / unit); /* 64 of these are eight of the smallest denormals */
+    units = fmax(units, 0x1p-152 / unit); /* RESIDUAL, 64 units, is then eight of the smallest denormals */
     double on = point_feature(point, p, feature) / units;
     double touch = fabs(point_segment(x, point, point) - c.radius / unit) / units;
     t->feature = fmax(t->feature, on);
@@ -277,8 +277,8 @@ static void judge_overlap(const queries *q, const answers *a, size_t i, tally *t
         ref_overlap(&c, &low);
     }
     t->near += overlap != exact.overlap;
-    /* A bit also hangs on directions; where two of these are nearly at right angles, as in slivers, it may go either
-     * way and another bit then separates. */
+    /* The bit of an axis is also uncertain where two directions are nearly at right angles, as in slivers. Another axis
+     * then separates. */
     t->unexplained += ((axes ^ exact.axes) & ~(low.axes ^ high.axes)) != 0;
     if (overlap != exact.overlap && low.overlap == high.overlap)
         explain(q, a, i, "overlap is wrong beyond the margin");
