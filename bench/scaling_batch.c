@@ -22,7 +22,8 @@ typedef struct curves {
     curve of[SUBJECTS_MAX];
 } curves;
 
-/* From which point on is `a` faster than `b`, at every one that both have? `common` is how many those are. */
+/* Returns the first point from which `a` is faster than `b` at all further points. Only the leading points at which
+ * both were measured count; *common receives their number. */
 static int faster_from(const curves *c, int a, int b, int *common)
 {
     int from = 0;
@@ -36,7 +37,8 @@ static int faster_from(const curves *c, int a, int b, int *common)
     return from;
 }
 
-/* Between points k - 1 and k, on a straight line in the logarithms of size and ratio. */
+/* The size between points k - 1 and k at which both are equally fast: log(ratio) is interpolated linearly over
+ * log(size). */
 static double crossing(const curves *c, int a, int b, int k)
 {
     const double before = log(c->of[a].seconds[k - 1] / c->of[b].seconds[k - 1]);

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The first number of a file by `format`; 0 if there is none. */
+/* Reads into *out the first number of a file that sscanf finds by `format`. Returns 0 if there is none. */
 static int read_number(const char *path, const char *format, unsigned long long *out)
 {
     char line[128];

@@ -83,7 +83,7 @@ static int turn(const polygon *p, uint32_t a, uint32_t b, uint32_t c)
     return flat_turn(p->points[a], p->points[b], p->points[c]);
 }
 
-/* A quad is covered from its corner that is reflex or straight, if it has one; else from its first. */
+/* A quad becomes a fan around its reflex or straight corner; if it has none, around its first corner. */
 static int quad(mesh_data *mesh, const polygon *p)
 {
     uint32_t first = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An OpenCL driver that breaks where CAROM_TEST_ICD says: load, platforms, exit, hang. */
+/* An OpenCL driver with a fault at the place that CAROM_TEST_ICD names: load, platforms, exit or hang. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

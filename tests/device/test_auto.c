@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What `auto` learns: a GPU that turns out slower than the CPU is left, one that is faster stays, one that was named
- * stays whatever it takes; the bits are the same and the log says so. Every device calls itself a GPU, and launches
- * take as long as the test wants. */
+/* `auto` measures whether the GPU is faster than the CPU. It stops using a slower GPU, keeps a faster one, and always
+ * keeps one that the caller named. The bits are the same, and the log reports the choice. The shim reports every device
+ * as a GPU, and the test sets how long launches take. */
 #include <time.h>
 
 #include "tests/support/cl_shim.h"
 
 enum { SEED = 59, ROUNDS = 7, JUDGED = 4 }; /* batches that a device answers before it is judged */
-static const long pause_ns = 300000000;     /* the CPU needs far less, its sample far more than a device */
+static const long pause_ns = 300000000;     /* far longer than a batch or a sample takes */
 
 static void rest(void)
 {
@@ -15,7 +15,8 @@ static void rest(void)
     nanosleep(&pause, NULL);
 }
 
-/* The CPU path takes memory for its threads in every batch; a device does so as long as it is new. */
+/* Makes the CPU slow: its path allocates memory for its threads in every batch. A device allocates only in its first
+ * batches. */
 static void *slow_memory(void *user, size_t size, size_t alignment)
 {
     (void)user;
@@ -44,7 +45,7 @@ static void take_line(void *user, carom_log_level level, const char *line)
 }
 
 typedef struct trial {
-    const char *device; /* named, or NULL */
+    const char *device; /* the device that the caller names, or NULL */
     int slow_device, slow_cpu;
 } trial;
 
@@ -54,7 +55,7 @@ static carom_context *open_auto(const trial *t, log_book *book)
     carom_context *context = NULL;
     carom_error err = {0};
     desc.device = t->device;
-    desc.threads = 1; /* a pace that depends on no other core */
+    desc.threads = 1; /* so timings do not depend on other cores */
     desc.log = take_line;
     desc.log_user = book;
     desc.log_level = CAROM_LOG_INFO;
@@ -64,7 +65,7 @@ static carom_context *open_auto(const trial *t, log_book *book)
     return context;
 }
 
-/* Returns how many of the queries a device has answered. */
+/* Returns the number of queries that a device answered. */
 static uint64_t ask_once(carom_context *context, const queries *q, const answers *expected, size_t count)
 {
     carom_stats stats = {.size = sizeof stats};
@@ -79,7 +80,7 @@ static uint64_t ask_once(carom_context *context, const queries *q, const answers
     return stats.on_device;
 }
 
-/* Ask again and again; hands over how many batches the device has answered. */
+/* Runs ROUNDS batches. Returns the number of those that the device answered. */
 static int batches_on_device(const trial *t, log_book *book)
 {
     carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
@@ -93,7 +94,7 @@ static int batches_on_device(const trial *t, log_book *book)
         const uint64_t many = ask_once(context, &q, &expected, q.count);
         cl_before_launch = NULL;
         assert_true(many == 0 || many == q.count);
-        assert_true(many == 0 || on_device == round); /* it is left once, and for good */
+        assert_true(many == 0 || on_device == round); /* once the device is given up, it stays so */
         on_device += many > 0;
     }
     carom_context_destroy(context);
@@ -133,7 +134,7 @@ static void test_named_device_stays(void **state)
     assert_int_equal(book.left, 0);
 }
 
-/* One query less than a batch that is worth a device: none is looked for, and the log says that once. */
+/* Batches with one query less than `auto` sends to a device: no device is opened, and one log line reports that. */
 static void test_small_batches(void **state)
 {
     const trial t = {NULL, 0, 0};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* First hits as a list from a device with memory of its own: the bytes of the CPU's list, whatever is hit, in chunks
- * and in lists that are too short; what is read back are the hits; and where a device cannot find them by itself its
- * whole columns answer. */
+/* First hits as a list from a discrete device, which compacts the hits before they are transferred. The bytes are those
+ * of the CPU's list, whether some, all or no queries hit, in several chunks, and with too small a capacity. Where the
+ * device cannot compact, it transfers whole columns. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
-enum { SEED = 101, COUNT = 2001, MANY = 1 << 16, HIT = 10, RECORD = 40 /* bytes, with a contact */ };
+enum { SEED = 101, COUNT = 2001, MANY = 1 << 16, HIT = 10, RECORD = 40 /* bytes, with contacts */ };
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 typedef struct request {
     carom_accuracy accuracy;
@@ -18,7 +18,7 @@ typedef struct request {
 static const request requests[] = {
     {CAROM_ACCURACY_FAST, 0}, {CAROM_ACCURACY_FAST, 1}, {CAROM_ACCURACY_EXACT, 0}, {CAROM_ACCURACY_EXACT, 1}};
 
-/* How many a device answers itself: those of exact mode, which are the last, take binary64. */
+/* Number of leading requests that the device answers: exact mode, which comes last, needs binary64. */
 static size_t requests_for(const carom_context *context)
 {
     carom_device_info info = {.size = sizeof info};
@@ -44,7 +44,7 @@ static hit_list ask_from(carom_mesh *mesh, const request *q, const swept_spheres
     return l;
 }
 
-/* Also what was not asked for: it is as it was. */
+/* Compares every array, also those that were not requested, which must be untouched. */
 static void compare(const hit_list *expected, const hit_list *got)
 {
     assert_int_equal(got->total, expected->total);
@@ -62,7 +62,8 @@ typedef struct counts {
     uint64_t hits, integers;
 } counts;
 
-/* With room for all hits, and for half of them. Returns how many there are, and what the device settled in integers. */
+/* Compares with a capacity for all hits, and for half of them. Returns the number of hits, and of queries that were
+ * decided in integers. */
 static counts compare_meshes(carom_mesh *expected, carom_mesh *got, const request *q, const swept_spheres *b)
 {
     counts n = {0, 0};
@@ -83,7 +84,8 @@ static counts compare_meshes(carom_mesh *expected, carom_mesh *got, const reques
 
 /* ---- the same bytes ---------------------------------------------------------------------------------------------- */
 
-/* Spheres beside the sphere at the origin, of which every `stride`-th goes there; 0: none does. */
+/* Spheres beside the mesh, a sphere at the origin. Every `stride`-th moves towards the mesh, the others away; with 0
+ * all move away. */
 static swept_spheres swept_spheres_few(size_t count, size_t stride)
 {
     swept_spheres b = swept_spheres_alloc(count);
@@ -96,7 +98,7 @@ static swept_spheres swept_spheres_few(size_t count, size_t stride)
     return b;
 }
 
-/* Every request. Returns how many were settled in integers. */
+/* Compares every request. Returns the number of queries that were decided in integers. */
 static uint64_t check_same(carom_context *context, const scene *s, const swept_spheres *b, uint64_t least,
                            uint64_t most)
 {
@@ -114,8 +116,8 @@ static uint64_t check_same(carom_context *context, const scene *s, const swept_s
     return settled;
 }
 
-/* Some hits, all and none, by a device of one lane in several chunks, and by one of four in a chunk that is filled
- * up. */
+/* Some, all and no queries hit; with one lane in several chunks, and with four lanes in one chunk, whose last work-item
+ * is padded. */
 static void test_same(void **state)
 {
     static const uint32_t devices[][2] = {{1, 700}, {4, 0}};
@@ -123,7 +125,7 @@ static void test_same(void **state)
     swept_spheres some = swept_spheres_mixed(SEED, COUNT), aimed = swept_spheres_aimed(SEED, &lattice, 1.0, COUNT);
     swept_spheres all = swept_spheres_few(COUNT, 1), none = swept_spheres_few(COUNT, 0);
     (void)state;
-    for (size_t i = 0; i < COUNT; i += 2) /* those that are aimed are ties, which exact mode leaves open */
+    for (size_t i = 0; i < COUNT; i += 2) /* aimed spheres are ties, which the filter leaves undecided */
         for (int c = 0; c < SPHERE_COLUMNS; c++)
             some.column[c][i] = aimed.column[c][i];
     for (size_t k = 0; k < COUNT_OF(devices); k++) {
@@ -142,7 +144,7 @@ static void test_same(void **state)
     scene_free(&sphere);
 }
 
-/* A list that is too short goes on where it says. */
+/* Where the capacity is too small, further calls from query `complete` on get the rest. */
 static void test_short_list(void **state)
 {
     enum { CAPACITY = 90 };
@@ -169,9 +171,9 @@ static void test_short_list(void **state)
     scene_free(&s);
 }
 
-/* ---- what moves -------------------------------------------------------------------------------------------------- */
+/* ---- bytes transferred ------------------------------------------------------------------------------------------- */
 
-/* Ten hits of 2^16 queries; the first batch is for the programs and the memory. */
+/* Few hits in many queries: only their records are transferred. A first batch builds kernels and allocates memory. */
 static void test_few_bytes(void **state)
 {
     scene s = scene_sphere(4);
@@ -202,7 +204,8 @@ static void count_warnings(void *user, carom_log_level level, const char *line)
     *(int *)user += level <= CAROM_LOG_WARNING && strstr(line, "in whole columns") != NULL;
 }
 
-/* A device that has no memory for the records, or no kernel for them, says so once and answers. */
+/* A device without memory for the records, or without the kernel that writes them, logs one warning and answers in
+ * whole columns. */
 static void check_whole_columns(const scene *s, const swept_spheres *b)
 {
     int warnings = 0;
@@ -227,7 +230,7 @@ static void check_whole_columns(const scene *s, const swept_spheres *b)
 
 static void test_no_room(void **state)
 {
-    enum { QUERIES = 8000 };                  /* more than the probe has records for */
+    enum { QUERIES = 8000 };                  /* more than the bit probe, so its allocations have other sizes */
     carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
     scene s = scene_sphere(4);
     swept_spheres b = swept_spheres_few(QUERIES, 5);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices that end a kernel's loops before they are done, without a word, as Mesa's llvmpipe does after 65535 turns: no
- * search of a mesh passes for one that is done. `opencl` says so; `auto` answers on the CPU with the right bits,
- * reported. */
+/* Devices that end a kernel's loops too early without an error, as Mesa's llvmpipe does after 65535 turns. The library
+ * must detect every mesh search that was ended so. `opencl` then fails; `auto` answers on the CPU with the right bits,
+ * and statistics give the reason. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
@@ -9,7 +9,7 @@
 
 enum { SEED = 137, FEW = 600, SIDES = 4, LONG_SIDES = 50, LONG = 200, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 512 };
 
-/* Right, or an error that tells the reason: then 1. */
+/* 0 if the device's answers are right; 1 if the request failed with this reason. Any other outcome fails the test. */
 static int is_refused(const request *q, const fixture *m, const char *reason)
 {
     carom_context *context = test_backend(CAROM_BACKEND_OPENCL);
@@ -34,7 +34,7 @@ static void expect_refusal(const request *q, const fixture *m, const char *reaso
         fail_msg("%s: nothing was noticed", q->name);
 }
 
-/* A kernel that takes all its loops for ended too early. */
+/* Patched kernels that treat every loop as ended too early. */
 static void test_all_kinds(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void test_all_kinds(void **state)
     fixture_free(&m);
 }
 
-/* Queries of `auto` that the CPU takes over, of first hits and of hits in lists. */
+/* `auto`: the CPU takes over the queries, for first hits and for lists. */
 static void test_auto(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void test_auto(void **state)
     fixture_free(&m);
 }
 
-/* The second pass of a list, where the first was whole: its loops are ended, or it finds fewer hits. */
+/* Faults in the second pass of a list only: its loops end too early, or it finds fewer hits than the first pass. */
 static void test_second_pass(void **state)
 {
     static const struct {
@@ -94,7 +94,7 @@ static void test_second_pass(void **state)
     fixture_free(&m);
 }
 
-/* Spheres that have most of a mesh in their way, on the device as it is. */
+/* Spheres that meet most triangles of a mesh, so that loops are long, on the unpatched device. */
 static void test_long(void **state)
 {
     (void)state;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A device with one query in each work-item puts large batches in order along the mesh, and gives searches a stack as
- * short as the mesh allows. Neither shows in an answer: first, all and any hits and closest points are the CPU's, bit
- * for bit, whatever the chunks, also where all spheres share a cell, and where a mesh needs the long stack. */
+/* A device with one query per work-item sorts large batches along a space-filling curve, and uses a traversal stack as
+ * short as the mesh allows. Neither changes an answer: first, all and any hits and closest points have the CPU's bits,
+ * for every chunk size, also where all spheres share a cell of the curve, and where a mesh needs the long stack. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
 #include <math.h>
 
-/* Batches of more than 2^13 are put in order; the sphere of 7200 triangles has leaves enough. */
+/* Batches of more than 2^13 queries are sorted if the mesh has enough leaves, as the sphere of 7200 triangles has. */
 enum { SEED = 97, QUERIES = 9001, SIDES = 30, DEEP = 3000 };
 
 typedef struct heard {
-    int orders, stacks; /* kernels that were built */
+    int orders, stacks; /* built kernels */
 } heard;
 
 static void listen(void *user, carom_log_level level, const char *text)
@@ -78,7 +78,7 @@ static void compare_closest(carom_mesh *expected, carom_mesh *got, const swept_s
     closest_results_free(&n);
 }
 
-/* Every search, in one chunk and in two, of which the second is too small for an order. */
+/* Every search, in one chunk, and in two chunks of which the second is too small to be sorted. */
 static void test_searches(void **state)
 {
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
@@ -88,7 +88,7 @@ static void test_searches(void **state)
     swept_spheres b = swept_spheres_aimed(SEED, &s, 1.0, QUERIES);
     (void)state;
     b.mask = random_masks(SEED + 1, b.count);
-    b.column[0][1] = NAN; /* have no place on a curve */
+    b.column[0][1] = NAN; /* not finite: no place on the curve */
     b.column[1][3] = INFINITY;
     b.column[2][5] = -3e38f;
     for (uint32_t chunk = 0; chunk <= 8300; chunk += 8300) {
@@ -111,7 +111,7 @@ static void test_searches(void **state)
     carom_context_destroy(cpu);
 }
 
-/* First hits of the spheres on the sphere, by a device with so many lanes. Returns whether it put them in order. */
+/* Compares first hits by a device with this number of lanes. Returns whether the device sorted the batch. */
 static int compare_with_lanes(uint32_t lanes, const scene *s, const swept_spheres *b, const char *label)
 {
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
@@ -126,7 +126,7 @@ static int compare_with_lanes(uint32_t lanes, const scene *s, const swept_sphere
     return h.orders;
 }
 
-/* All spheres in one cell; and work-items with several lanes, which follow many queries each, as they come. */
+/* All spheres in one cell; and work-items with several lanes, which interleave many queries each and do not sort. */
 static void test_first_hits(void **state)
 {
     scene s = scene_sphere(SIDES);
@@ -140,8 +140,8 @@ static void test_first_hits(void **state)
     scene_free(&s);
 }
 
-/* Triangles each a hundredth smaller than the one before, towards a point: a cut leaves a few on one side, and the tree
- * is deep. */
+/* Triangles that shrink towards a point, each a hundredth smaller than the one before: every split leaves only a few on
+ * one side, so the tree is deep. */
 static scene deep_scene(void)
 {
     scene s = scene_soup(SEED, DEEP, 0.5);
@@ -152,7 +152,7 @@ static scene deep_scene(void)
     return s;
 }
 
-/* The kernels are built anew for a mesh that needs it, once, and serve the others then. */
+/* Kernels are rebuilt once with the long stack, for the first mesh that needs it. All meshes use them from then on. */
 static void test_deep(void **state)
 {
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU with memory of its own: columns are staged in pinned memory, sent and fetched, and nothing is used where it
- * lies. All queries, in both accuracies, in one chunk and in several, with one lane and with four, have the CPU's bits;
- * the device answers all of them, and gives everything back in the end. */
+/* A discrete GPU: columns are transferred through pinned staging buffers, and no buffer is used in place. All query
+ * types, in both accuracies, in one chunk and in several, with one lane and with four, have the CPU's bits. The device
+ * answers all queries, and all its objects are released in the end. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/closest_answers.h"
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
-/* Batches from 2^13 on are put in order by a device with one lane, if the mesh has leaves enough. */
+/* A device with one lane sorts batches of 2^13 queries and more, if the mesh has enough leaves. */
 enum { SEED = 131, PAIRS = 3001, SPHERE_COUNT = 8300, SIDES = 16 };
 
-/* How the device is asked. */
+/* Settings of the device, and the number of spheres. */
 typedef struct manner {
     uint32_t lanes, chunk;
     size_t swept_spheres;
 } manner;
 
-static int has_fp64; /* the device of the test: without it the CPU has some exact batches */
+static int has_fp64; /* of the device: without binary64 the CPU answers some exact batches */
 
 static carom_context *open_device(const manner *m)
 {
@@ -36,7 +36,7 @@ static void expect_on_device(const carom_stats *stats, carom_accuracy accuracy)
         assert_int_equal(stats->on_device, stats->queries);
 }
 
-/* What is known when the device is closed. */
+/* Checks after the device is closed: data was transferred, not used in place, and everything was released. */
 static void expect_staged(void)
 {
     assert_int_equal(cl_seen.in_place, 0);
@@ -47,7 +47,7 @@ static void expect_staged(void)
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
-/* The same queries as records: from one to the next all columns. The caller frees them. */
+/* The same queries as an array of records, one after the other. The caller frees it. */
 static float *records_of(const queries *q, inputs *in)
 {
     const size_t columns = (size_t)query_columns(q->type), stride = columns * sizeof(float);
@@ -79,7 +79,7 @@ static void ask_device(carom_context *context, const queries *q, carom_accuracy 
     answers_free(&got);
 }
 
-/* Field by field: columns have pinned memory once they are fetched, not before. */
+/* Compares field by field, because the pinned memory of a column is allocated when the column is first fetched. */
 static void compare_pairs(carom_context *cpu, carom_context *device, const queries *q, carom_accuracy accuracy)
 {
     inputs columns = inputs_of(q), records;
@@ -114,7 +114,7 @@ static void test_pairs(void **state)
 
 /* ---- a mesh ------------------------------------------------------------------------------------------------------ */
 
-/* With contacts, whose points go to records and normals to columns. */
+/* First hits with contacts. Points are written as records, normals as columns. */
 static hits first_hits(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy, carom_stats *stats)
 {
     carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
@@ -177,7 +177,7 @@ static void test_mesh(void **state)
     scene s = scene_sphere(SIDES);
     s.masks = random_masks(SEED, s.triangle_count);
     swept_spheres b = swept_spheres_aimed(SEED, &s, 1.0, m->swept_spheres);
-    for (size_t i = 0; i < b.count; i++) /* few hit: how fast a device is that is no GPU is not the request */
+    for (size_t i = 0; i < b.count; i++) /* few spheres hit, because OpenCL on a CPU is slow */
         if (i % 8 != 0)
             b.column[0][i] = b.column[1][i] = 100.0f;
     b.mask = random_masks(SEED + 1, b.count);

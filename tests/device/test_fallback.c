@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices that cannot be used: `auto` answers on the CPU with the same bits, in the log and the statistics it says why;
- * `opencl` makes the same an error. With CAROM_TEST_REFUSED the environment has broken the device's compiler. */
+/* Devices that cannot be used: `auto` answers on the CPU with the same bits, and log and statistics give the reason;
+ * `opencl` fails. CAROM_TEST_REFUSED is set when the environment makes the device's compiler inexact. */
 #include "tests/support/support.h"
 
 enum { MANY = 1 << 20, SEED = 57 }; /* from here on a batch is worth a device to auto */
@@ -36,7 +36,7 @@ typedef struct outcome {
     int warnings;
 } outcome;
 
-/* A large batch, twice, through `auto` with this run's device. */
+/* Runs a large batch twice through `auto`, with the device of this run. */
 static outcome ask_auto(const queries *q, const answers *expected, memory *m)
 {
     outcome o = {.stats = {.size = sizeof o.stats}};
@@ -91,10 +91,10 @@ static void test_usable_device(void **state)
     queries_free(&q);
 }
 
-/* Whichever allocation fails after the context stands, both batches are answered. */
+/* Whichever allocation fails after the context is created, both batches are answered. */
 static void test_short_of_memory(void **state)
 {
-    enum { CONTEXT = 3, PLENTY = 60 }; /* itself, its threads, the device's name */
+    enum { CONTEXT = 3, PLENTY = 60 }; /* allocations of the context: itself, its threads, the device's name */
     (void)state;
     need_device();
     queries q = queries_mixed(SPHERES, SEED, MANY);
@@ -113,7 +113,7 @@ static void test_short_of_memory(void **state)
     queries_free(&q);
 }
 
-/* A compiler with an option that makes it inexact: the bit probe sees it. */
+/* A compiler option makes results inexact, and the bit probe detects it. */
 static void test_refused_device(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static void test_refused_device(void **state)
     test_error(status, CAROM_ERROR_NOT_BIT_EXACT, &err, "refused");
     assert_null(context);
     assert_int_equal(o.stats.on_device, 0);
-    assert_int_equal(o.stats.fallen_back, q.count); /* said for the second batch too */
+    assert_int_equal(o.stats.fallen_back, q.count); /* the second batch reports the reason too */
     assert_non_null(strstr(o.stats.fallback_reason, "refused"));
     assert_int_equal(o.warnings, 1);
     answers_free(&expected);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A device that dies in the middle of a batch, of any kind: what it has answered stands, the CPU answers the rest with
- * the same bits, log and statistics say so, and the device is not used again. `opencl`, which may not go on with the
- * CPU, says that the device is lost. A batch that is cancelled later keeps what both have answered. */
+/* A device that fails in the middle of a batch, for every kind of request. `auto`: the device's answers so far are
+ * kept, the CPU computes the rest with the same bits, log and statistics report it, and the device is not used again.
+ * `opencl` fails with CAROM_ERROR_DEVICE_LOST. A batch that is cancelled after the failure keeps both parts. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
-/* Ordinary queries are few: what a device without a GPU cannot do fast is not the request here. */
+/* One query in SHARE is ordinary, the others are invalid: speed is not tested here, and OpenCL on a CPU is slow. */
 enum { MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 128, FEW = 5000, SIDES = 16, CHUNKS = 4, SEED = 58 };
 
 static fixture many, few;
-static batch_result expected[REQUESTS]; /* of many; of those that have been asked */
+static batch_result expected[REQUESTS]; /* the CPU's answers for `many`, of the requests in is_known */
 static int is_known[REQUESTS];
 
 static int make_fixtures(void **state)
@@ -97,7 +97,7 @@ static void expect_fallen_back(const carom_stats *stats, int warnings)
     assert_int_equal(warnings, 1);
 }
 
-/* The calls that a device makes from its opening to the end of its first batch. */
+/* Number of such calls from the opening of the device to the end of its first batch. */
 static int count_calls(size_t i, cl_call call)
 {
     int warnings = 0;
@@ -112,7 +112,7 @@ static int count_calls(size_t i, cl_call call)
     return cl_calls(call);
 }
 
-/* Call `at` of these fails. Returns how many queries the device has answered. */
+/* Call number `at` of this kind fails. Returns the number of queries that the device answered. */
 static uint64_t check_auto(size_t i, cl_call call, int at)
 {
     int warnings = 0;
@@ -133,8 +133,8 @@ static uint64_t check_auto(size_t i, cl_call call, int at)
     return on_device;
 }
 
-/* One of the last calls, when most is answered, and one that may be of the device's probe: its launches and commands in
- * turn. */
+/* Injects a failure into one of the last calls, when most queries are answered, and for some requests into an early
+ * call, which may belong to the bit probe. Requests alternate between launches and commands. */
 static void test_auto(void **state)
 {
     static const cl_call kinds[] = {CALL_LAUNCH, CALL_COMMAND};
@@ -146,11 +146,11 @@ static void test_auto(void **state)
         assert_true(check_auto(i, call, 1 + calls / 4) < MANY);
 }
 
-/* First hits of a device with memory of its own, which hands over the hits alone: what it has not handed over yet is
- * lost with it, whether a command of it ends badly or what is read back does not come. */
+/* First hits as a list on a discrete device, which transfers only the hits. Hits that are not yet transferred are lost
+ * with the device, whether a command or a read fails. */
 static void test_compact(void **state)
 {
-    enum { LAST = 3 }; /* of its calls */
+    enum { LAST = 3 }; /* the last calls, each of which fails once */
     const cl_call *call = *state;
     (void)need_device(&requests[ASK_mesh_compact]);
     cl_seen_as.discrete = 1;
@@ -163,7 +163,7 @@ static void test_compact(void **state)
 
 /* ---- auto, cancelled --------------------------------------------------------------------------------------------- */
 
-/* Who ends a batch at the first word on how far it has come. */
+/* State of a progress callback that cancels the batch at its first call. */
 typedef struct stopper {
     int words;
     uint64_t done;
@@ -178,7 +178,7 @@ static int stop(void *user, uint64_t done, uint64_t count)
     return 1;
 }
 
-/* Asks until that word, which must not be the last one. */
+/* Runs the batch until the callback cancels it, which must be before its end. */
 static carom_stats ask_stopped(const request *q, carom_context *context, carom_mesh *mesh, fixture *m,
                                const batch_result *answer)
 {
@@ -204,8 +204,9 @@ static carom_stats ask_stopped(const request *q, carom_context *context, carom_m
     return stats;
 }
 
-/* A launch fails early in the batch, the CPU goes on, and the first word, which is the CPU's, ends it: what both have
- * answered stands, and of the CPU's no more is counted as fallen back. Enough queries for two words of the CPU. */
+/* A launch fails early in the batch, and the CPU continues. The first progress call comes from the CPU and cancels the
+ * batch. The answers of both are kept, and only the queries that the CPU answered count as fallen back. The batch is
+ * long enough for two progress calls of the CPU. */
 static void test_cancelled(void **state)
 {
     const request *q = *state;
@@ -216,7 +217,7 @@ static void test_cancelled(void **state)
     cl_sabotage(CALL_LAUNCH, 0, 0);
     carom_context *context = open_device(CAROM_BACKEND_AUTO, MANY / CHUNKS, &warnings);
     carom_mesh *mesh = request_needs_mesh(q) ? scene_mesh(context, &more.s) : NULL;
-    for (int round = 0; round < 2; round++) { /* the first one opens the device, builds and probes */
+    for (int round = 0; round < 2; round++) { /* round 0 builds and probes */
         cl_sabotage(CALL_LAUNCH, 0, 0);
         assert_int_equal(ask_whole(q, context, mesh, &more, &answer).on_device, more.count);
     }
@@ -246,7 +247,7 @@ static void test_opencl(void **state)
     carom_context *context = open_device(CAROM_BACKEND_OPENCL, FEW / CHUNKS, &warnings);
     carom_mesh *mesh = scene_mesh(context, &few.s);
     batch_result r = batch_result_alloc(q, &few);
-    for (int round = 0; round < 2; round++) { /* the first one builds and probes */
+    for (int round = 0; round < 2; round++) { /* round 0 builds and probes */
         cl_sabotage(call, 0, 0);
         test_ok(q->name, request_ask(q, context, mesh, &few, &r, &err), &err);
     }
@@ -263,8 +264,8 @@ static void test_opencl(void **state)
     cl_expect_none(q->name);
 }
 
-/* Each opens a device, and auto is asked 2^20 queries: with less effort fewer of them, of all kinds in turn. Cmocka
- * passes over a test without a name. */
+/* Each test opens a device, and those of auto run 2^20 queries. So with less test effort fewer tests run, spread over
+ * all kinds of requests. cmocka skips a test without a name. */
 int main(void)
 {
     const size_t effort = test_effort(REQUESTS), stride = effort >= REQUESTS ? 1 : effort >= REQUESTS / 2 ? 3 : 7;

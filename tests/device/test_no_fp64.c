@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A device without binary64: exact mode needs it for all but overlaps, and there the CPU answers, under `opencl` too,
- * with the same bits; statistics and log say so, and the device goes on with everything else. */
+/* A device without binary64, which exact mode needs for everything but overlaps. The CPU answers these queries with the
+ * same bits, also under `opencl`; statistics and log report it. The device still answers all other queries. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
@@ -55,7 +55,7 @@ static void check_all(carom_backend backend, size_t count, size_t share, size_t 
     fixture m = fixture_make(SEED, scene_sphere(SIDES), count, share);
     carom_context *context = open_context(backend, &warnings);
     carom_mesh *mesh = scene_mesh(context, &m.s);
-    /* From the last, which is exact: fast requests come after exact ones, and are the device's. */
+    /* In reverse order: the device must still answer fast requests after exact ones. */
     for (size_t i = REQUESTS; i > 0; i -= i < stride ? i : stride)
         check(&requests[i - 1], context, mesh, &m, &warnings);
     carom_device_info info = {.size = sizeof info};

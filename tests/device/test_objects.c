@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything of OpenCL that the library takes it gives back: contexts, queues, buffers, programs, kernels and events
- * are counted on their way through, after every kind of batch and after failures anywhere. A leak checker cannot see
- * them, for implementations keep what they once made. */
+/* The library releases all OpenCL objects that it creates: contexts, queues, buffers, programs, kernels and events. The
+ * shim counts them, after every kind of batch and after a failure of every kind of call. A leak checker cannot see such
+ * leaks, because OpenCL implementations keep objects in caches. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
@@ -18,7 +18,7 @@ static carom_status open_context(uint32_t lanes, carom_context **out, carom_erro
     return carom_context_create(&desc, out, err);
 }
 
-/* One request on a device; success or not is not what matters here. Returns the status of what came last. */
+/* Runs one request, which may fail. Returns its status. */
 static carom_status ask_one(const request *q, carom_context *context, carom_mesh *mesh, const fixture *m)
 {
     carom_error err = {0};
@@ -37,8 +37,8 @@ static void move(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
     test_ok("carom_mesh_update", carom_mesh_update(mesh, &vertices, how, &err), &err);
 }
 
-/* All requests, then some again of a mesh that has moved; of two meshes, which end before their context and after
- * it. */
+/* Runs all requests, then those of meshes again after each kind of update. Of the two meshes one is destroyed before
+ * the context, one after it. */
 static void play_all(uint32_t lanes, const char *label)
 {
     fixture m = fixture_make(SEED, scene_sphere(SIDES), COUNT, 1);
@@ -60,7 +60,7 @@ static void play_all(uint32_t lanes, const char *label)
     }
     assert_int_equal(cl_held[HELD_KERNELS], kernels);
     carom_mesh_destroy(other);
-    assert_int_equal(cl_held[HELD_BUFFERS], buffers); /* as many as with one mesh, whatever it went through */
+    assert_int_equal(cl_held[HELD_BUFFERS], buffers); /* as many buffers as with one mesh before the updates */
     assert_int_equal(cl_held[HELD_CONTEXTS], 2);
     carom_context_destroy(context);
     carom_mesh_destroy(mesh);
@@ -88,10 +88,10 @@ static void test_all_discrete(void **state)
 
 /* ---- with a failure ---------------------------------------------------------------------------------------------- */
 
-/* A request that is asked of a device that may look discrete; each with kernels of its own. */
+/* A request, and whether the device is reported as discrete. Each request has kernels of its own. */
 typedef struct setup {
     int request, discrete;
-    int calls[CALL_KINDS]; /* that it takes without a failure */
+    int calls[CALL_KINDS]; /* numbers of calls without a failure */
 } setup;
 static setup setups[] = {{.request = SWEEP},
                          {.request = SPHERES + ASK_KINDS, .discrete = 1},
@@ -106,7 +106,8 @@ static int is_device_failure(carom_status status)
            status == CAROM_ERROR_KERNEL_BUILD || status == CAROM_ERROR_NOT_BIT_EXACT;
 }
 
-/* The request twice in a context of its own, as far as that goes: the second time there may be no device any more. */
+/* Runs the request twice in a context of its own, if that can be created. Returns the status of the first run, or of
+ * the creation. A device that was lost in the first run fails the second. */
 static carom_status play_one(const setup *s, const fixture *m)
 {
     const request *q = &requests[s->request];
@@ -118,7 +119,7 @@ static carom_status play_one(const setup *s, const fixture *m)
         carom_mesh *mesh = scene_mesh(context, &m->s);
         status = ask_one(q, context, mesh, m);
         const carom_status again = ask_one(q, context, mesh, m);
-        /* What memory was missing for may be there the next time; a device that was given up stays so. */
+        /* After a failure for want of memory the second run may succeed; a lost device stays lost. */
         assert_true(again == CAROM_OK || is_device_failure(again));
         assert_true(again == status || status == CAROM_OK || status == CAROM_ERROR_OUT_OF_MEMORY);
         carom_mesh_destroy(mesh);
@@ -141,7 +142,7 @@ static void count_calls(const fixture *m)
     }
 }
 
-/* One of its calls fails, an early one or a late one, alone or with all that follow it. */
+/* Makes one call of the request fail, an early or a late one, alone or with all later calls of its kind. */
 static void play_failure(const setup *s, cl_call call, size_t round, const fixture *m)
 {
     enum { PART = 5 };
@@ -180,7 +181,8 @@ static void test_failures(void **state)
 
 /* ---- devices that are not used ----------------------------------------------------------------------------------- */
 
-/* A wrong answer from the kernel of pairs or of a mesh: the device is refused when it is opened, or in the batch. */
+/* A pair kernel or a mesh kernel gives a wrong answer. The device is refused when it is opened, or in the first batch
+ * that needs the kernel. */
 static void test_refused(void **state)
 {
     static const cl_patch patches[] = {{"store_u8(out, OUT_STATE, i, ", "store_u8(out, OUT_STATE, i, 1 + "},

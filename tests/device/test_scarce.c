@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Device memory that runs out, in all ways that drivers have: a device that says how little it has, a buffer that is
- * refused, one and all later ones, large ones, and all beyond what is free. Chunks become smaller and lists of hits
- * come in smaller parts; where that does not help `opencl` fails with a sentence and goes on with the next batch, and
- * under `auto` the CPU answers. The bits are the CPU's. */
+/* Device memory that runs out, in all ways that drivers show: the device reports little memory; one buffer allocation
+ * fails, or one and all later ones; large buffers fail; all buffers fail beyond a total. The library then uses smaller
+ * chunks, and fetches lists of hits in smaller parts. Where that does not help, `opencl` fails with a message and can
+ * run the next batch; under `auto` the CPU answers. The bits are the CPU's. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
@@ -13,13 +13,13 @@ enum { FEW = 9001, MANY = CAROM_AUTO_MIN_QUERIES, ORDINARY = 512, SMALL = 4, LAR
 static const int kinds[] = {SPHERES, ASK_mesh_first, ASK_mesh_all, ASK_mesh_any, ASK_mesh_overlaps, ASK_mesh_closest};
 static const cl_int codes[] = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_INVALID_BUFFER_SIZE};
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- devices and requests ---------------------------------------------------------------------------------------- */
 
 typedef struct heard {
-    int warnings, halved; /* lines of the log */
+    int warnings, halved; /* numbers of log lines */
 } heard;
 
-/* A device, and what it is asked; and the CPU's answers to what was asked. */
+/* A device, the inputs of the requests, and the CPU's answers to the requests in is_known. */
 typedef struct trial {
     fixture m;
     carom_context *device;
@@ -62,7 +62,7 @@ static trial *trial_new(size_t count, int sides, carom_backend backend, uint32_t
     trial *t = test_alloc(1, sizeof *t);
     t->device = open_device(backend, lanes, &t->heard);
     t->m = fixture_make(SEED, scene_sphere(sides), count, count / ORDINARY);
-    for (int c = 0; c < SPHERE_RADIUS; c++) /* the first sphere holds the whole mesh, and hits all of it */
+    for (int c = 0; c < SPHERE_RADIUS; c++) /* the first sphere contains the whole mesh and hits every triangle */
         t->m.b.column[c][0] = 0.0f;
     t->m.b.column[SPHERE_RADIUS][0] = 3.0f;
     t->mesh = scene_mesh(t->device, &t->m.s);
@@ -90,14 +90,14 @@ static const batch_result *expected_of(trial *t, int k)
     return &t->expected[k];
 }
 
-/* Another mesh of the same triangles, which the device has not got. */
+/* Replaces the mesh by an equal one, which is not yet on the device. */
 static void new_mesh(trial *t)
 {
     carom_mesh_destroy(t->mesh);
     t->mesh = scene_mesh(t->device, &t->m.s);
 }
 
-/* Answers that come are the right ones. */
+/* Runs request k. If it succeeds, its answers must be the CPU's. */
 static carom_status try_kind(trial *t, int k, carom_stats *stats, carom_error *err)
 {
     const request *q = &requests[k];
@@ -110,7 +110,7 @@ static carom_status try_kind(trial *t, int k, carom_stats *stats, carom_error *e
     return status;
 }
 
-/* The device answers all, without a warning. */
+/* The device must answer all queries of request k, without a warning in the log. */
 static void expect_device(trial *t, int k)
 {
     carom_stats stats;
@@ -124,7 +124,7 @@ static void expect_device(trial *t, int k)
 
 /* ---- smaller pieces ---------------------------------------------------------------------------------------------- */
 
-/* A device that says what it has is not asked for more. */
+/* No allocation exceeds the limits that the device reports. */
 static void test_limits(void **state)
 {
     static const uint64_t limits[][2] = {{2048 * KB, 0}, {0, 32 * KB}};
@@ -140,7 +140,7 @@ static void test_limits(void **state)
     }
 }
 
-/* The device holds nothing any more: a mesh that is refused has had all the rest give way. */
+/* Empties the device: the library frees all its other buffers before it gives up on a mesh that does not fit. */
 static void empty(trial *t)
 {
     carom_stats stats;
@@ -154,7 +154,8 @@ static void empty(trial *t)
     cl_relieve();
 }
 
-/* Buffer `at` of a batch is refused, whichever it is. Returns 0 if it has no such buffer. */
+/* Allocation number `at` of a batch fails; the batch must succeed all the same. Returns 0 if it makes fewer
+ * allocations. */
 static int refuse_one(trial *t, int k, int at)
 {
     empty(t);
@@ -172,7 +173,7 @@ static void test_one_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const int k = kinds[i];
         int at = 1 + (int)i % 2;
-        expect_device(t, k); /* a probe cannot ask for less */
+        expect_device(t, k); /* builds and probes the kernels first: a bit probe has no smaller chunks to try */
         for (; refuse_one(t, k, at); at += stride)
             assert_true(at < 200);
         assert_true(at > 5);
@@ -187,7 +188,7 @@ static void test_large_ones_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const int k = kinds[i];
         empty(t);
-        cl_scarce.above = 24 * KB; /* of 36 that a column takes */
+        cl_scarce.above = 24 * KB; /* a column takes 36 KB */
         cl_scarce.code = codes[i % COUNT_OF(codes)];
         expect_device(t, k);
         assert_true(cl_seen.refused > 0);
@@ -195,7 +196,7 @@ static void test_large_ones_refused(void **state)
     trial_free(t);
 }
 
-/* What batches before have left with the device gives way to a mesh, and to others' columns. */
+/* Buffers that earlier batches left on the device are freed for a mesh, and for the columns of other requests. */
 static void test_little_is_free(void **state)
 {
     trial *t = trial_new(FEW, LARGE, CAROM_BACKEND_OPENCL, 4);
@@ -208,7 +209,7 @@ static void test_little_is_free(void **state)
         cl_scarce.code = codes[i % COUNT_OF(codes)];
         new_mesh(t);
         expect_device(t, k);
-        if (request_needs_mesh(&requests[k])) { /* for another mesh there is no room beside these */
+        if (request_needs_mesh(&requests[k])) { /* mesh and columns do not both fit */
             expect_device(t, SPHERES);
             assert_true(cl_seen.refused > 0);
         }
@@ -216,14 +217,14 @@ static void test_little_is_free(void **state)
     trial_free(t);
 }
 
-/* Lists come in parts of as many hits as there is room for; no hit is counted twice for that. The hits of one query
- * must fit. */
+/* Lists are fetched in parts of as many hits as fit, and the counting pass is not repeated for that. The hits of one
+ * query must fit. */
 static void fetch_in_parts(trial *t, int k)
 {
     const uint64_t one = 16 * t->m.s.triangle_count;
     carom_stats stats;
     carom_error err = {0};
-    expect_device(t, k); /* has left columns for as many queries */
+    expect_device(t, k); /* leaves columns for as many queries on the device */
     cl_relieve();
     cl_scarce.above = one;
     cl_scarce.code = CL_OUT_OF_RESOURCES;
@@ -246,8 +247,9 @@ static void test_hits(void **state)
     trial_free(t);
 }
 
-/* Where memory is shared the first pass has written some hits, and they are there whatever is refused after it, or ends
- * the device: a query with more of them than it keeps is searched for again. */
+/* With shared memory the first pass already writes some hits of each query. The second pass searches again only for
+ * queries with more hits. A failed allocation leaves the answers right; a failed launch of the second pass loses the
+ * device. */
 static void test_shared_hits(void **state)
 {
     cl_seen_as = (cl_disguise){0};
@@ -273,7 +275,7 @@ static void test_shared_hits(void **state)
 
 /* ---- nothing helps ----------------------------------------------------------------------------------------------- */
 
-/* `opencl` fails, and is there when memory is. */
+/* `opencl` fails, and the same context succeeds once memory is free again. */
 static void test_all_refused(void **state)
 {
     trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
@@ -282,7 +284,7 @@ static void test_all_refused(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         for (int at = 1, k = kinds[i]; at < 10; at += 4) {
-            expect_device(t, k); /* with programs that are not probed before memory is short */
+            expect_device(t, k); /* builds and probes the kernels before memory is short */
             empty(t);
             cl_sabotage(CALL_BUFFER, at, 1);
             cl_scarce.code = codes[i % COUNT_OF(codes)];
@@ -294,7 +296,7 @@ static void test_all_refused(void **state)
     trial_free(t);
 }
 
-/* A mesh that the device says it cannot hold. */
+/* A mesh larger than the memory that the device reports. */
 static void refuse_mesh(uint64_t memory, uint64_t largest, const char *word)
 {
     cl_seen_as = (cl_disguise){.discrete = 1, .memory = memory, .largest = largest};
@@ -303,7 +305,7 @@ static void refuse_mesh(uint64_t memory, uint64_t largest, const char *word)
     carom_error err = {0};
     cl_relieve();
     test_error(try_kind(t, ASK_mesh_first, &stats, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, word);
-    assert_true(memory != 0 || cl_seen.refused == 0); /* little memory has made a probe give way */
+    assert_true(memory != 0 || cl_seen.refused == 0); /* a bit probe may run out */
     trial_free(t);
 }
 
@@ -314,7 +316,7 @@ static void test_mesh_too_large(void **state)
     refuse_mesh(64 * KB, 0, "has 65536");
 }
 
-/* Some of the batch is the CPU's; said in the statistics and, once, in the log. */
+/* The CPU must answer some queries of request k; statistics and one log line give the reason. */
 static void expect_cpu(trial *t, int k, const char *why)
 {
     carom_stats stats;
@@ -332,10 +334,10 @@ static void test_auto_pairs(void **state)
 {
     trial *t = trial_new(MANY, SMALL, CAROM_BACKEND_AUTO, 4);
     (void)state;
-    expect_device(t, SPHERES); /* opens it */
+    expect_device(t, SPHERES); /* opens the device */
     cl_scarce.above = 1;
     cl_scarce.code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    expect_cpu(t, ASK_mesh_first, "a mesh's"); /* and its columns have given way */
+    expect_cpu(t, ASK_mesh_first, "a mesh's"); /* and the device's columns have been freed */
     cl_relieve();
     cl_scarce.room = 400 * KB; /* too little for two chunks of the smallest size */
     cl_scarce.code = CL_OUT_OF_RESOURCES;
@@ -345,7 +347,7 @@ static void test_auto_pairs(void **state)
     trial_free(t);
 }
 
-/* Most of a mesh is not sent for nothing again and again, but once for each place of its vertices. */
+/* A mesh that does not fit is uploaded in vain only once, and tried again only when its vertices have moved. */
 static void test_auto_mesh(void **state)
 {
     static const int asked[] = {ASK_mesh_first, ASK_mesh_all, ASK_mesh_first};
@@ -353,7 +355,7 @@ static void test_auto_mesh(void **state)
     const carom_points vertices = scene_desc(&t->m.s).vertices;
     carom_error err = {0};
     (void)state;
-    expect_device(t, ASK_mesh_first); /* with programs that are not probed before memory is short */
+    expect_device(t, ASK_mesh_first); /* builds and probes the kernels before memory is short */
     expect_device(t, ASK_mesh_all);
     new_mesh(t);
     for (size_t i = 0; i < COUNT_OF(asked); i++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A device whose compiler rejects a kernel: `opencl` says so, with the first of the compiler's words, when that kernel
- * is first needed and ever after; `auto` answers on the CPU with the same bits and tells the reason in statistics and
- * log. Nothing of OpenCL is left. Each kernel of the library in turn. */
+/* A device whose compiler rejects one kernel; each kernel of the library in turn. `opencl` fails, quoting the start of
+ * the compiler's log, when the kernel is first needed, and in every later batch. `auto` answers on the CPU with the
+ * same bits, and statistics and log give the reason. No OpenCL object is leaked. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
 enum { SEED = 89, FEW = 100, SIDES = 2, MANY = CAROM_AUTO_MIN_QUERIES, SHARE = 1 << 14 };
 
-/* A kernel and the request that needs it; of pairs with these fields, and triangles that move or not. Those of pairs
- * come first. */
+/* A kernel, and a request that needs it. For a pair kernel: the fields of the request, and whether its triangles move.
+ * Pair kernels come first. */
 typedef struct broken {
     const char *kernel;
     int request, fields, moving;
@@ -37,7 +37,7 @@ static const broken kernels[] = {OF_PAIRS("", 0), OF_PAIRS("_exact", ASK_KINDS),
                                  OF_MESH("_exact", ASK_KINDS)};
 
 typedef struct heard {
-    int warnings, errors, compiler_lines; /* lines of these levels; lines that hold the compiler's words */
+    int warnings, errors, compiler_lines; /* log lines of each level; log lines with the compiler's message */
 } heard;
 static const char *words;
 
@@ -73,7 +73,7 @@ static carom_status ask_broken(const broken *b, carom_context *context, carom_me
 
 /* ---- opencl ------------------------------------------------------------------------------------------------------ */
 
-/* The words of a compiler that has lost its options are its own. */
+/* The error must have the kernel's name, the expected compiler message (`words`) and the OpenCL error code. */
 static void expect_refusal(const broken *b, carom_status status, const carom_error *err)
 {
     test_error(status, CAROM_ERROR_KERNEL_BUILD, err, b->kernel);
@@ -89,7 +89,7 @@ static void check_opencl(const broken *b, const fixture *m)
     carom_error err = {0};
     cl_broken = (cl_unbuilt){b->kernel, words};
     carom_status status = open_context(CAROM_BACKEND_OPENCL, &h, &context, &err);
-    if (strcmp(b->kernel, "sweep_times") == 0) { /* which a device is probed with when it is opened */
+    if (strcmp(b->kernel, "sweep_times") == 0) { /* the bit probe uses this kernel, so the context cannot be created */
         assert_null(context);
         expect_refusal(b, status, &err);
     } else {
@@ -105,7 +105,7 @@ static void check_opencl(const broken *b, const fixture *m)
         carom_context_destroy(context);
     }
     cl_broken = (cl_unbuilt){NULL, NULL};
-    assert_true(h.compiler_lines > 0 && h.errors > 0); /* all that the compiler says is in the log */
+    assert_true(h.compiler_lines > 0 && h.errors > 0); /* the log has the compiler's whole output */
     cl_expect_none(b->kernel);
 }
 
@@ -121,7 +121,8 @@ static void test_opencl(void **state)
     fixture_free(&m);
 }
 
-/* A real compiler with a real text, which it cannot compile without the options. */
+/* The device's own compiler fails on the library's real source, because the shim removes the build options (-D) that
+ * the source needs. */
 static void test_compiler(void **state)
 {
     (void)state;
@@ -129,7 +130,7 @@ static void test_compiler(void **state)
     heard h = {0};
     carom_context *context = NULL;
     carom_error err = {0};
-    words = "sweep_times"; /* every line of the log names the kernel */
+    words = "sweep_times"; /* each line of the compiler's output is logged with the kernel's name */
     cl_broken = (cl_unbuilt){"sweep_times", NULL};
     const carom_status status = open_context(CAROM_BACKEND_OPENCL, &h, &context, &err);
     cl_broken = (cl_unbuilt){NULL, NULL};
@@ -182,8 +183,8 @@ static void test_auto(void **state)
     const carom_device_info device = test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), MANY, SHARE);
     words = "line 7: the moon is in the wrong house";
-    /* Each is 2^20 queries: of the kernels of pairs, which differ in nothing here, one in four; of the others as many
-     * as the effort says. */
+    /* Each check runs 2^20 queries. So only one pair kernel in four is checked, because all take the same path here;
+     * the number of mesh kernels depends on the test effort. */
     const size_t meshes = test_effort(7), stride = (7 + meshes - 1) / meshes;
     for (size_t i = 0; i < COUNT_OF(kernels); i += request_needs_mesh(&requests[kernels[i].request]) ? stride : 4)
         if (request_is_for(&requests[kernels[i].request], &device))

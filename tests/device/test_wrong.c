@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A device whose searches of a mesh give wrong answers, though its pair queries are right: the bit probe of that search
- * refuses it; or, if it goes wrong later, with hits that cannot be, the batch does. `opencl` says so; `auto` answers on
- * the CPU with the right bits, reported. */
+/* A device whose mesh searches are wrong, while its pair queries are right. The bit probe of the search detects it. If
+ * only later queries are wrong, and a hit is impossible (such as a triangle beyond the mesh), the batch detects it.
+ * `opencl` fails; `auto` answers on the CPU with the right bits, and statistics give the reason. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/closest_answers.h"
 #include "tests/support/lists.h"
@@ -16,7 +16,7 @@
 #define WRITE_ROW "to[COMPACT_ROW] = row;"
 #define WRITE_COUNT "run->hits[trav->number] = (int)trav->hits;"
 
-enum { MANY = 1 << 20, FEW = 5000, SEED = 61 }; /* few: more than any probe has */
+enum { MANY = 1 << 20, FEW = 5000, SEED = 61 }; /* FEW is more than the queries of any bit probe */
 
 /* A kernel with one fault, a request that uses it, and the error that must report it. */
 typedef struct fault {
@@ -27,7 +27,7 @@ typedef struct fault {
     const char *reason;
 } fault;
 
-/* ---- requests, each with its answer kept by the caller ---------------------------------------------------------- */
+/* ---- requests, which write to the arrays below ------------------------------------------------------------------- */
 
 static uint64_t *offsets;
 static int32_t *triangles;
@@ -40,7 +40,7 @@ static carom_status ask_first(carom_mesh *mesh, const swept_spheres *b, carom_st
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
-/* Without the triangles. */
+/* First hits without the output `triangle`. */
 static carom_status ask_times(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
@@ -48,7 +48,7 @@ static carom_status ask_times(carom_mesh *mesh, const swept_spheres *b, carom_st
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
-/* With what is computed from the triangle's corners. */
+/* First hits with the points, which are computed from the triangle's corners. */
 static carom_status ask_contacts(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
@@ -128,9 +128,9 @@ static carom_status ask_points(carom_mesh *mesh, const swept_spheres *b, carom_s
     return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 
-/* ---- their answers ------------------------------------------------------------------------------------ */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-/* A hash of all that there is, so that two answers can be compared. */
+/* Runs the request of the fault. Returns a hash of all outputs, so that two answers can be compared. */
 static uint64_t answer(const fault *f, carom_context *context, const scene *s, const swept_spheres *b,
                        carom_stats *stats)
 {
@@ -154,7 +154,7 @@ static uint64_t answer(const fault *f, carom_context *context, const scene *s, c
 static void test_fault(void **state)
 {
     const fault *f = *state;
-    cl_seen_as.discrete = f->ask == ask_compact; /* others do not find them */
+    cl_seen_as.discrete = f->ask == ask_compact; /* only discrete devices use the compacting kernels */
     carom_context_destroy(test_device(0, 0));    /* ends the test if there is none */
     offsets = test_alloc(MANY + 1, sizeof *offsets);
     triangles = test_alloc(4 * MANY, sizeof *triangles);
@@ -220,7 +220,7 @@ int main(void)
          {"run->depth[trav->number] = hit.depth;", "run->depth[trav->number] = 0.0f;"},
          ask_closest,
          REFUSED},
-        /* Of the later queries, which the probe has not got. */
+        /* faults only in later queries, beyond those of the bit probe */
         {"a first triangle beyond the mesh",
          {WRITE_FIRST, WRITE_BEYOND("triangle")},
          ask_first,
@@ -253,7 +253,7 @@ int main(void)
          {WRITE_COUNT, "run->hits[trav->number] = trav->number > 299 ? -5 : (int)trav->hits;"},
          ask_list,
          IMPOSSIBLE("numbers of hits")},
-        /* Of first hits that a device with memory of its own finds among the others. */
+        /* faults of the compacting kernels of discrete devices */
         {"a time among hits alone", {"to[COMPACT_T] = t[row];", "to[COMPACT_T] = t[row] + 1;"}, ask_compact, REFUSED},
         {"one hit less", {KEPT_COUNT, "count[run] = kept - (run == runs - 1);"}, ask_compact, REFUSED},
         {"more hits than queries",

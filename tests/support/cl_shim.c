@@ -87,7 +87,7 @@ static int fails(cl_call call)
     return call == fault.call && fault.at != 0 && (number == fault.at || (fault.after && number > fault.at));
 }
 
-/* What a call that fails answers; *code may be unwanted. */
+/* The results of a call that fails: NULL, and the error in *code unless `code` is NULL. */
 static void *refuse(cl_call call, cl_int *code)
 {
     if (code != NULL)
@@ -107,7 +107,7 @@ static cl_int let_go(int kind, cl_int code)
     return code;
 }
 
-/* The loader's own function. */
+/* Defines `next`, the loader's function of this name. */
 #define NEXT(name)          \
     __typeof__(name) *next; \
     *(void **)&next = dlsym(RTLD_NEXT, #name)
@@ -186,7 +186,7 @@ static int is_beyond(uint64_t bytes, uint64_t limit)
     return limit != 0 && bytes > limit;
 }
 
-/* CL_SUCCESS, or why there is no such buffer. */
+/* CL_SUCCESS, or the error with which this allocation fails. */
 static cl_int refusal(cl_mem_flags flags, size_t size)
 {
     const cl_scarcity *s = &cl_scarce;
@@ -232,7 +232,7 @@ cl_int clReleaseMemObject(cl_mem memory)
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
 
-enum { PLACES = 16 }; /* at most, of a piece in a text */
+enum { PLACES = 16 }; /* most occurrences of `find` in one source */
 
 static char *patched(const char *text)
 {
@@ -258,7 +258,7 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
     if (fails(CALL_PROGRAM))
         return refuse(CALL_PROGRAM, code);
     char **copy = test_alloc(count, sizeof *copy);
-    assert_null(lengths); /* the library's texts end with a zero */
+    assert_null(lengths); /* the library passes sources that end with a zero */
     for (cl_uint i = 0; i < count; i++)
         copy[i] = patched(texts[i]);
     const cl_program made = hold(HELD_PROGRAMS, next(context, count, (const char **)copy, NULL, code));
@@ -268,7 +268,7 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
     return made;
 }
 
-/* Whether these options are those of the kernel that is not built. */
+/* 1 if these are the build options of the kernel whose build must fail. */
 static int is_broken(const char *options)
 {
     const char *at = cl_broken.kernel != NULL ? strstr(options, "-DKERNEL=") : NULL;
@@ -421,7 +421,7 @@ static void disguise(cl_device_info what, void *value)
         say(value, cl_seen_as.largest);
 }
 
-/* The list of extensions without one of them. */
+/* Removes an extension from a list of extensions. */
 static void lose_extension(char *list, const char *name)
 {
     char *at = strstr(list, name);

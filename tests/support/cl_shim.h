@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands between the library and the OpenCL loader in a program that is linked with cl_shim.c, for a program's
- * own definitions of these calls come first: it counts what the library holds, makes calls fail and memory scarce, lets
- * a device look like another one, and its kernels be others. */
+/* A shim between the library and the OpenCL loader, for fault injection. A program that is linked with cl_shim.c calls
+ * the shim, because a program's own definitions of the OpenCL functions precede those of the loader. The shim counts
+ * the objects that the library holds, makes calls fail and device memory scarce, changes the reported properties of
+ * devices, and patches the kernel sources. */
 #ifndef CAROM_TESTS_SUPPORT_CL_SHIM_H
 #define CAROM_TESTS_SUPPORT_CL_SHIM_H
 
@@ -10,13 +11,14 @@
 
 #include "support.h"
 
-/* References that the library holds, and buffers that it has mapped. */
+/* Counts of the OpenCL references that the library holds, and of the buffers that it has mapped (HELD_MAPS). */
 enum { HELD_CONTEXTS, HELD_QUEUES, HELD_BUFFERS, HELD_PROGRAMS, HELD_KERNELS, HELD_EVENTS, HELD_MAPS, HELD_KINDS };
 extern int cl_held[HELD_KINDS];
-/* Fails if there is any. A buffer may be let go while it is mapped, where a call has failed. */
+/* Fails if the library still holds a reference. HELD_MAPS is not checked, because after a failed call a buffer may be
+ * released while it is mapped. */
 void cl_expect_none(const char *label);
 
-/* Calls that can fail. */
+/* Kinds of calls that cl_sabotage can make fail. */
 typedef enum cl_call {
     CALL_CONTEXT,
     CALL_QUEUE,
@@ -33,63 +35,65 @@ typedef enum cl_call {
     CALL_FLUSH,
     CALL_FINISH,
     CALL_WAIT,
-    CALL_COMMAND, /* which was accepted and ends badly */
+    CALL_COMMAND, /* a command that is enqueued and later fails */
     CALL_KINDS
 } cl_call;
 const char *cl_call_name(cl_call call);
-/* As the library knows it if it is for want of memory, else as a device that is lost. */
+/* The error code of such a failed call: one that the library reports as out of memory, or one that it reports as a lost
+ * device. */
 cl_int cl_call_code(cl_call call);
 
-/* All calls are counted anew; of this kind number `at`, from 1, fails; 0: none. With `after` all later ones too. */
+/* Restarts the counts of all calls. Then call number `at` of this kind fails, counted from 1 (0: none does); with
+ * `after` all later calls of this kind fail too. */
 void cl_sabotage(cl_call call, int at, int after);
-/* So many of this kind there were since. */
+/* Number of calls of this kind since the last cl_sabotage. */
 int cl_calls(cl_call call);
 
-/* Which buffers cannot be had, whatever the device says of itself; 0: all can. */
+/* Which buffer allocations fail, whatever memory the device reports. A 0 sets no limit. */
 typedef struct cl_scarcity {
-    uint64_t room;    /* bytes that are free in truth */
-    uint64_t above;   /* larger ones are refused */
-    uint64_t exactly; /* those of this size are */
-    cl_int code;      /* with which, and with which cl_sabotage refuses them; 0: its own */
+    uint64_t room;    /* bytes that can be allocated in all */
+    uint64_t above;   /* larger buffers fail */
+    uint64_t exactly; /* buffers of exactly this size fail */
+    cl_int code;      /* the error, also of buffers that cl_sabotage fails; 0: the default */
 } cl_scarcity;
 extern cl_scarcity cl_scarce;
 
-/* Bytes of the buffers that are held, without pinned memory, which is the host's; and how many buffers were refused, or
- * made. */
+/* Bytes of the buffers that the library holds, without pinned memory, which is the host's; and numbers of failed and of
+ * created buffers. */
 typedef struct cl_buffers {
     uint64_t bytes;
     int refused;
-    int in_place; /* over memory of the host */
-    int for_hits; /* for kernels to write alone */
+    int in_place; /* created over host memory */
+    int for_hits; /* created write-only for kernels */
 } cl_buffers;
 extern cl_buffers cl_seen;
-/* Bytes that reads and maps have brought to the host. */
+/* Bytes transferred to the host by reads and maps. */
 extern size_t cl_fetched;
 
-/* From here on: no call fails, all buffers can be had, calls and buffers are counted anew. What is held and what
- * devices look like stays. */
+/* Ends the failures of cl_sabotage and cl_scarce, and restarts the counts of calls and buffers. The counts of held
+ * references and cl_seen_as stay. */
 void cl_relieve(void);
 
-/* What comes before every launch; NULL: nothing. */
+/* Called before every kernel launch, unless NULL. */
 extern void (*cl_before_launch)(void);
 
-/* What the shim reports to the library about every device; all 0: the truth. */
+/* Properties that the shim reports for every device in place of the real ones; a 0 leaves the real one. */
 typedef struct cl_disguise {
     int gpu;
     int discrete; /* a GPU that shares no memory with the host */
     int no_fp64;
-    uint64_t memory, largest; /* bytes of all and of one buffer, if there are more; beyond them none can be had */
+    uint64_t memory, largest; /* limits in bytes, for all buffers and for one; allocations beyond them fail */
 } cl_disguise;
 extern cl_disguise cl_seen_as;
 
-/* A kernel whose program is not built; NULL: none. The compiler says `words`; if they are NULL, it is a compiler that
- * has lost its options, and says what it says. */
+/* A kernel whose build fails; NULL: none. The build log is `words`. If `words` is NULL, the real compiler runs without
+ * the library's build options, and the build log is its own. */
 typedef struct cl_unbuilt {
     const char *kernel, *words;
 } cl_unbuilt;
 extern cl_unbuilt cl_broken;
 
-/* A patch of the kernels' texts on their way to the compiler: `replacement` for each `find`; NULL: none. */
+/* A patch of the kernel sources before they are compiled: each `find` becomes `replacement`; NULL: no patch. */
 typedef struct cl_patch {
     const char *find, *replacement;
 } cl_patch;

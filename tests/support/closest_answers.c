@@ -110,7 +110,7 @@ closest_results ask_scene(carom_context *context, const scene *s, const swept_sp
     return n;
 }
 
-/* ---- the truth --------------------------------------------------------------------------------------------------- */
+/* ---- true answers ------------------------------------------------------------------------------------------------ */
 
 ref_mesh_closest_answer true_closest(const scene *s, const swept_spheres *b, size_t i)
 {
@@ -124,7 +124,7 @@ ref_mesh_closest_answer true_closest(const scene *s, const swept_spheres *b, siz
     return truth;
 }
 
-/* radius - distance in binary32; none without a triangle. */
+/* radius - distance in binary32. Without a triangle there is no depth. */
 static float depth_of(float radius, const ref_mesh_closest_answer *truth, float distance)
 {
     return truth->triangle < 0 ? -HUGE_VALF : fabsf(radius) - distance;
@@ -162,7 +162,7 @@ static double largest_way(const ref_sweep_case *c)
     return most;
 }
 
-/* What rounding into the caller's coordinates costs a point. */
+/* Error of a point by rounding to the caller's coordinates. */
 static double coordinate_unit(const ref_sweep_case *c)
 {
     double most = 0.0;

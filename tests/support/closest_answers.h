@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Closest points on the meshes of the tests: asking for them, comparing them, and the truth about them. */
+/* Closest points on the meshes of the tests: queries, comparisons, and the true answers. */
 #ifndef CAROM_TESTS_SUPPORT_CLOSEST_ANSWERS_H
 #define CAROM_TESTS_SUPPORT_CLOSEST_ANSWERS_H
 
@@ -22,22 +22,23 @@ void closest_results_print(const swept_spheres *b, const closest_results *n, siz
 void closest_results_compare(const swept_spheres *b, const closest_results *expected, const closest_results *got,
                              size_t count, int fields, const char *label);
 
-/* Of the spheres, centre, radius and mask are asked about. `integers` (or NULL) is increased by how many these
- * settled. */
+/* Closest points of spheres first .. first + count; centre, radius and mask are used. *integers, unless NULL, grows by
+ * the number of queries that were decided in integers. */
 void ask_part(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy, size_t first, size_t count,
               const closest_results *out, uint64_t *integers);
-/* All of them, on a mesh made for the purpose. */
+/* Closest points of all spheres, on a mesh that is made of the scene. */
 closest_results ask_scene(carom_context *context, const scene *s, const swept_spheres *b, carom_accuracy accuracy,
                           uint64_t *integers);
 
 ref_mesh_closest_answer true_closest(const scene *s, const swept_spheres *b, size_t i);
-/* NULL if answer i is what exact mode promises, else what is wrong with it. */
+/* Returns NULL if answer i is the one of exact mode, else what is wrong with it. */
 const char *judge_exact(const scene *s, const swept_spheres *b, size_t i, const ref_mesh_closest_answer *truth,
                         const closest_results *n);
-/* How far answer i of fast mode is off, in 2^-24 of the largest distance between centre and corners of the two
- * triangles, which it names and which is the nearest: the distance of the first and of the point, the point's from
- * the triangle, and what the true distance of the triangle exceeds the least one by. Infinity if it is no answer at
- * all. */
+/* The error of answer i of fast mode: the largest of four. These are the errors of the reported distance and of the
+ * distance of the reported point, the distance of the point from the reported triangle, and the excess of the
+ * triangle's true distance over the least one. The unit is 2^-24 of the largest distance from the centre to a corner of
+ * the reported or the nearest triangle. For the point, the largest corner coordinate is added to that. Infinity if the
+ * answer has a wrong form. */
 double error_fast(const scene *s, const swept_spheres *b, size_t i, const ref_mesh_closest_answer *truth,
                   const closest_results *n);
 

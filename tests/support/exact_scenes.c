@@ -69,7 +69,7 @@ static scene scene_torus(size_t n)
     return s;
 }
 
-/* Long and thin, some of them to the last bit of a corner, and degenerate ones among them. */
+/* Long and thin triangles; in some the width is one unit in the last place of a corner, and some are degenerate. */
 static scene scene_needles(uint64_t seed, size_t triangles)
 {
     scene s = scene_soup(seed, triangles, 1.0);
@@ -87,7 +87,7 @@ static scene scene_needles(uint64_t seed, size_t triangles)
     return s;
 }
 
-/* From about 1 to 2^exponent, then so many times that size away from the origin. */
+/* Scales a scene of size about 1 by 2^exponent, then moves it by `offset` times that size. */
 void scene_place(scene *s, int exponent, float offset)
 {
     scene_scale(s, exponent);
@@ -106,7 +106,7 @@ static void spot_on(ref_gen *g, float p[3][3], double out[3])
     }
 }
 
-/* Along an axis, a diagonal of the grid, or anywhere. */
+/* A direction: along an axis, along a diagonal of the grid, or random. */
 static void way_of(ref_gen *g, double out[3])
 {
     int kind = ref_gen_int(g, 0, 4);
@@ -120,8 +120,9 @@ static void way_of(ref_gen *g, double out[3])
     }
 }
 
-/* Towards a corner, an edge or a face, as exactly as binary32 allows, from far, near, the surface or within; at rest,
- * away; with a radius that makes distances whole, any radius, none. `size` is the mesh's. */
+/* A sphere aimed at a corner, an edge or a face as exactly as binary32 allows. The start is far, near, on the surface
+ * or inside. The sphere moves towards the target or away, or rests. Its radius is a multiple of the grid, random or
+ * zero. A few spheres are invalid. `size` is the size of the mesh. */
 static void aim(ref_gen *g, const scene *s, double size, float out[7])
 {
     static const double radii[] = {0.0, 0.125, 0.25, 0.015625, 1.0}, distances[] = {0.0, 1.0, 4.0, 1024.0};
@@ -187,7 +188,7 @@ static scene make_torus(size_t n)
 {
     return scene_torus((size_t)ceil(sqrt((double)n / 2.0)) + 2);
 }
-/* A power of two along a side: every corner and every middle of an edge is a number. */
+/* With a power of two of squares along a side, every corner and every middle of an edge is exact in binary32. */
 static scene make_floor(size_t n)
 {
     int side = 1;

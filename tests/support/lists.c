@@ -63,7 +63,7 @@ carom_hit_list list_desc(hit_list *l, int fields)
     return list;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- queries ----------------------------------------------------------------------------------------------------- */
 
 void list_check_guards(const hit_list *l, const char *label)
 {
@@ -138,7 +138,7 @@ uint8_t *any_of(carom_mesh *mesh, const list_request *q, const swept_spheres *b,
     return any;
 }
 
-/* ---- judging ----------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 static int is_in_order(const hit_list *l, size_t k, int fields)
 {
@@ -196,8 +196,7 @@ void list_check_first(carom_mesh *mesh, carom_accuracy accuracy, const swept_sph
     hits_free(&first);
 }
 
-/* Where the record of each sphere and triangle stands, SIZE_MAX: nowhere; sphere i has the places from i * triangles
- * on. */
+/* Number of the record of each sphere and triangle, at [sphere * triangles + triangle]; SIZE_MAX: there is none. */
 static size_t *places_of(const hit_list *l, size_t triangles)
 {
     size_t *place = test_alloc(l->queries * triangles, sizeof *place);
@@ -211,7 +210,7 @@ static size_t *places_of(const hit_list *l, size_t triangles)
     return place;
 }
 
-/* The largest triangle is the other one: so the mesh has the units of the whole. */
+/* The second triangle of each pair is the scene's largest, so that the pair is scaled like the whole mesh. */
 void list_check_alone(carom_context *context, const scene *s, const list_request *q, const swept_spheres *b,
                       const hit_list *whole, const char *label)
 {

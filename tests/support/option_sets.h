@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of mesh queries, and settings in which they leave something out and something not. */
+/* Options of mesh queries, and meshes and spheres with which each option filters out some hits and keeps others. */
 #ifndef CAROM_TESTS_SUPPORT_OPTION_SETS_H
 #define CAROM_TESTS_SUPPORT_OPTION_SETS_H
 
 #include "exact_scenes.h"
 
-/* What is asked for beside the spheres. */
+/* The options of a query. */
 typedef struct option_set {
     const char *name;
     int triangle_masks, sphere_masks, cull_back;
     carom_start start;
 } option_set;
 
-enum { OPTION_SETS = 7, MASK_SETS = 3 }; /* the first few are masks alone */
+enum { OPTION_SETS = 7, MASK_SETS = 3 }; /* the first few have only masks */
 extern const option_set option_sets[OPTION_SETS];
 
 typedef struct option_setting {
@@ -21,7 +21,7 @@ typedef struct option_setting {
     char name[64];
 } option_setting;
 
-/* Of a kind of mesh; `count` spheres, or as many as the effort says, whose windows end now and then. */
+/* A mesh of this kind and `count` spheres (fewer with less test effort). Some spheres have a finite window. */
 option_setting option_setting_make(uint64_t seed, size_t kind, const option_set *o, size_t triangles, size_t count);
 void option_setting_free(option_setting *t);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "polygon_oracle.h"
 
-/* Lattice coordinates times a factor, so that points between those of the lattice are integers too. */
+/* Lattice coordinates times a factor, so that points between lattice points are integers too. */
 typedef struct point64 {
     int64_t x, y;
 } point64;
@@ -65,7 +65,7 @@ int polygon_is_simple(const lattice_point *p, size_t n)
     return 1;
 }
 
-/* Winding number of the polygon, scaled up, at q, which is on none of its edges. */
+/* Winding number of the polygon, scaled by `scale`, around q. No edge may contain q. */
 static int winding(const lattice_point *p, size_t n, int64_t scale, point64 q)
 {
     int number = 0;
@@ -133,8 +133,8 @@ int polygon_covers_once(const lattice_point *p, size_t n)
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
 
-/* Do these two points in a line part the sets: all of the first to the right of it or on it, all of the second to the
- * left? */
+/* 1 if the line through the two points separates the sets: all points of `first` are on it or to its right, all of
+ * `second` on it or to its left. */
 static int parts(point64 from, point64 to, const point64 *first, size_t m, const point64 *second, size_t n)
 {
     int right = 1, left = 1;
@@ -145,7 +145,7 @@ static int parts(point64 from, point64 to, const point64 *first, size_t m, const
     return right && left;
 }
 
-/* Is a line through one of the edges of the first between them? Edges in both directions are tried. */
+/* 1 if a line through an edge of `first` separates the two sets. Both directions of each edge are tried. */
 static int apart_by_first(const point64 *first, size_t m, const point64 *second, size_t n)
 {
     for (size_t i = 0; i < m; i++) {
@@ -188,7 +188,8 @@ const char *polygon_judge_sums(const lattice_point *p, size_t n, const uint32_t 
     return sum == polygon_area(p, n) ? NULL : "the areas do not sum up to the polygon's";
 }
 
-/* What separates inside from outside; bridges and spikes do not. */
+/* 1 if the polygon's border meets the inside of the triangle. Only edges with different winding numbers on their two
+ * sides are border; bridges and spikes are not. */
 static int border_goes_through(const lattice_point *p, size_t n, const point64 triangle[3], int simple)
 {
     for (pieces at = {0}; next_piece(p, n, &at);) {

@@ -22,9 +22,9 @@ int request_is_list(const request *q)
     return request_needs_mesh(q) && mesh_row(q)->mesh.is_list;
 }
 
-/* ---- what is asked about ----------------------------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-/* Copies of `some` rows, one in `share` of `count`; the others have radius -1. */
+/* Spreads `some` rows over `count`: one row in `share` is a copy, the others get the radius -1. */
 static void spread(float *const *from, size_t some, float *const *to, size_t count, size_t share, int columns,
                    int radius)
 {
@@ -83,15 +83,16 @@ uint64_t batch_result_offset(const batch_result *r, size_t i)
     return ((const uint64_t *)(const void *)r->offsets.data)[i];
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
-/* Of pairs those of the fixture. Of a mesh its spheres, whose columns begin with those of spheres at rest. */
+/* The queries of a request: the fixture's pairs, or its spheres. The columns of spheres at rest are the first ones of
+ * moving spheres. */
 static queries queries_of(const request *q, const fixture *m)
 {
     if (!request_needs_mesh(q))
         return m->q[q->kind];
     queries of = {.type = q->kind, .count = m->count};
-    for (int c = 0; c < query_columns(q->kind) - 1; c++) /* the last is the mask */
+    for (int c = 0; c < query_columns(q->kind) - 1; c++) /* the last column is the mask */
         of.column[c] = m->b.column[c];
     return of;
 }
@@ -142,7 +143,7 @@ batch_result request_answer(const request *q, const fixture *m)
 
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
 
-/* So many records, and the offsets of so many queries. */
+/* Compares the first `records` records, and the offsets of the first `queries` queries. */
 static void compare_list(const batch_result *expected, const batch_result *got, size_t records, size_t offsets,
                          const char *who)
 {
@@ -167,7 +168,7 @@ void batch_result_compare_first(const request *q, const fixture *m, const batch_
         answers_compare(&about, &expected->a, &got->a, count, ALL_FIELDS, who);
         return;
     }
-    assert_int_equal(got->complete, count); /* queries that are complete have their hits */
+    assert_int_equal(got->complete, count); /* complete queries have all their hits */
     assert_true(got->complete <= expected->complete);
     compare_list(expected, got, (size_t)batch_result_offset(expected, count), count, who);
 }

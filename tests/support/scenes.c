@@ -256,7 +256,8 @@ void swept_spheres_free(swept_spheres *b)
     free(b->mask);
 }
 
-/* One sphere: from `distance` in any direction towards a point near the origin; a start with distance 0 is within. */
+/* One sphere that starts at `distance` in a random direction and moves towards a point near the origin; with distance 0
+ * it starts inside. */
 static void make_ball(ref_gen *g, double distance, double radius, double speed, float out[7])
 {
     double way[3], target[3];

@@ -25,7 +25,7 @@ void scene_scale(scene *s, int exponent);
 scene scene_reorder(const scene *from, const uint32_t *order, size_t count);
 void scene_free(scene *s);
 void scene_triangle(const scene *s, size_t triangle, float p[3][3]);
-/* The triangle with the largest coordinate: a mesh that holds it has the units of the whole. */
+/* The triangle with the largest coordinate: a mesh that contains it is scaled like the whole scene. */
 uint32_t scene_largest(const scene *s);
 carom_mesh_desc scene_desc(const scene *s);
 carom_mesh *scene_mesh(carom_context *context, const scene *s);
@@ -33,21 +33,22 @@ carom_mesh *scene_mesh(carom_context *context, const scene *s);
 /* A random order of `count` things; the caller frees it. */
 uint32_t *random_order(uint64_t seed, size_t count);
 
-/* A scene whose triangles stand in another order: triangle i is order[i] of the first, triangle where[i] its i. */
+/* A scene with its triangles in another order: triangle i is triangle order[i] of the original, and triangle i of the
+ * original is triangle where[i]. */
 typedef struct turned_scene {
     scene s;
     uint32_t *order, *where;
 } turned_scene;
 turned_scene scene_turn(uint64_t seed, const scene *from);
 void turned_free(turned_scene *t);
-/* Whether an answer with triangle `before` of the first may answer with `there` of the other: the same one, or of a
- * tie the first in either order. -1: none. */
+/* 1 if the original's answer `before` and the reordered scene's answer `there` agree: the same triangle, or in a tie
+ * the lowest index in each order. -1: no triangle. */
 int turned_agrees(const turned_scene *t, int32_t before, int32_t there);
 
-/* Some of all, one or no bits, for scenes and spheres alike; the caller frees them. */
+/* Random masks, some with all bits, one bit or none, for scenes and spheres alike. The caller frees them. */
 uint32_t *random_masks(uint64_t seed, size_t count);
 
-/* Moving spheres as columns: cx cy cz r vx vy vz t_max; and the options with which they are asked. */
+/* Moving spheres as columns (cx cy cz r vx vy vz t_max), and the options of their queries. */
 enum { SPHERE_COLUMNS = 8, SPHERE_RADIUS = 3, SPHERE_T_MAX = 7 };
 typedef struct swept_spheres {
     size_t count;
@@ -59,7 +60,7 @@ typedef struct swept_spheres {
 
 swept_spheres swept_spheres_alloc(size_t count); /* t_max: infinity */
 void swept_spheres_free(swept_spheres *b);
-/* A mixture: aimed from outside, from inside, from far away, at rest, of no radius, and, one in 16, invalid. */
+/* A mixture of spheres: aimed from outside, inside or far away, at rest, with radius 0, and one in 16 invalid. */
 swept_spheres swept_spheres_mixed(uint64_t seed, size_t count);
 void swept_spheres_scale(swept_spheres *b, int length, int time);
 void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out);
@@ -83,17 +84,17 @@ int32_t hit_triangle(const hits *h, size_t i);
 int hit_state(const hits *h, size_t i);
 float hit_float(const hits *h, int field, size_t i);
 int hit_is_some(const hits *h, size_t i);
-/* Sphere i and answer k. */
+/* Print sphere i and answer k. */
 void hits_print_at(const swept_spheres *b, size_t i, const hits *h, size_t k, const char *label);
 void hits_print(const swept_spheres *b, const hits *h, size_t i, const char *label);
 /* Fail unless the first `count` agree in every byte of the fields in the mask (-1: all). */
 void hits_compare(const swept_spheres *b, const hits *expected, const hits *got, size_t count, int fields,
                   const char *label);
 
-/* All first hits, in fast mode or either. */
+/* First hits of all spheres: in fast mode, or with this accuracy. */
 void sweep_first(carom_mesh *mesh, const swept_spheres *b, const hits *out);
 hits sweep_as(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy);
-/* In fast mode, of a mesh made for the purpose. */
+/* First hits in fast mode, of a mesh that is made of the scene. */
 hits sweep_scene(carom_context *context, const scene *s, const swept_spheres *b);
 
 #endif

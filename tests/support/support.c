@@ -18,16 +18,15 @@ size_t test_effort(size_t full)
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-/* OpenCL implementations keep what they once allocated; what carom forgets is still reported. */
+/* OpenCL implementations keep memory until the process ends. Leaks of carom are still reported. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libOpenCL\nleak:libpocl\nleak:libRusticlOpenCL\nleak:libMesaOpenCL\nleak:libLLVM\nleak:libclang\n";
 }
 
-/* No library is unloaded: what a global of it still held would be reported as lost, by a caller without a name. Mesa
- * unloads
- *the driver that found no device, with a list in it. */
+/* Keeps libraries loaded. If a library is unloaded, memory that its globals still hold is reported as a leak, with a
+ * nameless call stack. Mesa does so: it unloads a driver that found no device. */
 int dlclose(void *library)
 {
     (void)library;
@@ -126,7 +125,7 @@ carom_context *test_device(uint32_t lanes, uint32_t chunk)
     carom_status status = carom_context_create(&desc, &context, &err);
     if (status == CAROM_ERROR_NO_DEVICE || (status == CAROM_ERROR_UNSUPPORTED && !carom_has_opencl()))
         test_skip("opencl", err.message);
-    test_ok("carom_context_create", status, &err); /* a device that is there and is refused is no skip */
+    test_ok("carom_context_create", status, &err); /* a refused device is a failure, not a skip */
     return context;
 }
 
@@ -159,7 +158,7 @@ carom_context *test_context(void)
 
 /* ---- the same bits from every backend ---------------------------------------------------------------------------- */
 
-/* Takes the context. */
+/* Destroys the context. */
 static void compare_with_scalar(const same_answers *this, carom_context *context, const char *label)
 {
     carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);

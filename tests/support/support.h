@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the C tests share: contexts, cases as columns, guarded memory, asking the library, hashing.
+/* Functions that the C tests share: contexts, cases as columns, guarded memory, batches, hashing.
  *
  * Environment: CAROM_TEST_DEVICE runs a test program on that OpenCL device instead of the CPU. CAROM_TEST_REQUIRE, a
- * list such as "avx512,opencl", turns the skips for want of these into failures. CAROM_TEST_EFFORT, in per cent, scales
- * the number of random cases where nothing but coverage depends on it. */
+ * list such as "avx512,opencl", makes a test fail, instead of skipping it, if one of these is missing.
+ * CAROM_TEST_EFFORT, in per cent, scales the number of random cases where only coverage depends on it. */
 #ifndef CAROM_TESTS_SUPPORT_SUPPORT_H
 #define CAROM_TESTS_SUPPORT_SUPPORT_H
 
@@ -25,7 +25,7 @@
 
 /* `full` cases, fewer with sanitizers or when CAROM_TEST_EFFORT says so; at least 1. */
 size_t test_effort(size_t full);
-/* The result of an any query: a byte for each. */
+/* The result descriptor of an any query: a byte for each sphere. */
 #define TEST_ANY(bytes) (&(carom_any_result){.size = sizeof(carom_any_result), .hit = (bytes)})
 carom_mesh_info test_mesh_info(const carom_mesh *mesh);
 carom_pair_indices pair_indices(const uint32_t *a, const uint32_t *b, uint64_t a_count, uint64_t b_count);
@@ -50,18 +50,18 @@ extern carom_isa each_isa[CAROM_ISA_NEON + 1];
 #else
 #define TEST_EACH_ISA(ON) ON("scalar", &each_isa[CAROM_ISA_SCALAR])
 #endif
-/* The device of this run; skips if there is none. 0 for what the device itself suggests. */
+/* A context for the device of this run; skips the test if there is none. A 0 takes the device's own setting. */
 carom_context *test_device(uint32_t lanes, uint32_t chunk);
-/* A context of that backend for the device of this run, which is there. */
+/* A context with this backend for the device of this run. The device must exist. */
 carom_context *test_backend(carom_backend backend);
-/* Ends the test if there is no device, before anything else takes time. */
+/* The device of this run. Skips the test if there is none, before any work is done. */
 carom_device_info test_need_device(void);
-/* What this run is about: the device, or the CPU's best instruction set on two threads. */
+/* A context for the subject of this run: the device, or the CPU's best instruction set on two threads. */
 carom_context *test_context(void);
-/* Fail with the library's own sentence unless `status` is CAROM_OK. */
+/* Fail with the library's error message unless `status` is CAROM_OK. */
 void test_ok(const char *what, carom_status status, const carom_error *err);
 
-/* That status, and a sentence with an end that holds `word`. */
+/* Fail unless `got` is the expected status and the error message is terminated and contains `word`. */
 void test_error(carom_status got, carom_status expected, const carom_error *err, const char *word);
 
 /* ---- the same bits from every backend ---------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ void test_same_device(void **state);
         }                                       \
     }
 #define SAME_BITS_ON_DEVICE(check) SAME_BITS("device: the bits of scalar", test_same_device, check, CAROM_ISA_AUTO)
-/* Threads and every instruction set of this architecture. Inside a function, for its life. */
+/* Tests for threads and for every instruction set of this architecture. They live as long as the calling function. */
 #define SAME_BITS_ON_THREADS(check) SAME_BITS("threads: the bits of scalar", test_same_threads, check, CAROM_ISA_AUTO)
 #if defined(__x86_64__)
 #define SAME_BITS_ON_CPU(check)                                                      \
@@ -116,8 +116,8 @@ void *test_alloc(size_t count, size_t size); /* zeros; fails the test when there
 
 /* ---- cases ------------------------------------------------------------------------------------------------------ */
 
-/* Rows of the registry (queries/query.h) by their numbers: those of pairs, then from QUERY_TYPES on those of meshes, of
- * which answers may be made, printed and compared. */
+/* Query types are row numbers of the registry (queries/query.h). Pair queries come first. Mesh queries follow from
+ * QUERY_TYPES on; for these only answers can be made, printed and compared. */
 /* For a test's initial state: the number of each row at its own index. */
 extern int each_query[QUERY_PAIR_COUNT];
 enum { SWEEP = QUERY_sweep, OVERLAP = QUERY_overlap, SPHERES = QUERY_spheres, QUERY_TYPES = QUERY_PAIR_COUNT };
@@ -135,17 +135,17 @@ queries queries_alloc(int type, size_t count);
 queries queries_family(int type, size_t family, uint64_t seed, size_t count);
 queries queries_mixed(int type, uint64_t seed, size_t count); /* all families, one after the other */
 void queries_free(queries *q);
-/* Of sweeps and overlaps; of spheres. An overlap has no velocities. */
+/* Write case c as query i: of sweeps and overlaps (an overlap has no velocities), or of spheres. */
 void queries_put_sweep(queries *q, size_t i, const ref_sweep_case *c);
 void queries_put_spheres(queries *q, size_t i, const ref_spheres_case *c);
 void queries_get_sweep(const queries *q, size_t i, ref_sweep_case *c);
 void queries_get_spheres(const queries *q, size_t i, ref_spheres_case *c);
-/* Query i as a row, answer i as values. */
+/* Read query i as a row, answer i as values. */
 void queries_load(const queries *q, size_t i, float *row);
 double queries_scale(const ref_sweep_case *c);  /* largest magnitude among positions and radius */
 void queries_print(const queries *q, size_t i); /* in hex floats, ready to be a test case */
 
-/* ---- asking ----------------------------------------------------------------------------------------------------- */
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 typedef query_inputs inputs;
 
@@ -179,7 +179,7 @@ void answers_print(const answers *a, size_t i, const char *label);
 void answers_compare(const queries *q, const answers *expected, const answers *got, size_t count, int fields,
                      const char *label);
 
-/* Fields outside the mask are not asked for. */
+/* Run a batch with the outputs of the fields in the mask. */
 carom_status ask_with(carom_context *context, int type, carom_accuracy accuracy, size_t count, const inputs *in,
                       const answers *out, int fields, carom_stats *stats, carom_error *err);
 carom_status ask_as(carom_context *context, int type, size_t count, const inputs *in, const answers *out, int fields,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The contract of the batch calls: what is refused, in which words, with what left untouched; statistics. */
+/* The contract of the batch calls: invalid arguments, their error messages, outputs untouched after an error;
+ * statistics. */
 #include "tests/support/scenes.h"
 
 enum { SEED = 61, COUNT = 40, FILL = 0xa5 };
 
-/* Refused, and no output touched. */
+/* The call must fail with this status and message, and leave the outputs untouched. */
 static void refuse_batch(carom_context *context, int type, const inputs *in, carom_status expected, const char *word)
 {
     carom_error err = {0};
@@ -17,7 +18,7 @@ static void refuse_batch(carom_context *context, int type, const inputs *in, car
     answers_free(&a);
 }
 
-/* The input of the descriptor that a column belongs to. */
+/* Name of the descriptor's input that a column belongs to. */
 static const char *name_of_column(int type, int column)
 {
     int component;
@@ -75,7 +76,7 @@ static void test_bad_indices(void **state)
     carom_context_destroy(context);
 }
 
-/* The descriptors themselves: their size, the accuracy, the outputs, the statistics. */
+/* Invalid descriptors: size, accuracy, outputs, statistics. */
 static void test_bad_descriptors(void **state)
 {
     carom_context *context = test_context();
@@ -149,7 +150,7 @@ static void test_bad_descriptors(void **state)
     out.point_first.stride = 12;
     out.point_last = (carom_points_out){x, NULL, x + 2, 12, NULL};
     test_error(carom_sweep_pairs(context, &good, &out, NULL, &err), bad, &err, "point_last");
-    assert_int_equal(carom_sweep_pairs(context, &desc, &out, NULL, NULL), bad); /* no sentence wanted */
+    assert_int_equal(carom_sweep_pairs(context, &desc, &out, NULL, NULL), bad); /* without a carom_error */
     for (size_t i = 0; i < COUNT; i++)
         assert_int_equal(a.field[STATE].data[i], FILL);
     answers_free(&a);
@@ -227,7 +228,7 @@ static void test_bad_mesh_sweeps(void **state)
     carom_context_destroy(context);
 }
 
-/* No queries need no arrays; no outputs are an answer too. */
+/* A batch of 0 queries needs no arrays, and a batch without outputs succeeds. */
 static void test_nothing_to_do(void **state)
 {
     carom_context *context = test_context();
@@ -269,7 +270,7 @@ static void test_stats(void **state)
     assert_int_equal(stats.on_device, test_on_device() ? MANY : 0);
     assert_int_equal(stats.on_cpu, test_on_device() ? 0 : MANY);
     assert_int_equal(stats.fallen_back, 0);
-    assert_int_equal(stats.by_proof, 0); /* fast mode proves nothing */
+    assert_int_equal(stats.by_proof, 0); /* fast mode decides no query by proof or integers */
     assert_int_equal(stats.by_integers, 0);
     assert_string_equal(stats.fallback_reason, "");
     assert_true(stats.compute > 0.0 && stats.total > 0.0 && stats.total < 600.0);
@@ -279,7 +280,8 @@ static void test_stats(void **state)
     carom_context_destroy(context);
 }
 
-/* Exact mode is there for every query type, also for nothing, and says which rung settled how many. */
+/* Exact mode works for every query type, also with 0 queries. Statistics count the queries that each rung decided:
+ * proof or integers. */
 static void test_exact_stats(void **state)
 {
     enum { MANY = 3000 };

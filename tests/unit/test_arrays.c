@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller's arrays: counts and strides that cannot be are refused before anything is read or written, counts beyond
- * 32 bits can be, and an output shares no byte with another array, whatever the layout. */
+/* The caller's arrays. Impossible counts and strides are rejected before memory is read or written. Counts beyond 32
+ * bits are accepted. An output that shares a byte with another array is rejected, for every layout. */
 #include "tests/support/requests.h"
 
 #include <sys/mman.h>
@@ -44,7 +44,7 @@ static const char *const call_names[] = {
     "sweep_pairs",          "overlap_pairs", "sphere_pairs", "sweep_first",  "sweep_list",
     "first hits as a list", "sweep_any",     "overlap_any",  "overlap_list", "closest"};
 
-/* What a call is asked with. */
+/* The arguments of any call. */
 typedef struct arguments {
     uint64_t count;
     carom_points center;
@@ -177,7 +177,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Refused with these words, on a mesh of a triangle and on an empty one, and nothing written. */
+/* The call must fail with these words in its message, and write nothing. It runs on a mesh of one triangle and on an
+ * empty one. */
 static void refuse(int call, arguments a, const char *word, const char *other)
 {
     unsigned char before[64], bytes[64], *const writable[] = {a.bytes, (unsigned char *)a.times};
@@ -205,7 +206,7 @@ static void refuse(int call, arguments a, const char *word, const char *other)
 
 /* ---- counts ------------------------------------------------------------------------------------------------------ */
 
-/* What a call cannot do without. */
+/* The arguments that the call requires. */
 static arguments least(int call, uint64_t count)
 {
     static uint8_t bytes[16];
@@ -214,7 +215,8 @@ static arguments least(int call, uint64_t count)
     return a;
 }
 
-/* With outputs, and without any; strides of 0, which leave only the count, and others. */
+/* With and without outputs. With strides of 0 only the count itself is too large; with other strides the arrays are
+ * too. */
 static void test_counts_refused(void **state)
 {
     static float t[4];
@@ -236,7 +238,7 @@ static void test_counts_refused(void **state)
             }
 }
 
-/* Counts that can be, of arrays that cannot. */
+/* Possible counts, but arrays whose size or stride is impossible. */
 static void test_sizes_refused(void **state)
 {
     static float t[4], xyz[12];
@@ -248,7 +250,7 @@ static void test_sizes_refused(void **state)
         a.center.stride = 4;
         refuse(call, a, call == SPHERE_PAIRS ? "a0" : "center", "2^47");
         a = least(call, 1000);
-        a.radius.stride = SIZE_MAX - 3; /* as if -4 */
+        a.radius.stride = SIZE_MAX - 3; /* -4 as a size_t */
         refuse(call, a, "radius", "apart");
         a.radius.stride = UINT64_C(1) << 40;
         refuse(call, a, "radius", "apart");
@@ -360,8 +362,7 @@ static int stop_at_once(void *user, uint64_t done, uint64_t count)
     return 1;
 }
 
-/* Counts about 2^31 and 2^32 and as many as bytes can be: the first piece of them is answered, then the caller has
- * enough. */
+/* Counts around 2^31 and 2^32. The progress callback cancels the batch after its first piece, so the test is short. */
 static void test_large_counts(void **state)
 {
     static const uint64_t counts[] = {(UINT64_C(1) << 31) - 1, UINT64_C(1) << 31, (UINT64_C(1) << 32) - 1,
@@ -391,7 +392,7 @@ static void test_large_counts(void **state)
     (void)munmap(bytes, room);
 }
 
-/* ---- outputs that lie over something ----------------------------------------------------------------------------- */
+/* ---- outputs that overlap other arrays --------------------------------------------------------------------------- */
 
 typedef struct record {
     float center[3], radius, point[3], spare;
@@ -461,13 +462,13 @@ static void test_outputs_named(void **state)
             refuse(call, a, "point", "center");
             a.point = (carom_points_out){&r->point[0], &r->point[0], &r->point[2], sizeof *r, NULL};
             refuse(call, a, ".y", ".x");
-            a.point = (carom_points_out){f, f + 1, f + 2, 4, NULL}; /* each over the next query's */
+            a.point = (carom_points_out){f, f + 1, f + 2, 4, NULL}; /* each coordinate overlaps one of the next query */
             refuse(call, a, "point", "shares memory");
         }
     }
 }
 
-/* Members of one structure, read and written side by side. */
+/* Inputs and outputs are members of one structure and share no byte: accepted. */
 static void test_members(void **state)
 {
     static record r[COUNT];
@@ -495,7 +496,7 @@ static void test_members(void **state)
     }
 }
 
-/* Random layouts in a small piece of memory, against a map of its bytes. */
+/* Random layouts in a small arena. An oracle that marks each byte says whether arrays overlap. */
 enum { ARENA = 640 };
 
 static int mark(uint8_t *map, size_t at, size_t stride, size_t count, size_t size, uint8_t own, uint8_t others)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The error bounds of exact mode's first rung. With the bounds as they are, a hill climb towards the largest error
- * finds none beyond its bound and no settled answer that is wrong. With the bounds shrunk, the same search must find
- * wrong answers: else it could not find them in the library either. */
+/* The error bounds of exact mode's first rung, the floating-point filter. A hill climb searches for the largest error.
+ * With the real bounds it must find no error beyond its bound and no wrong decided answer. With smaller bounds the same
+ * search must find wrong answers, which shows that it could find an error in the library. */
 #include "tests/support/support.h"
 
 #include <math.h>
 
-/* The solver text itself, one pair at a time, with bounds that the test can turn. */
+/* The solver's source, compiled for one pair at a time, with bounds that the test can scale. */
 static float proof_scale = 1.0f;
 static double wide_scale = 1.0;
 #define LANES 1
@@ -54,7 +54,7 @@ typedef struct sweep_look_at {
     proof end[2];
 } sweep_look_at;
 
-/* want: SWEEP_TIMES or SWEEP_FULL, whose bounds differ. */
+/* `want` is SWEEP_TIMES or SWEEP_FULL. Their bounds differ. */
 static void solve(const sweep_case *s, int want, sweep_look_at *l)
 {
     const int full = want == SWEEP_FULL;
@@ -67,7 +67,7 @@ static void solve(const sweep_case *s, int want, sweep_look_at *l)
     l->answer = sweep_prove(&l->x, want).answer;
 }
 
-/* The error of a proven time over its bound; 0 if nothing is claimed. */
+/* The error of a proven time divided by its bound; 0 if the filter did not decide. */
 static double ratio_of(const proof_end *e, const proof *p, double true_time)
 {
     if (!p->sure || p->apart || !isfinite((float)true_time))
@@ -81,7 +81,8 @@ static int same(float a, float b)
     return bits_of_float(a) == bits_of_float(b);
 }
 
-/* 1: settled, and wrong. *ratio grows to the largest error over its bound. */
+/* Returns 1 if the answer is decided and wrong. *ratio becomes the largest error divided by its bound, if that is
+ * larger. */
 static int judge_look(const sweep_case *s, int want, const ref_sweep_answer *exact, double *ratio)
 {
     sweep_look_at l;
@@ -117,10 +118,10 @@ static void print_sweep(const sweep_case *s)
     queries_free(&q);
 }
 
-/* ---- lines all but along an edge --------------------------------------------------------------------------------- */
+/* ---- motions almost along an edge -------------------------------------------------------------------------------- */
 
-/* There the squared distance changes so slowly that its lowest point is not well known, and a contact of 2^-30 of the
- * radius is easily taken for none. */
+/* A motion almost along an edge. The squared distance changes so slowly that its minimum is inaccurate. A contact 2^-30
+ * of the radius deep is then easily taken for a miss. */
 static void make_along_edge(ref_gen *g, double angle, sweep_case *s)
 {
     double u[3], w[3], h[3], along = 0.0, length;
@@ -148,8 +149,8 @@ static void make_along_edge(ref_gen *g, double angle, sweep_case *s)
     }
 }
 
-/* What the squared distance between the line of centres and the line of P0P1 exceeds r^2 by; normal: between the
- * two. */
+/* Squared distance between the line of centres and the line P0P1, minus r^2. `normal` is the direction between the two
+ * lines. */
 static long double gap_of(const sweep_case *s, long double normal[3])
 {
     long double e[3], v[3], d[3], n2 = 0, q = 0;
@@ -168,7 +169,7 @@ static long double gap_of(const sweep_case *s, long double normal[3])
     return q * q / n2 - (long double)s->in[IN_R] * (long double)s->in[IN_R];
 }
 
-/* Move P0, which is at the origin and may be there as finely as we like, until the two meet by `depth`. */
+/* Moves P0 until sphere and edge overlap by about `depth`. P0 is at the origin, where binary32 has very small steps. */
 static int meet_by(sweep_case *s, long double depth)
 {
     long double normal[3];
@@ -219,7 +220,7 @@ static void test_along_edges(void **state)
     assert_true(tried > test_effort(20000));
 }
 
-/* Two that an earlier bound took for misses. */
+/* Two hits that an earlier bound decided as misses. */
 static void test_along_edges_found(void **state)
 {
     static const float found[][16] = {
@@ -274,8 +275,8 @@ static w3 wide_vector(const float *v)
     return w3_of((double)v[0], (double)v[1], (double)v[2]);
 }
 
-/* What is left under the root, (d.v)^2 - v^2 (d^2 - r^2), with eleven bits more than the library has, from differences
- * that are exact unless the numbers are of very different magnitudes. */
+/* The discriminant (d.v)^2 - v^2 (d^2 - r^2), with eleven bits more than the library uses. The differences of inputs
+ * are exact unless the numbers have very different magnitudes. */
 static long double left_of(const spheres_case *s, double near)
 {
     long double a = 0, b = 0, c = 0, r = (long double)s->in[IN_RA] + (long double)s->in[IN_RB];
@@ -325,7 +326,7 @@ static void print_spheres(const spheres_case *s)
 
 /* ---- the search -------------------------------------------------------------------------------------------------- */
 
-/* A few units in the last place of one number, or one number as small as it was large. */
+/* Changes one number: by some units in the last place, or sometimes by a power of two. */
 static void change(ref_gen *g, float *in, int count, int radius)
 {
     int column = ref_gen_int(g, 0, count - 1), shift = ref_gen_int(g, 0, 20);
@@ -344,7 +345,7 @@ typedef struct found {
     double ratio;
 } found;
 
-/* From one case uphill to larger ratios. Prints the first wrong answer if `loud`. */
+/* Hill climb from one case to larger ratios. Prints the first wrong answer if `loud`. */
 static void climb_sweep(size_t family, uint64_t index, found *f, int loud)
 {
     ref_sweep_case c;
@@ -401,8 +402,8 @@ static void climb_spheres(size_t family, uint64_t index, found *f, int loud)
 
 /* ---- every query ------------------------------------------------------------------------------------------------- */
 
-/* Made from the tables of kernels/pairs.h: the exact body, and which field of an answer each column is. Points are left
- * to tests of their query. */
+/* The exact-mode filter of each pair query, from the tables of kernels/pairs.h: its function, and the answer field of
+ * each output column. Points are not checked here. */
 typedef struct out_field {
     const char *name;
     int column;
@@ -430,7 +431,7 @@ PAIR_QUERIES(FIELDS)
      BYTES_OF_##kernel, fields_##kernel,        COUNT_OF(fields_##kernel)},
 static const pair_filter filters[] = {PAIR_QUERIES(FILTER)};
 
-/* 1: decided, and wrong. */
+/* Returns 1 if the answer is decided and wrong. */
 static int judge_pair(const pair_filter *p, const float *row)
 {
     const query_type *q = query_pairs[p->type];
@@ -457,8 +458,8 @@ static int judge_pair(const pair_filter *p, const float *row)
     return wrong;
 }
 
-/* Cases of a family, each with a number changed too. Ties are what a filter without bounds gets wrong, and a long walk
- * leads away from them. */
+/* Checks cases of a family, each also with one number changed. Walks are short, because a filter without bounds is
+ * wrong at ties, and long walks lead away from ties. */
 static uint64_t walk(const pair_filter *p, size_t family, uint64_t index, int must_hold)
 {
     const query_type *q = query_pairs[p->type];
@@ -501,7 +502,7 @@ static void test_filters(void **state)
         }
         wide_scale = 1.0;
         print_message("%-8s without bounds %6llu wrong\n", query_name(filters[i].type), (unsigned long long)wrong);
-        if (wrong == 0 && filters[i].type != OVERLAP) /* whose bounds are constants in binary32 */
+        if (wrong == 0 && filters[i].type != OVERLAP) /* its bounds are binary32 constants, not scaled here */
             fail_msg("no bounds at all, and nothing wrong was found: this search shows nothing");
     }
 }
@@ -535,7 +536,7 @@ static void test_bounds_hold(void **state)
     print_message("%llu tried; largest error %.3g of its bound\n", (unsigned long long)f.tried, f.ratio);
 }
 
-/* Without bounds, and with bounds of a sixty-fourth: how many wrong answers the search finds. */
+/* Without bounds, and with bounds of 1/64, the search must find wrong answers. Their number is printed. */
 static void test_bounds_are_needed(void **state)
 {
     static climber *const climbers[] = {climb_sweep, climb_spheres};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory beyond the caller's arrays is bounded whatever the count: the allocator hooks see the same peak for 2^20
- * queries as for eight times as many. On one thread, for another may get no share of a short batch, and then takes no
- * memory. */
+/* The memory that the library allocates does not grow with the count: the allocator hooks see the same peak for 2^20
+ * queries as for eight times as many. The test uses one thread, because a second thread may get no part of a short
+ * batch and then allocates nothing. */
 #include "tests/support/lists.h"
 
 enum { SHORT = 1 << 20, HEADER = 64 };
@@ -14,7 +14,7 @@ static void *take_memory(void *user, size_t size, size_t alignment)
 {
     ledger *l = user;
     unsigned char *block = aligned_alloc(HEADER, (size + HEADER + HEADER - 1) / HEADER * HEADER);
-    (void)alignment; /* 64 at most: tests/unit/test_memory.c */
+    (void)alignment; /* at most 64, as tests/unit/test_memory.c checks */
     if (block == NULL)
         return NULL;
     memcpy(block, &size, sizeof size);
@@ -32,16 +32,16 @@ static void give_memory(void *user, void *memory)
     free(block);
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------------------------------- */
 
-/* One sphere above one triangle, as often as is wanted: it hits and overlaps it. */
+/* Each query is the same sphere above the same triangle, which it hits and overlaps. */
 static const float center[3] = {-0.25f, -0.25f, 0.5f}, velocity[3] = {0, 0, -1}, radius = 1;
 
 typedef struct subject {
     ledger ledger;
     carom_context *context;
     carom_mesh *mesh;
-    uint8_t *bytes; /* of as many queries as are ever asked */
+    uint8_t *bytes; /* one for each query of the largest batch */
 } subject;
 
 typedef carom_status ask_fn(const subject *s, uint64_t count, uint64_t *found, carom_error *err);
@@ -147,7 +147,7 @@ static carom_status ask_overlaps(const subject *s, uint64_t count, uint64_t *fou
     return status;
 }
 
-/* ---- how much it takes ------------------------------------------------------------------------------------------- */
+/* ---- peak memory ------------------------------------------------------------------------------------------------- */
 
 static size_t peak_of(subject *s, ask_fn *ask_them, uint64_t count)
 {

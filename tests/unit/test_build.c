@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The hierarchy over a mesh is the same, byte for byte, however many threads build or refit it, and holds every
- * triangle once within its boxes, which are as small as can be. This test knows the library's inside: an answer would
- * not tell one tree from another. */
+/* The BVH of a mesh is the same, byte for byte, for every number of threads that build or refit it. It contains every
+ * triangle once, and its boxes are tight. This test reads private structures, because answers do not depend on the
+ * tree. */
 #include "tests/support/scenes.h"
 
 #include <limits.h>
@@ -55,7 +55,7 @@ static scene sorted(size_t triangles)
     return s;
 }
 
-/* From the largest to the least numbers, so that most cuts take next to nothing off; some -0 between. */
+/* From the largest to the smallest numbers, so that most splits cut off next to nothing; some numbers are -0. */
 static scene huge_spread(size_t triangles)
 {
     scene s = scene_soup(SEED, triangles, 0.3);
@@ -64,7 +64,8 @@ static scene huge_spread(size_t triangles)
     return s;
 }
 
-/* Clusters ever farther apart: leaves of the first nodes, which have one child that holds nearly all. */
+/* Clusters at growing distances: they become leaves of the top nodes, and each of these nodes has one child with nearly
+ * all triangles. */
 static scene chain(size_t triangles)
 {
     scene s = scene_soup(SEED, triangles, 0.02);
@@ -107,7 +108,7 @@ static const mesh_leaf *leaf_of(const carom_mesh *mesh, int reference)
     return &mesh->leaves[MESH_LEAF_AT(reference)];
 }
 
-/* Coordinate k of the nine that a triangle has. */
+/* Coordinate k, of nine, of the triangle in this lane. */
 static float leaf_corner(const mesh_leaf *leaf, int reference, int k, int lane)
 {
     if (MESH_IS_UNINDEXED(reference))
@@ -115,7 +116,7 @@ static float leaf_corner(const mesh_leaf *leaf, int reference, int k, int lane)
     return leaf->vertex[k % 3][leaf->corner[k / 3][lane]];
 }
 
-/* A leaf is unindexed if and only if its triangles have more vertices than there is room for. */
+/* A leaf is unindexed if and only if its triangles have more vertices than an indexed leaf has room for. */
 static void check_indexing(const tree_check *tree, int reference)
 {
     const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
@@ -135,8 +136,8 @@ static void check_indexing(const tree_check *tree, int reference)
     assert_int_equal(MESH_IS_UNINDEXED(reference), count > MESH_WIDTH);
 }
 
-/* Each triangle is in the leaf's sphere around the middle of its own box, and the sphere is no larger than it must
- * be. */
+/* The leaf's bounding radius fits: a sphere of that radius around the middle of a triangle's box contains the triangle,
+ * and for the largest triangle it is tight. */
 static void check_ball(const tree_check *tree, int reference)
 {
     const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
@@ -153,8 +154,8 @@ static void check_ball(const tree_check *tree, int reference)
         }
         largest = fmax(largest, sqrt(half2));
     }
-    /* Squares of smaller or larger lengths leave the range. The sphere is then 0 or infinite, which is enough: a margin
-     * covers the small ones, and an infinite sphere holds all. */
+    /* Squares of smaller or larger lengths underflow or overflow. A radius of 0 or infinity is then right: a margin
+     * covers small triangles, and an infinite sphere contains every triangle. */
     if (largest < 0x1p-60 || (largest > 0x1p60 && isinf(leaf->ball)))
         return;
     if ((double)leaf->ball < largest || (double)leaf->ball > largest * 1.0001)
@@ -185,7 +186,7 @@ static void check_leaf(tree_check *tree, int reference, const float lo[3], const
     }
 }
 
-/* Returns the lowest triangle index there. */
+/* Returns the lowest triangle index in the subtree. */
 static int check_subtree(tree_check *tree, int reference, const float lo[3], const float hi[3])
 {
     int least = INT_MAX;
@@ -223,7 +224,7 @@ static void grow(float *least, float *most, float low, float high)
     *most = fmaxf(*most, high);
 }
 
-/* Extent along axis k of all that a reference leads to. */
+/* Extent along axis k of the subtree of a reference. */
 static void extent_below(const carom_mesh *mesh, int reference, int k, float *least, float *most)
 {
     *least = INFINITY;
@@ -247,7 +248,7 @@ static void extent_below(const carom_mesh *mesh, int reference, int k, float *le
         }
 }
 
-/* The box of a leaf is that of its triangles, the box of a node that of its slots: no larger. */
+/* Boxes are tight: the box of a leaf is that of its triangles, the box of a node that of its children. */
 static void check_tight(const carom_mesh *mesh, const char *name)
 {
     for (uint64_t n = 0; n < mesh->info.node_count; n++) {
@@ -290,7 +291,7 @@ static void expect_same(const carom_mesh *expected, const carom_mesh *got, uint3
         fail_msg("%s: %u threads make other leaves than expected", name, threads);
 }
 
-/* Thread counts to try, the most telling ones first; an emulator is slow with many. */
+/* Thread counts to test, the most useful ones first, because an emulator is slow with many threads. */
 static const uint32_t many[] = {3, 8, 1, 2, 40};
 
 static size_t many_count(void)
@@ -332,7 +333,7 @@ static void test_same_tree(void **state)
     carom_context_destroy(one);
 }
 
-/* ---- a tree that follows ----------------------------------------------------------------------------------------- */
+/* ---- updates ----------------------------------------------------------------------------------------------------- */
 
 static void follow(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
 {
@@ -341,7 +342,7 @@ static void follow(carom_mesh *mesh, const scene *s, carom_mesh_follow how)
     test_ok("carom_mesh_update", carom_mesh_update(mesh, &vertices, how, &err), &err);
 }
 
-/* The vertices in another order, and of another size: nothing is where it was. */
+/* The vertices in another order and scaled, so that every triangle moves. */
 static scene scattered(const scene *from)
 {
     scene s = scene_copy(from);
@@ -353,8 +354,8 @@ static scene scattered(const scene *from)
     return s;
 }
 
-/* A refit keeps each triangle in its leaf and has the boxes that a build would give. A refit back to the first
- * vertices gives the first tree, byte for byte, but for the count of refits. A rebuild is a build. */
+/* A refit keeps each triangle in its leaf and makes all boxes tight again. A refit back to the first vertices gives the
+ * first tree, byte for byte, except for the count of refits. A rebuild gives the same tree as a new build. */
 static void test_follow(void **state)
 {
     carom_context *one = with_threads(1);

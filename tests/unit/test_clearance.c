@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The room around places in a mesh: a sphere that clearance lets pass comes near no triangle's box, by an oracle in
- * binary64 over all triangles, however close to its limits the sphere is; and answers are the same where nothing is
- * known of the room. This test reads the mesh's private fields: an answer would not show which queries were culled. */
+/* Empty-space skipping with the clearance grid of a mesh. A sphere that the grid culls comes near no triangle's box, by
+ * an oracle in binary64 over all triangles, also for spheres at the limit of being culled. Answers are the same without
+ * a grid. This test reads the mesh's private fields, because answers do not show which queries were culled. */
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
@@ -16,7 +16,7 @@ static carom_context *cpu(void)
     return test_cpu(CAROM_ISA_AUTO, 1);
 }
 
-/* So many queries that the mesh looks for its room. */
+/* Runs so many queries that the mesh builds its clearance grid. */
 static void make_known(carom_mesh *mesh)
 {
     enum { ENOUGH = 4096 };
@@ -32,7 +32,7 @@ static void make_known(carom_mesh *mesh)
     assert_true(mesh->clearance_known);
 }
 
-/* One cube that has something in it. */
+/* Replaces the grid by a single occupied cube, so that no query is culled. */
 static void hide(carom_mesh *mesh)
 {
     memset(mesh->clearance, 0, sizeof *mesh->clearance + 1);
@@ -53,7 +53,7 @@ static int is_clear(const carom_mesh *mesh, const sphere *s)
     return clearance_holds(mesh->clearance, v3_of(in[0], in[1], in[2]), in[3], v3_of(in[4], in[5], in[6]), in[7]);
 }
 
-/* Not fmax: GCC 12 for 64-bit ARM dies while it puts loops of fmax into lanes. */
+/* Not fmax: GCC 12 for aarch64 crashes when it vectorises loops with fmax. */
 static double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -64,7 +64,7 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* Whether the cube around the sphere comes within `more` of the box of a triangle, in exact arithmetic but for
+/* 1 if the cube around the moving sphere, enlarged by `more`, meets the box of a triangle; relative errors are at most
  * 2^-50. */
 static int meets_box(const sphere *s, float p[3][3], double more)
 {
@@ -93,7 +93,7 @@ static double largest_of(const sphere *s, double size)
 
 static void expect_nothing(const scene *mesh, const sphere *s, double size, const char *name)
 {
-    const double more = 0x1p-19 * largest_of(s, size); /* what a box test may let in, docs/numerics.md */
+    const double more = 0x1p-19 * largest_of(s, size); /* the inflation of box tests, docs/numerics.md */
     for (size_t i = 0; i < mesh->triangle_count; i++) {
         float p[3][3];
         scene_triangle(mesh, i, p);
@@ -107,7 +107,8 @@ static void expect_nothing(const scene *mesh, const sphere *s, double size, cons
 
 /* ---- spheres at their limits ------------------------------------------------------------------------------------- */
 
-/* Around the mesh and beyond, short and long ways, along axes and anywhere, from a point to a third of it. */
+/* A random sphere around the mesh and beyond. Motions are short or long, along an axis or in any direction; radii go
+ * from 0 to a third of the mesh. */
 static sphere random_sphere(uint64_t i, const float lower[3], const float upper[3], double size)
 {
     ref_gen g;
@@ -132,7 +133,7 @@ static sphere random_sphere(uint64_t i, const float lower[3], const float upper[
     return s;
 }
 
-/* The largest value of one of its positive numbers with which the sphere is still spared. */
+/* Raises one positive number of the sphere to the largest value with which the sphere is still culled. */
 static void bring_to_limit(const carom_mesh *mesh, sphere *s, int number)
 {
     uint32_t low = bits_of_float(s->in[number]), high = 0x7f000000;
@@ -149,7 +150,7 @@ static void bring_to_limit(const carom_mesh *mesh, sphere *s, int number)
     }
 }
 
-/* Elsewhere it is no achievement. */
+/* 1 if the sphere starts inside the mesh's box. Only these are counted, because outside of it culling is easy. */
 static int is_inside(const carom_mesh *mesh, const sphere *s)
 {
     int inside = 1;
@@ -219,14 +220,14 @@ static void test_extreme_numbers(void **state)
             assert_false(is_clear(mesh, &one));
         }
     sphere one = away;
-    one.in[SPHERE_T_MAX] = INFINITY; /* it might come */
+    one.in[SPHERE_T_MAX] = INFINITY; /* it may reach the mesh */
     assert_false(is_clear(mesh, &one));
-    one.in[4] = one.in[5] = one.in[6] = 0; /* it rests */
+    one.in[4] = one.in[5] = one.in[6] = 0; /* it is at rest */
     assert_true(is_clear(mesh, &one));
     one.in[SPHERE_RADIUS] = -1;
     assert_false(is_clear(mesh, &one));
     one.in[SPHERE_RADIUS] = 1;
-    one.in[0] = 0x1p70f; /* no box is worth testing from there */
+    one.in[0] = 0x1p70f; /* too large for box tests */
     assert_false(is_clear(mesh, &one));
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
@@ -263,8 +264,7 @@ static swept_spheres scattered(size_t count)
     return b;
 }
 
-/* A small mesh, whose queries are listed, and one so large that they are put in order; batches of a few blocks and of
- * one. */
+/* A small mesh, and one so large that batches are sorted. Batches have several blocks, one block or one query. */
 static void test_same_answers(void **state)
 {
     static const int sides[] = {12, 120};
@@ -314,7 +314,7 @@ static void test_small_batches_find_no_clearance(void **state)
     scene_free(&s);
 }
 
-/* Room that is known does not outlive the shape it was found in. */
+/* An update discards the clearance grid of the old shape. */
 static void test_moved(void **state)
 {
     carom_context *context = test_context();

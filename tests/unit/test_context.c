@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts and what stands beside them: names, instruction sets, devices, refusals, the log, falling back, threads. */
+/* Contexts, and functions that need none: names, instruction sets, devices, errors, the log, fallback, threads. */
 #include "tests/support/support.h"
 
 #include <pthread.h>
 
 enum { SEED = 61, FILL = 0xa5 };
 
-/* ---- words and numbers ------------------------------------------------------------------------------------------- */
+/* ---- names and numbers ------------------------------------------------------------------------------------------- */
 
 static void test_names(void **state)
 {
@@ -108,7 +108,7 @@ static void refuse_context(const carom_context_desc *desc, carom_status expected
     carom_error err = {0};
     test_error(carom_context_create(desc, &context, &err), expected, &err, word);
     assert_ptr_equal(context, untouched);
-    assert_int_equal(carom_context_create(desc, &context, NULL), expected); /* the sentence is optional */
+    assert_int_equal(carom_context_create(desc, &context, NULL), expected); /* carom_error is optional */
 }
 
 static void test_context_errors(void **state)
@@ -150,7 +150,7 @@ static void test_default_context(void **state)
     carom_context_destroy(context);
 }
 
-/* A device that is not there: an error with its name in it, cut to the room there is. */
+/* A device that does not exist: the error message contains its name, cut to the size of the message. */
 static void test_no_such_device(void **state)
 {
     char longest[3000];
@@ -184,7 +184,7 @@ static void test_no_such_device(void **state)
     guarded_free(&memory);
 }
 
-/* ---- log, falling back, threads ---------------------------------------------------------------------------------- */
+/* ---- log, fallback, threads -------------------------------------------------------------------------------------- */
 
 typedef struct log_book {
     int lines, most_talkative;
@@ -199,7 +199,8 @@ static void take_log(void *user, carom_log_level level, const char *message)
     snprintf(book->last, sizeof book->last, "%s", message);
 }
 
-/* `auto` with a device that is not there: a batch worth a device is answered by the CPU, and a line says so. */
+/* `auto` with a device that does not exist: the CPU answers a batch that is large enough for a device, and one log line
+ * reports it. */
 static void check_auto(carom_log_level level, log_book *book)
 {
     enum { MANY = 1 << 20 };
@@ -214,7 +215,7 @@ static void check_auto(carom_log_level level, log_book *book)
     desc.log_user = book;
     desc.log_level = level;
     test_ok("auto", carom_context_create(&desc, &context, &err), &err);
-    assert_int_equal(book->lines, 0); /* OpenCL is not touched before it is needed */
+    assert_int_equal(book->lines, 0); /* OpenCL is not used before a batch needs it */
     const carom_points a0 = carom_repeat(ahead), a1 = carom_repeat(back);
     const carom_points b0 = carom_repeat(zero);
     carom_sphere_pairs_desc pairs = {.batch.size = sizeof pairs,
@@ -229,7 +230,7 @@ static void check_auto(carom_log_level level, log_book *book)
     test_ok("a large batch", carom_sphere_pairs(context, &pairs, &out, &stats, &err), &err);
     assert_int_equal(stats.on_cpu, MANY);
     assert_int_equal(stats.on_device, 0);
-    assert_int_equal(stats.fallen_back, MANY); /* it was named */
+    assert_int_equal(stats.fallen_back, MANY); /* the caller named the device, so its absence is a fallback */
     assert_true(strlen(stats.fallback_reason) > 10);
     assert_null(memchr(states, CAROM_MISS, MANY));
     assert_int_equal(states[MANY - 1], CAROM_APPROACHING);
@@ -249,7 +250,7 @@ static void test_auto_and_log(void **state)
     assert_int_equal(quiet.lines, 0);
 }
 
-/* The CPU backend leaves OpenCL alone: no driver is mapped into the process. */
+/* The CPU backend does not load OpenCL: no driver is mapped into the process. */
 static void test_cpu_loads_no_driver(void **state)
 {
     char line[1024];
@@ -296,7 +297,7 @@ static void *use_own_context(void *user)
     return NULL;
 }
 
-/* Nothing is global: threads with a context each do not meet. */
+/* The library has no global state: threads with a context each do not disturb each other. */
 static void test_contexts_side_by_side(void **state)
 {
     enum { THREADS = 4 };
@@ -323,7 +324,7 @@ static void test_contexts_side_by_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpu_loads_no_driver), /* first: the others may load one */
+        cmocka_unit_test(test_cpu_loads_no_driver), /* first, because the other tests may load a driver */
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_isas),
         cmocka_unit_test(test_device_list),

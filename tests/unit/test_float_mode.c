@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A host with a floating-point environment of its own: exceptions that trap, another rounding, denormals flushed,
- * sticky flags set. Every function answers with the same bits, and the host finds its environment as it was. */
+/* A host with another floating-point environment: exceptions that trap, another rounding mode, flushed denormals,
+ * sticky flags. Every function gives the same bits, and restores the host's environment. */
 #include "tests/support/requests.h"
 
 #include <fenv.h>
@@ -12,7 +12,7 @@ enum { SEED = 83, COUNT = 300, SHARE = 2 };
 
 /* ---- environments ------------------------------------------------------------------------------------------------ */
 
-/* All of it that a host can see. */
+/* The parts of the floating-point environment that a host can read. */
 typedef struct environment {
     int rounding, traps, flags;
     uint32_t sse;
@@ -22,7 +22,7 @@ typedef struct environment {
 static environment environment_now(void)
 {
     environment e = {0};
-#if defined(__x86_64__) /* the library's functions would run into what is pending */
+#if defined(__x86_64__) /* the C library's functions would raise a pending x87 exception */
     e.sse = _mm_getcsr();
     __asm__ volatile("fnstcw %0" : "=m"(e.x87_control));
     __asm__ volatile("fnstsw %0" : "=m"(e.x87_status));
@@ -49,7 +49,7 @@ enum { TRAPS, UPWARD, TOWARD_ZERO, FLUSHING, FLAGS, TRAPS_AND_FLAGS, ENVIRONMENT
 static const char *const environment_names[] = {"traps",    "rounding upward", "rounding toward zero",
                                                 "flushing", "flags",           "traps and flags"};
 
-/* Of exceptions that trap; to set a flag is not to raise its exception. On the x87 it is pending from then on. */
+/* Sets flags of exceptions that trap. Setting a flag raises no exception; on the x87 it makes one pending. */
 static int set_flags(void)
 {
 #if defined(__x86_64__)
@@ -65,7 +65,7 @@ static int set_flags(void)
 #endif
 }
 
-/* 0: this machine cannot do it. */
+/* Returns 0 if this machine does not support the environment. */
 static int enter(int which)
 {
     switch (which) {
@@ -89,11 +89,11 @@ static void leave(void)
     (void)fesetenv(FE_DFL_ENV);
 }
 
-/* ---- what is called ---------------------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 static int logged, progressed, allocated;
 
-/* Functions of the host that make a mess of the mode, as host code may. */
+/* Changes the floating-point mode, as callbacks of a host may. */
 static void make_a_mess(void)
 {
     (void)fesetround(FE_DOWNWARD);
@@ -132,7 +132,7 @@ static void messy_free(void *user, void *memory)
     make_a_mess();
 }
 
-/* Everything from creating a context to destroying it, in one environment. */
+/* Makes every call, from creating a context to destroying it, in one environment. */
 static void call_all(const carom_context_desc *desc, fixture *m, const batch_result *expected, int which,
                      const char *label)
 {
@@ -216,7 +216,7 @@ static void test_isa(void **state)
         call_in_all(&desc, carom_isa_name(isa));
 }
 
-/* The driver compiles and computes in carom's mode too, and the threads that it starts keep it. */
+/* The driver too compiles and computes in carom's mode, and threads that it starts inherit the mode. */
 static void test_device_mode(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void test_device_mode(void **state)
     call_in_all(&desc, "the device");
 }
 
-/* Whatever a function of the host leaves behind, carom goes on in its own mode. */
+/* Whatever mode a callback leaves behind, carom continues in its own. */
 static void test_messy_functions(void **state)
 {
     (void)state;

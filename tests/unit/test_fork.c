@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Children of fork(): they have a context's memory and none of its threads, nor those of a driver. Nothing hangs: the
- * CPU answers, and what needs the driver is refused in a sentence. The parent goes on as before. */
+/* Child processes of fork(). A child has a copy of a context's memory, but not its threads nor those of an OpenCL
+ * driver. Nothing hangs: the CPU path answers, and calls that need the driver fail with a message. The parent is not
+ * affected. */
 #include "tests/support/requests.h"
 
 #include <pthread.h>
@@ -17,9 +18,9 @@ extern char **environ;
 static fixture common;
 static batch_result expected[REQUESTS];
 
-/* ---- in a child, where a test must not fail by cmocka's way ------------------------------------------------------ */
+/* ---- checks in a child, which must not use cmocka ---------------------------------------------------------------- */
 
-/* Ends the child with a sentence unless it holds. */
+/* Ends the child with a message unless the condition holds. */
 #define NEED(holds)                                                    \
     do {                                                               \
         if (!(holds)) {                                                \
@@ -42,7 +43,8 @@ static int has_sentence(const carom_error *err)
     return err->status == CAROM_ERROR_NO_DEVICE && strstr(err->message, "fork()") != NULL;
 }
 
-/* Every request to the CPU has its answer; to a device that was open before the fork, a sentence. */
+/* Every request must succeed on the CPU. On a device that was open before the fork (`is_refused`) it must fail with a
+ * message. */
 static void need_answers(carom_context *context, carom_mesh *mesh, int is_refused)
 {
     for (int i = 0; i < REQUESTS; i++) {
@@ -57,7 +59,7 @@ static void need_answers(carom_context *context, carom_mesh *mesh, int is_refuse
     }
 }
 
-/* One kind of pair, so many that auto would take a device. */
+/* A batch of pairs so large that auto would use a device. */
 static carom_stats need_large(carom_context *context)
 {
     static const float at[3] = {1, 1, 2}, motion[3] = {0, 0, -1}, radius = 0.5f, p[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
@@ -79,7 +81,7 @@ static carom_stats need_large(carom_context *context)
     return stats;
 }
 
-/* Contexts and meshes of the child's own. */
+/* The child creates contexts and meshes of its own. */
 static void need_new(int opencl_was_open)
 {
     const carom_mesh_desc shape = scene_desc(&common.s);
@@ -108,7 +110,7 @@ static void need_new(int opencl_was_open)
     }
 }
 
-/* ---- running one ------------------------------------------------------------------------------------------------- */
+/* ---- running a child --------------------------------------------------------------------------------------------- */
 
 typedef struct family {
     carom_context *context;
@@ -116,7 +118,7 @@ typedef struct family {
     void (*child)(struct family *);
 } family;
 
-/* Its exit status; a child that hangs is ended by the alarm. */
+/* Forks a child and returns its exit status. An alarm ends a child that hangs. */
 static int run_child(family *f)
 {
     int status = -1;
@@ -186,7 +188,7 @@ static void use_and_destroy(family *f)
     need_answers(f->context, mesh, 0);
     carom_mesh_destroy(f->mesh);
     carom_context_destroy(f->context);
-    need_answers(f->context, mesh, 0); /* which the new mesh holds */
+    need_answers(f->context, mesh, 0); /* the new mesh keeps the context alive */
     carom_mesh_destroy(mesh);
     need_new(0);
 }
@@ -217,7 +219,7 @@ static void *fork_here(void *user)
     return (void *)(intptr_t)run_child(f);
 }
 
-/* From a thread, while another context's team works. */
+/* Fork in a thread, while the threads of another context are working. */
 static void test_fork_in_thread(void **state)
 {
     family f = {0};
@@ -253,8 +255,8 @@ static void open_own(family *f)
     carom_context_destroy(f->context);
 }
 
-/* A process that was forked before its parent called OpenCL has a driver of its own. First of all tests: nothing is
- * open. */
+/* A child that is forked before its parent used OpenCL can load its own driver. This test comes first, before any
+ * driver is loaded. */
 static void test_before_opencl(void **state)
 {
     family f = {.child = open_own};
@@ -295,7 +297,7 @@ static void test_open_device(void **state)
 
 static void only_destroy(family *f)
 {
-    carom_context_destroy(f->context); /* the mesh holds it */
+    carom_context_destroy(f->context); /* the mesh keeps the context alive */
     carom_mesh_destroy(f->mesh);
 }
 
@@ -335,7 +337,7 @@ static void fall_back(family *f)
     only_destroy(f);
 }
 
-/* auto has taken a device; in the child the CPU answers, and the statistics say why. */
+/* auto uses a device in the parent; in the child the CPU answers, and statistics give the reason. */
 static void test_auto(void **state)
 {
     family f = {.child = fall_back};
@@ -348,7 +350,7 @@ static void test_auto(void **state)
     close_family(&f);
 }
 
-/* A program that is started anew has nothing of it. */
+/* A child that executes a new program (exec) is not affected. */
 static void test_spawned(void **state)
 {
     char *const arguments[] = {"test_fork", "spawned", NULL};

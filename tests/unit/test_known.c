@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers worked out by hand: every row of the state table, and the words for what has no contact, no length, no
- * motion. Asked of every instruction set one by one and in the middle of other pairs, so that no row leans on its
- * neighbours. */
+/* Answers worked out by hand: every row of the state table, and cases without a contact, without an area or without a
+ * motion. Every instruction set computes each row alone and among other pairs, so that a dependence on other lanes is
+ * found. */
 #include "tests/support/support.h"
 
 #include <float.h>
 #include <math.h>
 
 #define INF HUGE_VALF
-/* Features that may hold a contact; fast mode names the branch it took. */
+/* Bits of features. Several may hold a contact; fast mode reports the one of the branch that it took. */
 #define IN(feature) (1 << CAROM_FEATURE_##feature)
 #define NOWHERE IN(NONE)
 
@@ -21,7 +21,7 @@ typedef struct known_sweep {
     float first[3], last[3];
 } known_sweep;
 
-/* A right triangle in the plane z = 0, and what may be left of it. */
+/* A right triangle in the plane z = 0, and degenerate triangles. */
 /* clang-format off */
 #define FLAT {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}}
 #define SEGMENT {{0, 0, 0}, {4, 0, 0}, {2, 0, 0}}
@@ -124,7 +124,7 @@ static ref_sweep_case case_of(const known_sweep *k)
     return c;
 }
 
-/* Equal, or within two units of the last place where the hand's answer has a root in it. */
+/* Equal, or within two units in the last place where the expected value contains a square root. */
 static int is_close(float got, float expected)
 {
     return got == expected || fabsf(got - expected) <= 2 * FLT_EPSILON * fabsf(expected);
@@ -155,7 +155,7 @@ static void check_known(const queries *q, const answers *a, size_t i, const know
     }
 }
 
-/* The hand may err too. */
+/* Answers worked out by hand may be wrong, so the exact reference checks them. */
 static void test_hand_agrees_with_reference(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void test_hand_agrees_with_reference(void **state)
     }
 }
 
-/* Each row at a place of its own among random pairs, and all others around it. */
+/* All rows in one batch, each at another position among random pairs. */
 static void ask_known(carom_context *context)
 {
     size_t apart = 3, count = COUNT_OF(sweeps) * apart;
@@ -234,7 +234,8 @@ static void expect_invalid(const queries *q, const answers *a, size_t i)
     }
 }
 
-/* Every number of a good pair replaced by NaN and the infinities in turn; its neighbours must not notice. */
+/* Each number of a valid pair is replaced by NaN and the infinities in turn. Answers of neighbouring pairs must not
+ * change. */
 static void test_invalid_inputs(void **state)
 {
     static const uint32_t bad[] = {0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u, 0x7f800001u};
@@ -266,8 +267,8 @@ static void test_invalid_inputs(void **state)
 
 /* ---- tests/known ------------------------------------------------------------------------------------------------- */
 
-/* A file of pairs for each query that has no table above: a name, then inputs and answers, by the names that the
- * command gives to columns and fields. Answers are exact. tests/cli/cases.sh asks the command for the same. */
+/* A file of pairs for each query type that has no table above. A row has a name, then inputs and exact answers. The
+ * header uses the command's names of columns and fields. tests/cli/cases.sh runs the command on the same files. */
 enum { KNOWN_MAX = 64, KNOWN_LINE = 512, KNOWN_CELLS = 1 + QUERY_COLUMNS_MAX + QUERY_FIELDS_MAX };
 
 typedef struct known_pairs {
@@ -353,7 +354,7 @@ static int is_same(const query_field *field, query_value a, query_value b)
     return query_field_size(field) == 1 ? a.byte == b.byte : bits_of_float(a.number) == bits_of_float(b.number);
 }
 
-/* The hand may err too. */
+/* Answers worked out by hand may be wrong, so the exact reference checks them. */
 static void check_reference(const query_type *q, const known_pairs *k)
 {
     for (size_t i = 0; i < k->count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which ratios of a measurement are settled, by numbers made up here, and which sides get further rounds. Nothing
- * depends on how long anything takes. */
+/* Which ratios of a measurement are known well enough, and which sides need further rounds. All times are made up, so
+ * the test does not depend on real time. */
 #include "tests/support/support.h"
 
 #include "bench/measure.c"
@@ -23,7 +23,7 @@ static measurement made_up(int rounds)
 
 static void test_uncertainty(void **state)
 {
-    /* Of so many ratios 1, 2, ... n: how many are outside of the interval at each end, from tables of the sign test. */
+    /* For n ratios: the number of ratios outside the confidence interval at each end, from tables of the sign test. */
     static const struct {
         int rounds, outside;
     } table[] = {{2, 0}, {4, 0}, {6, 0}, {8, 0}, {9, 1}, {12, 2}, {17, 4}, {64, 23}};
@@ -42,7 +42,7 @@ static void test_uncertainty(void **state)
     assert_true(isinf(measure_uncertainty(&once, 1, 0)));
 }
 
-/* A round that one of the two sat out says nothing about their ratio. */
+/* A round that measured only one of two sides does not count for their ratio. */
 static void test_left_out(void **state)
 {
     measurement m = made_up(PLANNED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator hooks: all memory goes through them and comes back, and whichever allocation fails, the call says so,
- * leaks nothing and leaves context and mesh usable. */
+/* The allocator hooks. All memory is allocated and freed through them. Whichever allocation fails, the call reports it,
+ * leaks nothing, and leaves context and mesh usable. */
 #include "tests/support/requests.h"
 
 enum { SEED = 71, HEADER = 64, LIMIT = 400, COUNT = 9000, SHARE = 8, SIDES = 6 };
@@ -8,12 +8,13 @@ static const uint64_t magic = UINT64_C(0xca4011a110ca7e5d);
 
 typedef struct counter {
     size_t live, calls;
-    size_t fail_at; /* this allocation fails, counted from 1; 0: none */
-    int fail_after; /* and all later ones */
-    int broken;     /* memory that was not ours, or a nonsense request */
+    size_t fail_at; /* number of the allocation that fails, from 1; 0: none */
+    int fail_after; /* all later ones fail too */
+    int broken;     /* foreign memory was freed, or a request was invalid */
 } counter;
 
-/* Each block has a header that marks it as ours; memory comes filled with a pattern that no code should rely on. */
+/* Each block has a header that marks it as allocated here. Memory is filled with a pattern, because no code may rely on
+ * its contents. */
 static void *count_alloc(void *user, size_t size, size_t alignment)
 {
     counter *c = user;
@@ -43,7 +44,7 @@ static void count_free(void *user, void *memory)
     free(block);
 }
 
-/* ---- what is tried ----------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 typedef struct trial {
     counter count;
@@ -51,7 +52,7 @@ typedef struct trial {
     carom_mesh *mesh;
     int warnings; /* in the log */
     fixture m;
-    batch_result expected; /* of the request that is asked */
+    batch_result expected; /* the CPU's answers to the request */
 } trial;
 
 static void count_warning(void *user, carom_log_level level, const char *message)
@@ -78,14 +79,14 @@ static carom_status make_mesh(trial *t, carom_error *err)
     return carom_mesh_create(t->context, &desc, &t->mesh, err);
 }
 
-/* Success means the right answer, whatever it has had to do without. */
+/* Runs a request. If it succeeds, its answers must be right, also when an allocation has failed. */
 static carom_status ask_request(trial *t, const request *q, carom_error *err)
 {
     batch_result r = batch_result_alloc(q, &t->m);
     const carom_status status = request_ask(q, t->context, t->mesh, &t->m, &r, err);
     if (status == CAROM_OK)
         batch_result_compare(q, &t->m, &t->expected, &r, "a batch short of memory");
-    else if (request_is_list(q)) /* what is complete is right, also where the call has failed */
+    else if (request_is_list(q)) /* complete queries are right even if the call failed */
         batch_result_compare_first(q, &t->m, &t->expected, &r, (size_t)r.complete, "a batch short of memory");
     batch_result_free(&r);
     return status;
@@ -94,7 +95,7 @@ static carom_status ask_request(trial *t, const request *q, carom_error *err)
 /* An operation that is run while allocations fail: the creation of a context, the creation of a mesh, or a request. */
 typedef struct step {
     const char *name;
-    carom_status (*run)(trial *t, carom_error *err); /* NULL: the request */
+    carom_status (*run)(trial *t, carom_error *err); /* NULL: run `asked` */
     const request *asked;
     int needs; /* 0 nothing, 1 a context, 2 a mesh */
 } step;
@@ -111,9 +112,9 @@ static carom_status run_step(trial *t, const step *s, carom_error *err)
     return s->run != NULL ? s->run(t, err) : ask_request(t, s->asked, err);
 }
 
-/* ---- trying ------------------------------------------------------------------------------------------------------ */
+/* ---- failing allocations ----------------------------------------------------------------------------------------- */
 
-/* Triangles and spheres have masks, or not. */
+/* With `masked`, triangles and spheres have masks. */
 static trial *trial_new(int masked)
 {
     trial *t = test_alloc(1, sizeof *t);
@@ -129,7 +130,7 @@ static void trial_free(trial *t)
     free(t);
 }
 
-/* What the step needs, without faults. A device that failed is not asked again: it gets a new context each time. */
+/* Creates what the step needs, without failures. Each time the context is new, because a lost device stays lost. */
 static void prepare(trial *t, const step *s)
 {
     carom_error err = {0};
@@ -156,7 +157,7 @@ static void expect_clean(const trial *t, const step *s, size_t k)
         fail_msg("%s, allocation %zu fails: %zu blocks leak", s->name, k, t->count.live);
 }
 
-/* Allocation k of the step fails. Returns how many it asks for, as far as it got; *status tells how it ended. */
+/* Runs the step with allocation k failing. Returns the number of allocations that it tried; *status is its result. */
 static size_t try_step(trial *t, const step *s, size_t k, int fail_after, carom_status *status)
 {
     carom_error err = {0};
@@ -169,10 +170,10 @@ static size_t try_step(trial *t, const step *s, size_t k, int fail_after, carom_
     t->count.fail_at = 0;
     if (calls < k) {
         test_ok(s->name, *status, &err);
-    } else if (*status != CAROM_OK) { /* a fault may be survived, but not turned into another error */
+    } else if (*status != CAROM_OK) { /* the step may succeed or run out of memory, but not fail otherwise */
         if (*status != CAROM_ERROR_OUT_OF_MEMORY || err.status != *status || !err.message[0])
             fail_msg("%s, allocation %zu fails: %s: '%s'", s->name, k, carom_status_name(*status), err.message);
-        /* A mesh may have a copy on a device by now. */
+        /* One block more: the mesh may have got a copy on the device. */
         assert_true(test_on_device() ? t->count.live <= before + 1 : t->count.live == before);
         assert_true(s->needs != 0 || t->context == NULL);
         assert_true(s->run != make_mesh || t->mesh == NULL);
@@ -182,8 +183,8 @@ static size_t try_step(trial *t, const step *s, size_t k, int fail_after, carom_
     return calls;
 }
 
-/* On a device most memory is the probe's, which takes its time: with less effort one allocation in three, alone or with
- * all later ones in turn. */
+/* Distance between the allocations that fail. On a device most allocations belong to the slow bit probe. So with less
+ * test effort only one in three fails. */
 static size_t stride_of(const step *s)
 {
     return test_on_device() && s->run == NULL && test_effort(100) < 100 ? 3 : 1;
@@ -210,7 +211,7 @@ static void test_each(trial *t, const step *s, int fail_after)
         assert_true(k < LIMIT);
     }
     print_message("%s: %zu allocations, %zu failures\n", s->name, calls, failed);
-    assert_true(failed > 0); /* else the hooks are not used */
+    assert_true(failed > 0); /* otherwise the hooks are not used */
 }
 
 static void test_step(void **state)
@@ -231,7 +232,7 @@ static void test_request(void **state)
     const step s = step_of(*state);
     if (test_on_device())
         (void)test_need_device();
-    /* Of a device masks are other kernels, whose probe takes the same memory. */
+    /* On a device masks need other kernels, but their bit probe makes the same allocations. */
     for (int masked = 0; masked < (test_on_device() || s.needs < 2 ? 1 : 2); masked++) {
         trial *t = trial_new(masked);
         t->expected = request_answer(s.asked, &t->m);
@@ -242,7 +243,7 @@ static void test_request(void **state)
     }
 }
 
-/* All requests in a row, and everything comes back at the end, not before. */
+/* Runs all requests one after the other. All memory is freed at the end, and some is kept until then. */
 static void test_no_leak(void **state)
 {
     carom_error err = {0};
@@ -284,7 +285,7 @@ static carom_status follow(trial *t, const scene *s, carom_mesh_follow how, caro
     return carom_mesh_update(t->mesh, &vertices, how, err);
 }
 
-/* Of the mesh, which must not need memory that is refused. */
+/* First hits of the mesh, without failing allocations. */
 static hits all_hits(trial *t)
 {
     hits h = hits_alloc(t->m.b.count, 0xa5);
@@ -300,7 +301,7 @@ static void expect_hits(trial *t, const hits *expected, const char *label)
     hits_free(&got);
 }
 
-/* The same triangles all over another place: their hierarchy is of no use to them. */
+/* The same triangles with scattered vertices, for which the old BVH is useless. */
 static scene scattered(const scene *from)
 {
     scene s = scene_copy(from);
@@ -312,8 +313,8 @@ static scene scattered(const scene *from)
     return s;
 }
 
-/* Allocation k fails, and all later ones or not. A rebuild then leaves the mesh as it was; auto makes do with a refit.
- * Returns the allocations that were asked for. */
+/* Updates the mesh with allocation k failing, and with `fail_after` all later ones. A failed rebuild leaves the mesh
+ * unchanged; auto falls back to a refit. Returns the number of allocations that were requested. */
 static size_t try_update(trial *t, const scene *to, carom_mesh_follow how, size_t k, int fail_after)
 {
     const step of_mesh = {"mesh update", NULL, NULL, 2};
@@ -389,7 +390,7 @@ int main(void)
         snprintf(names[i], sizeof names[i], "faults: %s", requests[i].name);
         tests[3 + i] = (struct CMUnitTest){names[i], test_request, NULL, NULL, (void *)(uintptr_t)&requests[i]};
     }
-    if (!test_on_device()) /* an update asks nothing of it */
+    if (!test_on_device()) /* an update does not use the device */
         tests[3 + REQUESTS] = (struct CMUnitTest)cmocka_unit_test(test_update);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

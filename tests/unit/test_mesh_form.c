@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Meshes as things: what creation accepts, refuses and says; where vertices and outputs lie; lifetime; empty meshes. */
+/* Meshes as objects: accepted and rejected descriptors with their error messages, layouts of vertices and outputs,
+ * lifetime, empty meshes. */
 #include "tests/support/scenes.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static carom_status try_create(carom_context *context, const carom_mesh_desc *de
     return status;
 }
 
-/* Refused, naming triangle and vertex. */
+/* Creation must fail, with a message that names the triangle and the vertex. */
 static void expect_refusal(carom_context *context, const carom_mesh_desc *desc, const char *triangle,
                            const char *vertex)
 {
@@ -43,7 +44,7 @@ static void test_bad_vertices(void **state)
             float kept = s.vertices[3 * 100 + k];
             s.vertices[3 * 100 + k] = float_of_bits(bad[i]);
             expect_refusal(context, &desc, "triangle 33", "vertex 100");
-            s.indices[100] = s.indices[99]; /* it is unused from here on */
+            s.indices[100] = s.indices[99]; /* no triangle uses the vertex any more */
             test_ok("an unused vertex that is not finite", try_create(context, &desc, &err), &err);
             s.indices[100] = 100;
             s.vertices[3 * 100 + k] = kept;
@@ -134,7 +135,7 @@ static void test_empty(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- where things lie -------------------------------------------------------------------------------------------- */
+/* ---- layouts ----------------------------------------------------------------------------------------------------- */
 
 typedef struct vertex_layout {
     size_t stride, step, misalign;
@@ -160,7 +161,7 @@ static void test_vertex_layouts(void **state)
         desc.vertices = (carom_points){(float *)(void *)memory.data, (float *)(void *)(memory.data + step),
                                        (float *)(void *)(memory.data + 2 * step), stride, NULL};
         test_ok("a mesh of strided vertices", carom_mesh_create(context, &desc, &mesh, &err), &err);
-        guarded_free(&memory); /* copied: the caller may free them */
+        guarded_free(&memory); /* the mesh has copies, so the caller may free its arrays */
         hits h = hits_alloc(b.count, 0xa5);
         sweep_first(mesh, &b, &h);
         hits_compare(&b, &expected, &h, b.count, -1, "strided vertices");
@@ -239,7 +240,7 @@ static void test_ball_layouts(void **state)
     carom_context_destroy(context);
 }
 
-/* Any subset of the outputs, the points among them with a stride and untouched gaps. */
+/* Every subset of the outputs. Points have a stride, and the gaps stay untouched. */
 static void test_outputs(void **state)
 {
     enum { COUNT = 515, STRIDE = 21, GAP = 0xa5 };
@@ -290,7 +291,7 @@ static void test_outputs(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- lifetime and facts ------------------------------------------------------------------------------------------ */
+/* ---- lifetime and information ------------------------------------------------------------------------------------ */
 
 static void test_mesh_outlives_context(void **state)
 {
@@ -345,7 +346,7 @@ static void test_info(void **state)
     carom_context_destroy(context);
 }
 
-/* A window that is no window names its query, and nothing is written. */
+/* An invalid window is an error that names the query, and nothing is written. */
 static void test_bad_windows(void **state)
 {
     static const float bad[] = {-1.0f, -0x1p-149f, -HUGE_VALF, NAN};

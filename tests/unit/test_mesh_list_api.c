@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists as arrays of the caller's: every capacity, going on where one was too short, memory beyond the records,
- * layouts, and nothing to do. What is refused is in test_mesh_refused.c. */
+/* Lists in the caller's arrays: every capacity, continuing after a capacity that was too small, memory beyond the
+ * records, layouts, empty batches. Invalid arguments are in test_mesh_refused.c. */
 #include "tests/support/lists.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static setting begin(void)
     scene s = scene_soup(SEED, 120, 0.4);
     t.mesh = scene_mesh(t.context, &s);
     scene_free(&s);
-    for (size_t i = 0; i < COUNT; i++) /* enough of them overlap */
+    for (size_t i = 0; i < COUNT; i++) /* larger, so that enough of them overlap */
         t.b.column[SPHERE_RADIUS][i] *= 4.0f;
     return t;
 }
@@ -46,7 +46,7 @@ static void check_untouched(const hit_list *l, int fields)
             assert_int_equal(l->hits.field[f].data[i], FILL);
 }
 
-/* As many whole queries as fit, and all are counted. */
+/* The records of as many whole queries as fit are written, and all hits are counted. */
 static void check_capacity(const setting *t, const list_request *q, const hit_list *whole, size_t capacity)
 {
     const int fields = q->overlaps ? LIST_OVERLAPS : LIST_HITS;
@@ -81,14 +81,14 @@ static void test_capacities(void **state)
     end(&t);
 }
 
-/* Lists continued at `complete`, call after call, add up to the whole list. With less test effort, only the last
- * queries are listed. */
+/* Calls that each continue at `complete` of the call before add up to the whole list. With less test effort only the
+ * last queries are listed. */
 static void test_going_on(void **state)
 {
     const list_request *q = *state;
     setting t = begin();
     hit_list whole = list_whole(t.mesh, q, &t.b, 0, COUNT);
-    enum { LEAST = COUNT / 4 }; /* with fewer queries no list would be cut twice */
+    enum { LEAST = COUNT / 4 }; /* with fewer queries no list needs three calls */
     const size_t asked = test_effort(COUNT), begins = COUNT - (asked > LEAST ? asked : LEAST);
     size_t largest = 1, calls = 0, records = (size_t)list_offset(&whole, begins);
     for (size_t i = 0; i < COUNT; i++) {
@@ -206,7 +206,7 @@ static void test_strides(void **state)
     end(&t);
 }
 
-/* ---- nothing, and nothing valid ---------------------------------------------------------------------------------- */
+/* ---- empty batches, empty meshes, invalid spheres ---------------------------------------------------------------- */
 
 static void test_no_queries(void **state)
 {
@@ -232,7 +232,7 @@ static void test_no_queries(void **state)
     end(&t);
 }
 
-/* A mesh without triangles, and spheres none of which is valid. */
+/* A mesh without triangles, and a batch without a valid sphere. */
 static void test_no_hits(void **state)
 {
     setting t = begin();
@@ -244,7 +244,7 @@ static void test_no_hits(void **state)
     for (size_t i = 0; i < COUNT; i++)
         bad.column[i % 4][i] = i % 4 == SPHERE_RADIUS ? -1.0f : i % 8 < 4 ? NAN : HUGE_VALF;
     for (size_t i = 0; i < COUNT_OF(asked); i++)
-        for (int mesh = 0; mesh < 3; mesh++) { /* the empty one with spheres of both kinds, then the other */
+        for (int mesh = 0; mesh < 3; mesh++) { /* 0, 1: the empty mesh; 1, 2: invalid spheres */
             const swept_spheres *b = mesh == 0 ? &t.b : &bad;
             hit_list l = list_whole(mesh < 2 ? empty : t.mesh, asked[i], b, 0, COUNT);
             uint8_t *any = any_of(mesh < 2 ? empty : t.mesh, asked[i], b, 0, COUNT);
@@ -264,7 +264,7 @@ static void test_no_hits(void **state)
     end(&t);
 }
 
-/* A window of no length leaves what holds the start, and every sphere has its own. */
+/* Each sphere has its own window. A window of length 0 leaves only hits at the start. */
 static void test_windows(void **state)
 {
     setting t = begin();
@@ -288,7 +288,7 @@ static void test_windows(void **state)
     end(&t);
 }
 
-/* Thousands of triangles meet in a point, and every sphere hits all of them: at once, or one after the other. */
+/* Thousands of triangles share a corner. Every sphere hits all of them, at the start or later. */
 static void test_many_hits(void **state)
 {
     const list_request *q = *state;
@@ -320,8 +320,8 @@ static void test_many_hits(void **state)
     carom_context_destroy(context);
 }
 
-/* After many that hit nothing come as many that hit everything: more at once than are held, so it is taken in smaller
- * pieces, and nothing is lost. */
+/* Many spheres that hit nothing, then many that hit every triangle: more hits than the library holds at a time. So it
+ * uses smaller parts, and no hit is lost. */
 static void test_crowd(void **state)
 {
     enum { TRIANGLES = 400 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the mesh queries for lists, for any, and for the nearest triangle refuse: in words, and with every output as it
- * was. */
+/* Invalid arguments of list queries, any queries and closest-point queries: each has an error message, and outputs stay
+ * untouched. */
 #include "tests/support/lists.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ typedef struct setting {
     carom_hit_list list;
 } setting;
 
-static carom_list_totals totals; /* nothing may be written there */
+static carom_list_totals totals; /* must stay untouched */
 
 static setting begin(int fields)
 {
@@ -60,7 +60,7 @@ static void end(setting *t)
 
 /* ---- hits -------------------------------------------------------------------------------------------------------- */
 
-/* Both calls refuse this sweep, naming `word`. */
+/* Both calls must fail for this sweep, with `word` in the message. */
 static void refuse_sweep(setting *t, const carom_mesh_sweep_desc *desc, const char *word)
 {
     carom_error err = {0};
@@ -119,7 +119,7 @@ static void test_bad_sweeps(void **state)
     refuse_sweep(&t, &t.sweep, "t_max");
     t.b.column[SPHERE_T_MAX][COUNT - 1] = NAN;
     refuse_sweep(&t, &t.sweep, "query 39");
-    const float negative = -1.0f; /* for all, also in a list that begins elsewhere */
+    const float negative = -1.0f; /* one window for all queries, also from a later first query on */
     carom_error err = {0};
     d = t.sweep;
     d.t_max = (carom_scalars){&negative, CAROM_REPEAT, NULL};
@@ -201,7 +201,7 @@ static void test_bad_overlaps(void **state)
     end(&t);
 }
 
-/* A column that an overlap does not have is refused, not left unwritten. */
+/* An output that overlaps do not have is an error, and is not silently left unwritten. */
 static void test_columns_of_hits(void **state)
 {
     setting t = begin(LIST_HITS);
@@ -217,7 +217,7 @@ static void test_columns_of_hits(void **state)
         t.list.normal = column == 3 ? all.normal : t.list.normal;
         t.list.feature = column == 4 ? all.feature : NULL;
         test_error(carom_mesh_overlap_list(t.mesh, &t.rest, &t.list, NULL, &err), bad, &err, names[column]);
-        t.list.capacity = 0; /* whether or not it would have been written */
+        t.list.capacity = 0; /* an error even if nothing would be written there */
         test_error(carom_mesh_overlap_list(t.mesh, &t.rest, &t.list, NULL, &err), bad, &err, names[column]);
     }
     end(&t);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The order that mesh queries are taken in: a batch large enough to be put in order along the mesh answers as its
- * pieces do, which are too short for it; so does one whose queries come permuted, all at one place, share a radius,
- * have masks, or find no memory for an order. */
+/* Sorting of mesh queries. A batch that is large enough to be sorted along a space-filling curve gives the answers of
+ * its pieces, which are too short to be sorted. So do batches that are permuted, lie all at one place, share a radius,
+ * have masks, or find no memory to sort. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/lists.h"
 
 #include <math.h>
 
-/* Three threads put more than 3072 queries in order. 135200 triangles have more leaves than do without. */
+/* Three threads sort batches of more than 3072 queries, if the mesh has enough leaves, as 135200 triangles have. */
 enum { SEED = 83, QUERIES = 3200, PIECE = 250, SIDES = 130 };
 
 typedef struct memory {
-    size_t calls, refuse; /* that call, counted from 1 */
+    size_t calls, refuse; /* number of the allocation that fails, from 1 */
 } memory;
 
 static void *take(void *user, size_t size, size_t alignment)
@@ -55,12 +55,12 @@ static void sweep(carom_mesh *mesh, const swept_spheres *b, const hits *h, size_
 typedef struct fixture {
     scene mesh;
     swept_spheres swept_spheres;
-    hits expected[2]; /* by accuracy, in pieces */
+    hits expected[2]; /* answers in pieces, by accuracy */
 } fixture;
 
 static fixture all;
 
-/* Spheres from 10^6 away take exact mode 30 ms each, and not because of their order: nearly all come from nearer. */
+/* Brings nearly all spheres near: one from 10^6 away takes exact mode 30 ms, sorted or not. */
 static void bring_near(swept_spheres *b)
 {
     for (size_t i = 30; i < b->count; i++)
@@ -76,7 +76,7 @@ static int setup(void **state)
     all.mesh = scene_sphere(SIDES);
     all.swept_spheres = swept_spheres_mixed(SEED, QUERIES);
     bring_near(&all.swept_spheres);
-    all.swept_spheres.column[0][1] = NAN; /* has no place on a curve */
+    all.swept_spheres.column[0][1] = NAN; /* not finite: no place on the curve */
     all.swept_spheres.column[1][3] = INFINITY;
     all.swept_spheres.column[2][5] = -3e38f;
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
@@ -145,7 +145,7 @@ static void test_permuted(void **state)
     carom_context_destroy(context);
 }
 
-/* Strides of inputs and outputs that are not those of columns: records of 32 and of 12 bytes. */
+/* Inputs and outputs in records of 32 and of 12 bytes, instead of columns. */
 static void test_records(void **state)
 {
     enum { FIELDS = 8 };
@@ -210,7 +210,7 @@ static void test_shared(void **state)
     carom_context_destroy(context);
 }
 
-/* The other searches, and masks of queries and triangles. */
+/* All, any and closest queries, and masks of queries and triangles. */
 static void test_searches(void **state)
 {
     static const list_request hits_at_all = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
@@ -248,7 +248,7 @@ static void test_searches(void **state)
     carom_context_destroy(context);
 }
 
-/* Spheres all far from each other, or all at one place: sorting gains nothing, and loses nothing. */
+/* Spheres that are all far from each other, or all at one place, where sorting does not help. */
 static void test_one_place(void **state)
 {
     carom_context *context = with(2, NULL);
@@ -268,8 +268,8 @@ static void test_one_place(void **state)
     carom_context_destroy(context);
 }
 
-/* Room for the blocks is asked for first, then for the order: without the second there is no order, without the first
- * an error. */
+/* The library allocates the blocks first, then the sorted order. Without memory for the order it does not sort; without
+ * the blocks the call fails. */
 static void test_no_memory_to_sort(void **state)
 {
     memory m = {0};
@@ -280,7 +280,7 @@ static void test_no_memory_to_sort(void **state)
     m = (memory){.refuse = 2};
     sweep(mesh, &all.swept_spheres, &h, all.swept_spheres.count, CAROM_ACCURACY_FAST);
     hits_compare(&all.swept_spheres, &all.expected[0], &h, h.count, -1, "a batch without memory to sort it");
-    assert_int_equal(m.calls, 2); /* else nothing is sorted in this test */
+    assert_int_equal(m.calls, 2); /* otherwise no batch was sorted in this test */
     m = (memory){.refuse = 1};
     carom_mesh_sweep_desc desc = swept_spheres_desc(&all.swept_spheres, 0, all.swept_spheres.count);
     carom_mesh_hit_result result = hits_result(&h, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The elements of `carom explain` on every family. They are compared with carom_sweep_pairs in exact mode (states and
- * times), with distances by another way of the reference (the least over all features, at an end of each element and
- * inside it), and with rows written by hand. Equal means equal as rational numbers. */
+/* The elements of `carom explain` on every family of cases. States and times are compared with carom_sweep_pairs in
+ * exact mode. Distances, at an end of each element and inside it, are compared with another method of the reference:
+ * the least over all features. Some rows are written by hand. Equal means equal as rational numbers. */
 #include "tests/support/support.h"
 
 #include "reference/partition.h"
@@ -23,7 +23,8 @@ static void wrong(const queries *q, size_t i, size_t family, int element, const 
 
 /* ---- distances --------------------------------------------------------------------------------------------------- */
 
-/* Everything relative to the centre at time top / bottom, times `bottom`: then no number is a fraction. */
+/* The triangle relative to the centre at time top / bottom, multiplied by `bottom`, so that all numbers are integers
+ * times powers of two. */
 static void triangle_at(ref_triangle *out, const ref_sweep_case *c, const ref_dyadic *top, const ref_dyadic *bottom)
 {
     ref_dyadic square;
@@ -43,7 +44,7 @@ static void triangle_at(ref_triangle *out, const ref_sweep_case *c, const ref_dy
     ref_dyadic_mul(&out->normal2, &out->normal2, &square);
 }
 
-/* Whether F at top / bottom is the squared distance less r^2. */
+/* 1 if F at time top / bottom equals the squared distance minus r^2. */
 static int value_is_true(const ref_quadratic *f, const ref_sweep_case *c, const ref_dyadic *top,
                          const ref_dyadic *bottom, const ref_nearest *nearest)
 {
@@ -66,8 +67,9 @@ static int value_is_true(const ref_quadratic *f, const ref_sweep_case *c, const 
     return ref_dyadic_cmp(&value, &term) == 0;
 }
 
-/* A time inside the element, or 0 if its ends are too close together to find one. No round share of it: a feature may
- * hold the closest point for one instant, as the middle corner of a segment does. */
+/* Finds a time inside the element. Returns 0 if its ends are too close together. The time divides the element in an
+ * irregular ratio, because at a regular one another feature may hold the closest point for an instant, as the middle
+ * corner of a segment does. */
 static int time_inside(const ref_element *element, ref_dyadic *time)
 {
     const double share = 0.41421356237309503;
@@ -189,7 +191,7 @@ static int is_motionless(const ref_sweep_case *c)
     return ref_vec_is_zero(&motion);
 }
 
-/* Without motion F is one constant, and its sign is the state. */
+/* Without motion F is a constant, and its sign gives the state. */
 static const char *check_motionless(const ref_partition *partition, int state)
 {
     const ref_element *only = &partition->element[0];
@@ -214,7 +216,8 @@ static const char *check_times(const ref_partition *partition, const answers *a,
     return NULL;
 }
 
-/* The numbers of a row are those of the element: ends that meet, and times as a sweep in binary64 has them. */
+/* Checks the numbers of the rows: each element begins where the one before ends, and the roots are the reference's
+ * times in binary64. */
 static const char *check_rows(const ref_sweep_case *c, const ref_partition *partition)
 {
     double end = -HUGE_VAL, first = HUGE_VAL, last = -HUGE_VAL;

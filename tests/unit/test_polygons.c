@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Polygons into triangles as the readers do it, against the definition in integers: all triangles counter-clockwise,
- * inside, apart from each other, and together the polygon. */
+/* Triangulation of polygons by the mesh readers, checked against the definition in integers: all triangles are
+ * counter-clockwise, inside the polygon, disjoint, and cover it. */
 #include "cli/import/reader.h"
 #include "tests/support/polygon_oracle.h"
 #include "tests/support/reader_host.h"
@@ -34,8 +34,8 @@ static void fail_outline(const char *what, const outline *o, int plane)
     fail_msg("%s", what);
 }
 
-/* Where a point of the lattice stands in space. In every plane the polygon keeps its orientation about the axis that it
- * is seen along; each coordinate is a number of binary32. */
+/* Maps a lattice point to a plane in space. In every plane the polygon keeps its orientation about the axis along which
+ * the reader projects it. Each coordinate is exact in binary32. */
 static void place(lattice_point p, int plane, float out[3])
 {
     const float x = (float)p.x, y = (float)p.y;
@@ -52,8 +52,8 @@ static void place(lattice_point p, int plane, float out[3])
 }
 enum { PLANES = 9 };
 
-/* Cut it, and judge. `sums`: without the checks of all against all; negative if it is not simple. Returns 0 if it was
- * given up. */
+/* Triangulates the polygon and checks the result. With `sums` only the checks in linear time are made; it is negative
+ * for a polygon that is not simple. Returns 0 if the reader found no triangulation. */
 static int cut_right(const outline *o, int plane, int sums)
 {
     mesh_data mesh = {0};
@@ -103,7 +103,7 @@ static uint32_t below(ref_gen *random, uint32_t limit)
     return (uint32_t)ref_gen_int(random, 0, (int)limit - 1);
 }
 
-/* On a coarse lattice polygons touch themselves in every manner; those that cross themselves are left out. */
+/* Random polygons on a coarse lattice touch themselves in many ways. Polygons that cross themselves are left out. */
 static void test_small(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void test_small(void **state)
     }
     assert_true(judged > 10);
     assert_true(touching > 10);
-    assert_true(given_up <= 1 + touching / 1000); /* some go through one corner in a manner that no ear has */
+    assert_true(given_up <= 1 + touching / 1000); /* ear clipping cannot cut some of them */
 }
 
 static int64_t cross(lattice_point a, lattice_point b, lattice_point c)
@@ -134,8 +134,9 @@ static int64_t cross(lattice_point a, lattice_point b, lattice_point c)
     return ((int64_t)b.x - a.x) * ((int64_t)c.y - a.y) - ((int64_t)b.y - a.y) * ((int64_t)c.x - a.x);
 }
 
-/* Random points joined without crossings: as long as two edges cross, the way between them is reversed, which makes the
- * whole shorter. Points in a line are left as they come; what still touches itself is left out. */
+/* A polygon through random points, without crossings. While two edges cross, the path between them is reversed, which
+ * makes the polygon shorter (2-opt). Collinear points stay as they are. Polygons that still touch themselves are left
+ * out. */
 static outline untangled(ref_gen *random, uint32_t n, uint32_t side)
 {
     outline o = {0};
@@ -181,7 +182,8 @@ static void test_simple(void **state)
     assert_true(simple > 20);
 }
 
-/* Each corner up to three times, also around the end: as if it stood there once. */
+/* Each corner is repeated up to three times, also across the end of the list. The result must be that of single
+ * corners. */
 static void test_repeats(void **state)
 {
     (void)state;
@@ -193,7 +195,7 @@ static void test_repeats(void **state)
             for (uint32_t times = 1 + below(&random, 3); times > 0; times--)
                 put(&twice, o.p[k].x, o.p[k].y);
         extra = twice.count - o.count;
-        for (size_t k = 0; k < shift; k++) { /* the first goes behind the last */
+        for (size_t k = 0; k < shift; k++) { /* the first corner again, after the last */
             put(&twice, twice.p[0].x, twice.p[0].y);
             memmove(twice.p, twice.p + 1, --twice.count * sizeof *twice.p);
         }
@@ -219,7 +221,7 @@ static void test_repeats(void **state)
     }
 }
 
-/* What is left of a polygon of one or two points is counted; three are a triangle. */
+/* A polygon that collapses to one or two points is counted; three points make a triangle. */
 static void test_collapsed(void **state)
 {
     (void)state;
@@ -287,8 +289,8 @@ static outline star(int n, int longest)
     return o;
 }
 
-/* The way from the left of row y into its holes, round each of them against the clock, and back: bridges to holes, each
- * from the right corner of the one before. */
+/* Path from the left of row y through its holes and back. Each hole is walked around; a bridge leads from the right
+ * corner of one hole to the next. */
 static void holes_of_row(outline *o, int y, int column, int columns)
 {
     const int x = 4 * column + 2;
@@ -377,7 +379,7 @@ static void test_hard(void **state)
     }
 }
 
-/* Cubic time would be days here. */
+/* So large that an algorithm of cubic time would take days. */
 static void test_large(void **state)
 {
     (void)state;
@@ -389,7 +391,7 @@ static void test_large(void **state)
     }
 }
 
-/* What crosses itself is said to, and nothing is lost of it. */
+/* A polygon that crosses itself is counted as such (`fans`), and its triangles are not lost. */
 static void test_crossing(void **state)
 {
     (void)state;

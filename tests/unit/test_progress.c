@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Progress is reported in order and to the end, for every request on every backend; a batch that is cancelled keeps
- * what was reported as done, and claims no more. */
+/* Progress is reported in order and to the end, for every request on every backend. A cancelled batch has the answers
+ * that were reported as done, and statistics count no others. */
 #include "tests/support/lists.h"
 
-/* Batches of three pieces and a bit on the CPU. Pieces of a device are eight times as large: one and a bit. First hits
- * as a list have pieces of their own. */
+/* Sizes of batches: some whole pieces and FEW queries more. A device's pieces are eight times as large as the CPU's.
+ * First hits as a list have pieces of another size. */
 enum {
     PAIR_PIECE = 1 << 20,
     SPHERE_PIECE = 1 << 18,
     FEW = 9,
     COMPACTED = (2 << 20) + FEW,
-    CHUNK = 300000, /* of a device: no piece ends with one */
+    CHUNK = 300000, /* of a device; pieces do not end with a chunk */
     KINDS_OF_PAIR = 1000,
     SEED = 83,
     NEVER = 1000,
@@ -19,9 +19,9 @@ enum {
 
 /* ---- the calls of the progress function -------------------------------------------------------------------------- */
 
-/* What the function received last, and the call that cancels. */
+/* The arguments of the last progress call, and the number of the call that cancels. */
 typedef struct progress_calls {
-    int calls, stop_at; /* the call that returns other than 0 */
+    int calls, stop_at; /* number of the call that cancels */
     uint64_t done, count;
 } progress_calls;
 
@@ -59,12 +59,12 @@ static void check_calls(const progress_calls *t, uint64_t count, carom_accuracy 
     assert_int_equal(t->calls, t->stop_at);
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
 static struct {
     carom_context *context;
     carom_mesh *mesh;
-    uint64_t pair_count, ball_count; /* the spheres are as many as any call wants, and more than most */
+    uint64_t pair_count, ball_count; /* numbers of queries; a list may use more spheres */
     uint32_t *which;
     queries q[QUERY_TYPES];
     swept_spheres swept_spheres;
@@ -86,8 +86,8 @@ static void open_pairs(void)
         room.q[type] = queries_mixed(type, SEED, KINDS_OF_PAIR);
 }
 
-/* Eight triangles, and spheres one in eight of which comes near them, and one in three of these hits: every piece holds
- * hits, and takes little time even on an emulator. */
+/* Eight triangles. One sphere in eight comes near them, and a third of these hits. So every piece has hits, and is fast
+ * even on an emulator. */
 static void open_mesh(void)
 {
     uint64_t s = SEED;
@@ -127,7 +127,7 @@ static int leave(void **state)
 
 /* ---- calls with an answer for each query ------------------------------------------------------------------------- */
 
-/* Columns of an answer as bytes; 0: there are no more. */
+/* A call and the sizes of its output columns in bytes; 0: no more columns. */
 enum { COLUMNS = 5 };
 typedef struct call call;
 struct call {
@@ -212,7 +212,8 @@ static void columns_alloc(const call *this, uint64_t count, guarded *to)
         to[c] = guarded_alloc(count * this->size[c], 0, FILL);
 }
 
-/* The same answers to the first of the queries, and none to the last of all if it is not among them. */
+/* Checks that the first `done` answers are right, and that the last query's answer is untouched if it is not among
+ * them. */
 static void columns_check(const call *this, const guarded *whole, const guarded *part, uint64_t done)
 {
     for (int c = 0; c<COLUMNS &&this->size[c]> 0; c++) {
@@ -223,14 +224,14 @@ static void columns_check(const call *this, const guarded *whole, const guarded 
     }
 }
 
-/* What a device without binary64 does not answer is the CPU's, where it is asked too. */
+/* Skips exact mode on a device without binary64. There the CPU answers, and the runs on the CPU test that. */
 static void need_fp64(carom_accuracy accuracy)
 {
     if (accuracy == CAROM_ACCURACY_EXACT && test_on_device() && !test_need_device().fp64)
         test_skip("fp64", "the device has no binary64, and the CPU answers exact mode");
 }
 
-/* Cancelled at its last word but one, then answered to its end by the same context. */
+/* The batch is cancelled at its last progress call but one, then runs to its end in the same context. */
 static void calls_report_and_cancel(void **state)
 {
     const call *this = *state;
@@ -270,7 +271,8 @@ static carom_status ask_list(const list_request *q, hit_list *l, uint64_t count,
                        : carom_mesh_sweep_list(room.mesh, &sweep, q->which, &list, stats, err);
 }
 
-/* The beginning of the whole list: all of `done` queries is counted, and of as many as fit written. */
+/* Checks that `l` is the beginning of the whole list: the hits of `done` queries are counted, and records are written
+ * for as many queries as fit. */
 static void check_beginning(const list_request *q, const hit_list *whole, const hit_list *l, uint64_t done)
 {
     uint64_t fit = 0;
@@ -385,7 +387,7 @@ int main(void)
                                        CALL("first hits, exact", ask_first, 0, CAROM_ACCURACY_EXACT, {4, 4, 4, 4, 4}),
                                        cmocka_unit_test(an_empty_batch_says_nothing),
                                        cmocka_unit_test(the_last_word_can_cancel)};
-    /* A device would compile one more kernel for each, and integers decide the same queries as for first hits. */
+    /* Only on the CPU: a device would have to compile a further kernel for each of these. */
     const struct CMUnitTest more[] = {
         CALL("sphere pairs, exact", ask_pairs, SPHERES, CAROM_ACCURACY_EXACT, {1, 4}),
         CALL("any hits, exact", ask_any, 0, CAROM_ACCURACY_EXACT, {1}),

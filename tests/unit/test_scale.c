@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* No unit is preferred: all lengths times 2^k and all times times 2^j scale every answer by exactly that, as long as
- * inputs and answers are normal numbers. */
+/* Answers do not depend on units. If all lengths are multiplied by 2^k and all times by 2^j, every answer scales
+ * exactly, as long as inputs and answers are normal numbers. */
 #include "tests/support/support.h"
 
 #include <float.h>
@@ -15,7 +15,7 @@ typedef struct scaling {
 static const scaling scalings[] = {{1, 0},   {-1, 0},  {0, 1},     {0, -1},   {37, 0},   {-41, 0},  {0, 29},
                                    {0, -33}, {90, 90}, {-90, -90}, {60, -50}, {-60, 50}, {100, 20}, {-80, 0}};
 
-/* A column measures a length or a velocity. The ends of a sphere's way are lengths. */
+/* A column is a length or a velocity. The end points of a sphere's motion are lengths. */
 static int exponent_of_column(int type, int column, scaling s)
 {
     int component;
@@ -24,17 +24,17 @@ static int exponent_of_column(int type, int column, scaling s)
 
 static int is_plain(float value)
 {
-    return value == 0.0f || isinf(value) || fabsf(value) >= FLT_MIN * 1024.0f; /* room for a weight and a half */
+    return value == 0.0f || isinf(value) || fabsf(value) >= FLT_MIN * 1024.0f; /* margin for products */
 }
 
-/* 0 if it would leave the normal numbers. */
+/* Returns 0 if the result is not a normal number. */
 static int scale_number(float value, int exponent, float *out)
 {
     *out = ldexpf(value, exponent);
     return is_plain(value) && is_plain(*out) && isinf(*out) == isinf(value) && (*out == 0.0f) == (value == 0.0f);
 }
 
-/* Scale what can be scaled; `usable` tells which queries keep every digit. */
+/* Scales the queries; usable[i] is 1 if query i scales without rounding. */
 static queries scaled_queries(const queries *q, scaling s, unsigned char *usable)
 {
     queries out = queries_alloc(q->type, q->count);
@@ -60,7 +60,7 @@ static int exponent_of_field(int type, int field, scaling s)
     return s.length;
 }
 
-/* 1 equal after scaling, 0 different, -1 not comparable because a number leaves the normal ones. */
+/* 1: equal after scaling; 0: different; -1: not comparable, because a number is not normal. */
 static int same_field(const answers *a, const answers *b, int type, int field, size_t i, scaling s)
 {
     float scaled;
@@ -72,7 +72,8 @@ static int same_field(const answers *a, const answers *b, int type, int field, s
     return bits_of_float(scaled) == bits_of_float(answers_float(b, field, i));
 }
 
-/* Infinite times mean no contact or no motion, and zero belongs to its state; else a time has left the numbers. */
+/* 0 if a time has overflowed or underflowed. Infinite times are true only without contact or without motion, zeros only
+ * in the states that have them. */
 static int are_true_times(const answers *a, size_t i)
 {
     int state = answers_byte(a, STATE, i);

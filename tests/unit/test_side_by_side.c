@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Several threads, each with a context and a mesh of its own, at one time: they make meshes, ask, move the vertices and
- * ask again, on the CPU or all on one device, and have the bits that one alone on the CPU has. A helper that fails in
- * one of these threads ends the program, which is a failure too. */
+/* Several threads at the same time, each with a context and a mesh of its own. They create meshes, run queries, move
+ * the vertices and run the queries again, on the CPU or all on one device. The bits are those of a single thread on the
+ * CPU. A cmocka check that fails in such a thread ends the program, which counts as a failure. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/lists.h"
 
 #include <pthread.h>
 
-/* Spheres for several slices of each thread. */
+/* Enough spheres for several slices of each thread. */
 enum { SEED = 131, THREADS = 4, SIDES = 40, SPHERE_COUNT = 2000, POSES = 2, FIRST = 0, ALL, ANY, CLOSEST, REQUESTS };
 
 static const list_request all_hits = {CAROM_ACCURACY_FAST, 0, CAROM_HITS_ALL};
@@ -98,7 +98,7 @@ static void check_request(carom_mesh *mesh, const pose *p, int request)
     }
 }
 
-/* All requests, each thread's beginning with another one. */
+/* Runs all requests. Each thread begins with another request. */
 static void check_pose(carom_mesh *mesh, user *self, int k)
 {
     for (int i = 0; i < REQUESTS; i++) {

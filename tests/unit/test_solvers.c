@@ -138,7 +138,7 @@ static void add_error(tally *t, float got, double exact)
     t->errors[t->error_count++] = fabs((double)got - exact) / ldexp(1.0, exponent - FLT_MANT_DIG);
 }
 
-/* A contact: at `time` the sphere touches the triangle, at the point, on the feature. */
+/* Checks a contact: at `time` the sphere touches the triangle, at the reported point, on the reported feature. */
 static void judge_contact(const queries *q, const answers *a, size_t i, int last, tally *t)
 {
     int still = 1, base = last ? X_LAST : X_FIRST, feature = answers_byte(a, last ? F_LAST : F_FIRST, i);
@@ -162,7 +162,7 @@ static void judge_contact(const queries *q, const answers *a, size_t i, int last
         for (int v = 0; v < 3; v++)
             p[v][k] = (double)c.p[v][k];
     }
-    /* The rounding of the time moves the centre; below the smallest normal number it is no longer relative. */
+    /* Rounding the time moves the centre. Below FLT_MIN the rounding error is absolute. */
     scale = fmax(scale, fmax(fabs(when), (double)FLT_MIN) * largest(0.0, speed));
     double unit = power_of_two_near(scale),
            units = scale / unit * 0x1p-24; /* exact: no triangle gets an area from it */
@@ -178,7 +178,7 @@ static void judge_contact(const queries *q, const answers *a, size_t i, int last
         explain(q, a, i, last ? "no contact at t_last" : "no contact at t_first");
     /* The point carries the triangle's drift: a world coordinate with its own roundings. */
     units *= fmax(1.0, largest(0.0, drift) / scale);
-    units = fmax(units, 0x1p-152 / unit); /* 64 of these are eight of the smallest denormals */
+    units = fmax(units, 0x1p-152 / unit); /* RESIDUAL, 64 units, is then eight of the smallest denormals */
     double on = point_feature(point, p, feature) / units;
     double touch = fabs(point_segment(x, point, point) - c.radius / unit) / units;
     t->feature = fmax(t->feature, on);
@@ -203,7 +203,7 @@ static int state_fits(int state, float first, float last, int exotic)
     return state == expected || (exotic && (first == 0.0f || last == 0.0f));
 }
 
-/* What must hold without any reference: no NaN, no -0, times in order and of the state's sign. */
+/* Checks that need no reference: no NaN, no -0, times in order and with the signs of the state. */
 static void judge_form(const queries *q, const answers *a, size_t i, int exotic)
 {
     int state = answers_byte(a, STATE, i), none = state == CAROM_MISS || state == CAROM_INVALID;
@@ -256,7 +256,7 @@ static void judge_sweep(const queries *q, const answers *a, size_t i, tally *t)
 static void judge_overlap(const queries *q, const answers *a, size_t i, tally *t)
 {
     ref_sweep_case c;
-    ref_overlap_answer exact, low = {0, 127}, high; /* a radius below zero: every axis separates */
+    ref_overlap_answer exact, low = {0, 127}, high; /* a negative radius: every axis separates */
     int overlap = answers_byte(a, OVERLAPS, i), axes = answers_byte(a, AXES, i);
     queries_get_sweep(q, i, &c);
     ref_overlap(&c, &exact);
@@ -277,8 +277,8 @@ static void judge_overlap(const queries *q, const answers *a, size_t i, tally *t
         ref_overlap(&c, &low);
     }
     t->near += overlap != exact.overlap;
-    /* A bit also hangs on directions; where two of these are nearly at right angles, as in slivers, it may go either
-     * way and another bit then separates. */
+    /* The bit of an axis is also uncertain where two directions are nearly at right angles, as in slivers. Another axis
+     * then separates. */
     t->unexplained += ((axes ^ exact.axes) & ~(low.axes ^ high.axes)) != 0;
     if (overlap != exact.overlap && low.overlap == high.overlap)
         explain(q, a, i, "overlap is wrong beyond the margin");
@@ -300,7 +300,7 @@ static double difference(double a, double b, double *lost)
     return d;
 }
 
-/* Distance of the centres at u equals the sum of the radii. */
+/* Checks that the distance of the centres at u equals the sum of the radii. */
 static void judge_sphere_contact(const queries *q, const answers *a, size_t i, int field, tally *t)
 {
     ref_spheres_case c;
@@ -354,7 +354,7 @@ static void judge_spheres(const queries *q, const answers *a, size_t i, tally *t
     }
 }
 
-/* By what the row itself says is true. */
+/* Checks an answer against the true one of its row in the registry. */
 static void judge_row(const queries *q, const answers *a, size_t i, tally *t)
 {
     const query_type *this = query_pairs[q->type];
@@ -410,12 +410,12 @@ static void check_tally(int type, size_t family, size_t count, const tally *t)
     else
         print_message("; 99.9 %% of times within %.3g ulp; contact within %.3g, point %.3g, feature %.3g x 2^-24\n",
                       most, t->residual, t->point, t->feature);
-    /* Axes that all but tie are what `border` is made of: 500 masks of 80 000. */
+    /* The family `border` has almost tied axes: 500 masks of 80 000 differ. */
     const size_t few = !strcmp(ref_family_name(family), "border") ? 1 + count / 100 : 1 + count / 200;
     assert_true(t->unexplained <= (exotic ? count / 4 : ref_family_is_easy(family) ? 0 : few));
     if (ref_family_is_easy(family)) {
         assert_true(t->error_count > count / 4 ||
-                    query_pairs[type]->fields[0].kind == QUERY_BITS); /* else the family shows nothing */
+                    query_pairs[type]->fields[0].kind == QUERY_BITS); /* otherwise the family tests nothing */
         if (most > 64.0)
             fail_msg("%s: 99.9 %% of times within %g ulp, not 64", query_name(type), most);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The team behind a context: the same answers from any number of threads and any size of batch, from fewer than were
- * wanted, in a child process that has none of them, and with the host's own signals and rounding. */
+/* The thread pool of a context. Answers are the same for any number of threads and any batch size, with fewer threads
+ * than requested, in a child process without these threads, and with signals and rounding mode of the host. */
 #include "tests/support/support.h"
 
 #include <dlfcn.h>
@@ -30,7 +30,8 @@ static carom_context *with_threads(uint32_t threads, carom_log_fn log, void *use
     return context;
 }
 
-/* 0 if the first `count` answers are as expected: usable where a test must not fail at once. */
+/* Returns 0 if the first `count` answers are as expected. It does not fail the test, so other threads and child
+ * processes may call it. */
 static int wrong(carom_context *context, size_t count)
 {
     answers a = answers_alloc(SWEEP, q.count, 0x5a);
@@ -61,7 +62,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* More threads than cores, more than slices; batches so short that most of the team comes too late. */
+/* More threads than cores or than slices, and batches so short that most threads find no work left. */
 static void test_every_size(void **state)
 {
     static const uint32_t threads[] = {2, 3, 8, 64};
@@ -76,7 +77,7 @@ static void test_every_size(void **state)
     }
 }
 
-/* Never asked, or asked once and then destroyed: no thread is left behind waiting. */
+/* Contexts that are destroyed after no batch or after one: no thread is left waiting. */
 static void test_made_and_ended(void **state)
 {
     (void)state;
@@ -94,7 +95,7 @@ static void keep_warning(void *user, carom_log_level level, const char *line)
         snprintf(user, 200, "%s", line);
 }
 
-/* A machine without room for `refused_after` more threads: the library's pthread_create is this one. */
+/* Replaces pthread_create, also for the library: it fails after `refused_after` threads. */
 static unsigned long refused_after = ULONG_MAX, begun;
 
 int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
@@ -107,7 +108,7 @@ int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)
     return next(id, attributes, run, argument);
 }
 
-/* Fewer threads than were wanted, or none beside the caller's own: that is said, and the answers are the same. */
+/* Fewer threads can be created than requested, or none: the log reports it, and answers are the same. */
 static void test_threads_refused(void **state)
 {
     static const unsigned long room[] = {0, 1, 5, 6};
@@ -128,7 +129,7 @@ static void test_threads_refused(void **state)
     }
 }
 
-/* A child has the context and not its threads: it answers alone, and can let go. */
+/* A child process has the context but not its threads. It computes on its own thread and can destroy the context. */
 static void test_child_process(void **state)
 {
     carom_context *context = with_threads(3, NULL, NULL);
@@ -159,7 +160,7 @@ static void on_signal(int number)
     elsewhere += !pthread_equal(pthread_self(), host_thread);
 }
 
-/* A signal that the host holds back is not delivered to threads it knows nothing of. */
+/* A signal that the host blocks is not delivered to the library's threads. */
 static void test_signals(void **state)
 {
     struct sigaction action = {.sa_handler = on_signal}, before;
@@ -181,7 +182,7 @@ static void test_signals(void **state)
     carom_context_destroy(context);
 }
 
-/* Workers have a mode of their own, whatever the host's was when they started or is when they work. */
+/* Worker threads set their own floating-point mode, whatever the host's mode is when they start or work. */
 static void test_host_rounding(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What went wrong elsewhere, as reported in the issue trackers of other projects: the numbers given there where there
- * are any, else a case of the same kind. Each is asked in fast and in exact mode. */
+/* Bugs of other projects, from their issue trackers. Each test uses the numbers of the report, or a case of the same
+ * kind if the report has none, in fast and in exact mode. */
 #include "tests/support/support.h"
 
 #include <float.h>
@@ -18,7 +18,7 @@ typedef struct hit {
     float t, point[3], normal[3];
 } hit;
 
-typedef struct soup { /* triangles with corners of their own */
+typedef struct soup { /* triangles that share no corners */
     const float *corners;
     size_t triangles;
 } soup;
@@ -40,7 +40,7 @@ static void hits_of(carom_mesh *mesh, carom_accuracy accuracy, const ball *b, si
     carom_error err = {0};
     for (size_t i = 0; i < count; i++) {
         hit *h = &out[i];
-        memset(h, 0, sizeof *h); /* padding too: hits are compared as bytes */
+        memset(h, 0, sizeof *h); /* sets padding too, because hits are compared as bytes */
         carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
                                       .batch.count = 1,
                                       .batch.accuracy = accuracy,
@@ -77,7 +77,7 @@ static void near_vector(const float got[3], float x, float y, float z, float tol
                  (double)y, (double)z);
 }
 
-/* Exactly, where that is promised. */
+/* Equal in exact mode, close in fast mode. */
 static int is_time(float got, float expected, carom_accuracy accuracy)
 {
     return accuracy == CAROM_ACCURACY_EXACT ? got == expected : fabsf(got - expected) <= 4 * FLT_EPSILON * expected;
@@ -87,8 +87,8 @@ static int is_time(float got, float expected, carom_accuracy accuracy)
 
 /* ---- missed hits ------------------------------------------------------------------------------------------------- */
 
-/* The edge to test was chosen by where the centre's line meets the plane; the edge that is hit was another. The lower
- * end of the reported capsule is the sphere that hits. */
+/* The edge to test was chosen by the point where the centre's line meets the plane, but the sphere hits another edge.
+ * The report has a capsule; here the sphere is its lower end. */
 static void physx_597_missed_hit(void **state)
 {
     static const float corners[] = {7.33294010f,  79.6109009f, -26.9337997f, 7.61456013f, 80.2574005f,
@@ -128,8 +128,8 @@ static void physx_501_through_a_ridge(void **state)
     carom_context_destroy(context);
 }
 
-/* The earliest touch, a graze of the floor's end, was taken before a filter refused it: the wall behind was then
- * lost. */
+/* A graze of the floor's end was taken as the earliest hit, and a filter rejected it afterwards. So the later hit of
+ * the wall was lost. */
 static void physx_505_later_wall(void **state)
 {
     static const float wall_first[] = {1, -1, -1, 1, 1, -1, 1, 0, 1, -4, 0, -1, 0, 0, -1, 0, 0, 1};
@@ -145,7 +145,7 @@ static void physx_505_later_wall(void **state)
     }
 }
 
-/* A side test with its arguments exchanged: small spheres fell through large triangles and met only their edges. */
+/* A side test had its arguments exchanged: small spheres passed through large triangles and hit only their edges. */
 static void fcl_29_small_sphere_large_triangle(void **state)
 {
     static const float corners[] = {-1000, -1000, 0, 1000, -1000, 0, 0, 1000, 0};
@@ -160,7 +160,7 @@ static void fcl_29_small_sphere_large_triangle(void **state)
         }
 }
 
-/* |determinant| < 1e-6 refused the hit; a determinant shrinks with the square of the triangle. */
+/* Hits with |determinant| < 1e-6 were rejected, but the determinant shrinks with the square of the triangle's size. */
 static void tinybvh_283_small_triangles(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void tinybvh_283_small_triangles(void **state)
         }
 }
 
-/* ---- hits that are none ------------------------------------------------------------------------------------------ */
+/* ---- false hits -------------------------------------------------------------------------------------------------- */
 
 /* A triangle that is all but a line: a sphere 2 units beside it was reported as a hit. */
 static void jolt_886_ghost_hit(void **state)
@@ -213,7 +213,7 @@ static void jolt_553_lovr_965_inner_edges(void **state)
 
 /* ---- contact at the start ---------------------------------------------------------------------------------------- */
 
-/* Moving in the triangle's own plane, the start overlap was lost. */
+/* An overlap at the start was lost if the sphere moves parallel to the triangle's plane. */
 static void physx_600_parallel_overlap(void **state)
 {
     static const float corners[] = {0, 0, 0, 1, 0, 0, 0, 0, -1};
@@ -228,7 +228,7 @@ static void physx_600_parallel_overlap(void **state)
         }
 }
 
-/* A sphere that touches an edge at the start got the way back as its normal; it got stuck. */
+/* A sphere that touches an edge at the start got the reversed motion as its normal, and got stuck. */
 static void physx_690_start_at_an_edge(void **state)
 {
     static const float corners[] = {0, 0, -2, 0, 0, 2, 4, 0, 0};
@@ -277,7 +277,8 @@ static void bullet3_1623_penetration(void **state)
 
 /* ---- ties, slots and orders -------------------------------------------------------------------------------------- */
 
-/* The first among equals, or the first to find a free slot, won. Here it is the lowest index, and none is dropped. */
+/* Among tied hits the first in traversal order was reported, or the first to get a free slot. Here the lowest index is
+ * reported, and no hit is dropped. */
 static void isaaclab_7561_avian_1030_newton_4222_warp_709_ties_and_slots(void **state)
 {
     enum { COUNT = 700, NEARER = 653 };
@@ -299,8 +300,8 @@ static void isaaclab_7561_avian_1030_newton_4222_warp_709_ties_and_slots(void **
     free(corners);
 }
 
-/* A contact on the edge that two triangles share was counted twice, and the force hung on how the wall was cut into
- * triangles. One query has one first hit, and time, point and normal do not depend on the diagonal. */
+/* A contact on the common edge of two triangles was counted twice, so the force depended on the triangulation of the
+ * wall. Here a query has one first hit, and its time, point and normal do not depend on the diagonal. */
 static void lethe_1746_phasicflow_242_shared_edges(void **state)
 {
     static const float one_way[] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, -1, 0, 1, 1, 0, -1, 1, 0};
