@@ -400,8 +400,8 @@ carom_mesh_hit_result hits_result(const hits *h, size_t first)
         place_of(h, HIT_TRIANGLE, first),
         place_of(h, HIT_STATE, first),
         place_of(h, HIT_T, first),
-        {place_of(h, HIT_X, first), place_of(h, HIT_Y, first), place_of(h, HIT_Z, first), 4},
-        {place_of(h, HIT_NX, first), place_of(h, HIT_NY, first), place_of(h, HIT_NZ, first), 4},
+        {place_of(h, HIT_X, first), place_of(h, HIT_Y, first), place_of(h, HIT_Z, first), 4, NULL},
+        {place_of(h, HIT_NX, first), place_of(h, HIT_NY, first), place_of(h, HIT_NZ, first), 4, NULL},
         place_of(h, HIT_FEATURE, first)};
 }
 

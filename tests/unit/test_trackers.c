@@ -52,8 +52,8 @@ static void hits_of(carom_mesh *mesh, carom_accuracy accuracy, const ball *b, si
                                         &h->triangle,
                                         &h->state,
                                         &h->t,
-                                        {h->point, h->point + 1, h->point + 2, 4},
-                                        {h->normal, h->normal + 1, h->normal + 2, 4},
+                                        {h->point, h->point + 1, h->point + 2, 4, NULL},
+                                        {h->normal, h->normal + 1, h->normal + 2, 4, NULL},
                                         &h->feature};
         test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     }
