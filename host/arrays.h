@@ -69,6 +69,10 @@ typedef struct caromi_arrays {
 
 /* Fails if no array can have so many elements. */
 carom_status caromi_check_count(uint64_t count, const char *name, carom_error *err);
+/* Fails unless elements [begin, count) of an index are below the `limit` that its descriptor calls `limit_name`. `one`:
+ * what has an index, a pair or a query. Without an index there is nothing to fail. */
+carom_status caromi_check_index_values(const carom_uints *index, const char *name, uint64_t begin, uint64_t count,
+                                       uint64_t limit, const char *limit_name, const char *one, carom_error *err);
 /* The first step: whether arrays may alias, or be too large, so that the second must follow. */
 int caromi_may_alias(const caromi_arrays *a);
 /* The second step. Its time does not depend on the count, because no element is read. */

@@ -8,26 +8,18 @@
 
 /* ---- indices ----------------------------------------------------------------------------------------------------- */
 
-static carom_status check_index_values(const carom_uints *index, uint64_t elements, const char *name, uint64_t count,
-                                       carom_error *err)
-{
-    const caromi_index values = caromi_index_of(index);
-    for (uint64_t i = 0; index->data != NULL && i < count; i++) {
-        const uint64_t at = caromi_index_at(&values, i);
-        if (at >= elements)
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                               "pair %llu: indices.%s is %llu; it must be below indices.%s_count, %llu",
-                               (unsigned long long)i, name, (unsigned long long)at, name, (unsigned long long)elements);
-    }
-    return CAROM_OK;
-}
-
 static carom_status check_indices(const carom_pair_indices *x, carom_error *err)
 {
     CHECK(caromi_check_optional_uints(&x->a, "indices.a", err));
     CHECK(caromi_check_optional_uints(&x->b, "indices.b", err));
     CHECK(caromi_check_count(x->a_count, "indices.a_count", err));
     return caromi_check_count(x->b_count, "indices.b_count", err);
+}
+
+static carom_status check_index_values(const carom_pair_indices *x, uint64_t count, carom_error *err)
+{
+    CHECK(caromi_check_index_values(&x->a, "indices.a", 0, count, x->a_count, "indices.a_count", "pair", err));
+    return caromi_check_index_values(&x->b, "indices.b", 0, count, x->b_count, "indices.b_count", "pair", err);
 }
 
 static carom_status check_call(const carom_context *context, const void *desc, const void *out,
@@ -81,8 +73,7 @@ static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t co
         INPUTS(CHECK_INPUT)                                                                                            \
         CHECK(check_indices(&d->indices, err));                                                                        \
         CAROMI_CHECK_ARRAYS(err, list_##query, d, out, stats);                                                         \
-        CHECK(check_index_values(&d->indices.a, d->indices.a_count, "a", d->batch.count, err));                        \
-        return check_index_values(&d->indices.b, d->indices.b_count, "b", d->batch.count, err);                        \
+        return check_index_values(&d->indices, d->batch.count, err);                                                   \
     }                                                                                                                  \
     static void columns_##query(const carom_##query##_pairs_desc *d, const carom_##query##_result *out,                \
                                 caromi_pair_batch *b)                                                                  \

@@ -6,15 +6,8 @@
 
 carom_status caromi_check_select(const carom_batch *b, carom_error *err)
 {
-    const caromi_index select = caromi_index_of(&b->select);
-    for (uint64_t i = b->begin; b->select.data != NULL && i < b->count; i++) {
-        const uint64_t at = caromi_index_at(&select, i);
-        if (at >= b->elements)
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                               "query %llu: batch.select is %llu; it must be below batch.elements, %llu",
-                               (unsigned long long)i, (unsigned long long)at, (unsigned long long)b->elements);
-    }
-    return CAROM_OK;
+    return caromi_check_index_values(&b->select, "batch.select", b->begin, b->count, b->elements, "batch.elements",
+                                     "query", err);
 }
 
 carom_status caromi_check_t_max(const carom_mesh_sweep_desc *d, carom_error *err)
