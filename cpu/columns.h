@@ -31,6 +31,17 @@ static inline const void *caromi_element(const caromi_in_column *column, uint64_
     return (const char *)column->base + caromi_index_at(&column->index, i) * column->stride;
 }
 
+/* The column whose element 0 is that of query `first`. */
+static inline caromi_in_column caromi_column_from(const caromi_in_column *column, uint64_t first)
+{
+    caromi_in_column from = *column;
+    if (from.index.base != NULL)
+        from.index.base = (const char *)from.index.base + first * from.index.stride;
+    else if (from.base != NULL)
+        from.base = (const char *)from.base + first * from.stride;
+    return from;
+}
+
 /* An output array, base NULL if not wanted. */
 typedef struct caromi_out_column {
     void *base;

@@ -108,45 +108,24 @@ static void add_stats(carom_stats *sum, const carom_stats *part)
     sum->size = size;
 }
 
-/* An array from element `first` on. */
-static const float *moved(const float *data, size_t stride, uint64_t first)
+/* Queries [first, first + count) of a batch without outputs, as a batch of its own. */
+static caromi_mesh_batch part_of(const caromi_mesh_batch *whole, uint64_t first, uint64_t count)
 {
-    return data == NULL ? NULL : (const float *)(const void *)((const char *)data + first * caromi_stride(stride));
-}
-static carom_points moved_points(const carom_points *p, uint64_t first)
-{
-    return (carom_points){moved(p->x, p->stride, first), moved(p->y, p->stride, first), moved(p->z, p->stride, first),
-                          p->stride, NULL};
-}
-static carom_uints moved_uints(const carom_uints *u, uint64_t first)
-{
-    const char *data = (const char *)u->data;
-    data = data == NULL ? NULL : data + first * caromi_stride(u->stride);
-    return (carom_uints){(const uint32_t *)(const void *)data, u->stride, NULL};
-}
-
-/* The descriptor of queries [first, first + count). */
-static carom_mesh_sweep_desc part_of(const carom_mesh_sweep_desc *d, uint64_t first, uint64_t count)
-{
-    carom_mesh_sweep_desc part = *d;
-    part.batch.begin = 0;
-    part.batch.count = count;
-    part.batch.progress = (carom_progress){NULL, NULL};
-    if (d->batch.select.data != NULL) { /* `select` moves instead of the inputs */
-        part.batch.select = moved_uints(&d->batch.select, first);
-        return part;
-    }
-    part.center = moved_points(&d->center, first);
-    part.velocity = moved_points(&d->velocity, first);
-    part.radius.data = moved(d->radius.data, d->radius.stride, first);
-    part.t_max.data = moved(d->t_max.data, d->t_max.stride, first);
-    part.mask = moved_uints(&d->mask, first);
+    caromi_mesh_batch part = *whole;
+    part.begin = 0;
+    part.count = count;
+    part.hits_only = 1;
+    for (int c = 0; c < CAROMI_MESH_IN; c++)
+        part.in[c] = caromi_column_from(&whole->in[c], first);
+    part.mask = caromi_column_from(&whole->mask, first);
     return part;
 }
 
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err)
 {
+    const carom_progress silent = {NULL, NULL}; /* progress counts the queries of the whole batch */
+    caromi_mesh_batch whole;
     compact_part part;
     carom_stats sum = {.size = sizeof sum};
     carom_status status = CAROM_OK;
@@ -166,12 +145,14 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
                                  .feature = part.feature,
                                  .point = {part.point[0], part.point[1], part.point[2], sizeof(float), NULL},
                                  .normal = {part.normal[0], part.normal[1], part.normal[2], sizeof(float), NULL}};
+    caromi_mesh_sweep_batch(d, mesh, &whole);
     for (uint64_t i = 0; status == CAROM_OK && i < parts && all > 0; i++) {
         const uint64_t first = begin + caromi_slice_start(all, parts, i);
         const uint64_t count = begin + caromi_slice_start(all, parts, i + 1) - first;
-        const carom_mesh_sweep_desc next = part_of(d, first, count);
+        caromi_mesh_batch next = part_of(&whole, first, count);
         carom_stats s = {.size = sizeof s};
-        status = caromi_sweep_first(mesh, &next, &out, 1, &s, err);
+        caromi_hits_to_columns(&out, next.out);
+        status = caromi_run_mesh(&next, &silent, &s, err);
         if (status == CAROM_OK) {
             put_part(list, first, &part, count);
             add_stats(&sum, &s);

@@ -15,9 +15,6 @@ carom_status caromi_check_select(const carom_batch *batch, carom_error *err);
 carom_status caromi_check_t_max(const carom_mesh_sweep_desc *desc, carom_error *err);
 /* Inputs, options and the rest of a checked descriptor, as a batch of first hits without outputs. */
 void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
-/* carom_mesh_sweep_first of checked arguments; hits_only: as in caromi_mesh_batch. */
-carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_mesh_hit_result *out,
-                                int hits_only, carom_stats *stats, carom_error *err);
 /* Spheres at rest, in the columns of a sweep. */
 void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* Whether the numbers of a query are valid: all finite, and the radius not negative. */

@@ -3,16 +3,6 @@
 #include "batch.h"
 #include "query.h"
 
-carom_status caromi_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
-                                int hits_only, carom_stats *stats, carom_error *err)
-{
-    caromi_mesh_batch batch;
-    caromi_mesh_sweep_batch(d, mesh, &batch);
-    batch.hits_only = hits_only;
-    caromi_hits_to_columns(out, batch.out);
-    return caromi_run_mesh(&batch, &d->batch.progress, stats, err);
-}
-
 CAROMI_LIST list_first(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_mesh_hit_result *out,
                        const carom_stats *stats)
 {
@@ -32,7 +22,10 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     CAROMI_CHECK_ARRAYS(err, list_first, d, out, stats);
     CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_t_max(d, err));
-    return caromi_sweep_first(mesh, d, out, 0, stats, err);
+    caromi_mesh_batch batch;
+    caromi_mesh_sweep_batch(d, mesh, &batch);
+    caromi_hits_to_columns(out, batch.out);
+    return caromi_run_mesh(&batch, &d->batch.progress, stats, err);
 }
 
 carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,

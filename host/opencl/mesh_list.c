@@ -76,16 +76,6 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     return caromi_launch_search(d, slot, &a, items, err);
 }
 
-static caromi_in_column column_from(const caromi_in_column *column, uint64_t first)
-{
-    caromi_in_column from = *column;
-    if (from.index.base != NULL)
-        from.index.base = (const char *)from.index.base + first * from.index.stride;
-    else
-        from.base = (const char *)from.base + first * from.stride;
-    return from;
-}
-
 /* One pass over the part. The first fetches counts and states. The second writes the hits of queries that have a place,
  * and counts them again. */
 static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_stats *stats, carom_error *err)
@@ -99,11 +89,11 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
                                       {fill || p->inline_hits == NULL ? NULL : p->start, sizeof *p->start}};
     uint64_t done = 0;
     for (int c = 0; c < CAROMI_MESH_IN; c++)
-        in[c] = column_from(&sweep->in[c], p->first);
+        in[c] = caromi_column_from(&sweep->in[c], p->first);
     in[CAROMI_MESH_IN] =
         places ? (caromi_in_column){.base = p->from, .stride = sizeof *p->from} : (caromi_in_column){.base = &none};
     if (masks)
-        in[CAROMI_MESH_IN + 1] = column_from(&sweep->mask, p->first);
+        in[CAROMI_MESH_IN + 1] = caromi_column_from(&sweep->mask, p->first);
     const caromi_stream s = {.count = p->queries,
                              .chunk = d->gpu ? QUERIES : d->max_items,
                              .in_count = (uint32_t)(CAROMI_MESH_IN + 1 + masks),
