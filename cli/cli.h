@@ -3,6 +3,8 @@
 #ifndef CAROM_CLI_H
 #define CAROM_CLI_H
 
+#include "progress.h"
+
 #include <carom/carom.h>
 
 #include <stddef.h>
@@ -38,6 +40,7 @@ enum {
     OPTION_PROBE_LIMIT = 1u << 22,
     OPTION_ROW = 1u << 23,
     OPTION_SVG = 1u << 24,
+    OPTION_PROGRESS = 1u << 25, /* of every command, without a word in its row */
     OPTIONS_COMPUTE =
         OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY | OPTION_PROBE_LIMIT
 };
@@ -58,6 +61,7 @@ typedef struct cli_options {
     uint64_t queries, seed;
     const char *scenes, *json, *from, *compare, *plot, *svg;
     uint64_t row;
+    progress_form progress;
     uint32_t probe_limit; /* seconds; see probe.h, as what follows */
     int rehearsal;        /* input is made up, with the optional columns of the set `present` */
     uint32_t present;

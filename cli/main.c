@@ -180,8 +180,10 @@ int main(int argc, char **argv)
     if (command) {
         cli_options options;
         int status = options_parse(command, argc - 1, argv + 1, &options);
-        if (status < 0)
+        if (status < 0) {
+            progress_choose(options.progress);
             status = check_outputs(&options);
+        }
         return status >= 0 ? status : command->run(&options);
     }
     return cli_refuse(EXIT_USAGE, "unknown %s '%s'; see carom --help", argv[1][0] == '-' ? "option" : "command",

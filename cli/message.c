@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages: one printable line on standard error each, whatever names and words go into it. */
 #include "cli.h"
+#include "progress.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -14,6 +15,7 @@ static void put_line(char *line, size_t size, const char *text, size_t length)
     size_t used = (size_t)snprintf(line, size, "carom: ");
     used += text_show(line + used, size - used - 1, text, length);
     line[used++] = '\n';
+    progress_clear();
     fwrite(line, 1, used, stderr);
 }
 

@@ -46,10 +46,16 @@ static const option_row option_rows[] = {
     {OPTION_PROBE_LIMIT, "probe-limit", "S",
      "seconds until a device that is tried in another process counts as hung; 0: no such process (default 600)"},
     {OPTION_OUTPUT, "output", "FILE", "where to write (-o FILE; default standard output)"},
+    {OPTION_PROGRESS, "progress", "P", "on standard error: auto, plain (lines), json or none (default auto)"},
 };
 
 enum { ROW_COUNT = sizeof option_rows / sizeof option_rows[0], SHORT_OUTPUT = 'o', LONG_BASE = 256 };
 enum { LONG_HELP = LONG_BASE + ROW_COUNT, LONG_VERSION };
+
+static int accepts(const cli_command *command, const option_row *row)
+{
+    return ((command->accepts | OPTION_PROGRESS) & row->bit) != 0;
+}
 
 void options_names(uint32_t bits, char *text, size_t size)
 {
@@ -116,7 +122,7 @@ static int print_command_help(const cli_command *command)
                                    : describe_pairs(query_named(command->name), text, sizeof text);
     for (size_t i = 0; i < ROW_COUNT && used < sizeof text; i++) {
         char left[32];
-        if (!(command->accepts & option_rows[i].bit))
+        if (!accepts(command, &option_rows[i]))
             continue;
         snprintf(left, sizeof left, "--%s %s", option_rows[i].name, option_rows[i].value ? option_rows[i].value : "");
         used += (size_t)snprintf(text + used, sizeof text - used, "  %-18s %s\n", left, option_rows[i].help);
@@ -226,6 +232,16 @@ static int set_accuracy(const char *value, cli_options *out)
     return -1;
 }
 
+static int set_progress(const char *value, cli_options *out)
+{
+    static const char *const words[] = {"auto", "plain", "json", "none"};
+    int i = parse_word(value, words, 4);
+    if (i < 0)
+        return cli_refuse(EXIT_USAGE, "--progress: expected auto, plain, json or none, got '%s'", value);
+    out->progress = (progress_form)i;
+    return -1;
+}
+
 static int set_t_max(const char *value, cli_options *out)
 {
     char *end;
@@ -300,6 +316,7 @@ static int set_option(const option_row *row, const char *value, cli_options *out
     case OPTION_T_MAX: return set_t_max(value, out);
     case OPTION_HITS: return set_name(row->name, value, &out->hits);
     case OPTION_START: return set_start(value, out);
+    case OPTION_PROGRESS: return set_progress(value, out);
     case OPTION_QUERIES:
         if (!parse_count(value, 1, UINT64_C(1) << 48, &out->queries))
             return cli_refuse(EXIT_USAGE, "--queries: expected a whole number from 1 to 2^48, got '%s'", value);
@@ -325,7 +342,7 @@ static int refuse_option(const cli_command *command, const char *argument)
         return cli_refuse(EXIT_USAGE, "%s: unknown option '%s'; see carom %s --help", command->name, argument,
                           command->name);
     for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (!(command->accepts & option_rows[i].bit) || strncmp(argument + 2, option_rows[i].name, length - 2))
+        if (!accepts(command, &option_rows[i]) || strncmp(argument + 2, option_rows[i].name, length - 2))
             continue;
         matches++;
         exact |= strlen(option_rows[i].name) == length - 2;
@@ -349,7 +366,7 @@ static void list_options(const cli_command *command, struct option *list)
 {
     size_t used = 0;
     for (size_t i = 0; i < ROW_COUNT; i++)
-        if (command->accepts & option_rows[i].bit)
+        if (accepts(command, &option_rows[i]))
             list[used++] = (struct option){option_rows[i].name, option_rows[i].value ? required_argument : no_argument,
                                            NULL, (int)(LONG_BASE + i)};
     list[used++] = (struct option){"help", no_argument, NULL, LONG_HELP};

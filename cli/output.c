@@ -51,6 +51,8 @@ static int wait_for_room(int fd)
 static void flush(output *out)
 {
     size_t done = 0;
+    if (isatty(out->fd))
+        progress_clear(); /* it may be the terminal of the bar */
     while (done < out->used && !out->error) {
         ssize_t n = write(out->fd, out->buffer + done, out->used - done);
         if (n > 0)

@@ -48,21 +48,47 @@ static size_t escape(char out[TEXT_SHOWN_MAX + 1], uint32_t c)
     return (size_t)snprintf(out, TEXT_SHOWN_MAX + 1, format, (unsigned)c);
 }
 
-size_t text_show(char *out, size_t size, const char *text, size_t length)
+/* JSON has 16 bits in an escape: what lies beyond takes two. */
+static size_t escape_json(char out[TEXT_SHOWN_MAX + 1], uint32_t c)
+{
+    if (c < 0x10000)
+        return (size_t)snprintf(out, TEXT_SHOWN_MAX + 1, "\\u%04x", (unsigned)c);
+    return (size_t)snprintf(out, TEXT_SHOWN_MAX + 1, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)),
+                            (unsigned)(0xdc00 + (c & 0x3ff)));
+}
+
+/* One character as it is shown, of `bytes` bytes; 0: one byte that is none. Returns the length. */
+static size_t show(char out[TEXT_SHOWN_MAX + 1], const char *from, size_t bytes, uint32_t character)
+{
+    if (bytes == 0)
+        return (size_t)snprintf(out, TEXT_SHOWN_MAX + 1, "\\x%02x", (unsigned)(unsigned char)*from);
+    if (is_hidden(character))
+        return escape(out, character);
+    memcpy(out, from, bytes);
+    return bytes;
+}
+
+static size_t show_json(char out[TEXT_SHOWN_MAX + 1], const char *from, size_t bytes, uint32_t character)
+{
+    if (bytes == 0)
+        return escape_json(out, 0xfffd);
+    if (is_hidden(character))
+        return escape_json(out, character);
+    const size_t before = *from == '"' || *from == '\\';
+    out[0] = '\\';
+    memcpy(out + before, from, bytes);
+    return before + bytes;
+}
+
+static size_t copy(char *out, size_t size, const char *text, size_t length,
+                   size_t (*put)(char out[TEXT_SHOWN_MAX + 1], const char *from, size_t bytes, uint32_t character))
 {
     size_t used = 0;
     for (size_t at = 0; at < length;) {
         char shown[TEXT_SHOWN_MAX + 1];
-        const unsigned char *from = (const unsigned char *)text + at;
-        uint32_t character;
-        const size_t bytes = decode(from, length - at, &character);
-        size_t n = bytes;
-        if (bytes == 0)
-            n = (size_t)snprintf(shown, sizeof shown, "\\x%02x", *from);
-        else if (is_hidden(character))
-            n = escape(shown, character);
-        else
-            memcpy(shown, from, bytes);
+        uint32_t character = 0;
+        const size_t bytes = decode((const unsigned char *)text + at, length - at, &character);
+        const size_t n = put(shown, text + at, bytes, character);
         if (used + n >= size)
             break;
         memcpy(out + used, shown, n);
@@ -72,6 +98,16 @@ size_t text_show(char *out, size_t size, const char *text, size_t length)
     if (size > 0)
         out[used] = '\0';
     return used;
+}
+
+size_t text_show(char *out, size_t size, const char *text, size_t length)
+{
+    return copy(out, size, text, length, show);
+}
+
+size_t text_json(char *out, size_t size, const char *text, size_t length)
+{
+    return copy(out, size, text, length, show_json);
 }
 
 size_t text_cut(const char *text, size_t length, size_t limit)

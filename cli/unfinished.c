@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unfinished.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,6 +96,8 @@ enum { OUTSIDE = sizeof outside / sizeof outside[0], FAULTS = sizeof faults / si
 static sigset_t taken_outside, taken_faults; /* those that had their default at the start */
 static sigset_t first_mask;                  /* of the start, which children are given */
 
+static atomic_int held, asked; /* unfinished_hold; the first signal since */
+
 static int is_default(int number)
 {
     struct sigaction action;
@@ -106,6 +109,7 @@ _Noreturn static void die(int number)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigset_t set;
+    progress_leave();
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, NULL);
     sigemptyset(&set);
@@ -121,11 +125,35 @@ static void on_fault(int number)
     die(number);
 }
 
+void unfinished_hold(void)
+{
+    atomic_store(&held, 1);
+}
+
+int unfinished_asked(void)
+{
+    return atomic_load(&asked);
+}
+
+/* Does it only ask for an end? */
+static int is_first(int number)
+{
+    int none = 0;
+    return (number == SIGINT || number == SIGTERM) && atomic_load(&held) &&
+           atomic_compare_exchange_strong(&asked, &none, number);
+}
+
+static void on_outside(int number)
+{
+    if (!is_first(number))
+        on_fault(number);
+}
+
 static void *wait_for_end(void *waiting)
 {
     int number;
     sem_post(waiting);
-    while (sigwait(&taken_outside, &number) != 0)
+    while (sigwait(&taken_outside, &number) != 0 || is_first(number))
         continue;
     pthread_mutex_lock(&files_lock); /* for good: whatever is being renamed is whole */
     remove_files();
@@ -141,9 +169,9 @@ void unfinished_end_by(int number)
     die(number);
 }
 
-static void handle(int number)
+static void handle(int number, void (*handler)(int), int flags)
 {
-    struct sigaction action = {.sa_handler = on_fault, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, NULL);
 }
@@ -152,7 +180,7 @@ void unfinished_handle_faults(void)
 {
     for (int i = 0; i < FAULTS; i++)
         if (sigismember(&taken_faults, faults[i]))
-            handle(faults[i]);
+            handle(faults[i], on_fault, (int)(SA_RESETHAND | SA_ONSTACK));
 }
 
 /* Without a thread that waits: handlers, which a driver may replace. */
@@ -164,7 +192,7 @@ static void handle_outside(void)
         sigset_t set;
         sigemptyset(&set);
         sigaddset(&set, outside[i]);
-        handle(outside[i]);
+        handle(outside[i], on_outside, SA_ONSTACK | SA_RESTART);
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     }
 }

@@ -15,6 +15,10 @@ void unfinished_begin(void);
 void unfinished_handle_faults(void);
 /* Remove the files and end as the signal would have ended the process; returns if it was ignored from the start. */
 void unfinished_end_by(int number);
+/* From here on the first SIGINT or SIGTERM only asks the command to end in order; a second one ends the process. */
+void unfinished_hold(void);
+/* The signal that has asked, 0 if none has. */
+int unfinished_asked(void);
 
 /* Create a file that is removed unless it is renamed or dropped before the end. Returns a descriptor, -1 with errno. */
 int unfinished_create(int folder, const char *name, mode_t mode);

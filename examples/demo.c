@@ -458,15 +458,3 @@ int cli_refuse(int status, const char *format, ...)
     va_end(args);
     return status;
 }
-
-int cli_no_memory(void)
-{
-    return cli_refuse(EXIT_WORK, "out of memory");
-}
-
-void *cli_alloc(uint64_t count, size_t size)
-{
-    if (count > SIZE_MAX / size)
-        return NULL;
-    return malloc(count > 0 ? (size_t)count * size : 1);
-}

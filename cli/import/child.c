@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -161,33 +160,22 @@ static received receive(int fd, const limits *l, mesh_data *out)
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Until there is something to read: a line that changes every second on a terminal, else one every ten seconds. */
+/* Until there is something to read. */
 static void wait_and_report(int fd, const char *path)
 {
+    enum { TICK = 200 }; /* ms */
     struct pollfd from = {.fd = fd, .events = POLLIN};
-    const int terminal = isatty(STDERR_FILENO);
-    const double begin = now();
-    int shown = 0;
-    for (double next = terminal ? 2.0 : 10.0;; next += terminal ? 1.0 : 10.0) {
-        int found = 0;
-        for (double left = next; found == 0 && left > 0.0; left = next - (now() - begin)) {
-            found = poll(&from, 1, (int)(left * 1e3) + 1);
-            found = found < 0 && errno == EINTR ? 0 : found;
-        }
-        if (found != 0)
-            break;
-        fprintf(stderr, terminal ? "\r\033[K%s: importing, %.0f s" : "carom: %s: importing, %.0f s\n", path, next);
-        shown = terminal;
+    progress waiting;
+    char job[4200];
+    int found = 0;
+    snprintf(job, sizeof job, "%s: importing", path);
+    progress_begin(&waiting, job, NULL, 0, 0);
+    while (found == 0) {
+        found = poll(&from, 1, TICK);
+        found = found < 0 && errno == EINTR ? 0 : found;
+        progress_show(&waiting, 0);
     }
-    if (shown)
-        fputs("\r\033[K", stderr);
+    progress_end(&waiting);
 }
 
 /* What the child's end means, in a sentence unless it has explained itself. */

@@ -182,6 +182,7 @@ int probe_child(int argc, char **argv)
     if (reports < 0 || dup2(STDERR_FILENO, REPORTS_FD) < 0)
         return EXIT_WORK;
     int status = options_parse(command, argc - 5, argv + 5, &options);
+    progress_choose(PROGRESS_NONE);
     if (status < 0)
         probe_do(&options, argv[2], send, NULL);
     return status < 0 ? EXIT_DONE : status;

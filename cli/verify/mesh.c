@@ -54,7 +54,7 @@ typedef struct mesh_run {
     verify_spheres swept_spheres;
     verify_mesh_answers expected, got;
     verify_mesh_tally tallies[MESH_TYPES][MESH_JUDGED];
-    verify_progress progress;
+    progress progress;
 } mesh_run;
 
 /* ---- running and comparing -------------------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ static int run_scene(mesh_run *r, size_t scene)
             for (int mode = 0; mode < VERIFY_MODES && done; mode++)
                 if (is_asked(r, mode))
                     done = run_type(r, scene, type, mode, first, n);
-        verify_progress_show(&r->progress, "meshes", scene * r->each + first, MESH_SCENES * r->each);
+        progress_show(&r->progress, scene * r->each + first + n);
     }
     close_scene(r);
     return done;
@@ -386,18 +386,18 @@ int verify_meshes(const verify_subject *subjects, size_t count, const cli_option
     memset(r, 0, sizeof *r); /* no literal: clang makes it on the stack, where there is no room for it */
     r->options = options;
     r->out = out;
-    r->progress = verify_progress_begin();
     int status = verify_mesh_answers_alloc(&r->expected) | verify_mesh_answers_alloc(&r->got);
     for (size_t i = 0; i < count && r->count < SUBJECTS_MAX; i++)
         if (subjects[i].context)
             r->subjects[r->count++].is = subjects[i];
     if (status == EXIT_DONE && r->count > 0) {
         choose_counts(r);
+        progress_begin(&r->progress, "verify meshes", "spheres", 0, MESH_SCENES * r->each);
         warm_up(r);
         for (size_t scene = 0; scene < MESH_SCENES && run_scene(r, scene); scene++)
             if (scene == 0)
                 choose_shares(r);
-        verify_progress_end(&r->progress);
+        progress_end(&r->progress);
         write_all(r, cli_seconds() - start, different, wrong);
     }
     verify_mesh_answers_free(&r->expected);

@@ -34,7 +34,7 @@ typedef struct reference_run {
     size_t family;
     int type, explained[VERIFY_MODES];
     uint64_t wrong;
-    verify_progress progress;
+    progress progress;
 } reference_run;
 
 /* Distance from the time to the true one in units of the last place of the nearest float. */
@@ -149,8 +149,9 @@ static int check_family(reference_run *run, uint64_t done)
     for (uint64_t i = 0; i < run->count; i++) {
         judge(run, i);
         if (i % 256 == 0)
-            verify_progress_show(&run->progress, "reference", done + i, QUERY_PAIR_COUNT * run->total);
+            progress_show(&run->progress, done + i);
     }
+    progress_show(&run->progress, done + run->count);
     run->wrong += run->tally.wrong + run->tally.exact_wrong;
     write_tally(run);
     return EXIT_DONE;
@@ -167,7 +168,7 @@ int verify_reference(carom_context *context, uint64_t count, uint64_t seed, outp
     run.tally.errors = cli_alloc(room, 2 * sizeof(float));
     if (status != EXIT_DONE || !run.tally.errors)
         status = cli_no_memory();
-    run.progress = verify_progress_begin();
+    progress_begin(&run.progress, "verify reference", "queries", 0, QUERY_PAIR_COUNT * count);
     output_format(out,
                   "\nexact reference; exact mode: wrong if anything differs; fast mode: wrong beyond %g of the largest "
                   "magnitude from a decision, time error in ulp\n",
@@ -182,7 +183,7 @@ int verify_reference(carom_context *context, uint64_t count, uint64_t seed, outp
             status = check_family(&run, (uint64_t)run.type * count + before);
         }
     }
-    verify_progress_end(&run.progress);
+    progress_end(&run.progress);
     output_format(out, "reference: %llu queries of each type, %llu wrong, %.1f s\n", (unsigned long long)count,
                   (unsigned long long)run.wrong, cli_seconds() - start);
     *wrong += run.wrong;

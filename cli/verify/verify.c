@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { CONFIGS_MAX = 64, WARM_UP = 1024, SLOW_FACTOR = 8, EXACT_SHARE = 8 };
 
@@ -41,32 +40,7 @@ typedef struct verification {
     verify_queries queries;
     verify_answers expected, got;
     uint64_t expected_share; /* queries that `expected` answers */
-    verify_progress progress;
 } verification;
-
-/* ---- progress --------------------------------------------------------------------------------------------------- */
-
-verify_progress verify_progress_begin(void)
-{
-    double now = cli_seconds();
-    return (verify_progress){now, now, 0, isatty(STDERR_FILENO)};
-}
-
-void verify_progress_show(verify_progress *progress, const char *what, uint64_t done, uint64_t total)
-{
-    double now = cli_seconds();
-    if (!progress->terminal || now - progress->start < 2.0 || now - progress->last < 0.25)
-        return;
-    progress->last = now;
-    progress->shown = 1;
-    fprintf(stderr, "\rcarom: %s %3.0f %%", what, 100.0 * (double)done / (double)(total ? total : 1));
-}
-
-void verify_progress_end(verify_progress *progress)
-{
-    if (progress->shown)
-        fputs("\r\033[K", stderr);
-}
 
 /* ---- configurations --------------------------------------------------------------------------------------------- */
 
@@ -438,16 +412,18 @@ static int run_all(verification *v)
     const cli_options *o = v->options;
     uint64_t total = o->queries, wrong = 0;
     double start = cli_seconds();
-    v->progress = verify_progress_begin();
+    progress p;
+    progress_begin(&p, "verify pairs", "queries", 0, total);
     warm_up(v);
     for (uint64_t block = 0; block * VERIFY_BLOCK < total; block++) {
-        uint64_t left = total - block * VERIFY_BLOCK;
-        run_block(v, v->base, block, left < VERIFY_BLOCK ? left : VERIFY_BLOCK);
+        const uint64_t before = block * VERIFY_BLOCK, left = total - before,
+                       n = left < VERIFY_BLOCK ? left : VERIFY_BLOCK;
+        run_block(v, v->base, block, n);
         if (block == 0)
             choose_shares(v, total);
-        verify_progress_show(&v->progress, "verify", block * VERIFY_BLOCK, total);
+        progress_show(&p, before + n);
     }
-    verify_progress_end(&v->progress);
+    progress_end(&p);
     write_matrix(v, total);
     double seconds = cli_seconds() - start, fast = count_queries(v, 0), exact = count_queries(v, 1);
     output_format(v->out,

@@ -67,13 +67,4 @@ int verify_meshes(const verify_subject *subjects, size_t count, const cli_option
 void verify_write_cell(output *out, int mode, uint64_t queries, uint64_t by_proof, uint64_t by_integers,
                        uint64_t different);
 
-/* A line of progress on standard error, at most a few a second, if it is a terminal and the work takes long. */
-typedef struct verify_progress {
-    double start, last;
-    int shown, terminal;
-} verify_progress;
-verify_progress verify_progress_begin(void);
-void verify_progress_show(verify_progress *progress, const char *what, uint64_t done, uint64_t total);
-void verify_progress_end(verify_progress *progress);
-
 #endif

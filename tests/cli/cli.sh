@@ -38,6 +38,7 @@ for command in $("$carom" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\
     expect "$command --version" 0 '' "$carom" "$command" --version
     expect "$command: unknown option" 2 'nonsense' "$carom" "$command" --nonsense
     expect "$command: stray argument" 2 'stray' "$carom" "$command" stray
+    expect "$command: unknown progress" 2 "plain, json or none, got 'loud'" "$carom" "$command" --progress loud
 done
 expect "sweep without input" 2 'pairs' "$carom" sweep
 expect "option without value" 2 'pairs' "$carom" sweep --pairs
@@ -52,6 +53,10 @@ expect "bad accuracy" 2 'slow' sweep --accuracy slow --pairs good.csv
 expect "missing file" 2 'nowhere.csv' sweep --pairs nowhere.csv
 expect "directory for a file" 2 '' sweep --pairs .
 expect "verify 0 queries" 2 '0' "$carom" verify --queries 0
+for form in auto plain json none; do
+    expect "progress $form" 0 '' sweep --progress $form --pairs good.csv
+    nothing "a short job shows no progress" "$(cat stderr.txt)"
+done
 expect "scalar is everywhere" 0 '' sweep --isa scalar --pairs good.csv
 case $(uname -m) in
 x86_64) expect "isa of another machine" 2 'neon' sweep --isa neon --pairs good.csv ;;

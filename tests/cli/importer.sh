@@ -156,7 +156,7 @@ signal "SIGHUP of the terminal" 1 HUP -
 # ---- progress -------------------------------------------------------------------------------------------------------
 # `script` gives it a terminal. The child is stopped, so that the import lasts however fast the machine is.
 if command -v script > /dev/null; then
-    script -qfec "echo \$\$ > command.pid; exec '$carom' info --mesh bomb.dae" /dev/null > screen.txt 2>&1 < /dev/null &
+    TERM=xterm script -qfec "echo \$\$ > command.pid; exec '$carom' info --mesh bomb.dae" /dev/null > screen.txt 2>&1 < /dev/null &
     for ((i = 0; i < 500; i++)); do
         if [ -s command.pid ]; then break; fi
         sleep 0.02
@@ -177,4 +177,16 @@ if command -v script > /dev/null; then
 else
     skip "a terminal sees the seconds" "no script (Debian: bsdutils)"
 fi
+# The same import in the form for programs, stopped until the first report is there.
+"$carom" info --mesh bomb.dae --progress json > out.txt 2> err.txt &
+child=$(await_child $!)
+kill -STOP "$child"
+for ((i = 0; i < 500; i++)); do
+    if [ -s err.txt ]; then break; fi
+    sleep 0.02
+done
+kill -KILL "$child"
+wait
+check "a program sees an object" grep -qE \
+    '^\{"job": "bomb.dae: importing", "unit": null, "done": null, .*"seconds": [0-9.]+, "left": null\}$' err.txt
 check_end

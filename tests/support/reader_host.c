@@ -18,13 +18,3 @@ int cli_refuse(int status, const char *format, ...)
         fprintf(stderr, "%s\n", reader_host_said);
     return status;
 }
-
-int cli_no_memory(void)
-{
-    return cli_refuse(EXIT_WORK, "out of memory");
-}
-
-void *cli_alloc(uint64_t count, size_t size)
-{
-    return count > SIZE_MAX / size ? NULL : malloc(count > 0 ? (size_t)count * size : 1);
-}
