@@ -133,8 +133,8 @@ printf 'v %s\n' 'inf 0 0' '0 0 0' '1 0 0' '0 1 0' > unused.obj
 echo 'f 2 3 4' >> unused.obj
 "$carom" bench --quick --backend cpu --isa scalar --mesh unused.obj --scene mesh-near-file --json unused.json \
     > walls.txt
-check "a vertex that no triangle uses may lie anywhere" grep -q '"name": "mesh-near-file/exact/cpu/scalar.*"misses": 0' \
-    unused.json
+check "a vertex that no triangle uses may lie anywhere" \
+    grep -q '"name": "mesh-near-file/exact/cpu/scalar.*"misses": 0' unused.json
 check "what needs a mesh is said" grep -q 'mesh-near-file is not measured: it needs --mesh' \
     <("$carom" bench --quick --backend cpu --isa scalar --scene mesh-near-file)
 

@@ -400,8 +400,9 @@ for accuracy in fast exact; do
         '--cull-back=1,0,1,0' \
         '--cull-back --start skip=1,0,0,0' '=1,1,1,1'; do
         read -ra words <<< "${options%=*}"
-        equal "mesh: $accuracy ${options%=*}" "hit,${options#*=}" "$("$carom" sweep --backend cpu --accuracy $accuracy --mesh square.off \
-            --spheres starts.csv --hits any "${words[@]}" | paste -sd ,)"
+        equal "mesh: $accuracy ${options%=*}" "hit,${options#*=}" \
+            "$(sweep --accuracy $accuracy --mesh square.off --spheres starts.csv --hits any "${words[@]}" |
+                paste -sd ,)"
     done
 done
 equal "mesh: first without back faces" "triangle,1,-1,0,-1" \

@@ -46,8 +46,8 @@ rows "thirds" 0,1,0,1,1,0,0,0,0,0,1,1,1,1,1,1 \
     1,R01,-1,2,-0.33333333333333331,-0.33333333333333331,0.66666666666666663,-0.36602540378443865,1.3660254037844386 \
     2,R1,2,inf,1,-1,1,,
 
-printf '%s\n' $columns -3,1,0,1,1,0,0,$flat 1,1,5,nan,0,0,-2,$flat 1,1,5,-2,0,0,-2,$flat 1,1,5,1,0,0,-2,0,0,0,4,0,0,0,inf,0 \
-    1,1,5,1,0,0,-2,$flat > five.csv
+printf '%s\n' $columns -3,1,0,1,1,0,0,$flat 1,1,5,nan,0,0,-2,$flat 1,1,5,-2,0,0,-2,$flat \
+    1,1,5,1,0,0,-2,0,0,0,4,0,0,0,inf,0 1,1,5,1,0,0,-2,$flat > five.csv
 explain --pairs five.csv --row 0 > rows.csv
 explain --pairs - --row 0 < five.csv > stdin.csv
 check "standard input" cmp rows.csv stdin.csv
@@ -162,5 +162,7 @@ refused "picture and rows in one place" 2 'standard output' --pairs five.csv --r
 refused "picture and rows in one file" 2 'both.svg: two outputs' --pairs five.csv --row 0 --svg both.svg -o both.svg
 refused "the picture over its input" 2 'five.csv: is read as an input' --pairs five.csv --row 0 --svg five.csv
 refused "a picture in no directory" 1 'cannot be written' --pairs five.csv --row 0 --svg nodir/new.svg
-if [ -w /dev/full ]; then refused "a picture that does not fit" 1 '/dev/full' --pairs five.csv --row 0 --svg /dev/full; fi
+if [ -w /dev/full ]; then
+    refused "a picture that does not fit" 1 '/dev/full' --pairs five.csv --row 0 --svg /dev/full
+fi
 check_end

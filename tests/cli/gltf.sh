@@ -110,13 +110,14 @@ read_as "float" "$plain"
 read_as "without indices" "$plain" primitive='{"attributes": {"POSITION": 0}}'
 # integer NAME TYPE NORMALIZED BOUNDS BYTES-COMMAND...: a triangle of three positions, each padded to a stride
 integer() {
-    local name=$1 type=$2 normalized=$3 bounds=$4 stride
+    local name=$1 type=$2 normalized=$3 bounds=$4 stride points
     shift 4
     "$@" > bin
     stride=$(($(stat -c %s bin) / 3))
     u16 0 1 2 0 >> bin
+    points="\"componentType\": $type, \"normalized\": $normalized, \"count\": 3, \"type\": \"VEC3\""
     read_as "$name" "triangles: 1 vertices: 3 $bounds changed: 1 parts have positions in integers: they became floats" \
-        positions="{\"bufferView\": 0, \"componentType\": $type, \"normalized\": $normalized, \"count\": 3, \"type\": \"VEC3\"}" \
+        positions="{\"bufferView\": 0, $points}" \
         view0="{\"buffer\": 0, \"byteLength\": $((3 * stride)), \"byteStride\": $stride}" \
         view1="{\"buffer\": 0, \"byteOffset\": $((3 * stride)), \"byteLength\": 6}" \
         bytes=$((3 * stride + 8)) data="$(base64_of < bin)"
@@ -246,7 +247,8 @@ read_as "a picture's buffer" "$plain" \
 
 # ---- extensions -----------------------------------------------------------------------------------------------------
 read_as "required, of appearance" "$plain" \
-    extra=', "extensionsUsed": ["KHR_materials_unlit"], "extensionsRequired": ["KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual"]'
+    extra=', "extensionsUsed": ["KHR_materials_unlit"],
+             "extensionsRequired": ["KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual"]'
 for name in EXT_mesh_gpu_instancing EXT_meshopt_compression KHR_materialsX ACME_fold KHR_mesh_quantization2; do
     refuse "required: $name" "requires the extension $name, which is not read" \
         extra=", \"extensionsUsed\": [\"$name\"], \"extensionsRequired\": [\"KHR_mesh_quantization\", \"$name\"]"
@@ -263,7 +265,8 @@ read_as "compressed, with a copy" "$plain changed: uncompressed copies of compre
     view0="{\"buffer\": 0, \"byteLength\": 36, $meshopt}"
 refuse "compressed, without" 'bufferView 0: it is compressed \(EXT_meshopt_compression\)' \
     view0="{\"buffer\": 1, \"byteLength\": 36, $meshopt}" \
-    buffers='[{"byteLength": 44, "uri": "link"}, {"byteLength": 36, "extensions": {"EXT_meshopt_compression": {"fallback": true}}}]'
+    buffers='[{"byteLength": 44, "uri": "link"},
+              {"byteLength": 36, "extensions": {"EXT_meshopt_compression": {"fallback": true}}}]'
 draco='"extensions": {"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0}}}'
 read_as "Draco, with a copy" "$plain changed: uncompressed copies of compressed parts were read" \
     primitive="{\"attributes\": {\"POSITION\": 0}, \"indices\": 1, $draco}" \
@@ -332,17 +335,19 @@ refuse "nested 1002 deep" 'node 1001: it is nested more than 1000 deep' \
     nodes="[$(for i in $(seq 1001); do printf '{"children": [%d]}, ' "$i"; done){\"mesh\": 0}]"
 refuse "no scene" 'it has no scene' scenes='[]' scene=''
 refuse "a scene that is not there" 'scene names scene 2' scene='"scene": 2,'
-read_as "the default scene" "triangles: 1 vertices: 3 lower: 5 5 0 upper: 6 6 0 changed: 1 parts were placed by the transforms of \
-their nodes changed: scene 1 of 2 was read, counted from 0" scene='"scene": 1,' scenes='[{"nodes": [0]}, {"nodes": [1]}]' \
+moved=' changed: 1 parts were placed by the transforms of their nodes'
+read_as "the default scene" "triangles: 1 vertices: 3 lower: 5 5 0 upper: 6 6 0$moved changed: scene 1 of 2 was read, \
+counted from 0" scene='"scene": 1,' scenes='[{"nodes": [0]}, {"nodes": [1]}]' \
     nodes='[{"mesh": 0}, {"mesh": 0, "translation": [5, 5, 0]}]'
 read_as "no default scene" "$plain changed: scene 0 of 2 was read, counted from 0" scene='' \
     scenes='[{"nodes": [0]}, {"nodes": [1]}]' \
     nodes='[{"mesh": 0}, {"mesh": 0, "translation": [5, 5, 0]}]'
 
-moved=' changed: 1 parts were placed by the transforms of their nodes'
 # A quarter turn about z in floats as decimals, behind a scale; one rounding makes whole numbers of it.
-read_as "a quarter turn" "triangles: 1 vertices: 3 lower: 8 0 0 upper: 10 2 0$moved changed: 1 of them are mirrored: their triangles \
-turn the other way" nodes='[{"mesh": 0, "rotation": [0, 0, 0.70710677, 0.70710677], "scale": [2, -2, 2], "translation": [8, 0, 0]}]'
+read_as "a quarter turn" "triangles: 1 vertices: 3 lower: 8 0 0 upper: 10 2 0$moved changed: 1 of them are mirrored: \
+their triangles turn the other way" \
+    nodes='[{"mesh": 0, "rotation": [0, 0, 0.70710677, 0.70710677], "scale": [2, -2, 2],
+             "translation": [8, 0, 0]}]'
 read_as "a matrix" "triangles: 1 vertices: 3 lower: 8 0 0 upper: 10 3 0$moved" \
     nodes='[{"mesh": 0, "matrix": [2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 1, 0, 8, 0, 0, 1]}]'
 read_as "an identity" "$plain" nodes='[{"mesh": 0, "rotation": [0, 0, 0, 1], "matrix_": 1, "scale": [1, 1, 1]}]'
@@ -411,14 +416,16 @@ done
 # ---- sizes that multiply --------------------------------------------------------------------------------------------
 # Parts of one node share the vertices of an accessor, and parts of others take those alone that they use.
 head -c 1200000 /dev/zero > many.bin
-many=(uri=many.bin bytes=1200000 positions="{\"bufferView\": 0, \"count\": 99999, $p}" view0='{"buffer": 0, "byteLength": 1199988}'
+many=(uri=many.bin bytes=1200000 positions="{\"bufferView\": 0, \"count\": 99999, $p}"
+    view0='{"buffer": 0, "byteLength": 1199988}'
     view1='{"buffer": 0, "byteOffset": 1199988, "byteLength": 6}')
 copies=$(for _ in $(seq 999); do printf '{"attributes": {"POSITION": 0}, "indices": 1}, '; done)
 read_as "1000 parts of one accessor" "triangles: 1000 vertices: 1 lower: 0 0 0 upper: 0 0 0" "${many[@]}" \
     primitive="$copies{\"attributes\": {\"POSITION\": 0}, \"indices\": 1}"
 places=$(for i in $(seq 999); do printf '{"mesh": 0, "translation": [%d, 0, 0]}, ' "$i"; done)
-read_as "1000 nodes of one accessor" "triangles: 1000 vertices: 1000 lower: 0 0 0 upper: 999 0 0 changed: 999 parts were placed by the \
-transforms of their nodes" "${many[@]}" nodes="[$places{\"mesh\": 0}]" scenes="[{\"nodes\": [$(seq -s , 0 999)]}]"
+read_as "1000 nodes of one accessor" "triangles: 1000 vertices: 1000 lower: 0 0 0 upper: 999 0 0 \
+changed: 999 parts were placed by the transforms of their nodes" "${many[@]}" \
+    nodes="[$places{\"mesh\": 0}]" scenes="[{\"nodes\": [$(seq -s , 0 999)]}]"
 # 10^5 triangles by each of 1000 nodes are more than 1 GiB, which refuse sets.
 if [ "$limited" = yes ]; then
     refuse "1000 nodes of 99997 triangles" 'm.gltf: needs [0-9.]+ GiB of memory; the limit is' "${many[@]}" \

@@ -26,7 +26,8 @@ has() { "$carom" info --backend cpu | grep '^meshes:' | grep -q "$1"; }
 # ---- nodes in nodes -------------------------------------------------------------------------------------------------
 # Mesh 0 is a triangle with its right angle in the origin, mesh 1 a square of two triangles at z = 1, mesh 2 a line. The
 # numbers in `data` are the corners of 0 and of 1 (binary32) and the indices of 1 (16 bits).
-data=AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AACAPwAAAAAAAIA/AACAPwAAgD8AAIA/AAAAAAAAgD8AAIA/AAABAAIAAAACAAMA
+data=AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AACAPwAAAAAAAIA/AACAPwAAgD8AAIA/
+data+=AAAAAAAAgD8AAIA/AAABAAIAAAACAAMA
 cat > parts.gltf << END
 {"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0, 5, 6, 7]}],
  "nodes": [{"name": "left", "translation": [16, 0, 0], "mesh": 0, "children": [1, 2]},
@@ -43,7 +44,8 @@ cat > parts.gltf << END
  "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]},
                {"bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 1], "max": [1, 1, 1]},
                {"bufferView": 2, "componentType": 5123, "count": 6, "type": "SCALAR"},
-               {"bufferView": 0, "componentType": 5126, "count": 2, "type": "VEC3", "min": [0, 0, 0], "max": [1, 0, 0]}],
+               {"bufferView": 0, "componentType": 5126, "count": 2, "type": "VEC3", "min": [0, 0, 0],
+                "max": [1, 0, 0]}],
  "bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 48},
                  {"buffer": 0, "byteOffset": 84, "byteLength": 12}],
  "buffers": [{"byteLength": 96, "uri": "data:application/octet-stream;base64,$data"}]}
@@ -93,10 +95,13 @@ cat > polygons.dae << 'END'
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset><unit meter="1"/><up_axis>Y_UP</up_axis></asset>
 <library_geometries><geometry id="g"><mesh>
-<source id="p"><float_array id="a" count="36">0 0 0 2 0 0 2 2 0 0 2 0 4 0 0 6 0 0 4 2 0 8 0 0 10 0 0 12 2 0 10 4 0 8 2 0</float_array>
-<technique_common><accessor source="#a" count="12" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<source id="p"><float_array id="a" count="36">0 0 0 2 0 0 2 2 0 0 2 0
+4 0 0 6 0 0 4 2 0 8 0 0 10 0 0 12 2 0 10 4 0 8 2 0</float_array>
+<technique_common><accessor source="#a" count="12" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
 <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
-<polylist count="3"><input semantic="VERTEX" source="#v" offset="0"/><vcount>4 3 5</vcount><p>0 1 2 3 4 5 6 7 8 9 10 11</p></polylist>
+<polylist count="3"><input semantic="VERTEX" source="#v" offset="0"/>
+<vcount>4 3 5</vcount><p>0 1 2 3 4 5 6 7 8 9 10 11</p></polylist>
 </mesh></geometry></library_geometries>
 <library_visual_scenes><visual_scene id="s">
 <node id="n"><translate>0 0 0.5</translate><instance_geometry url="#g"/>

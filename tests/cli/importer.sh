@@ -22,7 +22,8 @@ collada() {
 <asset><unit meter="1"/><up_axis>Y_UP</up_axis></asset>
 <library_geometries><geometry id="g"><mesh>
 <source id="p"><float_array id="a" count="9">0 0 0 1 0 0 0 1 0</float_array>
-<technique_common><accessor source="#a" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<technique_common><accessor source="#a" count="3" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
 <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
 <triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
 </mesh></geometry></library_geometries>
@@ -33,7 +34,8 @@ END
     done
     cat << END
 </library_nodes>
-<library_visual_scenes><visual_scene id="s"><node id="r"><instance_node url="#n$1"/></node></visual_scene></library_visual_scenes>
+<library_visual_scenes><visual_scene id="s"><node id="r"><instance_node url="#n$1"/></node></visual_scene>
+</library_visual_scenes>
 <scene><instance_visual_scene url="#s"/></scene>
 </COLLADA>
 END
@@ -50,7 +52,8 @@ refuse() {
         exec timeout 300 "$carom" info --mesh "$file"
     ) > out.txt 2> err.txt || status=$?
     grep -v ': importing, ' err.txt > other.txt || true
-    if [ $status -eq 2 ] && [ ! -s out.txt ] && [ "$(wc -l < other.txt)" -eq 1 ] && grep -qE -- "$pattern" other.txt; then
+    if [ $status -eq 2 ] && [ ! -s out.txt ] && [ "$(wc -l < other.txt)" -eq 1 ] &&
+        grep -qE -- "$pattern" other.txt; then
         pass "$name"
     else
         fail "$name" "status $status, wanted 2 and /$pattern/: $(cat err.txt)"
@@ -66,18 +69,30 @@ fi
 # ---- memory ---------------------------------------------------------------------------------------------------------
 # A gigabyte of zeros and some XML around them, zipped to a megabyte.
 three_mf() {
+    local schemas=http://schemas.openxmlformats.org/package/2006 microsoft=http://schemas.microsoft.com/3dmanufacturing
+    local package=application/vnd.openxmlformats-package.relationships+xml
+    local model=application/vnd.ms-package.3dmanufacturing-3dmodel+xml
     mkdir -p mf/3D mf/_rels
-    echo '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="model" ContentType="application/vnd.ms-package.3dmanufacturing-3dmodel+xml"/></Types>' > 'mf/[Content_Types].xml'
-    echo '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Target="/3D/3dmodel.model" Id="r" Type="http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"/></Relationships>' > mf/_rels/.rels
+    cat > 'mf/[Content_Types].xml' << END
+<?xml version="1.0"?><Types xmlns="$schemas/content-types"><Default Extension="rels" ContentType="$package"/>
+<Default Extension="model" ContentType="$model"/></Types>
+END
+    cat > mf/_rels/.rels << END
+<?xml version="1.0"?><Relationships xmlns="$schemas/relationships"><Relationship Target="/3D/3dmodel.model" Id="r"
+Type="$microsoft/2013/01/3dmodel"/></Relationships>
+END
     {
-        echo '<?xml version="1.0"?><model unit="millimeter" xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"><resources><object id="1" type="model"><mesh><vertices>'
+        echo "<?xml version=\"1.0\"?><model unit=\"millimeter\" xmlns=\"$microsoft/core/2015/02\">"
+        echo '<resources><object id="1" type="model"><mesh><vertices>'
         yes '<vertex x="0" y="0" z="0"/>' | head -n 7000000
-        echo '</vertices><triangles><triangle v1="0" v2="1" v3="2"/></triangles></mesh></object></resources><build><item objectid="1"/></build></model>'
+        echo '</vertices><triangles><triangle v1="0" v2="1" v3="2"/></triangles></mesh></object></resources>'
+        echo '<build><item objectid="1"/></build></model>'
     } > mf/3D/3dmodel.model
     (cd mf && cmake -E tar cf ../bomb.3mf --format=zip '[Content_Types].xml' _rels 3D)
     rm -r mf
 }
-limit="needs more than its limit of memory, [0-9.]+ [MG]iB \(1 GiB and 512 times the file, at most half of what is free\)"
+limit="needs more than its limit of memory, [0-9.]+ [MG]iB \(1 GiB and 512 times the file, "
+limit+="at most half of what is free\)"
 if (ulimit -v 700000 && "$carom" --version > /dev/null 2>&1); then
     refuse "memory: nodes that double" bomb.dae "$limit" -v 700000
     if three_mf 2> err.txt; then
@@ -156,7 +171,8 @@ signal "SIGHUP of the terminal" 1 HUP -
 # ---- progress -------------------------------------------------------------------------------------------------------
 # `script` gives it a terminal. The child is stopped, so that the import lasts however fast the machine is.
 if command -v script > /dev/null; then
-    TERM=xterm script -qfec "echo \$\$ > command.pid; exec '$carom' info --mesh bomb.dae" /dev/null > screen.txt 2>&1 < /dev/null &
+    TERM=xterm script -qfec "echo \$\$ > command.pid; exec '$carom' info --mesh bomb.dae" /dev/null \
+        > screen.txt 2>&1 < /dev/null &
     for ((i = 0; i < 500; i++)); do
         if [ -s command.pid ]; then break; fi
         sleep 0.02

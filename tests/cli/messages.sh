@@ -53,9 +53,12 @@ says "a device that is not asked" 0 "$shown" "$carom" sweep --device "$raw" --pa
 says "letters of other languages stay" 2 'größe-雪-Ω.csv' sweep --pairs 'größe-雪-Ω.csv'
 says "bytes that are no UTF-8" 2 'a\xff\xc0\xafb\xe2\x82' sweep --pairs $'a\xff\xc0\xafb\xe2\x82'
 says "the other controls" 2 'a\u009bb\u0085c' sweep --pairs $'a\xc2\x9bb\xc2\x85c'
-says "what turns the direction of writing" 2 'a\u202eb\u2066c\u200f' sweep --pairs $'a\xe2\x80\xaeb\xe2\x81\xa6c\xe2\x80\x8f'
-says "a surrogate and what is beyond Unicode" 2 '\xed\xa0\x80\xf4\x90\x80\x80' sweep --pairs $'\xed\xa0\x80\xf4\x90\x80\x80'
-says "a long name" 2 "$(printf 'x%.0s' {1..250})" sweep --pairs "$(printf 'x%.0s' {1..250})"$'\n'"$(printf 'y%.0s' {1..2000})"
+says "what turns the direction of writing" 2 'a\u202eb\u2066c\u200f' \
+    sweep --pairs $'a\xe2\x80\xaeb\xe2\x81\xa6c\xe2\x80\x8f'
+says "a surrogate and what is beyond Unicode" 2 '\xed\xa0\x80\xf4\x90\x80\x80' \
+    sweep --pairs $'\xed\xa0\x80\xf4\x90\x80\x80'
+says "a long name" 2 "$(printf 'x%.0s' {1..250})" \
+    sweep --pairs "$(printf 'x%.0s' {1..250})"$'\n'"$(printf 'y%.0s' {1..2000})"
 printf '%s\n' "$columns" $'\e[2J'"$rest" > bad.csv
 says "a word of a file" 2 'bad.csv:2: column cx: expected a number, got '\''\x1b[2J'\' sweep --pairs bad.csv
 printf '%s\n' $columns,$'a\xc3\xa9\xc2\x9b' 0.25$rest > bad.csv

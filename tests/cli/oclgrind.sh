@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# oclgrind.sh CAROM [long]: under Oclgrind, an interpreter that looks for races and uninitialised values, the command finds
-# no error and writes what the CPU writes. Each process probes its kernel anew, which takes most of the time: few queries
-# cost nothing beside it. With `long` the kernels whose probes take minutes each.
+# oclgrind.sh CAROM [long]: under Oclgrind, an interpreter that looks for races and uninitialised values, the command
+# finds no error and writes what the CPU writes. Each process probes its kernel anew, which takes most of the time: few
+# queries cost nothing beside it. With `long` the kernels whose probes take minutes each.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"

@@ -103,8 +103,8 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null; then
     replaced "a user that keeps neither gives the new group no more than all had" theirs.csv "644 99:98" "%a %u:%g"
     chown 1234:4321 theirs.csv
     chmod 664 theirs.csv
-    refused "a user that may not write does not replace" 1 'theirs.csv: cannot be written: Permission denied' theirs.csv \
-        as 99 98 98 "$carom" sweep --backend cpu --pairs good.csv -o theirs.csv
+    refused "a user that may not write does not replace" 1 'theirs.csv: cannot be written: Permission denied' \
+        theirs.csv as 99 98 98 "$carom" sweep --backend cpu --pairs good.csv -o theirs.csv
     mkdir -m 555 shut
     echo old > shut/old.csv
     chmod 666 shut/old.csv

@@ -18,7 +18,8 @@ check "it passed" grep -qx 'result: passed' all.txt
 for type in "${types[@]}"; do
     check "$type: in both matrices" test "$(grep -c "^meshes.* $type " all.txt)" = 2
     # query, mesh (of several words), queries, wrong
-    nothing "$type: judged on every mesh" "$(awk -v type="$type" '$1 == type { rows++; if ($(NF - 1) < 1 || $NF != 0) print }
+    nothing "$type: judged on every mesh" "$(awk -v type="$type" '
+        $1 == type { rows++; if ($(NF - 1) < 1 || $NF != 0) print }
         END { if (rows < 9) print rows + 0 " meshes" }' all.txt)"
 done
 check "the first configuration answers all in fast mode" grep -qE '^scalar, 1 thread( +160 / 0){6}' all.txt

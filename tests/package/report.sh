@@ -12,8 +12,9 @@ fi
 source=$(realpath "$1") build=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-check "scripts/device-report" env OCL_ICD_VENDORS=$icd "$source/scripts/device-report" --quick --build "$build" --output "$work"
-check "its JSON has the tests" grep -q '"report": {"of": ".*", "tests": "[0-9]* passed, 0 failed, 0 skipped; 0 programs failed' \
-    "$work"/*.json
+check "scripts/device-report" env OCL_ICD_VENDORS=$icd "$source/scripts/device-report" --quick --build "$build" \
+    --output "$work"
+check "its JSON has the tests" grep -q \
+    '"report": {"of": ".*", "tests": "[0-9]* passed, 0 failed, 0 skipped; 0 programs failed' "$work"/*.json
 check "its text has the result" grep -q '^result: passed' "$work"/*.txt
 check_end

@@ -37,7 +37,9 @@ if [ $sanitized = yes ]; then
     skip "no writable globals" "a sanitized build adds its own"
 else
     writable=$("$nm" --defined-only "$library" 2> /dev/null | awk 'NF == 3 && $2 ~ /^[bBdDgGsSC]$/ { print $2, $3 }' |
-        grep -vE ' (completed\.[0-9]+|__TMC_END__|__dso_handle|_DYNAMIC|_GLOBAL_OFFSET_TABLE_|__data_start|data_start|__bss_start.*|_edata|_end|_bss_end__|__bss_end__|__end__|__cpu_model|__cpu_features2|__(frame_dummy_init|do_global_dtors_aux_fini)_array_entry)$' || true)
+        grep -vE -e ' (completed\.[0-9]+|__TMC_END__|__dso_handle|_DYNAMIC|_GLOBAL_OFFSET_TABLE_|__data_start)$' \
+            -e ' (data_start|__bss_start.*|_edata|_end|_bss_end__|__bss_end__|__end__|__cpu_model|__cpu_features2)$' \
+            -e ' __(frame_dummy_init|do_global_dtors_aux_fini)_array_entry$' || true)
     # Tables of pointers that never change live in .data.rel.ro: nm calls them d, the section tells them apart.
     constant=$(objdump -t "$library" 2> /dev/null | awk '/\.data\.rel\.ro/ { print $NF }' | sort -u)
     # One exception: which process called OpenCL first, for a driver is global itself (host/opencl/process.c).
