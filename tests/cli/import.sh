@@ -95,8 +95,8 @@ cat > polygons.dae << 'END'
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset><unit meter="1"/><up_axis>Y_UP</up_axis></asset>
 <library_geometries><geometry id="g"><mesh>
-<source id="p"><float_array id="a" count="36">0 0 0 2 0 0 2 2 0 0 2 0
-4 0 0 6 0 0 4 2 0 8 0 0 10 0 0 12 2 0 10 4 0 8 2 0</float_array>
+<source id="p">
+<float_array id="a" count="36">0 0 0 2 0 0 2 2 0 0 2 0 4 0 0 6 0 0 4 2 0 8 0 0 10 0 0 12 2 0 10 4 0 8 2 0</float_array>
 <technique_common><accessor source="#a" count="12" stride="3"><param name="X" type="float"/>
 <param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
 <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
