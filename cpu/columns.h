@@ -48,6 +48,15 @@ typedef struct caromi_out_column {
     size_t stride;
 } caromi_out_column;
 
+/* The column whose element 0 is that of query `first`. */
+static inline caromi_out_column caromi_out_column_from(const caromi_out_column *column, uint64_t first)
+{
+    caromi_out_column from = *column;
+    if (from.base != NULL)
+        from.base = (char *)from.base + first * from.stride;
+    return from;
+}
+
 /* Copy elements [first, first + count) between a caller's array and a contiguous one. */
 void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count);
 void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size);

@@ -9,7 +9,8 @@
 enum { PAIRS_PIECE = 1 << 20 }; /* about 10 ms */
 enum { FEW_PAIRS = 64, SCRATCH_FEW = 2 * COLUMNS_MAX * FEW_PAIRS * sizeof(float) };
 
-carom_status caromi_report_progress(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err)
+carom_status caromi_report_progress(const carom_progress *progress, const char *one, uint64_t done, uint64_t count,
+                                    carom_error *err)
 {
     if (progress->fn == NULL)
         return CAROM_OK;
@@ -17,8 +18,15 @@ carom_status caromi_report_progress(const carom_progress *progress, uint64_t don
     (void)caromi_float_mode_set(); /* the callback may have changed it */
     if (!enough)
         return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled at query %llu of %llu; those before it are answered",
+    return caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled at %s %llu of %llu; those before it are answered", one,
                        (unsigned long long)done, (unsigned long long)count);
+}
+
+static carom_status report(const caromi_batch *batch, uint64_t done, carom_error *err)
+{
+    const uint64_t unit = batch->slab != 0 ? batch->slab : 1;
+    return caromi_report_progress(&batch->progress, batch->slab != 0 ? "slab" : "query", done / unit,
+                                  batch->count / unit, err);
 }
 
 /* The end of the piece that begins at `first`. */
@@ -33,12 +41,12 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
     carom_status status = CAROM_OK;
     while (status == CAROM_OK && *done < batch->count) {
         /* Larger than pieces on the CPU, so that several chunks are in flight. */
-        const uint64_t first = *done, end = piece_end(batch, first, 8 * (uint64_t)batch->piece);
+        const uint64_t first = *done, end = piece_end(batch, first, 8 * batch->piece);
         status = batch->on_device(device, batch->batch, end, done, stats, cause);
         if (status == CAROM_OK && *done == first) /* declined */
             return CAROM_OK;
         if (status == CAROM_OK)
-            status = caromi_report_progress(&batch->progress, *done, batch->count, err);
+            status = report(batch, *done, err);
     }
     return status;
 }
@@ -51,7 +59,7 @@ static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch
         const uint64_t end = piece_end(batch, *done, batch->piece);
         status = batch->on_cpu(c, batch->batch, *done, end, stats, err);
         if (status == CAROM_OK)
-            status = caromi_report_progress(&batch->progress, *done = end, batch->count, err);
+            status = report(batch, *done = end, err);
     }
     return status;
 }

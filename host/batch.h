@@ -16,8 +16,10 @@ typedef struct caromi_batch {
     uint64_t begin, count;       /* queries [begin, count) */
     caromi_on_device *on_device; /* NULL: not worth a device */
     caromi_on_cpu *on_cpu;
-    uint32_t piece; /* queries between two calls of `progress` */
+    uint64_t piece; /* queries between two calls of `progress` */
     carom_progress progress;
+    uint64_t
+        slab; /* nodes of a slab of a lattice, which divides begin, count and piece: `progress` counts slabs. Else 0 */
     int exact;
     const char *name;  /* of its kind */
     caromi_pace *pace; /* of its kind */
@@ -32,6 +34,8 @@ static inline uint64_t caromi_batch_size(const caromi_batch *batch)
 carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err);
 carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_progress *progress,
                               carom_stats *stats, carom_error *err);
-/* Call the caller's progress function; CAROM_ERROR_CANCELLED if it ends the batch. */
-carom_status caromi_report_progress(const carom_progress *progress, uint64_t done, uint64_t count, carom_error *err);
+/* Call the caller's progress function; CAROM_ERROR_CANCELLED if it ends the batch, which has `count` of what the word
+ * `one` names. */
+carom_status caromi_report_progress(const carom_progress *progress, const char *one, uint64_t done, uint64_t count,
+                                    carom_error *err);
 #endif

@@ -86,6 +86,8 @@ void caromi_hits_to_columns(const carom_mesh_hit_result *result, caromi_out_colu
 
 /* Of a caromi_mesh_batch. */
 caromi_on_cpu caromi_cpu_mesh;
+/* What answers it on the CPU, also if the mesh is empty. */
+caromi_on_cpu *caromi_mesh_on_cpu(const carom_mesh *mesh);
 /* run.c */
 carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_progress *progress, carom_stats *stats,
                              carom_error *err);

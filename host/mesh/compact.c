@@ -156,7 +156,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
         if (status == CAROM_OK) {
             put_part(list, first, &part, count);
             add_stats(&sum, &s);
-            status = caromi_report_progress(&d->batch.progress, first + count, d->batch.count, err);
+            status = caromi_report_progress(&d->batch.progress, "query", first + count, d->batch.count, err);
         }
     }
     free_part(mesh->context, &part);

@@ -25,15 +25,19 @@ static carom_status answer_empty(const carom_context *c, const void *mesh_batch,
     return CAROM_OK;
 }
 
+caromi_on_cpu *caromi_mesh_on_cpu(const carom_mesh *mesh)
+{
+    return mesh->info.triangle_count == 0 ? answer_empty : caromi_cpu_mesh;
+}
+
 carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_progress *progress, carom_stats *stats,
                              carom_error *err)
 {
     carom_mesh *mesh = batch->mesh;
-    const int empty = mesh->info.triangle_count == 0;
     const caromi_batch run = {.batch = batch,
                               .count = batch->count,
-                              .on_device = empty ? NULL : caromi_device_mesh,
-                              .on_cpu = empty ? answer_empty : caromi_cpu_mesh,
+                              .on_device = mesh->info.triangle_count == 0 ? NULL : caromi_device_mesh,
+                              .on_cpu = caromi_mesh_on_cpu(mesh),
                               .piece = CAROMI_MESH_PIECE,
                               .progress = *progress,
                               .exact = batch->exact,

@@ -326,7 +326,8 @@ typedef struct carom_batch {
     size_t size;    ///< sizeof the whole descriptor
     uint64_t count; ///< queries
     /// Lists: the first query that is answered; inputs, offsets, `query` and `complete` still count
-    /// from query 0, and records are filled from element 0. Other calls: 0
+    /// from query 0, and records are filled from element 0. Lattices: the first slab. Other calls:
+    /// 0
     uint64_t begin;
     carom_accuracy accuracy;
     /// Queries of a mesh: query i reads element select[i] of every input, of which there are
@@ -717,6 +718,71 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
 CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
                                           const carom_mesh_closest_result *out, carom_stats *stats,
                                           carom_error *err);
+
+/* ---- lattices: volumes of distances ---------------------------------------------------------- */
+
+/// Nodes of a regular grid. Node (i, j, k) has the coordinates (float)(origin + (double)index *
+/// spacing): a product and a sum in binary64, not fused, then one rounding to binary32. A *slab* is
+/// all nodes of one k. carom_lattice_coordinate computes them.
+typedef struct carom_lattice {
+    double origin[3]; ///< of node (0, 0, 0), L; finite
+    double spacing;   ///< H, L; finite and > 0
+    /// nodes along x, y and z; each at least 1, at most 2^48 in all. Every node must be finite
+    uint64_t dims[3];
+} carom_lattice;
+
+/// The coordinate of nodes number `index` along `axis` (0, 1 or 2; another counts as 2). Never
+/// falls from one index to the next; may stay the same where binary32 is coarser than the spacing.
+CAROM_API float carom_lattice_coordinate(const carom_lattice *lattice, int axis, uint64_t index);
+
+/// Which side of a mesh is inside. A ray goes from the node along +z, as if the node had moved by
+/// (e, e^2) in x and y with an infinitely small e. It crosses triangles strictly above the node.
+/// Decided exactly, also in fast mode.
+typedef enum carom_sign {
+    CAROM_SIGN_NONE = 0,   ///< nothing is inside: no distance is negative
+    CAROM_SIGN_PARITY = 1, ///< inside if the ray crosses an odd number of triangles
+    /// inside if the crossings do not cancel: +1 where the normal (P1-P0)x(P2-P0) points up, -1
+    /// where it points down
+    CAROM_SIGN_WINDING = 2
+} carom_sign;
+
+/// A part of a lattice, slab by slab.
+typedef struct carom_mesh_distance_desc {
+    /// Slabs [begin, count) of the lattice are answered, and results hold these alone. Progress
+    /// counts slabs, `stats` count nodes. No `select`
+    carom_batch batch;
+    carom_lattice lattice;
+    carom_sign sign;
+    /// CAROM_SIGN_PARITY refuses a mesh in which an edge has an odd number of incidences, and
+    /// CAROM_SIGN_WINDING one whose directed edges do not cancel. Edges are equal if the positions
+    /// of their ends are; edges without length do not count. 1: take such a mesh all the same
+    uint8_t allow_open;
+    /// NULL: none. Else a number >= 0, L: nodes with a distance > *band have the distance *band
+    /// with their sign, triangle -1, feature NONE and a point of zeros
+    const float *band;
+} carom_mesh_distance_desc;
+
+/// Dense arrays of the nodes of slabs [begin, count), x fastest: [count - begin][dims y][dims x].
+/// Any pointer may be NULL.
+typedef struct carom_mesh_distance_result {
+    size_t size;     ///< sizeof(carom_mesh_distance_result)
+    float *distance; ///< as in carom_mesh_closest_result, with the sign; a zero is +0
+    int32_t *triangle;
+    carom_points_out point;
+    uint8_t *feature;
+} carom_mesh_distance_result;
+
+/// Distances from the nodes of a lattice to a mesh: a distance volume. Magnitude, triangle, point
+/// and feature are those of carom_mesh_closest for the node's coordinates, bit for bit, in the same
+/// accuracy. The nodes exist only as numbers: no array of them is read. in, out, stats, err, bits,
+/// threads: as carom_sweep_pairs.
+/// returns CAROM_OK | INVALID_ARGUMENT (also: a lattice beyond its limits, an open mesh with a
+///         sign) | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors. A
+///         call with a count of 0 checks all of that and answers nothing
+/// cost  docs/performance.md. Working memory is bounded, whatever the lattice
+CAROM_API carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_desc *desc,
+                                           const carom_mesh_distance_result *out,
+                                           carom_stats *stats, carom_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The call for distance volumes. */
+#include <math.h>
+
+#include "host/mesh/query.h"
+#include "lattice.h"
+
+enum { PIECE = CAROMI_MESH_PIECE }; /* nodes between two reports of progress, at least */
+
+/* The arrays of the answers: X(kind, name, column). */
+#define DISTANCE_OUTPUTS(X)                    \
+    X(array, distance, CAROMI_ANSWER_KEY)      \
+    X(array, triangle, CAROMI_ANSWER_TRIANGLE) \
+    X(points, point, CAROMI_ANSWER_POINT)      \
+    X(array, feature, CAROMI_ANSWER_FEATURE)
+
+static void distance_to_columns(const carom_mesh_distance_result *out,
+                                caromi_out_column *columns){DISTANCE_OUTPUTS(CAROMI_SET_OUTPUT)}
+
+CAROMI_LIST list_distance(caromi_arrays *a, const carom_mesh_distance_desc *d, const carom_mesh_distance_result *out,
+                          const carom_stats *stats, uint64_t count)
+{
+    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
+    caromi_reads(a, "band", d->band, 1, 0, sizeof *d->band);
+    caromi_reads(a, "out", out, 1, 0, sizeof *out);
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    DISTANCE_OUTPUTS(CAROMI_LIST_OUTPUT)
+}
+
+static carom_status check_options(const carom_mesh_distance_desc *d, carom_error *err)
+{
+    if (d->sign != CAROM_SIGN_NONE && d->sign != CAROM_SIGN_PARITY && d->sign != CAROM_SIGN_WINDING)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "sign is %d; it must be none (0), parity (1) or winding (2)", (int)d->sign);
+    if (d->sign != CAROM_SIGN_NONE)
+        return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "sign is %d; only none (0) is served yet", (int)d->sign);
+    if (d->allow_open > 1)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "allow_open is %d; it must be 0 or 1", d->allow_open);
+    if (d->band != NULL && !(*d->band >= 0))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "band is %g; it must be >= 0", (double)*d->band);
+    return CAROM_OK;
+}
+
+static carom_status check_distance(const carom_mesh_distance_desc *d, const carom_mesh_distance_result *out,
+                                   uint64_t *slab, carom_error *err)
+{
+    CHECK(caromi_check_desc(d->batch.size, sizeof *d, "carom_mesh_distance_desc", err));
+    if (d->batch.select.data != NULL || d->batch.select.buffer != NULL || d->batch.elements != 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "batch.select and batch.elements are not for a lattice, which has no arrays to select from");
+    CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_mesh_distance_desc", CAROMI_SERVES_BEGIN, err));
+    CHECK(caromi_check_lattice(&d->lattice, slab, err));
+    if (d->batch.count > d->lattice.dims[2])
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count is %llu; the lattice has %llu slabs",
+                           (unsigned long long)d->batch.count, (unsigned long long)d->lattice.dims[2]);
+    CHECK(check_options(d, err));
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_distance_result", err));
+    DISTANCE_OUTPUTS(CAROMI_CHECK_OUTPUT)
+    return CAROM_OK;
+}
+
+static carom_status on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
+                           carom_stats *stats, carom_error *err)
+{
+    return caromi_lattice_plain(context, batch, first, end, stats, err);
+}
+
+/* Whole slabs of at least PIECE nodes. */
+static uint64_t piece_of(uint64_t slab)
+{
+    return slab >= PIECE ? slab : (PIECE + slab - 1) / slab * slab;
+}
+
+static carom_status run(const caromi_lattice_batch *batch, const carom_progress *progress, carom_stats *stats,
+                        carom_error *err)
+{
+    carom_mesh *mesh = batch->mesh;
+    const caromi_batch run = {.batch = batch,
+                              .begin = batch->begin,
+                              .count = batch->count,
+                              .on_device = mesh->info.triangle_count == 0 ? NULL : caromi_lattice_plain_on_device,
+                              .on_cpu = on_cpu,
+                              .piece = piece_of(batch->slab),
+                              .progress = *progress,
+                              .slab = batch->slab,
+                              .exact = batch->exact,
+                              .name = batch->exact ? "a lattice's distances, exact," : "a lattice's distances",
+                              .pace = &mesh->lattice_paces[batch->exact]};
+    return caromi_run(mesh->context, &run, stats, err);
+}
+
+static carom_status distance(carom_mesh *mesh, const carom_mesh_distance_desc *d, const carom_mesh_distance_result *out,
+                             carom_stats *stats, carom_error *err)
+{
+    uint64_t slab;
+    CHECK(check_distance(d, out, &slab, err));
+    CAROMI_CHECK_ARRAYS(err, list_distance, d, out, stats, (d->batch.count - d->batch.begin) * slab);
+    caromi_lattice_batch batch = {.mesh = mesh,
+                                  .lattice = d->lattice,
+                                  .slab = slab,
+                                  .begin = d->batch.begin * slab,
+                                  .count = d->batch.count * slab,
+                                  .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
+                                  .band = d->band != NULL ? *d->band : INFINITY};
+    distance_to_columns(out, batch.out);
+    return run(&batch, &d->batch.progress, stats, err);
+}
+
+carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_desc *desc,
+                                 const carom_mesh_distance_result *out, carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(caromi_check_stats(stats, err));
+    IN_FLOAT_MODE(distance(mesh, desc, out, stats, err));
+}

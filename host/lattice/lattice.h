@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries of a lattice: regular nodes, slab by slab, whose coordinates are numbers and no arrays. The way of a call:
+ *
+ *   distance.c   checks the call and describes it as a caromi_lattice_batch; runs it on a device or on the CPU
+ *   nodes.c      what a lattice is: its limits, and the coordinates of its nodes
+ *   plain.c      one closest point for each node, as host/mesh answers them */
+#ifndef CAROM_HOST_LATTICE_H
+#define CAROM_HOST_LATTICE_H
+#include "host/batch.h"
+#include "host/mesh/batch.h"
+
+/* A checked batch. A node has a number: (k * dims[1] + j) * dims[0] + i. */
+typedef struct caromi_lattice_batch {
+    carom_mesh *mesh;
+    carom_lattice lattice;
+    uint64_t slab;         /* nodes of a slab */
+    uint64_t begin, count; /* nodes [begin, count), whole slabs */
+    int exact;
+    float band;                            /* +inf: none */
+    caromi_out_column out[CAROMI_ANSWERS]; /* as closest points have them; element 0 is that of node `begin` */
+} caromi_lattice_batch;
+
+/* Fails unless the lattice is within its limits; sets the number of nodes of a slab. */
+carom_status caromi_check_lattice(const carom_lattice *lattice, uint64_t *slab, carom_error *err);
+/* Coordinates of nodes [first, first + count) as columns. */
+void caromi_lattice_columns(const carom_lattice *lattice, uint64_t first, uint64_t count, float *x, float *y, float *z);
+
+/* Nodes [first, end) as queries for the closest triangle: on the CPU, or on a device, where *done is set to the end of
+ * those that are answered. plain.c */
+carom_status caromi_lattice_plain(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
+                                  uint64_t end, carom_stats *stats, carom_error *err);
+caromi_on_device caromi_lattice_plain_on_device;
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What a lattice is: its limits and the coordinates of its nodes. */
+#include <math.h>
+
+#include "lattice.h"
+
+enum { NODES_BITS = 48 }; /* of all nodes */
+
+float carom_lattice_coordinate(const carom_lattice *lattice, int axis, uint64_t index)
+{
+    const int a = axis == 0 || axis == 1 ? axis : 2;
+    return (float)(lattice->origin[a] + (double)index * lattice->spacing);
+}
+
+/* Coordinates do not fall from one index to the next, so the first and the last are finite if and only if all are. */
+static carom_status check_axis(const carom_lattice *lattice, int axis, carom_error *err)
+{
+    const uint64_t ends[] = {0, lattice->dims[axis] - 1};
+    for (int k = 0; k < 2; k++)
+        if (!isfinite(carom_lattice_coordinate(lattice, axis, ends[k])))
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                               "lattice: node %llu along %c, at %g, is beyond binary32", (unsigned long long)ends[k],
+                               "xyz"[axis], lattice -> origin[axis] + (double)ends[k] * lattice -> spacing);
+    return CAROM_OK;
+}
+
+carom_status caromi_check_lattice(const carom_lattice *lattice, uint64_t *slab, carom_error *err)
+{
+    const uint64_t most = (uint64_t)1 << NODES_BITS, *dims = lattice->dims;
+    uint64_t nodes;
+    if (!(isfinite(lattice->spacing) && lattice->spacing > 0))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "lattice.spacing is %g; it must be finite and > 0",
+                           lattice->spacing);
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(lattice->origin[k]))
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "lattice.origin[%d] is %g; it must be finite", k,
+                               lattice->origin[k]);
+        if (dims[k] == 0)
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "lattice.dims[%d] is 0; at least 1", k);
+    }
+    if (__builtin_mul_overflow(dims[0], dims[1], &nodes) || __builtin_mul_overflow(nodes, dims[2], &nodes) ||
+        nodes > most)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "lattice.dims is %llu x %llu x %llu nodes; at most 2^%d", (unsigned long long)dims[0],
+                           (unsigned long long)dims[1], (unsigned long long)dims[2], (int)NODES_BITS);
+    for (int k = 0; k < 3; k++)
+        CHECK(check_axis(lattice, k, err));
+    *slab = dims[0] * dims[1];
+    return CAROM_OK;
+}
+
+void caromi_lattice_columns(const carom_lattice *lattice, uint64_t first, uint64_t count, float *x, float *y, float *z)
+{
+    const uint64_t width = lattice->dims[0], height = lattice->dims[1], row = first / width;
+    uint64_t i = first % width, j = row % height, k = row / height;
+    for (uint64_t n = 0; n < count; k++, j = 0) {
+        const float at_z = carom_lattice_coordinate(lattice, 2, k);
+        for (; j < height && n < count; j++, i = 0) {
+            const float at_y = carom_lattice_coordinate(lattice, 1, j);
+            for (; i < width && n < count; i++, n++) {
+                x[n] = carom_lattice_coordinate(lattice, 0, i);
+                y[n] = at_y;
+                z[n] = at_z;
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* One closest point for each node, as host/mesh answers them: the nodes' coordinates are made in chunks, as columns.
+ * This is how a device answers a lattice. */
+#include <math.h>
+
+#include "host/mesh/block.h"
+#include "host/mesh/query.h"
+#include "host/opencl/opencl.h"
+#include "lattice.h"
+
+enum { CHUNK = CAROMI_MESH_PIECE, DEVICE_CHUNK = 4 * CHUNK, COLUMNS = 4 /* x y z, and a distance if none is wanted */ };
+
+/* Nodes as queries for the closest triangle. */
+typedef struct node_chunk {
+    caromi_mesh_batch batch;
+    float *column[COLUMNS];
+    uint64_t room;
+} node_chunk;
+
+static carom_status make_chunk(const caromi_lattice_batch *lattice, uint64_t room, node_chunk *chunk, carom_error *err)
+{
+    static const float none = 0;
+    carom_mesh *mesh = lattice->mesh;
+    chunk->room = room;
+    chunk->batch = (caromi_mesh_batch){.kind = &caromi_closest_triangle,
+                                       .mesh = mesh,
+                                       .exact = lattice->exact,
+                                       .options = mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0};
+    chunk->column[0] = caromi_alloc(mesh->context, room * COLUMNS, sizeof(float));
+    if (chunk->column[0] == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the nodes of a lattice (%llu x %zu bytes)",
+                           (unsigned long long)room, COLUMNS * sizeof(float));
+    for (int k = 1; k < COLUMNS; k++)
+        chunk->column[k] = chunk->column[0] + (uint64_t)k * room;
+    for (int k = 0; k < 3; k++)
+        chunk->batch.in[MESH_CX + k] = (caromi_in_column){.base = chunk->column[k], .stride = sizeof(float)};
+    chunk->batch.in[MESH_RADIUS] = (caromi_in_column){.base = &none};
+    return CAROM_OK;
+}
+
+/* Puts nodes [first, first + count) into the chunk. */
+static void fill_chunk(const caromi_lattice_batch *lattice, uint64_t first, uint64_t count, node_chunk *chunk)
+{
+    caromi_lattice_columns(&lattice->lattice, first, count, chunk->column[0], chunk->column[1], chunk->column[2]);
+    chunk->batch.count = count;
+    for (int a = 0; a < CAROMI_ANSWERS; a++)
+        chunk->batch.out[a] = caromi_out_column_from(&lattice->out[a], first - lattice->begin);
+    if (lattice->band < INFINITY && chunk->batch.out[CAROMI_ANSWER_KEY].base == NULL)
+        chunk->batch.out[CAROMI_ANSWER_KEY] = (caromi_out_column){chunk->column[3], sizeof(float)};
+}
+
+/* What nodes beyond the band hold instead. */
+static void cut_to_band(float band, const caromi_mesh_batch *batch)
+{
+    const caromi_mesh_answer beyond = {.triangle = -1, .key = band, .feature = CAROM_FEATURE_NONE};
+    const float *distance = batch->out[CAROMI_ANSWER_KEY].base; /* contiguous */
+    for (uint64_t i = 0; band < INFINITY && i < batch->count; i++)
+        if (distance[i] > band)
+            caromi_store_answer(batch, 0, batch->kind->out, &beyond, i);
+}
+
+carom_status caromi_lattice_plain(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
+                                  uint64_t end, carom_stats *stats, carom_error *err)
+{
+    node_chunk chunk;
+    carom_status status = make_chunk(batch, end - first < CHUNK ? end - first : CHUNK, &chunk, err);
+    for (uint64_t at = first; status == CAROM_OK && at < end; at += chunk.batch.count) {
+        fill_chunk(batch, at, end - at < chunk.room ? end - at : chunk.room, &chunk);
+        status = caromi_mesh_on_cpu(batch->mesh)(context, &chunk.batch, 0, chunk.batch.count, stats, err);
+        cut_to_band(batch->band, &chunk.batch);
+    }
+    caromi_free(context, chunk.column[0]);
+    return status;
+}
+
+carom_status caromi_lattice_plain_on_device(caromi_device *device, const void *lattice_batch, uint64_t end,
+                                            uint64_t *done, carom_stats *stats, carom_error *err)
+{
+    const caromi_lattice_batch *batch = lattice_batch;
+    const uint64_t left = end - *done;
+    node_chunk chunk;
+    carom_status status = make_chunk(batch, left < DEVICE_CHUNK ? left : DEVICE_CHUNK, &chunk, err);
+    for (uint64_t answered = chunk.room; status == CAROM_OK && *done < end && answered != 0; *done += answered) {
+        answered = 0;
+        fill_chunk(batch, *done, end - *done < chunk.room ? end - *done : chunk.room, &chunk);
+        status = caromi_device_mesh(device, &chunk.batch, chunk.batch.count, &answered, stats, err);
+        if (answered < chunk.batch.count) { /* the rest is the CPU's, whole slabs of it */
+            const uint64_t whole = (*done + answered) / batch->slab * batch->slab;
+            *done = whole;
+            break;
+        }
+        cut_to_band(batch->band, &chunk.batch);
+    }
+    caromi_free(batch->mesh->context, chunk.column[0]);
+    return status;
+}
