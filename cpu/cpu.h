@@ -61,7 +61,7 @@ typedef void caromi_mesh_fn(const struct caromi_mesh_view *mesh, struct caromi_m
 /* 1 for each of `count` spheres in columns that is surely clear of a mesh, else 0; `count` is a multiple of the
  * lanes. */
 struct mesh_clearance;
-typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float *const *in, size_t count,
+typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float *const *in, size_t count, int options,
                              uint8_t *is_clear);
 
 typedef struct caromi_isa_table {

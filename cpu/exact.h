@@ -26,8 +26,8 @@ typedef struct caromi_exact_sweep {
 /* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. */
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out);
 
-/* in: IN_SWEEP_RESTING numbers. Whether the triangle's normal (P1-P0)x(P2-P0) goes along the motion; and whether the
- * sphere moves away from the triangle's closest point at time 0. */
+/* in: IN_SWEEP_MOVING numbers, velocities as differences V - W. Whether the triangle's normal (P1-P0)x(P2-P0) goes
+ * along the motion; and whether the sphere moves away from the triangle's closest point at time 0. */
 int caromi_exact_is_back(const float *in);
 int caromi_exact_is_parting(const float *in);
 
@@ -51,8 +51,8 @@ typedef struct caromi_exact_contact {
     int feature;
 } caromi_exact_contact;
 
-/* in: IN_SWEEP_RESTING numbers. */
-void caromi_exact_contact_of(const float *in, caromi_exact_contact *out);
+/* in: IN_SWEEP_RESTING numbers. ends: in place of the velocity, where the centre is at time 1. */
+void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *out);
 
 /* One pair of a batch: its inputs, and its outputs by column, as the kernel has them. */
 typedef struct caromi_settle_row {

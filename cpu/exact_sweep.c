@@ -196,12 +196,16 @@ static void first_contact(caromi_motion *m, const caromi_touch *first, caromi_ex
         touch_normal(m, first, out->normal);
 }
 
-void caromi_exact_contact_of(const float *in, caromi_exact_contact *out)
+void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *out)
 {
     caromi_motion m;
     caromi_touch first, last;
+    float relative[IN_SWEEP_MOVING] = {0};
     memset(out, 0, sizeof *out);
-    if (!caromi_motion_of(&m, in, IN_SWEEP_RESTING))
+    memcpy(relative, in, IN_SWEEP_RESTING * sizeof *in);
+    if (ends)
+        memcpy(relative + IN_WX, in + IN_CX, 3 * sizeof *in);
+    if (!caromi_motion_of(&m, relative, IN_SWEEP_MOVING))
         return;
     if (m.resting) {
         caromi_nearest nearest;
@@ -267,11 +271,20 @@ void caromi_settle_sweep_full_moving_exact(caromi_settle_row *row)
     settle_sweep(row, CAROMI_EXACT_FULL, 1);
 }
 
-void caromi_settle_contact_exact(caromi_settle_row *row)
+static void settle_contact(caromi_settle_row *row, int ends)
 {
     caromi_exact_contact a;
-    caromi_exact_contact_of(row->in, &a);
+    caromi_exact_contact_of(row->in, ends, &a);
     memcpy(&row->real[OUT_POINT_X], a.point, sizeof a.point);
     memcpy(&row->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
     row->byte[OUT_FEATURE] = (uint8_t)a.feature;
+}
+
+void caromi_settle_contact_exact(caromi_settle_row *row)
+{
+    settle_contact(row, 0);
+}
+void caromi_settle_contact_ends_exact(caromi_settle_row *row)
+{
+    settle_contact(row, 1);
 }

@@ -44,13 +44,13 @@ MESH_SWEEPS(mesh_overlaps_exact, mesh_overlaps_exact, mesh_answer_state, run->op
 MESH_CLOSEST(mesh_closest, closest, closest_answer)
 MESH_CLOSEST(mesh_closest_exact, closest_exact, closest_answer_exact)
 
-static void mesh_clear(const mesh_clearance *clearance, const float *const *in, size_t count, u8 *is_clear)
+static void mesh_clear(const mesh_clearance *clearance, const float *const *in, size_t count, int options, u8 *is_clear)
 {
     for (size_t i = 0; i < count; i += LANES) {
         const v3 center = v3_of(v_load(in[MESH_CX] + i), v_load(in[MESH_CY] + i), v_load(in[MESH_CZ] + i));
-        const v3 velocity = v3_of(v_load(in[MESH_VX] + i), v_load(in[MESH_VY] + i), v_load(in[MESH_VZ] + i));
-        const vm clear =
-            clearance_holds(clearance, center, v_load(in[MESH_RADIUS] + i), velocity, v_load(in[MESH_T_MAX] + i));
+        const v3 motion = v3_of(v_load(in[MESH_VX] + i), v_load(in[MESH_VY] + i), v_load(in[MESH_VZ] + i));
+        const vm clear = clearance_holds(clearance, center, v_load(in[MESH_RADIUS] + i), motion,
+                                         v_load(in[MESH_T_MAX] + i), options);
         v_store_u8(is_clear + i, vi_sel(clear, v_i(1), v_i(0)));
     }
 }

@@ -15,9 +15,10 @@ static int is_outside(const caromi_mesh_query *query, const float *corners, int 
 {
     double enter = 0, leave = (double)until * (1 + 0x1p-22) + 0x1p-148;
     for (int k = 0; k < 3; k++) {
-        const float *const p = corners + k, v32 = moving ? query->in[MESH_VX + k] : 0;
+        const float *const p = corners + k, given = moving ? query->in[MESH_VX + k] : 0;
         const double low = (double)fminf(p[0], fminf(p[3], p[6])), high = (double)fmaxf(p[0], fmaxf(p[3], p[6]));
-        const double center = (double)query->in[MESH_CX + k], radius = (double)query->in[MESH_RADIUS], v = (double)v32;
+        const double center = (double)query->in[MESH_CX + k], radius = (double)query->in[MESH_RADIUS];
+        const double v = (double)given - (moving && (query->options & MESH_ENDS) != 0 ? center : 0);
         const double off = 0x1p-50 * (fabs(low) + fabs(high) + fabs(center) + radius);
         const double to_low = low - radius - center - off, to_high = high + radius - center + off;
         if (v == 0) {
@@ -46,6 +47,8 @@ static int settle_sweep(const caromi_mesh_query *query, const float *corners, fl
     caromi_exact_sweep a;
     memcpy(in, query->in, IN_P0X * sizeof *in);
     memcpy(in + IN_P0X, corners, 9 * sizeof *in);
+    if ((query->options & MESH_ENDS) != 0) /* relative to where the centre starts */
+        memcpy(in + IN_WX, query->in, 3 * sizeof *in);
     caromi_exact_sweep_of(in, CAROMI_EXACT_TIMES, limit, &a);
     const int begins = a.state == STATE_TOUCHING || a.state == STATE_OVERLAPPING;
     *t = begins ? 0 : a.t_first;
@@ -97,7 +100,7 @@ static void settle_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float scale
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const mesh_group g = mesh_group_of(leaf, trav->next, lane, trav, scale, query->options);
         if (g.active) {
-            const mesh_packet q = mesh_packet_of(&g, trav);
+            const mesh_packet q = mesh_packet_of(&g, trav, query->options);
             const mesh_packet_result a = settle_pair(&q, trav, query);
             mesh_record_first(trav, &q, &a);
         }

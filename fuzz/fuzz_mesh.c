@@ -14,6 +14,7 @@ typedef struct request {
     uint32_t indices[VERTICES];
     size_t triangle_count;
     ref_sweep_case ball; /* its triangle is the first */
+    int ends;            /* its velocity is where its centre is at time 1, and w the centre */
     float t_max;
     ref_mesh_options options;
 } request;
@@ -67,9 +68,14 @@ static void next_request(fuzz_source *s, request *q)
     const unsigned options = fuzz_byte(s);
     fuzz_sweep_case(s, &q->ball);
     memset(q->ball.w, 0, sizeof q->ball.w);
+    q->ends = (options & 0x80) != 0;
+    if (q->ends)
+        memcpy(q->ball.w, q->ball.center, sizeof q->ball.w);
     q->triangle_count = 1 + options % TRIANGLES;
     q->options = (ref_mesh_options){UINT32_MAX, (int)(options >> 2 & 1), (int)((options >> 3) % 3)};
     q->t_max = next_window(s, &q->ball);
+    if (q->ends && q->t_max > 1.0f)
+        q->t_max = 1.0f;
     memcpy(q->vertices, q->ball.p, sizeof q->ball.p);
     for (uint32_t v = 0; v < 3; v++)
         q->indices[v] = v;
@@ -111,7 +117,8 @@ static void ask(const query_type *query, carom_mesh *mesh, const request *q, ans
     const query_inputs in = {.points = {{c, c + 1, c + 2, 12, NULL}, {v, v + 1, v + 2, 12, NULL}},
                              .scalars = {{&radius, 4, NULL}, {&q->t_max, 4, NULL}},
                              .cull_back = (uint8_t)q->options.cull_back,
-                             .start = (carom_start)q->options.start};
+                             .start = (carom_start)q->options.start,
+                             .ends = q->ends};
     memset(to, 0xa5, sizeof *to);
     carom_list_totals totals = {0};
     carom_hit_list list = {.size = sizeof list, .totals = &totals, .capacity = TRIANGLES, .offsets = to->offsets};

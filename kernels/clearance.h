@@ -6,6 +6,7 @@
  * docs/numerics.md, section 11. */
 #ifndef CAROM_CLEARANCE_H
 #define CAROM_CLEARANCE_H
+#include "layout.h"
 #include "vec.h"
 
 /* In mesh units. The cubes follow it, a byte each, x fastest, then y: 0 if some leaf's box is in the cube; k if none
@@ -44,9 +45,11 @@ FN clearance_span clearance_along(vf middle, vf reach, const mesh_clearance *c, 
     return s;
 }
 
-/* Which spheres surely hit nothing. Margins: 2^-18 of the largest coordinate, 2^-20 of the way. */
-FN vm clearance_holds(G const mesh_clearance *clearance, v3 center, vf radius, v3 velocity, vf t_max)
+/* Which spheres surely hit nothing. motion: the velocity, or with MESH_ENDS the end position; their difference may
+ * overflow, which clears nothing. Margins: 2^-18 of the largest coordinate, 2^-20 of the way. */
+FN vm clearance_holds(G const mesh_clearance *clearance, v3 center, vf radius, v3 motion, vf t_max, int options)
 {
+    const v3 velocity = (options & MESH_ENDS) != 0 ? v3_sub(motion, center) : motion;
     const mesh_clearance c = *clearance;
     G const u8 *cubes = (G const u8 *)(clearance + 1);
     /* Box tests round times to 0 that are too small for a number: the sphere may move for longer than its window. */

@@ -5,31 +5,35 @@
 #include "contact.h"
 #include "sweep_exact.h"
 
-FN sweep_proven contact_prove(sweep_in in, const sweep_rows *rows, sweep_exact *x)
+/* The triangle rests: the point does not move, whatever the velocity is relative to. */
+FN sweep_proven contact_prove(sweep_in in, const sweep_rows *rows, sweep_exact *x, int ends)
 {
     residual_pair q[PARTS];
-    sweep_guess(in, SWEEP_FULL, 0, x);
-    sweep_widen(rows, x->scale, q);
+    const sweep_query query = sweep_prepare(in, ends);
+    sweep_guess_features(in, query, sweep_heading_of(query.x.v), SWEEP_FULL, 0, x);
+    sweep_guess_ends(x, 0, 2);
+    sweep_widen(rows, x->scale, q, ends);
     sweep_residuals(q, x, SWEEP_FULL);
     return sweep_prove(x, SWEEP_FULL);
 }
 
-/* Undecided where the point's x is NaN. A sphere that starts in contact touches where a sphere at rest there would. */
-FN contact_out contact_exact(sweep_in in)
+/* Undecided where the point's x is NaN. A sphere that starts in contact touches where a sphere at rest there would.
+ * ends: as in contact(). */
+FN contact_out contact_exact(sweep_in in, int ends)
 {
     const vf zero = v_f(R(0.0));
     const v3 none = v3_of(zero, zero, zero);
     sweep_rows rows;
     sweep_exact x;
     sweep_store(&rows, in);
-    sweep_proven a = contact_prove(in, &rows, &x);
+    sweep_proven a = contact_prove(in, &rows, &x, ends);
     const vm begins = vi_eq(a.answer.state, v_i(STATE_OVERLAPPING));
     const vm hits = v_or(begins, v_and(vi_eq(a.answer.state, v_i(STATE_APPROACHING)), v_finite(a.answer.t_first)));
     vm sure = v_eq(a.answer.t_first, a.answer.t_first);
     if (v_any(begins)) {
         in.velocity = none;
         store3_lanes(rows.velocity, none);
-        const sweep_proven b = contact_prove(in, &rows, &x);
+        const sweep_proven b = contact_prove(in, &rows, &x, 0);
         sure = v_and(sure, v_or(v_not(begins), v_eq(b.answer.t_first, b.answer.t_first)));
         a.answer.point_first = v3_sel(begins, b.answer.point_first, a.answer.point_first);
         a.gap = v3_sel(begins, b.gap, a.gap);

@@ -102,6 +102,7 @@ typedef struct mesh_leaf {
 #define MESH_CULL_BACK 4      /* culls back faces: triangles whose normal goes along the motion */
 #define MESH_SKIP_PARTING 8   /* culls triangles in contact at the start from which the sphere moves away */
 #define MESH_SKIP 16          /* culls triangles in contact at the start */
+#define MESH_ENDS 32          /* MESH_VX.. hold where the centre is at time 1, in place of its velocity */
 
 /* Instead of a triangle or a number of hits: the device truncated a loop of the search (mesh_run_is_truncated). */
 #define MESH_LOOP_TRUNCATED (-2)

@@ -6,8 +6,8 @@
 
 FN mesh_packet_result mesh_sweep(const mesh_packet *q, int options)
 {
-    const vm open = (options & MESH_CULL_BACK) != 0 ? v_and(q->active, v_not(mesh_back(q))) : q->active;
-    const sweep_out a = sweep_ahead_of(q->in, q->heading, open);
+    const vm open = (options & MESH_CULL_BACK) != 0 ? v_and(q->active, v_not(mesh_back(q, options))) : q->active;
+    const sweep_out a = sweep_ahead_of(q->in, q->heading, open, (options & MESH_ENDS) != 0);
     const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
     vm some = v_and(open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
     if ((options & (MESH_SKIP_PARTING | MESH_SKIP)) != 0)

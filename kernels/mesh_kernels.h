@@ -148,11 +148,11 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global mesh_record
 #endif
 /* Contacts of hits. A work-item answers LANES queries. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global const uint *indices, uint triangles,
-                                       __global const real *cx, __global const real *cy, __global const real *cz,
-                                       __global const real *radius, __global const real *vx, __global const real *vy,
-                                       __global const real *vz, __global const int *triangle, __global real *px,
-                                       __global real *py, __global real *pz, __global real *nx, __global real *ny,
-                                       __global real *nz, __global uchar *feature, uint groups)
+                                       int options, __global const real *cx, __global const real *cy,
+                                       __global const real *cz, __global const real *radius, __global const real *vx,
+                                       __global const real *vy, __global const real *vz, __global const int *triangle,
+                                       __global real *px, __global real *py, __global real *pz, __global real *nx,
+                                       __global real *ny, __global real *nz, __global uchar *feature, uint groups)
 {
     const size_t group = get_global_id(0);
     if (group >= groups)
@@ -166,8 +166,8 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global c
     q.p0 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 0);
     q.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
     q.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
-    q.w = v3_of(zero, zero, zero);
-    const contact_out c = MESH_CONTACT(q);
+    q.w = mesh_relative_to(q.center, options);
+    const contact_out c = MESH_CONTACT(q, (options & MESH_ENDS) != 0);
     const vm hit = vi_gt(mesh_load_int(triangle + i), v_i(-1));
     const v3 none = v3_of(zero, zero, zero), point = v3_sel(hit, c.point, none), normal = v3_sel(hit, c.normal, none);
     v_store(px + i, point.x);

@@ -13,9 +13,9 @@ FN v3 mesh_about_one(v3 a)
 
 /* Back faces: triangles whose normal goes along the motion. Only the sign counts, so each factor has a scale of its
  * own. */
-FN_RARE vm mesh_back(const mesh_packet *pairs)
+FN_RARE vm mesh_back(const mesh_packet *pairs, int options)
 {
-    const sweep_query q = sweep_prepare(pairs->in, 0);
+    const sweep_query q = sweep_prepare(pairs->in, (options & MESH_ENDS) != 0);
     const v3 n = v3_cross(mesh_about_one(q.x.e01), mesh_about_one(q.x.e02));
     return v_lt(v_f(R(0.0)), v3_dot(n, mesh_about_one(q.x.v)));
 }
@@ -28,9 +28,9 @@ FN nearest mesh_nearest(const sweep_query *q)
 }
 
 /* Triangles from which the sphere moves away at the start. */
-FN_RARE vm mesh_parting(const mesh_packet *pairs)
+FN_RARE vm mesh_parting(const mesh_packet *pairs, int options)
 {
-    const sweep_query q = sweep_prepare(pairs->in, 0);
+    const sweep_query q = sweep_prepare(pairs->in, (options & MESH_ENDS) != 0);
     return v_lt(v3_dot(mesh_about_one(mesh_nearest(&q).point), mesh_about_one(q.x.v)), v_f(R(0.0)));
 }
 
@@ -39,6 +39,6 @@ FN vm mesh_started(vm starts, const mesh_packet *q, int options)
 {
     if ((options & MESH_SKIP) != 0)
         return v_and(starts, v_not(starts));
-    return v_any(starts) ? v_and(starts, v_not(mesh_parting(q))) : starts;
+    return v_any(starts) ? v_and(starts, v_not(mesh_parting(q, options))) : starts;
 }
 #endif

@@ -19,26 +19,26 @@ FN wf mesh_sign(wf value, wf limit)
     return w_sel(w_lt(limit, value), w_f(W(1.0)), w_sel(no, zero, w_f(W(0.5))));
 }
 
-/* One part of LANES pairs, relative to P0; the differences are rounded once. */
+/* One part of LANES pairs, relative to P0; the differences are rounded once, and so is v with MESH_ENDS. */
 typedef struct mesh_part {
     w3 d, e01, e02, v;
 } mesh_part;
 
-FN mesh_part mesh_part_of(const sweep_rows *rows, int part)
+FN mesh_part mesh_part_of(const sweep_rows *rows, int part, int options)
 {
     const w3 p0 = load3_lanes(rows->p0, part);
     mesh_part m;
     m.d = w3_sub(load3_lanes(rows->center, part), p0);
     m.e01 = w3_sub(load3_lanes(rows->p1, part), p0);
     m.e02 = w3_sub(load3_lanes(rows->p2, part), p0);
-    m.v = load3_lanes(rows->velocity, part);
+    m.v = sweep_wide_velocity(rows, part, (options & MESH_ENDS) != 0);
     return m;
 }
 
 /* n.v is a sum of six products of three, each with seven roundings at most; `all` is the sum of their magnitudes. */
-FN wf mesh_back_part(const sweep_rows *rows, int part)
+FN wf mesh_back_part(const sweep_rows *rows, int part, int options)
 {
-    const mesh_part m = mesh_part_of(rows, part);
+    const mesh_part m = mesh_part_of(rows, part, options);
     const w3 a = w3_of(m.e01.y * m.e02.z, m.e01.z * m.e02.x, m.e01.x * m.e02.y);
     const w3 b = w3_of(m.e01.z * m.e02.y, m.e01.x * m.e02.z, m.e01.y * m.e02.x);
     const wf all = (w_abs(a.x) + w_abs(b.x)) * w_abs(m.v.x) + (w_abs(a.y) + w_abs(b.y)) * w_abs(m.v.y) +
@@ -46,12 +46,12 @@ FN wf mesh_back_part(const sweep_rows *rows, int part)
     return mesh_sign(w3_dot(w3_sub(a, b), m.v), MESH_WIDE_EPS(12.0) * all);
 }
 
-FN_RARE vf mesh_back_exact(const mesh_packet *q)
+FN_RARE vf mesh_back_exact(const mesh_packet *q, int options)
 {
     sweep_rows rows;
     sweep_store(&rows, q->in);
-    const wf low = mesh_back_part(&rows, 0);
-    return w_join(low, PARTS == 1 ? low : mesh_back_part(&rows, LANES - WIDE));
+    const wf low = mesh_back_part(&rows, 0, options);
+    return w_join(low, PARTS == 1 ? low : mesh_back_part(&rows, LANES - WIDE, options));
 }
 
 /* A guess at the closest point: weights of P1 and P2, and 1 for the feature that holds it. In memory, whence the
@@ -115,9 +115,9 @@ FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
  * point q is no farther from p than sqrt(s), whatever feature holds it: y.(q - p) <= s as q is among the corners, (C
  * - q).(p - q) <= 0 as q is the closest, and the sum of both is |q - p|^2 <= s. So (C - q).V differs from y.V by no
  * more than sqrt(s) |V|. */
-FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *g, int part)
+FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *g, int part, int options)
 {
-    const mesh_part m = mesh_part_of(rows, part);
+    const mesh_part m = mesh_part_of(rows, part, options);
     const mesh_weights at = mesh_refine(&m, g, part);
     const w3 y = w3_back(w3_back(m.d, m.e01, at.w1), m.e02, at.w2);
     const wf zero = w_f(W(0.0)), size = w3_size(m.e01) + w3_size(m.e02), gap = w3_size(y), speed = w3_size(m.v);
@@ -129,14 +129,14 @@ FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *g, int part)
     return mesh_sign(w3_dot(y, m.v), limit * W(1.0625));
 }
 
-FN_RARE vf mesh_parting_exact(const mesh_packet *q)
+FN_RARE vf mesh_parting_exact(const mesh_packet *q, int options)
 {
     mesh_guess g;
     sweep_rows rows;
     mesh_guess_nearest(q->in, &g);
     sweep_store(&rows, q->in);
-    const wf low = mesh_parting_part(&rows, &g, 0);
-    return w_join(low, PARTS == 1 ? low : mesh_parting_part(&rows, &g, LANES - WIDE));
+    const wf low = mesh_parting_part(&rows, &g, 0, options);
+    return w_join(low, PARTS == 1 ? low : mesh_parting_part(&rows, &g, LANES - WIDE, options));
 }
 
 /* Removes the hits that the options cull. Where that is undecided, the hit becomes undecided. */
@@ -145,14 +145,14 @@ FN void mesh_leave_out(const mesh_packet *q, vm begins, int options, mesh_packet
     const vm starts = v_and(a->hits, begins), none = v_and(starts, v_not(starts));
     vm out = none, undecided = none;
     if ((options & MESH_CULL_BACK) != 0 && v_any(v_or(a->hits, a->undecided))) {
-        const vf back = mesh_back_exact(q);
+        const vf back = mesh_back_exact(q, options);
         out = v_eq(back, v_f(MESH_YES));
         undecided = v_and(a->hits, v_eq(back, v_f(MESH_UNDECIDED)));
     }
     if ((options & MESH_SKIP) != 0) {
         out = v_or(out, starts);
     } else if ((options & MESH_SKIP_PARTING) != 0 && v_any(starts)) {
-        const vf parting = mesh_parting_exact(q);
+        const vf parting = mesh_parting_exact(q, options);
         out = v_or(out, v_and(starts, v_eq(parting, v_f(MESH_YES))));
         undecided = v_or(undecided, v_and(starts, v_eq(parting, v_f(MESH_UNDECIDED))));
     }

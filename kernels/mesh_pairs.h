@@ -209,9 +209,8 @@ FN vf mesh_pairs_sphere(const mesh_pairs *p, int number)
 }
 
 /* The packet of the oldest LANES pairs. */
-FN mesh_packet mesh_pairs_packet(const mesh_pairs *p)
+FN mesh_packet mesh_pairs_packet(const mesh_pairs *p, int options)
 {
-    const vf zero = v_f(R(0.0));
     mesh_packet q;
     q.in.center = v3_of(mesh_pairs_sphere(p, IN_CX), mesh_pairs_sphere(p, IN_CY), mesh_pairs_sphere(p, IN_CZ));
     q.in.radius = mesh_pairs_sphere(p, IN_R);
@@ -219,8 +218,8 @@ FN mesh_packet mesh_pairs_packet(const mesh_pairs *p)
     q.in.p0 = mesh_pairs_load(p, PAIR_P0);
     q.in.p1 = mesh_pairs_load(p, PAIR_P1);
     q.in.p2 = mesh_pairs_load(p, PAIR_P2);
-    q.in.w = v3_of(zero, zero, zero);
-    q.heading = sweep_heading_of(q.in.velocity);
+    q.in.w = mesh_relative_to(q.in.center, options);
+    q.heading = sweep_heading_of((options & MESH_ENDS) != 0 ? v3_sub(q.in.velocity, q.in.w) : q.in.velocity);
     q.enter = v_load(PAIR_COLUMN(p, PAIR_ENTER) + p->first);
     q.limit = mesh_pairs_sphere(p, PAIR_LIMIT);
     q.triangle = v_bits(v_load(PAIR_COLUMN(p, PAIR_TRIANGLE) + p->first));
@@ -267,10 +266,10 @@ FN void mesh_defer(mesh_pairs *p, int leaf, int lane)
 #endif
 
 /* A packet of one query and triangles of one leaf. */
-FN mesh_packet mesh_packet_of(const mesh_group *g, const mesh_traversal *trav)
+FN mesh_packet mesh_packet_of(const mesh_group *g, const mesh_traversal *trav, int options)
 {
     mesh_packet q;
-    q.in = mesh_sphere_of(&trav->query);
+    q.in = mesh_sphere_of(&trav->query, options);
     q.in.p0 = g->p.p0;
     q.in.p1 = g->p.p1;
     q.in.p2 = g->p.p2;
@@ -322,7 +321,7 @@ FN void mesh_accept_initial_overlap(mesh_traversal *trav, mesh_group *g, int opt
 }
 
 /* Culls triangles whose bounding sphere the query misses up to the best hit. */
-FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *g)
+FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *g, int options)
 {
     const mesh_query *q = &trav->query;
     if (trav->precalc[PRECALC_REACH] == R(1.0) / R(0.0))
@@ -331,8 +330,9 @@ FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *g)
     const real ball = MESH_IS_UNINDEXED(g->reference) ? R(1.0) / R(0.0) : g->leaf->ball;
     const v3 lo = mesh_min3(g->p.p0, g->p.p1, g->p.p2), hi = mesh_max3(g->p.p0, g->p.p1, g->p.p2);
     const v3 middle = v3_mul(v3_add(lo, hi), v_f(R(0.5)));
-    const v3 way = v3_sub(middle, v3_of(v_f(q->cx), v_f(q->cy), v_f(q->cz)));
-    const v3 velocity = v3_of(v_f(q->vx), v_f(q->vy), v_f(q->vz));
+    const sweep_in sphere = mesh_sphere_of(q, options);
+    const v3 way = v3_sub(middle, sphere.center);
+    const v3 velocity = (options & MESH_ENDS) != 0 ? v3_sub(sphere.velocity, sphere.w) : sphere.velocity;
     const vf nearest_at = v_min(v_max(v3_dot(way, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(trav->best.t));
     const v3 gap = v3_sub(way, v3_mul(velocity, nearest_at));
     const vf reach = capsule.reach + v_f(ball);
@@ -341,14 +341,13 @@ FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *g)
 
 FN void mesh_cull_leaf_first(mesh_traversal *trav, mesh_group *g, int options)
 {
-    mesh_cull_bounding_sphere(trav, g);
+    mesh_cull_bounding_sphere(trav, g, options);
     mesh_accept_initial_overlap(trav, g, options);
 }
 
 FN void mesh_cull_leaf_all(mesh_traversal *trav, mesh_group *g, int options)
 {
-    (void)options;
-    mesh_cull_bounding_sphere(trav, g);
+    mesh_cull_bounding_sphere(trav, g, options);
 }
 
 /* Culls nothing: overlaps compare squared distances, whose errors the capsule's margins do not cover. */
@@ -399,7 +398,7 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *g, int options)
         (void)run;                                                                                        \
         if (pairs->end - pairs->first < LANES)                                                            \
             mesh_pairs_pad(pairs);                                                                        \
-        const mesh_packet q = mesh_pairs_packet(pairs);                                                   \
+        const mesh_packet q = mesh_pairs_packet(pairs, options);                                          \
         name##_packet(traversals, &q, options);                                                           \
         mesh_pairs_pop(pairs);                                                                            \
     }
@@ -418,18 +417,18 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *g, int options)
             const mesh_group group =                                                                           \
                 mesh_group_of(mesh_leaf_of(run, leaf), leaf, pairs->lane[k], trav, run->frame.scale, options); \
             if (v_any(group.active)) {                                                                         \
-                const mesh_packet q = mesh_packet_of(&group, trav);                                            \
+                const mesh_packet q = mesh_packet_of(&group, trav, options);                                   \
                 name##_packet(trav, &q, options);                                                              \
             }                                                                                                  \
         }                                                                                                      \
         pairs->end = 0;                                                                                        \
     }
 #else
-#define MESH_SEARCH_SUBMIT(name)                            \
-    {                                                       \
-        const mesh_packet q = mesh_packet_of(&group, trav); \
-        (void)number, (void)pairs;                          \
-        name##_packet(trav, &q, options);                   \
+#define MESH_SEARCH_SUBMIT(name)                                     \
+    {                                                                \
+        const mesh_packet q = mesh_packet_of(&group, trav, options); \
+        (void)number, (void)pairs;                                   \
+        name##_packet(trav, &q, options);                            \
     }
 #define MESH_SEARCH_SOLVE(name) MESH_NEVER_WAITS(name, mesh_traversal)
 #endif

@@ -63,25 +63,25 @@ FN vf mesh_run_column(const mesh_run *run, int column, u32 at)
     return v_load(x);
 }
 
-FN void mesh_run_precalculate(const mesh_run *run, u32 at, real *rows)
+FN void mesh_run_precalculate(const mesh_run *run, u32 at, real *rows, int options)
 {
     const v3 center =
         v3_of(mesh_run_column(run, MESH_CX, at), mesh_run_column(run, MESH_CY, at), mesh_run_column(run, MESH_CZ, at));
     const v3 velocity =
         v3_of(mesh_run_column(run, MESH_VX, at), mesh_run_column(run, MESH_VY, at), mesh_run_column(run, MESH_VZ, at));
     traversal_precalculate(rows, center, mesh_run_column(run, MESH_RADIUS, at), velocity,
-                           mesh_run_column(run, MESH_T_MAX, at), run->frame);
+                           mesh_run_column(run, MESH_T_MAX, at), run->frame, options);
 }
 
 /* 1 for queries that are clear of the mesh, else 0. */
-FN void mesh_run_clear(const mesh_run *run, u32 at, real *clear)
+FN void mesh_run_clear(const mesh_run *run, u32 at, real *clear, int options)
 {
     const v3 center =
         v3_of(mesh_run_column(run, MESH_CX, at), mesh_run_column(run, MESH_CY, at), mesh_run_column(run, MESH_CZ, at));
     const v3 velocity =
         v3_of(mesh_run_column(run, MESH_VX, at), mesh_run_column(run, MESH_VY, at), mesh_run_column(run, MESH_VZ, at));
     const vm holds = clearance_holds(run->clearance, center, mesh_run_column(run, MESH_RADIUS, at), velocity,
-                                     mesh_run_column(run, MESH_T_MAX, at));
+                                     mesh_run_column(run, MESH_T_MAX, at), options);
     v_store(clear, v_sel(holds, v_f(R(1.0)), v_f(R(0.0))));
 }
 
@@ -314,7 +314,7 @@ FN int mesh_begin_next(const mesh_run *run, mesh_traversal *trav, u32 at, real *
 {
     const int lane = (int)((at - run->first) % LANES);
     if (lane == 0)
-        mesh_run_precalculate(run, at, rows);
+        mesh_run_precalculate(run, at, rows, options);
     trav->number = (int)at;
     trav->masks = run->masks;
     trav->sink = run->sink;
@@ -327,7 +327,7 @@ FN int mesh_begin_clear(const mesh_run *run, mesh_traversal *trav, u32 at, real 
     const int lane = (int)((at - run->first) % LANES);
     real *clear = rows + LANES * PRECALC_ROWS;
     if (lane == 0)
-        mesh_run_clear(run, at, clear);
+        mesh_run_clear(run, at, clear, options);
     return mesh_begin_next(run, trav, at, rows, options) && clear[lane] == R(0.0);
 }
 

@@ -266,7 +266,7 @@ FN int mesh_begin_alone(mesh_traversal *trav, mesh_frame frame, mesh_query q)
 {
     real rows[LANES * PRECALC_ROWS];
     traversal_precalculate(rows, v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz)), v_f(q.radius),
-                           v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz)), v_f(q.t_max), frame);
+                           v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz)), v_f(q.t_max), frame, q.options);
     return mesh_begin(trav, frame, q, rows, 0);
 }
 

@@ -27,6 +27,7 @@
     X(sweep_full_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
     X(overlap##accuracy, IN_OVERLAP, RADII_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
     X(contact##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
+    X(contact_ends##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
     X(closest##accuracy, IN_CLOSEST, 0, OUT_CLOSEST, 1 << OUT_CLOSEST_FEATURE)
 #define PAIR_KERNELS_OF(X, accuracy) TIME_KERNELS(X, accuracy) PLACE_KERNELS(X, accuracy)
 #define PAIR_KERNELS(X) PAIR_KERNELS_OF(X, ) PAIR_KERNELS_OF(X, _exact)
@@ -88,6 +89,14 @@ FN sweep_in load_sweep(in_columns in, size_t i, int moving)
     return q;
 }
 
+/* In place of velocities the columns hold where the centres are at time 1. */
+FN sweep_in load_sweep_ends(in_columns in, size_t i)
+{
+    sweep_in q = load_sweep(in, i, 0);
+    q.w = q.center;
+    return q;
+}
+
 FN closest_in load_closest(in_columns in, size_t i)
 {
     closest_in q;
@@ -133,7 +142,12 @@ FN void pairs_sweep(in_columns in, out_columns out, size_t i, int want, int movi
 
 FN void pairs_contact(in_columns in, out_columns out, size_t i)
 {
-    store_contact(out, i, contact(load_sweep(in, i, 0)));
+    store_contact(out, i, contact(load_sweep(in, i, 0), 0));
+}
+
+FN void pairs_contact_ends(in_columns in, out_columns out, size_t i)
+{
+    store_contact(out, i, contact(load_sweep_ends(in, i), 1));
 }
 
 FN void pairs_closest(in_columns in, out_columns out, size_t i)

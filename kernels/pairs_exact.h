@@ -34,7 +34,12 @@ FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int movi
 
 FN void pairs_contact_exact(in_columns in, out_columns out, size_t i)
 {
-    store_contact(out, i, contact_exact(load_sweep(in, i, 0)));
+    store_contact(out, i, contact_exact(load_sweep(in, i, 0), 0));
+}
+
+FN void pairs_contact_ends_exact(in_columns in, out_columns out, size_t i)
+{
+    store_contact(out, i, contact_exact(load_sweep_ends(in, i), 1));
 }
 
 FN void pairs_closest_exact(in_columns in, out_columns out, size_t i)

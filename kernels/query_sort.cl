@@ -14,7 +14,7 @@
 __kernel void carom_sort_histogram(__global const real *cx, __global const real *cy, __global const real *cz,
                                    __global const real *radius, __global const real *vx, __global const real *vy,
                                    __global const real *vz, __global const real *t_max,
-                                   __global const mesh_clearance *clearance, int has_motion, float lower_x,
+                                   __global const mesh_clearance *clearance, int has_motion, int options, float lower_x,
                                    float lower_y, float lower_z, float per_x, float per_y, float per_z,
                                    __global uint *cell, __global uint *rank, volatile __global uint *per_cell,
                                    uint queries)
@@ -24,8 +24,8 @@ __kernel void carom_sort_histogram(__global const real *cx, __global const real 
         return;
     const cell_grid grid = {{lower_x, lower_y, lower_z}, {per_x, per_y, per_z}};
     uint own = cell_of(cx[i], cy[i], cz[i], &grid);
-    if (has_motion &&
-        clearance_holds(clearance, v3_of(cx[i], cy[i], cz[i]), radius[i], v3_of(vx[i], vy[i], vz[i]), t_max[i]))
+    if (has_motion && clearance_holds(clearance, v3_of(cx[i], cy[i], cz[i]), radius[i], v3_of(vx[i], vy[i], vz[i]),
+                                      t_max[i], options))
         own = CELL_CLEAR;
     cell[i] = own;
     rank[i] = atomic_inc(per_cell + own);

@@ -202,9 +202,9 @@ FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
 /* For mesh searches: first time and state, of triangles at rest. If a contact has begun at time 0 in a lane that
  * `matters`, the last time is computed too, to distinguish overlapping from past. In other lanes these two states
  * may be confused. */
-FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters)
+FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int moving)
 {
-    const sweep_query q = sweep_prepare(in, 0);
+    const sweep_query q = sweep_prepare(in, moving);
     const sweep_view k = sweep_view_of(q.x, q.in.radius, sweep_heading_after(&q, heading));
     if (LANES >= 16) /* nearly always some lane has begun */
         return sweep_answer(in, q, k, sweep_solve(q.in, k, SWEEP_TIMES), SWEEP_TIMES, 0);

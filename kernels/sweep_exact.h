@@ -27,14 +27,21 @@ FN void sweep_store(sweep_rows *r, sweep_in in)
     v_store(r->radius, in.radius);
 }
 
+/* Velocities in binary64. ends: `velocity` holds the centre at time 1. */
+FN w3 sweep_wide_velocity(const sweep_rows *r, int part, int ends)
+{
+    const w3 v = load3_lanes(r->velocity, part);
+    return ends ? w3_sub(v, load3_lanes(r->center, part)) : v;
+}
+
 /* Widens them to binary64, in PARTS parts. */
-FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q)
+FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q, int ends)
 {
     const wf zero = w_f(W(0.0));
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE)
         q[part / WIDE] =
-            residual_pair_of(load3_lanes(r->center, part), w_load(r->radius + part), load3_lanes(r->velocity, part),
+            residual_pair_of(load3_lanes(r->center, part), w_load(r->radius + part), sweep_wide_velocity(r, part, ends),
                              w3_of(zero, zero, zero), load3_lanes(r->p0, part), load3_lanes(r->p1, part),
                              load3_lanes(r->p2, part), w_load(scale + part));
 }

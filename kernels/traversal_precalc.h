@@ -8,9 +8,35 @@
 #include "sweep.h"
 
 typedef struct mesh_query {
-    real cx, cy, cz, radius, vx, vy, vz, t_max;
+    real cx, cy, cz, radius;
+    real vx, vy, vz; /* the velocity, or with MESH_ENDS the centre at time 1 */
+    real t_max;
     int options, mask; /* MESH_TRIANGLE_MASKS and so on; without options the mask is not read */
 } mesh_query;
+
+/* The velocity of LANES queries. An end position less the centre is rounded once; a difference that would overflow is
+ * taken of numbers made smaller. */
+typedef struct mesh_motion {
+    v3 velocity;
+    vi smaller; /* by 2^smaller, as an exponent field */
+} mesh_motion;
+
+FN mesh_motion mesh_motion_of(v3 center, v3 given, int options)
+{
+    mesh_motion m;
+    m.velocity = given;
+    m.smaller = v_i(0);
+    if ((options & MESH_ENDS) == 0)
+        return m;
+    m.velocity = v3_sub(given, center);
+    const vm large = v_not(vi_gt(v_i(R_BIG_BITS), v3_magnitude(m.velocity)));
+    if (v_any(large)) {
+        const vf by = v_f(R(0x1p-8));
+        m.velocity = v3_sel(large, v3_sub(v3_mul(given, by), v3_mul(center, by)), m.velocity);
+        m.smaller = vi_sel(large, v_i(8 << R_EXPONENT_SHIFT), m.smaller);
+    }
+    return m;
+}
 
 /* Slab test of a query against boxes that are inflated by its reach. Units: the mesh's. The centre crosses the plane
  * of a lower side `lo` at the time (lo - below) / v, that of an upper side `hi` at (hi - above) / v. */
@@ -27,11 +53,11 @@ FN vf mesh_nonzero(vf v)
     return v_sel(v_lt(v_abs(v), least), v_from_bits((v_bits(v) & R_SIGN_MASK) | v_bits(least)), v);
 }
 
-FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
+FN mesh_slabs mesh_slabs_of(v3 center, vf radius, mesh_motion motion, mesh_frame frame)
 {
     const vf one = v_f(R(1.0)), scale = v_f(frame.scale);
-    const vi speed = v_exponent(vi_min(v3_magnitude(velocity), v_i(R_BIG_BITS + 0x00800000)));
-    const v3 v = v3_mul(velocity, v_scale_down(speed));
+    const vi speed = v_exponent(vi_min(v3_magnitude(motion.velocity), v_i(R_BIG_BITS + 0x00800000)));
+    const v3 v = v3_mul(motion.velocity, v_scale_down(speed));
     v3 c = v3_mul(center, scale);
     vf r = radius * scale;
     /* From 2^60 mesh sizes away one unit of the last place covers the mesh: every box passes the test. */
@@ -47,7 +73,7 @@ FN mesh_slabs mesh_slabs_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
     s.per_v.x = v_sel(far, one, one / mesh_nonzero(v.x));
     s.per_v.y = v_sel(far, one, one / mesh_nonzero(v.y));
     s.per_v.z = v_sel(far, one, one / mesh_nonzero(v.z));
-    s.unit = v_pow2_of((v_i(frame.scale_field) - speed) >> R_EXPONENT_SHIFT);
+    s.unit = v_pow2_of((v_i(frame.scale_field) - speed - motion.smaller) >> R_EXPONENT_SHIFT);
     return s;
 }
 
@@ -133,25 +159,26 @@ typedef struct traversal_precalc {
 enum { PRECALC_LIMIT, PRECALC_REACH, PRECALC_ROWS = PRECALC_FIELDS(PRECALC_COUNT) };
 
 /* A sphere at rest hits at time 0 or never. -0 becomes +0, because mesh_key_bits compares bits. */
-FN vf mesh_limit_of(v3 center, vf radius, v3 velocity, vf t_max)
+FN vf mesh_limit_of(v3 center, vf radius, v3 given, v3 velocity, vf t_max)
 {
     const vf zero = v_f(R(0.0));
-    const vm finite = v_and(v_and(v3_finite(center), v3_finite(velocity)), v_finite(radius));
+    const vm finite = v_and(v_and(v3_finite(center), v3_finite(given)), v_finite(radius));
     const vm moves = v_not(v_eq(v_from_bits(v3_magnitude(velocity)), zero));
     const vf limit = v_sel(v_and(moves, v_lt(zero, t_max)), t_max, zero);
     return v_sel(v_and(finite, v_le(zero, radius)), limit, v_f(R(-1.0)));
 }
 
-/* For LANES queries into rows[PRECALC_ROWS][LANES]. */
-FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 velocity, vf t_max, mesh_frame frame)
+/* For LANES queries into rows[PRECALC_ROWS][LANES]. given: velocities, or with MESH_ENDS end positions. */
+FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 given, vf t_max, mesh_frame frame, int options)
 {
+    const mesh_motion motion = mesh_motion_of(center, given, options);
     int row = 0;
     traversal_precalc c;
-    c.limit = mesh_limit_of(center, radius, velocity, t_max);
-    c.slabs = mesh_slabs_of(center, radius, velocity, frame);
-    c.capsule = mesh_capsule_of(center, radius, velocity, frame);
+    c.limit = mesh_limit_of(center, radius, given, motion.velocity, t_max);
+    c.slabs = mesh_slabs_of(center, radius, motion, frame);
+    c.capsule = mesh_capsule_of(center, radius, motion.velocity, frame);
 #ifndef LANG_HAS_COMPRESS
-    c.heading = sweep_heading_of(velocity);
+    c.heading = sweep_heading_of(motion.velocity);
 #endif
     PRECALC_FIELDS(PRECALC_STORE)
 }
@@ -165,15 +192,23 @@ FN traversal_precalc traversal_precalc_of(const real *precalc)
     return c;
 }
 
-/* The query's sphere broadcast to all lanes, against triangles at rest. */
-FN sweep_in mesh_sphere_of(const mesh_query *q)
+/* What a sphere's velocity is relative to, for the solver. With MESH_ENDS `velocity` is the end position, so that is
+ * the centre: the difference V - W of a moving pair is then that of the positions, with its error bounds. The triangle
+ * still rests, so contact points are not moved by W. */
+FN v3 mesh_relative_to(v3 center, int options)
 {
     const vf zero = v_f(R(0.0));
+    return (options & MESH_ENDS) != 0 ? center : v3_of(zero, zero, zero);
+}
+
+/* The query's sphere broadcast to all lanes. */
+FN sweep_in mesh_sphere_of(const mesh_query *q, int options)
+{
     sweep_in in;
     in.center = v3_of(v_f(q->cx), v_f(q->cy), v_f(q->cz));
     in.radius = v_f(q->radius);
     in.velocity = v3_of(v_f(q->vx), v_f(q->vy), v_f(q->vz));
-    in.w = v3_of(zero, zero, zero);
+    in.w = mesh_relative_to(in.center, options);
     return in;
 }
 #endif

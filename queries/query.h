@@ -88,6 +88,7 @@ typedef struct query_inputs {
     uint64_t elements;
     uint8_t cull_back;
     carom_start start;
+    int ends; /* the second vector is where the centre is at time 1, in place of a velocity */
     carom_progress progress;
 } query_inputs;
 

@@ -16,6 +16,11 @@ static int is_zero(const float v[3])
     return same_bits(v[0], 0.0f) && same_bits(v[1], 0.0f) && same_bits(v[2], 0.0f);
 }
 
+static double relative_velocity(const ref_sweep_case *c, int k)
+{
+    return (double)c->velocity[k] - (double)c->w[k];
+}
+
 /* ---- normals ----------------------------------------------------------------------------------------------------- */
 
 /* 1 and the triangle's unit normal against the motion, where the corners leave no doubt about it. */
@@ -26,7 +31,7 @@ static int clear_face_normal(const ref_sweep_case *c, double n[3])
         e[0][k] = (double)c->p[1][k] - (double)c->p[0][k];
         e[1][k] = (double)c->p[2][k] - (double)c->p[0][k];
         longest = fmax(longest, fmax(fabs(e[0][k]), fabs(e[1][k])));
-        speed = fmax(speed, fabs((double)c->velocity[k]));
+        speed = fmax(speed, fabs(relative_velocity(c, k)));
     }
     for (int k = 0; k < 3; k++) {
         n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
@@ -34,7 +39,7 @@ static int clear_face_normal(const ref_sweep_case *c, double n[3])
     }
     length = sqrt(length);
     for (int k = 0; k < 3; k++)
-        along += n[k] / length * ((double)c->velocity[k] / speed);
+        along += n[k] / length * (relative_velocity(c, k) / speed);
     for (int k = 0; k < 3; k++)
         n[k] *= (along > 0.0 ? -1.0 : 1.0) / length;
     return length > 1e-3 * longest * longest && fabs(along) > 1e-6;
@@ -47,7 +52,7 @@ static int clear_normal(const ref_sweep_case *c, const ref_mesh_hit *truth, doub
     if (!(c->radius > 0.0) && truth->state == REF_APPROACHING)
         return truth->feature == REF_FACE && clear_face_normal(c, n);
     for (int k = 0; k < 3; k++) {
-        double way = truth->near * (double)c->velocity[k];
+        double way = truth->near * relative_velocity(c, k);
         n[k] = (double)c->center[k] + way - truth->point[k];
         reach = fmax(reach, fmax(fmax(fabs((double)c->center[k]), fabs(way)), fabs(truth->point[k])));
         for (int v = 0; v < 3; v++)

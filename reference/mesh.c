@@ -45,7 +45,7 @@ static double earliest(const ref_sweep_case *c, double t_max)
     for (int k = 0; k < 3; k++) {
         double lo = (double)fminf(fminf(c->p[0][k], c->p[1][k]), c->p[2][k]) - room - (double)c->center[k];
         double hi = (double)fmaxf(fmaxf(c->p[0][k], c->p[1][k]), c->p[2][k]) + room - (double)c->center[k];
-        double v = (double)c->velocity[k];
+        double v = (double)c->velocity[k] - (double)c->w[k];
         if (v < 0.0 || v > 0.0) {
             enter = fmax(enter, (v > 0.0 ? lo : hi) / v * (1.0 - TIME_ROOM));
             leave = fmin(leave, (v > 0.0 ? hi : lo) / v * (1.0 + TIME_ROOM));
@@ -65,7 +65,7 @@ static way_box box_of_way(const ref_sweep_case *ball, double t_max)
 {
     way_box box;
     for (int k = 0; k < 3; k++) {
-        double start = (double)ball->center[k], v = (double)ball->velocity[k];
+        double start = (double)ball->center[k], v = (double)ball->velocity[k] - (double)ball->w[k];
         double end = v < 0.0 || v > 0.0 ? start + v * t_max : start;
         double room = ball->radius + WAY_ROOM * fmax(ball->radius, fmax(fabs(start), fabs(end)));
         box.lo[k] = fmin(start, end) - room;
@@ -139,7 +139,7 @@ static int side_at(const ref_sweep_case *c, float time)
     ref_dyadic t, radius2;
     int feature;
     ref_triangle_set(&triangle, c);
-    ref_vec_from_floats(&way, c->velocity);
+    ref_sweep_motion(&way, c);
     ref_dyadic_from_float(&t, time);
     ref_vec_scale(&way, &way, &t);
     for (int v = 0; v < 3; v++)
@@ -168,7 +168,7 @@ static int is_back(const ref_sweep_case *c)
     ref_vec way;
     ref_dyadic along;
     ref_triangle_set(&triangle, c);
-    ref_vec_from_floats(&way, c->velocity);
+    ref_sweep_motion(&way, c);
     ref_vec_dot(&along, &triangle.normal, &way);
     return along.sign > 0;
 }
@@ -182,7 +182,7 @@ static int is_parting(const ref_sweep_case *c)
     ref_dyadic radius2, along;
     int feature;
     ref_triangle_set(&t, c);
-    ref_vec_from_floats(&way, c->velocity);
+    ref_sweep_motion(&way, c);
     ref_dyadic_zero(&radius2);
     ref_triangle_closest(&t, &radius2, &feature);
     if (feature < REF_E01) {
@@ -220,6 +220,7 @@ static int hit_of(const ref_sweep_case *c, uint32_t triangle, float t_max, const
         return 1;
     if (begins) {
         memset(still.velocity, 0, sizeof still.velocity);
+        memset(still.w, 0, sizeof still.w);
         ref_sweep(&still, &a);
         hit->t = 0.0f;
         hit->near = 0.0;
@@ -231,21 +232,16 @@ static int hit_of(const ref_sweep_case *c, uint32_t triangle, float t_max, const
     }
     hit->triangle = (int32_t)triangle;
     hit->feature = a.feature_first;
-    memcpy(hit->point, a.point_first, sizeof hit->point);
+    for (int k = 0; k < 3; k++) /* which ref_sweep moves along by t w */
+        hit->point[k] = a.point_first[k] - (begins ? 0.0 : a.t_first_near * (double)c->w[k]);
     return 1;
 }
 
 /* A mesh has no triangle that is invalid, so the ball alone decides. */
 static int is_valid(const ref_sweep_case *ball)
 {
-    return ref_radius_valid(ball->radius) && ref_floats_finite(ball->center, 3) && ref_floats_finite(ball->velocity, 3);
-}
-
-static ref_sweep_case at_rest_beside(const ref_sweep_case *ball)
-{
-    ref_sweep_case c = *ball;
-    memset(c.w, 0, sizeof c.w);
-    return c;
+    return ref_radius_valid(ball->radius) && ref_floats_finite(ball->center, 3) &&
+           ref_floats_finite(ball->velocity, 3) && ref_floats_finite(ball->w, 3);
 }
 
 static int is_before(const ref_mesh_hit *a, const ref_mesh_hit *b)
@@ -263,7 +259,7 @@ static const char not_known[] = "it cannot be decided whether a graze is within 
 const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max,
                            const ref_mesh_options *options, ref_mesh_hit *out)
 {
-    ref_sweep_case c = at_rest_beside(ball);
+    ref_sweep_case c = *ball;
     ref_mesh_hit best = nothing, hit;
     const char *wrong = NULL;
     size_t count;
@@ -303,7 +299,7 @@ static int by_time(const void *a, const void *b)
 const char *ref_mesh_all(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max, const ref_mesh_options *options,
                          ref_mesh_list *out)
 {
-    ref_sweep_case c = at_rest_beside(ball);
+    ref_sweep_case c = *ball;
     const char *wrong = NULL;
     size_t count;
     *out = (ref_mesh_list){.is_valid = is_valid(ball)};
@@ -335,6 +331,7 @@ int64_t ref_mesh_overlaps(const ref_mesh *mesh, const ref_sweep_case *ball, uint
     ref_overlap_answer a;
     int64_t count = 0;
     memset(c.velocity, 0, sizeof c.velocity);
+    memset(c.w, 0, sizeof c.w);
     memset(overlaps, 0, mesh->triangle_count);
     if (!is_valid(&c))
         return -1;

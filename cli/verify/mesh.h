@@ -35,6 +35,7 @@ typedef struct verify_spheres {
     uint32_t mask[MESH_BLOCK];
     carom_start start;
     uint8_t cull_back;
+    int ends; /* vx vy vz are where the centre is at time 1 */
 } verify_spheres;
 
 const char *verify_scene_name(size_t index);

@@ -74,6 +74,7 @@ carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, c
     query_inputs in = query_inputs_of(&query_mesh_first, column, 0);
     in.cull_back = b->cull_back;
     in.start = b->start;
+    in.ends = b->ends;
     const query_call call = {
         .count = ask->count, .accuracy = ask->accuracy, .in = &in, .out = to->field, .list = &list};
     *stats = (carom_stats){.size = sizeof *stats};
@@ -134,7 +135,8 @@ void verify_mesh_print_sphere(output *out, const verify_spheres *b, uint64_t i)
     output_text(out, "    query:");
     for (int c = 0; c < SPHERE_COLUMNS; c++)
         output_format(out, " %s=%a", query_column_name(&query_mesh_first, c), (double)b->column[c][i]);
-    output_format(out, " mask=0x%x start=%d cull_back=%d\n", (unsigned)b->mask[i], (int)b->start, b->cull_back);
+    output_format(out, " mask=0x%x start=%d cull_back=%d%s\n", (unsigned)b->mask[i], (int)b->start, b->cull_back,
+                  b->ends ? ", v is an end position" : "");
 }
 
 static void print_triangle(output *out, const verify_scene *scene, int32_t triangle)

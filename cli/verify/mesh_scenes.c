@@ -272,16 +272,21 @@ static void aim(ref_gen *g, const verify_scene *s, float out[SPHERE_COLUMNS])
 void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
                          verify_spheres *out)
 {
-    /* Options are one for all spheres of a call: half of the calls have none. */
+    /* Options are one for all spheres of a call: half of the calls have none. A third have end positions. */
     static const carom_start starts[] = {CAROM_START_REPORT, CAROM_START_SKIP_PARTING, CAROM_START_REPORT,
                                          CAROM_START_SKIP};
     out->start = starts[block % 4];
     out->cull_back = block % 4 >= 2 && block % 8 != 6;
+    out->ends = block % 3 == 1;
     for (uint64_t i = 0; i < count; i++) {
         ref_gen g;
         float one[SPHERE_COLUMNS];
         ref_gen_seed(&g, STREAM_BALLS, seed, first + i);
         aim(&g, scene, one);
+        for (int k = 0; k < 3 && out->ends; k++)
+            one[SPHERE_VELOCITY + k] += one[k];
+        if (out->ends && one[SPHERE_T_MAX] > 1.0f)
+            one[SPHERE_T_MAX] = 1.0f;
         for (int c = 0; c < SPHERE_COLUMNS; c++)
             out->column[c][i] = one[c];
     }
@@ -297,6 +302,7 @@ query_sphere verify_spheres_case(const verify_scene *scene, const verify_spheres
     for (int k = 0; k < 3; k++) {
         s.sphere.center[k] = b->column[k][i];
         s.sphere.velocity[k] = b->column[SPHERE_VELOCITY + k][i];
+        s.sphere.w[k] = b->ends ? s.sphere.center[k] : 0.0f;
     }
     return s;
 }

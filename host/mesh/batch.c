@@ -67,6 +67,6 @@ carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uin
 {
     const caromi_mesh_batch *batch = mesh_batch;
     const mesh_job job = {c, batch};
-    return caromi_run_blocks(c, batch->mesh, batch->in, batch->kind->in, first, end, sizeof(caromi_mesh_block),
-                             run_block, &job, stats, err);
+    return caromi_run_blocks(c, batch->mesh, batch->in, batch->kind->in, batch->options, first, end,
+                             sizeof(caromi_mesh_block), run_block, &job, stats, err);
 }

@@ -49,14 +49,14 @@ typedef struct caromi_mesh_kind {
     const char *name[2]; /* for the log: fast, exact */
     int in;              /* input columns */
     int point_in;        /* of these, the first so many go to the point kernel, before the triangle's corners */
-    enum caromi_pair_kernel point_kernel[2]; /* fast, exact */
+    enum caromi_pair_kernel point_kernel[2][2]; /* without and with MESH_ENDS; fast, exact */
     /* The answers that the search writes, and behind them those of the point kernel, in the order of their columns. */
     uint8_t answer[CAROMI_ANSWERS];
     uint32_t search_out, out;
     /* Settle in integers a query that the search has left undecided; */
     void (*settle)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer);
     /* and what the point kernel has left undecided: point_in numbers of a query, then nine of its triangle. */
-    void (*settle_point)(const float *in, caromi_mesh_answer *answer);
+    void (*settle_point)(const float *in, int options, caromi_mesh_answer *answer);
 } caromi_mesh_kind;
 /* kinds.c */
 extern const caromi_mesh_kind caromi_first_hit, caromi_closest_triangle;
@@ -80,6 +80,10 @@ static inline int caromi_wants_points(const caromi_mesh_batch *batch)
     const caromi_out_column *out = batch->out;
     return out[CAROMI_ANSWER_POINT].base != NULL || out[CAROMI_ANSWER_NORMAL].base != NULL ||
            out[CAROMI_ANSWER_FEATURE].base != NULL;
+}
+static inline enum caromi_pair_kernel caromi_point_kernel(const caromi_mesh_batch *batch, int exact)
+{
+    return batch->kind->point_kernel[(batch->options & MESH_ENDS) != 0][exact];
 }
 /* The output columns of a caller's arrays of hits. */
 void caromi_hits_to_columns(const carom_mesh_hit_result *result, caromi_out_column *columns);

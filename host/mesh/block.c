@@ -112,7 +112,7 @@ void caromi_block_points(const carom_context *context, const caromi_mesh_batch *
     const size_t padded = gather_pairs(batch, context->isa->lanes, b, count, in);
     for (uint32_t k = kind->search_out; k < kind->out; k++)
         out[k - kind->search_out] = (char *)b + places[kind->answer[k]].in_block;
-    context->isa->pairs[kind->point_kernel[batch->exact]](in, out, padded, 0);
+    context->isa->pairs[caromi_point_kernel(batch, batch->exact)](in, out, padded, 0);
     for (size_t i = 0; i < count; i++)
         if (b->triangle[i] < 0) {
             for (int k = 0; k < 3; k++)
@@ -123,8 +123,9 @@ void caromi_block_points(const carom_context *context, const caromi_mesh_batch *
 
 /* The point kernel for one query and its triangle. It is asked first, even if the search was settled in integers: the
  * last bit of a point depends on what computes it, and must not depend on the tree. */
-static void point_of(const caromi_mesh_kind *kind, const float *in, caromi_mesh_answer *a)
+static void point_of(const caromi_mesh_batch *batch, const float *in, caromi_mesh_answer *a)
 {
+    const caromi_mesh_kind *kind = batch->kind;
     int chosen;
     const caromi_isa_table *scalar = caromi_isa_select(CAROM_ISA_SCALAR, &chosen);
     const float *column[COLUMNS_MAX];
@@ -133,9 +134,9 @@ static void point_of(const caromi_mesh_kind *kind, const float *in, caromi_mesh_
         column[c] = in + c;
     for (uint32_t k = kind->search_out; k < kind->out; k++)
         out[k - kind->search_out] = (char *)a + places[kind->answer[k]].in_answer;
-    scalar->pairs[kind->point_kernel[1]](column, out, 1, 0);
+    scalar->pairs[caromi_point_kernel(batch, 1)](column, out, 1, 0);
     if (isnan(a->point[0]))
-        kind->settle_point(in, a);
+        kind->settle_point(in, batch->options, a);
 }
 
 void caromi_settle_points(const caromi_mesh_batch *batch, const float *query, int32_t triangle, uint64_t row)
@@ -147,7 +148,7 @@ void caromi_settle_points(const caromi_mesh_batch *batch, const float *query, in
         memcpy(in, query, (size_t)kind->point_in * sizeof *in);
         for (int k = 0; k < 9; k++)
             in[kind->point_in + k] = caromi_corner(batch->mesh, (uint32_t)triangle, k / 3)[k % 3];
-        point_of(kind, in, &a);
+        point_of(batch, in, &a);
     }
     caromi_store_answer(batch, kind->search_out, kind->out, &a, row);
 }

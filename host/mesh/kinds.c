@@ -10,10 +10,10 @@ static void settle_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *qu
     a->state = (uint8_t)state;
 }
 
-static void settle_contact(const float *in, caromi_mesh_answer *a)
+static void settle_contact(const float *in, int options, caromi_mesh_answer *a)
 {
     caromi_exact_contact contact;
-    caromi_exact_contact_of(in, &contact);
+    caromi_exact_contact_of(in, (options & MESH_ENDS) != 0, &contact);
     for (int k = 0; k < 3; k++) {
         a->point[k] = contact.point[k];
         a->normal[k] = contact.normal[k];
@@ -26,7 +26,8 @@ const caromi_mesh_kind caromi_first_hit = {
     .name = {"the first hit on this mesh", "the first hit on this mesh, exact,"},
     .in = CAROMI_MESH_IN,
     .point_in = IN_P0X,
-    .point_kernel = {CAROMI_PAIR_contact, CAROMI_PAIR_contact_exact},
+    .point_kernel = {{CAROMI_PAIR_contact, CAROMI_PAIR_contact_exact},
+                     {CAROMI_PAIR_contact_ends, CAROMI_PAIR_contact_ends_exact}},
     .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_STATE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_POINT,
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_NORMAL, CAROMI_ANSWER_NORMAL + 1,
                CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
@@ -41,9 +42,10 @@ static void settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
     caromi_settle_closest(mesh, query, &a->triangle, &a->key, &a->depth);
 }
 
-static void settle_point(const float *in, caromi_mesh_answer *a)
+static void settle_point(const float *in, int options, caromi_mesh_answer *a)
 {
     caromi_exact_closest closest;
+    (void)options; /* a sphere at rest has no end position */
     caromi_exact_closest_of(in, &closest);
     for (int k = 0; k < 3; k++)
         a->point[k] = closest.point[k];
@@ -55,7 +57,7 @@ const caromi_mesh_kind caromi_closest_triangle = {
     .name = {"the closest point of this mesh", "the closest point of this mesh, exact,"},
     .in = CAROMI_CLOSEST_IN,
     .point_in = IN_NP0X,
-    .point_kernel = {CAROMI_PAIR_closest, CAROMI_PAIR_closest_exact},
+    .point_kernel = {{CAROMI_PAIR_closest, CAROMI_PAIR_closest_exact}},
     .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_DEPTH, CAROMI_ANSWER_POINT,
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_FEATURE},
     .search_out = 3,

@@ -105,7 +105,7 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     if (job->scratch != NULL && s->queries > BLOCK)
         scratch = job->scratch + (size_t)thread * job->part * caromi_sort_bytes(sweep->mesh, CAROMI_MESH_IN);
     const caromi_sorted_queries queries =
-        caromi_sort_queries(sweep->mesh, sweep->in, CAROMI_MESH_IN, s->first, s->queries, scratch);
+        caromi_sort_queries(sweep->mesh, sweep->in, CAROMI_MESH_IN, sweep->options, s->first, s->queries, scratch);
     s->count = s->total = 0;
     for (uint32_t from = 0, n; !s->full && from < s->queries; from += n) {
         n = caromi_sorted_block_size(&queries, from, block);

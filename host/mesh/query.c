@@ -15,15 +15,26 @@ carom_status caromi_check_t_max(const carom_mesh_sweep_desc *d, carom_error *err
     const uint64_t begin = d->batch.begin;
     const uint64_t end = d->t_max.stride == CAROM_REPEAT && d->batch.count > begin ? begin + 1 : d->batch.count;
     caromi_in_column column;
+    const int ends = d->end.x != NULL;
+    const float most = ends ? 1 : INFINITY;
     caromi_scalars_to_column(&d->t_max, caromi_index_of(&d->batch.select), &column);
     for (uint64_t i = begin; d->t_max.data != NULL && i < end; i++) {
         float t;
         memcpy(&t, caromi_element(&column, i), sizeof t);
-        if (!(t >= 0))
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "query %llu: t_max is %g; it must be >= 0",
-                               (unsigned long long)i, (double)t);
+        if (!(t >= 0 && t <= most))
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "query %llu: t_max is %g; it must be >= 0%s",
+                               (unsigned long long)i, (double)t, ends ? ", and at most 1, when `end` is reached" : "");
     }
     return CAROM_OK;
+}
+
+static carom_status check_one_motion(const carom_mesh_sweep_desc *d, carom_error *err)
+{
+    const int velocity = d->velocity.x != NULL, end = d->end.x != NULL;
+    return velocity != end ? CAROM_OK
+                           : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                                         velocity ? "velocity and end are both given; one of them must be NULL"
+                                                  : "velocity is NULL, and so is end; one of them must be given");
 }
 
 carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *d, int serves, carom_error *err)
@@ -37,6 +48,7 @@ carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *d, int serves,
     if (d->batch.count == 0)
         return CAROM_OK;
     CAROMI_MESH_SWEEP_INPUTS(CAROMI_CHECK_INPUT)
+    CHECK(check_one_motion(d, err));
     return caromi_check_optional_uints(&d->mask, "mask", err);
 }
 
@@ -70,7 +82,8 @@ static void set_batch(const carom_batch *b, const carom_uints *mask, carom_mesh 
 
 void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *d, carom_mesh *mesh, caromi_mesh_batch *batch)
 {
-    static const float forever = INFINITY;
+    static const float forever = INFINITY, one = 1;
+    const int ends = d->end.x != NULL;
     const caromi_index index = caromi_index_of(&d->batch.select);
     caromi_in_column *in = batch->in;
     set_batch(&d->batch, &d->mask, mesh, batch);
@@ -78,9 +91,10 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *d, carom_mesh *mesh, c
     batch->options |= d->start == CAROM_START_SKIP           ? MESH_SKIP
                       : d->start == CAROM_START_SKIP_PARTING ? MESH_SKIP_PARTING
                                                              : 0;
+    batch->options |= ends ? MESH_ENDS : 0;
     CAROMI_MESH_SWEEP_INPUTS(CAROMI_SET_INPUT)
     if (d->t_max.data == NULL)
-        in[MESH_T_MAX] = repeat(&forever);
+        in[MESH_T_MAX] = repeat(ends ? &one : &forever);
 }
 
 void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *d, carom_mesh *mesh, caromi_mesh_batch *batch)

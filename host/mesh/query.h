@@ -24,9 +24,10 @@ int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
 #define CAROMI_MESH_OVERLAP_INPUTS(X) \
     X(points, center, MESH_CX)        \
     X(scalars, radius, MESH_RADIUS)
-#define CAROMI_MESH_SWEEP_INPUTS(X) \
-    CAROMI_MESH_OVERLAP_INPUTS(X)   \
-    X(points, velocity, MESH_VX)    \
+#define CAROMI_MESH_SWEEP_INPUTS(X)     \
+    CAROMI_MESH_OVERLAP_INPUTS(X)       \
+    X(one_of_points, velocity, MESH_VX) \
+    X(one_of_points, end, MESH_VX)      \
     X(optional_scalars, t_max, MESH_T_MAX)
 #define CAROMI_CONTACT_OUTPUTS(X)           \
     X(array, state, CAROMI_ANSWER_STATE)    \

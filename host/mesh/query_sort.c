@@ -29,7 +29,7 @@ cell_grid caromi_grid_of(const carom_mesh_info *mesh)
 /* ---- culling ------------------------------------------------------------------------------------------- */
 
 /* Whether each query, in columns, is clear of the mesh: it surely meets nothing. */
-static void cull(const carom_mesh *mesh, float (*column)[BLOCK], uint32_t count, uint8_t *is_clear)
+static void cull(const carom_mesh *mesh, float (*column)[BLOCK], uint32_t count, int options, uint8_t *is_clear)
 {
     const caromi_isa_table *isa = mesh->context->isa;
     const float *in[CAROMI_MESH_IN];
@@ -39,7 +39,7 @@ static void cull(const carom_mesh *mesh, float (*column)[BLOCK], uint32_t count,
             column[k][i] = column[k][count - 1];
         in[k] = column[k];
     }
-    isa->clear(mesh->clearance, in, padded, is_clear);
+    isa->clear(mesh->clearance, in, padded, options, is_clear);
 }
 
 static void gather_columns(const caromi_sorted_queries *o, int columns, uint32_t from, uint32_t count,
@@ -63,7 +63,7 @@ static int pays_to_cull(const carom_mesh *mesh, const caromi_sorted_queries *o)
         return 0;
     for (uint32_t run = 0; run < RUNS; run++) {
         gather_columns(o, o->columns, (uint32_t)caromi_slice_start(o->count, RUNS, run), RUN, column);
-        cull(mesh, column, RUN, is_clear);
+        cull(mesh, column, RUN, o->options, is_clear);
         for (uint32_t i = 0; i < RUN; i++)
             clear += is_clear[i];
     }
@@ -79,7 +79,7 @@ static void list_active(const carom_mesh *mesh, caromi_sorted_queries *o, uint32
     for (uint32_t from = 0; from < o->count; from += BLOCK) {
         const uint32_t n = o->count - from < BLOCK ? o->count - from : BLOCK;
         gather_columns(o, o->columns, from, n, column);
-        cull(mesh, column, n, is_clear);
+        cull(mesh, column, n, o->options, is_clear);
         for (uint32_t i = 0; i < n; i++) { /* without a branch, which would be mispredicted */
             number[active] = number[clear - 1] = from + i;
             active += !is_clear[i];
@@ -106,7 +106,7 @@ static uint32_t count_cells(const carom_mesh *mesh, const caromi_sorted_queries 
         const uint32_t n = o->count - from < BLOCK ? o->count - from : BLOCK;
         gather_columns(o, culls ? o->columns : 3, from, n, at);
         if (culls)
-            cull(mesh, at, n, is_clear);
+            cull(mesh, at, n, o->options, is_clear);
         uint32_t of[BLOCK];
         for (uint32_t i = 0; i < n; i++) {
             const uint32_t own = cell_of(at[0][i], at[1][i], at[2][i], &grid);
@@ -179,10 +179,11 @@ size_t caromi_sort_bytes(const carom_mesh *mesh, int columns)
     return mesh->leaf_count >= SORT_LEAVES ? ((size_t)columns + 2) * sizeof(float) : sizeof(uint32_t);
 }
 
-caromi_sorted_queries caromi_sort_queries(const carom_mesh *mesh, const caromi_in_column *in, int columns,
+caromi_sorted_queries caromi_sort_queries(const carom_mesh *mesh, const caromi_in_column *in, int columns, int options,
                                           uint64_t first, uint32_t count, void *scratch)
 {
-    caromi_sorted_queries o = {.in = in, .columns = columns, .first = first, .count = count, .active = count};
+    caromi_sorted_queries o = {
+        .in = in, .columns = columns, .options = options, .first = first, .count = count, .active = count};
     if (scratch == NULL)
         return o;
     const int culls = pays_to_cull(mesh, &o);
@@ -267,7 +268,7 @@ enum {
 typedef struct block_job {
     const carom_mesh *mesh;
     const caromi_in_column *in;
-    int columns;
+    int columns, options;
     caromi_block_fn *run;
     const void *user;
     char *own; /* `size` bytes for each thread */
@@ -286,7 +287,8 @@ static void run_slice(void *user, uint64_t task, uint32_t thread)
     void *scratch = count <= BLOCK ? few : NULL;
     if (job->scratch != NULL)
         scratch = job->scratch + thread * job->slice * caromi_sort_bytes(job->mesh, job->columns);
-    const caromi_sorted_queries queries = caromi_sort_queries(job->mesh, job->in, job->columns, first, count, scratch);
+    const caromi_sorted_queries queries =
+        caromi_sort_queries(job->mesh, job->in, job->columns, job->options, first, count, scratch);
     for (uint32_t from = 0, n; from < count; from += n) {
         n = caromi_sorted_block_size(&queries, from, BLOCK);
         atomic_fetch_add(&job->settled, job->run(job->user, job->own + thread * job->size, &queries, from, n));
@@ -302,14 +304,21 @@ static uint64_t slice_of(uint64_t count, uint32_t threads, uint64_t most)
 }
 
 carom_status caromi_run_blocks(const carom_context *c, carom_mesh *mesh, const caromi_in_column *in, int columns,
-                               uint64_t first, uint64_t end, size_t own, caromi_block_fn *run, const void *user,
-                               carom_stats *stats, carom_error *err)
+                               int options, uint64_t first, uint64_t end, size_t own, caromi_block_fn *run,
+                               const void *user, carom_stats *stats, carom_error *err)
 {
     const uint64_t count = end - first;
     const uint32_t threads = count > BLOCK ? caromi_pool_threads(c->pool) : 1;
     if (columns == CAROMI_MESH_IN)
         caromi_clearance_ask(mesh, count);
-    block_job job = {.mesh = mesh, .in = in, .columns = columns, .run = run, .user = user, .first = first, .end = end};
+    block_job job = {.mesh = mesh,
+                     .in = in,
+                     .columns = columns,
+                     .options = options,
+                     .run = run,
+                     .user = user,
+                     .first = first,
+                     .end = end};
     job.slice = slice_of(count, threads, mesh->leaf_count >= SORT_LEAVES ? SLICE : UNSORTED);
     job.size = (own + 63) / 64 * 64;
     _Alignas(64) char few[OWN_ON_STACK]; /* on the stack: an allocation would dominate the time of a single query */

@@ -17,6 +17,7 @@ enum { CAROMI_BLOCK = 256 }; /* queries that a thread searches for, and keeps, a
 typedef struct caromi_sorted_queries {
     const caromi_in_column *in; /* of the batch; three for the centre, and the others */
     int columns;                /* no more than CAROMI_MESH_IN */
+    int options;                /* MESH_ENDS and so on */
     uint64_t first;
     uint32_t count, active;
     const float *rows;      /* [active][width] in order; or */
@@ -28,7 +29,7 @@ typedef struct caromi_sorted_queries {
 /* scratch: so many bytes for each query. If it is NULL, or sorting would not pay, all queries are active, in the order
  * of the batch. */
 size_t caromi_sort_bytes(const carom_mesh *mesh, int columns);
-caromi_sorted_queries caromi_sort_queries(const carom_mesh *mesh, const caromi_in_column *in, int columns,
+caromi_sorted_queries caromi_sort_queries(const carom_mesh *mesh, const caromi_in_column *in, int columns, int options,
                                           uint64_t first, uint32_t count, void *scratch);
 /* Size of the block at place `from`: at most `most`, all active or all clear. */
 uint32_t caromi_sorted_block_size(const caromi_sorted_queries *o, uint32_t from, uint32_t most);
@@ -47,6 +48,6 @@ typedef uint64_t caromi_block_fn(const void *user, void *own, const caromi_sorte
 /* All threads go through queries [first, end) in slices, each in such an order, block by block; `own`: bytes for each
  * thread. */
 carom_status caromi_run_blocks(const carom_context *c, carom_mesh *mesh, const caromi_in_column *in, int columns,
-                               uint64_t first, uint64_t end, size_t own, caromi_block_fn *run, const void *user,
-                               carom_stats *stats, carom_error *err);
+                               int options, uint64_t first, uint64_t end, size_t own, caromi_block_fn *run,
+                               const void *user, carom_stats *stats, carom_error *err);
 #endif

@@ -158,7 +158,7 @@ carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_
 /* Enqueue the sort of the slot's queries along a mesh, if that pays; query_sort.c. columns: of a query, 3 for the
  * centre, or CAROMI_MESH_IN. */
 carom_status caromi_sort_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
-                               carom_error *err);
+                               int options, carom_error *err);
 /* Bytes that the sort takes for each query. */
 static inline uint32_t caromi_sort_chunk_bytes(const caromi_device *device)
 {

@@ -247,6 +247,8 @@ static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const 
     const caromi_mesh_kind *kind = batch->kind;
     caromi_arguments a = caromi_arguments_of(d, caromi_batch_points_program(batch));
     caromi_set_triangles(&a, batch->mesh);
+    if (kind == &caromi_first_hit)
+        caromi_set_argument(&a, &batch->options, sizeof batch->options);
     caromi_set_columns(&a, slot->in, (uint32_t)kind->point_in);
     caromi_set_columns(&a, &slot->out[TRIANGLE], 1);
     caromi_set_columns(&a, &slot->out[kind->search_out], kind->out - kind->search_out);
@@ -256,7 +258,7 @@ static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const 
 static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
-    CHECK(caromi_sort_chunk(d, slot, batch->mesh, batch->kind->in, err));
+    CHECK(caromi_sort_chunk(d, slot, batch->mesh, batch->kind->in, batch->options, err));
     CHECK(launch_search(d, slot, batch, err));
     return caromi_wants_points(batch) ? launch_points(d, slot, batch, err) : CAROM_OK;
 }

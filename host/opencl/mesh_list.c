@@ -60,7 +60,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const cl_int each = p->fill ? -1 : p->inline_hits != NULL ? INLINE_HITS : 0;
     const cl_mem *memory = p->fill ? &p->memory : &p->inline_hits;
     const int one = p->batch->any != NULL;
-    CHECK(caromi_sort_chunk(d, slot, sweep->mesh, CAROMI_MESH_IN, err));
+    CHECK(caromi_sort_chunk(d, slot, sweep->mesh, CAROMI_MESH_IN, sweep->options, err));
     /* Queries that pad the last vector have no place for hits. */
     const uint64_t items =
         caromi_set_search(d, slot, &a, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN, CAROMI_MESH_IN + 1);

@@ -267,21 +267,30 @@ static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const
     memset(p, 0, sizeof *p);
     d->probing = 1;
     carom_status status = make_probe(like, asked->options[asked->count - 1], p, &mesh, err);
-    for (int i = 0; status == CAROM_OK && i < asked->count; i++)
-        status = list != NULL ? run_list_probe(d, mesh, list, asked->options[i], p, err)
-                              : run_mesh_probe(d, mesh, like, asked->options[i], p, err);
+    for (int i = 0; status == CAROM_OK && i < asked->count; i++) {
+        const int options = asked->options[i] | (like->options & MESH_ENDS);
+        status = list != NULL ? run_list_probe(d, mesh, list, options, p, err)
+                              : run_mesh_probe(d, mesh, like, options, p, err);
+    }
     carom_mesh_destroy(mesh);
     d->probing = 0;
     caromi_free(d->context, p);
     return status;
 }
 
+/* What of a program is probed is a bit: with velocities, and with end positions. */
+static int kind_of_motion(const caromi_mesh_batch *batch)
+{
+    return (batch->options & MESH_ENDS) != 0 ? 2 : 1;
+}
+
 carom_status caromi_probe_mesh(caromi_device *d, const caromi_mesh_batch *batch, carom_error *err)
 {
+    const int motion = kind_of_motion(batch);
     const uint32_t search = caromi_batch_search_program(batch), points = caromi_batch_points_program(batch);
     const int wants_points = caromi_wants_points(batch);
     caromi_program *first = &d->programs[search], *second = &d->programs[points];
-    if (first->probed && (second->probed || !wants_points))
+    if ((first->probed & motion) != 0 && ((second->probed & motion) != 0 || !wants_points))
         return CAROM_OK;
     carom_status status = caromi_program_build(d, search, err);
     if (status == CAROM_OK && wants_points)
@@ -289,19 +298,20 @@ carom_status caromi_probe_mesh(caromi_device *d, const caromi_mesh_batch *batch,
     if (status != CAROM_OK)
         return status;
     status = probe(d, batch, NULL, err);
-    first->probed = status == CAROM_OK;
-    second->probed = status == CAROM_OK && (wants_points || second->probed);
+    first->probed |= status == CAROM_OK ? motion : 0;
+    second->probed |= status == CAROM_OK && wants_points ? motion : 0;
     return status;
 }
 
 carom_status caromi_probe_list(caromi_device *d, const caromi_list_batch *batch, carom_error *err)
 {
+    const int motion = kind_of_motion(&batch->sweep);
     const uint32_t program = caromi_list_program(batch);
-    if (d->programs[program].probed)
+    if ((d->programs[program].probed & motion) != 0)
         return CAROM_OK;
     carom_status status = caromi_program_build(d, program, err);
     if (status == CAROM_OK)
         status = probe(d, &batch->sweep, batch, err);
-    d->programs[program].probed = status == CAROM_OK;
+    d->programs[program].probed |= status == CAROM_OK ? motion : 0;
     return status;
 }

@@ -16,7 +16,7 @@ static int is_worth_it(const caromi_device *d, const carom_mesh *mesh, uint64_t 
 }
 
 static carom_status enqueue_histogram(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
-                                      carom_error *err)
+                                      int options, carom_error *err)
 {
     const int has_motion = columns >= CAROMI_MESH_IN; /* else the query asks for the closest point */
     const cell_grid grid = caromi_grid_of(&mesh->info);
@@ -30,6 +30,7 @@ static carom_status enqueue_histogram(caromi_device *d, caromi_cl_slot *slot, co
         caromi_set_columns(&a, slot->in, 1);
     caromi_set_clearance(&a, mesh);
     caromi_set_argument(&a, &has_motion, sizeof has_motion);
+    caromi_set_argument(&a, &options, sizeof options);
     for (int k = 0; k < 3; k++)
         caromi_set_argument(&a, &grid.lower[k], sizeof grid.lower[k]);
     for (int k = 0; k < 3; k++)
@@ -65,7 +66,7 @@ static carom_status prepare(caromi_device *d, caromi_cl_slot *slot, carom_error 
     return CAROM_OK;
 }
 
-carom_status caromi_sort_chunk(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
+carom_status caromi_sort_chunk(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int columns, int options,
                                carom_error *err)
 {
     carom_error why = {CAROM_OK, 0, ""};
@@ -82,7 +83,7 @@ carom_status caromi_sort_chunk(caromi_device *d, caromi_cl_slot *slot, const car
                    why.message);
         return CAROM_OK;
     }
-    CHECK(enqueue_histogram(d, slot, mesh, columns, err));
+    CHECK(enqueue_histogram(d, slot, mesh, columns, options, err));
     CHECK(caromi_prefix_sum(d, slot, &slot->sort[CAROMI_SORT_HISTOGRAM], CELL_KINDS, err));
     CHECK(enqueue_scatter(d, slot, err));
     slot->sorted = 1;

@@ -565,10 +565,14 @@ typedef enum carom_start {
 /// Sphere centre C + tV, radius r >= 0, over the window [0, t_max], against a mesh.
 typedef struct carom_mesh_sweep_desc {
     carom_batch batch;
-    carom_points center, velocity;
+    carom_points center;
+    /// Just one of the two: V, or where the centre is at time 1. The motion is then the real
+    /// difference end - center; fast mode rounds it once. It takes place in [0, 1]
+    carom_points velocity, end;
     carom_scalars radius;
-    /// data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query. Exact
-    /// mode compares the true time, so a time that rounds to t_max may be no hit
+    /// data == NULL: +inf, with `end` 1. NaN, negative, or with `end` more than 1 is
+    /// CAROM_ERROR_INVALID_ARGUMENT naming the query. Exact mode compares the true time, so a time
+    /// that rounds to t_max may be no hit
     carom_scalars t_max;
     carom_uints mask; ///< see carom_mesh_desc; data == NULL: all bits are set
     /// 1: triangles with n.V > 0 are no hits, n = (P1-P0)x(P2-P0); degenerate ones have no back

@@ -6,6 +6,7 @@
 carom_mesh_sweep_desc query_swept(const query_call *call)
 {
     const query_inputs *in = call->in;
+    const carom_points none = {0};
     return (carom_mesh_sweep_desc){.batch.size = sizeof(carom_mesh_sweep_desc),
                                    .batch.count = call->count,
                                    .batch.accuracy = call->accuracy,
@@ -13,7 +14,8 @@ carom_mesh_sweep_desc query_swept(const query_call *call)
                                    .batch.elements = in->elements,
                                    .batch.progress = in->progress,
                                    .center = in->points[0],
-                                   .velocity = in->points[1],
+                                   .velocity = in->ends ? none : in->points[1],
+                                   .end = in->ends ? in->points[1] : none,
                                    .radius = in->scalars[0],
                                    .t_max = in->scalars[1],
                                    .mask = {in->mask, sizeof *in->mask, NULL},

@@ -105,6 +105,9 @@ carom_status request_ask(const request *q, carom_context *context, carom_mesh *m
     carom_status status;
     in.progress = m->progress;
     in.mask = m->b.mask;
+    in.ends = m->b.ends;
+    in.cull_back = (uint8_t)m->b.cull_back;
+    in.start = m->b.start;
     in.select = m->select;
     in.elements = m->elements;
     if (request_needs_mesh(q)) {

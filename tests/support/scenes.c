@@ -317,6 +317,7 @@ void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t
     for (int k = 0; k < 3; k++) {
         out->center[k] = b->column[k][i];
         out->velocity[k] = b->column[4 + k][i];
+        out->w[k] = b->ends ? out->center[k] : 0.0f;
     }
     out->radius = (double)b->column[SPHERE_RADIUS][i];
     scene_triangle(s, triangle, out->p);
@@ -325,10 +326,12 @@ void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t
 carom_mesh_sweep_desc swept_spheres_desc(const swept_spheres *b, size_t first, size_t count)
 {
     float *const *c = b->column;
+    const carom_points none = {0}, motion = {c[4] + first, c[5] + first, c[6] + first, 4, NULL};
     return (carom_mesh_sweep_desc){.batch.size = sizeof(carom_mesh_sweep_desc),
                                    .batch.count = count,
                                    .center = {c[0] + first, c[1] + first, c[2] + first, 4, NULL},
-                                   .velocity = {c[4] + first, c[5] + first, c[6] + first, 4, NULL},
+                                   .velocity = b->ends ? none : motion,
+                                   .end = b->ends ? motion : none,
                                    .radius = {c[SPHERE_RADIUS] + first, 4, NULL},
                                    .t_max = {c[SPHERE_T_MAX] + first, 4, NULL},
                                    .cull_back = (uint8_t)b->cull_back,
@@ -350,6 +353,7 @@ swept_spheres swept_spheres_reorder(const swept_spheres *from, const uint32_t *o
 {
     swept_spheres b = swept_spheres_alloc(count);
     b.cull_back = from->cull_back;
+    b.ends = from->ends;
     b.start = from->start;
     for (int c = 0; c < SPHERE_COLUMNS; c++)
         for (size_t i = 0; i < count; i++)

@@ -48,13 +48,14 @@ int turned_agrees(const turned_scene *t, int32_t before, int32_t there);
 /* Random masks, some with all bits, one bit or none, for scenes and spheres alike. The caller frees them. */
 uint32_t *random_masks(uint64_t seed, size_t count);
 
-/* Moving spheres as columns (cx cy cz r vx vy vz t_max), and the options of their queries. */
+/* Moving spheres as columns (cx cy cz r vx vy vz t_max), and the options of their queries. With `ends` the velocity
+ * columns hold where the centres are at time 1. */
 enum { SPHERE_COLUMNS = 8, SPHERE_RADIUS = 3, SPHERE_T_MAX = 7 };
 typedef struct swept_spheres {
     size_t count;
     float *column[SPHERE_COLUMNS];
     uint32_t *mask; /* NULL: all bits */
-    int cull_back;
+    int cull_back, ends;
     carom_start start;
 } swept_spheres;
 
