@@ -94,23 +94,21 @@ void demo_hits_free(demo_hits *h)
 
 static int sweep_piece(carom_mesh *mesh, const demo_spheres *s, const demo_hits *h, uint64_t from, uint64_t count)
 {
-    const size_t f = sizeof(float);
     carom_mesh_sweep_desc desc = {
         .batch.size = sizeof desc,
         .batch.count = count,
-        .center = {s->x + from, s->y + from, s->z + from, f, NULL},
-        .velocity = {s->vx + from, s->vy + from, s->vz + from, f, NULL},
-        .radius = {s->radius + from, f, NULL},
+        .center = carom_soa(s->x + from, s->y + from, s->z + from),
+        .velocity = carom_soa(s->vx + from, s->vy + from, s->vz + from),
+        .radius = carom_scalars_of(s->radius + from),
         .t_max = {&s->t_max, CAROM_REPEAT, NULL},
     };
-    float *point = h->point + 3 * from, *normal = h->normal + 3 * from;
     carom_mesh_hit_result result = {
         .size = sizeof result,
         .triangle = h->triangle + from,
         .state = h->state + from,
         .t = h->t + from,
-        .point = {point, point + 1, point + 2, 3 * f, NULL},
-        .normal = {normal, normal + 1, normal + 2, 3 * f, NULL},
+        .point = carom_xyz_out(h->point + 3 * from),
+        .normal = carom_xyz_out(h->normal + 3 * from),
         .feature = h->feature + from,
     };
     carom_error err = {0};
@@ -233,7 +231,7 @@ static carom_mesh *open_mesh(const row *r, const mesh_data *data, carom_error *e
         .size = sizeof desc,
         .vertices = carom_xyz(data->xyz),
         .vertex_count = data->vertex_count,
-        .indices = {data->indices, sizeof(uint32_t), NULL},
+        .indices = carom_uints_of(data->indices),
         .triangle_count = data->triangle_count,
     };
     if (carom_context_create(&r->desc, &context, err) != CAROM_OK)

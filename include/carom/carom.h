@@ -255,8 +255,8 @@ typedef struct carom_job carom_job;
 #define CAROM_REPEAT SIZE_MAX
 
 /// Three arrays of coordinates with one byte stride, or CAROM_REPEAT. Any alignment. carom_xyz,
-/// carom_soa and carom_repeat make the usual ones. x == NULL in a view that may be left out: no
-/// view.
+/// carom_soa, carom_strided and carom_repeat make the usual ones. x == NULL in a view that may be
+/// left out: no view.
 typedef struct carom_points {
     const float *x, *y, *z;
     size_t stride;
@@ -284,11 +284,16 @@ typedef struct carom_points_out {
     carom_buffer *buffer; ///< not served yet: NULL
 } carom_points_out;
 
+/// Points as members of structures: x y z at p, the next ones `stride` bytes on.
+static inline carom_points carom_strided(const float *p, size_t stride)
+{
+    const carom_points points = {p, p + 1, p + 2, stride, NULL};
+    return points;
+}
 /// Points as x y z, x y z, ...: 12 bytes from one to the next.
 static inline carom_points carom_xyz(const float *p)
 {
-    const carom_points points = {p, p + 1, p + 2, 3 * sizeof *p, NULL};
-    return points;
+    return carom_strided(p, 3 * sizeof *p);
 }
 /// Points as an array of each coordinate.
 static inline carom_points carom_soa(const float *x, const float *y, const float *z)
@@ -299,7 +304,23 @@ static inline carom_points carom_soa(const float *x, const float *y, const float
 /// One point, x y z, for all queries.
 static inline carom_points carom_repeat(const float *p)
 {
-    const carom_points points = {p, p + 1, p + 2, CAROM_REPEAT, NULL};
+    return carom_strided(p, CAROM_REPEAT);
+}
+/// Numbers, and indices or masks, one after the other.
+static inline carom_scalars carom_scalars_of(const float *p)
+{
+    const carom_scalars scalars = {p, sizeof *p, NULL};
+    return scalars;
+}
+static inline carom_uints carom_uints_of(const uint32_t *p)
+{
+    const carom_uints uints = {p, sizeof *p, NULL};
+    return uints;
+}
+/// Answers as x y z, x y z, ...
+static inline carom_points_out carom_xyz_out(float *p)
+{
+    const carom_points_out points = {p, p + 1, p + 2, 3 * sizeof *p, NULL};
     return points;
 }
 
@@ -682,14 +703,8 @@ typedef enum carom_hits {
 /// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be
 ///         held; then, too, the queries [0, complete) have theirs. stats: by_proof and by_integers
 ///         count queries
-/// cost  one search for every query (two on a device with memory of its own, and on others for the
-///       up to 256 queries of a work-item that have more than 16 hits each in the mean). Working
-///       memory for the hits of some ten thousand queries at a time, fewer where they have many; on
-///       a device for 2^23 hits, 128 MiB, or those that a quarter of its memory and its largest
-///       buffer hold, or one query's; for first hits, columns of 2^20 queries or more. Download
-///       from a device with memory of its own: for all hits 9 bytes a query and 16 a hit; for first
-///       hits only 16 bytes for each, 40 with a point, normal or feature (and for each query that
-///       exact mode cannot prove), and 4 a chunk
+/// cost  one search for every query, two on a device with memory of its own. Working memory is
+///       bounded, whatever the number of hits: docs/performance.md, section 2, has it
 CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
                                              carom_hits which, const carom_hit_list *list,
                                              carom_stats *stats, carom_error *err);
