@@ -32,9 +32,9 @@ typedef struct ref_mesh_hit {
     double near, point[3]; /* nearest binary64 time; the contact point to about 2^-50 */
 } ref_mesh_hit;
 
-/* Of the ball, `p` is not read. The mesh rests, whatever `w` is: the ball moves by velocity - w in each unit of time, so
- * with w = center the velocity is where its centre is at time 1. The name of what went wrong, or NULL: no memory, or a graze that begins at
- * t_max to the last bit of binary64. */
+/* Of the ball, `p` is not read. The mesh rests, whatever `w` is: the ball moves by velocity - w in each unit of time,
+ * so with w = center the velocity is where its centre is at time 1. The name of what went wrong, or NULL: no memory, or
+ * a graze that begins at t_max to the last bit of binary64. */
 const char *ref_mesh_first(const ref_mesh *mesh, const ref_sweep_case *ball, float t_max,
                            const ref_mesh_options *options, ref_mesh_hit *out);
 
