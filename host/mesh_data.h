@@ -6,6 +6,13 @@
 #include "cpu/mesh.h"
 #include "context.h"
 
+/* Edges that keep a mesh from having an inside. Edges are equal if the positions of their ends are. */
+typedef struct caromi_open_edges {
+    int known;           /* the numbers are those of the present vertices */
+    uint64_t odd;        /* with an odd number of incidences */
+    uint64_t unbalanced; /* whose directions do not cancel */
+} caromi_open_edges;
+
 struct carom_mesh {
     carom_context *context;
     caromi_mesh_view view;
@@ -23,6 +30,7 @@ struct carom_mesh {
     int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
     caromi_pace lattice_paces[2];
+    caromi_open_edges open_edges; /* lattice/open.c */
     void *device_copy; /* its buffers on a device, which may be closed before they are released; opencl/mesh.c */
 };
 

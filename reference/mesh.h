@@ -61,6 +61,15 @@ typedef struct ref_mesh_closest_answer {
 const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask,
                              ref_mesh_closest_answer *out);
 
+/* A ray from `point` along +z: how many triangles it crosses strictly above its start, and the sum of 1 for each whose
+ * (P1-P0)x(P2-P0) points up and of -1 for each where it points down. The start is moved by (e, e^2) in x and y with
+ * e = 2^-1000: less than any rule for ties could tell from an infinitely small number. */
+typedef struct ref_mesh_ray_answer {
+    uint64_t crossings;
+    int64_t sum;
+} ref_mesh_ray_answer;
+void ref_mesh_ray(const ref_mesh *mesh, const float point[3], ref_mesh_ray_answer *out);
+
 void ref_mesh_triangle(const ref_mesh *mesh, size_t triangle, float p[3][3]);
 
 #endif

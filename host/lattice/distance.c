@@ -3,7 +3,8 @@
 #include <math.h>
 
 #include "host/mesh/query.h"
-#include "lattice.h"
+#include "host/mesh/mesh.h"
+#include "inside.h"
 
 enum { PIECE = CAROMI_MESH_PIECE }; /* nodes between two reports of progress, at least */
 
@@ -32,8 +33,6 @@ static carom_status check_options(const carom_mesh_distance_desc *d, carom_error
     if (d->sign != CAROM_SIGN_NONE && d->sign != CAROM_SIGN_PARITY && d->sign != CAROM_SIGN_WINDING)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "sign is %d; it must be none (0), parity (1) or winding (2)", (int)d->sign);
-    if (d->sign != CAROM_SIGN_NONE)
-        return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "sign is %d; only none (0) is served yet", (int)d->sign);
     if (d->allow_open > 1)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "allow_open is %d; it must be 0 or 1", d->allow_open);
     if (d->band != NULL && !(*d->band >= 0))
@@ -59,10 +58,26 @@ static carom_status check_distance(const carom_mesh_distance_desc *d, const caro
     return CAROM_OK;
 }
 
-static carom_status on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
+static carom_status on_cpu(const carom_context *context, const void *lattice_batch, uint64_t first, uint64_t end,
                            carom_stats *stats, carom_error *err)
 {
-    return caromi_lattice_plain(context, batch, first, end, stats, err);
+    const caromi_lattice_batch *batch = lattice_batch;
+    CHECK(caromi_lattice_plain(context, batch, first, end, stats, err));
+    if (batch->inside != NULL)
+        caromi_inside_sign(batch->inside, first, end);
+    return CAROM_OK;
+}
+
+/* What is answered before a failure needs its signs too. */
+static carom_status on_device(caromi_device *device, const void *lattice_batch, uint64_t end, uint64_t *done,
+                              carom_stats *stats, carom_error *err)
+{
+    const caromi_lattice_batch *batch = lattice_batch;
+    const uint64_t first = *done;
+    const carom_status status = caromi_lattice_plain_on_device(device, batch, end, done, stats, err);
+    if (batch->inside != NULL)
+        caromi_inside_sign(batch->inside, first, *done);
+    return status;
 }
 
 /* Whole slabs of at least PIECE nodes. */
@@ -78,7 +93,7 @@ static carom_status run(const caromi_lattice_batch *batch, const carom_progress 
     const caromi_batch run = {.batch = batch,
                               .begin = batch->begin,
                               .count = batch->count,
-                              .on_device = mesh->info.triangle_count == 0 ? NULL : caromi_lattice_plain_on_device,
+                              .on_device = mesh->info.triangle_count == 0 ? NULL : on_device,
                               .on_cpu = on_cpu,
                               .piece = piece_of(batch->slab),
                               .progress = *progress,
@@ -87,6 +102,22 @@ static carom_status run(const caromi_lattice_batch *batch, const carom_progress 
                               .name = batch->exact ? "a lattice's distances, exact," : "a lattice's distances",
                               .pace = &mesh->lattice_paces[batch->exact]};
     return caromi_run(mesh->context, &run, stats, err);
+}
+
+/* Runs a batch whose distances have signs, if there are distances. */
+static carom_status run_signed(caromi_lattice_batch *batch, const carom_mesh_distance_desc *d, const int32_t *masks,
+                               carom_stats *stats, carom_error *err)
+{
+    caromi_inside inside;
+    if (!d->allow_open)
+        CHECK(caromi_check_closed(batch->mesh, d->sign, masks, err));
+    if (batch->out[CAROMI_ANSWER_KEY].base == NULL || batch->begin == batch->count)
+        return run(batch, &d->batch.progress, stats, err);
+    CHECK(caromi_inside_make(batch, d->sign, masks, &inside, err));
+    batch->inside = &inside;
+    const carom_status status = run(batch, &d->batch.progress, stats, err);
+    caromi_inside_free(&inside);
+    return status;
 }
 
 static carom_status distance(carom_mesh *mesh, const carom_mesh_distance_desc *d, const carom_mesh_distance_result *out,
@@ -103,7 +134,14 @@ static carom_status distance(carom_mesh *mesh, const carom_mesh_distance_desc *d
                                   .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
                                   .band = d->band != NULL ? *d->band : INFINITY};
     distance_to_columns(out, batch.out);
-    return run(&batch, &d->batch.progress, stats, err);
+    if (d->sign == CAROM_SIGN_NONE)
+        return run(&batch, &d->batch.progress, stats, err);
+    int32_t *masks = NULL;
+    if (mesh->masks != NULL)
+        CHECK(caromi_masks_of_triangles(mesh, &masks, err));
+    const carom_status status = run_signed(&batch, d, masks, stats, err);
+    caromi_free(mesh->context, masks);
+    return status;
 }
 
 carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_desc *desc,

@@ -3,7 +3,9 @@
  *
  *   distance.c   checks the call and describes it as a caromi_lattice_batch; runs it on a device or on the CPU
  *   nodes.c      what a lattice is: its limits, and the coordinates of its nodes
- *   plain.c      one closest point for each node, as host/mesh answers them */
+ *   plain.c      one closest point for each node, as host/mesh answers them
+ *   open.c       whether a mesh has an inside
+ *   inside.h     which nodes are inside */
 #ifndef CAROM_HOST_LATTICE_H
 #define CAROM_HOST_LATTICE_H
 #include "host/batch.h"
@@ -17,6 +19,7 @@ typedef struct caromi_lattice_batch {
     uint64_t begin, count; /* nodes [begin, count), whole slabs */
     int exact;
     float band;                            /* +inf: none */
+    struct caromi_inside *inside;          /* NULL: distances have no signs */
     caromi_out_column out[CAROMI_ANSWERS]; /* as closest points have them; element 0 is that of node `begin` */
 } caromi_lattice_batch;
 
@@ -30,4 +33,7 @@ void caromi_lattice_columns(const carom_lattice *lattice, uint64_t first, uint64
 carom_status caromi_lattice_plain(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
                                   uint64_t end, carom_stats *stats, carom_error *err);
 caromi_on_device caromi_lattice_plain_on_device;
+
+/* Fails unless the mesh is closed, as `sign` needs it. masks: of its triangles, or NULL. open.c */
+carom_status caromi_check_closed(carom_mesh *mesh, carom_sign sign, const int32_t *masks, carom_error *err);
 #endif

@@ -76,28 +76,32 @@ carom_status caromi_mesh_mask(carom_mesh *mesh, const carom_uints *masks, carom_
     return CAROM_OK;
 }
 
+carom_status caromi_masks_of_triangles(const carom_mesh *mesh, int32_t **out, carom_error *err)
+{
+    *out = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof **out);
+    if (*out == NULL)
+        return no_memory(mesh, err);
+    mask_job job = {.view = mesh->view, .node_count = mesh->info.node_count, .of_slot = mesh->masks, .taken = *out};
+    copy_all(mesh, &job);
+    return CAROM_OK;
+}
+
 carom_status caromi_masks_follow(const carom_mesh *mesh, const caromi_mesh_view *tree, uint64_t node_count,
                                  uint64_t leaf_count, int32_t **out, carom_error *err)
 {
+    int32_t *of_triangle;
     *out = NULL;
     if (mesh->masks == NULL)
         return CAROM_OK;
-    int32_t *of_triangle = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *of_triangle);
+    CHECK(caromi_masks_of_triangles(mesh, &of_triangle, err));
     int32_t *of_slot = caromi_alloc(mesh->context, leaf_count * MESH_WIDTH, sizeof *of_slot);
-    if (of_triangle == NULL || of_slot == NULL) {
-        caromi_free(mesh->context, of_triangle);
-        caromi_free(mesh->context, of_slot);
-        return no_memory(mesh, err);
-    }
-    mask_job from = {
-        .view = mesh->view, .node_count = mesh->info.node_count, .of_slot = mesh->masks, .taken = of_triangle};
     mask_job to = {.view = *tree,
                    .node_count = node_count,
                    .of_triangle = {.base = of_triangle, .stride = sizeof *of_triangle},
                    .of_slot = of_slot};
-    copy_all(mesh, &from);
-    copy_all(mesh, &to);
+    if (of_slot != NULL)
+        copy_all(mesh, &to);
     caromi_free(mesh->context, of_triangle);
     *out = of_slot;
-    return CAROM_OK;
+    return of_slot != NULL ? CAROM_OK : no_memory(mesh, err);
 }

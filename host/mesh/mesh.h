@@ -28,6 +28,8 @@ void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caro
 
 /* Put the triangles' masks beside the leaves of a finished hierarchy; masks.c. */
 carom_status caromi_mesh_mask(carom_mesh *mesh, const carom_uints *masks, carom_error *err);
+/* The masks of a mesh that has them: one for each triangle, to be freed. */
+carom_status caromi_masks_of_triangles(const carom_mesh *mesh, int32_t **out, carom_error *err);
 /* The masks of a mesh beside the leaves of another hierarchy of its triangles; NULL if it has none. */
 carom_status caromi_masks_follow(const carom_mesh *mesh, const caromi_mesh_view *tree, uint64_t node_count,
                                  uint64_t leaf_count, int32_t **out, carom_error *err);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a mesh is closed: every edge is met an even number of times, or as often in one direction as in the other.
+ * Corners are the same if their positions are. A hash table numbers the positions, a counting sort brings edges
+ * together that have the same lower number. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/mesh/mesh.h"
+#include "lattice.h"
+
+enum { SMALL = 24 }; /* edges of one corner that insertion sorts */
+
+typedef struct edge_sort {
+    const carom_mesh *mesh;
+    const int32_t *masks; /* of the triangles, or NULL */
+    uint32_t *position;   /* of each vertex: the lowest vertex in the same place */
+    uint32_t *table;      /* vertices + 1; 0 is free */
+    uint64_t mask;        /* of the table */
+    uint64_t *start;      /* of the edges of each position */
+    uint64_t *edge;       /* the other end << 1 | goes to the lower one */
+} edge_sort;
+
+/* -0 is 0. */
+static void position_bits(const float *p, uint32_t bits[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const float x = p[k] + 0.0f;
+        memcpy(&bits[k], &x, sizeof x);
+    }
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 29;
+}
+
+static uint32_t find_position(const edge_sort *s, uint32_t vertex)
+{
+    uint32_t own[3], other[3];
+    position_bits(s->mesh->vertices + 3 * (size_t)vertex, own);
+    uint64_t at = mix(mix(mix(own[0]) + own[1]) + own[2]) & s->mask;
+    for (; s->table[at] != 0; at = (at + 1) & s->mask) {
+        position_bits(s->mesh->vertices + 3 * (size_t)(s->table[at] - 1), other);
+        if (memcmp(own, other, sizeof own) == 0)
+            return s->table[at] - 1;
+    }
+    s->table[at] = vertex + 1;
+    return vertex;
+}
+
+/* The ends of an edge of a triangle as positions, the lower first; 0 if they are one, or the triangle does not count.
+ */
+static int edge_of(const edge_sort *s, uint64_t triangle, int edge, uint32_t *low, uint64_t *other)
+{
+    const uint32_t *corner = s->mesh->indices + 3 * triangle;
+    const uint32_t a = s->position[corner[edge]], b = s->position[corner[(edge + 1) % 3]];
+    *low = a < b ? a : b;
+    *other = (uint64_t)(a < b ? b : a) << 1 | (a > b);
+    return a != b && (s->masks == NULL || s->masks[triangle] != 0);
+}
+
+/* Numbers of edges at start[position + 1], then their sums: where the edges of the next position begin. */
+static void sort_edges(edge_sort *s)
+{
+    const uint64_t vertices = s->mesh->vertex_count, triangles = s->mesh->info.triangle_count;
+    uint32_t low;
+    uint64_t other;
+    memset(s->start, 0, (vertices + 2) * sizeof *s->start);
+    for (uint64_t t = 0; t < triangles; t++)
+        for (int k = 0; k < 3; k++)
+            if (edge_of(s, t, k, &low, &other))
+                s->start[low + (uint64_t)2]++;
+    for (uint64_t v = 2; v < vertices + 2; v++)
+        s->start[v] += s->start[v - 1];
+    for (uint64_t t = 0; t < triangles; t++)
+        for (int k = 0; k < 3; k++)
+            if (edge_of(s, t, k, &low, &other))
+                s->edge[s->start[low + (uint64_t)1]++] = other;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_ends(uint64_t *edge, uint64_t count)
+{
+    if (count > SMALL) {
+        qsort(edge, count, sizeof *edge, compare);
+        return;
+    }
+    for (uint64_t i = 1; i < count; i++) {
+        const uint64_t own = edge[i];
+        uint64_t at = i;
+        for (; at > 0 && edge[at - 1] > own; at--)
+            edge[at] = edge[at - 1];
+        edge[at] = own;
+    }
+}
+
+static void count_open(const edge_sort *s, caromi_open_edges *open)
+{
+    for (uint64_t v = 0; v < s->mesh->vertex_count; v++) {
+        const uint64_t first = s->start[v], end = s->start[v + 1];
+        sort_ends(s->edge + first, end - first);
+        for (uint64_t i = first, next; i < end; i = next) {
+            uint64_t back = 0;
+            for (next = i; next < end && s->edge[next] >> 1 == s->edge[i] >> 1; next++)
+                back += s->edge[next] & 1;
+            open->odd += (next - i) & 1;
+            open->unbalanced += 2 * back != next - i;
+        }
+    }
+}
+
+static uint64_t table_size(uint64_t vertices)
+{
+    uint64_t size = 16;
+    while (size < 2 * vertices)
+        size *= 2;
+    return size;
+}
+
+static carom_status find_open(carom_mesh *mesh, const int32_t *masks, carom_error *err)
+{
+    const carom_context *c = mesh->context;
+    const uint64_t vertices = mesh->vertex_count, size = table_size(vertices);
+    edge_sort s = {.mesh = mesh, .masks = masks, .mask = size - 1};
+    s.position = caromi_alloc(c, vertices, sizeof *s.position);
+    s.table = caromi_alloc(c, size, sizeof *s.table);
+    s.start = caromi_alloc(c, vertices + 2, sizeof *s.start);
+    s.edge = caromi_alloc(c, 3 * mesh->info.triangle_count, sizeof *s.edge);
+    const int has_memory = s.position != NULL && s.table != NULL && s.start != NULL && s.edge != NULL;
+    if (has_memory) {
+        memset(s.table, 0, size * sizeof *s.table);
+        for (uint64_t v = 0; v < vertices; v++)
+            s.position[v] = find_position(&s, (uint32_t)v);
+        sort_edges(&s);
+        mesh->open_edges = (caromi_open_edges){.known = 1};
+        count_open(&s, &mesh->open_edges);
+    }
+    caromi_free(c, s.edge);
+    caromi_free(c, s.start);
+    caromi_free(c, s.table);
+    caromi_free(c, s.position);
+    return has_memory ? CAROM_OK
+                      : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
+                                    (unsigned long long)mesh->info.triangle_count);
+}
+
+carom_status caromi_check_closed(carom_mesh *mesh, carom_sign sign, const int32_t *masks, carom_error *err)
+{
+    if (!mesh->open_edges.known && mesh->info.triangle_count > 0)
+        CHECK(find_open(mesh, masks, err));
+    const caromi_open_edges *open = &mesh->open_edges;
+    if (sign == CAROM_SIGN_PARITY && open->odd > 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "the mesh is open: %llu edges have an odd number of triangles; sign parity needs a closed "
+                           "mesh, or allow_open",
+                           (unsigned long long)open->odd);
+    if (sign == CAROM_SIGN_WINDING && open->unbalanced > 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "the mesh is open: %llu edges are not met as often in one direction as in the other; sign "
+                           "winding needs a closed mesh, or allow_open",
+                           (unsigned long long)open->unbalanced);
+    return CAROM_OK;
+}
