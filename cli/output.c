@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "output.h"
 #include "cli.h"
+#include "decimal.h"
 #include "text.h"
 #include "unfinished.h"
 
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -105,11 +105,16 @@ void output_char(output *out, char c)
     out->buffer[out->used++] = c;
 }
 
+static char *room_for_number(output *out)
+{
+    if (OUTPUT_BUFFER - out->used < DECIMAL_MAX)
+        flush(out);
+    return out->buffer + out->used;
+}
+
 void output_int(output *out, int64_t value)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    output_text(out, text);
+    out->used += decimal_write_integer(room_for_number(out), value);
 }
 
 void output_shown(output *out, const char *text, size_t length)
@@ -144,56 +149,7 @@ void output_format(output *out, const char *format, ...)
         free(text);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------ */
-
-/* Nine digits of value * 10^places without trailing zeros, as %g lays them out; places <= 12. */
-static size_t lay_out(char *text, uint32_t digits, int places)
-{
-    char reversed[16];
-    size_t n = 0, used = 0;
-    while (places > 0 && digits % 10 == 0) {
-        digits /= 10;
-        places--;
-    }
-    for (; digits > 0 || (int)n <= places; digits /= 10)
-        reversed[n++] = (char)('0' + digits % 10);
-    while (n > 0) {
-        text[used++] = reversed[--n];
-        if (n > 0 && (int)n == places)
-            text[used++] = '.';
-    }
-    return used;
-}
-
-/* For 1e-4 <= |value| < 1e9 the power of ten that brings value to nine digits is at most 10^12, whose odd part has
- * 28 bits: 24 + 28 bits fit in binary64, so the product is exact and rounding it is rounding the value itself. */
-size_t output_number(char text[OUTPUT_NUMBER_MAX], float value)
-{
-    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
-    double magnitude = fabs((double)value);
-    size_t sign = signbit(value) ? 1 : 0;
-    text[0] = '-';
-    if (magnitude == 0.0) {
-        text[sign] = '0';
-        text[sign + 1] = '\0';
-        return sign + 1;
-    }
-    if (!(magnitude >= 1e-4 && magnitude < 999999999.0))
-        return (size_t)snprintf(text, OUTPUT_NUMBER_MAX, "%.9g", (double)value);
-    int places = 8;
-    while (places > 0 && magnitude * powers[places] >= 1e9)
-        places--;
-    while (places < 12 && magnitude * powers[places] < 1e8)
-        places++;
-    uint32_t digits = (uint32_t)llrint(magnitude * powers[places]);
-    size_t used = sign + lay_out(text + sign, digits, places);
-    text[used] = '\0';
-    return used;
-}
-
 void output_float(output *out, float value)
 {
-    if (OUTPUT_BUFFER - out->used < OUTPUT_NUMBER_MAX)
-        flush(out);
-    out->used += output_number(out->buffer + out->used, value);
+    out->used += decimal_write(room_for_number(out), value);
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OUTPUT_BUFFER = 1 << 18, OUTPUT_NUMBER_MAX = 32 };
+enum { OUTPUT_BUFFER = 1 << 18 };
 
 typedef struct output {
     output_place place;
@@ -32,8 +32,5 @@ void output_shown(output *out, const char *text, size_t length);
 /* As %.9g prints it. */
 void output_float(output *out, float value);
 void output_format(output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* %.9g into text; returns the length. */
-size_t output_number(char text[OUTPUT_NUMBER_MAX], float value);
 
 #endif
