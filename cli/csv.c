@@ -1,89 +1,77 @@
 /* SPDX-License-Identifier: MIT */
-/* CSV reading: large blocks in, one growing array per column out, every refusal with file, line and column. */
-#include "csv.h"
-#include "cli.h"
+/* The file, its header and its chunks; every refusal with file, line and column. Lines that are rows are read by
+ * csv_lines.c. What it leaves is read here, line by line: the malformed row that is then refused, empty lines, and a
+ * last line without an end. */
+#include "csv_reader.h"
 #include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK = 1 << 20, SHOWN = 40, HEADER_SHOWN = 240 };
-
-typedef struct csv_reader {
-    const char *path; /* as messages show it */
-    int fd;
-    char *buffer;
-    size_t capacity, begin, end; /* unread bytes are buffer[begin..end) */
-    int at_end;
-    uint64_t line;       /* number of the current line, from 1 */
-    uint64_t empty_line; /* first of the empty lines just passed, 0 if none */
-    csv_column *columns;
-    size_t count;
-    size_t *fields; /* [field_count] column of each field, SIZE_MAX: ignored */
-    char **names;   /* [field_count] header names, for messages */
-    size_t field_count;
-    uint64_t rows, room;
-    struct {                 /* rows with a number beyond binary32 */
-        uint64_t rows, last; /* how many, and one more than the last */
-        uint64_t line;       /* of the first */
-        const char *column;
-        char text[SHOWN + 4];
-    } beyond;
-} csv_reader;
+enum { HEADER_SHOWN = 240 };
 
 /* ---- messages ---------------------------------------------------------------------------------------------- */
 
-/* Make file content short; what is not printable in it is the business of messages. */
-static void show(const char *text, size_t length, char out[SHOWN + 4])
+void csv_show(const char *text, size_t length, char out[CSV_SHOWN])
 {
-    size_t n = text_cut(text, length, SHOWN);
+    const size_t n = text_cut(text, length, CSV_SHOWN - 4);
     memcpy(out, text, n);
     snprintf(out + n, 4, "%s", length > n ? "..." : "");
 }
 
 static int refuse(const csv_reader *r, const char *column, const char *expected, const char *got, size_t got_length)
 {
-    char shown[SHOWN + 4], name[SHOWN + 4];
-    show(got, got_length, shown);
-    show(column, strlen(column), name);
+    char shown[CSV_SHOWN], name[CSV_SHOWN];
+    csv_show(got, got_length, shown);
+    csv_show(column, strlen(column), name);
     return cli_refuse(EXIT_USAGE, "%s:%llu: column %s: expected %s, got %s", r->path, (unsigned long long)r->line, name,
                       expected, shown);
 }
 
 static int refuse_text(const csv_reader *r, const char *column, const char *expected, const char *text, size_t length)
 {
-    char quoted[SHOWN + 8], shown[SHOWN + 4];
+    enum { LONG = CSV_SHOWN - 10 };
+    char quoted[CSV_SHOWN + 4], shown[CSV_SHOWN];
     if (length == 0)
         return refuse(r, column, expected, "an empty field", 14);
     if (memchr(text, 0, length))
         return refuse(r, column, expected, "a NUL byte", 10);
-    show(text, length > SHOWN - 6 ? text_cut(text, length, SHOWN - 6) : length, shown);
-    int n = snprintf(quoted, sizeof quoted, "'%s%s'", shown, length > SHOWN - 6 ? "..." : "");
+    csv_show(text, length > LONG ? text_cut(text, length, LONG) : length, shown);
+    int n = snprintf(quoted, sizeof quoted, "'%s%s'", shown, length > LONG ? "..." : "");
     return refuse(r, column, expected, quoted, (size_t)n);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------- */
 
-/* Make room behind the unread bytes and read a block. Returns an exit status. */
-static int fill(csv_reader *r)
+/* Make room behind the unread bytes, which are the beginning of a line. */
+static int make_room(csv_reader *r)
 {
-    if (r->begin > 0) {
-        memmove(r->buffer, r->buffer + r->begin, r->end - r->begin);
-        r->end -= r->begin;
-        r->begin = 0;
+    memmove(r->buffer, r->buffer + r->begin, r->end - r->begin);
+    r->end -= r->begin;
+    r->begin = 0;
+    if (r->end < r->capacity)
+        return EXIT_DONE;
+    if (r->capacity >= CSV_LINE_MAX) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a line of at most %d bytes", CSV_LINE_MAX);
+        return refuse(r, r->field_count ? r->names[0] : r->columns[0].name, expected, "a longer one", 12);
     }
-    if (r->end == r->capacity) { /* one line fills the buffer */
-        char *larger = r->capacity > SIZE_MAX / 2 ? NULL : realloc(r->buffer, 2 * r->capacity);
-        if (!larger)
-            return cli_no_memory();
-        r->buffer = larger;
-        r->capacity *= 2;
-    }
+    const size_t capacity = r->capacity < CSV_LINE_MAX / 2 ? 2 * r->capacity : CSV_LINE_MAX;
+    char *larger = realloc(r->buffer, capacity);
+    if (!larger)
+        return cli_no_memory();
+    r->buffer = larger;
+    r->capacity = capacity;
+    return EXIT_DONE;
+}
+
+/* What there is to be read, without waiting for more of it. */
+static int read_once(csv_reader *r)
+{
     ssize_t got;
     do
         got = read(r->fd, r->buffer + r->end, r->capacity - r->end);
@@ -95,33 +83,29 @@ static int fill(csv_reader *r)
     return EXIT_DONE;
 }
 
-/* Next line without its end; *text = NULL behind the last. A CR belongs to the end only in front of an LF. */
-static int next_line(csv_reader *r, char **text, size_t *length)
+/* Read until the buffer is full or has the last of the file: of a pipe a read gives little. */
+static int fill(csv_reader *r)
 {
-    size_t searched = 0;
-    for (;;) {
-        char *start = r->buffer + r->begin;
-        size_t unread = r->end - r->begin;
-        char *newline = memchr(start + searched, '\n', unread - searched);
-        if (newline || r->at_end) {
-            int any = newline || unread > 0;
-            size_t n = newline ? (size_t)(newline - start) : unread;
-            r->begin += n + (newline != NULL);
-            r->line += any ? 1 : 0;
-            *text = any ? start : NULL;
-            *length = newline && n > 0 && start[n - 1] == '\r' ? n - 1 : n;
-            return EXIT_DONE;
-        }
-        searched = unread;
-        int status = fill(r);
-        if (status != EXIT_DONE)
-            return status;
-    }
+    int status = make_room(r);
+    while (status == EXIT_DONE && r->end < r->capacity && !r->at_end)
+        status = read_once(r);
+    return status;
+}
+
+/* The line that `newline`, or without one the file, ends; without its end. A CR belongs to the end only in front of an
+ * LF. */
+static char *take_line(csv_reader *r, const char *newline, size_t *length)
+{
+    char *const line = r->buffer + r->begin;
+    const size_t n = newline ? (size_t)(newline - line) : r->end - r->begin;
+    r->begin += n + (newline != NULL);
+    *length = newline && n > 0 && line[n - 1] == '\r' ? n - 1 : n;
+    return line;
 }
 
 /* ---- header ------------------------------------------------------------------------------------------------ */
 
-static void trim(const char **text, size_t *length)
+void csv_trim(const char **text, size_t *length)
 {
     while (*length > 0 && (**text == ' ' || **text == '\t')) {
         ++*text;
@@ -134,7 +118,7 @@ static void trim(const char **text, size_t *length)
 /* Enter one header field: remember its name, and its column if it is ours. */
 static int enter_field(csv_reader *r, const char *text, size_t length)
 {
-    trim(&text, &length);
+    csv_trim(&text, &length);
     if (memchr(text, 0, length))
         return refuse_text(r, "(header)", "a name", text, length);
     char *name = malloc(length + 1);
@@ -144,7 +128,7 @@ static int enter_field(csv_reader *r, const char *text, size_t length)
     name[length] = '\0';
     size_t field = r->field_count++;
     r->names[field] = name;
-    r->fields[field] = SIZE_MAX;
+    r->fields[field] = NULL;
     for (size_t i = 0; i < r->count; i++) {
         csv_column *column = &r->columns[i];
         if (strcmp(column->name, name))
@@ -152,7 +136,7 @@ static int enter_field(csv_reader *r, const char *text, size_t length)
         if (column->present)
             return refuse(r, name, "once in the header", "it twice", 8);
         column->present = 1;
-        r->fields[field] = i;
+        r->fields[field] = column;
     }
     return EXIT_DONE;
 }
@@ -180,7 +164,7 @@ static int append_name(char out[HEADER_SHOWN], size_t *used, const char *name)
 /* Required columns are there, groups are whole; else say what is missing beside what was found. */
 static int check_columns(const csv_reader *r)
 {
-    char found[HEADER_SHOWN] = "", more[HEADER_SHOWN] = "", name[SHOWN + 4];
+    char found[HEADER_SHOWN] = "", more[HEADER_SHOWN] = "", name[CSV_SHOWN];
     size_t first = 0, used = 0;
     while (first < r->count && !is_missing(r, first))
         first++;
@@ -191,7 +175,7 @@ static int check_columns(const csv_reader *r)
             break;
     used = 0;
     for (size_t i = 0; i < r->field_count; i++) {
-        show(r->names[i], strlen(r->names[i]), name);
+        csv_show(r->names[i], strlen(r->names[i]), name);
         if (!append_name(found, &used, name))
             break;
     }
@@ -203,20 +187,26 @@ static int check_columns(const csv_reader *r)
 
 static int read_header(csv_reader *r)
 {
-    char *text;
+    const char *newline;
     size_t length;
-    int status = next_line(r, &text, &length);
+    int status = EXIT_DONE;
+    r->line = 1;
+    while (status == EXIT_DONE && !(newline = memchr(r->buffer, '\n', r->end)) && !r->at_end) {
+        status = make_room(r);
+        if (status == EXIT_DONE)
+            status = read_once(r);
+    }
     if (status != EXIT_DONE)
         return status;
-    if (text && length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+    const int is_empty = r->end == 0;
+    const char *text = take_line(r, newline, &length);
+    if (length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
         text += 3;
         length -= 3;
     }
-    if (!text || length == 0) {
-        r->line = 1;
+    if (length == 0)
         return refuse(r, r->columns[0].name, "a header line that names the columns",
-                      text ? "an empty line" : "an empty file", 13);
-    }
+                      is_empty ? "an empty file" : "an empty line", 13);
     size_t fields = 1;
     for (size_t i = 0; i < length; i++)
         fields += text[i] == ',';
@@ -224,8 +214,8 @@ static int read_header(csv_reader *r)
     r->names = cli_alloc(fields, sizeof *r->names);
     if (!r->fields || !r->names)
         return cli_no_memory();
-    for (char *end = text + length;;) {
-        char *comma = memchr(text, ',', (size_t)(end - text));
+    for (const char *end = text + length;;) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
         status = enter_field(r, text, (size_t)((comma ? comma : end) - text));
         if (status != EXIT_DONE || !comma)
             return status != EXIT_DONE ? status : check_columns(r);
@@ -235,72 +225,24 @@ static int read_header(csv_reader *r)
 
 /* ---- rows -------------------------------------------------------------------------------------------------- */
 
-static int grow(csv_reader *r)
-{
-    uint64_t room = r->room ? 2 * r->room : 1024;
-    if (room > SIZE_MAX / sizeof(float))
-        return cli_no_memory();
-    for (size_t i = 0; i < r->count; i++) {
-        if (!r->columns[i].present)
-            continue;
-        float *larger = realloc(r->columns[i].data, (size_t)room * sizeof(float));
-        if (!larger)
-            return cli_no_memory();
-        r->columns[i].data = larger;
-    }
-    r->room = room;
-    return EXIT_DONE;
-}
-
-/* Infinity is written in letters; from digits it is a number that is too large. */
-static void note_beyond(csv_reader *r, const csv_column *column, const char *text, size_t length)
-{
-    trim(&text, &length);
-    size_t sign = *text == '-' || *text == '+';
-    if ((text[sign] | 0x20) == 'i' || r->beyond.last == r->rows + 1)
-        return;
-    if (r->beyond.rows++ == 0) {
-        r->beyond.line = r->line;
-        r->beyond.column = column->name;
-        show(text, length, r->beyond.text);
-    }
-    r->beyond.last = r->rows + 1;
-}
-
 /* Such rows are answered, as invalid, and without a word that would look like a fault of the query. */
 static void report_beyond(const csv_reader *r)
 {
-    if (r->beyond.rows > 0)
+    const csv_beyond *b = &r->beyond;
+    if (b->rows > 0)
         cli_message("%s:%llu: column %s: %s is beyond binary32 (3.4e38), which makes the row invalid; %llu row%s %s so",
-                    r->path, (unsigned long long)r->beyond.line, r->beyond.column, r->beyond.text,
-                    (unsigned long long)r->beyond.rows, r->beyond.rows == 1 ? "" : "s",
-                    r->beyond.rows == 1 ? "is" : "are");
+                    r->path, (unsigned long long)b->first + 2, b->column, b->text, (unsigned long long)b->rows,
+                    b->rows == 1 ? "" : "s", b->rows == 1 ? "is" : "are");
 }
 
-static int read_field(csv_reader *r, size_t field, const char *text, size_t length)
+static int refuse_field(const csv_reader *r, size_t field, const char *expected, const char *text, size_t length)
 {
-    csv_column *column = &r->columns[r->fields[field]];
-    const int is_mask = column->kind == CSV_MASK;
-    uint32_t mask;
-    float value;
-    if (!(is_mask ? csv_mask(text, length, &mask) : csv_number(text, length, &value))) {
-        trim(&text, &length);
-        return refuse_text(r, column->name, is_mask ? "a whole number from 0 to 4294967295 or 0xffffffff" : "a number",
-                           text, length);
-    }
-    if (is_mask) {
-        memcpy(&column->data[r->rows], &mask, sizeof mask);
-        return EXIT_DONE;
-    }
-    if (column->kind == CSV_TIME && !(value >= 0.0f))
-        return refuse_text(r, column->name, "a number >= 0 or inf", text, length);
-    if (isinf(value) && column->kind == CSV_FLOAT)
-        note_beyond(r, column, text, length);
-    column->data[r->rows] = value;
-    return EXIT_DONE;
+    if (r->fields[field])
+        csv_trim(&text, &length);
+    return refuse_text(r, r->names[field], expected, text, length);
 }
 
-static int refuse_length(csv_reader *r, size_t got)
+static int refuse_length(const csv_reader *r, size_t got)
 {
     char expected[64], found[32];
     snprintf(expected, sizeof expected, "a row of %zu fields as in the header", r->field_count);
@@ -309,87 +251,132 @@ static int refuse_length(csv_reader *r, size_t got)
 }
 
 /* The length is judged first: a missing comma would otherwise be reported as a wrong number. */
-static int read_row(csv_reader *r, char *text, size_t length)
+static int read_row(csv_reader *r, const char *text, size_t length)
 {
-    const char *end = text + length;
-    size_t fields = 1, field = 0;
+    const char *const end = text + length;
+    size_t fields = 1;
     for (const char *p = text; (p = memchr(p, ',', (size_t)(end - p))) != NULL; p++)
         fields++;
-    if (fields != r->field_count)
+    if (fields != r->field_count || length == 0)
         return refuse_length(r, length == 0 ? 0 : fields);
-    if (r->rows == r->room && grow(r) != EXIT_DONE)
-        return EXIT_WORK;
-    for (;; field++) {
-        char *comma = memchr(text, ',', (size_t)(end - text));
-        size_t size = (size_t)((comma ? comma : end) - text);
-        int status = EXIT_DONE;
-        if (r->fields[field] != SIZE_MAX)
-            status = read_field(r, field, text, size);
-        else if (memchr(text, 0, size))
-            status = refuse_text(r, r->names[field], "text", text, size);
-        if (status != EXIT_DONE)
-            return status;
-        if (!comma)
-            break;
-        text = comma + 1;
+    if (!csv_grow(r, r->rows + 1))
+        return cli_no_memory();
+    for (size_t field = 0; field < fields; field++) {
+        const csv_column *column = r->fields[field];
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        const size_t size = (size_t)((comma ? comma : end) - text);
+        const char *expected = column                  ? csv_take_field(r, &r->beyond, column, r->rows, text, size)
+                               : memchr(text, 0, size) ? "text"
+                                                       : NULL;
+        if (expected)
+            return refuse_field(r, field, expected, text, size);
+        text += size + 1;
     }
     r->rows++;
     return EXIT_DONE;
 }
 
-/* Empty lines are tolerated only behind the last row; in front of one they are rows that are too short. */
-static int read_rows(csv_reader *r)
+/* Empty lines are tolerated only behind the last row; in front of one they are rows that are too short, and the first
+ * of them is where the next row was to be. */
+static int read_odd_line(csv_reader *r, const char *newline)
 {
-    for (;;) {
-        char *text;
-        size_t length;
-        int status = next_line(r, &text, &length);
-        if (status != EXIT_DONE || !text)
-            return status;
-        if (length == 0) {
-            r->empty_line = r->empty_line ? r->empty_line : r->line;
-            continue;
-        }
-        if (r->empty_line) {
-            r->line = r->empty_line;
-            return refuse_length(r, 0);
-        }
-        status = read_row(r, text, length);
-        if (status != EXIT_DONE)
-            return status;
-    }
+    size_t length;
+    const char *text = take_line(r, newline, &length);
+    r->line = r->first + r->rows + 2;
+    if (length == 0)
+        r->empty = 1;
+    else
+        return r->empty ? refuse_length(r, 0) : read_row(r, text, length);
+    return EXIT_DONE;
 }
 
-int csv_read(const char *path, csv_column *columns, size_t count, uint64_t *rows)
+static int read_more(csv_reader *r, uint64_t most)
 {
-    int is_stdin = !strcmp(path, "-");
-    csv_reader r = {.path = is_stdin ? "standard input" : path, .columns = columns, .count = count, .capacity = BLOCK};
+    const char *unread = r->buffer + r->begin;
+    const char *last = r->empty ? NULL : memrchr(unread, '\n', r->end - r->begin);
+    if (last) {
+        if (!csv_take_lines(r, (size_t)(last + 1 - unread), most))
+            return cli_no_memory();
+        if (r->rows == most)
+            return EXIT_DONE;
+    }
+    const char *newline = memchr(r->buffer + r->begin, '\n', r->end - r->begin);
+    if (newline || (r->at_end && r->begin < r->end))
+        return read_odd_line(r, newline);
+    if (!r->at_end) {
+        r->line = r->first + r->rows + 2;
+        return fill(r);
+    }
+    r->ended = 1;
+    report_beyond(r);
+    return EXIT_DONE;
+}
+
+int csv_next(csv_reader *r, uint64_t most, uint64_t *rows)
+{
+    int status = EXIT_DONE;
+    r->first += r->rows;
+    r->rows = 0;
+    if (most > r->limits.rows)
+        most = r->limits.rows;
+    while (status == EXIT_DONE && r->rows < most && !r->ended)
+        status = read_more(r, most);
+    *rows = r->rows;
+    return status;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------- */
+
+static int begin_reading(csv_reader *r)
+{
+    const int is_stdin = !strcmp(r->path, "-");
+    r->path = is_stdin ? "standard input" : r->path;
+    r->fd = is_stdin ? STDIN_FILENO : open(r->path, O_RDONLY | O_CLOEXEC);
+    if (r->fd < 0)
+        return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", r->path, strerror(errno));
+    r->capacity = r->limits.threads * r->limits.part;
+    r->buffer = malloc(r->capacity);
+    if (!r->buffer)
+        return cli_no_memory();
+    const int status = read_header(r);
+    if (status == EXIT_DONE && !csv_grow(r, 1))
+        return cli_no_memory();
+    return status;
+}
+
+int csv_open(csv_reader **out, const char *path, csv_column *columns, size_t count, const csv_limits *limits)
+{
+    csv_reader *r = cli_alloc(1, sizeof *r);
+    *out = NULL;
     for (size_t i = 0; i < count; i++) {
         columns[i].present = 0;
         columns[i].data = NULL;
     }
-    r.fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (r.fd < 0)
-        return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
-    r.buffer = malloc(r.capacity);
-    int status = r.buffer ? read_header(&r) : cli_no_memory();
-    if (status == EXIT_DONE)
-        status = grow(&r);
-    if (status == EXIT_DONE)
-        status = read_rows(&r);
-    if (status == EXIT_DONE)
-        report_beyond(&r);
-    for (size_t i = 0; i < r.field_count; i++)
-        free(r.names[i]);
-    free(r.names);
-    free(r.fields);
-    free(r.buffer);
-    if (!is_stdin)
-        close(r.fd);
-    *rows = r.rows;
-    if (status != EXIT_DONE)
+    if (!r)
+        return cli_no_memory();
+    *r = (csv_reader){.path = path, .fd = -1, .columns = columns, .count = count, .limits = *limits};
+    const int status = begin_reading(r);
+    if (status == EXIT_DONE) {
+        *out = r;
+    } else {
+        csv_close(r);
         csv_free(columns, count);
+    }
     return status;
+}
+
+void csv_close(csv_reader *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->field_count; i++)
+        free(r->names[i]);
+    free(r->names);
+    free(r->fields);
+    free(r->buffer);
+    if (r->fd > STDERR_FILENO)
+        close(r->fd);
+    free(r);
 }
 
 const uint32_t *csv_masks(const csv_column *column)

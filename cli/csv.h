@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading tables of numbers by the contract of the command line. */
+/* Reading tables of numbers by the contract of the command line, a chunk of rows at a time: memory is bounded by the
+ * limits, and the file may be a pipe. */
 #ifndef CAROM_CLI_CSV_H
 #define CAROM_CLI_CSV_H
 
@@ -16,13 +17,31 @@ typedef struct csv_column {
     const char *name;
     csv_kind kind;
     int group;   /* 0: required; else optional, and columns of one group come all or none */
-    int present; /* filled by csv_read */
-    float *data; /* [rows], NULL if absent; csv_free releases it */
+    int present; /* filled by csv_open */
+    float *data; /* filled by csv_next, NULL if absent; csv_free releases it */
 } csv_column;
 
-/* Read `path` ("-": standard input) into columns. Row i stands in line i + 2.
- * Returns an exit status; anything but EXIT_DONE has been explained on standard error. */
-int csv_read(const char *path, csv_column *columns, size_t count, uint64_t *rows);
+typedef struct csv_limits {
+    uint64_t rows;    /* of a chunk, at least 1 */
+    unsigned threads; /* that read numbers, 1 .. PARALLEL_MAX */
+    size_t part;      /* bytes of text that each takes at a time, at least 1 */
+} csv_limits;
+
+/* CSV_LINE_MAX bytes may be in a line, its end included; it takes a buffer of that size. */
+enum { CSV_PART = 1 << 20, CSV_LINE_MAX = 1 << 24 };
+
+typedef struct csv_reader csv_reader;
+
+/* Each of these returns an exit status; anything but EXIT_DONE has been explained on standard error. */
+
+/* Open `path` ("-": standard input) and read the header. `columns` [count] and `path` must outlive the reader. */
+int csv_open(csv_reader **out, const char *path, csv_column *columns, size_t count, const csv_limits *limits);
+/* The next rows, at most `most` and at most limits.rows, into the columns; fewer only at the end of the file. Row i of
+ * the file stands in line i + 2. Of several malformed rows the first is refused, and nothing behind the last row that
+ * is asked for is looked at. */
+int csv_next(csv_reader *reader, uint64_t most, uint64_t *rows);
+/* May be NULL. */
+void csv_close(csv_reader *reader);
 void csv_free(csv_column *columns, size_t count);
 
 /* The numbers of a column of masks, NULL if absent. */

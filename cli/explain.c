@@ -26,28 +26,37 @@ static int check_valid(const cli_options *o, const csv_column *columns, const fl
     return EXIT_DONE;
 }
 
+/* The row of the chunk that --row names. */
+static int take_row(const cli_options *o, rows_input *input, ref_sweep_case *c)
+{
+    float *column[QUERY_COLUMNS_MAX], row[QUERY_COLUMNS_MAX];
+    for (size_t i = 0; i < input->column_count; i++)
+        column[i] = input->columns[i].present ? input->columns[i].data : NULL;
+    query_load_row(&query_sweep, column, o->row - input->from, row);
+    query_sweep_case(row, c);
+    return check_valid(o, input->columns, row);
+}
+
+/* The file is read as far as the row, and what follows is not looked at. */
 static int read_case(const cli_options *o, ref_sweep_case *c)
 {
-    csv_column columns[QUERY_COLUMNS_MAX];
-    float *column[QUERY_COLUMNS_MAX], row[QUERY_COLUMNS_MAX];
-    const int count = query_column_count(&query_sweep);
-    uint64_t rows;
-    int status = rows_read(&query_sweep, o, o->pairs, columns, &rows);
+    rows_input input;
+    int status = rows_open(&input, &query_sweep, o, o->pairs);
     if (status != EXIT_DONE)
         return status;
-    if (o->row < rows) {
-        for (int i = 0; i < count; i++)
-            column[i] = columns[i].present ? columns[i].data : NULL;
-        query_load_row(&query_sweep, column, o->row, row);
-        status = check_valid(o, columns, row);
-        query_sweep_case(row, c);
-    } else if (rows > 0) {
+    uint64_t rows = 0; /* that have been read */
+    do {
+        status = rows_next(&input, o, o->row - rows < ROWS_CHUNK ? o->row - rows + 1 : ROWS_CHUNK);
+        rows += input.count;
+    } while (status == EXIT_DONE && rows <= o->row && input.count > 0);
+    if (status == EXIT_DONE && rows > o->row)
+        status = take_row(o, &input, c);
+    else if (status == EXIT_DONE && rows > 0)
         status = cli_refuse(EXIT_USAGE, "--row %llu: the file has the rows 0 to %llu", (unsigned long long)o->row,
                             (unsigned long long)(rows - 1));
-    } else {
+    else if (status == EXIT_DONE)
         status = cli_refuse(EXIT_USAGE, "--row %llu: the file has no rows", (unsigned long long)o->row);
-    }
-    csv_free(columns, (size_t)count);
+    rows_close(&input);
     return status;
 }
 

@@ -56,9 +56,7 @@ static int make_mesh(const cli_options *options, const mesh_data *data, carom_co
 
 static int run_on_mesh(const cli_options *options, const rows_query *query)
 {
-    csv_column columns[QUERY_COLUMNS_MAX];
-    const size_t column_count = (size_t)query_column_count(query->row);
-    uint64_t count;
+    rows_input input;
     mesh_data data;
     if (!options->spheres)
         return cli_refuse(EXIT_USAGE, "%s: --mesh needs --spheres FILE", options->command->name);
@@ -66,19 +64,21 @@ static int run_on_mesh(const cli_options *options, const rows_query *query)
     int status = options->rehearsal ? rehearsal_mesh(&data) : mesh_import(options->mesh, &data);
     if (status != EXIT_DONE)
         return status;
-    status = rows_read(query->row, options, options->spheres, columns, &count);
+    status = rows_open(&input, query->row, options, options->spheres);
     if (status == EXIT_DONE) {
         carom_context *context = NULL;
         carom_mesh *mesh = NULL;
         cli_options usable = *options;
-        status = probe_before_rows(&usable, columns, column_count, count);
+        status = rows_next(&input, options, ROWS_CHUNK);
+        if (status == EXIT_DONE)
+            status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
         if (status == EXIT_DONE)
             status = make_mesh(&usable, &data, &context, &mesh);
         if (status == EXIT_DONE)
-            status = rows_run(query, mesh, &usable, columns, count);
+            status = rows_run(query, mesh, &usable, &input);
         carom_mesh_destroy(mesh);
         carom_context_destroy(context);
-        csv_free(columns, column_count);
+        rows_close(&input);
     }
     mesh_free(&data);
     return status;

@@ -48,13 +48,13 @@ static int wait_for_room(int fd)
     return poll(&room, 1, -1) >= 0 || errno == EINTR;
 }
 
-static void flush(output *out)
+static void put(output *out, const char *bytes, size_t count)
 {
     size_t done = 0;
     if (isatty(out->fd))
         progress_clear(); /* it may be the terminal of the bar */
-    while (done < out->used && !out->error) {
-        ssize_t n = write(out->fd, out->buffer + done, out->used - done);
+    while (done < count && !out->error) {
+        ssize_t n = write(out->fd, bytes + done, count - done);
         if (n > 0)
             done += (size_t)n;
         else if (n == 0)
@@ -62,10 +62,15 @@ static void flush(output *out)
         else if (errno != EINTR && !(errno == EAGAIN && wait_for_room(out->fd)))
             out->error = errno;
     }
-    out->used = 0;
     unfinished_handle_faults(); /* the device may have been opened meanwhile */
     if (out->error == EPIPE)
         unfinished_end_by(SIGPIPE); /* as other filters do, without a word */
+}
+
+static void flush(output *out)
+{
+    put(out, out->buffer, out->used);
+    out->used = 0;
 }
 
 int output_close(output *out, int status)
@@ -85,17 +90,21 @@ int output_close(output *out, int status)
     return status;
 }
 
+void output_bytes(output *out, const char *bytes, size_t count)
+{
+    if (count > OUTPUT_BUFFER - out->used)
+        flush(out);
+    if (count > OUTPUT_BUFFER) {
+        put(out, bytes, count);
+        return;
+    }
+    memcpy(out->buffer + out->used, bytes, count);
+    out->used += count;
+}
+
 void output_text(output *out, const char *text)
 {
-    for (size_t length = strlen(text); length > 0;) {
-        if (out->used == OUTPUT_BUFFER)
-            flush(out);
-        size_t n = OUTPUT_BUFFER - out->used < length ? OUTPUT_BUFFER - out->used : length;
-        memcpy(out->buffer + out->used, text, n);
-        out->used += n;
-        text += n;
-        length -= n;
-    }
+    output_bytes(out, text, strlen(text));
 }
 
 void output_char(output *out, char c)

@@ -25,6 +25,7 @@ int output_open(output *out, const char *path);
 int output_close(output *out, int status);
 
 void output_text(output *out, const char *text);
+void output_bytes(output *out, const char *bytes, size_t count);
 void output_char(output *out, char c);
 void output_int(output *out, int64_t value);
 /* A string from outside: text_show. */

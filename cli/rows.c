@@ -4,6 +4,7 @@
 #include "cli/probe/probe.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,54 +18,6 @@ rows_query rows_query_of(const query_type *row, int counts)
     for (int f = 0; f < query.field_count; f++)
         query.order[f] = counts ? 0 : query_field_in_output(row, f);
     return query;
-}
-
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
-
-static void write_header(output *out, const rows_query *query)
-{
-    for (int i = 0; i < query->field_count; i++) {
-        output_text(out, i > 0 ? "," : "");
-        output_text(out, query->fields[query->order[i]].name);
-    }
-    output_char(out, '\n');
-}
-
-static void write_field(output *out, const query_field *field, const rows_field *fields, const rows_field *from,
-                        uint64_t i)
-{
-    switch (field->kind) {
-    case QUERY_STATE: output_text(out, carom_state_name((carom_state)from->bytes[i])); break;
-    case QUERY_FEATURE:
-        if (from->bytes[i] != CAROM_FEATURE_NONE)
-            output_text(out, carom_feature_name((carom_feature)from->bytes[i]));
-        break;
-    case QUERY_BITS:
-        if (from->bytes[i] != CAROM_OVERLAP_INVALID)
-            output_int(out, from->bytes[i]);
-        break;
-    case QUERY_TIME: output_float(out, from->floats[i]); break;
-    case QUERY_COORDINATE:
-        if (fields[field->feature].bytes[i] != CAROM_FEATURE_NONE)
-            output_float(out, from->floats[i]);
-        break;
-    case QUERY_TRIANGLE: output_int(out, from->integers[i]); break;
-    case QUERY_COUNT:
-        if (from->longs[i] != QUERY_NO_COUNT)
-            output_int(out, (int64_t)from->longs[i]);
-        break;
-    }
-}
-
-void rows_write(output *out, const rows_query *query, const rows_field *fields, uint64_t i)
-{
-    for (int k = 0; k < query->field_count; k++) {
-        const int f = query->order[k];
-        if (k > 0)
-            output_char(out, ',');
-        write_field(out, &query->fields[f], fields, &fields[f], i);
-    }
-    output_char(out, '\n');
 }
 
 int rows_fields_alloc(const rows_query *query, uint64_t rows, rows_field *fields)
@@ -88,7 +41,7 @@ void rows_fields_free(rows_field *fields)
     }
 }
 
-/* ---- reading and asking ------------------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* The columns of a row; those of an optional input come all or none. */
 static void columns_of(const query_type *q, csv_column *columns)
@@ -104,14 +57,31 @@ static void columns_of(const query_type *q, csv_column *columns)
     }
 }
 
-int rows_read(const query_type *row, const cli_options *options, const char *path, csv_column *columns, uint64_t *count)
+int rows_open(rows_input *input, const query_type *row, const cli_options *options, const char *path)
 {
-    const size_t column_count = (size_t)query_column_count(row);
-    columns_of(row, columns);
-    if (options->rehearsal)
-        return rehearsal_rows(options, columns, column_count, count);
-    return csv_read(path, columns, column_count, count);
+    const csv_limits limits = {.rows = ROWS_CHUNK, .threads = parallel_threads(options), .part = CSV_PART};
+    *input = (rows_input){.column_count = (size_t)query_column_count(row)};
+    columns_of(row, input->columns);
+    return options->rehearsal ? EXIT_DONE : csv_open(&input->file, path, input->columns, input->column_count, &limits);
 }
+
+int rows_next(rows_input *input, const cli_options *options, uint64_t most)
+{
+    const int is_first = input->from + input->count == 0;
+    input->from += input->count;
+    input->count = 0;
+    if (input->file)
+        return csv_next(input->file, most, &input->count);
+    return is_first ? rehearsal_rows(options, input->columns, input->column_count, &input->count) : EXIT_DONE;
+}
+
+void rows_close(rows_input *input)
+{
+    csv_close(input->file);
+    csv_free(input->columns, input->column_count);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 /* An invalid row has no records; only a count would read like an answer. */
 static int row_is_valid(const query_type *q, const csv_column *columns, uint64_t i)
@@ -138,11 +108,12 @@ static carom_status ask_counts(const query_type *q, carom_mesh *mesh, query_call
     return status;
 }
 
-carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
+carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, const rows_input *input,
                       uint64_t from, uint64_t count, const rows_field *fields, carom_hit_list *list, carom_stats *stats,
                       carom_error *err)
 {
     const query_type *q = query->row;
+    const csv_column *columns = input->columns;
     float *column[QUERY_COLUMNS_MAX];
     void *out[QUERY_FIELDS_MAX];
     for (int c = 0; c < query_column_count(q); c++)
@@ -166,68 +137,85 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
     return status;
 }
 
-static int ask_chunk(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-                     uint64_t from, uint64_t count, const rows_field *fields)
+int rows_library_error(const rows_input *input, carom_status status, const carom_error *err)
+{
+    char about[64];
+    snprintf(about, sizeof about, "rows %llu to %llu", (unsigned long long)input->from,
+             (unsigned long long)(input->from + input->count - 1));
+    return cli_library_error(input->from > 0 ? about : NULL, status, err);
+}
+
+static int run_chunk(const rows_query *query, void *subject, const cli_options *options, const rows_input *input,
+                     const rows_field *fields, rows_writer *writer)
 {
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
-    carom_status status = rows_ask(query, subject, options, columns, from, count, fields, NULL, &stats, &err);
+    carom_status status = rows_ask(query, subject, options, input, 0, input->count, fields, NULL, &stats, &err);
     if (status != CAROM_OK)
-        return cli_library_error(NULL, status, &err);
+        return rows_library_error(input, status, &err);
     cli_report_fallback(&stats);
-    if (from == 0)
+    if (input->from == 0)
         cli_report_unused_device(options, &stats);
+    rows_write(writer, fields, input->count);
     return EXIT_DONE;
 }
 
-static int run_chunks(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-                      uint64_t count, output *out)
+/* The first chunk is the largest. */
+static int run_chunks(const rows_query *query, void *subject, const cli_options *options, rows_input *input,
+                      rows_writer *writer)
 {
-    rows_field fields[QUERY_FIELDS_MAX];
+    const int is_list = query->row->mesh.is_list && !query->counts;
+    rows_list list = {.query = query, .subject = subject, .options = options, .writer = writer};
+    rows_field fields[QUERY_FIELDS_MAX] = {0};
     int status = EXIT_DONE;
-    if (!rows_fields_alloc(query, (count < ROWS_CHUNK ? count : ROWS_CHUNK) + 1, fields))
-        return cli_no_memory();
-    for (uint64_t from = 0; from < count && status == EXIT_DONE && !out->error; from += ROWS_CHUNK) {
-        uint64_t n = count - from < ROWS_CHUNK ? count - from : ROWS_CHUNK;
-        status = ask_chunk(query, subject, options, columns, from, n, fields);
-        for (uint64_t i = 0; i < n && status == EXIT_DONE && !out->error; i++)
-            rows_write(out, query, fields, i);
+    if (is_list)
+        status = rows_list_open(&list, input->count);
+    else if (!rows_fields_alloc(query, input->count + 1, fields))
+        status = cli_no_memory();
+    while (status == EXIT_DONE && input->count > 0 && !writer->out->error) {
+        status = is_list ? rows_list_chunk(&list, input) : run_chunk(query, subject, options, input, fields, writer);
+        if (status == EXIT_DONE)
+            status = rows_next(input, options, ROWS_CHUNK);
     }
+    rows_list_close(&list);
     rows_fields_free(fields);
     return status;
 }
 
-int rows_run(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-             uint64_t count)
+int rows_run(const rows_query *query, void *subject, const cli_options *options, rows_input *input)
 {
     output out;
+    rows_writer writer;
     int status = output_open(&out, options->output);
     if (status != EXIT_DONE)
         return status;
-    write_header(&out, query);
-    status = query->row->mesh.is_list && !query->counts ? rows_list(query, subject, options, columns, count, &out)
-                                                        : run_chunks(query, subject, options, columns, count, &out);
+    status = rows_writer_open(&writer, &out, query, parallel_threads(options));
+    if (status == EXIT_DONE) {
+        rows_write_header(&writer);
+        status = run_chunks(query, subject, options, input, &writer);
+        rows_writer_close(&writer);
+    }
     return output_close(&out, status);
 }
 
 int rows_pairs(const query_type *q, const cli_options *options)
 {
-    csv_column columns[QUERY_COLUMNS_MAX];
-    const size_t column_count = (size_t)query_column_count(q);
     const rows_query query = rows_query_of(q, 0);
-    uint64_t count;
-    int status = rows_read(q, options, options->pairs, columns, &count);
+    rows_input input;
+    int status = rows_open(&input, q, options, options->pairs);
     if (status != EXIT_DONE)
         return status;
     carom_context *context = NULL;
     cli_options usable = *options;
-    status = probe_before_rows(&usable, columns, column_count, count);
+    status = rows_next(&input, options, ROWS_CHUNK);
+    if (status == EXIT_DONE)
+        status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
     if (status == EXIT_DONE)
         status = cli_context_open(&usable, &context);
     if (status == EXIT_DONE)
-        status = rows_run(&query, context, &usable, columns, count);
+        status = rows_run(&query, context, &usable, &input);
     carom_context_destroy(context);
-    csv_free(columns, column_count);
+    rows_close(&input);
     return status;
 }
 

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of a CSV through the library and out again, a chunk at a time: what every query command does, but for the query
- * itself. */
+ * itself. Memory is that of a chunk, however many rows there are. */
 #ifndef CAROM_CLI_ROWS_H
 #define CAROM_CLI_ROWS_H
 
 #include "cli.h"
 #include "csv.h"
 #include "output.h"
+#include "parallel.h"
 #include "queries/query.h"
 
-/* Rows per library call, and records of a list: enough to fill any device, few enough that results need no memory worth
- * mentioning. */
-enum { ROWS_CHUNK = 1 << 21 };
+/* Rows of a chunk, and records of a list: as many as `auto` gives to a device. */
+enum { ROWS_CHUNK = CAROM_AUTO_MIN_QUERIES };
+
+/* Rows of a query, a chunk at a time. */
+typedef struct rows_input {
+    csv_column columns[QUERY_COLUMNS_MAX];
+    size_t column_count;
+    csv_reader *file;     /* NULL: a rehearsal, whose rows are made up */
+    uint64_t from, count; /* rows from .. from + count are in the columns */
+} rows_input;
 
 /* Arrays of answers, a chunk long. */
 typedef union rows_field {
@@ -31,13 +39,11 @@ typedef struct rows_query {
 
 rows_query rows_query_of(const query_type *row, int counts);
 
-/* Ask `subject`, the context or the mesh of the query, for rows from .. from + count. `list` is that of query_call. Of
- * counts there is room for one row more, because the library answers with count + 1 offsets. */
-carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
+/* Ask `subject`, the context or the mesh of the query, for count rows of the chunk, from its row `from` on. `list` is
+ * that of query_call. Of counts there is room for one row more, because the library answers with count + 1 offsets. */
+carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, const rows_input *input,
                       uint64_t from, uint64_t count, const rows_field *fields, carom_hit_list *list, carom_stats *stats,
                       carom_error *err);
-/* Write row i of the chunk, or record i of the list, with its newline. What is not there is an empty field. */
-void rows_write(output *out, const rows_query *query, const rows_field *fields, uint64_t i);
 
 /* An array of so many rows for every field; 0, and none, where there is no memory. */
 int rows_fields_alloc(const rows_query *query, uint64_t rows, rows_field *fields);
@@ -45,16 +51,53 @@ void rows_fields_free(rows_field *fields);
 
 /* Each of these returns an exit status with its message printed. */
 
-/* Read a file of such rows into `columns` [QUERY_COLUMNS_MAX], which csv_free frees; a rehearsal makes them up. */
-int rows_read(const query_type *row, const cli_options *options, const char *path, csv_column *columns,
-              uint64_t *count);
-/* Ask and write all rows. */
-int rows_run(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-             uint64_t count);
-/* The part of rows_run that is for lists: records of rows 0 .. count to `out`, which is open. */
-int rows_list(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-              uint64_t count, output *out);
+/* Open a file of such rows; it has none before the first rows_next. */
+int rows_open(rows_input *input, const query_type *row, const cli_options *options, const char *path);
+/* The next rows, at most so many and at most a chunk; a count of 0 is the end. */
+int rows_next(rows_input *input, const cli_options *options, uint64_t most);
+void rows_close(rows_input *input);
+
+/* Ask and write all rows, beginning with those that are in the columns. */
+int rows_run(const rows_query *query, void *subject, const cli_options *options, rows_input *input);
+/* The message for a failure of the library in this chunk. */
+int rows_library_error(const rows_input *input, carom_status status, const carom_error *err);
 /* The whole of a --pairs command, from its row in the registry. */
 int rows_pairs(const query_type *q, const cli_options *options);
+
+/* ---- rows_write.c: numbers to text ------------------------------------------------------------------------------ */
+
+typedef struct rows_writer {
+    output *out;
+    const rows_query *query;
+    unsigned threads;
+    const rows_field *fields; /* of the rows that are being written */
+    uint64_t from, count;
+    char *text[PARALLEL_MAX];
+    size_t used[PARALLEL_MAX];
+} rows_writer;
+
+int rows_writer_open(rows_writer *writer, output *out, const rows_query *query, unsigned threads);
+void rows_write_header(rows_writer *writer);
+/* Rows 0 .. count of a chunk, or records of a list. What is not there is an empty field. */
+void rows_write(rows_writer *writer, const rows_field *fields, uint64_t count);
+void rows_writer_close(rows_writer *writer);
+
+/* ---- rows_list.c: queries with any number of records ------------------------------------------------------------- */
+
+typedef struct rows_list {
+    const rows_query *query;
+    void *subject;
+    const cli_options *options;
+    rows_writer *writer;
+    rows_field fields[QUERY_FIELDS_MAX];
+    uint64_t room;     /* records in `fields` */
+    uint64_t *offsets; /* of a chunk */
+} rows_list;
+
+/* For chunks of so many rows. */
+int rows_list_open(rows_list *list, uint64_t rows);
+/* The records of a chunk. */
+int rows_list_chunk(rows_list *list, const rows_input *input);
+void rows_list_close(rows_list *list);
 
 #endif

@@ -7,19 +7,8 @@
 
 enum { FEW_EACH = 16 }; /* records per row that few rows begin with */
 
-typedef struct list_run {
-    const rows_query *query;
-    void *subject;
-    const cli_options *options;
-    const csv_column *columns;
-    output *out;
-    rows_field fields[QUERY_FIELDS_MAX];
-    uint64_t room;     /* records in `fields` */
-    uint64_t *offsets; /* of the chunk */
-} list_run;
-
 /* Room for the records of a single row with more than there was. What the arrays hold has been written. */
-static int make_room(list_run *r, uint64_t records)
+static int make_room(rows_list *r, uint64_t records)
 {
     if (records <= r->room)
         return EXIT_DONE;
@@ -31,29 +20,29 @@ static int make_room(list_run *r, uint64_t records)
 }
 
 /* Ask for rows from .. from + count and write those that are complete; *complete counts them. */
-static int list_rows(list_run *r, uint64_t from, uint64_t count, uint64_t *offsets, uint64_t *complete)
+static int list_rows(rows_list *r, const rows_input *input, uint64_t from, uint64_t count, uint64_t *offsets,
+                     uint64_t *complete)
 {
     carom_list_totals totals = {0};
     carom_hit_list list = {.size = sizeof list, .totals = &totals, .capacity = r->room, .offsets = offsets};
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     carom_status status =
-        rows_ask(r->query, r->subject, r->options, r->columns, from, count, r->fields, &list, &stats, &err);
+        rows_ask(r->query, r->subject, r->options, input, from, count, r->fields, &list, &stats, &err);
     if (status != CAROM_OK)
-        return cli_library_error(NULL, status, &err);
+        return rows_library_error(input, status, &err);
     cli_report_fallback(&stats);
-    if (from == 0 && offsets != NULL)
+    if (input->from == 0 && offsets != NULL)
         cli_report_unused_device(r->options, &stats);
-    for (uint64_t i = 0; i < totals.stored && !r->out->error; i++) {
-        list.query[i] += from;
-        rows_write(r->out, r->query, r->fields, i);
-    }
+    for (uint64_t i = 0; i < totals.stored; i++)
+        list.query[i] += input->from + from;
+    rows_write(r->writer, r->fields, totals.stored);
     *complete = totals.complete;
     return EXIT_DONE;
 }
 
 /* The rows from `first` of the chunk on whose records fit together; at least one. */
-static uint64_t rows_that_fit(const list_run *r, uint64_t first, uint64_t count)
+static uint64_t rows_that_fit(const rows_list *r, uint64_t first, uint64_t count)
 {
     uint64_t end = first + 1;
     while (end < count && r->offsets[end + 1] - r->offsets[first] <= r->room)
@@ -61,39 +50,33 @@ static uint64_t rows_that_fit(const list_run *r, uint64_t first, uint64_t count)
     return end - first;
 }
 
-static int list_chunk(list_run *r, uint64_t from, uint64_t count)
+int rows_list_chunk(rows_list *r, const rows_input *input)
 {
+    const uint64_t count = input->count;
     uint64_t done;
-    int status = list_rows(r, from, count, r->offsets, &done);
-    while (status == EXIT_DONE && done < count && !r->out->error) {
+    int status = list_rows(r, input, 0, count, r->offsets, &done);
+    while (status == EXIT_DONE && done < count && !r->writer->out->error) {
         uint64_t rows = rows_that_fit(r, done, count), complete = 0;
         status = make_room(r, r->offsets[done + rows] - r->offsets[done]);
         if (status == EXIT_DONE)
-            status = list_rows(r, from + done, rows, NULL, &complete);
+            status = list_rows(r, input, done, rows, NULL, &complete);
         if (status == EXIT_DONE && complete == 0)
             status = cli_refuse(EXIT_WORK, "row %llu has more hits than it was counted to have",
-                                (unsigned long long)(from + done));
+                                (unsigned long long)(input->from + done));
         done += complete;
     }
     return status;
 }
 
-int rows_list(const rows_query *query, void *subject, const cli_options *options, const csv_column *columns,
-              uint64_t count, output *out)
+int rows_list_open(rows_list *r, uint64_t rows)
 {
-    list_run r = {.query = query,
-                  .subject = subject,
-                  .options = options,
-                  .columns = columns,
-                  .out = out,
-                  .room = count < ROWS_CHUNK / FEW_EACH ? FEW_EACH * (count + 1) : ROWS_CHUNK,
-                  .offsets = cli_alloc((count < ROWS_CHUNK ? count : ROWS_CHUNK) + 1, sizeof *r.offsets)};
-    int status = EXIT_DONE;
-    if (!rows_fields_alloc(query, r.room, r.fields) || !r.offsets)
-        status = cli_no_memory();
-    for (uint64_t from = 0; from < count && status == EXIT_DONE && !out->error; from += ROWS_CHUNK)
-        status = list_chunk(&r, from, count - from < ROWS_CHUNK ? count - from : ROWS_CHUNK);
-    rows_fields_free(r.fields);
-    free(r.offsets);
-    return status;
+    r->room = rows < ROWS_CHUNK / FEW_EACH ? FEW_EACH * (rows + 1) : ROWS_CHUNK;
+    r->offsets = cli_alloc(rows + 1, sizeof *r->offsets);
+    return rows_fields_alloc(r->query, r->room, r->fields) && r->offsets ? EXIT_DONE : cli_no_memory();
+}
+
+void rows_list_close(rows_list *r)
+{
+    rows_fields_free(r->fields);
+    free(r->offsets);
 }
