@@ -253,8 +253,10 @@ size_t decimal_write(char text[DECIMAL_MAX], float value)
         text[sign] = '0';
         return sign + 1;
     }
-    if (!isfinite(value))
-        return (size_t)snprintf(text, DECIMAL_MAX, "%.9g", (double)value);
+    if (!isfinite(value)) {
+        memcpy(text + sign, isnan(value) ? "nan" : "inf", 3);
+        return sign + 3;
+    }
     const uint32_t mantissa = split(bits, &exponent);
     int d = decimal_exponent(mantissa, exponent);
     uint32_t nine = nine_digits(mantissa, exponent, d);

@@ -4,6 +4,9 @@ file(GLOB carom_import_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE
 list(APPEND carom_import_sources cli/csv_number.c cli/decimal.c cli/progress.c cli/system.c cli/text.c)
 file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/*.c cli/probe/*.c cli/verify/*.c)
 list(REMOVE_ITEM carom_cli_sources ${carom_import_sources})
+# The CSV reader, which tests and fuzz targets have by itself.
+set(carom_csv_sources csv.c csv_lines.c parallel.c)
+list(TRANSFORM carom_csv_sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/cli/)
 
 option(CAROM_ASSIMP "Read mesh formats beyond PLY, STL, OBJ, OFF and glTF, if assimp is installed" ON)
 option(CAROM_JANSSON "Read glTF and earlier results of carom bench, if jansson is installed" ON)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Fuzz targets: fuzz/fuzz_NAME.c, one for each query type and for each mesh reader. With CAROM_FUZZ each becomes
+# Fuzz targets: fuzz/fuzz_NAME.c, one for each query type and for each reader of files. With CAROM_FUZZ each becomes
 # libfuzzer_NAME, for libFuzzer to drive; in any case it is a short test on bytes from a fixed seed.
 file(GLOB carom_fuzz_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} fuzz/fuzz_*.c)
 
-set(carom_fuzz_readers gltf obj off ply polygon stl)
+set(carom_fuzz_readers csv gltf obj off ply polygon stl)
 if(NOT CAROM_CLI)
-  list(FILTER carom_fuzz_sources EXCLUDE REGEX "fuzz_(gltf|obj|off|ply|polygon|stl)[.]c$")
+  list(FILTER carom_fuzz_sources EXCLUDE REGEX "fuzz_(csv|gltf|obj|off|ply|polygon|stl)[.]c$")
 elseif(NOT CAROM_JANSSON_PC_FOUND)
   list(REMOVE_ITEM carom_fuzz_sources fuzz/fuzz_gltf.c)
 endif()
@@ -18,6 +18,9 @@ function(carom_fuzz_target target source driver)
   if(name IN_LIST carom_fuzz_readers)
     target_sources(${target} PRIVATE fuzz/reader.c tests/support/reader_host.c tests/support/polygon_oracle.c)
     target_link_libraries(${target} PRIVATE carom_mesh_import)
+    if(name STREQUAL csv)
+      target_sources(${target} PRIVATE tests/support/csv_oracle.c ${carom_csv_sources})
+    endif()
   endif()
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz)
 endfunction()

@@ -151,6 +151,7 @@ static void test_powers_and_ties(void **state)
     check_written(INFINITY);
     check_written(-INFINITY);
     check_written(NAN);
+    check_written(-NAN);
 }
 
 static void test_integers(void **state)
