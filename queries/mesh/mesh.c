@@ -18,7 +18,7 @@ carom_mesh_sweep_desc query_swept(const query_call *call)
                                    .end = in->ends ? in->points[1] : none,
                                    .radius = in->scalars[0],
                                    .t_max = in->scalars[1],
-                                   .mask = {in->mask, sizeof *in->mask, NULL},
+                                   .mask = carom_uints_of(in->mask),
                                    .cull_back = in->cull_back,
                                    .start = in->start};
 }

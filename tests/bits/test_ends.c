@@ -93,6 +93,25 @@ static void check_backends(carom_context *context, const char *label)
         }
 }
 
+/* Spheres far from the mesh that end in it: as many as it takes for those that are clear of it to be left out. */
+static void check_clearance(carom_context *context, const char *label)
+{
+    enum { COUNT = 4096 };
+    option_setting t = {.s = scene_sphere(20), .b = swept_spheres_alloc(COUNT)};
+    for (size_t i = 0; i < COUNT; i++) {
+        const float way[] = {(float)(i % 16) - 7.5f, (float)(i / 16 % 16) - 7.5f, (float)(i / 256) - 7.5f};
+        for (int k = 0; k < 3; k++) {
+            t.b.column[k][i] = way[k];
+            t.b.column[VELOCITY + k][i] = i % 2 ? way[k] * 0.0625f : way[k] * 2.0f;
+        }
+        t.b.column[SPHERE_RADIUS][i] = 0.125f;
+        t.b.column[SPHERE_T_MAX][i] = 1.0f;
+    }
+    t.b.ends = 1;
+    check_backend(context, &t, label);
+    option_setting_free(&t);
+}
+
 static void test_backends(void **state)
 {
     (void)state;
@@ -100,6 +119,7 @@ static void test_backends(void **state)
         for (uint32_t threads = 1; carom_isa_available((carom_isa)isa) && threads <= 2; threads++) {
             carom_context *context = test_cpu((carom_isa)isa, threads);
             check_backends(context, carom_isa_name((carom_isa)isa));
+            check_clearance(context, carom_isa_name((carom_isa)isa));
             carom_context_destroy(context);
         }
 }
@@ -111,6 +131,7 @@ static void test_device_backend(void **state)
     for (size_t i = 0; i < COUNT_OF(lanes); i++) {
         carom_context *context = test_device(lanes[i], i == 0 ? 0 : 100);
         check_backends(context, "device");
+        check_clearance(context, "device");
         carom_context_destroy(context);
     }
 }
@@ -125,12 +146,22 @@ static hits sweep_exact(carom_context *context, const scene *s, const swept_sphe
     return h;
 }
 
-/* Returns how many are hit. */
+static size_t unknown; /* to the reference */
+
+/* Returns how many are hit. The reference does not know of a graze that begins at the end of the window. */
 static size_t judge(const scene *s, const swept_spheres *b, const hits *h, const char *name)
 {
+    const ref_mesh mesh = oracle_mesh(s);
     size_t some = 0;
     for (size_t i = 0; i < b->count; i++) {
-        const oracle_hit truth = oracle_first(s, b, i);
+        const ref_mesh_options options = oracle_options(b, i);
+        oracle_hit truth;
+        ref_sweep_case c;
+        swept_spheres_case(b, i, s, 0, &c);
+        if (ref_mesh_first(&mesh, &c, b->column[SPHERE_T_MAX][i], &options, &truth) != NULL) {
+            unknown++;
+            continue;
+        }
         const char *wrong = oracle_judge(s, b, i, &truth, h);
         some += truth.triangle >= 0;
         if (wrong == NULL)
@@ -223,7 +254,8 @@ static void test_families(void **state)
         for (uint64_t i = 0; i < count; i++)
             if (make_case(family, i, &t))
                 some += check_case(context, &t, ref_family_name(family));
-    assert_true(some > ref_family_count() * count / 10);
+    print_message("%zu cases, %zu hits, %zu unknown to the reference\n", ref_family_count() * count, some, unknown);
+    assert_true(some > ref_family_count() * count / 10 && unknown < some / 100 + 1);
     swept_spheres_free(&t.b);
     carom_context_destroy(context);
 }

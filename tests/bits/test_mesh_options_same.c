@@ -251,7 +251,7 @@ static void test_long_list(void **state)
                                   .center = carom_repeat(center),
                                   .velocity = carom_repeat(up),
                                   .radius = {&radius, CAROM_REPEAT, NULL},
-                                  .mask = {masks, sizeof *masks, NULL}};
+                                  .mask = carom_uints_of(masks)};
     carom_list_totals totals = {0};
     carom_hit_list list = {
         .size = sizeof list, .totals = &totals, .capacity = COUNT, .query = query, .index = triangle};

@@ -52,7 +52,7 @@ static void check_selected(carom_context *context, const char *label)
         for (int form = 0; form < 2; form++) {
             batch_result got = batch_result_alloc(q, &copy);
             carom_error err = {0};
-            whole.select = form == 0 ? (carom_uints){index, sizeof *index, NULL}
+            whole.select = form == 0 ? carom_uints_of(index)
                                      : (carom_uints){(const uint32_t *)(const void *)strided.data, STRIDE, NULL};
             whole.elements = ELEMENTS;
             test_ok(q->name, request_ask(q, context, mesh, &whole, &got, &err), &err);
@@ -101,7 +101,7 @@ static void test_out_of_range(void **state)
     (void)state;
     index[417] = ELEMENTS;
     index[600] = UINT32_MAX;
-    m.select = (carom_uints){index, sizeof *index, NULL};
+    m.select = carom_uints_of(index);
     m.elements = ELEMENTS;
     for (size_t k = 0; k < REQUESTS; k++) {
         if (!request_needs_mesh(&requests[k]))

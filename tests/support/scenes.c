@@ -326,17 +326,17 @@ void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t
 carom_mesh_sweep_desc swept_spheres_desc(const swept_spheres *b, size_t first, size_t count)
 {
     float *const *c = b->column;
-    const carom_points none = {0}, motion = {c[4] + first, c[5] + first, c[6] + first, 4, NULL};
+    const carom_points none = {0}, motion = carom_soa(c[4] + first, c[5] + first, c[6] + first);
     return (carom_mesh_sweep_desc){.batch.size = sizeof(carom_mesh_sweep_desc),
                                    .batch.count = count,
-                                   .center = {c[0] + first, c[1] + first, c[2] + first, 4, NULL},
+                                   .center = carom_soa(c[0] + first, c[1] + first, c[2] + first),
                                    .velocity = b->ends ? none : motion,
                                    .end = b->ends ? motion : none,
-                                   .radius = {c[SPHERE_RADIUS] + first, 4, NULL},
-                                   .t_max = {c[SPHERE_T_MAX] + first, 4, NULL},
+                                   .radius = carom_scalars_of(c[SPHERE_RADIUS] + first),
+                                   .t_max = carom_scalars_of(c[SPHERE_T_MAX] + first),
                                    .cull_back = (uint8_t)b->cull_back,
                                    .start = b->start,
-                                   .mask = {b->mask != NULL ? b->mask + first : NULL, sizeof *b->mask, NULL}};
+                                   .mask = carom_uints_of(b->mask != NULL ? b->mask + first : NULL)};
 }
 
 carom_mesh_overlap_desc swept_spheres_at_rest(const swept_spheres *b, size_t first, size_t count)
@@ -344,9 +344,9 @@ carom_mesh_overlap_desc swept_spheres_at_rest(const swept_spheres *b, size_t fir
     float *const *c = b->column;
     return (carom_mesh_overlap_desc){.batch.size = sizeof(carom_mesh_overlap_desc),
                                      .batch.count = count,
-                                     .center = {c[0] + first, c[1] + first, c[2] + first, 4, NULL},
-                                     .radius = {c[SPHERE_RADIUS] + first, 4, NULL},
-                                     .mask = {b->mask != NULL ? b->mask + first : NULL, sizeof *b->mask, NULL}};
+                                     .center = carom_soa(c[0] + first, c[1] + first, c[2] + first),
+                                     .radius = carom_scalars_of(c[SPHERE_RADIUS] + first),
+                                     .mask = carom_uints_of(b->mask != NULL ? b->mask + first : NULL)};
 }
 
 swept_spheres swept_spheres_reorder(const swept_spheres *from, const uint32_t *order, size_t count)

@@ -139,7 +139,7 @@ carom_mesh_info test_mesh_info(const carom_mesh *mesh)
 
 carom_pair_indices pair_indices(const uint32_t *a, const uint32_t *b, uint64_t a_count, uint64_t b_count)
 {
-    return (carom_pair_indices){{a, sizeof *a, NULL}, {b, sizeof *b, NULL}, a_count, b_count};
+    return (carom_pair_indices){carom_uints_of(a), carom_uints_of(b), a_count, b_count};
 }
 
 carom_device_info test_need_device(void)

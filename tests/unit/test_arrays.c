@@ -415,7 +415,7 @@ static void test_outputs_named(void **state)
                                                                                                    : "hit";
         const int has_times = call == SWEEP_PAIRS || call == SPHERE_PAIRS || call == FIRST_HIT || call == CLOSEST;
         arguments a = usual(COUNT);
-        a.center = (carom_points){&r->center[0], &r->center[1], &r->center[2], sizeof *r, NULL};
+        a.center = carom_strided(r->center, sizeof *r);
         const arguments good = a;
         if (is_list(call)) {
             a.list.offsets = (uint64_t *)(void *)r;
@@ -479,7 +479,7 @@ static void test_members(void **state)
         arguments a = usual(COUNT);
         for (size_t i = 0; i < COUNT; i++)
             r[i] = (record){.center = {1, 1, 2}, .radius = 0.5f, .point = {9, 9, 9}, .spare = 7, .mask = 1};
-        a.center = (carom_points){&r->center[0], &r->center[1], &r->center[2], sizeof *r, NULL};
+        a.center = carom_strided(r->center, sizeof *r);
         a.radius = (carom_scalars){&r->radius, sizeof *r, NULL};
         a.mask = &r->mask;
         a.mask_stride = sizeof *r;
