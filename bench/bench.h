@@ -66,12 +66,17 @@ typedef struct bench_device {
     double write_bytes, read_bytes, copy_bytes;
 } bench_device;
 
-/* Where a run reports what it finds, in order: devices, limits, then facts and rows as they come. */
+/* Where a run reports what it finds, in order: devices, limits, what it is going to measure, then facts and rows as
+ * they come. */
 typedef struct bench_listener {
     void *user;
     void (*device)(void *user, const bench_device *device); /* one that is measured */
     void (*limits)(void *user, const bench_limits *limits);
-    void (*note)(void *user, const char *text); /* what is not measured, and why */
+    void (*note)(void *user, const char *text);                               /* what is not measured, and why */
+    void (*plan)(void *user, const char *unit, size_t count, double seconds); /* scenes or series; seconds: a guess */
+    /* Asked between samples: so many scenes or series are done, and that share of the seconds is spent, from 0 to 1. 0:
+     * the run ends, and rows of what is not measured to the end do not come. */
+    int (*go_on)(void *user, size_t done, double share);
     void (*scene)(void *user, const char *name, const char *what);
     void (*row)(void *user, const bench_row *row);
     void (*finding)(void *user, const char *text); /* what a series says as a whole */
@@ -83,6 +88,9 @@ typedef int bench_name_fn(size_t index, char name[BENCH_NAME], const char **what
 int bench_knows(const char *scenes, bench_name_fn *names, const char **unknown);
 /* Is `name` begun by one of the words of `scenes`, or are there none? */
 int bench_is_chosen(const char *scenes, const char *name);
+/* The words for a load that leaves fewer of so many processors than the run uses; empty for any other. */
+enum { BENCH_WARNING = 192 };
+void bench_load_warning(const bench_settings *settings, double load, int processors, char text[BENCH_WARNING]);
 /* Returns 0 if there was nothing to measure. Ends the program where there is no memory. */
 int bench_run(const bench_settings *settings, const bench_listener *listener);
 bench_name_fn bench_scene_name;

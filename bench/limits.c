@@ -79,7 +79,7 @@ bench_limits limits_measure(carom_isa isa, uint32_t threads, int quick)
 {
     bench_limits out = {.threads = threads};
     const plain_loops *plain = plain_for_isa((int)isa);
-    const measure_plan plan = {quick ? 3 : 7, 0.02};
+    const measure_plan plan = {.rounds = quick ? 3 : 7, .sample = 0.02};
     const size_t least = (size_t)threads * CACHED, rows = quick ? STREAM / 4 : STREAM;
     const size_t stream = rows > least ? rows : least;
     static limit_side sides[4]; /* too large for a stack */

@@ -53,15 +53,29 @@ static void sample(measurement *m, const measure_side *side, int s, int round, i
     m->cpu[s][round] = runs > 0 ? (cpu_now() - cpu) / runs : (double)NAN;
 }
 
-void measure(measurement *out, const measure_plan *plan, const measure_side *sides, int count)
+static int goes_on(const measurement *m, double share)
 {
+    return m->plan == NULL || m->plan->go_on == NULL || m->plan->go_on(m->plan->user, share);
+}
+
+int measure(measurement *out, const measure_plan *plan, const measure_side *sides, int count)
+{
+    out->plan = plan;
     out->sides = count < MEASURE_SIDES_MAX ? count : MEASURE_SIDES_MAX;
     out->rounds = plan->rounds < MEASURE_ROUNDS_MAX ? plan->rounds : MEASURE_ROUNDS_MAX;
-    for (int s = 0; s < out->sides; s++)
-        out->repeat[s] = calibrate(&sides[s], plan->sample);
-    for (int round = 0; round < out->rounds; round++)
-        for (int s = 0; s < out->sides; s++)
-            sample(out, &sides[s], s, round, out->repeat[s] > 0 ? out->repeat[s] : round % 2 == 0);
+    const double turns = (double)out->sides * (out->rounds + 1); /* the first turn of a side calibrates it */
+    for (int round = -1; round < out->rounds; round++)
+        for (int s = 0; s < out->sides; s++) {
+            if (!goes_on(out, ((double)out->sides * (round + 1) + s) / turns)) {
+                out->rounds = 0;
+                return 0;
+            }
+            if (round < 0)
+                out->repeat[s] = calibrate(&sides[s], plan->sample);
+            else
+                sample(out, &sides[s], s, round, out->repeat[s] > 0 ? out->repeat[s] : round % 2 == 0);
+        }
+    return 1;
 }
 
 static int compare(const void *a, const void *b)
@@ -171,7 +185,7 @@ double measure_more(measurement *m, const measure_side *sides, const measure_pai
     const double start = measure_now();
     double spent = 0.0;
 
-    while (m->rounds < MEASURE_ROUNDS_MAX && spent < budget) {
+    while (m->rounds < MEASURE_ROUNDS_MAX && spent < budget && goes_on(m, 1.0)) {
         int wanted[MEASURE_SIDES_MAX] = {0}, open = 0;
         for (int i = 0; i < count; i++)
             if (measure_uncertainty(m, pairs[i].over, pairs[i].under) > SETTLED)

@@ -14,11 +14,15 @@ typedef struct measure_side {
 
 typedef struct measure_plan {
     int rounds;
-    double sample; /* seconds that a sample lasts at least; a run is repeated until it does */
+    double sample;                          /* seconds that a sample lasts at least; a run is repeated until it does */
+    int (*go_on)(void *user, double share); /* asked between samples, with the share of these rounds; 0: no more of
+                                             * them. NULL: all */
+    void *user;
 } measure_plan;
 
 /* Seconds per run; NaN in a round that was left out. */
 typedef struct measurement {
+    const measure_plan *plan; /* NULL in one that is made up */
     int sides, rounds;
     int repeat[MEASURE_SIDES_MAX]; /* runs per sample; 0: one, a long one */
     double seconds[MEASURE_SIDES_MAX][MEASURE_ROUNDS_MAX];
@@ -30,10 +34,11 @@ typedef struct measure_pair {
 } measure_pair;
 
 double measure_now(void);
-void measure(measurement *out, const measure_plan *plan, const measure_side *sides, int count);
+/* Returns 0 if the plan did not go on to the end: there are no rounds then. The measurement keeps the plan. */
+int measure(measurement *out, const measure_plan *plan, const measure_side *sides, int count);
 /* Further rounds of the same sides: of those pairs alone whose ratio is not settled, until all are, until there is no
- * room for rounds, or until `budget` seconds are spent, which the last round may exceed. Returns the seconds that they
- * took. */
+ * room for rounds, until the plan does not go on, or until `budget` seconds are spent, which the last round may exceed.
+ * Returns the seconds that they took. */
 double measure_more(measurement *m, const measure_side *sides, const measure_pair *pairs, int count, double budget);
 int measure_rounds(const measurement *m, int side); /* that it took part in */
 double measure_median(const measurement *m, int side);

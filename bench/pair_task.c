@@ -3,6 +3,7 @@
 #include "pair_task.h"
 
 #include "common.h"
+#include "measure.h"
 
 #include <string.h>
 
@@ -122,4 +123,25 @@ plain_columns pair_task_columns(pair_task t, const pair_scene *s, const answers 
     for (int i = 0; i < c.byte_count; i++)
         c.byte[i] = out->bytes.column[i];
     return c;
+}
+
+/* The second batch counts: the first builds programs and starts threads. */
+double pair_task_pace(const subject *of, carom_accuracy accuracy)
+{
+    enum { FEW = 4096 };
+    const pair_task task = SWEEP_TIMES;
+    pair_scene in = scene_make(task.query, "random", FEW);
+    answers out = answers_alloc(task, FEW);
+    pair_call call = {.subject = of, .task = task, .accuracy = accuracy, .scene = &in, .out = &out};
+    carom_error err = {0};
+    double seconds = 0.0;
+
+    if (pair_call_try(&call, &err) == CAROM_OK) {
+        const double start = measure_now();
+        pair_call_run(&call);
+        seconds = (measure_now() - start) / FEW;
+    }
+    answers_free(&out);
+    scene_free(&in);
+    return seconds;
 }

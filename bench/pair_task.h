@@ -69,6 +69,9 @@ carom_status pair_call_try(pair_call *call, carom_error *err);
 /* Wipe the answers, ask, and return their hash. */
 uint64_t pair_call_check(pair_call *call);
 
+/* Seconds that the subject takes for a random sweep from cache, as a measure of its pace; 0: it cannot answer. */
+double pair_task_pace(const subject *of, carom_accuracy accuracy);
+
 /* The columns of a task, for the plain loops. */
 plain_columns pair_task_columns(pair_task t, const pair_scene *s, const answers *out);
 

@@ -124,7 +124,7 @@ static void report_speed_up(const scaling *s)
         used += (size_t)snprintf(text + used, sizeof text - used, " %.2f with %u%s",
                                  s->sides[0].row.median / s->sides[i].row.median, s->sides[i].subject->threads,
                                  i + 1 < s->count ? "," : "");
-    if (s->count > 1 && !s->sides[0].stopped)
+    if (s->count > 1 && !s->sides[0].stopped && !s->ended)
         scaling_finding(s, "%s", text);
 }
 
@@ -160,7 +160,8 @@ static void run_threads(scaling *s)
     scaling_open_cpu(s, all);
     if (s->subjects.count > 0) {
         threads_on_pairs(s);
-        threads_on_mesh(s);
+        if (!s->ended)
+            threads_on_mesh(s);
     }
     scaling_close(s);
 }
@@ -189,7 +190,7 @@ static void chunks_of(scaling *s, const char *index, const char *name)
     scaling_measure(s);
     for (int i = 0; i < s->count; i++)
         best = s->sides[i].row.median < s->sides[best].row.median ? i : best;
-    if (!s->sides[best].stopped)
+    if (!s->sides[best].stopped && !s->ended)
         scaling_finding(s, "scaling-chunk: %s is fastest with chunks of %.0f", s->sides[best].subject->what,
                         s->sides[best].row.size);
     answers_free(&out);
@@ -208,7 +209,7 @@ static void run_chunk(scaling *s)
     for (int i = 0; i < s->subjects.count && count < DEVICES_MAX; i++)
         count += subject_device(&s->subjects.list[i], &devices[count]);
     scaling_close(s);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !s->ended; i++) {
         char index[16];
         snprintf(index, sizeof index, "%u", devices[i].index);
         chunks_of(s, index, devices[i].name);
@@ -220,12 +221,13 @@ static void run_chunk(scaling *s)
 typedef struct series {
     const char *name, *what;
     void (*run)(scaling *s);
+    series_kind kind;
 } series;
 static const series all_series[] = {
-    {"batch", "1 to 10^8 pairs, and from how many on a device is faster", scaling_batch},
-    {"triangles", "meshes of 10^2 to 10^7 triangles", run_triangles},
-    {"threads", "one to all, on pairs and on a mesh", run_threads},
-    {"chunk", "2^12 to 2^22 queries in a launch of a device", run_chunk},
+    {"batch", "1 to 10^8 pairs, and from how many on a device is faster", scaling_batch, SERIES_BATCH},
+    {"triangles", "meshes of 10^2 to 10^7 triangles", run_triangles, SERIES_TRIANGLES},
+    {"threads", "one to all, on pairs and on a mesh", run_threads, SERIES_THREADS},
+    {"chunk", "2^12 to 2^22 queries in a launch of a device", run_chunk, SERIES_CHUNK},
 };
 enum { SERIES_COUNT = sizeof all_series / sizeof all_series[0] };
 
@@ -254,6 +256,48 @@ static carom_isa best_isa(carom_isa wanted)
     return isa;
 }
 
+static double measure_pace(const scaling *s)
+{
+    bench_settings one = *s->settings;
+    subjects alone;
+    double sweep = 0.0;
+
+    one.backend = CAROM_BACKEND_CPU;
+    one.device = NULL;
+    one.isa = s->best;
+    one.threads = 1;
+    subjects_open(&alone, &one, s->listener);
+    if (alone.count > 0)
+        sweep = pair_task_pace(&alone.list[0], s->accuracy);
+    subjects_close(&alone);
+    return sweep;
+}
+
+static void plan_series(scaling *s)
+{
+    size_t count = 0;
+
+    s->sweep = measure_pace(s);
+    for (size_t i = 0; i < SERIES_COUNT; i++)
+        if (bench_is_chosen(s->settings->scenes, all_series[i].name)) {
+            s->planned += scaling_seconds(s, all_series[i].kind);
+            count++;
+        }
+    s->listener->plan(s->listener->user, "series", count, s->planned);
+}
+
+/* Returns 0 if the run has to end. */
+static int run_series(scaling *s, const series *one)
+{
+    s->cost = scaling_seconds(s, one->kind);
+    s->begin = measure_now();
+    one->run(s);
+    s->before += s->cost;
+    s->cost = 0.0;
+    s->done += !s->ended;
+    return scaling_ask(s);
+}
+
 int scaling_run(const bench_settings *settings, const bench_listener *listener)
 {
     scaling *s = calloc(1, sizeof *s);
@@ -264,9 +308,10 @@ int scaling_run(const bench_settings *settings, const bench_listener *listener)
     s->listener = listener;
     s->accuracy = settings->accuracies & 1 ? CAROM_ACCURACY_FAST : CAROM_ACCURACY_EXACT;
     s->best = best_isa(settings->isa);
+    plan_series(s);
     for (size_t i = 0; i < SERIES_COUNT; i++)
-        if (bench_is_chosen(settings->scenes, all_series[i].name))
-            all_series[i].run(s);
+        if (bench_is_chosen(settings->scenes, all_series[i].name) && !run_series(s, &all_series[i]))
+            break;
     const int measured = s->rows > 0;
     free(s);
     return measured;

@@ -25,7 +25,12 @@ typedef struct scaling {
     subjects subjects;
     scaling_side sides[SUBJECTS_MAX];
     int count, rows;
-    int reported;   /* the devices */
+    size_t done;                  /* series */
+    int ended;                    /* before its end, by the listener */
+    double planned, before, cost; /* seconds, a guess: of the run, of the series before this one, of this one */
+    double begin;                 /* of this series, on the clock */
+    double sweep;                 /* seconds: pair_task_pace() of the best instruction set, one thread */
+    int reported;                 /* the devices */
     double opening; /* seconds that it took to find and open the devices and to build and probe a program */
 } scaling;
 
@@ -43,16 +48,22 @@ void scaling_close(scaling *s);
 void scaling_begin(scaling *s, const char *series, const char *what);
 void scaling_ask_pairs(scaling *s, const pair_scene *in, const answers *out);
 /* All sides in turns, one row each: bits are compared, then times are taken. A side that cannot answer is reported and
- * stops. */
+ * stops. No rows come if the run has to end. */
 void scaling_measure(scaling *s);
 /* The size and the queries of the next point, for one side and for every side. */
 void scaling_place(const scaling *s, scaling_side *side, double size, double queries);
 void scaling_point(scaling *s, double size, double queries);
-/* A side that would need more than the limit for a batch `growth` times as long stops, and a note says so. Returns how
- * many sides go on. */
+/* Returns 0 if the run has to end. */
+int scaling_ask(scaling *s);
+/* 0 if the run has to end. A side that would need more than the limit for a batch `growth` times as long stops, and a
+ * note says so. Returns how many sides go on. */
 int scaling_go_on(scaling *s, double next_size, double growth);
 /* `backend/device-or-isa/threads:N` */
 const char *scaling_side_name(const scaling_side *side);
+
+/* scaling_plan.c: seconds that a series will take, by a guess from pair_task_pace() of one thread. */
+typedef enum series_kind { SERIES_BATCH, SERIES_TRIANGLES, SERIES_THREADS, SERIES_CHUNK } series_kind;
+double scaling_seconds(const scaling *s, series_kind kind);
 
 /* 10^k as words, other numbers as they are. */
 const char *scaling_number(double value, char text[32]);

@@ -121,12 +121,14 @@ static void measure_point(scaling *s, const pair_scene *base, size_t count, curv
     for (int i = 0; i < s->count; i++)
         s->sides[i].row.best = (double)NAN;
     scaling_measure(s);
+    answers_free(&out);
+    scene_free(&in);
+    if (s->ended)
+        return;
     c->size[c->points] = (double)count;
     for (int i = 0; i < s->count; i++)
         c->of[i].seconds[c->points] = s->sides[i].row.best;
     c->points++;
-    answers_free(&out);
-    scene_free(&in);
 }
 
 void scaling_batch(scaling *s)
@@ -153,7 +155,8 @@ void scaling_batch(scaling *s)
         if (k + 1 < points && scaling_go_on(s, 10.0 * (double)count, 10.0) == 0)
             break;
     }
-    report_crossovers(s, &c);
+    if (!s->ended)
+        report_crossovers(s, &c);
     scene_free(&base);
     scaling_close(s);
 }

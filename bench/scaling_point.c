@@ -231,9 +231,25 @@ static void fill_row(scaling_side *side, const measurement *m, int place)
         side->row.integers = (double)fastest->by_integers / (double)fastest->queries;
 }
 
+int scaling_ask(scaling *s)
+{
+    const double spent = measure_now() - s->begin;
+
+    s->ended |= !s->listener->go_on(s->listener->user, s->done, (s->before + fmin(spent, s->cost)) / s->planned);
+    return !s->ended;
+}
+
+/* The share is that of a point: how far a series is, time alone tells. */
+static int go_on(void *user, double share)
+{
+    (void)share;
+    return scaling_ask(user);
+}
+
 void scaling_measure(scaling *s)
 {
-    const measure_plan plan = {s->settings->quick ? 3 : 5, s->settings->quick ? 0.002 : 0.01};
+    const measure_plan plan = {
+        .rounds = s->settings->quick ? 3 : 5, .sample = s->settings->quick ? 0.002 : 0.01, .go_on = go_on, .user = s};
     scaling_side *going[SUBJECTS_MAX];
     measure_side runs[SUBJECTS_MAX];
     const int count = check_bits(s, going);
@@ -243,13 +259,12 @@ void scaling_measure(scaling *s)
         bench_die("no memory for a measurement");
     for (int i = 0; i < count; i++)
         runs[i] = (measure_side){side_run, going[i]};
-    if (count > 0)
-        measure(m, &plan, runs, count);
-    for (int i = 0; i < count; i++) {
+    const int measured = count > 0 && measure(m, &plan, runs, count) ? count : 0;
+    for (int i = 0; i < measured; i++) {
         fill_row(going[i], m, i);
         s->listener->row(s->listener->user, &going[i]->row);
     }
-    s->rows += count;
+    s->rows += measured;
     free(m);
 }
 
@@ -259,6 +274,8 @@ int scaling_go_on(scaling *s, double next_size, double growth)
     char number[32];
     int left = 0;
 
+    if (s->ended)
+        return 0;
     for (int i = 0; i < s->count; i++) {
         scaling_side *side = &s->sides[i];
         const double next = side->row.median * growth;

@@ -8,7 +8,6 @@
 
 #include "common.h"
 #include "limits.h"
-#include "memory.h"
 #include "suite.h"
 
 /* Further rounds may take so much of the time that the planned ones took, over the whole run. */
@@ -44,8 +43,7 @@ side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, 
     return s;
 }
 
-/* Builds and refits are made, not answered: on the CPU, with each instruction set alike. */
-static int has_answers(scene_type type)
+int suite_has_answers(scene_type type)
 {
     return type == TYPE_PAIRS || type == TYPE_MESH;
 }
@@ -57,10 +55,10 @@ static void add_subjects(suite *u, const suite_scene *scene)
 
     for (int i = 0; i < u->subjects.count; i++) {
         const subject *of = &u->subjects.list[i];
-        if (!has_answers(scene->type) && (best == NULL || of->isa != best->isa))
+        if (!suite_has_answers(scene->type) && (best == NULL || of->isa != best->isa))
             continue;
         for (int exact = 0; exact < 2; exact++)
-            if ((u->settings->accuracies >> exact & 1) && !(exact && !has_answers(scene->type)))
+            if ((u->settings->accuracies >> exact & 1) && !(exact && !suite_has_answers(scene->type)))
                 suite_add_side(u, scene, i, exact, of->backend, of->what, of->threads);
     }
 }
@@ -109,7 +107,7 @@ static void judge(const suite *u, side *s)
 /* Bits of every subject against those of the first one in the same accuracy, and its answers against the truth. */
 static void check_answers(suite *u, scene_type type)
 {
-    for (int i = 0; i < u->count && has_answers(type); i++) {
+    for (int i = 0; i < u->count && suite_has_answers(type); i++) {
         side *s = &u->sides[i];
         s->hash = s->pairs.subject != NULL ? pair_call_check(&s->pairs) : mesh_call_check(&s->mesh);
         judge(u, s);
@@ -175,7 +173,7 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
         s->row.spread = measure_spread(m, i);
         if (s->exact && fast_of(u, i) >= 0)
             s->row.over_fast = measure_ratio(m, i, fast_of(u, i));
-        if (s->subject >= 0 && has_answers(scene->type))
+        if (s->subject >= 0 && suite_has_answers(scene->type))
             fill_device_times(s, s->pairs.subject != NULL ? &s->pairs.fastest : &s->mesh.fastest);
         fill_limit(u, s, scene);
         u->listener->row(u->listener->user, &s->row);
@@ -193,10 +191,24 @@ static int find_pairs(const suite *u, measure_pair *pairs)
     return count;
 }
 
+static int go_on(void *user, double share)
+{
+    suite *u = user;
+
+    const double spent = (u->before + share * u->scene_cost) / u->planned;
+    u->ended |= !u->listener->go_on(u->listener->user, u->done, spent);
+    return !u->ended;
+}
+
+measure_plan suite_plan(const suite *u)
+{
+    return u->settings->quick ? (measure_plan){.rounds = 4, .sample = 0.004}
+                              : (measure_plan){.rounds = 12, .sample = 0.02};
+}
+
 static void measure_sides(suite *u, const suite_scene *scene)
 {
-    const int quick = u->settings->quick;
-    const measure_plan plan = {quick ? 4 : 12, quick ? 0.004 : 0.02};
+    measure_plan plan = suite_plan(u);
     measure_side runs[SIDES_MAX];
     measure_pair pairs[SIDES_MAX];
     measurement *m = malloc(sizeof *m);
@@ -205,11 +217,14 @@ static void measure_sides(suite *u, const suite_scene *scene)
         bench_die("no memory for a measurement");
     for (int i = 0; i < u->count; i++)
         runs[i] = (measure_side){side_run, &u->sides[i]};
+    plan.go_on = go_on;
+    plan.user = u;
     const double start = measure_now();
-    measure(m, &plan, runs, u->count);
-    u->spare += SPARE * (measure_now() - start);
-    u->spare -= measure_more(m, runs, pairs, find_pairs(u, pairs), u->spare);
-    report(u, scene, m);
+    if (measure(m, &plan, runs, u->count)) {
+        u->spare += SPARE * (measure_now() - start);
+        u->spare -= measure_more(m, runs, pairs, find_pairs(u, pairs), u->spare);
+        report(u, scene, m);
+    }
     free(m);
 }
 
@@ -221,7 +236,7 @@ float suite_window(const suite_scene *scene)
     return !strcmp(scene->family, "far-1e3") ? 2048.0f : 16.0f;
 }
 
-static int has_peers(const suite *u, const suite_scene *scene)
+int suite_has_peers(const suite *u, const suite_scene *scene)
 {
     const int quick = u->settings->quick && u->settings->scenes == NULL;
 
@@ -237,16 +252,23 @@ static size_t mesh_judged(const suite *u, const mesh_scene *shape, size_t swept)
 }
 
 /* The queries of a batch. A scene that is too large for a quick run is measured in full if it was asked for. */
-static size_t count_of(const suite *u, const suite_scene *scene)
+size_t suite_count(const suite *u, const suite_scene *scene)
 {
     if (u->settings->queries > 0 && scene->count != CACHED)
         return u->settings->queries;
     return u->settings->quick && scene->quick_count > 0 ? scene->quick_count : scene->count;
 }
 
+size_t suite_triangles(const suite *u, const suite_scene *scene)
+{
+    if (scene->shape != SHAPE_TORUS)
+        return (size_t)scene->rings * 1000;
+    return scene->rings == 0 ? u->settings->mesh.triangle_count : 2 * (size_t)scene->rings * (size_t)scene->sides;
+}
+
 static void run_pairs(suite *u, const suite_scene *scene)
 {
-    const size_t count = count_of(u, scene);
+    const size_t count = suite_count(u, scene);
     pair_scene in = scene_make(scene->pairs.query, scene->family, count);
     answers out = answers_alloc(scene->pairs, count);
 
@@ -267,7 +289,7 @@ static void run_pairs(suite *u, const suite_scene *scene)
         if (!(u->sides[i].row.bytes > 0.0))
             u->sides[i].row.bytes = pair_task_bytes(scene->pairs);
     }
-    if (has_peers(u, scene))
+    if (suite_has_peers(u, scene))
         rivals_add_peers(u, scene, (peer_task){.in = scene_in(&in), .count = count});
     measure_sides(u, scene);
     rivals_close_peers(u);
@@ -284,9 +306,7 @@ static mesh_scene mesh_of(const suite *u, const suite_scene *scene)
                                        : mesh_scene_make_other(scene->shape, (size_t)scene->rings);
 }
 
-enum { HITS_EACH = 64 }; /* that a list has room for */
-
-static int is_list(const suite_scene *scene)
+int suite_is_list(const suite_scene *scene)
 {
     return scene->task.query != NULL && scene->task.query->mesh.is_list;
 }
@@ -297,10 +317,10 @@ static void run_mesh(suite *u, const suite_scene *scene)
     const mesh_task task = scene->type == TYPE_BUILD   ? (mesh_task){NULL, MESH_BUILD}
                            : scene->type == TYPE_REFIT ? (mesh_task){NULL, MESH_REFIT}
                                                        : scene->task;
-    const size_t count = scene->type == TYPE_MESH ? count_of(u, scene) : shape.triangle_count;
+    const size_t count = scene->type == TYPE_MESH ? suite_count(u, scene) : shape.triangle_count;
     const size_t swept = scene->type == TYPE_MESH ? count : 0;
     const int is_first = task.query == &query_mesh_first && task.work == MESH_ASK;
-    hits out = hits_alloc(swept, is_list(scene) ? HITS_EACH * swept : swept);
+    hits out = hits_alloc(swept, suite_is_list(scene) ? HITS_EACH * swept : swept);
     columns spheres = spheres_make(&shape, scene->spheres, swept);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
 
@@ -321,7 +341,7 @@ static void run_mesh(suite *u, const suite_scene *scene)
     drop_unable(u);
     u->truth = truth_mesh(&shape, &spheres, mesh_judged(u, &shape, is_first ? swept : 0));
     check_answers(u, scene->type);
-    if (has_peers(u, scene))
+    if (suite_has_peers(u, scene))
         rivals_add_peers(u, scene,
                          (peer_task){.in = (const float *const *)(const void *)spheres.column,
                                      .count = count,
@@ -357,41 +377,16 @@ static void measure_limits(suite *u)
     }
 }
 
-/* A missing mesh is reported only if --scene names its scene: other runs do not expect one. */
-static int is_wanted(const suite *u, const suite_scene *scene)
+/* Returns 0 if the run has to end. */
+static int run_scene(suite *u, const planned_scene *p)
 {
-    const bench_settings *settings = u->settings;
-    char text[96];
-
-    if (!bench_is_chosen(settings->scenes, scene->name))
-        return 0;
-    if (settings->scenes == NULL && (scene->asked || (settings->quick && scene->quick_count == 0)))
-        return 0;
-    if (scene->type == TYPE_PAIRS || scene->rings > 0 || settings->mesh.triangle_count > 0)
-        return 1;
-    snprintf(text, sizeof text, "%s is not measured: it needs --mesh FILE", scene->name);
-    if (settings->scenes != NULL)
-        u->listener->note(u->listener->user, text);
-    return 0;
-}
-
-/* Inputs, answers, what peers copy; and a list. */
-enum { QUERY_BYTES = 256, LIST_BYTES = 16 * HITS_EACH };
-
-/* Batches of the user's size may be too large for this machine. */
-static int has_room(const suite *u, const suite_scene *scene)
-{
-    const double bytes = (QUERY_BYTES + is_list(scene) * LIST_BYTES) * (double)count_of(u, scene),
-                 room = memory_to_spare();
-    char text[192];
-
-    if (u->settings->queries == 0 || scene->type == TYPE_BUILD || scene->type == TYPE_REFIT || bytes <= room)
-        return 1;
-    snprintf(text, sizeof text,
-             "%s is not measured: %zu queries would take %.0f MB, more than half of the memory that is free (%.0f MB)",
-             scene->name, count_of(u, scene), bytes * 1e-6, 2e-6 * room);
-    u->listener->note(u->listener->user, text);
-    return 0;
+    u->count = 0;
+    u->scene_cost = p->seconds;
+    u->listener->scene(u->listener->user, p->scene.name, p->scene.what);
+    (p->scene.type == TYPE_PAIRS ? run_pairs : run_mesh)(u, &p->scene);
+    u->before += p->seconds;
+    u->done += !u->ended;
+    return go_on(u, 0.0);
 }
 
 int bench_run(const bench_settings *settings, const bench_listener *listener)
@@ -407,14 +402,12 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     measure_limits(u);
     if (u->subjects.count > 0 && (settings->accuracies & 1))
         u->peers = peers_load(listener);
-    suite_scene scene;
-    for (size_t i = 0; u->subjects.count > 0 && catalog_scene(i, &scene); i++)
-        if (is_wanted(u, &scene) && has_room(u, &scene)) {
-            u->count = 0;
-            listener->scene(listener->user, scene.name, scene.what);
-            (scene.type == TYPE_PAIRS ? run_pairs : run_mesh)(u, &scene);
-        }
     const int measured = u->subjects.count > 0;
+    planned_scene *scenes = NULL;
+    const size_t count = measured ? plan_scenes(u, &scenes) : 0;
+    for (size_t i = 0; i < count && run_scene(u, &scenes[i]); i++)
+        continue;
+    free(scenes);
     subjects_close(&u->subjects);
     free(u);
     return measured;

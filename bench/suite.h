@@ -59,6 +59,9 @@ typedef struct suite {
     side sides[SIDES_MAX];
     int count;
     double spare; /* seconds that scenes so far have left for further rounds; below 0: they took too many */
+    double planned, before, scene_cost; /* seconds, a guess: of the run, of the scenes before this one, of this one */
+    size_t done;                        /* scenes */
+    int ended;                          /* before its end, by the listener */
 } suite;
 
 /* catalog.c; 0 beyond the last. */
@@ -68,6 +71,26 @@ int catalog_scene(size_t index, suite_scene *out);
 side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, const char *backend, const char *what,
                      uint32_t threads);
 float suite_window(const suite_scene *scene);
+
+/* Queries of a batch of the scene; triangles of its mesh. */
+size_t suite_count(const suite *u, const suite_scene *scene);
+size_t suite_triangles(const suite *u, const suite_scene *scene);
+measure_plan suite_plan(const suite *u);
+int suite_has_peers(const suite *u, const suite_scene *scene);
+/* Are they answered, rather than made? Builds and refits are made: on the CPU, with each instruction set alike. */
+int suite_has_answers(scene_type type);
+
+enum { HITS_EACH = 64 }; /* that a list has room for */
+int suite_is_list(const suite_scene *scene);
+
+/* plan.c: the scenes of a run, and seconds that each will take, a guess from the time that each subject needs for a few
+ * pairs. Reports what is left out and the whole, and fills in u->planned. Returns their number; the list is the
+ * caller's. */
+typedef struct planned_scene {
+    suite_scene scene;
+    double seconds;
+} planned_scene;
+size_t plan_scenes(suite *u, planned_scene **out);
 
 /* rivals.c: the plain loops and the peers of a scene, judged as they come. */
 void rivals_add_plain(suite *u, const suite_scene *scene, const pair_scene *in, const answers *out);

@@ -4,9 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench_compare.h"
 #include "bench_json.h"
@@ -14,14 +12,18 @@
 #include "cli.h"
 #include "cli/import/import.h"
 #include "output.h"
+#include "unfinished.h"
 #include "cli/probe/probe.h"
 
 typedef struct session {
     output *out;
+    const cli_options *options;
     bench_json json;
+    progress progress;
+    int grows; /* the JSON file is replaced after each scene */
     int differ, short_of_memory;
-    int rows;
-    char scene[48]; /* the last whose rows were shown again */
+    int rows, scenes; /* shown: so many, of so many scenes */
+    char scene[48];   /* the last that has rows */
 } session;
 
 static void show_limits(output *out, const bench_limits *l)
@@ -69,9 +71,58 @@ static void print_finding(void *user, const char *text)
     s->short_of_memory |= !bench_json_finding(&s->json, text);
 }
 
+/* Seconds as a guess is said. */
+static const char *about(double seconds, char text[32])
+{
+    if (seconds < 5.0)
+        snprintf(text, 32, "a few seconds");
+    else if (seconds < 90.0)
+        snprintf(text, 32, "about %.0f seconds", 5.0 * ceil(seconds / 5.0));
+    else if (seconds < 5400.0)
+        snprintf(text, 32, "about %.0f minutes", ceil(seconds / 60.0));
+    else
+        snprintf(text, 32, "about %.1f hours", seconds / 3600.0);
+    return text;
+}
+
+static void print_plan(void *user, const char *unit, size_t count, double seconds)
+{
+    session *s = user;
+    char text[32];
+    if (count > 0 && s->options->progress != PROGRESS_NONE)
+        cli_message("bench: %zu %s, %s; SIGINT (Ctrl-C) ends it and keeps what is measured", count,
+                    count == 1 && !strcmp(unit, "scenes") ? "scene" : unit, about(seconds, text));
+    progress_begin(&s->progress, "bench", unit, 0, count);
+}
+
+static int go_on(void *user, size_t done, double share)
+{
+    session *s = user;
+    progress_show_share(&s->progress, done, share);
+    return unfinished_asked() == 0;
+}
+
+static int write_json(const bench_json *json, const char *path)
+{
+    output out;
+    int status = output_open(&out, path);
+    if (status != EXIT_DONE)
+        return status;
+    bench_json_write(json, &out);
+    return output_close(&out, EXIT_DONE);
+}
+
+/* The result so far, whole, in the place of that of the scene before: an end by any means loses one scene at most. */
+static void keep_json(session *s)
+{
+    if (s->grows && s->rows > 0 && write_json(&s->json, s->options->json) != EXIT_DONE)
+        s->grows = 0; /* the reason is said; the end of the run tries again */
+}
+
 static void print_scene(void *user, const char *name, const char *what)
 {
     session *s = user;
+    keep_json(s);
     output_format(s->out, "\n%s: %s\n  %-58s %10s %6s %9s %7s %7s %7s %7s %7s\n", name, what, "", "ns/query", "+-",
                   "M/s", "GB/s", "x fast", "misses", "false", "off");
 }
@@ -114,6 +165,8 @@ static void show_row(session *s, const bench_row *r)
     if (r->other > 0)
         output_format(s->out, "  %llu answers are others", (unsigned long long)r->other);
     output_text(s->out, r->same == 0 ? "  BITS DIFFER\n" : "\n");
+    s->scenes += strcmp(s->scene, r->scene) != 0;
+    snprintf(s->scene, sizeof s->scene, "%s", r->scene);
     s->rows++;
     s->differ |= r->same == 0;
 }
@@ -123,8 +176,7 @@ static void print_row(void *user, const bench_row *r)
     session *s = user;
     show_row(s, r);
     s->short_of_memory |= !bench_json_row(&s->json, r);
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%-70.70s", r->name);
+    output_flush(s->out);
 }
 
 /* What --scene chooses from. */
@@ -143,16 +195,6 @@ static int list_scenes(const cli_options *options)
     const char *what;
     for (size_t i = 0; names_of(options)(i, name, &what); i++)
         output_format(&out, "%-24s %s\n", name, what);
-    return output_close(&out, EXIT_DONE);
-}
-
-static int write_json(const bench_json *json, const char *path)
-{
-    output out;
-    int status = output_open(&out, path);
-    if (status != EXIT_DONE)
-        return status;
-    bench_json_write(json, &out);
     return output_close(&out, EXIT_DONE);
 }
 
@@ -176,26 +218,41 @@ static void show_head(session *s)
     const bench_json *json = &s->json;
     output_format(s->out, "%s, %d processors; carom %s of %s; %s\n", json->cpu, json->processors, carom_version(),
                   json->commit, json->compiler);
+    if (json->warning[0] != '\0')
+        output_format(s->out, "%s\n", json->warning);
+}
+
+/* Can the file be replaced while the run goes on? What is no regular file is written once. */
+static int is_replaceable(const char *path)
+{
+    output_place place;
+    if (output_place_find(&place, path) != EXIT_DONE)
+        return 0;
+    const int regular = place.folder >= 0;
+    output_place_free(&place);
+    return regular;
 }
 
 /* Returns an exit status; what is measured goes to the table at once, and is kept. */
-static int take_run(session *s, const cli_options *options, const mesh_data *mesh)
+static int take_run(session *s, const mesh_data *mesh)
 {
-    cli_options usable = *options;
+    cli_options usable = *s->options;
     const int status = probe_before_all(&usable);
     if (status != EXIT_DONE)
         return status;
     const bench_settings settings = settings_of(&usable, mesh);
-    const bench_listener listener = {s, print_device, print_limits, print_note, print_scene, print_row, print_finding};
-    double load[1];
+    const bench_listener listener = {s,     print_device, print_limits, print_note,   print_plan,
+                                     go_on, print_scene,  print_row,    print_finding};
 
-    bench_json_begin(&s->json, settings.quick);
+    bench_json_begin(&s->json, &settings);
     show_head(s);
-    if (getloadavg(load, 1) == 1 && load[0] > 0.3)
-        output_format(s->out, "the load is %.2f: other programs run, and the times are not to be believed\n", load[0]);
-    const int measured = (options->given & OPTION_SCALING ? scaling_run : bench_run)(&settings, &listener);
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%-70s\r", "");
+    s->grows = usable.json != NULL && is_replaceable(usable.json);
+    unfinished_hold();
+    const int measured = (usable.given & OPTION_SCALING ? scaling_run : bench_run)(&settings, &listener);
+    progress_end(&s->progress);
+    s->json.partial = unfinished_asked() != 0;
+    if (s->json.partial)
+        return s->rows > 0 ? EXIT_DONE : cli_refuse(EXIT_INTERRUPTED, "interrupted before anything was measured");
     if (!measured)
         return cli_refuse(EXIT_WORK, "nothing could be measured");
     return s->short_of_memory ? cli_no_memory() : EXIT_DONE;
@@ -238,12 +295,13 @@ static int take_file(session *s, const char *path)
         show_device(s->out, &s->json.devices[i]);
     for (int i = 0; i < s->json.limit_count; i++)
         show_limits(s->out, &s->json.limits[i]);
+    if (s->json.partial)
+        output_text(s->out, "partial: the run was interrupted\n");
     show_lines(s->out, s->json.notes);
     for (size_t i = 0; i < s->json.row_count; i++) {
         const bench_row *r = &s->json.rows[i];
         if (strcmp(s->scene, r->scene) != 0)
             print_scene(s, r->scene, scene_words(r->scene));
-        snprintf(s->scene, sizeof s->scene, "%s", r->scene);
         show_row(s, r);
     }
     show_lines(s->out, s->json.findings);
@@ -309,14 +367,30 @@ static int read_mesh(const char *path, mesh_data *mesh)
     return status;
 }
 
-static void show_end(session *s, const cli_options *options, const bench_json *old)
+static void show_end(session *s, const bench_json *old)
 {
-    output_format(s->out, "\n%d rows. %s\n", s->rows,
+    output_format(s->out, "\n%d rows%s. %s\n", s->rows, s->json.partial ? ", a partial result" : "",
                   s->differ     ? "ANSWERS DIFFER."
                   : s->rows > 0 ? "All subjects of a scene and accuracy gave the same bits."
                                 : "Nothing was measured.");
-    if (options->compare != NULL)
-        bench_compare(old, &s->json, options->compare, s->out);
+    if (s->options->compare != NULL)
+        bench_compare(old, &s->json, s->options->compare, s->out);
+}
+
+/* The file and the picture of a result. They come before the end of the table: who reads that from a pipe may be gone
+ * after an interruption, and the process ends with the pipe. */
+static int keep_result(const session *s)
+{
+    const cli_options *o = s->options;
+    int status = EXIT_DONE;
+    if (s->json.partial && o->from == NULL)
+        cli_message("interrupted: the rows of %d scene%s are kept%s", s->scenes, s->scenes == 1 ? "" : "s",
+                    o->json != NULL ? ", marked as a partial result" : "");
+    if (o->json != NULL)
+        status = write_json(&s->json, o->json);
+    if (status == EXIT_DONE && o->plot != NULL)
+        status = bench_plot(&s->json, o->plot);
+    return status;
 }
 
 int command_bench(const cli_options *options)
@@ -326,24 +400,25 @@ int command_bench(const cli_options *options)
     bench_json old = {0};
     mesh_data mesh = {0};
     output out;
-    session s = {.out = &out};
+    session s = {.out = &out, .options = options};
     int status = check_files(options, &old);
     if (status == EXIT_DONE && options->mesh != NULL)
         status = read_mesh(options->mesh, &mesh);
     if (status == EXIT_DONE)
         status = output_open(&out, options->output);
     if (status == EXIT_DONE) {
-        status = options->from != NULL ? take_file(&s, options->from) : take_run(&s, options, &mesh);
+        status = options->from != NULL ? take_file(&s, options->from) : take_run(&s, &mesh);
+        const int kept = status == EXIT_DONE ? keep_result(&s) : status;
         if (status == EXIT_DONE)
-            show_end(&s, options, &old);
+            show_end(&s, &old);
         status = output_close(&out, status);
+        status = status == EXIT_DONE ? kept : status;
     }
-    if (status == EXIT_DONE && options->json != NULL)
-        status = write_json(&s.json, options->json);
-    if (status == EXIT_DONE && options->plot != NULL)
-        status = bench_plot(&s.json, options->plot);
+    const int interrupted = options->from == NULL && s.json.partial;
     bench_json_end(&s.json);
     bench_json_end(&old);
     mesh_free(&mesh);
+    if (status == EXIT_DONE && interrupted)
+        return EXIT_INTERRUPTED;
     return status == EXIT_DONE && s.differ ? EXIT_WORK : status;
 }

@@ -31,12 +31,16 @@ static void cpu_name(char *out, size_t size)
         fclose(from);
 }
 
-void bench_json_begin(bench_json *json, int quick)
+void bench_json_begin(bench_json *json, const bench_settings *settings)
 {
     const time_t now = time(NULL);
     struct tm utc;
 
-    *json = (bench_json){.quick = quick, .processors = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    *json = (bench_json){.quick = settings->quick, .processors = (int)sysconf(_SC_NPROCESSORS_ONLN), .partial = 1};
+    if (getloadavg(json->load, 3) == 3)
+        bench_load_warning(settings, json->load[0], json->processors, json->warning);
+    else
+        json->load[0] = -1.0;
     cpu_name(json->cpu, sizeof json->cpu);
     snprintf(json->commit, sizeof json->commit, "%s", CAROM_BENCH_COMMIT);
     snprintf(json->compiler, sizeof json->compiler, "%s", CAROM_BENCH_COMPILER);
@@ -144,21 +148,24 @@ static void put_devices(output *out, const bench_json *json)
 
 static void put_context(output *out, const bench_json *json)
 {
-    double load[3];
+    const double *load = json->load;
 
     output_text(out, "{\n  \"context\": {\n");
     put_line(out, "date", json->date);
     put_line(out, "executable", "carom bench");
     output_format(out, "    \"num_cpus\": %d,\n", json->processors);
     put_line(out, "cpu", json->cpu);
-    if (getloadavg(load, 3) == 3)
+    if (load[0] >= 0.0)
         output_format(out, "    \"load_avg\": [%.2f, %.2f, %.2f],\n", load[0], load[1], load[2]);
+    if (json->warning[0] != '\0')
+        put_line(out, "load_warning", json->warning);
     put_devices(out, json);
     put_line(out, "library_version", carom_version());
     put_line(out, "commit", json->commit);
     put_line(out, "compiler", json->compiler);
     put_line(out, "flags", json->flags);
-    output_format(out, "    \"quick\": %s,\n    ", json->quick ? "true" : "false");
+    output_format(out, "    \"quick\": %s,\n    \"partial\": %s,\n    ", json->quick ? "true" : "false",
+                  json->partial ? "true" : "false");
     put_string(out, "not_measured", json->notes != NULL ? json->notes : "");
     if (json->findings != NULL) {
         output_text(out, ",\n    ");

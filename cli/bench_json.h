@@ -18,11 +18,14 @@ typedef struct bench_json {
     bench_limits limits[BENCH_LIMITS];
     int limit_count;
     char cpu[128], commit[64], compiler[64], flags[512], date[32];
+    char warning[BENCH_WARNING]; /* of a load that disturbed the run; empty: none */
+    double load[3];              /* before the run, over 1, 5 and 15 minutes; below 0: not known */
     int quick, processors;
+    int partial; /* not all that the run was to measure */
 } bench_json;
 
-/* A run of this program on this machine, without rows yet. */
-void bench_json_begin(bench_json *json, int quick);
+/* A run of this program on this machine, without rows yet: a partial result until the caller says otherwise. */
+void bench_json_begin(bench_json *json, const bench_settings *settings);
 void bench_json_device(bench_json *json, const bench_device *device);
 void bench_json_limits(bench_json *json, const bench_limits *limits);
 /* These return 0 where there is no memory. */

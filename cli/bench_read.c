@@ -150,6 +150,9 @@ static int read_context(bench_json *json, const json_t *context, const char *pat
     text(json->flags, sizeof json->flags, context, "flags");
     text(json->date, sizeof json->date, context, "date");
     json->quick = json_is_true(json_object_get(context, "quick"));
+    json->partial = json_is_true(json_object_get(context, "partial"));
+    if (json_object_get(context, "load_warning") != NULL)
+        text(json->warning, sizeof json->warning, context, "load_warning");
     json->processors = (int)whole(context, "num_cpus");
     json_array_foreach(json_object_get(context, "limits"), i, core)
     {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Exit statuses: part of the contract with scripts. */
-enum { EXIT_DONE = 0, EXIT_WORK = 1, EXIT_USAGE = 2 };
+enum { EXIT_DONE = 0, EXIT_WORK = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 /* Options a command may accept; a bit each so that a command's row says which. */
 enum {

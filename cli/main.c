@@ -73,7 +73,8 @@ static const cli_command commands[] = {
      "Every instruction set with one thread, the best with all, every OpenCL device, in fast and exact mode, and "
      "loops\n"
      "that only move the same bytes, in turns. Times are medians; +- is their spread. Close other programs first.\n"
-     "Exit status 1 if answers that should have the same bits do not.\n",
+     "Exit status 1 if answers that should have the same bits do not. SIGINT or SIGTERM ends the run and keeps what is\n"
+     "measured, marked as partial: exit status 130.\n",
      command_bench},
 };
 
@@ -122,7 +123,7 @@ static int print_usage(void)
     if (used < sizeof text)
         snprintf(text + used, sizeof text - used,
                  "\n  carom COMMAND --help   the options of a command\n  carom --version        the version\n"
-                 "\nExit status: 0 success, 1 the work failed, 2 bad usage or bad input.\n");
+                 "\nExit status: 0 success, 1 the work failed, 2 bad usage or bad input, 130 interrupted (bench).\n");
     return cli_print(text);
 }
 

@@ -67,7 +67,7 @@ static void put(output *out, const char *bytes, size_t count)
         unfinished_end_by(SIGPIPE); /* as other filters do, without a word */
 }
 
-static void flush(output *out)
+void output_flush(output *out)
 {
     put(out, out->buffer, out->used);
     out->used = 0;
@@ -75,7 +75,7 @@ static void flush(output *out)
 
 int output_close(output *out, int status)
 {
-    flush(out);
+    output_flush(out);
     if (status == EXIT_DONE && out->error)
         status = fail(out, out->error);
     if (status == EXIT_DONE)
@@ -93,7 +93,7 @@ int output_close(output *out, int status)
 void output_bytes(output *out, const char *bytes, size_t count)
 {
     if (count > OUTPUT_BUFFER - out->used)
-        flush(out);
+        output_flush(out);
     if (count > OUTPUT_BUFFER) {
         put(out, bytes, count);
         return;
@@ -110,14 +110,14 @@ void output_text(output *out, const char *text)
 void output_char(output *out, char c)
 {
     if (out->used == OUTPUT_BUFFER)
-        flush(out);
+        output_flush(out);
     out->buffer[out->used++] = c;
 }
 
 static char *room_for_number(output *out)
 {
     if (OUTPUT_BUFFER - out->used < DECIMAL_MAX)
-        flush(out);
+        output_flush(out);
     return out->buffer + out->used;
 }
 

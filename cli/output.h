@@ -24,6 +24,8 @@ int output_open(output *out, const char *path);
  * Returns the exit status of the command. */
 int output_close(output *out, int status);
 
+/* Hand on what is written so far, for a reader who waits. */
+void output_flush(output *out);
 void output_text(output *out, const char *text);
 void output_bytes(output *out, const char *bytes, size_t count);
 void output_char(output *out, char c);

@@ -34,7 +34,10 @@ nothing "nothing is measured before that" "$(cat stdout.txt)"
 "$carom" bench --scene list > list.txt
 check "scenes are listed" grep -q '^sweep-times-random ' list.txt
 "$carom" bench --quick --backend cpu --json all.json \
-    --scene sweep-times-cached,overlap-axes-random,spheres-random,mesh-box-70k,build-70k,refit-70k > all.txt
+    --scene sweep-times-cached,overlap-axes-random,spheres-random,mesh-box-70k,build-70k,refit-70k > all.txt \
+    2> stderr.txt
+check "its time is estimated first" grep -qE '^carom: bench: 6 scenes, (a few|about [0-9.]+) [a-z]+; ' stderr.txt
+check "a whole result" grep -q '"partial": false' all.json
 check "a table" grep -q '^sweep-times-cached: ' all.txt
 grep -oE '"name": "[^"]*"' all.json | cut -d'"' -f4 > names.txt
 nothing "names are scene/accuracy/backend/isa/threads:N" \
@@ -100,7 +103,8 @@ fi
 nothing "a user's plain loop answers as the reference does" \
     "$(grep -E 'overlap-random/fast/plain/closest' peers.json | grep -v '"misses": 0, "false_hits": 0' || true)"
 "$carom" bench --quick --backend cpu --accuracy exact --isa scalar --threads 1 --scene spheres-cached \
-    --json one.json > one.txt
+    --json one.json --progress none > one.txt 2> stderr.txt
+nothing "no progress, no estimate" "$(cat stderr.txt)"
 
 # Batches of the user's size; where size is what a scene is about, its own.
 "$carom" bench --quick --backend cpu --accuracy fast --isa scalar --threads 1 --queries 3000 --json few.json \
@@ -188,6 +192,56 @@ fi
 
 equal=$(grep -oE '"name": "[^"]*"' one.json | cut -d'"' -f4)
 nothing "one accuracy, one instruction set, one number of threads" "${equal#spheres-cached/exact/cpu/scalar/threads:1}"
+
+# ---- interrupted ----------------------------------------------------------------------------------------------------
+# interrupt NAME SIGNAL FILE PATTERN arguments...: the signal comes when FILE has the pattern. Leaves `status`.
+interrupt() {
+    local name=$1 signal=$2 file=$3 pattern=$4 job i
+    shift 4
+    status=0
+    rm -f part.json part.txt stderr.txt
+    touch part.txt
+    set -m # or a job in the background would ignore SIGINT
+    "$carom" bench --quick --backend cpu --isa scalar --json part.json "$@" >> part.txt 2> stderr.txt &
+    job=$!
+    set +m
+    for ((i = 0; i < 6000; i++)); do
+        if grep -qs "$pattern" "$file" || ! kill -0 $job; then break; fi
+        sleep 0.01
+    done 2> /dev/null
+    kill "-$signal" -- $job || fail "$name" "it had ended: $(head -n 3 stderr.txt)"
+    { wait $job || status=$?; } 2> /dev/null
+}
+kept() { # NAME: part.json is a partial result
+    check "$1: marked partial" grep -q '"partial": true' part.json
+    check "$1: with rows" grep -q '"run_type"' part.json
+    if command -v python3 > /dev/null; then
+        check "$1: it is JSON" python3 -m json.tool part.json
+    else
+        skip "$1: it is JSON" "no python3"
+    fi
+}
+for signal in INT TERM; do
+    interrupt "SIG$signal" $signal part.txt '/threads:1 '
+    equal "SIG$signal: status" 130 $status
+    check "SIG$signal: it is said" grep -qE '^carom: interrupted: the rows of [0-9]+ scenes? are kept' stderr.txt
+    check "SIG$signal: in the table too" grep -qE '^[0-9]+ rows, a partial result' part.txt
+    kept "SIG$signal"
+done
+if "$carom" bench --from part.json > again.txt 2> stderr.txt; then
+    check "a partial result is said to be one" grep -qx 'partial: the run was interrupted' again.txt
+else
+    skip "a partial result is said to be one" "$(cat stderr.txt)"
+fi
+interrupt "series" INT part.txt '/threads:1 ' --scaling
+equal "series: status" 130 $status
+kept "series"
+interrupt "before the first row" INT stderr.txt '^carom: bench: ' --scene build-1m
+equal "before the first row: status" 130 $status
+check "before the first row: it is said" grep -q 'interrupted before anything was measured' stderr.txt
+nothing "before the first row: no result" "$(ls part.json 2> /dev/null || true)"
+interrupt "killed after a scene" KILL part.json '"partial": true'
+kept "killed after a scene"
 
 # ---- series -------------------------------------------------------------------------------------------------------
 refused "a series that is a scene" 2 "'sweep-times'" --scaling --scene batch,sweep-times

@@ -18,7 +18,8 @@ defaults() { exec python3 -c 'import os, signal, sys
 for s in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}: signal.signal(s, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$@"; }
 
-# ended NAME SIGNAL CALL command... -o old.csv: held in its first CALL, it gets the signal.
+# ended NAME SIGNAL CALL command... -o old.csv: held in its first CALL, it gets the signal; with again=yes until it ends.
+again=no
 ended() {
     local name=$1 signal=$2 call=$3 status=0 i
     shift 3
@@ -41,6 +42,7 @@ ended() {
     { # the shell, too, has words for the death of a job
         for ((i = 0; i < 600; i++)); do
             kill -0 $job || break
+            if [ $again = yes ]; then kill -"$signal" $job; fi
             sleep 0.05
         done
         kill -KILL $job || true
@@ -87,9 +89,15 @@ if "$carom" sweep --backend opencl --pairs pairs.csv > /dev/null 2>&1; then
 else
     skip "opencl: signals" "no usable OpenCL device"
 fi
-ended "bench --json: TERM while writing it" TERM write "$carom" bench --backend cpu --isa scalar --threads 1 \
-    --quick --queries 1 \
-    --accuracy fast --scene spheres-cached --json old.csv
+# The first of these signals asks bench to end in order; the second ends it.
+again=yes
+for signal in TERM INT; do
+    ended "bench --json: $signal twice while flushing it" "$signal" fsync "$carom" bench --backend cpu --isa scalar \
+        --threads 1 --quick --queries 1 --accuracy fast --scene spheres-cached --json old.csv
+done
+again=no
+ended "bench --json: HUP while flushing it" HUP fsync "$carom" bench --backend cpu --isa scalar --threads 1 --quick \
+    --queries 1 --accuracy fast --scene spheres-cached --json old.csv
 ended "verify -o: INT" INT write "$carom" verify --backend cpu --isa scalar --threads 1 --queries 100 -o old.csv
 
 # What is ignored from the start, as by nohup, stays so.
