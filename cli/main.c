@@ -66,15 +66,13 @@ static const cli_command commands[] = {
      OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_MESH | OPTION_QUICK | OPTION_QUERIES | OPTION_SCALING |
          OPTION_JSON | OPTION_FROM | OPTION_COMPARE | OPTION_PLOT,
      "how fast every backend answers named scenes",
-     "carom bench [--quick] [--scaling | [--queries N] [--mesh FILE]] [--scene NAME[,NAME...] | --from FILE] [--json "
-     "FILE] [--compare "
-     "FILE] "
-     "[--plot FILE] [options]",
-     "Every instruction set with one thread, the best with all, every OpenCL device, in fast and exact mode, and "
-     "loops\n"
-     "that only move the same bytes, in turns. Times are medians; +- is their spread. Close other programs first.\n"
-     "Exit status 1 if answers that should have the same bits do not. SIGINT or SIGTERM ends the run and keeps what is\n"
-     "measured, marked as partial: exit status 130.\n",
+     "carom bench [--quick] [--scaling | [--queries N] [--mesh FILE]] [--scene NAME[,NAME...] | --from FILE]\n"
+     "                   [--json FILE] [--compare FILE] [--plot FILE] [options]",
+     "Every instruction set with one thread, the best with all, every OpenCL device, in fast and exact mode,\n"
+     "and loops that only move the same bytes, in turns. Times are medians; +- is their spread. Close other programs "
+     "first.\n"
+     "Exit status 1 if answers that should have the same bits do not. SIGINT or SIGTERM ends the run and keeps\n"
+     "what is measured, marked as partial: exit status 130.\n",
      command_bench},
 };
 

@@ -18,7 +18,8 @@ defaults() { exec python3 -c 'import os, signal, sys
 for s in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}: signal.signal(s, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$@"; }
 
-# ended NAME SIGNAL CALL command... -o old.csv: held in its first CALL, it gets the signal; with again=yes until it ends.
+# ended NAME SIGNAL CALL command... -o old.csv: held in its first CALL, it gets the signal; with again=yes, until it
+# ends.
 again=no
 ended() {
     local name=$1 signal=$2 call=$3 status=0 i
