@@ -59,14 +59,15 @@ static void *output_of(const hits *h, query_kind kind)
 }
 
 /* Spheres at rest read the same columns, without velocity and window. */
-static query_inputs inputs_of(const columns *spheres)
+static query_inputs inputs_of(const query_type *q, const columns *spheres)
 {
     static const float t_max = 1.0f;
     float *const *in = (float *const *)(const void *)spheres->column;
     float *const column[QUERY_COLUMNS_MAX] = {in[0], in[1], in[2], in[6], in[3], in[4], in[5]};
     query_inputs inputs = query_inputs_of(&query_mesh_first, column, 0);
 
-    inputs.scalars[1] = (carom_scalars){&t_max, CAROM_REPEAT, NULL};
+    if (query_has_role(q, QUERY_WINDOW))
+        inputs.scalars[1] = (carom_scalars){&t_max, CAROM_REPEAT, NULL};
     return inputs;
 }
 
@@ -98,7 +99,7 @@ static carom_status query(mesh_call *a, carom_error *err)
 {
     const query_type *q = a->task.query;
     void *out[QUERY_FIELDS_MAX];
-    const query_inputs in = inputs_of(a->spheres);
+    const query_inputs in = inputs_of(q, a->spheres);
     carom_list_totals totals = {0};
     carom_hit_list list = {
         .size = sizeof list, .totals = &totals, .capacity = a->out->capacity, .offsets = a->out->offsets.column[0]};

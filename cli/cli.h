@@ -41,6 +41,7 @@ enum {
     OPTION_ROW = 1u << 23,
     OPTION_SVG = 1u << 24,
     OPTION_PROGRESS = 1u << 25, /* of every command, without a word in its row */
+    OPTION_MAX_DISTANCE = 1u << 26,
     OPTIONS_COMPUTE =
         OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY | OPTION_PROBE_LIMIT
 };
@@ -55,7 +56,7 @@ typedef struct cli_options {
     carom_accuracy accuracy;
     const char *output; /* NULL: standard output */
     const char *pairs, *mesh, *spheres;
-    float t_max; /* +inf unless given */
+    float t_max, max_distance; /* +inf unless given */
     const char *hits;
     carom_start start;
     uint64_t queries, seed;

@@ -30,12 +30,15 @@ static const cli_command commands[] = {
      "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
      "chooses:\n",
      command_on_mesh},
-    {"overlap", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_HITS,
+    {"overlap",
+     OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_MAX_DISTANCE | OPTION_HITS,
      "spheres at rest against triangles: overlap, separating axes, the nearest point of a mesh",
-     "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits WHICH] [options]",
+     "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits WHICH] [options]\n"
+     "       carom overlap --mesh M --spheres S.csv --hits closest [--max-distance D] [options]",
      "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
      "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
-     "overlaps nothing, for the triangles of a file have all bits.\n"
+     "overlaps nothing, for the triangles of a file have all bits. With --hits closest also max_distance, which\n"
+     "overrides --max-distance row by row.\n"
      "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
      "chooses:\n",
      command_on_mesh},

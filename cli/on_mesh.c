@@ -86,7 +86,8 @@ static int run_on_mesh(const cli_options *options, const rows_query *query)
 
 int command_on_mesh(const cli_options *options)
 {
-    static const uint32_t mesh_only = OPTION_SPHERES | OPTION_T_MAX | OPTION_HITS | OPTION_START | OPTION_CULL_BACK;
+    static const uint32_t mesh_only =
+        OPTION_SPHERES | OPTION_T_MAX | OPTION_MAX_DISTANCE | OPTION_HITS | OPTION_START | OPTION_CULL_BACK;
     const char *command = options->command->name;
     rows_query query;
     char names[128];
@@ -94,6 +95,8 @@ int command_on_mesh(const cli_options *options)
         return cli_refuse(EXIT_USAGE, "%s: --pairs and --mesh exclude each other", command);
     if (options->mesh) {
         const int status = find_query(options, &query);
+        if (status == EXIT_DONE && (options->given & OPTION_MAX_DISTANCE) && !query_has_role(query.row, QUERY_REACH))
+            return cli_refuse(EXIT_USAGE, "%s: --max-distance belongs to --hits closest", command);
         return status == EXIT_DONE ? run_on_mesh(options, &query) : status;
     }
     if (!options->pairs)

@@ -22,6 +22,8 @@ static const option_row option_rows[] = {
     {OPTION_MESH, "mesh", "FILE", "mesh file"},
     {OPTION_SPHERES, "spheres", "FILE", "CSV file of spheres"},
     {OPTION_T_MAX, "t-max", "T", "end of the time window, >= 0 or inf (default inf)"},
+    {OPTION_MAX_DISTANCE, "max-distance", "D",
+     "with --hits closest: no triangle farther away, >= 0 or inf (default inf)"},
     {OPTION_HITS, "hits", "WHICH", "with --mesh: which hits to report, as above"},
     {OPTION_START, "start", "POLICY",
      "what touches or overlaps at time 0: report, skip-parting (skipped if moving away) or skip"},
@@ -242,13 +244,14 @@ static int set_progress(const char *value, cli_options *out)
     return -1;
 }
 
-static int set_t_max(const char *value, cli_options *out)
+/* The end of a window, or a largest distance. */
+static int set_limit(const char *name, const char *value, float *out)
 {
     char *end;
-    float t = strtof(value, &end);
-    if (end == value || *end != '\0' || !(t >= 0.0f))
-        return cli_refuse(EXIT_USAGE, "--t-max: expected a number >= 0 or inf, got '%s'", value);
-    out->t_max = t;
+    float limit = strtof(value, &end);
+    if (end == value || *end != '\0' || !(limit >= 0.0f))
+        return cli_refuse(EXIT_USAGE, "--%s: expected a number >= 0 or inf, got '%s'", name, value);
+    *out = limit;
     return -1;
 }
 
@@ -313,7 +316,8 @@ static int set_option(const option_row *row, const char *value, cli_options *out
     case OPTION_COMPARE: return set_name(row->name, value, &out->compare);
     case OPTION_PLOT: return set_name(row->name, value, &out->plot);
     case OPTION_SVG: return set_name(row->name, value, &out->svg);
-    case OPTION_T_MAX: return set_t_max(value, out);
+    case OPTION_T_MAX: return set_limit(row->name, value, &out->t_max);
+    case OPTION_MAX_DISTANCE: return set_limit(row->name, value, &out->max_distance);
     case OPTION_HITS: return set_name(row->name, value, &out->hits);
     case OPTION_START: return set_start(value, out);
     case OPTION_PROGRESS: return set_progress(value, out);
@@ -386,6 +390,7 @@ int options_parse(const cli_command *command, int argc, char **argv, cli_options
     struct option list[ROW_COUNT + 3];
     list_options(command, list);
     *out = (cli_options){.t_max = INFINITY,
+                         .max_distance = INFINITY,
                          .queries = 1000000,
                          .seed = 1,
                          .probe_limit = 600,

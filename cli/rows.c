@@ -50,9 +50,9 @@ static void columns_of(const query_type *q, csv_column *columns)
         int component;
         const query_input *input = query_input_of(q, c, &component);
         columns[c] = (csv_column){.name = input->columns[component],
-                                  .kind = input->role == QUERY_WINDOW ? CSV_TIME
-                                          : input->role == QUERY_MASK ? CSV_MASK
-                                                                      : CSV_FLOAT,
+                                  .kind = input->role == QUERY_WINDOW || input->role == QUERY_REACH ? CSV_TIME
+                                          : input->role == QUERY_MASK                               ? CSV_MASK
+                                                                                                    : CSV_FLOAT,
                                   .group = input->optional ? 1 + (int)(input - q->inputs) : 0};
     }
 }
@@ -108,6 +108,14 @@ static carom_status ask_counts(const query_type *q, carom_mesh *mesh, query_call
     return status;
 }
 
+/* The option that stands for a column of limits; NULL: the row has none. */
+static const float *limit_of(const query_type *q, const cli_options *options)
+{
+    return query_has_role(q, QUERY_WINDOW)  ? &options->t_max
+           : query_has_role(q, QUERY_REACH) ? &options->max_distance
+                                            : NULL;
+}
+
 carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, const rows_input *input,
                       uint64_t from, uint64_t count, const rows_field *fields, carom_hit_list *list, carom_stats *stats,
                       carom_error *err)
@@ -127,7 +135,7 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
     in.cull_back = (options->given & OPTION_CULL_BACK) != 0;
     in.start = options->start;
     if (!in.scalars[1].data)
-        in.scalars[1] = (carom_scalars){&options->t_max, CAROM_REPEAT, NULL};
+        in.scalars[1] = (carom_scalars){limit_of(q, options), CAROM_REPEAT, NULL};
     if (!query->counts)
         return q->mesh.ask(subject, &call, stats, err);
     const carom_status status = ask_counts(q, subject, &call, fields[0].longs, stats, err);

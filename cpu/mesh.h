@@ -13,9 +13,9 @@ typedef struct caromi_mesh_view {
 
 /* Contiguous columns: MESH_CX and so on in; a state per query out. A search for the first hit also gives its
  * triangle and time. A search for all hits appends triangles and times to `records`, with the number of the query in
- * this run. A search for the closest triangle reads the first CAROMI_CLOSEST_IN columns; it gives triangle, distance
- * (in t) and depth. */
-enum { CAROMI_MESH_IN = MESH_IN_COLUMNS, CAROMI_CLOSEST_IN = MESH_IN_RESTING };
+ * this run. A search for the closest triangle reads CAROMI_CLOSEST_IN columns, the last of them MESH_MAX_DISTANCE; it
+ * gives triangle, distance (in t) and depth. */
+enum { CAROMI_MESH_IN = MESH_IN_COLUMNS, CAROMI_CLOSEST_IN = MESH_IN_CLOSEST };
 typedef struct caromi_mesh_queries {
     const float *in[CAROMI_MESH_IN];
     const int32_t *mask; /* with MESH_QUERY_MASKS */

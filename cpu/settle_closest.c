@@ -14,7 +14,7 @@ static int settle_triangle(const closest_group *g, closest_traversal *trav)
     if (p.low != p.high) {
         caromi_exact_closest a;
         closest_rows in;
-        if (p.low > trav->distance)
+        if (p.low > trav->distance || p.low > trav->best.t)
             return 0;
         closest_store(&in, g->in);
         caromi_exact_closest_of((const float *)&in, &a);
@@ -39,7 +39,8 @@ void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
                            float *distance, float *depth)
 {
     const float *in = query->in;
-    const closest_query q = {in[MESH_CX], in[MESH_CY], in[MESH_CZ], in[MESH_RADIUS], query->mask};
+    const closest_query q = {in[MESH_CX],     in[MESH_CY],           in[MESH_CZ],
+                             in[MESH_RADIUS], in[MESH_MAX_DISTANCE], query->mask};
     closest_traversal trav;
     trav.masks = mesh->masks;
     int left = closest_begin(&trav, mesh->frame, q, query->options);

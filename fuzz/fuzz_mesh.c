@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIANGLES = 4, VERTICES = 3 * TRIANGLES, NUMBERS = 8 + 3 * VERTICES };
+enum { TRIANGLES = 4, VERTICES = 3 * TRIANGLES, NUMBERS = 9 + 3 * VERTICES };
 
 typedef struct request {
     float vertices[3 * VERTICES];
@@ -15,7 +15,7 @@ typedef struct request {
     size_t triangle_count;
     ref_sweep_case ball; /* its triangle is the first */
     int ends;            /* its velocity is where its centre is at time 1, and w the centre */
-    float t_max;
+    float t_max, max_distance;
     ref_mesh_options options;
 } request;
 
@@ -62,6 +62,21 @@ static float next_window(fuzz_source *s, const ref_sweep_case *c)
     return kind == 3 ? first.t_first : nextafterf(first.t_first, 0.0f);
 }
 
+/* The largest distance: none, that of the first triangle, a number next to it, any. */
+static float next_reach(fuzz_source *s, const ref_sweep_case *c)
+{
+    const unsigned kind = fuzz_byte(s) % 5;
+    ref_closest_answer first;
+    if (kind == 0)
+        return HUGE_VALF;
+    if (kind == 1) {
+        const float any = fabsf(fuzz_float(s));
+        return isnan(any) ? 0.0f : any;
+    }
+    ref_closest(c, &first);
+    return kind == 2 ? first.distance : nextafterf(first.distance, kind == 3 ? 0.0f : HUGE_VALF);
+}
+
 static void next_request(fuzz_source *s, request *q)
 {
     memset(q, 0, sizeof *q);
@@ -81,6 +96,7 @@ static void next_request(fuzz_source *s, request *q)
         q->indices[v] = v;
     for (size_t i = 1; i < q->triangle_count; i++)
         next_triangle(s, q, i);
+    q->max_distance = next_reach(s, &q->ball); /* last: older inputs keep their meaning */
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
@@ -95,12 +111,13 @@ static _Noreturn void give_up(const char *what, int backend, const request *q)
     }
     n[3] = (float)q->ball.radius;
     n[7] = q->t_max;
+    n[8] = q->max_distance;
     for (size_t i = 0; i < q->triangle_count; i++) {
         float p[3][3];
         ref_mesh_triangle(&mesh, i, p);
-        memcpy(&n[8 + 9 * i], p, sizeof p);
+        memcpy(&n[9 + 9 * i], p, sizeof p);
     }
-    fuzz_fail(what, fuzz_backend_name(backend), n, 8 + 9 * q->triangle_count);
+    fuzz_fail(what, fuzz_backend_name(backend), n, 9 + 9 * q->triangle_count);
 }
 
 /* Every bit of an answer, what is not written included. */
@@ -114,8 +131,9 @@ static void ask(const query_type *query, carom_mesh *mesh, const request *q, ans
     void *out[QUERY_FIELDS_MAX];
     carom_error err = {0};
     carom_stats stats = {.size = sizeof stats};
+    const float *limit = query_has_role(query, QUERY_REACH) ? &q->max_distance : &q->t_max;
     const query_inputs in = {.points = {{c, c + 1, c + 2, 12, NULL}, {v, v + 1, v + 2, 12, NULL}},
-                             .scalars = {{&radius, 4, NULL}, {&q->t_max, 4, NULL}},
+                             .scalars = {{&radius, 4, NULL}, {limit, 4, NULL}},
                              .cull_back = (uint8_t)q->options.cull_back,
                              .start = (carom_start)q->options.start,
                              .ends = q->ends};
@@ -154,7 +172,11 @@ static carom_mesh *make_mesh(int backend, const request *q)
 
 static void judge(const query_type *query, const request *q, answer *a)
 {
-    const query_sphere sphere = {{q->vertices, q->indices, q->triangle_count, NULL}, q->ball, q->t_max, q->options};
+    const query_sphere sphere = {.mesh = {q->vertices, q->indices, q->triangle_count, NULL},
+                                 .sphere = q->ball,
+                                 .t_max = q->t_max,
+                                 .max_distance = q->max_distance,
+                                 .options = q->options};
     void *out[QUERY_FIELDS_MAX];
     query_verdict verdict = {0};
     char what[128];

@@ -42,10 +42,11 @@ enum {
     IN_NCX, IN_NCY, IN_NCZ, IN_NP0X, IN_NP0Y, IN_NP0Z, IN_NP1X, IN_NP1Y, IN_NP1Z, IN_NP2X, IN_NP2Y, IN_NP2Z, IN_CLOSEST
 };
 
-/* Columns of queries against a mesh. Closest points read those of the sphere at rest. */
+/* Columns of queries against a mesh. Closest points read those of the sphere at rest, and then a limit. */
 enum {
     MESH_CX, MESH_CY, MESH_CZ, MESH_RADIUS, MESH_IN_RESTING,
-    MESH_VX = MESH_IN_RESTING, MESH_VY, MESH_VZ, MESH_T_MAX, MESH_IN_COLUMNS
+    MESH_VX = MESH_IN_RESTING, MESH_VY, MESH_VZ, MESH_T_MAX, MESH_IN_COLUMNS,
+    MESH_MAX_DISTANCE = MESH_IN_RESTING, MESH_IN_CLOSEST
 };
 
 /* Output columns. */

@@ -6,14 +6,17 @@
  * bounds are monotone under inclusion, as each operation is in each of its variables: a larger box never has a
  * greater least or a smaller most. So no triangle of a node is closer than the node's least, and at least one is no
  * farther than its most. A node also stores the lowest triangle index below it. So culling what comes after the best
- * by (least, lowest index) culls nothing better; neither does culling what is farther than the most of any node. */
+ * by (least, lowest index) culls nothing better; neither does culling what is farther than the most of any node.
+ *
+ * A search begins with the query's largest distance and no triangle as the best: as if a triangle had been found there
+ * whose index is above all others. So what is culled is farther than the limit, and what is at the limit is kept. */
 #ifndef CAROM_MESH_CLOSEST_H
 #define CAROM_MESH_CLOSEST_H
 #include "closest.h"
 #include "mesh_run.h"
 
 typedef struct closest_query {
-    real cx, cy, cz, radius;
+    real cx, cy, cz, radius, max_distance;
     int mask; /* all bits without MESH_QUERY_MASKS */
 } closest_query;
 
@@ -77,7 +80,7 @@ typedef struct closest_traversal {
     vi triangle;
     vf earliest_undecided; /* exact mode: the least distance that an undecided triangle may have */
     closest_query query;
-    mesh_hit_key best;  /* the best of all lanes, or a distance that some triangle is not beyond */
+    mesh_hit_key best;  /* the best of all lanes; without a triangle, a distance beyond which none is the answer */
     G const int *masks; /* of the leaves' triangles, with MESH_TRIANGLE_MASKS */
     int number;         /* of the query */
     int next;           /* to visit next: a node, or a leaf if negative */
@@ -142,12 +145,13 @@ FN int closest_pop_next(closest_traversal *trav)
 FN int closest_begin(closest_traversal *trav, mesh_frame frame, closest_query q, int options)
 {
     const vf radius = v_f(q.radius);
+    const real zero = R(0.0);
     trav->query = q;
     trav->center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
     trav->view = closest_view_of(trav->center, frame);
     trav->distance = trav->earliest_undecided = v_infinity();
     trav->triangle = v_i(MESH_NO_TRIANGLE);
-    trav->best = mesh_hit_key_of(R(1.0) / R(0.0), MESH_NO_TRIANGLE);
+    trav->best = mesh_hit_key_of(zero < q.max_distance ? q.max_distance : zero, MESH_NO_TRIANGLE); /* -0 is 0 */
     trav->next = frame.root;
     mesh_stack_begin(&trav->stack, frame.root);
     if (options != 0 && q.mask == 0)
@@ -247,20 +251,21 @@ FN void closest_set_sphere(mesh_pairs *p, const closest_traversal *trav, int num
     MESH_NEVER_WAITS(name, closest_traversal)
 CLOSEST_SEARCH(closest, closest_leaf_lanes)
 
-/* The answer; that of an empty mesh for an invalid query. */
+/* The answer; that of an empty mesh for an invalid query, and beyond the limit. */
 FN closest_hit closest_end(const closest_traversal *trav)
 {
     const int none = trav->best.triangle == MESH_NO_TRIANGLE;
+    const real infinity = R(1.0) / R(0.0);
     real depth[LANES];
     v_store(depth, v_positive_zero(v_f(trav->query.radius) - v_f(trav->best.t)));
     closest_hit hit;
     hit.triangle = none ? -1 : trav->best.triangle;
-    hit.distance = trav->best.t;
-    hit.depth = none ? -trav->best.t : depth[0];
+    hit.distance = none ? infinity : trav->best.t;
+    hit.depth = none ? -infinity : depth[0];
     return hit;
 }
 
-/* ---- begin and answer, for mesh_run.h: columns of the sphere at rest; `t` holds distances ----------------------- */
+/* ---- begin and answer, for mesh_run.h: MESH_IN_CLOSEST columns; `t` holds distances ----------------------------- */
 
 FN int closest_begin_next(const mesh_run *run, closest_traversal *trav, u32 at, const real *rows, int options)
 {
@@ -270,6 +275,7 @@ FN int closest_begin_next(const mesh_run *run, closest_traversal *trav, u32 at, 
     q.cy = run->in[MESH_CY][at];
     q.cz = run->in[MESH_CZ][at];
     q.radius = run->in[MESH_RADIUS][at];
+    q.max_distance = run->in[MESH_MAX_DISTANCE][at];
     q.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[at] : -1;
     trav->number = (int)at;
     trav->masks = run->masks;

@@ -47,11 +47,11 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal 
 
 CLOSEST_SEARCH(closest_exact, closest_exact_lanes)
 
-/* The distance is NaN if the query is undecided. */
+/* The distance is NaN if the query is undecided: what is surely beyond the best, or the limit, does not matter. */
 FN void closest_answer_exact(const mesh_run *run, const closest_traversal *trav)
 {
     closest_hit hit = closest_end(trav);
-    if (v_any(v_and(v_lt(trav->earliest_undecided, v_infinity()), v_le(trav->earliest_undecided, v_f(hit.distance))))) {
+    if (v_any(v_and(v_lt(trav->earliest_undecided, v_infinity()), v_le(trav->earliest_undecided, v_f(trav->best.t))))) {
         real lanes[LANES];
         v_store(lanes, v_from_bits(v_i(R_NAN_BITS)));
         hit.distance = lanes[0];

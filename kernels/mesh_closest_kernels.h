@@ -19,9 +19,10 @@ MESH_RUN(closest_search, closest, CLOSEST_SEARCHED, closest_begin_next, CLOSEST_
 __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
                                        int scale_field, int root, float ball, __global const int *masks, int options,
                                        __global const real *cx, __global const real *cy, __global const real *cz,
-                                       __global const real *radius, __global const int *mask, uint share, uint queries,
-                                       __global const uint *row, uint rows, __global int *triangle,
-                                       __global real *distance, __global real *depth, uint count)
+                                       __global const real *radius, __global const real *max_distance,
+                                       __global const int *mask, uint share, uint queries, __global const uint *row,
+                                       uint rows, __global int *triangle, __global real *distance, __global real *depth,
+                                       uint count)
 {
     if (get_global_id(0) >= count)
         return;
@@ -38,6 +39,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global
     run.in[MESH_CY] = cy;
     run.in[MESH_CZ] = cz;
     run.in[MESH_RADIUS] = radius;
+    run.in[MESH_MAX_DISTANCE] = max_distance;
     run.mask = mask;
     mesh_run_share(&run, (u32)get_global_id(0), share, queries, row, rows);
     run.triangle = triangle;

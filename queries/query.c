@@ -89,6 +89,14 @@ const char *query_column_name(const query_type *q, int column)
     return input->columns[component];
 }
 
+int query_has_role(const query_type *q, query_role role)
+{
+    int found = 0;
+    for (int i = 0; i < query_input_count(q); i++)
+        found |= q->inputs[i].role == role;
+    return found;
+}
+
 static int nth_column(const query_type *q, int n, int width)
 {
     for (int i = 0, column = 0; i < query_input_count(q); column += query_input_width(&q->inputs[i++]))

@@ -66,16 +66,23 @@ enum {
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-/* What an input measures: positions and velocities are vectors, a radius and the end of a window are numbers. A mask
- * of 32 bits is a column of uint32_t. */
-typedef enum query_role { QUERY_POSITION, QUERY_VELOCITY, QUERY_RADIUS, QUERY_WINDOW, QUERY_MASK } query_role;
+/* What an input measures: positions and velocities are vectors; a radius, the end of a window and the largest distance
+ * of an answer are numbers. A mask of 32 bits is a column of uint32_t. */
+typedef enum query_role {
+    QUERY_POSITION,
+    QUERY_VELOCITY,
+    QUERY_RADIUS,
+    QUERY_WINDOW,
+    QUERY_REACH,
+    QUERY_MASK
+} query_role;
 
 typedef struct query_input {
     const char *name; /* as the library's messages call it */
     const char *columns[3];
     query_role role;
     int second;   /* belongs to the triangle or the second sphere, which the second index of a pair chooses */
-    int optional; /* may be left out, which means zero, no end or all bits; such inputs stand last */
+    int optional; /* may be left out, which means zero, no end, any distance or all bits; such inputs stand last */
 } query_input;
 
 /* Where the library reads a batch: vectors and numbers, each in the order of the row's inputs. */
@@ -153,7 +160,7 @@ typedef struct query_truth {
 typedef struct query_sphere {
     ref_mesh mesh;
     ref_sweep_case sphere; /* its triangle is left alone */
-    float t_max;
+    float t_max, max_distance;
     ref_mesh_options options;
 } query_sphere;
 
@@ -230,6 +237,8 @@ int query_required_count(const query_type *q);
 /* The input that a column belongs to, and the column's place in it. */
 const query_input *query_input_of(const query_type *q, int column, int *component);
 const char *query_column_name(const query_type *q, int column);
+/* Whether the row has an input of that role. */
+int query_has_role(const query_type *q, query_role role);
 /* The first column of the i-th vector or radius among the inputs; -1: there are no more. */
 int query_vector_column(const query_type *q, int i);
 int query_radius_column(const query_type *q, int i);

@@ -108,7 +108,7 @@ const char *ref_judge_closest(const ref_sweep_case *c, const ref_mesh_closest_an
         return given->triangle == -1 && given->distance >= HUGE_VALF && given->depth <= -HUGE_VALF &&
                        given->feature == REF_NONE && is_zero(given->point)
                    ? NULL
-                   : "an answer to an invalid question";
+                   : "an answer where there is none";
     if (!same_bits(given->distance, truth->closest.distance))
         return "another distance";
     if (given->triangle != truth->triangle)

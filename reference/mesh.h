@@ -53,12 +53,13 @@ const char *ref_mesh_all(const ref_mesh *mesh, const ref_sweep_case *ball, float
 int64_t ref_mesh_overlaps(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, uint8_t *overlaps);
 /* The smallest (nearest binary32 distance, triangle), and what ref_closest says of it. */
 typedef struct ref_mesh_closest_answer {
-    int32_t triangle; /* -1: invalid, or no triangle that the mask lets through */
+    int32_t triangle; /* -1: invalid, or no triangle within the limit that the mask lets through */
     ref_closest_answer closest;
 } ref_mesh_closest_answer;
 
-/* Of the ball, only center and radius are read. What went wrong, or NULL: no memory. */
-const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask,
+/* Of the ball, only center and radius are read. A nearest binary32 distance above max_distance is no answer. What went
+ * wrong, or NULL: no memory. */
+const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, float max_distance,
                              ref_mesh_closest_answer *out);
 
 /* A ray from `point` along +z: how many triangles it crosses strictly above its start, and the sum of 1 for each whose

@@ -13,6 +13,8 @@
 /* Two distances that round to one binary32. */
 #define TIE 0x1p-22
 #define LEAST 0x1p-148
+/* From here on distances round to infinity, and tie. */
+#define BEYOND 0x1.ffffffp127
 
 typedef struct candidate {
     double bound;
@@ -30,7 +32,7 @@ static double corner_distance(const ref_sweep_case *c)
         }
         least = fmin(least, sqrt(sum));
     }
-    return least * (1.0 + ROOM);
+    return fmin(least * (1.0 + ROOM), BEYOND);
 }
 
 static double box_distance(const ref_sweep_case *c)
@@ -42,7 +44,7 @@ static double box_distance(const ref_sweep_case *c)
         double way = fmax(0.0, fmax(lo, hi));
         sum += way * way;
     }
-    return sqrt(sum) * (1.0 - ROOM);
+    return fmin(sqrt(sum) * (1.0 - ROOM), BEYOND);
 }
 
 static int by_bound(const void *a, const void *b)
@@ -85,14 +87,16 @@ static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball
     return list;
 }
 
-const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask,
+static const ref_mesh_closest_answer nothing = {-1, {HUGE_VALF, HUGE_VAL, REF_NONE, {0}}};
+
+const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, float max_distance,
                              ref_mesh_closest_answer *out)
 {
     ref_sweep_case c = *ball;
     ref_closest_answer a;
     size_t count;
     memset(c.p, 0, sizeof c.p);
-    *out = (ref_mesh_closest_answer){-1, {HUGE_VALF, HUGE_VAL, REF_NONE, {0}}};
+    *out = nothing;
     ref_closest(&c, &a);
     if (a.feature == REF_NONE)
         return NULL;
@@ -110,5 +114,7 @@ const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, u
             *out = (ref_mesh_closest_answer){triangle, a};
     }
     free(list);
+    if (out->closest.distance > max_distance)
+        *out = nothing;
     return NULL;
 }

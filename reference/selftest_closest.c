@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Closest points: cases by hand, exact relations between answers, and every triangle of a mesh instead of those that
  * the filter leaves. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -87,6 +88,22 @@ static void test_relations(ref_test *test, const ref_sweep_case *c)
     ref_check(test, fabs(sqrt(gap) - a.distance_near) <= 1e-14 * scale, "the point is at the distance");
 }
 
+/* A limit at the least distance leaves the answer; the number below leaves none. */
+static void test_limits(ref_test *test, const ref_mesh *mesh, const ref_sweep_case *c,
+                        const ref_mesh_closest_answer *whole)
+{
+    const float distance = whole->closest.distance;
+    ref_mesh_closest_answer a;
+    const char *wrong = ref_mesh_closest(mesh, c, UINT32_MAX, distance, &a);
+    ref_check(test, wrong == NULL && a.triangle == whole->triangle && a.closest.feature == whole->closest.feature,
+              "a limit at the distance");
+    if (distance > 0.0f) {
+        wrong = ref_mesh_closest(mesh, c, UINT32_MAX, nextafterf(distance, 0.0f), &a);
+        ref_check(test, wrong == NULL && a.triangle == -1 && a.closest.feature == REF_NONE && isinf(a.closest.distance),
+                  "a limit below the distance");
+    }
+}
+
 /* The distance of one centre to each triangle of a family. */
 static void test_filter(ref_test *test, size_t family, uint64_t seed)
 {
@@ -118,17 +135,34 @@ static void test_filter(ref_test *test, size_t family, uint64_t seed)
                 triangle = i;
             }
         }
-        const char *wrong = ref_mesh_closest(&mesh, &c, UINT32_MAX, &whole);
+        const char *wrong = ref_mesh_closest(&mesh, &c, UINT32_MAX, HUGE_VALF, &whole);
         ref_check(test,
                   wrong == NULL && whole.triangle == triangle &&
                       ref_same_bits((double)whole.closest.distance, (double)best.distance),
                   "the nearest of all triangles");
+        if (triangle >= 0)
+            test_limits(test, &mesh, &c, &whole);
     }
+}
+
+/* Two distances beyond binary32 tie, although one is twice the other. */
+static void test_beyond(ref_test *test)
+{
+    static const float vertices[6] = {3e38f, 0, 0, 1e38f, 0, 0}, center[3] = {-3e38f, 0, 0};
+    static const uint32_t indices[6] = {0, 0, 0, 1, 1, 1};
+    const ref_mesh mesh = {vertices, indices, 2, NULL};
+    const ref_sweep_case c = case_of(center, (const float[9]){0});
+    ref_mesh_closest_answer a;
+    const char *wrong = ref_mesh_closest(&mesh, &c, UINT32_MAX, HUGE_VALF, &a);
+    ref_check(test, wrong == NULL && a.triangle == 0 && isinf(a.closest.distance), "a tie at infinity");
+    wrong = ref_mesh_closest(&mesh, &c, UINT32_MAX, FLT_MAX, &a);
+    ref_check(test, wrong == NULL && a.triangle == -1 && a.closest.feature == REF_NONE, "nothing in binary32");
 }
 
 void ref_test_closest(ref_test *test, uint64_t cases)
 {
     test_by_hand(test);
+    test_beyond(test);
     for (size_t family = 0; family < ref_family_count(); family++) {
         for (uint64_t i = 0; i < cases; i++) {
             ref_sweep_case c;

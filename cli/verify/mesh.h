@@ -28,15 +28,17 @@ typedef struct verify_scene {
     int has_masks; /* also of the spheres */
 } verify_scene;
 
-/* In the order of the columns of query_mesh_first, whose last is the mask. */
-enum { SPHERE_RADIUS = 3, SPHERE_VELOCITY = 4, SPHERE_T_MAX = 7, SPHERE_COLUMNS };
+/* The columns of all queries of meshes. */
+enum { SPHERE_RADIUS = 3, SPHERE_VELOCITY = 4, SPHERE_T_MAX = 7, SPHERE_MAX_DISTANCE, SPHERE_COLUMNS };
 typedef struct verify_spheres {
-    float column[SPHERE_COLUMNS][MESH_BLOCK]; /* cx cy cz radius vx vy vz t_max */
+    float column[SPHERE_COLUMNS][MESH_BLOCK]; /* as verify_sphere_columns names them */
     uint32_t mask[MESH_BLOCK];
     carom_start start;
     uint8_t cull_back;
     int ends; /* vx vy vz are where the centre is at time 1 */
 } verify_spheres;
+
+extern const char *const verify_sphere_columns[SPHERE_COLUMNS];
 
 const char *verify_scene_name(size_t index);
 /* The large one has no more triangles than `most` or, if that is less, eight. */

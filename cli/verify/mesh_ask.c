@@ -61,17 +61,27 @@ static void spoil(const verify_mesh_request *ask, verify_mesh_answers *to)
     memset(to->offsets, 0xa5, (ask->count + 1) * sizeof *to->offsets);
 }
 
+/* What the row reads of the spheres. */
+static query_inputs inputs_of(const query_type *q, const verify_spheres *b)
+{
+    float *column[QUERY_COLUMNS_MAX];
+    for (int c = 0; c < query_column_count(q); c++) {
+        column[c] = (float *)b->mask; /* the one that is not found by its name */
+        for (int s = 0; s < SPHERE_COLUMNS; s++)
+            if (!strcmp(query_column_name(q, c), verify_sphere_columns[s]))
+                column[c] = (float *)b->column[s];
+    }
+    return query_inputs_of(q, column, 0);
+}
+
 carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, const verify_spheres *b,
                              verify_mesh_answers *to, carom_stats *stats, carom_error *err)
 {
-    float *column[SPHERE_COLUMNS + 1];
+    const query_type *q = query_meshes[ask->type];
     carom_list_totals totals = {0};
     carom_hit_list list = {
         .size = sizeof list, .totals = &totals, .capacity = RECORDS_EACH * ask->count, .offsets = to->offsets};
-    for (int c = 0; c < SPHERE_COLUMNS; c++)
-        column[c] = (float *)b->column[c];
-    column[SPHERE_COLUMNS] = (float *)b->mask;
-    query_inputs in = query_inputs_of(&query_mesh_first, column, 0);
+    query_inputs in = inputs_of(q, b);
     in.cull_back = b->cull_back;
     in.start = b->start;
     in.ends = b->ends;
@@ -79,7 +89,7 @@ carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, c
         .count = ask->count, .accuracy = ask->accuracy, .in = &in, .out = to->field, .list = &list};
     *stats = (carom_stats){.size = sizeof *stats};
     spoil(ask, to);
-    const carom_status status = query_meshes[ask->type]->mesh.ask(mesh, &call, stats, err);
+    const carom_status status = q->mesh.ask(mesh, &call, stats, err);
     to->total = totals.total;
     to->complete = totals.complete;
     to->stored = totals.stored;
@@ -134,7 +144,7 @@ void verify_mesh_print_sphere(output *out, const verify_spheres *b, uint64_t i)
 {
     output_text(out, "    query:");
     for (int c = 0; c < SPHERE_COLUMNS; c++)
-        output_format(out, " %s=%a", query_column_name(&query_mesh_first, c), (double)b->column[c][i]);
+        output_format(out, " %s=%a", verify_sphere_columns[c], (double)b->column[c][i]);
     output_format(out, " mask=0x%x start=%d cull_back=%d%s\n", (unsigned)b->mask[i], (int)b->start, b->cull_back,
                   b->ends ? ", v is an end position" : "");
 }

@@ -243,6 +243,22 @@ static void pick_way(ref_gen *g, double way[3])
         way[k] = ref_gen_int(g, -2, 2);
 }
 
+const char *const verify_sphere_columns[SPHERE_COLUMNS] = {"cx", "cy", "cz",    "radius",      "vx",
+                                                           "vy", "vz", "t_max", "max_distance"};
+
+/* None, or about the distance of a spot: that, the next numbers, any in its neighbourhood. */
+static float pick_max_distance(ref_gen *g, double distance)
+{
+    const float limit = ref_round(fmax(distance, 0.0));
+    switch (ref_gen_int(g, 0, 7)) {
+    case 0: return limit;
+    case 1: return nextafterf(limit, 0.0f);
+    case 2: return nextafterf(limit, HUGE_VALF);
+    case 3: return ref_round(fmax(distance, 0.0) * ref_gen_range(g, 0.25, 2.0));
+    default: return HUGE_VALF;
+    }
+}
+
 /* From far, near, the surface or within; at rest, away; with a radius that makes distances whole, any radius, none.
  * Some windows end when the surface is reached. */
 static void aim(ref_gen *g, const verify_scene *s, float out[SPHERE_COLUMNS])
@@ -267,6 +283,7 @@ static void aim(ref_gen *g, const verify_scene *s, float out[SPHERE_COLUMNS])
         out[ref_gen_int(g, 0, 2)] += out[SPHERE_RADIUS];
     if (kind == 5 && ref_gen_chance(g, 4))
         out[ref_gen_int(g, 0, 6)] = ref_gen_chance(g, 2) ? -HUGE_VALF : 0.0f / 0.0f;
+    out[SPHERE_MAX_DISTANCE] = pick_max_distance(g, radius + gap);
 }
 
 void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t first, uint64_t count, uint64_t block,
@@ -298,6 +315,7 @@ query_sphere verify_spheres_case(const verify_scene *scene, const verify_spheres
     query_sphere s = {.mesh = verify_scene_reference(scene),
                       .sphere.radius = (double)b->column[SPHERE_RADIUS][i],
                       .t_max = b->column[SPHERE_T_MAX][i],
+                      .max_distance = b->column[SPHERE_MAX_DISTANCE][i],
                       .options = {b->mask[i], b->cull_back, (int)b->start}};
     for (int k = 0; k < 3; k++) {
         s.sphere.center[k] = b->column[k][i];

@@ -35,6 +35,7 @@ static carom_status make_chunk(const caromi_lattice_batch *lattice, uint64_t roo
     for (int k = 0; k < 3; k++)
         chunk->batch.in[MESH_CX + k] = (caromi_in_column){.base = chunk->column[k], .stride = sizeof(float)};
     chunk->batch.in[MESH_RADIUS] = (caromi_in_column){.base = &none};
+    chunk->batch.in[MESH_MAX_DISTANCE] = (caromi_in_column){.base = &lattice->band};
     return CAROM_OK;
 }
 

@@ -6,32 +6,32 @@
 static void closest_to_columns(const carom_mesh_closest_result *out,
                                caromi_out_column *columns){CAROMI_CLOSEST_OUTPUTS(CAROMI_SET_OUTPUT)}
 
-CAROMI_LIST list_closest(caromi_arrays *a, const carom_mesh_overlap_desc *d, const carom_mesh_closest_result *out,
+CAROMI_LIST list_closest(caromi_arrays *a, const carom_mesh_closest_desc *d, const carom_mesh_closest_result *out,
                          const carom_stats *stats)
 {
     const uint64_t count = d->batch.count;
-    caromi_list_overlap(a, d);
+    caromi_list_closest(a, d);
     caromi_reads(a, "out", out, 1, 0, sizeof *out);
     caromi_writes(a, "stats", stats, 1, sizeof *stats);
     CAROMI_CLOSEST_OUTPUTS(CAROMI_LIST_OUTPUT)
 }
 
-static carom_status closest(carom_mesh *mesh, const carom_mesh_overlap_desc *d, const carom_mesh_closest_result *out,
+static carom_status closest(carom_mesh *mesh, const carom_mesh_closest_desc *d, const carom_mesh_closest_result *out,
                             carom_stats *stats, carom_error *err)
 {
-    CHECK(caromi_check_mesh_overlap(d, 0, err));
+    CHECK(caromi_check_mesh_closest(d, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_closest_result", err));
     CAROMI_CLOSEST_OUTPUTS(CAROMI_CHECK_OUTPUT)
     CAROMI_CHECK_ARRAYS(err, list_closest, d, out, stats);
     CHECK(caromi_check_select(&d->batch, err));
+    CHECK(caromi_check_max_distance(d, err));
     caromi_mesh_batch batch;
-    caromi_mesh_overlap_batch(d, mesh, &batch);
-    batch.kind = &caromi_closest_triangle;
+    caromi_mesh_closest_batch(d, mesh, &batch);
     closest_to_columns(out, batch.out);
     return caromi_run_mesh(&batch, &d->batch.progress, stats, err);
 }
 
-carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
+carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc *desc,
                                 const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);

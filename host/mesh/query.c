@@ -10,20 +10,20 @@ carom_status caromi_check_select(const carom_batch *b, carom_error *err)
                                      "query", err);
 }
 
-carom_status caromi_check_t_max(const carom_mesh_sweep_desc *d, carom_error *err)
+/* Fails unless each query's limit, an optional array, is in [0, most]; most: 1 or infinity. */
+static carom_status check_limits(const carom_batch *b, const carom_scalars *limits, const char *name, float most,
+                                 carom_error *err)
 {
-    const uint64_t begin = d->batch.begin;
-    const uint64_t end = d->t_max.stride == CAROM_REPEAT && d->batch.count > begin ? begin + 1 : d->batch.count;
+    const uint64_t end = limits->stride == CAROM_REPEAT && b->count > b->begin ? b->begin + 1 : b->count;
     caromi_in_column column;
-    const int ends = d->end.x != NULL;
-    const float most = ends ? 1 : INFINITY;
-    caromi_scalars_to_column(&d->t_max, caromi_index_of(&d->batch.select), &column);
-    for (uint64_t i = begin; d->t_max.data != NULL && i < end; i++) {
-        float t;
-        memcpy(&t, caromi_element(&column, i), sizeof t);
-        if (!(t >= 0 && t <= most))
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "query %llu: t_max is %g; it must be >= 0%s",
-                               (unsigned long long)i, (double)t, ends ? ", and at most 1, when `end` is reached" : "");
+    caromi_scalars_to_column(limits, caromi_index_of(&b->select), &column);
+    for (uint64_t i = b->begin; limits->data != NULL && i < end; i++) {
+        float limit;
+        memcpy(&limit, caromi_element(&column, i), sizeof limit);
+        if (!(limit >= 0 && limit <= most))
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "query %llu: %s is %g; it must be >= 0%s",
+                               (unsigned long long)i, name, (double)limit,
+                               most < INFINITY ? ", and at most 1, when `end` is reached" : "");
     }
     return CAROM_OK;
 }
@@ -35,6 +35,16 @@ static carom_status check_one_motion(const carom_mesh_sweep_desc *d, carom_error
                            : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                                          velocity ? "velocity and end are both given; one of them must be NULL"
                                                   : "velocity is NULL, and so is end; one of them must be given");
+}
+
+carom_status caromi_check_t_max(const carom_mesh_sweep_desc *d, carom_error *err)
+{
+    return check_limits(&d->batch, &d->t_max, "t_max", d->end.x != NULL ? 1 : INFINITY, err);
+}
+
+carom_status caromi_check_max_distance(const carom_mesh_closest_desc *d, carom_error *err)
+{
+    return check_limits(&d->batch, &d->max_distance, "max_distance", INFINITY, err);
 }
 
 carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *d, int serves, carom_error *err)
@@ -58,6 +68,15 @@ carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *d, int ser
     if (d->batch.count == 0)
         return CAROM_OK;
     CAROMI_MESH_OVERLAP_INPUTS(CAROMI_CHECK_INPUT)
+    return caromi_check_optional_uints(&d->mask, "mask", err);
+}
+
+carom_status caromi_check_mesh_closest(const carom_mesh_closest_desc *d, carom_error *err)
+{
+    CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_mesh_closest_desc", CAROMI_SERVES_SELECT, err));
+    if (d->batch.count == 0)
+        return CAROM_OK;
+    CAROMI_MESH_CLOSEST_INPUTS(CAROMI_CHECK_INPUT)
     return caromi_check_optional_uints(&d->mask, "mask", err);
 }
 
@@ -106,6 +125,20 @@ void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *d, carom_mesh *mes
     CAROMI_MESH_OVERLAP_INPUTS(CAROMI_SET_INPUT)
     for (int c = MESH_VX; c < CAROMI_MESH_IN; c++)
         in[c] = repeat(&none);
+}
+
+void caromi_mesh_closest_batch(const carom_mesh_closest_desc *d, carom_mesh *mesh, caromi_mesh_batch *batch)
+{
+    static const float none = 0, anywhere = INFINITY;
+    const caromi_index index = caromi_index_of(&d->batch.select);
+    caromi_in_column *in = batch->in;
+    set_batch(&d->batch, &d->mask, mesh, batch);
+    batch->kind = &caromi_closest_triangle;
+    CAROMI_MESH_CLOSEST_INPUTS(CAROMI_SET_INPUT)
+    if (d->radius.data == NULL)
+        in[MESH_RADIUS] = repeat(&none);
+    if (d->max_distance.data == NULL)
+        in[MESH_MAX_DISTANCE] = repeat(&anywhere);
 }
 
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query)

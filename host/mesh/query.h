@@ -10,13 +10,17 @@ enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two reports of progress
 /* serves: what the call serves of the head besides `select`, as in caromi_check_batch. */
 carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *desc, int serves, carom_error *err);
 carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *desc, int serves, carom_error *err);
+carom_status caromi_check_mesh_closest(const carom_mesh_closest_desc *desc, carom_error *err);
 /* Values in arrays that have been checked. */
 carom_status caromi_check_select(const carom_batch *batch, carom_error *err);
 carom_status caromi_check_t_max(const carom_mesh_sweep_desc *desc, carom_error *err);
+carom_status caromi_check_max_distance(const carom_mesh_closest_desc *desc, carom_error *err);
 /* Inputs, options and the rest of a checked descriptor, as a batch of first hits without outputs. */
 void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* Spheres at rest, in the columns of a sweep. */
 void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
+/* As a batch of closest triangles without outputs. */
+void caromi_mesh_closest_batch(const carom_mesh_closest_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* Whether the numbers of a query are valid: all finite, and the radius not negative. */
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
 
@@ -29,6 +33,10 @@ int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
     X(one_of_points, velocity, MESH_VX) \
     X(one_of_points, end, MESH_VX)      \
     X(optional_scalars, t_max, MESH_T_MAX)
+#define CAROMI_MESH_CLOSEST_INPUTS(X)        \
+    X(points, center, MESH_CX)               \
+    X(optional_scalars, radius, MESH_RADIUS) \
+    X(optional_scalars, max_distance, MESH_MAX_DISTANCE)
 #define CAROMI_CONTACT_OUTPUTS(X)           \
     X(array, state, CAROMI_ANSWER_STATE)    \
     X(array, t, CAROMI_ANSWER_KEY)          \
@@ -76,6 +84,12 @@ CAROMI_LIST caromi_list_overlap(caromi_arrays *a, const carom_mesh_overlap_desc 
 {
     caromi_reads(a, "desc", d, 1, 0, sizeof *d);
     CAROMI_MESH_OVERLAP_INPUTS(CAROMI_LIST_INPUT)
+    caromi_list_shared(a, &d->batch, &d->mask);
+}
+CAROMI_LIST caromi_list_closest(caromi_arrays *a, const carom_mesh_closest_desc *d)
+{
+    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
+    CAROMI_MESH_CLOSEST_INPUTS(CAROMI_LIST_INPUT)
     caromi_list_shared(a, &d->batch, &d->mask);
 }
 #endif

@@ -61,6 +61,13 @@ static void limit(float *row)
     }
 }
 
+/* The end of a query's window, or its largest distance: every fourth query has one. */
+static float window_of(uint32_t query, float any)
+{
+    const float end = fabsf(any);
+    return query % 4 != 3 || !(end >= 0) ? INFINITY : end;
+}
+
 static void make_sweeps(uint64_t *state, mesh_probe *p)
 {
     for (uint32_t i = 0; i < QUERIES; i++) {
@@ -69,8 +76,7 @@ static void make_sweeps(uint64_t *state, mesh_probe *p)
         row[3] *= i % 2 ? 0.125f : 1.0f;
         for (int k = 0; i % 4 == 0 && k < 3; k++) /* aimed at the middle */
             row[4 + k] = row[k] * -0.5f;
-        const float t_max = fabsf(row[7]);
-        row[7] = i % 4 != 3 || !(t_max >= 0) ? INFINITY : t_max;
+        row[7] = window_of(i, row[7]);
         /* Few hits each: then the first pass of a list writes their records. */
         if (i / GROUP % 2 == 0)
             limit(row);
@@ -84,6 +90,7 @@ static void make_centers(uint64_t *state, mesh_probe *p)
     for (uint32_t i = 0; i < CLOSEST_QUERIES; i++) {
         float row[CAROMI_MESH_IN];
         caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
+        row[MESH_MAX_DISTANCE] = window_of(i, row[MESH_MAX_DISTANCE]);
         if (i % 8 == 0) /* a corner of the mesh */
             memcpy(row, p->vertices + 3 * (size_t)i, 3 * sizeof *row);
         for (int c = 0; c < CAROMI_CLOSEST_IN; c++)

@@ -659,11 +659,22 @@ typedef struct carom_mesh_overlap_desc {
     carom_uints mask; ///< as in carom_mesh_sweep_desc
 } carom_mesh_overlap_desc;
 
-/// Nearest triangle per query, at any distance; any pointer may be NULL.
+/// Centre C against a mesh: the nearest triangle within a distance.
+typedef struct carom_mesh_closest_desc {
+    carom_batch batch;
+    carom_points center;
+    carom_scalars radius; ///< serves `depth` alone; >= 0; data == NULL: 0, so depth is -distance
+    /// data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query. A
+    /// triangle counts if its reported, so rounded, distance is no larger
+    carom_scalars max_distance;
+    carom_uints mask; ///< as in carom_mesh_sweep_desc
+} carom_mesh_closest_desc;
+
+/// Nearest triangle per query; any pointer may be NULL.
 typedef struct carom_mesh_closest_result {
     size_t size; ///< sizeof(carom_mesh_closest_result)
     /// [count] of the smallest (distance, triangle); -1 for an invalid query, or if no triangle
-    /// counts for it
+    /// counts for it or is within max_distance
     int32_t *triangle;
     /// [count] from the centre to that triangle, L; +inf without one, or beyond binary32
     float *distance;
@@ -725,16 +736,17 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
                                                const carom_mesh_overlap_desc *desc,
                                                const carom_hit_list *list, carom_stats *stats,
                                                carom_error *err);
-/// The triangle closest to each of `count` centres, at any distance: the smallest (distance,
-/// triangle index). The radius serves `depth` alone, but must be given and valid. Exact mode:
-/// distance, triangle and feature are the true ones, the distance rounded to the nearest binary32
-/// before it decides, so distances that round to one number tie. The point is within one unit in
-/// the last place of the largest coordinate. An invalid query is no error of the call. in, out,
-/// stats, err, bits, threads: as carom_sweep_pairs returns CAROM_OK | INVALID_ARGUMENT |
-/// OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
+/// The triangle closest to each of `count` centres, if it is within max_distance: the smallest
+/// (distance, triangle index). A radius that is given must be valid. Exact mode: distance, triangle
+/// and feature are the true ones, the distance rounded to the nearest binary32 before it decides,
+/// so distances that round to one number tie. The point is within one unit in the last place of
+/// the largest coordinate. An invalid query is no error of the call. in, out, stats, err, bits,
+/// threads: as carom_sweep_pairs
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
 ///         also device errors
-/// cost  a search for every query, the longer the farther it is from the mesh; docs/performance.md
-CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
+/// cost  a search for every query, the longer the farther it is from the mesh; with max_distance,
+///       of what is within it alone; docs/performance.md
+CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc *desc,
                                           const carom_mesh_closest_result *out, carom_stats *stats,
                                           carom_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The closest point of a mesh to the centre of each sphere. */
+/* The closest point of a mesh to the centre of each sphere, within a distance. */
 #include "mesh.h"
 
 #include "reference/judge_mesh.h"
@@ -10,7 +10,17 @@ enum { TRIANGLE, DISTANCE, POINT, FEATURE = POINT + 3, DEPTH };
 
 static carom_status ask(carom_mesh *mesh, const query_call *call, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = query_at_rest(call);
+    const query_inputs *in = call->in;
+    const carom_mesh_closest_desc desc = {.batch.size = sizeof desc,
+                                          .batch.count = call->count,
+                                          .batch.accuracy = call->accuracy,
+                                          .batch.select = in->select,
+                                          .batch.elements = in->elements,
+                                          .batch.progress = in->progress,
+                                          .center = in->points[0],
+                                          .radius = in->scalars[0],
+                                          .max_distance = in->scalars[1],
+                                          .mask = {in->mask, sizeof *in->mask, NULL}};
     void *const *out = call->out;
     const carom_mesh_closest_result result = {.size = sizeof result,
                                               .triangle = out[TRIANGLE],
@@ -31,7 +41,7 @@ static void judge(const query_sphere *s, const query_records *answer, query_verd
                                .depth = ((const float *)answer->out[DEPTH])[at]};
     for (int k = 0; k < 3; k++)
         given.point[k] = ((const float *)answer->out[POINT + k])[at];
-    v->known = !ref_mesh_closest(&s->mesh, &s->sphere, s->options.mask, &truth);
+    v->known = !ref_mesh_closest(&s->mesh, &s->sphere, s->options.mask, s->max_distance, &truth);
     if (!v->known)
         return;
     const ref_sweep_case c = query_sphere_and(s, truth.triangle);
@@ -42,7 +52,9 @@ static void judge(const query_sphere *s, const query_records *answer, query_verd
 
 const query_type query_mesh_closest = {
     .name = "mesh-closest",
-    .inputs = QUERY_AT_REST,
+    .inputs = {QUERY_SPHERE,
+               {.name = "max_distance", .columns = {"max_distance"}, .role = QUERY_REACH, .optional = 1},
+               QUERY_MASKS},
     .fields = {{"triangle", QUERY_TRIANGLE, 0},
                {"distance", QUERY_TIME, 0},
                {"x", QUERY_COORDINATE, FEATURE},
@@ -51,7 +63,7 @@ const query_type query_mesh_closest = {
                {"feature", QUERY_FEATURE, 0},
                {"depth", QUERY_COORDINATE, FEATURE}},
     .mesh = {.command = "overlap",
-             .hits = {"closest", "the nearest triangle, at any distance: triangle,distance,x,y,z,feature,depth; depth "
-                                 "is the radius\n           less the distance"},
+             .hits = {"closest", "the nearest triangle, within max_distance: triangle,distance,x,y,z,feature,depth; "
+                                 "depth is the radius\n           less the distance"},
              .ask = ask,
              .judge = judge}};

@@ -399,7 +399,7 @@ static void test_arguments(void **state)
     float distance[4], point[16];
     int32_t triangle[4];
     carom_error err = {0};
-    carom_mesh_overlap_desc d = {.batch.size = sizeof d,
+    carom_mesh_closest_desc d = {.batch.size = sizeof d,
                                  .batch.count = 2,
                                  .center = carom_repeat(centers),
                                  .radius = {centers + 3, CAROM_REPEAT, NULL}};
@@ -416,7 +416,7 @@ static void test_arguments(void **state)
     test_error(carom_mesh_closest(mesh, &d, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "out");
     wrong.point.stride = 3;
     test_error(carom_mesh_closest(mesh, &d, &wrong, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "point");
-    d.radius.data = NULL;
+    d.radius.stride = 3;
     test_error(carom_mesh_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "radius");
     d.center.y = NULL;
     test_error(carom_mesh_closest(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "center");

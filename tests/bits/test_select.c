@@ -24,10 +24,12 @@ static swept_spheres copied(const swept_spheres *from, const uint32_t *index)
 {
     swept_spheres to = swept_spheres_alloc(COUNT);
     to.mask = test_alloc(COUNT, sizeof *to.mask);
+    to.max_distance = test_alloc(COUNT, sizeof *to.max_distance);
     for (size_t i = 0; i < COUNT; i++) {
         for (int c = 0; c < SPHERE_COLUMNS; c++)
             to.column[c][i] = from->column[c][index[i]];
         to.mask[i] = from->mask[index[i]];
+        to.max_distance[i] = from->max_distance[index[i]];
     }
     return to;
 }
@@ -39,6 +41,7 @@ static void check_selected(carom_context *context, const char *label)
     fixture whole = {.count = COUNT, .b = swept_spheres_mixed(SEED, ELEMENTS), .s = scene_sphere(3)};
     whole.s.masks = random_masks(SEED, whole.s.triangle_count);
     whole.b.mask = random_masks(SEED + 1, ELEMENTS);
+    whole.b.max_distance = random_limits(SEED + 2, ELEMENTS);
     fixture copy = {.count = COUNT, .b = copied(&whole.b, index), .s = whole.s};
     guarded strided = guarded_alloc(COUNT * STRIDE, 1, 0xa5); /* at an odd address */
     for (size_t i = 0; i < COUNT; i++)

@@ -340,6 +340,35 @@ equal "overlap: closest" "triangle,distance,x,y,z,feature,depth
 -1,inf,,,,,
 -1,inf,,,,,
 0,0,0,0,0,V0,0" "$(overlap --mesh square.off --spheres rest.csv --hits closest)"
+# A largest distance for all rows, or in a column, which overrides it; what is at that distance is kept.
+closest() { overlap --mesh square.off --hits closest "$@" | cut -d , -f 1,2,7 | paste -sd ' '; }
+equal "overlap: --max-distance" "triangle,distance,depth 0,1,0 1,0.25,0.25 1,0.5,0 1,0.5,-2.98023224e-08 -1,inf, \
+-1,inf, -1,inf, 0,0,0" "$(closest --spheres rest.csv --max-distance 1)"
+equal "overlap: --max-distance 0" "triangle,distance,depth -1,inf, -1,inf, -1,inf, -1,inf, -1,inf, -1,inf, -1,inf, \
+0,0,0" "$(closest --spheres rest.csv --max-distance 0)"
+equal "overlap: without --max-distance" "$(closest --spheres rest.csv)" \
+    "$(closest --spheres rest.csv --max-distance inf)"
+printf '%s\n' max_distance,cx,cy,cz,radius 0.25,0.5,0.25,0.25,0.5 0x1.fffffep-3,0.5,0.25,0.25,0.5 inf,0.5,0.25,9,0.5 \
+    0,9,9,9,1 -0,0,0,0,1 > limits.csv
+equal "overlap: max_distance" "triangle,distance,depth 1,0.25,0.25 -1,inf, 1,9,-8.5 -1,inf, 0,0,1" \
+    "$(closest --spheres limits.csv --max-distance 1)"
+expect "overlap: the column is of closest points alone" 0 '' overlap --mesh square.off --spheres limits.csv
+for limit in -1 nan z ''; do
+    expect "overlap: --max-distance '$limit'" 2 "--max-distance: expected a number >= 0 or inf, got '$limit'" overlap \
+        --mesh square.off --spheres rest.csv --hits closest --max-distance "$limit"
+done
+for limit in -1 -1e-45 nan; do
+    printf 'cx,cy,cz,radius,max_distance\n0,0,0,1,1\n0,0,0,1,%s\n' "$limit" > limit.csv
+    expect "overlap: max_distance $limit" 2 'limit.csv:3: column max_distance: expected a number >= 0 or inf' overlap \
+        --mesh square.off --spheres limit.csv --hits closest
+done
+for hits in any count all; do
+    expect "overlap: --max-distance of --hits $hits" 2 '--max-distance belongs to --hits closest' overlap \
+        --mesh square.off --spheres rest.csv --hits $hits --max-distance 1
+done
+expect "overlap: pairs have no --max-distance" 2 '--max-distance.*belong to --mesh' overlap --pairs o.csv \
+    --max-distance 1
+expect "sweeps have no --max-distance" 2 'max-distance' sweep --mesh square.off --spheres sp.csv --max-distance 1
 for hits in any count all closest; do
     expect "overlap: $hits without --accuracy" 0 '' "$carom" overlap --backend cpu --mesh square.off \
         --spheres rest.csv --hits $hits

@@ -17,7 +17,7 @@ typedef carom_status any_still_fn(carom_mesh *, const carom_mesh_overlap_desc *,
                                   carom_stats *, carom_error *);
 typedef carom_status overlaps_fn(carom_mesh *, const carom_mesh_overlap_desc *, const carom_hit_list *, carom_stats *,
                                  carom_error *);
-typedef carom_status closest_fn(carom_mesh *, const carom_mesh_overlap_desc *, const carom_mesh_closest_result *,
+typedef carom_status closest_fn(carom_mesh *, const carom_mesh_closest_desc *, const carom_mesh_closest_result *,
                                 carom_stats *, carom_error *);
 
 /* The library's own function. */
@@ -105,7 +105,7 @@ carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_
     return status;
 }
 
-carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
+carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc *desc,
                                 const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;

@@ -108,21 +108,21 @@ static carom_status ask_overlaps(carom_mesh *mesh, const swept_spheres *b, carom
 
 static carom_status ask_closest(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
+    const carom_mesh_closest_desc desc = swept_spheres_closest(b, 0, b->count);
     const carom_mesh_closest_result result = {.size = sizeof result, .triangle = triangles, .depth = depths};
     return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 
 static carom_status ask_depths(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
+    const carom_mesh_closest_desc desc = swept_spheres_closest(b, 0, b->count);
     const carom_mesh_closest_result result = {.size = sizeof result, .depth = depths};
     return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 
 static carom_status ask_points(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
+    const carom_mesh_closest_desc desc = swept_spheres_closest(b, 0, b->count);
     const carom_mesh_closest_result result = {
         .size = sizeof result, .point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths, NULL}};
     return carom_mesh_closest(mesh, &desc, &result, stats, err);

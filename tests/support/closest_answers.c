@@ -83,16 +83,11 @@ void closest_results_compare(const swept_spheres *b, const closest_results *expe
 void ask_part(carom_mesh *mesh, const swept_spheres *b, carom_accuracy accuracy, size_t first, size_t count,
               const closest_results *out, uint64_t *integers)
 {
-    float *const *c = b->column;
-    const carom_mesh_overlap_desc desc = {.batch.size = sizeof desc,
-                                          .batch.count = count,
-                                          .batch.accuracy = accuracy,
-                                          .center = {c[0] + first, c[1] + first, c[2] + first, 4, NULL},
-                                          .radius = {c[SPHERE_RADIUS] + first, 4, NULL},
-                                          .mask = {b->mask != NULL ? b->mask + first : NULL, sizeof *b->mask, NULL}};
+    carom_mesh_closest_desc desc = swept_spheres_closest(b, first, count);
     const carom_mesh_closest_result result = closest_results_result(out, first);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
+    desc.batch.accuracy = accuracy;
     test_ok("carom_mesh_closest", carom_mesh_closest(mesh, &desc, &result, &stats, &err), &err);
     assert_int_equal(stats.on_cpu + stats.on_device, count);
     assert_int_equal(stats.by_proof + stats.by_integers, accuracy == CAROM_ACCURACY_EXACT ? count : 0);
@@ -118,7 +113,8 @@ ref_mesh_closest_answer true_closest(const scene *s, const swept_spheres *b, siz
     ref_mesh_closest_answer truth;
     ref_sweep_case c;
     swept_spheres_case(b, i, s, 0, &c);
-    const char *wrong = ref_mesh_closest(&mesh, &c, b->mask != NULL ? b->mask[i] : UINT32_MAX, &truth);
+    const char *wrong = ref_mesh_closest(&mesh, &c, b->mask != NULL ? b->mask[i] : UINT32_MAX,
+                                         b->max_distance != NULL ? b->max_distance[i] : HUGE_VALF, &truth);
     if (wrong != NULL)
         fail_msg("the reference: %s", wrong);
     return truth;

@@ -45,6 +45,7 @@ fixture fixture_make(uint64_t seed, scene s, size_t count, size_t share)
     swept_spheres some = swept_spheres_mixed(seed, m.some);
     spread(some.column, m.some, m.b.column, count, share, SPHERE_COLUMNS, SPHERE_RADIUS);
     swept_spheres_free(&some);
+    m.b.max_distance = random_limits(seed, count);
     return m;
 }
 
@@ -86,7 +87,7 @@ uint64_t batch_result_offset(const batch_result *r, size_t i)
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
 /* The queries of a request: the fixture's pairs, or its spheres. The columns of spheres at rest are the first ones of
- * moving spheres. */
+ * moving spheres; closest points have a limit behind them. */
 static queries queries_of(const request *q, const fixture *m)
 {
     if (!request_needs_mesh(q))
@@ -94,6 +95,8 @@ static queries queries_of(const request *q, const fixture *m)
     queries of = {.type = q->kind, .count = m->count};
     for (int c = 0; c < query_columns(q->kind) - 1; c++) /* the last column is the mask */
         of.column[c] = m->b.column[c];
+    if (q->kind == ASK_mesh_closest)
+        of.column[SPHERE_RADIUS + 1] = m->b.max_distance;
     return of;
 }
 

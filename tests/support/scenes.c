@@ -179,6 +179,17 @@ carom_mesh *scene_mesh(carom_context *context, const scene *s)
     return mesh;
 }
 
+float *random_limits(uint64_t seed, size_t count)
+{
+    float *limits = test_alloc(count, sizeof *limits);
+    for (size_t i = 0; i < count; i++) {
+        ref_gen g;
+        ref_gen_seed(&g, 104, seed, i);
+        limits[i] = ref_gen_chance(&g, 2) ? HUGE_VALF : ref_round(ref_gen_range(&g, 0.0, 2.0));
+    }
+    return limits;
+}
+
 uint32_t *random_masks(uint64_t seed, size_t count)
 {
     uint32_t *masks = test_alloc(count, sizeof *masks);
@@ -254,6 +265,7 @@ void swept_spheres_free(swept_spheres *b)
     for (int c = 0; c < SPHERE_COLUMNS; c++)
         free(b->column[c]);
     free(b->mask);
+    free(b->max_distance);
 }
 
 /* One sphere that starts at `distance` in a random direction and moves towards a point near the origin; with distance 0
@@ -308,6 +320,8 @@ void swept_spheres_scale(swept_spheres *b, int length, int time)
         for (int c = 0; c < SPHERE_T_MAX; c++)
             b->column[c][i] = ldexpf(b->column[c][i], c > SPHERE_RADIUS ? length - time : length);
         b->column[SPHERE_T_MAX][i] = ldexpf(b->column[SPHERE_T_MAX][i], time);
+        if (b->max_distance != NULL)
+            b->max_distance[i] = ldexpf(b->max_distance[i], length);
     }
 }
 
@@ -349,6 +363,18 @@ carom_mesh_overlap_desc swept_spheres_at_rest(const swept_spheres *b, size_t fir
                                      .mask = carom_uints_of(b->mask != NULL ? b->mask + first : NULL)};
 }
 
+carom_mesh_closest_desc swept_spheres_closest(const swept_spheres *b, size_t first, size_t count)
+{
+    const carom_mesh_overlap_desc rest = swept_spheres_at_rest(b, first, count);
+    return (carom_mesh_closest_desc){
+        .batch.size = sizeof(carom_mesh_closest_desc),
+        .batch.count = count,
+        .center = rest.center,
+        .radius = rest.radius,
+        .max_distance = {b->max_distance != NULL ? b->max_distance + first : NULL, 4, NULL},
+        .mask = rest.mask};
+}
+
 swept_spheres swept_spheres_reorder(const swept_spheres *from, const uint32_t *order, size_t count)
 {
     swept_spheres b = swept_spheres_alloc(count);
@@ -362,6 +388,10 @@ swept_spheres swept_spheres_reorder(const swept_spheres *from, const uint32_t *o
         b.mask = test_alloc(count, sizeof *b.mask);
     for (size_t i = 0; from->mask != NULL && i < count; i++)
         b.mask[i] = from->mask[order[i]];
+    if (from->max_distance != NULL)
+        b.max_distance = test_alloc(count, sizeof *b.max_distance);
+    for (size_t i = 0; from->max_distance != NULL && i < count; i++)
+        b.max_distance[i] = from->max_distance[order[i]];
     return b;
 }
 

@@ -47,6 +47,8 @@ int turned_agrees(const turned_scene *t, int32_t before, int32_t there);
 
 /* Random masks, some with all bits, one bit or none, for scenes and spheres alike. The caller frees them. */
 uint32_t *random_masks(uint64_t seed, size_t count);
+/* Random largest distances on the scale of a mesh of size 1; half of them infinite. The caller frees them. */
+float *random_limits(uint64_t seed, size_t count);
 
 /* Moving spheres as columns (cx cy cz r vx vy vz t_max), and the options of their queries. With `ends` the velocity
  * columns hold where the centres are at time 1. */
@@ -54,7 +56,8 @@ enum { SPHERE_COLUMNS = 8, SPHERE_RADIUS = 3, SPHERE_T_MAX = 7 };
 typedef struct swept_spheres {
     size_t count;
     float *column[SPHERE_COLUMNS];
-    uint32_t *mask; /* NULL: all bits */
+    uint32_t *mask;      /* NULL: all bits */
+    float *max_distance; /* of closest points; NULL: any distance */
     int cull_back, ends;
     carom_start start;
 } swept_spheres;
@@ -68,6 +71,8 @@ void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t
 carom_mesh_sweep_desc swept_spheres_desc(const swept_spheres *b, size_t first, size_t count);
 /* The same spheres at rest; velocity and t_max are not read. */
 carom_mesh_overlap_desc swept_spheres_at_rest(const swept_spheres *b, size_t first, size_t count);
+/* Closest points to their centres. */
+carom_mesh_closest_desc swept_spheres_closest(const swept_spheres *b, size_t first, size_t count);
 /* Sphere i of the result is sphere order[i] of `from`. */
 swept_spheres swept_spheres_reorder(const swept_spheres *from, const uint32_t *order, size_t count);
 

@@ -108,7 +108,6 @@ static void cut_to_band(const volume *v, float band)
 
 volume volume_by_closest(carom_mesh *mesh, const carom_lattice *lattice, carom_accuracy accuracy, float band)
 {
-    static const float radius;
     const size_t count = lattice_nodes(lattice);
     float *nodes = test_alloc(count, 3 * sizeof *nodes);
     volume v = volume_alloc(count, 0xa5);
@@ -116,10 +115,9 @@ volume volume_by_closest(carom_mesh *mesh, const carom_lattice *lattice, carom_a
     carom_error err;
     for (size_t i = 0; i < count; i++)
         lattice_node(lattice, i, nodes + 3 * i);
-    const carom_mesh_overlap_desc desc = {
+    const carom_mesh_closest_desc desc = {
         .batch = {.size = sizeof desc, .count = count, .accuracy = accuracy},
         .center = carom_xyz(nodes),
-        .radius = {.data = &radius, .stride = CAROM_REPEAT},
     };
     const carom_mesh_closest_result out = {
         .size = sizeof out, .distance = to.distance, .triangle = to.triangle, .point = to.point, .feature = to.feature};

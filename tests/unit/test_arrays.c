@@ -133,6 +133,13 @@ static carom_status call_any(int call, carom_context *context, carom_mesh *mesh,
                                           .radius = a->radius,
                                           .mask = {a->mask, a->mask_stride, NULL},
                                           .batch.progress = a->progress};
+    const carom_mesh_closest_desc near = {.batch.size = sizeof near,
+                                          .batch.count = a->count,
+                                          .center = a->center,
+                                          .radius = a->radius,
+                                          .max_distance = {ball + 2, CAROM_REPEAT, NULL},
+                                          .mask = {a->mask, a->mask_stride, NULL},
+                                          .batch.progress = a->progress};
     const carom_mesh_hit_result hit = {.size = sizeof hit, .state = a->bytes, .t = a->times, .point = a->point};
     const carom_mesh_closest_result closest = {
         .size = sizeof closest, .feature = a->bytes, .distance = a->times, .point = a->point};
@@ -143,7 +150,7 @@ static carom_status call_any(int call, carom_context *context, carom_mesh *mesh,
     case ANY: return carom_mesh_sweep_any(mesh, &sweep, TEST_ANY(a->bytes), a->stats, err);
     case ANY_OVERLAP: return carom_mesh_overlap_any(mesh, &rest, TEST_ANY(a->bytes), a->stats, err);
     case OVERLAP_LIST: return carom_mesh_overlap_list(mesh, &rest, &a->list, a->stats, err);
-    default: return carom_mesh_closest(mesh, &rest, &closest, a->stats, err);
+    default: return carom_mesh_closest(mesh, &near, &closest, a->stats, err);
     }
 }
 

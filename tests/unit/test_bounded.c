@@ -108,7 +108,8 @@ static carom_status ask_any(const subject *s, uint64_t count, uint64_t *found, c
 
 static carom_status ask_closest(const subject *s, uint64_t count, uint64_t *found, carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = at_rest(count);
+    const carom_mesh_closest_desc desc = {
+        .batch.size = sizeof desc, .batch.count = count, .center = carom_repeat(center)};
     const carom_mesh_closest_result out = {.size = sizeof out, .feature = s->bytes};
     const carom_status status = carom_mesh_closest(s->mesh, &desc, &out, NULL, err);
     *found = 0;

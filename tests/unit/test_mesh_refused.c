@@ -16,6 +16,7 @@ typedef struct setting {
     guarded any;
     carom_mesh_sweep_desc sweep;
     carom_mesh_overlap_desc rest;
+    carom_mesh_closest_desc near;
     carom_hit_list list;
 } setting;
 
@@ -31,6 +32,7 @@ static setting begin(int fields)
     t.any = guarded_alloc(COUNT, 0, FILL);
     t.sweep = swept_spheres_desc(&t.b, 0, COUNT);
     t.rest = swept_spheres_at_rest(&t.b, 0, COUNT);
+    t.near = swept_spheres_closest(&t.b, 0, COUNT);
     t.list = list_desc(&t.l, fields);
     totals = (carom_list_totals){77, 77, 77};
     t.list.totals = &totals;
@@ -163,11 +165,9 @@ static void test_bad_lists(void **state)
 
 static void refuse_rest(setting *t, const carom_mesh_overlap_desc *desc, const char *word)
 {
-    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t->list.index};
     carom_error err = {0};
     test_error(carom_mesh_overlap_list(t->mesh, desc, &t->list, NULL, &err), bad, &err, word);
     test_error(carom_mesh_overlap_any(t->mesh, desc, TEST_ANY(t->any.data), NULL, &err), bad, &err, word);
-    test_error(carom_mesh_closest(t->mesh, desc, &out, NULL, &err), bad, &err, word);
     assert_true(totals.total == 77 && totals.complete == 77 && totals.stored == 77);
 }
 
@@ -175,7 +175,6 @@ static void test_bad_overlaps(void **state)
 {
     setting t = begin(LIST_OVERLAPS);
     carom_mesh_overlap_desc d = t.rest;
-    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t.list.index};
     carom_stats stats = {.size = 1};
     carom_error err = {0};
     (void)state;
@@ -196,8 +195,79 @@ static void test_bad_overlaps(void **state)
     test_error(carom_mesh_overlap_list(t.mesh, &t.rest, &t.list, &stats, &err), bad, &err, "carom_stats");
     test_error(carom_mesh_overlap_any(NULL, &t.rest, TEST_ANY(t.any.data), NULL, &err), bad, &err, "mesh");
     test_error(carom_mesh_overlap_any(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "out");
-    test_error(carom_mesh_closest(NULL, &t.rest, &out, NULL, &err), bad, &err, "mesh");
-    test_error(carom_mesh_closest(t.mesh, &t.rest, NULL, NULL, &err), bad, &err, "out");
+    end(&t);
+}
+
+/* ---- closest points ---------------------------------------------------------------------------------------------- */
+
+static void refuse_closest(setting *t, const carom_mesh_closest_desc *desc, const char *word)
+{
+    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t->list.index};
+    carom_error err = {0};
+    test_error(carom_mesh_closest(t->mesh, desc, &out, NULL, &err), bad, &err, word);
+}
+
+static void test_bad_closest(void **state)
+{
+    setting t = begin(LIST_OVERLAPS);
+    carom_mesh_closest_desc d = t.near;
+    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t.list.index};
+    carom_stats stats = {.size = 1};
+    carom_error err = {0};
+    const float one = 1.0f;
+    (void)state;
+    d.batch.size = sizeof t.rest;
+    refuse_closest(&t, &d, "carom_mesh_closest_desc");
+    d = t.near;
+    d.batch.accuracy = (carom_accuracy)-1;
+    refuse_closest(&t, &d, "accuracy");
+    d = t.near;
+    d.batch.begin = 1;
+    refuse_closest(&t, &d, "begin");
+    d = t.near;
+    d.center.x = NULL;
+    refuse_closest(&t, &d, "center");
+    d = t.near;
+    d.radius.stride = 0;
+    refuse_closest(&t, &d, "radius: stride is 0");
+    d = t.near;
+    d.max_distance = (carom_scalars){&one, 0, NULL};
+    refuse_closest(&t, &d, "max_distance: stride is 0");
+    d = t.near;
+    d.mask = (carom_uints){(const uint32_t *)(const void *)t.b.column[0], 3, NULL};
+    refuse_closest(&t, &d, "mask: stride is 3");
+    refuse_closest(&t, NULL, "desc");
+    test_error(carom_mesh_closest(NULL, &t.near, &out, NULL, &err), bad, &err, "mesh");
+    test_error(carom_mesh_closest(t.mesh, &t.near, NULL, NULL, &err), bad, &err, "out");
+    test_error(carom_mesh_closest(t.mesh, &t.near, &out, &stats, &err), bad, &err, "carom_stats");
+    end(&t);
+}
+
+/* A limit that is none is an error of the call, and names the query: also behind a selection, and one for all. */
+static void test_bad_max_distance(void **state)
+{
+    static const float wrong[] = {-1.0f, -0x1p-149f, -HUGE_VALF, NAN};
+    setting t = begin(LIST_OVERLAPS);
+    const uint32_t order[] = {0, 5, COUNT - 1, 5};
+    (void)state;
+    t.b.max_distance = test_alloc(COUNT, sizeof *t.b.max_distance);
+    for (int i = 0; i < COUNT; i++)
+        t.b.max_distance[i] = i % 2 ? HUGE_VALF : i % 4 ? -0.0f : 1.0f; /* all of them right */
+    for (size_t w = 0; w < COUNT_OF(wrong); w++) {
+        carom_mesh_closest_desc d = swept_spheres_closest(&t.b, 0, COUNT);
+        t.b.max_distance[COUNT - 1] = wrong[w];
+        refuse_closest(&t, &d, "query 39: max_distance is");
+        d.batch.select = (carom_uints){order, sizeof *order, NULL};
+        d.batch.elements = COUNT;
+        d.batch.count = COUNT_OF(order);
+        refuse_closest(&t, &d, "query 2: max_distance is");
+        d.batch.count = 2; /* those that are asked for have right ones */
+        const carom_mesh_closest_result out = {.size = sizeof out};
+        carom_error err = {0};
+        test_ok("a wrong limit that is not selected", carom_mesh_closest(t.mesh, &d, &out, NULL, &err), &err);
+        d.max_distance = (carom_scalars){&wrong[w], CAROM_REPEAT, NULL};
+        refuse_closest(&t, &d, "query 0: max_distance is");
+    }
     end(&t);
 }
 
@@ -225,7 +295,8 @@ static void test_columns_of_hits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bad_sweeps), cmocka_unit_test(test_bad_lists),
-                                       cmocka_unit_test(test_bad_overlaps), cmocka_unit_test(test_columns_of_hits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bad_sweeps),       cmocka_unit_test(test_bad_lists),
+                                       cmocka_unit_test(test_bad_overlaps),     cmocka_unit_test(test_bad_closest),
+                                       cmocka_unit_test(test_bad_max_distance), cmocka_unit_test(test_columns_of_hits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,7 +200,9 @@ static carom_status ask_overlap_any(const call *this, const guarded *to, carom_p
 static carom_status ask_closest(const call *this, const guarded *to, carom_progress progress, carom_stats *stats,
                                 carom_error *err)
 {
-    const carom_mesh_overlap_desc desc = at_rest(this->accuracy, room.ball_count, progress);
+    carom_mesh_closest_desc desc = swept_spheres_closest(&room.swept_spheres, 0, room.ball_count);
+    desc.batch.accuracy = this->accuracy;
+    desc.batch.progress = progress;
     const carom_mesh_closest_result out = {
         .size = sizeof out, .triangle = at(&to[0]), .distance = at(&to[1]), .point = points_at(&to[2])};
     return carom_mesh_closest(room.mesh, &desc, &out, stats, err);
