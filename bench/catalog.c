@@ -80,6 +80,8 @@ static const suite_scene scenes[] = {
                ASK(mesh_overlaps)),
     MESH_QUERY("mesh-closest-near-70k", "closest point: from next to the surface", SPHERES_NEAR, ASK(mesh_closest)),
     MESH_QUERY("mesh-closest-box-70k", "closest point: from anywhere in the box", SPHERES_BOX, ASK(mesh_closest)),
+    MESH_QUERY("mesh-closest-band-70k", "closest point within 1 %: from anywhere in the box", SPHERES_BOX,
+               ASK_WITHIN(mesh_closest, 0.01f)),
     OTHER_MESH("mesh-near-soup", "first hit in a soup with needles: short ways", SPHERES_NEAR, SHAPE_SOUP),
     OTHER_MESH("mesh-long-soup", "first hit in a soup with needles: long ways", SPHERES_LONG, SHAPE_SOUP),
     OTHER_MESH("mesh-near-building", "first hit in a building: short ways", SPHERES_NEAR, SHAPE_BUILDING),

@@ -99,12 +99,15 @@ static carom_status query(mesh_call *a, carom_error *err)
 {
     const query_type *q = a->task.query;
     void *out[QUERY_FIELDS_MAX];
-    const query_inputs in = inputs_of(q, a->spheres);
+    const float band = a->task.band * (float)a->shape->diagonal;
+    query_inputs in = inputs_of(q, a->spheres);
     carom_list_totals totals = {0};
     carom_hit_list list = {
         .size = sizeof list, .totals = &totals, .capacity = a->out->capacity, .offsets = a->out->offsets.column[0]};
     const query_call call = {.count = a->out->count, .accuracy = a->accuracy, .in = &in, .out = out, .list = &list};
 
+    if (a->task.band > 0.0f)
+        in.scalars[1] = (carom_scalars){&band, CAROM_REPEAT, NULL};
     for (int f = 0; f < query_field_count(q); f++)
         out[f] = output_of(a->out, q->fields[f].kind);
     a->stats.size = sizeof a->stats;

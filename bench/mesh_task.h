@@ -21,20 +21,22 @@ typedef enum mesh_work { MESH_ASK, MESH_ALONE, MESH_BUILD, MESH_REFIT } mesh_wor
 typedef struct mesh_task {
     const query_type *query; /* NULL: of a build or a refit */
     mesh_work work;
+    float band; /* the largest distance of closest points, as a share of the mesh's diagonal; 0: any */
 } mesh_task;
 
 /* As initialisers. */
-#define NO_TASK        \
-    {                  \
-        NULL, MESH_ASK \
+#define NO_TASK           \
+    {                     \
+        NULL, MESH_ASK, 0 \
     }
-#define ASK(query)               \
-    {                            \
-        &query_##query, MESH_ASK \
+#define ASK(query) ASK_WITHIN(query, 0)
+#define ASK_WITHIN(query, band)        \
+    {                                  \
+        &query_##query, MESH_ASK, band \
     }
-#define FIRST_HIT_ALONE               \
-    {                                 \
-        &query_mesh_first, MESH_ALONE \
+#define FIRST_HIT_ALONE                  \
+    {                                    \
+        &query_mesh_first, MESH_ALONE, 0 \
     }
 
 /* `mesh_call_run` takes it as its user and ends the program if it fails. */

@@ -314,8 +314,8 @@ int suite_is_list(const suite_scene *scene)
 static void run_mesh(suite *u, const suite_scene *scene)
 {
     mesh_scene shape = mesh_of(u, scene);
-    const mesh_task task = scene->type == TYPE_BUILD   ? (mesh_task){NULL, MESH_BUILD}
-                           : scene->type == TYPE_REFIT ? (mesh_task){NULL, MESH_REFIT}
+    const mesh_task task = scene->type == TYPE_BUILD   ? (mesh_task){NULL, MESH_BUILD, 0}
+                           : scene->type == TYPE_REFIT ? (mesh_task){NULL, MESH_REFIT, 0}
                                                        : scene->task;
     const size_t count = scene->type == TYPE_MESH ? suite_count(u, scene) : shape.triangle_count;
     const size_t swept = scene->type == TYPE_MESH ? count : 0;
