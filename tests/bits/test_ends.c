@@ -262,16 +262,17 @@ static void test_families(void **state)
 
 /* ---- differences beyond binary32 --------------------------------------------------------------------------------- */
 
-/* A floor at the height 0, and a ball that falls onto it from 2^127 to -2^127: its motion has no binary32. */
+/* A narrow floor at the height 0, and a ball that falls onto it from 2^127 to -2^127, slightly sideways: its motion has
+ * no binary32. */
 static void test_overflow(void **state)
 {
     const float big = 0x1p127f;
-    float vertices[] = {-big, -big, 0, big, -big, 0, 0, big, 0};
+    float vertices[] = {-0x1p121f, -big, 0, 0x1p121f, -big, 0, 0, big, 0};
     uint32_t indices[] = {0, 1, 2};
     scene s = {.vertices = vertices, .indices = indices, .vertex_count = 3, .triangle_count = 1};
     swept_spheres b = swept_spheres_alloc(1);
     carom_context *context = test_context();
-    const float way[] = {0, 0, big, 0x1p125f, 0, 0, -big, 1};
+    const float way[] = {0x1p122f, -0.5f * big, big, 0x1p125f, -0x1p122f, -0.5f * big, -big, 1};
     (void)state;
     b.ends = 1;
     for (int c = 0; c < SPHERE_COLUMNS; c++)
