@@ -10,21 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 71, VELOCITY = 4 };
+enum { SEED = 71 };
 
 /* ---- spheres with end positions ---------------------------------------------------------------------------------- */
-
-/* Velocities become end positions, and windows at most 1. */
-static void end_there(swept_spheres *b)
-{
-    b->ends = 1;
-    for (size_t i = 0; i < b->count; i++) {
-        for (int k = 0; k < 3; k++)
-            b->column[VELOCITY + k][i] += b->column[k][i];
-        if (b->column[SPHERE_T_MAX][i] > 1.0f)
-            b->column[SPHERE_T_MAX][i] = 1.0f;
-    }
-}
 
 /* The same with velocities again, which are rounded. */
 static swept_spheres rounded(const swept_spheres *b)
@@ -37,7 +25,7 @@ static swept_spheres rounded(const swept_spheres *b)
         for (int c = 0; c < SPHERE_COLUMNS; c++)
             to.column[c][i] = b->column[c][i];
         for (int k = 0; k < 3; k++)
-            to.column[VELOCITY + k][i] = b->column[VELOCITY + k][i] - b->column[k][i];
+            to.column[SPHERE_VELOCITY + k][i] = b->column[SPHERE_VELOCITY + k][i] - b->column[k][i];
     }
     return to;
 }
@@ -87,7 +75,7 @@ static void check_backends(carom_context *context, const char *label)
     for (size_t kind = 0; kind < KINDS; kind++)
         for (size_t o = kind % 2; o < OPTION_SETS; o += 2) {
             option_setting t = option_setting_make(SEED, kind, &option_sets[o], 400, 600);
-            end_there(&t.b);
+            swept_spheres_end(&t.b);
             check_backend(context, &t, label);
             option_setting_free(&t);
         }
@@ -102,7 +90,7 @@ static void check_clearance(carom_context *context, const char *label)
         const float way[] = {(float)(i % 16) - 7.5f, (float)(i / 16 % 16) - 7.5f, (float)(i / 256) - 7.5f};
         for (int k = 0; k < 3; k++) {
             t.b.column[k][i] = way[k];
-            t.b.column[VELOCITY + k][i] = i % 2 ? way[k] * 0.0625f : way[k] * 2.0f;
+            t.b.column[SPHERE_VELOCITY + k][i] = i % 2 ? way[k] * 0.0625f : way[k] * 2.0f;
         }
         t.b.column[SPHERE_RADIUS][i] = 0.125f;
         t.b.column[SPHERE_T_MAX][i] = 1.0f;
@@ -182,7 +170,7 @@ static void test_scenes(void **state)
     for (size_t kind = 0; kind < KINDS; kind++)
         for (size_t o = 0; o < OPTION_SETS; o++) {
             option_setting t = option_setting_make(SEED + 1, kind, &option_sets[o], 100, 200);
-            end_there(&t.b);
+            swept_spheres_end(&t.b);
             hits h = sweep_exact(context, &t.s, &t.b);
             some += judge(&t.s, &t.b, &h, t.name);
             all += t.b.count;
@@ -219,7 +207,7 @@ static int make_case(size_t family, uint64_t index, one_case *t)
     t->s = (scene){.vertices = t->vertices, .indices = t->indices, .vertex_count = 3, .triangle_count = 1};
     for (int k = 0; k < 3; k++) {
         t->b.column[k][0] = c.center[k];
-        t->b.column[VELOCITY + k][0] = c.center[k] + ldexpf(c.velocity[k] - c.w[k], exponent);
+        t->b.column[SPHERE_VELOCITY + k][0] = c.center[k] + ldexpf(c.velocity[k] - c.w[k], exponent);
     }
     t->b.column[SPHERE_RADIUS][0] = (float)c.radius;
     t->b.column[SPHERE_T_MAX][0] = 1.0f;

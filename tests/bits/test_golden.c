@@ -191,6 +191,23 @@ static int check_closest(carom_context *context, const char *what, const scene *
     return different;
 }
 
+/* First hits of the same spheres with end positions, which makes `b` of them. */
+static int check_ends(carom_context *context, const char *what, const scene *s, swept_spheres *b)
+{
+    char name[MAX_NAME];
+    int different = 0;
+    carom_mesh *mesh = scene_mesh(context, s);
+    swept_spheres_end(b);
+    for (int exact = 0; exact < 2; exact++) {
+        hits h = sweep_as(mesh, b, (carom_accuracy)exact);
+        snprintf(name, sizeof name, "ends%s %s", exact ? " exact" : "", what);
+        different += differs(name, hash_hits(&h));
+        hits_free(&h);
+    }
+    carom_mesh_destroy(mesh);
+    return different;
+}
+
 static int check_scene(carom_context *context, const char *what, scene s)
 {
     char name[MAX_NAME];
@@ -200,6 +217,7 @@ static int check_scene(carom_context *context, const char *what, scene s)
     int different = differs(name, hash_scene(&s, &b));
     snprintf(name, sizeof name, "mesh %s", what);
     different += differs(name, hash_hits(&h)) + check_closest(context, what, &s, &b);
+    different += check_ends(context, what, &s, &b);
     hits_free(&h);
     swept_spheres_free(&b);
     scene_free(&s);

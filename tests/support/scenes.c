@@ -325,6 +325,17 @@ void swept_spheres_scale(swept_spheres *b, int length, int time)
     }
 }
 
+void swept_spheres_end(swept_spheres *b)
+{
+    b->ends = 1;
+    for (size_t i = 0; i < b->count; i++) {
+        for (int k = 0; k < 3; k++)
+            b->column[SPHERE_VELOCITY + k][i] += b->column[k][i];
+        if (b->column[SPHERE_T_MAX][i] > 1.0f)
+            b->column[SPHERE_T_MAX][i] = 1.0f;
+    }
+}
+
 void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out)
 {
     memset(out, 0, sizeof *out);

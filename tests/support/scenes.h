@@ -52,7 +52,7 @@ float *random_limits(uint64_t seed, size_t count);
 
 /* Moving spheres as columns (cx cy cz r vx vy vz t_max), and the options of their queries. With `ends` the velocity
  * columns hold where the centres are at time 1. */
-enum { SPHERE_COLUMNS = 8, SPHERE_RADIUS = 3, SPHERE_T_MAX = 7 };
+enum { SPHERE_COLUMNS = 8, SPHERE_RADIUS = 3, SPHERE_VELOCITY = 4, SPHERE_T_MAX = 7 };
 typedef struct swept_spheres {
     size_t count;
     float *column[SPHERE_COLUMNS];
@@ -67,6 +67,8 @@ void swept_spheres_free(swept_spheres *b);
 /* A mixture of spheres: aimed from outside, inside or far away, at rest, with radius 0, and one in 16 invalid. */
 swept_spheres swept_spheres_mixed(uint64_t seed, size_t count);
 void swept_spheres_scale(swept_spheres *b, int length, int time);
+/* Velocities become end positions, and windows at most 1. */
+void swept_spheres_end(swept_spheres *b);
 void swept_spheres_case(const swept_spheres *b, size_t i, const scene *s, size_t triangle, ref_sweep_case *out);
 carom_mesh_sweep_desc swept_spheres_desc(const swept_spheres *b, size_t first, size_t count);
 /* The same spheres at rest; velocity and t_max are not read. */
