@@ -11,8 +11,14 @@
 
 #include "cli.h"
 
-enum { LINES_MAX = 48, PANELS_MAX = 8, NAME = 128 };
-enum { WIDTH = 1500, TITLE_HEIGHT = 40, SCENES_HEIGHT = 700, SERIES_HEIGHT = 560 }; /* pixels */
+enum { LINES_MAX = 48, PANELS_MAX = 8, NAME = BENCH_WARNING };
+enum {
+    WIDTH = 1500,
+    LINE_HEIGHT = 20,
+    TITLE_HEIGHT = 2 * LINE_HEIGHT,
+    SCENES_HEIGHT = 700,
+    SERIES_HEIGHT = 560
+}; /* pixels */
 
 /* A subject: one colour in every panel. */
 typedef struct line {
@@ -51,7 +57,7 @@ static void copy_name(char out[NAME], const char *from, size_t length)
 
     for (; used < length && used + 1 < NAME && from[used] != '\0'; used++)
         out[used] =
-            (char)(isalnum((unsigned char)from[used]) || strchr("-.:/@() ", from[used]) != NULL ? from[used] : '-');
+            (char)(isalnum((unsigned char)from[used]) || strchr("-.,;:/@() ", from[used]) != NULL ? from[used] : '-');
     out[used] = '\0';
 }
 
@@ -125,8 +131,18 @@ static double rate(const bench_row *r)
     return 1e-6 * r->queries / r->median;
 }
 
-/* A block of data for a line and an accuracy: a size or the number of its scene, and millions of queries a second.
- * Returns how many points it has. */
+/* The spread of a row as a bar: where the rate is at the times median + spread and median - spread. A spread of the
+ * whole median, of two rounds that differ by far, has no upper end on a logarithmic axis: twice the rate. */
+static void put_point(const plot *p, double x, const bench_row *r)
+{
+    const double spread = isfinite(r->spread) && r->spread > 0.0 ? r->spread / r->median : 0.0;
+
+    fprintf(p->to, "%.9g %.9g %.9g %.9g\n", x, rate(r), rate(r) / (1.0 + spread),
+            rate(r) / (1.0 - (spread < 0.5 ? spread : 0.5)));
+}
+
+/* A block of data for a line and an accuracy: a size or the number of its scene, millions of queries a second, and the
+ * ends of the bar. Returns how many points it has. */
 static int put_points(plot *p, const char *block, const char *series, int which, int exact)
 {
     int points = 0, place = -1;
@@ -141,7 +157,7 @@ static int put_points(plot *p, const char *block, const char *series, int which,
         scene = r->scene;
         if (line_of(p, r) != which || is_exact(r) != exact || (series != NULL && strcmp(series, r->scene) != 0))
             continue;
-        fprintf(p->to, "%.9g %.9g\n", series != NULL ? r->size : place, rate(r));
+        put_point(p, series != NULL ? r->size : place, r);
         points++;
     }
     fputs("END\n", p->to);
@@ -217,9 +233,12 @@ static void draw_lines(plot *p, const char *series, int limits)
         for (int exact = 0; exact < 2; exact++) {
             if (drawn[i][exact] == 0)
                 continue;
-            fprintf(p->to, "%s$l%d%s using 1:2 with %s pt %d ps 1.1 lc rgb '%s' title '%s%s'", separator, i,
-                    exact ? "x" : "f", series != NULL ? "linespoints" : "points", (exact ? hollow : filled)[i % SHAPES],
-                    colours[i % COLOURS], p->lines[i].name, exact ? ", exact" : "");
+            fprintf(p->to, "%s$l%d%s using 1:2:3:4 with yerrorbars pt %d ps 1.1 lc rgb '%s' title '%s%s'", separator, i,
+                    exact ? "x" : "f", (exact ? hollow : filled)[i % SHAPES], colours[i % COLOURS], p->lines[i].name,
+                    exact ? ", exact" : "");
+            if (series != NULL)
+                fprintf(p->to, ", $l%d%s using 1:2 with lines lc rgb '%s' notitle", i, exact ? "x" : "f",
+                        colours[i % COLOURS]);
             separator = ", ";
         }
     fputc('\n', p->to);
@@ -232,31 +251,105 @@ static void place_panel(plot *p, int height, int x, int y, int w, int h)
             (double)w / WIDTH, (double)h / height);
 }
 
-static void draw(plot *p, const char *path)
+/* What the axes of a series mean. */
+typedef struct axes {
+    const char *series, *x, *y;
+    int whole; /* x counts a few things: an axis of whole numbers */
+} axes;
+
+static axes axes_of(const char *series)
 {
-    const int scenes = p->scenes > 0 ? SCENES_HEIGHT : 0;
-    const int height = TITLE_HEIGHT + scenes + (p->series_count + 1) / 2 * SERIES_HEIGHT;
+    static const char queries[] = "million queries per second";
+    static const axes known[] = {
+        {"scaling-batch", "pairs of a batch", queries, 0},
+        {"scaling-triangles", "triangles of the mesh", queries, 0},
+        {"scaling-build", "triangles of the mesh", "million triangles built per second", 0},
+        {"scaling-threads", "threads", queries, 1},
+        {"scaling-threads-mesh", "threads", queries, 1},
+        {"scaling-chunk", "queries of a chunk", queries, 0},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (!strcmp(series, known[i].series))
+            return known[i];
+    return (axes){series, "size", queries, 0};
+}
+
+static void find_range(const plot *p, const char *series, double *least, double *most)
+{
+    *least = INFINITY;
+    *most = 1.0;
+    for (size_t i = 0; i < p->json->row_count; i++) {
+        const bench_row *r = &p->json->rows[i];
+        if (strcmp(r->scene, series) != 0 || !isfinite(r->size))
+            continue;
+        *least = r->size < *least ? r->size : *least;
+        *most = r->size > *most ? r->size : *most;
+    }
+}
+
+static void set_axes(plot *p, const char *series)
+{
+    const axes a = axes_of(series);
+    double least, most;
+
+    find_range(p, series, &least, &most);
+    fprintf(p->to, "set title '%s'\nset xlabel '%s' font 'sans,9' offset 0,0.8\nset ylabel '%s'\n", series, a.x, a.y);
+    if (a.whole) /* up to about eight numbers */
+        fprintf(p->to, "unset logscale x\nset format x '%%.0f'\nset xtics %.0f\nset xrange [0.5:%.1f]\n",
+                ceil(most / 8.0), most + 0.5);
+    else
+        fprintf(p->to, "set logscale x\nset format x '%%.0s%%c'\nset xtics autofreq\nset xrange [%.9g:%.9g]\n",
+                least / 1.3, most * 1.3);
+}
+
+/* What a reader must know before any figure stands in red below the title. */
+static void put_title(plot *p, int height)
+{
+    const char *const lines[] = {p->json->partial ? "partial: the run was interrupted" : "", p->json->warning};
     char cpu[NAME], commit[NAME];
+    int y = TITLE_HEIGHT;
 
     copy_name(cpu, p->json->cpu, NAME);
     copy_name(commit, p->json->commit, NAME);
+    fprintf(p->to, "set multiplot title 'carom %s on %s; bars: spread of the rounds'\n", commit, cpu);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char shown[NAME];
+        if (lines[i][0] == '\0')
+            continue;
+        copy_name(shown, lines[i], NAME);
+        fprintf(p->to, "set label %zu '%s' at screen 0.5,%.6f center tc 'red'\n", i + 1, shown,
+                1.0 - (double)y / height);
+        y += LINE_HEIGHT;
+    }
+}
+
+static void draw(plot *p, const char *path)
+{
+    const int warnings = (p->json->partial != 0) + (p->json->warning[0] != '\0');
+    const int scenes = p->scenes > 0 ? SCENES_HEIGHT : 0, title = TITLE_HEIGHT + warnings * LINE_HEIGHT;
+    const int height = title + scenes + (p->series_count + 1) / 2 * SERIES_HEIGHT;
+
     fprintf(p->to, "set terminal %s size %d,%d noenhanced font 'sans,11' background 'white'\n",
             ends_with(path, ".svg") ? "svg" : "pngcairo", WIDTH, height);
-    fprintf(p->to, "set multiplot title 'carom %s on %s'\n", commit, cpu);
-    fputs("set grid lc 'gray80'\nset logscale y\nset ylabel 'million queries per second'\n", p->to);
+    put_title(p, height);
+    fputs("set grid lc 'gray80'\nset logscale y\nset ylabel 'million queries per second (build, refit: triangles)'\n",
+          p->to);
     if (p->scenes > 0) {
-        place_panel(p, height, 0, TITLE_HEIGHT, WIDTH, SCENES_HEIGHT);
+        place_panel(p, height, 0, title, WIDTH, SCENES_HEIGHT);
         put_scene_names(p);
-        fputs("set key outside right top Left reverse samplen 1 width -6 font 'sans,9'\nset title 'scenes'\n", p->to);
+        fputs("set key outside right top Left reverse samplen 1 width -6 font 'sans,9'\n"
+              "set title 'scenes'\n",
+              p->to);
         draw_lines(p, NULL, 1);
-        fputs("unset xtics\nset xtics norotate autofreq font 'sans,11'\nset autoscale x\n", p->to);
+        fputs("unset xtics\nset xtics norotate autofreq font 'sans,11'\nset autoscale x\nunset label\n", p->to);
     }
-    fputs("set logscale x\nset format x '%.0s%c'\nset key below Left reverse samplen 2 width 2 font 'sans,9'\n", p->to);
+    fputs("set key below Left reverse samplen 2 width 2 font 'sans,9'\n", p->to);
     for (int i = 0; i < p->series_count; i++) {
-        place_panel(p, height, i % 2 * WIDTH / 2, TITLE_HEIGHT + scenes + i / 2 * SERIES_HEIGHT, WIDTH / 2,
-                    SERIES_HEIGHT);
-        fprintf(p->to, "set title '%s'\n", p->series[i]);
+        place_panel(p, height, i % 2 * WIDTH / 2, title + scenes + i / 2 * SERIES_HEIGHT, WIDTH / 2, SERIES_HEIGHT);
+        set_axes(p, p->series[i]);
         draw_lines(p, p->series[i], 0);
+        fputs("unset label\n", p->to); /* those of the title are drawn once */
     }
     fputs("unset multiplot\n", p->to);
 }

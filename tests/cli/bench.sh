@@ -182,6 +182,20 @@ if "$carom" bench --from all.json > again.txt 2> said.txt; then
         check "a picture of points" "$carom" bench --from all.json --plot picture.png -o drawn.txt
         check "is one" [ "$(head -c 4 picture.png | tail -c 3)" = PNG ]
         nothing "names are not run" "$(ls owned 2> /dev/null || true)"
+        sed -E 's/("spread": )[0-9.e+-]+/\10.000001/' all.json > steady.json
+        "$carom" bench --from steady.json --plot steady.svg > drawn.txt
+        sed -E 's/("spread": )[0-9.e+-]+/\10.4/' all.json > unsteady.json
+        "$carom" bench --from unsteady.json --plot unsteady.svg > drawn.txt
+        check "spread is drawn" bash -c '! cmp -s steady.svg unsteady.svg'
+        sed -e '/"load_warning"/d' -e '/"num_cpus"/s/^/"load_warning": "the load was 9.00: not to be believed", /' \
+            all.json > busy.json
+        "$carom" bench --from busy.json --plot busy.svg > drawn.txt
+        check "the table warns of a load" grep -qx 'the load was 9.00: not to be believed' drawn.txt
+        check "so does the picture" grep -q 'the load was 9.00: not to be believed' busy.svg
+        sed 's/scaling-threads-mesh/scaling-build/g' series.json > builds.json
+        "$carom" bench --from builds.json --plot series.svg > drawn.txt
+        check "the axes of threads" grep -q '>threads<' series.svg
+        check "the axes of builds" grep -q 'million triangles built per second' series.svg
     else
         skip "pictures" "no gnuplot"
     fi

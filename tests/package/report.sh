@@ -17,4 +17,6 @@ check "scripts/device-report" env OCL_ICD_VENDORS=$icd "$source/scripts/device-r
 check "its JSON has the tests" grep -q \
     '"report": {"of": ".*", "tests": "[0-9]* passed, 0 failed, 0 skipped; 0 programs failed' "$work"/*.json
 check "its text has the result" grep -q '^result: passed' "$work"/*.txt
+check "its text warns of a load as its JSON does" test "$(grep -c '"load_warning"' "$work"/*.json)" \
+    = "$(grep -c '^the load before the run was' "$work"/*.txt)"
 check_end
