@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { HEADER_SHOWN = 240 };
@@ -79,6 +81,7 @@ static int read_once(csv_reader *r)
     if (got < 0)
         return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", r->path, strerror(errno));
     r->end += (size_t)got;
+    r->taken += (uint64_t)got;
     r->at_end = got == 0;
     return EXIT_DONE;
 }
@@ -327,6 +330,21 @@ int csv_next(csv_reader *r, uint64_t most, uint64_t *rows)
 
 /* ---- the file ---------------------------------------------------------------------------------------------- */
 
+/* From here to the end of a regular file. */
+static uint64_t size_of(int fd)
+{
+    struct stat info;
+    const off_t at = lseek(fd, 0, SEEK_CUR);
+    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && at >= 0 && info.st_size > at
+               ? (uint64_t)(info.st_size - at)
+               : 0;
+}
+
+double csv_share(const csv_reader *r)
+{
+    return r->size > 0 ? (double)(r->taken - (r->end - r->begin)) / (double)r->size : (double)NAN;
+}
+
 static int begin_reading(csv_reader *r)
 {
     const int is_stdin = !strcmp(r->path, "-");
@@ -334,6 +352,7 @@ static int begin_reading(csv_reader *r)
     r->fd = is_stdin ? STDIN_FILENO : open(r->path, O_RDONLY | O_CLOEXEC);
     if (r->fd < 0)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", r->path, strerror(errno));
+    r->size = size_of(r->fd);
     r->capacity = r->limits.threads * r->limits.part;
     r->buffer = malloc(r->capacity);
     if (!r->buffer)

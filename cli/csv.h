@@ -40,6 +40,8 @@ int csv_open(csv_reader **out, const char *path, csv_column *columns, size_t cou
  * the file stands in line i + 2. Of several malformed rows the first is refused, and nothing behind the last row that
  * is asked for is looked at. */
 int csv_next(csv_reader *reader, uint64_t most, uint64_t *rows);
+/* How much of the file has been turned into rows, from 0 to 1; NaN of a pipe. */
+double csv_share(const csv_reader *reader);
 /* May be NULL. */
 void csv_close(csv_reader *reader);
 void csv_free(csv_column *columns, size_t count);

@@ -30,6 +30,7 @@ struct csv_reader {
     int fd;
     char *buffer;
     size_t capacity, begin, end; /* unread bytes are buffer[begin..end) */
+    uint64_t taken, size;        /* bytes read of the file, and that there are; 0: not known */
     int at_end;                  /* the buffer has the last of the file */
     int empty;                   /* an empty line has been passed, so no row may follow */
     int ended;                   /* behind the last line */

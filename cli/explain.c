@@ -49,6 +49,7 @@ static int read_case(const cli_options *o, ref_sweep_case *c)
         status = rows_next(&input, o, o->row - rows < ROWS_CHUNK ? o->row - rows + 1 : ROWS_CHUNK);
         rows += input.count;
     } while (status == EXIT_DONE && rows <= o->row && input.count > 0);
+    rows_show(&input, input.count);
     if (status == EXIT_DONE && rows > o->row)
         status = take_row(o, &input, c);
     else if (status == EXIT_DONE && rows > 0)

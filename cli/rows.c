@@ -62,21 +62,40 @@ int rows_open(rows_input *input, const query_type *row, const cli_options *optio
     const csv_limits limits = {.rows = ROWS_CHUNK, .threads = parallel_threads(options), .part = CSV_PART};
     *input = (rows_input){.column_count = (size_t)query_column_count(row)};
     columns_of(row, input->columns);
+    progress_begin(&input->progress, options->command->name, "rows", 0, 0);
     return options->rehearsal ? EXIT_DONE : csv_open(&input->file, path, input->columns, input->column_count, &limits);
 }
 
 int rows_next(rows_input *input, const cli_options *options, uint64_t most)
 {
     const int is_first = input->from + input->count == 0;
+    int status = EXIT_DONE;
+    rows_show(input, input->count);
     input->from += input->count;
+    input->begin = input->end;
     input->count = 0;
-    if (input->file)
-        return csv_next(input->file, most, &input->count);
-    return is_first ? rehearsal_rows(options, input->columns, input->column_count, &input->count) : EXIT_DONE;
+    if (input->file) {
+        status = csv_next(input->file, most, &input->count);
+        input->end = csv_share(input->file);
+    } else if (is_first) {
+        status = rehearsal_rows(options, input->columns, input->column_count, &input->count);
+    }
+    return status;
+}
+
+void rows_show(rows_input *input, uint64_t done)
+{
+    const double part = input->count > 0 ? (double)done / (double)input->count : 0.0;
+    const double share = input->begin + (input->end - input->begin) * part;
+    if (isnan(share))
+        progress_show(&input->progress, input->from + done);
+    else
+        progress_show_share(&input->progress, input->from + done, share);
 }
 
 void rows_close(rows_input *input)
 {
+    progress_end(&input->progress);
     csv_close(input->file);
     csv_free(input->columns, input->column_count);
 }
@@ -92,6 +111,13 @@ static int row_is_valid(const query_type *q, const csv_column *columns, uint64_t
         valid &= isfinite(value) && (query_input_of(q, c, &component)->role != QUERY_RADIUS || value >= 0.0f);
     }
     return valid;
+}
+
+static int show_done(void *input, uint64_t done, uint64_t count)
+{
+    (void)count;
+    rows_show(input, done);
+    return 0;
 }
 
 static carom_status ask_counts(const query_type *q, carom_mesh *mesh, query_call *call, uint64_t *counts,
@@ -116,7 +142,7 @@ static const float *limit_of(const query_type *q, const cli_options *options)
                                             : NULL;
 }
 
-carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, const rows_input *input,
+carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, rows_input *input,
                       uint64_t from, uint64_t count, const rows_field *fields, carom_hit_list *list, carom_stats *stats,
                       carom_error *err)
 {
@@ -130,6 +156,8 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
         out[f] = fields[f].memory;
     query_inputs in = query_inputs_of(q, column, from);
     query_call call = {count, options->accuracy, &in, out, list};
+    if (!list) /* of a list, records that did not fit are asked for again */
+        in.progress = (carom_progress){show_done, input};
     if (!q->mesh.ask)
         return q->ask(subject, &call, stats, err);
     in.cull_back = (options->given & OPTION_CULL_BACK) != 0;
@@ -153,7 +181,7 @@ int rows_library_error(const rows_input *input, carom_status status, const carom
     return cli_library_error(input->from > 0 ? about : NULL, status, err);
 }
 
-static int run_chunk(const rows_query *query, void *subject, const cli_options *options, const rows_input *input,
+static int run_chunk(const rows_query *query, void *subject, const cli_options *options, rows_input *input,
                      const rows_field *fields, rows_writer *writer)
 {
     carom_stats stats = {.size = sizeof stats};

@@ -8,6 +8,7 @@
 #include "csv.h"
 #include "output.h"
 #include "parallel.h"
+#include "progress.h"
 #include "queries/query.h"
 
 /* Rows of a chunk, and records of a list: as many as `auto` gives to a device. */
@@ -19,6 +20,8 @@ typedef struct rows_input {
     size_t column_count;
     csv_reader *file;     /* NULL: a rehearsal, whose rows are made up */
     uint64_t from, count; /* rows from .. from + count are in the columns */
+    double begin, end;    /* shares of the file in front of them and behind them; NaN: not known */
+    progress progress;    /* of the rows */
 } rows_input;
 
 /* Arrays of answers, a chunk long. */
@@ -41,7 +44,7 @@ rows_query rows_query_of(const query_type *row, int counts);
 
 /* Ask `subject`, the context or the mesh of the query, for count rows of the chunk, from its row `from` on. `list` is
  * that of query_call. Of counts there is room for one row more, because the library answers with count + 1 offsets. */
-carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, const rows_input *input,
+carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, rows_input *input,
                       uint64_t from, uint64_t count, const rows_field *fields, carom_hit_list *list, carom_stats *stats,
                       carom_error *err);
 
@@ -56,6 +59,8 @@ int rows_open(rows_input *input, const query_type *row, const cli_options *optio
 /* The next rows, at most so many and at most a chunk; a count of 0 is the end. */
 int rows_next(rows_input *input, const cli_options *options, uint64_t most);
 void rows_close(rows_input *input);
+/* So many rows of the chunk are answered. */
+void rows_show(rows_input *input, uint64_t done);
 
 /* Ask and write all rows, beginning with those that are in the columns. */
 int rows_run(const rows_query *query, void *subject, const cli_options *options, rows_input *input);
@@ -97,7 +102,7 @@ typedef struct rows_list {
 /* For chunks of so many rows. */
 int rows_list_open(rows_list *list, uint64_t rows);
 /* The records of a chunk. */
-int rows_list_chunk(rows_list *list, const rows_input *input);
+int rows_list_chunk(rows_list *list, rows_input *input);
 void rows_list_close(rows_list *list);
 
 #endif

@@ -20,7 +20,7 @@ static int make_room(rows_list *r, uint64_t records)
 }
 
 /* Ask for rows from .. from + count and write those that are complete; *complete counts them. */
-static int list_rows(rows_list *r, const rows_input *input, uint64_t from, uint64_t count, uint64_t *offsets,
+static int list_rows(rows_list *r, rows_input *input, uint64_t from, uint64_t count, uint64_t *offsets,
                      uint64_t *complete)
 {
     carom_list_totals totals = {0};
@@ -50,7 +50,7 @@ static uint64_t rows_that_fit(const rows_list *r, uint64_t first, uint64_t count
     return end - first;
 }
 
-int rows_list_chunk(rows_list *r, const rows_input *input)
+int rows_list_chunk(rows_list *r, rows_input *input)
 {
     const uint64_t count = input->count;
     uint64_t done;
@@ -64,6 +64,7 @@ int rows_list_chunk(rows_list *r, const rows_input *input)
             status = cli_refuse(EXIT_WORK, "row %llu has more hits than it was counted to have",
                                 (unsigned long long)(input->from + done));
         done += complete;
+        rows_show(input, done);
     }
     return status;
 }

@@ -77,6 +77,14 @@ numbered() { # of three rows the second overlaps nothing
 }
 check "queries of a list are numbered through" numbered
 
+# ---- progress ---------------------------------------------------------------------------------------------------------
+slowly() { # the rows come over more than a second
+    { head -n 1048577 rows.csv && sleep 1.2 && tail -n +1048578 rows.csv; } |
+        spheres --pairs - --progress json > /dev/null 2> stderr.txt && tail -n 1 stderr.txt |
+        grep -q '^{"job": "spheres", "unit": "rows", "done": 2500000, "total": null, "share": null, '
+}
+check "progress counts the rows of a pipe" slowly
+
 # ---- without an end -------------------------------------------------------------------------------------------------
 endless() { echo $columns && yes 0,0,0,4,0,0,1,6,0,0,6,0,0,1; }
 flowing() { # the reader leaves after three lines, which are written while there is input

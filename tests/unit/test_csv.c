@@ -203,6 +203,41 @@ static void test_no_further(void **state)
         }
 }
 
+/* From 0 to 1 with the rows, whatever the buffer holds already; of a pipe it is not known. */
+static void test_share(void **state)
+{
+    (void)state;
+    static const char text[] = "x,radius\n1,2\n3,4\n5,6\n7,8\n";
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fputs(text, file);
+    fflush(file);
+    char path[32];
+    csv_column columns[COLUMNS];
+    csv_reader *reader;
+    uint64_t rows;
+    int ends[2];
+    set_columns(columns);
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(file));
+    assert_int_equal(csv_open(&reader, path, columns, COLUMNS, &(csv_limits){1, 2, 100}), EXIT_DONE);
+    for (int row = 0; row <= 4; row++) {
+        assert_true(csv_share(reader) == (double)(9 + 4 * row) / 25.0);
+        assert_int_equal(csv_next(reader, 1, &rows), EXIT_DONE);
+    }
+    csv_close(reader);
+    csv_free(columns, COLUMNS);
+    fclose(file);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, sizeof text - 1), sizeof text - 1);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_int_equal(csv_open(&reader, path, columns, COLUMNS, &(csv_limits){1, 2, 10}), EXIT_DONE);
+    assert_true(isnan(csv_share(reader)));
+    csv_close(reader);
+    csv_free(columns, COLUMNS);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* The buffer grows for a line, up to a limit that does not depend on the number of threads. */
 static void test_long_lines(void **state)
 {
@@ -309,9 +344,10 @@ static void test_random_tables(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_layouts),
-                                       cmocka_unit_test(test_refusals),   cmocka_unit_test(test_no_further),
-                                       cmocka_unit_test(test_long_lines), cmocka_unit_test(test_random_tables)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_layouts),
+                                       cmocka_unit_test(test_refusals),     cmocka_unit_test(test_no_further),
+                                       cmocka_unit_test(test_share),        cmocka_unit_test(test_long_lines),
+                                       cmocka_unit_test(test_random_tables)};
     reader_host_prints = 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
