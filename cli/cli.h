@@ -3,6 +3,7 @@
 #ifndef CAROM_CLI_H
 #define CAROM_CLI_H
 
+#include "bake/options.h"
 #include "progress.h"
 
 #include <carom/carom.h>
@@ -63,6 +64,9 @@ typedef struct cli_options {
     const char *scenes, *json, *from, *compare, *plot, *svg;
     uint64_t row;
     progress_form progress;
+    bake_options bake;
+    char **operands; /* what is no option; as many as the command takes */
+    int operand_count;
     uint32_t probe_limit; /* seconds; see probe.h, as what follows */
     int rehearsal;        /* input is made up, with the optional columns of the set `present` */
     uint32_t present;
@@ -71,14 +75,31 @@ typedef struct cli_options {
     char **argv;
 } cli_options;
 
-typedef struct cli_command {
+/* An option that one command alone has. */
+typedef struct cli_own_option {
     const char *name;
+    const char *value; /* NULL: takes none */
+    const char *help;
+    int (*set)(const char *value, cli_options *out); /* returns -1 to go on, else an exit status */
+} cli_own_option;
+
+/* What one command takes beside the options of the table. */
+typedef struct cli_own {
+    const cli_own_option *options; /* [option_count] */
+    int option_count;
+    int operands_min, operands_max;
+    const char *operands; /* as messages name them */
+} cli_own;
+
+typedef struct cli_command {
+    const char *name;    /* of one word or two */
     uint32_t accepts;    /* OPTION_ bits */
     const char *summary; /* one line for `carom --help` */
     const char *synopsis;
     const char *details; /* what it reads and writes; NULL, as the two before: as the query of that name says. Words of
                           * --hits and what they mean follow from the registry */
     int (*run)(const cli_options *options);
+    const cli_own *own; /* NULL: nothing */
 } cli_command;
 
 /* One line for `carom --help`. */
@@ -87,6 +108,8 @@ const char *cli_command_summary(const cli_command *command);
 const cli_command *cli_command_named(const char *name);
 /* Parse argv[1..] of `command`. Returns -1 to go on and run it, else the exit status (help, version, bad usage). */
 int options_parse(const cli_command *command, int argc, char **argv, cli_options *out);
+/* A whole number within [low, high], as 2000000, 2e6 or 2.5e6. Returns 0 if it is none. */
+int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out);
 /* Their names as `--a, --b and --c`. */
 void options_names(uint32_t bits, char *text, size_t size);
 /* The words that --hits of a command may be, with these gaps between them. Returns their length. */

@@ -4,6 +4,7 @@
 #include "queries/query.h"
 #include "output.h"
 #include "unfinished.h"
+#include "cli/bake/bake.h"
 #include "cli/probe/probe.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static const cli_command commands[] = {
      "what this build and this machine can do, or what a mesh holds", "carom info [--backend B] [--mesh M]",
      "Prints version, instruction sets, OpenCL devices, whether each passed the bit probe, and which is chosen.\n"
      "With --mesh it prints the parts, counts and bounds of the mesh and what the import changed.\n",
-     command_info},
+     command_info, NULL},
     {"sweep",
      OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_T_MAX | OPTION_HITS |
          OPTION_START | OPTION_CULL_BACK,
@@ -29,7 +30,7 @@ static const cli_command commands[] = {
      "bits.\n"
      "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
      "chooses:\n",
-     command_on_mesh},
+     command_on_mesh, NULL},
     {"overlap",
      OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_MAX_DISTANCE | OPTION_HITS,
      "spheres at rest against triangles: overlap, separating axes, the nearest point of a mesh",
@@ -41,9 +42,9 @@ static const cli_command commands[] = {
      "overrides --max-distance row by row.\n"
      "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
      "chooses:\n",
-     command_on_mesh},
+     command_on_mesh, NULL},
 #define ON_MESH(name)
-#define PAIRS_ONLY(name) {#name, OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, NULL, NULL, NULL, command_pairs},
+#define PAIRS_ONLY(name) {#name, OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, NULL, NULL, NULL, command_pairs, NULL},
 #define PAIRS_COMMAND(name, command) command(name)
     /* clang-format off */
     QUERY_PAIRS(PAIRS_COMMAND)
@@ -57,14 +58,31 @@ static const cli_command commands[] = {
      "Output, a row for each element in the order of time: element,region,t_begin,t_end,f0,f1,f2,root0,root1.\n"
      "Regions: R0 R1 R2 of the corners, R01 R12 R20 of the edges, R012 of the face. Roots of F are those within the\n"
      "element; where F is zero throughout, they are its ends. Computed exactly, and each number rounded once.\n",
-     command_explain},
+     command_explain, NULL},
+    {"bake distance", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH,
+     "distances from a lattice of nodes to a mesh, as a volume",
+     "carom bake distance --mesh M --spacing H|--dims NX,NY,NZ [options] -o OUT",
+     "OUT ends in .npy (float32 [nz][ny][nx]) or .vti (arrays distance, triangle, feature, point; for ParaView).\n"
+     "Node (i,j,k) is at origin + index * H, rounded to binary32. With --spacing alone the nodes cover the bounds of "
+     "the\n"
+     "mesh and the margin; with --dims alone the spacing is the smallest that does. Distances are those of carom\n"
+     "overlap --hits closest, bit for bit. The output grows in OUT.partial, beside the journal OUT.journal. After an\n"
+     "interruption the same command with --resume goes on. SIGINT and SIGTERM finish a slab and end with status 75.\n",
+     command_bake_distance, &bake_distance_own},
+    {"bake join", 0, "the parts of a volume, put together", "carom bake join OUT PART... [options]",
+     "The parts are the outputs of carom bake distance --part I/N, each of them once, in any order.\n"
+     "OUT ends in .npy or .vti, and is byte for byte that of a bake in one go.\n",
+     command_bake_join, &bake_join_own},
+    {"bake status", 0, "how far a bake has come", "carom bake status OUT",
+     "Prints one line: D/N slabs P% B bytes OPTIONS. B is the size of OUT when it is complete.\n", command_bake_status,
+     &bake_status_own},
     {"verify", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_QUERIES | OPTION_SEED,
      "compare every backend bit by bit, and with the exact reference", "carom verify [--queries N] [--seed S]",
      "Every instruction set, thread count and OpenCL device present answers N queries of each type (default 1000000)\n"
      "and min(N, 100000) queries go to the exact reference. N/96 more ask meshes for first, all and any hits, overlaps "
      "and\n"
      "closest points, and some of these too go to the reference. Exit status 1 on any difference.\n",
-     command_verify},
+     command_verify, NULL},
     {"bench",
      OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_SCENE | OPTION_MESH | OPTION_QUICK | OPTION_QUERIES | OPTION_SCALING |
          OPTION_JSON | OPTION_FROM | OPTION_COMPARE | OPTION_PLOT,
@@ -76,7 +94,7 @@ static const cli_command commands[] = {
      "first.\n"
      "Exit status 1 if answers that should have the same bits do not. SIGINT or SIGTERM ends the run and keeps\n"
      "what is measured, marked as partial: exit status 130.\n",
-     command_bench},
+     command_bench, NULL},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
@@ -111,7 +129,15 @@ int cli_print_version(void)
     return cli_print(line);
 }
 
-static int print_usage(void)
+/* Does the name of a command begin with this word, and have another behind it? */
+static int is_in_group(const cli_command *command, const char *group)
+{
+    const size_t length = strlen(group);
+    return !strncmp(command->name, group, length) && command->name[length] == ' ';
+}
+
+/* All commands, or those of a group. */
+static int print_usage(const char *group)
 {
     char text[2048];
     size_t used = (size_t)snprintf(text, sizeof text,
@@ -119,12 +145,15 @@ static int print_usage(void)
                                    "Batches of sphere/triangle and sphere/sphere queries, the same bits from every "
                                    "backend.\n\ncommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "  %-8s %s\n", commands[i].name,
-                                 cli_command_summary(&commands[i]));
+        if (!group || is_in_group(&commands[i], group))
+            used += (size_t)snprintf(text + used, sizeof text - used, "  %-14s %s\n", commands[i].name,
+                                     cli_command_summary(&commands[i]));
     if (used < sizeof text)
-        snprintf(text + used, sizeof text - used,
-                 "\n  carom COMMAND --help   the options of a command\n  carom --version        the version\n"
-                 "\nExit status: 0 success, 1 the work failed, 2 bad usage or bad input, 130 interrupted (bench).\n");
+        snprintf(
+            text + used, sizeof text - used,
+            "\n  carom COMMAND --help   the options of a command\n  carom --version        the version\n"
+            "\nExit status: 0 success, 1 the work failed, 2 bad usage or bad input, 75 stopped and resumable (bake),\n"
+            "130 interrupted (bench).\n");
     return cli_print(text);
 }
 
@@ -166,28 +195,63 @@ static int check_outputs(const cli_options *o)
     return status == EXIT_DONE ? -1 : status;
 }
 
+/* The first argument as a word that is for all commands. Returns -1 if it is none. */
+static int common_word(const char *word, const char *group)
+{
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
+        return print_usage(group);
+    if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+        return cli_print_version();
+    return -1;
+}
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    cli_options options;
+    int status = options_parse(command, argc, argv, &options);
+    if (status < 0) {
+        progress_choose(options.progress);
+        status = check_outputs(&options);
+    }
+    return status >= 0 ? status : command->run(&options);
+}
+
+/* `carom bake WORD`: the command has the name of both. */
+static int run_of_group(const char *group, int argc, char **argv)
+{
+    char name[64], words[128] = "";
+    const int status = argc > 0 ? common_word(argv[0], group) : -1;
+    if (status >= 0)
+        return status;
+    snprintf(name, sizeof name, "%s %s", group, argc > 0 ? argv[0] : "");
+    const cli_command *command = cli_command_named(name);
+    if (command)
+        return run(command, argc, argv);
+    for (size_t i = 0, used = 0; i < COMMAND_COUNT; i++)
+        if (is_in_group(&commands[i], group))
+            used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used > 0 ? ", " : "",
+                                     commands[i].name + strlen(group) + 1);
+    return cli_refuse(EXIT_USAGE, "%s: expected one of %s%s%s%s; see carom %s --help", group, words,
+                      argc > 0 ? ", got '" : "", argc > 0 ? argv[0] : "", argc > 0 ? "'" : "", group);
+}
+
 int main(int argc, char **argv)
 {
     cli_hold_standard_streams();
     unfinished_begin();
     if (argc < 2)
         return cli_refuse(EXIT_USAGE, "a command is missing; carom --help lists them");
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
-        return print_usage();
-    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-        return cli_print_version();
+    const int status = common_word(argv[1], NULL);
+    if (status >= 0)
+        return status;
     if (!strcmp(argv[1], PROBE_COMMAND))
         return probe_child(argc, argv);
     const cli_command *command = cli_command_named(argv[1]);
-    if (command) {
-        cli_options options;
-        int status = options_parse(command, argc - 1, argv + 1, &options);
-        if (status < 0) {
-            progress_choose(options.progress);
-            status = check_outputs(&options);
-        }
-        return status >= 0 ? status : command->run(&options);
-    }
+    if (command)
+        return run(command, argc - 1, argv + 1);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (is_in_group(&commands[i], argv[1]))
+            return run_of_group(argv[1], argc - 2, argv + 2);
     return cli_refuse(EXIT_USAGE, "unknown %s '%s'; see carom --help", argv[1][0] == '-' ? "option" : "command",
                       argv[1]);
 }

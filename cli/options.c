@@ -52,11 +52,18 @@ static const option_row option_rows[] = {
 };
 
 enum { ROW_COUNT = sizeof option_rows / sizeof option_rows[0], SHORT_OUTPUT = 'o', LONG_BASE = 256 };
-enum { LONG_HELP = LONG_BASE + ROW_COUNT, LONG_VERSION };
+enum { OWN_MAX = 16, LONG_HELP = LONG_BASE + ROW_COUNT, LONG_VERSION, LONG_OWN };
 
 static int accepts(const cli_command *command, const option_row *row)
 {
     return ((command->accepts | OPTION_PROGRESS) & row->bit) != 0;
+}
+
+/* The command's own options: `*count` of them. */
+static const cli_own_option *own_options(const cli_command *command, int *count)
+{
+    *count = command->own ? command->own->option_count : 0;
+    return command->own ? command->own->options : NULL;
 }
 
 void options_names(uint32_t bits, char *text, size_t size)
@@ -117,18 +124,26 @@ static size_t describe_command(const cli_command *command, char *text, size_t si
     return used + (size_t)snprintf(text + used, size - used, "\noptions:\n");
 }
 
+static size_t describe_option(const char *name, const char *value, const char *help, char *text, size_t size)
+{
+    char left[32];
+    snprintf(left, sizeof left, "--%s %s", name, value ? value : "");
+    return (size_t)snprintf(text, size, "  %-18s %s\n", left, help);
+}
+
 static int print_command_help(const cli_command *command)
 {
-    char text[4096];
+    char text[8192];
     size_t used = command->details ? describe_command(command, text, sizeof text)
                                    : describe_pairs(query_named(command->name), text, sizeof text);
-    for (size_t i = 0; i < ROW_COUNT && used < sizeof text; i++) {
-        char left[32];
-        if (!accepts(command, &option_rows[i]))
-            continue;
-        snprintf(left, sizeof left, "--%s %s", option_rows[i].name, option_rows[i].value ? option_rows[i].value : "");
-        used += (size_t)snprintf(text + used, sizeof text - used, "  %-18s %s\n", left, option_rows[i].help);
-    }
+    int own_count;
+    const cli_own_option *own = own_options(command, &own_count);
+    for (int i = 0; i < own_count && used < sizeof text; i++)
+        used += describe_option(own[i].name, own[i].value, own[i].help, text + used, sizeof text - used);
+    for (size_t i = 0; i < ROW_COUNT && used < sizeof text; i++)
+        if (accepts(command, &option_rows[i]))
+            used += describe_option(option_rows[i].name, option_rows[i].value, option_rows[i].help, text + used,
+                                    sizeof text - used);
     if (used < sizeof text)
         snprintf(text + used, sizeof text - used, "  %-18s %s\n  %-18s %s\n", "--help", "this text", "--version",
                  "the version");
@@ -162,8 +177,7 @@ static int parse_exponent(const char *text, int64_t *out)
     return *text == '\0';
 }
 
-/* A whole number within [low, high], as 2000000, 2e6 or 2.5e6. */
-static int parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
     uint64_t value = 0;
     int64_t zeros = 0, fraction = 0, exponent; /* zeros: read, and not part of `value` yet */
@@ -270,7 +284,7 @@ static int set_threads(const char *value, cli_options *out)
 {
     enum { MOST = 1024 }; /* the library's */
     uint64_t threads;
-    if (!parse_count(value, 1, UINT64_MAX, &threads))
+    if (!cli_parse_count(value, 1, UINT64_MAX, &threads))
         return cli_refuse(EXIT_USAGE, "--threads: expected a whole number >= 1 and below 2^64, got '%s'", value);
     if (threads > MOST)
         cli_message("--threads %s: %d are used, the most there can be", value, (int)MOST);
@@ -281,7 +295,7 @@ static int set_threads(const char *value, cli_options *out)
 static int set_probe_limit(const char *value, cli_options *out)
 {
     uint64_t seconds;
-    if (!parse_count(value, 0, 1000000, &seconds))
+    if (!cli_parse_count(value, 0, 1000000, &seconds))
         return cli_refuse(EXIT_USAGE, "--probe-limit: expected whole seconds, 0..1000000, got '%s'", value);
     out->probe_limit = (uint32_t)seconds;
     return -1;
@@ -322,15 +336,15 @@ static int set_option(const option_row *row, const char *value, cli_options *out
     case OPTION_START: return set_start(value, out);
     case OPTION_PROGRESS: return set_progress(value, out);
     case OPTION_QUERIES:
-        if (!parse_count(value, 1, UINT64_C(1) << 48, &out->queries))
+        if (!cli_parse_count(value, 1, UINT64_C(1) << 48, &out->queries))
             return cli_refuse(EXIT_USAGE, "--queries: expected a whole number from 1 to 2^48, got '%s'", value);
         return -1;
     case OPTION_ROW:
-        if (!parse_count(value, 0, UINT64_MAX, &out->row))
+        if (!cli_parse_count(value, 0, UINT64_MAX, &out->row))
             return cli_refuse(EXIT_USAGE, "--row: expected a whole number from 0 to 2^64 - 1, got '%s'", value);
         return -1;
     case OPTION_SEED:
-        if (!parse_count(value, 0, UINT64_MAX, &out->seed))
+        if (!cli_parse_count(value, 0, UINT64_MAX, &out->seed))
             return cli_refuse(EXIT_USAGE, "--seed: expected a whole number from 0 to 2^64 - 1, got '%s'", value);
         return -1;
     default: return -1;
@@ -341,7 +355,8 @@ static int set_option(const option_row *row, const char *value, cli_options *out
 static int refuse_option(const cli_command *command, const char *argument)
 {
     size_t length = strcspn(argument, "=");
-    int matches = 0, exact = 0;
+    int matches = 0, exact = 0, own_count;
+    const cli_own_option *own = own_options(command, &own_count);
     if (strncmp(argument, "--", 2))
         return cli_refuse(EXIT_USAGE, "%s: unknown option '%s'; see carom %s --help", command->name, argument,
                           command->name);
@@ -350,6 +365,11 @@ static int refuse_option(const cli_command *command, const char *argument)
             continue;
         matches++;
         exact |= strlen(option_rows[i].name) == length - 2;
+    }
+    for (int i = 0; i < own_count; i++) {
+        const int begins = !strncmp(argument + 2, own[i].name, length - 2);
+        matches += begins;
+        exact |= begins && strlen(own[i].name) == length - 2;
     }
     exact |= length == 6 && !strncmp(argument, "--help", 6);
     exact |= length == 9 && !strncmp(argument, "--version", 9);
@@ -369,10 +389,14 @@ static size_t row_of(uint32_t bit)
 static void list_options(const cli_command *command, struct option *list)
 {
     size_t used = 0;
+    int own_count;
     for (size_t i = 0; i < ROW_COUNT; i++)
         if (accepts(command, &option_rows[i]))
             list[used++] = (struct option){option_rows[i].name, option_rows[i].value ? required_argument : no_argument,
                                            NULL, (int)(LONG_BASE + i)};
+    const cli_own_option *own = own_options(command, &own_count);
+    for (int i = 0; i < own_count; i++)
+        list[used++] = (struct option){own[i].name, own[i].value ? required_argument : no_argument, NULL, LONG_OWN + i};
     list[used++] = (struct option){"help", no_argument, NULL, LONG_HELP};
     list[used++] = (struct option){"version", no_argument, NULL, LONG_VERSION};
     list[used] = (struct option){NULL, 0, NULL, 0};
@@ -385,15 +409,32 @@ static int check_together(const cli_options *o)
     return -1;
 }
 
+/* What getopt has left over. */
+static int set_operands(int argc, char **argv, cli_options *out)
+{
+    const cli_command *command = out->command;
+    const int most = command->own ? command->own->operands_max : 0;
+    out->operands = argv + optind;
+    out->operand_count = argc - optind;
+    if (out->operand_count > most)
+        return cli_refuse(EXIT_USAGE, "%s: unexpected argument '%s'; see carom %s --help", command->name,
+                          argv[optind + most], command->name);
+    if (command->own && out->operand_count < command->own->operands_min)
+        return cli_refuse(EXIT_USAGE, "%s: expected %s; see carom %s --help", command->name, command->own->operands,
+                          command->name);
+    return check_together(out);
+}
+
 int options_parse(const cli_command *command, int argc, char **argv, cli_options *out)
 {
-    struct option list[ROW_COUNT + 3];
+    struct option list[ROW_COUNT + OWN_MAX + 3];
     list_options(command, list);
     *out = (cli_options){.t_max = INFINITY,
                          .max_distance = INFINITY,
                          .queries = 1000000,
                          .seed = 1,
                          .probe_limit = 600,
+                         .bake = bake_options_default,
                          .command = command,
                          .argc = argc,
                          .argv = argv};
@@ -416,12 +457,10 @@ int options_parse(const cli_command *command, int argc, char **argv, cli_options
             return refuse_option(command, argv[optind - 1 >= at ? optind - 1 : at]);
         if (code == SHORT_OUTPUT)
             code = (int)(LONG_BASE + row_of(OPTION_OUTPUT));
-        status = set_option(&option_rows[code - LONG_BASE], optarg, out);
+        status = code >= LONG_OWN ? command->own->options[code - LONG_OWN].set(optarg, out)
+                                  : set_option(&option_rows[code - LONG_BASE], optarg, out);
         if (status >= 0)
             return status;
     }
-    if (optind < argc)
-        return cli_refuse(EXIT_USAGE, "%s: unexpected argument '%s'; see carom %s --help", command->name, argv[optind],
-                          command->name);
-    return check_together(out);
+    return set_operands(argc, argv, out);
 }

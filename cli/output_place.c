@@ -175,10 +175,8 @@ static int keep_access_list(const output_place *place, int fd)
     return (fremovexattr(fd, list) == 0 || errno == ENODATA || errno == ENOTSUP) && none;
 }
 
-/* Owner, group, access list and mode of the old file, while the new one is still empty. Where one cannot be kept, the
- * new file allows no user more than the old one did. Bits that change who a program runs as are dropped, as a write to
- * the old file would have dropped them. */
-static int keep_access(const output_place *place, int fd)
+/* Bits that change who a program runs as are dropped, as a write to the old file would have dropped them. */
+int output_place_keep_access(const output_place *place, int fd)
 {
     const struct stat *old = &place->old;
     struct stat now;
@@ -232,7 +230,7 @@ int output_place_open(output_place *place)
     int fd = create(place), error = errno;
     if (fd < 0)
         place->temporary[0] = '\0';
-    if (fd >= 0 && place->exists && !keep_access(place, fd)) {
+    if (fd >= 0 && place->exists && !output_place_keep_access(place, fd)) {
         error = errno;
         close(fd);
         output_place_drop(place);
@@ -268,6 +266,11 @@ int output_place_finish(output_place *place)
     if (unfinished_rename(place->folder, place->temporary, place->name) != 0)
         return refuse(place, strerror(errno));
     place->temporary[0] = '\0';
+    return output_place_settle(place);
+}
+
+int output_place_settle(const output_place *place)
+{
     if (place->exists && place->old.st_nlink > 1)
         cli_message("%s: replaced; the old file stays under its other name%s (%lu hard link%s)", place->shown,
                     place->old.st_nlink > 2 ? "s" : "", (unsigned long)place->old.st_nlink - 1,

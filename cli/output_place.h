@@ -28,6 +28,12 @@ int output_place_open(output_place *place);
  * name reaches the disk. Nothing to do for what is written directly. Return exit statuses with the message printed. */
 int output_place_flush(const output_place *place, int fd);
 int output_place_finish(output_place *place);
+/* For a file that takes this place under another name than `temporary`. Give it owner, group, access list and mode of
+ * the old file, while it is still empty. Where one cannot be kept, the new file allows no user more than the old one
+ * did. Returns 0 with errno. */
+int output_place_keep_access(const output_place *place, int fd);
+/* After the rename: report other names of the old file, and flush the folder. Returns as output_place_finish. */
+int output_place_settle(const output_place *place);
 /* Remove the temporary file, if any. */
 void output_place_drop(output_place *place);
 void output_place_free(output_place *place);

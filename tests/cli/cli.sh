@@ -33,13 +33,16 @@ expect "no command" 2 'carom' "$carom"
 expect "unknown command" 2 'fly' "$carom" fly
 expect "help" 0 '' "$carom" --help
 expect "version" 0 '' "$carom" --version
-for command in $("$carom" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
-    expect "$command --help" 0 '' "$carom" "$command" --help
-    expect "$command --version" 0 '' "$carom" "$command" --version
-    expect "$command: unknown option" 2 'nonsense' "$carom" "$command" --nonsense
-    expect "$command: stray argument" 2 'stray' "$carom" "$command" stray
-    expect "$command: unknown progress" 2 "plain, json or none, got 'loud'" "$carom" "$command" --progress loud
-done
+while read -r -a command; do # of one word or two
+    expect "${command[*]} --help" 0 '' "$carom" "${command[@]}" --help
+    expect "${command[*]} --version" 0 '' "$carom" "${command[@]}" --version
+    expect "${command[*]}: unknown option" 2 'nonsense' "$carom" "${command[@]}" --nonsense
+    expect "${command[*]}: stray arguments" 2 'stray' "$carom" "${command[@]}" stray stray
+    expect "${command[*]}: unknown progress" 2 "plain, json or none, got 'loud'" "$carom" "${command[@]}" \
+        --progress=loud
+done < <("$carom" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\( [a-z]*\)\?\)  .*/\1/p')
+expect "bake --help" 0 '' "$carom" bake --help
+expect "bake --version" 0 '' "$carom" bake --version
 expect "sweep without input" 2 'pairs' "$carom" sweep
 expect "option without value" 2 'pairs' "$carom" sweep --pairs
 expect "bad backend" 2 'cuda' "$carom" sweep --backend cuda --pairs good.csv

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded by torture.sh and signals.sh: the TORTURE_AT-th call of kind TORTURE_CALL that carom's own code makes
- * fails, as if memory, disk or descriptors had run out, or (TORTURE_HOLD) never returns. The file TORTURE_HIT then
- * appears. Calls of drivers and of the C library itself are left alone: many end the process when they fail.
- * TORTURE_COUNTS: a file for the number of calls of each kind. */
+ * fails, as if memory, disk or descriptors had run out, or (TORTURE_HOLD) never returns, or (TORTURE_KILL) is the last:
+ * the process is killed, in the middle of the call if it writes. The file TORTURE_HIT then appears. Calls of drivers
+ * and of the C library itself are left alone: many end the process when they fail. TORTURE_COUNTS: a file for the
+ * number of calls of each kind. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -23,14 +25,14 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
-enum { MALLOC, THREAD, OPEN, READ, WRITE, CLOSE, FSYNC, RENAME, FCHMOD, FCHOWN, KINDS };
+enum { MALLOC, THREAD, OPEN, READ, WRITE, CLOSE, FSYNC, RENAME, FCHMOD, FCHOWN, SPACE, UNLINK, KINDS };
 
-static const char *const kinds[KINDS] = {"malloc", "thread", "open",   "read",   "write",
-                                         "close",  "fsync",  "rename", "fchmod", "fchown"};
+static const char *const kinds[KINDS] = {"malloc", "thread", "open",   "read",   "write", "close",
+                                         "fsync",  "rename", "fchmod", "fchown", "space", "unlink"};
 static atomic_ulong calls[KINDS];
 static const char *call, *hit, *counts;
 static unsigned long at;
-static int hold;
+static int hold, deadly;
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -39,6 +41,7 @@ __attribute__((constructor)) static void begin(void)
     hit = getenv("TORTURE_HIT");
     counts = getenv("TORTURE_COUNTS");
     hold = getenv("TORTURE_HOLD") != NULL;
+    deadly = getenv("TORTURE_KILL") != NULL;
     at = number != NULL ? strtoul(number, NULL, 10) : 0;
 }
 
@@ -70,8 +73,21 @@ static int fails(int kind, const void *caller, int error)
     syscall(SYS_close, (int)syscall(SYS_openat, AT_FDCWD, hit, O_WRONLY | O_CREAT, 0600));
     while (hold)
         pause();
+    if (deadly && kind != WRITE)
+        kill(getpid(), SIGKILL);
     errno = error;
     return 1;
+}
+
+/* The call that fails has written a half, if it is deadly. */
+static ssize_t half(int fd, const void *from, size_t size, off_t place)
+{
+    if (deadly) {
+        if (size > 1)
+            syscall(SYS_pwrite64, fd, from, size / 2, place);
+        kill(getpid(), SIGKILL);
+    }
+    return -1;
 }
 
 #define FAILS(kind, error) fails(kind, __builtin_return_address(0), error)
@@ -184,7 +200,38 @@ ssize_t read(int fd, void *to, size_t size)
 
 ssize_t write(int fd, const void *from, size_t size)
 {
-    return fd > 2 && FAILS(WRITE, ENOSPC) ? -1 : syscall(SYS_write, fd, from, size);
+    return fd > 2 && FAILS(WRITE, ENOSPC) ? half(fd, from, size, lseek(fd, 0, SEEK_CUR))
+                                          : syscall(SYS_write, fd, from, size);
+}
+
+ssize_t pwrite(int fd, const void *from, size_t size, off_t place)
+{
+    return FAILS(WRITE, ENOSPC) ? half(fd, from, size, place) : syscall(SYS_pwrite64, fd, from, size, place);
+}
+
+ssize_t pread(int fd, void *to, size_t size, off_t place)
+{
+    return FAILS(READ, EIO) ? -1 : syscall(SYS_pread64, fd, to, size, place);
+}
+
+int fallocate(int fd, int flags, off_t place, off_t size)
+{
+    return FAILS(SPACE, ENOSPC) ? -1 : (int)syscall(SYS_fallocate, fd, flags, place, size);
+}
+
+int ftruncate(int fd, off_t size)
+{
+    return FAILS(SPACE, EIO) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+}
+
+int fdatasync(int fd)
+{
+    return FAILS(FSYNC, EIO) ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
+
+int unlinkat(int folder, const char *path, int flags)
+{
+    return FAILS(UNLINK, EIO) ? -1 : (int)syscall(SYS_unlinkat, folder, path, flags);
 }
 
 int close(int fd)

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* carom bake: volumes of a mesh, slab by slab, into files that survive an interruption. A slab is some neighbouring
+ * layers of the lattice. A layer is all nodes of one k, which the library calls a slab. */
+#ifndef CAROM_CLI_BAKE_BAKE_H
+#define CAROM_CLI_BAKE_BAKE_H
+
+#include "cli/cli.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The fingerprint as an attribute of the finished file. */
+#define BAKE_ATTRIBUTE "user.carom.bake"
+#define BAKE_NODES_MAX (UINT64_C(1) << 48)
+enum { BAKE_SIGNS = 3, BAKE_NAME = 160, BAKE_TEXT = 2048, EXIT_STOPPED = 75 };
+
+typedef struct bake_array_row {
+    const char *name;
+    size_t size;      /* bytes of a node */
+    const char *kind; /* as VTK names the type of a component */
+    int components;
+} bake_array_row;
+
+extern const bake_array_row bake_arrays[BAKE_ARRAYS];
+extern const char *const bake_sign_words[BAKE_SIGNS];
+
+/* ---- what is baked: plan.c ----------------------------------------------------------------------------------------
+ */
+
+struct bake_format;
+/* All that decides about the bytes of the output, and nothing else. */
+typedef struct bake_plan {
+    carom_lattice lattice;
+    carom_sign sign;
+    float band; /* +inf: none */
+    uint32_t arrays;
+    carom_accuracy accuracy;
+    char mesh[BAKE_NAME]; /* hash and counts of its content */
+    uint64_t part, parts;
+    const struct bake_format *format;
+    /* What follows from the lattice. */
+    uint64_t layer, layers; /* nodes of a layer; layers of a slab but the last */
+    uint64_t slabs;         /* of the whole lattice */
+    uint64_t begin, end;    /* slabs of this part */
+} bake_plan;
+
+/* Lattice and slabs from the options and the bounds of the mesh (lower > upper: it is empty). Returns an exit status
+ * with the message printed. */
+int bake_plan_place(bake_plan *plan, const bake_options *options, const float lower[3], const float upper[3]);
+/* Slabs from lattice and part. */
+void bake_plan_cut(bake_plan *plan);
+/* Layers [begin, end) of a slab, and the number of their nodes. */
+uint64_t bake_plan_slab(const bake_plan *plan, uint64_t slab, uint64_t *begin, uint64_t *end);
+uint64_t bake_plan_nodes(const bake_plan *plan, uint64_t slab);
+/* Nodes of the largest slab. */
+uint64_t bake_plan_most_nodes(const bake_plan *plan);
+/* Bytes of a node in all arrays. */
+size_t bake_plan_node_bytes(const bake_plan *plan);
+
+/* ---- the plan as text: fingerprint.c ------------------------------------------------------------------------------
+ */
+
+/* A line for each item, its name and its value. Equal plans have equal texts. */
+void bake_fingerprint(const bake_plan *plan, char text[BAKE_TEXT]);
+/* Read such a text. Returns 0 if it is none that this version can have written. */
+int bake_fingerprint_read(const char *text, bake_plan *plan);
+/* The items that differ, as `spacing 0.5 instead of 0.25, ...`. Returns their number; `but` (may be NULL) names one
+ * that may. */
+int bake_fingerprint_compare(const char *there, const char *here, const char *but, char *words, size_t size);
+/* The plan as options on one line. */
+void bake_describe(const bake_plan *plan, char line[BAKE_TEXT]);
+
+/* ---- checksums: checksum.c ----------------------------------------------------------------------------------------
+ */
+
+/* XXH64 of the bytes, as its specification has it. */
+uint64_t bake_checksum(const void *data, size_t size, uint64_t seed);
+
+/* ---- where bytes go: format.c, npy.c, vti.c, part.c ---------------------------------------------------------------
+ */
+
+enum { BAKE_PIECES = 2 + BAKE_ARRAYS };
+
+/* Bytes that do not depend on the answers. */
+typedef struct bake_piece {
+    uint64_t at;
+    size_t size;
+    unsigned char *bytes;
+} bake_piece;
+
+typedef struct bake_layout {
+    bake_piece pieces[BAKE_PIECES];
+    int piece_count;
+    uint64_t array_at[BAKE_ARRAYS]; /* of the first node of the plan's first slab */
+    int by_slab;      /* arrays of a slab stand together, and array_at[0] is the place of the first slab */
+    uint64_t sums_at; /* of the checksums of all slabs, 8 bytes each, or 0 */
+    uint64_t bytes;   /* of the whole file */
+} bake_layout;
+
+typedef struct bake_format {
+    const char *name; /* of the suffix, after the dot */
+    int (*lay_out)(const bake_plan *plan, const char *shown, bake_layout *out);
+} bake_format;
+
+extern const bake_format bake_format_npy, bake_format_vti, bake_format_part;
+
+/* The format that the suffix names, NULL with the message printed. */
+const bake_format *bake_format_of(const char *path);
+const bake_format *bake_format_named(const char *name);
+/* Returns an exit status with the message printed; bake_layout_free in any case. shown: the output, for messages. */
+int bake_lay_out(const bake_plan *plan, const char *shown, bake_layout *out);
+void bake_layout_free(bake_layout *layout);
+/* Add a piece of `size` bytes; NULL if there is no memory. */
+unsigned char *bake_layout_add(bake_layout *layout, uint64_t at, size_t size);
+/* Of array `a` of slab. */
+uint64_t bake_layout_place(const bake_layout *layout, const bake_plan *plan, int a, uint64_t slab);
+/* Little-endian. */
+void bake_put64(unsigned char *to, uint64_t value);
+uint64_t bake_get64(const unsigned char *from);
+
+/* The arrays of a slab in memory; `array[a]` is NULL where the plan has none. */
+typedef struct bake_slab {
+    void *array[BAKE_ARRAYS];
+} bake_slab;
+
+/* Room for the largest slab. Returns 0 if there is no memory. */
+int bake_slab_alloc(const bake_plan *plan, bake_slab *out);
+void bake_slab_free(bake_slab *slab);
+/* Of all arrays of that slab. */
+uint64_t bake_slab_checksum(const bake_plan *plan, uint64_t slab, const bake_slab *from);
+/* Return 0, or an errno; a file that ends too early is EIO. */
+int bake_slab_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *from);
+int bake_slab_read(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *to);
+int bake_write_at(int fd, const void *data, size_t size, uint64_t at);
+int bake_read_at(int fd, void *data, size_t size, uint64_t at);
+
+/* ---- the sub-commands ---------------------------------------------------------------------------------------------
+ */
+
+extern const cli_own bake_distance_own, bake_join_own, bake_status_own;
+int command_bake_distance(const cli_options *options);
+int command_bake_join(const cli_options *options);
+int command_bake_status(const cli_options *options);
+
+#endif

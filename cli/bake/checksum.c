@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* XXH64, as the xxHash specification (Y. Collet, github.com/Cyan4973/xxHash, doc/xxhash_spec.md) defines it: 8 bytes of
+ * each of four lanes a step, so it reads about as fast as memory. It finds errors; it does not resist an adversary. */
+#include "bake.h"
+
+#include <string.h>
+
+static const uint64_t prime1 = 0x9E3779B185EBCA87, prime2 = 0xC2B2AE3D27D4EB4F, prime3 = 0x165667B19E3779F9,
+                      prime4 = 0x85EBCA77C2B2AE63, prime5 = 0x27D4EB2F165667C5;
+
+static uint64_t rotate(uint64_t x, int bits)
+{
+    return x << bits | x >> (64 - bits);
+}
+
+/* The shifts are one load where the machine is little-endian. */
+uint64_t bake_get64(const unsigned char *from)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value |= (uint64_t)from[i] << (8 * i);
+    return value;
+}
+
+void bake_put64(unsigned char *to, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        to[i] = (unsigned char)(value >> (8 * i));
+}
+
+static uint64_t get32(const unsigned char *from)
+{
+    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 | (uint64_t)from[3] << 24;
+}
+
+static uint64_t mix(uint64_t lane, uint64_t word)
+{
+    return rotate(lane + word * prime2, 31) * prime1;
+}
+
+static uint64_t merge(uint64_t sum, uint64_t lane)
+{
+    return (sum ^ mix(0, lane)) * prime1 + prime4;
+}
+
+/* Whole steps of 32 bytes. */
+static uint64_t take_steps(const unsigned char *at, size_t steps, uint64_t seed)
+{
+    uint64_t lane[4] = {seed + prime1 + prime2, seed + prime2, seed, seed - prime1};
+    for (; steps > 0; steps--, at += 32)
+        for (int i = 0; i < 4; i++)
+            lane[i] = mix(lane[i], bake_get64(at + 8 * i));
+    uint64_t sum = rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) + rotate(lane[3], 18);
+    for (int i = 0; i < 4; i++)
+        sum = merge(sum, lane[i]);
+    return sum;
+}
+
+uint64_t bake_checksum(const void *data, size_t size, uint64_t seed)
+{
+    const unsigned char *at = data, *end = at + size;
+    uint64_t sum = (size >= 32 ? take_steps(at, size / 32, seed) : seed + prime5) + size;
+    for (at += size / 32 * 32; end - at >= 8; at += 8)
+        sum = rotate(sum ^ mix(0, bake_get64(at)), 27) * prime1 + prime4;
+    if (end - at >= 4) {
+        sum = rotate(sum ^ get32(at) * prime1, 23) * prime2 + prime3;
+        at += 4;
+    }
+    for (; at < end; at++)
+        sum = rotate(sum ^ *at * prime5, 11) * prime1;
+    sum = (sum ^ sum >> 33) * prime2;
+    sum = (sum ^ sum >> 29) * prime3;
+    return sum ^ sum >> 32;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Formats and their layouts: which byte of an output is where. Then a partial file is the final one with gaps. */
+#include "bake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const bake_format *const formats[] = {&bake_format_npy, &bake_format_vti, &bake_format_part};
+
+const bake_format *bake_format_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (!strcmp(name, formats[i]->name))
+            return formats[i];
+    return NULL;
+}
+
+const bake_format *bake_format_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    const bake_format *format = dot ? bake_format_named(dot + 1) : NULL;
+    if (format && format != &bake_format_part)
+        return format;
+    cli_message("%s: the suffix names the format: expected .npy or .vti", path);
+    return NULL;
+}
+
+/* ---- layouts ------------------------------------------------------------------------------------------------------
+ */
+
+int bake_lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
+{
+    *out = (bake_layout){0};
+    return plan->format->lay_out(plan, shown, out);
+}
+
+void bake_layout_free(bake_layout *layout)
+{
+    for (int i = 0; i < layout->piece_count; i++)
+        free(layout->pieces[i].bytes);
+    layout->piece_count = 0;
+}
+
+unsigned char *bake_layout_add(bake_layout *layout, uint64_t at, size_t size)
+{
+    unsigned char *bytes = cli_alloc(size, 1);
+    if (bytes)
+        layout->pieces[layout->piece_count++] = (bake_piece){at, size, bytes};
+    return bytes;
+}
+
+uint64_t bake_layout_place(const bake_layout *layout, const bake_plan *plan, int a, uint64_t slab)
+{
+    const uint64_t before = (slab - plan->begin) * plan->layers * plan->layer; /* nodes */
+    uint64_t at = layout->array_at[0] + before * bake_plan_node_bytes(plan);
+    if (!layout->by_slab)
+        return layout->array_at[a] + before * bake_arrays[a].size;
+    const uint64_t nodes = bake_plan_nodes(plan, slab);
+    for (int b = 0; b < a; b++)
+        at += plan->arrays & (1u << b) ? nodes * bake_arrays[b].size : 0;
+    return at;
+}
+
+/* ---- slabs --------------------------------------------------------------------------------------------------------
+ */
+
+int bake_slab_alloc(const bake_plan *plan, bake_slab *out)
+{
+    int complete = 1;
+    *out = (bake_slab){0};
+    for (int a = 0; a < BAKE_ARRAYS; a++)
+        if (plan->arrays & (1u << a)) {
+            out->array[a] = cli_alloc(bake_plan_most_nodes(plan), bake_arrays[a].size);
+            complete &= out->array[a] != NULL;
+        }
+    if (!complete)
+        bake_slab_free(out);
+    return complete;
+}
+
+void bake_slab_free(bake_slab *slab)
+{
+    for (int a = 0; a < BAKE_ARRAYS; a++)
+        free(slab->array[a]);
+    *slab = (bake_slab){0};
+}
+
+/* Bytes of array `a` of a slab; 0 where the plan has none. */
+static size_t array_bytes(const bake_plan *plan, uint64_t slab, int a)
+{
+    return plan->arrays & (1u << a) ? (size_t)bake_plan_nodes(plan, slab) * bake_arrays[a].size : 0;
+}
+
+uint64_t bake_slab_checksum(const bake_plan *plan, uint64_t slab, const bake_slab *from)
+{
+    uint64_t sum = slab; /* so that slabs in each other's places are found out */
+    for (int a = 0; a < BAKE_ARRAYS; a++)
+        if (plan->arrays & (1u << a))
+            sum = bake_checksum(from->array[a], array_bytes(plan, slab, a), sum);
+    return sum;
+}
+
+int bake_write_at(int fd, const void *data, size_t size, uint64_t at)
+{
+    const char *from = data;
+    while (size > 0) {
+        const ssize_t n = pwrite(fd, from, size, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        from += n;
+        at += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+int bake_read_at(int fd, void *data, size_t size, uint64_t at)
+{
+    char *to = data;
+    while (size > 0) {
+        const ssize_t n = pread(fd, to, size, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        to += n;
+        at += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+int bake_slab_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *from)
+{
+    int error = 0;
+    for (int a = 0; a < BAKE_ARRAYS && !error; a++)
+        error = bake_write_at(fd, from->array[a], array_bytes(plan, slab, a), bake_layout_place(layout, plan, a, slab));
+    return error;
+}
+
+int bake_slab_read(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *to)
+{
+    int error = 0;
+    for (int a = 0; a < BAKE_ARRAYS && !error; a++)
+        error = bake_read_at(fd, to->array[a], array_bytes(plan, slab, a), bake_layout_place(layout, plan, a, slab));
+    return error;
+}

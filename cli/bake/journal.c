@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "journal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEAD = 16, RECORD = 24, RECORDS_AT_ONCE = 1024 };
+static const char magic[8] = {'c', 'a', 'r', 'o', 'm', 'j', 'n', '1'};
+
+/* Magic, length of the text, text, checksum of all that. */
+void bake_journal_read(bake_journal *j, int fd)
+{
+    unsigned char head[HEAD + BAKE_TEXT + 8];
+    struct stat info;
+    *j = (bake_journal){.fd = fd};
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < HEAD ||
+        bake_read_at(fd, head, HEAD, 0) != 0 || memcmp(head, magic, sizeof magic) != 0)
+        return;
+    const uint64_t length = bake_get64(head + 8);
+    if (length >= BAKE_TEXT || bake_read_at(fd, head + HEAD, (size_t)length + 8, HEAD) != 0)
+        return;
+    j->seed = bake_checksum(head, HEAD + (size_t)length, 0);
+    if (bake_get64(head + HEAD + length) != j->seed)
+        return;
+    memcpy(j->text, head + HEAD, (size_t)length);
+    j->is_valid = 1;
+    j->is_readable = bake_fingerprint_read(j->text, &j->plan);
+    j->size = (uint64_t)info.st_size;
+    j->end = HEAD + length + 8;
+    if (j->size > j->end)
+        j->end += (j->size - j->end) / RECORD * RECORD;
+}
+
+static void take_record(const bake_journal *j, const unsigned char *record, uint8_t *done, uint64_t *sums,
+                        uint64_t *count, int *complete)
+{
+    const uint64_t slab = bake_get64(record), at = slab - j->plan.begin;
+    if (bake_get64(record + 16) != bake_checksum(record, 16, j->seed))
+        return;
+    *complete |= slab == BAKE_JOURNAL_COMPLETE;
+    if (slab < j->plan.begin || slab >= j->plan.end)
+        return;
+    *count += !done[at];
+    done[at] = 1;
+    if (sums)
+        sums[at] = bake_get64(record + 8);
+}
+
+uint64_t bake_journal_records(const bake_journal *j, uint8_t *done, uint64_t *sums, int *complete)
+{
+    unsigned char records[RECORDS_AT_ONCE * RECORD];
+    uint64_t count = 0;
+    *complete = 0;
+    for (uint64_t at = HEAD + strlen(j->text) + 8; at < j->end;) {
+        const uint64_t left = j->end - at, size = left < sizeof records ? left : sizeof records;
+        if (bake_read_at(j->fd, records, (size_t)size, at) != 0)
+            break; /* the slabs are computed again */
+        for (uint64_t i = 0; i < size; i += RECORD)
+            take_record(j, records + i, done, sums, &count, complete);
+        at += size;
+    }
+    return count;
+}
+
+int bake_journal_clear(bake_journal *j)
+{
+    j->is_valid = 0;
+    j->size = j->end = 0;
+    return ftruncate(j->fd, 0) == 0 ? 0 : errno;
+}
+
+int bake_journal_begin(bake_journal *j, const char *text)
+{
+    unsigned char head[HEAD + BAKE_TEXT + 8];
+    const size_t length = strlen(text);
+    memcpy(head, magic, sizeof magic);
+    bake_put64(head + 8, length);
+    memcpy(head + HEAD, text, length);
+    j->seed = bake_checksum(head, HEAD + length, 0);
+    bake_put64(head + HEAD + length, j->seed);
+    j->end = HEAD + length + 8;
+    return bake_write_at(j->fd, head, HEAD + length + 8, 0);
+}
+
+int bake_journal_add(bake_journal *j, uint64_t slab, uint64_t sum)
+{
+    unsigned char record[RECORD];
+    bake_put64(record, slab);
+    bake_put64(record + 8, sum);
+    bake_put64(record + 16, bake_checksum(record, 16, j->seed));
+    const int error = bake_write_at(j->fd, record, RECORD, j->end);
+    j->end += error ? 0 : RECORD;
+    return error;
+}

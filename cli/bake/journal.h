@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Which slabs of a partial file are finished, with their checksums. The journal begins with the fingerprint of the bake
+ * and grows by a record for each slab. Each record has a checksum of its own, so that one that was cut off or damaged
+ * counts as not written. */
+#ifndef CAROM_CLI_BAKE_JOURNAL_H
+#define CAROM_CLI_BAKE_JOURNAL_H
+
+#include "bake.h"
+
+/* The slab number of the record that comes before the rename: all slabs are there and flushed. */
+#define BAKE_JOURNAL_COMPLETE UINT64_MAX
+
+typedef struct bake_journal {
+    int fd;
+    int is_valid;         /* its beginning is whole */
+    char text[BAKE_TEXT]; /* the fingerprint */
+    bake_plan plan;       /* what the fingerprint says, if is_readable */
+    int is_readable;      /* 0: of another version of carom */
+    uint64_t seed;        /* of the records */
+    uint64_t end;         /* bytes of whole records and what precedes them */
+    uint64_t size;        /* bytes of the file */
+} bake_journal;
+
+/* Read the beginning of an open file. */
+void bake_journal_read(bake_journal *j, int fd);
+/* Fill done[slabs of the part] and, unless NULL, sums. Returns the number of slabs that have a valid record, and
+ * through `complete` whether the last one is there. Records that are damaged are left out. */
+uint64_t bake_journal_records(const bake_journal *j, uint8_t *done, uint64_t *sums, int *complete);
+/* Empty the file, or write its beginning. Return 0 or an errno. */
+int bake_journal_clear(bake_journal *j);
+int bake_journal_begin(bake_journal *j, const char *text);
+/* Return 0 or an errno. */
+int bake_journal_add(bake_journal *j, uint64_t slab, uint64_t sum);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "mesh.h"
+
+#include "cli/probe/probe.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void find_bounds(bake_mesh *mesh)
+{
+    const mesh_data *data = &mesh->data;
+    for (int k = 0; k < 3; k++) {
+        mesh->lower[k] = INFINITY;
+        mesh->upper[k] = -INFINITY;
+    }
+    for (uint64_t i = 0; i < 3 * data->triangle_count; i++)
+        for (int k = 0; k < 3; k++) {
+            const float x = data->xyz[3 * (uint64_t)data->indices[i] + (uint64_t)k];
+            mesh->lower[k] = x < mesh->lower[k] ? x : mesh->lower[k];
+            mesh->upper[k] = x > mesh->upper[k] ? x : mesh->upper[k];
+        }
+}
+
+int bake_mesh_read(const cli_options *options, bake_mesh *out)
+{
+    *out = (bake_mesh){0};
+    const int status = options->rehearsal ? rehearsal_mesh(&out->data) : mesh_import_any(options->mesh, &out->data);
+    if (status == EXIT_DONE)
+        find_bounds(out);
+    return status;
+}
+
+void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME])
+{
+    const mesh_data *data = &mesh->data;
+    const uint64_t corners = bake_checksum(data->xyz, (size_t)data->vertex_count * 3 * sizeof(float), 0);
+    const uint64_t hash = bake_checksum(data->indices, (size_t)data->triangle_count * 3 * sizeof(uint32_t), corners);
+    snprintf(name, BAKE_NAME, "%016llx:%llu", (unsigned long long)hash, (unsigned long long)data->triangle_count);
+}
+
+/* What the library refuses in the triangles is a fault of the file. */
+int bake_mesh_open(const cli_options *options, uint64_t nodes, bake_mesh *mesh)
+{
+    const mesh_data *data = &mesh->data;
+    cli_options usable = *options;
+    int status = probe_before_rows(&usable, NULL, 0, nodes);
+    if (status == EXIT_DONE)
+        status = cli_context_open(&usable, &mesh->context);
+    if (status != EXIT_DONE)
+        return status;
+    carom_mesh_desc desc = {
+        .size = sizeof desc,
+        .vertices = carom_xyz(data->xyz),
+        .vertex_count = data->vertex_count,
+        .indices = {data->indices, sizeof(uint32_t), NULL},
+        .triangle_count = data->triangle_count,
+    };
+    carom_error err = {0};
+    const carom_status made = carom_mesh_create(mesh->context, &desc, &mesh->mesh, &err);
+    return made == CAROM_OK ? EXIT_DONE : cli_library_error(options->mesh, made, &err);
+}
+
+void bake_mesh_free(bake_mesh *mesh)
+{
+    carom_mesh_destroy(mesh->mesh);
+    carom_context_destroy(mesh->context);
+    mesh_free(&mesh->data);
+}
+
+int bake_mesh_ask(const bake_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats)
+{
+    const bake_plan *plan = q->plan;
+    float *const point = to->array[BAKE_POINT];
+    const carom_mesh_distance_desc desc = {
+        .batch =
+            {.size = sizeof desc, .count = q->end, .begin = q->begin, .accuracy = q->accuracy, .progress = q->progress},
+        .lattice = plan->lattice,
+        .sign = plan->sign,
+        .allow_open = q->allow_open != 0,
+        .band = &plan->band,
+    };
+    const carom_mesh_distance_result result = {.size = sizeof result,
+                                               .distance = to->array[BAKE_DISTANCE],
+                                               .triangle = to->array[BAKE_TRIANGLE],
+                                               .point = point ? carom_xyz_out(point) : (carom_points_out){0},
+                                               .feature = to->array[BAKE_FEATURE]};
+    carom_error err = {0};
+    *stats = (carom_stats){.size = sizeof *stats};
+    const carom_status status = carom_mesh_distance(mesh->mesh, &desc, &result, stats, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The mesh of a bake, and the library's answers about it. */
+#ifndef CAROM_CLI_BAKE_MESH_H
+#define CAROM_CLI_BAKE_MESH_H
+
+#include "bake.h"
+#include "cli/import/import.h"
+
+typedef struct bake_mesh {
+    mesh_data data;
+    float lower[3], upper[3]; /* of used vertices; lower > upper: none */
+    carom_context *context;
+    carom_mesh *mesh;
+} bake_mesh;
+
+/* Read the file, or make one up for a rehearsal. Returns an exit status with the message printed; bake_mesh_free in any
+ * case. */
+int bake_mesh_read(const cli_options *options, bake_mesh *out);
+/* Hash and counts of its content. */
+void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME]);
+/* Context and hierarchy. `nodes`: how many are going to be asked for. */
+int bake_mesh_open(const cli_options *options, uint64_t nodes, bake_mesh *mesh);
+void bake_mesh_free(bake_mesh *mesh);
+
+/* Layers [begin, end) of the plan's lattice, in an accuracy that may be another than the plan's; none: only check what
+ * is asked for. Returns an exit status with the message printed. */
+typedef struct bake_question {
+    const bake_plan *plan;
+    carom_accuracy accuracy;
+    int allow_open;
+    uint64_t begin, end;
+    carom_progress progress;
+} bake_question;
+int bake_mesh_ask(const bake_mesh *mesh, const bake_question *question, const bake_slab *to, carom_stats *stats);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "bake.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const bake_options bake_options_default = {
+    .band = INFINITY, .arrays = 1u << BAKE_DISTANCE, .part = 1, .parts = 1, .max_memory = UINT64_MAX};
+
+/* A binary64 that is finite, up to a comma or the end. Returns what follows it, NULL if there is none. */
+static const char *read_double(const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end == text || !isfinite(*out) ? NULL : end;
+}
+
+/* Whole numbers from 1 to 2^48. */
+static const char *read_whole(const char *text, uint64_t *out)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return NULL;
+    *out = strtoull(text, &end, 10); /* UINT64_MAX if it is more */
+    return *out < 1 || *out > BAKE_NODES_MAX ? NULL : end;
+}
+
+static int set_spacing(const char *value, cli_options *out)
+{
+    const char *end = read_double(value, &out->bake.spacing);
+    if (!end || *end != '\0' || !(out->bake.spacing > 0.0))
+        return cli_refuse(EXIT_USAGE, "--spacing: expected a finite number > 0, got '%s'", value);
+    out->bake.given |= BAKE_GIVEN_SPACING;
+    return -1;
+}
+
+static int set_origin(const char *value, cli_options *out)
+{
+    const char *at = value;
+    for (int k = 0; k < 3 && at; k++) {
+        at = read_double(at, &out->bake.origin[k]);
+        if (at)
+            at = *at == (k < 2 ? ',' : '\0') ? at + (k < 2) : NULL;
+    }
+    if (!at)
+        return cli_refuse(EXIT_USAGE, "--origin: expected three finite numbers X,Y,Z, got '%s'", value);
+    out->bake.given |= BAKE_GIVEN_ORIGIN;
+    return -1;
+}
+
+static int set_dims(const char *value, cli_options *out)
+{
+    const char *at = value;
+    for (int k = 0; k < 3 && at; k++) {
+        at = read_whole(at, &out->bake.dims[k]);
+        if (at)
+            at = *at == (k < 2 ? ',' : '\0') ? at + (k < 2) : NULL;
+    }
+    if (!at)
+        return cli_refuse(EXIT_USAGE, "--dims: expected three whole numbers NX,NY,NZ from 1 to 2^48, got '%s'", value);
+    out->bake.given |= BAKE_GIVEN_DIMS;
+    return -1;
+}
+
+static int set_margin(const char *value, cli_options *out)
+{
+    const char *end = read_double(value, &out->bake.margin);
+    if (!end || *end != '\0' || !(out->bake.margin >= 0.0))
+        return cli_refuse(EXIT_USAGE, "--margin: expected a finite number >= 0, got '%s'", value);
+    out->bake.given |= BAKE_GIVEN_MARGIN;
+    return -1;
+}
+
+static int set_sign(const char *value, cli_options *out)
+{
+    for (int i = 0; i < BAKE_SIGNS; i++)
+        if (!strcmp(value, bake_sign_words[i])) {
+            out->bake.sign = (carom_sign)i;
+            return -1;
+        }
+    return cli_refuse(EXIT_USAGE, "--sign: expected none, parity or winding, got '%s'", value);
+}
+
+static int set_allow_open(const char *value, cli_options *out)
+{
+    (void)value;
+    out->bake.allow_open = 1;
+    return -1;
+}
+
+static int set_band(const char *value, cli_options *out)
+{
+    char *end;
+    const float band = strtof(value, &end);
+    if (end == value || *end != '\0' || !(band >= 0.0f))
+        return cli_refuse(EXIT_USAGE, "--band: expected a number >= 0 or inf, got '%s'", value);
+    out->bake.band = band == 0.0f ? 0.0f : band; /* -0 is 0 */
+    return -1;
+}
+
+static int set_with(const char *value, cli_options *out)
+{
+    const char *at = value;
+    for (;;) {
+        const size_t length = strcspn(at, ",");
+        int a = BAKE_TRIANGLE;
+        while (a < BAKE_ARRAYS && (strlen(bake_arrays[a].name) != length || strncmp(at, bake_arrays[a].name, length)))
+            a++;
+        if (a == BAKE_ARRAYS)
+            return cli_refuse(EXIT_USAGE,
+                              "--with: expected triangle, feature or point, or some of them separated by "
+                              "commas, got '%s'",
+                              value);
+        out->bake.arrays |= 1u << a;
+        at += length;
+        if (*at++ == '\0')
+            return -1;
+    }
+}
+
+static int set_resume(const char *value, cli_options *out)
+{
+    (void)value;
+    out->bake.resume = 1;
+    return -1;
+}
+
+static int set_part(const char *value, cli_options *out)
+{
+    const char *at = read_whole(value, &out->bake.part);
+    at = at && *at == '/' ? read_whole(at + 1, &out->bake.parts) : NULL;
+    if (!at || *at != '\0' || out->bake.part > out->bake.parts)
+        return cli_refuse(EXIT_USAGE, "--part: expected I/N with I from 1 to N, got '%s'", value);
+    out->bake.is_part = 1;
+    return -1;
+}
+
+static int set_max_memory(const char *value, cli_options *out)
+{
+    if (!cli_parse_count(value, 1, UINT64_MAX, &out->bake.max_memory))
+        return cli_refuse(EXIT_USAGE, "--max-memory: expected a whole number of bytes, such as 2e9, got '%s'", value);
+    return -1;
+}
+
+/* Those that say what a file holds. */
+/* clang-format off */
+#define DESCRIBES_FILE                                                                                               \
+    {"spacing", "H", "distance of neighbouring nodes", set_spacing},                                                 \
+    {"origin", "X,Y,Z", "of node (0, 0, 0); default: the mesh's lower bounds less the margin", set_origin},          \
+    {"dims", "NX,NY,NZ", "nodes along x, y and z", set_dims},                                                        \
+    {"margin", "M", "around the bounds of the mesh (default two spacings)", set_margin},                             \
+    {"sign", "S", "none, parity or winding: minus inside (default none)", set_sign},                                 \
+    {"band", "B", "nodes farther than B hold B with their sign, and nothing else", set_band}
+
+static const cli_own_option distance_options[] = {
+    DESCRIBES_FILE,
+    {"allow-open", NULL, "take a sign also from a mesh that is not closed", set_allow_open},
+    {"with", "LIST", "more arrays: some of triangle,feature,point", set_with},
+    {"resume", NULL, "go on with the partial file of an earlier run, if there is one", set_resume},
+    {"part", "I/N", "bake part I of N; carom bake join puts them together", set_part},
+    {"max-memory", "BYTES", "refuse to start if more is needed", set_max_memory},
+};
+/* clang-format on */
+
+enum { DISTANCE_OPTIONS = sizeof distance_options / sizeof distance_options[0] };
+
+const cli_own bake_distance_own = {distance_options, DISTANCE_OPTIONS, 0, 0, NULL};
+const cli_own bake_join_own = {NULL, 0, 2, INT_MAX, "OUT and the parts"};
+const cli_own bake_status_own = {NULL, 0, 1, 1, "OUT"};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Options that only `carom bake` has. */
+#ifndef CAROM_CLI_BAKE_OPTIONS_H
+#define CAROM_CLI_BAKE_OPTIONS_H
+
+#include <carom/carom.h>
+
+#include <stdint.h>
+
+/* Arrays of an output, in the order in which every file holds them. */
+enum bake_array { BAKE_DISTANCE, BAKE_TRIANGLE, BAKE_FEATURE, BAKE_POINT, BAKE_ARRAYS };
+
+/* Which options were on the command line. */
+enum {
+    BAKE_GIVEN_SPACING = 1u << 0,
+    BAKE_GIVEN_ORIGIN = 1u << 1,
+    BAKE_GIVEN_DIMS = 1u << 2,
+    BAKE_GIVEN_MARGIN = 1u << 3
+};
+
+typedef struct bake_options {
+    uint32_t given;
+    double spacing, origin[3], margin;
+    uint64_t dims[3];
+    carom_sign sign;
+    int allow_open;
+    float band;      /* +inf: none */
+    uint32_t arrays; /* a bit for each bake_array */
+    int resume;
+    int is_part;          /* --part was given */
+    uint64_t part, parts; /* from 1 */
+    uint64_t max_memory;  /* bytes */
+} bake_options;
+
+extern const bake_options bake_options_default;
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What complete files know about the bake that made them. */
+#ifndef CAROM_CLI_BAKE_PART_H
+#define CAROM_CLI_BAKE_PART_H
+
+#include "bake.h"
+
+/* The fingerprint of a part, and its plan. Returns 0 if the file is no part. */
+int bake_part_read(int fd, char text[BAKE_TEXT], bake_plan *plan);
+/* The same of any output: a part and a .vti file begin with it, others may have it as an attribute. */
+int bake_file_plan(int fd, char text[BAKE_TEXT], bake_plan *plan);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* carom bake status: how far a bake has come, from its journal; it may be running. */
+#include "partial.h"
+#include "part.h"
+
+#include "cli/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static int print(const char *shown, const bake_plan *plan, uint64_t done)
+{
+    const uint64_t count = plan->end - plan->begin;
+    char line[BAKE_TEXT];
+    bake_layout layout;
+    output out;
+    int status = bake_lay_out(plan, shown, &layout);
+    if (status == EXIT_DONE)
+        status = output_open(&out, NULL);
+    if (status == EXIT_DONE) {
+        bake_describe(plan, line);
+        output_format(&out, "%llu/%llu slabs %llu%% %llu bytes ", (unsigned long long)done, (unsigned long long)count,
+                      (unsigned long long)(count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100),
+                      (unsigned long long)layout.bytes);
+        output_text(&out, line);
+        output_char(&out, '\n');
+        status = output_close(&out, EXIT_DONE);
+    }
+    bake_layout_free(&layout);
+    return status;
+}
+
+/* Of a bake that is not complete. Returns -1 if there is none. */
+static int print_partial(const char *path)
+{
+    const size_t size = strlen(path) + sizeof ".partial";
+    char *partial = cli_alloc(size, 1), *name = cli_alloc(size, 1);
+    bake_journal journal = {.fd = -1};
+    uint8_t *done = NULL;
+    int complete, status = -1;
+    if (!partial || !name) {
+        free(partial);
+        free(name);
+        return cli_no_memory();
+    }
+    bake_partial_names(path, partial, name, size);
+    const int fd = access(partial, F_OK) == 0 ? open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+    if (fd >= 0)
+        bake_journal_read(&journal, fd);
+    if (journal.is_valid && !journal.is_readable)
+        status = cli_refuse(EXIT_USAGE, "%s: is of another version of carom: %.*s", name,
+                            (int)strcspn(journal.text, "\n"), journal.text);
+    else if (journal.is_valid && !(done = calloc((size_t)(journal.plan.end - journal.plan.begin) + 1, 1)))
+        status = cli_no_memory();
+    else if (journal.is_valid)
+        status = print(path, &journal.plan, bake_journal_records(&journal, done, NULL, &complete));
+    if (fd >= 0)
+        close(fd);
+    free(done);
+    free(partial);
+    free(name);
+    return status;
+}
+
+int command_bake_status(const cli_options *options)
+{
+    const char *path = options->operands[0];
+    bake_plan plan;
+    char text[BAKE_TEXT];
+    const int status = print_partial(path);
+    if (status >= 0)
+        return status;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return cli_refuse(EXIT_USAGE, "%s: neither the file nor a partial one with a journal is there: %s", path,
+                          strerror(errno));
+    const int known = bake_file_plan(fd, text, &plan);
+    close(fd);
+    if (!known)
+        return cli_refuse(EXIT_USAGE, "%s: is complete, or no output of carom bake: it does not say how it was made",
+                          path);
+    return print(path, &plan, plan.end - plan.begin);
+}
