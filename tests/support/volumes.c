@@ -59,7 +59,7 @@ void lattice_node(const carom_lattice *lattice, size_t node, float p[3])
 
 carom_lattice lattice_around(const scene *s, uint64_t n)
 {
-    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY}, longest = 0.0;
+    double lower[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, upper[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, longest = 0.0;
     carom_lattice lattice;
     for (size_t i = 0; i < 3 * s->vertex_count; i++) {
         lower[i % 3] = fmin(lower[i % 3], (double)s->vertices[i]);
