@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench_json.h"
+#include "json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -100,16 +101,8 @@ int bench_json_row(bench_json *json, const bench_row *row)
 
 static void put_string(output *out, const char *name, const char *text)
 {
-    output_format(out, "\"%s\": \"", name);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            output_char(out, '\\');
-        if (*c < 0x20 || *c == 0x7f)
-            output_format(out, "\\u%04x", (unsigned)*c);
-        else
-            output_char(out, (char)*c);
-    }
-    output_char(out, '"');
+    output_format(out, "\"%s\": ", name);
+    json_quoted(out, text);
 }
 
 /* JSON has no word for what is not a number: it is left out. */

@@ -43,6 +43,7 @@ enum {
     OPTION_SVG = 1u << 24,
     OPTION_PROGRESS = 1u << 25, /* of every command, without a word in its row */
     OPTION_MAX_DISTANCE = 1u << 26,
+    OPTION_AS_JSON = 1u << 30, /* --json of info, which takes no file */
     OPTIONS_COMPUTE =
         OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY | OPTION_PROBE_LIMIT
 };

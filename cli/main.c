@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 static const cli_command commands[] = {
-    {"info", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH,
-     "what this build and this machine can do, or what a mesh holds", "carom info [--backend B] [--mesh M]",
+    {"info", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH | OPTION_AS_JSON,
+     "what this build and this machine can do, or what a mesh holds", "carom info [--backend B] [--mesh M] [--json]",
      "Prints version, instruction sets, OpenCL devices, whether each passed the bit probe, and which is chosen.\n"
      "With --mesh it prints the parts, counts and bounds of the mesh and what the import changed.\n",
      command_info, NULL},

@@ -36,6 +36,7 @@ static const option_row option_rows[] = {
     {OPTION_SCALING, "scaling", NULL,
      "series instead of scenes: batch size, triangles, threads, chunk; --scene names some of them"},
     {OPTION_JSON, "json", "FILE", "the same rows for programs, in the shape of Google Benchmark"},
+    {OPTION_AS_JSON, "json", NULL, "as JSON, for programs"},
     {OPTION_FROM, "from", "FILE", "show an earlier --json FILE instead of measuring"},
     {OPTION_COMPARE, "compare", "FILE", "what moved since an earlier --json FILE, beyond the spread of both"},
     {OPTION_PLOT, "plot", "FILE", "a picture by gnuplot; the name ends in .svg or .png"},

@@ -518,6 +518,47 @@ else
     skip "mesh: assimp's invalid files" "no assimp-testmodels (Debian), or a build without assimp"
 fi
 
+# ---- info as JSON ---------------------------------------------------------------------------------------------------
+# value FILE EXPRESSION: of Python, in which d is the document
+value() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }
+line() { sed -n "s/^$1: //p" info.txt; }
+if command -v python3 > /dev/null; then
+    "$carom" info --backend cpu > info.txt
+    "$carom" info --backend cpu --json -o info.json
+    equal "info --json: version" "$(line version)" "$(value info.json 'd["version"]')"
+    equal "info --json: build" "$(line build)" \
+        "$(value info.json 'd["compiler"] + ", OpenCL " + ("yes" if d["opencl"] else "no")')"
+    equal "info --json: readers" "$(line meshes)" "$(value info.json 'd["meshes"]')"
+    equal "info --json: instruction sets" "$(line 'instruction sets')" "$(value info.json '" ".join(d["isas"])')"
+    equal "info --json: cpu path" "$(line 'cpu path')" \
+        "$(value info.json '"%s, %d thread%s" % (d["isa"], d["threads"], "s" if d["threads"] > 1 else "")')"
+    equal "info --json: no devices" "$(line opencl) [] [] None" \
+        "$(value info.json '"%s %s %s %s" % (d["no_devices"], d["devices"], d["drivers_alone"], d["auto"])')"
+    # A name with what JSON must escape, and a byte that is no UTF-8.
+    printf 'o a"b\\c\ttab\377\nv 0.1 0 0\nv 1 0 0\nv 0 1 -2\nf 1 2 3\no second\nf 3 2 1\n' > $'odd"name.obj'
+    "$carom" info --backend cpu --mesh $'odd"name.obj' --json > mesh.json
+    equal "info --json: a mesh" 'odd"name.obj 2 3 [0, 0, -2] [1, 1, 0] 0' \
+        "$(value mesh.json '"%s %d %d %s %s %d" % tuple(d[k] for k in ("mesh", "triangles", "vertices", "lower",
+            "upper", "corners_not_finite"))')"
+    "$carom" info --backend cpu --mesh $'odd"name.obj' > info.txt
+    equal "info --json: its parts" "$(grep -c '^  part ' info.txt)" "$(value mesh.json 'len(d["parts"])')"
+    equal "info --json: a part" "second 1 1" \
+        "$(value mesh.json '"%s %d %d" % tuple(d["parts"][1][k] for k in ("name", "first_triangle", "triangles"))')"
+    check "info --json: escapes" test "$(value mesh.json 'd["parts"][0]["name"][:5]')" = 'a"b\c'
+    equal "info --json: what was changed" "$(grep '^changed: ' info.txt | sed 's/^changed: //; s/^nothing$//')" \
+        "$(value mesh.json '"\n".join(d["changed"])')"
+    printf 'v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > nan.obj
+    "$carom" info --backend cpu --mesh nan.obj --json > mesh.json
+    equal "info --json: a corner that is not finite" 1 "$(value mesh.json 'd["corners_not_finite"]')"
+    printf 'OFF\n0 0 0\n' > empty.off
+    if "$carom" info --backend cpu --mesh empty.off --json > mesh.json 2> stderr.txt; then
+        equal "info --json: no bounds" '[None, None, None]' "$(value mesh.json 'd["lower"]')"
+    fi
+else
+    skip "info --json" "no python3"
+fi
+expect "info --json takes no file" 2 "unexpected argument 'x'" "$carom" info --json x
+
 # ---- backends -----------------------------------------------------------------------------------------------------
 no_device() { OCL_ICD_VENDORS=/dev/null "$carom" sweep --backend "$1" --pairs good.csv; }
 expect "opencl without a device fails" 1 '' no_device opencl
@@ -528,6 +569,12 @@ check "info says what auto does with small batches" grep -qE '^auto: batches bel
     stdout.txt
 check "and with large ones" grep -q '^auto: larger ones stay there too, because there is no OpenCL device' stdout.txt
 if "$carom" info --device 0 > named.txt 2> /dev/null && grep -q 'bit probe: passed' named.txt; then
+    if command -v python3 > /dev/null; then
+        "$carom" info --device 0 --json > named.json
+        equal "info --json: a device" "passed None 0 because it was named" "$(value named.json '"%s %s %d %s" % (
+            d["devices"][0]["bit_probe"], d["devices"][0]["why"], d["auto"]["device"], d["auto"]["why"])')"
+        check "info --json: its name" grep -qF "device 0: $(value named.json 'd["devices"][0]["name"]')" named.txt
+    fi
     check "a device that was named is taken" grep -q '^auto: larger ones go to device 0 .*because it was named' \
         named.txt
 else

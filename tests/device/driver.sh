@@ -91,6 +91,14 @@ cp $icd vendors/
 status 0 "a broken driver beside another" '' env OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=load "$carom" info
 check "is named by carom info" grep -qE '^driver .*/broken.icd: fails alone too' stdout.txt
 check "and the other is tried" grep -qE '^  bit probe: passed' stdout.txt
+if command -v python3 > /dev/null; then
+    status 0 "in JSON too" '' env OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=load "$carom" info --json
+    equal "a driver that dies and one that passes" "False True passed" "$(python3 -c 'import json
+d = json.load(open("stdout.txt"))
+print(*[a["lists_devices"] for a in d["drivers_alone"]], d["drivers_alone"][1]["devices"][0]["bit_probe"])')"
+else
+    skip "in JSON too" "no python3"
+fi
 
 export OCL_ICD_VENDORS=$icd
 mkdir warm
