@@ -398,12 +398,6 @@ void csv_close(csv_reader *r)
     free(r);
 }
 
-const uint32_t *csv_masks(const csv_column *column)
-{
-    _Static_assert(sizeof(uint32_t) == sizeof *column->data, "a mask takes the place of a float");
-    return column->present ? (const uint32_t *)(const void *)column->data : NULL;
-}
-
 void csv_free(csv_column *columns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

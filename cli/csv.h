@@ -10,7 +10,7 @@
 typedef enum csv_kind {
     CSV_FLOAT, /* as strtof reads it */
     CSV_TIME,  /* a float that is neither NaN nor negative */
-    CSV_MASK   /* 32 bits, decimal or hexadecimal with 0x; csv_masks has them */
+    CSV_MASK   /* 32 bits, decimal or hexadecimal with 0x: a uint32_t in the place of each float */
 } csv_kind;
 
 typedef struct csv_column {
@@ -45,9 +45,6 @@ double csv_share(const csv_reader *reader);
 /* May be NULL. */
 void csv_close(csv_reader *reader);
 void csv_free(csv_column *columns, size_t count);
-
-/* The numbers of a column of masks, NULL if absent. */
-const uint32_t *csv_masks(const csv_column *column);
 
 /* text[0..length) as strtof reads all of it in the C locale, blanks around it allowed. Returns 0 if malformed. */
 int csv_number(const char *text, size_t length, float *out);

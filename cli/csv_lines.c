@@ -49,6 +49,7 @@ static void note_beyond(const csv_reader *r, csv_beyond *beyond, const csv_colum
 const char *csv_take_field(const csv_reader *r, csv_beyond *beyond, const csv_column *column, uint64_t row,
                            const char *text, size_t length)
 {
+    _Static_assert(sizeof(uint32_t) == sizeof *column->data, "a mask takes the place of a float");
     uint32_t mask;
     float value;
     if (column->kind == CSV_MASK) {
