@@ -9,7 +9,7 @@
 /* Decides a triangle of a leaf; 1 if it is closer than the best. */
 static int settle_triangle(const closest_group *g, closest_traversal *trav)
 {
-    const closest_proven p = closest_prove(g->in);
+    const closest_proven p = closest_prove(g->in, g->active);
     float distance = p.low;
     if (p.low != p.high) {
         caromi_exact_closest a;

@@ -7,18 +7,21 @@
 #include "closest_exact.h"
 #include "mesh_closest.h"
 
-/* The distances of LANES triangles, rounded down and up; usually equal. */
+/* The distances of the active triangles, rounded down and up; usually equal. */
 typedef struct closest_proven {
     vf low, high;
 } closest_proven;
 
-FN closest_proven closest_prove(closest_in in)
+FN closest_proven closest_prove(closest_in in, vm active)
 {
     closest_rows rows;
     closest_range r[PARTS];
     closest_store(&rows, in);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE) {
+        r[part / WIDE].low = r[part / WIDE].high = w_f(W(1.0) / W(0.0));
+        if ((v_bitmask(active) >> part & ((1u << WIDE) - 1)) == 0)
+            continue;
         const closest_wide t =
             closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
                             closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
@@ -35,7 +38,7 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal 
     const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
     if (!v_any(g.active))
         return 0;
-    const closest_proven p = closest_prove(g.in);
+    const closest_proven p = closest_prove(g.in, g.active);
     const vm sure = v_eq(p.low, p.high);
     closest_limit(trav, v_reduce_min(v_sel(g.active, p.high, v_infinity())));
     /* Below infinity, which would mean that nothing is undecided. */
