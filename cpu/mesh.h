@@ -3,6 +3,7 @@
 #ifndef CAROM_CPU_MESH_H
 #define CAROM_CPU_MESH_H
 #include "cpu.h"
+#include "exact_cube.h"
 
 typedef struct caromi_mesh_view {
     mesh_frame frame;
@@ -44,4 +45,7 @@ void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
                            float *distance, float *depth);
 /* The same for one triangle (nine numbers) of a search for all hits; 0: it is no hit. */
 int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit);
+/* Whether a triangle that counts is within the limit of the centre, decided exactly. */
+int caromi_settle_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
+                       enum caromi_cube_limit limit);
 #endif

@@ -71,6 +71,17 @@ typedef struct ref_mesh_ray_answer {
 } ref_mesh_ray_answer;
 void ref_mesh_ray(const ref_mesh *mesh, const float point[3], ref_mesh_ray_answer *out);
 
+/* Bounds of the distance from the centre to the triangle, in binary64: at most that of the nearest corner, at least
+ * that of the box. */
+double ref_corner_distance(const ref_sweep_case *c);
+double ref_box_distance(const ref_sweep_case *c);
+
+/* The least binary64 >= spacing sqrt(3) / 2 (1 + 2^-16); spacing > 0 and finite. */
+double ref_half_diagonal(double spacing);
+/* With d the distance of the point from the triangles that have a mask: 0 if d > radius + half, 1 if d <= radius -
+ * half, else 2; decided exactly. */
+int ref_mesh_clearance(const ref_mesh *mesh, const float point[3], float radius, double half);
+
 void ref_mesh_triangle(const ref_mesh *mesh, size_t triangle, float p[3][3]);
 
 #endif

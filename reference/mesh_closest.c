@@ -21,7 +21,7 @@ typedef struct candidate {
     uint32_t triangle;
 } candidate;
 
-static double corner_distance(const ref_sweep_case *c)
+double ref_corner_distance(const ref_sweep_case *c)
 {
     double least = HUGE_VAL;
     for (int v = 0; v < 3; v++) {
@@ -32,10 +32,10 @@ static double corner_distance(const ref_sweep_case *c)
         }
         least = fmin(least, sqrt(sum));
     }
-    return fmin(least * (1.0 + ROOM), BEYOND);
+    return least * (1.0 + ROOM);
 }
 
-static double box_distance(const ref_sweep_case *c)
+double ref_box_distance(const ref_sweep_case *c)
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -44,7 +44,7 @@ static double box_distance(const ref_sweep_case *c)
         double way = fmax(0.0, fmax(lo, hi));
         sum += way * way;
     }
-    return fmin(sqrt(sum) * (1.0 - ROOM), BEYOND);
+    return sqrt(sum) * (1.0 - ROOM);
 }
 
 static int by_bound(const void *a, const void *b)
@@ -73,13 +73,13 @@ static candidate *candidates_of(const ref_mesh *mesh, const ref_sweep_case *ball
         if (!is_there(mesh, k, mask))
             continue;
         ref_mesh_triangle(mesh, k, c.p);
-        nearest = fmin(nearest, corner_distance(&c));
+        nearest = fmin(nearest, fmin(ref_corner_distance(&c), BEYOND));
     }
     for (size_t k = 0; k < mesh->triangle_count; k++) {
         if (!is_there(mesh, k, mask))
             continue;
         ref_mesh_triangle(mesh, k, c.p);
-        double bound = box_distance(&c);
+        double bound = fmin(ref_box_distance(&c), BEYOND);
         if (bound <= nearest * (1.0 + TIE) + LEAST)
             list[(*count)++] = (candidate){bound, (uint32_t)k};
     }

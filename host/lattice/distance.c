@@ -43,15 +43,7 @@ static carom_status check_options(const carom_mesh_distance_desc *d, carom_error
 static carom_status check_distance(const carom_mesh_distance_desc *d, const carom_mesh_distance_result *out,
                                    uint64_t *slab, carom_error *err)
 {
-    CHECK(caromi_check_desc(d->batch.size, sizeof *d, "carom_mesh_distance_desc", err));
-    if (d->batch.select.data != NULL || d->batch.select.buffer != NULL || d->batch.elements != 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "batch.select and batch.elements are not for a lattice, which has no arrays to select from");
-    CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_mesh_distance_desc", CAROMI_SERVES_BEGIN, err));
-    CHECK(caromi_check_lattice(&d->lattice, slab, err));
-    if (d->batch.count > d->lattice.dims[2])
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count is %llu; the lattice has %llu slabs",
-                           (unsigned long long)d->batch.count, (unsigned long long)d->lattice.dims[2]);
+    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_distance_desc", &d->lattice, slab, err));
     CHECK(check_options(d, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_distance_result", err));
     DISTANCE_OUTPUTS(CAROMI_CHECK_OUTPUT)

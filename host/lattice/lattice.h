@@ -5,7 +5,8 @@
  *   nodes.c      what a lattice is: its limits, and the coordinates of its nodes
  *   plain.c      one closest point for each node, as host/mesh answers them
  *   open.c       whether a mesh has an inside
- *   inside.h     which nodes are inside */
+ *   inside.h     which nodes are inside
+ *   cubes.h      in which cubes around nodes a sphere is clear of the mesh */
 #ifndef CAROM_HOST_LATTICE_H
 #define CAROM_HOST_LATTICE_H
 #include "host/batch.h"
@@ -23,8 +24,10 @@ typedef struct caromi_lattice_batch {
     caromi_out_column out[CAROMI_ANSWERS]; /* as closest points have them; element 0 is that of node `begin` */
 } caromi_lattice_batch;
 
-/* Fails unless the lattice is within its limits; sets the number of nodes of a slab. */
-carom_status caromi_check_lattice(const carom_lattice *lattice, uint64_t *slab, carom_error *err);
+/* Fails unless the lattice is within its limits and has the slabs of the batch, which heads a descriptor of that size
+ * and name. Sets the number of nodes of a slab. */
+carom_status caromi_check_slabs(const carom_batch *batch, size_t size, const char *name, const carom_lattice *lattice,
+                                uint64_t *slab, carom_error *err);
 /* Coordinates of nodes [first, first + count) as columns. */
 void caromi_lattice_columns(const carom_lattice *lattice, uint64_t first, uint64_t count, float *x, float *y, float *z);
 

@@ -2,6 +2,7 @@
 /* What a lattice is: its limits and the coordinates of its nodes. */
 #include <math.h>
 
+#include "host/mesh/query.h"
 #include "lattice.h"
 
 enum { NODES_BITS = 48 }; /* of all nodes */
@@ -24,7 +25,7 @@ static carom_status check_axis(const carom_lattice *lattice, int axis, carom_err
     return CAROM_OK;
 }
 
-carom_status caromi_check_lattice(const carom_lattice *lattice, uint64_t *slab, carom_error *err)
+static carom_status check_lattice(const carom_lattice *lattice, uint64_t *slab, carom_error *err)
 {
     const uint64_t most = (uint64_t)1 << NODES_BITS, *dims = lattice->dims;
     uint64_t nodes;
@@ -46,6 +47,21 @@ carom_status caromi_check_lattice(const carom_lattice *lattice, uint64_t *slab, 
     for (int k = 0; k < 3; k++)
         CHECK(check_axis(lattice, k, err));
     *slab = dims[0] * dims[1];
+    return CAROM_OK;
+}
+
+carom_status caromi_check_slabs(const carom_batch *batch, size_t size, const char *name, const carom_lattice *lattice,
+                                uint64_t *slab, carom_error *err)
+{
+    CHECK(caromi_check_desc(batch->size, size, name, err));
+    if (batch->select.data != NULL || batch->select.buffer != NULL || batch->elements != 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "batch.select and batch.elements are not for a lattice, which has no arrays to select from");
+    CHECK(caromi_check_batch(batch, size, name, CAROMI_SERVES_BEGIN, err));
+    CHECK(check_lattice(lattice, slab, err));
+    if (batch->count > lattice->dims[2])
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count is %llu; the lattice has %llu slabs",
+                           (unsigned long long)batch->count, (unsigned long long)lattice->dims[2]);
     return CAROM_OK;
 }
 

@@ -750,7 +750,7 @@ CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_clo
                                           const carom_mesh_closest_result *out, carom_stats *stats,
                                           carom_error *err);
 
-/* ---- lattices: volumes of distances ---------------------------------------------------------- */
+/* ---- lattices: volumes of distances, and of clearance ---------------------------------------- */
 
 /// Nodes of a regular grid. Node (i, j, k) has the coordinates (float)(origin + (double)index *
 /// spacing): a product and a sum in binary64, not fused, then one rounding to binary32. A *slab* is
@@ -814,6 +814,41 @@ typedef struct carom_mesh_distance_result {
 CAROM_API carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_desc *desc,
                                            const carom_mesh_distance_result *out,
                                            carom_stats *stats, carom_error *err);
+
+/// What a sphere may do whose centre is anywhere in the cube around a node.
+typedef enum carom_clearance {
+    CAROM_CLEARANCE_FREE = 0,     ///< it touches the mesh nowhere in the cube
+    CAROM_CLEARANCE_BLOCKED = 1,  ///< it touches the mesh everywhere in the cube
+    CAROM_CLEARANCE_UNDECIDED = 2 ///< neither is certain from the distance of the node
+} carom_clearance;
+
+/// A part of a lattice, slab by slab, and the radius of a sphere.
+typedef struct carom_mesh_clearance_desc {
+    carom_batch batch; ///< as in carom_mesh_distance_desc
+    carom_lattice lattice;
+    float radius; ///< R, L; finite and >= 0
+} carom_mesh_clearance_desc;
+
+typedef struct carom_mesh_clearance_result {
+    size_t size; ///< sizeof(carom_mesh_clearance_result)
+    /// [count - begin][dims y][dims x] a carom_clearance for each node of slabs [begin, count)
+    uint8_t *clearance;
+} carom_mesh_clearance_result;
+
+/// Where in a lattice a sphere of one radius is clear of a mesh. Let d be the distance of a node
+/// from the mesh, and h the least binary64 >= H sqrt(3) / 2 (1 + 2^-16): no point of the cube of
+/// edge H around origin + index * H is farther than h from the node. The node is FREE if d > R + h,
+/// BLOCKED if d <= R - h, else UNDECIDED. Both are decided exactly for the true d, in either
+/// accuracy. A lattice with a node that is more than H 2^-17 away from origin + index * H along an
+/// axis would leave gaps between its cubes, and is refused. The CPU answers; `stats` count nodes.
+/// in, out, stats, err, bits, threads: as carom_sweep_pairs.
+/// returns CAROM_OK | INVALID_ARGUMENT (also: a lattice beyond its limits, or with gaps) |
+///         OUT_OF_MEMORY. A call with a count of 0 checks all of that and answers nothing
+/// cost  blocks of nodes are answered as a whole; searches are needed near the distances R - h and
+///       R + h alone. Working memory is bounded, whatever the lattice; docs/performance.md
+CAROM_API carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *desc,
+                                            const carom_mesh_clearance_result *out,
+                                            carom_stats *stats, carom_error *err);
 
 #ifdef __cplusplus
 }

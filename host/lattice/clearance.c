@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* The call for clearance volumes. */
+#include <math.h>
+#include <string.h>
+
+#include "cubes.h"
+#include "host/mesh/query.h"
+
+enum {
+    PIECE = CAROMI_MESH_PIECE,  /* nodes between two reports of progress, at least */
+    PIECE_ENOUGH = 256 * PIECE, /* a piece with more has fewer slabs than a tile */
+};
+
+/* The arrays of the answers: X(kind, name). */
+#define CLEARANCE_OUTPUTS(X) X(array, clearance, 0)
+
+CAROMI_LIST list_clearance(caromi_arrays *a, const carom_mesh_clearance_desc *d, const carom_mesh_clearance_result *out,
+                           const carom_stats *stats, uint64_t count)
+{
+    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
+    caromi_reads(a, "out", out, 1, 0, sizeof *out);
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    CLEARANCE_OUTPUTS(CAROMI_LIST_OUTPUT)
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
+
+/* In binary64 with a margin of 2^-50 of all numbers; what that leaves open is decided in integers. */
+static int is_displaced(const carom_lattice *lattice, int axis, uint64_t index, float node)
+{
+    const double origin = lattice->origin[axis], way = (double)index * lattice->spacing;
+    const double off = fabs((double)node - (origin + way)), error = (fabs(origin) + fabs(way)) * 0x1p-50;
+    if (off + error < lattice->spacing * (0x1p-17 * (1.0 - 0x1p-50)))
+        return 0;
+    return caromi_cube_is_displaced(origin, lattice->spacing, index, node);
+}
+
+/* Where neighbours are a spacing apart to 2^-16 of it, an axis has at most 2^25 nodes: the loop ends soon. */
+static carom_status check_axis(const carom_lattice *lattice, int axis, carom_error *err)
+{
+    for (uint64_t i = 0; i < lattice->dims[axis]; i++) {
+        const float node = carom_lattice_coordinate(lattice, axis, i);
+        if (is_displaced(lattice, axis, i, node))
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                               "lattice: node %llu along %c, at %.9g, is rounded by more than 2^-17 of the spacing %g; "
+                               "the cubes around nodes would leave gaps",
+                               (unsigned long long)i, "xyz"[axis], (double)node, lattice -> spacing);
+    }
+    return CAROM_OK;
+}
+
+static carom_status check_clearance(const carom_mesh_clearance_desc *d, const carom_mesh_clearance_result *out,
+                                    uint64_t *slab, carom_error *err)
+{
+    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_clearance_desc", &d->lattice, slab, err));
+    if (!(isfinite(d->radius) && d->radius >= 0))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "radius is %g; it must be finite and >= 0",
+                           (double)d->radius);
+    for (int axis = 0; axis < 3; axis++)
+        CHECK(check_axis(&d->lattice, axis, err));
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_clearance_result", err));
+    CLEARANCE_OUTPUTS(CAROMI_CHECK_OUTPUT)
+    return CAROM_OK;
+}
+
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
+
+/* Slabs [begin, end), in tiles. */
+typedef struct tile_job {
+    const caromi_cubes *cubes;
+    uint64_t begin, end, tiles[3];
+    caromi_tile *threads; /* memory of each */
+} tile_job;
+
+static void run_tile(void *user, uint64_t task, uint32_t thread)
+{
+    const tile_job *job = user;
+    const uint64_t *dims = job->cubes->lattice.dims;
+    const uint64_t number[3] = {task % job->tiles[0], task / job->tiles[0] % job->tiles[1],
+                                task / job->tiles[0] / job->tiles[1]};
+    uint64_t first[3], end[3];
+    for (int k = 0; k < 3; k++) {
+        const uint64_t last = k == 2 ? job->end : dims[k];
+        first[k] = (k == 2 ? job->begin : 0) + number[k] * CAROMI_TILE;
+        end[k] = last - first[k] < CAROMI_TILE ? last : first[k] + CAROMI_TILE;
+    }
+    caromi_tile_answer(job->threads, thread, job->cubes, first, end);
+}
+
+static carom_status run_tiles(const carom_context *context, tile_job *job, carom_stats *stats, carom_error *err)
+{
+    const uint32_t threads = caromi_pool_threads(context->pool);
+    caromi_tile *tiles = caromi_alloc(context, threads, caromi_tile_size());
+    if (tiles == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
+                           "no memory for blocks of a lattice (%u threads x %zu bytes)", threads, caromi_tile_size());
+    job->threads = tiles;
+    for (uint32_t t = 0; t < threads; t++)
+        caromi_tile_begin(tiles, t);
+    caromi_parallel(context->pool, job->tiles[0] * job->tiles[1] * job->tiles[2], run_tile, job);
+    for (uint32_t t = 0; t < threads; t++)
+        stats->by_integers += caromi_tile_settled(tiles, t);
+    caromi_free(context, tiles);
+    return CAROM_OK;
+}
+
+static carom_status on_cpu(const carom_context *context, const void *cubes_batch, uint64_t first, uint64_t end,
+                           carom_stats *stats, carom_error *err)
+{
+    const caromi_cubes *cubes = cubes_batch;
+    const uint64_t *dims = cubes->lattice.dims;
+    tile_job job = {.cubes = cubes, .begin = first / cubes->slab, .end = end / cubes->slab};
+    if (cubes->out == NULL)
+        return CAROM_OK;
+    if (cubes->mesh->info.triangle_count == 0) {
+        memset(cubes->out + (first - cubes->begin), CAROM_CLEARANCE_FREE, end - first);
+        return CAROM_OK;
+    }
+    for (int k = 0; k < 3; k++)
+        job.tiles[k] = ((k == 2 ? job.end - job.begin : dims[k]) + CAROMI_TILE - 1) / CAROMI_TILE;
+    return run_tiles(context, &job, stats, err);
+}
+
+/* Whole slabs: as many as a tile has, if that is not too many nodes between two reports. */
+static uint64_t piece_of(uint64_t slab)
+{
+    const uint64_t enough = (PIECE_ENOUGH + slab - 1) / slab, least = (PIECE + slab - 1) / slab;
+    const uint64_t tile = enough < CAROMI_TILE ? enough : CAROMI_TILE;
+    return slab * (tile > least ? tile : least);
+}
+
+static carom_status clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *d,
+                              const carom_mesh_clearance_result *out, carom_stats *stats, carom_error *err)
+{
+    uint64_t slab;
+    CHECK(check_clearance(d, out, &slab, err));
+    CAROMI_CHECK_ARRAYS(err, list_clearance, d, out, stats, (d->batch.count - d->batch.begin) * slab);
+    const caromi_cube cube = {d->radius, caromi_cube_half(d->lattice.spacing)};
+    const caromi_cubes cubes = {.mesh = mesh,
+                                .lattice = d->lattice,
+                                .slab = slab,
+                                .begin = d->batch.begin * slab,
+                                .count = d->batch.count * slab,
+                                .cube = cube,
+                                .free = caromi_cube_bounds(&cube, CAROMI_CUBE_FREE),
+                                .blocked = caromi_cube_bounds(&cube, CAROMI_CUBE_BLOCKED),
+                                .out = out->clearance};
+    caromi_pace pace = {0}; /* no device is there to be compared with */
+    const caromi_batch run = {.batch = &cubes,
+                              .begin = cubes.begin,
+                              .count = cubes.count,
+                              .on_cpu = on_cpu,
+                              .piece = piece_of(slab),
+                              .progress = d->batch.progress,
+                              .slab = slab,
+                              .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
+                              .name = "a lattice's clearance",
+                              .pace = &pace};
+    return caromi_run(mesh->context, &run, stats, err);
+}
+
+carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *desc,
+                                  const carom_mesh_clearance_result *out, carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(caromi_check_stats(stats, err));
+    IN_FLOAT_MODE(clearance(mesh, desc, out, stats, err));
+}

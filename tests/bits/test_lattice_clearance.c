@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* Clearance volumes: every node as the exact reference has it, the same on every instruction set, in any slabs. */
+#include "reference/mesh.h"
+#include "tests/support/mesh_oracle.h"
+#include "tests/support/volumes.h"
+
+#include <math.h>
+
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
+
+static carom_mesh_clearance_desc clearance_desc(const carom_lattice *lattice, float radius, int exact)
+{
+    return (carom_mesh_clearance_desc){.batch = {.size = sizeof(carom_mesh_clearance_desc),
+                                                 .count = lattice->dims[2],
+                                                 .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
+                                       .lattice = *lattice,
+                                       .radius = radius};
+}
+
+/* The caller frees it. */
+static guarded ask_clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *d, carom_stats *stats)
+{
+    const uint64_t slab = d->lattice.dims[0] * d->lattice.dims[1];
+    guarded memory = guarded_alloc((size_t)((d->batch.count - d->batch.begin) * slab), 0, 0x5a);
+    const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = memory.data};
+    carom_error err;
+    test_ok("clearance of a lattice", carom_mesh_clearance(mesh, d, &out, stats, &err), &err);
+    guarded_check(&memory, "clearance");
+    return memory;
+}
+
+static void check_node(const carom_lattice *lattice, size_t node, int got, int expected, float radius, const char *name)
+{
+    float p[3];
+    if (got == expected)
+        return;
+    lattice_node(lattice, node, p);
+    fail_msg("%s, radius %a, spacing %a, node %zu at %a %a %a: %d instead of %d", name, (double)radius,
+             lattice->spacing, node, (double)p[0], (double)p[1], (double)p[2], got, expected);
+}
+
+/* ---- scenes ------------------------------------------------------------------------------------------------------ */
+
+/* Two sheets 2^-20 apart, and one that touches the first. */
+static scene scene_sheets(void)
+{
+    scene one = scene_floor(6), s = {.vertex_count = 3 * one.vertex_count, .triangle_count = 3 * one.triangle_count};
+    s.vertices = test_alloc(3 * s.vertex_count, sizeof *s.vertices);
+    s.indices = test_alloc(3 * s.triangle_count, sizeof *s.indices);
+    for (size_t i = 0; i < 3 * s.vertex_count; i++)
+        s.vertices[i] = one.vertices[i % (3 * one.vertex_count)];
+    for (size_t v = one.vertex_count; v < 2 * one.vertex_count; v++)
+        s.vertices[3 * v + 2] = 0x1p-20f;
+    for (size_t i = 0; i < 3 * s.triangle_count; i++)
+        s.indices[i] =
+            one.indices[i % (3 * one.triangle_count)] + (uint32_t)(i / (3 * one.triangle_count) * one.vertex_count);
+    scene_free(&one);
+    return s;
+}
+
+enum { SCENES = KINDS + 1 };
+static scene make_scene(size_t kind, size_t triangles)
+{
+    return kind < KINDS ? kinds[kind].make(triangles) : scene_sheets();
+}
+
+static const struct {
+    int exponent;
+    float offset;
+} places[] = {{0, 0.0f}, {-20, 0.0f}, {0, 1e4f}, {125, 0.0f}, {-125, 0.0f}, {-142, 0.0f}};
+
+/* Spacing a power of two and nodes at multiples of it: exact wherever the mesh is. */
+static carom_lattice whole_lattice(const scene *s, uint64_t n)
+{
+    carom_lattice lattice = lattice_around(s, n);
+    const double least = lattice.spacing;
+    lattice.spacing = 0x1p-149;
+    while (lattice.spacing < least)
+        lattice.spacing *= 2.0;
+    for (int k = 0; k < 3; k++) {
+        lattice.origin[k] = floor(lattice.origin[k] / lattice.spacing) * lattice.spacing;
+        lattice.dims[k] = lattice.dims[k] / 2 + 4;
+    }
+    return lattice;
+}
+
+/* ---- against the reference --------------------------------------------------------------------------------------- */
+
+static uint64_t check_radius(carom_mesh *mesh, const scene *s, const carom_lattice *lattice, float radius,
+                             const char *name)
+{
+    const ref_mesh reference = oracle_mesh(s);
+    const double half = ref_half_diagonal(lattice->spacing);
+    carom_stats stats = {.size = sizeof stats};
+    const carom_mesh_clearance_desc fast = clearance_desc(lattice, radius, 0);
+    const carom_mesh_clearance_desc exact = clearance_desc(lattice, radius, 1);
+    guarded got = ask_clearance(mesh, &fast, NULL), again = ask_clearance(mesh, &exact, &stats);
+    assert_memory_equal(got.data, again.data, got.size);
+    assert_int_equal(stats.by_proof + stats.by_integers, stats.queries);
+    assert_int_equal(stats.on_cpu, stats.queries);
+    for (size_t i = 0; i < got.size; i++) {
+        float p[3];
+        lattice_node(lattice, i, p);
+        check_node(lattice, i, got.data[i], ref_mesh_clearance(&reference, p, radius, half), radius, name);
+    }
+    guarded_free(&got);
+    guarded_free(&again);
+    return stats.by_integers;
+}
+
+/* A radius whose limit is next to the distance of some node: within a unit in the last place, and two. */
+static float radius_near(carom_mesh *mesh, const carom_lattice *lattice, int which)
+{
+    volume v = volume_by_closest(mesh, lattice, CAROM_ACCURACY_EXACT, INFINITY);
+    const double d = (double)volume_distance(&v, (size_t)which * 997 % v.count);
+    const double half = ref_half_diagonal(lattice->spacing);
+    float radius = (float)(which % 2 == 0 && d > half ? d - half : d + half);
+    for (int step = which % 5; step > 2; step--)
+        radius = nextafterf(radius, which % 3 == 0 ? 0.0f : INFINITY);
+    volume_free(&v);
+    return isfinite(radius) ? radius : 0.0f;
+}
+
+static void test_reference(void **state)
+{
+    carom_context *context = test_context();
+    uint64_t by_integers = 0;
+    (void)state;
+    for (size_t k = 0; k < SCENES; k++)
+        for (size_t place = 0; place < COUNT_OF(places); place++) {
+            scene s = make_scene(k, 300);
+            scene_place(&s, places[place].exponent, places[place].offset);
+            carom_mesh *mesh = scene_mesh(context, &s);
+            const carom_lattice lattice =
+                place == 0 ? lattice_around(&s, 8 + test_effort(14)) : whole_lattice(&s, 8 + test_effort(18));
+            const float wide = (float)lattice.spacing;
+            const float radii[] = {0.0f, 0.3f * wide, 2.5f * wide, 6.0f * wide};
+            char name[64];
+            snprintf(name, sizeof name, "scene %zu at place %zu", k, place);
+            for (size_t r = 0; r < COUNT_OF(radii); r++)
+                check_radius(mesh, &s, &lattice, radii[r], name);
+            for (int r = 0; r < 6; r++)
+                by_integers += check_radius(mesh, &s, &lattice, radius_near(mesh, &lattice, r), name);
+            carom_mesh_destroy(mesh);
+            scene_free(&s);
+        }
+    assert_true(by_integers > 0);
+    carom_context_destroy(context);
+}
+
+/* Triangles without a bit in their mask do not count; without triangles all is free. */
+static void test_masked(void **state)
+{
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t k = 0; k < SCENES; k++) {
+        scene s = make_scene(k, 200);
+        const carom_lattice lattice = lattice_around(&s, 12);
+        s.masks = random_masks(k, s.triangle_count);
+        for (size_t i = 0; i < s.triangle_count; i++)
+            s.masks[i] = i % 3 == 0 || k == 0 ? 0 : s.masks[i];
+        carom_mesh *mesh = scene_mesh(context, &s);
+        check_radius(mesh, &s, &lattice, (float)lattice.spacing, "masked");
+        carom_mesh_destroy(mesh);
+        scene_free(&s);
+    }
+    const scene none = {0};
+    carom_mesh *mesh = scene_mesh(context, &none);
+    const carom_lattice lattice = {{0.0, 0.0, 0.0}, 1.0, {40, 3, 35}};
+    check_radius(mesh, &none, &lattice, 2.0f, "an empty mesh");
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+/* ---- exact ties -------------------------------------------------------------------------------------------------- */
+
+/* The clearance of a node that is straight above a large triangle in a plane of constant z. */
+static int above_plane(carom_context *context, double spacing, float z, float plane, float radius)
+{
+    const float big = 0x1p20f;
+    float vertices[] = {-big, -big, plane, big, -big, plane, 0, big, plane};
+    uint32_t indices[] = {0, 1, 2};
+    const scene s = {.vertices = vertices, .indices = indices, .vertex_count = 3, .triangle_count = 1};
+    const carom_lattice one = {{0.0, 0.0, (double)z}, spacing, {1, 1, 1}};
+    carom_mesh *mesh = scene_mesh(context, &s);
+    const carom_mesh_clearance_desc desc = clearance_desc(&one, radius, 0);
+    guarded got = ask_clearance(mesh, &desc, NULL);
+    const int answer = got.data[0];
+    guarded_free(&got);
+    carom_mesh_destroy(mesh);
+    return answer;
+}
+
+/* Two binary32 whose difference is x, if there are any: the leading bits, and less the rest. */
+static int split(double x, float *z, float *plane)
+{
+    *z = (float)x;
+    *plane = (float)((double)*z - x);
+    return (double)*z - (double)*plane == x;
+}
+
+/* d = R + h, and d = R - h, as real numbers, although h has up to 53 bits. */
+static void test_ties(void **state)
+{
+    carom_context *context = test_context();
+    int free_ties = 0, blocked_ties = 0;
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        const double spacing = (double)(float)(1.0 + (double)i / 3000.0), half = ref_half_diagonal(spacing);
+        const float radius = (float)half + (float)(i % 7) * 0x1p-10f, less = nextafterf(radius, 0.0f);
+        float z, plane;
+        if (i % 16 == 0 && (double)radius - half > 0x1p-30 && split((double)radius - half, &z, &plane)) {
+            assert_int_equal(above_plane(context, spacing, z, plane, radius), CAROM_CLEARANCE_BLOCKED);
+            assert_int_equal(above_plane(context, spacing, z, plane, less), CAROM_CLEARANCE_UNDECIDED);
+            blocked_ties++;
+        }
+        const float coarse = 0x1p-7f + (float)i * 0x1p-22f, low = nextafterf(coarse, 0.0f);
+        if (fmod(half, 0x1p-47) == 0.0 && split((double)coarse + half, &z, &plane)) {
+            assert_int_equal(above_plane(context, spacing, z, plane, coarse), CAROM_CLEARANCE_UNDECIDED);
+            assert_int_equal(above_plane(context, spacing, z, plane, low), CAROM_CLEARANCE_FREE);
+            free_ties++;
+        }
+    }
+    assert_true(free_ties > 10 && blocked_ties > 10);
+    carom_context_destroy(context);
+}
+
+/* ---- the same bits ----------------------------------------------------------------------------------------------- */
+
+static void check_same(carom_context *scalar, carom_context *context, const char *label)
+{
+    for (size_t k = 0; k < SCENES; k++) {
+        scene s = make_scene(k, 2000);
+        const carom_lattice lattice = lattice_around(&s, 10 + test_effort(70));
+        carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
+        const carom_mesh_clearance_desc desc = clearance_desc(&lattice, (float)(2.7 * lattice.spacing), 0);
+        guarded expected = ask_clearance(expected_of, &desc, NULL), got = ask_clearance(got_of, &desc, NULL);
+        for (size_t i = 0; i < got.size; i++)
+            check_node(&lattice, i, got.data[i], expected.data[i], desc.radius, label);
+        guarded_free(&expected);
+        guarded_free(&got);
+        carom_mesh_destroy(expected_of);
+        carom_mesh_destroy(got_of);
+        scene_free(&s);
+    }
+}
+
+static void test_slabs(void **state)
+{
+    carom_context *context = test_context();
+    scene s = make_scene(2, 2000);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    const carom_lattice lattice = lattice_around(&s, 45);
+    const size_t slab = (size_t)(lattice.dims[0] * lattice.dims[1]);
+    carom_mesh_clearance_desc desc = clearance_desc(&lattice, (float)(1.5 * lattice.spacing), 0);
+    guarded whole = ask_clearance(mesh, &desc, NULL);
+    (void)state;
+    for (uint64_t begin = 0, step = 1; begin < lattice.dims[2]; begin += step, step = step * 3 % 11) {
+        carom_stats stats = {.size = sizeof stats};
+        desc.batch.begin = begin;
+        desc.batch.count = begin + step < lattice.dims[2] ? begin + step : lattice.dims[2];
+        guarded part = ask_clearance(mesh, &desc, &stats);
+        assert_memory_equal(part.data, whole.data + begin * slab, part.size);
+        assert_int_equal(stats.queries, part.size);
+        guarded_free(&part);
+    }
+    guarded_free(&whole);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+static int stop_at_once(void *user, uint64_t done, uint64_t count)
+{
+    *(uint64_t *)user = done;
+    return done < count;
+}
+
+static void test_progress(void **state)
+{
+    carom_context *context = test_context();
+    scene s = make_scene(1, 8);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    const carom_lattice lattice = {{-2.0, -2.0, -2.0}, 0.03, {150, 150, 100}};
+    const carom_mesh_clearance_desc whole = clearance_desc(&lattice, 0.1f, 0);
+    guarded expected = ask_clearance(mesh, &whole, NULL), got = guarded_alloc(expected.size, 0, 0x77);
+    const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = got.data};
+    carom_mesh_clearance_desc desc = whole;
+    uint64_t done = 0;
+    carom_error err;
+    (void)state;
+    desc.batch.progress = (carom_progress){stop_at_once, &done};
+    test_error(carom_mesh_clearance(mesh, &desc, &out, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled at slab ");
+    assert_in_range(done, 1, 99);
+    assert_memory_equal(got.data, expected.data, done * 150 * 150);
+    assert_int_equal(got.data[done * 150 * 150], 0x77);
+    guarded_free(&expected);
+    guarded_free(&got);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+/* ---- refused ----------------------------------------------------------------------------------------------------- */
+
+static void check_refused(carom_mesh *mesh, const carom_mesh_clearance_desc *desc, const char *word)
+{
+    uint8_t answer = 7;
+    const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = &answer};
+    carom_error err;
+    test_error(carom_mesh_clearance(mesh, desc, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, word);
+    assert_int_equal(answer, 7);
+}
+
+/* Nodes at 128 + i are multiples of 2^-16 only: one that is half of that away is rounded by 2^-17 of the spacing 1. */
+static void test_gaps(void **state)
+{
+    static const struct {
+        carom_lattice lattice;
+        const char *word;
+    } cases[] = {{{{128.0 + 0x1p-17, 0.0, 0.0}, 1.0, {1, 1, 1}}, NULL},
+                 {{{128.0 + 0x1p-17, 0.0, 0.0}, 1.0 - 0x1p-53, {1, 1, 1}}, "node 0 along x, at 128, is rounded"},
+                 {{{128.0 + 3 * 0x1p-18, 0.0, 0.0}, 1.0, {1, 1, 1}}, NULL},
+                 {{{0.0, 0.0, 1024.0}, 1.0 + 0x1p-20, {1, 1, 9}}, NULL},
+                 {{{0.0, 0.0, 1024.0}, 1.0 + 0x1p-17, {1, 1, 9}}, "node 2 along z, at 1026, is rounded"},
+                 {{{0.0, 1e4, 0.0}, 0.01, {1, 9, 1}}, "along y"},
+                 {{{0.0, 0.0, 0.0}, 1e-44, {1, 2, 1}}, "node 1 along y"},
+                 {{{0.0, 0.0, 0.0}, 0x1p-149, {1, 2, 1}}, NULL},
+                 {{{-0x1p24, 0.0, 0.0}, 1.0, {UINT64_C(1) << 40, 1, 1}}, "node 33554433 along x"},
+                 {{{0.0, 0.0, 0.0}, 0x1p1000, {1, 1, 1}}, NULL},
+                 {{{0.0, 0.0, 0.0}, 0x1p-1060, {1, 1, 1}}, NULL},
+                 {{{0x1p-150, 0.0, 0.0}, 0x1p-133, {1, 1, 1}}, NULL},
+                 {{{0x1p-150, 0.0, 0.0}, 0x1p-134, {1, 1, 1}}, "node 0 along x"}};
+    carom_context *context = test_context();
+    scene s = make_scene(1, 8);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        carom_mesh_clearance_desc desc = clearance_desc(&cases[i].lattice, 1.0f, 0);
+        const carom_mesh_clearance_result out = {.size = sizeof out};
+        carom_error err;
+        desc.batch.count = 0;
+        if (cases[i].word != NULL)
+            check_refused(mesh, &desc, cases[i].word);
+        else
+            test_ok("a lattice without gaps", carom_mesh_clearance(mesh, &desc, &out, NULL, &err), &err);
+    }
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+static void test_refused(void **state)
+{
+    static const carom_lattice one = {{0.0, 0.0, 0.0}, 1.0, {1, 1, 1}};
+    static const float bad_radii[] = {-1.0f, NAN, INFINITY};
+    const carom_mesh_clearance_desc good = clearance_desc(&one, 1.0f, 0);
+    const carom_mesh_clearance_result small = {.size = 1};
+    carom_context *context = test_context();
+    scene s = make_scene(1, 8);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    carom_mesh_clearance_desc bad = good;
+    carom_error err;
+    (void)state;
+    bad.batch.count = 2;
+    check_refused(mesh, &bad, "count is 2; the lattice has 1 slabs");
+    bad = good;
+    bad.batch.elements = 1;
+    check_refused(mesh, &bad, "not for a lattice");
+    bad = good;
+    bad.lattice.spacing = -1.0;
+    check_refused(mesh, &bad, "lattice.spacing is -1");
+    bad = good;
+    bad.batch.size--;
+    check_refused(mesh, &bad, "carom_mesh_clearance_desc");
+    for (size_t i = 0; i < COUNT_OF(bad_radii); i++) {
+        bad = good;
+        bad.radius = bad_radii[i];
+        check_refused(mesh, &bad, "it must be finite and >= 0");
+    }
+    test_error(carom_mesh_clearance(mesh, &good, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "carom_mesh_clearance_result");
+    test_error(carom_mesh_clearance(NULL, &good, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "mesh");
+    test_error(carom_mesh_clearance(mesh, NULL, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "desc");
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_masked),
+                                        cmocka_unit_test(test_ties),      cmocka_unit_test(test_slabs),
+                                        cmocka_unit_test(test_progress),  cmocka_unit_test(test_gaps),
+                                        cmocka_unit_test(test_refused),   SAME_BITS_ON_CPU(check_same)};
+    const struct CMUnitTest on_device[] = {cmocka_unit_test(test_masked), SAME_BITS_ON_DEVICE(check_same)};
+    return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
+                            : cmocka_run_group_tests(on_cpu, NULL, NULL);
+}
