@@ -221,13 +221,13 @@ static void a_bar_on_a_terminal(void **state)
     progress_begin(&p, "sweep", "rows", 0, 100);
     show_at(&p, 1.0, 25);
     show_at(&p, 1.1, 26);
-    progress_clear(); /* as a message does */
-    progress_clear();
+    cli_message("%s", "a message");
+    progress_clear(); /* nothing stands there */
     show_at(&p, 1.25, 50);
     progress_end(&p);
     progress_clear();
     assert_string_equal(catch_end(&c), "\rcarom: sweep [######------------------]  25 %, 25.0 rows/s, 3 s left\033[K"
-                                       "\r\033[K"
+                                       "\r\033[Kcarom: a message\r\n"
                                        "\rcarom: sweep [############------------]  50 %, 40.0 rows/s, 1 s left\033[K"
                                        "\r\033[K");
 }
