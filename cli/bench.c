@@ -125,6 +125,7 @@ static void print_scene(void *user, const char *name, const char *what)
     keep_json(s);
     output_format(s->out, "\n%s: %s\n  %-58s %10s %6s %9s %7s %7s %7s %7s %7s\n", name, what, "", "ns/query", "+-",
                   "M/s", "GB/s", "x fast", "misses", "false", "off");
+    output_flush(s->out);
 }
 
 static void cell(output *out, double value, int width, int digits, const char *unit)

@@ -121,7 +121,7 @@ __attribute__((format(printf, 3, 4))) static void add(char *line, size_t *used, 
 static void add_rate_and_left(char *line, size_t *used, const progress *p, const estimate *e)
 {
     char text[64];
-    if (!isnan(e->rate)) {
+    if (e->rate >= 0.05) { /* a few things that take long each have no rate to speak of */
         put_rate(text, sizeof text, e->rate, p->unit);
         add(line, used, ", %s", text);
     }

@@ -157,12 +157,18 @@ static void unknown_totals(void **state)
     progress_show_share(&p, 36000, 0.25);
     progress_end(&p);
     clock_now = 0.0;
+    progress_begin(&p, "bench", "scenes", 0, 20);
+    show_at(&p, 100.0, 1);
+    progress_end(&p);
+    clock_now = 0.0;
     progress_begin(&p, "a\nb: importing", NULL, 0, 0);
     show_at(&p, 600.0, 0);
     progress_end(&p);
     assert_string_equal(catch_end(&c), "carom: sweep: 123 rows, 12.3 rows/s, 10 s\n"
                                        "carom: sweep: 36000 rows, 25 %, 5.00 rows/s, 6.0 h left\n"
                                        "carom: sweep: 36000 rows, 25 %, ended after 2.0 h\n"
+                                       "carom: bench: 1 of 20 scenes, 5 %, 32 min left\n"
+                                       "carom: bench: 1 of 20 scenes, 5 %, ended after 2 min\n"
                                        "carom: a\\nb: importing, 10 min\n"
                                        "carom: a\\nb: importing, ended after 10 min\n");
 }
