@@ -69,8 +69,19 @@ static const cli_command commands[] = {
      "overlap --hits closest, bit for bit. The output grows in OUT.partial, beside the journal OUT.journal. After an\n"
      "interruption the same command with --resume goes on. SIGINT and SIGTERM finish a slab and end with status 75.\n",
      command_bake_distance, &bake_distance_own},
+    {"bake clearance", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH,
+     "in which cubes of a lattice a sphere is clear of a mesh, as a volume",
+     "carom bake clearance --mesh M --radius R --spacing H|--dims NX,NY,NZ [options] -o OUT",
+     "OUT ends in .npy (uint8 [nz][ny][nx]) or .vti (array clearance; for ParaView). A node stands for the cube of "
+     "edge\n"
+     "H around it: 0 if a sphere of radius R with its centre anywhere in the cube is clear of the mesh, 1 if it "
+     "touches\n"
+     "the mesh wherever its centre is, 2 if the node's distance does not tell. Decided exactly in both modes. "
+     "Lattice,\n"
+     "partial file, --resume and --part are those of carom bake distance.\n",
+     command_bake_clearance, &bake_clearance_own},
     {"bake join", 0, "the parts of a volume, put together", "carom bake join OUT PART... [options]",
-     "The parts are the outputs of carom bake distance --part I/N, each of them once, in any order.\n"
+     "The parts are the outputs of carom bake ... --part I/N, each of them once, in any order.\n"
      "OUT ends in .npy or .vti, and is byte for byte that of a bake in one go.\n",
      command_bake_join, &bake_join_own},
     {"bake status", 0, "how far a bake has come", "carom bake status OUT",

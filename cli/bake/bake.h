@@ -18,6 +18,7 @@ typedef struct bake_array_row {
     const char *name;
     size_t size;      /* bytes of a node */
     const char *kind; /* as VTK names the type of a component */
+    const char *type; /* as NumPy does */
     int components;
 } bake_array_row;
 
@@ -27,12 +28,15 @@ extern const char *const bake_sign_words[BAKE_SIGNS];
 /* ---- what is baked: plan.c ----------------------------------------------------------------------------------------
  */
 
+struct bake_kind;
 struct bake_format;
 /* All that decides about the bytes of the output, and nothing else. */
 typedef struct bake_plan {
+    const struct bake_kind *kind;
     carom_lattice lattice;
     carom_sign sign;
-    float band; /* +inf: none */
+    float band;   /* +inf: none */
+    float radius; /* of a sphere */
     uint32_t arrays;
     carom_accuracy accuracy;
     char mesh[BAKE_NAME]; /* hash and counts of its content */
@@ -57,6 +61,30 @@ uint64_t bake_plan_most_nodes(const bake_plan *plan);
 /* Bytes of a node in all arrays. */
 size_t bake_plan_node_bytes(const bake_plan *plan);
 
+/* ---- what a volume holds: kinds.c ---------------------------------------------------------------------------------
+ */
+
+struct bake_mesh;
+struct bake_question;
+struct bake_slab;
+/* A row for each command that bakes a volume. */
+typedef struct bake_kind {
+    const char *name, *command; /* `name` is in the fingerprint */
+    int array;                  /* a bake_array that every output has */
+    uint32_t more;              /* those that --with adds, a bit for each */
+    uint32_t needs;             /* BAKE_GIVEN bits of the options that must be there */
+    /* Its own items of the fingerprint; the same read (0: it has others), and as options. */
+    void (*items)(const bake_plan *plan, char *text);
+    int (*read_items)(const char **at, bake_plan *plan);
+    void (*describe)(const bake_plan *plan, char *line);
+    int (*ask)(const struct bake_mesh *mesh, const struct bake_question *question, const struct bake_slab *to,
+               carom_stats *stats);
+} bake_kind;
+
+extern const bake_kind bake_kind_distance, bake_kind_clearance;
+/* NULL: there is none of that name. */
+const bake_kind *bake_kind_named(const char *name);
+
 /* ---- the plan as text: fingerprint.c ------------------------------------------------------------------------------
  */
 
@@ -67,6 +95,12 @@ int bake_fingerprint_read(const char *text, bake_plan *plan);
 /* The items that differ, as `spacing 0.5 instead of 0.25, ...`. Returns their number; `but` (may be NULL) names one
  * that may. */
 int bake_fingerprint_compare(const char *there, const char *here, const char *but, char *words, size_t size);
+/* Append to such a text, which has room for all items at their longest. */
+__attribute__((format(printf, 2, 3))) void bake_text_add(char *text, const char *format, ...);
+/* The value of the item that `*at` begins with, if it has that name; `*at` goes on to the next item. */
+int bake_text_take(const char **at, const char *name, char value[BAKE_NAME]);
+/* Which of the words it is, -1 if none. */
+int bake_word_of(const char *value, const char *const *words, int count);
 /* The plan as options on one line. */
 void bake_describe(const bake_plan *plan, char line[BAKE_TEXT]);
 
@@ -137,8 +171,9 @@ int bake_read_at(int fd, void *data, size_t size, uint64_t at);
 /* ---- the sub-commands ---------------------------------------------------------------------------------------------
  */
 
-extern const cli_own bake_distance_own, bake_join_own, bake_status_own;
+extern const cli_own bake_distance_own, bake_clearance_own, bake_join_own, bake_status_own;
 int command_bake_distance(const cli_options *options);
+int command_bake_clearance(const cli_options *options);
 int command_bake_join(const cli_options *options);
 int command_bake_status(const cli_options *options);
 

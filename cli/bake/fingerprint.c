@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((format(printf, 2, 3))) static void add(char text[BAKE_TEXT], const char *format, ...)
+void bake_text_add(char *text, const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list args;
@@ -22,33 +22,32 @@ static void add_arrays(char text[BAKE_TEXT], uint32_t arrays)
     const char *gap = "arrays ";
     for (int a = 0; a < BAKE_ARRAYS; a++)
         if (arrays & (1u << a)) {
-            add(text, "%s%s", gap, bake_arrays[a].name);
+            bake_text_add(text, "%s%s", gap, bake_arrays[a].name);
             gap = ",";
         }
-    add(text, "\n");
+    bake_text_add(text, "\n");
 }
 
 void bake_fingerprint(const bake_plan *plan, char text[BAKE_TEXT])
 {
     text[0] = '\0';
-    add(text, "carom %s\nwhat distance\nmesh %s\n", carom_version(), plan->mesh);
-    add(text, "spacing %.17g\norigin %.17g,%.17g,%.17g\n", plan->lattice.spacing, plan->lattice.origin[0],
-        plan->lattice.origin[1], plan->lattice.origin[2]);
-    add(text, "dims %llu,%llu,%llu\n", (unsigned long long)plan->lattice.dims[0],
-        (unsigned long long)plan->lattice.dims[1], (unsigned long long)plan->lattice.dims[2]);
-    add(text, "layers %llu\n", (unsigned long long)plan->layers);
-    add(text, "sign %s\nband %.9g\n", bake_sign_words[plan->sign], (double)plan->band);
+    bake_text_add(text, "carom %s\nwhat %s\nmesh %s\n", carom_version(), plan->kind->name, plan->mesh);
+    bake_text_add(text, "spacing %.17g\norigin %.17g,%.17g,%.17g\n", plan->lattice.spacing, plan->lattice.origin[0],
+                  plan->lattice.origin[1], plan->lattice.origin[2]);
+    bake_text_add(text, "dims %llu,%llu,%llu\n", (unsigned long long)plan->lattice.dims[0],
+                  (unsigned long long)plan->lattice.dims[1], (unsigned long long)plan->lattice.dims[2]);
+    bake_text_add(text, "layers %llu\n", (unsigned long long)plan->layers);
+    plan->kind->items(plan, text);
     add_arrays(text, plan->arrays);
-    add(text, "accuracy %s\n", plan->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
-    add(text, "part %llu/%llu\n", (unsigned long long)plan->part, (unsigned long long)plan->parts);
-    add(text, "format %s\n", plan->format->name);
+    bake_text_add(text, "accuracy %s\n", plan->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
+    bake_text_add(text, "part %llu/%llu\n", (unsigned long long)plan->part, (unsigned long long)plan->parts);
+    bake_text_add(text, "format %s\n", plan->format->name);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------
  */
 
-/* The value of the item that `*at` begins with, if it has that name; `*at` goes on to the next item. */
-static int take(const char **at, const char *name, char value[BAKE_NAME])
+int bake_text_take(const char **at, const char *name, char value[BAKE_NAME])
 {
     const size_t length = strlen(name), line = strcspn(*at, "\n");
     if (strncmp(*at, name, length) != 0 || (*at)[length] != ' ' || (*at)[line] != '\n' || line - length > BAKE_NAME)
@@ -59,7 +58,8 @@ static int take(const char **at, const char *name, char value[BAKE_NAME])
     return 1;
 }
 
-static int read_arrays(const char *value, uint32_t *arrays)
+/* Exactly those that an output of the kind may have. */
+static int read_arrays(const char *value, const bake_kind *kind, uint32_t *arrays)
 {
     *arrays = 0;
     for (int a = 0; a < BAKE_ARRAYS; a++) {
@@ -70,10 +70,10 @@ static int read_arrays(const char *value, uint32_t *arrays)
         value += length;
         value += *value == ',';
     }
-    return *value == '\0' && (*arrays & (1u << BAKE_DISTANCE));
+    return *value == '\0' && (*arrays & (1u << kind->array)) && (*arrays & ~(1u << kind->array | kind->more)) == 0;
 }
 
-static int word_of(const char *value, const char *const *words, int count)
+int bake_word_of(const char *value, const char *const *words, int count)
 {
     for (int i = 0; i < count; i++)
         if (!strcmp(value, words[i]))
@@ -85,18 +85,18 @@ static int read_numbers(const char **at, bake_plan *plan)
 {
     char value[BAKE_NAME];
     unsigned long long n[3] = {0}; /* set below unless the line is wrong */
-    if (!take(at, "spacing", value))
+    if (!bake_text_take(at, "spacing", value))
         return 0;
     plan->lattice.spacing = strtod(value, NULL);
-    if (!take(at, "origin", value) ||
+    if (!bake_text_take(at, "origin", value) ||
         sscanf(value, "%lf,%lf,%lf", &plan->lattice.origin[0], &plan->lattice.origin[1], &plan->lattice.origin[2]) != 3)
         return 0;
-    if (!take(at, "dims", value) || sscanf(value, "%llu,%llu,%llu", &n[0], &n[1], &n[2]) != 3)
+    if (!bake_text_take(at, "dims", value) || sscanf(value, "%llu,%llu,%llu", &n[0], &n[1], &n[2]) != 3)
         return 0;
     for (int k = 0; k < 3; k++)
         plan->lattice.dims[k] = n[k];
     return n[0] > 0 && n[1] > 0 && n[2] > 0 && n[0] <= BAKE_NODES_MAX / n[1] && n[0] * n[1] <= BAKE_NODES_MAX / n[2] &&
-           take(at, "layers", value); /* bake_plan_cut says it */
+           bake_text_take(at, "layers", value); /* bake_plan_cut says it */
 }
 
 static int read_words(const char **at, bake_plan *plan)
@@ -104,20 +104,16 @@ static int read_words(const char **at, bake_plan *plan)
     static const char *const accuracies[] = {"fast", "exact"};
     char value[BAKE_NAME];
     unsigned long long part, parts;
-    const int sign = take(at, "sign", value) ? word_of(value, bake_sign_words, BAKE_SIGNS) : -1;
-    if (sign < 0 || !take(at, "band", value))
+    if (!plan->kind->read_items(at, plan) || !bake_text_take(at, "arrays", value) ||
+        !read_arrays(value, plan->kind, &plan->arrays) || !bake_text_take(at, "accuracy", value))
         return 0;
-    plan->sign = (carom_sign)sign;
-    plan->band = strtof(value, NULL);
-    if (!take(at, "arrays", value) || !read_arrays(value, &plan->arrays) || !take(at, "accuracy", value))
-        return 0;
-    plan->accuracy = word_of(value, accuracies, 2) == 1 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
-    if (!take(at, "part", value) || sscanf(value, "%llu/%llu", &part, &parts) != 2 || part < 1 || part > parts ||
-        parts > BAKE_NODES_MAX)
+    plan->accuracy = bake_word_of(value, accuracies, 2) == 1 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+    if (!bake_text_take(at, "part", value) || sscanf(value, "%llu/%llu", &part, &parts) != 2 || part < 1 ||
+        part > parts || parts > BAKE_NODES_MAX)
         return 0;
     plan->part = part;
     plan->parts = parts;
-    return take(at, "format", value) && (plan->format = bake_format_named(value)) != NULL;
+    return bake_text_take(at, "format", value) && (plan->format = bake_format_named(value)) != NULL;
 }
 
 int bake_fingerprint_read(const char *text, bake_plan *plan)
@@ -125,7 +121,8 @@ int bake_fingerprint_read(const char *text, bake_plan *plan)
     char value[BAKE_NAME], again[BAKE_TEXT];
     const char *at = text;
     *plan = (bake_plan){0};
-    if (!take(&at, "carom", value) || !take(&at, "what", value) || !take(&at, "mesh", plan->mesh) ||
+    if (!bake_text_take(&at, "carom", value) || !bake_text_take(&at, "what", value) ||
+        (plan->kind = bake_kind_named(value)) == NULL || !bake_text_take(&at, "mesh", plan->mesh) ||
         !read_numbers(&at, plan) || !read_words(&at, plan))
         return 0;
     bake_plan_cut(plan);
@@ -163,18 +160,18 @@ void bake_describe(const bake_plan *plan, char line[BAKE_TEXT])
 {
     const char *gap = " --with ";
     line[0] = '\0';
-    add(line, "distance --spacing %.17g --origin %.17g,%.17g,%.17g --dims %llu,%llu,%llu", plan->lattice.spacing,
-        plan->lattice.origin[0], plan->lattice.origin[1], plan->lattice.origin[2],
-        (unsigned long long)plan->lattice.dims[0], (unsigned long long)plan->lattice.dims[1],
-        (unsigned long long)plan->lattice.dims[2]);
-    add(line, " --sign %s --band %.9g", bake_sign_words[plan->sign], (double)plan->band);
-    for (int a = BAKE_TRIANGLE; a < BAKE_ARRAYS; a++)
-        if (plan->arrays & (1u << a)) {
-            add(line, "%s%s", gap, bake_arrays[a].name);
+    bake_text_add(line, "%s --spacing %.17g --origin %.17g,%.17g,%.17g --dims %llu,%llu,%llu", plan->kind->name,
+                  plan->lattice.spacing, plan->lattice.origin[0], plan->lattice.origin[1], plan->lattice.origin[2],
+                  (unsigned long long)plan->lattice.dims[0], (unsigned long long)plan->lattice.dims[1],
+                  (unsigned long long)plan->lattice.dims[2]);
+    plan->kind->describe(plan, line);
+    for (int a = 0; a < BAKE_ARRAYS; a++)
+        if (plan->arrays & plan->kind->more & (1u << a)) {
+            bake_text_add(line, "%s%s", gap, bake_arrays[a].name);
             gap = ",";
         }
-    add(line, " --accuracy %s", plan->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
+    bake_text_add(line, " --accuracy %s", plan->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
     if (plan->format == &bake_format_part)
-        add(line, " --part %llu/%llu", (unsigned long long)plan->part, (unsigned long long)plan->parts);
-    add(line, " --mesh %s", plan->mesh);
+        bake_text_add(line, " --part %llu/%llu", (unsigned long long)plan->part, (unsigned long long)plan->parts);
+    bake_text_add(line, " --mesh %s", plan->mesh);
 }

@@ -69,23 +69,6 @@ void bake_mesh_free(bake_mesh *mesh)
 
 int bake_mesh_ask(const bake_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats)
 {
-    const bake_plan *plan = q->plan;
-    float *const point = to->array[BAKE_POINT];
-    const carom_mesh_distance_desc desc = {
-        .batch =
-            {.size = sizeof desc, .count = q->end, .begin = q->begin, .accuracy = q->accuracy, .progress = q->progress},
-        .lattice = plan->lattice,
-        .sign = plan->sign,
-        .allow_open = q->allow_open != 0,
-        .band = &plan->band,
-    };
-    const carom_mesh_distance_result result = {.size = sizeof result,
-                                               .distance = to->array[BAKE_DISTANCE],
-                                               .triangle = to->array[BAKE_TRIANGLE],
-                                               .point = point ? carom_xyz_out(point) : (carom_points_out){0},
-                                               .feature = to->array[BAKE_FEATURE]};
-    carom_error err = {0};
     *stats = (carom_stats){.size = sizeof *stats};
-    const carom_status status = carom_mesh_distance(mesh->mesh, &desc, &result, stats, &err);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+    return q->plan->kind->ask(mesh, q, to, stats);
 }

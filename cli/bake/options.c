@@ -106,9 +106,10 @@ static int set_with(const char *value, cli_options *out)
     for (;;) {
         const size_t length = strcspn(at, ",");
         int a = BAKE_TRIANGLE;
-        while (a < BAKE_ARRAYS && (strlen(bake_arrays[a].name) != length || strncmp(at, bake_arrays[a].name, length)))
+        while (a < BAKE_CLEARANCE &&
+               (strlen(bake_arrays[a].name) != length || strncmp(at, bake_arrays[a].name, length)))
             a++;
-        if (a == BAKE_ARRAYS)
+        if (a == BAKE_CLEARANCE)
             return cli_refuse(EXIT_USAGE,
                               "--with: expected triangle, feature or point, or some of them separated by "
                               "commas, got '%s'",
@@ -144,28 +145,53 @@ static int set_max_memory(const char *value, cli_options *out)
     return -1;
 }
 
+static int set_radius(const char *value, cli_options *out)
+{
+    char *end;
+    const float radius = strtof(value, &end);
+    if (end == value || *end != '\0' || !(radius >= 0.0f) || isinf(radius))
+        return cli_refuse(EXIT_USAGE, "--radius: expected a finite number >= 0, got '%s'", value);
+    out->bake.radius = radius == 0.0f ? 0.0f : radius; /* -0 is 0 */
+    out->bake.given |= BAKE_GIVEN_RADIUS;
+    return -1;
+}
+
 /* Those that say what a file holds. */
 /* clang-format off */
-#define DESCRIBES_FILE                                                                                               \
+#define PLACES_NODES                                                                                                 \
     {"spacing", "H", "distance of neighbouring nodes", set_spacing},                                                 \
     {"origin", "X,Y,Z", "of node (0, 0, 0); default: the mesh's lower bounds less the margin", set_origin},          \
     {"dims", "NX,NY,NZ", "nodes along x, y and z", set_dims},                                                        \
-    {"margin", "M", "around the bounds of the mesh (default two spacings)", set_margin},                             \
+    {"margin", "M", "around the bounds of the mesh (default two spacings)", set_margin}
+#define DESCRIBES_FILE                                                                                               \
+    PLACES_NODES,                                                                                                    \
     {"sign", "S", "none, parity or winding: minus inside (default none)", set_sign},                                 \
     {"band", "B", "nodes farther than B hold B with their sign, and nothing else", set_band}
+#define RUNS_LONG                                                                                                    \
+    {"resume", NULL, "go on with the partial file of an earlier run, if there is one", set_resume},                  \
+    {"part", "I/N", "bake part I of N; carom bake join puts them together", set_part},                               \
+    {"max-memory", "BYTES", "refuse to start if more is needed", set_max_memory}
 
 static const cli_own_option distance_options[] = {
     DESCRIBES_FILE,
     {"allow-open", NULL, "take a sign also from a mesh that is not closed", set_allow_open},
     {"with", "LIST", "more arrays: some of triangle,feature,point", set_with},
-    {"resume", NULL, "go on with the partial file of an earlier run, if there is one", set_resume},
-    {"part", "I/N", "bake part I of N; carom bake join puts them together", set_part},
-    {"max-memory", "BYTES", "refuse to start if more is needed", set_max_memory},
+    RUNS_LONG,
+};
+
+static const cli_own_option clearance_options[] = {
+    PLACES_NODES,
+    {"radius", "R", "of the sphere", set_radius},
+    RUNS_LONG,
 };
 /* clang-format on */
 
-enum { DISTANCE_OPTIONS = sizeof distance_options / sizeof distance_options[0] };
+enum {
+    DISTANCE_OPTIONS = sizeof distance_options / sizeof distance_options[0],
+    CLEARANCE_OPTIONS = sizeof clearance_options / sizeof clearance_options[0]
+};
 
 const cli_own bake_distance_own = {distance_options, DISTANCE_OPTIONS, 0, 0, NULL};
+const cli_own bake_clearance_own = {clearance_options, CLEARANCE_OPTIONS, 0, 0, NULL};
 const cli_own bake_join_own = {NULL, 0, 2, INT_MAX, "OUT and the parts"};
 const cli_own bake_status_own = {NULL, 0, 1, 1, "OUT"};

@@ -8,14 +8,15 @@
 #include <stdint.h>
 
 /* Arrays of an output, in the order in which every file holds them. */
-enum bake_array { BAKE_DISTANCE, BAKE_TRIANGLE, BAKE_FEATURE, BAKE_POINT, BAKE_ARRAYS };
+enum bake_array { BAKE_DISTANCE, BAKE_TRIANGLE, BAKE_FEATURE, BAKE_POINT, BAKE_CLEARANCE, BAKE_ARRAYS };
 
 /* Which options were on the command line. */
 enum {
     BAKE_GIVEN_SPACING = 1u << 0,
     BAKE_GIVEN_ORIGIN = 1u << 1,
     BAKE_GIVEN_DIMS = 1u << 2,
-    BAKE_GIVEN_MARGIN = 1u << 3
+    BAKE_GIVEN_MARGIN = 1u << 3,
+    BAKE_GIVEN_RADIUS = 1u << 4
 };
 
 typedef struct bake_options {
@@ -30,6 +31,7 @@ typedef struct bake_options {
     int is_part;          /* --part was given */
     uint64_t part, parts; /* from 1 */
     uint64_t max_memory;  /* bytes */
+    float radius;
 } bake_options;
 
 extern const bake_options bake_options_default;

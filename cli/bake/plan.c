@@ -4,10 +4,11 @@
 
 #include <math.h>
 
-const bake_array_row bake_arrays[BAKE_ARRAYS] = {[BAKE_DISTANCE] = {"distance", 4, "Float32", 1},
-                                                 [BAKE_TRIANGLE] = {"triangle", 4, "Int32", 1},
-                                                 [BAKE_FEATURE] = {"feature", 1, "UInt8", 1},
-                                                 [BAKE_POINT] = {"point", 12, "Float32", 3}};
+const bake_array_row bake_arrays[BAKE_ARRAYS] = {[BAKE_DISTANCE] = {"distance", 4, "Float32", "<f4", 1},
+                                                 [BAKE_TRIANGLE] = {"triangle", 4, "Int32", "<i4", 1},
+                                                 [BAKE_FEATURE] = {"feature", 1, "UInt8", "|u1", 1},
+                                                 [BAKE_POINT] = {"point", 12, "Float32", "<f4", 3},
+                                                 [BAKE_CLEARANCE] = {"clearance", 1, "UInt8", "|u1", 1}};
 const char *const bake_sign_words[BAKE_SIGNS] = {"none", "parity", "winding"};
 
 /* Nodes of a slab. A search takes up to 7 us, so the most take 4 s; a layer may have more. Fewer than the least are not

@@ -34,7 +34,8 @@ static void add_header(text *t, const bake_plan *plan)
     add(t, "  <ImageData WholeExtent=\"%s\" Origin=\"%.17g %.17g %.17g\" Spacing=\"%.17g %.17g %.17g\">\n", extent,
         plan->lattice.origin[0], plan->lattice.origin[1], plan->lattice.origin[2], plan->lattice.spacing,
         plan->lattice.spacing, plan->lattice.spacing);
-    add(t, "    <Piece Extent=\"%s\">\n      <PointData Scalars=\"distance\">\n", extent);
+    add(t, "    <Piece Extent=\"%s\">\n      <PointData Scalars=\"%s\">\n", extent,
+        bake_arrays[plan->kind->array].name);
     for (int a = 0; a < BAKE_ARRAYS; a++)
         if (plan->arrays & (1u << a)) {
             add(t, "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" ",

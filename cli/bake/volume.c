@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom bake distance: slab after slab, until the file is complete or a signal asks for an end. */
+/* carom bake distance and bake clearance: slab after slab, until the file is complete or a signal asks for an end. */
 #include "mesh.h"
 #include "partial.h"
 
@@ -12,15 +12,19 @@ enum { REHEARSAL_SIDE = 20 };
 /* ---- before any work ----------------------------------------------------------------------------------------------
  */
 
-static int check_options(const cli_options *o, bake_plan *plan)
+static int check_options(const cli_options *o, const bake_kind *kind, bake_plan *plan)
 {
     if (!o->mesh && !o->rehearsal)
-        return cli_refuse(EXIT_USAGE, "bake distance: --mesh FILE is missing");
+        return cli_refuse(EXIT_USAGE, "%s: --mesh FILE is missing", kind->command);
     if (!o->output)
-        return cli_refuse(EXIT_USAGE, "bake distance: -o OUT is missing");
-    *plan = (bake_plan){.sign = o->bake.sign,
+        return cli_refuse(EXIT_USAGE, "%s: -o OUT is missing", kind->command);
+    if ((kind->needs & BAKE_GIVEN_RADIUS & ~o->bake.given) != 0 && !o->rehearsal)
+        return cli_refuse(EXIT_USAGE, "%s: --radius R is missing", kind->command);
+    *plan = (bake_plan){.kind = kind,
+                        .sign = o->bake.sign,
                         .band = o->bake.band,
-                        .arrays = o->bake.arrays,
+                        .radius = o->bake.radius,
+                        .arrays = 1u << kind->array | (o->bake.arrays & kind->more),
                         .accuracy = o->accuracy,
                         .part = o->bake.part,
                         .parts = o->bake.parts};
@@ -84,7 +88,7 @@ static void begin_progress(run_progress *p, const bake_partial *partial, const b
         total += bake_plan_nodes(plan, s);
         p->done += partial->done[s - plan->begin] ? bake_plan_nodes(plan, s) : 0;
     }
-    progress_begin(&p->shown, "bake distance", "nodes", p->done, total);
+    progress_begin(&p->shown, plan->kind->command, "nodes", p->done, total);
 }
 
 static int bake_one(const cli_options *o, const bake_mesh *mesh, bake_partial *p, uint64_t s,
@@ -184,11 +188,11 @@ static int run(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
     return status == EXIT_DONE ? bake_file(o, plan, mesh) : status;
 }
 
-int command_bake_distance(const cli_options *options)
+static int bake(const cli_options *options, const bake_kind *kind)
 {
     bake_plan plan;
     bake_mesh mesh = {0};
-    int status = check_options(options, &plan);
+    int status = check_options(options, kind, &plan);
     if (status != EXIT_DONE)
         return status;
     if (!options->rehearsal)
@@ -196,4 +200,14 @@ int command_bake_distance(const cli_options *options)
     status = run(options, &plan, &mesh);
     bake_mesh_free(&mesh);
     return status;
+}
+
+int command_bake_distance(const cli_options *options)
+{
+    return bake(options, &bake_kind_distance);
+}
+
+int command_bake_clearance(const cli_options *options)
+{
+    return bake(options, &bake_kind_clearance);
 }

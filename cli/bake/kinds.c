@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The kinds of volumes: what is theirs in a fingerprint, and what the library is asked for. */
+#include "mesh.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- distance -----------------------------------------------------------------------------------------------------
+ */
+
+static void distance_items(const bake_plan *plan, char *text)
+{
+    bake_text_add(text, "sign %s\nband %.9g\n", bake_sign_words[plan->sign], (double)plan->band);
+}
+
+static int read_distance(const char **at, bake_plan *plan)
+{
+    char value[BAKE_NAME];
+    const int sign = bake_text_take(at, "sign", value) ? bake_word_of(value, bake_sign_words, BAKE_SIGNS) : -1;
+    if (sign < 0 || !bake_text_take(at, "band", value))
+        return 0;
+    plan->sign = (carom_sign)sign;
+    plan->band = strtof(value, NULL);
+    return 1;
+}
+
+static void describe_distance(const bake_plan *plan, char *line)
+{
+    bake_text_add(line, " --sign %s --band %.9g", bake_sign_words[plan->sign], (double)plan->band);
+}
+
+static int ask_distance(const bake_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats)
+{
+    const bake_plan *plan = q->plan;
+    float *const point = to->array[BAKE_POINT];
+    const carom_mesh_distance_desc desc = {
+        .batch =
+            {.size = sizeof desc, .count = q->end, .begin = q->begin, .accuracy = q->accuracy, .progress = q->progress},
+        .lattice = plan->lattice,
+        .sign = plan->sign,
+        .allow_open = q->allow_open != 0,
+        .band = &plan->band,
+    };
+    const carom_mesh_distance_result result = {.size = sizeof result,
+                                               .distance = to->array[BAKE_DISTANCE],
+                                               .triangle = to->array[BAKE_TRIANGLE],
+                                               .point = point ? carom_xyz_out(point) : (carom_points_out){0},
+                                               .feature = to->array[BAKE_FEATURE]};
+    carom_error err = {0};
+    const carom_status status = carom_mesh_distance(mesh->mesh, &desc, &result, stats, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+}
+
+const bake_kind bake_kind_distance = {.name = "distance",
+                                      .command = "bake distance",
+                                      .array = BAKE_DISTANCE,
+                                      .more = 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT,
+                                      .items = distance_items,
+                                      .read_items = read_distance,
+                                      .describe = describe_distance,
+                                      .ask = ask_distance};
+
+/* ---- clearance ----------------------------------------------------------------------------------------------------
+ */
+
+static void clearance_items(const bake_plan *plan, char *text)
+{
+    bake_text_add(text, "radius %.9g\n", (double)plan->radius);
+}
+
+static int read_clearance(const char **at, bake_plan *plan)
+{
+    char value[BAKE_NAME];
+    const int is_there = bake_text_take(at, "radius", value);
+    plan->radius = is_there ? strtof(value, NULL) : 0.0f;
+    return is_there;
+}
+
+static void describe_clearance(const bake_plan *plan, char *line)
+{
+    bake_text_add(line, " --radius %.9g", (double)plan->radius);
+}
+
+static int ask_clearance(const bake_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats)
+{
+    const carom_mesh_clearance_desc desc = {
+        .batch =
+            {.size = sizeof desc, .count = q->end, .begin = q->begin, .accuracy = q->accuracy, .progress = q->progress},
+        .lattice = q->plan->lattice,
+        .radius = q->plan->radius,
+    };
+    const carom_mesh_clearance_result result = {.size = sizeof result, .clearance = to->array[BAKE_CLEARANCE]};
+    carom_error err = {0};
+    const carom_status status = carom_mesh_clearance(mesh->mesh, &desc, &result, stats, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+}
+
+const bake_kind bake_kind_clearance = {.name = "clearance",
+                                       .command = "bake clearance",
+                                       .array = BAKE_CLEARANCE,
+                                       .needs = BAKE_GIVEN_RADIUS,
+                                       .items = clearance_items,
+                                       .read_items = read_clearance,
+                                       .describe = describe_clearance,
+                                       .ask = ask_clearance};
+
+/* ---- all ----------------------------------------------------------------------------------------------------------
+ */
+
+const bake_kind *bake_kind_named(const char *name)
+{
+    static const bake_kind *const kinds[] = {&bake_kind_distance, &bake_kind_clearance};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (!strcmp(name, kinds[i]->name))
+            return kinds[i];
+    return NULL;
+}
