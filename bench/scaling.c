@@ -309,9 +309,10 @@ int scaling_run(const bench_settings *settings, const bench_listener *listener)
     s->accuracy = settings->accuracies & 1 ? CAROM_ACCURACY_FAST : CAROM_ACCURACY_EXACT;
     s->best = best_isa(settings->isa);
     plan_series(s);
-    for (size_t i = 0; i < SERIES_COUNT; i++)
-        if (bench_is_chosen(settings->scenes, all_series[i].name) && !run_series(s, &all_series[i]))
-            break;
+    int going = scaling_ask(s);
+    for (size_t i = 0; i < SERIES_COUNT && going; i++)
+        if (bench_is_chosen(settings->scenes, all_series[i].name))
+            going = run_series(s, &all_series[i]);
     const int measured = s->rows > 0;
     free(s);
     return measured;

@@ -405,8 +405,9 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     const int measured = u->subjects.count > 0;
     planned_scene *scenes = NULL;
     const size_t count = measured ? plan_scenes(u, &scenes) : 0;
-    for (size_t i = 0; i < count && run_scene(u, &scenes[i]); i++)
-        continue;
+    int going = go_on(u, 0.0);
+    for (size_t i = 0; i < count && going; i++)
+        going = run_scene(u, &scenes[i]);
     free(scenes);
     subjects_close(&u->subjects);
     free(u);

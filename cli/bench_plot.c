@@ -277,7 +277,7 @@ static axes axes_of(const char *series)
 
 static void find_range(const plot *p, const char *series, double *least, double *most)
 {
-    *least = INFINITY;
+    *least = (double)INFINITY;
     *most = 1.0;
     for (size_t i = 0; i < p->json->row_count; i++) {
         const bench_row *r = &p->json->rows[i];
