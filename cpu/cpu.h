@@ -64,11 +64,17 @@ struct mesh_clearance;
 typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float *const *in, size_t count, int options,
                              uint8_t *is_clear);
 
+/* The closest triangle of every node of a tile; lattice.h */
+struct caromi_lattice_tile;
+typedef void caromi_lattice_fn(const struct caromi_lattice_tile *tile);
+
 typedef struct caromi_isa_table {
     uint32_t lanes;
     caromi_pair_fn *pairs[CAROMI_PAIR_KERNEL_COUNT];
     caromi_mesh_fn *mesh[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
     caromi_clear_fn *clear;
+    caromi_lattice_fn *lattice;
+    size_t lattice_scratch; /* bytes of memory that it needs */
 } caromi_isa_table;
 
 /* The table for an instruction set of carom.h (CAROM_ISA_AUTO: the best), NULL if this build or machine lacks it. */

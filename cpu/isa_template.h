@@ -7,6 +7,7 @@
 #include "kernels/pairs_exact.h"
 #include "isa_run.h"
 #include "mesh_template.h"
+#include "lattice_template.h"
 
 #define ISA_HERE(name, in_count, radii, out_count, bytes) ISA_RUN(static, run_##name, name, in_count, out_count, bytes)
 #define ISA_ELSEWHERE(name, in_count, radii, out_count, bytes) caromi_pair_fn ISA_NAMED(name);
@@ -27,4 +28,6 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
              [CAROMI_MESH_OVERLAPS] = {mesh_overlaps, mesh_overlaps_exact},
              [CAROMI_MESH_CLOSEST] = {mesh_closest, mesh_closest_exact}},
     .clear = mesh_clear,
+    .lattice = lattice_tile,
+    .lattice_scratch = sizeof(lattice_scratch),
 };

@@ -54,7 +54,8 @@ static carom_status on_cpu(const carom_context *context, const void *lattice_bat
                            carom_stats *stats, carom_error *err)
 {
     const caromi_lattice_batch *batch = lattice_batch;
-    CHECK(caromi_lattice_plain(context, batch, first, end, stats, err));
+    const int by_blocks = first % batch->slab == 0 && end % batch->slab == 0 && caromi_lattice_has_blocks(batch);
+    CHECK((by_blocks ? caromi_lattice_blocks : caromi_lattice_plain)(context, batch, first, end, stats, err));
     if (batch->inside != NULL)
         caromi_inside_sign(batch->inside, first, end);
     return CAROM_OK;

@@ -4,6 +4,7 @@
  *   distance.c   checks the call and describes it as a caromi_lattice_batch; runs it on a device or on the CPU
  *   nodes.c      what a lattice is: its limits, and the coordinates of its nodes
  *   plain.c      one closest point for each node, as host/mesh answers them
+ *   blocks.c     all nodes of a tile together, on the CPU
  *   open.c       whether a mesh has an inside
  *   inside.h     which nodes are inside
  *   cubes.h      in which cubes around nodes a sphere is clear of the mesh */
@@ -36,6 +37,10 @@ void caromi_lattice_columns(const carom_lattice *lattice, uint64_t first, uint64
 carom_status caromi_lattice_plain(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
                                   uint64_t end, carom_stats *stats, carom_error *err);
 caromi_on_device caromi_lattice_plain_on_device;
+/* Whether the nodes may be answered by blocks; and those of the whole slabs [first, end) answered so. blocks.c */
+int caromi_lattice_has_blocks(const caromi_lattice_batch *batch);
+carom_status caromi_lattice_blocks(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
+                                   uint64_t end, carom_stats *stats, carom_error *err);
 
 /* Fails unless the mesh is closed, as `sign` needs it. masks: of its triangles, or NULL. open.c */
 carom_status caromi_check_closed(carom_mesh *mesh, carom_sign sign, const int32_t *masks, carom_error *err);

@@ -69,6 +69,25 @@ static void check_shapes(carom_context *scalar, carom_context *context, const ch
     }
 }
 
+/* More triangles than a list holds: at the centre of a sphere all of them are equally far. Many tiles, cut at the ends.
+ */
+static void check_lists(carom_context *scalar, carom_context *context, const char *label)
+{
+    static const struct {
+        size_t kind, triangles;
+        carom_lattice lattice;
+    } dense[] = {{1, 30000, {{-0.03, -0.03, -0.02}, 0.01, {7, 6, 5}}},
+                 {2, 20000, {{-1.4, -1.3, -0.2}, 0.08, {35, 33, 6}}},
+                 {0, 20000, {{-1.2, -1.1, -1.3}, 0.3, {9, 8, 9}}}};
+    for (size_t i = 0; i < COUNT_OF(dense); i++) {
+        scene s = kinds[dense[i].kind].make(dense[i].triangles);
+        char name[128];
+        snprintf(name, sizeof name, "%s: dense %zu", label, i);
+        check_lattice(scalar, context, &s, &dense[i].lattice, &no_band, name);
+        scene_free(&s);
+    }
+}
+
 static void check_bands(carom_context *scalar, carom_context *context, const char *label)
 {
     static const float bands[] = {0.0f, 1e-3f, 0.1f, 0.5f, 3.0f};
@@ -331,11 +350,11 @@ static void test_coordinates(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(test_coordinates), cmocka_unit_test(test_slabs),
-                                        cmocka_unit_test(test_fields),      cmocka_unit_test(test_empty),
-                                        cmocka_unit_test(test_progress),    cmocka_unit_test(test_refused),
-                                        SAME_BITS_ON_CPU(check_same),       SAME_BITS_ON_CPU(check_shapes),
-                                        SAME_BITS_ON_CPU(check_bands),      SAME_BITS_ON_CPU(check_masked)};
+    const struct CMUnitTest on_cpu[] = {
+        cmocka_unit_test(test_coordinates), cmocka_unit_test(test_slabs),    cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_empty),       cmocka_unit_test(test_progress), cmocka_unit_test(test_refused),
+        SAME_BITS_ON_CPU(check_same),       SAME_BITS_ON_CPU(check_shapes),  SAME_BITS_ON_CPU(check_lists),
+        SAME_BITS_ON_CPU(check_bands),      SAME_BITS_ON_CPU(check_masked)};
     const struct CMUnitTest on_device[] = {cmocka_unit_test(test_slabs),     cmocka_unit_test(test_fields),
                                            cmocka_unit_test(test_empty),     cmocka_unit_test(test_progress),
                                            SAME_BITS_ON_DEVICE(check_same),  SAME_BITS_ON_DEVICE(check_shapes),

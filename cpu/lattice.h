@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The closest triangle of every node of a tile of a lattice. */
+#ifndef CAROM_CPU_LATTICE_H
+#define CAROM_CPU_LATTICE_H
+#include "mesh.h"
+
+enum { CAROMI_TILE = 32, CAROMI_TILE_NODES = CAROMI_TILE * CAROMI_TILE * CAROMI_TILE };
+
+/* The mesh must lie, and the nodes too, within these powers of two: largest coordinate of the mesh from LEAST to MOST,
+ * nodes at most FAR times that. Otherwise nothing of the proofs holds, and nodes are searched for one by one. */
+#define CAROMI_LATTICE_LEAST 0x1p-60f
+#define CAROMI_LATTICE_MOST 0x1p60f
+#define CAROMI_LATTICE_FAR 0x1p20f
+
+/* Node (i, j, k) of a tile is element (k * CAROMI_TILE + j) * CAROMI_TILE + i of the answers. */
+typedef struct caromi_lattice_tile {
+    const caromi_mesh_view *mesh;
+    const float *vertices;
+    const uint32_t *indices;
+    int options; /* MESH_TRIANGLE_MASKS, or 0 */
+    int exact;
+    float band;         /* +inf: none; the caller's unit */
+    const float *at[3]; /* coordinates of the nodes along each axis */
+    uint32_t count[3];  /* 1 to CAROMI_TILE */
+    float *distance;    /* NaN where exact mode is undecided; beyond the band any number that is greater */
+    int32_t *triangle;  /* undefined where the distance is NaN or beyond the band */
+    void *scratch;      /* caromi_isa_table.lattice_scratch bytes, aligned to 64 */
+} caromi_lattice_tile;
+
+/* A point of a triangle near `to`, in binary64 and in the unit of the corners, of which any point of the triangle
+ * knows an upper bound of the triangle's answers (docs/volumes.md, section 5). `longest`: of the edges. */
+typedef struct caromi_witness {
+    double point[3], longest;
+} caromi_witness;
+void caromi_witness_of(const float corners[9], const double to[3], caromi_witness *out);
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of what can matter to a block of nodes: boxes of the hierarchy (the frontier), then triangles. */
+#ifndef CAROM_CPU_LATTICE_LISTS_H
+#define CAROM_CPU_LATTICE_LISTS_H
+#include <math.h>
+
+#include "kernels/lattice.h"
+#include "lattice.h"
+
+enum {
+    LATTICE_LEVELS = 5,       /* blocks of 32, 16, 8, 4 and 2 nodes along an edge */
+    LATTICE_BOXES = 2048,     /* of a frontier */
+    LATTICE_TRIANGLES = 8192, /* of a list */
+    LATTICE_PENDING = 512     /* nodes of the hierarchy to visit */
+};
+
+/* ---- a block ----------------------------------------------------------------------------------------------------- */
+
+/* Bounds of nodes, without a witness. */
+static void lattice_bound(const real low[3], const real high[3], real band2, lattice_block *b)
+{
+    for (int k = 0; k < 3; k++) {
+        b->low[k] = low[k];
+        b->high[k] = high[k];
+        b->middle[k] = R(0.5) * (low[k] + high[k]);
+        const real below = b->middle[k] - low[k], above = high[k] - b->middle[k];
+        b->spread[k] = R(2.0) * (below > above ? below : above);
+        b->from_low[k] = b->from_high[k] = R(1.0) / R(0.0);
+        b->way[k] = R(0.0);
+    }
+    b->reach = b->slack = R(0.0);
+    b->band2 = band2;
+    b->has_witness = 0;
+}
+
+/* scale: from the witness's unit to the mesh's. The slack is more than that of docs/volumes.md, because it is computed
+ * with roundings. */
+static void lattice_set_witness(const caromi_witness *w, double scale, lattice_block *b)
+{
+    double reach2 = 0.0;
+    for (int k = 0; k < 3; k++) {
+        const double p = w->point[k] * scale, low = (double)b->low[k] - p, high = (double)b->high[k] - p;
+        b->from_low[k] = (real)(low * low);
+        b->from_high[k] = (real)(high * high);
+        b->way[k] = (real)(p - (double)b->middle[k]);
+        reach2 += low * low > high * high ? low * low : high * high;
+    }
+    const double reach = sqrt(reach2), longest = w->longest * scale;
+    b->reach = (real)(reach * 1.001);
+    b->slack = (real)(0x1p-8 * reach * (reach + longest) + 0x1p-22 * longest * longest + 0x1p-39 * reach + 0x1p-89);
+    b->has_witness = 1;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
+
+/* Boxes with references to nodes and leaves. Room for LANES more, which v_compress may store. */
+typedef struct lattice_frontier {
+    real lo[3][LATTICE_BOXES + 16], hi[3][LATTICE_BOXES + 16];
+    real reference[LATTICE_BOXES + 16]; /* bits of an int */
+    int count, overflows;
+} lattice_frontier;
+
+/* A triangle as the solver and the filter by vertices read it. */
+enum { LATTICE_CORNERS = 16, LATTICE_INDEX = LATTICE_CORNERS + 9, LATTICE_ROW = 32 };
+
+/* Triangles of a smallest block. */
+typedef struct lattice_triangles {
+    LANG_ALIGNED real row[LATTICE_TRIANGLES + 16][LATTICE_ROW];
+    real corner[10][LATTICE_TRIANGLES + 16]; /* in the caller's unit; then the triangle's index, the bits of an int */
+    int count, overflows;
+} lattice_triangles;
+
+/* Appends the lanes of a mask of `count` rows, that are `stride` apart, to rows that hold `end` each. */
+FN void lattice_append(real *to, int stride, const vf *rows, int count, u32 lanes)
+{
+#ifdef LANG_HAS_COMPRESS
+    v_compress(to, stride, rows, count, lanes);
+#else
+    real row[LANES];
+    for (int k = 0; k < count; k++) {
+        v_store(row, rows[k]);
+        real *at = to + k * stride;
+        for (u32 left = lanes; left != 0; left &= left - 1)
+            *at++ = row[bitmask_first(left)];
+    }
+#endif
+}
+
+FN void lattice_push(lattice_frontier *to, v3 lo, v3 hi, vf reference, u32 lanes)
+{
+    const int count = bitmask_count(lanes);
+    if (to->count + count > LATTICE_BOXES) {
+        to->overflows = 1;
+        return;
+    }
+    const vf rows[] = {lo.x, lo.y, lo.z, hi.x, hi.y, hi.z, reference};
+    lattice_append(&to->lo[0][to->count], LATTICE_BOXES + 16, rows, 7, lanes);
+    to->count += count;
+}
+
+/* Lanes of boxes that are inner nodes and larger than `limit` along an axis: their children are looked at. */
+FN u32 lattice_large(v3 lo, v3 hi, vf reference, real limit)
+{
+    const vf extent = v_max(v_max(hi.x - lo.x, hi.y - lo.y), hi.z - lo.z);
+    return v_bitmask(v_and(v_gt(extent, v_f(limit)), vi_gt(v_bits(reference), v_i(-1))));
+}
+
+/* Nodes of the hierarchy to look into. */
+typedef struct lattice_pending {
+    int node[LATTICE_PENDING];
+    int count;
+} lattice_pending;
+
+/* Keeps the boxes of `lanes` that matter, and leaves the large ones in `pending`. */
+FN void lattice_filter_boxes(const lattice_block *b, v3 lo, v3 hi, vf reference, u32 lanes, real limit,
+                             lattice_frontier *to, lattice_pending *pending)
+{
+    int references[LANES];
+    lanes &= v_bitmask(lattice_keeps_box(b, lo, hi));
+    if (lanes == 0)
+        return;
+    const u32 large = lanes & lattice_large(lo, hi, reference, limit);
+    lattice_push(to, lo, hi, reference, lanes & ~large);
+    vi_store(references, v_bits(reference));
+    for (u32 left = large; left != 0; left &= left - 1) {
+        if (pending->count == LATTICE_PENDING) {
+            to->overflows = 1;
+            return;
+        }
+        pending->node[pending->count++] = references[bitmask_first(left)];
+    }
+}
+
+FN u32 lattice_first_lanes(int count)
+{
+    return count >= LANES ? (u32)((1ull << LANES) - 1) : (1u << count) - 1;
+}
+
+FN v3 lattice_low(const lattice_frontier *f, int at)
+{
+    return v3_of(v_load(f->lo[0] + at), v_load(f->lo[1] + at), v_load(f->lo[2] + at));
+}
+FN v3 lattice_high(const lattice_frontier *f, int at)
+{
+    return v3_of(v_load(f->hi[0] + at), v_load(f->hi[1] + at), v_load(f->hi[2] + at));
+}
+
+/* Fills the last LANES with copies of the last box. */
+FN void lattice_pad(lattice_frontier *f)
+{
+    for (int i = f->count; f->count > 0 && i % LANES != 0; i++) {
+        for (int k = 0; k < 3; k++) {
+            f->lo[k][i] = f->lo[k][f->count - 1];
+            f->hi[k][i] = f->hi[k][f->count - 1];
+        }
+        f->reference[i] = f->reference[f->count - 1];
+    }
+}
+
+/* The boxes of `from` that matter to a block, those larger than `limit` replaced by their children. Overflows if they
+ * are too many: `from` then serves the block's parts as well. */
+static void lattice_filter(const lattice_block *b, const mesh_node *nodes, const lattice_frontier *from, real limit,
+                           lattice_frontier *to)
+{
+    lattice_pending pending;
+    pending.count = to->count = to->overflows = 0;
+    for (int i = 0; i < from->count && !to->overflows; i += LANES) {
+        lattice_filter_boxes(b, lattice_low(from, i), lattice_high(from, i), v_load(from->reference + i),
+                             lattice_first_lanes(from->count - i), limit, to, &pending);
+        while (pending.count > 0 && !to->overflows) {
+            const mesh_node *node = nodes + pending.node[--pending.count];
+            for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+                const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+                const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+                const vi child = mesh_load_int(node->child + lane);
+                lattice_filter_boxes(b, lo, hi, v_from_bits(child), v_bitmask(v_not(vi_eq(child, v_i(0)))), limit, to,
+                                     &pending);
+            }
+        }
+    }
+    lattice_pad(to);
+}
+
+/* The triangles of a leaf that matter. */
+static void lattice_collect_leaf(const lattice_block *b, const caromi_lattice_tile *tile, int reference,
+                                 lattice_triangles *to)
+{
+    const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
+    const vf scale = v_f(tile->mesh->frame.scale);
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const mesh_corners p = mesh_corners_of(leaf, reference, lane);
+        const vi triangle = mesh_load_int(leaf->triangle + lane);
+        const v3 p0 = v3_mul(p.p0, scale), p1 = v3_mul(p.p1, scale), p2 = v3_mul(p.p2, scale);
+        const u32 lanes =
+            v_bitmask(v_and(mesh_unmasked(triangle, tile->mesh->masks, reference, lane, -1, tile->options),
+                            lattice_keeps_triangle(b, p0, p1, p2)));
+        const int count = bitmask_count(lanes);
+        if (to->count + count > LATTICE_TRIANGLES) {
+            to->overflows = 1;
+            return;
+        }
+        const vf rows[] = {p.p0.x, p.p0.y, p.p0.z, p.p1.x, p.p1.y,
+                           p.p1.z, p.p2.x, p.p2.y, p.p2.z, v_from_bits(triangle)};
+        lattice_append(&to->corner[0][to->count], LATTICE_TRIANGLES + 16, rows, 10, lanes);
+        to->count += count;
+    }
+}
+
+/* The triangles that matter to a block, from the leaves below its frontier. */
+static void lattice_collect(const lattice_block *b, const caromi_lattice_tile *tile, const lattice_frontier *from,
+                            lattice_triangles *to)
+{
+    lattice_pending pending;
+    to->count = to->overflows = 0;
+    for (int i = 0; i < from->count && !to->overflows; i++) {
+        pending.count = 1;
+        pending.node[0] = (int)real_bits(from->reference[i]);
+        while (pending.count > 0 && !to->overflows) {
+            const int next = pending.node[--pending.count];
+            if (next < 0) {
+                lattice_collect_leaf(b, tile, next, to);
+                continue;
+            }
+            const mesh_node *node = tile->mesh->nodes + next;
+            for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+                const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+                const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+                const vi child = mesh_load_int(node->child + lane);
+                u32 left = v_bitmask(v_and(v_not(vi_eq(child, v_i(0))), lattice_keeps_box(b, lo, hi)));
+                for (; left != 0; left &= left - 1)
+                    if (pending.count < LATTICE_PENDING)
+                        pending.node[pending.count++] = node->child[lane + bitmask_first(left)];
+                    else
+                        to->overflows = 1;
+            }
+        }
+    }
+}
+
+/* Corners of LANES triangles of a list, in the mesh's unit. */
+FN mesh_corners lattice_corners(const lattice_triangles *list, int at, vf scale)
+{
+    mesh_corners c;
+    c.p0 =
+        v3_mul(v3_of(v_load(list->corner[0] + at), v_load(list->corner[1] + at), v_load(list->corner[2] + at)), scale);
+    c.p1 =
+        v3_mul(v3_of(v_load(list->corner[3] + at), v_load(list->corner[4] + at), v_load(list->corner[5] + at)), scale);
+    c.p2 =
+        v3_mul(v3_of(v_load(list->corner[6] + at), v_load(list->corner[7] + at), v_load(list->corner[8] + at)), scale);
+    return c;
+}
+
+/* Turns the columns of a list into a row for each triangle. The columns are padded with the last one. */
+static void lattice_set_rows(const lattice_block *b, real scale, lattice_triangles *list)
+{
+    for (int i = list->count; i % LANES != 0; i++)
+        for (int k = 0; k < 10; k++)
+            list->corner[k][i] = list->corner[k][list->count - 1];
+    for (int i = 0; i < list->count; i += LANES) {
+        const mesh_corners c = lattice_corners(list, i, v_f(scale));
+        vf columns[LATTICE_ROWS];
+        LANG_ALIGNED real lanes[LATTICE_ROWS][LANES];
+        lattice_filter_rows(b, c.p0, c.p1, c.p2, columns);
+        LANG_UNROLL
+        for (int k = 0; k < LATTICE_ROWS; k++)
+            v_store(lanes[k], columns[k]);
+        for (int lane = 0; lane < LANES; lane++) {
+            real *row = list->row[i + lane];
+            LANG_UNROLL
+            for (int k = 0; k < LATTICE_ROWS; k++)
+                row[k] = lanes[k][lane];
+            LANG_UNROLL
+            for (int k = 0; k < 10; k++)
+                row[LATTICE_CORNERS + k] = list->corner[k][i + lane];
+        }
+    }
+}
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Which triangles can be the closest to a node of a block: tests of LANES boxes, triangles or nodes at a time. Each
+ * keeps what it cannot exclude. Lengths are in units of the mesh.
+ *
+ * A block knows a point of the mesh, the *witness*: no node's answer is greater than its distance from the witness, but
+ * for a slack that covers all roundings. A box or a triangle can matter only if it is nearer than the witness to some
+ * node of the block: on its side of a bisector. docs/volumes.md, section 5, has the proofs and the slacks. */
+#ifndef CAROM_LATTICE_H
+#define CAROM_LATTICE_H
+#include "mesh_closest.h"
+
+/* A block of nodes. */
+typedef struct lattice_block {
+    real low[3], high[3]; /* bounds of the nodes */
+    real from_low[3],
+        from_high[3]; /* squares of the ways from the witness to these, along each axis; +inf: no witness */
+    real middle[3];   /* a point near the middle of the block */
+    real spread[3];   /* twice the greatest way from there to a node, along each axis */
+    real way[3];      /* from there to the witness */
+    real reach;       /* at least the distance from the witness to any node */
+    real slack;       /* of squared distances */
+    real band2;       /* squared: farther boxes do not matter */
+    int has_witness;
+} lattice_block;
+
+/* The part of an axis in the greatest excess, over the nodes, of the squared distance from the witness over that from
+ * the box. The excess is convex in the node's coordinate, so an end of the block has the greatest. */
+FN vf lattice_excess(const lattice_block *b, int axis, vf lo, vf hi)
+{
+    const vf zero = v_f(R(0.0)), low = v_f(b->low[axis]), high = v_f(b->high[axis]);
+    const vf at_low = v_max(v_max(lo - low, low - hi), zero), at_high = v_max(v_max(lo - high, high - hi), zero);
+    return v_max(v_f(b->from_low[axis]) - at_low * at_low, v_f(b->from_high[axis]) - at_high * at_high);
+}
+
+/* The distance of the box from the block, along an axis. */
+FN vf lattice_gap(const lattice_block *b, int axis, vf lo, vf hi)
+{
+    return v_max(v_max(lo - v_f(b->high[axis]), v_f(b->low[axis]) - hi), v_f(R(0.0)));
+}
+
+/* Whether a triangle in the box may be the answer of a node, and within the band. */
+FN vm lattice_keeps_box(const lattice_block *b, v3 lo, v3 hi)
+{
+    const vf excess =
+        lattice_excess(b, 0, lo.x, hi.x) + lattice_excess(b, 1, lo.y, hi.y) + lattice_excess(b, 2, lo.z, hi.z);
+    const vf x = lattice_gap(b, 0, lo.x, hi.x), y = lattice_gap(b, 1, lo.y, hi.y), z = lattice_gap(b, 2, lo.z, hi.z);
+    return v_and(v_le(v_f(-b->slack), excess), v_le(x * x + y * y + z * z, v_f(b->band2)));
+}
+
+/* With w the way from the witness to a point of the triangle and u that to a node, the excess is 2 u.w - w.w. The first
+ * term is greatest at a corner, but for the block's extent; the second is at least the box's distance squared. */
+typedef struct lattice_linear {
+    vf corner[3]; /* 2 u.w of the corners, u that of the middle */
+    vf extent;    /* what the block's extent can add */
+    vf least2;    /* of w.w */
+    vf size;      /* sum of the magnitudes of w, at most */
+} lattice_linear;
+
+FN void lattice_add_axis(const lattice_block *b, int axis, vf p0, vf p1, vf p2, lattice_linear *a)
+{
+    const vf middle = v_f(b->middle[axis]), way = v_f(b->way[axis]), twice = v_f(R(-2.0) * b->way[axis]);
+    const vf w0 = (p0 - middle) - way, w1 = (p1 - middle) - way, w2 = (p2 - middle) - way;
+    const vf low = v_min(v_min(w0, w1), w2), high = v_max(v_max(w0, w1), w2), zero = v_f(R(0.0));
+    const vf near = v_max(v_max(low, -high), zero), far = v_max(high, -low);
+    a->corner[0] = a->corner[0] + twice * w0;
+    a->corner[1] = a->corner[1] + twice * w1;
+    a->corner[2] = a->corner[2] + twice * w2;
+    a->extent = a->extent + v_f(b->spread[axis]) * far;
+    a->least2 = a->least2 + near * near;
+    a->size = a->size + far;
+}
+
+/* Corners in units of the mesh. */
+FN vm lattice_keeps_triangle(const lattice_block *b, v3 p0, v3 p1, v3 p2)
+{
+    const vf zero = v_f(R(0.0));
+    vm keeps = lattice_keeps_box(b, mesh_min3(p0, p1, p2), mesh_max3(p0, p1, p2));
+    if (!b->has_witness || !v_any(keeps))
+        return keeps;
+    lattice_linear a = {{zero, zero, zero}, zero, zero, zero};
+    lattice_add_axis(b, 0, p0.x, p1.x, p2.x, &a);
+    lattice_add_axis(b, 1, p0.y, p1.y, p2.y, &a);
+    lattice_add_axis(b, 2, p0.z, p1.z, p2.z, &a);
+    const vf excess = v_max(v_max(a.corner[0], a.corner[1]), a.corner[2]) + a.extent - a.least2;
+    const vf slack = v_f(b->slack) + a.size * (v_f(b->reach * R(0x1p-15)) + a.size * R(0x1p-20));
+    return v_and(keeps, v_le(-slack, excess));
+}
+
+/* What the filter by vertices needs of a triangle: 2 v and -v.v of its corners v from the block's middle, and the
+ * square of a distance from which a corner can be seen from every point of the triangle (its cover), rounded up. */
+enum { LATTICE_VERTEX = 4, LATTICE_COVER = 3 * LATTICE_VERTEX, LATTICE_ROWS };
+
+FN vf lattice_edge2(v3 a, v3 b)
+{
+    const v3 e = v3_sub(a, b);
+    return v3_dot(e, e);
+}
+
+FN void lattice_vertex_rows(v3 v, vf *rows)
+{
+    rows[0] = v.x + v.x;
+    rows[1] = v.y + v.y;
+    rows[2] = v.z + v.z;
+    rows[3] = -v3_dot(v, v);
+}
+
+/* A third of the longest edge's square covers every triangle. A quarter does if there is no acute angle at the longest
+ * edge's opposite corner; else, with the cosine of that angle, a quarter of it over its sine's square. Triangles with a
+ * short edge, whose cosine is imprecise, take the third. */
+FN vf lattice_cover2(vf a2, vf b2, vf c2)
+{
+    const vf longest = v_max(v_max(a2, b2), c2), shortest = v_min(v_min(a2, b2), c2), quarter = v_f(R(0.25));
+    const vf middle = v_max(v_min(v_max(a2, b2), c2), v_min(a2, b2));
+    const vf more = v_max((shortest + middle) - longest, v_f(R(0.0)));
+    const vf cosine2 = v_min((more * more) / (shortest * middle * v_f(R(4.0))), quarter);
+    const vf cover = longest * v_f(R(0.2505)) / (v_f(R(1.0)) - cosine2);
+    return v_sel(v_lt(longest * v_f(R(0x1p-12)), shortest), cover, longest * v_f(R(0.3335)));
+}
+
+FN void lattice_filter_rows(const lattice_block *b, v3 p0, v3 p1, v3 p2, vf rows[LATTICE_ROWS])
+{
+    const v3 middle = v3_of(v_f(b->middle[0]), v_f(b->middle[1]), v_f(b->middle[2]));
+    lattice_vertex_rows(v3_sub(p0, middle), rows);
+    lattice_vertex_rows(v3_sub(p1, middle), rows + LATTICE_VERTEX);
+    lattice_vertex_rows(v3_sub(p2, middle), rows + 2 * LATTICE_VERTEX);
+    rows[LATTICE_COVER] = lattice_cover2(lattice_edge2(p0, p1), lattice_edge2(p1, p2), lattice_edge2(p0, p2));
+}
+
+/* x.x less the squared distance of each corner from x, for LANES nodes x and one triangle. */
+typedef struct lattice_corner_terms {
+    vf nearest; /* the greatest */
+    vf sum;
+} lattice_corner_terms;
+
+FN lattice_corner_terms lattice_corner_terms_of(v3 x, const real *rows)
+{
+    const vf a = x.x * rows[0] + x.y * rows[1] + x.z * rows[2] + rows[3];
+    const vf b = x.x * rows[4] + x.y * rows[5] + x.z * rows[6] + rows[7];
+    const vf c = x.x * rows[8] + x.y * rows[9] + x.z * rows[10] + rows[11];
+    lattice_corner_terms t;
+    t.nearest = v_max(v_max(a, b), c);
+    t.sum = a + b + c;
+    return t;
+}
+
+/* The least sum of a triangle's nearest corner and cover terms that does not exclude it, if some answer of the node is
+ * at most the root of `most2`. */
+FN vf lattice_filter_limit(v3 x, vf most2, real radius2)
+{
+    return v3_dot(x, x) - (most2 + (most2 * v_f(R(0x1p-14)) + v_f(radius2 * R(0x1p-15))));
+}
+#endif
