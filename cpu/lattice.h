@@ -28,7 +28,7 @@ typedef struct caromi_lattice_tile {
 } caromi_lattice_tile;
 
 /* A point of a triangle near `to`, in binary64 and in the unit of the corners, of which any point of the triangle
- * knows an upper bound of the triangle's answers (docs/volumes.md, section 5). `longest`: of the edges. */
+ * knows an upper bound of the triangle's answers (docs/volumes.md, section 6). `longest`: of the edges. */
 typedef struct caromi_witness {
     double point[3], longest;
 } caromi_witness;

@@ -108,7 +108,7 @@ static void lattice_solve(const lattice_packet *p, const caromi_lattice_tile *ti
                            p->triangle[lane]);
         return;
     }
-    const closest_proven proven = closest_prove(lattice_in(p));
+    const closest_proven proven = closest_prove(lattice_in(p), v_eq(v_f(R(0.0)), v_f(R(0.0))));
     v_store(low, proven.low);
     v_store(high, proven.high);
     for (int lane = 0; lane < LANES; lane++) {

@@ -23,19 +23,18 @@ typedef struct lattice_range {
 
 /* ---- searches of the hierarchy ----------------------------------------------------------------------------------- */
 
-FN int lattice_begin(const caromi_lattice_tile *tile, const real at[3], real limit, closest_traversal *trav)
+FN int lattice_begin(const caromi_lattice_tile *tile, const real at[3], closest_traversal *trav)
 {
-    const closest_query q = {at[0], at[1], at[2], R(0.0), -1};
+    const closest_query q = {at[0], at[1], at[2], R(0.0), tile->band, -1};
     trav->masks = tile->mesh->masks;
-    const int left = closest_begin(trav, tile->mesh->frame, q, tile->options);
-    closest_limit(trav, limit);
-    return left;
+    trav->number = 0;
+    return closest_begin(trav, tile->mesh->frame, q, tile->options);
 }
 
-static void lattice_search_fast(const caromi_lattice_tile *tile, const real at[3], real limit, closest_traversal *trav)
+static void lattice_search_fast(const caromi_lattice_tile *tile, const real at[3], closest_traversal *trav)
 {
     const caromi_mesh_view *mesh = tile->mesh;
-    for (int left = lattice_begin(tile, at, limit, trav); left;)
+    for (int left = lattice_begin(tile, at, trav); left;)
         left = trav->next >= 0 ? closest_visit_node(trav, mesh->nodes + trav->next, tile->options)
                                : closest_visit_leaf(trav, 0, NULL, mesh->frame, mesh->leaves + MESH_LEAF_AT(trav->next),
                                                     tile->options);
@@ -44,7 +43,7 @@ static void lattice_search_fast(const caromi_lattice_tile *tile, const real at[3
 static void lattice_search_exact(const caromi_lattice_tile *tile, const real at[3], closest_traversal *trav)
 {
     const caromi_mesh_view *mesh = tile->mesh;
-    for (int left = lattice_begin(tile, at, v_reduce_min(v_infinity()), trav); left;)
+    for (int left = lattice_begin(tile, at, trav); left;)
         left = trav->next >= 0 ? closest_visit_node(trav, mesh->nodes + trav->next, tile->options)
                                : closest_exact_visit_leaf(trav, 0, NULL, mesh->frame,
                                                           mesh->leaves + MESH_LEAF_AT(trav->next), tile->options);
@@ -68,11 +67,9 @@ static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, 
     run.depth = &depth;
     if (tile->exact) {
         lattice_search_exact(tile, at, trav);
-        trav->number = 0;
         closest_answer_exact(&run, trav);
     } else {
-        lattice_search_fast(tile, at, v_reduce_min(v_infinity()), trav);
-        trav->number = 0;
+        lattice_search_fast(tile, at, trav);
         closest_answer(&run, trav);
     }
 }

@@ -66,7 +66,7 @@ void caromi_witness_of(const float corners[9], const double to[3], caromi_witnes
     const triple e = sub(b, a), f = sub(c, a), g = sub(c, b), normal = cross(e, f);
     const double e2 = dot(e, e), f2 = dot(f, f), g2 = dot(g, g), area2 = dot(normal, normal);
     triple best = a, foot;
-    double best2 = INFINITY;
+    double best2 = HUGE_VAL;
     keep_nearer(a, at, &best, &best2);
     keep_nearer(on_segment(a, b, at), at, &best, &best2);
     keep_nearer(on_segment(b, c, at), at, &best, &best2);

@@ -4,7 +4,7 @@
  *
  * A block knows a point of the mesh, the *witness*: no node's answer is greater than its distance from the witness, but
  * for a slack that covers all roundings. A box or a triangle can matter only if it is nearer than the witness to some
- * node of the block: on its side of a bisector. docs/volumes.md, section 5, has the proofs and the slacks. */
+ * node of the block: on its side of a bisector. docs/volumes.md, section 6, has the proofs and the slacks. */
 #ifndef CAROM_LATTICE_H
 #define CAROM_LATTICE_H
 #include "mesh_closest.h"

@@ -46,6 +46,7 @@ static caromi_mesh_query query_of(const tile_job *job, const float center[3])
 {
     caromi_mesh_query q = {.mask = -1, .options = job->points.options};
     memcpy(q.in, center, 3 * sizeof *center);
+    q.in[MESH_MAX_DISTANCE] = job->batch->band;
     return q;
 }
 

@@ -3,10 +3,12 @@
 #include <math.h>
 
 #include "host/mesh/query.h"
+#include "cpu/lattice.h"
 #include "host/mesh/mesh.h"
 #include "inside.h"
 
-enum { PIECE = CAROMI_MESH_PIECE }; /* nodes between two reports of progress, at least */
+/* Nodes between two reports of progress: at least, and at most unless a slab has more. */
+enum { PIECE = CAROMI_MESH_PIECE, MOST = 16 * PIECE };
 
 /* The arrays of the answers: X(kind, name, column). */
 #define DISTANCE_OUTPUTS(X)                    \
@@ -73,10 +75,15 @@ static carom_status on_device(caromi_device *device, const void *lattice_batch, 
     return status;
 }
 
-/* Whole slabs of at least PIECE nodes. */
+/* Whole tiles, if they are not too large. */
 static uint64_t piece_of(uint64_t slab)
 {
-    return slab >= PIECE ? slab : (PIECE + slab - 1) / slab * slab;
+    uint64_t slabs = CAROMI_TILE;
+    while (slabs > 1 && slab > MOST / slabs)
+        slabs /= 2;
+    while (slabs * slab < PIECE)
+        slabs *= 2;
+    return slabs * slab;
 }
 
 static carom_status run(const caromi_lattice_batch *batch, const carom_progress *progress, carom_stats *stats,
