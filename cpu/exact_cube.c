@@ -61,7 +61,7 @@ double caromi_cube_half(double spacing)
 {
     double h = spacing * 0x1.bb67ae8584caap-1 * (1.0 + 0x1p-16); /* about sqrt(3) / 2 */
     while (!is_half(h, spacing))
-        h = nextafter(h, INFINITY);
+        h = nextafter(h, HUGE_VAL);
     for (double less = nextafter(h, 0.0); less > 0.0 && is_half(less, spacing); less = nextafter(h, 0.0))
         h = less;
     return h;

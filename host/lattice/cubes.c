@@ -116,9 +116,9 @@ typedef struct found {
 static found found_of(const searches *s, uint32_t i)
 {
     if (isnan(s->distance[i]))
-        return (found){{0.0, INFINITY}, 0};
+        return (found){{0.0, HUGE_VAL}, 0};
     if (s->triangle[i] < 0)
-        return (found){{(double)s->in[MESH_MAX_DISTANCE][i], INFINITY}, 1};
+        return (found){{(double)s->in[MESH_MAX_DISTANCE][i], HUGE_VAL}, 1};
     return (found){caromi_distance_bounds(s->distance[i]), 0};
 }
 
@@ -242,8 +242,7 @@ static void add_block(caromi_tile *tile, block b, const known *parent)
 {
     known k = {.triangle = parent->triangle};
     const double radius = center_of(tile, b, k.center);
-    const double most =
-        k.triangle >= 0 ? caromi_within_triangle(tile->cubes->mesh, k.triangle, k.center) : (double)INFINITY;
+    const double most = k.triangle >= 0 ? caromi_within_triangle(tile->cubes->mesh, k.triangle, k.center) : HUGE_VAL;
     k.least = lower_from(parent, k.center);
     if (b.size == 0)
         add_node(tile, b, &k, most);

@@ -45,7 +45,7 @@ static double to_face(vector a, vector b, vector c)
     const double bb = dot(b, b), bc = dot(b, c), cc = dot(c, c), ab = -dot(a, b), ac = -dot(a, c);
     const double area = bb * cc - bc * bc, s = (ab * cc - ac * bc) / area, t = (ac * bb - ab * bc) / area;
     if (!(s >= 0.0 && t >= 0.0 && s + t <= 1.0))
-        return INFINITY;
+        return HUGE_VAL;
     const vector foot = add(add(a, s, b), t, c);
     return dot(foot, foot);
 }
