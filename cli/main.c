@@ -87,6 +87,12 @@ static const cli_command commands[] = {
     {"bake status", 0, "how far a bake has come", "carom bake status OUT",
      "Prints one line: D/N slabs P% B bytes OPTIONS. B is the size of OUT when it is complete.\n", command_bake_status,
      &bake_status_own},
+    {"bake check", OPTIONS_COMPUTE | OPTION_MESH | OPTION_SEED, "random nodes of a volume computed anew",
+     "carom bake check OUT --mesh M [--samples N] [--seed S] [options]",
+     "N nodes are computed in the accuracy of the file, and must have its bits; in exact mode; and by the reference.\n"
+     "A .vti file knows its options. A .npy file does where the file system keeps the attribute user.carom.bake;\n"
+     "otherwise give those of the bake. Exit status 1 on a difference.\n",
+     command_bake_check, &bake_check_own},
     {"verify", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_QUERIES | OPTION_SEED,
      "compare every backend bit by bit, and with the exact reference", "carom verify [--queries N] [--seed S]",
      "Every instruction set, thread count and OpenCL device present answers N queries of each type (default 1000000)\n"

@@ -3,6 +3,7 @@
  * each of four lanes a step, so it reads about as fast as memory. It finds errors; it does not resist an adversary. */
 #include "bake.h"
 
+#include <endian.h>
 #include <string.h>
 
 static const uint64_t prime1 = 0x9E3779B185EBCA87, prime2 = 0xC2B2AE3D27D4EB4F, prime3 = 0x165667B19E3779F9,
@@ -13,24 +14,24 @@ static uint64_t rotate(uint64_t x, int bits)
     return x << bits | x >> (64 - bits);
 }
 
-/* The shifts are one load where the machine is little-endian. */
 uint64_t bake_get64(const unsigned char *from)
 {
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    return value;
+    uint64_t value;
+    memcpy(&value, from, sizeof value);
+    return le64toh(value);
 }
 
 void bake_put64(unsigned char *to, uint64_t value)
 {
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
+    value = htole64(value);
+    memcpy(to, &value, sizeof value);
 }
 
 static uint64_t get32(const unsigned char *from)
 {
-    return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 | (uint64_t)from[3] << 24;
+    uint32_t value;
+    memcpy(&value, from, sizeof value);
+    return le32toh(value);
 }
 
 static uint64_t mix(uint64_t lane, uint64_t word)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* NumPy's .npy, version 1.0: one little-endian array in C order, [nz][ny][nx]. */
-#include "bake.h"
+#include "part.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +31,26 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
     out->array_at[plan->kind->array] = size;
     out->bytes = size + plan->layer * plan->lattice.dims[2] * row->size;
     return EXIT_DONE;
+}
+
+const bake_kind *bake_npy_read(int fd, uint64_t dims[3])
+{
+    static const bake_kind *const kinds[] = {&bake_kind_distance, &bake_kind_clearance};
+    char head[2 * ALIGNMENT + 1] = {0}, before[HEADER_MAX]; /* the shortest header has so many */
+    unsigned long long n[3];
+    if (bake_read_at(fd, head, 2 * ALIGNMENT, 0) != 0 || memcmp(head, "\x93NUMPY\1\0", 8) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const int length = snprintf(before, sizeof before, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                                    bake_arrays[kinds[i]->array].type);
+        if (strncmp(head + MAGIC, before, (size_t)length) != 0 ||
+            sscanf(head + MAGIC + length, "%llu, %llu, %llu)", &n[0], &n[1], &n[2]) != 3)
+            continue;
+        for (int k = 0; k < 3; k++)
+            dims[k] = n[2 - k];
+        return kinds[i];
+    }
+    return NULL;
 }
 
 const bake_format bake_format_npy = {"npy", lay_out};

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const bake_options bake_options_default = {
-    .band = INFINITY, .arrays = 1u << BAKE_DISTANCE, .part = 1, .parts = 1, .max_memory = UINT64_MAX};
+    .band = INFINITY, .arrays = 1u << BAKE_DISTANCE, .part = 1, .parts = 1, .max_memory = UINT64_MAX, .samples = 1000};
 
 /* A binary64 that is finite, up to a comma or the end. Returns what follows it, NULL if there is none. */
 static const char *read_double(const char *text, double *out)
@@ -156,6 +156,13 @@ static int set_radius(const char *value, cli_options *out)
     return -1;
 }
 
+static int set_samples(const char *value, cli_options *out)
+{
+    if (!cli_parse_count(value, 1, BAKE_NODES_MAX, &out->bake.samples))
+        return cli_refuse(EXIT_USAGE, "--samples: expected a whole number from 1 to 2^48, got '%s'", value);
+    return -1;
+}
+
 /* Those that say what a file holds. */
 /* clang-format off */
 #define PLACES_NODES                                                                                                 \
@@ -184,14 +191,22 @@ static const cli_own_option clearance_options[] = {
     {"radius", "R", "of the sphere", set_radius},
     RUNS_LONG,
 };
+
+static const cli_own_option check_options[] = {
+    DESCRIBES_FILE,
+    {"radius", "R", "of the sphere of a clearance", set_radius},
+    {"samples", "N", "nodes to compute anew, such as 1e4 (default 1000)", set_samples},
+};
 /* clang-format on */
 
 enum {
     DISTANCE_OPTIONS = sizeof distance_options / sizeof distance_options[0],
-    CLEARANCE_OPTIONS = sizeof clearance_options / sizeof clearance_options[0]
+    CLEARANCE_OPTIONS = sizeof clearance_options / sizeof clearance_options[0],
+    CHECK_OPTIONS = sizeof check_options / sizeof check_options[0]
 };
 
 const cli_own bake_distance_own = {distance_options, DISTANCE_OPTIONS, 0, 0, NULL};
 const cli_own bake_clearance_own = {clearance_options, CLEARANCE_OPTIONS, 0, 0, NULL};
 const cli_own bake_join_own = {NULL, 0, 2, INT_MAX, "OUT and the parts"};
 const cli_own bake_status_own = {NULL, 0, 1, 1, "OUT"};
+const cli_own bake_check_own = {check_options, CHECK_OPTIONS, 1, 1, "OUT"};

@@ -32,6 +32,7 @@ typedef struct bake_options {
     uint64_t part, parts; /* from 1 */
     uint64_t max_memory;  /* bytes */
     float radius;
+    uint64_t samples;
 } bake_options;
 
 extern const bake_options bake_options_default;

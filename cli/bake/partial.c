@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Data goes to disk so often, in seconds, but never for more than one part in so many of the time. */
-enum { SYNC_EVERY = 1, SYNC_SHARE = 64, OPEN_TRIES = 16 };
+enum { SYNC_EVERY = 2, SYNC_SHARE = 64, OPEN_TRIES = 16 };
 
 static int fail(const bake_partial *p, const char *what, int error)
 {

@@ -3,6 +3,7 @@
 #include "bake.h"
 
 #include <math.h>
+#include <stdio.h>
 
 const bake_array_row bake_arrays[BAKE_ARRAYS] = {[BAKE_DISTANCE] = {"distance", 4, "Float32", "<f4", 1},
                                                  [BAKE_TRIANGLE] = {"triangle", 4, "Int32", "<i4", 1},
@@ -82,6 +83,7 @@ int bake_plan_place(bake_plan *plan, const bake_options *o, const float lower[3]
         return cli_refuse(EXIT_USAGE, "the lattice is missing: give --spacing H or --dims NX,NY,NZ, or both");
     if (lower[0] > upper[0] && (o->given & all) != all)
         return cli_refuse(EXIT_USAGE, "the mesh has no triangles, so --origin, --spacing and --dims must be given");
+    snprintf(plan->version, sizeof plan->version, "%s", carom_version());
     plan->lattice.spacing = o->spacing;
     if (!(o->given & BAKE_GIVEN_SPACING))
         status = fit_spacing(plan, o, lower, upper);

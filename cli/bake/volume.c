@@ -150,11 +150,12 @@ static int rehearse(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
     carom_stats stats;
     bake_slab slab = {0};
     int status = bake_plan_place(plan, &around, mesh->lower, mesh->upper);
+    if (status != EXIT_DONE)
+        return status;
     bake_question question = question_of(o, plan);
-    question.end = plan->lattice.dims[2];
+    (void)bake_plan_slab(plan, 0, &question.begin, &question.end); /* that for which there is room */
     question.allow_open = 1;
-    if (status == EXIT_DONE)
-        status = bake_mesh_open(o, 0, mesh);
+    status = bake_mesh_open(o, 0, mesh);
     if (status == EXIT_DONE && !bake_slab_alloc(plan, &slab))
         status = cli_no_memory();
     if (status == EXIT_DONE)

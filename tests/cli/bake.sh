@@ -160,7 +160,7 @@ wrong = sum(struct.pack('<f', s) != struct.pack('<f', -p if all(0 < c < 1 for c 
 print(wrong, 'wrong of', len(signed))
 END
 if [ -n "$python" ]; then
-    around=(--spacing 0.125 --origin -1,-1,-1 --dims '25,25,25')
+    around=(--spacing 0.125 --origin '-1,-1,-1' --dims '25,25,25')
     bake distance --mesh cube.off "${around[@]}" -o plain.npy
     for sign in parity winding; do
         bake distance --mesh cube.off "${around[@]}" --sign $sign -o signed.npy
@@ -275,7 +275,7 @@ refused "a folder that is not there" 1 'nowhere/no.npy: cannot be written' bake 
 refused "no room" 1 'no.npy.partial: 1125899906842752 bytes cannot be reserved' bake distance --mesh cube.off \
     --spacing 1 \
     --dims 65536,65536,65536 -o no.npy
-refused "bake alone" 2 'expected one of distance, clearance, join, status' bake
+refused "bake alone" 2 'expected one of distance, clearance, join, status, check' bake
 refused "bake of something else" 2 "got 'volume'" bake volume
 check "a name of no folder" test -z "$(left)"
 
@@ -333,4 +333,82 @@ refused "no parts" 2 'expected OUT and the parts' bake join no.npy
 refused "status of nothing" 2 'neither the file nor a partial one' bake status nowhere.npy
 refused "status of something else" 2 'no output of carom bake' bake status cube.off
 
+
+# ---- a device --------------------------------------------------------------------------------------------------------
+printf '%s\n' cx,cy,cz,radius 0,0,0,1 > one.csv
+if "$carom" overlap --backend opencl --mesh cube.off --spheres one.csv --hits closest > /dev/null 2>&1; then
+    for sign in none parity; do
+        bake distance --mesh cube.off --dims 20,20,40 --sign $sign --with triangle,point -o cpu.vti
+        check "a device, --sign $sign" bake distance --mesh cube.off --dims 20,20,40 --sign $sign --with \
+            triangle,point \
+            --backend opencl -o device.vti
+        check "a device, --sign $sign: the same bytes" cmp cpu.vti device.vti
+    done
+else
+    skip "a device" "no usable OpenCL device"
+fi
+
+# ---- check -----------------------------------------------------------------------------------------------------------
+checks() { # NAME STATUS PATTERN option...: carom bake check ends so, and says that
+    local name=$1 wanted=$2 pattern=$3 status=0
+    shift 3
+    bake check "$@" > stdout.txt 2> stderr.txt || status=$?
+    if [ $status -ne "$wanted" ]; then
+        fail "$name" "status $status, not $wanted: $(head -n 3 stdout.txt stderr.txt)"
+    else
+        check "$name" grep -qE -- "$pattern" stdout.txt stderr.txt
+    fi
+}
+for mode in fast exact; do
+    for sign in none parity winding; do
+        bake distance --mesh cube.off --spacing 0.25 --accuracy $mode --sign $sign --with triangle,feature,point \
+            -o check.vti
+        checks "check: $mode, $sign" 0 '^200 of 729 nodes, 200 of them by the reference: 0 differences$' check.vti \
+            --mesh cube.off --samples 200
+    done
+done
+bake distance --mesh wing.off --dims 20,30,40 --band 1 --accuracy exact -o check.npy
+cat check.npy > bare.npy # without the attribute
+checks "check: options of the bake" 0 ': 0 differences$' bare.npy --mesh wing.off --band 1 --accuracy exact --dims \
+    20,30,40
+checks "check: the dims are the file's" 0 ': 0 differences$' bare.npy --mesh wing.off --band 1 --accuracy exact
+checks "check: says so" 0 'bare.npy: does not say how it was made: taken as from --dims 20,30,40' bare.npy \
+    --mesh wing.off --band 1 --accuracy exact --samples 1
+checks "check: another band" 1 'bare.npy: node [0-9]+ at .*; computed anew: .*' bare.npy --mesh wing.off --accuracy \
+    exact
+checks "check: other nodes" 2 'bare.npy: has 20,30,40 nodes; from the options follow 9,10,8' bare.npy --mesh wing.off \
+    --spacing 1
+for mode in fast exact; do
+    bake clearance --mesh wing.off --radius 0.6 --spacing 0.25 --accuracy $mode -o room.npy
+    checks "check: clearance, $mode" 0 '^300 of [0-9]+ nodes, 300 of them by the reference: 0 differences$' room.npy \
+        --mesh wing.off --samples 300
+done
+equal "check: clearances of all three kinds" '0 1 2' \
+    "$(tail -c +129 room.npy | od -An -v -tu1 -w1 | sort -un | tr -d ' ' | tr '\n' ' ' | sed 's/ $//')"
+cat room.npy > bare-room.npy
+checks "check: clearance without its radius" 2 'does not say how it was made: --radius R is missing' bare-room.npy \
+    --mesh wing.off --spacing 0.25
+checks "check: clearance of another radius" 1 'node [0-9]+ at .*: clearance [012]; computed anew: [012]' bare-room.npy \
+    --mesh wing.off --spacing 0.25 --radius 0.7
+checks "check: another mesh" 1 'check.vti: was baked from another mesh' check.vti --mesh wing.off
+checks "check: a part" 0 ': 0 differences$' part2 --mesh cube.off --samples 50
+cp check.vti bent.vti
+printf x | dd of=bent.vti bs=1 seek=900 conv=notrunc status=none
+checks "check: the header" 1 'bent.vti: the header is not that of such a volume' bent.vti --mesh cube.off
+cp check.vti bent.vti
+printf '\001' | dd of=bent.vti bs=1 seek=$(($(stat -c %s bent.vti) - 5000)) conv=notrunc status=none
+checks "check: one byte of an answer" 1 'bent.vti: node [0-9]+ at .*; computed anew: ' bent.vti --mesh cube.off \
+    --samples 10000
+checks "check: and how many nodes" 1 '^10000 of 729 nodes, .*: [0-9]+ differences?$' bent.vti --mesh cube.off \
+    --samples 10000
+head -c 3000 check.vti > bent.vti
+checks "check: a file that was cut off" 1 'bent.vti: has 3000 bytes, and must have' bent.vti --mesh cube.off
+checks "check: no volume" 2 'cube.off: does not say how it was made, and is no .npy file' cube.off --mesh cube.off
+checks "check: no file" 2 'nowhere.npy: cannot be opened' nowhere.npy --mesh cube.off
+checks "check: no mesh" 2 '--mesh FILE is missing' check.vti
+checks "check: the same nodes from the same seed" 1 ': [0-9]+ difference' bare.npy --mesh wing.off --accuracy exact \
+    --seed 5
+first=$(cat stdout.txt stderr.txt)
+checks "check: another time" 1 ': [0-9]+ difference' bare.npy --mesh wing.off --accuracy exact --seed 5
+equal "check: finds the same" "$first" "$(cat stdout.txt stderr.txt)"
 check_end

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* carom bake check: random nodes of a file are computed anew, one by one. Three answers must agree with the file: that
+ * of its own accuracy, bit for bit; that of exact mode; and the reference's. */
+#include "mesh.h"
+#include "part.h"
+
+#include "cli/output.h"
+#include "reference/mesh.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Triangles that the reference may look at in all. It takes some microseconds for each. */
+enum { REFERENCE_TRIANGLES = 10000000 };
+
+/* One node of every array. */
+typedef struct node_values {
+    float distance;
+    int32_t triangle;
+    uint8_t feature;
+    float point[3];
+    uint8_t clearance;
+} node_values;
+
+static bake_slab slab_of(node_values *values)
+{
+    return (bake_slab){{[BAKE_DISTANCE] = &values->distance,
+                        [BAKE_TRIANGLE] = &values->triangle,
+                        [BAKE_FEATURE] = &values->feature,
+                        [BAKE_POINT] = values->point,
+                        [BAKE_CLEARANCE] = &values->clearance}};
+}
+
+typedef struct checked {
+    const cli_options *options;
+    const char *path;
+    int fd;
+    bake_plan plan;
+    bake_layout layout;
+    bake_mesh mesh;
+    uint64_t differences, by_reference;
+    uint64_t random;
+} checked;
+
+/* ---- the file -----------------------------------------------------------------------------------------------------
+ */
+
+/* A .npy file says how many nodes there are; the options say where. */
+static int plan_from_options(checked *c)
+{
+    const cli_options *o = c->options;
+    bake_options placed = o->bake;
+    uint64_t dims[3];
+    const bake_kind *kind = bake_npy_read(c->fd, dims);
+    if (!kind)
+        return cli_refuse(EXIT_USAGE, "%s: does not say how it was made, and is no .npy file of carom bake", c->path);
+    if (kind->needs & ~o->bake.given)
+        return cli_refuse(EXIT_USAGE, "%s: does not say how it was made: --radius R is missing", c->path);
+    c->plan = (bake_plan){.kind = kind,
+                          .sign = o->bake.sign,
+                          .band = o->bake.band,
+                          .radius = o->bake.radius,
+                          .arrays = 1u << kind->array,
+                          .accuracy = o->accuracy,
+                          .part = 1,
+                          .parts = 1,
+                          .format = &bake_format_npy};
+    if (!(placed.given & (BAKE_GIVEN_DIMS | BAKE_GIVEN_SPACING))) {
+        memcpy(placed.dims, dims, sizeof dims);
+        placed.given |= BAKE_GIVEN_DIMS;
+        cli_message("%s: does not say how it was made: taken as from --dims %llu,%llu,%llu and the options here",
+                    c->path, (unsigned long long)dims[0], (unsigned long long)dims[1], (unsigned long long)dims[2]);
+    }
+    const int status = bake_plan_place(&c->plan, &placed, c->mesh.lower, c->mesh.upper);
+    if (status == EXIT_DONE && memcmp(c->plan.lattice.dims, dims, sizeof dims) != 0)
+        return cli_refuse(EXIT_USAGE, "%s: has %llu,%llu,%llu nodes; from the options follow %llu,%llu,%llu", c->path,
+                          (unsigned long long)dims[0], (unsigned long long)dims[1], (unsigned long long)dims[2],
+                          (unsigned long long)c->plan.lattice.dims[0], (unsigned long long)c->plan.lattice.dims[1],
+                          (unsigned long long)c->plan.lattice.dims[2]);
+    return status;
+}
+
+static int differs(checked *c, const char *what)
+{
+    c->differences++;
+    cli_message("%s: %s", c->path, what);
+    return EXIT_DONE;
+}
+
+/* Everything but the answers follows from the plan. */
+static int check_frame(checked *c)
+{
+    struct stat info;
+    int status = bake_lay_out(&c->plan, c->path, &c->layout);
+    if (status == EXIT_DONE && fstat(c->fd, &info) != 0)
+        return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->path, strerror(errno));
+    if (status == EXIT_DONE && (uint64_t)info.st_size != c->layout.bytes)
+        return cli_refuse(EXIT_WORK, "%s: has %lld bytes, and must have %llu", c->path, (long long)info.st_size,
+                          (unsigned long long)c->layout.bytes);
+    for (int i = 0; i < c->layout.piece_count && status == EXIT_DONE; i++) {
+        const bake_piece *piece = &c->layout.pieces[i];
+        unsigned char *bytes = cli_alloc(piece->size, 1);
+        if (!bytes)
+            return cli_no_memory();
+        if (bake_read_at(c->fd, bytes, piece->size, piece->at) != 0 || memcmp(bytes, piece->bytes, piece->size) != 0)
+            status = differs(c, "the header is not that of such a volume");
+        free(bytes);
+    }
+    return status;
+}
+
+static int read_plan(checked *c)
+{
+    char text[BAKE_TEXT], mesh[BAKE_NAME];
+    int status = EXIT_DONE;
+    bake_mesh_name(&c->mesh, mesh);
+    const int known = bake_file_plan(c->fd, text, &c->plan);
+    if (known && (c->options->bake.given || (c->options->given & OPTION_ACCURACY)))
+        cli_message("%s: says how it was made, so these options are not used", c->path);
+    if (!known)
+        status = plan_from_options(c);
+    else if (strcmp(mesh, c->plan.mesh) != 0)
+        status = differs(c, "was baked from another mesh: hash and triangles differ");
+    return status == EXIT_DONE ? check_frame(c) : status;
+}
+
+/* ---- one node -----------------------------------------------------------------------------------------------------
+ */
+
+static int read_node(checked *c, uint64_t slab, uint64_t at, node_values *out)
+{
+    const bake_slab to = slab_of(out);
+    for (int a = 0; a < BAKE_ARRAYS; a++) {
+        const uint64_t place = bake_layout_place(&c->layout, &c->plan, a, slab) + at * bake_arrays[a].size;
+        const int error = c->plan.arrays & (1u << a) ? bake_read_at(c->fd, to.array[a], bake_arrays[a].size, place) : 0;
+        if (error)
+            return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->path, strerror(error));
+    }
+    return EXIT_DONE;
+}
+
+/* A lattice of that node alone. */
+static int compute_node(checked *c, const float p[3], carom_accuracy accuracy, node_values *out)
+{
+    bake_plan one = c->plan;
+    const bake_slab to = slab_of(out);
+    const bake_question question = {.plan = &one, .accuracy = accuracy, .allow_open = 1, .end = 1};
+    carom_stats stats;
+    one.lattice = (carom_lattice){{(double)p[0], (double)p[1], (double)p[2]}, c->plan.lattice.spacing, {1, 1, 1}};
+    return bake_mesh_ask(&c->mesh, &question, &to, &stats);
+}
+
+static int same_bits(const checked *c, node_values *a, node_values *b)
+{
+    const bake_slab from = slab_of(a), to = slab_of(b);
+    for (int i = 0; i < BAKE_ARRAYS; i++)
+        if ((c->plan.arrays & (1u << i)) && memcmp(from.array[i], to.array[i], bake_arrays[i].size) != 0)
+            return 0;
+    return 1;
+}
+
+/* Fast distances have errors of some hundred units in the last place of the largest coordinate (numerics.md, section
+ * 18); their signs have none. */
+static int is_near(const checked *c, const float p[3], const node_values *given, const node_values *exact)
+{
+    double scale = 0.0;
+    if (c->plan.kind == &bake_kind_clearance) /* decided exactly in both modes */
+        return given->clearance == exact->clearance;
+    for (int k = 0; k < 3; k++)
+        scale =
+            fmax(scale, fmax(fabs((double)p[k]), fmax(fabs((double)c->mesh.lower[k]), fabs((double)c->mesh.upper[k]))));
+    if (given->distance == exact->distance) /* infinities too */
+        return 1;
+    return fabs((double)given->distance - (double)exact->distance) <= 0x1p-12 * scale;
+}
+
+/* The reference's distance, triangle and feature, cut to the band. */
+static void truth_of_distance(const checked *c, const ref_mesh *mesh, const float p[3],
+                              const ref_mesh_closest_answer *closest, node_values *out)
+{
+    ref_mesh_ray_answer ray = {0};
+    if (c->plan.sign != CAROM_SIGN_NONE)
+        ref_mesh_ray(mesh, p, &ray);
+    const int far = closest->closest.distance > c->plan.band;
+    const int inside = c->plan.sign == CAROM_SIGN_PARITY ? (int)(ray.crossings & 1) : ray.sum != 0;
+    out->distance = far ? c->plan.band : closest->closest.distance;
+    out->triangle = far ? -1 : closest->triangle;
+    out->feature = far ? CAROM_FEATURE_NONE : (uint8_t)closest->closest.feature;
+    if (c->plan.sign != CAROM_SIGN_NONE && inside && out->distance != 0.0f)
+        out->distance = -out->distance;
+}
+
+/* The reference's clearance from its distance in binary64; one that this cannot decide is taken as given. */
+static void truth_of_clearance(const checked *c, double distance, uint8_t given, node_values *out)
+{
+    const double half = c->plan.lattice.spacing * sqrt(3.0) / 2.0 * (1.0 + 0x1p-16), radius = (double)c->plan.radius;
+    const double slack = 0x1p-40 * (distance + half + radius);
+    const double beyond = distance - (radius + half), within = radius - half - distance;
+    if (fabs(beyond) <= slack || fabs(within) <= slack)
+        out->clearance = given;
+    else
+        out->clearance = beyond > 0.0 ? 0 : within > 0.0 ? 1 : 2;
+}
+
+/* Does the reference say the same as `exact`? It may have no answer. */
+static int reference_agrees(checked *c, const float p[3], const node_values *exact, node_values *truth)
+{
+    const ref_mesh mesh = {c->mesh.data.xyz, c->mesh.data.indices, (size_t)c->mesh.data.triangle_count, NULL};
+    const ref_sweep_case ball = {.center = {p[0], p[1], p[2]}};
+    ref_mesh_closest_answer closest;
+    *truth = (node_values){0};
+    if (ref_mesh_closest(&mesh, &ball, UINT32_MAX, INFINITY, &closest))
+        return 1;
+    c->by_reference++;
+    if (c->plan.kind == &bake_kind_clearance) {
+        truth_of_clearance(c, closest.triangle < 0 ? (double)INFINITY : closest.closest.distance_near, exact->clearance,
+                           truth);
+        return truth->clearance == exact->clearance;
+    }
+    truth_of_distance(c, &mesh, p, &closest, truth);
+    return memcmp(&truth->distance, &exact->distance, sizeof exact->distance) == 0 &&
+           truth->triangle == exact->triangle && truth->feature == exact->feature;
+}
+
+static void report(checked *c, uint64_t node, const float p[3], const char *who, const node_values *file,
+                   const node_values *other)
+{
+    if (c->differences++ > 0)
+        return;
+    if (c->plan.kind == &bake_kind_clearance)
+        cli_message("%s: node %llu at %a,%a,%a: clearance %d; %s: %d", c->path, (unsigned long long)node, (double)p[0],
+                    (double)p[1], (double)p[2], (int)file->clearance, who, (int)other->clearance);
+    else
+        cli_message("%s: node %llu at %a,%a,%a: distance %a, triangle %d, feature %d; %s: %a, %d, %d", c->path,
+                    (unsigned long long)node, (double)p[0], (double)p[1], (double)p[2], (double)file->distance,
+                    (int)file->triangle, (int)file->feature, who, (double)other->distance, (int)other->triangle,
+                    (int)other->feature);
+}
+
+static int check_node(checked *c, uint64_t slab, uint64_t at, int with_reference)
+{
+    const carom_lattice *l = &c->plan.lattice;
+    const uint64_t node = slab * c->plan.layers * c->plan.layer + at;
+    const float p[3] = {carom_lattice_coordinate(l, 0, node % l->dims[0]),
+                        carom_lattice_coordinate(l, 1, node / l->dims[0] % l->dims[1]),
+                        carom_lattice_coordinate(l, 2, node / c->plan.layer)};
+    node_values file = {0}, own = {0}, exact = {0}, truth;
+    int status = read_node(c, slab, at, &file);
+    if (status == EXIT_DONE)
+        status = compute_node(c, p, c->plan.accuracy, &own);
+    if (status == EXIT_DONE)
+        status = compute_node(c, p, CAROM_ACCURACY_EXACT, &exact);
+    if (status != EXIT_DONE)
+        return status;
+    if (!same_bits(c, &file, &own))
+        report(c, node, p, "computed anew", &file, &own);
+    else if (!is_near(c, p, &file, &exact))
+        report(c, node, p, "in exact mode", &file, &exact);
+    if (with_reference && !reference_agrees(c, p, &exact, &truth))
+        report(c, node, p, "is exact mode's; by the reference", &exact, &truth);
+    return EXIT_DONE;
+}
+
+/* ---- all ----------------------------------------------------------------------------------------------------------
+ */
+
+/* SplitMix64 (G. Steele, D. Lea, C. Flood, 2014), below `limit`. */
+static uint64_t draw(checked *c, uint64_t limit)
+{
+    uint64_t x = c->random += 0x9E3779B97F4A7C15;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+    x = (x ^ x >> 27) * 0x94D049BB133111EB;
+    return (x ^ x >> 31) % limit;
+}
+
+static int check_nodes(checked *c)
+{
+    const bake_plan *plan = &c->plan;
+    const uint64_t first = plan->begin * plan->layers * plan->layer, step = plan->layers * plan->layer;
+    const uint64_t triangles = c->mesh.data.triangle_count > 0 ? c->mesh.data.triangle_count : 1;
+    const uint64_t judged = REFERENCE_TRIANGLES / triangles + 1;
+    uint64_t nodes = 0;
+    progress shown;
+    int status = EXIT_DONE;
+    for (uint64_t s = plan->begin; s < plan->end; s++)
+        nodes += bake_plan_nodes(plan, s);
+    const uint64_t samples = nodes > 0 ? c->options->bake.samples : 0;
+    progress_begin(&shown, "bake check", "nodes", 0, samples);
+    for (uint64_t i = 0; i < samples && status == EXIT_DONE; i++) {
+        const uint64_t node = first + draw(c, nodes);
+        status = check_node(c, node / step, node % step, i < judged);
+        progress_show(&shown, i + 1);
+    }
+    progress_end(&shown);
+    return status;
+}
+
+static int print_result(const checked *c)
+{
+    output out;
+    const int status = output_open(&out, NULL);
+    if (status != EXIT_DONE)
+        return status;
+    output_format(&out, "%llu of %llu nodes, %llu of them by the reference: %llu difference%s\n",
+                  (unsigned long long)c->options->bake.samples,
+                  (unsigned long long)(c->plan.layer * c->plan.lattice.dims[2]), (unsigned long long)c->by_reference,
+                  (unsigned long long)c->differences, c->differences == 1 ? "" : "s");
+    return output_close(&out, c->differences > 0 ? EXIT_WORK : EXIT_DONE);
+}
+
+int command_bake_check(const cli_options *options)
+{
+    checked c = {.options = options, .path = options->operands[0], .random = options->seed};
+    if (!options->mesh)
+        return cli_refuse(EXIT_USAGE, "bake check: --mesh FILE is missing");
+    int status = bake_mesh_read(options, &c.mesh);
+    c.fd = open(c.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (status == EXIT_DONE && c.fd < 0)
+        status = cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", c.path, strerror(errno));
+    if (status == EXIT_DONE)
+        status = read_plan(&c);
+    if (status == EXIT_DONE)
+        status = bake_mesh_open(options, 1, &c.mesh);
+    if (status == EXIT_DONE)
+        status = check_nodes(&c);
+    if (status == EXIT_DONE)
+        status = print_result(&c);
+    if (c.fd >= 0)
+        close(c.fd);
+    bake_layout_free(&c.layout);
+    bake_mesh_free(&c.mesh);
+    return status;
+}
