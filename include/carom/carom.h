@@ -47,8 +47,9 @@
 /// Counts and arrays: a count is at most 2^47, and so are the bytes from an array's first element
 /// to its last. A call beyond that limit, or with an address that would wrap, is
 /// CAROM_ERROR_INVALID_ARGUMENT. So is an output that shares a byte with an input, another output,
-/// `stats`, the descriptor or the result structure. Members of one array of structures share no
-/// byte. The check reads no element, and takes as long for any count. Arrays without elements (a
+/// `stats`, the descriptor or the result structure. Members of one array of structures may be
+/// inputs and outputs, as they share no byte. The check reads no element, and takes as long for any
+/// count. Arrays without elements (a
 /// count or a capacity of 0) are not checked.
 ///
 /// Structures grow: descriptors, results, lists, statistics and infos begin with `size`, which the
@@ -325,7 +326,10 @@ static inline carom_points_out carom_xyz_out(float *p)
 }
 
 typedef enum carom_accuracy {
-    CAROM_ACCURACY_FAST = 0, ///< binary32 throughout; same bits everywhere, error documented
+    /// Binary32 throughout; same bits everywhere. Times are off by some units in the last place,
+    /// of grazing contacts by more. A state may be wrong only near a decision (a graze, a touch at
+    /// time 0), within the rounding of the largest coordinate. Measured: docs/numerics.md
+    CAROM_ACCURACY_FAST = 0,
     /// Inputs are real numbers: state, overlap, axes and feature are the true ones, every time is
     /// the binary32 nearest to the true one, contact points are within one unit in the last place
     /// of the largest coordinate
@@ -333,11 +337,11 @@ typedef enum carom_accuracy {
 } carom_accuracy;
 
 /// Progress of a batch, reported from the calling thread every 2^18 to 2^20 queries on the CPU,
-/// more on a device, and at the end of a batch that has any; fn == NULL: no reports. fn    gets the
-/// end of the queries answered, [begin, done), and the count; another value than 0
-///       ends the batch with CAROM_ERROR_CANCELLED: these answers and the statistics are valid, all
-///       others undefined. It must not use the context
+/// more on a device, and at the end of a batch that has any.
 typedef struct carom_progress {
+    /// NULL: no reports. Gets the end of the queries answered, [begin, done), and the count.
+    /// Another value than 0 ends the batch with CAROM_ERROR_CANCELLED: these answers and the
+    /// statistics are valid, all others undefined. It must not use the context
     int (*fn)(void *user, uint64_t done, uint64_t count);
     void *user;
 } carom_progress;
@@ -354,7 +358,8 @@ typedef struct carom_batch {
     /// Queries of a mesh: query i reads element select[i] of every input, of which there are
     /// `elements`; data == NULL: element i. An index >= elements is CAROM_ERROR_INVALID_ARGUMENT
     /// naming the query, before any work. Answers are dense: those of query i are element i, and
-    /// records carry i. Pairs: must be NULL, they have `indices`
+    /// records carry i. (To leave out some of an array and keep answers in place, give them the
+    /// `mask` 0: then they hit nothing.) Pairs: must be NULL, they have `indices`
     carom_uints select;
     uint64_t elements; ///< of every input; without `select` 0
     carom_progress progress;
@@ -387,13 +392,14 @@ typedef struct carom_stats {
 typedef enum carom_state {
     CAROM_MISS = 0,        ///< never in contact; times +inf, -inf
     CAROM_APPROACHING = 1, ///< contact begins after 0
-    /// contact begins exactly at 0; without relative motion: distance exactly r, times -inf, +inf
+    /// contact begins exactly at 0, even if it also ends there; without relative motion: distance
+    /// exactly r, times -inf, +inf
     CAROM_TOUCHING = 2,
     /// in contact before and after 0; without relative motion: distance < r, times -inf, +inf
     CAROM_OVERLAPPING = 3,
-    CAROM_PARTING = 4, ///< contact ends exactly at 0
+    CAROM_PARTING = 4, ///< contact began before 0 and ends exactly at 0
     CAROM_PAST = 5,    ///< contact ended before 0
-    CAROM_INVALID = 6  ///< an input is NaN or infinite, or a radius negative
+    CAROM_INVALID = 6  ///< an input is NaN or infinite, or a radius negative; times as of a miss
 } carom_state;
 
 /// Part of the triangle that holds a contact point.
@@ -417,9 +423,10 @@ CAROM_API const char *carom_feature_name(carom_feature feature);
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/// Indices of the pairs: pair i is (a[i], b[i]), sphere and triangle, or two spheres; data == NULL:
-/// element i. An index >= its count is CAROM_ERROR_INVALID_ARGUMENT naming the pair, before any
-/// work. In random order, beyond the caches, the gather dominates: docs/performance.md.
+/// Indices of the pairs: pair i is (a[i], b[i]), sphere and triangle, or two spheres, each with its
+/// velocity and radius; data == NULL: element i, and its count is not read. An index >= its count
+/// is CAROM_ERROR_INVALID_ARGUMENT naming the pair, before any work. In random order, beyond the
+/// caches, the gather dominates: docs/performance.md.
 typedef struct carom_pair_indices {
     carom_uints a, b;
     uint64_t a_count, b_count; ///< elements of the inputs that `a` and `b` select from
@@ -442,7 +449,8 @@ typedef struct carom_sweep_result {
     /// [count] T, over the whole real line: negative before 0; +inf, -inf without contact; infinite
     /// also beyond binary32, so test the state
     float *t_first, *t_last;
-    /// [count] contact point at that time, at rest at time 0, L; zeros without contact or time
+    /// [count] contact point in the world at that time: it has moved with the triangle. Without
+    /// relative motion that of time 0. L; zeros without contact or finite time
     carom_points_out point_first, point_last;
     uint8_t *feature_first, *feature_last; ///< [count] carom_feature
 } carom_sweep_result;
@@ -587,11 +595,11 @@ typedef enum carom_start {
 typedef struct carom_mesh_sweep_desc {
     carom_batch batch;
     carom_points center;
-    /// Just one of the two: V, or where the centre is at time 1. The motion is then the real
-    /// difference end - center; fast mode rounds it once. It takes place in [0, 1]
+    /// One of the two, the other stays zero: V, or where each centre is at time 1. Then the motion
+    /// is the real difference end - center, which fast mode rounds once, and ends at time 1
     carom_points velocity, end;
     carom_scalars radius;
-    /// data == NULL: +inf, with `end` 1. NaN, negative, or with `end` more than 1 is
+    /// data == NULL: +inf, or 1 with `end`. NaN, negative, or with `end` more than 1 is
     /// CAROM_ERROR_INVALID_ARGUMENT naming the query. Exact mode compares the true time, so a time
     /// that rounds to t_max may be no hit
     carom_scalars t_max;
@@ -606,11 +614,15 @@ typedef struct carom_mesh_hit_result {
     size_t size;       ///< sizeof(carom_mesh_hit_result)
     int32_t *triangle; ///< [count] index of the triangle hit; -1 without a hit
     uint8_t *state;    ///< [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID
-    /// [count] time of contact in [0, t_max]; +inf without a hit, or beyond binary32
+    /// [count] time of contact in [0, t_max]; +inf without a hit, and also of a hit beyond
+    /// binary32: the triangle tells which
     float *t;
-    carom_points_out point; ///< [count] contact point; zeros without a hit or a finite time
-    /// [count] unit vector from contact point to centre, of a point (radius 0) the triangle's own
-    /// against the motion; zeros as for the point
+    /// [count] contact point at t, of a hit at time 0 the triangle's closest point; zeros without a
+    /// hit or a finite time
+    carom_points_out point;
+    /// [count] unit vector from contact point to centre. Where they coincide: the triangle's unit
+    /// normal against the motion, or the direction against the motion if that is along the plane;
+    /// zeros if there is no motion either. Zeros also where the point has none
     carom_points_out normal;
     uint8_t *feature; ///< [count] carom_feature; NONE without a hit
 } carom_mesh_hit_result;
@@ -628,7 +640,8 @@ typedef struct carom_list_totals {
     /// Queries [begin, complete) have all their hits in the arrays, and no other has any. If it is
     /// less than the count, go on with `begin` = complete: nothing is dropped. If it equals
     /// `begin`, that query alone has more hits than the capacity: the arrays must grow to
-    /// offsets[begin + 1] - offsets[begin] records
+    /// offsets[begin + 1] - offsets[begin] records, so ask for `offsets`. With a capacity of 0 it
+    /// is the first query that has hits
     uint64_t complete;
     uint64_t stored; ///< records in the arrays
 } carom_list_totals;
@@ -638,9 +651,9 @@ typedef struct carom_list_totals {
 typedef struct carom_hit_list {
     size_t size;       ///< sizeof(carom_hit_list)
     uint64_t capacity; ///< records that the arrays below hold; 0: hits are only counted
-    /// [count + 1] hits of query i are the records [offsets[i], offsets[i + 1]) of this call.
-    /// offsets[begin] is 0, those before it are not written. Counted to the end of the batch,
-    /// whatever the capacity. An invalid query has none
+    /// [count + 1] hits of query i are the records [offsets[i], offsets[i + 1]) of this call. With
+    /// begin = 3 the first written is offsets[3], which is 0, and record 0 is query 3's first hit.
+    /// Counted to the end of the batch, whatever the capacity. An invalid query has none
     uint64_t *offsets;
     uint64_t *query; ///< [capacity] index of the query
     int32_t *index;  ///< [capacity] of the triangle
@@ -685,9 +698,12 @@ typedef struct carom_mesh_closest_result {
     float *depth;
 } carom_mesh_closest_result;
 
-/// First hit of `count` swept spheres against `mesh`: the smallest (time, triangle index). The mesh
-/// rests during the batch; if all of it moves with a velocity W, give velocities V - W and add t W
-/// to the points. in, out, stats, err, bits, threads: as carom_sweep_pairs.
+/// First hit of `count` swept spheres against `mesh`: the smallest (binary32 time, triangle index).
+/// So of several triangles that the sphere overlaps at the start, all hit at time 0, it is the one
+/// of lowest index, not the nearest; carom_mesh_closest finds that. The mesh rests during the
+/// batch; if all of it moves with a velocity W, give velocities V - W and add t W to the points.
+///
+/// in, out, stats, err, bits, threads: as carom_sweep_pairs
 /// device a mesh is copied there at its first batch. If there is no memory for it, with
 ///        CAROM_BACKEND_AUTO the CPU answers, which `stats` report, and the copy is not tried again
 ///        before carom_mesh_update; with CAROM_BACKEND_OPENCL each call tries anew, and is
@@ -740,8 +756,9 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
 /// (distance, triangle index). A radius that is given must be valid. Exact mode: distance, triangle
 /// and feature are the true ones, the distance rounded to the nearest binary32 before it decides,
 /// so distances that round to one number tie. The point is within one unit in the last place of
-/// the largest coordinate. An invalid query is no error of the call. in, out, stats, err, bits,
-/// threads: as carom_sweep_pairs
+/// the largest coordinate. An invalid query is no error of the call.
+///
+/// in, out, stats, err, bits, threads: as carom_sweep_pairs
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
 ///         also device errors
 /// cost  a search for every query, the longer the farther it is from the mesh; with max_distance,
@@ -766,14 +783,14 @@ typedef struct carom_lattice {
 /// falls from one index to the next; may stay the same where binary32 is coarser than the spacing.
 CAROM_API float carom_lattice_coordinate(const carom_lattice *lattice, int axis, uint64_t index);
 
-/// Which side of a mesh is inside. A ray goes from the node along +z, as if the node had moved by
-/// (e, e^2) in x and y with an infinitely small e. It crosses triangles strictly above the node.
-/// Decided exactly, also in fast mode.
+/// Which side of a mesh is inside: distances are negative there. A ray goes from the node along +z,
+/// as if the node had moved by (e, e^2) in x and y with an infinitely small e. It crosses triangles
+/// strictly above the node. Decided exactly, also in fast mode.
 typedef enum carom_sign {
     CAROM_SIGN_NONE = 0,   ///< nothing is inside: no distance is negative
     CAROM_SIGN_PARITY = 1, ///< inside if the ray crosses an odd number of triangles
     /// inside if the crossings do not cancel: +1 where the normal (P1-P0)x(P2-P0) points up, -1
-    /// where it points down
+    /// where it points down. So normals may point in or out, if all do
     CAROM_SIGN_WINDING = 2
 } carom_sign;
 
