@@ -91,6 +91,24 @@ static double lower_from(const known *parent, const double center[3])
     return least > 0.0 ? least : 0.0;
 }
 
+/* An upper bound of the distance from the centre to the triangle: that to its witness. */
+static double upper_of(const carom_mesh *mesh, int32_t triangle, const double center[3])
+{
+    float corners[9];
+    caromi_witness w;
+    double square = 0.0, size = 0.0;
+    for (int k = 0; k < 3; k++)
+        memcpy(corners + 3 * k, caromi_corner(mesh, (uint32_t)triangle, k), 3 * sizeof *corners);
+    caromi_witness_of(corners, center, &w);
+    for (int k = 0; k < 3; k++) {
+        const double way = w.point[k] - center[k];
+        square += way * way;
+        size +=
+            fabs(center[k]) + fabs((double)corners[k]) + fabs((double)corners[3 + k]) + fabs((double)corners[6 + k]);
+    }
+    return sqrt(square) + size * 0x1p-46;
+}
+
 static void cut(caromi_tile *tile, block b, const known *k)
 {
     const int half = 1 << (b.size - 1);
@@ -242,7 +260,7 @@ static void add_block(caromi_tile *tile, block b, const known *parent)
 {
     known k = {.triangle = parent->triangle};
     const double radius = center_of(tile, b, k.center);
-    const double most = k.triangle >= 0 ? caromi_within_triangle(tile->cubes->mesh, k.triangle, k.center) : HUGE_VAL;
+    const double most = k.triangle >= 0 ? upper_of(tile->cubes->mesh, k.triangle, k.center) : HUGE_VAL;
     k.least = lower_from(parent, k.center);
     if (b.size == 0)
         add_node(tile, b, &k, most);

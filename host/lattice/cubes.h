@@ -2,10 +2,10 @@
 /* Which cubes around the nodes of a lattice are free, and which are blocked.
  *
  *   clearance.c   checks the call and the rounding of its nodes; a task for each tile of nodes
- *   cubes.c       halves a tile into blocks of nodes, and answers whole blocks
- *   witness.c     how far a point is from a triangle at most */
+ *   cubes.c       halves a tile into blocks of nodes, and answers whole blocks */
 #ifndef CAROM_HOST_LATTICE_CUBES_H
 #define CAROM_HOST_LATTICE_CUBES_H
+#include "cpu/lattice.h"
 #include "lattice.h"
 
 /* A checked call. */
@@ -19,8 +19,7 @@ typedef struct caromi_cubes {
     uint8_t *out;                /* element 0 is that of node `begin` */
 } caromi_cubes;
 
-/* Nodes along an axis of a tile; the memory of a thread for one. */
-enum { CAROMI_TILE = 32 };
+/* The memory of a thread for a tile, which has CAROMI_TILE nodes along an axis. */
 typedef struct caromi_tile caromi_tile;
 size_t caromi_tile_size(void);
 /* Of the threads' memory, that of one. */
@@ -30,7 +29,4 @@ uint64_t caromi_tile_settled(const caromi_tile *threads, uint32_t thread);
 /* Answers the tile of nodes [first, end) along each axis. */
 void caromi_tile_answer(caromi_tile *threads, uint32_t thread, const caromi_cubes *cubes, const uint64_t first[3],
                         const uint64_t end[3]);
-
-/* An upper bound of the distance from a point to a triangle. */
-double caromi_within_triangle(const carom_mesh *mesh, int32_t triangle, const double point[3]);
 #endif
