@@ -60,8 +60,8 @@ typedef struct lattice_frontier {
     int count, overflows;
 } lattice_frontier;
 
-/* A triangle as the solver and the filter by vertices read it. */
-enum { LATTICE_CORNERS = 16, LATTICE_INDEX = LATTICE_CORNERS + 9, LATTICE_ROW = 32 };
+/* A triangle as the filter by samples and the solver read it. */
+enum { LATTICE_CORNERS = LATTICE_ROWS, LATTICE_INDEX = LATTICE_CORNERS + 9, LATTICE_ROW = 32 };
 
 /* Triangles of a smallest block. */
 typedef struct lattice_triangles {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The answers of the nodes of a smallest block, in groups of up to 16. A group lists the triangles that matter to it.
  * Each node is first solved with the triangle whose corners are nearest in the mean. Its answer is a bound for the
- * filter by vertices. What is left are pairs of a node and a triangle, solved LANES at a time, of whatever nodes. */
+ * filter by samples. What is left are pairs of a node and a triangle, solved LANES at a time, of whatever nodes. */
 #ifndef CAROM_CPU_LATTICE_NODES_H
 #define CAROM_CPU_LATTICE_NODES_H
 #include <math.h>
@@ -12,7 +12,7 @@
 enum {
     LATTICE_GROUP = 16,        /* nodes: 4 x 2 x 2 */
     LATTICE_GROUPS = 4,        /* of a smallest block */
-    LATTICE_FEW = 48,          /* triangles: a list that is not worth a list for each group */
+    LATTICE_FEW = 32,          /* triangles: a list that is not worth a list for each group */
     LATTICE_GROUP_LIST = 4096, /* triangles */
     LATTICE_PAIRS = 1024
 };
@@ -32,7 +32,7 @@ typedef struct lattice_group {
 /* Triangles of the block's list that matter to a group. */
 typedef struct lattice_group_list {
     short triangle[LATTICE_GROUP_LIST + 16];
-    LANG_ALIGNED real term[LATTICE_GROUP_LIST][LATTICE_GROUP]; /* of the nearest corner and the cover */
+    LANG_ALIGNED real term[LATTICE_GROUP_LIST][LATTICE_GROUP]; /* of the nearest sample and the cover */
     int count;
 } lattice_group_list;
 
@@ -219,7 +219,7 @@ static void lattice_list_all(const lattice_triangles *list, lattice_group_list *
         to->triangle[to->count] = (short)to->count;
 }
 
-/* ---- the filter by vertices -------------------------------------------------------------------------------------- */
+/* ---- the filter by samples -------------------------------------------------------------------------------------- */
 
 FN v3 lattice_ways(const lattice_group *group, int first)
 {
@@ -233,18 +233,17 @@ static void lattice_begin_nodes(const caromi_lattice_tile *tile, int first, latt
 {
     lattice_group *group = groups + number;
     const v3 x = lattice_ways(group, first);
-    vf nearest_term = v_f(R(-1e38)), sum = nearest_term;
+    vf corners = v_f(R(-1e38));
     vi triangle = v_i(0);
     int chosen[LANES];
     u8 node[LANES];
     lattice_packet packet;
     for (int t = 0; t < own->count; t++) {
         const real *row = list->row[own->triangle[t]];
-        const lattice_corner_terms terms = lattice_corner_terms_of(x, row);
-        const vm better = v_gt(terms.sum, sum);
-        sum = v_sel(better, terms.sum, sum);
+        const lattice_terms terms = lattice_terms_of(x, row);
+        const vm better = v_gt(terms.corners, corners);
+        corners = v_sel(better, terms.corners, corners);
         triangle = vi_sel(better, v_i(own->triangle[t]), triangle);
-        nearest_term = v_max(terms.nearest, nearest_term);
         v_store(own->term[t] + first, terms.nearest + v_f(row[LATTICE_COVER]));
     }
     vi_store(chosen, triangle);
@@ -252,8 +251,6 @@ static void lattice_begin_nodes(const caromi_lattice_tile *tile, int first, latt
         node[lane] = (u8)(number * LATTICE_GROUP + first + lane);
         lattice_put(&packet, lane, group, first + lane, list->row[chosen[lane]]);
     }
-    const vf least2 = v_max(v3_dot(x, x) - nearest_term, v_f(R(0.0)));
-    v_store(group->most + first, v_sqrt(least2) * v_f(R(1.0001) / tile->mesh->frame.scale));
     lattice_solve(&packet, tile, node, groups);
 }
 
@@ -273,7 +270,8 @@ static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, rea
     const vf limit = lattice_filter_limit(x, reach * reach, radius2);
     const u32 used = first < group->count ? lattice_first_lanes(group->count - first) : 0;
     for (int t = 0; t < own->count; t++) {
-        for (u32 left = used & v_bitmask(v_le(limit, v_load(own->term[t] + first))); left != 0; left &= left - 1) {
+        u32 left = used & v_bitmask(v_le(limit, v_load(own->term[t] + first)));
+        for (; left != 0; left &= left - 1) {
             pairs->triangle[pairs->count] = own->triangle[t];
             pairs->node[pairs->count++] = (u8)(number * LATTICE_GROUP + first + bitmask_first(left));
         }

@@ -86,9 +86,10 @@ FN vm lattice_keeps_triangle(const lattice_block *b, v3 p0, v3 p1, v3 p2)
     return v_and(keeps, v_le(-slack, excess));
 }
 
-/* What the filter by vertices needs of a triangle: 2 v and -v.v of its corners v from the block's middle, and the
- * square of a distance from which a corner can be seen from every point of the triangle (its cover), rounded up. */
-enum { LATTICE_VERTEX = 4, LATTICE_COVER = 3 * LATTICE_VERTEX, LATTICE_ROWS };
+/* What the filter needs of a triangle. Its samples are the corners and the middles of the edges: 2 v and -v.v of each
+ * corner v from the block's middle, and a quarter of the square of each edge. Then its cover, rounded up: the square of
+ * a distance within which every point of the triangle has a sample of its own face, edge or corner. */
+enum { LATTICE_CORNER = 4, LATTICE_EDGES = 3 * LATTICE_CORNER, LATTICE_COVER = LATTICE_EDGES + 3, LATTICE_ROWS };
 
 FN vf lattice_edge2(v3 a, v3 b)
 {
@@ -96,7 +97,7 @@ FN vf lattice_edge2(v3 a, v3 b)
     return v3_dot(e, e);
 }
 
-FN void lattice_vertex_rows(v3 v, vf *rows)
+FN void lattice_corner_rows(v3 v, vf *rows)
 {
     rows[0] = v.x + v.x;
     rows[1] = v.y + v.y;
@@ -104,9 +105,9 @@ FN void lattice_vertex_rows(v3 v, vf *rows)
     rows[3] = -v3_dot(v, v);
 }
 
-/* A third of the longest edge's square covers every triangle. A quarter does if there is no acute angle at the longest
- * edge's opposite corner; else, with the cosine of that angle, a quarter of it over its sine's square. Triangles with a
- * short edge, whose cosine is imprecise, take the third. */
+/* A third of the longest edge's square covers every triangle. A quarter does if the angle opposite that edge is not
+ * acute; else, with the cosine of that angle, a quarter of it over its sine's square. Triangles with a short edge,
+ * whose cosine is imprecise, take the third. */
 FN vf lattice_cover2(vf a2, vf b2, vf c2)
 {
     const vf longest = v_max(v_max(a2, b2), c2), shortest = v_min(v_min(a2, b2), c2), quarter = v_f(R(0.25));
@@ -117,33 +118,41 @@ FN vf lattice_cover2(vf a2, vf b2, vf c2)
     return v_sel(v_lt(longest * v_f(R(0x1p-12)), shortest), cover, longest * v_f(R(0.3335)));
 }
 
-FN void lattice_filter_rows(const lattice_block *b, v3 p0, v3 p1, v3 p2, vf rows[LATTICE_ROWS])
+FN void lattice_filter_rows(const lattice_block *block, v3 p0, v3 p1, v3 p2, vf rows[LATTICE_ROWS])
 {
-    const v3 middle = v3_of(v_f(b->middle[0]), v_f(b->middle[1]), v_f(b->middle[2]));
-    lattice_vertex_rows(v3_sub(p0, middle), rows);
-    lattice_vertex_rows(v3_sub(p1, middle), rows + LATTICE_VERTEX);
-    lattice_vertex_rows(v3_sub(p2, middle), rows + 2 * LATTICE_VERTEX);
-    rows[LATTICE_COVER] = lattice_cover2(lattice_edge2(p0, p1), lattice_edge2(p1, p2), lattice_edge2(p0, p2));
+    const v3 middle = v3_of(v_f(block->middle[0]), v_f(block->middle[1]), v_f(block->middle[2]));
+    const vf quarter = v_f(R(0.25)), a2 = lattice_edge2(p0, p1), b2 = lattice_edge2(p1, p2), c2 = lattice_edge2(p2, p0);
+    lattice_corner_rows(v3_sub(p0, middle), rows);
+    lattice_corner_rows(v3_sub(p1, middle), rows + LATTICE_CORNER);
+    lattice_corner_rows(v3_sub(p2, middle), rows + 2 * LATTICE_CORNER);
+    rows[LATTICE_EDGES] = a2 * quarter;
+    rows[LATTICE_EDGES + 1] = b2 * quarter;
+    rows[LATTICE_EDGES + 2] = c2 * quarter;
+    rows[LATTICE_COVER] = lattice_cover2(a2, b2, c2) * quarter;
 }
 
-/* x.x less the squared distance of each corner from x, for LANES nodes x and one triangle. */
-typedef struct lattice_corner_terms {
-    vf nearest; /* the greatest */
-    vf sum;
-} lattice_corner_terms;
+/* x.x less the squared distance of each sample from x, for LANES nodes x and one triangle. The square of the distance
+ * from the middle of two corners is the mean of their squares, less a quarter of the edge's. */
+typedef struct lattice_terms {
+    vf nearest; /* the greatest of all samples */
+    vf corners; /* the sum of the corners' */
+} lattice_terms;
 
-FN lattice_corner_terms lattice_corner_terms_of(v3 x, const real *rows)
+FN lattice_terms lattice_terms_of(v3 x, const real *rows)
 {
+    const vf half = v_f(R(0.5));
     const vf a = x.x * rows[0] + x.y * rows[1] + x.z * rows[2] + rows[3];
     const vf b = x.x * rows[4] + x.y * rows[5] + x.z * rows[6] + rows[7];
     const vf c = x.x * rows[8] + x.y * rows[9] + x.z * rows[10] + rows[11];
-    lattice_corner_terms t;
-    t.nearest = v_max(v_max(a, b), c);
-    t.sum = a + b + c;
+    const vf ab = (a + b) * half + rows[LATTICE_EDGES], bc = (b + c) * half + rows[LATTICE_EDGES + 1];
+    const vf ca = (c + a) * half + rows[LATTICE_EDGES + 2];
+    lattice_terms t;
+    t.nearest = v_max(v_max(v_max(a, b), v_max(c, ab)), v_max(bc, ca));
+    t.corners = a + b + c;
     return t;
 }
 
-/* The least sum of a triangle's nearest corner and cover terms that does not exclude it, if some answer of the node is
+/* The least sum of a triangle's nearest term and its cover that does not exclude it, if some answer of the node is
  * at most the root of `most2`. */
 FN vf lattice_filter_limit(v3 x, vf most2, real radius2)
 {
