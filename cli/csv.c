@@ -232,7 +232,7 @@ static int read_header(csv_reader *r)
 static void report_beyond(const csv_reader *r)
 {
     const csv_beyond *b = &r->beyond;
-    if (b->rows > 0)
+    if (b->rows > 0 && !r->again)
         cli_message("%s:%llu: column %s: %s is beyond binary32 (3.4e38), which makes the row invalid; %llu row%s %s so",
                     r->path, (unsigned long long)b->first + 2, b->column, b->text, (unsigned long long)b->rows,
                     b->rows == 1 ? "" : "s", b->rows == 1 ? "is" : "are");
@@ -384,6 +384,11 @@ int csv_open(csv_reader **out, const char *path, csv_column *columns, size_t cou
     return status;
 }
 
+void csv_read_again(csv_reader *r)
+{
+    r->again = 1;
+}
+
 void csv_close(csv_reader *r)
 {
     if (!r)
@@ -396,6 +401,11 @@ void csv_close(csv_reader *r)
     if (r->fd > STDERR_FILENO)
         close(r->fd);
     free(r);
+}
+
+const uint64_t *csv_wholes(const csv_column *column)
+{
+    return column->present ? (const uint64_t *)(const void *)column->data : NULL;
 }
 
 void csv_free(csv_column *columns, size_t count)

@@ -10,7 +10,8 @@
 typedef enum csv_kind {
     CSV_FLOAT, /* as strtof reads it */
     CSV_TIME,  /* a float that is neither NaN nor negative */
-    CSV_MASK   /* 32 bits, decimal or hexadecimal with 0x: a uint32_t in the place of each float */
+    CSV_MASK,  /* 32 bits, decimal or hexadecimal with 0x: a uint32_t in the place of each float */
+    CSV_WHOLE  /* a whole number from 0 to 2^63 - 1, as decimal_read_whole reads it; csv_wholes has them */
 } csv_kind;
 
 typedef struct csv_column {
@@ -42,9 +43,14 @@ int csv_open(csv_reader **out, const char *path, csv_column *columns, size_t cou
 int csv_next(csv_reader *reader, uint64_t most, uint64_t *rows);
 /* How much of the file has been turned into rows, from 0 to 1; NaN of a pipe. */
 double csv_share(const csv_reader *reader);
+/* An earlier reading of the file has reported the numbers beyond binary32. */
+void csv_read_again(csv_reader *reader);
 /* May be NULL. */
 void csv_close(csv_reader *reader);
 void csv_free(csv_column *columns, size_t count);
+
+/* The numbers of a column of whole numbers, NULL if absent. */
+const uint64_t *csv_wholes(const csv_column *column);
 
 /* text[0..length) as strtof reads all of it in the C locale, blanks around it allowed. Returns 0 if malformed. */
 int csv_number(const char *text, size_t length, float *out);

@@ -14,12 +14,13 @@ int csv_grow(csv_reader *r, uint64_t rows)
     if (rows <= r->room)
         return 1;
     room = room < rows ? rows : room > r->limits.rows ? r->limits.rows : room;
-    if (room > SIZE_MAX / sizeof(float))
+    if (room > SIZE_MAX / sizeof(uint64_t))
         return 0;
     for (size_t i = 0; i < r->count; i++) {
         if (!r->columns[i].present)
             continue;
-        float *larger = realloc(r->columns[i].data, (size_t)room * sizeof(float));
+        const size_t size = r->columns[i].kind == CSV_WHOLE ? sizeof(uint64_t) : sizeof(float);
+        float *larger = realloc(r->columns[i].data, (size_t)room * size);
         if (!larger)
             return 0;
         r->columns[i].data = larger;
@@ -29,6 +30,17 @@ int csv_grow(csv_reader *r, uint64_t rows)
 }
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
+
+/* Such a column has elements of 64 bits. */
+static int take_whole(const csv_column *column, uint64_t row, const char *text, size_t length)
+{
+    uint64_t value;
+    csv_trim(&text, &length);
+    if (!decimal_read_whole(text, text + length, &value) || value > INT64_MAX)
+        return 0;
+    ((uint64_t *)(void *)column->data)[row] = value;
+    return 1;
+}
 
 /* Infinity is written in letters; from digits it is a number that is too large. */
 static void note_beyond(const csv_reader *r, csv_beyond *beyond, const csv_column *column, uint64_t row,
@@ -58,6 +70,8 @@ const char *csv_take_field(const csv_reader *r, csv_beyond *beyond, const csv_co
         memcpy(&column->data[row], &mask, sizeof mask);
         return NULL;
     }
+    if (column->kind == CSV_WHOLE)
+        return take_whole(column, row, text, length) ? NULL : "a whole number from 0 to 9223372036854775807";
     if (!csv_number(text, length, &value))
         return "a number";
     if (column->kind == CSV_TIME && !(value >= 0.0f))
@@ -73,7 +87,7 @@ const char *csv_take_field(const csv_reader *r, csv_beyond *beyond, const csv_co
 static char *scan_field(const csv_reader *r, csv_part *p, const csv_column *column, char *text)
 {
     float value;
-    if (column && column->kind != CSV_MASK) {
+    if (column && (column->kind == CSV_FLOAT || column->kind == CSV_TIME)) {
         const char *end = decimal_read(text, p->end, &value);
         if (end) {
             end += *end == '\r' && end[1] == '\n';

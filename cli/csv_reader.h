@@ -43,6 +43,7 @@ struct csv_reader {
     csv_limits limits;
     uint64_t first, rows, room; /* row of the file that the chunk begins with, rows and room in the columns */
     csv_beyond beyond;
+    int again; /* which an earlier reading has reported */
     csv_part parts[PARALLEL_MAX];
 };
 

@@ -284,3 +284,61 @@ size_t decimal_write_integer(char text[DECIMAL_MAX], int64_t value)
         text[used++] = reversed[--count];
     return used;
 }
+
+/* ---- whole numbers ------------------------------------------------------------------------------------------------
+ */
+
+/* Multiply by ten so often and add; 0 if that is beyond 64 bits. */
+static int append_digits(uint64_t *value, int64_t tens, uint64_t digit)
+{
+    for (; tens > 0 && *value > 0; tens--)
+        if (__builtin_mul_overflow(*value, 10, value))
+            return 0;
+    return !__builtin_add_overflow(*value, digit, value);
+}
+
+/* e[+-]digits, or nothing. Returns 0 if malformed; what is too large to matter stays so. */
+static int whole_exponent(const char *text, const char *end, int64_t *out)
+{
+    *out = 0;
+    if (text == end)
+        return 1;
+    if (*text != 'e' && *text != 'E')
+        return 0;
+    const int minus = end - text > 1 && text[1] == '-';
+    text += minus || (end - text > 1 && text[1] == '+') ? 2 : 1;
+    if (text == end)
+        return 0;
+    for (; text < end && *text >= '0' && *text <= '9'; text++)
+        *out = *out < 100000 ? 10 * *out + (*text - '0') : *out;
+    *out = minus ? -*out : *out;
+    return text == end;
+}
+
+int decimal_read_whole(const char *text, const char *end, uint64_t *out)
+{
+    uint64_t value = 0;
+    int64_t zeros = 0, fraction = 0, exponent; /* zeros: read, and not part of `value` yet */
+    int point = 0, digits = 0;
+    for (; text < end && ((*text >= '0' && *text <= '9') || (*text == '.' && digits && !point)); text++) {
+        if (*text == '.') {
+            point = 1;
+            continue;
+        }
+        digits = 1;
+        fraction += point;
+        zeros++;
+        if (*text == '0')
+            continue;
+        if (!append_digits(&value, zeros, (uint64_t)(*text - '0')))
+            return 0;
+        zeros = 0;
+    }
+    if (!digits || !whole_exponent(text, end, &exponent))
+        return 0;
+    exponent += zeros - fraction;
+    if ((exponent < 0 && value > 0) || !append_digits(&value, exponent, 0))
+        return 0;
+    *out = value;
+    return 1;
+}

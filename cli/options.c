@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Command-line options: one table for all commands, refused with a sentence that names option and value. */
 #include "cli.h"
+#include "decimal.h"
 #include "queries/query.h"
 
 #include <getopt.h>
@@ -151,59 +152,9 @@ static int print_command_help(const cli_command *command)
     return cli_print(text);
 }
 
-/* Multiply by ten so often and add; 0 if that is beyond 64 bits. */
-static int append_digits(uint64_t *value, int64_t tens, uint64_t digit)
-{
-    for (; tens > 0 && *value > 0; tens--)
-        if (__builtin_mul_overflow(*value, 10, value))
-            return 0;
-    return !__builtin_add_overflow(*value, digit, value);
-}
-
-/* e[+-]digits, or nothing. Returns 0 if malformed; what is too large to matter stays so. */
-static int parse_exponent(const char *text, int64_t *out)
-{
-    *out = 0;
-    if (*text == '\0')
-        return 1;
-    if (*text != 'e' && *text != 'E')
-        return 0;
-    int minus = text[1] == '-';
-    text += text[1] == '-' || text[1] == '+' ? 2 : 1;
-    if (*text == '\0')
-        return 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        *out = *out < 100000 ? 10 * *out + (*text - '0') : *out;
-    *out = minus ? -*out : *out;
-    return *text == '\0';
-}
-
 int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
-    uint64_t value = 0;
-    int64_t zeros = 0, fraction = 0, exponent; /* zeros: read, and not part of `value` yet */
-    int point = 0, digits = 0;
-    for (; (*text >= '0' && *text <= '9') || (*text == '.' && digits > 0 && !point); text++) {
-        if (*text == '.') {
-            point = 1;
-            continue;
-        }
-        digits++;
-        fraction += point;
-        zeros++;
-        if (*text == '0')
-            continue;
-        if (!append_digits(&value, zeros, (uint64_t)(*text - '0')))
-            return 0;
-        zeros = 0;
-    }
-    if (digits == 0 || !parse_exponent(text, &exponent))
-        return 0;
-    exponent += zeros - fraction;
-    if ((exponent < 0 && value > 0) || !append_digits(&value, exponent, 0))
-        return 0;
-    *out = value;
-    return value >= low && value <= high;
+    return decimal_read_whole(text, text + strlen(text), out) && *out >= low && *out <= high;
 }
 
 static int parse_word(const char *text, const char *const *words, int count)

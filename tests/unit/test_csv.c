@@ -174,6 +174,46 @@ static void test_refusals(void **state)
     expect_every_way(in_number, sizeof in_number - 1);
 }
 
+/* Whole numbers of 63 bits, in the forms in which programs write them. */
+static void test_whole_numbers(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "x,id\n1,0\n2, 9223372036854775807 \n3,1.200000000000000000e+01\r\n4,007\n5,2.5e3\n6,40.0";
+    static const uint64_t ids[] = {0, INT64_MAX, 12, 7, 2500, 40};
+    static const char *const bad[] = {"-1", "1.5", "9223372036854775808", "0x10", "1e", "nan", "", "1 2"};
+    for (size_t k = 0; k < sizeof text + COUNT_OF(bad); k++) {
+        char path[32], row[64] = "";
+        const size_t part = k < sizeof text ? k + 1 : 100;
+        csv_column columns[] = {{.name = "x"}, {.name = "id", .kind = CSV_WHOLE}};
+        csv_reader *reader;
+        uint64_t rows, from = 0;
+        int ends[2], status;
+        assert_int_equal(pipe(ends), 0);
+        if (k >= sizeof text)
+            snprintf(row, sizeof row, "\n7,%s\n", bad[k - sizeof text]);
+        assert_int_equal(write(ends[1], text, sizeof text - 1), sizeof text - 1);
+        assert_int_equal(write(ends[1], row, strlen(row)), strlen(row));
+        close(ends[1]);
+        snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+        assert_int_equal(csv_open(&reader, path, columns, 2, &(csv_limits){4, 1 + (unsigned)part % 3, part}), 0);
+        while ((status = csv_next(reader, 1 + k % 4, &rows)) == EXIT_DONE && rows > 0) {
+            assert_memory_equal(csv_wholes(&columns[1]), ids + from, (size_t)rows * sizeof *ids);
+            from += rows;
+        }
+        assert_int_equal(status, k < sizeof text ? EXIT_DONE : EXIT_USAGE);
+        if (status == EXIT_DONE)
+            assert_int_equal(from, COUNT_OF(ids));
+        else
+            assert_non_null(strstr(reader_host_said,
+                                   ":8: column id: expected a whole number from 0 to 92233720368547758"
+                                   "07, got "));
+        csv_close(reader);
+        csv_free(columns, 2);
+        close(ends[0]);
+    }
+}
+
 /* Rows behind the last that is asked for may be anything. */
 static void test_no_further(void **state)
 {
@@ -344,10 +384,10 @@ static void test_random_tables(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_layouts),
-                                       cmocka_unit_test(test_refusals),     cmocka_unit_test(test_no_further),
-                                       cmocka_unit_test(test_share),        cmocka_unit_test(test_long_lines),
-                                       cmocka_unit_test(test_random_tables)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_layouts),
+                                       cmocka_unit_test(test_refusals),      cmocka_unit_test(test_no_further),
+                                       cmocka_unit_test(test_share),         cmocka_unit_test(test_long_lines),
+                                       cmocka_unit_test(test_whole_numbers), cmocka_unit_test(test_random_tables)};
     reader_host_prints = 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
