@@ -13,8 +13,8 @@ enum { DECIMAL_MAX = 32 }; /* bytes that a number may take; what lies behind its
  * than 64 bits, or a result that is subnormal or too large. */
 const char *decimal_read(const char *text, const char *end, float *out);
 
-/* All of text[0..end) as a whole number below 2^64 without sign: 2000000, 2e6, 2.5e6 and 12.00 are some. Returns 0 if it
- * is none. */
+/* All of text[0..end) as a whole number below 2^64 without sign: 2000000, 2e6, 2.5e6 and 12.00 are some. Returns 0 if
+ * it is none. */
 int decimal_read_whole(const char *text, const char *end, uint64_t *out);
 
 /* The value as %.9g prints it. Returns its length; no NUL follows. */

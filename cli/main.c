@@ -80,6 +80,19 @@ static const cli_command commands[] = {
      "Lattice,\n"
      "partial file, --resume and --part are those of carom bake distance.\n",
      command_bake_clearance, &bake_clearance_own},
+    {"bake path", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH | OPTION_HITS | OPTION_START | OPTION_CULL_BACK,
+     "hits of spheres that move along polylines on a mesh",
+     "carom bake path --mesh M --paths P [--radius R] [--hits first|all|any] [options] -o OUT.csv",
+     "P is a CSV file with the columns path,x,y,z and, without --radius, radius, or an .npy file (float32\n"
+     "[paths][points][3]). Rows of a path follow each other; its id is a whole number from 0 to 2^63 - 1. Segment s "
+     "goes\n"
+     "from point s to point s + 1 over u in [0, 1], with the radius of its first row. --hits chooses:\n"
+     "  first  the smallest segment, u, triangle: path,segment,u,triangle,state,x,y,z,nx,ny,nz,feature (default)\n"
+     "  all    a row for every hit, ordered by path, segment, u, triangle: the same columns\n"
+     "  any    whether there is a hit: path,hit (1 or 0, empty for an invalid path)\n"
+     "A path without hits has one row, of segment -1. A point that is not finite makes its path invalid. The output\n"
+     "grows in OUT.csv.partial, beside a journal; after an interruption the same command with --resume goes on.\n",
+     command_bake_path, &bake_path_own},
     {"bake join", 0, "the parts of a volume, put together", "carom bake join OUT PART... [options]",
      "The parts are the outputs of carom bake ... --part I/N, each of them once, in any order.\n"
      "OUT ends in .npy or .vti, and is byte for byte that of a bake in one go.\n",
@@ -179,7 +192,7 @@ enum { OUTPUTS_MAX = 4 };
 /* Results would be in the place of the data that they come from, or of each other. */
 static int check_apart(const cli_options *o, const output_place *places, size_t count)
 {
-    const char *const inputs[] = {o->pairs, o->mesh, o->spheres, o->from};
+    const char *const inputs[] = {o->pairs, o->mesh, o->spheres, o->from, o->bake.paths};
     const output_place *last = &places[count - 1];
     struct stat info;
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)

@@ -39,6 +39,12 @@ int output_open(output *out, const char *path)
     return status;
 }
 
+int output_on(output *out, int fd, const char *shown)
+{
+    *out = (output){.fd = fd, .place = {.shown = shown, .folder = -1}, .buffer = malloc(OUTPUT_BUFFER)};
+    return out->buffer ? EXIT_DONE : cli_no_memory();
+}
+
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
 /* A pipe or terminal that another program has made non-blocking. */

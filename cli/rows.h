@@ -81,6 +81,8 @@ typedef struct rows_writer {
     size_t used[PARALLEL_MAX];
 } rows_writer;
 
+/* Bytes of text that a writer of so many fields takes. */
+uint64_t rows_writer_bytes(int fields, unsigned threads);
 int rows_writer_open(rows_writer *writer, output *out, const rows_query *query, unsigned threads);
 void rows_write_header(rows_writer *writer);
 /* Rows 0 .. count of a chunk, or records of a list. What is not there is an empty field. */

@@ -33,6 +33,7 @@ static char *put_field(char *to, const query_field *field, const rows_field *fie
     case QUERY_TRIANGLE: return to + decimal_write_integer(to, from->integers[i]);
     case QUERY_COUNT:
         return from->longs[i] != QUERY_NO_COUNT ? to + decimal_write_integer(to, (int64_t)from->longs[i]) : to;
+    case QUERY_NUMBER: return to + decimal_write_integer(to, (int64_t)from->longs[i]);
     }
     return to;
 }
@@ -51,6 +52,11 @@ static void write_slice(void *user, unsigned thread)
             *to++ = k + 1 < query->field_count ? ',' : '\n';
         }
     w->used[thread] = (size_t)(to - w->text[thread]);
+}
+
+uint64_t rows_writer_bytes(int fields, unsigned threads)
+{
+    return (uint64_t)threads * SLICE * (uint64_t)fields * FIELD_MAX;
 }
 
 int rows_writer_open(rows_writer *w, output *out, const rows_query *query, unsigned threads)

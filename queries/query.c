@@ -183,7 +183,8 @@ size_t query_field_size(const query_field *field)
     case QUERY_TIME:
     case QUERY_COORDINATE: return sizeof(float);
     case QUERY_TRIANGLE: return sizeof(int32_t);
-    case QUERY_COUNT: return sizeof(uint64_t);
+    case QUERY_COUNT:
+    case QUERY_NUMBER: return sizeof(uint64_t);
     default: return 1;
     }
 }

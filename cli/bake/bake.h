@@ -172,9 +172,11 @@ int bake_read_at(int fd, void *data, size_t size, uint64_t at);
 /* ---- the sub-commands ---------------------------------------------------------------------------------------------
  */
 
-extern const cli_own bake_distance_own, bake_clearance_own, bake_join_own, bake_status_own, bake_check_own;
+extern const cli_own bake_distance_own, bake_clearance_own, bake_path_own, bake_join_own, bake_status_own,
+    bake_check_own;
 int command_bake_distance(const cli_options *options);
 int command_bake_clearance(const cli_options *options);
+int command_bake_path(const cli_options *options);
 int command_bake_join(const cli_options *options);
 int command_bake_status(const cli_options *options);
 int command_bake_check(const cli_options *options);

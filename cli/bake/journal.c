@@ -65,6 +65,24 @@ uint64_t bake_journal_records(const bake_journal *j, uint8_t *done, uint64_t *su
     return count;
 }
 
+int bake_journal_record(const bake_journal *j, uint64_t i, uint64_t record[2])
+{
+    unsigned char bytes[RECORD];
+    const uint64_t at = HEAD + strlen(j->text) + 8 + i * RECORD;
+    if (at + RECORD > j->end || bake_read_at(j->fd, bytes, RECORD, at) != 0 ||
+        bake_get64(bytes + 16) != bake_checksum(bytes, 16, j->seed))
+        return 0;
+    record[0] = bake_get64(bytes);
+    record[1] = bake_get64(bytes + 8);
+    return 1;
+}
+
+int bake_journal_cut(bake_journal *j, uint64_t records)
+{
+    j->end = HEAD + strlen(j->text) + 8 + records * RECORD;
+    return ftruncate(j->fd, (off_t)j->end) == 0 ? 0 : errno;
+}
+
 int bake_journal_clear(bake_journal *j)
 {
     j->is_valid = 0;

@@ -26,6 +26,10 @@ void bake_journal_read(bake_journal *j, int fd);
 /* Fill done[slabs of the part] and, unless NULL, sums. Returns the number of slabs that have a valid record, and
  * through `complete` whether the last one is there. Records that are damaged are left out. */
 uint64_t bake_journal_records(const bake_journal *j, uint8_t *done, uint64_t *sums, int *complete);
+/* Record i as it was added. Returns 0 if there is none, or it is damaged. */
+int bake_journal_record(const bake_journal *j, uint64_t i, uint64_t record[2]);
+/* Keep the first records alone. Returns 0 or an errno. */
+int bake_journal_cut(bake_journal *j, uint64_t records);
 /* Empty the file, or write its beginning. Return 0 or an errno. */
 int bake_journal_clear(bake_journal *j);
 int bake_journal_begin(bake_journal *j, const char *text);

@@ -60,6 +60,17 @@ int bake_mesh_open(const cli_options *options, uint64_t nodes, bake_mesh *mesh)
     return made == CAROM_OK ? EXIT_DONE : cli_library_error(options->mesh, made, &err);
 }
 
+int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes)
+{
+    carom_mesh_info info = {.size = sizeof info};
+    carom_error err = {0};
+    const carom_status status = carom_mesh_get_info(mesh->mesh, &info, &err);
+    if (status != CAROM_OK)
+        return cli_library_error(NULL, status, &err);
+    *bytes = 12 * (mesh->data.vertex_count + mesh->data.triangle_count) + info.bytes;
+    return EXIT_DONE;
+}
+
 void bake_mesh_free(bake_mesh *mesh)
 {
     carom_mesh_destroy(mesh->mesh);

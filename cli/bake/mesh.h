@@ -20,6 +20,8 @@ int bake_mesh_read(const cli_options *options, bake_mesh *out);
 void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME]);
 /* Context and hierarchy. `nodes`: how many are going to be asked for. */
 int bake_mesh_open(const cli_options *options, uint64_t nodes, bake_mesh *mesh);
+/* Bytes of memory: as read, and in the hierarchy. Returns an exit status with the message printed. */
+int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes);
 void bake_mesh_free(bake_mesh *mesh);
 
 /* Layers [begin, end) of the plan's lattice, in an accuracy that may be another than the plan's; none: only check what

@@ -145,6 +145,14 @@ static int set_max_memory(const char *value, cli_options *out)
     return -1;
 }
 
+static int set_paths(const char *value, cli_options *out)
+{
+    if (*value == '\0')
+        return cli_refuse(EXIT_USAGE, "--paths: expected a name, got ''");
+    out->bake.paths = value;
+    return -1;
+}
+
 static int set_radius(const char *value, cli_options *out)
 {
     char *end;
@@ -197,6 +205,13 @@ static const cli_own_option check_options[] = {
     {"radius", "R", "of the sphere of a clearance", set_radius},
     {"samples", "N", "nodes to compute anew, such as 1e4 (default 1000)", set_samples},
 };
+
+static const cli_own_option path_options[] = {
+    {"paths", "FILE", "polylines, CSV or .npy", set_paths},
+    {"radius", "R", "of the sphere, if the file has no column radius", set_radius},
+    {"resume", NULL, "go on with the partial file of an earlier run, if there is one", set_resume},
+    {"max-memory", "BYTES", "refuse to start if more is needed; chunks are as large as it allows", set_max_memory},
+};
 /* clang-format on */
 
 enum {
@@ -207,6 +222,7 @@ enum {
 
 const cli_own bake_distance_own = {distance_options, DISTANCE_OPTIONS, 0, 0, NULL};
 const cli_own bake_clearance_own = {clearance_options, CLEARANCE_OPTIONS, 0, 0, NULL};
+const cli_own bake_path_own = {path_options, sizeof path_options / sizeof path_options[0], 0, 0, NULL};
 const cli_own bake_join_own = {NULL, 0, 2, INT_MAX, "OUT and the parts"};
 const cli_own bake_status_own = {NULL, 0, 1, 1, "OUT"};
 const cli_own bake_check_own = {check_options, CHECK_OPTIONS, 1, 1, "OUT"};

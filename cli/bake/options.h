@@ -31,6 +31,7 @@ typedef struct bake_options {
     int is_part;          /* --part was given */
     uint64_t part, parts; /* from 1 */
     uint64_t max_memory;  /* bytes */
+    const char *paths;
     float radius;
     uint64_t samples;
 } bake_options;

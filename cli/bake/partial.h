@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* OUT.partial, in which an output grows, and OUT.journal beside it. Whoever holds the lock of OUT.partial owns both. */
+/* A volume that grows in its place, slab by slab. */
 #ifndef CAROM_CLI_BAKE_PARTIAL_H
 #define CAROM_CLI_BAKE_PARTIAL_H
 
-#include "bake.h"
-#include "cli/output_place.h"
-#include "journal.h"
-
-#include <limits.h>
+#include "growing.h"
 
 typedef struct bake_partial {
     const bake_plan *plan;
     bake_layout layout;
-    output_place place; /* of OUT */
-    char name[NAME_MAX + 16], journal_name[NAME_MAX + 16], shown[512];
-    char text[BAKE_TEXT]; /* the fingerprint */
-    int fd;
-    int is_mine;     /* the file holds no work of an earlier run */
+    bake_growing file;
     int is_finished; /* an earlier run did all and was cut off after the rename */
-    bake_journal journal;
-    uint8_t *done; /* [slabs of the part] */
+    uint8_t *done;   /* [slabs of the part] */
     uint64_t *sums;
     uint64_t done_count;
-    double synced, sync_cost; /* seconds: when data last went to disk, how long that took */
 } bake_partial;
 
 /* Create OUT.partial or, with --resume, go on with it: then slabs whose checksums do not match are to be computed
@@ -36,8 +26,5 @@ int bake_partial_finish(bake_partial *p);
 int bake_partial_stopped(const bake_partial *p, int status);
 /* What holds no finished slab is removed. */
 void bake_partial_close(bake_partial *p);
-
-/* Names of the two files of OUT. */
-void bake_partial_names(const char *out, char *partial, char *journal, size_t size);
 
 #endif

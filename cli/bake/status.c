@@ -2,6 +2,7 @@
 /* carom bake status: how far a bake has come, from its journal; it may be running. */
 #include "partial.h"
 #include "part.h"
+#include "path_file.h"
 
 #include "cli/output.h"
 
@@ -48,11 +49,15 @@ static int print_partial(const char *path)
         free(name);
         return cli_no_memory();
     }
-    bake_partial_names(path, partial, name, size);
+    bake_growing_names(path, partial, name, size);
     const int fd = access(partial, F_OK) == 0 ? open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
     if (fd >= 0)
         bake_journal_read(&journal, fd);
-    if (journal.is_valid && !journal.is_readable)
+    const int file = journal.is_valid && !journal.is_readable ? open(partial, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+    const int of_paths = file >= 0 ? path_file_status(&journal, file) : -1;
+    if (of_paths >= 0)
+        status = of_paths;
+    else if (journal.is_valid && !journal.is_readable)
         status = cli_refuse(EXIT_USAGE, "%s: is of another version of carom: %.*s", name,
                             (int)strcspn(journal.text, "\n"), journal.text);
     else if (journal.is_valid && !(done = calloc((size_t)(journal.plan.end - journal.plan.begin) + 1, 1)))
@@ -61,6 +66,8 @@ static int print_partial(const char *path)
         status = print(path, &journal.plan, bake_journal_records(&journal, done, NULL, &complete));
     if (fd >= 0)
         close(fd);
+    if (file >= 0)
+        close(file);
     free(done);
     free(partial);
     free(name);

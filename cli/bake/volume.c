@@ -37,14 +37,12 @@ static int check_options(const cli_options *o, const bake_kind *kind, bake_plan 
 /* Buffers of a slab, the mesh twice (as read, and in the hierarchy), and the list of slabs. */
 static int check_memory(const cli_options *o, const bake_plan *plan, const bake_mesh *mesh)
 {
-    carom_mesh_info info = {.size = sizeof info};
-    carom_error err = {0};
-    const carom_status status = carom_mesh_get_info(mesh->mesh, &info, &err);
-    if (status != CAROM_OK)
-        return cli_library_error(NULL, status, &err);
+    uint64_t input;
+    const int status = bake_mesh_bytes(mesh, &input);
+    if (status != EXIT_DONE)
+        return status;
     const uint64_t nodes = bake_plan_most_nodes(plan);
     const uint64_t slab = nodes * bake_plan_node_bytes(plan), list = 9 * (plan->end - plan->begin);
-    const uint64_t input = 12 * (mesh->data.vertex_count + mesh->data.triangle_count) + info.bytes;
     if (slab + list + input <= o->bake.max_memory)
         return EXIT_DONE;
     return cli_refuse(

@@ -12,6 +12,7 @@ torture=$(realpath "$2")
 power_cut=$(realpath "$3")
 bake_begin "$1"
 effort=${CAROM_TEST_EFFORT:-100}
+kind=distance
 python=$(command -v python3 || true)
 printf '%s\n' OFF '3 1 0' '0 0 0' '1 0 0' '1 1 0' '3 0 1 2' > triangle.off
 
@@ -95,58 +96,11 @@ check "whatever it is" bake distance "${volume[@]}" -o cut.npy
 check "is replaced" cmp wanted.npy cut.npy
 nothing "nothing is left of it" "$(left)"
 
-# kill -9 before every so many calls; of a write the first half is done
-killed() { # NAME WANTED OUT option...
-    local name=$1 wanted=$2 out=$3 call count step k problems='' shown=''
-    shift 3
-    rm -f "$out"
-    TORTURE_COUNTS=counts LD_PRELOAD=$torture bake distance "$@" -o "$out"
-    while read -r call count; do
-        case $call in write | fsync | rename | unlink | space) ;; *) continue ;; esac
-        step=$((count * 100 / (effort * 12) + 1))
-        shown+=" $call $count"
-        for ((k = 1; k <= count; k += step)); do
-            rm -f hit
-            echo old > "$out"
-            TORTURE_CALL=$call TORTURE_AT=$k TORTURE_KILL=1 TORTURE_HIT=hit LD_PRELOAD=$torture bake distance "$@" \
-                -o "$out" > stdout.txt 2> stderr.txt || true
-            [ -e hit ] || problems+="$call $k: not reached"$'\n'
-            [ "$(head -c 4 "$out" | tr -d '\0')" = old ] || cmp -s "$wanted" "$out" || problems+="$call $k: torn"$'\n'
-            if ! bake distance "$@" --resume -o "$out" > stdout.txt 2> stderr.txt; then
-                problems+="$call $k: $(head -n 2 stderr.txt)"$'\n'
-            elif ! cmp "$wanted" "$out" > stdout.txt 2>&1 || [ -n "$(left)" ]; then
-                problems+="$call $k: $(cat stdout.txt) $(left)"$'\n'
-            fi
-            rm -f "$out.partial" "$out.journal"
-        done
-    done < counts
-    nothing "$name:$shown" "$problems"
-}
 killed "kill -9: .npy" wanted.npy killed.npy "${volume[@]}"
 killed "kill -9: .vti" wanted.vti killed.vti "${volume[@]}" --with triangle,point
 bake distance "${volume[@]}" --part 2/3 -o part2
 killed "kill -9: a part" part2 killed2 "${volume[@]}" --part 2/3
 
-# The power fails at every so many writes, flushes and renames: what was not flushed is not there, or (a deaf disk)
-# nothing is but names.
-fails_at() { # NAME WANTED OUT option...
-    local name=$1 wanted=$2 out=$3 at problems='' status last=0
-    shift 3
-    for ((at = 1; at <= 70; at += 100 / effort + 1)); do
-        status=0
-        echo old > "$out"
-        POWER_CUT_AT=$at LD_PRELOAD=$power_cut bake distance "$@" -o "$out" > stdout.txt 2>&1 || status=$?
-        [ $status -eq 0 ] || [ $status -eq 99 ] || problems+="at $at: status $status"$'\n'
-        [ "$(head -c 4 "$out" | tr -d '\0')" = old ] || cmp -s "$wanted" "$out" || problems+="$at: torn"$'\n'
-        if [ $status -eq 99 ]; then
-            last=$at
-            bake distance "$@" --resume -o "$out" > stdout.txt 2>&1 || problems+="$at: $(head -n 2 stdout.txt)"$'\n'
-        fi
-        cmp "$wanted" "$out" > stdout.txt 2>&1 && [ -z "$(left)" ] || problems+="$at: $(cat stdout.txt) $(left)"$'\n'
-        rm -f "$out".*
-    done
-    nothing "$name: $last and before" "$problems"
-}
 for names in keep lose; do
     export POWER_CUT_NAMES=$names
     fails_at "a power cut: names $names" wanted.npy dark.npy "${volume[@]}"

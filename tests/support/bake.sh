@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Sourced by the tests of carom bake, after check.sh.
 
 # shellcheck disable=SC2154 # check_begin sets carom
@@ -29,4 +29,54 @@ refused() {
     else
         pass "$name"
     fi
+}
+
+# The two that follow interrupt `bake $kind`, with the shims $torture and $power_cut; $effort says how often.
+
+# kill -9 before every so many calls; of a write the first half is done
+killed() { # NAME WANTED OUT option...
+    local name=$1 wanted=$2 out=$3 call count step k problems='' shown=''
+    shift 3
+    rm -f "$out"
+    TORTURE_COUNTS=counts LD_PRELOAD=$torture bake "$kind" "$@" -o "$out"
+    while read -r call count; do
+        case $call in write | fsync | rename | unlink | space) ;; *) continue ;; esac
+        step=$((count * 100 / (effort * 12) + 1))
+        shown+=" $call $count"
+        for ((k = 1; k <= count; k += step)); do
+            rm -f hit
+            echo old > "$out"
+            TORTURE_CALL=$call TORTURE_AT=$k TORTURE_KILL=1 TORTURE_HIT=hit LD_PRELOAD=$torture bake "$kind" "$@" \
+                -o "$out" > stdout.txt 2> stderr.txt || true
+            [ -e hit ] || problems+="$call $k: not reached"$'\n'
+            [ "$(head -c 4 "$out" | tr -d '\0')" = old ] || cmp -s "$wanted" "$out" || problems+="$call $k: torn"$'\n'
+            if ! bake "$kind" "$@" --resume -o "$out" > stdout.txt 2> stderr.txt; then
+                problems+="$call $k: $(head -n 2 stderr.txt)"$'\n'
+            elif ! cmp "$wanted" "$out" > stdout.txt 2>&1 || [ -n "$(left)" ]; then
+                problems+="$call $k: $(cat stdout.txt) $(left)"$'\n'
+            fi
+            rm -f "$out.partial" "$out.journal"
+        done
+    done < counts
+    nothing "$name:$shown" "$problems"
+}
+# The power fails at every so many writes, flushes and renames: what was not flushed is not there, or (a deaf disk)
+# nothing is but names.
+fails_at() { # NAME WANTED OUT option...
+    local name=$1 wanted=$2 out=$3 at problems='' status last=0
+    shift 3
+    for ((at = 1; at <= 70; at += 100 / effort + 1)); do
+        status=0
+        echo old > "$out"
+        POWER_CUT_AT=$at LD_PRELOAD=$power_cut bake "$kind" "$@" -o "$out" > stdout.txt 2>&1 || status=$?
+        [ $status -eq 0 ] || [ $status -eq 99 ] || problems+="at $at: status $status"$'\n'
+        [ "$(head -c 4 "$out" | tr -d '\0')" = old ] || cmp -s "$wanted" "$out" || problems+="$at: torn"$'\n'
+        if [ $status -eq 99 ]; then
+            last=$at
+            bake "$kind" "$@" --resume -o "$out" > stdout.txt 2>&1 || problems+="$at: $(head -n 2 stdout.txt)"$'\n'
+        fi
+        cmp "$wanted" "$out" > stdout.txt 2>&1 && [ -z "$(left)" ] || problems+="$at: $(cat stdout.txt) $(left)"$'\n'
+        rm -f "$out".*
+    done
+    nothing "$name: $last and before" "$problems"
 }

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* carom bake path: points a chunk at a time, in memory that does not depend on their number. A path may be longer than
+ * a chunk; what is carried over is its last point, its number of segments and whether it has been hit. */
+#include "path.h"
+#include "path_file.h"
+
+#include "cli/parallel.h"
+#include "cli/unfinished.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points; a chunk of them takes less than 5 s in any mode. */
+enum { CHUNK = 1 << 18 };
+
+static const char *const hits_words[PATH_HITS] = {"first", "all", "any"};
+
+/* The path whose end has not been seen. */
+typedef struct open_path {
+    int is_open, is_hit;
+    uint64_t id, number, segment; /* its place in the file; its next segment */
+} open_path;
+
+/* ---- before any work ----------------------------------------------------------------------------------------------
+ */
+
+static int check_options(const cli_options *o, path_hits *hits)
+{
+    *hits = PATH_FIRST;
+    if (o->rehearsal)
+        return EXIT_DONE;
+    if (!o->mesh)
+        return cli_refuse(EXIT_USAGE, "bake path: --mesh FILE is missing");
+    if (!o->bake.paths)
+        return cli_refuse(EXIT_USAGE, "bake path: --paths FILE is missing");
+    if (!o->output)
+        return cli_refuse(EXIT_USAGE, "bake path: -o OUT.csv is missing");
+    const char *dot = strrchr(o->output, '.');
+    if (!dot || strcmp(dot, ".csv") != 0)
+        return cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv", o->output);
+    while (o->hits && *hits < PATH_HITS && strcmp(o->hits, hits_words[*hits]) != 0)
+        ++*hits;
+    return *hits < PATH_HITS ? EXIT_DONE
+                             : cli_refuse(EXIT_USAGE, "--hits: expected first, all or any, got '%s'", o->hits);
+}
+
+/* ---- sections -----------------------------------------------------------------------------------------------------
+ */
+
+/* The section of a path that begins with element `first`, whose segments so far begin before `first`. */
+static path_section begin_section(const open_path *path, const paths_survey *survey, uint64_t first)
+{
+    return (path_section){.id = path->id,
+                          .segment = path->segment,
+                          .begin = (uint32_t)first,
+                          .end = (uint32_t)first,
+                          .is_invalid = survey && paths_is_invalid(survey, path->number) ? 1 : 0,
+                          .is_hit = path->is_hit != 0};
+}
+
+/* Cut a chunk into sections. Returns how many there are; of the last one more may follow, unless there are no more
+ * points. `path` becomes the path of the last one. */
+static uint64_t cut(const paths_file *f, const paths_survey *survey, open_path *path, path_section *sections)
+{
+    uint64_t count = 0;
+    if (path->is_open)
+        sections[count++] = begin_section(path, survey, 0);
+    for (uint64_t i = 1; i <= f->count; i++) {
+        if (path->is_open && f->id[i] == path->id) {
+            sections[count - 1].end++;
+            path->segment++;
+            continue;
+        }
+        if (count > 0)
+            sections[count - 1].is_last = 1;
+        path->number += (uint64_t)path->is_open;
+        path->is_open = 1;
+        path->is_hit = 0;
+        path->id = f->id[i];
+        path->segment = 0;
+        sections[count++] = begin_section(path, survey, i);
+    }
+    if (count > 0 && f->count == 0)
+        sections[count - 1].is_last = 1;
+    return count;
+}
+
+/* A reading, its sections, and what becomes of them. */
+typedef struct path_run {
+    const cli_options *options;
+    const paths_survey *survey; /* NULL: a rehearsal */
+    char mesh[BAKE_NAME];       /* its content */
+    paths_file file;
+    path_section *sections; /* [room of the file + 1] */
+    open_path open;
+    path_asker asker;
+    path_writer writer;
+} path_run;
+
+/* ---- the fingerprint ----------------------------------------------------------------------------------------------
+ */
+
+/* All that decides about the bytes of the output, a line for each item. */
+static void describe(const path_run *r, path_hits hits, char text[BAKE_TEXT])
+{
+    static const char *const starts[] = {"report", "skip-parting", "skip"};
+    const cli_options *o = r->options;
+    char radius[32] = "column";
+    if (o->bake.given & BAKE_GIVEN_RADIUS)
+        snprintf(radius, sizeof radius, "%.9g", (double)o->bake.radius);
+    snprintf(text, BAKE_TEXT,
+             "carom %s\nwhat path\nmesh %s\npaths %016llx\npoints %llu\nradius %s\nhits %s\nstart %s\ncull-back %s\n"
+             "accuracy %s\nformat csv\n",
+             carom_version(), r->mesh, (unsigned long long)r->survey->hash, (unsigned long long)r->survey->points,
+             radius, hits_words[hits], starts[o->start], o->given & OPTION_CULL_BACK ? "yes" : "no",
+             o->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
+}
+
+/* ---- chunks -------------------------------------------------------------------------------------------------------
+ */
+
+static int do_chunk(path_run *r)
+{
+    const uint64_t count = cut(&r->file, r->survey, &r->open, r->sections);
+    const int status = path_ask(&r->asker, &r->file, r->sections, count, &r->writer);
+    if (count > 0)
+        r->open.is_hit = r->sections[count - 1].is_hit;
+    return status;
+}
+
+static int refuse_changed(const path_run *r)
+{
+    return cli_refuse(EXIT_WORK, "%s: has changed while it was read", r->file.path);
+}
+
+/* Read the points that an earlier run has done, for the path that goes on and for the hash. */
+static int skip_done(path_run *r, const path_done *done, uint64_t *hash)
+{
+    int status = EXIT_DONE;
+    while (status == EXIT_DONE && r->file.from + r->file.count < done->points) {
+        status = paths_next(&r->file, done->points - r->file.from - r->file.count);
+        if (status == EXIT_DONE && r->file.count == 0)
+            status = refuse_changed(r);
+        (void)cut(&r->file, r->survey, &r->open, r->sections);
+        *hash += paths_hash(&r->file);
+    }
+    r->open.is_hit = done->is_hit;
+    return status;
+}
+
+static int do_chunks(path_run *r, path_file *to)
+{
+    progress shown;
+    uint64_t hash = 0;
+    int status = skip_done(r, &to->done, &hash), at_end = 0;
+    progress_begin(&shown, "bake path", "points", to->done.points, r->survey->points);
+    while (status == EXIT_DONE && !at_end) {
+        if (unfinished_asked()) {
+            status = path_file_stopped(to, EXIT_STOPPED);
+            break;
+        }
+        status = paths_next(&r->file, r->file.room);
+        at_end = r->file.count == 0;
+        hash += paths_hash(&r->file);
+        if (status == EXIT_DONE && at_end && hash != r->survey->hash)
+            status = refuse_changed(r);
+        if (status == EXIT_DONE)
+            status = do_chunk(r);
+        path_writer_flush(&r->writer);
+        if (status == EXIT_DONE)
+            status = path_file_put(to, r->file.from + r->file.count, r->open.is_hit);
+        progress_show(&shown, r->file.from + r->file.count);
+    }
+    progress_end(&shown);
+    if (status == EXIT_DONE && r->asker.stats.queries > 0)
+        cli_report_unused_device(r->options, &r->asker.stats);
+    return status;
+}
+
+static int write_file(path_run *r, path_hits hits)
+{
+    path_file to;
+    char text[BAKE_TEXT];
+    describe(r, hits, text);
+    int status = path_file_open(&to, r->options, text);
+    if (status == EXIT_DONE)
+        status = path_writer_open(&r->writer, &to.out, hits, parallel_threads(r->options));
+    if (status == EXIT_DONE && to.done.chunks == 0)
+        path_writer_header(&r->writer);
+    if (status == EXIT_DONE && !to.is_finished)
+        status = do_chunks(r, &to);
+    if (status == EXIT_DONE)
+        status = path_file_finish(&to);
+    path_writer_close(&r->writer);
+    path_file_close(&to);
+    return status;
+}
+
+static int open_run(path_run *r, path_hits hits, const bake_mesh *mesh, uint64_t points)
+{
+    r->sections = cli_alloc(points + 1, sizeof *r->sections);
+    return r->sections ? path_asker_open(&r->asker, r->options, mesh->mesh, hits, points) : cli_no_memory();
+}
+
+/* Made-up paths, and rows that go nowhere; with every word of --hits, because each has kernels of its own. */
+static int rehearse(path_run *r, const bake_mesh *mesh)
+{
+    output out;
+    int status = paths_rehearse(&r->file, r->options);
+    if (status == EXIT_DONE)
+        status = output_open(&out, "/dev/null");
+    if (status != EXIT_DONE)
+        return status;
+    for (path_hits hits = PATH_FIRST; hits < PATH_HITS && status == EXIT_DONE; hits++) {
+        r->open = (open_path){0};
+        status = open_run(r, hits, mesh, r->file.count);
+        if (status == EXIT_DONE)
+            status = path_writer_open(&r->writer, &out, hits, 1);
+        if (status == EXIT_DONE)
+            status = do_chunk(r);
+        path_writer_close(&r->writer);
+        path_asker_close(&r->asker);
+        r->asker = (path_asker){0};
+        free(r->sections);
+        r->sections = NULL;
+    }
+    return output_close(&out, status);
+}
+
+/* Points of a chunk, as --max-memory allows them. */
+static int find_room(const cli_options *o, const bake_mesh *mesh, uint64_t *room)
+{
+    uint64_t bytes;
+    const int status = bake_mesh_bytes(mesh, &bytes);
+    if (status != EXIT_DONE)
+        return status;
+    bytes += path_writer_bytes(parallel_threads(o)) + (uint64_t)parallel_threads(o) * CSV_PART;
+    if (o->bake.max_memory < bytes + PATH_POINT_BYTES)
+        return cli_refuse(EXIT_USAGE, "--max-memory %llu: %llu bytes are needed",
+                          (unsigned long long)o->bake.max_memory, (unsigned long long)(bytes + PATH_POINT_BYTES));
+    *room = (o->bake.max_memory - bytes) / PATH_POINT_BYTES;
+    *room = *room < CHUNK ? *room : CHUNK;
+    return EXIT_DONE;
+}
+
+static int run(path_run *r, path_hits hits, paths_survey *survey, bake_mesh *mesh)
+{
+    const cli_options *o = r->options;
+    uint64_t room = CHUNK;
+    /* The importer may run in a process of its own, so it goes before anything starts threads. */
+    int status = bake_mesh_read(o, mesh);
+    /* Calls are smaller than those for which `auto` takes a device. */
+    if (status == EXIT_DONE)
+        status = bake_mesh_open(o, 0, mesh);
+    if (status == EXIT_DONE && o->rehearsal)
+        return rehearse(r, mesh);
+    if (status == EXIT_DONE)
+        status = find_room(o, mesh, &room);
+    if (status == EXIT_DONE)
+        status = paths_survey_read(survey, o, room);
+    if (status == EXIT_DONE)
+        status = paths_open(&r->file, o, room);
+    if (r->file.csv)
+        csv_read_again(r->file.csv);
+    r->survey = survey;
+    bake_mesh_name(mesh, r->mesh);
+    if (status == EXIT_DONE)
+        status = open_run(r, hits, mesh, room);
+    return status == EXIT_DONE ? write_file(r, hits) : status;
+}
+
+int command_bake_path(const cli_options *options)
+{
+    path_hits hits;
+    paths_survey survey = {0};
+    bake_mesh mesh = {0};
+    path_run r = {.options = options, .file = {.npy = {.fd = -1}}};
+    int status = check_options(options, &hits);
+    if (status == EXIT_DONE && !options->rehearsal)
+        unfinished_hold();
+    if (status == EXIT_DONE)
+        status = run(&r, hits, &survey, &mesh);
+    path_asker_close(&r.asker);
+    free(r.sections);
+    paths_close(&r.file);
+    paths_survey_free(&survey);
+    bake_mesh_free(&mesh);
+    return status;
+}

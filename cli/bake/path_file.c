@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "path_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 20 };
+
+/* ---- checksums ----------------------------------------------------------------------------------------------------
+ */
+
+/* Of the bytes from .. to of the file, as it is read again. Returns 0 or an errno. */
+static int sum_bytes(int fd, uint64_t from, uint64_t to, uint64_t *sum)
+{
+    int error = 0;
+    unsigned char *piece = malloc(PIECE);
+    if (!piece)
+        return ENOMEM;
+    while (from < to && !error) {
+        const size_t size = to - from < PIECE ? (size_t)(to - from) : PIECE;
+        error = bake_read_at(fd, piece, size, from);
+        *sum = bake_checksum(piece, size, *sum);
+        from += size;
+    }
+    free(piece);
+    return error;
+}
+
+/* The chunks whose records and bytes are whole, up to the first that is not. */
+static path_done find_done(const bake_journal *j, int fd)
+{
+    path_done done = {0};
+    uint64_t size[2], rest[2];
+    while (bake_journal_record(j, 2 * done.chunks, size) && bake_journal_record(j, 2 * done.chunks + 1, rest) &&
+           size[1] >= done.bytes) {
+        uint64_t sum = size[0];
+        if (sum_bytes(fd, done.bytes, size[1], &sum) != 0 || sum != rest[1])
+            break;
+        done = (path_done){done.chunks + 1, size[0], size[1], rest[0] != 0};
+    }
+    return done;
+}
+
+/* ---- a new one, and one to go on with ------------------------------------------------------------------------------
+ */
+
+static int start(path_file *p)
+{
+    const int status = bake_growing_clear(&p->file);
+    return status == EXIT_DONE ? bake_growing_begin(&p->file) : status;
+}
+
+static int go_on(path_file *p)
+{
+    bake_growing *g = &p->file;
+    p->done = find_done(&g->journal, g->fd);
+    if (bake_journal_cut(&g->journal, 2 * p->done.chunks) != 0 || ftruncate(g->fd, (off_t)p->done.bytes) != 0 ||
+        lseek(g->fd, (off_t)p->done.bytes, SEEK_SET) < 0)
+        return bake_growing_fail(g, "continued", errno);
+    cli_message("%s.partial: going on, %llu points are done", g->shown, (unsigned long long)p->done.points);
+    return EXIT_DONE;
+}
+
+/* The partial file is gone: an earlier run may have renamed it, and not have come to an end. */
+static void find_finished(path_file *p)
+{
+    bake_growing *g = &p->file;
+    uint64_t last[2];
+    if (!g->place.exists || strcmp(g->journal.text, g->text) != 0)
+        return;
+    const int fd = openat(g->place.folder, g->place.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const path_done done = fd >= 0 ? find_done(&g->journal, fd) : (path_done){0};
+    p->is_finished = fd >= 0 && bake_journal_record(&g->journal, 2 * done.chunks, last) &&
+                     last[0] == BAKE_JOURNAL_COMPLETE && done.bytes == (uint64_t)g->place.old.st_size;
+    if (fd >= 0)
+        close(fd);
+}
+
+static int take_over(path_file *p, int resume)
+{
+    bake_growing *g = &p->file;
+    if (g->is_mine || !g->journal.is_valid) {
+        if (!g->is_mine)
+            cli_message("%s.partial: has no valid journal, so the bake starts anew", g->shown);
+        if (g->is_mine && g->journal.is_valid && resume)
+            find_finished(p);
+        return p->is_finished ? EXIT_DONE : start(p);
+    }
+    if (!resume)
+        return cli_refuse(EXIT_USAGE,
+                          "%s.partial: holds %llu points of an earlier bake: go on with --resume, or remove it",
+                          g->shown, (unsigned long long)find_done(&g->journal, g->fd).points);
+    const int status = bake_growing_compare(g);
+    return status == EXIT_DONE ? go_on(p) : status;
+}
+
+int path_file_open(path_file *p, const cli_options *options, const char *text)
+{
+    *p = (path_file){0};
+    int status = bake_growing_open(&p->file, options->output);
+    snprintf(p->file.text, sizeof p->file.text, "%s", text);
+    if (status == EXIT_DONE)
+        status = take_over(p, options->bake.resume);
+    return status == EXIT_DONE ? output_on(&p->out, p->file.fd, p->file.shown) : status;
+}
+
+/* ---- growing ------------------------------------------------------------------------------------------------------
+ */
+
+int path_file_put(path_file *p, uint64_t points, int is_hit)
+{
+    bake_growing *g = &p->file;
+    uint64_t sum = points;
+    output_flush(&p->out);
+    const off_t end = p->out.error ? -1 : lseek(g->fd, 0, SEEK_CUR);
+    int error = p->out.error ? p->out.error : end < 0 ? errno : 0;
+    if (!error)
+        error = sum_bytes(g->fd, p->done.bytes, (uint64_t)end, &sum);
+    if (!error)
+        error = bake_journal_add(&g->journal, points, (uint64_t)end);
+    if (!error)
+        error = bake_journal_add(&g->journal, is_hit != 0, sum);
+    if (error)
+        return path_file_stopped(p, bake_growing_fail(g, "written", error));
+    p->done = (path_done){p->done.chunks + 1, points, (uint64_t)end, is_hit};
+    error = bake_growing_flush(g);
+    return error ? path_file_stopped(p, bake_growing_fail(g, "written", error)) : EXIT_DONE;
+}
+
+int path_file_finish(path_file *p)
+{
+    if (p->is_finished) {
+        bake_growing_settle(&p->file);
+        return EXIT_DONE;
+    }
+    const int status = bake_growing_finish(&p->file);
+    return status == EXIT_DONE || p->file.is_renamed ? status : path_file_stopped(p, status);
+}
+
+int path_file_stopped(const path_file *p, int status)
+{
+    cli_message("%s: %llu points are done; the same command with --resume goes on", p->file.shown,
+                (unsigned long long)p->done.points);
+    return status;
+}
+
+void path_file_close(path_file *p)
+{
+    if (p->is_finished)
+        bake_growing_drop(&p->file);
+    bake_growing_close(&p->file, p->done.chunks == 0);
+    free(p->out.buffer);
+}
+
+/* ---- status -------------------------------------------------------------------------------------------------------
+ */
+
+int path_file_status(const bake_journal *j, int fd)
+{
+    unsigned long long total = 0;
+    const char *what = strstr(j->text, "\nwhat path\n"), *points = strstr(j->text, "\npoints ");
+    output out;
+    if (!what || !points || sscanf(points, "\npoints %llu", &total) != 1)
+        return -1;
+    const path_done done = find_done(j, fd);
+    const int status = output_open(&out, NULL);
+    if (status != EXIT_DONE)
+        return status;
+    output_format(&out, "%llu/%llu points %llu%% %llu bytes path", (unsigned long long)done.points, total,
+                  (unsigned long long)(total > 0 ? (uint64_t)(100.0 * (double)done.points / (double)total) : 100),
+                  (unsigned long long)done.bytes);
+    for (const char *line = what + strlen("\nwhat path"); line[0] == '\n' && line[1] != '\0';) {
+        const size_t length = strcspn(line + 1, "\n");
+        output_format(&out, " --%.*s", (int)length, line + 1);
+        line += 1 + length;
+    }
+    output_char(&out, '\n');
+    return output_close(&out, EXIT_DONE);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of carom bake path, in a file that grows beside a journal. Their bytes are not known before, so the journal
+ * has two records for each chunk: points and bytes so far; whether the path that goes on is hit, and the checksum of
+ * the chunk's bytes. */
+#ifndef CAROM_CLI_BAKE_PATH_FILE_H
+#define CAROM_CLI_BAKE_PATH_FILE_H
+
+#include "growing.h"
+#include "cli/output.h"
+
+typedef struct path_done {
+    uint64_t chunks, points, bytes;
+    int is_hit; /* the path that goes on behind these points */
+} path_done;
+
+typedef struct path_file {
+    bake_growing file;
+    output out; /* the rows go here */
+    path_done done;
+    int is_finished; /* an earlier run did all and was cut off after the rename */
+} path_file;
+
+/* Each of these returns an exit status with the message printed. path_file_close in any case. */
+
+/* Begin OUT.partial or, with --resume, go on with it. text: the fingerprint. */
+int path_file_open(path_file *p, const cli_options *options, const char *text);
+/* The rows of one more chunk are written, and `points` are done. */
+int path_file_put(path_file *p, uint64_t points, int is_hit);
+int path_file_finish(path_file *p);
+/* Report how far the bake has come and that it can go on; returns `status`. */
+int path_file_stopped(const path_file *p, int status);
+void path_file_close(path_file *p);
+
+/* The line of carom bake status for such a journal. Returns -1 if it is of another kind. */
+int path_file_status(const bake_journal *journal, int fd);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "paths.h"
+#include "bake.h"
+
+#include "cli/parallel.h"
+#include "cli/probe/probe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ID, X, Y, Z, RADIUS };
+enum { REHEARSAL_POINTS = 16 };
+
+/* ---- a file -------------------------------------------------------------------------------------------------------
+ */
+
+static void set_columns(csv_column columns[PATHS_COLUMNS])
+{
+    const csv_column all[PATHS_COLUMNS] = {{.name = "path", .kind = CSV_WHOLE},
+                                           {.name = "x"},
+                                           {.name = "y"},
+                                           {.name = "z"},
+                                           {.name = "radius", .group = 1}};
+    memcpy(columns, all, sizeof all);
+}
+
+static int has_suffix(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), n = strlen(suffix);
+    return length > n && !strcmp(path + length - n, suffix);
+}
+
+/* Just one of both. */
+static int check_radius(const paths_file *f, const cli_options *o)
+{
+    const int column = f->columns[RADIUS].present, given = (o->bake.given & BAKE_GIVEN_RADIUS) != 0;
+    if (column && given)
+        return cli_refuse(EXIT_USAGE, "%s: has a column radius, and so --radius must not be given", f->path);
+    if (!column && !given)
+        return cli_refuse(EXIT_USAGE, "%s: has no column radius, and so --radius R is needed", f->path);
+    return EXIT_DONE;
+}
+
+static int open_csv(paths_file *f, const cli_options *o)
+{
+    const csv_limits limits = {.rows = f->room, .threads = parallel_threads(o), .part = CSV_PART};
+    struct stat info;
+    if (!strcmp(f->path, "-") || (stat(f->path, &info) == 0 && !S_ISREG(info.st_mode)))
+        return cli_refuse(EXIT_USAGE, "--paths %s: is no regular file, which is needed because it is read twice",
+                          f->path);
+    return csv_open(&f->csv, f->path, f->columns, PATHS_COLUMNS, &limits);
+}
+
+static int open_npy(paths_file *f)
+{
+    const int status = npy_open(&f->npy, f->path);
+    if (status != EXIT_DONE)
+        return status;
+    if (f->npy.dimensions != 3 || f->npy.shape[2] != 3 || (f->npy.shape[1] == 0 && f->npy.shape[0] > 0))
+        return npy_refuse_shape(&f->npy, "[paths][points][3] with at least one point");
+    return EXIT_DONE;
+}
+
+static int alloc_chunk(paths_file *f)
+{
+    const uint64_t points = f->room;
+    f->xyz = cli_alloc(3 * (points + 1), sizeof *f->xyz);
+    f->id = cli_alloc(points + 1, sizeof *f->id);
+    f->radius = f->columns[RADIUS].present ? cli_alloc(points + 1, sizeof *f->radius) : NULL;
+    if (!f->xyz || !f->id || (!f->radius && f->columns[RADIUS].present))
+        return cli_no_memory();
+    memset(f->xyz, 0, 3 * sizeof *f->xyz); /* there is no point before the first */
+    f->id[0] = 0;
+    if (f->radius)
+        f->radius[0] = 0.0f;
+    return EXIT_DONE;
+}
+
+int paths_open(paths_file *f, const cli_options *o, uint64_t room)
+{
+    const char *path = o->bake.paths;
+    *f = (paths_file){.path = path, .npy = {.fd = -1}, .room = room};
+    set_columns(f->columns);
+    if (has_suffix(path, ".h5") || has_suffix(path, ".hdf5") || has_suffix(path, ".h5md"))
+        return cli_refuse(EXIT_USAGE, "--paths %s: HDF5 is not read yet; expected .npy or CSV", path);
+    int status = has_suffix(path, ".npy") ? open_npy(f) : open_csv(f, o);
+    if (status == EXIT_DONE)
+        status = check_radius(f, o);
+    return status == EXIT_DONE ? alloc_chunk(f) : status;
+}
+
+void paths_close(paths_file *f)
+{
+    csv_close(f->csv);
+    csv_free(f->columns, PATHS_COLUMNS);
+    npy_close(&f->npy);
+    free(f->xyz);
+    free(f->radius);
+    free(f->id);
+}
+
+/* ---- chunks -------------------------------------------------------------------------------------------------------
+ */
+
+static int next_csv(paths_file *f, uint64_t most)
+{
+    const csv_column *c = f->columns;
+    const int status = csv_next(f->csv, most, &f->count);
+    if (status != EXIT_DONE || f->count == 0)
+        return status;
+    for (uint64_t i = 0; i < f->count; i++)
+        for (int k = 0; k < 3; k++)
+            f->xyz[3 * (i + 1) + (uint64_t)k] = c[X + k].data[i];
+    memcpy(f->id + 1, csv_wholes(&c[ID]), (size_t)f->count * sizeof *f->id);
+    if (f->radius)
+        memcpy(f->radius + 1, c[RADIUS].data, (size_t)f->count * sizeof *f->radius);
+    return EXIT_DONE;
+}
+
+static int next_npy(paths_file *f, uint64_t most)
+{
+    const uint64_t left = f->npy.count / 3 - f->from;
+    f->count = left < most ? left : most;
+    for (uint64_t i = 0; i < f->count; i++)
+        f->id[i + 1] = (f->from + i) / f->npy.shape[1];
+    return npy_read(&f->npy, 3 * f->from, 3 * f->count, f->xyz + 3);
+}
+
+int paths_next(paths_file *f, uint64_t most)
+{
+    const uint64_t last = f->count;
+    memmove(f->xyz, f->xyz + 3 * last, 3 * sizeof *f->xyz);
+    f->id[0] = f->id[last];
+    if (f->radius)
+        f->radius[0] = f->radius[last];
+    f->from += last;
+    f->count = 0;
+    most = most < f->room ? most : f->room;
+    return f->csv ? next_csv(f, most) : next_npy(f, most);
+}
+
+/* Each point is hashed with its place in the file, so the sum does not depend on how the points are cut into chunks. */
+uint64_t paths_hash(const paths_file *f)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 1; i <= f->count; i++) {
+        unsigned char point[3 * sizeof(uint64_t)] = {0};
+        memcpy(point, f->id + i, sizeof *f->id);
+        memcpy(point + 8, f->xyz + 3 * i, 3 * sizeof *f->xyz);
+        if (f->radius)
+            memcpy(point + 20, f->radius + i, sizeof *f->radius);
+        sum += bake_checksum(point, sizeof point, f->from + i);
+    }
+    return sum;
+}
+
+/* ---- the first reading --------------------------------------------------------------------------------------------
+ */
+
+/* One more path, valid so far. */
+static int add_path(paths_survey *s, paths_ids *ids, const paths_file *f, uint64_t i)
+{
+    const int added = f->csv ? paths_ids_add(ids, f->id[i]) : 1;
+    if (added == 0)
+        return cli_refuse(EXIT_USAGE,
+                          "%s:%llu: column path: expected the rows of a path one after the other, got path %llu again",
+                          f->path, (unsigned long long)(f->from + i + 1), (unsigned long long)f->id[i]);
+    if (s->paths == 8 * s->room) {
+        const uint64_t room = s->room ? 2 * s->room : 1024;
+        uint8_t *larger = realloc(s->invalid, (size_t)room);
+        if (!larger)
+            return cli_no_memory();
+        memset(larger + s->room, 0, (size_t)(room - s->room));
+        s->invalid = larger;
+        s->room = room;
+    }
+    s->paths++;
+    return added < 0 ? cli_no_memory() : EXIT_DONE;
+}
+
+static int is_finite(const float *p)
+{
+    return isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
+}
+
+static int survey_chunk(paths_survey *s, paths_ids *ids, const paths_file *f)
+{
+    for (uint64_t i = 1; i <= f->count; i++) {
+        const int is_first = s->paths == 0 || f->id[i] != f->id[i - 1];
+        const int status = is_first ? add_path(s, ids, f, i) : EXIT_DONE;
+        if (status != EXIT_DONE)
+            return status;
+        /* The radius of a path's last row is that of no segment. */
+        const int bad_radius = !is_first && f->radius && !(isfinite(f->radius[i - 1]) && f->radius[i - 1] >= 0.0f);
+        if (bad_radius || !is_finite(f->xyz + 3 * i))
+            s->invalid[(s->paths - 1) / 8] |= (uint8_t)(1u << (s->paths - 1) % 8);
+    }
+    return EXIT_DONE;
+}
+
+int paths_survey_read(paths_survey *s, const cli_options *o, uint64_t room)
+{
+    paths_file f;
+    paths_ids ids = {0};
+    progress shown;
+    *s = (paths_survey){0};
+    int status = paths_open(&f, o, room);
+    progress_begin(&shown, "bake path: checking", "points", 0, f.csv ? 0 : f.npy.count / 3);
+    while (status == EXIT_DONE) {
+        status = paths_next(&f, room);
+        if (status != EXIT_DONE || f.count == 0)
+            break;
+        status = survey_chunk(s, &ids, &f);
+        s->hash += paths_hash(&f);
+        s->points = f.from + f.count;
+        if (f.csv)
+            progress_show_share(&shown, s->points, csv_share(f.csv));
+        else
+            progress_show(&shown, s->points);
+    }
+    progress_end(&shown);
+    paths_ids_free(&ids);
+    paths_close(&f);
+    return status;
+}
+
+void paths_survey_free(paths_survey *s)
+{
+    free(s->invalid);
+    *s = (paths_survey){0};
+}
+
+int paths_is_invalid(const paths_survey *s, uint64_t path)
+{
+    return s->invalid[path / 8] >> path % 8 & 1;
+}
+
+/* ---- a rehearsal --------------------------------------------------------------------------------------------------
+ */
+
+int paths_rehearse(paths_file *f, const cli_options *o)
+{
+    csv_column columns[] = {{.name = "x"}, {.name = "y"}, {.name = "z"}, {.name = "radius"}};
+    *f = (paths_file){.path = "", .npy = {.fd = -1}, .columns[RADIUS].present = 1};
+    int status = rehearsal_rows(o, columns, 4, &f->count);
+    if (status == EXIT_DONE)
+        f->room = f->count;
+    if (status == EXIT_DONE)
+        status = alloc_chunk(f);
+    for (uint64_t i = 0; i < f->count && status == EXIT_DONE; i++) {
+        for (int k = 0; k < 3; k++)
+            f->xyz[3 * (i + 1) + (uint64_t)k] = columns[k].data[i];
+        f->radius[i + 1] = columns[3].data[i];
+        f->id[i + 1] = i / REHEARSAL_POINTS;
+    }
+    csv_free(columns, 4);
+    return status;
+}

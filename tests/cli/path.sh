@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# path.sh CAROM ORACLE: hits along polylines against the exact reference, segment by segment; the same bytes wherever a
+# chunk ends; refusals.
+set -euo pipefail
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$0")/../support/check.sh"
+# shellcheck source=tests/support/bake.sh
+. "$(dirname "$0")/../support/bake.sh"
+oracle=$(realpath "$2")
+bake_begin "$1"
+effort=${CAROM_TEST_EFFORT:-100}
+
+# ---- by hand --------------------------------------------------------------------------------------------------------
+printf '%s\n' OFF '4 2 0' '0 0 0' '1 0 0' '1 1 0' '0 1 0' '3 0 1 2' '3 0 2 3' > square.off
+# Down to the sphere's own radius and on; along; a single point; not finite at last; no hit; touching at a corner.
+printf '%s\n' path,x,y,z 7,.5,.25,2 7,.5,.25,0.25 7,.5,.25,-1 3,0,0,5 9,.5,.25,2 9,.5,.25,-2 9,nan,0,0 \
+    11,3,3,3 11,3,3,-3 '1.2e1,.25,.5,4' '12.0,.25,.5,3' 12,.25,.5,-1 > hand.csv
+hand() { bake path --mesh square.off --paths hand.csv --radius .25 "$@" -o hand-out.csv && cat hand-out.csv; }
+header=path,segment,u,triangle,state,x,y,z,nx,ny,nz,feature
+none='3,-1,inf,-1,miss,,,,,,,
+9,-1,inf,-1,invalid,,,,,,,
+11,-1,inf,-1,miss,,,,,,,'
+equal "first: u = 1 of a segment" "$header
+7,0,1,0,approaching,0.5,0.25,0,0,0,1,F
+$none
+12,1,0.6875,1,approaching,0.25,0.5,0,0,0,1,F" "$(hand --accuracy exact)"
+equal "first: the default" "$(hand --accuracy exact)" "$(hand --accuracy exact --hits first)"
+equal "all: u = 1 of a segment and u = 0 of the next" "7,0,0,approaching
+7,1,0,touching
+7,1,1,approaching" "$(hand --accuracy exact --hits all | sed -n '/^7,/p' | cut -d, -f1,2,4,5)"
+equal "any" "path,hit
+7,1
+3,0
+9,
+11,0
+12,1" "$(hand --hits any)"
+equal "a start policy" "7,-1,inf,-1,miss,,,,,,," "$(printf 'path,x,y,z\n7,.5,.25,.1\n7,.5,.25,-1\n' > in.csv
+    bake path --mesh square.off --paths in.csv --radius .25 --start skip -o out.csv && sed 1d out.csv)"
+equal "back faces" "7,-1,inf,-1,miss,,,,,,," "$(printf 'path,x,y,z\n7,.5,.25,-1\n7,.5,.25,1\n' > in.csv
+    bake path --mesh square.off --paths in.csv --radius .25 --cull-back -o out.csv && sed 1d out.csv)"
+equal "no path" "$header" "$(printf 'path,x,y,z\n' > in.csv
+    bake path --mesh square.off --paths in.csv --radius 1 -o out.csv && cat out.csv)"
+equal "an empty mesh" "7,-1,inf,-1,miss,,,,,,," "$(printf 'OFF\n0 0 0\n' > empty.off
+    printf 'path,x,y,z\n7,.5,.25,-1\n7,.5,.25,1\n' > in.csv
+    bake path --mesh empty.off --paths in.csv --radius .25 -o out.csv && sed 1d out.csv)"
+equal "the last radius of a path is that of no segment" "1,0
+2," "$(printf 'path,radius,x,y,z\n1,1,9,9,9\n1,-1,9,9,8\n2,-1,9,9,9\n2,1,9,9,8\n' > in.csv
+    bake path --mesh square.off --paths in.csv --hits any -o out.csv && sed 1d out.csv)"
+
+# ---- against the reference ------------------------------------------------------------------------------------------
+# compared HITS option...: the columns that the oracle knows
+compared() {
+    local hits=$1
+    shift
+    bake path --mesh mesh.off --hits "$hits" --accuracy exact "$@" -o got.csv &&
+        if [ "$hits" = any ]; then
+            cmp got.csv any.csv
+        else
+            cut -d, -f1-5,12 got.csv | cmp - "$hits.csv"
+        fi
+}
+wrong=""
+for ((seed = 1; seed <= 1 + 20 * effort / 100; seed++)); do
+    "$oracle" "$seed" 200 0
+    for hits in first all any; do
+        compared $hits --paths paths.csv || wrong+="seed $seed, $hits; "
+    done
+    "$oracle" "$seed" 50 $((1 + seed % 9))
+    for hits in first all any; do
+        compared $hits --paths paths.npy --radius 0.25 || wrong+="seed $seed, $hits of .npy; "
+        compared $hits --paths paths.csv --radius 0.25 || wrong+="seed $seed, $hits of paths of one length; "
+    done
+done
+nothing "the answers of the reference" "$wrong"
+
+# ---- the same bytes -------------------------------------------------------------------------------------------------
+"$oracle" 99 150 0
+least() { # the least memory
+    { bake path --mesh mesh.off "$@" --max-memory 1 -o none.csv 2>&1 || true; } |
+        sed 's/.*: \([0-9]*\) bytes are needed/\1/'
+}
+wrong=""
+for hits in first all any; do
+    for accuracy in fast exact; do
+        options=(--mesh mesh.off --hits "$hits" --accuracy "$accuracy")
+        bake path "${options[@]}" --paths paths.csv -o whole.csv
+        for way in "--threads 1" "--isa scalar" "--threads 5"; do
+            # shellcheck disable=SC2086
+            bake path "${options[@]}" --paths paths.csv $way -o got.csv &&
+                cmp whole.csv got.csv || wrong+="$hits $way; "
+        done
+        need=$(least --paths paths.csv --threads 2)
+        for ((more = 0; more < 4000; more += 4000 / (1 + effort / 5))); do
+            bake path "${options[@]}" --paths paths.csv --threads 2 --max-memory $((need + more)) -o got.csv &&
+                cmp whole.csv got.csv || wrong+="$hits $accuracy with $more bytes more; "
+        done
+    done
+done
+nothing "wherever a chunk ends, on any threads and instruction sets" "$wrong"
+"$oracle" 98 40 7
+bake path --mesh mesh.off --paths paths.csv --radius 0.25 --hits all -o whole.csv
+need=$(least --paths paths.npy --radius 0.25)
+wrong=""
+for more in 0 500 1000 1500 2000 3000 5000; do
+    bake path --mesh mesh.off --paths paths.npy --radius 0.25 --hits all --max-memory $((need + more)) -o got.csv &&
+        cmp whole.csv got.csv || wrong+="$more bytes more; "
+done
+nothing "a CSV file and the same points as .npy" "$wrong"
+sed 's/$/\r/; s/,/ , /g' paths.csv > other.csv
+bake path --mesh mesh.off --paths other.csv --radius 0.25 --hits all -o got.csv
+check "a CSV file in other clothes" cmp whole.csv got.csv
+
+# ---- refusals -------------------------------------------------------------------------------------------------------
+path() { bake path --mesh square.off "$@"; }
+given() { printf '%s\n' "$@" > bad.csv; }
+refused "no mesh" 2 'bake path: --mesh FILE is missing' bake path --paths hand.csv --radius 1 -o out.csv
+refused "no paths" 2 'bake path: --paths FILE is missing' path --radius 1 -o out.csv
+refused "no output" 2 'bake path: -o OUT.csv is missing' path --paths hand.csv --radius 1
+refused "another suffix" 2 'out.npy: the suffix names the format: expected .csv' path --paths hand.csv --radius 1 \
+    -o out.npy
+refused "other hits" 2 "--hits: expected first, all or any, got 'some'" path --paths hand.csv --radius 1 --hits some \
+    -o out.csv
+refused "no radius" 2 'hand.csv: has no column radius, and so --radius R is needed' path --paths hand.csv -o out.csv
+given path,x,y,z,radius 1,0,0,0,1
+refused "two radii" 2 'bad.csv: has a column radius, and so --radius must not be given' path --paths bad.csv \
+    --radius 1 -o out.csv
+for radius in -1 nan inf 1x ''; do
+    refused "--radius '$radius'" 2 "--radius: expected a finite number >= 0, got '$radius'" path --paths hand.csv \
+        --radius="$radius" -o out.csv
+done
+given path,x,y,z 1,0,0,0 1,0,0,1 2,0,0,0 1,0,0,2
+refused "a path that returns" 2 'bad.csv:5: column path: expected the rows of a path one after the other, got path 1' \
+    path --paths bad.csv --radius 1 -o out.csv
+given path,x,y,z -1,0,0,0
+refused "a negative id" 2 "bad.csv:2: column path: expected a whole number from 0 to 9223372036854775807, got '-1'" \
+    path --paths bad.csv --radius 1 -o out.csv
+given path,x,y,z 1,0,0,0 1,0,0
+refused "a short row" 2 'bad.csv:3: column z: expected a row of 4 fields' path --paths bad.csv --radius 1 -o out.csv
+{
+    printf 'path,x,y,z\n'
+    for ((i = 0; i < 2000; i++)); do printf '%d,.5,.5,%d\n' $((i / 20)) $((i % 20 - 10)); done
+    printf '7000,0,zero,0\n'
+} > bad.csv
+refused "a fault far behind leaves no output" 2 "bad.csv:2002: column y: expected a number, got 'zero'" \
+    path --paths bad.csv --radius 1 -o out.csv
+refused "standard input" 2 '--paths -: is no regular file, which is needed because it is read twice' path --paths - \
+    --radius 1 -o out.csv
+ln -s /dev/full full.csv
+refused "no such file" 2 'none.csv: cannot be opened' path --paths none.csv --radius 1 -o out.csv
+refused "HDF5" 2 'a.h5: HDF5 is not read yet; expected .npy or CSV' path --paths a.h5 --radius 1 -o out.csv
+refused "the input as output" 2 'hand.csv: is read as an input, which the output would replace' path --paths hand.csv \
+    --radius 1 -o hand.csv
+refused "a device as output" 2 'full.csv: a bake needs a regular file, because it grows in place' path \
+    --paths hand.csv --radius 1 -o full.csv
+refused "too little memory" 2 '--max-memory 1000: [0-9]* bytes are needed' path --paths hand.csv --radius 1 \
+    --max-memory 1000 -o out.csv
+
+# header_of DESCR ORDER SHAPE BYTES: bad.npy
+header_of() {
+    local text="{'descr': $1, 'fortran_order': $2, 'shape': $3, }"
+    {
+        printf '\x93NUMPY\1\0\x76\0%-117s\n' "$text"
+        head -c "$4" /dev/zero
+    } > bad.npy
+}
+npy() { refused "$1" 2 "$2" path --paths bad.npy --radius 1 -o out.csv; }
+header_of "'<f4'" False '(2, 3, 3)' 72
+check "an .npy file" path --paths bad.npy --radius 1 -o out.csv
+header_of "'<f8'" False '(2, 3, 3)' 144
+npy "float64" "bad.npy: header: expected little-endian float32 \('<f4'\), got '<f8', which is float64"
+header_of "'>f4'" False '(2, 3, 3)' 72
+npy "big-endian" "got '>f4', which is big-endian float32; convert"
+header_of "'<f4'" True '(2, 3, 3)' 72
+npy "Fortran order" "expected C order, got Fortran order; convert"
+header_of "'<f4'" False '(6, 3)' 72
+npy "two dimensions" 'bad.npy: shape: expected \[paths\]\[points\]\[3\] with at least one point, got \[6\]\[3\]'
+header_of "'<f4'" False '(2, 3, 4)' 96
+npy "four coordinates" 'got \[2\]\[3\]\[4\]'
+header_of "'<f4'" False '(1000000000000, 0, 3)' 0
+npy "paths without points" 'got \[1000000000000\]\[0\]\[3\]'
+header_of "'<f4'" False '(1000000000000, 100, 3)' 72
+npy "absurd size" 'announces \[1000000000000\]\[100\]\[3\], which is 1200000000000000 bytes, and has 72 behind'
+header_of "'<f4'" False '(2, 3, 3)' 71
+npy "truncated" 'which is 72 bytes, and has 71 behind its header'
+check_end
