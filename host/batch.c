@@ -25,7 +25,8 @@ carom_status caromi_report_progress(const carom_progress *progress, const char *
 static carom_status report(const caromi_batch *batch, uint64_t done, carom_error *err)
 {
     const uint64_t unit = batch->slab != 0 ? batch->slab : 1;
-    return caromi_report_progress(&batch->progress, batch->slab != 0 ? "slab" : "query", done / unit,
+    const char *slab_name = batch->slab_name != NULL ? batch->slab_name : "slab";
+    return caromi_report_progress(&batch->progress, batch->slab != 0 ? slab_name : "query", done / unit,
                                   batch->count / unit, err);
 }
 

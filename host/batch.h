@@ -20,6 +20,7 @@ typedef struct caromi_batch {
     carom_progress progress;
     uint64_t
         slab; /* nodes of a slab of a lattice, which divides begin, count and piece: `progress` counts slabs. Else 0 */
+    const char *slab_name; /* NULL: "slab" */
     int exact;
     const char *name;  /* of its kind */
     caromi_pace *pace; /* of its kind */

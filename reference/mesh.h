@@ -82,6 +82,15 @@ double ref_half_diagonal(double spacing);
  * half, else 2; decided exactly. */
 int ref_mesh_clearance(const ref_mesh *mesh, const float point[3], float radius, double half);
 
+/* A ball that comes down along -z over (x, y), and the height of its centre at first contact, as an answer has it. */
+typedef struct ref_mesh_drop_case {
+    float x, y, radius;
+    float height;
+} ref_mesh_drop_case;
+/* NULL if the height is the least binary32 that is not below the true one (-inf: there is none), else what is wrong
+ * with it. */
+const char *ref_mesh_drop(const ref_mesh *mesh, const ref_mesh_drop_case *at);
+
 void ref_mesh_triangle(const ref_mesh *mesh, size_t triangle, float p[3][3]);
 
 #endif

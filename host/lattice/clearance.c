@@ -52,7 +52,7 @@ static carom_status check_axis(const carom_lattice *lattice, int axis, carom_err
 static carom_status check_clearance(const carom_mesh_clearance_desc *d, const carom_mesh_clearance_result *out,
                                     uint64_t *slab, carom_error *err)
 {
-    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_clearance_desc", &d->lattice, slab, err));
+    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_clearance_desc", &d->lattice, 2, slab, err));
     if (!(isfinite(d->radius) && d->radius >= 0))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "radius is %g; it must be finite and >= 0",
                            (double)d->radius);

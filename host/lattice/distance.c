@@ -45,7 +45,7 @@ static carom_status check_options(const carom_mesh_distance_desc *d, carom_error
 static carom_status check_distance(const carom_mesh_distance_desc *d, const carom_mesh_distance_result *out,
                                    uint64_t *slab, carom_error *err)
 {
-    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_distance_desc", &d->lattice, slab, err));
+    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_distance_desc", &d->lattice, 2, slab, err));
     CHECK(check_options(d, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_distance_result", err));
     DISTANCE_OUTPUTS(CAROMI_CHECK_OUTPUT)

@@ -7,7 +7,8 @@
  *   blocks.c     all nodes of a tile together, on the CPU
  *   open.c       whether a mesh has an inside
  *   inside.h     which nodes are inside
- *   cubes.h      in which cubes around nodes a sphere is clear of the mesh */
+ *   cubes.h      in which cubes around nodes a sphere is clear of the mesh
+ *   drop.h       drop maps, which have a height for each column */
 #ifndef CAROM_HOST_LATTICE_H
 #define CAROM_HOST_LATTICE_H
 #include "host/batch.h"
@@ -25,10 +26,10 @@ typedef struct caromi_lattice_batch {
     caromi_out_column out[CAROMI_ANSWERS]; /* as closest points have them; element 0 is that of node `begin` */
 } caromi_lattice_batch;
 
-/* Fails unless the lattice is within its limits and has the slabs of the batch, which heads a descriptor of that size
- * and name. Sets the number of nodes of a slab. */
+/* Fails unless the lattice is within its limits and has the slabs of the batch (axis 2; 1: the rows), which heads a
+ * descriptor of that size and name. Sets the number of nodes of a slab. */
 carom_status caromi_check_slabs(const carom_batch *batch, size_t size, const char *name, const carom_lattice *lattice,
-                                uint64_t *slab, carom_error *err);
+                                int axis, uint64_t *slab, carom_error *err);
 /* Coordinates of nodes [first, first + count) as columns. */
 void caromi_lattice_columns(const carom_lattice *lattice, uint64_t first, uint64_t count, float *x, float *y, float *z);
 

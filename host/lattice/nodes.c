@@ -51,7 +51,7 @@ static carom_status check_lattice(const carom_lattice *lattice, uint64_t *slab, 
 }
 
 carom_status caromi_check_slabs(const carom_batch *batch, size_t size, const char *name, const carom_lattice *lattice,
-                                uint64_t *slab, carom_error *err)
+                                int axis, uint64_t *slab, carom_error *err)
 {
     CHECK(caromi_check_desc(batch->size, size, name, err));
     if (batch->select.data != NULL || batch->select.buffer != NULL || batch->elements != 0)
@@ -59,9 +59,10 @@ carom_status caromi_check_slabs(const carom_batch *batch, size_t size, const cha
                            "batch.select and batch.elements are not for a lattice, which has no arrays to select from");
     CHECK(caromi_check_batch(batch, size, name, CAROMI_SERVES_BEGIN, err));
     CHECK(check_lattice(lattice, slab, err));
-    if (batch->count > lattice->dims[2])
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count is %llu; the lattice has %llu slabs",
-                           (unsigned long long)batch->count, (unsigned long long)lattice->dims[2]);
+    if (batch->count > lattice->dims[axis])
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count is %llu; the lattice has %llu %s",
+                           (unsigned long long)batch->count, (unsigned long long)lattice->dims[axis],
+                           axis == 2 ? "slabs" : "rows");
     return CAROM_OK;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a mesh is closed: every edge is met an even number of times, or as often in one direction as in the other.
- * Corners are the same if their positions are. A hash table numbers the positions, a counting sort brings edges
- * together that have the same lower number. */
+ * Corners are the same if their positions are. A counting sort brings edges together that have the same lower position.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "corners.h"
 #include "host/mesh/mesh.h"
 #include "lattice.h"
 
@@ -14,40 +15,9 @@ typedef struct edge_sort {
     const carom_mesh *mesh;
     const int32_t *masks; /* of the triangles, or NULL */
     uint32_t *position;   /* of each vertex: the lowest vertex in the same place */
-    uint32_t *table;      /* vertices + 1; 0 is free */
-    uint64_t mask;        /* of the table */
     uint64_t *start;      /* of the edges of each position */
     uint64_t *edge;       /* the other end << 1 | goes to the lower one */
 } edge_sort;
-
-/* -0 is 0. */
-static void position_bits(const float *p, uint32_t bits[3])
-{
-    for (int k = 0; k < 3; k++) {
-        const float x = p[k] + 0.0f;
-        memcpy(&bits[k], &x, sizeof x);
-    }
-}
-
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-    return x ^ x >> 29;
-}
-
-static uint32_t find_position(const edge_sort *s, uint32_t vertex)
-{
-    uint32_t own[3], other[3];
-    position_bits(s->mesh->vertices + 3 * (size_t)vertex, own);
-    uint64_t at = mix(mix(mix(own[0]) + own[1]) + own[2]) & s->mask;
-    for (; s->table[at] != 0; at = (at + 1) & s->mask) {
-        position_bits(s->mesh->vertices + 3 * (size_t)(s->table[at] - 1), other);
-        if (memcmp(own, other, sizeof own) == 0)
-            return s->table[at] - 1;
-    }
-    s->table[at] = vertex + 1;
-    return vertex;
-}
 
 /* The ends of an edge of a triangle as positions, the lower first; 0 if they are one, or the triangle does not count.
  */
@@ -115,39 +85,28 @@ static void count_open(const edge_sort *s, caromi_open_edges *open)
     }
 }
 
-static uint64_t table_size(uint64_t vertices)
-{
-    uint64_t size = 16;
-    while (size < 2 * vertices)
-        size *= 2;
-    return size;
-}
-
 static carom_status find_open(carom_mesh *mesh, const int32_t *masks, carom_error *err)
 {
     const carom_context *c = mesh->context;
-    const uint64_t vertices = mesh->vertex_count, size = table_size(vertices);
-    edge_sort s = {.mesh = mesh, .masks = masks, .mask = size - 1};
+    const uint64_t vertices = mesh->vertex_count;
+    edge_sort s = {.mesh = mesh, .masks = masks};
     s.position = caromi_alloc(c, vertices, sizeof *s.position);
-    s.table = caromi_alloc(c, size, sizeof *s.table);
     s.start = caromi_alloc(c, vertices + 2, sizeof *s.start);
     s.edge = caromi_alloc(c, 3 * mesh->info.triangle_count, sizeof *s.edge);
-    const int has_memory = s.position != NULL && s.table != NULL && s.start != NULL && s.edge != NULL;
-    if (has_memory) {
-        memset(s.table, 0, size * sizeof *s.table);
-        for (uint64_t v = 0; v < vertices; v++)
-            s.position[v] = find_position(&s, (uint32_t)v);
+    carom_status status =
+        s.position != NULL && s.start != NULL && s.edge != NULL
+            ? caromi_find_positions(mesh, s.position, err)
+            : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
+                          (unsigned long long)mesh->info.triangle_count);
+    if (status == CAROM_OK) {
         sort_edges(&s);
         mesh->open_edges = (caromi_open_edges){.known = 1};
         count_open(&s, &mesh->open_edges);
     }
     caromi_free(c, s.edge);
     caromi_free(c, s.start);
-    caromi_free(c, s.table);
     caromi_free(c, s.position);
-    return has_memory ? CAROM_OK
-                      : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
-                                    (unsigned long long)mesh->info.triangle_count);
+    return status;
 }
 
 carom_status caromi_check_closed(carom_mesh *mesh, carom_sign sign, const int32_t *masks, carom_error *err)

@@ -767,7 +767,7 @@ CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_clo
                                           const carom_mesh_closest_result *out, carom_stats *stats,
                                           carom_error *err);
 
-/* ---- lattices: volumes of distances, and of clearance ---------------------------------------- */
+/* ---- lattices: volumes of distances, of clearance; drop maps --------------------------------- */
 
 /// Nodes of a regular grid. Node (i, j, k) has the coordinates (float)(origin + (double)index *
 /// spacing): a product and a sum in binary64, not fused, then one rounding to binary32. A *slab* is
@@ -866,6 +866,40 @@ typedef struct carom_mesh_clearance_result {
 CAROM_API carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *desc,
                                             const carom_mesh_clearance_result *out,
                                             carom_stats *stats, carom_error *err);
+
+/// A ball over the columns of a lattice, row by row. A *row* is all columns of one j.
+typedef struct carom_mesh_drop_desc {
+    /// Rows [begin, count) of the lattice are answered, and results hold these alone. Progress
+    /// counts rows, `stats` count columns. No `select`. Both accuracies give the exact answer
+    carom_batch batch;
+    /// Columns (i, j) at the x and y of nodes (i, j, 0). dims[2] must be 1; origin[2] must be
+    /// finite and counts for nothing
+    carom_lattice lattice;
+    float radius; ///< of the ball, R, L; finite and >= 0
+} carom_mesh_drop_desc;
+
+typedef struct carom_mesh_drop_result {
+    size_t size; ///< sizeof(carom_mesh_drop_result)
+    /// [count - begin][dims x] height of the ball's centre, L; -inf where it meets nothing. May be
+    /// NULL
+    float *height;
+} carom_mesh_drop_result;
+
+/// Drop map: a ball comes down along -z over each column until it first touches the mesh (at a
+/// distance of exactly R it does). Its centre is then at the height: the largest z at which a point
+/// of the mesh is within R of the centre. The answer is the least binary32 that is not lower, so a
+/// cutter at this height never cuts into the mesh; +inf beyond binary32; a zero is +0. Triangles
+/// with a mask of 0 do not count. in, out, stats, err, bits, threads: as carom_sweep_pairs.
+/// returns CAROM_OK | INVALID_ARGUMENT (also: a lattice beyond its limits or with dims[2] != 1) |
+///         OUT_OF_MEMORY | UNSUPPORTED. A call with a count of 0 checks all of that and answers
+///         nothing
+/// cost  the CPU answers, on every backend. Each feature of the mesh near the rows once, and about
+///       one evaluation per column; docs/drop.md. Working memory: 1 MiB per thread, and
+///       while the call runs 12 bytes per vertex and per triangle
+/// source docs/drop.md
+CAROM_API carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc,
+                                       const carom_mesh_drop_result *out, carom_stats *stats,
+                                       carom_error *err);
 
 #ifdef __cplusplus
 }

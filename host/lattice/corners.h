@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Which triangles meet at a corner. Corners are the same if their positions are: -0 is 0. */
+#ifndef CAROM_HOST_LATTICE_CORNERS_H
+#define CAROM_HOST_LATTICE_CORNERS_H
+#include "host/mesh_data.h"
+
+/* position[v], for each vertex: the lowest vertex in the same place. */
+carom_status caromi_find_positions(const carom_mesh *mesh, uint32_t *position, carom_error *err);
+
+typedef struct caromi_corners {
+    const carom_mesh *mesh;
+    uint32_t *position; /* of each vertex */
+    uint64_t *start;    /* [vertices + 1] of the triangles at each position */
+    uint32_t *triangle; /* ascending at each position; once for each corner there */
+} caromi_corners;
+
+carom_status caromi_corners_make(const carom_mesh *mesh, caromi_corners *corners, carom_error *err);
+void caromi_corners_free(caromi_corners *corners);
+
+static inline uint32_t caromi_corner_position(const caromi_corners *c, uint32_t triangle, int corner)
+{
+    return c->position[c->mesh->indices[3 * (size_t)triangle + (size_t)corner]];
+}
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* The call for drop maps. */
+#include <math.h>
+
+#include "host/mesh/mesh.h"
+#include "host/mesh/query.h"
+#include "drop.h"
+
+enum { PIECE = 1 << 18 }; /* columns between two reports of progress, at least */
+
+CAROMI_LIST list_drop(caromi_arrays *a, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
+                      const carom_stats *stats, uint64_t count)
+{
+    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
+    caromi_reads(a, "out", out, 1, 0, sizeof *out);
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    caromi_writes(a, "height", out->height, count, sizeof *out->height);
+}
+
+static carom_status check_drop(const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out, carom_error *err)
+{
+    uint64_t slab;
+    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_drop_desc", &d->lattice, 1, &slab, err));
+    if (d->lattice.dims[2] != 1)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "lattice.dims[2] is %llu; it must be 1 for a drop map",
+                           (unsigned long long)d->lattice.dims[2]);
+    if (!(d->radius >= 0 && isfinite(d->radius)))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "radius is %g; it must be finite and >= 0",
+                           (double)d->radius);
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_drop_result", err));
+    return CAROM_OK;
+}
+
+typedef struct drop_batch {
+    const drop_map *map;
+    uint64_t begin; /* column of height[0] */
+    float *height;
+} drop_batch;
+
+static carom_status on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
+                           carom_stats *stats, carom_error *err)
+{
+    const drop_batch *drop = batch;
+    const uint64_t width = drop->map->lattice->dims[0];
+    (void)context;
+    if (drop->height == NULL)
+        return CAROM_OK;
+    return caromi_drop_rows(drop->map, first / width, (end - first) / width, drop->height + (first - drop->begin),
+                            &stats->by_integers, err);
+}
+
+static carom_status run(const drop_map *map, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
+                        carom_stats *stats, carom_error *err)
+{
+    const uint64_t width = d->lattice.dims[0];
+    caromi_pace pace = {0}; /* there is no device to choose */
+    const drop_batch batch = {map, d->batch.begin * width, out->height};
+    const caromi_batch run = {.batch = &batch,
+                              .begin = d->batch.begin * width,
+                              .count = d->batch.count * width,
+                              .on_cpu = on_cpu,
+                              .piece = (PIECE + width - 1) / width * width,
+                              .progress = d->batch.progress,
+                              .slab = width,
+                              .slab_name = "row",
+                              .exact = 1,
+                              .name = "a drop map",
+                              .pace = &pace};
+    return caromi_run(map->mesh->context, &run, stats, err);
+}
+
+/* One answer is served in both modes: the exact one. */
+static carom_status drop(carom_mesh *mesh, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
+                         carom_stats *stats, carom_error *err)
+{
+    CHECK(check_drop(d, out, err));
+    const uint64_t columns = (d->batch.count - d->batch.begin) * d->lattice.dims[0];
+    CAROMI_CHECK_ARRAYS(err, list_drop, d, out, stats, columns);
+    drop_map map = {.mesh = mesh, .lattice = &d->lattice};
+    int32_t *masks = NULL;
+    map.ball = (drop_ball){.radius = d->radius, .r = fabs((double)d->radius)};
+    map.ball.r2 = map.ball.r * map.ball.r;
+    if (columns == 0 || out->height == NULL)
+        return run(&map, d, out, stats, err);
+    if (mesh->masks != NULL)
+        CHECK(caromi_masks_of_triangles(mesh, &masks, err));
+    map.masks = masks;
+    carom_status status = caromi_corners_make(mesh, &map.corners, err);
+    if (status == CAROM_OK)
+        status = run(&map, d, out, stats, err);
+    caromi_corners_free(&map.corners);
+    caromi_free(mesh->context, masks);
+    return status;
+}
+
+carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc, const carom_mesh_drop_result *out,
+                             carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(caromi_check_stats(stats, err));
+    IN_FLOAT_MODE(drop(mesh, desc, out, stats, err));
+}

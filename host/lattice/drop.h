@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Drop maps: how high a ball stands on a mesh, for each column of a lattice. The height over a column is the largest of
+ * those over all corners, edges and faces ("features") of the mesh. docs/drop.md has the proofs.
+ *
+ *   drop.c         checks the call and runs it
+ *   drop_map.c     cuts rows into tiles for the threads; rounds what their bounds decide
+ *   drop_paint.c   which columns of a tile a feature can decide
+ *   drop_bound.c   bounds of a feature's height over one column, in binary64
+ *   drop_settle.c  decides in integers what bounds leave open */
+#ifndef CAROM_HOST_LATTICE_DROP_H
+#define CAROM_HOST_LATTICE_DROP_H
+#include "corners.h"
+#include "lattice.h"
+
+/* 2^-53, the largest relative error of one operation. */
+#define DROP_U 0x1p-53
+
+typedef struct drop_ball {
+    float radius;
+    double r, r2; /* both exact */
+} drop_ball;
+
+/* ---- bounds: drop_bound.c ---------------------------------------------------------------------------------------- */
+
+/* Of a height. `low` is below the height of the mesh; `high` is above the height of the mesh if this feature decides
+ * it. -inf: no such bound. */
+typedef struct drop_bound {
+    double low, high;
+} drop_bound;
+
+drop_bound caromi_drop_corner_bound(const drop_ball *ball, const double corner[3], double x, double y);
+
+typedef struct drop_edge {
+    double a[3], e[3]; /* the first end; the way to the other */
+    double b[2], top;  /* x and y of the other end; the higher end's z */
+    double l2;         /* |e|^2 seen from above; 0: the edge is a point from above and decides nothing */
+    double lean;       /* e.z / (|e| seen from above * |e|) */
+} drop_edge;
+
+void caromi_drop_edge_make(drop_edge *edge, const float *a, const float *b);
+drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *edge, double x, double y);
+
+enum { DROP_FACE_NONE, DROP_FACE_LEVEL, DROP_FACE_SLOPE, DROP_FACE_THIN };
+
+/* A face that decides a height is touched at the centre - radius * normal. */
+typedef struct drop_face {
+    /* NONE: it decides nothing, because it has no area, or none from above. THIN: its normal is not known well enough,
+     * so nothing but `top` is. */
+    int kind;
+    const float *corner[3];
+    double p[3], e[3], f[3]; /* P0, P1 - P0, P2 - P0 */
+    double side[3][2];       /* edges seen from above, each times the sign of the normal's z */
+    double shift[2], blur;   /* radius * normal, turned upwards; the largest error of it */
+    double inverse;          /* of the normal's z */
+    double top;              /* the highest corner */
+} drop_face;
+
+void caromi_drop_face_make(drop_face *face, const drop_ball *ball, const float *const corner[3]);
+/* How far the point of contact may be outside of edge k by rounding alone, for columns within `reach` of its corner. */
+double caromi_drop_face_slack(const drop_face *face, int k, double reach);
+/* Whether the point of contact over a column is inside all edges, but for the slack. */
+int caromi_drop_face_may_touch(const drop_face *face, double x, double y);
+/* For a column where that is so. */
+drop_bound caromi_drop_face_bound(const drop_ball *ball, const drop_face *face, double x, double y);
+
+/* ---- tiles: drop_map.c, drop_paint.c, drop_settle.c
+ * -------------------------------------------------------------------------- */
+
+enum { DROP_TILE = 256, DROP_BLOCK = 16 }; /* columns along x and y: of a tile, at most; of a block of it */
+
+typedef struct drop_map {
+    const carom_mesh *mesh;
+    const carom_lattice *lattice;
+    const int32_t *masks; /* of the triangles; NULL: all count */
+    drop_ball ball;
+    caromi_corners corners;
+} drop_map;
+
+typedef struct drop_tile {
+    const drop_map *map;
+    uint64_t nx, ny;
+    uint32_t *visited; /* a bit for each position */
+    double x[DROP_TILE], y[DROP_TILE];
+    double least[DROP_TILE / DROP_BLOCK][DROP_TILE / DROP_BLOCK]; /* of `low` in a block, from faces alone */
+    double low[DROP_TILE * DROP_TILE], high[DROP_TILE * DROP_TILE];
+} drop_tile;
+
+typedef void drop_visit_fn(void *user, uint32_t triangle);
+/* Calls for each triangle that counts and whose box, seen from above, is within the radius of the rectangle. */
+void caromi_drop_visit(const drop_map *map, const double lower[2], const double upper[2], drop_visit_fn *visit,
+                       void *user);
+
+/* Sets `low` and `high` of all columns. */
+void caromi_drop_paint(drop_tile *tile);
+/* The least binary32 >= the height over a column, -inf if there is none. low: a bound below. */
+float caromi_drop_settle(const drop_map *map, float x, float y, double low);
+/* The least binary32 >= value; a zero is +0. */
+float caromi_drop_round_up(double value);
+
+/* Rows [first, first + rows) to `height`, [rows][dims x]; adds to *settled how many columns integers decided.
+ * drop_map.c */
+carom_status caromi_drop_rows(const drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
+                              carom_error *err);
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* Bounds of heights. For a point p of a triangle let q = sqrt(R^2 - |c - p|^2), seen from above, be how far the centre
+ * over column c stands above p when p touches the ball. The height that p gives, p.z + q, is concave in p. So a point
+ * of the triangle bounds its height from below; and the plane that touches this function at p, at the triangle's
+ * corners, bounds it from above. Where p was found in rounded arithmetic, only its quality suffers, not the bounds.
+ * docs/drop.md adds up the errors. */
+#include "drop.h"
+
+#include <math.h>
+
+#include "cpu/exact_ray.h"
+
+static const drop_bound none = {-HUGE_VAL, -HUGE_VAL};
+
+/* z + radius, a tie of flat meshes: exact if it is a binary64. */
+static drop_bound sum_of(double z, double r)
+{
+    const double sum = z + r, part = sum - z;
+    const double error = (z - (sum - part)) + (r - part), step = error != 0 ? fabs(sum) * (2 * DROP_U) : 0;
+    return (drop_bound){sum - step, sum + step};
+}
+
+drop_bound caromi_drop_corner_bound(const drop_ball *ball, const double corner[3], double x, double y)
+{
+    const double dx = x - corner[0], dy = y - corner[1], z = corner[2];
+    const double s = ball->r2 - (dx * dx + dy * dy), error = 8 * DROP_U * ball->r2;
+    if (s < -error)
+        return none;
+    if (dx == 0 && dy == 0)
+        return sum_of(z, ball->r);
+    if (s <= 4 * error) {
+        const double high = z + sqrt(s + error);
+        return (drop_bound){s > error ? z : -HUGE_VAL, high + 8 * DROP_U * (fabs(z) + ball->r)};
+    }
+    const double root = sqrt(s), blur = 2 * error / root + 8 * DROP_U * (fabs(z) + root);
+    return (drop_bound){z + root - blur, z + root + blur};
+}
+
+/* ---- a point of a triangle --------------------------------------------------------------------------------------- */
+
+/* The point P0 + beta e + gamma f; beta, gamma >= 0, beta + gamma <= 1. d: the column from P0. */
+typedef struct touch {
+    drop_bound bound;
+    double rise[3], blur; /* of the touching plane from the point to each corner; the largest error of it */
+    int is_known;         /* 0: the ball's side touches, and the numbers above say nothing */
+} touch;
+
+static inline touch touch_at(const drop_ball *ball, double z0, const double e[3], const double f[3], double beta,
+                             double gamma, const double d[2])
+{
+    touch t = {.is_known = 0};
+    const double x = d[0] - (beta * e[0] + gamma * f[0]), y = d[1] - (beta * e[1] + gamma * f[1]);
+    const double blur =
+        8 * DROP_U * (fabs(d[0]) + fabs(d[1]) + beta * (fabs(e[0]) + fabs(e[1])) + gamma * (fabs(f[0]) + fabs(f[1])));
+    const double q2 = ball->r2 - (x * x + y * y);
+    const double blur2 = 8 * DROP_U * ball->r2 + (2 * (fabs(x) + fabs(y)) + blur) * blur;
+    if (!(q2 > 1024 * blur2))
+        return t;
+    const double q = sqrt(q2), inverse = 1 / q, loss = blur2 * inverse * inverse;
+    const double height = z0 + (beta * e[2] + gamma * f[2]) + q;
+    const double error = 16 * DROP_U * (fabs(z0) + beta * fabs(e[2]) + gamma * fabs(f[2]) + q) + 2 * blur2 * inverse;
+    /* along e and f */
+    const double a = (x * e[0] + y * e[1]) * inverse + e[2], b = (x * f[0] + y * f[1]) * inverse + f[2];
+    const double blur_a = (fabs(x * e[0]) + fabs(y * e[1])) * inverse * (8 * DROP_U + 2 * loss) +
+                          2 * blur * (fabs(e[0]) + fabs(e[1])) * inverse + 8 * DROP_U * fabs(e[2]);
+    const double blur_b = (fabs(x * f[0]) + fabs(y * f[1])) * inverse * (8 * DROP_U + 2 * loss) +
+                          2 * blur * (fabs(f[0]) + fabs(f[1])) * inverse + 8 * DROP_U * fabs(f[2]);
+    t.rise[0] = -(beta * a + gamma * b);
+    t.rise[1] = a + t.rise[0];
+    t.rise[2] = b + t.rise[0];
+    t.blur = 3 * (blur_a + blur_b) + 16 * DROP_U * (fabs(a) + fabs(b));
+    double rise = t.rise[0] > t.rise[1] ? t.rise[0] : t.rise[1];
+    rise = t.rise[2] > rise ? t.rise[2] : rise;
+    t.bound = (drop_bound){height - error, height + error + (rise > 0 ? rise : 0) + t.blur};
+    t.is_known = 1;
+    return t;
+}
+
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
+
+void caromi_drop_edge_make(drop_edge *edge, const float *a, const float *b)
+{
+    for (int k = 0; k < 3; k++) {
+        edge->a[k] = (double)a[k];
+        edge->e[k] = (double)b[k] - (double)a[k];
+    }
+    edge->b[0] = (double)b[0];
+    edge->b[1] = (double)b[1];
+    edge->top = (double)(a[2] > b[2] ? a[2] : b[2]);
+    edge->l2 = edge->e[0] * edge->e[0] + edge->e[1] * edge->e[1];
+    edge->lean = edge->e[2] / (sqrt(edge->l2) * sqrt(edge->l2 + edge->e[2] * edge->e[2]));
+}
+
+static int is_between(double x, double a, double b)
+{
+    return a < b ? a <= x && x <= b : b <= x && x <= a;
+}
+
+/* A column over a level edge along x or y. */
+static int is_over(const drop_edge *g, const double d[2], double x, double y)
+{
+    return g->e[2] == 0 && ((g->e[0] == 0 && d[0] == 0 && is_between(y, g->a[1], g->b[1])) ||
+                            (g->e[1] == 0 && d[1] == 0 && is_between(x, g->a[0], g->b[0])));
+}
+
+drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *g, double x, double y)
+{
+    static const double no_edge[3];
+    const double d[2] = {x - g->a[0], y - g->a[1]};
+    const double left = g->e[0] * d[1], right = g->e[1] * d[0], cross = left - right;
+    const double blur = 8 * DROP_U * (fabs(left) + fabs(right)), w2 = cross * cross / g->l2;
+    const double s = ball->r2 - w2;
+    const double error = (2 * fabs(cross) + blur) * blur / g->l2 + 8 * DROP_U * (w2 + ball->r2);
+    if (s < -error)
+        return none;
+    if (is_over(g, d, x, y))
+        return sum_of(g->a[2], ball->r);
+    const double along = (g->e[0] * d[0] + g->e[1] * d[1]) / g->l2 + g->lean * sqrt(s > 0 ? s : 0);
+    const double at = along > 0 ? (along < 1 ? along : 1) : 0; /* not a number: 0 */
+    touch t = touch_at(ball, g->a[2], g->e, no_edge, at, 0, d);
+    if (!t.is_known) /* no point of the edge's line is higher than `top` and nearer to the column than it */
+        return (drop_bound){-HUGE_VAL,
+                            g->top + sqrt(s > 0 ? s + error : error) + 8 * DROP_U * (fabs(g->top) + ball->r)};
+    /* Falls from an end on: then the end decides. */
+    if ((at == 0 && t.rise[1] < -t.blur) || (at == 1 && t.rise[0] < -t.blur))
+        t.bound.high = -HUGE_VAL;
+    return t.bound;
+}
+
+/* ---- faces ------------------------------------------------------------------------------------------------------- */
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Whether the triangle seen along an axis has no area, exactly. A ray at a corner takes a side by how it is moved;
+ * mirrored, it is moved the other way. */
+static int is_line(const float *const corner[3], int axis)
+{
+    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    float p[3][2], m[3][2];
+    for (int k = 0; k < 3; k++) {
+        p[k][0] = corner[k][u];
+        p[k][1] = corner[k][v];
+        m[k][0] = -p[k][0];
+        m[k][1] = -p[k][1];
+    }
+    const int side = caromi_exact_ray_side(p[0], p[1], p[2][0], p[2][1]);
+    return side == 0 || side != caromi_exact_ray_side(m[0], m[1], m[2][0], m[2][1]);
+}
+
+/* Of a face whose normal's z may be zero. */
+static int kind_of_steep(const float *const corner[3])
+{
+    /* A vertical face goes on upwards from each of its inner points. */
+    return is_line(corner, 2) ? DROP_FACE_NONE : DROP_FACE_THIN;
+}
+
+void caromi_drop_face_make(drop_face *face, const drop_ball *ball, const float *const corner[3])
+{
+    double n[3], size[3];
+    for (int k = 0; k < 3; k++) {
+        face->corner[k] = corner[k];
+        face->p[k] = (double)corner[0][k];
+        face->e[k] = (double)corner[1][k] - (double)corner[0][k];
+        face->f[k] = (double)corner[2][k] - (double)corner[0][k];
+    }
+    for (int k = 0; k < 3; k++) {
+        const int a = (k + 1) % 3, b = (k + 2) % 3;
+        const double plus = face->e[a] * face->f[b], minus = face->e[b] * face->f[a];
+        n[k] = plus - minus;
+        size[k] = fabs(plus) + fabs(minus);
+    }
+    face->top = larger((double)corner[0][2], larger((double)corner[1][2], (double)corner[2][2]));
+    const double all = size[0] + size[1] + size[2];
+    if (fabs(n[2]) <= 16 * DROP_U * size[2]) {
+        face->kind = kind_of_steep(corner);
+        return;
+    }
+    const double turn = n[2] < 0 ? -1 : 1, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    const double blur = 16 * DROP_U * all / length;
+    face->kind = !(blur < 0x1p-12)                    ? DROP_FACE_THIN
+                 : face->e[2] == 0 && face->f[2] == 0 ? DROP_FACE_LEVEL
+                                                      : DROP_FACE_SLOPE;
+    face->inverse = 1 / n[2];
+    for (int k = 0; k < 2; k++)
+        face->shift[k] = ball->r * (turn * n[k] / length);
+    face->blur = 2 * ball->r * blur;
+    for (int k = 0; k < 2; k++) {
+        face->side[0][k] = turn * face->e[k];
+        face->side[1][k] = turn * ((double)corner[2][k] - (double)corner[1][k]);
+        face->side[2][k] = turn * -face->f[k];
+    }
+}
+
+double caromi_drop_face_slack(const drop_face *face, int k, double reach)
+{
+    return (fabs(face->side[k][0]) + fabs(face->side[k][1])) * (2 * face->blur + 32 * DROP_U * reach);
+}
+
+int caromi_drop_face_may_touch(const drop_face *face, double x, double y)
+{
+    for (int k = 0; k < 3; k++) {
+        const double u = x - face->shift[0] - (double)face->corner[k][0];
+        const double v = y - face->shift[1] - (double)face->corner[k][1];
+        const double reach = fabs(u) + fabs(v) + fabs(face->shift[0]) + fabs(face->shift[1]);
+        if (face->side[k][0] * v - face->side[k][1] * u < -caromi_drop_face_slack(face, k, reach))
+            return 0;
+    }
+    return 1;
+}
+
+/* Level: a column on an edge belongs to one of two faces there, because a ray does. */
+static drop_bound level_bound(const drop_ball *ball, const drop_face *face, double x, double y)
+{
+    int side[3];
+    for (int k = 0; k < 3; k++)
+        side[k] = caromi_exact_ray_side(face->corner[k], face->corner[(k + 1) % 3], (float)x, (float)y);
+    return side[0] != 0 && side[0] == side[1] && side[1] == side[2] ? sum_of(face->p[2], ball->r) : none;
+}
+
+drop_bound caromi_drop_face_bound(const drop_ball *ball, const drop_face *face, double x, double y)
+{
+    if (face->kind == DROP_FACE_LEVEL)
+        return level_bound(ball, face, x, y);
+    const double d[2] = {x - face->p[0], y - face->p[1]};
+    const double u = d[0] - face->shift[0], v = d[1] - face->shift[1];
+    double beta = (u * face->f[1] - v * face->f[0]) * face->inverse;
+    double gamma = (v * face->e[0] - u * face->e[1]) * face->inverse;
+    beta = beta > 0 ? (beta < 1 ? beta : 1) : 0; /* not a number: 0 */
+    const double most = (1 - beta) * (1 - 2 * DROP_U);
+    gamma = gamma > 0 ? (gamma < most ? gamma : most) : 0;
+    const touch t = touch_at(ball, face->p[2], face->e, face->f, beta, gamma, d);
+    if (!t.is_known)
+        return (drop_bound){-HUGE_VAL, face->top + ball->r + 8 * DROP_U * (fabs(face->top) + ball->r)};
+    return t.bound;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of a drop map in tiles: bounds of all heights of a tile in binary64, which nearly always round up to the same
+ * binary32; the other columns one by one. */
+#include <math.h>
+
+#include "drop.h"
+
+/* ---- triangles near a rectangle ---------------------------------------------------------------------------------- */
+
+typedef struct visit {
+    const drop_map *map;
+    double lower[2], upper[2]; /* of the rectangle with the radius around it */
+    double scale;              /* of nodes */
+    drop_visit_fn *fn;
+    void *user;
+} visit;
+
+static void visit_leaf(const visit *v, int reference)
+{
+    const carom_mesh *mesh = v->map->mesh;
+    const mesh_leaf *leaf = &mesh->view.leaves[MESH_LEAF_AT(reference)];
+    for (int slot = 0; slot < MESH_WIDTH; slot++) {
+        const int32_t triangle = leaf->triangle[slot];
+        if (triangle < 0 || (v->map->masks != NULL && v->map->masks[triangle] == 0))
+            continue;
+        int is_near = 1;
+        for (int k = 0; k < 2; k++) {
+            const float a = caromi_corner(mesh, (uint32_t)triangle, 0)[k];
+            const float b = caromi_corner(mesh, (uint32_t)triangle, 1)[k];
+            const float c = caromi_corner(mesh, (uint32_t)triangle, 2)[k];
+            const float low = a < b ? (a < c ? a : c) : (b < c ? b : c);
+            const float high = a > b ? (a > c ? a : c) : (b > c ? b : c);
+            is_near &= (double)low <= v->upper[k] && (double)high >= v->lower[k];
+        }
+        if (is_near)
+            v->fn(v->user, (uint32_t)triangle);
+    }
+}
+
+/* A scaled coordinate has lost what is below binary32. */
+static void visit_below(const visit *v, int reference)
+{
+    if (reference < 0) {
+        visit_leaf(v, reference);
+        return;
+    }
+    const mesh_node *node = &v->map->mesh->view.nodes[reference];
+    const double least = 0x1p-120;
+    for (int slot = 0; slot < MESH_WIDTH; slot++)
+        if (node->child[slot] != 0 && (double)node->lo_x[slot] - least <= v->upper[0] * v->scale &&
+            (double)node->hi_x[slot] + least >= v->lower[0] * v->scale &&
+            (double)node->lo_y[slot] - least <= v->upper[1] * v->scale &&
+            (double)node->hi_y[slot] + least >= v->lower[1] * v->scale)
+            visit_below(v, node->child[slot]);
+}
+
+void caromi_drop_visit(const drop_map *map, const double lower[2], const double upper[2], drop_visit_fn *fn, void *user)
+{
+    visit v = {.map = map, .scale = (double)map->mesh->view.frame.scale, .fn = fn, .user = user};
+    for (int k = 0; k < 2; k++) { /* sums are rounded by less than the radius grows */
+        v.lower[k] = lower[k] - map->ball.r - 0x1p-40 * (fabs(lower[k]) + map->ball.r);
+        v.upper[k] = upper[k] + map->ball.r + 0x1p-40 * (fabs(upper[k]) + map->ball.r);
+    }
+    if (map->mesh->info.triangle_count > 0)
+        visit_below(&v, map->mesh->view.frame.root);
+}
+
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
+
+typedef struct tile_job {
+    const drop_map *map;
+    drop_tile *tiles;              /* one a thread */
+    uint32_t *visited;             /* of all threads */
+    uint64_t words;                /* for one */
+    uint64_t first, rows;          /* of the lattice */
+    uint64_t across, width, depth; /* tiles along x; columns and rows of a tile */
+    float *height;                 /* of the first row */
+    uint64_t *settled;             /* columns, of each tile */
+} tile_job;
+
+/* Returns how many columns were settled. */
+static uint64_t round_tile(const drop_tile *tile, float *height, uint64_t stride)
+{
+    uint64_t settled = 0;
+    for (uint64_t j = 0; j < tile->ny; j++)
+        for (uint64_t i = 0; i < tile->nx; i++) {
+            const double low = tile->low[j * DROP_TILE + i], high = tile->high[j * DROP_TILE + i];
+            float z = caromi_drop_round_up(low);
+            if (caromi_drop_round_up(high) > z) {
+                z = caromi_drop_settle(tile->map, (float)tile->x[i], (float)tile->y[j], low);
+                settled++;
+            }
+            height[j * stride + i] = z;
+        }
+    return settled;
+}
+
+static void run_tile(void *user, uint64_t task, uint32_t thread)
+{
+    const tile_job *job = user;
+    const carom_lattice *lattice = job->map->lattice;
+    drop_tile *tile = &job->tiles[thread];
+    const uint64_t i = task % job->across * job->width, j = task / job->across * job->depth;
+    const uint64_t left = lattice->dims[0] - i, below = job->rows - j;
+    tile->map = job->map;
+    tile->visited = job->visited + thread * job->words;
+    tile->nx = left < job->width ? left : job->width;
+    tile->ny = below < job->depth ? below : job->depth;
+    for (uint64_t k = 0; k < tile->nx; k++)
+        tile->x[k] = (double)carom_lattice_coordinate(lattice, 0, i + k);
+    for (uint64_t k = 0; k < tile->ny; k++)
+        tile->y[k] = (double)carom_lattice_coordinate(lattice, 1, job->first + j + k);
+    caromi_drop_paint(tile);
+    job->settled[task] = round_tile(tile, job->height + j * lattice->dims[0] + i, lattice->dims[0]);
+}
+
+static uint64_t tiles_of(uint64_t count, uint64_t size)
+{
+    return (count - 1) / size + 1;
+}
+
+carom_status caromi_drop_rows(const drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
+                              carom_error *err)
+{
+    const carom_context *context = map->mesh->context;
+    const uint32_t threads = caromi_pool_threads(context->pool);
+    tile_job job = {.map = map, .first = first, .rows = rows, .width = DROP_TILE, .depth = DROP_TILE, .height = height};
+    job.across = tiles_of(map->lattice->dims[0], job.width);
+    const uint64_t tasks = job.across * tiles_of(rows, job.depth);
+    job.tiles = caromi_alloc(context, threads, sizeof *job.tiles);
+    job.settled = caromi_alloc(context, tasks, sizeof *job.settled);
+    job.words = map->mesh->vertex_count / 32 + 1;
+    job.visited = caromi_alloc(context, threads * job.words, sizeof *job.visited);
+    carom_status status = CAROM_OK;
+    if (job.tiles == NULL || job.settled == NULL || job.visited == NULL)
+        status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
+                             "no memory for the tiles of a drop map (%u x %zu bytes)", threads, sizeof *job.tiles);
+    else
+        caromi_parallel(context->pool, tasks, run_tile, &job);
+    for (uint64_t t = 0; status == CAROM_OK && t < tasks; t++)
+        *settled += job.settled[t];
+    caromi_free(context, job.tiles);
+    caromi_free(context, job.settled);
+    caromi_free(context, job.visited);
+    return status;
+}

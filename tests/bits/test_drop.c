@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+/* Drop maps: against the exact reference, by hand, and the same bits whatever rows, threads and backends. */
+#include <math.h>
+
+#include "tests/support/mesh_oracle.h"
+#include "tests/support/volumes.h"
+
+/* ---- maps -------------------------------------------------------------------------------------------------------- */
+
+typedef struct map {
+    size_t count;
+    guarded height;
+} map;
+
+static carom_mesh_drop_desc desc_of(const carom_lattice *lattice, float radius, carom_accuracy accuracy)
+{
+    return (carom_mesh_drop_desc){
+        .batch = {.size = sizeof(carom_mesh_drop_desc), .count = lattice->dims[1], .accuracy = accuracy},
+        .lattice = *lattice,
+        .radius = radius};
+}
+
+static map ask_map(carom_mesh *mesh, const carom_mesh_drop_desc *desc, carom_stats *stats)
+{
+    map m = {.count = (size_t)((desc->batch.count - desc->batch.begin) * desc->lattice.dims[0])};
+    m.height = guarded_alloc(m.count * sizeof(float), 0, 0x77);
+    const carom_mesh_drop_result out = {.size = sizeof out, .height = (float *)(void *)m.height.data};
+    carom_error err;
+    test_ok("a drop map", carom_mesh_drop(mesh, desc, &out, stats, &err), &err);
+    return m;
+}
+
+static float height_of(const map *m, size_t i)
+{
+    float z;
+    memcpy(&z, m->height.data + i * sizeof z, sizeof z);
+    return z;
+}
+
+static void compare(const map *expected, size_t first, const map *got, const char *label)
+{
+    for (size_t i = 0; i < got->count; i++)
+        if (bits_of_float(height_of(expected, first + i)) != bits_of_float(height_of(got, i)))
+            fail_msg("%s: column %zu is %a, not %a", label, first + i, (double)height_of(got, i),
+                     (double)height_of(expected, first + i));
+}
+
+/* ---- scenes ------------------------------------------------------------------------------------------------------ */
+
+static scene alloc_scene(size_t vertices, size_t triangles)
+{
+    scene s = {.vertex_count = vertices, .triangle_count = triangles};
+    s.vertices = test_alloc(3 * vertices, sizeof *s.vertices);
+    s.indices = test_alloc(3 * triangles, sizeof *s.indices);
+    return s;
+}
+
+/* A field of (n + 1)^2 heights, with walls where they differ by whole steps. */
+static scene field_of(int n, float (*height)(int i, int j))
+{
+    const size_t side = (size_t)n + 1;
+    scene s = alloc_scene(side * side, 2 * (size_t)n * (size_t)n);
+    for (size_t v = 0; v < side * side; v++) {
+        s.vertices[3 * v] = (float)(v % side) * (2.0f / (float)n) - 1;
+        s.vertices[3 * v + 1] = (float)(v / side) * (2.0f / (float)n) - 1;
+        s.vertices[3 * v + 2] = height((int)(v % side), (int)(v / side));
+    }
+    for (size_t q = 0; q < (size_t)n * (size_t)n; q++) {
+        const uint32_t a = (uint32_t)(q / (size_t)n * side + q % (size_t)n), b = a + 1, c = a + (uint32_t)side;
+        const uint32_t corner[2][6] = {{a, b, c, c, b, c + 1}, {b, a, c, c + 1, b, c}};
+        memcpy(s.indices + 6 * q, corner[q % 3 == 1], sizeof corner[0]); /* some are turned over */
+    }
+    return s;
+}
+
+static float level(int i, int j)
+{
+    (void)i;
+    (void)j;
+    return 0.25f;
+}
+
+static float steps(int i, int j)
+{
+    return 0.125f * (float)((7 * i + 5 * j + i * j) % 3);
+}
+
+static float roof(int i, int j)
+{
+    return 0.25f * (float)abs(i - 4) - 0.125f * (float)(j % 2);
+}
+
+static scene scene_level(void)
+{
+    return field_of(8, level);
+}
+
+static scene scene_steps(void)
+{
+    return field_of(8, steps);
+}
+
+static scene scene_roof(void)
+{
+    return field_of(8, roof);
+}
+
+/* Boxes of whole eighths: walls, edges along the axes, and triangles without an area. */
+static scene scene_boxes(void)
+{
+    static const float at[5][2][3] = {{{-1, -1, -1}, {1, 1, 0}},
+                                      {{-0.5f, -0.5f, 0}, {0.5f, 0.25f, 0.5f}},
+                                      {{0.25f, 0, 0}, {0.75f, 0.75f, 0.25f}},
+                                      {{-0.75f, 0.5f, 0.5f}, {-0.75f, 0.75f, 0.75f}},
+                                      {{-0.25f, 0.75f, 0.25f}, {-0.25f, 0.75f, 0.25f}}};
+    scene s = alloc_scene(5 * 8, 5 * 12);
+    for (size_t b = 0; b < 5; b++) {
+        for (size_t v = 0; v < 8; v++)
+            for (size_t k = 0; k < 3; k++)
+                s.vertices[3 * (8 * b + v) + k] = at[b][v >> k & 1][k];
+        static const uint32_t corner[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                            2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+        for (size_t i = 0; i < 36; i++)
+            s.indices[36 * b + i] = (uint32_t)(8 * b) + corner[i];
+    }
+    return s;
+}
+
+/* Turns a scene, so that nothing is level or upright, and rounds its corners. */
+static scene tilted(scene s)
+{
+    for (size_t v = 0; v < s.vertex_count; v++) {
+        float *p = s.vertices + 3 * v;
+        const float x = p[0] * 0.8f - p[2] * 0.6f, z = p[0] * 0.6f + p[2] * 0.8f;
+        p[0] = x * 0.96f - p[1] * 0.28f;
+        p[1] = x * 0.28f + p[1] * 0.96f;
+        p[2] = z;
+    }
+    return s;
+}
+
+/* Walls that lean by about 2^-20 and less, both ways. */
+static scene scene_leaning(void)
+{
+    scene s = scene_boxes();
+    for (size_t v = 0; v < s.vertex_count; v++)
+        for (size_t k = 0; k < 2; k++)
+            s.vertices[3 * v + k] *= 1 + 0x1p-22f * (float)((v * 5 + k) % 7);
+    return s;
+}
+
+static scene scene_tilted_boxes(void)
+{
+    return tilted(scene_boxes());
+}
+
+static scene scene_tilted_level(void)
+{
+    return tilted(scene_level());
+}
+
+/* A closed surface of needles, 1 to 10^-6: a sphere flattened and sheared. */
+static scene scene_thin(void)
+{
+    scene s = scene_sphere(5);
+    for (size_t v = 0; v < s.vertex_count; v++) {
+        float *p = s.vertices + 3 * v;
+        p[1] = p[1] * 1e-6f + p[0] * 0.5f;
+        p[2] = p[2] * 0.5f + p[0] * 0.25f;
+    }
+    return s;
+}
+
+static scene scene_far(void)
+{
+    scene s = scene_sphere(5);
+    scene_place(&s, 0, 1e4f);
+    return s;
+}
+
+static scene scene_torus(void)
+{
+    return kinds[2].make(500);
+}
+
+static scene scene_soup_of(void)
+{
+    return kinds[0].make(100);
+}
+
+static scene scene_grid(void)
+{
+    return kinds[4].make(150);
+}
+
+static scene scene_needles(void)
+{
+    return kinds[5].make(100);
+}
+
+/* Two hubs with 300 triangles each: more than a star has. */
+static scene scene_fans(void)
+{
+    enum { SPOKES = 300 };
+    scene s = alloc_scene(SPOKES + 2, 2 * SPOKES);
+    for (size_t v = 0; v < SPOKES; v++) {
+        const float x = (float)(v % 150) / 75 - 1, y = sqrtf(1 - x * x);
+        const float p[3] = {x, v < 150 ? y : -y, 0.125f * (float)(v % 4)};
+        memcpy(s.vertices + 3 * v, p, sizeof p);
+        const uint32_t next = (uint32_t)((v + 1) % SPOKES);
+        const uint32_t corner[6] = {(uint32_t)v, next, SPOKES, next, (uint32_t)v, SPOKES + 1};
+        memcpy(s.indices + 6 * v, corner, sizeof corner);
+    }
+    const float hubs[6] = {0, 0, 0.75f, 0, 0.125f, -0.5f};
+    memcpy(s.vertices + (size_t)3 * SPOKES, hubs, sizeof hubs);
+    return s;
+}
+
+/* Faces whose normals are lost in binary64: corners on a line, seen from above or at all, but for 2^-60. */
+static scene scene_lost(void)
+{
+    static const float corner[4][3][3] = {{{0x1p-60f, 0, 0}, {0.5f, 0.5f, 0.75f}, {1, 1, 0.25f}},
+                                          {{0, 0x1p-60f, 0.5f}, {-0.5f, 0.25f, 0.25f}, {-1, 0.5f, 0}},
+                                          {{0, 0, 0x1p-60f}, {0.5f, -0.5f, 0.25f}, {1, -1, 0.5f}},
+                                          {{0, 0, 0}, {-0.5f, -0.5f, 0.25f}, {-1, -1, 0.5f}}};
+    scene s = alloc_scene(12, 4);
+    memcpy(s.vertices, corner, sizeof corner);
+    for (uint32_t i = 0; i < 12; i++)
+        s.indices[i] = i;
+    return s;
+}
+
+/* Every triangle has vertices of its own. */
+static scene scene_unwelded(void)
+{
+    scene from = scene_sphere(5), s = alloc_scene(3 * from.triangle_count, from.triangle_count);
+    for (size_t i = 0; i < 3 * from.triangle_count; i++) {
+        memcpy(s.vertices + 3 * i, from.vertices + (size_t)3 * from.indices[i], 3 * sizeof(float));
+        s.indices[i] = (uint32_t)i;
+    }
+    scene_free(&from);
+    return s;
+}
+
+static scene scene_masked(void)
+{
+    scene s = scene_torus();
+    s.masks = random_masks(7, s.triangle_count);
+    for (size_t t = 0; t < s.triangle_count; t += 3)
+        s.masks[t] = 0;
+    return s;
+}
+
+static const struct drop_scene {
+    const char *name;
+    scene (*make)(void);
+} drop_scenes[] = {{"level", scene_level},
+                   {"steps", scene_steps},
+                   {"roof", scene_roof},
+                   {"boxes", scene_boxes},
+                   {"leaning", scene_leaning},
+                   {"tilted boxes", scene_tilted_boxes},
+                   {"tilted level", scene_tilted_level},
+                   {"thin", scene_thin},
+                   {"far", scene_far},
+                   {"torus", scene_torus},
+                   {"soup", scene_soup_of},
+                   {"grid", scene_grid},
+                   {"needles", scene_needles},
+                   {"fans", scene_fans},
+                   {"lost", scene_lost},
+                   {"unwelded", scene_unwelded},
+                   {"masked", scene_masked}};
+
+/* Columns around a scene, or those of whole eighths: on corners, edges and walls of whole numbers. */
+static carom_lattice columns_of(const scene *s, int whole, uint64_t n)
+{
+    const double spacing = 0.125;
+    const carom_lattice eighths = {{-1.5, -1.5, 0}, spacing, {25, 25, 1}};
+    carom_lattice lattice = lattice_around(s, n);
+    lattice.dims[2] = 1;
+    return whole ? eighths : lattice;
+}
+
+/* ---- against the reference --------------------------------------------------------------------------------------- */
+
+/* Every column whose number is a multiple of `step`. */
+static void check_map(const scene *s, const carom_mesh_drop_desc *desc, const map *m, size_t step, const char *name)
+{
+    const ref_mesh mesh = oracle_mesh(s);
+    for (size_t i = 0; i < m->count; i += step) {
+        ref_mesh_drop_case at = {.radius = desc->radius, .height = height_of(m, i)};
+        at.x = carom_lattice_coordinate(&desc->lattice, 0, i % desc->lattice.dims[0]);
+        at.y = carom_lattice_coordinate(&desc->lattice, 1, i / desc->lattice.dims[0]);
+        const char *wrong = ref_mesh_drop(&mesh, &at);
+        if (wrong != NULL)
+            fail_msg("%s, radius %a, column %zu at %a %a: height %a: %s", name, (double)desc->radius, i, (double)at.x,
+                     (double)at.y, (double)at.height, wrong);
+    }
+}
+
+static void check_scene(carom_context *context, const struct drop_scene *k)
+{
+    static const float radii[] = {0, 0.01f, 0.125f, 0.3f, 0.625f};
+    scene s = k->make();
+    carom_mesh *mesh = scene_mesh(context, &s);
+    for (size_t r = 0; r < COUNT_OF(radii); r++)
+        for (int whole = 0; whole < 2; whole++) {
+            const carom_lattice lattice = columns_of(&s, whole, 6 + test_effort(20));
+            const carom_mesh_drop_desc desc = desc_of(&lattice, radii[r], CAROM_ACCURACY_EXACT);
+            map m = ask_map(mesh, &desc, NULL);
+            check_map(&s, &desc, &m, 1, k->name);
+            const carom_mesh_drop_desc fast = desc_of(&lattice, radii[r], CAROM_ACCURACY_FAST);
+            map other = ask_map(mesh, &fast, NULL);
+            compare(&m, 0, &other, k->name);
+            guarded_free(&other.height);
+            guarded_free(&m.height);
+        }
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+}
+
+static void test_reference(void **state)
+{
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(drop_scenes); i++)
+        check_scene(context, &drop_scenes[i]);
+    carom_context_destroy(context);
+}
+
+/* Columns so close that a feature reaches thousands of them, and blocks of them are left out. */
+static void test_fine(void **state)
+{
+    static const float radii[] = {0.05f, 0.625f};
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT_OF(drop_scenes); i++) {
+        const struct drop_scene *k = &drop_scenes[i / 2];
+        scene s = k->make();
+        carom_mesh *mesh = scene_mesh(context, &s);
+        carom_lattice lattice = lattice_around(&s, 600);
+        for (int axis = 0; axis < 2; axis++) {
+            lattice.origin[axis] += lattice.spacing * (double)(lattice.dims[axis] / 4);
+            lattice.dims[axis] = 1 + lattice.dims[axis] / 2;
+        }
+        lattice.dims[2] = 1;
+        const carom_mesh_drop_desc desc = desc_of(&lattice, radii[i % 2], CAROM_ACCURACY_EXACT);
+        map m = ask_map(mesh, &desc, NULL);
+        check_map(&s, &desc, &m, 1 + m.count / (size_t)(100 + test_effort(900)), k->name);
+        guarded_free(&m.height);
+        carom_mesh_destroy(mesh);
+        scene_free(&s);
+    }
+    carom_context_destroy(context);
+}
+
+/* All lengths times a power of two, up to where heights leave binary32. */
+static void test_scales(void **state)
+{
+    static const int exponents[] = {-149, -140, -100, 60, 126};
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(exponents); i++) {
+        scene s = i % 2 == 0 ? scene_boxes() : scene_torus();
+        const double scale = ldexp(1, exponents[i]);
+        scene_place(&s, exponents[i], 0);
+        carom_mesh *mesh = scene_mesh(context, &s);
+        const carom_lattice lattice = {{-1.5 * scale, -1.5 * scale, 0}, 0.25 * scale, {13, 13, 1}};
+        const carom_mesh_drop_desc desc = desc_of(&lattice, (float)(0.75 * scale), CAROM_ACCURACY_EXACT);
+        map m = ask_map(mesh, &desc, NULL);
+        check_map(&s, &desc, &m, 1, "scaled");
+        guarded_free(&m.height);
+        carom_mesh_destroy(mesh);
+        scene_free(&s);
+    }
+    carom_context_destroy(context);
+}
+
+/* ---- by hand ----------------------------------------------------------------------------------------------------- */
+
+/* One triangle, level at 0, with legs of 4. */
+static void test_by_hand(void **state)
+{
+    carom_context *context = test_context();
+    scene s = alloc_scene(3, 1);
+    const float corner[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
+    const carom_lattice lattice = {{-6, -6, 0}, 1, {12, 12, 1}};
+    const carom_mesh_drop_desc desc = desc_of(&lattice, 5, CAROM_ACCURACY_FAST);
+    (void)state;
+    memcpy(s.vertices, corner, sizeof corner);
+    for (uint32_t i = 0; i < 3; i++)
+        s.indices[i] = i;
+    carom_mesh *mesh = scene_mesh(context, &s);
+    carom_stats stats = {.size = sizeof stats};
+    map m = ask_map(mesh, &desc, &stats);
+    assert_true(height_of(&m, 7 * 12 + 7) == 5);      /* over the face */
+    assert_true(height_of(&m, 6 * 12 + 2) == 3);      /* 4 beside a corner */
+    assert_true(height_of(&m, 3 * 12 + 7) == 4);      /* 3 beside an edge */
+    assert_true(height_of(&m, 6 * 12 + 1) == 0);      /* 5 beside a corner: a touch */
+    assert_true(!signbit(height_of(&m, 6 * 12 + 1))); /* and it is +0 */
+    assert_true(height_of(&m, 3 * 12 + 2) == 0);      /* 3 and 4 beside it */
+    assert_true(height_of(&m, 6 * 12) == -INFINITY);  /* 6 beside it */
+    assert_int_equal(stats.queries, m.count);
+    assert_int_equal(stats.on_cpu, m.count);
+    assert_int_equal(stats.on_device + stats.fallen_back, 0);
+    guarded_free(&m.height);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+static void test_empty(void **state)
+{
+    carom_context *context = test_context();
+    const carom_mesh_desc none = {.size = sizeof none};
+    const carom_lattice lattice = {{0, 0, 0}, 1, {5, 6, 1}};
+    const carom_mesh_drop_desc desc = desc_of(&lattice, 1, CAROM_ACCURACY_FAST);
+    carom_mesh *mesh = NULL;
+    carom_error err;
+    (void)state;
+    test_ok("an empty mesh", carom_mesh_create(context, &none, &mesh, &err), &err);
+    map m = ask_map(mesh, &desc, NULL);
+    for (size_t i = 0; i < m.count; i++)
+        assert_true(height_of(&m, i) == -INFINITY);
+    guarded_free(&m.height);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+/* ---- the same bits ----------------------------------------------------------------------------------------------- */
+
+/* Several tiles along both axes; rows from the middle on. */
+static void check_same(carom_context *scalar, carom_context *context, const char *label)
+{
+    static const carom_lattice lattice = {{-1.3, -1.3, 0}, 0.004, {600, 520, 1}};
+    for (size_t i = 0; i < COUNT_OF(drop_scenes); i += 3) {
+        scene s = drop_scenes[i].make();
+        carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
+        carom_mesh_drop_desc desc = desc_of(&lattice, 0.1f, CAROM_ACCURACY_FAST);
+        map expected = ask_map(expected_of, &desc, NULL), got = ask_map(got_of, &desc, NULL);
+        compare(&expected, 0, &got, label);
+        desc.batch.begin = 77;
+        desc.batch.count = 401;
+        map part = ask_map(got_of, &desc, NULL);
+        compare(&expected, 77 * 600, &part, label);
+        guarded_free(&part.height);
+        guarded_free(&expected.height);
+        guarded_free(&got.height);
+        carom_mesh_destroy(expected_of);
+        carom_mesh_destroy(got_of);
+        scene_free(&s);
+    }
+}
+
+/* ---- progress, refused ------------------------------------------------------------------------------------------- */
+
+typedef struct rows_heard {
+    uint64_t done, count;
+    int calls, stop_at;
+} rows_heard;
+
+static int listen(void *user, uint64_t done, uint64_t count)
+{
+    rows_heard *heard = user;
+    assert_true(done > heard->done && done <= count);
+    heard->done = done;
+    heard->count = count;
+    return ++heard->calls == heard->stop_at;
+}
+
+static void test_progress(void **state)
+{
+    carom_context *context = test_context();
+    scene s = scene_torus();
+    carom_mesh *mesh = scene_mesh(context, &s);
+    const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.004, {750, 750, 1}};
+    carom_mesh_drop_desc desc = desc_of(&lattice, 0.05f, CAROM_ACCURACY_FAST);
+    rows_heard all = {.stop_at = -1}, one = {.stop_at = 1};
+    carom_error err;
+    (void)state;
+    desc.batch.progress = (carom_progress){listen, &all};
+    map m = ask_map(mesh, &desc, NULL);
+    assert_true(all.calls > 1 && all.done == 750 && all.count == 750);
+    desc.batch.progress.user = &one;
+    const carom_mesh_drop_result out = {.size = sizeof out, .height = (float *)(void *)m.height.data};
+    test_error(carom_mesh_drop(mesh, &desc, &out, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled at row ");
+    assert_true(one.done < 750);
+    guarded_free(&m.height);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+static void check_refused(carom_mesh *mesh, const carom_mesh_drop_desc *desc, const char *word)
+{
+    float z = 7;
+    const carom_mesh_drop_result out = {.size = sizeof out, .height = &z};
+    carom_error err;
+    test_error(carom_mesh_drop(mesh, desc, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, word);
+    assert_true(z == 7);
+}
+
+static void test_refused(void **state)
+{
+    static const carom_lattice one = {{0, 0, 0}, 1, {1, 1, 1}};
+    carom_context *context = test_context();
+    scene s = scene_level();
+    carom_mesh *mesh = scene_mesh(context, &s);
+    const carom_mesh_drop_desc good = desc_of(&one, 1, CAROM_ACCURACY_FAST);
+    carom_mesh_drop_desc bad = good;
+    carom_error err;
+    (void)state;
+    bad.radius = -1;
+    check_refused(mesh, &bad, "radius is -1; it must be finite and >= 0");
+    bad.radius = NAN;
+    check_refused(mesh, &bad, "radius is nan");
+    bad.radius = INFINITY;
+    check_refused(mesh, &bad, "radius is inf");
+    bad = good;
+    bad.lattice.dims[2] = 2;
+    check_refused(mesh, &bad, "lattice.dims[2] is 2; it must be 1 for a drop map");
+    bad = good;
+    bad.lattice.spacing = 0;
+    check_refused(mesh, &bad, "lattice.spacing is 0");
+    bad = good;
+    bad.batch.count = 2;
+    check_refused(mesh, &bad, "count is 2; the lattice has 1 rows");
+    bad = good;
+    bad.batch.elements = 1;
+    check_refused(mesh, &bad, "not for a lattice");
+    bad = good;
+    bad.batch.size--;
+    check_refused(mesh, &bad, "carom_mesh_drop_desc");
+    const carom_mesh_drop_result small = {.size = 1}, none = {.size = sizeof none};
+    test_error(carom_mesh_drop(mesh, &good, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "carom_mesh_drop_result");
+    test_error(carom_mesh_drop(NULL, &good, &none, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "mesh");
+    test_ok("no array", carom_mesh_drop(mesh, &good, &none, NULL, &err), &err);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(test_by_hand), cmocka_unit_test(test_reference),
+                                        cmocka_unit_test(test_scales),  cmocka_unit_test(test_fine),
+                                        cmocka_unit_test(test_empty),   cmocka_unit_test(test_progress),
+                                        cmocka_unit_test(test_refused), SAME_BITS_ON_CPU(check_same)};
+    const struct CMUnitTest on_device[] = {cmocka_unit_test(test_by_hand), SAME_BITS_ON_DEVICE(check_same)};
+    return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
+                            : cmocka_run_group_tests(on_cpu, NULL, NULL);
+}
