@@ -80,6 +80,15 @@ static const cli_command commands[] = {
      "Lattice,\n"
      "partial file, --resume and --part are those of carom bake distance.\n",
      command_bake_clearance, &bake_clearance_own},
+    {"bake drop", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH,
+     "how high a ball that comes down stands on a mesh, as a map",
+     "carom bake drop --mesh M --ball R --spacing H|--dims NX,NY [options] -o OUT",
+     "OUT ends in .npy (float32 [ny][nx]) or .vti (array height; for ParaView). The ball comes down along -z over "
+     "each\n"
+     "column until it first touches the mesh. The height of its centre is rounded up to binary32, so it never cuts\n"
+     "into the mesh; -inf where it meets nothing. The same answer in both modes. Lattice, partial file, --resume and\n"
+     "--part are those of carom bake distance, with x and y alone.\n",
+     command_bake_drop, &bake_drop_own},
     {"bake path", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH | OPTION_HITS | OPTION_START | OPTION_CULL_BACK,
      "hits of spheres that move along polylines on a mesh",
      "carom bake path --mesh M --paths P [--radius R] [--hits first|all|any] [options] -o OUT.csv",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom bake: volumes of a mesh, slab by slab, into files that survive an interruption. A slab is some neighbouring
- * layers of the lattice. A layer is all nodes of one k, which the library calls a slab. */
+ * layers of the lattice. A layer is all nodes of one k, which the library calls a slab; in a map, which has one k, it
+ * is all nodes of one j, a row. */
 #ifndef CAROM_CLI_BAKE_BAKE_H
 #define CAROM_CLI_BAKE_BAKE_H
 
@@ -37,7 +38,7 @@ typedef struct bake_plan {
     carom_lattice lattice;
     carom_sign sign;
     float band;   /* +inf: none */
-    float radius; /* of a sphere */
+    float radius; /* of a sphere or a ball */
     uint32_t arrays;
     carom_accuracy accuracy;
     char mesh[BAKE_NAME]; /* hash and counts of its content */
@@ -45,7 +46,7 @@ typedef struct bake_plan {
     const struct bake_format *format;
     /* What follows from the lattice. */
     uint64_t layer, layers; /* nodes of a layer; layers of a slab but the last */
-    uint64_t slabs;         /* of the whole lattice */
+    uint64_t depth, slabs;  /* of the whole lattice: layers and slabs */
     uint64_t begin, end;    /* slabs of this part */
 } bake_plan;
 
@@ -73,7 +74,9 @@ typedef struct bake_kind {
     const char *name, *command; /* `name` is in the fingerprint */
     int array;                  /* a bake_array that every output has */
     uint32_t more;              /* those that --with adds, a bit for each */
-    uint32_t needs;             /* BAKE_GIVEN bits of the options that must be there */
+    int axes;                   /* of its lattice; 2: a map */
+    uint64_t layers;            /* of a slab: the least, where they fit */
+    const char *radius;         /* the option that must give one; NULL: none */
     /* Its own items of the fingerprint; the same read (0: it has others), and as options. */
     void (*items)(const bake_plan *plan, char *text);
     int (*read_items)(const char **at, bake_plan *plan);
@@ -82,7 +85,7 @@ typedef struct bake_kind {
                carom_stats *stats);
 } bake_kind;
 
-extern const bake_kind bake_kind_distance, bake_kind_clearance;
+extern const bake_kind bake_kind_distance, bake_kind_clearance, bake_kind_drop;
 /* NULL: there is none of that name. */
 const bake_kind *bake_kind_named(const char *name);
 
@@ -172,10 +175,11 @@ int bake_read_at(int fd, void *data, size_t size, uint64_t at);
 /* ---- the sub-commands ---------------------------------------------------------------------------------------------
  */
 
-extern const cli_own bake_distance_own, bake_clearance_own, bake_path_own, bake_join_own, bake_status_own,
-    bake_check_own;
+extern const cli_own bake_distance_own, bake_clearance_own, bake_drop_own, bake_path_own, bake_join_own,
+    bake_status_own, bake_check_own;
 int command_bake_distance(const cli_options *options);
 int command_bake_clearance(const cli_options *options);
+int command_bake_drop(const cli_options *options);
 int command_bake_path(const cli_options *options);
 int command_bake_join(const cli_options *options);
 int command_bake_status(const cli_options *options);

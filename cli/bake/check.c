@@ -25,6 +25,7 @@ typedef struct node_values {
     uint8_t feature;
     float point[3];
     uint8_t clearance;
+    float height;
 } node_values;
 
 static bake_slab slab_of(node_values *values)
@@ -33,7 +34,8 @@ static bake_slab slab_of(node_values *values)
                         [BAKE_TRIANGLE] = &values->triangle,
                         [BAKE_FEATURE] = &values->feature,
                         [BAKE_POINT] = values->point,
-                        [BAKE_CLEARANCE] = &values->clearance}};
+                        [BAKE_CLEARANCE] = &values->clearance,
+                        [BAKE_HEIGHT] = &values->height}};
 }
 
 typedef struct checked {
@@ -59,8 +61,8 @@ static int plan_from_options(checked *c)
     const bake_kind *kind = bake_npy_read(c->fd, dims);
     if (!kind)
         return cli_refuse(EXIT_USAGE, "%s: does not say how it was made, and is no .npy file of carom bake", c->path);
-    if (kind->needs & ~o->bake.given)
-        return cli_refuse(EXIT_USAGE, "%s: does not say how it was made: --radius R is missing", c->path);
+    if (kind->radius && !(o->bake.given & BAKE_GIVEN_RADIUS))
+        return cli_refuse(EXIT_USAGE, "%s: does not say how it was made: --%s R is missing", c->path, kind->radius);
     c->plan = (bake_plan){.kind = kind,
                           .sign = o->bake.sign,
                           .band = o->bake.band,
@@ -171,6 +173,8 @@ static int is_near(const checked *c, const float p[3], const node_values *given,
     double scale = 0.0;
     if (c->plan.kind == &bake_kind_clearance) /* decided exactly in both modes */
         return given->clearance == exact->clearance;
+    if (c->plan.kind == &bake_kind_drop)
+        return given->height == exact->height;
     for (int k = 0; k < 3; k++)
         scale =
             fmax(scale, fmax(fabs((double)p[k]), fmax(fabs((double)c->mesh.lower[k]), fabs((double)c->mesh.upper[k]))));
@@ -207,6 +211,17 @@ static void truth_of_clearance(const checked *c, double distance, uint8_t given,
         out->clearance = beyond > 0.0 ? 0 : within > 0.0 ? 1 : 2;
 }
 
+/* The reference judges a height, and has none of its own. */
+static void judge_height(checked *c, const ref_mesh *mesh, const float p[3], float height)
+{
+    const ref_mesh_drop_case at = {p[0], p[1], c->plan.radius, height};
+    const char *wrong = ref_mesh_drop(mesh, &at);
+    c->by_reference++;
+    if (wrong && c->differences++ == 0)
+        cli_message("%s: column at %a,%a: exact mode's height is %a; by the reference %s", c->path, (double)p[0],
+                    (double)p[1], (double)height, wrong);
+}
+
 /* Does the reference say the same as `exact`? It may have no answer. */
 static int reference_agrees(checked *c, const float p[3], const node_values *exact, node_values *truth)
 {
@@ -214,6 +229,10 @@ static int reference_agrees(checked *c, const float p[3], const node_values *exa
     const ref_sweep_case ball = {.center = {p[0], p[1], p[2]}};
     ref_mesh_closest_answer closest;
     *truth = (node_values){0};
+    if (c->plan.kind == &bake_kind_drop) {
+        judge_height(c, &mesh, p, exact->height);
+        return 1;
+    }
     if (ref_mesh_closest(&mesh, &ball, UINT32_MAX, INFINITY, &closest))
         return 1;
     c->by_reference++;
@@ -235,6 +254,9 @@ static void report(checked *c, uint64_t node, const float p[3], const char *who,
     if (c->plan.kind == &bake_kind_clearance)
         cli_message("%s: node %llu at %a,%a,%a: clearance %d; %s: %d", c->path, (unsigned long long)node, (double)p[0],
                     (double)p[1], (double)p[2], (int)file->clearance, who, (int)other->clearance);
+    else if (c->plan.kind == &bake_kind_drop)
+        cli_message("%s: column %llu at %a,%a: height %a; %s: %a", c->path, (unsigned long long)node, (double)p[0],
+                    (double)p[1], (double)file->height, who, (double)other->height);
     else
         cli_message("%s: node %llu at %a,%a,%a: distance %a, triangle %d, feature %d; %s: %a, %d, %d", c->path,
                     (unsigned long long)node, (double)p[0], (double)p[1], (double)p[2], (double)file->distance,
@@ -248,7 +270,7 @@ static int check_node(checked *c, uint64_t slab, uint64_t at, int with_reference
     const uint64_t node = slab * c->plan.layers * c->plan.layer + at;
     const float p[3] = {carom_lattice_coordinate(l, 0, node % l->dims[0]),
                         carom_lattice_coordinate(l, 1, node / l->dims[0] % l->dims[1]),
-                        carom_lattice_coordinate(l, 2, node / c->plan.layer)};
+                        c->plan.kind->axes == 3 ? carom_lattice_coordinate(l, 2, node / c->plan.layer) : 0.0f};
     node_values file = {0}, own = {0}, exact = {0}, truth;
     int status = read_node(c, slab, at, &file);
     if (status == EXIT_DONE)
@@ -307,9 +329,9 @@ static int print_result(const checked *c)
     if (status != EXIT_DONE)
         return status;
     output_format(&out, "%llu of %llu nodes, %llu of them by the reference: %llu difference%s\n",
-                  (unsigned long long)c->options->bake.samples,
-                  (unsigned long long)(c->plan.layer * c->plan.lattice.dims[2]), (unsigned long long)c->by_reference,
-                  (unsigned long long)c->differences, c->differences == 1 ? "" : "s");
+                  (unsigned long long)c->options->bake.samples, (unsigned long long)(c->plan.layer * c->plan.depth),
+                  (unsigned long long)c->by_reference, (unsigned long long)c->differences,
+                  c->differences == 1 ? "" : "s");
     return output_close(&out, c->differences > 0 ? EXIT_WORK : EXIT_DONE);
 }
 

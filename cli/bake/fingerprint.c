@@ -160,10 +160,11 @@ void bake_describe(const bake_plan *plan, char line[BAKE_TEXT])
 {
     const char *gap = " --with ";
     line[0] = '\0';
-    bake_text_add(line, "%s --spacing %.17g --origin %.17g,%.17g,%.17g --dims %llu,%llu,%llu", plan->kind->name,
-                  plan->lattice.spacing, plan->lattice.origin[0], plan->lattice.origin[1], plan->lattice.origin[2],
-                  (unsigned long long)plan->lattice.dims[0], (unsigned long long)plan->lattice.dims[1],
-                  (unsigned long long)plan->lattice.dims[2]);
+    bake_text_add(line, "%s --spacing %.17g", plan->kind->name, plan->lattice.spacing);
+    for (int k = 0; k < plan->kind->axes; k++)
+        bake_text_add(line, "%s%.17g", k == 0 ? " --origin " : ",", plan->lattice.origin[k]);
+    for (int k = 0; k < plan->kind->axes; k++)
+        bake_text_add(line, "%s%llu", k == 0 ? " --dims " : ",", (unsigned long long)plan->lattice.dims[k]);
     plan->kind->describe(plan, line);
     for (int a = 0; a < BAKE_ARRAYS; a++)
         if (plan->arrays & plan->kind->more & (1u << a)) {

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As many layers as the library's cubes of nodes are high; and rows as two of its tiles. */
+enum { CUBE_LAYERS = 8, TILE_ROWS = 512 };
+
 /* ---- distance -----------------------------------------------------------------------------------------------------
  */
 
@@ -54,6 +57,8 @@ static int ask_distance(const bake_mesh *mesh, const bake_question *q, const bak
 const bake_kind bake_kind_distance = {.name = "distance",
                                       .command = "bake distance",
                                       .array = BAKE_DISTANCE,
+                                      .axes = 3,
+                                      .layers = CUBE_LAYERS,
                                       .more = 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT,
                                       .items = distance_items,
                                       .read_items = read_distance,
@@ -63,22 +68,23 @@ const bake_kind bake_kind_distance = {.name = "distance",
 /* ---- clearance ----------------------------------------------------------------------------------------------------
  */
 
-static void clearance_items(const bake_plan *plan, char *text)
+/* One that has a radius alone. */
+static void radius_items(const bake_plan *plan, char *text)
 {
-    bake_text_add(text, "radius %.9g\n", (double)plan->radius);
+    bake_text_add(text, "%s %.9g\n", plan->kind->radius, (double)plan->radius);
 }
 
-static int read_clearance(const char **at, bake_plan *plan)
+static int read_radius(const char **at, bake_plan *plan)
 {
     char value[BAKE_NAME];
-    const int is_there = bake_text_take(at, "radius", value);
+    const int is_there = bake_text_take(at, plan->kind->radius, value);
     plan->radius = is_there ? strtof(value, NULL) : 0.0f;
     return is_there;
 }
 
-static void describe_clearance(const bake_plan *plan, char *line)
+static void describe_radius(const bake_plan *plan, char *line)
 {
-    bake_text_add(line, " --radius %.9g", (double)plan->radius);
+    bake_text_add(line, " --%s %.9g", plan->kind->radius, (double)plan->radius);
 }
 
 static int ask_clearance(const bake_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats)
@@ -98,18 +104,48 @@ static int ask_clearance(const bake_mesh *mesh, const bake_question *q, const ba
 const bake_kind bake_kind_clearance = {.name = "clearance",
                                        .command = "bake clearance",
                                        .array = BAKE_CLEARANCE,
-                                       .needs = BAKE_GIVEN_RADIUS,
-                                       .items = clearance_items,
-                                       .read_items = read_clearance,
-                                       .describe = describe_clearance,
+                                       .axes = 3,
+                                       .layers = CUBE_LAYERS,
+                                       .radius = "radius",
+                                       .items = radius_items,
+                                       .read_items = read_radius,
+                                       .describe = describe_radius,
                                        .ask = ask_clearance};
+
+/* ---- drop ---------------------------------------------------------------------------------------------------------
+ */
+
+static int ask_drop(const bake_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats)
+{
+    const carom_mesh_drop_desc desc = {
+        .batch =
+            {.size = sizeof desc, .count = q->end, .begin = q->begin, .accuracy = q->accuracy, .progress = q->progress},
+        .lattice = q->plan->lattice,
+        .radius = q->plan->radius,
+    };
+    const carom_mesh_drop_result result = {.size = sizeof result, .height = to->array[BAKE_HEIGHT]};
+    carom_error err = {0};
+    const carom_status status = carom_mesh_drop(mesh->mesh, &desc, &result, stats, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+}
+
+const bake_kind bake_kind_drop = {.name = "drop",
+                                  .command = "bake drop",
+                                  .array = BAKE_HEIGHT,
+                                  .axes = 2,
+                                  .layers = TILE_ROWS,
+                                  .radius = "ball",
+                                  .items = radius_items,
+                                  .read_items = read_radius,
+                                  .describe = describe_radius,
+                                  .ask = ask_drop};
 
 /* ---- all ----------------------------------------------------------------------------------------------------------
  */
 
 const bake_kind *bake_kind_named(const char *name)
 {
-    static const bake_kind *const kinds[] = {&bake_kind_distance, &bake_kind_clearance};
+    static const bake_kind *const kinds[] = {&bake_kind_distance, &bake_kind_clearance, &bake_kind_drop};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (!strcmp(name, kinds[i]->name))
             return kinds[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy's .npy, version 1.0: one little-endian array in C order, [nz][ny][nx]. */
+/* NumPy's .npy, version 1.0: one little-endian array in C order, [nz][ny][nx]; of a map [ny][nx]. */
 #include "part.h"
 
 #include <stdio.h>
@@ -14,10 +14,12 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
     if (plan->arrays != 1u << plan->kind->array)
         return cli_refuse(EXIT_USAGE, "%s: a .npy file holds one array, so --with needs another format, such as .vti",
                           shown);
-    const size_t length =
-        (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu, %llu, %llu), }",
-                         row->type, (unsigned long long)plan->lattice.dims[2],
-                         (unsigned long long)plan->lattice.dims[1], (unsigned long long)plan->lattice.dims[0]);
+    char outer[32] = "";
+    if (plan->kind->axes == 3)
+        snprintf(outer, sizeof outer, "%llu, ", (unsigned long long)plan->lattice.dims[2]);
+    const size_t length = (size_t)snprintf(
+        text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s%llu, %llu), }", row->type, outer,
+        (unsigned long long)plan->lattice.dims[1], (unsigned long long)plan->lattice.dims[0]);
     const size_t size = (MAGIC + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; /* with a newline */
     unsigned char *header = bake_layout_add(out, 0, size);
     if (!header)
@@ -29,13 +31,13 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
     memcpy(header + MAGIC, text, length);
     header[size - 1] = '\n';
     out->array_at[plan->kind->array] = size;
-    out->bytes = size + plan->layer * plan->lattice.dims[2] * row->size;
+    out->bytes = size + plan->layer * plan->depth * row->size;
     return EXIT_DONE;
 }
 
 const bake_kind *bake_npy_read(int fd, uint64_t dims[3])
 {
-    static const bake_kind *const kinds[] = {&bake_kind_distance, &bake_kind_clearance};
+    static const bake_kind *const kinds[] = {&bake_kind_distance, &bake_kind_clearance, &bake_kind_drop};
     char head[2 * ALIGNMENT + 1] = {0}, before[HEADER_MAX]; /* the shortest header has so many */
     unsigned long long n[3];
     if (bake_read_at(fd, head, 2 * ALIGNMENT, 0) != 0 || memcmp(head, "\x93NUMPY\1\0", 8) != 0)
@@ -44,10 +46,11 @@ const bake_kind *bake_npy_read(int fd, uint64_t dims[3])
         const int length = snprintf(before, sizeof before, "{'descr': '%s', 'fortran_order': False, 'shape': (",
                                     bake_arrays[kinds[i]->array].type);
         if (strncmp(head + MAGIC, before, (size_t)length) != 0 ||
-            sscanf(head + MAGIC + length, "%llu, %llu, %llu)", &n[0], &n[1], &n[2]) != 3)
+            sscanf(head + MAGIC + length, "%llu, %llu, %llu)", &n[0], &n[1], &n[2]) != kinds[i]->axes)
             continue;
-        for (int k = 0; k < 3; k++)
-            dims[k] = n[2 - k];
+        dims[2] = 1;
+        for (int k = 0; k < kinds[i]->axes; k++)
+            dims[k] = n[kinds[i]->axes - 1 - k];
         return kinds[i];
     }
     return NULL;

@@ -36,31 +36,56 @@ static int set_spacing(const char *value, cli_options *out)
     return -1;
 }
 
+/* As many as there are axes, separated by commas. Returns 0 if that is not what there is. */
+static int read_origin(const char *at, int axes, cli_options *out)
+{
+    for (int k = 0; k < axes; k++) {
+        at = read_double(at, &out->bake.origin[k]);
+        if (!at || *at != (k < axes - 1 ? ',' : '\0'))
+            return 0;
+        at++;
+    }
+    out->bake.given |= BAKE_GIVEN_ORIGIN;
+    return 1;
+}
+
+static int read_dims(const char *at, int axes, cli_options *out)
+{
+    for (int k = 0; k < axes; k++) {
+        at = read_whole(at, &out->bake.dims[k]);
+        if (!at || *at != (k < axes - 1 ? ',' : '\0'))
+            return 0;
+        at++;
+    }
+    out->bake.given |= BAKE_GIVEN_DIMS;
+    return 1;
+}
+
 static int set_origin(const char *value, cli_options *out)
 {
-    const char *at = value;
-    for (int k = 0; k < 3 && at; k++) {
-        at = read_double(at, &out->bake.origin[k]);
-        if (at)
-            at = *at == (k < 2 ? ',' : '\0') ? at + (k < 2) : NULL;
-    }
-    if (!at)
+    if (!read_origin(value, 3, out))
         return cli_refuse(EXIT_USAGE, "--origin: expected three finite numbers X,Y,Z, got '%s'", value);
-    out->bake.given |= BAKE_GIVEN_ORIGIN;
     return -1;
 }
 
 static int set_dims(const char *value, cli_options *out)
 {
-    const char *at = value;
-    for (int k = 0; k < 3 && at; k++) {
-        at = read_whole(at, &out->bake.dims[k]);
-        if (at)
-            at = *at == (k < 2 ? ',' : '\0') ? at + (k < 2) : NULL;
-    }
-    if (!at)
+    if (!read_dims(value, 3, out))
         return cli_refuse(EXIT_USAGE, "--dims: expected three whole numbers NX,NY,NZ from 1 to 2^48, got '%s'", value);
-    out->bake.given |= BAKE_GIVEN_DIMS;
+    return -1;
+}
+
+static int set_map_origin(const char *value, cli_options *out)
+{
+    if (!read_origin(value, 2, out))
+        return cli_refuse(EXIT_USAGE, "--origin: expected two finite numbers X,Y, got '%s'", value);
+    return -1;
+}
+
+static int set_map_dims(const char *value, cli_options *out)
+{
+    if (!read_dims(value, 2, out))
+        return cli_refuse(EXIT_USAGE, "--dims: expected two whole numbers NX,NY from 1 to 2^48, got '%s'", value);
     return -1;
 }
 
@@ -153,15 +178,25 @@ static int set_paths(const char *value, cli_options *out)
     return -1;
 }
 
-static int set_radius(const char *value, cli_options *out)
+static int read_radius(const char *name, const char *value, cli_options *out)
 {
     char *end;
     const float radius = strtof(value, &end);
     if (end == value || *end != '\0' || !(radius >= 0.0f) || isinf(radius))
-        return cli_refuse(EXIT_USAGE, "--radius: expected a finite number >= 0, got '%s'", value);
+        return cli_refuse(EXIT_USAGE, "--%s: expected a finite number >= 0, got '%s'", name, value);
     out->bake.radius = radius == 0.0f ? 0.0f : radius; /* -0 is 0 */
     out->bake.given |= BAKE_GIVEN_RADIUS;
     return -1;
+}
+
+static int set_radius(const char *value, cli_options *out)
+{
+    return read_radius("radius", value, out);
+}
+
+static int set_ball(const char *value, cli_options *out)
+{
+    return read_radius("ball", value, out);
 }
 
 static int set_samples(const char *value, cli_options *out)
@@ -200,9 +235,19 @@ static const cli_own_option clearance_options[] = {
     RUNS_LONG,
 };
 
+static const cli_own_option drop_options[] = {
+    {"ball", "R", "radius of the ball", set_ball},
+    {"spacing", "H", "distance of neighbouring columns", set_spacing},
+    {"origin", "X,Y", "of column (0, 0); default: the mesh's lower bounds less the margin", set_map_origin},
+    {"dims", "NX,NY", "columns along x and y", set_map_dims},
+    {"margin", "M", "around the bounds of the mesh (default two spacings)", set_margin},
+    RUNS_LONG,
+};
+
 static const cli_own_option check_options[] = {
     DESCRIBES_FILE,
     {"radius", "R", "of the sphere of a clearance", set_radius},
+    {"ball", "R", "radius of the ball of a drop map", set_ball},
     {"samples", "N", "nodes to compute anew, such as 1e4 (default 1000)", set_samples},
 };
 
@@ -217,12 +262,14 @@ static const cli_own_option path_options[] = {
 enum {
     DISTANCE_OPTIONS = sizeof distance_options / sizeof distance_options[0],
     CLEARANCE_OPTIONS = sizeof clearance_options / sizeof clearance_options[0],
+    DROP_OPTIONS = sizeof drop_options / sizeof drop_options[0],
     CHECK_OPTIONS = sizeof check_options / sizeof check_options[0]
 };
 
 const cli_own bake_distance_own = {distance_options, DISTANCE_OPTIONS, 0, 0, NULL};
 const cli_own bake_clearance_own = {clearance_options, CLEARANCE_OPTIONS, 0, 0, NULL};
 const cli_own bake_path_own = {path_options, sizeof path_options / sizeof path_options[0], 0, 0, NULL};
+const cli_own bake_drop_own = {drop_options, DROP_OPTIONS, 0, 0, NULL};
 const cli_own bake_join_own = {NULL, 0, 2, INT_MAX, "OUT and the parts"};
 const cli_own bake_status_own = {NULL, 0, 1, 1, "OUT"};
 const cli_own bake_check_own = {check_options, CHECK_OPTIONS, 1, 1, "OUT"};

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Arrays of an output, in the order in which every file holds them. */
-enum bake_array { BAKE_DISTANCE, BAKE_TRIANGLE, BAKE_FEATURE, BAKE_POINT, BAKE_CLEARANCE, BAKE_ARRAYS };
+enum bake_array { BAKE_DISTANCE, BAKE_TRIANGLE, BAKE_FEATURE, BAKE_POINT, BAKE_CLEARANCE, BAKE_HEIGHT, BAKE_ARRAYS };
 
 /* Which options were on the command line. */
 enum {
@@ -32,7 +32,7 @@ typedef struct bake_options {
     uint64_t part, parts; /* from 1 */
     uint64_t max_memory;  /* bytes */
     const char *paths;
-    float radius;
+    float radius; /* of a sphere or a ball */
     uint64_t samples;
 } bake_options;
 

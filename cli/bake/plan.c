@@ -5,16 +5,15 @@
 #include <math.h>
 #include <stdio.h>
 
-const bake_array_row bake_arrays[BAKE_ARRAYS] = {[BAKE_DISTANCE] = {"distance", 4, "Float32", "<f4", 1},
-                                                 [BAKE_TRIANGLE] = {"triangle", 4, "Int32", "<i4", 1},
-                                                 [BAKE_FEATURE] = {"feature", 1, "UInt8", "|u1", 1},
-                                                 [BAKE_POINT] = {"point", 12, "Float32", "<f4", 3},
-                                                 [BAKE_CLEARANCE] = {"clearance", 1, "UInt8", "|u1", 1}};
+const bake_array_row bake_arrays[BAKE_ARRAYS] = {
+    [BAKE_DISTANCE] = {"distance", 4, "Float32", "<f4", 1}, [BAKE_TRIANGLE] = {"triangle", 4, "Int32", "<i4", 1},
+    [BAKE_FEATURE] = {"feature", 1, "UInt8", "|u1", 1},     [BAKE_POINT] = {"point", 12, "Float32", "<f4", 3},
+    [BAKE_CLEARANCE] = {"clearance", 1, "UInt8", "|u1", 1}, [BAKE_HEIGHT] = {"height", 4, "Float32", "<f4", 1}};
 const char *const bake_sign_words[BAKE_SIGNS] = {"none", "parity", "winding"};
 
 /* Nodes of a slab. A search takes up to 7 us, so the most take 4 s; a layer may have more. Fewer than the least are not
- * worth a record. Between these bounds a slab has as many layers as the library's cubes of nodes are high. */
-enum { SLAB_NODES_MAX = 1 << 19, SLAB_NODES_MIN = 1 << 12, LAYERS_STEP = 8 };
+ * worth a record. Between these bounds the kind says how many layers are one piece of work for the library. */
+enum { SLAB_NODES_MAX = 1 << 19, SLAB_NODES_MIN = 1 << 12 };
 
 /* ---- lattice ------------------------------------------------------------------------------------------------------
  */
@@ -24,7 +23,7 @@ static int fit_spacing(bake_plan *plan, const bake_options *o, const float lower
 {
     const int with_margin = (o->given & BAKE_GIVEN_MARGIN) != 0;
     double largest = 0.0;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < plan->kind->axes; k++) {
         const double extent = (double)upper[k] - (double)lower[k], n = (double)o->dims[k];
         if (!with_margin && o->dims[k] < 6)
             return cli_refuse(EXIT_USAGE,
@@ -44,7 +43,7 @@ static int fit_spacing(bake_plan *plan, const bake_options *o, const float lower
 
 static int count_nodes(bake_plan *plan, const float upper[3], double margin)
 {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < plan->kind->axes; k++) {
         const double n = ceil(((double)upper[k] + margin - plan->lattice.origin[k]) / plan->lattice.spacing) + 1.0;
         if (!(n <= (double)BAKE_NODES_MAX))
             return cli_refuse(EXIT_USAGE, "--spacing %.9g: more than 2^48 nodes along %c", plan->lattice.spacing,
@@ -80,7 +79,8 @@ int bake_plan_place(bake_plan *plan, const bake_options *o, const float lower[3]
     const uint32_t all = BAKE_GIVEN_SPACING | BAKE_GIVEN_DIMS | BAKE_GIVEN_ORIGIN;
     int status = EXIT_DONE;
     if (!(o->given & (BAKE_GIVEN_SPACING | BAKE_GIVEN_DIMS)))
-        return cli_refuse(EXIT_USAGE, "the lattice is missing: give --spacing H or --dims NX,NY,NZ, or both");
+        return cli_refuse(EXIT_USAGE, "the lattice is missing: give --spacing H or --dims NX,NY%s, or both",
+                          plan->kind->axes == 3 ? ",NZ" : "");
     if (lower[0] > upper[0] && (o->given & all) != all)
         return cli_refuse(EXIT_USAGE, "the mesh has no triangles, so --origin, --spacing and --dims must be given");
     snprintf(plan->version, sizeof plan->version, "%s", carom_version());
@@ -88,7 +88,9 @@ int bake_plan_place(bake_plan *plan, const bake_options *o, const float lower[3]
     if (!(o->given & BAKE_GIVEN_SPACING))
         status = fit_spacing(plan, o, lower, upper);
     const double margin = o->given & BAKE_GIVEN_MARGIN ? o->margin : 2.0 * plan->lattice.spacing;
-    for (int k = 0; k < 3; k++) {
+    plan->lattice.origin[2] = 0.0; /* of a map, which has one layer */
+    plan->lattice.dims[2] = 1;
+    for (int k = 0; k < plan->kind->axes; k++) {
         plan->lattice.origin[k] = o->given & BAKE_GIVEN_ORIGIN ? o->origin[k] : (double)lower[k] - margin;
         plan->lattice.dims[k] = o->dims[k];
     }
@@ -114,18 +116,20 @@ static uint64_t share(uint64_t count, uint64_t part, uint64_t parts)
 /* The lattice alone decides, so files and journals are the same on every machine. */
 void bake_plan_cut(bake_plan *plan)
 {
-    plan->layer = plan->lattice.dims[0] * plan->lattice.dims[1];
-    plan->layers = ((SLAB_NODES_MIN - 1) / (LAYERS_STEP * plan->layer) + 1) * LAYERS_STEP;
+    const uint64_t step = plan->kind->layers;
+    plan->layer = plan->lattice.dims[0] * (plan->kind->axes == 3 ? plan->lattice.dims[1] : 1);
+    plan->depth = plan->lattice.dims[plan->kind->axes - 1];
+    plan->layers = ((SLAB_NODES_MIN - 1) / (step * plan->layer) + 1) * step;
     if (plan->layers * plan->layer > SLAB_NODES_MAX)
         plan->layers = plan->layer < SLAB_NODES_MAX ? SLAB_NODES_MAX / plan->layer : 1;
-    plan->slabs = (plan->lattice.dims[2] - 1) / plan->layers + 1;
+    plan->slabs = (plan->depth - 1) / plan->layers + 1;
     plan->begin = share(plan->slabs, plan->part - 1, plan->parts);
     plan->end = share(plan->slabs, plan->part, plan->parts);
 }
 
 uint64_t bake_plan_slab(const bake_plan *plan, uint64_t slab, uint64_t *begin, uint64_t *end)
 {
-    const uint64_t left = plan->lattice.dims[2] - slab * plan->layers;
+    const uint64_t left = plan->depth - slab * plan->layers;
     *begin = slab * plan->layers;
     *end = *begin + (left < plan->layers ? left : plan->layers);
     return (*end - *begin) * plan->layer;

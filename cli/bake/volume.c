@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* carom bake distance and bake clearance: slab after slab, until the file is complete or a signal asks for an end. */
+/* carom bake distance, bake clearance and bake drop: slab after slab, until the file is complete or a signal asks for
+ * an end. */
 #include "mesh.h"
 #include "partial.h"
 
@@ -18,8 +19,8 @@ static int check_options(const cli_options *o, const bake_kind *kind, bake_plan 
         return cli_refuse(EXIT_USAGE, "%s: --mesh FILE is missing", kind->command);
     if (!o->output)
         return cli_refuse(EXIT_USAGE, "%s: -o OUT is missing", kind->command);
-    if ((kind->needs & BAKE_GIVEN_RADIUS & ~o->bake.given) != 0 && !o->rehearsal)
-        return cli_refuse(EXIT_USAGE, "%s: --radius R is missing", kind->command);
+    if (kind->radius && !(o->bake.given & BAKE_GIVEN_RADIUS) && !o->rehearsal)
+        return cli_refuse(EXIT_USAGE, "%s: --%s R is missing", kind->command, kind->radius);
     *plan = (bake_plan){.kind = kind,
                         .sign = o->bake.sign,
                         .band = o->bake.band,
@@ -209,4 +210,9 @@ int command_bake_distance(const cli_options *options)
 int command_bake_clearance(const cli_options *options)
 {
     return bake(options, &bake_kind_clearance);
+}
+
+int command_bake_drop(const cli_options *options)
+{
+    return bake(options, &bake_kind_drop);
 }

@@ -41,7 +41,7 @@ static void add_header(text *t, const bake_plan *plan)
             add(t, "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" ",
                 bake_arrays[a].kind, bake_arrays[a].name, bake_arrays[a].components);
             add(t, "offset=\"%llu\"/>\n", (unsigned long long)offset);
-            offset += LENGTH + plan->layer * plan->lattice.dims[2] * bake_arrays[a].size;
+            offset += LENGTH + plan->layer * plan->depth * bake_arrays[a].size;
         }
     add(t, "      </PointData>\n      <CellData/>\n    </Piece>\n  </ImageData>\n");
     add(t, "  <AppendedData encoding=\"raw\">\n");
@@ -65,7 +65,7 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
     memcpy(bytes, t.at, t.used);
     out->bytes = t.used;
     for (int a = 0; a < BAKE_ARRAYS; a++) {
-        const uint64_t size = plan->layer * plan->lattice.dims[2] * bake_arrays[a].size;
+        const uint64_t size = plan->layer * plan->depth * bake_arrays[a].size;
         if (!(plan->arrays & (1u << a)))
             continue;
         if (!(bytes = bake_layout_add(out, out->bytes, LENGTH)))

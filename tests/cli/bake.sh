@@ -275,7 +275,7 @@ refused "a folder that is not there" 1 'nowhere/no.npy: cannot be written' bake 
 refused "no room" 1 'no.npy.partial: 1125899906842752 bytes cannot be reserved' bake distance --mesh cube.off \
     --spacing 1 \
     --dims 65536,65536,65536 -o no.npy
-refused "bake alone" 2 'expected one of distance, clearance, path, join, status, check' bake
+refused "bake alone" 2 'expected one of distance, clearance, drop, path, join, status, check' bake
 refused "bake of something else" 2 "got 'volume'" bake volume
 check "a name of no folder" test -z "$(left)"
 
