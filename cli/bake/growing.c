@@ -193,7 +193,8 @@ int bake_growing_finish(bake_growing *g)
 
 void bake_growing_settle(const bake_growing *g)
 {
-    unlinkat(g->place.folder, g->journal_name, 0);
+    if (unlinkat(g->place.folder, g->journal_name, 0) != 0 && errno != ENOENT)
+        cli_message("%s: is complete, but %s.journal cannot be removed: %s", g->shown, g->shown, strerror(errno));
 }
 
 void bake_growing_close(bake_growing *g, int is_empty)

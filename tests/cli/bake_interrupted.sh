@@ -100,6 +100,7 @@ killed "kill -9: .npy" wanted.npy killed.npy "${volume[@]}"
 killed "kill -9: .vti" wanted.vti killed.vti "${volume[@]}" --with triangle,point
 bake distance "${volume[@]}" --part 2/3 -o part2
 killed "kill -9: a part" part2 killed2 "${volume[@]}" --part 2/3
+deadly='' killed "a call that fails" wanted.npy killed.npy "${volume[@]}"
 
 for names in keep lose; do
     export POWER_CUT_NAMES=$names

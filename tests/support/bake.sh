@@ -34,21 +34,32 @@ refused() {
 # The two that follow interrupt `bake $kind`, with the shims $torture and $power_cut; $effort says how often.
 
 # kill -9 before every so many calls; of a write the first half is done
-killed() { # NAME WANTED OUT option...
-    local name=$1 wanted=$2 out=$3 call count step k problems='' shown=''
+deadly=yes
+killed() { # NAME WANTED OUT option...: or with deadly='' fails, and the bake says so and ends
+    local name=$1 wanted=$2 out=$3 call count step k problems='' shown='' status
     shift 3
     rm -f "$out"
     TORTURE_COUNTS=counts LD_PRELOAD=$torture bake "$kind" "$@" -o "$out"
     while read -r call count; do
-        case $call in write | fsync | rename | unlink | space) ;; *) continue ;; esac
+        case $call in
+        write | fsync | rename | unlink | space) ;;
+        *) [ -z "$deadly" ] || continue ;; # what changes no file
+        esac
         step=$((count * 100 / (effort * 12) + 1))
         shown+=" $call $count"
         for ((k = 1; k <= count; k += step)); do
+            status=0
             rm -f hit
             echo old > "$out"
-            TORTURE_CALL=$call TORTURE_AT=$k TORTURE_KILL=1 TORTURE_HIT=hit LD_PRELOAD=$torture bake "$kind" "$@" \
-                -o "$out" > stdout.txt 2> stderr.txt || true
+            { # the shell, too, has words for a kill
+                env ${deadly:+TORTURE_KILL=1} TORTURE_CALL="$call" TORTURE_AT=$k TORTURE_HIT=hit LD_PRELOAD="$torture" \
+                    "$carom" bake "$kind" "$@" -o "$out" > stdout.txt 2> stderr.txt || status=$?
+            } 2> /dev/null
             [ -e hit ] || problems+="$call $k: not reached"$'\n'
+            [ -n "$deadly" ] || [ $status -eq 0 ] || { [ $status -le 2 ] && grep -q '^carom: ' stderr.txt; } ||
+                problems+="$call $k: status $status: $(head -n 2 stderr.txt)"$'\n'
+            [ -n "$deadly" ] || [ $status -ne 0 ] || cmp -s "$wanted" "$out" ||
+                problems+="$call $k: status 0 all the same"$'\n'
             [ "$(head -c 4 "$out" | tr -d '\0')" = old ] || cmp -s "$wanted" "$out" || problems+="$call $k: torn"$'\n'
             if ! bake "$kind" "$@" --resume -o "$out" > stdout.txt 2> stderr.txt; then
                 problems+="$call $k: $(head -n 2 stderr.txt)"$'\n'
