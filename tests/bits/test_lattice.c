@@ -44,7 +44,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
             scene s = kinds[k].make(sizes[n]);
             char name[128];
             scene_place(&s, places[place].exponent, places[place].offset);
-            const carom_lattice lattice = lattice_around(&s, 6 + test_effort(n == 3 ? 24 : 14));
+            const carom_lattice lattice = lattice_around(&s, 6 + test_effort(n == 3 ? 12 : 8));
             snprintf(name, sizeof name, "%s: %s of %zu, %s", label, kinds[k].name, sizes[n], places[place].name);
             check_lattice(scalar, context, &s, &lattice, &no_band, name);
             scene_free(&s);
@@ -94,7 +94,7 @@ static void check_bands(carom_context *scalar, carom_context *context, const cha
     for (size_t k = 0; k < KINDS; k++)
         for (size_t i = 0; i < COUNT_OF(bands); i++) {
             scene s = kinds[k].make(500);
-            const carom_lattice lattice = lattice_around(&s, 6 + test_effort(14));
+            const carom_lattice lattice = lattice_around(&s, 6 + test_effort(8));
             char name[128];
             snprintf(name, sizeof name, "%s: %s, band %g", label, kinds[k].name, (double)bands[i]);
             check_lattice(scalar, context, &s, &lattice, &bands[i], name);
@@ -110,7 +110,7 @@ static void check_masked(carom_context *scalar, carom_context *context, const ch
         s.masks = random_masks(SEED + k, s.triangle_count);
         for (size_t i = 0; i < s.triangle_count; i += 2)
             s.masks[i] = 0;
-        const carom_lattice lattice = lattice_around(&s, 6 + test_effort(14));
+        const carom_lattice lattice = lattice_around(&s, 6 + test_effort(8));
         check_lattice(scalar, context, &s, &lattice, &no_band, label);
         scene_free(&s);
     }
