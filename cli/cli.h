@@ -136,6 +136,9 @@ carom_context_desc cli_context_desc(const cli_options *options);
 /* Create the context. Returns EXIT_DONE or an exit status with the message printed. */
 int cli_context_open(const cli_options *options, carom_context **out);
 
+/* What follows the last dot of a file's name; empty if there is none. */
+const char *cli_suffix(const char *path);
+
 /* count * size bytes, or NULL if that overflows or memory is short; never NULL for a count of 0. */
 void *cli_alloc(uint64_t count, size_t size);
 int cli_no_memory(void);

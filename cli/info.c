@@ -75,8 +75,9 @@ static void try_device(const cli_options *options, info_device *device, probe_ou
     if (opened->opened == CAROM_ERROR_KERNEL_BUILD)
         probe_advise(advice, sizeof advice, device->is.platform);
     const int used = snprintf(device->why, sizeof device->why, "%s", opened->open_sentence);
-    if (advice[0] && used >= 0 && (size_t)used < sizeof device->why)
-        snprintf(device->why + used, sizeof device->why - (size_t)used, " %s", advice);
+    if (advice[0] && used >= 0 && (size_t)used < sizeof device->why &&
+        snprintf(device->why + used, sizeof device->why - (size_t)used, " %s", advice) < 0)
+        device->why[used] = '\0';
 }
 
 /* Try those devices of a list that the options ask for. Returns 0 if there is no memory. */

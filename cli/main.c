@@ -7,6 +7,7 @@
 #include "cli/bake/bake.h"
 #include "cli/probe/probe.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -198,21 +199,50 @@ static int print_usage(const char *group)
 
 enum { OUTPUTS_MAX = 4 };
 
+/* Whether this file is read as an input. */
+static int is_input(const cli_options *o, const struct stat *file)
+{
+    const char *const inputs[] = {o->pairs, o->mesh, o->spheres, o->from, o->bake.paths};
+    struct stat info;
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+        if (inputs[i] && (strcmp(inputs[i], "-") ? stat(inputs[i], &info) : fstat(STDIN_FILENO, &info)) == 0 &&
+            info.st_dev == file->st_dev && info.st_ino == file->st_ino)
+            return 1;
+    return 0;
+}
+
 /* Results would be in the place of the data that they come from, or of each other. */
 static int check_apart(const cli_options *o, const output_place *places, size_t count)
 {
-    const char *const inputs[] = {o->pairs, o->mesh, o->spheres, o->from, o->bake.paths};
     const output_place *last = &places[count - 1];
-    struct stat info;
-    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
-        if (inputs[i] && last->exists && last->folder >= 0 &&
-            (strcmp(inputs[i], "-") ? stat(inputs[i], &info) : fstat(STDIN_FILENO, &info)) == 0 &&
-            info.st_dev == last->old.st_dev && info.st_ino == last->old.st_ino)
-            return cli_refuse(EXIT_USAGE, "%s: is read as an input, which the output would replace", last->shown);
+    if (last->exists && last->folder >= 0 && is_input(o, &last->old))
+        return cli_refuse(EXIT_USAGE, "%s: is read as an input, which the output would replace", last->shown);
     for (size_t i = 0; i + 1 < count; i++)
         if (output_place_same(last, &places[i]))
             return cli_refuse(EXIT_USAGE, "%s: two outputs would have this one name", last->shown);
     return EXIT_DONE;
+}
+
+/* A bake grows beside its output, in files that it would take for its own. */
+static int check_beside(const cli_options *o)
+{
+    static const char *const ends[] = {"partial", "journal"};
+    char name[PATH_MAX];
+    struct stat info;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (snprintf(name, sizeof name, "%s.%s", o->output, ends[i]) < (int)sizeof name && stat(name, &info) == 0 &&
+            is_input(o, &info))
+            return cli_refuse(EXIT_USAGE, "%s: is read as an input, which the bake would replace", name);
+    return EXIT_DONE;
+}
+
+/* Other commands write text: a name that promises another format would deceive. */
+static int check_is_text(const cli_options *o)
+{
+    const char *suffix = cli_suffix(o->output);
+    return strcmp(suffix, "npy") != 0 && strcmp(suffix, "h5") != 0
+               ? EXIT_DONE
+               : cli_refuse(EXIT_USAGE, "%s: %s writes text, and no .%s", o->output, o->command->name, suffix);
 }
 
 /* What would fail in the end fails before any work. Returns -1 to go on. */
@@ -231,6 +261,8 @@ static int check_outputs(const cli_options *o)
     }
     for (size_t i = 0; i < count; i++)
         output_place_free(&places[i]);
+    if (status == EXIT_DONE && o->output)
+        status = is_in_group(o->command, "bake") ? check_beside(o) : check_is_text(o);
     return status == EXIT_DONE ? -1 : status;
 }
 

@@ -63,7 +63,12 @@ int rows_open(rows_input *input, const query_type *row, const cli_options *optio
     *input = (rows_input){.column_count = (size_t)query_column_count(row)};
     columns_of(row, input->columns);
     progress_begin(&input->progress, options->command->name, "rows", 0, 0);
-    return options->rehearsal ? EXIT_DONE : csv_open(&input->file, path, input->columns, input->column_count, &limits);
+    if (options->rehearsal)
+        return EXIT_DONE;
+    const char *suffix = cli_suffix(path);
+    if (!strcmp(suffix, "npy") || !strcmp(suffix, "h5"))
+        return cli_refuse(EXIT_USAGE, "%s: rows are read as CSV; .%s is not read yet", path, suffix);
+    return csv_open(&input->file, path, input->columns, input->column_count, &limits);
 }
 
 int rows_next(rows_input *input, const cli_options *options, uint64_t most)

@@ -4,7 +4,14 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+const char *cli_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    return dot ? dot + 1 : "";
+}
 
 void *cli_alloc(uint64_t count, size_t size)
 {

@@ -153,9 +153,9 @@ FN lattice_terms lattice_terms_of(v3 x, const real *rows)
 }
 
 /* The least sum of a triangle's nearest term and its cover that does not exclude it, if some answer of the node is
- * at most the root of `most2`. */
+ * at most the root of `most2`. 2^-120 is far above what products lose that underflow. */
 FN vf lattice_filter_limit(v3 x, vf most2, real radius2)
 {
-    return v3_dot(x, x) - (most2 + (most2 * v_f(R(0x1p-14)) + v_f(radius2 * R(0x1p-15))));
+    return v3_dot(x, x) - (most2 + (most2 * v_f(R(0x1p-14)) + v_f(radius2 * R(0x1p-15) + R(0x1p-120))));
 }
 #endif

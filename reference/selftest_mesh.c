@@ -114,7 +114,6 @@ static void test_boxes(ref_test *test, size_t family, uint64_t balls)
         size_t hits = 0;
         int64_t rests = 0, count = ref_mesh_overlaps(&mesh, &c, UINT32_MAX, overlaps);
         int same = 1, ordered = 1;
-        memset(c.w, 0, sizeof c.w);
         for (size_t k = 0; k < TRIANGLES; k++) {
             ref_sweep_answer a;
             ref_overlap_answer o;

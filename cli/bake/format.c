@@ -19,8 +19,7 @@ const bake_format *bake_format_named(const char *name)
 
 const bake_format *bake_format_of(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    const bake_format *format = dot ? bake_format_named(dot + 1) : NULL;
+    const bake_format *format = bake_format_named(cli_suffix(path));
     if (format && format != &bake_format_part)
         return format;
     cli_message("%s: the suffix names the format: expected .npy or .vti", path);

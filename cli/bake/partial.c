@@ -2,6 +2,7 @@
 /* See partial.h. What keeps a bake whole, whenever the process ends: a slab's record follows its data; and a resumed
  * bake reads each finished slab again and believes its checksum, not the order in which a disk wrote. */
 #include "partial.h"
+#include "cli/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +80,7 @@ static int verify_slabs(bake_partial *p, int fd)
     bake_slab slab;
     progress shown;
     uint64_t read = 0;
+    int status = EXIT_DONE;
     if (!bake_slab_alloc(p->plan, &slab))
         return cli_no_memory();
     progress_begin(&shown, "bake: reading finished slabs", "slabs", 0, p->done_count);
@@ -86,6 +88,11 @@ static int verify_slabs(bake_partial *p, int fd)
         const uint64_t at = s - p->plan->begin;
         if (!p->done[at])
             continue;
+        if (unfinished_asked()) {
+            status = cli_refuse(EXIT_STOPPED, "%s.partial: stopped while finished slabs are read; --resume goes on",
+                                p->file.shown);
+            break;
+        }
         if (bake_slab_read(fd, &p->layout, p->plan, s, &slab) != 0 ||
             bake_slab_checksum(p->plan, s, &slab) != p->sums[at]) {
             cli_message("%s.partial: slab %llu does not have its checksum, and is computed again", p->file.shown,
@@ -99,7 +106,7 @@ static int verify_slabs(bake_partial *p, int fd)
     p->done_count = 0;
     for (uint64_t at = 0; at < p->plan->end - p->plan->begin; at++)
         p->done_count += p->done[at];
-    return EXIT_DONE;
+    return status;
 }
 
 static int go_on(bake_partial *p)

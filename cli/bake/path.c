@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points; a chunk of them takes less than 5 s in any mode. */
+/* Points; a chunk of them takes less than 5 s, unless each segment hits hundreds of triangles that are all wanted. */
 enum { CHUNK = 1 << 18 };
 
 static const char *const hits_words[PATH_HITS] = {"first", "all", "any"};
@@ -36,8 +36,7 @@ static int check_options(const cli_options *o, path_hits *hits)
         return cli_refuse(EXIT_USAGE, "bake path: --paths FILE is missing");
     if (!o->output)
         return cli_refuse(EXIT_USAGE, "bake path: -o OUT.csv is missing");
-    const char *dot = strrchr(o->output, '.');
-    if (!dot || strcmp(dot, ".csv") != 0)
+    if (strcmp(cli_suffix(o->output), "csv") != 0)
         return cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv", o->output);
     while (o->hits && *hits < PATH_HITS && strcmp(o->hits, hits_words[*hits]) != 0)
         ++*hits;
@@ -135,10 +134,13 @@ static int refuse_changed(const path_run *r)
 }
 
 /* Read the points that an earlier run has done, for the path that goes on and for the hash. */
-static int skip_done(path_run *r, const path_done *done, uint64_t *hash)
+static int skip_done(path_run *r, const path_file *to, uint64_t *hash)
 {
+    const path_done *done = &to->done;
     int status = EXIT_DONE;
     while (status == EXIT_DONE && r->file.from + r->file.count < done->points) {
+        if (unfinished_asked())
+            return path_file_stopped(to, EXIT_STOPPED);
         status = paths_next(&r->file, done->points - r->file.from - r->file.count);
         if (status == EXIT_DONE && r->file.count == 0)
             status = refuse_changed(r);
@@ -153,7 +155,7 @@ static int do_chunks(path_run *r, path_file *to)
 {
     progress shown;
     uint64_t hash = 0;
-    int status = skip_done(r, &to->done, &hash), at_end = 0;
+    int status = skip_done(r, to, &hash), at_end = 0;
     progress_begin(&shown, "bake path", "points", to->done.points, r->survey->points);
     while (status == EXIT_DONE && !at_end) {
         if (unfinished_asked()) {
@@ -169,7 +171,8 @@ static int do_chunks(path_run *r, path_file *to)
             status = do_chunk(r);
         path_writer_flush(&r->writer);
         if (status == EXIT_DONE)
-            status = path_file_put(to, r->file.from + r->file.count, r->open.is_hit);
+            /* At the end a path without a hit has its row too: what goes on from there writes none. */
+            status = path_file_put(to, r->file.from + r->file.count, r->open.is_hit || at_end);
         progress_show(&shown, r->file.from + r->file.count);
     }
     progress_end(&shown);

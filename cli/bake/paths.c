@@ -4,6 +4,7 @@
 
 #include "cli/parallel.h"
 #include "cli/probe/probe.h"
+#include "cli/unfinished.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,12 +25,6 @@ static void set_columns(csv_column columns[PATHS_COLUMNS])
                                            {.name = "z"},
                                            {.name = "radius", .group = 1}};
     memcpy(columns, all, sizeof all);
-}
-
-static int has_suffix(const char *path, const char *suffix)
-{
-    const size_t length = strlen(path), n = strlen(suffix);
-    return length > n && !strcmp(path + length - n, suffix);
 }
 
 /* Just one of both. */
@@ -83,9 +78,10 @@ int paths_open(paths_file *f, const cli_options *o, uint64_t room)
     const char *path = o->bake.paths;
     *f = (paths_file){.path = path, .npy = {.fd = -1}, .room = room};
     set_columns(f->columns);
-    if (has_suffix(path, ".h5") || has_suffix(path, ".hdf5") || has_suffix(path, ".h5md"))
+    const char *suffix = cli_suffix(path);
+    if (!strcmp(suffix, "h5") || !strcmp(suffix, "hdf5") || !strcmp(suffix, "h5md"))
         return cli_refuse(EXIT_USAGE, "--paths %s: HDF5 is not read yet; expected .npy or CSV", path);
-    int status = has_suffix(path, ".npy") ? open_npy(f) : open_csv(f, o);
+    int status = !strcmp(suffix, "npy") ? open_npy(f) : open_csv(f, o);
     if (status == EXIT_DONE)
         status = check_radius(f, o);
     return status == EXIT_DONE ? alloc_chunk(f) : status;
@@ -209,6 +205,10 @@ int paths_survey_read(paths_survey *s, const cli_options *o, uint64_t room)
     int status = paths_open(&f, o, room);
     progress_begin(&shown, "bake path: checking", "points", 0, f.csv ? 0 : f.npy.count / 3);
     while (status == EXIT_DONE) {
+        if (unfinished_asked()) {
+            status = cli_refuse(EXIT_STOPPED, "%s: nothing is done yet", o->output);
+            break;
+        }
         status = paths_next(&f, room);
         if (status != EXIT_DONE || f.count == 0)
             break;

@@ -132,7 +132,7 @@ static carom_status distance(carom_mesh *mesh, const carom_mesh_distance_desc *d
                                   .begin = d->batch.begin * slab,
                                   .count = d->batch.count * slab,
                                   .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
-                                  .band = d->band != NULL ? *d->band : INFINITY};
+                                  .band = d->band != NULL ? fabsf(*d->band) : INFINITY}; /* a zero is +0 */
     distance_to_columns(out, batch.out);
     if (d->sign == CAROM_SIGN_NONE)
         return run(&batch, &d->batch.progress, stats, err);

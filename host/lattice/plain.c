@@ -85,12 +85,14 @@ carom_status caromi_lattice_plain_on_device(caromi_device *device, const void *l
         answered = 0;
         fill_chunk(batch, *done, end - *done < chunk.room ? end - *done : chunk.room, &chunk);
         status = caromi_device_mesh(device, &chunk.batch, chunk.batch.count, &answered, stats, err);
-        if (answered < chunk.batch.count) { /* the rest is the CPU's, whole slabs of it */
+        const int is_whole = answered == chunk.batch.count;
+        chunk.batch.count = answered;
+        cut_to_band(batch->band, &chunk.batch);
+        if (!is_whole) { /* the rest is the CPU's, whole slabs of it */
             const uint64_t whole = (*done + answered) / batch->slab * batch->slab;
             *done = whole;
             break;
         }
-        cut_to_band(batch->band, &chunk.batch);
     }
     caromi_free(batch->mesh->context, chunk.column[0]);
     return status;

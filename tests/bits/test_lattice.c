@@ -206,6 +206,32 @@ static void test_empty(void **state)
     carom_context_destroy(context);
 }
 
+/* Two triangles so near the node, and so small, that the squares of their distances are denormal in units of the mesh,
+ * and all that is a share of a square vanishes. */
+static void test_underflow(void **state)
+{
+    const double g = 0x1p-71;
+    const float a = (float)(1.2515614 * g), b = (float)(0.7208360 * g), e = 0x1p-90f, f = 0x1p-92f;
+    float vertices[] = {a, 0, 0, a, e, 0, a, 0, e, b, b, b, b, b, b + f, b, b + f, b, 1, 1, 1, 1, 1, 0.9f, 1, 0.9f, 1};
+    uint32_t indices[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    const scene s = {.vertices = vertices, .indices = indices, .vertex_count = 9, .triangle_count = 3};
+    const carom_lattice lattices[] = {{{0, 0, 0}, 1.0, {1, 1, 1}}, {{-4, -4, -4}, 1.0, {5, 5, 5}}};
+    carom_context *context = test_context();
+    carom_mesh *mesh = scene_mesh(context, &s);
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const carom_lattice *lattice = &lattices[i / 2];
+        const carom_mesh_distance_desc desc = volume_desc(lattice, (carom_accuracy)(i % 2));
+        volume got = volume_ask(mesh, &desc, NULL);
+        volume expected = volume_by_closest(mesh, lattice, (carom_accuracy)(i % 2), INFINITY);
+        volume_compare(lattice, &expected, 0, &got, -1, "squares that underflow");
+        volume_free(&expected);
+        volume_free(&got);
+    }
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
 
 typedef struct slabs_heard {
@@ -353,8 +379,8 @@ int main(void)
     const struct CMUnitTest on_cpu[] = {
         cmocka_unit_test(test_coordinates), cmocka_unit_test(test_slabs),    cmocka_unit_test(test_fields),
         cmocka_unit_test(test_empty),       cmocka_unit_test(test_progress), cmocka_unit_test(test_refused),
-        SAME_BITS_ON_CPU(check_same),       SAME_BITS_ON_CPU(check_shapes),  SAME_BITS_ON_CPU(check_lists),
-        SAME_BITS_ON_CPU(check_bands),      SAME_BITS_ON_CPU(check_masked)};
+        cmocka_unit_test(test_underflow),   SAME_BITS_ON_CPU(check_same),    SAME_BITS_ON_CPU(check_shapes),
+        SAME_BITS_ON_CPU(check_lists),      SAME_BITS_ON_CPU(check_bands),   SAME_BITS_ON_CPU(check_masked)};
     const struct CMUnitTest on_device[] = {cmocka_unit_test(test_slabs),     cmocka_unit_test(test_fields),
                                            cmocka_unit_test(test_empty),     cmocka_unit_test(test_progress),
                                            SAME_BITS_ON_DEVICE(check_same),  SAME_BITS_ON_DEVICE(check_shapes),

@@ -411,4 +411,14 @@ checks "check: the same nodes from the same seed" 1 ': [0-9]+ difference' bare.n
 first=$(cat stdout.txt stderr.txt)
 checks "check: another time" 1 ': [0-9]+ difference' bare.npy --mesh wing.off --accuracy exact --seed 5
 equal "check: finds the same" "$first" "$(cat stdout.txt stderr.txt)"
+
+# ---- inputs that a bake would take for its own files ----------------------------------------------------------------
+cp cube.off beside.npy.partial
+refused "an input that is OUT.partial" 2 'beside.npy.partial: is read as an input' bake distance \
+    --mesh beside.npy.partial --dims 8,8,8 -o beside.npy
+check "which stays" cmp cube.off beside.npy.partial
+mv beside.npy.partial beside.npy.journal
+refused "an input that is OUT.journal" 2 'beside.npy.journal: is read as an input' bake distance \
+    --mesh beside.npy.journal --dims 8,8,8 -o beside.npy
+rm beside.npy.journal
 check_end

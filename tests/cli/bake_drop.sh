@@ -100,11 +100,11 @@ for ball in -1 nan inf x ''; do
     refused "--ball '$ball'" 2 '--ball: expected a finite number >= 0' bake drop --mesh cube.off --spacing 0.1 \
         --ball "$ball" -o no.npy
 done
-for dims in 5 5,6,7 0,5 x,5 5, ''; do
+for dims in 5 5,6,7 0,5 x,5 '5,' ''; do
     refused "--dims '$dims'" 2 '--dims: expected two whole numbers NX,NY' bake drop --mesh cube.off --ball 1 \
         --dims "$dims" -o no.npy
 done
-for origin in 5 5,6,7 nan,5 x,5 5, ''; do
+for origin in 5 5,6,7 nan,5 x,5 '5,' ''; do
     refused "--origin '$origin'" 2 '--origin: expected two finite numbers X,Y' bake drop --mesh cube.off --ball 1 \
         --spacing 0.1 --origin "$origin" -o no.npy
 done

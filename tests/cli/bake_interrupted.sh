@@ -64,6 +64,8 @@ refused "another mesh" 2 'differs in: mesh [0-9a-f]+:1 \(there [0-9a-f]+:12\), s
 refused "another accuracy" 2 'differs in: accuracy exact \(there fast\)$' bake distance "${volume[@]}" --accuracy \
     exact \
     --resume -o cut.npy
+refused "another kind" 2 'differs in: what clearance \(there distance\)$' bake clearance --mesh cube.off \
+    --dims 40,40,200 --spacing 0.0625 --radius 1 --resume -o cut.npy
 refused "another band" 2 'differs in: band 2 \(there inf\)$' bake distance "${volume[@]}" --band 2 --resume -o cut.npy
 refused "another part" 2 'differs in: part 1/2 \(there 1/1\), format part \(there npy\)$' bake distance "${volume[@]}" \
     --part 1/2 --resume -o cut.npy

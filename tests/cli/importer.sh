@@ -105,7 +105,14 @@ else
 fi
 
 # ---- time -----------------------------------------------------------------------------------------------------------
-refuse "time" bomb.dae "worked for longer than its limit, 1 s" -S -t 1
+# A large file may take more memory, so that the time ends first however fast the machine is.
+{
+    cat bomb.dae
+    echo '<!--'
+    head -c 16000000 /dev/zero | tr '\0' ' '
+    echo '-->'
+} > slow.dae
+refuse "time" slow.dae "worked for longer than its limit, 1 s" -S -t 1
 
 # ---- what is no file ------------------------------------------------------------------------------------------------
 mkfifo pipe.dae
