@@ -135,6 +135,13 @@ void cli_report_unused_device(const cli_options *options, const carom_stats *sta
 carom_context_desc cli_context_desc(const cli_options *options);
 /* Create the context. Returns EXIT_DONE or an exit status with the message printed. */
 int cli_context_open(const cli_options *options, carom_context **out);
+/* Context and mesh from imported triangles; what the library refuses in them is a fault of the file. Returns as above;
+ * the caller destroys both in any case. */
+struct mesh_data;
+int cli_mesh_open(const cli_options *options, const struct mesh_data *data, carom_context **context, carom_mesh **mesh);
+
+/* Read `size` bytes at a place. Returns 0, or an errno; a file that ends too early is EIO. */
+int cli_read_at(int fd, void *data, size_t size, uint64_t at);
 
 /* What follows the last dot of a file's name; empty if there is none. */
 const char *cli_suffix(const char *path);

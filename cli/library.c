@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Between the commands and the library: a context made from the options, and the library's reports as messages. */
 #include "cli.h"
+#include "cli/import/import.h"
 #include "cli/probe/probe.h"
 
 int cli_library_error(const char *about, carom_status status, const carom_error *err)
@@ -55,4 +56,21 @@ int cli_context_open(const cli_options *options, carom_context **out)
     carom_error err = {0};
     carom_status status = carom_context_create(&desc, out, &err);
     return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+}
+
+int cli_mesh_open(const cli_options *options, const mesh_data *data, carom_context **context, carom_mesh **mesh)
+{
+    const int status = cli_context_open(options, context);
+    if (status != EXIT_DONE)
+        return status;
+    const carom_mesh_desc desc = {
+        .size = sizeof desc,
+        .vertices = carom_xyz(data->xyz),
+        .vertex_count = data->vertex_count,
+        .indices = carom_uints_of(data->indices),
+        .triangle_count = data->triangle_count,
+    };
+    carom_error err = {0};
+    const carom_status made = carom_mesh_create(*context, &desc, mesh, &err);
+    return made == CAROM_OK ? EXIT_DONE : cli_library_error(options->mesh, made, &err);
 }

@@ -192,23 +192,6 @@ static int read_dictionary(npy_file *f, span s)
 /* ---- the file -----------------------------------------------------------------------------------------------------
  */
 
-/* Returns an errno; a file that ends too early is EIO. */
-static int read_at(int fd, void *data, size_t size, uint64_t at)
-{
-    char *to = data;
-    while (size > 0) {
-        const ssize_t n = pread(fd, to, size, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        to += n;
-        at += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
-
 static int refuse_end(const npy_file *f)
 {
     return cli_refuse(EXIT_USAGE, "%s: is no .npy file, or ends within its header", f->path);
@@ -242,7 +225,7 @@ static int read_header(npy_file *f, uint64_t size)
 {
     unsigned char head[12] = {0};
     const size_t least = 10;
-    if (size < least || read_at(f->fd, head, size < sizeof head ? least : sizeof head, 0) != 0 ||
+    if (size < least || cli_read_at(f->fd, head, size < sizeof head ? least : sizeof head, 0) != 0 ||
         memcmp(head, "\x93NUMPY", 6) != 0)
         return refuse_end(f);
     if (head[6] < 1 || head[6] > 3)
@@ -258,8 +241,8 @@ static int read_header(npy_file *f, uint64_t size)
     char *text = cli_alloc(length, 1);
     if (!text)
         return cli_no_memory();
-    int status = read_at(f->fd, text, (size_t)length, f->at) == 0 ? read_dictionary(f, (span){text, text + length})
-                                                                  : refuse_end(f);
+    int status = cli_read_at(f->fd, text, (size_t)length, f->at) == 0 ? read_dictionary(f, (span){text, text + length})
+                                                                      : refuse_end(f);
     free(text);
     f->at += length;
     return status == EXIT_DONE ? check_size(f, size) : status;
@@ -278,7 +261,7 @@ int npy_open(npy_file *out, const char *path)
 
 int npy_read(const npy_file *f, uint64_t from, uint64_t count, float *to)
 {
-    const int error = read_at(f->fd, to, (size_t)count * sizeof *to, f->at + from * sizeof *to);
+    const int error = cli_read_at(f->fd, to, (size_t)count * sizeof *to, f->at + from * sizeof *to);
     return error ? cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", f->path, strerror(error)) : EXIT_DONE;
 }
 

@@ -36,24 +36,6 @@ static int find_query(const cli_options *options, rows_query *out)
     return cli_refuse(EXIT_USAGE, "--hits: expected %s, got '%s'", words, options->hits);
 }
 
-/* Context and mesh from the imported triangles; what the library refuses in them is a fault of the file. */
-static int make_mesh(const cli_options *options, const mesh_data *data, carom_context **context, carom_mesh **mesh)
-{
-    int status = cli_context_open(options, context);
-    if (status != EXIT_DONE)
-        return status;
-    carom_mesh_desc desc = {
-        .size = sizeof desc,
-        .vertices = carom_xyz(data->xyz),
-        .vertex_count = data->vertex_count,
-        .indices = {data->indices, sizeof(uint32_t), NULL},
-        .triangle_count = data->triangle_count,
-    };
-    carom_error err = {0};
-    carom_status made = carom_mesh_create(*context, &desc, mesh, &err);
-    return made == CAROM_OK ? EXIT_DONE : cli_library_error(options->mesh, made, &err);
-}
-
 static int run_on_mesh(const cli_options *options, const rows_query *query)
 {
     rows_input input;
@@ -73,7 +55,7 @@ static int run_on_mesh(const cli_options *options, const rows_query *query)
         if (status == EXIT_DONE)
             status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
         if (status == EXIT_DONE)
-            status = make_mesh(&usable, &data, &context, &mesh);
+            status = cli_mesh_open(&usable, &data, &context, &mesh);
         if (status == EXIT_DONE)
             status = rows_run(query, mesh, &usable, &input);
         carom_mesh_destroy(mesh);

@@ -2,10 +2,12 @@
 /* System services for the commands: memory, a clock, the standard streams. */
 #include "cli.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 const char *cli_suffix(const char *path)
 {
@@ -37,4 +39,20 @@ void cli_hold_standard_streams(void)
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) == -1)
             return;
+}
+
+int cli_read_at(int fd, void *data, size_t size, uint64_t at)
+{
+    char *to = data;
+    while (size > 0) {
+        const ssize_t n = pread(fd, to, size, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        to += n;
+        at += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
 }

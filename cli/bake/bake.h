@@ -170,7 +170,6 @@ uint64_t bake_slab_checksum(const bake_plan *plan, uint64_t slab, const bake_sla
 int bake_slab_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *from);
 int bake_slab_read(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *to);
 int bake_write_at(int fd, const void *data, size_t size, uint64_t at);
-int bake_read_at(int fd, void *data, size_t size, uint64_t at);
 
 /* ---- the sub-commands ---------------------------------------------------------------------------------------------
  */

@@ -109,7 +109,7 @@ static int check_frame(checked *c)
         unsigned char *bytes = cli_alloc(piece->size, 1);
         if (!bytes)
             return cli_no_memory();
-        if (bake_read_at(c->fd, bytes, piece->size, piece->at) != 0 || memcmp(bytes, piece->bytes, piece->size) != 0)
+        if (cli_read_at(c->fd, bytes, piece->size, piece->at) != 0 || memcmp(bytes, piece->bytes, piece->size) != 0)
             status = differs(c, "the header is not that of such a volume");
         free(bytes);
     }
@@ -139,7 +139,7 @@ static int read_node(checked *c, uint64_t slab, uint64_t at, node_values *out)
     const bake_slab to = slab_of(out);
     for (int a = 0; a < BAKE_ARRAYS; a++) {
         const uint64_t place = bake_layout_place(&c->layout, &c->plan, a, slab) + at * bake_arrays[a].size;
-        const int error = c->plan.arrays & (1u << a) ? bake_read_at(c->fd, to.array[a], bake_arrays[a].size, place) : 0;
+        const int error = c->plan.arrays & (1u << a) ? cli_read_at(c->fd, to.array[a], bake_arrays[a].size, place) : 0;
         if (error)
             return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->path, strerror(error));
     }

@@ -117,22 +117,6 @@ int bake_write_at(int fd, const void *data, size_t size, uint64_t at)
     return 0;
 }
 
-int bake_read_at(int fd, void *data, size_t size, uint64_t at)
-{
-    char *to = data;
-    while (size > 0) {
-        const ssize_t n = pread(fd, to, size, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        to += n;
-        at += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
-
 int bake_slab_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *from)
 {
     int error = 0;
@@ -145,6 +129,6 @@ int bake_slab_read(int fd, const bake_layout *layout, const bake_plan *plan, uin
 {
     int error = 0;
     for (int a = 0; a < BAKE_ARRAYS && !error; a++)
-        error = bake_read_at(fd, to->array[a], array_bytes(plan, slab, a), bake_layout_place(layout, plan, a, slab));
+        error = cli_read_at(fd, to->array[a], array_bytes(plan, slab, a), bake_layout_place(layout, plan, a, slab));
     return error;
 }

@@ -110,7 +110,7 @@ static int copy_part(joined *out, const part_file *part)
         unsigned char sum[8];
         int error = bake_slab_read(part->fd, &part->layout, plan, s, &out->slab);
         if (!error)
-            error = bake_read_at(part->fd, sum, sizeof sum, part->layout.sums_at + 8 * (s - plan->begin));
+            error = cli_read_at(part->fd, sum, sizeof sum, part->layout.sums_at + 8 * (s - plan->begin));
         if (error)
             return cli_refuse(EXIT_USAGE, "%s: slab %llu cannot be read: %s", part->path, (unsigned long long)s,
                               strerror(error));

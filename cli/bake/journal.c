@@ -16,11 +16,11 @@ void bake_journal_read(bake_journal *j, int fd)
     unsigned char head[HEAD + BAKE_TEXT + 8];
     struct stat info;
     *j = (bake_journal){.fd = fd};
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < HEAD ||
-        bake_read_at(fd, head, HEAD, 0) != 0 || memcmp(head, magic, sizeof magic) != 0)
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < HEAD || cli_read_at(fd, head, HEAD, 0) != 0 ||
+        memcmp(head, magic, sizeof magic) != 0)
         return;
     const uint64_t length = bake_get64(head + 8);
-    if (length >= BAKE_TEXT || bake_read_at(fd, head + HEAD, (size_t)length + 8, HEAD) != 0)
+    if (length >= BAKE_TEXT || cli_read_at(fd, head + HEAD, (size_t)length + 8, HEAD) != 0)
         return;
     j->seed = bake_checksum(head, HEAD + (size_t)length, 0);
     if (bake_get64(head + HEAD + length) != j->seed)
@@ -56,7 +56,7 @@ uint64_t bake_journal_records(const bake_journal *j, uint8_t *done, uint64_t *su
     *complete = 0;
     for (uint64_t at = HEAD + strlen(j->text) + 8; at < j->end;) {
         const uint64_t left = j->end - at, size = left < sizeof records ? left : sizeof records;
-        if (bake_read_at(j->fd, records, (size_t)size, at) != 0)
+        if (cli_read_at(j->fd, records, (size_t)size, at) != 0)
             break; /* the slabs are computed again */
         for (uint64_t i = 0; i < size; i += RECORD)
             take_record(j, records + i, done, sums, &count, complete);
@@ -69,7 +69,7 @@ int bake_journal_record(const bake_journal *j, uint64_t i, uint64_t record[2])
 {
     unsigned char bytes[RECORD];
     const uint64_t at = HEAD + strlen(j->text) + 8 + i * RECORD;
-    if (at + RECORD > j->end || bake_read_at(j->fd, bytes, RECORD, at) != 0 ||
+    if (at + RECORD > j->end || cli_read_at(j->fd, bytes, RECORD, at) != 0 ||
         bake_get64(bytes + 16) != bake_checksum(bytes, 16, j->seed))
         return 0;
     record[0] = bake_get64(bytes);

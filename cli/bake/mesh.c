@@ -38,26 +38,11 @@ void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME])
     snprintf(name, BAKE_NAME, "%016llx:%llu", (unsigned long long)hash, (unsigned long long)data->triangle_count);
 }
 
-/* What the library refuses in the triangles is a fault of the file. */
 int bake_mesh_open(const cli_options *options, uint64_t nodes, bake_mesh *mesh)
 {
-    const mesh_data *data = &mesh->data;
     cli_options usable = *options;
     int status = probe_before_rows(&usable, NULL, 0, nodes);
-    if (status == EXIT_DONE)
-        status = cli_context_open(&usable, &mesh->context);
-    if (status != EXIT_DONE)
-        return status;
-    carom_mesh_desc desc = {
-        .size = sizeof desc,
-        .vertices = carom_xyz(data->xyz),
-        .vertex_count = data->vertex_count,
-        .indices = {data->indices, sizeof(uint32_t), NULL},
-        .triangle_count = data->triangle_count,
-    };
-    carom_error err = {0};
-    const carom_status made = carom_mesh_create(mesh->context, &desc, &mesh->mesh, &err);
-    return made == CAROM_OK ? EXIT_DONE : cli_library_error(options->mesh, made, &err);
+    return status == EXIT_DONE ? cli_mesh_open(&usable, &mesh->data, &mesh->context, &mesh->mesh) : status;
 }
 
 int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes)

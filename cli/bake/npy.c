@@ -40,7 +40,7 @@ const bake_kind *bake_npy_read(int fd, uint64_t dims[3])
     static const bake_kind *const kinds[] = {&bake_kind_distance, &bake_kind_clearance, &bake_kind_drop};
     char head[2 * ALIGNMENT + 1] = {0}, before[HEADER_MAX]; /* the shortest header has so many */
     unsigned long long n[3];
-    if (bake_read_at(fd, head, 2 * ALIGNMENT, 0) != 0 || memcmp(head, "\x93NUMPY\1\0", 8) != 0)
+    if (cli_read_at(fd, head, 2 * ALIGNMENT, 0) != 0 || memcmp(head, "\x93NUMPY\1\0", 8) != 0)
         return NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const int length = snprintf(before, sizeof before, "{'descr': '%s', 'fortran_order': False, 'shape': (",

@@ -40,8 +40,8 @@ const bake_format bake_format_part = {"part", lay_out};
 int bake_part_read(int fd, char text[BAKE_TEXT], bake_plan *plan)
 {
     unsigned char head[16];
-    if (bake_read_at(fd, head, sizeof head, 0) || memcmp(head, magic, sizeof magic) != 0 ||
-        bake_get64(head + 8) >= BAKE_TEXT || bake_read_at(fd, text, bake_get64(head + 8), 16))
+    if (cli_read_at(fd, head, sizeof head, 0) || memcmp(head, magic, sizeof magic) != 0 ||
+        bake_get64(head + 8) >= BAKE_TEXT || cli_read_at(fd, text, bake_get64(head + 8), 16))
         return 0;
     text[bake_get64(head + 8)] = '\0';
     return bake_fingerprint_read(text, plan) && plan->format == &bake_format_part;

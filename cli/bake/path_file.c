@@ -22,7 +22,7 @@ static int sum_bytes(int fd, uint64_t from, uint64_t to, uint64_t *sum)
         return ENOMEM;
     while (from < to && !error) {
         const size_t size = to - from < PIECE ? (size_t)(to - from) : PIECE;
-        error = bake_read_at(fd, piece, size, from);
+        error = cli_read_at(fd, piece, size, from);
         *sum = bake_checksum(piece, size, *sum);
         from += size;
     }
