@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OUT.partial, in which an output grows, and OUT.journal beside it. Whoever holds the lock of OUT.partial owns both. */
+/* OUT.partial, in which an output grows, and OUT.journal beside it. The process that locks OUT.partial owns both. */
 #ifndef CAROM_CLI_BAKE_GROWING_H
 #define CAROM_CLI_BAKE_GROWING_H
 

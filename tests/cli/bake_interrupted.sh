@@ -116,15 +116,6 @@ unset POWER_CUT_DEAF
 rm -f dark.npy*
 
 # ---- signals, locks, disks ------------------------------------------------------------------------------------------
-# until_true command...: wait for it, a minute at most
-until_true() {
-    local i
-    for ((i = 0; i < 600; i++)); do
-        if "$@"; then return; fi
-        sleep 0.1
-    done
-    return 1
-}
 held() { # OUT CALLS option...: a bake that never returns from that write; its process is $job
     local out=$1 calls=$2
     shift 2

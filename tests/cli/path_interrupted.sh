@@ -86,14 +86,6 @@ check "that is resumable" grep -qE 'cut.csv: [0-9]+ points are done; the same co
 resumes "after a full disk" "${small[@]}"
 
 # SIGTERM while a write does not return: the chunk is finished, then the bake stops.
-until_true() {
-    local i
-    for ((i = 0; i < 600; i++)); do
-        if "$@"; then return; fi
-        sleep 0.1
-    done
-    return 1
-}
 "$oracle" 8 5000 0
 bake path --mesh mesh.off --paths paths.csv --hits all -o wanted-all.csv
 tiny=(--mesh mesh.off --paths paths.csv --threads 1 --max-memory $((least + 300)))

@@ -13,6 +13,16 @@ bake_begin() {
         '3 4 5 6' '3 4 6 7' '3 0 1 5' '3 0 5 4' '3 1 2 6' '3 1 6 5' '3 2 3 7' '3 2 7 6' '3 3 0 4' '3 3 4 7' > cube.off
 }
 
+# until_true command...: wait for it, a minute at most
+until_true() {
+    local i
+    for ((i = 0; i < 600; i++)); do
+        if "$@"; then return; fi
+        sleep 0.1
+    done
+    return 1
+}
+
 # refused NAME STATUS PATTERN command...: so it ends, with one such sentence, and leaves no file behind
 refused() {
     local name=$1 wanted=$2 pattern=$3 status=0 before after
