@@ -11,16 +11,11 @@ enum { TRIANGLE, DISTANCE, POINT, FEATURE = POINT + 3, DEPTH };
 static carom_status ask(carom_mesh *mesh, const query_call *call, carom_stats *stats, carom_error *err)
 {
     const query_inputs *in = call->in;
-    const carom_mesh_closest_desc desc = {.batch.size = sizeof desc,
-                                          .batch.count = call->count,
-                                          .batch.accuracy = call->accuracy,
-                                          .batch.select = in->select,
-                                          .batch.elements = in->elements,
-                                          .batch.progress = in->progress,
+    const carom_mesh_closest_desc desc = {.batch = query_batch(call, sizeof desc),
                                           .center = in->points[0],
                                           .radius = in->scalars[0],
                                           .max_distance = in->scalars[1],
-                                          .mask = {in->mask, sizeof *in->mask, NULL}};
+                                          .mask = carom_uints_of(in->mask)};
     void *const *out = call->out;
     const carom_mesh_closest_result result = {.size = sizeof result,
                                               .triangle = out[TRIANGLE],

@@ -3,16 +3,22 @@
 
 #include <stdio.h>
 
+carom_batch query_batch(const query_call *call, size_t size)
+{
+    const query_inputs *in = call->in;
+    return (carom_batch){.size = size,
+                         .count = call->count,
+                         .accuracy = call->accuracy,
+                         .select = in->select,
+                         .elements = in->elements,
+                         .progress = in->progress};
+}
+
 carom_mesh_sweep_desc query_swept(const query_call *call)
 {
     const query_inputs *in = call->in;
     const carom_points none = {0};
-    return (carom_mesh_sweep_desc){.batch.size = sizeof(carom_mesh_sweep_desc),
-                                   .batch.count = call->count,
-                                   .batch.accuracy = call->accuracy,
-                                   .batch.select = in->select,
-                                   .batch.elements = in->elements,
-                                   .batch.progress = in->progress,
+    return (carom_mesh_sweep_desc){.batch = query_batch(call, sizeof(carom_mesh_sweep_desc)),
                                    .center = in->points[0],
                                    .velocity = in->ends ? none : in->points[1],
                                    .end = in->ends ? in->points[1] : none,
@@ -26,15 +32,10 @@ carom_mesh_sweep_desc query_swept(const query_call *call)
 carom_mesh_overlap_desc query_at_rest(const query_call *call)
 {
     const query_inputs *in = call->in;
-    return (carom_mesh_overlap_desc){.batch.size = sizeof(carom_mesh_overlap_desc),
-                                     .batch.count = call->count,
-                                     .batch.accuracy = call->accuracy,
-                                     .batch.select = in->select,
-                                     .batch.elements = in->elements,
-                                     .batch.progress = in->progress,
+    return (carom_mesh_overlap_desc){.batch = query_batch(call, sizeof(carom_mesh_overlap_desc)),
                                      .center = in->points[0],
                                      .radius = in->scalars[0],
-                                     .mask = {in->mask, sizeof *in->mask, NULL}};
+                                     .mask = carom_uints_of(in->mask)};
 }
 
 ref_sweep_case query_sphere_and(const query_sphere *s, int32_t triangle)

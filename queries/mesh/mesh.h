@@ -26,6 +26,8 @@
             {.name = "t_max", .columns = {"t_max"}, .role = QUERY_WINDOW, .optional = 1}, QUERY_MASKS \
     }
 
+/* The head of a descriptor of that size. */
+carom_batch query_batch(const query_call *call, size_t size);
 carom_mesh_sweep_desc query_swept(const query_call *call);
 carom_mesh_overlap_desc query_at_rest(const query_call *call);
 
