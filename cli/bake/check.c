@@ -153,7 +153,7 @@ static int compute_node(checked *c, const float p[3], carom_accuracy accuracy, n
     const bake_slab to = slab_of(out);
     const bake_question question = {.plan = &one, .accuracy = accuracy, .allow_open = 1, .end = 1};
     carom_stats stats;
-    one.lattice = (carom_lattice){{(double)p[0], (double)p[1], (double)p[2]}, c->plan.lattice.spacing, {1, 1, 1}};
+    one.lattice = (carom_lattice){{(double)p[0], (double)p[1], (double)p[2]}, c->plan.lattice.spacing, {1, 1, 1}, {0}};
     return bake_mesh_ask(&c->mesh, &question, &to, &stats);
 }
 

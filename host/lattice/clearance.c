@@ -28,11 +28,11 @@ CAROMI_LIST list_clearance(caromi_arrays *a, const carom_mesh_clearance_desc *d,
 /* In binary64 with a margin of 2^-50 of all numbers; what that leaves open is decided in integers. */
 static int is_displaced(const carom_lattice *lattice, int axis, uint64_t index, float node)
 {
-    const double origin = lattice->origin[axis], way = (double)index * lattice->spacing;
+    const double origin = lattice->origin[axis], way = (double)(lattice->first[axis] + index) * lattice->spacing;
     const double off = fabs((double)node - (origin + way)), error = (fabs(origin) + fabs(way)) * 0x1p-50;
     if (off + error < lattice->spacing * (0x1p-17 * (1.0 - 0x1p-50)))
         return 0;
-    return caromi_cube_is_displaced(origin, lattice->spacing, index, node);
+    return caromi_cube_is_displaced(origin, lattice->spacing, lattice->first[axis] + index, node);
 }
 
 /* Where neighbours are a spacing apart to 2^-16 of it, an axis has at most 2^25 nodes: the loop ends soon. */

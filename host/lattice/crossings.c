@@ -37,7 +37,8 @@ static uint64_t find(const caromi_inside *inside, int axis, const float *coordin
                      float limit, int beyond)
 {
     const carom_lattice *lattice = &inside->batch->lattice;
-    const double guess = ceil(((double)limit - lattice->origin[axis]) / lattice->spacing);
+    const double guess =
+        ceil(((double)limit - lattice->origin[axis]) / lattice->spacing) - (double)lattice->first[axis];
     if (guess > (double)first && guess < (double)end) {
         const uint64_t at = (uint64_t)guess;
         const float before = coordinate[at - 1], here = coordinate[at];
@@ -126,8 +127,8 @@ static uint64_t count_below(const caromi_inside *inside, const seen_triangle *t,
     const float *base = t->corner[0];
     const double dx = (double)x - (double)base[0], dy = (double)y - (double)base[1];
     const column_height c = {t->normal[0] * dx + t->normal[1] * dy, t->size[0] * fabs(dx) + t->size[1] * fabs(dy)};
-    const double at =
-        ((double)base[2] - c.product / t->normal[2] - lattice->origin[2]) / lattice->spacing - (double)inside->first;
+    const double at = ((double)base[2] - c.product / t->normal[2] - lattice->origin[2]) / lattice->spacing -
+                      (double)(lattice->first[2] + inside->first);
     float node[3] = {x, y, 0};
     uint64_t count = at > 0 ? (at < (double)inside->count ? (uint64_t)ceil(at) : inside->count) : 0; /* a guess */
     while (count < inside->count && (node[2] = inside->z[count], is_above(t, &c, side, node)))

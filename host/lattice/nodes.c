@@ -10,7 +10,7 @@ enum { NODES_BITS = 48 }; /* of all nodes */
 float carom_lattice_coordinate(const carom_lattice *lattice, int axis, uint64_t index)
 {
     const int a = axis == 0 || axis == 1 ? axis : 2;
-    return (float)(lattice->origin[a] + (double)index * lattice->spacing);
+    return (float)(lattice->origin[a] + (double)(lattice->first[a] + index) * lattice->spacing);
 }
 
 /* Coordinates do not fall from one index to the next, so the first and the last are finite if and only if all are. */
@@ -21,7 +21,8 @@ static carom_status check_axis(const carom_lattice *lattice, int axis, carom_err
         if (!isfinite(carom_lattice_coordinate(lattice, axis, ends[k])))
             return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                                "lattice: node %llu along %c, at %g, is beyond binary32", (unsigned long long)ends[k],
-                               "xyz"[axis], lattice -> origin[axis] + (double)ends[k] * lattice -> spacing);
+                               "xyz"[axis],
+                               lattice -> origin[axis] + (double)(lattice->first[axis] + ends[k]) * lattice -> spacing);
     return CAROM_OK;
 }
 
@@ -38,6 +39,9 @@ static carom_status check_lattice(const carom_lattice *lattice, uint64_t *slab, 
                                lattice->origin[k]);
         if (dims[k] == 0)
             return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "lattice.dims[%d] is 0; at least 1", k);
+        if (lattice->first[k] > most)
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "lattice.first[%d] is %llu; at most 2^%d", k,
+                               (unsigned long long)lattice->first[k], (int)NODES_BITS);
     }
     if (__builtin_mul_overflow(dims[0], dims[1], &nodes) || __builtin_mul_overflow(nodes, dims[2], &nodes) ||
         nodes > most)

@@ -769,14 +769,18 @@ CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_clo
 
 /* ---- lattices: volumes of distances, of clearance; drop maps --------------------------------- */
 
-/// Nodes of a regular grid. Node (i, j, k) has the coordinates (float)(origin + (double)index *
-/// spacing): a product and a sum in binary64, not fused, then one rounding to binary32. A *slab* is
-/// all nodes of one k. carom_lattice_coordinate computes them.
+/// Nodes of a regular grid. Node (i, j, k) has the coordinates (float)(origin + (double)(first +
+/// index) * spacing): a product and a sum in binary64, not fused, then one rounding to binary32. A
+/// *slab* is all nodes of one k. carom_lattice_coordinate computes them.
 typedef struct carom_lattice {
-    double origin[3]; ///< of node (0, 0, 0), L; finite
+    double origin[3]; ///< of the grid's node (0, 0, 0), L; finite
     double spacing;   ///< H, L; finite and > 0
     /// nodes along x, y and z; each at least 1, at most 2^48 in all. Every node must be finite
     uint64_t dims[3];
+    /// the grid's number of node 0 along x, y and z; at most 2^48. Zeros: the lattice is a grid of
+    /// its own. Else it is a box of one, whose nodes have the same coordinates, and so the same
+    /// answers, as in the whole: a large grid is answered box by box
+    uint64_t first[3];
 } carom_lattice;
 
 /// The coordinate of nodes number `index` along `axis` (0, 1 or 2; another counts as 2). Never

@@ -276,7 +276,7 @@ static const struct drop_scene {
 static carom_lattice columns_of(const scene *s, int whole, uint64_t n)
 {
     const double spacing = 0.125;
-    const carom_lattice eighths = {{-1.5, -1.5, 0}, spacing, {25, 25, 1}};
+    const carom_lattice eighths = {{-1.5, -1.5, 0}, spacing, {25, 25, 1}, {0}};
     carom_lattice lattice = lattice_around(s, n);
     lattice.dims[2] = 1;
     return whole ? eighths : lattice;
@@ -366,7 +366,7 @@ static void test_scales(void **state)
         const double scale = ldexp(1, exponents[i]);
         scene_place(&s, exponents[i], 0);
         carom_mesh *mesh = scene_mesh(context, &s);
-        const carom_lattice lattice = {{-1.5 * scale, -1.5 * scale, 0}, 0.25 * scale, {13, 13, 1}};
+        const carom_lattice lattice = {{-1.5 * scale, -1.5 * scale, 0}, 0.25 * scale, {13, 13, 1}, {0}};
         const carom_mesh_drop_desc desc = desc_of(&lattice, (float)(0.75 * scale), CAROM_ACCURACY_EXACT);
         map m = ask_map(mesh, &desc, NULL);
         check_map(&s, &desc, &m, 1, "scaled");
@@ -385,7 +385,7 @@ static void test_by_hand(void **state)
     carom_context *context = test_context();
     scene s = alloc_scene(3, 1);
     const float corner[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
-    const carom_lattice lattice = {{-6, -6, 0}, 1, {12, 12, 1}};
+    const carom_lattice lattice = {{-6, -6, 0}, 1, {12, 12, 1}, {0}};
     const carom_mesh_drop_desc desc = desc_of(&lattice, 5, CAROM_ACCURACY_FAST);
     (void)state;
     memcpy(s.vertices, corner, sizeof corner);
@@ -414,7 +414,7 @@ static void test_empty(void **state)
 {
     carom_context *context = test_context();
     const carom_mesh_desc none = {.size = sizeof none};
-    const carom_lattice lattice = {{0, 0, 0}, 1, {5, 6, 1}};
+    const carom_lattice lattice = {{0, 0, 0}, 1, {5, 6, 1}, {0}};
     const carom_mesh_drop_desc desc = desc_of(&lattice, 1, CAROM_ACCURACY_FAST);
     carom_mesh *mesh = NULL;
     carom_error err;
@@ -433,7 +433,7 @@ static void test_empty(void **state)
 /* Several tiles along both axes; rows from the middle on. */
 static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
-    static const carom_lattice lattice = {{-1.3, -1.3, 0}, 0.004, {600, 520, 1}};
+    static const carom_lattice lattice = {{-1.3, -1.3, 0}, 0.004, {600, 520, 1}, {0}};
     for (size_t i = 0; i < COUNT_OF(drop_scenes); i += 3) {
         scene s = drop_scenes[i].make();
         carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
@@ -474,7 +474,7 @@ static void test_progress(void **state)
     carom_context *context = test_context();
     scene s = scene_torus();
     carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.004, {750, 750, 1}};
+    const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.004, {750, 750, 1}, {0}};
     carom_mesh_drop_desc desc = desc_of(&lattice, 0.05f, CAROM_ACCURACY_FAST);
     rows_heard all = {.stop_at = -1}, one = {.stop_at = 1};
     carom_error err;
@@ -503,7 +503,7 @@ static void check_refused(carom_mesh *mesh, const carom_mesh_drop_desc *desc, co
 
 static void test_refused(void **state)
 {
-    static const carom_lattice one = {{0, 0, 0}, 1, {1, 1, 1}};
+    static const carom_lattice one = {{0, 0, 0}, 1, {1, 1, 1}, {0}};
     carom_context *context = test_context();
     scene s = scene_level();
     carom_mesh *mesh = scene_mesh(context, &s);

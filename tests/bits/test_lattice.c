@@ -55,11 +55,11 @@ static void check_same(carom_context *scalar, carom_context *context, const char
 static void check_shapes(carom_context *scalar, carom_context *context, const char *label)
 {
     static const carom_lattice lattices[] = {
-        {{-40.0, -40.0, -40.0}, 9.0, {10, 9, 11}}, {{1e6, -1e6, 3e5}, 1e5, {9, 5, 6}},
-        {{-1e30, -1e30, -1e30}, 3e29, {7, 7, 7}},  {{0.9, 0.3, 0.2}, 1e-5, {17, 9, 8}},
-        {{0.0, 0.0, 0.0}, 1e-42, {9, 9, 9}},       {{0.25, 0.5, 0.0}, 1.0, {1, 1, 1}},
-        {{-1.5, 0.1, -0.2}, 0.01, {300, 1, 2}},    {{0.1, -1.5, -0.2}, 0.01, {1, 300, 1}},
-        {{0.1, -0.2, -1.5}, 0.01, {2, 1, 300}}};
+        {{-40.0, -40.0, -40.0}, 9.0, {10, 9, 11}, {0}}, {{1e6, -1e6, 3e5}, 1e5, {9, 5, 6}, {0}},
+        {{-1e30, -1e30, -1e30}, 3e29, {7, 7, 7}, {0}},  {{0.9, 0.3, 0.2}, 1e-5, {17, 9, 8}, {0}},
+        {{0.0, 0.0, 0.0}, 1e-42, {9, 9, 9}, {0}},       {{0.25, 0.5, 0.0}, 1.0, {1, 1, 1}, {0}},
+        {{-1.5, 0.1, -0.2}, 0.01, {300, 1, 2}, {0}},    {{0.1, -1.5, -0.2}, 0.01, {1, 300, 1}, {0}},
+        {{0.1, -0.2, -1.5}, 0.01, {2, 1, 300}, {0}}};
     for (size_t i = 0; i < COUNT_OF(lattices); i++) {
         scene s = kinds[i % KINDS].make(200);
         char name[128];
@@ -76,9 +76,9 @@ static void check_lists(carom_context *scalar, carom_context *context, const cha
     static const struct {
         size_t kind, triangles;
         carom_lattice lattice;
-    } dense[] = {{1, 30000, {{-0.03, -0.03, -0.02}, 0.01, {7, 6, 5}}},
-                 {2, 20000, {{-1.4, -1.3, -0.2}, 0.08, {35, 33, 6}}},
-                 {0, 20000, {{-1.2, -1.1, -1.3}, 0.3, {9, 8, 9}}}};
+    } dense[] = {{1, 30000, {{-0.03, -0.03, -0.02}, 0.01, {7, 6, 5}, {0}}},
+                 {2, 20000, {{-1.4, -1.3, -0.2}, 0.08, {35, 33, 6}, {0}}},
+                 {0, 20000, {{-1.2, -1.1, -1.3}, 0.3, {9, 8, 9}, {0}}}};
     for (size_t i = 0; i < COUNT_OF(dense); i++) {
         scene s = kinds[dense[i].kind].make(dense[i].triangles);
         char name[128];
@@ -187,7 +187,7 @@ static void test_empty(void **state)
     static const float bands[] = {INFINITY, 2.0f};
     carom_context *context = test_context();
     const carom_mesh_desc none = {.size = sizeof none};
-    const carom_lattice lattice = {{0.0, 0.0, 0.0}, 1.0, {5, 6, 7}};
+    const carom_lattice lattice = {{0.0, 0.0, 0.0}, 1.0, {5, 6, 7}, {0}};
     carom_mesh *mesh = NULL;
     carom_error err;
     (void)state;
@@ -215,7 +215,7 @@ static void test_underflow(void **state)
     float vertices[] = {a, 0, 0, a, e, 0, a, 0, e, b, b, b, b, b, b + f, b, b + f, b, 1, 1, 1, 1, 1, 0.9f, 1, 0.9f, 1};
     uint32_t indices[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
     const scene s = {.vertices = vertices, .indices = indices, .vertex_count = 9, .triangle_count = 3};
-    const carom_lattice lattices[] = {{{0, 0, 0}, 1.0, {1, 1, 1}}, {{-4, -4, -4}, 1.0, {5, 5, 5}}};
+    const carom_lattice lattices[] = {{{0, 0, 0}, 1.0, {1, 1, 1}, {0}}, {{-4, -4, -4}, 1.0, {5, 5, 5}, {0}}};
     carom_context *context = test_context();
     carom_mesh *mesh = scene_mesh(context, &s);
     (void)state;
@@ -254,7 +254,7 @@ static void test_progress(void **state)
     carom_context *context = test_context();
     scene s = kinds[1].make(8);
     carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_lattice lattice = {{-2.0, -2.0, -2.0}, 0.03, {150, 150, 100}};
+    const carom_lattice lattice = {{-2.0, -2.0, -2.0}, 0.03, {150, 150, 100}, {0}};
     const size_t slab = (size_t)(lattice.dims[0] * lattice.dims[1]);
     carom_mesh_distance_desc desc = volume_desc(&lattice, CAROM_ACCURACY_FAST);
     (void)state;
@@ -304,18 +304,18 @@ static void test_refused(void **state)
         carom_lattice lattice;
         const char *word;
     } lattices[] = {
-        {{{0.0, 0.0, 0.0}, 0.0, {1, 1, 1}}, "lattice.spacing is 0; it must be finite and > 0"},
-        {{{0.0, 0.0, 0.0}, -1.0, {1, 1, 1}}, "lattice.spacing is -1"},
-        {{{0.0, 0.0, 0.0}, (double)NAN, {1, 1, 1}}, "lattice.spacing is nan"},
-        {{{0.0, 0.0, 0.0}, (double)INFINITY, {1, 1, 1}}, "lattice.spacing is inf"},
-        {{{0.0, (double)NAN, 0.0}, 1.0, {1, 1, 1}}, "lattice.origin[1] is nan"},
-        {{{(double)-INFINITY, 0.0, 0.0}, 1.0, {1, 1, 1}}, "lattice.origin[0] is -inf"},
-        {{{0.0, 0.0, 0.0}, 1.0, {0, 1, 1}}, "lattice.dims[0] is 0; at least 1"},
-        {{{0.0, 0.0, 0.0}, 1.0, {1, 1, 0}}, "lattice.dims[2] is 0"},
-        {{{0.0, 0.0, 0.0}, 1e-9, {1 << 16, 1 << 16, (1 << 16) + 1}}, "65536 x 65536 x 65537 nodes; at most 2^48"},
-        {{{0.0, 0.0, 0.0}, 1e-30, {UINT64_MAX, UINT64_MAX, 2}}, "nodes; at most 2^48"},
-        {{{0.0, 0.0, 1e39}, 1.0, {1, 1, 1}}, "node 0 along z, at 1e+39, is beyond binary32"},
-        {{{0.0, -3.4e38, 0.0}, 7e37, {1, 11, 1}}, "node 10 along y, at 3.6e+38, is beyond binary32"},
+        {{{0.0, 0.0, 0.0}, 0.0, {1, 1, 1}, {0}}, "lattice.spacing is 0; it must be finite and > 0"},
+        {{{0.0, 0.0, 0.0}, -1.0, {1, 1, 1}, {0}}, "lattice.spacing is -1"},
+        {{{0.0, 0.0, 0.0}, (double)NAN, {1, 1, 1}, {0}}, "lattice.spacing is nan"},
+        {{{0.0, 0.0, 0.0}, (double)INFINITY, {1, 1, 1}, {0}}, "lattice.spacing is inf"},
+        {{{0.0, (double)NAN, 0.0}, 1.0, {1, 1, 1}, {0}}, "lattice.origin[1] is nan"},
+        {{{(double)-INFINITY, 0.0, 0.0}, 1.0, {1, 1, 1}, {0}}, "lattice.origin[0] is -inf"},
+        {{{0.0, 0.0, 0.0}, 1.0, {0, 1, 1}, {0}}, "lattice.dims[0] is 0; at least 1"},
+        {{{0.0, 0.0, 0.0}, 1.0, {1, 1, 0}, {0}}, "lattice.dims[2] is 0"},
+        {{{0.0, 0.0, 0.0}, 1e-9, {1 << 16, 1 << 16, (1 << 16) + 1}, {0}}, "65536 x 65536 x 65537 nodes; at most 2^48"},
+        {{{0.0, 0.0, 0.0}, 1e-30, {UINT64_MAX, UINT64_MAX, 2}, {0}}, "nodes; at most 2^48"},
+        {{{0.0, 0.0, 1e39}, 1.0, {1, 1, 1}, {0}}, "node 0 along z, at 1e+39, is beyond binary32"},
+        {{{0.0, -3.4e38, 0.0}, 7e37, {1, 11, 1}, {0}}, "node 10 along y, at 3.6e+38, is beyond binary32"},
     };
     carom_context *context = test_context();
     scene s = kinds[1].make(8);
@@ -326,7 +326,7 @@ static void test_refused(void **state)
         desc.batch.count = 0;
         check_refused(mesh, &desc, lattices[i].word);
     }
-    const carom_lattice one = {{0.0, 0.0, 0.0}, 1.0, {1, 1, 1}};
+    const carom_lattice one = {{0.0, 0.0, 0.0}, 1.0, {1, 1, 1}, {0}};
     const carom_mesh_distance_desc good = volume_desc(&one, CAROM_ACCURACY_FAST);
     carom_mesh_distance_desc bad = good;
     bad.batch.count = 2;
@@ -364,7 +364,7 @@ static void test_refused(void **state)
 
 static void test_coordinates(void **state)
 {
-    const carom_lattice lattice = {{0.1, -3.0, 1e10}, 0.3, {1, 1, 1}};
+    const carom_lattice lattice = {{0.1, -3.0, 1e10}, 0.3, {1, 1, 1}, {0}};
     (void)state;
     for (int axis = 0; axis < 3; axis++)
         for (uint64_t i = 0; i < 2000; i++) {

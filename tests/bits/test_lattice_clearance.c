@@ -166,7 +166,7 @@ static void test_masked(void **state)
     }
     const scene none = {0};
     carom_mesh *mesh = scene_mesh(context, &none);
-    const carom_lattice lattice = {{0.0, 0.0, 0.0}, 1.0, {40, 3, 35}};
+    const carom_lattice lattice = {{0.0, 0.0, 0.0}, 1.0, {40, 3, 35}, {0}};
     check_radius(mesh, &none, &lattice, 2.0f, "an empty mesh");
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
@@ -181,7 +181,7 @@ static int above_plane(carom_context *context, double spacing, float z, float pl
     float vertices[] = {-big, -big, plane, big, -big, plane, 0, big, plane};
     uint32_t indices[] = {0, 1, 2};
     const scene s = {.vertices = vertices, .indices = indices, .vertex_count = 3, .triangle_count = 1};
-    const carom_lattice one = {{0.0, 0.0, (double)z}, spacing, {1, 1, 1}};
+    const carom_lattice one = {{0.0, 0.0, (double)z}, spacing, {1, 1, 1}, {0}};
     carom_mesh *mesh = scene_mesh(context, &s);
     const carom_mesh_clearance_desc desc = clearance_desc(&one, radius, 0);
     guarded got = ask_clearance(mesh, &desc, NULL);
@@ -281,7 +281,7 @@ static void test_progress(void **state)
     carom_context *context = test_context();
     scene s = make_scene(1, 8);
     carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_lattice lattice = {{-2.0, -2.0, -2.0}, 0.03, {150, 150, 100}};
+    const carom_lattice lattice = {{-2.0, -2.0, -2.0}, 0.03, {150, 150, 100}, {0}};
     const carom_mesh_clearance_desc whole = clearance_desc(&lattice, 0.1f, 0);
     guarded expected = ask_clearance(mesh, &whole, NULL), got = guarded_alloc(expected.size, 0, 0x77);
     const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = got.data};
@@ -318,19 +318,19 @@ static void test_gaps(void **state)
     static const struct {
         carom_lattice lattice;
         const char *word;
-    } cases[] = {{{{128.0 + 0x1p-17, 0.0, 0.0}, 1.0, {1, 1, 1}}, NULL},
-                 {{{128.0 + 0x1p-17, 0.0, 0.0}, 1.0 - 0x1p-53, {1, 1, 1}}, "node 0 along x, at 128, is rounded"},
-                 {{{128.0 + 3 * 0x1p-18, 0.0, 0.0}, 1.0, {1, 1, 1}}, NULL},
-                 {{{0.0, 0.0, 1024.0}, 1.0 + 0x1p-20, {1, 1, 9}}, NULL},
-                 {{{0.0, 0.0, 1024.0}, 1.0 + 0x1p-17, {1, 1, 9}}, "node 2 along z, at 1026, is rounded"},
-                 {{{0.0, 1e4, 0.0}, 0.01, {1, 9, 1}}, "along y"},
-                 {{{0.0, 0.0, 0.0}, 1e-44, {1, 2, 1}}, "node 1 along y"},
-                 {{{0.0, 0.0, 0.0}, 0x1p-149, {1, 2, 1}}, NULL},
-                 {{{-0x1p24, 0.0, 0.0}, 1.0, {UINT64_C(1) << 40, 1, 1}}, "node 33554433 along x"},
-                 {{{0.0, 0.0, 0.0}, 0x1p1000, {1, 1, 1}}, NULL},
-                 {{{0.0, 0.0, 0.0}, 0x1p-1060, {1, 1, 1}}, NULL},
-                 {{{0x1p-150, 0.0, 0.0}, 0x1p-133, {1, 1, 1}}, NULL},
-                 {{{0x1p-150, 0.0, 0.0}, 0x1p-134, {1, 1, 1}}, "node 0 along x"}};
+    } cases[] = {{{{128.0 + 0x1p-17, 0.0, 0.0}, 1.0, {1, 1, 1}, {0}}, NULL},
+                 {{{128.0 + 0x1p-17, 0.0, 0.0}, 1.0 - 0x1p-53, {1, 1, 1}, {0}}, "node 0 along x, at 128, is rounded"},
+                 {{{128.0 + 3 * 0x1p-18, 0.0, 0.0}, 1.0, {1, 1, 1}, {0}}, NULL},
+                 {{{0.0, 0.0, 1024.0}, 1.0 + 0x1p-20, {1, 1, 9}, {0}}, NULL},
+                 {{{0.0, 0.0, 1024.0}, 1.0 + 0x1p-17, {1, 1, 9}, {0}}, "node 2 along z, at 1026, is rounded"},
+                 {{{0.0, 1e4, 0.0}, 0.01, {1, 9, 1}, {0}}, "along y"},
+                 {{{0.0, 0.0, 0.0}, 1e-44, {1, 2, 1}, {0}}, "node 1 along y"},
+                 {{{0.0, 0.0, 0.0}, 0x1p-149, {1, 2, 1}, {0}}, NULL},
+                 {{{-0x1p24, 0.0, 0.0}, 1.0, {UINT64_C(1) << 40, 1, 1}, {0}}, "node 33554433 along x"},
+                 {{{0.0, 0.0, 0.0}, 0x1p1000, {1, 1, 1}, {0}}, NULL},
+                 {{{0.0, 0.0, 0.0}, 0x1p-1060, {1, 1, 1}, {0}}, NULL},
+                 {{{0x1p-150, 0.0, 0.0}, 0x1p-133, {1, 1, 1}, {0}}, NULL},
+                 {{{0x1p-150, 0.0, 0.0}, 0x1p-134, {1, 1, 1}, {0}}, "node 0 along x"}};
     carom_context *context = test_context();
     scene s = make_scene(1, 8);
     carom_mesh *mesh = scene_mesh(context, &s);
@@ -352,7 +352,7 @@ static void test_gaps(void **state)
 
 static void test_refused(void **state)
 {
-    static const carom_lattice one = {{0.0, 0.0, 0.0}, 1.0, {1, 1, 1}};
+    static const carom_lattice one = {{0.0, 0.0, 0.0}, 1.0, {1, 1, 1}, {0}};
     static const float bad_radii[] = {-1.0f, NAN, INFINITY};
     const carom_mesh_clearance_desc good = clearance_desc(&one, 1.0f, 0);
     const carom_mesh_clearance_result small = {.size = 1};

@@ -149,8 +149,8 @@ static const struct sign_scene {
 /* Lattices over a scene: around it; with nodes on the vertices, edges and faces of boxes of whole numbers; a column. */
 static carom_lattice lattice_of(const scene *s, size_t i)
 {
-    static const carom_lattice whole = {{-1.25, -1.25, -1.5}, 0.25, {11, 12, 15}};
-    static const carom_lattice column = {{0.0, 0.0, -1.0}, 0.0625, {1, 1, 600}};
+    static const carom_lattice whole = {{-1.25, -1.25, -1.5}, 0.25, {11, 12, 15}, {0}};
+    static const carom_lattice column = {{0.0, 0.0, -1.0}, 0.0625, {1, 1, 600}, {0}};
     return i == 0 ? lattice_around(s, 7 + test_effort(12)) : i == 1 ? whole : column;
 }
 
@@ -227,7 +227,7 @@ static void test_reference(void **state)
 static void test_by_hand(void **state)
 {
     carom_context *context = test_context();
-    const carom_lattice lattice = {{-2.0, -2.0, -2.0}, 1.0, {5, 5, 5}};
+    const carom_lattice lattice = {{-2.0, -2.0, -2.0}, 1.0, {5, 5, 5}, {0}};
     (void)state;
     for (int turned = 0; turned < 2; turned++)
         for (int sign = CAROM_SIGN_PARITY; sign <= CAROM_SIGN_WINDING; sign++) {
@@ -255,9 +255,9 @@ static void test_by_hand(void **state)
 /* More slabs than a group has, and more crossings than a thread sorts at a time, some of them in one column. */
 static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
-    static const carom_lattice lattices[] = {{{-1.1, -1.1, -1.1}, 0.2, {11, 12, 300}},
-                                             {{-1.0, -1.0, -0.9}, 0.03125, {64, 64, 3}},
-                                             {{0.03, 0.04, -0.9}, 0.4, {1, 1, 5}}};
+    static const carom_lattice lattices[] = {{{-1.1, -1.1, -1.1}, 0.2, {11, 12, 300}, {0}},
+                                             {{-1.0, -1.0, -0.9}, 0.03125, {64, 64, 3}, {0}},
+                                             {{0.03, 0.04, -0.9}, 0.4, {1, 1, 5}, {0}}};
     for (size_t i = 0; i < COUNT_OF(lattices); i++) {
         scene s = i == 0 ? scene_hollow() : scene_box(-1, -1, -0.5f, 1, 1, 0.5f);
         const size_t copies = i == 0 ? 1 : i == 1 ? 40 : 20000;
@@ -299,7 +299,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
 
 static carom_status try_sign(carom_mesh *mesh, carom_sign sign, int allow_open, carom_error *err)
 {
-    static const carom_lattice one = {{0.0, 0.0, 0.0}, 1.0, {1, 1, 1}};
+    static const carom_lattice one = {{0.0, 0.0, 0.0}, 1.0, {1, 1, 1}, {0}};
     carom_mesh_distance_desc desc = volume_desc(&one, CAROM_ACCURACY_FAST);
     float distance;
     const carom_mesh_distance_result out = {.size = sizeof out, .distance = &distance};

@@ -60,7 +60,7 @@ void lattice_node(const carom_lattice *lattice, size_t node, float p[3])
 carom_lattice lattice_around(const scene *s, uint64_t n)
 {
     double lower[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, upper[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, longest = 0.0;
-    carom_lattice lattice;
+    carom_lattice lattice = {.first = {0}};
     for (size_t i = 0; i < 3 * s->vertex_count; i++) {
         lower[i % 3] = fmin(lower[i % 3], (double)s->vertices[i]);
         upper[i % 3] = fmax(upper[i % 3], (double)s->vertices[i]);
