@@ -39,6 +39,7 @@ typedef struct bench_row {
     double median, cpu, best,
         spread;       /* cpu: of all threads together; spread: half the way from the 16th to the 84th percentile */
     double over_fast; /* exact: median of the rounds' ratios to fast by the same subject */
+    double over_each; /* a lattice: median of the rounds' ratios of one query for each node to it, per node */
     double upload, compute, download; /* of the fastest run on a device */
     double share;                     /* of the limit that is nearest */
     const char *limit;                /* which: "memory", "divider", "device memory" */

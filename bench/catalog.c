@@ -40,6 +40,20 @@ enum {
         name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, 100, 0, PEERS_FULL, 1, ASK(mesh_first), shape \
     }
 
+/* Lattices of 128^3 nodes (32^3), or 1000 x 1000 columns (100 x 100): only when --scene names them. Last: the mesh. */
+#define LATTICE(name, what, work, size, count, few, ...)                                                            \
+    {                                                                                                               \
+        name, what, TYPE_LATTICE, count, few, NO_PAIRS, NULL, 0, __VA_ARGS__, PEERS_NEVER, 1, {NULL, work, size}, 0 \
+    }
+#define VOLUME(name, what, work, size, ...) LATTICE(name, what, work, size, 1 << 21, 1 << 15, __VA_ARGS__)
+#define LATTICES(of, ...)                                                                                   \
+    VOLUME("volume-" of, "distance volume, unsigned", MESH_VOLUME, 0, __VA_ARGS__),                         \
+        VOLUME("volume-band-" of, "distances within 3 spacings, signed", MESH_SIGNED_BAND, 3, __VA_ARGS__), \
+        VOLUME("volume-sign-" of, "signs, in a band of 0", MESH_SIGNED_BAND, 0, __VA_ARGS__),               \
+        VOLUME("clearance-" of, "where a sphere of 5 % is clear", MESH_CLEARANCE, 0.05f, __VA_ARGS__),      \
+        LATTICE("drop-" of, "drop map of a ball of 2.1 %", MESH_DROP, 0.021f, MILLION, 10000, __VA_ARGS__), \
+        LATTICE("drop-small-" of, "drop map of a ball of 0.54 %", MESH_DROP, 0.0054f, MILLION, 10000, __VA_ARGS__)
+
 static const suite_scene scenes[] = {
     PAIRS("sweep-first-random", "first time", SWEEP_FIRST, "random", PEERS_QUICK),
     PAIRS("sweep-times-random", "both times and the state", SWEEP_TIMES, "random", PEERS_FULL),
@@ -103,6 +117,9 @@ static const suite_scene scenes[] = {
      PEERS_NEVER, 0, NO_TASK, 0},
     {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, NO_PAIRS, NULL, 0, FROM_FILE,
      PEERS_FULL, 0, NO_TASK, 0},
+    LATTICES("70k", TORUS_70K),
+    LATTICES("1m", TORUS_1M),
+    LATTICES("file", FROM_FILE),
 };
 enum { LISTED = sizeof scenes / sizeof scenes[0] };
 

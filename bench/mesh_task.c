@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "common.h"
+#include "lattices.h"
 #include "mesh_task.h"
 #include "queries/mesh/mesh.h"
 
@@ -110,9 +111,13 @@ static carom_status query(mesh_call *a, carom_error *err)
         in.scalars[1] = (carom_scalars){&band, CAROM_REPEAT, NULL};
     for (int f = 0; f < query_field_count(q); f++)
         out[f] = output_of(a->out, q->fields[f].kind);
+    return a->task.work == MESH_ALONE ? ask_alone(a, &call, err) : q->mesh.ask(a->mesh, &call, &a->stats, err);
+}
+
+static carom_status ask(mesh_call *a, carom_error *err)
+{
     a->stats.size = sizeof a->stats;
-    const carom_status status =
-        a->task.work == MESH_ALONE ? ask_alone(a, &call, err) : q->mesh.ask(a->mesh, &call, &a->stats, err);
+    const carom_status status = a->task.query != NULL ? query(a, err) : lattice_ask(a, err);
     if (status == CAROM_OK && (a->fastest.size == 0 || a->stats.total < a->fastest.total))
         a->fastest = a->stats;
     return status;
@@ -120,8 +125,8 @@ static carom_status query(mesh_call *a, carom_error *err)
 
 carom_status mesh_call_try(mesh_call *a, carom_error *err)
 {
-    if (a->task.query != NULL)
-        return query(a, err);
+    if (a->task.query != NULL || a->task.work >= MESH_VOLUME)
+        return ask(a, err);
     if (a->task.work == MESH_REFIT) {
         const carom_points vertices = vertices_of(a->shape);
         return carom_mesh_update(a->mesh, &vertices, CAROM_MESH_REFIT, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured of a mesh: a build, a refit, and each of its queries. */
+/* What is measured of a mesh: a build, a refit, each of its queries, and what a lattice asks it. */
 #ifndef CAROM_BENCH_MESH_TASK_H
 #define CAROM_BENCH_MESH_TASK_H
 
@@ -16,12 +16,25 @@ hits hits_alloc(size_t count, size_t capacity);
 void hits_free(hits *h);
 
 /* MESH_ASK: ask `mesh` about `spheres`. MESH_ALONE: for first hits, in a batch for each. MESH_BUILD: make the mesh and
- * drop it. MESH_REFIT: give `mesh` its vertices once more, which takes as long as any others. */
-typedef enum mesh_work { MESH_ASK, MESH_ALONE, MESH_BUILD, MESH_REFIT } mesh_work;
+ * drop it. MESH_REFIT: give `mesh` its vertices once more, which takes as long as any others. From MESH_VOLUME on:
+ * answer `lattice`. A band is unsigned, and signed by winding. */
+typedef enum mesh_work {
+    MESH_ASK,
+    MESH_ALONE,
+    MESH_BUILD,
+    MESH_REFIT,
+    MESH_VOLUME,
+    MESH_BAND,
+    MESH_SIGNED_BAND,
+    MESH_CLEARANCE,
+    MESH_DROP
+} mesh_work;
 typedef struct mesh_task {
-    const query_type *query; /* NULL: of a build or a refit */
+    const query_type *query; /* NULL: of none */
     mesh_work work;
-    float band; /* the largest distance of closest points, as a share of the mesh's diagonal; 0: any */
+    /* The largest distance of closest points, as a share of the mesh's diagonal; 0: any. Of a band in spacings. A
+     * radius as a share of the longest side of the mesh's box. */
+    float band;
 } mesh_task;
 
 /* As initialisers. */
@@ -48,6 +61,7 @@ typedef struct mesh_call {
     hits *out;
     carom_accuracy accuracy;
     mesh_task task;
+    carom_lattice lattice;
     carom_stats stats, fastest; /* of the last run; of the run with the smallest total */
 } mesh_call;
 void mesh_call_run(void *user);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "lattices.h"
 #include "memory.h"
 #include "suite.h"
 
@@ -31,14 +32,14 @@ static int is_wanted(const suite *u, const suite_scene *scene)
     return 0;
 }
 
-/* Inputs, answers, what peers copy; and a list. */
-enum { QUERY_BYTES = 256, LIST_BYTES = 16 * HITS_EACH };
+/* Inputs, answers, what peers copy; and a list; and of a node. */
+enum { QUERY_BYTES = 256, LIST_BYTES = 16 * HITS_EACH, NODE_BYTES = 16 };
 
 /* Batches of the user's size may be too large for this machine. */
 static int has_room(const suite *u, const suite_scene *scene)
 {
-    const double bytes = (QUERY_BYTES + suite_is_list(scene) * LIST_BYTES) * (double)suite_count(u, scene),
-                 room = memory_to_spare();
+    const double each = scene->type == TYPE_LATTICE ? NODE_BYTES : QUERY_BYTES + suite_is_list(scene) * LIST_BYTES,
+                 bytes = each * (double)suite_count(u, scene), room = memory_to_spare();
     char text[192];
 
     if (u->settings->queries == 0 || scene->type == TYPE_BUILD || scene->type == TYPE_REFIT || bytes <= room)
@@ -77,6 +78,7 @@ static double weight_of(const suite *u, const suite_scene *scene)
     switch (scene->type) {
     case TYPE_BUILD: return 38.0;
     case TYPE_REFIT: return 2.0;
+    case TYPE_LATTICE: return lattices_weight(scene->task.work) * pow((double)suite_triangles(u, scene), 0.5);
     case TYPE_MESH: return spheres[scene->spheres] * pow((double)suite_triangles(u, scene), 0.25);
     default: return scene->pairs.query == &query_sweep ? 1.0 : 0.45;
     }
@@ -116,7 +118,8 @@ static double scene_seconds(const suite *u, const suite_scene *scene, const pace
         const int takes_part = suite_has_answers(scene->type) || (best && u->subjects.list[i].isa == best->isa);
         for (int exact = 0; exact < (suite_has_answers(scene->type) ? 2 : 1); exact++)
             if (takes_part && p->sweep[i][exact] > 0.0)
-                seconds += side_seconds(&plan, queries * p->sweep[i][exact] * weight_of(u, scene));
+                seconds += (scene->type == TYPE_LATTICE ? 3.0 : 1.0) * /* and nodes one by one */
+                           side_seconds(&plan, queries * p->sweep[i][exact] * weight_of(u, scene));
     }
     if (suite_has_peers(u, scene))
         seconds += RIVALS * side_seconds(&plan, 5.0 * plan.sample);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "lattices.h"
 #include "limits.h"
 #include "suite.h"
 
@@ -36,7 +37,7 @@ side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, 
     *s = (side){.subject = number, .exact = exact};
     s->row = (bench_row){
         .threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1, .size = (double)NAN};
-    s->row.upload = s->row.compute = s->row.download = s->row.integers = (double)NAN;
+    s->row.over_each = s->row.upload = s->row.compute = s->row.download = s->row.integers = (double)NAN;
     snprintf(s->row.scene, sizeof s->row.scene, "%s", scene->name);
     snprintf(s->row.name, sizeof s->row.name, "%s/%s/%s/%s/threads:%u", scene->name, exact ? "exact" : "fast", backend,
              what, threads);
@@ -45,21 +46,22 @@ side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, 
 
 int suite_has_answers(scene_type type)
 {
-    return type == TYPE_PAIRS || type == TYPE_MESH;
+    return type != TYPE_BUILD && type != TYPE_REFIT;
 }
 
-/* The side of every subject and accuracy; the caller fills in what it asks. */
-static void add_subjects(suite *u, const suite_scene *scene)
+void suite_add_subjects(suite *u, const suite_scene *scene, const char *beside)
 {
     const subject *best = subjects_best(&u->subjects);
+    char what[64];
 
     for (int i = 0; i < u->subjects.count; i++) {
         const subject *of = &u->subjects.list[i];
         if (!suite_has_answers(scene->type) && (best == NULL || of->isa != best->isa))
             continue;
+        snprintf(what, sizeof what, "%s%s", of->what, beside);
         for (int exact = 0; exact < 2; exact++)
             if ((u->settings->accuracies >> exact & 1) && !(exact && !suite_has_answers(scene->type)))
-                suite_add_side(u, scene, i, exact, of->backend, of->what, of->threads);
+                suite_add_side(u, scene, i, exact, of->backend, what, of->threads);
     }
 }
 
@@ -104,15 +106,22 @@ static void judge(const suite *u, side *s)
                     &s->row);
 }
 
-/* Bits of every subject against those of the first one in the same accuracy, and its answers against the truth. */
-static void check_answers(suite *u, scene_type type)
+/* Are two sides asked the same? */
+static int is_alike(const side *a, const side *b)
 {
-    for (int i = 0; i < u->count && suite_has_answers(type); i++) {
+    return a->mesh.task.query == b->mesh.task.query && a->mesh.task.work == b->mesh.task.work;
+}
+
+/* Bits of every subject against those of the first one in the same accuracy, and its answers against the truth. */
+void suite_check_sides(suite *u, const suite_scene *scene)
+{
+    drop_unable(u);
+    for (int i = 0; i < u->count && suite_has_answers(scene->type); i++) {
         side *s = &u->sides[i];
         s->hash = s->pairs.subject != NULL ? pair_call_check(&s->pairs) : mesh_call_check(&s->mesh);
         judge(u, s);
         for (int k = 0; k < i && s->row.same < 0; k++)
-            if (u->sides[k].exact == s->exact)
+            if (u->sides[k].exact == s->exact && is_alike(&u->sides[k], s))
                 s->row.same = s->hash == u->sides[k].hash;
     }
 }
@@ -157,7 +166,19 @@ static void fill_limit(const suite *u, side *s, const suite_scene *scene)
 static int fast_of(const suite *u, int exact)
 {
     for (int i = 0; i < u->count; i++)
-        if (u->sides[i].subject == u->sides[exact].subject && !u->sides[i].exact)
+        if (u->sides[i].subject == u->sides[exact].subject && !u->sides[i].exact &&
+            is_alike(&u->sides[i], &u->sides[exact]))
+            return i;
+    return -1;
+}
+
+/* The side that asks the same subject about some nodes of the lattice one by one; -1: none. */
+static int each_of(const suite *u, int lattice)
+{
+    const side *s = &u->sides[lattice];
+
+    for (int i = 0; i < u->count && s->mesh.task.work >= MESH_VOLUME; i++)
+        if (u->sides[i].subject == s->subject && u->sides[i].exact == s->exact && u->sides[i].mesh.task.query != NULL)
             return i;
     return -1;
 }
@@ -173,6 +194,9 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
         s->row.spread = measure_spread(m, i);
         if (s->exact && fast_of(u, i) >= 0)
             s->row.over_fast = measure_ratio(m, i, fast_of(u, i));
+        if (each_of(u, i) >= 0)
+            s->row.over_each =
+                measure_ratio(m, each_of(u, i), i) * s->row.queries / u->sides[each_of(u, i)].row.queries;
         if (s->subject >= 0 && suite_has_answers(scene->type))
             fill_device_times(s, s->pairs.subject != NULL ? &s->pairs.fastest : &s->mesh.fastest);
         fill_limit(u, s, scene);
@@ -180,14 +204,18 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
     }
 }
 
-/* The ratios to report, exact over fast: a pair of sides for each subject that answered in both accuracies. */
+/* The ratios to report: exact over fast for each subject that answered in both accuracies, and nodes one by one over
+ * their lattice. */
 static int find_pairs(const suite *u, measure_pair *pairs)
 {
     int count = 0;
 
-    for (int i = 0; i < u->count; i++)
+    for (int i = 0; i < u->count; i++) {
         if (u->sides[i].exact && fast_of(u, i) >= 0)
             pairs[count++] = (measure_pair){i, fast_of(u, i)};
+        if (each_of(u, i) >= 0)
+            pairs[count++] = (measure_pair){each_of(u, i), i};
+    }
     return count;
 }
 
@@ -206,11 +234,11 @@ measure_plan suite_plan(const suite *u)
                               : (measure_plan){.rounds = 12, .sample = 0.02};
 }
 
-static void measure_sides(suite *u, const suite_scene *scene)
+void suite_measure(suite *u, const suite_scene *scene)
 {
     measure_plan plan = suite_plan(u);
     measure_side runs[SIDES_MAX];
-    measure_pair pairs[SIDES_MAX];
+    measure_pair pairs[2 * SIDES_MAX];
     measurement *m = malloc(sizeof *m);
 
     if (m == NULL)
@@ -272,16 +300,15 @@ static void run_pairs(suite *u, const suite_scene *scene)
     pair_scene in = scene_make(scene->pairs.query, scene->family, count);
     answers out = answers_alloc(scene->pairs, count);
 
-    add_subjects(u, scene);
+    suite_add_subjects(u, scene, "");
     for (int i = 0; i < u->count; i++)
         u->sides[i].pairs = (pair_call){.subject = &u->subjects.list[u->sides[i].subject],
                                         .task = scene->pairs,
                                         .accuracy = u->sides[i].exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
                                         .scene = &in,
                                         .out = &out};
-    drop_unable(u);
     u->truth = truth_pairs(&in, suite_window(scene), u->settings->quick ? 1000 : 10000);
-    check_answers(u, TYPE_PAIRS);
+    suite_check_sides(u, scene);
     if (u->settings->accuracies & 1)
         rivals_add_plain(u, scene, &in, &out);
     for (int i = 0; i < u->count; i++) {
@@ -291,14 +318,14 @@ static void run_pairs(suite *u, const suite_scene *scene)
     }
     if (suite_has_peers(u, scene))
         rivals_add_peers(u, scene, (peer_task){.in = scene_in(&in), .count = count});
-    measure_sides(u, scene);
+    suite_measure(u, scene);
     rivals_close_peers(u);
     truth_free(&u->truth);
     scene_free(&in);
     answers_free(&out);
 }
 
-static mesh_scene mesh_of(const suite *u, const suite_scene *scene)
+mesh_scene suite_mesh(const suite *u, const suite_scene *scene)
 {
     if (scene->shape == SHAPE_TORUS && scene->rings == 0)
         return mesh_scene_copy(&u->settings->mesh);
@@ -313,7 +340,7 @@ int suite_is_list(const suite_scene *scene)
 
 static void run_mesh(suite *u, const suite_scene *scene)
 {
-    mesh_scene shape = mesh_of(u, scene);
+    mesh_scene shape = suite_mesh(u, scene);
     const mesh_task task = scene->type == TYPE_BUILD   ? (mesh_task){NULL, MESH_BUILD, 0}
                            : scene->type == TYPE_REFIT ? (mesh_task){NULL, MESH_REFIT, 0}
                                                        : scene->task;
@@ -324,7 +351,7 @@ static void run_mesh(suite *u, const suite_scene *scene)
     columns spheres = spheres_make(&shape, scene->spheres, swept);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
 
-    add_subjects(u, scene);
+    suite_add_subjects(u, scene, "");
     for (int i = 0; i < u->count; i++) {
         side *s = &u->sides[i];
         s->mesh = (mesh_call){.subject = &u->subjects.list[s->subject],
@@ -338,9 +365,8 @@ static void run_mesh(suite *u, const suite_scene *scene)
         s->mesh.mesh = meshes[s->subject];
         s->row.queries = (double)count;
     }
-    drop_unable(u);
     u->truth = truth_mesh(&shape, &spheres, mesh_judged(u, &shape, is_first ? swept : 0));
-    check_answers(u, scene->type);
+    suite_check_sides(u, scene);
     if (suite_has_peers(u, scene))
         rivals_add_peers(u, scene,
                          (peer_task){.in = (const float *const *)(const void *)spheres.column,
@@ -349,7 +375,7 @@ static void run_mesh(suite *u, const suite_scene *scene)
                                      .indices = shape.indices,
                                      .vertex_count = shape.vertex_count,
                                      .triangle_count = shape.triangle_count});
-    measure_sides(u, scene);
+    suite_measure(u, scene);
     rivals_close_peers(u);
     truth_free(&u->truth);
     for (int i = 0; i < u->subjects.count; i++)
@@ -383,7 +409,7 @@ static int run_scene(suite *u, const planned_scene *p)
     u->count = 0;
     u->scene_cost = p->seconds;
     u->listener->scene(u->listener->user, p->scene.name, p->scene.what);
-    (p->scene.type == TYPE_PAIRS ? run_pairs : run_mesh)(u, &p->scene);
+    (p->scene.type == TYPE_PAIRS ? run_pairs : p->scene.type == TYPE_LATTICE ? lattices_run : run_mesh)(u, &p->scene);
     u->before += p->seconds;
     u->done += !u->ended;
     return go_on(u, 0.0);

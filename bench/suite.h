@@ -10,7 +10,7 @@
 #include "pair_task.h"
 #include "verdict.h"
 
-typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD, TYPE_REFIT } scene_type;
+typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD, TYPE_REFIT, TYPE_LATTICE } scene_type;
 /* Peers are measured where their answer would be read; in a quick run in one scene of each kind, unless it is asked for
  * by name. */
 typedef enum scene_peers { PEERS_NEVER, PEERS_FULL, PEERS_QUICK } scene_peers;
@@ -26,7 +26,7 @@ typedef struct suite_scene {
     int rings, sides;
     scene_peers peers;
     int asked;        /* only measured if --scene says so */
-    mesh_task task;   /* of TYPE_MESH */
+    mesh_task task;   /* of TYPE_MESH and TYPE_LATTICE */
     mesh_shape shape; /* of others than a torus, `rings` thousand triangles */
 } suite_scene;
 
@@ -71,6 +71,12 @@ int catalog_scene(size_t index, suite_scene *out);
 side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, const char *backend, const char *what,
                      uint32_t threads);
 float suite_window(const suite_scene *scene);
+/* The side of every subject and accuracy; the caller fills in what it asks. `beside`: put behind the subject's name. */
+void suite_add_subjects(suite *u, const suite_scene *scene, const char *beside);
+/* Leaves out sides that cannot answer, compares the bits of those that are asked the same, and judges by u->truth. */
+void suite_check_sides(suite *u, const suite_scene *scene);
+void suite_measure(suite *u, const suite_scene *scene);
+mesh_scene suite_mesh(const suite *u, const suite_scene *scene);
 
 /* Queries of a batch of the scene; triangles of its mesh. */
 size_t suite_count(const suite *u, const suite_scene *scene);

@@ -156,6 +156,8 @@ static void show_row(session *s, const bench_row *r)
     cell(s->out, r->bytes > 0.0 ? r->bytes / each : (double)NAN, 7, 1, "");
     cell(s->out, r->over_fast, 7, 2, "");
     verdict(s->out, r);
+    if (isfinite(r->over_each))
+        output_format(s->out, "  %.2f times as fast as one by one", r->over_each);
     if (r->limit != NULL)
         output_format(s->out, "  %.0f %% of the %s", 100.0 * r->share, r->limit);
     if (isfinite(r->compute))

@@ -198,6 +198,7 @@ static void put_row(output *out, const bench_row *r)
     put_number(out, "best_ns_per_query", r->best / r->queries * 1e9);
     put_number(out, "spread", r->spread / r->median);
     put_number(out, "over_fast", r->over_fast);
+    put_number(out, "over_each", r->over_each);
     put_number(out, "upload_ns_per_query", r->upload / r->queries * 1e9);
     put_number(out, "compute_ns_per_query", r->compute / r->queries * 1e9);
     put_number(out, "download_ns_per_query", r->download / r->queries * 1e9);

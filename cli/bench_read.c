@@ -98,6 +98,7 @@ static int read_row(const json_t *from, bench_row *out)
         .best = number(from, "best_ns_per_query") * per_query,
         .spread = number(from, "spread") * batch * 1e-9,
         .over_fast = number(from, "over_fast"),
+        .over_each = number(from, "over_each"),
         .upload = number(from, "upload_ns_per_query") * per_query,
         .compute = number(from, "compute_ns_per_query") * per_query,
         .download = number(from, "download_ns_per_query") * per_query,

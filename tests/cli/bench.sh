@@ -116,6 +116,15 @@ queries_of() { # SCENE
 for pair in spheres-random:3000 spheres-cached:4096 mesh-any-70k:3000; do
     check "${pair%:*} has ${pair#*:} queries" test "$(queries_of "${pair%:*}")" = "${pair#*:}"
 done
+"$carom" bench --quick --backend cpu --isa scalar --threads 1 --queries 1000 --json lattices.json \
+    --scene volume-70k,volume-band-70k,volume-sign-70k,clearance-70k,drop-70k,drop-small-70k > lattices.txt
+for name in volume-70k volume-band-70k volume-sign-70k clearance-70k drop-70k drop-small-70k; do
+    check "$name is beside one query for each node" \
+        grep -qE "\"name\": \"$name/exact/cpu/scalar/threads:1\".*\"over_each\": [0-9]" lattices.json
+    check "one query for each node of $name" grep -q "\"name\": \"$name/fast/cpu/scalar-each/threads:1\"" lattices.json
+done
+check "signs are beside none" grep -q '"name": "volume-sign-70k/fast/cpu/scalar-unsigned/' lattices.json
+check "the ratio is in the table" grep -qE 'scalar/threads:1 .* times as fast as one by one' lattices.txt
 "$carom" bench --quick --backend cpu --isa scalar --queries 99999999999 --scene spheres-random > few.txt
 check "batches beyond the memory are not begun" \
     grep -qE '^spheres-random is not measured: .* more than half of the mem' few.txt
@@ -124,8 +133,8 @@ check "batches beyond the memory are not begun" \
 printf 'v %s\n' '0 0 0' '1 0 0' '0 1 0' '0 0 1' '1 0 1' '0 1 1' > walls.obj
 printf 'f %s\n' '1 2 3' '4 5 6' >> walls.obj
 "$carom" bench --quick --backend cpu --isa scalar --mesh walls.obj --json walls.json \
-    --scene mesh-near-file,mesh-long-file,build-file > walls.txt
-for name in mesh-near-file/fast mesh-long-file/exact build-file/fast; do
+    --scene mesh-near-file,mesh-long-file,build-file,volume-band-file > walls.txt
+for name in mesh-near-file/fast mesh-long-file/exact build-file/fast volume-band-file/exact; do
     check "$name is there" grep -q "\"name\": \"$name/cpu/scalar/threads:1\"" walls.json
 done
 nothing "exact mode's hits on it are the reference's" \
