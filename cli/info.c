@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom info: the head of a bug report. Here it is gathered; info_text.c and info_json.c write it. */
 #include "info.h"
+#include "hdf5.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -47,6 +48,7 @@ static int find_cpu(info *i)
         return cli_library_error(NULL, status, &err);
     i->compiler = compiler();
     i->meshes = importer();
+    i->hdf5 = hdf5_version();
     for (int k = 0; k < INFO_ISAS; k++)
         if (carom_isa_available(isas[k]))
             i->isas[i->isa_count++] = isas[k];

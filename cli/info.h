@@ -32,8 +32,8 @@ typedef struct info_driver {
 
 typedef struct info {
     const cli_options *options;
-    const char *compiler, *meshes;
-    carom_isa isas[INFO_ISAS], isa; /* those of this CPU, and the one in use */
+    const char *compiler, *meshes, *hdf5; /* hdf5: its version, NULL: not in this build */
+    carom_isa isas[INFO_ISAS], isa;       /* those of this CPU, and the one in use */
     int isa_count;
     uint32_t threads;
     char opencl[PROBE_WORDS + 520]; /* why no device is listed; empty: they are */

@@ -68,6 +68,7 @@ void info_write_json(const info *i, output *out)
     json_text(&j, "version", carom_version());
     json_text(&j, "compiler", i->compiler);
     json_bool(&j, "opencl", carom_has_opencl());
+    json_text(&j, "hdf5", i->hdf5);
     json_text(&j, "meshes", i->meshes);
     json_array(&j, "isas");
     for (int k = 0; k < i->isa_count; k++)

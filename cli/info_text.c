@@ -12,8 +12,8 @@ static void shown(output *out, const char *text)
 
 static void write_cpu(output *out, const info *i)
 {
-    output_format(out, "version: %s\nbuild: %s, OpenCL %s\nmeshes: %s\ninstruction sets:", carom_version(), i->compiler,
-                  carom_has_opencl() ? "yes" : "no", i->meshes);
+    output_format(out, "version: %s\nbuild: %s, OpenCL %s, HDF5 %s\nmeshes: %s\ninstruction sets:", carom_version(),
+                  i->compiler, carom_has_opencl() ? "yes" : "no", i->hdf5 ? i->hdf5 : "no", i->meshes);
     for (int k = 0; k < i->isa_count; k++)
         output_format(out, " %s", carom_isa_name(i->isas[k]));
     output_format(out, "\ncpu path: %s, %u thread%s\n", carom_isa_name(i->isa), i->threads, i->threads == 1 ? "" : "s");

@@ -63,7 +63,9 @@ static const cli_command commands[] = {
     {"bake distance", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH,
      "distances from a lattice of nodes to a mesh, as a volume",
      "carom bake distance --mesh M --spacing H|--dims NX,NY,NZ [options] -o OUT",
-     "OUT ends in .npy (float32 [nz][ny][nx]) or .vti (arrays distance, triangle, feature, point; for ParaView).\n"
+     "OUT ends in .npy or .nrrd (float32 [nz][ny][nx]), or in .vti, .vtkhdf (both for ParaView) or .h5 (arrays "
+     "distance,\n"
+     "triangle, feature, point).\n"
      "Node (i,j,k) is at origin + index * H, rounded to binary32. With --spacing alone the nodes cover the bounds of "
      "the\n"
      "mesh and the margin; with --dims alone the spacing is the smallest that does. Distances are those of carom\n"
@@ -73,9 +75,10 @@ static const cli_command commands[] = {
     {"bake clearance", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH,
      "in which cubes of a lattice a sphere is clear of a mesh, as a volume",
      "carom bake clearance --mesh M --radius R --spacing H|--dims NX,NY,NZ [options] -o OUT",
-     "OUT ends in .npy (uint8 [nz][ny][nx]) or .vti (array clearance; for ParaView). A node stands for the cube of "
-     "edge\n"
-     "H around it: 0 if a sphere of radius R with its centre anywhere in the cube is clear of the mesh, 1 if it "
+     "OUT ends in .npy or .nrrd (uint8 [nz][ny][nx]), or in .vti, .vtkhdf or .h5 (array clearance). A node stands "
+     "for the\n"
+     "cube of edge H around it: 0 if a sphere of radius R with its centre anywhere in the cube is clear of the mesh, 1 "
+     "if it "
      "touches\n"
      "the mesh wherever its centre is, 2 if the node's distance does not tell. Decided exactly in both modes. "
      "Lattice,\n"
@@ -84,9 +87,10 @@ static const cli_command commands[] = {
     {"bake drop", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH,
      "how high a ball that comes down stands on a mesh, as a map",
      "carom bake drop --mesh M --ball R --spacing H|--dims NX,NY [options] -o OUT",
-     "OUT ends in .npy (float32 [ny][nx]) or .vti (array height; for ParaView). The ball comes down along -z over "
-     "each\n"
-     "column until it first touches the mesh. The height of its centre is rounded up to binary32, so it never cuts\n"
+     "OUT ends in .npy or .nrrd (float32 [ny][nx]), or in .vti, .vtkhdf or .h5 (array height). The ball comes down "
+     "along\n"
+     "-z over each column until it first touches the mesh. The height of its centre is rounded up to binary32, so it "
+     "never cuts\n"
      "into the mesh; -inf where it meets nothing. The same answer in both modes. Lattice, partial file, --resume and\n"
      "--part are those of carom bake distance, with x and y alone.\n",
      command_bake_drop, &bake_drop_own},
@@ -105,7 +109,7 @@ static const cli_command commands[] = {
      command_bake_path, &bake_path_own},
     {"bake join", 0, "the parts of a volume, put together", "carom bake join OUT PART... [options]",
      "The parts are the outputs of carom bake ... --part I/N, each of them once, in any order.\n"
-     "OUT ends in .npy or .vti, and is byte for byte that of a bake in one go.\n",
+     "OUT ends in .npy, .nrrd, .vti, .vtkhdf or .h5, and is byte for byte that of a bake in one go.\n",
      command_bake_join, &bake_join_own},
     {"bake status", 0, "how far a bake has come", "carom bake status OUT",
      "Prints one line: D/N slabs P% B bytes OPTIONS. B is the size of OUT when it is complete.\n", command_bake_status,
@@ -113,8 +117,8 @@ static const cli_command commands[] = {
     {"bake check", OPTIONS_COMPUTE | OPTION_MESH | OPTION_SEED, "random nodes of a volume computed anew",
      "carom bake check OUT --mesh M [--samples N] [--seed S] [options]",
      "N nodes are computed in the accuracy of the file, and must have its bits; in exact mode; and by the reference.\n"
-     "A .vti file knows its options. A .npy file does where the file system keeps the attribute user.carom.bake;\n"
-     "otherwise give those of the bake. Exit status 1 on a difference.\n",
+     "A file knows its options; a .npy file does where the file system keeps the attribute user.carom.bake, otherwise\n"
+     "give those of the bake. Exit status 1 on a difference.\n",
      command_bake_check, &bake_check_own},
     {"verify", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_QUERIES | OPTION_SEED,
      "compare every backend bit by bit, and with the exact reference", "carom verify [--queries N] [--seed S]",

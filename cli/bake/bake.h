@@ -114,7 +114,8 @@ void bake_describe(const bake_plan *plan, char line[BAKE_TEXT]);
 /* XXH64 of the bytes, as its specification has it. */
 uint64_t bake_checksum(const void *data, size_t size, uint64_t seed);
 
-/* ---- where bytes go: format.c, npy.c, vti.c, part.c ---------------------------------------------------------------
+/* ---- where bytes go: format.c and a file of each format
+ * ---------------------------------------------------------------
  */
 
 enum { BAKE_PIECES = 2 + BAKE_ARRAYS };
@@ -138,9 +139,11 @@ typedef struct bake_layout {
 typedef struct bake_format {
     const char *name; /* of the suffix, after the dot */
     int (*lay_out)(const bake_plan *plan, const char *shown, bake_layout *out);
+    int (*require)(const char *shown); /* refuses what this build cannot do; NULL: it can */
 } bake_format;
 
-extern const bake_format bake_format_npy, bake_format_vti, bake_format_part;
+extern const bake_format bake_format_npy, bake_format_nrrd, bake_format_vti, bake_format_vtkhdf, bake_format_h5,
+    bake_format_part;
 
 /* The format that the suffix names, NULL with the message printed. */
 const bake_format *bake_format_of(const char *path);
@@ -150,6 +153,9 @@ int bake_lay_out(const bake_plan *plan, const char *shown, bake_layout *out);
 void bake_layout_free(bake_layout *layout);
 /* Add a piece of `size` bytes; NULL if there is no memory. */
 unsigned char *bake_layout_add(bake_layout *layout, uint64_t at, size_t size);
+/* Refuse several arrays, or more nodes along an axis than a 32-bit integer counts, in a file of that suffix. */
+int bake_check_one_array(const bake_plan *plan, const char *suffix, const char *shown);
+int bake_check_int_axes(const bake_plan *plan, const char *suffix, const char *shown);
 /* Of array `a` of slab. */
 uint64_t bake_layout_place(const bake_layout *layout, const bake_plan *plan, int a, uint64_t slab);
 /* Little-endian. */

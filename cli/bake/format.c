@@ -3,11 +3,13 @@
 #include "bake.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const bake_format *const formats[] = {&bake_format_npy, &bake_format_vti, &bake_format_part};
+static const bake_format *const formats[] = {&bake_format_npy,    &bake_format_nrrd, &bake_format_vti,
+                                             &bake_format_vtkhdf, &bake_format_h5,   &bake_format_part};
 
 const bake_format *bake_format_named(const char *name)
 {
@@ -21,9 +23,26 @@ const bake_format *bake_format_of(const char *path)
 {
     const bake_format *format = bake_format_named(cli_suffix(path));
     if (format && format != &bake_format_part)
-        return format;
-    cli_message("%s: the suffix names the format: expected .npy or .vti", path);
+        return !format->require || format->require(path) == EXIT_DONE ? format : NULL;
+    cli_message("%s: the suffix names the format: expected .npy, .nrrd, .vti, .vtkhdf or .h5", path);
     return NULL;
+}
+
+int bake_check_one_array(const bake_plan *plan, const char *suffix, const char *shown)
+{
+    if (plan->arrays == 1u << plan->kind->array)
+        return EXIT_DONE;
+    return cli_refuse(EXIT_USAGE, "%s: a .%s file holds one array, so --with needs another format, such as .vti", shown,
+                      suffix);
+}
+
+int bake_check_int_axes(const bake_plan *plan, const char *suffix, const char *shown)
+{
+    for (int k = 0; k < 3; k++)
+        if (plan->lattice.dims[k] > INT_MAX)
+            return cli_refuse(EXIT_USAGE, "%s: a .%s file has at most 2^31 - 1 nodes along an axis, not %llu", shown,
+                              suffix, (unsigned long long)plan->lattice.dims[k]);
+    return EXIT_DONE;
 }
 
 /* ---- layouts ------------------------------------------------------------------------------------------------------
@@ -32,6 +51,8 @@ const bake_format *bake_format_of(const char *path)
 int bake_lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
 {
     *out = (bake_layout){0};
+    if (plan->format->require && plan->format->require(shown) != EXIT_DONE)
+        return EXIT_USAGE;
     return plan->format->lay_out(plan, shown, out);
 }
 

@@ -11,9 +11,8 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
 {
     char text[HEADER_MAX];
     const bake_array_row *row = &bake_arrays[plan->kind->array];
-    if (plan->arrays != 1u << plan->kind->array)
-        return cli_refuse(EXIT_USAGE, "%s: a .npy file holds one array, so --with needs another format, such as .vti",
-                          shown);
+    if (bake_check_one_array(plan, "npy", shown) != EXIT_DONE)
+        return EXIT_USAGE;
     char outer[32] = "";
     if (plan->kind->axes == 3)
         snprintf(outer, sizeof outer, "%llu, ", (unsigned long long)plan->lattice.dims[2]);
@@ -56,4 +55,4 @@ const bake_kind *bake_npy_read(int fd, uint64_t dims[3])
     return NULL;
 }
 
-const bake_format bake_format_npy = {"npy", lay_out};
+const bake_format bake_format_npy = {"npy", lay_out, NULL};

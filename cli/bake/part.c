@@ -3,6 +3,8 @@
  * padding; then each slab with its arrays; then the checksum of each slab. Numbers have 8 bytes, little-endian. */
 #include "part.h"
 
+#include "cli/hdf5.h"
+
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -35,7 +37,7 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
     return EXIT_DONE;
 }
 
-const bake_format bake_format_part = {"part", lay_out};
+const bake_format bake_format_part = {"part", lay_out, NULL};
 
 int bake_part_read(int fd, char text[BAKE_TEXT], bake_plan *plan)
 {
@@ -47,27 +49,74 @@ int bake_part_read(int fd, char text[BAKE_TEXT], bake_plan *plan)
     return bake_fingerprint_read(text, plan) && plan->format == &bake_format_part;
 }
 
+/* ---- what other files say -----------------------------------------------------------------------------------------
+ */
+
+enum { HEAD = HDF5_HEAD }; /* the longest of all */
+
 /* The comment in the header of a .vti file. */
-static int read_comment(int fd, char text[BAKE_TEXT])
+static int take_comment(const char *head, char text[BAKE_TEXT])
 {
     static const char before[] = "<?xml version=\"1.0\"?>\n<!--\n";
-    enum { BEFORE = sizeof before - 1 };
-    char head[BEFORE + BAKE_TEXT];
-    const ssize_t n = pread(fd, head, sizeof head - 1, 0);
-    head[n > 0 ? n : 0] = '\0';
-    char *end = strstr(head, "-->");
-    if (n < BEFORE || strncmp(head, before, BEFORE) != 0 || !end)
+    const char *from = head + sizeof before - 1, *end = strstr(head, "-->");
+    if (strncmp(head, before, sizeof before - 1) != 0 || !end || end - from >= BAKE_TEXT)
         return 0;
-    *end = '\0';
-    memcpy(text, head + BEFORE, (size_t)(end - head) - BEFORE + 1);
+    memcpy(text, from, (size_t)(end - from));
+    text[end - from] = '\0';
     return 1;
+}
+
+/* The lines of comment behind the first of a .nrrd file. */
+static int take_lines(const char *head, char text[BAKE_TEXT])
+{
+    static const char before[] = "NRRD0004\n";
+    size_t used = 0;
+    if (strncmp(head, before, sizeof before - 1) != 0)
+        return 0;
+    for (const char *at = head + sizeof before - 1; !strncmp(at, "# ", 2);) {
+        const size_t line = strcspn(at, "\n") + 1;
+        if (used + line - 2 >= BAKE_TEXT || at[line - 1] == '\0')
+            return 0;
+        memcpy(text + used, at + 2, line - 2);
+        used += line - 2;
+        at += line;
+    }
+    text[used] = '\0';
+    return 1;
+}
+
+/* An attribute of an HDF5 file, which needs no library, because the text stands in the file as it is. It may not be the
+ * first place with such a beginning. */
+static int find_attribute(const char *head, size_t size, char text[BAKE_TEXT], bake_plan *plan)
+{
+    static const char first[] = "carom ", last[] = "\nformat ";
+    const char *at = head, *const end = head + size;
+    if (size < 8 || memcmp(head, "\x89HDF\r\n\x1a\n", 8) != 0)
+        return 0;
+    while ((at = memmem(at, (size_t)(end - at), first, sizeof first - 1)) != NULL) {
+        const char *format = memmem(at, (size_t)(end - at), last, sizeof last - 1);
+        const char *stop = format ? memchr(format + 1, '\n', (size_t)(end - format) - 1) : NULL;
+        if (stop && stop - at < BAKE_TEXT - 1) {
+            memcpy(text, at, (size_t)(stop - at) + 1);
+            text[stop - at + 1] = '\0';
+            if (bake_fingerprint_read(text, plan))
+                return 1;
+        }
+        at++;
+    }
+    return 0;
 }
 
 int bake_file_plan(int fd, char text[BAKE_TEXT], bake_plan *plan)
 {
-    if (bake_part_read(fd, text, plan) || (read_comment(fd, text) && bake_fingerprint_read(text, plan)))
+    char head[HEAD + 1];
+    ssize_t n = pread(fd, head, HEAD, 0);
+    head[n > 0 ? n : 0] = '\0';
+    if (bake_part_read(fd, text, plan) ||
+        ((take_comment(head, text) || take_lines(head, text)) && bake_fingerprint_read(text, plan)) ||
+        find_attribute(head, n > 0 ? (size_t)n : 0, text, plan))
         return 1;
-    const ssize_t n = fgetxattr(fd, BAKE_ATTRIBUTE, text, BAKE_TEXT - 1);
+    n = fgetxattr(fd, BAKE_ATTRIBUTE, text, BAKE_TEXT - 1);
     text[n > 0 ? n : 0] = '\0';
     return n > 0 && bake_fingerprint_read(text, plan);
 }

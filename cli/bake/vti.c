@@ -2,7 +2,6 @@
 /* VTK's ImageData: an XML header, and the arrays as raw bytes behind it, each after its length in 8 bytes. */
 #include "bake.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,10 +53,8 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
 {
     static const char trailer[] = "\n  </AppendedData>\n</VTKFile>\n";
     text t = {.used = 0};
-    for (int k = 0; k < 3; k++)
-        if (plan->lattice.dims[k] > INT_MAX)
-            return cli_refuse(EXIT_USAGE, "%s: a .vti file has at most 2^31 - 1 nodes along an axis, not %llu", shown,
-                              (unsigned long long)plan->lattice.dims[k]);
+    if (bake_check_int_axes(plan, "vti", shown) != EXIT_DONE)
+        return EXIT_USAGE;
     add_header(&t, plan);
     unsigned char *bytes = bake_layout_add(out, 0, t.used);
     if (!bytes)
@@ -81,4 +78,4 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
     return EXIT_DONE;
 }
 
-const bake_format bake_format_vti = {"vti", lay_out};
+const bake_format bake_format_vti = {"vti", lay_out, NULL};

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# bake.sh CAROM: volumes against the nodes one by one, files in their own readers, parts put together, bad usage.
+# bake.sh CAROM: volumes against the nodes one by one, parts put together, bad usage.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -171,41 +171,6 @@ bake distance --mesh empty.off --spacing 1 --origin 0,0,0 --dims 2,2,2 -o none.n
 equal "no triangles: all infinite" "$(printf '\000\000\200\177%.0s' 1 2 3 4 5 6 7 8 | od -An -tx1 | tr -d ' \n')" \
     "$(tail -c 32 none.npy | od -An -tx1 | tr -d ' \n')"
 
-# ---- other readers --------------------------------------------------------------------------------------------------
-cat > readers.py << 'END' # numpy and VTK on one volume: cell by cell
-import sys, numpy
-from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkIOXML import vtkXMLImageDataReader
-array = numpy.load(sys.argv[1], allow_pickle=False)
-reader = vtkXMLImageDataReader()
-reader.SetFileName(sys.argv[2])
-reader.Update()
-image = reader.GetOutput()
-data = image.GetPointData()
-names = [data.GetArrayName(i) for i in range(data.GetNumberOfArrays())]
-assert array.dtype == numpy.dtype('<f4') and array.flags['C_CONTIGUOUS'], array.dtype
-assert tuple(reversed(array.shape)) == image.GetDimensions(), (array.shape, image.GetDimensions())
-assert names == ['distance', 'triangle', 'feature', 'point'], names
-values = [vtk_to_numpy(data.GetArray(name)) for name in names]
-assert [v.dtype.name for v in values] == ['float32', 'int32', 'uint8', 'float32'], values
-assert values[3].shape == (array.size, 3)
-assert numpy.array_equal(values[0].view('u4'), array.ravel().view('u4'))
-nodes = numpy.array([image.GetPoint(i) for i in range(array.size)]).astype('f4').astype('f8')
-apart = numpy.sqrt(((values[3].astype('f8') - nodes) ** 2).sum(1))
-assert numpy.abs(apart - array.ravel()).max() < 1e-5, numpy.abs(apart - array.ravel()).max()
-print('read')
-END
-bake distance --mesh wing.off --dims 20,30,40 -o read.npy
-bake distance --mesh wing.off --dims 20,30,40 --with triangle,feature,point -o read.vti
-for reader in "$python" /usr/bin/python3 ''; do
-    if [ -n "$reader" ] && "$reader" -c 'import numpy, vtkmodules.vtkIOXML' 2> /dev/null; then break; fi
-done
-if [ -n "$reader" ]; then
-    equal "numpy and VTK read the same cells" read "$("$reader" readers.py read.npy read.vti 2>&1 | tail -n 1)"
-else
-    skip "numpy and VTK read the same cells" "no python3-numpy or no python3-vtk9"
-fi
-
 # ---- refused --------------------------------------------------------------------------------------------------------
 refused "no mesh" 2 '--mesh FILE is missing' bake distance --spacing 1 -o no.npy
 refused "no output" 2 '-o OUT is missing' bake distance --mesh cube.off --spacing 1
@@ -262,9 +227,10 @@ for part in 0/1 2/1 1 1/ /1 1/x 1/2/3; do
     refused "--part $part" 2 '--part: expected I/N with I from 1 to N' bake distance --mesh cube.off --spacing 1 \
         --part $part -o no.npy
 done
-refused "a suffix that is no format" 2 'no.txt: the suffix names the format: expected .npy or .vti' bake distance \
+refused "a suffix that is no format" 2 \
+    'no.txt: the suffix names the format: expected .npy, .nrrd, .vti, .vtkhdf or .h5' bake distance \
     --mesh cube.off --spacing 1 -o no.txt
-refused "no suffix" 2 'expected .npy or .vti' bake distance --mesh cube.off --spacing 1 -o ./npy
+refused "no suffix" 2 'expected .npy, .nrrd, .vti, .vtkhdf or .h5' bake distance --mesh cube.off --spacing 1 -o ./npy
 refused "--max-memory" 2 '--max-memory 1000: [0-9]+ bytes are needed: [0-9]+ for a slab' bake distance --mesh cube.off \
     --spacing 0.1 --max-memory 1000 -o no.npy
 ln -s /dev/null null.npy

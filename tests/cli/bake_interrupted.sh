@@ -100,6 +100,20 @@ nothing "nothing is left of it" "$(left)"
 
 killed "kill -9: .npy" wanted.npy killed.npy "${volume[@]}"
 killed "kill -9: .vti" wanted.vti killed.vti "${volume[@]}" --with triangle,point
+# The same steps with other headers.
+for format in nrrd vtkhdf h5; do
+    with=(--with 'triangle,point')
+    [ $format != nrrd ] || with=()
+    if [ $format != nrrd ] && "$carom" info --backend cpu | grep -q '^build: .*, HDF5 no$'; then
+        skip "kill -9: .$format" "this carom was built without HDF5"
+        continue
+    fi
+    bake distance "${volume[@]}" "${with[@]}" -o wanted.$format
+    effort=$(((effort + 4) / 5)) killed "kill -9: .$format" wanted.$format killed.$format "${volume[@]}" "${with[@]}"
+    stop_after cut.$format 15 "${volume[@]}" "${with[@]}"
+    resumes ".$format: a bake that was killed" wanted.$format cut.$format "${volume[@]}" "${with[@]}"
+    check ".$format: goes on" grep -q "going on, [1-9][0-9]* of $slabs slabs" stderr.txt
+done
 bake distance "${volume[@]}" --part 2/3 -o part2
 killed "kill -9: a part" part2 killed2 "${volume[@]}" --part 2/3
 deadly='' killed "a call that fails" wanted.npy killed.npy "${volume[@]}"

@@ -529,7 +529,8 @@ if command -v python3 > /dev/null; then
     "$carom" info --backend cpu --json -o info.json
     equal "info --json: version" "$(line version)" "$(value info.json 'd["version"]')"
     equal "info --json: build" "$(line build)" \
-        "$(value info.json 'd["compiler"] + ", OpenCL " + ("yes" if d["opencl"] else "no")')"
+        "$(value info.json '"%s, OpenCL %s, HDF5 %s" % (d["compiler"], "yes" if d["opencl"] else "no",
+            d["hdf5"] or "no")')"
     equal "info --json: readers" "$(line meshes)" "$(value info.json 'd["meshes"]')"
     equal "info --json: instruction sets" "$(line 'instruction sets')" "$(value info.json '" ".join(d["isas"])')"
     equal "info --json: cpu path" "$(line 'cpu path')" \

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* HDF5 files, if this build has the library (CAROM_HDF5); elsewhere every call fails. What is written has the format of
+ * HDF5 1.0 to 1.8 and no times, so the same contents have the same bytes. Types of numbers are named as NumPy names
+ * them: <f4, <f8, <i4, <i8, |u1. */
+#ifndef CAROM_CLI_HDF5_H
+#define CAROM_CLI_HDF5_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A file, group or dataset; negative: none, and what is asked of it fails as well, so that one look at the end of a
+ * chain of calls is enough. */
+typedef int64_t hdf5_id;
+
+enum { HDF5_AXES = 4 };
+
+/* Of the library, as 1.10.8; NULL: it is not in this build. */
+const char *hdf5_version(void);
+/* EXIT_DONE, or EXIT_USAGE with the sentence that this build has no HDF5. */
+int hdf5_require(const char *path);
+/* What failed first since this was asked last, in the library's words. */
+const char *hdf5_error(void);
+
+/* ---- writing ------------------------------------------------------------------------------------------------------
+ * Ids are closed with hdf5_close. Functions that return an int return 0 if they fail. */
+
+/* A new file in place of an old one. */
+hdf5_id hdf5_create(const char *path);
+hdf5_id hdf5_create_group(hdf5_id in, const char *name);
+/* A dataset of dims[axes], the last varying fastest: contiguous, and in its place from the beginning, with bytes that
+ * are written by nobody but the caller. */
+hdf5_id hdf5_create_array(hdf5_id in, const char *name, const char *type, int axes, const uint64_t *dims);
+/* Where its first byte is in the file. Returns 0 if that is not known. */
+int hdf5_place(hdf5_id array, uint64_t *at);
+/* An attribute of `count` numbers, or of one number (count 0), of this machine's order. */
+int hdf5_put_numbers(hdf5_id of, const char *name, const char *type, uint64_t count, const void *values);
+/* An attribute of ASCII text of a fixed length, that of the text. */
+int hdf5_put_text(hdf5_id of, const char *name, const char *text);
+int hdf5_close(hdf5_id id);
+
+/* ---- a file without its arrays ------------------------------------------------------------------------------------
+ */
+
+enum { HDF5_HEAD = 16384 };
+
+/* What describes the arrays of a file, as bytes. The arrays follow, at the places that hdf5_place names, and end where
+ * the file ends. Whoever writes them there needs no library. */
+typedef struct hdf5_head {
+    hdf5_id file;                   /* to create groups and arrays in */
+    unsigned char bytes[HDF5_HEAD]; /* after hdf5_head_end */
+    void *image;
+    size_t size;
+} hdf5_head;
+
+/* Begin such a file in memory, which takes none for arrays. hdf5_head_end in any case; it returns 0 if it, or the
+ * beginning, failed. */
+void hdf5_head_begin(hdf5_head *head);
+int hdf5_head_end(hdf5_head *head);
+
+#endif
