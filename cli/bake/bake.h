@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* carom bake: volumes of a mesh, slab by slab, into files that survive an interruption. A slab is some neighbouring
- * layers of the lattice. A layer is all nodes of one k, which the library calls a slab; in a map, which has one k, it
- * is all nodes of one j, a row. */
+/* carom bake: volumes of a mesh, slab by slab, into files that survive an interruption. A slab is a box of neighbouring
+ * nodes: some whole layers of the lattice or, where layers are large, a part of some. A layer is all nodes of one k; in
+ * a map, which has one k, it is all nodes of one j, a row. */
 #ifndef CAROM_CLI_BAKE_BAKE_H
 #define CAROM_CLI_BAKE_BAKE_H
 
@@ -45,9 +45,11 @@ typedef struct bake_plan {
     uint64_t part, parts;
     const struct bake_format *format;
     /* What follows from the lattice. */
-    uint64_t layer, layers; /* nodes of a layer; layers of a slab but the last */
-    uint64_t depth, slabs;  /* of the whole lattice: layers and slabs */
-    uint64_t begin, end;    /* slabs of this part */
+    uint64_t layer, depth; /* nodes of a layer, and layers, of the whole lattice */
+    uint64_t box[3];       /* nodes of a slab along x, y and z; at the upper ends of the axes it may have fewer */
+    uint64_t along[3];     /* slabs along each axis */
+    uint64_t slabs;        /* of the whole lattice, x fastest */
+    uint64_t begin, end;   /* slabs of this part */
 } bake_plan;
 
 /* Lattice and slabs from the options and the bounds of the mesh (lower > upper: it is empty). Returns an exit status
@@ -55,11 +57,16 @@ typedef struct bake_plan {
 int bake_plan_place(bake_plan *plan, const bake_options *options, const float lower[3], const float upper[3]);
 /* Slabs from lattice and part. */
 void bake_plan_cut(bake_plan *plan);
-/* Layers [begin, end) of a slab, and the number of their nodes. */
-uint64_t bake_plan_slab(const bake_plan *plan, uint64_t slab, uint64_t *begin, uint64_t *end);
+/* The box of a slab, and the number of its nodes. */
+uint64_t bake_plan_slab(const bake_plan *plan, uint64_t slab, carom_lattice *box);
 uint64_t bake_plan_nodes(const bake_plan *plan, uint64_t slab);
-/* Nodes of the largest slab. */
+/* Nodes of the largest slab; those of the slabs of this part before that one, and so of all before `end`. */
 uint64_t bake_plan_most_nodes(const bake_plan *plan);
+uint64_t bake_plan_nodes_before(const bake_plan *plan, uint64_t slab);
+/* The slab of a node of the part, counted slab after slab; `*at` becomes its number in the slab. */
+uint64_t bake_plan_find(const bake_plan *plan, uint64_t *at);
+/* The number in the whole lattice of node `at` of a box. */
+uint64_t bake_plan_node(const bake_plan *plan, const carom_lattice *box, uint64_t at);
 /* Bytes of a node in all arrays. */
 size_t bake_plan_node_bytes(const bake_plan *plan);
 
@@ -75,7 +82,8 @@ typedef struct bake_kind {
     int array;                  /* a bake_array that every output has */
     uint32_t more;              /* those that --with adds, a bit for each */
     int axes;                   /* of its lattice; 2: a map */
-    uint64_t layers;            /* of a slab: the least, where they fit */
+    uint64_t edge;              /* of a slab, at least, where the lattice has it */
+    uint64_t visits;            /* nodes of a slab times triangles of the mesh, at most; 0: any number */
     const char *radius;         /* the option that must give one; NULL: none */
     /* Its own items of the fingerprint; the same read (0: it has others), and as options. */
     void (*items)(const bake_plan *plan, char *text);
@@ -130,7 +138,7 @@ typedef struct bake_piece {
 typedef struct bake_layout {
     bake_piece pieces[BAKE_PIECES];
     int piece_count;
-    uint64_t array_at[BAKE_ARRAYS]; /* of the first node of the plan's first slab */
+    uint64_t array_at[BAKE_ARRAYS]; /* of the lattice's node 0 */
     int by_slab;      /* arrays of a slab stand together, and array_at[0] is the place of the first slab */
     uint64_t sums_at; /* of the checksums of all slabs, 8 bytes each, or 0 */
     uint64_t bytes;   /* of the whole file */
@@ -156,8 +164,8 @@ unsigned char *bake_layout_add(bake_layout *layout, uint64_t at, size_t size);
 /* Refuse several arrays, or more nodes along an axis than a 32-bit integer counts, in a file of that suffix. */
 int bake_check_one_array(const bake_plan *plan, const char *suffix, const char *shown);
 int bake_check_int_axes(const bake_plan *plan, const char *suffix, const char *shown);
-/* Of array `a` of slab. */
-uint64_t bake_layout_place(const bake_layout *layout, const bake_plan *plan, int a, uint64_t slab);
+/* Of node `at` of a slab in array `a`. */
+uint64_t bake_layout_place(const bake_layout *layout, const bake_plan *plan, int a, uint64_t slab, uint64_t at);
 /* Little-endian. */
 void bake_put64(unsigned char *to, uint64_t value);
 uint64_t bake_get64(const unsigned char *from);

@@ -138,7 +138,7 @@ static int read_node(checked *c, uint64_t slab, uint64_t at, node_values *out)
 {
     const bake_slab to = slab_of(out);
     for (int a = 0; a < BAKE_ARRAYS; a++) {
-        const uint64_t place = bake_layout_place(&c->layout, &c->plan, a, slab) + at * bake_arrays[a].size;
+        const uint64_t place = bake_layout_place(&c->layout, &c->plan, a, slab, at);
         const int error = c->plan.arrays & (1u << a) ? cli_read_at(c->fd, to.array[a], bake_arrays[a].size, place) : 0;
         if (error)
             return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->path, strerror(error));
@@ -146,14 +146,12 @@ static int read_node(checked *c, uint64_t slab, uint64_t at, node_values *out)
     return EXIT_DONE;
 }
 
-/* A lattice of that node alone. */
-static int compute_node(checked *c, const float p[3], carom_accuracy accuracy, node_values *out)
+/* A box of that node alone. */
+static int compute_node(checked *c, const carom_lattice *one, carom_accuracy accuracy, node_values *out)
 {
-    bake_plan one = c->plan;
     const bake_slab to = slab_of(out);
-    const bake_question question = {.plan = &one, .accuracy = accuracy, .allow_open = 1, .end = 1};
+    const bake_question question = {.plan = &c->plan, .accuracy = accuracy, .allow_open = 1, .box = *one};
     carom_stats stats;
-    one.lattice = (carom_lattice){{(double)p[0], (double)p[1], (double)p[2]}, c->plan.lattice.spacing, {1, 1, 1}, {0}};
     return bake_mesh_ask(&c->mesh, &question, &to, &stats);
 }
 
@@ -264,19 +262,31 @@ static void report(checked *c, uint64_t node, const float p[3], const char *who,
                     (int)other->feature);
 }
 
+/* Node `at` of a box, as a box of its own. */
+static carom_lattice one_of(carom_lattice box, uint64_t at)
+{
+    for (int k = 0; k < 3; k++) {
+        box.first[k] += at % box.dims[k];
+        at /= box.dims[k];
+        box.dims[k] = 1;
+    }
+    return box;
+}
+
 static int check_node(checked *c, uint64_t slab, uint64_t at, int with_reference)
 {
-    const carom_lattice *l = &c->plan.lattice;
-    const uint64_t node = slab * c->plan.layers * c->plan.layer + at;
-    const float p[3] = {carom_lattice_coordinate(l, 0, node % l->dims[0]),
-                        carom_lattice_coordinate(l, 1, node / l->dims[0] % l->dims[1]),
-                        c->plan.kind->axes == 3 ? carom_lattice_coordinate(l, 2, node / c->plan.layer) : 0.0f};
+    carom_lattice box;
+    (void)bake_plan_slab(&c->plan, slab, &box);
+    const uint64_t node = bake_plan_node(&c->plan, &box, at);
+    const carom_lattice one = one_of(box, at);
+    const float p[3] = {carom_lattice_coordinate(&one, 0, 0), carom_lattice_coordinate(&one, 1, 0),
+                        carom_lattice_coordinate(&one, 2, 0)};
     node_values file = {0}, own = {0}, exact = {0}, truth;
     int status = read_node(c, slab, at, &file);
     if (status == EXIT_DONE)
-        status = compute_node(c, p, c->plan.accuracy, &own);
+        status = compute_node(c, &one, c->plan.accuracy, &own);
     if (status == EXIT_DONE)
-        status = compute_node(c, p, CAROM_ACCURACY_EXACT, &exact);
+        status = compute_node(c, &one, CAROM_ACCURACY_EXACT, &exact);
     if (status != EXIT_DONE)
         return status;
     if (!same_bits(c, &file, &own))
@@ -303,19 +313,17 @@ static uint64_t draw(checked *c, uint64_t limit)
 static int check_nodes(checked *c)
 {
     const bake_plan *plan = &c->plan;
-    const uint64_t first = plan->begin * plan->layers * plan->layer, step = plan->layers * plan->layer;
     const uint64_t triangles = c->mesh.data.triangle_count > 0 ? c->mesh.data.triangle_count : 1;
     const uint64_t judged = REFERENCE_TRIANGLES / triangles + 1;
-    uint64_t nodes = 0;
+    const uint64_t nodes = bake_plan_nodes_before(plan, plan->end);
     progress shown;
     int status = EXIT_DONE;
-    for (uint64_t s = plan->begin; s < plan->end; s++)
-        nodes += bake_plan_nodes(plan, s);
     const uint64_t samples = nodes > 0 ? c->options->bake.samples : 0;
     progress_begin(&shown, "bake check", "nodes", 0, samples);
     for (uint64_t i = 0; i < samples && status == EXIT_DONE; i++) {
-        const uint64_t node = first + draw(c, nodes);
-        status = check_node(c, node / step, node % step, i < judged);
+        uint64_t at = draw(c, nodes);
+        const uint64_t slab = bake_plan_find(plan, &at);
+        status = check_node(c, slab, at, i < judged);
         progress_show(&shown, i + 1);
     }
     progress_end(&shown);

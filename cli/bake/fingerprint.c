@@ -36,7 +36,8 @@ void bake_fingerprint(const bake_plan *plan, char text[BAKE_TEXT])
                   plan->lattice.origin[1], plan->lattice.origin[2]);
     bake_text_add(text, "dims %llu,%llu,%llu\n", (unsigned long long)plan->lattice.dims[0],
                   (unsigned long long)plan->lattice.dims[1], (unsigned long long)plan->lattice.dims[2]);
-    bake_text_add(text, "layers %llu\n", (unsigned long long)plan->layers);
+    bake_text_add(text, "slab %llu,%llu,%llu\n", (unsigned long long)plan->box[0], (unsigned long long)plan->box[1],
+                  (unsigned long long)plan->box[2]);
     plan->kind->items(plan, text);
     add_arrays(text, plan->arrays);
     bake_text_add(text, "accuracy %s\n", plan->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
@@ -96,7 +97,7 @@ static int read_numbers(const char **at, bake_plan *plan)
     for (int k = 0; k < 3; k++)
         plan->lattice.dims[k] = n[k];
     return n[0] > 0 && n[1] > 0 && n[2] > 0 && n[0] <= BAKE_NODES_MAX / n[1] && n[0] * n[1] <= BAKE_NODES_MAX / n[2] &&
-           bake_text_take(at, "layers", value); /* bake_plan_cut says it */
+           bake_text_take(at, "slab", value); /* bake_plan_cut says it */
 }
 
 static int read_words(const char **at, bake_plan *plan)

@@ -71,16 +71,16 @@ unsigned char *bake_layout_add(bake_layout *layout, uint64_t at, size_t size)
     return bytes;
 }
 
-uint64_t bake_layout_place(const bake_layout *layout, const bake_plan *plan, int a, uint64_t slab)
+uint64_t bake_layout_place(const bake_layout *layout, const bake_plan *plan, int a, uint64_t slab, uint64_t at)
 {
-    const uint64_t before = (slab - plan->begin) * plan->layers * plan->layer; /* nodes */
-    uint64_t at = layout->array_at[0] + before * bake_plan_node_bytes(plan);
+    carom_lattice box;
+    const uint64_t nodes = bake_plan_slab(plan, slab, &box);
     if (!layout->by_slab)
-        return layout->array_at[a] + before * bake_arrays[a].size;
-    const uint64_t nodes = bake_plan_nodes(plan, slab);
+        return layout->array_at[a] + bake_plan_node(plan, &box, at) * bake_arrays[a].size;
+    uint64_t place = layout->array_at[0] + bake_plan_nodes_before(plan, slab) * bake_plan_node_bytes(plan);
     for (int b = 0; b < a; b++)
-        at += plan->arrays & (1u << b) ? nodes * bake_arrays[b].size : 0;
-    return at;
+        place += plan->arrays & (1u << b) ? nodes * bake_arrays[b].size : 0;
+    return place + at * bake_arrays[a].size;
 }
 
 /* ---- slabs --------------------------------------------------------------------------------------------------------
@@ -138,18 +138,46 @@ int bake_write_at(int fd, const void *data, size_t size, uint64_t at)
     return 0;
 }
 
-int bake_slab_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *from)
+/* Nodes of a slab that stand together in every array of the file. */
+static uint64_t run_of(const bake_layout *layout, const bake_plan *plan, uint64_t slab)
+{
+    carom_lattice box;
+    const uint64_t nodes = bake_plan_slab(plan, slab, &box);
+    if (box.dims[0] < plan->lattice.dims[0] && !layout->by_slab)
+        return box.dims[0];
+    return box.dims[1] < plan->lattice.dims[1] && !layout->by_slab ? box.dims[0] * box.dims[1] : nodes;
+}
+
+static int move_array(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, int a,
+                      const bake_slab *data, int is_read)
+{
+    const uint64_t run = run_of(layout, plan, slab), nodes = bake_plan_nodes(plan, slab);
+    const size_t size = bake_arrays[a].size, bytes = (size_t)run * size;
+    int error = 0;
+    for (uint64_t at = 0; at < nodes && !error; at += run) {
+        char *const here = (char *)data->array[a] + at * size;
+        const uint64_t place = bake_layout_place(layout, plan, a, slab, at);
+        error = is_read ? cli_read_at(fd, here, bytes, place) : bake_write_at(fd, here, bytes, place);
+    }
+    return error;
+}
+
+static int move_slab(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *data,
+                     int is_read)
 {
     int error = 0;
     for (int a = 0; a < BAKE_ARRAYS && !error; a++)
-        error = bake_write_at(fd, from->array[a], array_bytes(plan, slab, a), bake_layout_place(layout, plan, a, slab));
+        if (plan->arrays & (1u << a))
+            error = move_array(fd, layout, plan, slab, a, data, is_read);
     return error;
+}
+
+int bake_slab_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *from)
+{
+    return move_slab(fd, layout, plan, slab, from, 0);
 }
 
 int bake_slab_read(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *to)
 {
-    int error = 0;
-    for (int a = 0; a < BAKE_ARRAYS && !error; a++)
-        error = cli_read_at(fd, to->array[a], array_bytes(plan, slab, a), bake_layout_place(layout, plan, a, slab));
-    return error;
+    return move_slab(fd, layout, plan, slab, to, 1);
 }

@@ -5,8 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many layers as the library's cubes of nodes are high; and rows as two of its tiles. */
-enum { CUBE_LAYERS = 8, TILE_ROWS = 512 };
+/* Edges of slabs: those of the library's cubes of nodes, and of two of its tiles of columns. */
+enum { CUBE_EDGE = 8, TILE_EDGE = 512 };
+#define VISITS (UINT64_C(1) << 39)
+
+static carom_batch batch_of(const bake_question *q, size_t size)
+{
+    return (carom_batch){.size = size,
+                         .count = q->only_checks ? 0 : q->box.dims[q->plan->kind->axes - 1],
+                         .accuracy = q->accuracy,
+                         .progress = q->progress};
+}
 
 /* ---- distance -----------------------------------------------------------------------------------------------------
  */
@@ -37,9 +46,8 @@ static int ask_distance(const bake_mesh *mesh, const bake_question *q, const bak
     const bake_plan *plan = q->plan;
     float *const point = to->array[BAKE_POINT];
     const carom_mesh_distance_desc desc = {
-        .batch =
-            {.size = sizeof desc, .count = q->end, .begin = q->begin, .accuracy = q->accuracy, .progress = q->progress},
-        .lattice = plan->lattice,
+        .batch = batch_of(q, sizeof desc),
+        .lattice = q->box,
         .sign = plan->sign,
         .allow_open = q->allow_open != 0,
         .band = &plan->band,
@@ -58,7 +66,8 @@ const bake_kind bake_kind_distance = {.name = "distance",
                                       .command = "bake distance",
                                       .array = BAKE_DISTANCE,
                                       .axes = 3,
-                                      .layers = CUBE_LAYERS,
+                                      .edge = CUBE_EDGE,
+                                      .visits = VISITS,
                                       .more = 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT,
                                       .items = distance_items,
                                       .read_items = read_distance,
@@ -90,9 +99,8 @@ static void describe_radius(const bake_plan *plan, char *line)
 static int ask_clearance(const bake_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats)
 {
     const carom_mesh_clearance_desc desc = {
-        .batch =
-            {.size = sizeof desc, .count = q->end, .begin = q->begin, .accuracy = q->accuracy, .progress = q->progress},
-        .lattice = q->plan->lattice,
+        .batch = batch_of(q, sizeof desc),
+        .lattice = q->box,
         .radius = q->plan->radius,
     };
     const carom_mesh_clearance_result result = {.size = sizeof result, .clearance = to->array[BAKE_CLEARANCE]};
@@ -105,7 +113,8 @@ const bake_kind bake_kind_clearance = {.name = "clearance",
                                        .command = "bake clearance",
                                        .array = BAKE_CLEARANCE,
                                        .axes = 3,
-                                       .layers = CUBE_LAYERS,
+                                       .edge = CUBE_EDGE,
+                                       .visits = VISITS,
                                        .radius = "radius",
                                        .items = radius_items,
                                        .read_items = read_radius,
@@ -118,9 +127,8 @@ const bake_kind bake_kind_clearance = {.name = "clearance",
 static int ask_drop(const bake_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats)
 {
     const carom_mesh_drop_desc desc = {
-        .batch =
-            {.size = sizeof desc, .count = q->end, .begin = q->begin, .accuracy = q->accuracy, .progress = q->progress},
-        .lattice = q->plan->lattice,
+        .batch = batch_of(q, sizeof desc),
+        .lattice = q->box,
         .radius = q->plan->radius,
     };
     const carom_mesh_drop_result result = {.size = sizeof result, .height = to->array[BAKE_HEIGHT]};
@@ -133,7 +141,7 @@ const bake_kind bake_kind_drop = {.name = "drop",
                                   .command = "bake drop",
                                   .array = BAKE_HEIGHT,
                                   .axes = 2,
-                                  .layers = TILE_ROWS,
+                                  .edge = TILE_EDGE,
                                   .radius = "ball",
                                   .items = radius_items,
                                   .read_items = read_radius,

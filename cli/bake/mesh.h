@@ -24,13 +24,14 @@ int bake_mesh_open(const cli_options *options, uint64_t nodes, bake_mesh *mesh);
 int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes);
 void bake_mesh_free(bake_mesh *mesh);
 
-/* Layers [begin, end) of the plan's lattice, in an accuracy that may be another than the plan's; none: only check what
- * is asked for. Returns an exit status with the message printed. */
+/* A box of the plan's lattice, in an accuracy that may be another than the plan's. Returns an exit status with the
+ * message printed. */
 typedef struct bake_question {
     const bake_plan *plan;
     carom_accuracy accuracy;
     int allow_open;
-    uint64_t begin, end;
+    carom_lattice box;
+    int only_checks; /* whether the question may be asked; it is not answered */
     carom_progress progress;
 } bake_question;
 int bake_mesh_ask(const bake_mesh *mesh, const bake_question *question, const bake_slab *to, carom_stats *stats);

@@ -15,7 +15,6 @@ static const char magic[8] = {'c', 'a', 'r', 'o', 'm', 'p', 't', '1'};
 static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
 {
     char text[BAKE_TEXT];
-    uint64_t nodes = 0;
     (void)shown;
     bake_fingerprint(plan, text);
     const size_t length = strlen(text), size = (16 + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -26,13 +25,9 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
     memcpy(header, magic, sizeof magic);
     bake_put64(header + 8, length);
     memcpy(header + 16, text, length);
-    if (plan->end > plan->begin) {
-        nodes = bake_plan_nodes(plan, plan->end - 1);
-        nodes += (plan->end - 1 - plan->begin) * plan->layers * plan->layer;
-    }
     out->by_slab = 1;
     out->array_at[0] = size;
-    out->sums_at = size + nodes * bake_plan_node_bytes(plan);
+    out->sums_at = size + bake_plan_nodes_before(plan, plan->end) * bake_plan_node_bytes(plan);
     out->bytes = out->sums_at + 8 * (plan->end - plan->begin);
     return EXIT_DONE;
 }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 const bake_array_row bake_arrays[BAKE_ARRAYS] = {
     [BAKE_DISTANCE] = {"distance", 4, "Float32", "<f4", 1}, [BAKE_TRIANGLE] = {"triangle", 4, "Int32", "<i4", 1},
@@ -11,8 +13,9 @@ const bake_array_row bake_arrays[BAKE_ARRAYS] = {
     [BAKE_CLEARANCE] = {"clearance", 1, "UInt8", "|u1", 1}, [BAKE_HEIGHT] = {"height", 4, "Float32", "<f4", 1}};
 const char *const bake_sign_words[BAKE_SIGNS] = {"none", "parity", "winding"};
 
-/* Nodes of a slab. A search takes up to 7 us, so the most take 4 s; a layer may have more. Fewer than the least are not
- * worth a record. Between these bounds the kind says how many layers are one piece of work for the library. */
+/* Nodes of a slab. A node takes up to 7 us in a mesh of a million triangles, so the most take 4 s. It takes 28 us in
+ * one of ten million, so there a slab has fewer. Fewer than the least are not worth a record. Between these bounds the
+ * kind says which edge is one piece of work for the library. */
 enum { SLAB_NODES_MAX = 1 << 19, SLAB_NODES_MIN = 1 << 12 };
 
 /* ---- lattice ------------------------------------------------------------------------------------------------------
@@ -113,37 +116,111 @@ static uint64_t share(uint64_t count, uint64_t part, uint64_t parts)
     return (uint64_t)((product)count * part / parts);
 }
 
-/* The lattice alone decides, so files and journals are the same on every machine. */
+static uint64_t most_nodes(const bake_plan *plan)
+{
+    const char *count = strchr(plan->mesh, ':'); /* behind the hash */
+    const uint64_t triangles = count ? strtoull(count + 1, NULL, 10) : 0;
+    uint64_t most = SLAB_NODES_MAX;
+    if (plan->kind->visits > 0 && triangles > plan->kind->visits / most)
+        most = plan->kind->visits / triangles;
+    return most > SLAB_NODES_MIN ? most : SLAB_NODES_MIN;
+}
+
+/* As many nodes along an axis as fit; whole edges, if that is not all of them. */
+static uint64_t fit_axis(uint64_t nodes, uint64_t fitting, uint64_t edge)
+{
+    return nodes <= fitting ? nodes : fitting - fitting % edge;
+}
+
+/* Lattice and mesh alone decide, so files and journals are the same on every machine. Rows, then layers, are whole if a
+ * slab then still has its edge along the slower axes. */
 void bake_plan_cut(bake_plan *plan)
 {
-    const uint64_t step = plan->kind->layers;
-    plan->layer = plan->lattice.dims[0] * (plan->kind->axes == 3 ? plan->lattice.dims[1] : 1);
-    plan->depth = plan->lattice.dims[plan->kind->axes - 1];
-    plan->layers = ((SLAB_NODES_MIN - 1) / (step * plan->layer) + 1) * step;
-    if (plan->layers * plan->layer > SLAB_NODES_MAX)
-        plan->layers = plan->layer < SLAB_NODES_MAX ? SLAB_NODES_MAX / plan->layer : 1;
-    plan->slabs = (plan->depth - 1) / plan->layers + 1;
+    const uint64_t *nodes = plan->lattice.dims, edge = plan->kind->edge;
+    const int last = plan->kind->axes - 1;
+    uint64_t most = most_nodes(plan);
+    plan->layer = nodes[0] * (last == 2 ? nodes[1] : 1);
+    plan->depth = nodes[last];
+    for (int k = 1; k <= last; k++)
+        most /= nodes[k] < edge ? nodes[k] : edge;
+    for (int k = 0; k <= last; k++) {
+        plan->box[k] = fit_axis(nodes[k], most, edge);
+        if (k < last) /* what fits along the next axis, whose edge was kept free */
+            most = most / plan->box[k] * (nodes[k + 1] < edge ? nodes[k + 1] : edge);
+    }
+    const uint64_t layer = plan->box[0] * (last == 2 ? plan->box[1] : 1);
+    const uint64_t enough = ((SLAB_NODES_MIN - 1) / (edge * layer) + 1) * edge;
+    plan->box[last] = enough < plan->box[last] ? enough : plan->box[last];
+    plan->slabs = 1;
+    for (int k = 0; k < 3; k++) {
+        plan->box[k] = k <= last ? plan->box[k] : 1;
+        plan->along[k] = (nodes[k] - 1) / plan->box[k] + 1;
+        plan->slabs *= plan->along[k];
+    }
     plan->begin = share(plan->slabs, plan->part - 1, plan->parts);
     plan->end = share(plan->slabs, plan->part, plan->parts);
 }
 
-uint64_t bake_plan_slab(const bake_plan *plan, uint64_t slab, uint64_t *begin, uint64_t *end)
+uint64_t bake_plan_slab(const bake_plan *plan, uint64_t slab, carom_lattice *box)
 {
-    const uint64_t left = plan->depth - slab * plan->layers;
-    *begin = slab * plan->layers;
-    *end = *begin + (left < plan->layers ? left : plan->layers);
-    return (*end - *begin) * plan->layer;
+    uint64_t count = 1;
+    *box = plan->lattice;
+    for (int k = 0; k < 3; k++) {
+        const uint64_t first = slab % plan->along[k] * plan->box[k], left = plan->lattice.dims[k] - first;
+        box->first[k] = first;
+        box->dims[k] = left < plan->box[k] ? left : plan->box[k];
+        count *= box->dims[k];
+        slab /= plan->along[k];
+    }
+    return count;
 }
 
 uint64_t bake_plan_nodes(const bake_plan *plan, uint64_t slab)
 {
-    uint64_t begin, end;
-    return bake_plan_slab(plan, slab, &begin, &end);
+    carom_lattice box;
+    return bake_plan_slab(plan, slab, &box);
 }
 
 uint64_t bake_plan_most_nodes(const bake_plan *plan)
 {
     return bake_plan_nodes(plan, 0);
+}
+
+/* Whole layers below the slab; whole rows before it, as high as it is; and its neighbours along x. */
+static uint64_t nodes_below(const bake_plan *plan, uint64_t slab)
+{
+    carom_lattice box;
+    const uint64_t *nodes = plan->lattice.dims;
+    if (slab == plan->slabs)
+        return nodes[0] * nodes[1] * nodes[2];
+    (void)bake_plan_slab(plan, slab, &box);
+    return nodes[0] * nodes[1] * box.first[2] + box.dims[2] * (nodes[0] * box.first[1] + box.dims[1] * box.first[0]);
+}
+
+uint64_t bake_plan_nodes_before(const bake_plan *plan, uint64_t slab)
+{
+    return nodes_below(plan, slab) - nodes_below(plan, plan->begin);
+}
+
+uint64_t bake_plan_find(const bake_plan *plan, uint64_t *at)
+{
+    uint64_t slab = plan->begin, end = plan->end;
+    while (end - slab > 1) {
+        const uint64_t middle = slab + (end - slab) / 2;
+        if (bake_plan_nodes_before(plan, middle) <= *at)
+            slab = middle;
+        else
+            end = middle;
+    }
+    *at -= bake_plan_nodes_before(plan, slab);
+    return slab;
+}
+
+uint64_t bake_plan_node(const bake_plan *plan, const carom_lattice *box, uint64_t at)
+{
+    const uint64_t *nodes = plan->lattice.dims, row = at / box->dims[0];
+    const uint64_t j = box->first[1] + row % box->dims[1], k = box->first[2] + row / box->dims[1];
+    return (k * nodes[1] + j) * nodes[0] + box->first[0] + at % box->dims[0];
 }
 
 size_t bake_plan_node_bytes(const bake_plan *plan)

@@ -59,7 +59,8 @@ static int check_memory(const cli_options *o, const bake_plan *plan, const bake_
 
 static bake_question question_of(const cli_options *o, const bake_plan *plan)
 {
-    return (bake_question){.plan = plan, .accuracy = plan->accuracy, .allow_open = o->bake.allow_open};
+    return (bake_question){
+        .plan = plan, .accuracy = plan->accuracy, .allow_open = o->bake.allow_open, .box = plan->lattice};
 }
 
 typedef struct run_progress {
@@ -68,26 +69,23 @@ typedef struct run_progress {
     uint64_t done; /* nodes of finished slabs */
 } run_progress;
 
-/* The library's progress counts layers of the lattice. */
+/* The library's progress counts layers of the box. */
 static int show_progress(void *user, uint64_t done, uint64_t count)
 {
     run_progress *p = user;
-    (void)count;
-    progress_show(&p->shown, p->done + (done - p->question->begin) * p->question->plan->layer);
+    const uint64_t *nodes = p->question->box.dims;
+    progress_show(&p->shown, p->done + nodes[0] * nodes[1] * nodes[2] / count * done);
     return 0;
 }
 
 static void begin_progress(run_progress *p, const bake_partial *partial, const bake_question *question)
 {
     const bake_plan *plan = question->plan;
-    uint64_t total = 0;
     p->done = 0;
     p->question = question;
-    for (uint64_t s = plan->begin; s < plan->end; s++) {
-        total += bake_plan_nodes(plan, s);
+    for (uint64_t s = plan->begin; s < plan->end; s++)
         p->done += partial->done[s - plan->begin] ? bake_plan_nodes(plan, s) : 0;
-    }
-    progress_begin(&p->shown, plan->kind->command, "nodes", p->done, total);
+    progress_begin(&p->shown, plan->kind->command, "nodes", p->done, bake_plan_nodes_before(plan, plan->end));
 }
 
 static int bake_one(const cli_options *o, const bake_mesh *mesh, bake_partial *p, uint64_t s,
@@ -118,7 +116,7 @@ static int bake_slabs(const cli_options *o, const bake_mesh *mesh, bake_partial 
             status = EXIT_STOPPED;
             break;
         }
-        const uint64_t nodes = bake_plan_slab(plan, s, &question.begin, &question.end);
+        const uint64_t nodes = bake_plan_slab(plan, s, &question.box);
         status = bake_one(o, mesh, p, s, &question, slab);
         shown.done += nodes;
     }
@@ -152,7 +150,7 @@ static int rehearse(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
     if (status != EXIT_DONE)
         return status;
     bake_question question = question_of(o, plan);
-    (void)bake_plan_slab(plan, 0, &question.begin, &question.end); /* that for which there is room */
+    (void)bake_plan_slab(plan, 0, &question.box); /* that for which there is room */
     question.allow_open = 1;
     status = bake_mesh_open(o, 0, mesh);
     if (status == EXIT_DONE && !bake_slab_alloc(plan, &slab))
@@ -171,16 +169,16 @@ static int run(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
         return status;
     if (o->rehearsal)
         return rehearse(o, plan, mesh);
+    bake_mesh_name(mesh, plan->mesh);
     status = bake_plan_place(plan, &o->bake, mesh->lower, mesh->upper);
     if (status != EXIT_DONE)
         return status;
-    bake_mesh_name(mesh, plan->mesh);
     if (unfinished_asked())
         return cli_refuse(EXIT_STOPPED, "%s: nothing is done yet", o->output);
-    const uint64_t slabs = plan->end - plan->begin;
-    status = bake_mesh_open(o, slabs * plan->layers * plan->layer, mesh);
-    /* A call without layers finds out whether the mesh is closed, if it must be. */
-    const bake_question question = question_of(o, plan);
+    status = bake_mesh_open(o, bake_plan_nodes_before(plan, plan->end), mesh);
+    /* Also whether the mesh is closed, if it must be. */
+    bake_question question = question_of(o, plan);
+    question.only_checks = 1;
     if (status == EXIT_DONE)
         status = bake_mesh_ask(mesh, &question, &(bake_slab){0}, &stats);
     if (status == EXIT_DONE)

@@ -245,6 +245,59 @@ refused "bake alone" 2 'expected one of distance, clearance, drop, path, join, s
 refused "bake of something else" 2 "got 'volume'" bake volume
 check "a name of no folder" test -z "$(left)"
 
+# ---- slabs that are a part of some layers ---------------------------------------------------------------------------
+# Layers with so many nodes are cut along y, or along x too. Oracle: small lattices of the same nodes, each one slab.
+cat > inner.py << 'END' # WHOLE NX NY NZ INNER NX NY NZ AT-X AT-Y AT-Z BYTES: how many nodes of INNER differ
+import sys
+data, inner = (open(sys.argv[i], 'rb').read()[128:] for i in (1, 5))
+(nx, ny, nz), (mx, my, mz), (x, y, z) = (tuple(map(int, sys.argv[i:i + 3])) for i in (2, 6, 9))
+size = int(sys.argv[12])
+assert len(data) == nx * ny * nz * size and len(inner) == mx * my * mz * size
+wrong = 0
+for k in range(mz):
+    for j in range(my):
+        at = (((z + k) * ny + y + j) * nx + x) * size
+        for i in range(0, mx * size, size):
+            to = ((k * my + j) * mx) * size + i
+            wrong += data[at + i:at + i + size] != inner[to:to + size]
+print(wrong, 'wrong')
+END
+h=0.03125
+# inner_is NAME KIND BYTES WHOLE NX NY NZ  NX NY NZ AT-X AT-Y AT-Z option...: spacing and origin are powers of two
+inner_is() {
+    local name=$1 kind=$2 bytes=$3 whole=$4 dims="$5 $6 $7" inner="$8 $9 ${10}" at="${11} ${12} ${13}"
+    shift 13
+    rm -f inner.npy
+    # shellcheck disable=SC2086
+    bake "$kind" --mesh cube.off --spacing $h --origin "$(awk -v at="$at" -v h=$h 'BEGIN {
+        split(at, i, " "); printf "%.17g,%.17g,%.17g", i[1] * h - 8, i[2] * h - 8, i[3] * h - 0.125 }')" \
+        --dims "${inner// /,}" "$@" -o inner.npy
+    # shellcheck disable=SC2086
+    equal "$name: $inner at $at" "0 wrong" "$("$python" inner.py "$whole" $dims inner.npy $inner $at "$bytes")"
+}
+if [ -n "$python" ]; then
+    bake clearance --mesh cube.off --spacing $h --origin -8,-8,-0.125 --dims 520,650,10 --radius 0.2 -o wide.npy
+    equal "layers are cut along y" "12/12 slabs" "$(bake status wide.npy | cut -d ' ' -f 1-2)"
+    inner_is "cut along y" clearance 1 wide.npy 520 650 10 60 140 10 250 230 0 --radius 0.2
+    inner_is "cut along y" clearance 1 wide.npy 520 650 10 20 30 2 500 620 8 --radius 0.2
+    check "cut along y: check" bake check wide.npy --mesh cube.off --samples 2000
+    bake distance --mesh cube.off --spacing $h --origin -8,-8,-0.125 --dims 9000,20,10 --band 9 --accuracy exact -o \
+        long.npy
+    equal "layers are cut along x" "12/12 slabs" "$(bake status long.npy | cut -d ' ' -f 1-2)"
+    inner_is "cut along x" distance 4 long.npy 9000 20 10 300 20 10 100 0 0 --band 9 --accuracy exact
+    inner_is "cut along x" distance 4 long.npy 9000 20 10 100 6 4 8150 13 6 --band 9 --accuracy exact
+    check "cut along x: check" bake check long.npy --mesh cube.off --samples 1000
+else
+    skip "slabs that are a part of some layers" "no python3 to compare them"
+fi
+for i in 1 2 3 4 5; do
+    bake clearance --mesh cube.off --spacing $h --origin -8,-8,-0.125 --dims 520,650,10 --radius 0.2 --part $i/5 \
+        -o piece$i
+done
+bake join pieces.npy piece4 piece1 piece5 piece3 piece2
+check "parts of layers put together" cmp wide.npy pieces.npy
+check "a part of layers: check" bake check piece2 --mesh cube.off --samples 500
+
 # ---- parts ----------------------------------------------------------------------------------------------------------
 volume=(--mesh cube.off --dims '40,40,200' --threads 2)
 slabs=25

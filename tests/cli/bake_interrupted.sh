@@ -74,6 +74,12 @@ resumes "other threads and instructions go on" wanted.npy cut.npy --mesh cube.of
     --backend cpu --progress none
 check "that computed the rest only" grep -q "going on, 8 of $slabs slabs" stderr.txt
 
+# 12 slabs that are parts of layers
+wide=(--mesh cube.off --dims '9000,20,10' --band 0.01 --with feature)
+bake distance "${wide[@]}" -o wide.vti
+stop_after cut.vti 300 "${wide[@]}"
+resumes "slabs that are parts of layers" wide.vti cut.vti "${wide[@]}"
+check "are done one by one" grep -qE "going on, [1-9] of 12 slabs" stderr.txt
 stop_after cut.npy 20 "${volume[@]}"
 truncate -s -20 cut.npy.journal
 resumes "a journal that was cut off" wanted.npy cut.npy "${volume[@]}"

@@ -87,9 +87,10 @@ static void check_ranges(const bake_plan *plan, const bake_layout *layout)
     }
     for (int a = 0; a < BAKE_ARRAYS; a++)
         if (plan->arrays & (1u << a)) {
-            begin[count] = bake_layout_place(layout, plan, a, 0);
-            end[count++] = bake_layout_place(layout, plan, a, plan->slabs - 1) +
-                           bake_plan_nodes(plan, plan->slabs - 1) * bake_arrays[a].size;
+            begin[count] = bake_layout_place(layout, plan, a, 0, 0);
+            end[count++] =
+                bake_layout_place(layout, plan, a, plan->slabs - 1, bake_plan_nodes(plan, plan->slabs - 1) - 1) +
+                bake_arrays[a].size;
             assert_true(end[count - 1] - begin[count - 1] == plan->layer * plan->depth * bake_arrays[a].size);
         }
     for (int i = 0; i < count; i++) {
@@ -200,10 +201,9 @@ static int write_last(const bake_plan *plan, const bake_layout *layout, int fd)
         unsigned char bytes[12];
         memset(bytes, value_of(a), sizeof bytes);
         if (plan->arrays & (1u << a))
-            assert_int_equal(
-                bake_write_at(fd, bytes, bake_arrays[a].size,
-                              bake_layout_place(layout, plan, a, plan->slabs - 1) + last * bake_arrays[a].size),
-                0);
+            assert_int_equal(bake_write_at(fd, bytes, bake_arrays[a].size,
+                                           bake_layout_place(layout, plan, a, plan->slabs - 1, last)),
+                             0);
     }
     return 1;
 }
