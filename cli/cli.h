@@ -61,6 +61,7 @@ typedef struct cli_options {
     float t_max, max_distance; /* +inf unless given */
     const char *hits;
     carom_start start;
+    uint64_t auto_from; /* as of a context */
     uint64_t queries, seed;
     const char *scenes, *json, *from, *compare, *plot, *svg;
     uint64_t row;

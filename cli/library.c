@@ -45,6 +45,7 @@ carom_context_desc cli_context_desc(const cli_options *options)
     desc.device = options->device;
     desc.isa = options->isa;
     desc.threads = options->threads;
+    desc.auto_from = options->auto_from;
     desc.log = log_to_stderr;
     desc.log_level = CAROM_LOG_WARNING;
     return desc;

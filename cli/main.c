@@ -102,23 +102,27 @@ static const cli_command commands[] = {
      "goes\n"
      "from point s to point s + 1 over u in [0, 1], with the radius of its first row. --hits chooses:\n"
      "  first  the smallest segment, u, triangle: path,segment,u,triangle,state,x,y,z,nx,ny,nz,feature (default)\n"
-     "  all    a row for every hit, ordered by path, segment, u, triangle: the same columns\n"
+     "  all    a row for every hit: the same columns; paths as in P, and in each by segment, u, triangle\n"
      "  any    whether there is a hit: path,hit (1 or 0, empty for an invalid path)\n"
      "A path without hits has one row, of segment -1. A point that is not finite makes its path invalid. The output\n"
-     "grows in OUT.csv.partial, beside a journal; after an interruption the same command with --resume goes on.\n",
+     "grows in OUT.csv.partial, beside a journal; after an interruption the same command with --resume goes on.\n"
+     "--part I/N takes the paths whose first points are in the I-th of N shares of all points; OUT has any name.\n",
      command_bake_path, &bake_path_own},
-    {"bake join", 0, "the parts of a volume, put together", "carom bake join OUT PART... [options]",
+    {"bake join", 0, "the parts of a bake, put together", "carom bake join OUT PART... [options]",
      "The parts are the outputs of carom bake ... --part I/N, each of them once, in any order.\n"
-     "OUT ends in .npy, .nrrd, .vti, .vtkhdf or .h5, and is byte for byte that of a bake in one go.\n",
+     "OUT ends in .npy, .nrrd, .vti, .vtkhdf or .h5, of paths in .csv. It is byte for byte that of a bake in one go.\n",
      command_bake_join, &bake_join_own},
     {"bake status", 0, "how far a bake has come", "carom bake status OUT",
-     "Prints one line: D/N slabs P% B bytes OPTIONS. B is the size of OUT when it is complete.\n", command_bake_status,
-     &bake_status_own},
-    {"bake check", OPTIONS_COMPUTE | OPTION_MESH | OPTION_SEED, "random nodes of a volume computed anew",
-     "carom bake check OUT --mesh M [--samples N] [--seed S] [options]",
-     "N nodes are computed in the accuracy of the file, and must have its bits; in exact mode; and by the reference.\n"
-     "A file knows its options; a .npy file does where the file system keeps the attribute user.carom.bake, otherwise\n"
-     "give those of the bake. Exit status 1 on a difference.\n",
+     "Prints one line: D/N slabs P% B bytes OPTIONS. B is the size of OUT when it is complete; of paths, whose\n"
+     "slabs are 256 points each, the bytes so far.\n",
+     command_bake_status, &bake_status_own},
+    {"bake check", OPTIONS_COMPUTE | OPTION_MESH | OPTION_SEED | OPTION_HITS | OPTION_START | OPTION_CULL_BACK,
+     "random nodes of a volume, or random paths, computed anew",
+     "carom bake check OUT --mesh M [--paths P] [--samples N] [--seed S] [options]",
+     "N nodes or paths are computed in the accuracy of the file, and must have its bits; in exact mode; and by\n"
+     "the reference. Rows of paths need the paths, too.\n"
+     "A file knows its options; a .npy or .csv file does where the file system keeps the attribute user.carom.bake,\n"
+     "otherwise give those of the bake. Exit status 1 on a difference.\n",
      command_bake_check, &bake_check_own},
     {"verify", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_QUERIES | OPTION_SEED,
      "compare every backend bit by bit, and with the exact reference", "carom verify [--queries N] [--seed S]",

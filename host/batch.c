@@ -93,7 +93,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
         local.on_cpu = done - first;
         local.compute += seconds;
         if (first == batch->begin && status == CAROM_OK)
-            caromi_learn_cpu(batch, seconds);
+            caromi_learn_cpu(c, batch, seconds);
     }
     const uint64_t answered = done - batch->begin;
     local.by_proof = batch->exact && answered > local.by_integers ? answered - local.by_integers : 0;

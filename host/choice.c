@@ -11,6 +11,12 @@
 
 /* ---- auto ------------------------------------------------------------------------------------------------------ */
 
+/* Queries of the smallest batch for a device. */
+static unsigned long long least_batch(const carom_context *c)
+{
+    return c->desc.auto_from > 0 ? c->desc.auto_from : CAROM_AUTO_MIN_QUERIES;
+}
+
 /* Warns if a device was named, or was found and cannot be used. Most machines have no device: that is no warning. */
 static void open_for_auto(carom_context *c)
 {
@@ -20,7 +26,7 @@ static void open_for_auto(carom_context *c)
     if (status == CAROM_OK) {
         carom_device_info info;
         caromi_device_describe(c->device, &info);
-        caromi_log(c, CAROM_LOG_INFO, "auto: batches from %u queries go to %s, %s", CAROM_AUTO_MIN_QUERIES, info.name,
+        caromi_log(c, CAROM_LOG_INFO, "auto: batches from %llu queries go to %s, %s", least_batch(c), info.name,
                    c->device_selector != NULL ? "which was named" : "unless it turns out to be slower than the CPU");
         return;
     }
@@ -76,11 +82,11 @@ void caromi_learn_device(const caromi_batch *batch, double seconds)
 }
 
 /* The time of a whole batch is more reliable than that of a sample: the first one replaces it. */
-void caromi_learn_cpu(const caromi_batch *batch, double seconds)
+void caromi_learn_cpu(const carom_context *c, const caromi_batch *batch, double seconds)
 {
     caromi_pace *pace = batch->pace;
     const double each = seconds / (double)caromi_batch_size(batch);
-    if (caromi_batch_size(batch) < CAROM_AUTO_MIN_QUERIES)
+    if (caromi_batch_size(batch) < least_batch(c))
         return;
     if (!pace->cpu_is_whole || each < pace->cpu)
         pace->cpu = each;
@@ -90,8 +96,8 @@ void caromi_learn_cpu(const caromi_batch *batch, double seconds)
 static void log_small(carom_context *c, uint64_t count)
 {
     if (!c->small_logged)
-        caromi_log(c, CAROM_LOG_INFO, "auto: %llu queries stay on the CPU, as all batches below %u do",
-                   (unsigned long long)count, CAROM_AUTO_MIN_QUERIES);
+        caromi_log(c, CAROM_LOG_INFO, "auto: %llu queries stay on the CPU, as all batches below %llu do",
+                   (unsigned long long)count, least_batch(c));
     c->small_logged = 1;
 }
 
@@ -124,7 +130,7 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
     *out = NULL;
     if (c->desc.backend == CAROM_BACKEND_CPU || batch->on_device == NULL)
         return CAROM_OK;
-    if (c->desc.backend == CAROM_BACKEND_AUTO && caromi_batch_size(batch) < CAROM_AUTO_MIN_QUERIES) {
+    if (c->desc.backend == CAROM_BACKEND_AUTO && caromi_batch_size(batch) < least_batch(c)) {
         log_small(c, caromi_batch_size(batch));
         return CAROM_OK;
     }

@@ -10,7 +10,7 @@ carom_status caromi_pick_device(carom_context *context, const caromi_batch *batc
                                 carom_stats *stats, carom_error *err);
 /* Records how long the device, or the CPU, took for a whole batch. */
 void caromi_learn_device(const caromi_batch *batch, double seconds);
-void caromi_learn_cpu(const caromi_batch *batch, double seconds);
+void caromi_learn_cpu(const carom_context *c, const caromi_batch *batch, double seconds);
 /* A device failed with `left` queries to go: OK, logged and counted if the CPU may finish, else `status` itself. */
 carom_status caromi_fall_back(carom_context *context, carom_status status, uint64_t left, carom_stats *stats,
                               const carom_error *cause, carom_error *err);

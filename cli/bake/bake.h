@@ -55,6 +55,8 @@ typedef struct bake_plan {
 /* Lattice and slabs from the options and the bounds of the mesh (lower > upper: it is empty). Returns an exit status
  * with the message printed. */
 int bake_plan_place(bake_plan *plan, const bake_options *options, const float lower[3], const float upper[3]);
+/* Where part 1, ..., parts of so many things ends; that of part 0 is 0. */
+uint64_t bake_share(uint64_t count, uint64_t part, uint64_t parts);
 /* Slabs from lattice and part. */
 void bake_plan_cut(bake_plan *plan);
 /* The box of a slab, and the number of its nodes. */
@@ -121,6 +123,9 @@ void bake_describe(const bake_plan *plan, char line[BAKE_TEXT]);
 
 /* XXH64 of the bytes, as its specification has it. */
 uint64_t bake_checksum(const void *data, size_t size, uint64_t seed);
+
+/* A random number below `limit`; `state` begins with a seed. */
+uint64_t bake_draw(uint64_t *state, uint64_t limit);
 
 /* ---- where bytes go: format.c and a file of each format
  * ---------------------------------------------------------------

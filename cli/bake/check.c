@@ -3,6 +3,7 @@
  * of its own accuracy, bit for bit; that of exact mode; and the reference's. */
 #include "mesh.h"
 #include "part.h"
+#include "path.h"
 
 #include "cli/output.h"
 #include "reference/mesh.h"
@@ -301,15 +302,6 @@ static int check_node(checked *c, uint64_t slab, uint64_t at, int with_reference
 /* ---- all ----------------------------------------------------------------------------------------------------------
  */
 
-/* SplitMix64 (G. Steele, D. Lea, C. Flood, 2014), below `limit`. */
-static uint64_t draw(checked *c, uint64_t limit)
-{
-    uint64_t x = c->random += 0x9E3779B97F4A7C15;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-    x = (x ^ x >> 27) * 0x94D049BB133111EB;
-    return (x ^ x >> 31) % limit;
-}
-
 static int check_nodes(checked *c)
 {
     const bake_plan *plan = &c->plan;
@@ -321,7 +313,7 @@ static int check_nodes(checked *c)
     const uint64_t samples = nodes > 0 ? c->options->bake.samples : 0;
     progress_begin(&shown, "bake check", "nodes", 0, samples);
     for (uint64_t i = 0; i < samples && status == EXIT_DONE; i++) {
-        uint64_t at = draw(c, nodes);
+        uint64_t at = bake_draw(&c->random, nodes);
         const uint64_t slab = bake_plan_find(plan, &at);
         status = check_node(c, slab, at, i < judged);
         progress_show(&shown, i + 1);
@@ -343,15 +335,10 @@ static int print_result(const checked *c)
     return output_close(&out, c->differences > 0 ? EXIT_WORK : EXIT_DONE);
 }
 
-int command_bake_check(const cli_options *options)
+static int check_volume(const cli_options *options, int fd)
 {
-    checked c = {.options = options, .path = options->operands[0], .random = options->seed};
-    if (!options->mesh)
-        return cli_refuse(EXIT_USAGE, "bake check: --mesh FILE is missing");
+    checked c = {.options = options, .path = options->operands[0], .fd = fd, .random = options->seed};
     int status = bake_mesh_read(options, &c.mesh);
-    c.fd = open(c.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (status == EXIT_DONE && c.fd < 0)
-        status = cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", c.path, strerror(errno));
     if (status == EXIT_DONE)
         status = read_plan(&c);
     if (status == EXIT_DONE)
@@ -360,9 +347,21 @@ int command_bake_check(const cli_options *options)
         status = check_nodes(&c);
     if (status == EXIT_DONE)
         status = print_result(&c);
-    if (c.fd >= 0)
-        close(c.fd);
     bake_layout_free(&c.layout);
     bake_mesh_free(&c.mesh);
+    return status;
+}
+
+int command_bake_check(const cli_options *options)
+{
+    const char *path = options->operands[0];
+    char text[BAKE_TEXT];
+    if (!options->mesh)
+        return cli_refuse(EXIT_USAGE, "bake check: --mesh FILE is missing");
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
+    const int status = (options->bake.paths || path_text(fd, text) ? path_check_run : check_volume)(options, fd);
+    close(fd);
     return status;
 }

@@ -9,6 +9,15 @@
 static const uint64_t prime1 = 0x9E3779B185EBCA87, prime2 = 0xC2B2AE3D27D4EB4F, prime3 = 0x165667B19E3779F9,
                       prime4 = 0x85EBCA77C2B2AE63, prime5 = 0x27D4EB2F165667C5;
 
+/* SplitMix64 (G. Steele, D. Lea, C. Flood, 2014). */
+uint64_t bake_draw(uint64_t *state, uint64_t limit)
+{
+    uint64_t x = *state += 0x9E3779B97F4A7C15;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+    x = (x ^ x >> 27) * 0x94D049BB133111EB;
+    return (x ^ x >> 31) % limit;
+}
+
 static uint64_t rotate(uint64_t x, int bits)
 {
     return x << bits | x >> (64 - bits);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* carom bake join: the slabs of all parts at their places in one output. Each slab's checksum is compared on the way.
  */
-#include "bake.h"
 #include "part.h"
 
-#include "cli/output_place.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,66 +13,61 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-typedef struct part_file {
-    const char *path;
-    int fd;
-    bake_plan plan;
-    bake_layout layout;
-    char text[BAKE_TEXT];
-} part_file;
-
 /* ---- the parts ----------------------------------------------------------------------------------------------------
  */
 
-static int open_part(part_file *part, const char *path)
+static int open_part(bake_part_file *part, const char *path)
 {
     struct stat info;
-    *part = (part_file){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+    *part = (bake_part_file){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
     if (part->fd < 0 || fstat(part->fd, &info) != 0)
         return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+    part->bytes = (uint64_t)info.st_size;
+    if (S_ISREG(info.st_mode) && bake_part_text(part->fd, part->text) && path_part_is(part->text))
+        return path_part_open(part);
     if (!S_ISREG(info.st_mode) || !bake_part_read(part->fd, part->text, &part->plan))
         return cli_refuse(EXIT_USAGE, "%s: is no part that this version of carom bake --part made", path);
+    part->part = part->plan.part;
+    part->parts = part->plan.parts;
     const int status = bake_lay_out(&part->plan, path, &part->layout);
-    if (status == EXIT_DONE && (uint64_t)info.st_size != part->layout.bytes)
-        return cli_refuse(EXIT_USAGE, "%s: has %lld bytes, and part %llu/%llu has %llu", path, (long long)info.st_size,
-                          (unsigned long long)part->plan.part, (unsigned long long)part->plan.parts,
-                          (unsigned long long)part->layout.bytes);
+    if (status == EXIT_DONE && part->bytes != part->layout.bytes)
+        return cli_refuse(EXIT_USAGE, "%s: has %llu bytes, and part %llu/%llu has %llu", path,
+                          (unsigned long long)part->bytes, (unsigned long long)part->part,
+                          (unsigned long long)part->parts, (unsigned long long)part->layout.bytes);
     return status;
 }
 
 /* Does the part belong to the first one, and is it there once? */
-static int check_part(const part_file *parts, int i)
+static int check_part(const bake_part_file *parts, int i)
 {
     char words[BAKE_TEXT];
     if (bake_fingerprint_compare(parts[0].text, parts[i].text, "part", words, sizeof words) > 0)
         return cli_refuse(EXIT_USAGE, "%s: is not of the bake of %s; what differs: %s", parts[i].path, parts[0].path,
                           words);
-    if (parts[i].plan.parts != parts[0].plan.parts)
+    if (parts[i].parts != parts[0].parts)
         return cli_refuse(EXIT_USAGE, "%s: is one of %llu parts, and %s one of %llu", parts[i].path,
-                          (unsigned long long)parts[i].plan.parts, parts[0].path,
-                          (unsigned long long)parts[0].plan.parts);
+                          (unsigned long long)parts[i].parts, parts[0].path, (unsigned long long)parts[0].parts);
     for (int j = 0; j < i; j++)
-        if (parts[j].plan.part == parts[i].plan.part)
+        if (parts[j].part == parts[i].part)
             return cli_refuse(EXIT_USAGE, "%s: is part %llu/%llu, and so is %s", parts[i].path,
-                              (unsigned long long)parts[i].plan.part, (unsigned long long)parts[i].plan.parts,
-                              parts[j].path);
+                              (unsigned long long)parts[i].part, (unsigned long long)parts[i].parts, parts[j].path);
     return EXIT_DONE;
 }
 
-static int find_missing(const part_file *parts, int count)
+static int find_missing(const bake_part_file *parts, int count)
 {
-    for (uint64_t wanted = 1; wanted <= parts[0].plan.parts; wanted++) {
+    for (uint64_t wanted = 1; wanted <= parts[0].parts; wanted++) {
         int found = 0;
         for (int i = 0; i < count; i++)
-            found |= parts[i].plan.part == wanted;
+            found |= parts[i].part == wanted;
         if (!found)
             return cli_refuse(EXIT_USAGE, "part %llu/%llu is missing", (unsigned long long)wanted,
-                              (unsigned long long)parts[0].plan.parts);
+                              (unsigned long long)parts[0].parts);
     }
     return EXIT_DONE;
 }
 
-static int open_parts(part_file *parts, int *opened, char **paths, int count)
+static int open_parts(bake_part_file *parts, int *opened, char **paths, int count)
 {
     int status = EXIT_DONE;
     for (int i = 0; i < count && status == EXIT_DONE; i++) {
@@ -89,122 +83,116 @@ static int open_parts(part_file *parts, int *opened, char **paths, int count)
  */
 
 typedef struct joined {
-    output_place place;
+    output out;
     bake_plan plan;
     bake_layout layout;
     bake_slab slab;
-    int fd;
     progress shown;
     uint64_t slabs; /* that are written */
 } joined;
 
-static int fail(const joined *out, int error)
+static int fail(const joined *to, int error)
 {
-    return cli_refuse(EXIT_WORK, "%s: cannot be written: %s", out->place.shown, strerror(error));
+    return cli_refuse(EXIT_WORK, "%s: cannot be written: %s", to->out.place.shown, strerror(error));
 }
 
-static int copy_part(joined *out, const part_file *part)
+static int copy_part(joined *to, const bake_part_file *part)
 {
     const bake_plan *plan = &part->plan;
     for (uint64_t s = plan->begin; s < plan->end; s++) {
         unsigned char sum[8];
-        int error = bake_slab_read(part->fd, &part->layout, plan, s, &out->slab);
+        int error = bake_slab_read(part->fd, &part->layout, plan, s, &to->slab);
         if (!error)
             error = cli_read_at(part->fd, sum, sizeof sum, part->layout.sums_at + 8 * (s - plan->begin));
         if (error)
             return cli_refuse(EXIT_USAGE, "%s: slab %llu cannot be read: %s", part->path, (unsigned long long)s,
                               strerror(error));
-        if (bake_get64(sum) != bake_slab_checksum(plan, s, &out->slab))
+        if (bake_get64(sum) != bake_slab_checksum(plan, s, &to->slab))
             return cli_refuse(EXIT_USAGE, "%s: slab %llu does not have its checksum: the file is damaged", part->path,
                               (unsigned long long)s);
-        error = bake_slab_write(out->fd, &out->layout, &out->plan, s, &out->slab);
+        error = bake_slab_write(to->out.fd, &to->layout, &to->plan, s, &to->slab);
         if (error)
-            return fail(out, error);
-        progress_show(&out->shown, ++out->slabs);
+            return fail(to, error);
+        progress_show(&to->shown, ++to->slabs);
     }
     return EXIT_DONE;
 }
 
-static int write_all(joined *out, const part_file *parts, int count)
+static int write_all(joined *to, const bake_part_file *parts, int count)
 {
     char text[BAKE_TEXT];
     int status = EXIT_DONE, error = 0;
-    progress_begin(&out->shown, "bake join", "slabs", 0, out->plan.slabs);
-    for (int i = 0; i < out->layout.piece_count && !error; i++)
-        error =
-            bake_write_at(out->fd, out->layout.pieces[i].bytes, out->layout.pieces[i].size, out->layout.pieces[i].at);
+    progress_begin(&to->shown, "bake join", "slabs", 0, to->plan.slabs);
+    for (int i = 0; i < to->layout.piece_count && !error; i++) {
+        const bake_piece *piece = &to->layout.pieces[i];
+        error = bake_write_at(to->out.fd, piece->bytes, piece->size, piece->at);
+    }
     if (error)
-        status = fail(out, error);
+        status = fail(to, error);
     for (int i = 0; i < count && status == EXIT_DONE; i++)
-        status = copy_part(out, &parts[i]);
-    progress_end(&out->shown);
-    bake_fingerprint(&out->plan, text);
+        status = copy_part(to, &parts[i]);
+    progress_end(&to->shown);
+    bake_fingerprint(&to->plan, text);
     if (status == EXIT_DONE) /* as bake_partial_finish does */
-        (void)fsetxattr(out->fd, BAKE_ATTRIBUTE, text, strlen(text), 0);
+        (void)fsetxattr(to->out.fd, BAKE_ATTRIBUTE, text, strlen(text), 0);
     return status;
 }
 
-/* As output_close does. */
-static int put_in_place(joined *out, int status)
+int bake_join_open(output *out, const char *path, const bake_part_file *parts, int count)
 {
-    if (status == EXIT_DONE)
-        status = output_place_flush(&out->place, out->fd);
-    if (close(out->fd) != 0 && status == EXIT_DONE)
-        status = fail(out, errno);
-    if (status == EXIT_DONE)
-        status = output_place_finish(&out->place);
-    output_place_drop(&out->place);
-    return status;
-}
-
-static int write_output(joined *out, const part_file *parts, int count)
-{
-    for (int i = 0; i < count; i++) {
+    const int status = output_open(out, path);
+    for (int i = 0; i < count && status == EXIT_DONE; i++) {
         struct stat info;
         if (out->place.exists && fstat(parts[i].fd, &info) == 0 && info.st_dev == out->place.old.st_dev &&
             info.st_ino == out->place.old.st_ino)
-            return cli_refuse(EXIT_USAGE, "%s: is read as an input, which the output would replace", out->place.shown);
+            return output_close(
+                out, cli_refuse(EXIT_USAGE, "%s: is read as an input, which the output would replace", path));
     }
-    if (out->place.folder < 0)
-        return cli_refuse(EXIT_USAGE, "%s: a volume needs a regular file", out->place.shown);
-    if (!bake_slab_alloc(&out->plan, &out->slab))
-        return cli_no_memory();
-    out->fd = output_place_open(&out->place);
-    if (out->fd < 0)
-        return fail(out, errno);
-    return put_in_place(out, write_all(out, parts, count));
+    return status;
 }
 
-static int join(const char *path, const bake_format *format, const part_file *parts, int count)
+/* Slabs have places, which a stream has not. */
+static int check_regular(const char *path)
 {
-    joined out = {.plan = parts[0].plan, .place = {.folder = -1}};
-    out.plan.format = format;
-    out.plan.part = out.plan.parts = 1;
-    bake_plan_cut(&out.plan);
-    int status = bake_lay_out(&out.plan, path, &out.layout);
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return cli_refuse(EXIT_USAGE, "%s: a volume needs a regular file", path);
+    return EXIT_DONE;
+}
+
+static int join(const char *path, const bake_part_file *parts, int count)
+{
+    joined to = {.plan = parts[0].plan};
+    to.plan.part = to.plan.parts = 1;
+    to.plan.format = bake_format_of(path);
+    if (!to.plan.format)
+        return EXIT_USAGE;
+    bake_plan_cut(&to.plan);
+    int status = bake_lay_out(&to.plan, path, &to.layout);
     if (status == EXIT_DONE)
-        status = output_place_find(&out.place, path);
+        status = check_regular(path);
+    if (status == EXIT_DONE && !bake_slab_alloc(&to.plan, &to.slab))
+        status = cli_no_memory();
     if (status == EXIT_DONE)
-        status = write_output(&out, parts, count);
-    output_place_free(&out.place);
-    bake_layout_free(&out.layout);
-    bake_slab_free(&out.slab);
+        status = bake_join_open(&to.out, path, parts, count);
+    if (status == EXIT_DONE)
+        status = output_close(&to.out, write_all(&to, parts, count));
+    bake_layout_free(&to.layout);
+    bake_slab_free(&to.slab);
     return status;
 }
 
 int command_bake_join(const cli_options *options)
 {
+    const char *path = options->operands[0];
     const int count = options->operand_count - 1;
     int opened = 0;
-    const bake_format *format = bake_format_of(options->operands[0]);
-    if (!format)
-        return EXIT_USAGE;
-    part_file *parts = cli_alloc((uint64_t)count, sizeof *parts);
+    bake_part_file *parts = cli_alloc((uint64_t)count, sizeof *parts);
     if (!parts)
         return cli_no_memory();
     int status = open_parts(parts, &opened, options->operands + 1, count);
     if (status == EXIT_DONE)
-        status = join(options->operands[0], format, parts, count);
+        status = (path_part_is(parts[0].text) ? path_part_join : join)(path, parts, count);
     for (int i = 0; i < opened; i++) {
         if (parts[i].fd >= 0)
             close(parts[i].fd);

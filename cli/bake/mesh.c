@@ -38,9 +38,14 @@ void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME])
     snprintf(name, BAKE_NAME, "%016llx:%llu", (unsigned long long)hash, (unsigned long long)data->triangle_count);
 }
 
+/* Nodes of a call for which `auto` takes a device, if the whole bake is worth one. */
+enum { FROM_NODES = 1 << 14 };
+
 int bake_mesh_open(const cli_options *options, uint64_t nodes, bake_mesh *mesh)
 {
     cli_options usable = *options;
+    if (nodes >= CAROM_AUTO_MIN_QUERIES)
+        usable.auto_from = FROM_NODES;
     int status = probe_before_rows(&usable, NULL, 0, nodes);
     return status == EXIT_DONE ? cli_mesh_open(&usable, &mesh->data, &mesh->context, &mesh->mesh) : status;
 }

@@ -248,6 +248,7 @@ static const cli_own_option check_options[] = {
     DESCRIBES_FILE,
     {"radius", "R", "of the sphere of a clearance", set_radius},
     {"ball", "R", "radius of the ball of a drop map", set_ball},
+    {"paths", "FILE", "polylines of rows of paths", set_paths},
     {"samples", "N", "nodes to compute anew, such as 1e4 (default 1000)", set_samples},
 };
 
@@ -255,6 +256,7 @@ static const cli_own_option path_options[] = {
     {"paths", "FILE", "polylines, CSV or .npy", set_paths},
     {"radius", "R", "of the sphere, if the file has no column radius", set_radius},
     {"resume", NULL, "go on with the partial file of an earlier run, if there is one", set_resume},
+    {"part", "I/N", "bake part I of N; carom bake join puts them together", set_part},
     {"max-memory", "BYTES", "refuse to start if more is needed; chunks are as large as it allows", set_max_memory},
 };
 /* clang-format on */

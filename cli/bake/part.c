@@ -12,19 +12,27 @@
 enum { ALIGNMENT = 64 };
 static const char magic[8] = {'c', 'a', 'r', 'o', 'm', 'p', 't', '1'};
 
-static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
+size_t bake_part_header(const char *text, unsigned char header[BAKE_PART_HEADER])
 {
-    char text[BAKE_TEXT];
-    (void)shown;
-    bake_fingerprint(plan, text);
     const size_t length = strlen(text), size = (16 + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    unsigned char *header = bake_layout_add(out, 0, size);
-    if (!header)
-        return cli_no_memory();
     memset(header, 0, size);
     memcpy(header, magic, sizeof magic);
     bake_put64(header + 8, length);
     memcpy(header + 16, text, length);
+    return size;
+}
+
+static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
+{
+    char text[BAKE_TEXT];
+    unsigned char header[BAKE_PART_HEADER];
+    (void)shown;
+    bake_fingerprint(plan, text);
+    const size_t size = bake_part_header(text, header);
+    unsigned char *bytes = bake_layout_add(out, 0, size);
+    if (!bytes)
+        return cli_no_memory();
+    memcpy(bytes, header, size);
     out->by_slab = 1;
     out->array_at[0] = size;
     out->sums_at = size + bake_plan_nodes_before(plan, plan->end) * bake_plan_node_bytes(plan);
@@ -34,14 +42,19 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
 
 const bake_format bake_format_part = {"part", lay_out, NULL};
 
-int bake_part_read(int fd, char text[BAKE_TEXT], bake_plan *plan)
+int bake_part_text(int fd, char text[BAKE_TEXT])
 {
     unsigned char head[16];
     if (cli_read_at(fd, head, sizeof head, 0) || memcmp(head, magic, sizeof magic) != 0 ||
         bake_get64(head + 8) >= BAKE_TEXT || cli_read_at(fd, text, bake_get64(head + 8), 16))
         return 0;
     text[bake_get64(head + 8)] = '\0';
-    return bake_fingerprint_read(text, plan) && plan->format == &bake_format_part;
+    return 1;
+}
+
+int bake_part_read(int fd, char text[BAKE_TEXT], bake_plan *plan)
+{
+    return bake_part_text(fd, text) && bake_fingerprint_read(text, plan) && plan->format == &bake_format_part;
 }
 
 /* ---- what other files say -----------------------------------------------------------------------------------------
@@ -102,16 +115,21 @@ static int find_attribute(const char *head, size_t size, char text[BAKE_TEXT], b
     return 0;
 }
 
+int bake_attribute(int fd, char text[BAKE_TEXT])
+{
+    const ssize_t n = fgetxattr(fd, BAKE_ATTRIBUTE, text, BAKE_TEXT - 1);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
 int bake_file_plan(int fd, char text[BAKE_TEXT], bake_plan *plan)
 {
     char head[HEAD + 1];
-    ssize_t n = pread(fd, head, HEAD, 0);
+    const ssize_t n = pread(fd, head, HEAD, 0);
     head[n > 0 ? n : 0] = '\0';
     if (bake_part_read(fd, text, plan) ||
         ((take_comment(head, text) || take_lines(head, text)) && bake_fingerprint_read(text, plan)) ||
         find_attribute(head, n > 0 ? (size_t)n : 0, text, plan))
         return 1;
-    n = fgetxattr(fd, BAKE_ATTRIBUTE, text, BAKE_TEXT - 1);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0 && bake_fingerprint_read(text, plan);
+    return bake_attribute(fd, text) && bake_fingerprint_read(text, plan);
 }

@@ -10,20 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* Points; a chunk of them takes less than 5 s, unless each segment hits hundreds of triangles that are all wanted. */
-enum { CHUNK = 1 << 18 };
-
-static const char *const hits_words[PATH_HITS] = {"first", "all", "any"};
-
-/* The path whose end has not been seen. */
-typedef struct open_path {
-    int is_open, is_hit;
-    uint64_t id, number, segment; /* its place in the file; its next segment */
-} open_path;
+/* Bytes of a point in a file, in CSV about. */
+enum { NPY_POINT = 12, CSV_POINT = 32 };
 
 /* ---- before any work ----------------------------------------------------------------------------------------------
  */
+
+int path_check_suffix(const char *name)
+{
+    if (strcmp(cli_suffix(name), "csv") == 0)
+        return EXIT_DONE;
+    return cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv", name);
+}
 
 static int check_options(const cli_options *o, path_hits *hits)
 {
@@ -36,53 +36,12 @@ static int check_options(const cli_options *o, path_hits *hits)
         return cli_refuse(EXIT_USAGE, "bake path: --paths FILE is missing");
     if (!o->output)
         return cli_refuse(EXIT_USAGE, "bake path: -o OUT.csv is missing");
-    if (strcmp(cli_suffix(o->output), "csv") != 0)
-        return cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv", o->output);
-    while (o->hits && *hits < PATH_HITS && strcmp(o->hits, hits_words[*hits]) != 0)
+    if (!o->bake.is_part && path_check_suffix(o->output) != EXIT_DONE)
+        return EXIT_USAGE;
+    while (o->hits && *hits < PATH_HITS && strcmp(o->hits, path_hits_words[*hits]) != 0)
         ++*hits;
     return *hits < PATH_HITS ? EXIT_DONE
                              : cli_refuse(EXIT_USAGE, "--hits: expected first, all or any, got '%s'", o->hits);
-}
-
-/* ---- sections -----------------------------------------------------------------------------------------------------
- */
-
-/* The section of a path that begins with element `first`, whose segments so far begin before `first`. */
-static path_section begin_section(const open_path *path, const paths_survey *survey, uint64_t first)
-{
-    return (path_section){.id = path->id,
-                          .segment = path->segment,
-                          .begin = (uint32_t)first,
-                          .end = (uint32_t)first,
-                          .is_invalid = survey && paths_is_invalid(survey, path->number) ? 1 : 0,
-                          .is_hit = path->is_hit != 0};
-}
-
-/* Cut a chunk into sections. Returns how many there are; of the last one more may follow, unless there are no more
- * points. `path` becomes the path of the last one. */
-static uint64_t cut(const paths_file *f, const paths_survey *survey, open_path *path, path_section *sections)
-{
-    uint64_t count = 0;
-    if (path->is_open)
-        sections[count++] = begin_section(path, survey, 0);
-    for (uint64_t i = 1; i <= f->count; i++) {
-        if (path->is_open && f->id[i] == path->id) {
-            sections[count - 1].end++;
-            path->segment++;
-            continue;
-        }
-        if (count > 0)
-            sections[count - 1].is_last = 1;
-        path->number += (uint64_t)path->is_open;
-        path->is_open = 1;
-        path->is_hit = 0;
-        path->id = f->id[i];
-        path->segment = 0;
-        sections[count++] = begin_section(path, survey, i);
-    }
-    if (count > 0 && f->count == 0)
-        sections[count - 1].is_last = 1;
-    return count;
 }
 
 /* A reading, its sections, and what becomes of them. */
@@ -92,7 +51,7 @@ typedef struct path_run {
     char mesh[BAKE_NAME];       /* its content */
     paths_file file;
     path_section *sections; /* [room of the file + 1] */
-    open_path open;
+    path_current open;
     path_asker asker;
     path_writer writer;
 } path_run;
@@ -103,17 +62,17 @@ typedef struct path_run {
 /* All that decides about the bytes of the output, a line for each item. */
 static void describe(const path_run *r, path_hits hits, char text[BAKE_TEXT])
 {
-    static const char *const starts[] = {"report", "skip-parting", "skip"};
     const cli_options *o = r->options;
     char radius[32] = "column";
     if (o->bake.given & BAKE_GIVEN_RADIUS)
         snprintf(radius, sizeof radius, "%.9g", (double)o->bake.radius);
     snprintf(text, BAKE_TEXT,
              "carom %s\nwhat path\nmesh %s\npaths %016llx\npoints %llu\nradius %s\nhits %s\nstart %s\ncull-back %s\n"
-             "accuracy %s\nformat csv\n",
+             "accuracy %s\npart %llu/%llu\nformat %s\n",
              carom_version(), r->mesh, (unsigned long long)r->survey->hash, (unsigned long long)r->survey->points,
-             radius, hits_words[hits], starts[o->start], o->given & OPTION_CULL_BACK ? "yes" : "no",
-             o->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
+             radius, path_hits_words[hits], path_start_words[o->start], o->given & OPTION_CULL_BACK ? "yes" : "no",
+             o->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", (unsigned long long)o->bake.part,
+             (unsigned long long)o->bake.parts, o->bake.is_part ? "part" : "csv");
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------------------------
@@ -121,8 +80,14 @@ static void describe(const path_run *r, path_hits hits, char text[BAKE_TEXT])
 
 static int do_chunk(path_run *r)
 {
-    const uint64_t count = cut(&r->file, r->survey, &r->open, r->sections);
-    const int status = path_ask(&r->asker, &r->file, r->sections, count, &r->writer);
+    const bake_options *o = &r->options->bake;
+    const uint64_t count = path_cut(&r->file, r->survey, &r->open, r->sections);
+    uint64_t first = 0, end = count;
+    while (first < end && !path_is_of_part(o, r->survey, &r->sections[first]))
+        first++;
+    while (first < end && !path_is_of_part(o, r->survey, &r->sections[end - 1]))
+        end--;
+    const int status = path_ask(&r->asker, &r->file, r->sections + first, end - first, &r->writer);
     if (count > 0)
         r->open.is_hit = r->sections[count - 1].is_hit;
     return status;
@@ -144,7 +109,7 @@ static int skip_done(path_run *r, const path_file *to, uint64_t *hash)
         status = paths_next(&r->file, done->points - r->file.from - r->file.count);
         if (status == EXIT_DONE && r->file.count == 0)
             status = refuse_changed(r);
-        (void)cut(&r->file, r->survey, &r->open, r->sections);
+        (void)path_cut(&r->file, r->survey, &r->open, r->sections);
         *hash += paths_hash(&r->file);
     }
     r->open.is_hit = done->is_hit;
@@ -154,6 +119,7 @@ static int skip_done(path_run *r, const path_file *to, uint64_t *hash)
 static int do_chunks(path_run *r, path_file *to)
 {
     progress shown;
+    uint64_t chunk = PATH_CHUNK_FIRST;
     uint64_t hash = 0;
     int status = skip_done(r, to, &hash), at_end = 0;
     progress_begin(&shown, "bake path", "points", to->done.points, r->survey->points);
@@ -162,7 +128,8 @@ static int do_chunks(path_run *r, path_file *to)
             status = path_file_stopped(to, EXIT_STOPPED);
             break;
         }
-        status = paths_next(&r->file, r->file.room);
+        const double began = cli_seconds();
+        status = paths_next(&r->file, chunk);
         at_end = r->file.count == 0;
         hash += paths_hash(&r->file);
         if (status == EXIT_DONE && at_end && hash != r->survey->hash)
@@ -174,6 +141,7 @@ static int do_chunks(path_run *r, path_file *to)
             /* At the end a path without a hit has its row too: what goes on from there writes none. */
             status = path_file_put(to, r->file.from + r->file.count, r->open.is_hit || at_end);
         progress_show(&shown, r->file.from + r->file.count);
+        chunk = path_next_chunk(chunk < r->file.room ? chunk : r->file.room, cli_seconds() - began);
     }
     progress_end(&shown);
     if (status == EXIT_DONE && r->asker.stats.queries > 0)
@@ -188,7 +156,8 @@ static int write_file(path_run *r, path_hits hits)
     describe(r, hits, text);
     int status = path_file_open(&to, r->options, text);
     if (status == EXIT_DONE)
-        status = path_writer_open(&r->writer, &to.out, hits, parallel_threads(r->options));
+        status = path_writer_open(&r->writer, &to.out, hits, r->options->bake.is_part ? text : NULL,
+                                  parallel_threads(r->options));
     if (status == EXIT_DONE && to.done.chunks == 0)
         path_writer_header(&r->writer);
     if (status == EXIT_DONE && !to.is_finished)
@@ -216,10 +185,10 @@ static int rehearse(path_run *r, const bake_mesh *mesh)
     if (status != EXIT_DONE)
         return status;
     for (path_hits hits = PATH_FIRST; hits < PATH_HITS && status == EXIT_DONE; hits++) {
-        r->open = (open_path){0};
+        r->open = (path_current){0};
         status = open_run(r, hits, mesh, r->file.count);
         if (status == EXIT_DONE)
-            status = path_writer_open(&r->writer, &out, hits, 1);
+            status = path_writer_open(&r->writer, &out, hits, NULL, 1);
         if (status == EXIT_DONE)
             status = do_chunk(r);
         path_writer_close(&r->writer);
@@ -231,31 +200,52 @@ static int rehearse(path_run *r, const bake_mesh *mesh)
     return output_close(&out, status);
 }
 
-/* Points of a chunk, as --max-memory allows them. */
-static int find_room(const cli_options *o, const bake_mesh *mesh, uint64_t *room)
+/* What threads take for reading and writing text. */
+static uint64_t text_bytes(unsigned threads)
+{
+    return path_writer_bytes(threads) + (uint64_t)threads * CSV_PART;
+}
+
+/* Points of a chunk as --max-memory allows them, and threads for text, fewer where not even the first chunk would fit.
+ */
+static int find_room(cli_options *o, const bake_mesh *mesh, uint64_t *room)
 {
     uint64_t bytes;
+    const uint64_t most = o->bake.max_memory, first = PATH_CHUNK_FIRST * PATH_POINT_BYTES;
+    unsigned threads = parallel_threads(o);
     const int status = bake_mesh_bytes(mesh, &bytes);
     if (status != EXIT_DONE)
         return status;
-    bytes += path_writer_bytes(parallel_threads(o)) + (uint64_t)parallel_threads(o) * CSV_PART;
-    if (o->bake.max_memory < bytes + PATH_POINT_BYTES)
-        return cli_refuse(EXIT_USAGE, "--max-memory %llu: %llu bytes are needed",
-                          (unsigned long long)o->bake.max_memory, (unsigned long long)(bytes + PATH_POINT_BYTES));
-    *room = (o->bake.max_memory - bytes) / PATH_POINT_BYTES;
-    *room = *room < CHUNK ? *room : CHUNK;
+    while (threads > 1 && most < bytes + text_bytes(threads) + first)
+        threads--;
+    bytes += text_bytes(threads);
+    if (most < bytes + PATH_POINT_BYTES)
+        return cli_refuse(EXIT_USAGE, "--max-memory %llu: %llu bytes are needed", (unsigned long long)most,
+                          (unsigned long long)(bytes + PATH_POINT_BYTES));
+    *room = (most - bytes) / PATH_POINT_BYTES;
+    *room = *room < PATH_CHUNK ? *room : PATH_CHUNK;
+    o->threads = threads;
     return EXIT_DONE;
 }
 
-static int run(path_run *r, path_hits hits, paths_survey *survey, bake_mesh *mesh)
+/* Points of the file, from its size, because it is read later. */
+static uint64_t points_about(const cli_options *o)
 {
-    const cli_options *o = r->options;
-    uint64_t room = CHUNK;
+    struct stat info;
+    const int is_npy = o->bake.paths && strcmp(cli_suffix(o->bake.paths), "npy") == 0;
+    if (o->rehearsal || stat(o->bake.paths, &info) != 0 || !S_ISREG(info.st_mode))
+        return 0;
+    return (uint64_t)info.st_size / (is_npy ? NPY_POINT : CSV_POINT);
+}
+
+/* o: of the bake, whose threads may become fewer. */
+static int run(path_run *r, cli_options *o, path_hits hits, paths_survey *survey, bake_mesh *mesh)
+{
+    uint64_t room = PATH_CHUNK;
     /* The importer may run in a process of its own, so it goes before anything starts threads. */
     int status = bake_mesh_read(o, mesh);
-    /* Calls are smaller than those for which `auto` takes a device. */
     if (status == EXIT_DONE)
-        status = bake_mesh_open(o, 0, mesh);
+        status = bake_mesh_open(o, points_about(o), mesh);
     if (status == EXIT_DONE && o->rehearsal)
         return rehearse(r, mesh);
     if (status == EXIT_DONE)
@@ -278,12 +268,13 @@ int command_bake_path(const cli_options *options)
     path_hits hits;
     paths_survey survey = {0};
     bake_mesh mesh = {0};
-    path_run r = {.options = options, .file = {.npy = {.fd = -1}}};
+    cli_options own = *options;
+    path_run r = {.options = &own, .file = {.npy = {.fd = -1}}};
     int status = check_options(options, &hits);
     if (status == EXIT_DONE && !options->rehearsal)
         unfinished_hold();
     if (status == EXIT_DONE)
-        status = run(&r, hits, &survey, &mesh);
+        status = run(&r, &own, hits, &survey, &mesh);
     path_asker_close(&r.asker);
     free(r.sections);
     paths_close(&r.file);

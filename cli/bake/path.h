@@ -10,16 +10,25 @@
 #include "cli/rows.h"
 
 typedef enum path_hits { PATH_FIRST, PATH_ALL, PATH_ANY, PATH_HITS } path_hits;
+extern const char *const path_hits_words[PATH_HITS], *const path_start_words[3];
 
 /* The part of a path that is in a chunk: its segments begin at the elements [begin, end) and are numbered from
  * `segment` on. */
 typedef struct path_section {
     uint64_t id, segment;
+    uint64_t number, start; /* places in the file: of the path, and of its first point */
     uint32_t begin, end;
     uint8_t is_invalid; /* the path is */
     uint8_t is_last;    /* the path ends here */
     uint8_t is_hit;     /* the path has a hit, in this section or before it */
 } path_section;
+
+/* The path whose end has not been seen. */
+typedef struct path_current {
+    int is_open, is_hit;
+    uint64_t id, segment;   /* its next segment */
+    uint64_t number, start; /* as in a section */
+} path_current;
 
 typedef struct path_hit {
     float t, point[3], normal[3];
@@ -28,16 +37,34 @@ typedef struct path_hit {
     uint8_t state, feature;
 } path_hit;
 
-/* Bytes that a chunk takes for each of its points. */
+/* Points of a chunk, at first and at most; and bytes that it takes for each of them. */
 enum {
+    PATH_CHUNK_FIRST = 1 << 8,
+    PATH_CHUNK = 1 << 18,
     PATH_POINT_BYTES =
         PATHS_POINT_BYTES + sizeof(path_section) + sizeof(path_hit) + 3 * sizeof(uint64_t) + 10 * sizeof(float) + 2
 };
+
+/* The suffix of an output of rows. Returns an exit status with the message printed. */
+int path_check_suffix(const char *name);
+
+/* ---- path_cut.c ---------------------------------------------------------------------------------------------------
+ */
+
+/* Cut a chunk into sections. Returns how many there are; of the last one more may follow, unless there are no more
+ * points. `path` becomes the path of the last one. survey: NULL in a rehearsal. */
+uint64_t path_cut(const paths_file *f, const paths_survey *survey, path_current *path, path_section *sections);
+/* Of a part, as options say it: it has the paths whose first points are among its share of all points. */
+int path_is_of_part(const bake_options *options, const paths_survey *survey, const path_section *section);
+/* Points of the chunk after one of so many points, which took so long. */
+uint64_t path_next_chunk(uint64_t points, double seconds);
 
 /* ---- path_write.c -------------------------------------------------------------------------------------------------
  */
 
 typedef struct path_writer {
+    output *out;
+    const char *part; /* NULL: rows become CSV. Else the fingerprint of a part, whose rows are bytes */
     rows_query query;
     rows_writer rows;
     rows_field fields[QUERY_FIELDS_MAX];
@@ -48,8 +75,13 @@ typedef struct path_writer {
 /* Bytes that it takes. */
 uint64_t path_writer_bytes(unsigned threads);
 /* Returns an exit status with the message printed; path_writer_close in any case. */
-int path_writer_open(path_writer *w, output *out, path_hits hits, unsigned threads);
+int path_writer_open(path_writer *w, output *out, path_hits hits, const char *part, unsigned threads);
 void path_writer_header(path_writer *w);
+/* The line of names in front of rows. */
+const char *path_names(path_hits hits);
+/* Bytes of a row in a part; and the row of such bytes. */
+size_t path_row_bytes(path_hits hits);
+void path_write_row(path_writer *w, const char *bytes);
 /* A hit of the section. */
 void path_write_hit(path_writer *w, const path_section *section, const path_hit *hit);
 /* What a path has that ends here without a hit: one row. Other sections have none. */
@@ -82,5 +114,11 @@ int path_asker_open(path_asker *a, const cli_options *options, carom_mesh *mesh,
  * printed. */
 int path_ask(path_asker *a, const paths_file *f, path_section *sections, uint64_t count, path_writer *writer);
 void path_asker_close(path_asker *a);
+
+/* ---- path_check.c -------------------------------------------------------------------------------------------------
+ */
+
+/* carom bake check for the rows in a file. Returns an exit status with the message printed. */
+int path_check_run(const cli_options *options, int fd);
 
 #endif

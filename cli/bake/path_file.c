@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 20 };
+enum { PIECE = 1 << 20, SLAB_POINTS = 1 << 8 };
 
 /* ---- checksums ----------------------------------------------------------------------------------------------------
  */
@@ -28,6 +28,12 @@ static int sum_bytes(int fd, uint64_t from, uint64_t to, uint64_t *sum)
     }
     free(piece);
     return error;
+}
+
+int path_file_sum(int fd, uint64_t bytes, uint64_t *sum)
+{
+    *sum = 0;
+    return sum_bytes(fd, 0, bytes, sum);
 }
 
 /* The chunks whose records and bytes are whole, up to the first that is not. */
@@ -75,7 +81,8 @@ static void find_finished(path_file *p)
     const int fd = openat(g->place.folder, g->place.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     const path_done done = fd >= 0 ? find_done(&g->journal, fd) : (path_done){0};
     p->is_finished = fd >= 0 && bake_journal_record(&g->journal, 2 * done.chunks, last) &&
-                     last[0] == BAKE_JOURNAL_COMPLETE && done.bytes == (uint64_t)g->place.old.st_size;
+                     last[0] == BAKE_JOURNAL_COMPLETE &&
+                     done.bytes + (p->is_part ? 8 : 0) == (uint64_t)g->place.old.st_size;
     if (fd >= 0)
         close(fd);
 }
@@ -100,7 +107,7 @@ static int take_over(path_file *p, int resume)
 
 int path_file_open(path_file *p, const cli_options *options, const char *text)
 {
-    *p = (path_file){0};
+    *p = (path_file){.is_part = options->bake.is_part};
     int status = bake_growing_open(&p->file, options->output);
     snprintf(p->file.text, sizeof p->file.text, "%s", text);
     if (status == EXIT_DONE)
@@ -131,13 +138,24 @@ int path_file_put(path_file *p, uint64_t points, int is_hit)
     return error ? path_file_stopped(p, bake_growing_fail(g, "written", error)) : EXIT_DONE;
 }
 
+/* Behind all rows. */
+static int write_sum(const path_file *p)
+{
+    uint64_t sum;
+    unsigned char bytes[8];
+    const int error = path_file_sum(p->file.fd, p->done.bytes, &sum);
+    bake_put64(bytes, sum);
+    return error ? error : bake_write_at(p->file.fd, bytes, sizeof bytes, p->done.bytes);
+}
+
 int path_file_finish(path_file *p)
 {
     if (p->is_finished) {
         bake_growing_settle(&p->file);
         return EXIT_DONE;
     }
-    const int status = bake_growing_finish(&p->file);
+    const int error = p->is_part ? write_sum(p) : 0;
+    const int status = error ? bake_growing_fail(&p->file, "flushed to disk", error) : bake_growing_finish(&p->file);
     return status == EXIT_DONE || p->file.is_renamed ? status : path_file_stopped(p, status);
 }
 
@@ -159,25 +177,42 @@ void path_file_close(path_file *p)
 /* ---- status -------------------------------------------------------------------------------------------------------
  */
 
-int path_file_status(const bake_journal *j, int fd)
+/* The fingerprint's items but the first two, which are carom's version and `what path`. */
+static void put_items(output *out, const char *text)
+{
+    for (const char *line = strstr(text, "\nwhat path") + strlen("\nwhat path"); line[0] == '\n' && line[1] != '\0';) {
+        const size_t length = strcspn(line + 1, "\n");
+        output_format(out, " --%.*s", (int)length, line + 1);
+        line += 1 + length;
+    }
+}
+
+static uint64_t slabs_of(uint64_t points)
+{
+    return (points + SLAB_POINTS - 1) / SLAB_POINTS;
+}
+
+int path_status(const char *text, const path_done *done)
 {
     unsigned long long total = 0;
-    const char *what = strstr(j->text, "\nwhat path\n"), *points = strstr(j->text, "\npoints ");
+    const char *points = strstr(text, "\npoints ");
     output out;
-    if (!what || !points || sscanf(points, "\npoints %llu", &total) != 1)
+    if (!strstr(text, "\nwhat path\n") || !points || sscanf(points, "\npoints %llu", &total) != 1)
         return -1;
-    const path_done done = find_done(j, fd);
     const int status = output_open(&out, NULL);
     if (status != EXIT_DONE)
         return status;
-    output_format(&out, "%llu/%llu points %llu%% %llu bytes path", (unsigned long long)done.points, total,
-                  (unsigned long long)(total > 0 ? (uint64_t)(100.0 * (double)done.points / (double)total) : 100),
-                  (unsigned long long)done.bytes);
-    for (const char *line = what + strlen("\nwhat path"); line[0] == '\n' && line[1] != '\0';) {
-        const size_t length = strcspn(line + 1, "\n");
-        output_format(&out, " --%.*s", (int)length, line + 1);
-        line += 1 + length;
-    }
+    const uint64_t all = slabs_of(total), finished = done->points >= total ? all : done->points / SLAB_POINTS;
+    const uint64_t percent = all > 0 ? (uint64_t)(100.0 * (double)finished / (double)all) : 100;
+    output_format(&out, "%llu/%llu slabs %llu%% %llu bytes path", (unsigned long long)finished, (unsigned long long)all,
+                  (unsigned long long)percent, (unsigned long long)done->bytes);
+    put_items(&out, text);
     output_char(&out, '\n');
     return output_close(&out, EXIT_DONE);
+}
+
+int path_file_status(const bake_journal *j, int fd)
+{
+    const path_done done = find_done(j, fd);
+    return path_status(j->text, &done);
 }

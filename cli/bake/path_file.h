@@ -17,6 +17,7 @@ typedef struct path_file {
     bake_growing file;
     output out; /* the rows go here */
     path_done done;
+    int is_part;     /* ends with a checksum of all before */
     int is_finished; /* an earlier run did all and was cut off after the rename */
 } path_file;
 
@@ -31,7 +32,12 @@ int path_file_finish(path_file *p);
 int path_file_stopped(const path_file *p, int status);
 void path_file_close(path_file *p);
 
-/* The line of carom bake status for such a journal. Returns -1 if it is of another kind. */
+/* The checksum of the first bytes of a file, as a part ends with it. Returns 0 or an errno. */
+int path_file_sum(int fd, uint64_t bytes, uint64_t *sum);
+
+/* The line of carom bake status, for a fingerprint and what is done, or for a journal and the rows. A slab counts 256
+ * points here. Returns -1 if they are of another kind. */
+int path_status(const char *text, const path_done *done);
 int path_file_status(const bake_journal *journal, int fd);
 
 #endif

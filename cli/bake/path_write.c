@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "path.h"
+#include "part.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ROWS = 1 << 17 };
 enum { PATH, SEGMENT, U, TRIANGLE, STATE, POINT, NORMAL = POINT + 3, FEATURE = NORMAL + 3 };
@@ -16,21 +18,32 @@ static const query_field any_fields[] = {{"path", QUERY_COUNT, 0}, {"hit", QUERY
 
 enum { HIT_FIELDS = sizeof hit_fields / sizeof hit_fields[0], ANY_FIELDS = sizeof any_fields / sizeof any_fields[0] };
 
-uint64_t path_writer_bytes(unsigned threads)
+const char *const path_hits_words[PATH_HITS] = {"first", "all", "any"};
+const char *const path_start_words[3] = {"report", "skip-parting", "skip"};
+
+const char *path_names(path_hits hits)
 {
-    uint64_t row = 0;
-    for (int f = 0; f < HIT_FIELDS; f++)
-        row += query_field_size(&hit_fields[f]);
-    return ROWS * row + rows_writer_bytes(HIT_FIELDS, threads);
+    return hits == PATH_ANY ? "path,hit\n" : "path,segment,u,triangle,state,x,y,z,nx,ny,nz,feature\n";
 }
 
-int path_writer_open(path_writer *w, output *out, path_hits hits, unsigned threads)
+static rows_query query_of(path_hits hits)
 {
-    *w = (path_writer){.hits = hits};
-    w->query = (rows_query){.fields = hits == PATH_ANY ? any_fields : hit_fields,
-                            .field_count = hits == PATH_ANY ? ANY_FIELDS : HIT_FIELDS};
-    for (int f = 0; f < w->query.field_count; f++)
-        w->query.order[f] = f;
+    rows_query query = {.fields = hits == PATH_ANY ? any_fields : hit_fields,
+                        .field_count = hits == PATH_ANY ? ANY_FIELDS : HIT_FIELDS};
+    for (int f = 0; f < query.field_count; f++)
+        query.order[f] = f;
+    return query;
+}
+
+uint64_t path_writer_bytes(unsigned threads)
+{
+    return ROWS * path_row_bytes(PATH_FIRST) + rows_writer_bytes(HIT_FIELDS, threads);
+}
+
+int path_writer_open(path_writer *w, output *out, path_hits hits, const char *part, unsigned threads)
+{
+    *w = (path_writer){.out = out, .part = part, .hits = hits};
+    w->query = query_of(hits);
     if (!rows_fields_alloc(&w->query, ROWS, w->fields))
         return cli_no_memory();
     return rows_writer_open(&w->rows, out, &w->query, threads);
@@ -38,12 +51,29 @@ int path_writer_open(path_writer *w, output *out, path_hits hits, unsigned threa
 
 void path_writer_header(path_writer *w)
 {
-    rows_write_header(&w->rows);
+    unsigned char header[BAKE_PART_HEADER];
+    if (w->part)
+        output_bytes(w->out, (const char *)header, bake_part_header(w->part, header));
+    else
+        rows_write_header(&w->rows);
+}
+
+/* One field after another, as in memory. */
+static void write_bytes(path_writer *w)
+{
+    for (uint64_t i = 0; i < w->used; i++)
+        for (int f = 0; f < w->query.field_count; f++) {
+            const size_t size = query_field_size(&w->query.fields[f]);
+            output_bytes(w->out, (const char *)w->fields[f].memory + i * size, size);
+        }
 }
 
 void path_writer_flush(path_writer *w)
 {
-    rows_write(&w->rows, w->fields, w->used);
+    if (w->part)
+        write_bytes(w);
+    else
+        rows_write(&w->rows, w->fields, w->used);
     w->used = 0;
 }
 
@@ -53,18 +83,43 @@ void path_writer_close(path_writer *w)
     rows_fields_free(w->fields);
 }
 
-/* The place of the next row. */
-static uint64_t add_row(path_writer *w, uint64_t id)
+static uint64_t add_row(path_writer *w)
 {
     if (w->used == ROWS)
         path_writer_flush(w);
-    w->fields[PATH].longs[w->used] = id;
     return w->used++;
+}
+
+/* The place of the next row. */
+static uint64_t add_row_of(path_writer *w, uint64_t id)
+{
+    const uint64_t i = add_row(w);
+    w->fields[PATH].longs[i] = id;
+    return i;
+}
+
+size_t path_row_bytes(path_hits hits)
+{
+    const rows_query query = query_of(hits);
+    size_t bytes = 0;
+    for (int f = 0; f < query.field_count; f++)
+        bytes += query_field_size(&query.fields[f]);
+    return bytes;
+}
+
+void path_write_row(path_writer *w, const char *bytes)
+{
+    const uint64_t i = add_row(w);
+    for (int f = 0; f < w->query.field_count; f++) {
+        const size_t size = query_field_size(&w->query.fields[f]);
+        memcpy((char *)w->fields[f].memory + i * size, bytes, size);
+        bytes += size;
+    }
 }
 
 static void put_hit(path_writer *w, uint64_t id, int64_t segment, const path_hit *hit)
 {
-    const uint64_t i = add_row(w, id);
+    const uint64_t i = add_row_of(w, id);
     w->fields[SEGMENT].longs[i] = (uint64_t)segment;
     w->fields[U].floats[i] = hit->t;
     w->fields[TRIANGLE].integers[i] = hit->triangle;
@@ -78,7 +133,7 @@ static void put_hit(path_writer *w, uint64_t id, int64_t segment, const path_hit
 
 static void put_any(path_writer *w, uint64_t id, uint8_t hit)
 {
-    const uint64_t i = add_row(w, id);
+    const uint64_t i = add_row_of(w, id);
     w->fields[HIT].bytes[i] = hit;
 }
 

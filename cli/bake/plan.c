@@ -111,7 +111,7 @@ int bake_plan_place(bake_plan *plan, const bake_options *o, const float lower[3]
 
 __extension__ typedef unsigned __int128 product; /* of two numbers up to 2^48 */
 
-static uint64_t share(uint64_t count, uint64_t part, uint64_t parts)
+uint64_t bake_share(uint64_t count, uint64_t part, uint64_t parts)
 {
     return (uint64_t)((product)count * part / parts);
 }
@@ -157,8 +157,8 @@ void bake_plan_cut(bake_plan *plan)
         plan->along[k] = (nodes[k] - 1) / plan->box[k] + 1;
         plan->slabs *= plan->along[k];
     }
-    plan->begin = share(plan->slabs, plan->part - 1, plan->parts);
-    plan->end = share(plan->slabs, plan->part, plan->parts);
+    plan->begin = bake_share(plan->slabs, plan->part - 1, plan->parts);
+    plan->end = bake_share(plan->slabs, plan->part, plan->parts);
 }
 
 uint64_t bake_plan_slab(const bake_plan *plan, uint64_t slab, carom_lattice *box)

@@ -74,6 +74,14 @@ static int print_partial(const char *path)
     return status;
 }
 
+/* Of a complete output. */
+static int print_paths(int fd, const char *text)
+{
+    struct stat info;
+    const path_done all = {.points = UINT64_MAX, .bytes = fstat(fd, &info) == 0 ? (uint64_t)info.st_size : 0};
+    return path_status(text, &all);
+}
+
 int command_bake_status(const cli_options *options)
 {
     const char *path = options->operands[0];
@@ -86,8 +94,11 @@ int command_bake_status(const cli_options *options)
     if (fd < 0)
         return cli_refuse(EXIT_USAGE, "%s: neither the file nor a partial one with a journal is there: %s", path,
                           strerror(errno));
-    const int known = bake_file_plan(fd, text, &plan);
+    const int of_paths = path_text(fd, text) ? print_paths(fd, text) : -1;
+    const int known = of_paths < 0 && bake_file_plan(fd, text, &plan);
     close(fd);
+    if (of_paths >= 0)
+        return of_paths;
     if (!known)
         return cli_refuse(EXIT_USAGE, "%s: is complete, or no output of carom bake: it does not say how it was made",
                           path);

@@ -175,6 +175,9 @@ typedef struct carom_context_desc {
     void *log_user;
     carom_log_level log_level; ///< least severe level that is passed on
     carom_allocator allocator; ///< zeros: malloc and free
+    /// with CAROM_BACKEND_AUTO: a device may answer batches from so many queries on; 0:
+    /// CAROM_AUTO_MIN_QUERIES. Less pays where many small batches are one large work
+    uint64_t auto_from;
 } carom_context_desc;
 
 /// One OpenCL device, as it describes itself.

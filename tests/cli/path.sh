@@ -98,6 +98,8 @@ for hits in first all any; do
     done
 done
 nothing "wherever a chunk ends, on any threads and instruction sets" "$wrong"
+equal "threads are given up before a bake is refused" "$(least --paths paths.csv --threads 1)" \
+    "$(least --paths paths.csv --threads 5)"
 "$oracle" 98 40 7
 bake path --mesh mesh.off --paths paths.csv --radius 0.25 --hits all -o whole.csv
 need=$(least --paths paths.npy --radius 0.25)
@@ -110,6 +112,90 @@ nothing "a CSV file and the same points as .npy" "$wrong"
 sed 's/$/\r/; s/,/ , /g' paths.csv > other.csv
 bake path --mesh mesh.off --paths other.csv --radius 0.25 --hits all -o got.csv
 check "a CSV file in other clothes" cmp whole.csv got.csv
+
+# ---- parts ----------------------------------------------------------------------------------------------------------
+# parted HITS N option...: parts in another order than theirs, joined, are the rows of a bake of all
+parted() {
+    local hits=$1 n=$2 i parts=()
+    shift 2
+    for ((i = n; i >= 1; i--)); do
+        bake path --mesh mesh.off --hits "$hits" "$@" --part $i/"$n" -o part$i || return 1
+        parts=("part$i" "${parts[@]:1}" "${parts[@]:0:1}")
+    done
+    rm -f joined.csv
+    bake join joined.csv "${parts[@]}" && cmp whole-"$hits".csv joined.csv
+}
+"$oracle" 97 150 0
+wrong=""
+for hits in first all any; do
+    bake path --mesh mesh.off --paths paths.csv --hits $hits -o whole-$hits.csv
+    for n in 1 2 3 7; do parted $hits $n --paths paths.csv || wrong+="$hits $n; "; done
+done
+parted first 3 --paths paths.csv --max-memory $(($(least --paths paths.csv) + 3000)) || wrong+="small chunks; "
+nothing "parts in any order" "$wrong"
+printf 'path,x,y,z\n5,0,0,9\n5,0,0,-9\n6,9,9,9\n' > in.csv
+bake path --mesh mesh.off --paths in.csv --radius 0.1 -o whole-first.csv
+check "more parts than paths" parted first 9 --paths in.csv --radius 0.1
+printf 'path,x,y,z\n' > in.csv
+bake path --mesh mesh.off --paths in.csv --radius 0.1 -o whole-first.csv
+check "parts of no paths" parted first 2 --paths in.csv --radius 0.1
+for i in 1 2 3; do bake path --mesh mesh.off --paths paths.csv --part $i/3 -o part$i; done
+bake path --mesh mesh.off --paths paths.csv --hits all --part 2/3 -o foreign
+bake path --mesh mesh.off --paths paths.csv --part 2/4 -o quarter
+bake clearance --mesh mesh.off --dims 20,20,20 --radius 0.1 --part 2/3 -o volume
+cp part2 flipped
+printf x | dd of=flipped bs=1 seek=1000 conv=notrunc status=none
+head -c 1001 part2 > short
+refused "a missing part" 2 'part 2/3 is missing' bake join no.csv part1 part3
+refused "a part twice" 2 'part1: is part 1/3, and so is part1' bake join no.csv part1 part2 part1 part3
+refused "a foreign part" 2 'foreign: is not of the bake of part1; what differs: hits all \(there first\)$' bake join \
+    no.csv part1 foreign part3
+refused "a part of another cut" 2 'quarter: is one of 4 parts, and part1 one of 3' bake join no.csv part1 quarter part3
+refused "a part of a volume" 2 'volume: is not of the bake of part1; what differs: what clearance' bake join no.csv \
+    part1 volume part3
+refused "a damaged part" 2 'flipped: does not have its checksum: the file is damaged' bake join no.csv part1 flipped \
+    part3
+refused "a part that was cut off" 2 'short: has 1001 bytes, which are no whole rows' bake join no.csv part1 short part3
+refused "a volume's format" 2 'no.npy: the suffix names the format: expected .csv' bake join no.npy part1 part2 part3
+cp part1 own.csv
+refused "a part as output" 2 'own.csv: is read as an input' bake join own.csv own.csv part2 part3
+
+# ---- status and check -----------------------------------------------------------------------------------------------
+"$oracle" 96 200 0
+for hits in first all any; do
+    bake path --mesh mesh.off --paths paths.csv --hits $hits --accuracy exact -o checked-$hits.csv
+    equal "check: $hits" "200 of 200 paths, 200 of them by the reference: 0 differences" \
+        "$(bake check checked-$hits.csv --mesh mesh.off --paths paths.csv --hits $hits --accuracy exact 2> stderr.txt)"
+done
+bake path --mesh mesh.off --paths paths.csv --start skip --cull-back --hits all -o checked.csv
+equal "check of some paths" "20 of 200 paths, 20 of them by the reference: 0 differences" \
+    "$(bake check checked.csv --mesh mesh.off --paths paths.csv --start skip --cull-back --hits all --samples 20 \
+        --seed 5 2> stderr.txt)"
+slabs=$((($(wc -l < paths.csv) - 1 + 255) / 256))
+bake path --mesh mesh.off --paths paths.csv --part 2/2 -o half
+check "status of a part" grep -q "^$slabs/$slabs slabs 100% $(stat -c %s half) bytes path .*--part 2/2 --format part$" \
+    <(bake status half)
+check "check of a part" grep -qE '^[0-9]+ of 200 paths, [0-9]+ of them by the reference: 0 differences$' \
+    <(bake check half --mesh mesh.off --paths paths.csv)
+# wronged NAME PATTERN SED: a changed row is found. The attribute is lost, so the options are given again.
+wronged() {
+    sed "$3" checked-first.csv > wrong.csv
+    cmp -s checked-first.csv wrong.csv && fail "$1" "nothing was changed"
+    refused "$1" 1 "wrong.csv: $2" bake check wrong.csv --mesh mesh.off --paths paths.csv --accuracy exact
+}
+wronged "check of a changed digit" "path [0-9]+: '.*'; computed anew: '" '50s/,\(.\)\(.*\),/,\1\27,/'
+wronged "check of a missing row" "path [0-9]+: " 70d
+wronged "check of a row too many" "path [0-9]+: " '80{p;s/$/x/}'
+wronged "check of other names" "the header is not that of such rows" 1s/path/way/
+printf '\1' | dd of=half bs=1 seek=$(($(stat -c %s half) - 50)) conv=notrunc status=none
+refused "check of a changed byte of a part" 1 'half: path [0-9]+: its rows are not as computed anew' bake check half \
+    --mesh mesh.off --paths paths.csv
+refused "check without paths" 2 'half: holds rows of paths: --paths FILE is missing' bake check half --mesh mesh.off
+sed '$d' paths.csv > fewer.csv
+refused "check against other paths" 1 'half: was baked from other paths: their hash differs' bake check half \
+    --mesh mesh.off --paths fewer.csv
+refused "check against another mesh" 1 'half: was baked from another mesh' bake check half --mesh square.off \
+    --paths paths.csv
 
 # ---- refusals -------------------------------------------------------------------------------------------------------
 path() { bake path --mesh square.off "$@"; }

@@ -47,6 +47,7 @@ static void take_line(void *user, carom_log_level level, const char *line)
 typedef struct trial {
     const char *device; /* the device that the caller names, or NULL */
     int slow_device, slow_cpu;
+    uint64_t from; /* queries of the smallest batch for a device; 0: the default */
 } trial;
 
 static carom_context *open_auto(const trial *t, log_book *book)
@@ -55,6 +56,7 @@ static carom_context *open_auto(const trial *t, log_book *book)
     carom_context *context = NULL;
     carom_error err = {0};
     desc.device = t->device;
+    desc.auto_from = t->from;
     desc.threads = 1; /* so timings do not depend on other cores */
     desc.log = take_line;
     desc.log_user = book;
@@ -108,7 +110,7 @@ static int batches_on_device(const trial *t, log_book *book)
 
 static void test_slow_device_is_left(void **state)
 {
-    const trial t = {NULL, 1, 0};
+    const trial t = {NULL, 1, 0, 0};
     log_book book = {0};
     (void)state;
     assert_int_equal(batches_on_device(&t, &book), JUDGED);
@@ -117,7 +119,7 @@ static void test_slow_device_is_left(void **state)
 
 static void test_fast_device_stays(void **state)
 {
-    const trial t = {NULL, 0, 1};
+    const trial t = {NULL, 0, 1, 0};
     log_book book = {0};
     (void)state;
     assert_int_equal(batches_on_device(&t, &book), ROUNDS);
@@ -127,7 +129,7 @@ static void test_fast_device_stays(void **state)
 static void test_named_device_stays(void **state)
 {
     const char *device = getenv("CAROM_TEST_DEVICE");
-    const trial t = {device != NULL ? device : "0", 1, 0};
+    const trial t = {device != NULL ? device : "0", 1, 0, 0};
     log_book book = {0};
     (void)state;
     assert_int_equal(batches_on_device(&t, &book), ROUNDS);
@@ -137,7 +139,7 @@ static void test_named_device_stays(void **state)
 /* Batches with one query less than `auto` sends to a device: no device is opened, and one log line reports that. */
 static void test_small_batches(void **state)
 {
-    const trial t = {NULL, 0, 0};
+    const trial t = {NULL, 0, 0, 0};
     log_book book = {0};
     queries q = queries_mixed(SPHERES, SEED, CAROM_AUTO_MIN_QUERIES);
     answers expected = answers_alloc(q.type, q.count, 0x5a);
@@ -155,13 +157,35 @@ static void test_small_batches(void **state)
     queries_free(&q);
 }
 
+/* A caller that has large work in small batches says from where on they are worth a device. */
+static void test_smaller_batches(void **state)
+{
+    enum { FROM = 1 << 14 };
+    const char *device = getenv("CAROM_TEST_DEVICE");
+    const trial t = {device != NULL ? device : "0", 0, 0, FROM};
+    log_book book = {0};
+    queries q = queries_mixed(SPHERES, SEED, FROM);
+    answers expected = answers_alloc(q.type, q.count, 0x5a);
+    carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
+    carom_context *context = open_auto(&t, &book), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    (void)state;
+    ask(cpu, &q, &expected, ALL_FIELDS);
+    assert_int_equal(ask_once(context, &q, &expected, FROM - 1), 0);
+    assert_int_equal(book.small, 1);
+    assert_int_equal(ask_once(context, &q, &expected, FROM), FROM);
+    assert_int_equal(book.taken, 1);
+    carom_context_destroy(cpu);
+    carom_context_destroy(context);
+    answers_free(&expected);
+    queries_free(&q);
+}
+
 int main(void)
 {
     cl_seen_as.gpu = 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_batches),
-        cmocka_unit_test(test_slow_device_is_left),
-        cmocka_unit_test(test_fast_device_stays),
+        cmocka_unit_test(test_small_batches),       cmocka_unit_test(test_smaller_batches),
+        cmocka_unit_test(test_slow_device_is_left), cmocka_unit_test(test_fast_device_stays),
         cmocka_unit_test(test_named_device_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
