@@ -53,17 +53,18 @@ static uint64_t merge(uint64_t sum, uint64_t lane)
     return (sum ^ mix(0, lane)) * prime1 + prime4;
 }
 
-/* Whole steps of 32 bytes. */
+/* Whole steps of 32 bytes. The lanes have names, because an array of them would not stay in registers. */
 static uint64_t take_steps(const unsigned char *at, size_t steps, uint64_t seed)
 {
-    uint64_t lane[4] = {seed + prime1 + prime2, seed + prime2, seed, seed - prime1};
-    for (; steps > 0; steps--, at += 32)
-        for (int i = 0; i < 4; i++)
-            lane[i] = mix(lane[i], bake_get64(at + 8 * i));
-    uint64_t sum = rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) + rotate(lane[3], 18);
-    for (int i = 0; i < 4; i++)
-        sum = merge(sum, lane[i]);
-    return sum;
+    uint64_t a = seed + prime1 + prime2, b = seed + prime2, c = seed, d = seed - prime1;
+    for (; steps > 0; steps--, at += 32) {
+        a = mix(a, bake_get64(at));
+        b = mix(b, bake_get64(at + 8));
+        c = mix(c, bake_get64(at + 16));
+        d = mix(d, bake_get64(at + 24));
+    }
+    const uint64_t sum = rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
+    return merge(merge(merge(merge(sum, a), b), c), d);
 }
 
 uint64_t bake_checksum(const void *data, size_t size, uint64_t seed)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Data goes to disk so often, in seconds, but never for more than one part in so many of the time. */
-enum { SYNC_EVERY = 2, SYNC_SHARE = 64, OPEN_TRIES = 16 };
+enum { SYNC_EVERY = 2, SYNC_SHARE = 128, OPEN_TRIES = 16 };
 
 int bake_growing_fail(const bake_growing *g, const char *what, int error)
 {
@@ -149,6 +149,8 @@ int bake_growing_begin(bake_growing *g)
 int bake_growing_flush(bake_growing *g)
 {
     const double begin = cli_seconds();
+    /* The disk begins now, and works while the next slab is computed; a flush then waits for less. */
+    (void)sync_file_range(g->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     if (begin - g->synced < SYNC_EVERY || begin - g->synced < SYNC_SHARE * g->sync_cost)
         return 0;
     int error = flush(g->fd);

@@ -187,6 +187,8 @@ int command_bake_join(const cli_options *options)
     const char *path = options->operands[0];
     const int count = options->operand_count - 1;
     int opened = 0;
+    if (strcmp(cli_suffix(path), "csv") != 0 && !bake_format_of(path)) /* before anything is read */
+        return EXIT_USAGE;
     bake_part_file *parts = cli_alloc((uint64_t)count, sizeof *parts);
     if (!parts)
         return cli_no_memory();
