@@ -40,18 +40,8 @@ print(sum(a != b for a, b in zip(values, expected)), 'wrong;', *(expected.count(
 END
 # valued NAME H ORIGIN N RADIUS
 valued() {
-    local place=(--spacing "$2" --origin "$3,$3,$3" --dims "$4,$4,$4" --radius "$5")
-    rm -f at.npy at1.npy at.vti
-    bake clearance --mesh cube.off "${place[@]}" -o at.npy
-    bake clearance --mesh cube.off "${place[@]}" -o at1.npy --accuracy exact --backend cpu --isa scalar --threads 2
-    bake clearance --mesh cube.off "${place[@]}" -o at.vti
+    three_files "$1" clearance --spacing "$2" --origin "$3,$3,$3" --dims "$4,$4,$4" --radius "$5"
     equal "$1" "0 wrong; $6" "$("$python" rationals.py at.npy "$2" "$3" "$4" "$5")"
-    check "$1: .npy of exact mode, other threads and another instruction set" cmp at.npy at1.npy
-    check "$1: .npy and .vti hold the same bytes" cmp <(tail -c +129 at.npy) \
-        <("$python" -c 'import sys
-data = open("at.vti", "rb").read()
-at = data.index(b"_", data.index(b"<AppendedData")) + 1
-sys.stdout.buffer.write(data[at + 8:at + 8 + int.from_bytes(data[at:at + 8], "little")])')
 }
 if [ -n "$python" ]; then
     valued "values" 0.125 -1 25 0.4 "True True True"
@@ -69,9 +59,7 @@ bake clearance "${around[@]}" -o whole.npy
 equal "status of a complete bake" "12/12 slabs 100%" "$(bake status whole.npy | cut -d ' ' -f 1-3)"
 check "status names the radius" grep -q -- 'clearance --spacing .* --radius 0.300000012 --accuracy fast' \
     <(bake status whole.npy)
-for i in 1 2 3; do bake clearance "${around[@]}" --part $i/3 -o part$i; done
-bake join joined.npy part2 part3 part1
-check "parts" cmp whole.npy joined.npy
+three_parts clearance "${around[@]}"
 bake distance --mesh cube.off --dims 90,40,90 --part 1/3 -o other
 refused "a part of another kind" 2 'what' bake join no.npy other part2 part3
 refused "a part of another radius" 2 'radius' bake join no.npy part1 part2 \
@@ -79,10 +67,7 @@ refused "a part of another radius" 2 'radius' bake join no.npy part1 part2 \
 
 # ---- refused --------------------------------------------------------------------------------------------------------
 refused "no radius" 2 'bake clearance: --radius R is missing' bake clearance --mesh cube.off --spacing 0.1 -o no.npy
-for radius in -1 nan inf x ''; do
-    refused "--radius '$radius'" 2 '--radius: expected a finite number >= 0' bake clearance --mesh cube.off \
-        --spacing 0.1 --radius "$radius" -o no.npy
-done
+bad_radii clearance radius --spacing 0.1
 refused "no mesh" 2 'bake clearance: --mesh FILE is missing' bake clearance --radius 1 --spacing 1 -o no.npy
 refused "gaps between cubes" 2 'is rounded by more than 2\^-17 of the spacing' bake clearance --mesh cube.off \
     --radius 1 --spacing 1e-3 --origin 1e4,0,0 --dims 4,4,4 -o no.npy

@@ -44,18 +44,8 @@ print(wrong, 'wrong;', 0 < missed < nx * ny)
 END
 # valued NAME H ORIGIN NX NY RADIUS
 valued() {
-    local place=(--spacing "$2" --origin "$3,$3" --dims "$4,$5" --ball "$6")
-    rm -f at.npy at1.npy at.vti
-    bake drop --mesh cube.off "${place[@]}" -o at.npy
-    bake drop --mesh cube.off "${place[@]}" -o at1.npy --accuracy exact --backend cpu --isa scalar --threads 2
-    bake drop --mesh cube.off "${place[@]}" -o at.vti
+    three_files "$1" drop --spacing "$2" --origin "$3,$3" --dims "$4,$5" --ball "$6"
     equal "$1" "0 wrong; True" "$("$python" rationals.py at.npy "$2" "$3" "$4" "$5" "$6")"
-    check "$1: .npy of exact mode, other threads and another instruction set" cmp at.npy at1.npy
-    check "$1: .npy and .vti hold the same bytes" cmp <(tail -c +129 at.npy) \
-        <("$python" -c 'import sys
-data = open("at.vti", "rb").read()
-at = data.index(b"_", data.index(b"<AppendedData")) + 1
-sys.stdout.buffer.write(data[at + 8:at + 8 + int.from_bytes(data[at:at + 8], "little")])')
 }
 if [ -n "$python" ]; then
     valued "values" 0.0625 -1 49 47 0.3
@@ -76,9 +66,7 @@ equal "status of a complete bake" "4/4 slabs 100%" "$(bake status whole.npy | cu
 check "status gives the options" \
     grep -qE -- 'drop --spacing [^ ]+ --origin [^ ,]+,[^ ,]+ --dims 300,1700 --ball 0.300000012 --accuracy fast' \
     <(bake status whole.npy)
-for i in 1 2 3; do bake drop "${around[@]}" --part $i/3 -o part$i; done
-bake join joined.npy part2 part3 part1
-check "parts" cmp whole.npy joined.npy
+three_parts drop "${around[@]}"
 bake drop --mesh cube.off --ball 0.31 --dims 300,1700 --part 1/3 -o other
 refused "a part of another ball" 2 'ball' bake join no.npy other part2 part3
 
@@ -96,10 +84,7 @@ refused "check of a changed byte" 1 'height .*; computed anew: ' bake check smal
 
 # ---- refused --------------------------------------------------------------------------------------------------------
 refused "no ball" 2 'bake drop: --ball R is missing' bake drop --mesh cube.off --spacing 0.1 -o no.npy
-for ball in -1 nan inf x ''; do
-    refused "--ball '$ball'" 2 '--ball: expected a finite number >= 0' bake drop --mesh cube.off --spacing 0.1 \
-        --ball "$ball" -o no.npy
-done
+bad_radii drop ball --spacing 0.1
 for dims in 5 5,6,7 0,5 x,5 '5,' ''; do
     refused "--dims '$dims'" 2 '--dims: expected two whole numbers NX,NY' bake drop --mesh cube.off --ball 1 \
         --dims "$dims" -o no.npy

@@ -13,6 +13,40 @@ bake_begin() {
         '3 4 5 6' '3 4 6 7' '3 0 1 5' '3 0 5 4' '3 1 2 6' '3 1 6 5' '3 2 3 7' '3 2 7 6' '3 3 0 4' '3 3 4 7' > cube.off
 }
 
+# three_files NAME KIND option...: at.npy, the same of exact mode in other threads, and at.vti hold the same array
+three_files() {
+    local name=$1 kind=$2
+    shift 2
+    rm -f at.npy at1.npy at.vti
+    bake "$kind" --mesh cube.off "$@" -o at.npy
+    bake "$kind" --mesh cube.off "$@" -o at1.npy --accuracy exact --backend cpu --isa scalar --threads 2
+    bake "$kind" --mesh cube.off "$@" -o at.vti
+    check "$name: .npy of exact mode, other threads and another instruction set" cmp at.npy at1.npy
+    check "$name: .npy and .vti hold the same bytes" cmp <(tail -c +129 at.npy) <(python3 -c 'import sys
+data = open("at.vti", "rb").read()
+at = data.index(b"_", data.index(b"<AppendedData")) + 1
+sys.stdout.buffer.write(data[at + 8:at + 8 + int.from_bytes(data[at:at + 8], "little")])')
+}
+
+# three_parts KIND option...: part1 to part3, joined in another order, have the bytes of whole.npy
+three_parts() {
+    local kind=$1 i
+    shift
+    for i in 1 2 3; do bake "$kind" "$@" --part $i/3 -o part$i; done
+    bake join joined.npy part2 part3 part1
+    check "parts" cmp whole.npy joined.npy
+}
+
+# bad_radii KIND OPTION option...: numbers that are no radius
+bad_radii() {
+    local kind=$1 option=$2 radius
+    shift 2
+    for radius in -1 nan inf x ''; do
+        refused "--$option '$radius'" 2 "--$option: expected a finite number >= 0" bake "$kind" --mesh cube.off "$@" \
+            "--$option" "$radius" -o no.npy
+    done
+}
+
 # until_true command...: wait for it, a minute at most
 until_true() {
     local i
