@@ -54,7 +54,8 @@ done
 
 # The scripts change the directory they run in, so they get a copy, and short forms of what takes long.
 mkdir "$work/copy" "$work/bin"
-(cd "$source" && tar -c --exclude=./.git --exclude='./build*' --exclude=./out .) | tar -x -C "$work/copy"
+(cd "$source" && tar -c --exclude=./.git --exclude='./build*' --exclude=./b --exclude='./b.*' --exclude=./out .) |
+    tar -x -C "$work/copy"
 ln -s "$build/carom" "$work/bin/carom"
 cat > "$work/bin/sudo" << 'END'
 #!/bin/sh
