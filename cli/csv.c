@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER_SHOWN = 240 };
-
 /* ---- messages ---------------------------------------------------------------------------------------------- */
 
 void csv_show(const char *text, size_t length, char out[CSV_SHOWN])
@@ -133,7 +131,7 @@ static int enter_field(csv_reader *r, const char *text, size_t length)
     r->names[field] = name;
     r->fields[field] = NULL;
     for (size_t i = 0; i < r->count; i++) {
-        csv_column *column = &r->columns[i];
+        table_column *column = &r->columns[i];
         if (strcmp(column->name, name))
             continue;
         if (column->present)
@@ -144,47 +142,22 @@ static int enter_field(csv_reader *r, const char *text, size_t length)
     return EXIT_DONE;
 }
 
-static int is_missing(const csv_reader *r, size_t i)
-{
-    int wanted = r->columns[i].group == 0;
-    for (size_t k = 0; k < r->count; k++)
-        wanted |= r->columns[i].group != 0 && r->columns[k].group == r->columns[i].group && r->columns[k].present;
-    return wanted && !r->columns[i].present;
-}
-
-/* Append ", name" or, if it does not fit, dots. Returns 0 then. */
-static int append_name(char out[HEADER_SHOWN], size_t *used, const char *name)
-{
-    size_t length = strlen(name), separator = *used > 0 ? 2 : 0;
-    if (*used + separator + length + 6 > HEADER_SHOWN) {
-        *used += (size_t)snprintf(out + *used, HEADER_SHOWN - *used, "%s...", separator ? ", " : "");
-        return 0;
-    }
-    *used += (size_t)snprintf(out + *used, HEADER_SHOWN - *used, "%s%s", separator ? ", " : "", name);
-    return 1;
-}
-
 /* Required columns are there, groups are whole; else say what is missing beside what was found. */
 static int check_columns(const csv_reader *r)
 {
-    char found[HEADER_SHOWN] = "", more[HEADER_SHOWN] = "", name[CSV_SHOWN];
-    size_t first = 0, used = 0;
-    while (first < r->count && !is_missing(r, first))
-        first++;
-    if (first == r->count)
+    char found[TABLE_NAMES] = "", more[TABLE_NAMES], name[CSV_SHOWN];
+    size_t used = 0;
+    const table_column *first = table_missing(r->columns, r->count, more);
+    if (!first)
         return EXIT_DONE;
-    for (size_t i = first + 1; i < r->count; i++)
-        if (is_missing(r, i) && !append_name(more, &used, r->columns[i].name))
-            break;
-    used = 0;
     for (size_t i = 0; i < r->field_count; i++) {
         csv_show(r->names[i], strlen(r->names[i]), name);
-        if (!append_name(found, &used, name))
+        if (!table_add_name(found, &used, name))
             break;
     }
     return cli_refuse(EXIT_USAGE, "%s:%llu: column %s: expected in the header%s, got %zu column%s: %s%s%s", r->path,
-                      (unsigned long long)r->line, r->columns[first].name,
-                      r->columns[first].group ? " together with the others of its kind" : "", r->field_count,
+                      (unsigned long long)r->line, first->name,
+                      first->group ? " together with the others of its kind" : "", r->field_count,
                       r->field_count == 1 ? "" : "s", found, more[0] ? "; also missing: " : "", more);
 }
 
@@ -262,10 +235,10 @@ static int read_row(csv_reader *r, const char *text, size_t length)
         fields++;
     if (fields != r->field_count || length == 0)
         return refuse_length(r, length == 0 ? 0 : fields);
-    if (!csv_grow(r, r->rows + 1))
+    if (!table_grow(r->columns, r->count, &r->limits, &r->room, r->rows + 1))
         return cli_no_memory();
     for (size_t field = 0; field < fields; field++) {
-        const csv_column *column = r->fields[field];
+        const table_column *column = r->fields[field];
         const char *comma = memchr(text, ',', (size_t)(end - text));
         const size_t size = (size_t)((comma ? comma : end) - text);
         const char *expected = column                  ? csv_take_field(r, &r->beyond, column, r->rows, text, size)
@@ -358,12 +331,12 @@ static int begin_reading(csv_reader *r)
     if (!r->buffer)
         return cli_no_memory();
     const int status = read_header(r);
-    if (status == EXIT_DONE && !csv_grow(r, 1))
+    if (status == EXIT_DONE && !table_grow(r->columns, r->count, &r->limits, &r->room, 1))
         return cli_no_memory();
     return status;
 }
 
-int csv_open(csv_reader **out, const char *path, csv_column *columns, size_t count, const csv_limits *limits)
+int csv_open(csv_reader **out, const char *path, table_column *columns, size_t count, const table_limits *limits)
 {
     csv_reader *r = cli_alloc(1, sizeof *r);
     *out = NULL;
@@ -379,7 +352,7 @@ int csv_open(csv_reader **out, const char *path, csv_column *columns, size_t cou
         *out = r;
     } else {
         csv_close(r);
-        csv_free(columns, count);
+        table_free(columns, count);
     }
     return status;
 }
@@ -403,15 +376,30 @@ void csv_close(csv_reader *r)
     free(r);
 }
 
-const uint64_t *csv_wholes(const csv_column *column)
+/* ---- as a table --------------------------------------------------------------------------------------------- */
+
+static int open_table(void **file, const char *path, table_column *columns, size_t count, const table_limits *limits)
 {
-    return column->present ? (const uint64_t *)(const void *)column->data : NULL;
+    csv_reader *reader;
+    const int status = csv_open(&reader, path, columns, count, limits);
+    *file = reader;
+    return status;
 }
 
-void csv_free(csv_column *columns, size_t count)
+static int next_rows(void *file, uint64_t most, uint64_t *rows)
 {
-    for (size_t i = 0; i < count; i++) {
-        free(columns[i].data);
-        columns[i].data = NULL;
-    }
+    return csv_next(file, most, rows);
 }
+
+static double share_of(const void *file)
+{
+    return csv_share(file);
+}
+
+static void close_table(void *file)
+{
+    csv_close(file);
+}
+
+const table_source table_csv = {
+    .rows_are_lines = 1, .open = open_table, .next = next_rows, .share = share_of, .close = close_table};

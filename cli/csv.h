@@ -4,29 +4,7 @@
 #ifndef CAROM_CLI_CSV_H
 #define CAROM_CLI_CSV_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-typedef enum csv_kind {
-    CSV_FLOAT, /* as strtof reads it */
-    CSV_TIME,  /* a float that is neither NaN nor negative */
-    CSV_MASK,  /* 32 bits, decimal or hexadecimal with 0x: a uint32_t in the place of each float */
-    CSV_WHOLE  /* a whole number from 0 to 2^63 - 1, as decimal_read_whole reads it; csv_wholes has them */
-} csv_kind;
-
-typedef struct csv_column {
-    const char *name;
-    csv_kind kind;
-    int group;   /* 0: required; else optional, and columns of one group come all or none */
-    int present; /* filled by csv_open */
-    float *data; /* filled by csv_next, NULL if absent; csv_free releases it */
-} csv_column;
-
-typedef struct csv_limits {
-    uint64_t rows;    /* of a chunk, at least 1 */
-    unsigned threads; /* that read numbers, 1 .. PARALLEL_MAX */
-    size_t part;      /* bytes of text that each takes at a time, at least 1 */
-} csv_limits;
+#include "table.h"
 
 /* CSV_LINE_MAX bytes may be in a line, its end included; it takes a buffer of that size. */
 enum { CSV_PART = 1 << 20, CSV_LINE_MAX = 1 << 24 };
@@ -36,7 +14,7 @@ typedef struct csv_reader csv_reader;
 /* Each of these returns an exit status; anything but EXIT_DONE has been explained on standard error. */
 
 /* Open `path` ("-": standard input) and read the header. `columns` [count] and `path` must outlive the reader. */
-int csv_open(csv_reader **out, const char *path, csv_column *columns, size_t count, const csv_limits *limits);
+int csv_open(csv_reader **out, const char *path, table_column *columns, size_t count, const table_limits *limits);
 /* The next rows, at most `most` and at most limits.rows, into the columns; fewer only at the end of the file. Row i of
  * the file stands in line i + 2. Of several malformed rows the first is refused, and nothing behind the last row that
  * is asked for is looked at. */
@@ -47,10 +25,6 @@ double csv_share(const csv_reader *reader);
 void csv_read_again(csv_reader *reader);
 /* May be NULL. */
 void csv_close(csv_reader *reader);
-void csv_free(csv_column *columns, size_t count);
-
-/* The numbers of a column of whole numbers, NULL if absent. */
-const uint64_t *csv_wholes(const csv_column *column);
 
 /* text[0..length) as strtof reads all of it in the C locale, blanks around it allowed. Returns 0 if malformed. */
 int csv_number(const char *text, size_t length, float *out);

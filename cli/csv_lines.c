@@ -5,34 +5,12 @@
 #include "decimal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-int csv_grow(csv_reader *r, uint64_t rows)
-{
-    uint64_t room = r->room ? 2 * r->room : 1024;
-    if (rows <= r->room)
-        return 1;
-    room = room < rows ? rows : room > r->limits.rows ? r->limits.rows : room;
-    if (room > SIZE_MAX / sizeof(uint64_t))
-        return 0;
-    for (size_t i = 0; i < r->count; i++) {
-        if (!r->columns[i].present)
-            continue;
-        const size_t size = r->columns[i].kind == CSV_WHOLE ? sizeof(uint64_t) : sizeof(float);
-        float *larger = realloc(r->columns[i].data, (size_t)room * size);
-        if (!larger)
-            return 0;
-        r->columns[i].data = larger;
-    }
-    r->room = room;
-    return 1;
-}
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
 
 /* Such a column has elements of 64 bits. */
-static int take_whole(const csv_column *column, uint64_t row, const char *text, size_t length)
+static int take_whole(const table_column *column, uint64_t row, const char *text, size_t length)
 {
     uint64_t value;
     csv_trim(&text, &length);
@@ -43,7 +21,7 @@ static int take_whole(const csv_column *column, uint64_t row, const char *text, 
 }
 
 /* Infinity is written in letters; from digits it is a number that is too large. */
-static void note_beyond(const csv_reader *r, csv_beyond *beyond, const csv_column *column, uint64_t row,
+static void note_beyond(const csv_reader *r, csv_beyond *beyond, const table_column *column, uint64_t row,
                         const char *text, size_t length)
 {
     csv_trim(&text, &length);
@@ -58,25 +36,25 @@ static void note_beyond(const csv_reader *r, csv_beyond *beyond, const csv_colum
     beyond->last = r->first + row + 1;
 }
 
-const char *csv_take_field(const csv_reader *r, csv_beyond *beyond, const csv_column *column, uint64_t row,
+const char *csv_take_field(const csv_reader *r, csv_beyond *beyond, const table_column *column, uint64_t row,
                            const char *text, size_t length)
 {
     _Static_assert(sizeof(uint32_t) == sizeof *column->data, "a mask takes the place of a float");
     uint32_t mask;
     float value;
-    if (column->kind == CSV_MASK) {
+    if (column->kind == TABLE_MASK) {
         if (!csv_mask(text, length, &mask))
             return "a whole number from 0 to 4294967295 or 0xffffffff";
         memcpy(&column->data[row], &mask, sizeof mask);
         return NULL;
     }
-    if (column->kind == CSV_WHOLE)
+    if (column->kind == TABLE_WHOLE)
         return take_whole(column, row, text, length) ? NULL : "a whole number from 0 to 9223372036854775807";
     if (!csv_number(text, length, &value))
         return "a number";
-    if (column->kind == CSV_TIME && !(value >= 0.0f))
+    if (column->kind == TABLE_TIME && !(value >= 0.0f))
         return "a number >= 0 or inf";
-    if (isinf(value) && column->kind == CSV_FLOAT)
+    if (isinf(value) && column->kind == TABLE_FLOAT)
         note_beyond(r, beyond, column, row, text, length);
     column->data[row] = value;
     return NULL;
@@ -84,14 +62,14 @@ const char *csv_take_field(const csv_reader *r, csv_beyond *beyond, const csv_co
 
 /* Read the field at `text` of a line that ends in LF. Returns the comma or LF behind it, NULL if it is malformed. A
  * plain number is read on the way to its end. */
-static char *scan_field(const csv_reader *r, csv_part *p, const csv_column *column, char *text)
+static char *scan_field(const csv_reader *r, csv_part *p, const table_column *column, char *text)
 {
     float value;
-    if (column && (column->kind == CSV_FLOAT || column->kind == CSV_TIME)) {
+    if (column && (column->kind == TABLE_FLOAT || column->kind == TABLE_TIME)) {
         const char *end = decimal_read(text, p->end, &value);
         if (end) {
             end += *end == '\r' && end[1] == '\n';
-            if ((*end == ',' || *end == '\n') && (column->kind == CSV_FLOAT || value >= 0.0f)) {
+            if ((*end == ',' || *end == '\n') && (column->kind == TABLE_FLOAT || value >= 0.0f)) {
                 column->data[p->row] = value;
                 return text + (end - text);
             }
@@ -172,7 +150,7 @@ int csv_take_lines(csv_reader *r, size_t size, uint64_t most)
         row = most - row < p->lines ? most : row + p->lines;
         p->stop = row;
     }
-    if (!csv_grow(r, row))
+    if (!table_grow(r->columns, r->count, &r->limits, &r->room, row))
         return 0;
     parallel_run(count, scan_lines, r);
     for (unsigned i = 0; i < count; i++) {

@@ -35,12 +35,12 @@ struct csv_reader {
     int empty;                   /* an empty line has been passed, so no row may follow */
     int ended;                   /* behind the last line */
     uint64_t line;               /* that messages name, from 1 */
-    csv_column *columns;
+    table_column *columns;
     size_t count;
-    csv_column **fields; /* [field_count] the column of each field, NULL: ignored */
-    char **names;        /* [field_count] header names, for messages */
+    table_column **fields; /* [field_count] the column of each field, NULL: ignored */
+    char **names;          /* [field_count] header names, for messages */
     size_t field_count;
-    csv_limits limits;
+    table_limits limits;
     uint64_t first, rows, room; /* row of the file that the chunk begins with, rows and room in the columns */
     csv_beyond beyond;
     int again; /* which an earlier reading has reported */
@@ -52,11 +52,8 @@ struct csv_reader {
 int csv_take_lines(csv_reader *r, size_t size, uint64_t most);
 
 /* Read a field into that row of the chunk. Returns NULL, or what was expected in its place. */
-const char *csv_take_field(const csv_reader *r, csv_beyond *beyond, const csv_column *column, uint64_t row,
+const char *csv_take_field(const csv_reader *r, csv_beyond *beyond, const table_column *column, uint64_t row,
                            const char *text, size_t length);
-
-/* Room in the columns for so many rows of the chunk. Returns 0 if memory is short. */
-int csv_grow(csv_reader *r, uint64_t rows);
 
 /* Drop blanks around text[0..length). */
 void csv_trim(const char **text, size_t *length);

@@ -6,22 +6,23 @@
 #include "queries/query.h"
 #include "rows.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* An invalid query has no partition: say which number makes it so. */
-static int check_valid(const cli_options *o, const csv_column *columns, const float *row)
+static int check_valid(const cli_options *o, const rows_input *input, const float *row)
 {
-    const char *const file = strcmp(o->pairs, "-") ? o->pairs : "standard input";
-    const unsigned long long line = o->row + 2;
+    char place[PATH_MAX + 64];
+    table_place(&input->file, strcmp(o->pairs, "-") ? o->pairs : "standard input", o->row, place, sizeof place);
     for (int c = 0; c < query_column_count(&query_sweep); c++) {
         int component;
         const int is_radius = query_input_of(&query_sweep, c, &component)->role == QUERY_RADIUS;
         if (!isfinite(row[c]) || (is_radius && row[c] < 0.0f))
-            return cli_refuse(EXIT_USAGE, "%s:%llu: column %s: expected %s, got %.9g: row %llu is invalid", file, line,
-                              columns[c].name, is_radius ? "a finite number >= 0" : "a finite number", (double)row[c],
-                              (unsigned long long)o->row);
+            return cli_refuse(EXIT_USAGE, "%s: column %s: expected %s, got %.9g: row %llu is invalid", place,
+                              input->columns[c].name, is_radius ? "a finite number >= 0" : "a finite number",
+                              (double)row[c], (unsigned long long)o->row);
     }
     return EXIT_DONE;
 }
@@ -34,7 +35,7 @@ static int take_row(const cli_options *o, rows_input *input, ref_sweep_case *c)
         column[i] = input->columns[i].present ? input->columns[i].data : NULL;
     query_load_row(&query_sweep, column, o->row - input->from, row);
     query_sweep_case(row, c);
-    return check_valid(o, input->columns, row);
+    return check_valid(o, input, row);
 }
 
 /* The file is read as far as the row, and what follows is not looked at. */

@@ -259,10 +259,20 @@ int npy_open(npy_file *out, const char *path)
     return read_header(out, (uint64_t)info.st_size);
 }
 
+int npy_read_at(const npy_file *f, uint64_t from, uint64_t count, float *to)
+{
+    return cli_read_at(f->fd, to, (size_t)count * sizeof *to, f->at + from * sizeof *to);
+}
+
+int npy_refuse_read(const npy_file *f, int error)
+{
+    return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", f->path, strerror(error));
+}
+
 int npy_read(const npy_file *f, uint64_t from, uint64_t count, float *to)
 {
-    const int error = cli_read_at(f->fd, to, (size_t)count * sizeof *to, f->at + from * sizeof *to);
-    return error ? cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", f->path, strerror(error)) : EXIT_DONE;
+    const int error = npy_read_at(f, from, count, to);
+    return error ? npy_refuse_read(f, error) : EXIT_DONE;
 }
 
 void npy_close(npy_file *f)

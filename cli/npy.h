@@ -23,6 +23,9 @@ typedef struct npy_file {
 int npy_open(npy_file *out, const char *path);
 /* The numbers from .. from + count; the caller keeps within the file's count. */
 int npy_read(const npy_file *file, uint64_t from, uint64_t count, float *to);
+/* The same without a message, from any thread: returns 0, or an errno, and npy_refuse_read has its sentence. */
+int npy_read_at(const npy_file *file, uint64_t from, uint64_t count, float *to);
+int npy_refuse_read(const npy_file *file, int error);
 void npy_close(npy_file *file);
 
 /* The sentence for another shape: expected, such as "[paths][points][3]". */

@@ -18,10 +18,10 @@ typedef struct option_row {
 } option_row;
 
 static const option_row option_rows[] = {
-    {OPTION_PAIRS, "pairs", "FILE", "CSV file of pairs"},
-    {OPTION_ROW, "row", "N", "the row of the CSV file, from 0"},
+    {OPTION_PAIRS, "pairs", "FILE", "CSV or .npy file of pairs"},
+    {OPTION_ROW, "row", "N", "the row of the file, from 0"},
     {OPTION_MESH, "mesh", "FILE", "mesh file"},
-    {OPTION_SPHERES, "spheres", "FILE", "CSV file of spheres"},
+    {OPTION_SPHERES, "spheres", "FILE", "CSV or .npy file of spheres"},
     {OPTION_T_MAX, "t-max", "T", "end of the time window, >= 0 or inf (default inf)"},
     {OPTION_MAX_DISTANCE, "max-distance", "D",
      "with --hits closest: no triangle farther away, >= 0 or inf (default inf)"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows in, answers out; see rows.h. */
 #include "rows.h"
+#include "csv.h"
 #include "cli/probe/probe.h"
 
 #include <math.h>
@@ -44,31 +45,30 @@ void rows_fields_free(rows_field *fields)
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* The columns of a row; those of an optional input come all or none. */
-static void columns_of(const query_type *q, csv_column *columns)
+static void columns_of(const query_type *q, table_column *columns)
 {
     for (int c = 0; c < query_column_count(q); c++) {
         int component;
         const query_input *input = query_input_of(q, c, &component);
-        columns[c] = (csv_column){.name = input->columns[component],
-                                  .kind = input->role == QUERY_WINDOW || input->role == QUERY_REACH ? CSV_TIME
-                                          : input->role == QUERY_MASK                               ? CSV_MASK
-                                                                                                    : CSV_FLOAT,
-                                  .group = input->optional ? 1 + (int)(input - q->inputs) : 0};
+        columns[c] = (table_column){.name = input->columns[component],
+                                    .kind = input->role == QUERY_WINDOW || input->role == QUERY_REACH ? TABLE_TIME
+                                            : input->role == QUERY_MASK                               ? TABLE_MASK
+                                                                                                      : TABLE_FLOAT,
+                                    .group = input->optional ? 1 + (int)(input - q->inputs) : 0};
     }
 }
 
 int rows_open(rows_input *input, const query_type *row, const cli_options *options, const char *path)
 {
-    const csv_limits limits = {.rows = ROWS_CHUNK, .threads = parallel_threads(options), .part = CSV_PART};
+    const table_limits limits = {.rows = ROWS_CHUNK, .threads = parallel_threads(options), .part = CSV_PART};
     *input = (rows_input){.column_count = (size_t)query_column_count(row)};
     columns_of(row, input->columns);
-    progress_begin(&input->progress, options->command->name, "rows", 0, 0);
-    if (options->rehearsal)
-        return EXIT_DONE;
-    const char *suffix = cli_suffix(path);
-    if (!strcmp(suffix, "npy") || !strcmp(suffix, "h5"))
-        return cli_refuse(EXIT_USAGE, "%s: rows are read as CSV; .%s is not read yet", path, suffix);
-    return csv_open(&input->file, path, input->columns, input->column_count, &limits);
+    int status = EXIT_DONE;
+    if (!options->rehearsal)
+        status = table_open(&input->file, path, input->columns, input->column_count, &limits);
+    const uint64_t rows = table_rows(&input->file);
+    progress_begin(&input->progress, options->command->name, "rows", 0, rows != TABLE_UNKNOWN ? rows : 0);
+    return status;
 }
 
 int rows_next(rows_input *input, const cli_options *options, uint64_t most)
@@ -79,9 +79,9 @@ int rows_next(rows_input *input, const cli_options *options, uint64_t most)
     input->from += input->count;
     input->begin = input->end;
     input->count = 0;
-    if (input->file) {
-        status = csv_next(input->file, most, &input->count);
-        input->end = csv_share(input->file);
+    if (input->file.source) {
+        status = table_next(&input->file, most, &input->count);
+        input->end = table_share(&input->file);
     } else if (is_first) {
         status = rehearsal_rows(options, input->columns, input->column_count, &input->count);
     }
@@ -92,7 +92,7 @@ void rows_show(rows_input *input, uint64_t done)
 {
     const double part = input->count > 0 ? (double)done / (double)input->count : 0.0;
     const double share = input->begin + (input->end - input->begin) * part;
-    if (isnan(share))
+    if (isnan(share) || table_rows(&input->file) != TABLE_UNKNOWN)
         progress_show(&input->progress, input->from + done);
     else
         progress_show_share(&input->progress, input->from + done, share);
@@ -101,14 +101,14 @@ void rows_show(rows_input *input, uint64_t done)
 void rows_close(rows_input *input)
 {
     progress_end(&input->progress);
-    csv_close(input->file);
-    csv_free(input->columns, input->column_count);
+    table_close(&input->file);
+    table_free(input->columns, input->column_count);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 /* An invalid row has no records; only a count would read like an answer. */
-static int row_is_valid(const query_type *q, const csv_column *columns, uint64_t i)
+static int row_is_valid(const query_type *q, const table_column *columns, uint64_t i)
 {
     int valid = 1;
     for (int c = 0, component; c < query_required_count(q); c++) {
@@ -152,7 +152,7 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
                       carom_error *err)
 {
     const query_type *q = query->row;
-    const csv_column *columns = input->columns;
+    const table_column *columns = input->columns;
     float *column[QUERY_COLUMNS_MAX];
     void *out[QUERY_FIELDS_MAX];
     for (int c = 0; c < query_column_count(q); c++)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a CSV through the library and out again, a chunk at a time: what every query command does, but for the query
- * itself. Memory is that of a chunk, however many rows there are. */
+/* Rows of a table through the library and out again, a chunk at a time: what every query command does, but for the
+ * query itself. Memory is that of a chunk, however many rows there are. */
 #ifndef CAROM_CLI_ROWS_H
 #define CAROM_CLI_ROWS_H
 
 #include "cli.h"
-#include "csv.h"
 #include "output.h"
 #include "parallel.h"
 #include "progress.h"
 #include "queries/query.h"
+#include "table.h"
 
 /* Rows of a chunk, and records of a list: as many as `auto` gives to a device. */
 enum { ROWS_CHUNK = CAROM_AUTO_MIN_QUERIES };
 
 /* Rows of a query, a chunk at a time. */
 typedef struct rows_input {
-    csv_column columns[QUERY_COLUMNS_MAX];
+    table_column columns[QUERY_COLUMNS_MAX];
     size_t column_count;
-    csv_reader *file;     /* NULL: a rehearsal, whose rows are made up */
+    table_reader file;    /* without a source: a rehearsal, whose rows are made up */
     uint64_t from, count; /* rows from .. from + count are in the columns */
     double begin, end;    /* shares of the file in front of them and behind them; NaN: not known */
     progress progress;    /* of the rows */

@@ -6,7 +6,7 @@ file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DI
   cli/*.c cli/bake/*.c cli/probe/*.c cli/verify/*.c)
 list(REMOVE_ITEM carom_cli_sources ${carom_import_sources})
 # The CSV reader, which tests and fuzz targets have by itself.
-set(carom_csv_sources csv.c csv_lines.c parallel.c)
+set(carom_csv_sources csv.c csv_lines.c parallel.c table_columns.c)
 list(TRANSFORM carom_csv_sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/cli/)
 
 option(CAROM_ASSIMP "Read mesh formats beyond PLY, STL, OBJ, OFF and glTF, if assimp is installed" ON)

@@ -63,12 +63,12 @@ static size_t make_text(const uint8_t *data, size_t size, char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    csv_column columns[COLUMNS] = {{.name = "x"},
-                                   {.name = "radius"},
-                                   {.name = "wx", .group = 1},
-                                   {.name = "wy", .group = 1},
-                                   {.name = "t_max", .kind = CSV_TIME, .group = 2},
-                                   {.name = "mask", .kind = CSV_MASK, .group = 3}};
+    table_column columns[COLUMNS] = {{.name = "x"},
+                                     {.name = "radius"},
+                                     {.name = "wx", .group = 1},
+                                     {.name = "wy", .group = 1},
+                                     {.name = "t_max", .kind = TABLE_TIME, .group = 2},
+                                     {.name = "mask", .kind = TABLE_MASK, .group = 3}};
     static char made[TEXT];
     csv_table expected, got;
     if (size < 5)

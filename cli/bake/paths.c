@@ -17,13 +17,13 @@ enum { REHEARSAL_POINTS = 16 };
 /* ---- a file -------------------------------------------------------------------------------------------------------
  */
 
-static void set_columns(csv_column columns[PATHS_COLUMNS])
+static void set_columns(table_column columns[PATHS_COLUMNS])
 {
-    const csv_column all[PATHS_COLUMNS] = {{.name = "path", .kind = CSV_WHOLE},
-                                           {.name = "x"},
-                                           {.name = "y"},
-                                           {.name = "z"},
-                                           {.name = "radius", .group = 1}};
+    const table_column all[PATHS_COLUMNS] = {{.name = "path", .kind = TABLE_WHOLE},
+                                             {.name = "x"},
+                                             {.name = "y"},
+                                             {.name = "z"},
+                                             {.name = "radius", .group = 1}};
     memcpy(columns, all, sizeof all);
 }
 
@@ -40,7 +40,7 @@ static int check_radius(const paths_file *f, const cli_options *o)
 
 static int open_csv(paths_file *f, const cli_options *o)
 {
-    const csv_limits limits = {.rows = f->room, .threads = parallel_threads(o), .part = CSV_PART};
+    const table_limits limits = {.rows = f->room, .threads = parallel_threads(o), .part = CSV_PART};
     struct stat info;
     if (!strcmp(f->path, "-") || (stat(f->path, &info) == 0 && !S_ISREG(info.st_mode)))
         return cli_refuse(EXIT_USAGE, "--paths %s: is no regular file, which is needed because it is read twice",
@@ -90,7 +90,7 @@ int paths_open(paths_file *f, const cli_options *o, uint64_t room)
 void paths_close(paths_file *f)
 {
     csv_close(f->csv);
-    csv_free(f->columns, PATHS_COLUMNS);
+    table_free(f->columns, PATHS_COLUMNS);
     npy_close(&f->npy);
     free(f->xyz);
     free(f->radius);
@@ -102,14 +102,14 @@ void paths_close(paths_file *f)
 
 static int next_csv(paths_file *f, uint64_t most)
 {
-    const csv_column *c = f->columns;
+    const table_column *c = f->columns;
     const int status = csv_next(f->csv, most, &f->count);
     if (status != EXIT_DONE || f->count == 0)
         return status;
     for (uint64_t i = 0; i < f->count; i++)
         for (int k = 0; k < 3; k++)
             f->xyz[3 * (i + 1) + (uint64_t)k] = c[X + k].data[i];
-    memcpy(f->id + 1, csv_wholes(&c[ID]), (size_t)f->count * sizeof *f->id);
+    memcpy(f->id + 1, table_wholes(&c[ID]), (size_t)f->count * sizeof *f->id);
     if (f->radius)
         memcpy(f->radius + 1, c[RADIUS].data, (size_t)f->count * sizeof *f->radius);
     return EXIT_DONE;
@@ -242,7 +242,7 @@ int paths_is_invalid(const paths_survey *s, uint64_t path)
 
 int paths_rehearse(paths_file *f, const cli_options *o)
 {
-    csv_column columns[] = {{.name = "x"}, {.name = "y"}, {.name = "z"}, {.name = "radius"}};
+    table_column columns[] = {{.name = "x"}, {.name = "y"}, {.name = "z"}, {.name = "radius"}};
     *f = (paths_file){.path = "", .npy = {.fd = -1}, .columns[RADIUS].present = 1};
     int status = rehearsal_rows(o, columns, 4, &f->count);
     if (status == EXIT_DONE)
@@ -255,6 +255,6 @@ int paths_rehearse(paths_file *f, const cli_options *o)
         f->radius[i + 1] = columns[3].data[i];
         f->id[i + 1] = i / REHEARSAL_POINTS;
     }
-    csv_free(columns, 4);
+    table_free(columns, 4);
     return status;
 }

@@ -17,7 +17,7 @@ enum { PATHS_POINT_BYTES = 2 * (sizeof(uint64_t) + 4 * sizeof(float)) };
  * elements from 1 on, so that each segment has both its ends in a chunk. */
 typedef struct paths_file {
     const char *path;
-    csv_column columns[PATHS_COLUMNS];
+    table_column columns[PATHS_COLUMNS];
     csv_reader *csv; /* NULL: .npy */
     npy_file npy;
     uint64_t room;        /* points of a chunk */

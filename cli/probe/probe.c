@@ -253,7 +253,7 @@ static int is_off(const cli_options *options)
            !carom_has_opencl();
 }
 
-int probe_before_rows(cli_options *options, const csv_column *columns, size_t column_count, uint64_t rows)
+int probe_before_rows(cli_options *options, const table_column *columns, size_t column_count, uint64_t rows)
 {
     char job[PROBE_JOB];
     uint32_t present = 0;

@@ -63,7 +63,7 @@ uint64_t probe_address_space(void);
 
 /* Before a command's first opening of a device. If the process dies: an exit status with the message printed for
  * --backend opencl; a warning and the CPU from here on for auto. */
-int probe_before_rows(cli_options *options, const csv_column *columns, size_t column_count, uint64_t rows);
+int probe_before_rows(cli_options *options, const table_column *columns, size_t column_count, uint64_t rows);
 int probe_before_all(cli_options *options);
 
 /* Does --device mean this one, if it was given? A whole number, or a part of a name, as the library reads it. */
@@ -79,7 +79,7 @@ void probe_advise(char *out, size_t size, const char *platform);
 
 struct mesh_data;
 /* Made-up rows in place of a file: the columns of options->present. */
-int rehearsal_rows(const cli_options *options, csv_column *columns, size_t count, uint64_t *rows);
+int rehearsal_rows(const cli_options *options, table_column *columns, size_t count, uint64_t *rows);
 int rehearsal_mesh(struct mesh_data *mesh);
 
 #endif

@@ -10,7 +10,7 @@
 /* From so many queries and leaves on, a device of one lane puts queries in order first, by kernels of its own. */
 enum { ROWS = 1 << 13, SIDE = 32 };
 
-static float made_up(const csv_column *column, size_t c, uint64_t i)
+static float made_up(const table_column *column, size_t c, uint64_t i)
 {
     const uint32_t hash = (uint32_t)((i + 1) * 32 + c) * 2654435761u; /* Knuth's multiplicative hash */
     if (column->name[0] == 'r') /* a radius: half a triangle of the mesh, so that lists stay short */
@@ -18,7 +18,7 @@ static float made_up(const csv_column *column, size_t c, uint64_t i)
     return (float)(hash >> 16) * 0x1p-16f;
 }
 
-int rehearsal_rows(const cli_options *options, csv_column *columns, size_t count, uint64_t *rows)
+int rehearsal_rows(const cli_options *options, table_column *columns, size_t count, uint64_t *rows)
 {
     *rows = ROWS;
     for (size_t c = 0; c < count; c++) {
@@ -29,10 +29,10 @@ int rehearsal_rows(const cli_options *options, csv_column *columns, size_t count
         if (!columns[c].data)
             return cli_no_memory();
         for (uint64_t i = 0; i < ROWS; i++)
-            if (columns[c].kind == CSV_MASK)
+            if (columns[c].kind == TABLE_MASK)
                 memcpy(columns[c].data + i, &(uint32_t){1}, sizeof(uint32_t));
             else
-                columns[c].data[i] = columns[c].kind == CSV_TIME ? 4.0f : made_up(&columns[c], c, i);
+                columns[c].data[i] = columns[c].kind == TABLE_TIME ? 4.0f : made_up(&columns[c], c, i);
     }
     return EXIT_DONE;
 }

@@ -48,7 +48,7 @@ static int is_name(span s, const char *name)
 }
 
 /* Returns 0 for a malformed field. */
-static int read_value(span s, csv_kind kind, uint32_t *bits)
+static int read_value(span s, table_kind kind, uint32_t *bits)
 {
     char text[4096], *stop;
     s = without_blanks(s);
@@ -56,7 +56,7 @@ static int read_value(span s, csv_kind kind, uint32_t *bits)
         return 0;
     memcpy(text, s.at, s.size);
     text[s.size] = '\0';
-    if (kind == CSV_MASK) {
+    if (kind == TABLE_MASK) {
         const int hex = s.size > 2 && text[0] == '0' && (text[1] | 0x20) == 'x';
         const size_t digits = strspn(text + 2 * hex, hex ? "0123456789abcdefABCDEF" : "0123456789") + 2 * (size_t)hex;
         const char *first = text + 2 * hex + strspn(text + 2 * hex, "0");
@@ -66,11 +66,12 @@ static int read_value(span s, csv_kind kind, uint32_t *bits)
     }
     const float value = strtof(text, &stop);
     memcpy(bits, &value, sizeof value);
-    return stop == text + s.size && (kind != CSV_TIME || value >= 0.0f);
+    return stop == text + s.size && (kind != TABLE_TIME || value >= 0.0f);
 }
 
 /* Returns 0 if the header is refused. field[i] is the column of field i, -1 for none. */
-static int read_names(span header, const csv_column *columns, size_t count, int *field, size_t *fields, csv_table *out)
+static int read_names(span header, const table_column *columns, size_t count, int *field, size_t *fields,
+                      csv_table *out)
 {
     *fields = 0;
     for (span rest = header; rest.at;) {
@@ -93,7 +94,7 @@ static int read_names(span header, const csv_column *columns, size_t count, int 
 }
 
 /* Returns 0 for a malformed row. */
-static int read_row(span line, const csv_column *columns, const int *field, size_t fields, csv_table *out)
+static int read_row(span line, const table_column *columns, const int *field, size_t fields, csv_table *out)
 {
     size_t i = 0;
     if (line.size == 0)
@@ -120,7 +121,7 @@ static span take_line(span *rest)
     return (span){line.at, line.size - (size_t)cr};
 }
 
-void csv_oracle_read(const char *text, size_t size, const csv_column *columns, size_t count, csv_table *out)
+void csv_oracle_read(const char *text, size_t size, const table_column *columns, size_t count, csv_table *out)
 {
     span rest = {text, size};
     int *field = must(malloc((size + 1) * sizeof *field));
@@ -178,7 +179,7 @@ static int file_of(const char *text, size_t size)
     return fd;
 }
 
-static int read_chunks(csv_reader *reader, csv_column *columns, size_t count, uint64_t most, csv_table *out)
+static int read_chunks(csv_reader *reader, table_column *columns, size_t count, uint64_t most, csv_table *out)
 {
     for (size_t i = 0; i < count; i++)
         out->present[i] = columns[i].present;
@@ -203,7 +204,8 @@ static uint64_t line_of(const char *message, const char *path)
     return !strncmp(message, path, n) && message[n] == ':' ? strtoull(message + n + 1, NULL, 10) : UINT64_MAX;
 }
 
-int csv_table_read(const char *text, size_t size, csv_column *columns, size_t count, const csv_way *way, csv_table *out)
+int csv_table_read(const char *text, size_t size, table_column *columns, size_t count, const csv_way *way,
+                   csv_table *out)
 {
     char path[32];
     int ends[2] = {-1, -1};
@@ -227,7 +229,7 @@ int csv_table_read(const char *text, size_t size, csv_column *columns, size_t co
     if (status == EXIT_DONE)
         status = read_chunks(reader, columns, count, way->most, out);
     csv_close(reader);
-    csv_free(columns, count);
+    table_free(columns, count);
     close(ends[0]);
     if (way->piece > 0)
         pthread_join(thread, NULL);

@@ -17,17 +17,17 @@ typedef struct csv_table {
     uint32_t *bits[CSV_ORACLE_COLUMNS]; /* [rows] floats or masks */
 } csv_table;
 
-void csv_oracle_read(const char *text, size_t size, const csv_column *columns, size_t count, csv_table *out);
+void csv_oracle_read(const char *text, size_t size, const table_column *columns, size_t count, csv_table *out);
 
 /* How the text reaches the reader. */
 typedef struct csv_way {
-    csv_limits limits;
+    table_limits limits;
     uint64_t most; /* of each csv_next */
     size_t piece;  /* bytes of each write into a pipe; 0: a file */
 } csv_way;
 
 /* What the command's reader makes of it. Its last message is in reader_host_said. Returns the exit status. */
-int csv_table_read(const char *text, size_t size, csv_column *columns, size_t count, const csv_way *way,
+int csv_table_read(const char *text, size_t size, table_column *columns, size_t count, const csv_way *way,
                    csv_table *out);
 
 /* NULL, or what differs. */

@@ -13,14 +13,14 @@ enum { SEED = 31, TABLES = 300 };
 /* x and radius are required, wx and wy come together, t_max and mask may be missing. */
 enum { X, RADIUS, WX, WY, T_MAX, MASK, COLUMNS };
 
-static void set_columns(csv_column columns[COLUMNS])
+static void set_columns(table_column columns[COLUMNS])
 {
-    const csv_column all[COLUMNS] = {{.name = "x"},
-                                     {.name = "radius"},
-                                     {.name = "wx", .group = 1},
-                                     {.name = "wy", .group = 1},
-                                     {.name = "t_max", .kind = CSV_TIME, .group = 2},
-                                     {.name = "mask", .kind = CSV_MASK, .group = 3}};
+    const table_column all[COLUMNS] = {{.name = "x"},
+                                       {.name = "radius"},
+                                       {.name = "wx", .group = 1},
+                                       {.name = "wy", .group = 1},
+                                       {.name = "t_max", .kind = TABLE_TIME, .group = 2},
+                                       {.name = "mask", .kind = TABLE_MASK, .group = 3}};
     memcpy(columns, all, sizeof all);
 }
 
@@ -31,7 +31,7 @@ static csv_way whole(size_t size)
 
 static void read_table(const char *text, size_t size, const csv_way *way, csv_table *out)
 {
-    csv_column columns[COLUMNS];
+    table_column columns[COLUMNS];
     set_columns(columns);
     const int status = csv_table_read(text, size, columns, COLUMNS, way, out);
     assert_int_equal(status, out->refused ? EXIT_USAGE : EXIT_DONE);
@@ -53,7 +53,7 @@ static void expect(const char *text, size_t size, const csv_way *way, const csv_
 /* In blocks of every size, so that each byte of the text is the last of one. */
 static void expect_every_way(const char *text, size_t size)
 {
-    csv_column columns[COLUMNS];
+    table_column columns[COLUMNS];
     csv_table expected;
     set_columns(columns);
     csv_oracle_read(text, size, columns, COLUMNS, &expected);
@@ -185,7 +185,7 @@ static void test_whole_numbers(void **state)
     for (size_t k = 0; k < sizeof text + COUNT_OF(bad); k++) {
         char path[32], row[64] = "";
         const size_t part = k < sizeof text ? k + 1 : 100;
-        csv_column columns[] = {{.name = "x"}, {.name = "id", .kind = CSV_WHOLE}};
+        table_column columns[] = {{.name = "x"}, {.name = "id", .kind = TABLE_WHOLE}};
         csv_reader *reader;
         uint64_t rows, from = 0;
         int ends[2], status;
@@ -196,9 +196,9 @@ static void test_whole_numbers(void **state)
         assert_int_equal(write(ends[1], row, strlen(row)), strlen(row));
         close(ends[1]);
         snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
-        assert_int_equal(csv_open(&reader, path, columns, 2, &(csv_limits){4, 1 + (unsigned)part % 3, part}), 0);
+        assert_int_equal(csv_open(&reader, path, columns, 2, &(table_limits){4, 1 + (unsigned)part % 3, part}), 0);
         while ((status = csv_next(reader, 1 + k % 4, &rows)) == EXIT_DONE && rows > 0) {
-            assert_memory_equal(csv_wholes(&columns[1]), ids + from, (size_t)rows * sizeof *ids);
+            assert_memory_equal(table_wholes(&columns[1]), ids + from, (size_t)rows * sizeof *ids);
             from += rows;
         }
         assert_int_equal(status, k < sizeof text ? EXIT_DONE : EXIT_USAGE);
@@ -209,7 +209,7 @@ static void test_whole_numbers(void **state)
                                    ":8: column id: expected a whole number from 0 to 92233720368547758"
                                    "07, got "));
         csv_close(reader);
-        csv_free(columns, 2);
+        table_free(columns, 2);
         close(ends[0]);
     }
 }
@@ -222,7 +222,7 @@ static void test_no_further(void **state)
     for (unsigned threads = 1; threads <= 3; threads++)
         for (size_t part = 1; part < sizeof text; part++) {
             char path[32];
-            csv_column columns[COLUMNS];
+            table_column columns[COLUMNS];
             csv_reader *reader;
             uint64_t rows;
             int ends[2];
@@ -231,14 +231,14 @@ static void test_no_further(void **state)
             assert_int_equal(write(ends[1], text, sizeof text - 1), sizeof text - 1);
             close(ends[1]);
             snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
-            assert_int_equal(csv_open(&reader, path, columns, COLUMNS, &(csv_limits){4, threads, part}), EXIT_DONE);
+            assert_int_equal(csv_open(&reader, path, columns, COLUMNS, &(table_limits){4, threads, part}), EXIT_DONE);
             assert_int_equal(csv_next(reader, 2, &rows), EXIT_DONE);
             assert_int_equal(rows, 2);
             assert_true(columns[RADIUS].data[1] == 4.0f);
             assert_int_equal(csv_next(reader, 1, &rows), EXIT_USAGE);
             assert_non_null(strstr(reader_host_said, ":4: column radius: expected a number, got 'six'"));
             csv_close(reader);
-            csv_free(columns, COLUMNS);
+            table_free(columns, COLUMNS);
             close(ends[0]);
         }
 }
@@ -253,27 +253,27 @@ static void test_share(void **state)
     fputs(text, file);
     fflush(file);
     char path[32];
-    csv_column columns[COLUMNS];
+    table_column columns[COLUMNS];
     csv_reader *reader;
     uint64_t rows;
     int ends[2];
     set_columns(columns);
     snprintf(path, sizeof path, "/dev/fd/%d", fileno(file));
-    assert_int_equal(csv_open(&reader, path, columns, COLUMNS, &(csv_limits){1, 2, 100}), EXIT_DONE);
+    assert_int_equal(csv_open(&reader, path, columns, COLUMNS, &(table_limits){1, 2, 100}), EXIT_DONE);
     for (int row = 0; row <= 4; row++) {
         assert_true(csv_share(reader) == (double)(9 + 4 * row) / 25.0);
         assert_int_equal(csv_next(reader, 1, &rows), EXIT_DONE);
     }
     csv_close(reader);
-    csv_free(columns, COLUMNS);
+    table_free(columns, COLUMNS);
     fclose(file);
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], text, sizeof text - 1), sizeof text - 1);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
-    assert_int_equal(csv_open(&reader, path, columns, COLUMNS, &(csv_limits){1, 2, 10}), EXIT_DONE);
+    assert_int_equal(csv_open(&reader, path, columns, COLUMNS, &(table_limits){1, 2, 10}), EXIT_DONE);
     assert_true(isnan(csv_share(reader)));
     csv_close(reader);
-    csv_free(columns, COLUMNS);
+    table_free(columns, COLUMNS);
     close(ends[0]);
     close(ends[1]);
 }
@@ -365,7 +365,7 @@ static void test_random_tables(void **state)
     const size_t tables = test_effort(TABLES);
     for (size_t i = 0; i < tables; i++) {
         const size_t size = random_table(text, ROOM, &random);
-        csv_column columns[COLUMNS];
+        table_column columns[COLUMNS];
         csv_table expected;
         set_columns(columns);
         csv_oracle_read(text, size, columns, COLUMNS, &expected);
