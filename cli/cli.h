@@ -143,6 +143,7 @@ int cli_mesh_open(const cli_options *options, const struct mesh_data *data, caro
 
 /* Read `size` bytes at a place. Returns 0, or an errno; a file that ends too early is EIO. */
 int cli_read_at(int fd, void *data, size_t size, uint64_t at);
+int cli_write_at(int fd, const void *data, size_t size, uint64_t at);
 
 /* What follows the last dot of a file's name; empty if there is none. */
 const char *cli_suffix(const char *path);

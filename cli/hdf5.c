@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hdf5.h"
+#include "hdf5_library.h"
 #include "cli.h"
 
 #include <stdio.h>
@@ -40,6 +41,12 @@ hdf5_id hdf5_create_group(hdf5_id in, const char *name)
 hdf5_id hdf5_create_array(hdf5_id in, const char *name, const char *type, int axes, const uint64_t *dims)
 {
     (void)in, (void)name, (void)type, (void)axes, (void)dims;
+    return -1;
+}
+
+hdf5_id hdf5_create_words(hdf5_id in, const char *name, const char *const *words, int count, uint64_t size)
+{
+    (void)in, (void)name, (void)words, (void)count, (void)size;
     return -1;
 }
 
@@ -115,7 +122,7 @@ static herr_t note_error(hid_t stack, void *user)
 
 /* The library would print its errors. And it would end the process where it is of another release than its headers,
  * which the name of the shared library makes fit. */
-static void prepare(void)
+void hdf5_prepare(void)
 {
     setenv("HDF5_DISABLE_VERSION_CHECK", "2", 0);
     first_error[0] = '\0';
@@ -133,7 +140,7 @@ const char *hdf5_error(void)
  */
 
 /* Of the file's numbers, which are this machine's too. */
-static hid_t type_of(const char *numpy)
+hdf5_id hdf5_type_of(const char *numpy)
 {
     if (!strcmp(numpy, "<f4"))
         return H5T_IEEE_F32LE;
@@ -143,6 +150,8 @@ static hid_t type_of(const char *numpy)
         return H5T_STD_I32LE;
     if (!strcmp(numpy, "<i8"))
         return H5T_STD_I64LE;
+    if (!strcmp(numpy, "<u4"))
+        return H5T_STD_U32LE;
     return !strcmp(numpy, "|u1") ? H5T_STD_U8LE : H5I_INVALID_HID;
 }
 
@@ -171,7 +180,7 @@ static hid_t create(const char *path, hid_t access)
 
 hdf5_id hdf5_create(const char *path)
 {
-    prepare();
+    hdf5_prepare();
     const hid_t access = file_access(), file = create(path, access);
     H5Pclose(access);
     return file;
@@ -197,15 +206,31 @@ static hid_t array_list(void)
     return H5I_INVALID_HID;
 }
 
-hdf5_id hdf5_create_array(hdf5_id in, const char *name, const char *type, int axes, const uint64_t *dims)
+static hid_t create_array(hid_t in, const char *name, hid_t type, int axes, const uint64_t *dims)
 {
     hsize_t n[HDF5_AXES];
     for (int k = 0; k < axes; k++)
         n[k] = dims[k];
     const hid_t list = array_list(), space = H5Screate_simple(axes, n, NULL);
-    const hid_t array = H5Dcreate2(in, name, type_of(type), space, H5P_DEFAULT, list, H5P_DEFAULT);
+    const hid_t array = H5Dcreate2(in, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     H5Sclose(space);
     H5Pclose(list);
+    return array;
+}
+
+hdf5_id hdf5_create_array(hdf5_id in, const char *name, const char *type, int axes, const uint64_t *dims)
+{
+    return create_array(in, name, hdf5_type_of(type), axes, dims);
+}
+
+hdf5_id hdf5_create_words(hdf5_id in, const char *name, const char *const *words, int count, uint64_t size)
+{
+    const hid_t type = H5Tenum_create(H5T_STD_U8LE);
+    int done = type >= 0;
+    for (int i = 0; i < count; i++)
+        done = done && H5Tenum_insert(type, words[i], &(uint8_t){(uint8_t)i}) >= 0;
+    const hid_t array = done ? create_array(in, name, type, 1, &size) : H5I_INVALID_HID;
+    H5Tclose(type);
     return array;
 }
 
@@ -231,8 +256,8 @@ static int put_attribute(hid_t of, const char *name, hid_t type, hid_t space, co
 int hdf5_put_numbers(hdf5_id of, const char *name, const char *type, uint64_t count, const void *values)
 {
     const hsize_t n = count;
-    return put_attribute(of, name, type_of(type), count > 0 ? H5Screate_simple(1, &n, NULL) : H5Screate(H5S_SCALAR),
-                         values);
+    return put_attribute(of, name, hdf5_type_of(type),
+                         count > 0 ? H5Screate_simple(1, &n, NULL) : H5Screate(H5S_SCALAR), values);
 }
 
 int hdf5_put_text(hdf5_id of, const char *name, const char *text)
@@ -302,7 +327,7 @@ void hdf5_head_begin(hdf5_head *head)
 {
     H5FD_file_image_callbacks_t memory = {take_memory, copy, take_more, keep, same_head, leave_head, head};
     *head = (hdf5_head){.file = -1};
-    prepare();
+    hdf5_prepare();
     const hid_t access = file_access();
     if (H5Pset_fapl_core(access, HDF5_HEAD, 0) >= 0 && H5Pset_file_image_callbacks(access, &memory) >= 0)
         head->file = create("/dev/null/none", access); /* it would read a file of that name first */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HDF5 files, if this build has the library (CAROM_HDF5); elsewhere every call fails. What is written has the format of
  * HDF5 1.0 to 1.8 and no times, so the same contents have the same bytes. Types of numbers are named as NumPy names
- * them: <f4, <f8, <i4, <i8, |u1. */
+ * them: <f4, <f8, <i4, <i8, <u4, |u1. */
 #ifndef CAROM_CLI_HDF5_H
 #define CAROM_CLI_HDF5_H
 
@@ -30,6 +30,8 @@ hdf5_id hdf5_create_group(hdf5_id in, const char *name);
 /* A dataset of dims[axes], the last varying fastest: contiguous, and in its place from the beginning, with bytes that
  * are written by nobody but the caller. */
 hdf5_id hdf5_create_array(hdf5_id in, const char *name, const char *type, int axes, const uint64_t *dims);
+/* One of `size` bytes that each are the number of a word: HDF5's enumeration, so a reader knows the words. */
+hdf5_id hdf5_create_words(hdf5_id in, const char *name, const char *const *words, int count, uint64_t size);
 /* Where its first byte is in the file. Returns 0 if that is not known. */
 int hdf5_place(hdf5_id array, uint64_t *at);
 /* An attribute of `count` numbers, or of one number (count 0), of this machine's order. */
@@ -56,5 +58,29 @@ typedef struct hdf5_head {
  * beginning, failed. */
 void hdf5_head_begin(hdf5_head *head);
 int hdf5_head_end(hdf5_head *head);
+
+/* ---- reading: hdf5_read.c -----------------------------------------------------------------------------------------
+ */
+
+enum { HDF5_CHUNK_MAX = 1 << 26 }; /* bytes of a chunk, which is in memory as a whole */
+
+typedef struct hdf5_form {
+    int axes;
+    uint64_t dims[HDF5_AXES]; /* of the first of them, if there are more */
+    size_t size;              /* bytes of a number */
+    char type[32];            /* in words, such as `big-endian float64` */
+    const char *fault;        /* why its numbers cannot be read; NULL: they can */
+} hdf5_form;
+
+/* To read; what is wrong with the file is in hdf5_error. */
+hdf5_id hdf5_open(const char *path);
+int hdf5_has(hdf5_id in, const char *name);
+/* How many members a group has, 0 if there is none; its name if there is one. */
+int hdf5_only_child(hdf5_id in, const char *group, char *name, size_t size);
+/* Negative: it is no dataset. */
+hdf5_id hdf5_open_array(hdf5_id in, const char *name, hdf5_form *form);
+int hdf5_is_of(hdf5_id array, const char *type);
+/* A block of its numbers. Returns 0 if that fails. */
+int hdf5_read(hdf5_id array, int axes, const uint64_t *from, const uint64_t *count, void *to);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The carom command: the table of commands, and what is checked before one runs. */
 #include "cli.h"
-#include "queries/query.h"
-#include "output.h"
+#include "hdf5.h"
+#include "rows.h"
 #include "unfinished.h"
 #include "cli/bake/bake.h"
 #include "cli/probe/probe.h"
@@ -29,8 +29,10 @@ static const cli_command commands[] = {
      "S.csv has the columns cx,cy,cz,radius,vx,vy,vz and optionally t_max, which overrides --t-max row by row,\n"
      "and mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere hits nothing, for the triangles of a file have all "
      "bits.\n"
-     "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
-     "chooses:\n",
+     "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for each\n"
+     "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all. With "
+     "--mesh,\n"
+     "--hits chooses:\n",
      command_on_mesh, NULL},
     {"overlap",
      OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_MESH | OPTION_SPHERES | OPTION_MAX_DISTANCE | OPTION_HITS,
@@ -41,8 +43,10 @@ static const cli_command commands[] = {
      "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
      "overlaps nothing, for the triangles of a file have all bits. With --hits closest also max_distance, which\n"
      "overrides --max-distance row by row.\n"
-     "A CSV file named - is standard input. One row per input row, in order, but for --hits all. With --mesh, --hits "
-     "chooses:\n",
+     "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for each\n"
+     "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all. With "
+     "--mesh,\n"
+     "--hits chooses:\n",
      command_on_mesh, NULL},
 #define ON_MESH(name)
 #define PAIRS_ONLY(name) {#name, OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, NULL, NULL, NULL, command_pairs, NULL},
@@ -97,10 +101,10 @@ static const cli_command commands[] = {
     {"bake path", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH | OPTION_HITS | OPTION_START | OPTION_CULL_BACK,
      "hits of spheres that move along polylines on a mesh",
      "carom bake path --mesh M --paths P [--radius R] [--hits first|all|any] [options] -o OUT.csv",
-     "P is a CSV file with the columns path,x,y,z and, without --radius, radius, or an .npy file (float32\n"
-     "[paths][points][3]). Rows of a path follow each other; its id is a whole number from 0 to 2^63 - 1. Segment s "
-     "goes\n"
-     "from point s to point s + 1 over u in [0, 1], with the radius of its first row. --hits chooses:\n"
+     "P is a CSV file with the columns path,x,y,z and, without --radius, radius, a .npy file (float32\n"
+     "[paths][points][3]) or H5MD (.h5: path p is particle p). Rows of a path follow each other; its id is a whole\n"
+     "number from 0 to 2^63 - 1. Segment s goes from point s to point s + 1 over u in [0, 1], with the radius of its\n"
+     "first row. --hits chooses:\n"
      "  first  the smallest segment, u, triangle: path,segment,u,triangle,state,x,y,z,nx,ny,nz,feature (default)\n"
      "  all    a row for every hit: the same columns; paths as in P, and in each by segment, u, triangle\n"
      "  any    whether there is a hit: path,hit (1 or 0, empty for an invalid path)\n"
@@ -244,13 +248,19 @@ static int check_beside(const cli_options *o)
     return EXIT_DONE;
 }
 
-/* Other commands write text: a name that promises another format would deceive. */
-static int check_is_text(const cli_options *o)
+/* A name that promises a format that the command does not write would deceive. */
+static int check_format(const cli_options *o, const output_place *place)
 {
     const char *suffix = cli_suffix(o->output);
-    return strcmp(suffix, "npy") != 0 && strcmp(suffix, "h5") != 0
-               ? EXIT_DONE
-               : cli_refuse(EXIT_USAGE, "%s: %s writes text, and no .%s", o->output, o->command->name, suffix);
+    const int writes_rows = o->command->run == command_on_mesh || o->command->run == command_pairs;
+    if (!strcmp(suffix, "npy") || (!strcmp(suffix, "h5") && !writes_rows))
+        return cli_refuse(EXIT_USAGE, "%s: %s writes text%s, and no .%s", o->output, o->command->name,
+                          writes_rows ? " or .h5" : "", suffix);
+    if (rows_format_of(o->output) == &rows_csv)
+        return EXIT_DONE;
+    if (place->folder < 0)
+        return cli_refuse(EXIT_USAGE, "%s: is no regular file, which an HDF5 file must be", o->output);
+    return hdf5_require(o->output);
 }
 
 /* What would fail in the end fails before any work. Returns -1 to go on. */
@@ -266,11 +276,11 @@ static int check_outputs(const cli_options *o)
         status = output_place_find(&places[count++], paths[i]);
         if (status == EXIT_DONE)
             status = check_apart(o, places, count);
+        if (status == EXIT_DONE && i == 0)
+            status = is_in_group(o->command, "bake") ? check_beside(o) : check_format(o, &places[0]);
     }
     for (size_t i = 0; i < count; i++)
         output_place_free(&places[i]);
-    if (status == EXIT_DONE && o->output)
-        status = is_in_group(o->command, "bake") ? check_beside(o) : check_is_text(o);
     return status == EXIT_DONE ? -1 : status;
 }
 

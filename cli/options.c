@@ -18,10 +18,10 @@ typedef struct option_row {
 } option_row;
 
 static const option_row option_rows[] = {
-    {OPTION_PAIRS, "pairs", "FILE", "CSV or .npy file of pairs"},
+    {OPTION_PAIRS, "pairs", "FILE", "pairs: CSV, .npy or .h5"},
     {OPTION_ROW, "row", "N", "the row of the file, from 0"},
     {OPTION_MESH, "mesh", "FILE", "mesh file"},
-    {OPTION_SPHERES, "spheres", "FILE", "CSV or .npy file of spheres"},
+    {OPTION_SPHERES, "spheres", "FILE", "spheres: CSV, .npy or .h5"},
     {OPTION_T_MAX, "t-max", "T", "end of the time window, >= 0 or inf (default inf)"},
     {OPTION_MAX_DISTANCE, "max-distance", "D",
      "with --hits closest: no triangle farther away, >= 0 or inf (default inf)"},
@@ -100,7 +100,9 @@ static size_t describe_pairs(const query_type *q, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", f > 0 ? "," : "",
                                  q->fields[query_field_in_output(q, f)].name);
     return used + (size_t)snprintf(text + used, size - used,
-                                   ".\nA CSV file named - is standard input. One row per input row, in order.\n\n"
+                                   ".\nA CSV file named - is standard input. A .npy file is float32 [rows][columns], a "
+                                   ".h5 file has a dataset\nfor each column, and so has the output if it ends in .h5. "
+                                   "One row per input row, in order.\n\n"
                                    "options:\n");
 }
 

@@ -201,7 +201,7 @@ int output_place_keep_access(const output_place *place, int fd)
 }
 
 /* The name says nothing of the final one, which may be as long as names can be. */
-static int create(output_place *place)
+static int create(const output_place *place, mode_t mode, char name[OUTPUT_TEMPORARY])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -209,16 +209,24 @@ static int create(output_place *place)
         if (getrandom(random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
             for (size_t i = 0; i < sizeof random; i++)
                 random[i] = (unsigned char)(getpid() >> (4 * i)) + (unsigned char)attempt;
-        size_t used = (size_t)snprintf(place->temporary, sizeof place->temporary, ".carom-");
+        size_t used = (size_t)snprintf(name, OUTPUT_TEMPORARY, ".carom-");
         for (size_t i = 0; i < sizeof random; i++)
-            place->temporary[used++] = letters[random[i] % (sizeof letters - 1)];
-        place->temporary[used] = '\0';
-        /* A new file gets its mode as any other would: the umask, or the folder's default access list. */
-        int fd = unfinished_create(place->folder, place->temporary, place->exists ? 0600 : 0666);
+            name[used++] = letters[random[i] % (sizeof letters - 1)];
+        name[used] = '\0';
+        int fd = unfinished_create(place->folder, name, mode);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
     return -1;
+}
+
+int output_place_nameless(const output_place *place)
+{
+    char name[OUTPUT_TEMPORARY];
+    const int fd = create(place, 0600, name);
+    if (fd >= 0)
+        unfinished_drop(place->folder, name);
+    return fd;
 }
 
 int output_place_open(output_place *place)
@@ -227,7 +235,8 @@ int output_place_open(output_place *place)
         return fcntl(place->descriptor, F_DUPFD_CLOEXEC, 3);
     if (place->folder < 0)
         return open(place->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    int fd = create(place), error = errno;
+    /* A new file gets its mode as any other would: the umask, or the folder's default access list. */
+    int fd = create(place, place->exists ? 0600 : 0666, place->temporary), error = errno;
     if (fd < 0)
         place->temporary[0] = '\0';
     if (fd >= 0 && place->exists && !output_place_keep_access(place, fd)) {

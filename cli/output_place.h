@@ -5,6 +5,8 @@
 
 #include <sys/stat.h>
 
+enum { OUTPUT_TEMPORARY = 24 };
+
 typedef struct output_place {
     const char *shown; /* as messages name it */
     char *path;        /* links followed; NULL: standard output or another descriptor that is open */
@@ -13,8 +15,8 @@ typedef struct output_place {
     int folder;        /* -1: no regular file, written directly */
     int flushable;     /* the folder could be opened for reading */
     int exists;
-    struct stat old;    /* if it does */
-    char temporary[24]; /* in the folder; empty: none */
+    struct stat old;                  /* if it does */
+    char temporary[OUTPUT_TEMPORARY]; /* in the folder; empty: none */
 } output_place;
 
 /* Follow links, find what the path names and whether it may be replaced; nothing is changed. Returns an exit status
@@ -24,6 +26,8 @@ int output_place_find(output_place *place, const char *path);
 int output_place_same(const output_place *a, const output_place *b);
 /* Open what is written to. Returns a descriptor, or -1 with errno. */
 int output_place_open(output_place *place);
+/* A file in the same folder that has no name and is gone when it is closed. Returns as output_place_open. */
+int output_place_nameless(const output_place *place);
 /* In this order, with `fd` closed between them: the content reaches the disk, then the file takes its place and the
  * name reaches the disk. Nothing to do for what is written directly. Return exit statuses with the message printed. */
 int output_place_flush(const output_place *place, int fd);

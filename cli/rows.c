@@ -227,15 +227,19 @@ int rows_run(const rows_query *query, void *subject, const cli_options *options,
 {
     output out;
     rows_writer writer;
+    const int is_list = query->row->mesh.is_list && !query->counts;
     int status = output_open(&out, options->output);
     if (status != EXIT_DONE)
         return status;
-    status = rows_writer_open(&writer, &out, query, parallel_threads(options));
+    status = rows_writer_open(&writer, rows_format_of(options->output), &out, query, parallel_threads(options),
+                              is_list ? TABLE_UNKNOWN : table_rows(&input->file));
     if (status == EXIT_DONE) {
         rows_write_header(&writer);
         status = run_chunks(query, subject, options, input, &writer);
-        rows_writer_close(&writer);
     }
+    if (status == EXIT_DONE && !out.error)
+        status = rows_writer_finish(&writer);
+    rows_writer_close(&writer);
     return output_close(&out, status);
 }
 

@@ -69,24 +69,54 @@ int rows_library_error(const rows_input *input, carom_status status, const carom
 /* The whole of a --pairs command, from its row in the registry. */
 int rows_pairs(const query_type *q, const cli_options *options);
 
-/* ---- rows_write.c: numbers to text ------------------------------------------------------------------------------ */
+/* ---- rows_write.c, rows_hdf5.c: answers to a file ------------------------------------------------------------------
+ */
+
+struct rows_writer;
+/* A format of outputs. Failed writes are in the output's `error`. */
+typedef struct rows_format {
+    const char *suffix; /* NULL: every other one */
+    int (*open)(struct rows_writer *w);
+    void (*header)(struct rows_writer *w); /* NULL, as what follows: nothing to do */
+    void (*write)(struct rows_writer *w, const rows_field *fields, uint64_t count);
+    int (*finish)(struct rows_writer *w);
+    void (*close)(struct rows_writer *w);
+} rows_format;
+
+extern const rows_format rows_csv, rows_hdf5;
+
+/* The format that the suffix of an output names; NULL: standard output. */
+const rows_format *rows_format_of(const char *path);
 
 typedef struct rows_writer {
+    const rows_format *format;
     output *out;
     const rows_query *query;
     unsigned threads;
+    uint64_t rows; /* that will be written in all; TABLE_UNKNOWN */
+    uint64_t done; /* of HDF5 */
+    /* Of text. */
     const rows_field *fields; /* of the rows that are being written */
     uint64_t from, count;
     char *text[PARALLEL_MAX];
     size_t used[PARALLEL_MAX];
+    /* Of HDF5. */
+    uint64_t at[QUERY_FIELDS_MAX]; /* where the columns begin in the file */
+    int spool;                     /* a file without a name, with all rows as long as `rows` is not known; -1: none */
+    unsigned char *buffer;
 } rows_writer;
 
-/* Bytes of text that a writer of so many fields takes. */
+/* Bytes that a writer of so many fields takes. */
 uint64_t rows_writer_bytes(int fields, unsigned threads);
-int rows_writer_open(rows_writer *writer, output *out, const rows_query *query, unsigned threads);
+/* rows: TABLE_UNKNOWN if it is not known how many will be written. Returns an exit status with its message printed, as
+ * rows_writer_finish does; rows_writer_close in any case. */
+int rows_writer_open(rows_writer *writer, const rows_format *format, output *out, const rows_query *query,
+                     unsigned threads, uint64_t rows);
 void rows_write_header(rows_writer *writer);
-/* Rows 0 .. count of a chunk, or records of a list. What is not there is an empty field. */
+/* Rows 0 .. count of a chunk, or records of a list. What is not there is an empty field, or NaN. */
 void rows_write(rows_writer *writer, const rows_field *fields, uint64_t count);
+/* Behind the last row. */
+int rows_writer_finish(rows_writer *writer);
 void rows_writer_close(rows_writer *writer);
 
 /* ---- rows_list.c: queries with any number of records ------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers to text. Each thread writes a slice of rows into memory of its own; the slices go out in their order. */
+/* Answers to a file, and to text. Each thread writes a slice of rows into memory of its own; the slices go out in their
+ * order. */
 #include "rows.h"
 #include "decimal.h"
 
@@ -59,20 +60,25 @@ uint64_t rows_writer_bytes(int fields, unsigned threads)
     return (uint64_t)threads * SLICE * (uint64_t)fields * FIELD_MAX;
 }
 
-int rows_writer_open(rows_writer *w, output *out, const rows_query *query, unsigned threads)
+static void close_text(rows_writer *w)
 {
-    *w = (rows_writer){.out = out, .query = query, .threads = threads};
-    for (unsigned i = 0; i < threads; i++) {
-        w->text[i] = cli_alloc((uint64_t)SLICE * (uint64_t)query->field_count, FIELD_MAX);
-        if (w->text[i])
-            continue;
-        rows_writer_close(w);
-        return cli_no_memory();
+    for (unsigned i = 0; i < w->threads; i++) {
+        free(w->text[i]);
+        w->text[i] = NULL;
+    }
+}
+
+static int open_text(rows_writer *w)
+{
+    for (unsigned i = 0; i < w->threads; i++) {
+        w->text[i] = cli_alloc((uint64_t)SLICE * (uint64_t)w->query->field_count, FIELD_MAX);
+        if (!w->text[i])
+            return cli_no_memory();
     }
     return EXIT_DONE;
 }
 
-void rows_write_header(rows_writer *w)
+static void write_header(rows_writer *w)
 {
     const rows_query *query = w->query;
     for (int k = 0; k < query->field_count; k++) {
@@ -82,7 +88,7 @@ void rows_write_header(rows_writer *w)
     output_char(w->out, '\n');
 }
 
-void rows_write(rows_writer *w, const rows_field *fields, uint64_t count)
+static void write_text(rows_writer *w, const rows_field *fields, uint64_t count)
 {
     w->fields = fields;
     w->count = count;
@@ -95,10 +101,41 @@ void rows_write(rows_writer *w, const rows_field *fields, uint64_t count)
     }
 }
 
+const rows_format rows_csv = {.open = open_text, .header = write_header, .write = write_text, .close = close_text};
+
+/* ---- any format ---------------------------------------------------------------------------------------------------
+ */
+
+const rows_format *rows_format_of(const char *path)
+{
+    return path && !strcmp(cli_suffix(path), rows_hdf5.suffix) ? &rows_hdf5 : &rows_csv;
+}
+
+int rows_writer_open(rows_writer *w, const rows_format *format, output *out, const rows_query *query, unsigned threads,
+                     uint64_t rows)
+{
+    *w = (rows_writer){.format = format, .out = out, .query = query, .threads = threads, .rows = rows, .spool = -1};
+    return format->open(w);
+}
+
+void rows_write_header(rows_writer *w)
+{
+    if (w->format->header)
+        w->format->header(w);
+}
+
+void rows_write(rows_writer *w, const rows_field *fields, uint64_t count)
+{
+    w->format->write(w, fields, count);
+}
+
+int rows_writer_finish(rows_writer *w)
+{
+    return w->format->finish ? w->format->finish(w) : EXIT_DONE;
+}
+
 void rows_writer_close(rows_writer *w)
 {
-    for (unsigned i = 0; i < w->threads; i++) {
-        free(w->text[i]);
-        w->text[i] = NULL;
-    }
+    if (w->format)
+        w->format->close(w);
 }

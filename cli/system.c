@@ -56,3 +56,19 @@ int cli_read_at(int fd, void *data, size_t size, uint64_t at)
     }
     return 0;
 }
+
+int cli_write_at(int fd, const void *data, size_t size, uint64_t at)
+{
+    const char *from = data;
+    while (size > 0) {
+        const ssize_t n = pwrite(fd, from, size, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        from += n;
+        at += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}

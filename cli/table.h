@@ -75,6 +75,14 @@ const table_column *table_missing(const table_column *columns, size_t count, cha
 int table_add_name(char names[TABLE_NAMES], size_t *used, const char *name);
 /* Make *room for so many rows of a chunk in the columns that are present. Returns 0 if memory is short. */
 int table_grow(table_column *columns, size_t count, const table_limits *limits, uint64_t *room, uint64_t rows);
+/* Where a reader is in a file of known length. */
+typedef struct table_window {
+    uint64_t rows, from, size; /* of the file; of the chunk: its first and how many */
+    uint64_t room;             /* rows that the columns have room for */
+} table_window;
+/* The chunk behind the present one. Returns 0 if memory is short. */
+int table_move(table_window *window, table_column *columns, size_t count, const table_limits *limits, uint64_t most);
+double table_window_share(const table_window *window);
 /* The numbers of a column of whole numbers, NULL if absent. */
 const uint64_t *table_wholes(const table_column *column);
 void table_free(table_column *columns, size_t count);

@@ -57,6 +57,19 @@ int table_grow(table_column *columns, size_t count, const table_limits *limits, 
     return 1;
 }
 
+int table_move(table_window *w, table_column *columns, size_t count, const table_limits *limits, uint64_t most)
+{
+    w->from += w->size;
+    const uint64_t left = w->rows - w->from, limit = most < limits->rows ? most : limits->rows;
+    w->size = left < limit ? left : limit;
+    return table_grow(columns, count, limits, &w->room, w->size);
+}
+
+double table_window_share(const table_window *w)
+{
+    return w->rows > 0 ? (double)(w->from + w->size) / (double)w->rows : 1.0;
+}
+
 const uint64_t *table_wholes(const table_column *column)
 {
     return column->present ? (const uint64_t *)(const void *)column->data : NULL;

@@ -1,11 +1,179 @@
 /* SPDX-License-Identifier: MIT */
+/* Rows of an HDF5 file: a dataset in the root group for each column, named as in a CSV. Others are ignored, as columns
+ * of a CSV are. */
 #include "cli.h"
+#include "hdf5.h"
 #include "table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct hdf5_table {
+    const char *path;
+    table_column *columns;
+    size_t count;
+    table_limits limits;
+    table_window window;
+    hdf5_id file, array[]; /* [count] negative: absent */
+} hdf5_table;
+
+/* ---- the datasets -------------------------------------------------------------------------------------------------
+ */
+
+static int check_type(const hdf5_table *t, const table_column *column, hdf5_id array, const hdf5_form *form)
+{
+    const int is_mask = column->kind == TABLE_MASK;
+    if (hdf5_is_of(array, is_mask ? "<u4" : "<f4"))
+        return EXIT_DONE;
+    return cli_refuse(EXIT_USAGE,
+                      "%s: dataset %s: expected little-endian %s, got %s; convert the array with "
+                      "numpy.asarray(a, '%s')",
+                      t->path, column->name, is_mask ? "uint32" : "float32", form->type, is_mask ? "<u4" : "<f4");
+}
+
+static int check_shape(hdf5_table *t, const table_column *column, const hdf5_form *form)
+{
+    if (form->axes != 1)
+        return cli_refuse(EXIT_USAGE, "%s: dataset %s: expected one dimension, got %d", t->path, column->name,
+                          form->axes);
+    if (t->window.rows == TABLE_UNKNOWN)
+        t->window.rows = form->dims[0];
+    if (form->dims[0] != t->window.rows)
+        return cli_refuse(EXIT_USAGE, "%s: dataset %s: expected %llu rows, as those before it have, got %llu", t->path,
+                          column->name, (unsigned long long)t->window.rows, (unsigned long long)form->dims[0]);
+    if (form->fault)
+        return cli_refuse(EXIT_USAGE, "%s: dataset %s: announces %llu rows, but %s", t->path, column->name,
+                          (unsigned long long)form->dims[0], form->fault);
+    return EXIT_DONE;
+}
+
+static int find_column(hdf5_table *t, size_t c)
+{
+    hdf5_form form;
+    table_column *column = &t->columns[c];
+    if (!hdf5_has(t->file, column->name))
+        return EXIT_DONE;
+    t->array[c] = hdf5_open_array(t->file, column->name, &form);
+    if (t->array[c] < 0)
+        return cli_refuse(EXIT_USAGE, "%s: %s: expected a dataset: %s", t->path, column->name, hdf5_error());
+    column->present = 1;
+    const int status = check_type(t, column, t->array[c], &form);
+    return status == EXIT_DONE ? check_shape(t, column, &form) : status;
+}
+
+static int find_columns(hdf5_table *t)
+{
+    char more[TABLE_NAMES];
+    for (size_t c = 0; c < t->count; c++) {
+        const int status = find_column(t, c);
+        if (status != EXIT_DONE)
+            return status;
+    }
+    const table_column *missing = table_missing(t->columns, t->count, more);
+    if (missing)
+        return cli_refuse(EXIT_USAGE, "%s: dataset %s: expected in the root group%s, and is not there%s%s", t->path,
+                          missing->name, missing->group ? " together with the others of its kind" : "",
+                          more[0] ? "; also missing: " : "", more);
+    return EXIT_DONE;
+}
+
+/* ---- the file -----------------------------------------------------------------------------------------------------
+ */
+
+static int open_file(hdf5_table *t)
+{
+    struct stat info;
+    if (hdf5_require(t->path) != EXIT_DONE)
+        return EXIT_USAGE;
+    if (stat(t->path, &info) != 0)
+        return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", t->path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return cli_refuse(EXIT_USAGE, "%s: is no regular file, which an HDF5 file must be", t->path);
+    t->file = hdf5_open(t->path);
+    return t->file >= 0 ? EXIT_DONE : cli_refuse(EXIT_USAGE, "%s: cannot be opened as HDF5: %s", t->path, hdf5_error());
+}
+
+static void close_table(void *file)
+{
+    hdf5_table *t = file;
+    for (size_t c = 0; c < t->count; c++)
+        if (t->array[c] >= 0)
+            hdf5_close(t->array[c]);
+    if (t->file >= 0)
+        hdf5_close(t->file);
+    free(t);
+}
 
 static int open_table(void **file, const char *path, table_column *columns, size_t count, const table_limits *limits)
 {
-    (void)file, (void)columns, (void)count, (void)limits;
-    return cli_refuse(EXIT_USAGE, "%s: rows are read as CSV or .npy; .h5 is not read yet", path);
+    hdf5_table *t = malloc(sizeof *t + count * sizeof t->array[0]);
+    if (!t)
+        return cli_no_memory();
+    *t = (hdf5_table){
+        .path = path, .columns = columns, .count = count, .limits = *limits, .file = -1, .window.rows = TABLE_UNKNOWN};
+    for (size_t c = 0; c < count; c++)
+        t->array[c] = -1;
+    int status = open_file(t);
+    if (status == EXIT_DONE)
+        status = find_columns(t);
+    if (status == EXIT_DONE && !table_grow(columns, count, limits, &t->window.room, 1))
+        status = cli_no_memory();
+    if (status == EXIT_DONE) {
+        *file = t;
+    } else {
+        close_table(t);
+        table_free(columns, count);
+    }
+    return status;
 }
 
-const table_source table_hdf5 = {.suffix = "h5", .open = open_table};
+/* ---- chunks -------------------------------------------------------------------------------------------------------
+ */
+
+/* The first row whose time is none; `size` if all are. */
+static uint64_t check_times(const hdf5_table *t, const table_column *column)
+{
+    uint64_t i = 0;
+    while (i < t->window.size && column->data[i] >= 0.0f)
+        i++;
+    return i;
+}
+
+static int read_column(hdf5_table *t, size_t c)
+{
+    const table_column *column = &t->columns[c];
+    if (!hdf5_read(t->array[c], 1, &t->window.from, &t->window.size, column->data))
+        return cli_refuse(EXIT_USAGE, "%s: dataset %s: cannot be read: %s", t->path, column->name, hdf5_error());
+    const uint64_t bad = column->kind == TABLE_TIME ? check_times(t, column) : t->window.size;
+    if (bad < t->window.size)
+        return cli_refuse(EXIT_USAGE, "%s: row %llu: dataset %s: expected a number >= 0 or inf, got %.9g", t->path,
+                          (unsigned long long)(t->window.from + bad), column->name, (double)column->data[bad]);
+    return EXIT_DONE;
+}
+
+static int next_rows(void *file, uint64_t most, uint64_t *rows)
+{
+    hdf5_table *t = file;
+    int status = EXIT_DONE;
+    if (!table_move(&t->window, t->columns, t->count, &t->limits, most))
+        return cli_no_memory();
+    *rows = t->window.size;
+    for (size_t c = 0; c < t->count && t->window.size > 0 && status == EXIT_DONE; c++)
+        status = t->columns[c].present ? read_column(t, c) : EXIT_DONE;
+    return status;
+}
+
+static uint64_t rows_of(const void *file)
+{
+    return ((const hdf5_table *)file)->window.rows;
+}
+
+static double share_of(const void *file)
+{
+    return table_window_share(&((const hdf5_table *)file)->window);
+}
+
+const table_source table_hdf5 = {
+    .suffix = "h5", .open = open_table, .next = next_rows, .share = share_of, .rows = rows_of, .close = close_table};

@@ -17,9 +17,8 @@ typedef struct npy_table {
     table_column *columns;
     size_t count;
     table_limits limits;
-    size_t width;        /* columns of the file */
-    uint64_t rows, room; /* of the file; in the columns */
-    uint64_t from, size; /* the chunk that is read */
+    size_t width; /* columns of the file */
+    table_window window;
     float *buffer[PARALLEL_MAX];
     int error[PARALLEL_MAX];
 } npy_table;
@@ -56,7 +55,7 @@ static int find_columns(npy_table *t)
     }
     for (size_t c = 0; c < t->count; c++)
         t->columns[c].present = t->columns[c].group == 0 || (t->width > required && may_follow(&t->columns[c]));
-    t->rows = t->npy.shape[0];
+    t->window.rows = t->npy.shape[0];
     return EXIT_DONE;
 }
 
@@ -92,7 +91,7 @@ static int open_table(void **file, const char *path, table_column *columns, size
         status = find_columns(t);
     if (status == EXIT_DONE)
         status = alloc_buffers(t);
-    if (status == EXIT_DONE && !table_grow(columns, count, limits, &t->room, 1))
+    if (status == EXIT_DONE && !table_grow(columns, count, limits, &t->window.room, 1))
         status = cli_no_memory();
     if (status == EXIT_DONE) {
         *file = t;
@@ -124,10 +123,10 @@ static void read_slices(void *user, unsigned thread)
 {
     npy_table *t = user;
     const uint64_t step = (uint64_t)t->limits.threads * SLICE;
-    for (uint64_t begin = (uint64_t)thread * SLICE; begin < t->size && !t->error[thread]; begin += step) {
-        const uint64_t rows = t->size - begin < SLICE ? t->size - begin : SLICE;
+    for (uint64_t begin = (uint64_t)thread * SLICE; begin < t->window.size && !t->error[thread]; begin += step) {
+        const uint64_t rows = t->window.size - begin < SLICE ? t->window.size - begin : SLICE;
         float *const buffer = t->buffer[thread];
-        t->error[thread] = npy_read_at(&t->npy, (t->from + begin) * t->width, rows * t->width, buffer);
+        t->error[thread] = npy_read_at(&t->npy, (t->window.from + begin) * t->width, rows * t->width, buffer);
         if (!t->error[thread])
             cut(t, buffer, begin, rows);
     }
@@ -136,12 +135,10 @@ static void read_slices(void *user, unsigned thread)
 static int next_rows(void *file, uint64_t most, uint64_t *rows)
 {
     npy_table *t = file;
-    t->from += t->size;
-    const uint64_t left = t->rows - t->from, limit = most < t->limits.rows ? most : t->limits.rows;
-    *rows = t->size = left < limit ? left : limit;
-    if (!table_grow(t->columns, t->count, &t->limits, &t->room, t->size))
+    if (!table_move(&t->window, t->columns, t->count, &t->limits, most))
         return cli_no_memory();
-    const uint64_t slices = (t->size + SLICE - 1) / SLICE;
+    *rows = t->window.size;
+    const uint64_t slices = (t->window.size + SLICE - 1) / SLICE;
     parallel_run(slices < t->limits.threads ? (unsigned)slices : t->limits.threads, read_slices, t);
     for (unsigned i = 0; i < t->limits.threads; i++)
         if (t->error[i])
@@ -151,13 +148,12 @@ static int next_rows(void *file, uint64_t most, uint64_t *rows)
 
 static uint64_t rows_of(const void *file)
 {
-    return ((const npy_table *)file)->rows;
+    return ((const npy_table *)file)->window.rows;
 }
 
 static double share_of(const void *file)
 {
-    const npy_table *t = file;
-    return t->rows > 0 ? (double)(t->from + t->size) / (double)t->rows : 1.0;
+    return table_window_share(&((const npy_table *)file)->window);
 }
 
 const table_source table_npy = {

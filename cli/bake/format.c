@@ -2,11 +2,9 @@
 /* Formats and their layouts: which byte of an output is where. Then a partial file is the final one with gaps. */
 #include "bake.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const bake_format *const formats[] = {&bake_format_npy,    &bake_format_nrrd, &bake_format_vti,
                                              &bake_format_vtkhdf, &bake_format_h5,   &bake_format_part};
@@ -124,18 +122,7 @@ uint64_t bake_slab_checksum(const bake_plan *plan, uint64_t slab, const bake_sla
 
 int bake_write_at(int fd, const void *data, size_t size, uint64_t at)
 {
-    const char *from = data;
-    while (size > 0) {
-        const ssize_t n = pwrite(fd, from, size, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        from += n;
-        at += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return 0;
+    return cli_write_at(fd, data, size, at);
 }
 
 /* Nodes of a slab that stand together in every array of the file. */

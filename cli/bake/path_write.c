@@ -46,7 +46,7 @@ int path_writer_open(path_writer *w, output *out, path_hits hits, const char *pa
     w->query = query_of(hits);
     if (!rows_fields_alloc(&w->query, ROWS, w->fields))
         return cli_no_memory();
-    return rows_writer_open(&w->rows, out, &w->query, threads);
+    return rows_writer_open(&w->rows, &rows_csv, out, &w->query, threads, TABLE_UNKNOWN);
 }
 
 void path_writer_header(path_writer *w)

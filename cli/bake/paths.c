@@ -55,6 +55,8 @@ static int open_npy(paths_file *f)
         return status;
     if (f->npy.dimensions != 3 || f->npy.shape[2] != 3 || (f->npy.shape[1] == 0 && f->npy.shape[0] > 0))
         return npy_refuse_shape(&f->npy, "[paths][points][3] with at least one point");
+    f->points = f->npy.count / 3;
+    f->length = f->npy.shape[1];
     return EXIT_DONE;
 }
 
@@ -79,9 +81,8 @@ int paths_open(paths_file *f, const cli_options *o, uint64_t room)
     *f = (paths_file){.path = path, .npy = {.fd = -1}, .room = room};
     set_columns(f->columns);
     const char *suffix = cli_suffix(path);
-    if (!strcmp(suffix, "h5") || !strcmp(suffix, "hdf5") || !strcmp(suffix, "h5md"))
-        return cli_refuse(EXIT_USAGE, "--paths %s: HDF5 is not read yet; expected .npy or CSV", path);
-    int status = !strcmp(suffix, "npy") ? open_npy(f) : open_csv(f, o);
+    const int is_hdf5 = !strcmp(suffix, "h5") || !strcmp(suffix, "hdf5") || !strcmp(suffix, "h5md");
+    int status = is_hdf5 ? paths_hdf5_open(f) : !strcmp(suffix, "npy") ? open_npy(f) : open_csv(f, o);
     if (status == EXIT_DONE)
         status = check_radius(f, o);
     return status == EXIT_DONE ? alloc_chunk(f) : status;
@@ -92,6 +93,7 @@ void paths_close(paths_file *f)
     csv_close(f->csv);
     table_free(f->columns, PATHS_COLUMNS);
     npy_close(&f->npy);
+    paths_hdf5_close(f);
     free(f->xyz);
     free(f->radius);
     free(f->id);
@@ -115,13 +117,14 @@ static int next_csv(paths_file *f, uint64_t most)
     return EXIT_DONE;
 }
 
-static int next_npy(paths_file *f, uint64_t most)
+/* Paths of one length. */
+static int next_array(paths_file *f, uint64_t most)
 {
-    const uint64_t left = f->npy.count / 3 - f->from;
+    const uint64_t left = f->points - f->from;
     f->count = left < most ? left : most;
     for (uint64_t i = 0; i < f->count; i++)
-        f->id[i + 1] = (f->from + i) / f->npy.shape[1];
-    return npy_read(&f->npy, 3 * f->from, 3 * f->count, f->xyz + 3);
+        f->id[i + 1] = (f->from + i) / f->length;
+    return f->hdf5 ? paths_hdf5_next(f) : npy_read(&f->npy, 3 * f->from, 3 * f->count, f->xyz + 3);
 }
 
 int paths_next(paths_file *f, uint64_t most)
@@ -134,7 +137,7 @@ int paths_next(paths_file *f, uint64_t most)
     f->from += last;
     f->count = 0;
     most = most < f->room ? most : f->room;
-    return f->csv ? next_csv(f, most) : next_npy(f, most);
+    return f->csv ? next_csv(f, most) : next_array(f, most);
 }
 
 /* Each point is hashed with its place in the file, so the sum does not depend on how the points are cut into chunks. */
@@ -203,7 +206,7 @@ int paths_survey_read(paths_survey *s, const cli_options *o, uint64_t room)
     progress shown;
     *s = (paths_survey){0};
     int status = paths_open(&f, o, room);
-    progress_begin(&shown, "bake path: checking", "points", 0, f.csv ? 0 : f.npy.count / 3);
+    progress_begin(&shown, "bake path: checking", "points", 0, f.points);
     while (status == EXIT_DONE) {
         if (unfinished_asked()) {
             status = cli_refuse(EXIT_STOPPED, "%s: nothing is done yet", o->output);

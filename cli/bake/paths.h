@@ -18,13 +18,16 @@ enum { PATHS_POINT_BYTES = 2 * (sizeof(uint64_t) + 4 * sizeof(float)) };
 typedef struct paths_file {
     const char *path;
     table_column columns[PATHS_COLUMNS];
-    csv_reader *csv; /* NULL: .npy */
+    csv_reader *csv; /* NULL: another format */
     npy_file npy;
-    uint64_t room;        /* points of a chunk */
-    uint64_t from, count; /* points from .. from + count of the file are in the chunk */
-    float *xyz;           /* [room + 1][3] */
-    float *radius;        /* [room + 1], NULL: --radius is that of all */
-    uint64_t *id;         /* [room + 1] of the point's path */
+    struct paths_hdf5 *hdf5; /* NULL: another format */
+    uint64_t points;         /* of the file; 0 of a CSV, where it is not known */
+    uint64_t length;         /* points of each path, but of a CSV */
+    uint64_t room;           /* points of a chunk */
+    uint64_t from, count;    /* points from .. from + count of the file are in the chunk */
+    float *xyz;              /* [room + 1][3] */
+    float *radius;           /* [room + 1], NULL: --radius is that of all */
+    uint64_t *id;            /* [room + 1] of the point's path */
 } paths_file;
 
 /* What the first reading has found. */
@@ -37,7 +40,7 @@ typedef struct paths_survey {
 
 /* Each of these returns an exit status with its message printed. */
 
-/* The suffix names the format: .npy, else CSV. `room`: points of a chunk, at least 1. paths_close in any case. */
+/* The suffix names the format: .npy, HDF5, else CSV. `room`: points of a chunk, at least 1. paths_close in any case. */
 int paths_open(paths_file *f, const cli_options *options, uint64_t room);
 /* The next points, at most so many and at most a chunk; a count of 0 is the end. */
 int paths_next(paths_file *f, uint64_t most);
@@ -51,6 +54,14 @@ void paths_survey_free(paths_survey *survey);
 int paths_is_invalid(const paths_survey *survey, uint64_t path);
 /* The share of a chunk in the hash of all points, which is the sum of these. */
 uint64_t paths_hash(const paths_file *f);
+
+/* ---- paths_hdf5.c: H5MD -------------------------------------------------------------------------------------------
+ */
+
+/* Open the file and find length and points; the points f->from .. f->from + f->count. */
+int paths_hdf5_open(paths_file *f);
+int paths_hdf5_next(paths_file *f);
+void paths_hdf5_close(paths_file *f);
 
 /* ---- paths_ids.c: which ids have been there -----------------------------------------------------------------------
  */

@@ -74,17 +74,6 @@ if 'point' in arrays:
     assert 0 <= arrays['triangle'].min() and arrays['triangle'].max() <= 1 and arrays['feature'].max() <= 7
 print('read')
 END
-# python_with MODULE...: the Python that has them
-python_with() {
-    local python imports
-    imports=$(printf 'import %s\n' "$@")
-    for python in "$(command -v python3 || true)" /usr/bin/python3; do
-        if [ -x "$python" ] && "$python" -c "$imports" 2> /dev/null; then
-            echo "$python"
-            return
-        fi
-    done
-}
 vtk=$(python_with numpy vtkmodules.vtkIOXML vtkmodules.vtkIOHDF vtkmodules.vtkIOImage)
 h5py=$(python_with numpy h5py)
 unu=$(command -v unu || command -v teem-unu || true)

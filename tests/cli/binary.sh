@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# binary.sh CAROM ROWS_FILES: rows in .npy files give the bytes that the same rows give as CSV, for every query of the
-# registry and in bounded memory; what is malformed in them is refused before memory is taken.
+# binary.sh CAROM ROWS_FILES: rows in .npy and .h5 files give the bytes that the same rows give as CSV, for every query
+# of the registry and in bounded memory; answers in .h5 are those of the CSV, column by column; what is malformed is
+# refused before memory is taken.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -72,7 +73,7 @@ refused "text" 2 'bad.npy: is no .npy file' overlap bad.npy
 mkfifo pipe.npy
 refused "a pipe" 2 'pipe.npy: is no regular file, which a .npy file must be' overlap pipe.npy
 refused "no file" 2 'none-such.npy: cannot be opened' overlap none-such.npy
-refused "output as .npy" 2 'out.npy: overlap writes text, and no .npy' overlap two.npy -o out.npy
+refused "output as .npy" 2 'out.npy: overlap writes text or .h5, and no .npy' overlap two.npy -o out.npy
 
 # ---- bounded memory -------------------------------------------------------------------------------------------------
 rows=$((1000000 + 90000 * effort))
@@ -90,4 +91,217 @@ in_bounds() {
 check "$rows rows in $limit KiB" in_bounds
 explained() { "$carom" explain --pairs "$1" --row 5 2>&1 || true; }
 equal "explain reads them too" "$(explained sweep.csv)" "$(explained sweep.npy)"
+
+# ---- .h5 ------------------------------------------------------------------------------------------------------------
+if { "$carom" spheres --pairs none.h5 2>&1 || true; } | grep -q 'built without HDF5'; then
+    refused "a build without HDF5: rows" 2 'spheres.h5: this carom was built without HDF5' "$carom" spheres --pairs \
+        spheres.h5
+    refused "and answers" 2 'out.h5: this carom was built without HDF5' "$carom" spheres --pairs spheres.csv -o out.h5
+    skip "rows and answers in .h5" "a build without HDF5"
+    check_end
+    exit
+fi
+python=$(python_with numpy h5py)
+if [ -z "$python" ]; then
+    skip "rows and answers in .h5" "no python3-h5py"
+    check_end
+    exit
+fi
+# hdf5.py make FILE.csv...: the same rows in FILE.h5, each column stored in another way
+# hdf5.py same FILE.csv...: the columns that are not the datasets of FILE.h5
+cat > hdf5.py << 'END'
+import sys
+import h5py
+import numpy
+
+def make(path):
+    with open(path) as file:
+        names = file.readline().strip().split(',')
+        rows = [line.strip().split(',') for line in file]
+    with h5py.File(path[:-3] + 'h5', 'w') as to:
+        to['unknown'] = numpy.arange(3)
+        for k, name in enumerate(reversed(names)):
+            kind = numpy.uint32 if name == 'mask' else numpy.float32
+            column = [row[len(names) - 1 - k] for row in rows]
+            column = numpy.array([int(v) if name == 'mask' else float(v) for v in column], kind)
+            ways = [{}, {'chunks': (1000,)}, {'chunks': (777,), 'compression': 'gzip', 'shuffle': True}]
+            to.create_dataset(name, data=column, **ways[k % 3 if rows else 0])
+
+def same_column(text, data):
+    words = h5py.check_enum_dtype(data.dtype)
+    if words:
+        names = {number: word for word, number in words.items()}
+        none = {'none': ''} if 'none' in words else {}
+        return [none.get(names[v], names[v]) for v in data[...]] == text
+    if data.dtype == numpy.float32:
+        numbers = numpy.array([float(v or 'nan') for v in text], numpy.float32)
+        return numbers.tobytes() == data[...].tobytes() or numpy.array_equal(numbers, data[...], equal_nan=True)
+    none = {'uint8': 255, 'int32': None, 'int64': -1}[str(data.dtype)]
+    return [int(v) if v else none for v in text] == data[...].tolist()
+
+def same(csv, path):
+    with open(csv) as file:
+        names = file.readline().strip().split(',')
+        rows = [line.rstrip('\n').split(',') for line in file]
+    with h5py.File(path, 'r') as data:
+        if sorted(data) != sorted(names):
+            print(path, 'has', list(data))
+        for k, name in enumerate(names):
+            column = data[name]
+            if column.chunks or column.shape != (len(rows),) or not same_column([row[k] for row in rows], column):
+                print(path, name)
+
+if sys.argv[1] == 'make':
+    for path in sys.argv[2:]:
+        make(path)
+else:
+    for path in sys.argv[2:]:
+        same(path, path[:-3] + 'h5')
+END
+cut -d ' ' -f 1 cases.txt | sort -u | sed 's/$/.csv/' | xargs "$python" hdf5.py make
+wrong='' count=0
+while read -r name kind command; do
+    count=$((count + 1))
+    options=("--accuracy exact" "--backend cpu --threads 2" "--isa scalar")
+    # shellcheck disable=SC2206
+    options=(${options[count % 3]})
+    for to in csv h5; do
+        for suffix in csv h5; do
+            # shellcheck disable=SC2086
+            "$carom" $command "$name.$suffix" "${options[@]}" -o "$count-$suffix.$to"
+        done
+        cmp $count-csv.$to $count-h5.$to || wrong+="rows of $name, $command; "
+    done
+    if [ "$kind" = npy ]; then
+        # shellcheck disable=SC2086
+        "$carom" $command "$name.npy" "${options[@]}" -o npy.h5
+        cmp $count-csv.h5 npy.h5 || wrong+="rows of $name.npy, $command; "
+    fi
+done < cases.txt
+nothing "rows in .h5 files, for $count commands" "$wrong"
+nothing "answers in .h5 files" "$("$python" hdf5.py same ./*-csv.csv 2>&1)"
+"$carom" sweep --mesh mesh.off --spheres mesh-first.csv > piped.csv
+"$carom" sweep --mesh mesh.off --spheres - -o piped.h5 < mesh-first.csv
+head -n 1 mesh-first.csv > empty.csv
+"$python" hdf5.py make empty.csv
+for suffix in csv h5; do
+    "$carom" sweep --mesh mesh.off --spheres empty.$suffix -o none-$suffix.h5
+    "$carom" sweep --mesh mesh.off --spheres empty.$suffix -o none-$suffix.csv
+done
+nothing "from a pipe, and of no rows" "$("$python" hdf5.py same piped.csv none-csv.csv none-h5.csv 2>&1)"
+
+# ---- what is malformed in .h5 ---------------------------------------------------------------------------------------
+cat > bad.py << 'END'
+import h5py
+import numpy
+
+names = 'cx cy cz radius vx vy vz'.split()
+
+def make(name, change=None, leave=()):
+    with h5py.File(name + '.h5', 'w') as to:
+        for column in names:
+            if column not in leave:
+                to[column] = numpy.ones(5, '<f4')
+        if change:
+            change(to)
+
+def put(name, **how):
+    return lambda to: to.create_dataset(name, **how)
+
+make('good')
+make('missing', leave=('cy', 'vz'))
+make('group', lambda to: to.create_group('cz'), ['cz'])
+make('double', put('cx', data=numpy.ones(5, '<f8')), ['cx'])
+make('big', put('cx', data=numpy.ones(5, '>f4')), ['cx'])
+make('whole', put('cx', data=numpy.ones(5, '<i8')), ['cx'])
+make('text', put('cx', data=[b'a'] * 5), ['cx'])
+make('signed', put('mask', data=numpy.ones(5, '<i4')))
+make('table', put('radius', data=numpy.ones((5, 1), '<f4')), ['radius'])
+make('single', put('radius', data=numpy.float32(1)), ['radius'])
+make('short', put('vz', data=numpy.ones(4, '<f4')), ['vz'])
+make('announced', put('cx', shape=(10**12,), dtype='<f4'), names)
+make('chunks', put('cx', shape=(10**12,), dtype='<f4', chunks=(1000,)), names)
+make('hole', put('vz', shape=(5,), dtype='<f4', chunks=(2,)), ['vz'])
+make('wide', put('vz', data=numpy.ones(5, '<f4'), chunks=(1 << 25,), maxshape=(None,)), ['vz'])
+make('outside', put('vz', shape=(5,), dtype='<f4', external=[('good.h5', 0, 20)]), ['vz'])
+layout = h5py.VirtualLayout(shape=(5,), dtype='<f4')
+layout[:] = h5py.VirtualSource('good.h5', 'cx', shape=(5,))
+make('virtual', lambda to: to.create_virtual_dataset('vz', layout), ['vz'])
+make('packed', put('vz', data=numpy.ones(5, '<f4'), compression='lzf'), ['vz'])
+make('times', put('t_max', data=numpy.array([1, 2, numpy.inf, -1, 3], '<f4')))
+make('nans', put('t_max', data=numpy.array([1, 2, numpy.nan, -1, 3], '<f4')))
+with h5py.File('vector.h5', 'w') as to:
+    for column in open('sweep.csv').readline().strip().split(',') + ['wy']:
+        to[column] = numpy.ones(5, '<f4')
+END
+"$python" bad.py
+head -c -1 good.h5 > cut.h5
+head -c 600 good.h5 > head.h5
+printf 'cx,cy\n' > csv.h5
+mkfifo pipe.h5
+# bad FILE PATTERN
+bad() { refused "$1.h5" 2 "$1.h5: $2" "$carom" sweep --mesh mesh.off --spheres "$1.h5" -o no.csv; }
+sweep() { "$carom" sweep --mesh mesh.off "$@"; }
+equal "a good one" 6 "$(sweep --spheres good.h5 | wc -l)"
+bad missing 'dataset cy: expected in the root group, and is not there; also missing: vz'
+bad group 'cz: expected a dataset: '
+bad double "dataset cx: expected little-endian float32, got float64; convert the array with numpy.asarray\(a, '<f4'\)"
+bad big 'dataset cx: expected little-endian float32, got big-endian float32'
+bad whole 'dataset cx: expected little-endian float32, got int64'
+bad text 'dataset cx: expected little-endian float32, got another type'
+bad signed 'dataset mask: expected little-endian uint32, got int32'
+bad table 'dataset radius: expected one dimension, got 2'
+bad single 'dataset radius: expected one dimension, got 0'
+bad short 'dataset vz: expected 5 rows, as those before it have, got 4'
+bad announced 'dataset cx: announces 1000000000000 rows, but its numbers are not all in the file'
+bad chunks 'dataset cx: announces 1000000000000 rows, but its numbers are not all in the file'
+bad hole 'dataset vz: announces 5 rows, but its numbers are not all in the file'
+bad wide 'dataset vz: announces 5 rows, but its chunks are larger than 64 MiB'
+bad outside 'dataset vz: announces 5 rows, but its numbers are in other files'
+bad virtual 'dataset vz: announces 5 rows, but its numbers are in other files'
+bad packed 'dataset vz: announces 5 rows, but they are packed by a filter that HDF5 does not have here'
+bad times 'row 3: dataset t_max: expected a number >= 0 or inf, got -1'
+bad nans 'row 2: dataset t_max: expected a number >= 0 or inf, got nan'
+bad cut 'cannot be opened as HDF5: '
+bad head 'cannot be opened as HDF5: '
+bad csv 'cannot be opened as HDF5: '
+bad pipe 'is no regular file, which an HDF5 file must be'
+bad none-such 'cannot be opened: No such file'
+refused "some of an optional vector" 2 \
+    'vector.h5: dataset wx: expected in the root group together with the others of its kind, and is not there; .* wz' \
+    "$carom" sweep --pairs vector.h5
+refused "a pipe as .h5" 2 'pipe.h5: is no regular file, which an HDF5 file must be' sweep --spheres good.h5 -o pipe.h5
+refused "text as .h5" 2 'out.h5: explain writes text, and no .h5' "$carom" explain --pairs sweep.csv --row 5 -o out.h5
+refused "an input as output" 2 'good.h5: is read as an input' sweep --spheres good.h5 -o good.h5
+
+# ---- disks and memory -----------------------------------------------------------------------------------------------
+echo old > keep.h5
+for input in mesh-first.csv mesh-first.npy; do
+    too_long() { (ulimit -f 48 && sweep --spheres "$input" -o "$1"); } # KiB that a file may have
+    refused "answers to $input that do not fit" 1 'keep.h5: cannot be written: File too large' too_long keep.h5
+done
+cat > long.py << 'END'
+import sys
+import h5py
+import numpy
+
+columns = 'a0x a0y a0z a1x a1y a1z ra b0x b0y b0z b1x b1y b1z rb'.split()
+with h5py.File('long.h5', 'w') as to:
+    for column in columns:
+        zeros = numpy.zeros(int(sys.argv[1]), '<f4')
+        to.create_dataset(column, data=zeros, chunks=(50000,), compression='gzip', compression_opts=1)
+END
+"$python" long.py $rows
+limit=220000
+for input in long.h5 long.npy; do
+    in_bounds() { limited "$carom" spheres --backend cpu --threads 2 --pairs "$input" -o "from-${input#*.}.h5"; }
+    check "$rows rows of $input in $limit KiB" in_bounds
+done
+head -n 1 spheres.csv > long.csv
+awk -v rows=$rows 'BEGIN { for (i = 0; i < rows; i++) print "0,0,0,0,0,0,0,0,0,0,0,0,0,0" }' >> long.csv
+from_text() { limited "$carom" spheres --backend cpu --threads 2 --pairs long.csv -o from-text.h5; }
+check "$rows rows of text to .h5 in $limit KiB" from_text
+check "the same bytes as from .h5" cmp from-h5.h5 from-text.h5
+check "and from .npy" cmp from-npy.h5 from-text.h5
+equal "no file is left" '' "$(find . -name '.carom-*')"
 check_end

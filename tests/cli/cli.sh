@@ -96,7 +96,7 @@ fi
 closed() { sweep --pairs good.csv >&-; }
 expect "closed standard output" 1 '' closed
 expect "output in no directory" 1 'nodir' sweep --pairs good.csv -o nodir/out.csv
-expect "an output that promises HDF5" 2 'out.h5: sweep writes text, and no .h5' sweep --pairs good.csv -o out.h5
+expect "an output that promises HDF5" 2 'out.h5: info writes text, and no .h5' "$carom" info --backend cpu -o out.h5
 echo old > keep.csv
 printf '%s\n%s\n%s\n' $head_sweep $falls 1,2,3 > late.csv
 expect "bad input" 2 'late.csv:3' sweep --pairs late.csv -o keep.csv

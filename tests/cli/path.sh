@@ -234,7 +234,6 @@ refused "standard input" 2 '--paths -: is no regular file, which is needed becau
     --radius 1 -o out.csv
 ln -s /dev/full full.csv
 refused "no such file" 2 'none.csv: cannot be opened' path --paths none.csv --radius 1 -o out.csv
-refused "HDF5" 2 'a.h5: HDF5 is not read yet; expected .npy or CSV' path --paths a.h5 --radius 1 -o out.csv
 refused "the input as output" 2 'hand.csv: is read as an input, which the output would replace' path --paths hand.csv \
     --radius 1 -o hand.csv
 refused "a device as output" 2 'full.csv: a bake needs a regular file, because it grows in place' path \
@@ -269,4 +268,71 @@ header_of "'<f4'" False '(1000000000000, 100, 3)' 72
 npy "absurd size" 'announces \[1000000000000\]\[100\]\[3\], which is 1200000000000000 bytes, and has 72 behind'
 header_of "'<f4'" False '(2, 3, 3)' 71
 npy "truncated" 'which is 72 bytes, and has 71 behind its header'
+
+# ---- H5MD -----------------------------------------------------------------------------------------------------------
+python=$(python_with numpy h5py)
+if { bake path --mesh mesh.off --paths none.h5 --radius 1 -o out.csv 2>&1 || true; } |
+    grep -q 'built without HDF5'; then
+    skip "H5MD" "a build without HDF5"
+    check_end
+    exit
+elif [ -z "$python" ]; then
+    skip "H5MD" "no python3-h5py"
+    check_end
+    exit
+fi
+cat > h5md.py << 'END'
+import h5py
+import numpy
+
+paths = numpy.load('paths.npy')
+value = numpy.ascontiguousarray(paths.transpose(1, 0, 2))
+frames, particles = value.shape[:2]
+
+def make(name, group='all', **how):
+    with h5py.File(name, 'w') as to:
+        if group:
+            to.create_dataset('particles/' + group + '/position/value', **how)
+        to.attrs['version'] = 1
+
+make('plain.h5', data=value)
+make('chunked.h5md', data=value, chunks=(1, particles, 3), compression='gzip')
+make('blocks.hdf5', data=value, chunks=(2, 3, 3), maxshape=(None, particles, 3))
+make('double.h5', data=value.astype('<f8'))
+make('flat.h5', data=value[:, :, :2])
+make('none.h5', data=value[:0])
+make('nobody.h5', data=value[:, :0])
+make('announced.h5', shape=(10**6, 10**6, 3), dtype='<f4')
+make('another.h5', '')
+with h5py.File('two.h5', 'w') as to:
+    to['particles/a/position/value'] = value
+    to['particles/b/position/value'] = value
+with h5py.File('empty.h5', 'w') as to:
+    to.create_group('particles/all')
+END
+"$python" h5md.py
+wrong=""
+need=$(least --paths paths.npy --radius 0.25)
+for hits in first all any; do
+    bake path --mesh mesh.off --paths paths.npy --radius 0.25 --hits $hits -o whole.csv
+    for file in plain.h5 chunked.h5md blocks.hdf5; do
+        for more in 0 700 1500 3000 4500 6100 1000000; do
+            bake path --mesh mesh.off --paths $file --radius 0.25 --hits $hits --max-memory $((need + more)) \
+                -o got.csv && cmp whole.csv got.csv || wrong+="$hits of $file with $more bytes more; "
+        done
+    done
+done
+nothing "particles of H5MD and the same paths as .npy" "$wrong"
+bake path --mesh mesh.off --paths nobody.h5 --radius 1 -o got.csv
+equal "no particle" "$header" "$(cat got.csv)"
+h5md() { refused "$1.h5" 2 "$1.h5: $2" bake path --mesh mesh.off --paths "$1.h5" --radius 1 -o out.csv; }
+array='particles/all/position/value'
+h5md double "$array: expected little-endian float32, got float64"
+h5md flat "$array: expected \[frames\]\[particles\]\[3\] with at least one frame, got \[7\]\[40\]\[2\]"
+h5md none "$array: expected \[frames\]\[particles\]\[3\] with at least one frame, got \[0\]\[40\]\[3\]"
+h5md announced "$array: announces \[1000000\]\[1000000\]\[3\], but its numbers are not all in the file"
+h5md another 'expected an H5MD file, with one group in particles'
+h5md two 'particles: expected one group, got 2'
+h5md empty "$array: expected a dataset"
+h5md none-such 'cannot be opened: No such file'
 check_end

@@ -33,4 +33,15 @@ got:    $3"; fi
 nothing() { # name, text: passes if there is no text
     if [ -z "$2" ]; then pass "$1"; else fail "$1" "$2"; fi
 }
+# python_with MODULE...: the Python that has them
+python_with() {
+    local python imports
+    imports=$(printf 'import %s\n' "$@")
+    for python in "$(command -v python3 || true)" /usr/bin/python3; do
+        if [ -x "$python" ] && "$python" -c "$imports" 2> /dev/null; then
+            echo "$python"
+            return
+        fi
+    done
+}
 check_end() { [ "$check_failures" -eq 0 ]; }
