@@ -8,10 +8,11 @@
 #include "lattice.h"
 
 enum {
-    LATTICE_LEVELS = 5,       /* blocks of 32, 16, 8, 4 and 2 nodes along an edge */
-    LATTICE_BOXES = 2048,     /* of a frontier */
-    LATTICE_TRIANGLES = 8192, /* of a list */
-    LATTICE_PENDING = 512     /* nodes of the hierarchy to visit */
+    LATTICE_LEVELS = 5,                      /* blocks of 32, 16, 8, 4 and 2 nodes along an edge */
+    LATTICE_BOXES = 2048,                    /* of a frontier */
+    LATTICE_TRIANGLES = 16384,               /* of a list */
+    LATTICE_STRIDE = LATTICE_TRIANGLES + 16, /* of its columns: room for LANES more, which v_compress may store */
+    LATTICE_PENDING = 512                    /* nodes of the hierarchy to visit */
 };
 
 /* ---- a block ----------------------------------------------------------------------------------------------------- */
@@ -33,8 +34,7 @@ static void lattice_bound(const real low[3], const real high[3], real band2, lat
     b->has_witness = 0;
 }
 
-/* scale: from the witness's unit to the mesh's. The slack is more than that of docs/volumes.md, because it is computed
- * with roundings. */
+/* scale: from the witness's unit to the mesh's. The slack is E of docs/volumes.md. */
 static void lattice_set_witness(const caromi_witness *w, double scale, lattice_block *b)
 {
     double reach2 = 0.0;
@@ -47,7 +47,7 @@ static void lattice_set_witness(const caromi_witness *w, double scale, lattice_b
     }
     const double reach = sqrt(reach2), longest = w->longest * scale;
     b->reach = (real)(reach * 1.001);
-    b->slack = (real)(0x1p-8 * reach * (reach + longest) + 0x1p-22 * longest * longest + 0x1p-39 * reach + 0x1p-89);
+    b->slack = (real)(0x1p-11 * reach * (reach + longest) + 0x1p-22 * longest * longest + 0x1p-39 * reach + 0x1p-89);
     b->has_witness = 1;
 }
 
@@ -60,13 +60,10 @@ typedef struct lattice_frontier {
     int count, overflows;
 } lattice_frontier;
 
-/* A triangle as the filter by samples and the solver read it. */
-enum { LATTICE_CORNERS = LATTICE_ROWS, LATTICE_INDEX = LATTICE_CORNERS + 9, LATTICE_ROW = 32 };
-
-/* Triangles of a smallest block. */
+/* Triangles of a smallest block, in columns. */
 typedef struct lattice_triangles {
-    LANG_ALIGNED real row[LATTICE_TRIANGLES + 16][LATTICE_ROW];
-    real corner[10][LATTICE_TRIANGLES + 16]; /* in the caller's unit; then the triangle's index, the bits of an int */
+    real corner[10][LATTICE_STRIDE];           /* in the caller's unit; then the triangle's index, the bits of an int */
+    real sample[LATTICE_ROWS][LATTICE_STRIDE]; /* what the filter needs: lattice_filter_rows */
     int count, overflows;
 } lattice_triangles;
 
@@ -201,7 +198,7 @@ static void lattice_collect_leaf(const lattice_block *b, const caromi_lattice_ti
         }
         const vf rows[] = {p.p0.x, p.p0.y, p.p0.z, p.p1.x, p.p1.y,
                            p.p1.z, p.p2.x, p.p2.y, p.p2.z, v_from_bits(triangle)};
-        lattice_append(&to->corner[0][to->count], LATTICE_TRIANGLES + 16, rows, 10, lanes);
+        lattice_append(&to->corner[0][to->count], LATTICE_STRIDE, rows, 10, lanes);
         to->count += count;
     }
 }
@@ -250,29 +247,19 @@ FN mesh_corners lattice_corners(const lattice_triangles *list, int at, vf scale)
     return c;
 }
 
-/* Turns the columns of a list into a row for each triangle. The columns are padded with the last one. */
-static void lattice_set_rows(const lattice_block *b, real scale, lattice_triangles *list)
+/* Fills in the samples of a list. The columns are padded with the last triangle. */
+static void lattice_set_samples(const lattice_block *b, real scale, lattice_triangles *list)
 {
     for (int i = list->count; i % LANES != 0; i++)
         for (int k = 0; k < 10; k++)
             list->corner[k][i] = list->corner[k][list->count - 1];
     for (int i = 0; i < list->count; i += LANES) {
         const mesh_corners c = lattice_corners(list, i, v_f(scale));
-        vf columns[LATTICE_ROWS];
-        LANG_ALIGNED real lanes[LATTICE_ROWS][LANES];
-        lattice_filter_rows(b, c.p0, c.p1, c.p2, columns);
+        vf rows[LATTICE_ROWS];
+        lattice_filter_rows(b, c.p0, c.p1, c.p2, rows);
         LANG_UNROLL
         for (int k = 0; k < LATTICE_ROWS; k++)
-            v_store(lanes[k], columns[k]);
-        for (int lane = 0; lane < LANES; lane++) {
-            real *row = list->row[i + lane];
-            LANG_UNROLL
-            for (int k = 0; k < LATTICE_ROWS; k++)
-                row[k] = lanes[k][lane];
-            LANG_UNROLL
-            for (int k = 0; k < 10; k++)
-                row[LATTICE_CORNERS + k] = list->corner[k][i + lane];
-        }
+            v_store(list->sample[k] + i, rows[k]);
     }
 }
 #endif

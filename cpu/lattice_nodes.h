@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The answers of the nodes of a smallest block, in groups of up to 16. A group lists the triangles that matter to it.
- * Each node is first solved with the triangle whose corners are nearest in the mean. Its answer is a bound for the
- * filter by samples. What is left are pairs of a node and a triangle, solved LANES at a time, of whatever nodes. */
+ * The filter by samples goes through that list for LANES nodes at a time. The nearest corner so far bounds each node's
+ * answer, and leaves few candidates. Each node is solved with the candidate that has the nearest sample. With that
+ * answer as the bound, what is left are pairs of a node and a triangle, solved LANES at a time, of whatever nodes. */
 #ifndef CAROM_CPU_LATTICE_NODES_H
 #define CAROM_CPU_LATTICE_NODES_H
 #include <math.h>
@@ -13,7 +14,7 @@ enum {
     LATTICE_GROUP = 16,        /* nodes: 4 x 2 x 2 */
     LATTICE_GROUPS = 4,        /* of a smallest block */
     LATTICE_FEW = 32,          /* triangles: a list that is not worth a list for each group */
-    LATTICE_GROUP_LIST = 4096, /* triangles */
+    LATTICE_GROUP_LIST = 8192, /* triangles */
     LATTICE_PAIRS = 1024
 };
 
@@ -32,9 +33,17 @@ typedef struct lattice_group {
 /* Triangles of the block's list that matter to a group. */
 typedef struct lattice_group_list {
     short triangle[LATTICE_GROUP_LIST + 16];
-    LANG_ALIGNED real term[LATTICE_GROUP_LIST][LATTICE_GROUP]; /* of the nearest sample and the cover */
     int count;
+    int has_corner;
+    real corner[3]; /* one of theirs, from the block's middle */
 } lattice_group_list;
+
+/* Those of them that may matter to some of LANES nodes. */
+typedef struct lattice_candidates {
+    short triangle[LATTICE_GROUP_LIST];
+    LANG_ALIGNED real term[LATTICE_GROUP_LIST][LANES]; /* of the nearest sample and the cover */
+    int count;
+} lattice_candidates;
 
 typedef struct lattice_pairs {
     short triangle[LATTICE_PAIRS + 2 * LATTICE_GROUP];
@@ -50,17 +59,16 @@ typedef struct lattice_packet {
 
 /* ---- the solver -------------------------------------------------------------------------------------------------- */
 
-FN void lattice_put(lattice_packet *p, int lane, const lattice_group *group, int node, const real *row)
+FN void lattice_put(lattice_packet *p, int lane, const lattice_group *group, int node, const lattice_triangles *list,
+                    int triangle)
 {
-    u32 index;
-    memcpy(&index, row + LATTICE_INDEX, sizeof index);
-    p->triangle[lane] = (int)index;
+    p->triangle[lane] = (int)real_bits(list->corner[9][triangle]);
     LANG_UNROLL
     for (int k = 0; k < 3; k++)
         p->row[k][lane] = group->at[k][node];
     LANG_UNROLL
     for (int k = 0; k < 9; k++)
-        p->row[3 + k][lane] = row[LATTICE_CORNERS + k];
+        p->row[3 + k][lane] = list->corner[k][triangle];
 }
 
 FN v3 lattice_row3(const lattice_packet *p, int first)
@@ -134,7 +142,7 @@ static void lattice_solve_pairs(const caromi_lattice_tile *tile, lattice_group *
     for (int i = 0; i < pairs->count; i += LANES) {
         for (int lane = 0; lane < LANES; lane++)
             lattice_put(&packet, lane, groups + pairs->node[i + lane] / LATTICE_GROUP,
-                        pairs->node[i + lane] % LATTICE_GROUP, list->row[pairs->triangle[i + lane]]);
+                        pairs->node[i + lane] % LATTICE_GROUP, list, pairs->triangle[i + lane]);
         lattice_solve(&packet, tile, pairs->node + i, groups);
     }
     pairs->count = 0;
@@ -142,69 +150,88 @@ static void lattice_solve_pairs(const caromi_lattice_tile *tile, lattice_group *
 
 /* ---- the list of a group ----------------------------------------------------------------------------------------- */
 
-FN vf lattice_way2(v3 p, v3 to)
+/* The corner of the list that is nearest to a point, which is relative to the block's middle as the corner is. */
+static void lattice_nearest_corner(const lattice_triangles *list, const real to[3], real corner[3])
 {
-    const v3 way = v3_sub(p, to);
-    return v3_dot(way, way);
-}
-
-/* The corner of the list that is nearest to a point, in the mesh's unit; returns its squared distance. */
-static real lattice_nearest_corner(const lattice_triangles *list, real scale, const real to[3], real corner[3])
-{
-    const v3 at = v3_of(v_f(to[0]), v_f(to[1]), v_f(to[2]));
-    vf best = v_infinity();
-    v3 found = at;
-    LANG_ALIGNED real lanes[4][LANES];
-    int least = 0;
-    for (int i = 0; i < list->count; i += LANES) {
-        const mesh_corners c = lattice_corners(list, i, v_f(scale));
-        const v3 p[] = {c.p0, c.p1, c.p2};
-        LANG_UNROLL
-        for (int k = 0; k < 3; k++) {
-            const vf square = lattice_way2(p[k], at);
-            const vm nearer = v_lt(square, best);
-            best = v_sel(nearer, square, best);
-            found = v3_sel(nearer, p[k], found);
-        }
-    }
-    v_store(lanes[0], best);
-    v_store(lanes[1], found.x);
-    v_store(lanes[2], found.y);
-    v_store(lanes[3], found.z);
-    for (int lane = 1; lane < LANES; lane++)
-        least = lanes[0][lane] < lanes[0][least] ? lane : least;
+    const vf x = v_f(to[0]), y = v_f(to[1]), z = v_f(to[2]);
+    const real *rows = list->sample[0];
+    vf best = v_f(R(-1e38));
+    vi found = v_i(0);
+    LANG_ALIGNED real terms[LANES];
+    int place[LANES], least = 0;
     for (int k = 0; k < 3; k++)
-        corner[k] = lanes[1 + k][least];
-    return lanes[0][least];
+        for (int i = 0; i < list->count; i += LANES) {
+            const real *at = rows + LATTICE_CORNER * k * LATTICE_STRIDE + i;
+            const vf term = x * v_load(at) + y * v_load(at + LATTICE_STRIDE) + z * v_load(at + 2 * LATTICE_STRIDE) +
+                            v_load(at + 3 * LATTICE_STRIDE);
+            const vm better = v_gt(term, best);
+            best = v_sel(better, term, best);
+            found = vi_sel(better, v_i(LATTICE_CORNER * k * LATTICE_STRIDE + i), found);
+        }
+    v_store(terms, best);
+    vi_store(place, found);
+    for (int lane = 1; lane < LANES; lane++)
+        least = terms[lane] > terms[least] ? lane : least;
+    for (int k = 0; k < 3; k++)
+        corner[k] = R(0.5) * rows[place[least] + least + k * LATTICE_STRIDE];
 }
 
-/* The group as a block, whose witness is the block's own or a corner of its list, whichever is nearer. */
-static void lattice_group_bound(const lattice_block *block, const caromi_witness *witness, real scale,
-                                const lattice_triangles *list, const lattice_group *group, lattice_block *b)
+/* A group and its witness p, which is the block's own or a corner of its list, whichever is nearer; from the block's
+ * middle. */
+typedef struct lattice_side {
+    real middle[3], half[3]; /* of the group's bounds */
+    real twice[3], square;   /* 2 p and p.p */
+    real slack;
+} lattice_side;
+
+static void lattice_set_side(const lattice_block *block, const caromi_witness *witness, real scale,
+                             const lattice_triangles *list, const lattice_group *group, lattice_side *side,
+                             lattice_group_list *to)
 {
-    caromi_witness corner = {.longest = 0.0};
-    real near[3];
-    double own2 = 0.0;
-    lattice_bound(group->low, group->high, block->band2, b);
-    const real corner2 = lattice_nearest_corner(list, scale, b->middle, near);
+    caromi_witness chosen = {.longest = 0.0};
+    lattice_block b;
+    double corner2 = 0.0, own2 = 0.0;
+    lattice_bound(group->low, group->high, block->band2, &b);
     for (int k = 0; k < 3; k++) {
-        const double way = witness->point[k] * (double)scale - (double)b->middle[k];
-        own2 += way * way;
-        corner.point[k] = (double)near[k];
+        side->middle[k] = b.middle[k] - block->middle[k];
+        side->half[k] = R(0.5) * b.spread[k];
     }
-    if ((double)corner2 < own2)
-        lattice_set_witness(&corner, 1.0, b);
-    else
-        lattice_set_witness(witness, (double)scale, b);
+    lattice_nearest_corner(list, side->middle, to->corner);
+    to->has_corner = 1;
+    for (int k = 0; k < 3; k++) {
+        const double own = witness->point[k] * (double)scale - (double)b.middle[k];
+        const double way = (double)to->corner[k] - (double)side->middle[k];
+        own2 += own * own;
+        corner2 += way * way;
+    }
+    const int is_corner = corner2 < own2;
+    side->square = R(0.0);
+    for (int k = 0; k < 3; k++) {
+        const double middle = (double)block->middle[k];
+        const double p = is_corner ? (double)to->corner[k] : witness->point[k] * (double)scale - middle;
+        chosen.point[k] = p + middle;
+        side->twice[k] = R(2.0) * (real)p;
+        side->square += (real)p * (real)p;
+    }
+    chosen.longest = is_corner ? 0.0 : witness->longest * (double)scale;
+    lattice_set_witness(&chosen, 1.0, &b);
+    side->slack = b.slack;
 }
 
-/* 0 if too many triangles matter to the group. */
-static int lattice_list_group(const lattice_block *b, real scale, const lattice_triangles *list, lattice_group_list *to)
+/* 0 if too many triangles matter to the group. radius2: of the block. */
+static int lattice_list_group(const lattice_side *side, real radius2, const lattice_triangles *list,
+                              lattice_group_list *to)
 {
+    const vf least = v_f(-(side->slack + radius2 * R(0x1p-16) + R(0x1p-120)) - side->square);
     to->count = 0;
     for (int i = 0; i < list->count; i += LANES) {
-        const mesh_corners c = lattice_corners(list, i, v_f(scale));
-        u32 left = v_bitmask(lattice_keeps_triangle(b, c.p0, c.p1, c.p2)) & lattice_first_lanes(list->count - i);
+        const real *rows = &list->sample[0][i];
+        vf most = lattice_corner_excess(side->middle, side->half, side->twice, rows, LATTICE_STRIDE);
+        for (int k = 1; k < 3; k++)
+            most = v_max(most, lattice_corner_excess(side->middle, side->half, side->twice,
+                                                     rows + k * LATTICE_CORNER * LATTICE_STRIDE, LATTICE_STRIDE));
+        const vf cover = v_load(rows + LATTICE_CORNER_COVER * LATTICE_STRIDE);
+        u32 left = v_bitmask(v_le(least, most + cover)) & lattice_first_lanes(list->count - i);
         if (to->count + bitmask_count(left) > LATTICE_GROUP_LIST)
             return 0;
         for (; left != 0; left &= left - 1)
@@ -215,6 +242,7 @@ static int lattice_list_group(const lattice_block *b, real scale, const lattice_
 
 static void lattice_list_all(const lattice_triangles *list, lattice_group_list *to)
 {
+    to->has_corner = 0;
     for (to->count = 0; to->count < list->count; to->count++)
         to->triangle[to->count] = (short)to->count;
 }
@@ -226,37 +254,61 @@ FN v3 lattice_ways(const lattice_group *group, int first)
     return v3_of(v_load(group->way[0] + first), v_load(group->way[1] + first), v_load(group->way[2] + first));
 }
 
-/* Terms of all triangles of a group's list, for LANES of its nodes. Each node is then solved with the triangle whose
- * corners are nearest in the mean. */
-static void lattice_begin_nodes(const caromi_lattice_tile *tile, int first, lattice_group *groups, int number,
-                                const lattice_triangles *list, lattice_group_list *own)
+/* A term that the nearest answer is not below: of the list's corner. */
+FN vf lattice_first_bound(v3 x, const lattice_group_list *own)
 {
-    lattice_group *group = groups + number;
-    const v3 x = lattice_ways(group, first);
-    vf corners = v_f(R(-1e38));
-    vi triangle = v_i(0);
+    const real *p = own->corner,
+               rows[] = {p[0] + p[0], p[1] + p[1], p[2] + p[2], -(p[0] * p[0] + p[1] * p[1] + p[2] * p[2])};
+    return own->has_corner ? lattice_corner_term(x, rows, 1) : v_f(R(-1e38));
+}
+
+/* The triangles of a group's list that may be nearest to some of LANES nodes x. Returns for each node one that has the
+ * nearest sample. */
+static vi lattice_find_candidates(v3 x, real radius2, const lattice_triangles *list, const lattice_group_list *own,
+                                  lattice_candidates *to)
+{
+    const int stride = LATTICE_STRIDE;
+    const vf square = v3_dot(x, x);
+    vf bound = lattice_first_bound(x, own), best = v_f(R(-1e38));
+    vf limit = lattice_filter_limit(square, square - bound, radius2);
+    vi chosen = v_i(0);
+    to->count = 0;
+    for (int i = 0; i < own->count; i++) {
+        const real *rows = &list->sample[0][own->triangle[i]];
+        const lattice_terms t = lattice_terms_of(x, rows, stride);
+        const vf corner = v_max(v_max(t.a, t.b), t.c);
+        if (!v_any(v_le(limit, corner + rows[LATTICE_CORNER_COVER * stride])))
+            continue;
+        const vf sample = v_max(corner, lattice_middle_term(t, rows, stride));
+        const vm better = v_gt(sample, best);
+        bound = v_max(bound, corner);
+        limit = lattice_filter_limit(square, square - bound, radius2);
+        best = v_sel(better, sample, best);
+        chosen = vi_sel(better, v_i(own->triangle[i]), chosen);
+        v_store(to->term[to->count], sample + rows[LATTICE_COVER * stride]);
+        to->triangle[to->count++] = own->triangle[i];
+    }
+    return chosen;
+}
+
+/* Solves each of LANES nodes with one triangle. */
+static void lattice_begin_nodes(const caromi_lattice_tile *tile, int first, lattice_group *groups, int number,
+                                const lattice_triangles *list, vi triangle)
+{
     int chosen[LANES];
     u8 node[LANES];
     lattice_packet packet;
-    for (int t = 0; t < own->count; t++) {
-        const real *row = list->row[own->triangle[t]];
-        const lattice_terms terms = lattice_terms_of(x, row);
-        const vm better = v_gt(terms.corners, corners);
-        corners = v_sel(better, terms.corners, corners);
-        triangle = vi_sel(better, v_i(own->triangle[t]), triangle);
-        v_store(own->term[t] + first, terms.nearest + v_f(row[LATTICE_COVER]));
-    }
     vi_store(chosen, triangle);
     for (int lane = 0; lane < LANES; lane++) {
         node[lane] = (u8)(number * LATTICE_GROUP + first + lane);
-        lattice_put(&packet, lane, group, first + lane, list->row[chosen[lane]]);
+        lattice_put(&packet, lane, groups + number, first + lane, list, chosen[lane]);
     }
     lattice_solve(&packet, tile, node, groups);
 }
 
 /* The pairs that are left. */
 static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, real radius2, lattice_group *groups,
-                                 int number, const lattice_triangles *list, const lattice_group_list *own,
+                                 int number, const lattice_triangles *list, const lattice_candidates *candidates,
                                  lattice_pairs *pairs)
 {
     const lattice_group *group = groups + number;
@@ -267,12 +319,12 @@ static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, rea
         most[lane] = best < group->most[first + lane] ? best : group->most[first + lane];
     }
     const vf reach = v_load(most) * v_f(tile->mesh->frame.scale);
-    const vf limit = lattice_filter_limit(x, reach * reach, radius2);
-    const u32 used = first < group->count ? lattice_first_lanes(group->count - first) : 0;
-    for (int t = 0; t < own->count; t++) {
-        u32 left = used & v_bitmask(v_le(limit, v_load(own->term[t] + first)));
+    const vf limit = lattice_filter_limit(v3_dot(x, x), reach * reach, radius2);
+    const u32 used = lattice_first_lanes(group->count - first);
+    for (int t = 0; t < candidates->count; t++) {
+        u32 left = used & v_bitmask(v_le(limit, v_load(candidates->term[t])));
         for (; left != 0; left &= left - 1) {
-            pairs->triangle[pairs->count] = own->triangle[t];
+            pairs->triangle[pairs->count] = candidates->triangle[t];
             pairs->node[pairs->count++] = (u8)(number * LATTICE_GROUP + first + bitmask_first(left));
         }
         if (pairs->count >= LATTICE_PAIRS)
@@ -284,36 +336,45 @@ static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, rea
 typedef struct lattice_room {
     lattice_triangles list;
     lattice_group group[LATTICE_GROUPS];
-    lattice_group_list own[LATTICE_GROUPS];
+    lattice_group_list own;
+    lattice_candidates candidates;
     lattice_pairs pairs;
 } lattice_room;
+
+/* Answers a group, but for the pairs that are left; 0 if too many triangles matter to it. */
+static int lattice_answer_group(const caromi_lattice_tile *tile, const lattice_block *block,
+                                const caromi_witness *witness, real radius2, int number, lattice_room *room)
+{
+    const lattice_group *group = &room->group[number];
+    lattice_side side;
+    if (room->list.count <= LATTICE_FEW) {
+        lattice_list_all(&room->list, &room->own);
+    } else {
+        lattice_set_side(block, witness, tile->mesh->frame.scale, &room->list, group, &side, &room->own);
+        if (!lattice_list_group(&side, radius2, &room->list, &room->own))
+            return 0;
+    }
+    for (int first = 0; first < group->count; first += LANES) {
+        const vi chosen =
+            lattice_find_candidates(lattice_ways(group, first), radius2, &room->list, &room->own, &room->candidates);
+        lattice_begin_nodes(tile, first, room->group, number, &room->list, chosen);
+        lattice_finish_nodes(tile, first, radius2, room->group, number, &room->list, &room->candidates, &room->pairs);
+    }
+    return 1;
+}
 
 /* Answers the nodes of a block's groups from its list; 0 if too many triangles matter to a group. */
 static int lattice_answer(const caromi_lattice_tile *tile, const lattice_block *block, const caromi_witness *witness,
                           int groups, lattice_room *room)
 {
-    const real scale = tile->mesh->frame.scale;
     real radius2 = R(0.0);
     for (int k = 0; k < 3; k++)
         radius2 += block->spread[k] * block->spread[k];
-    lattice_set_rows(block, scale, &room->list);
-    for (int g = 0; g < groups; g++) {
-        lattice_block b;
-        if (room->list.count <= LATTICE_FEW) {
-            lattice_list_all(&room->list, &room->own[g]);
-            continue;
-        }
-        lattice_group_bound(block, witness, scale, &room->list, &room->group[g], &b);
-        if (!lattice_list_group(&b, scale, &room->list, &room->own[g]))
-            return 0;
-    }
-    for (int g = 0; g < groups; g++)
-        for (int first = 0; first < LATTICE_GROUP && room->list.count > 0; first += LANES)
-            lattice_begin_nodes(tile, first, room->group, g, &room->list, &room->own[g]);
+    lattice_set_samples(block, tile->mesh->frame.scale, &room->list);
     room->pairs.count = 0;
     for (int g = 0; g < groups; g++)
-        for (int first = 0; first < LATTICE_GROUP; first += LANES)
-            lattice_finish_nodes(tile, first, radius2, room->group, g, &room->list, &room->own[g], &room->pairs);
+        if (!lattice_answer_group(tile, block, witness, radius2, g, room))
+            return 0;
     lattice_solve_pairs(tile, room->group, &room->list, &room->pairs);
     return 1;
 }

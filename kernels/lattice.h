@@ -88,8 +88,15 @@ FN vm lattice_keeps_triangle(const lattice_block *b, v3 p0, v3 p1, v3 p2)
 
 /* What the filter needs of a triangle. Its samples are the corners and the middles of the edges: 2 v and -v.v of each
  * corner v from the block's middle, and a quarter of the square of each edge. Then its cover, rounded up: the square of
- * a distance within which every point of the triangle has a sample of its own face, edge or corner. */
-enum { LATTICE_CORNER = 4, LATTICE_EDGES = 3 * LATTICE_CORNER, LATTICE_COVER = LATTICE_EDGES + 3, LATTICE_ROWS };
+ * a distance within which every point of the triangle has a sample of its own face, edge or corner; and the same for
+ * the corners alone. */
+enum {
+    LATTICE_CORNER = 4,
+    LATTICE_EDGES = 3 * LATTICE_CORNER,
+    LATTICE_COVER = LATTICE_EDGES + 3,
+    LATTICE_CORNER_COVER,
+    LATTICE_ROWS
+};
 
 FN vf lattice_edge2(v3 a, v3 b)
 {
@@ -128,34 +135,56 @@ FN void lattice_filter_rows(const lattice_block *block, v3 p0, v3 p1, v3 p2, vf 
     rows[LATTICE_EDGES] = a2 * quarter;
     rows[LATTICE_EDGES + 1] = b2 * quarter;
     rows[LATTICE_EDGES + 2] = c2 * quarter;
-    rows[LATTICE_COVER] = lattice_cover2(a2, b2, c2) * quarter;
+    rows[LATTICE_CORNER_COVER] = lattice_cover2(a2, b2, c2);
+    rows[LATTICE_COVER] = rows[LATTICE_CORNER_COVER] * quarter;
 }
 
-/* x.x less the squared distance of each sample from x, for LANES nodes x and one triangle. The square of the distance
- * from the middle of two corners is the mean of their squares, less a quarter of the edge's. */
+/* The greatest excess, over a box of nodes, of the squared distance from a point p over that from a corner, less p.p;
+ * for LANES corners. It is linear in the node. The box is given by its middle and its half, p by 2 p. */
+FN vf lattice_corner_excess(const real middle[3], const real half[3], const real twice[3], const real *rows, int stride)
+{
+    vf sum = v_load(rows + 3 * stride);
+    LANG_UNROLL
+    for (int k = 0; k < 3; k++) {
+        const vf way = v_load(rows + k * stride) - v_f(twice[k]);
+        sum = sum + (way * v_f(middle[k]) + v_abs(way) * v_f(half[k]));
+    }
+    return sum;
+}
+
+/* Terms: x.x less the squared distance of a sample from x, for LANES nodes x. Those of the corners of one triangle,
+ * whose rows are `stride` apart. */
 typedef struct lattice_terms {
-    vf nearest; /* the greatest of all samples */
-    vf corners; /* the sum of the corners' */
+    vf a, b, c;
 } lattice_terms;
 
-FN lattice_terms lattice_terms_of(v3 x, const real *rows)
+FN vf lattice_corner_term(v3 x, const real *rows, int stride)
 {
-    const vf half = v_f(R(0.5));
-    const vf a = x.x * rows[0] + x.y * rows[1] + x.z * rows[2] + rows[3];
-    const vf b = x.x * rows[4] + x.y * rows[5] + x.z * rows[6] + rows[7];
-    const vf c = x.x * rows[8] + x.y * rows[9] + x.z * rows[10] + rows[11];
-    const vf ab = (a + b) * half + rows[LATTICE_EDGES], bc = (b + c) * half + rows[LATTICE_EDGES + 1];
-    const vf ca = (c + a) * half + rows[LATTICE_EDGES + 2];
-    lattice_terms t;
-    t.nearest = v_max(v_max(v_max(a, b), v_max(c, ab)), v_max(bc, ca));
-    t.corners = a + b + c;
+    return x.x * rows[0] + x.y * rows[stride] + x.z * rows[2 * stride] + rows[3 * stride];
+}
+
+FN lattice_terms lattice_terms_of(v3 x, const real *rows, int stride)
+{
+    const int corner = LATTICE_CORNER * stride;
+    const lattice_terms t = {lattice_corner_term(x, rows, stride), lattice_corner_term(x, rows + corner, stride),
+                             lattice_corner_term(x, rows + 2 * corner, stride)};
     return t;
 }
 
-/* The least sum of a triangle's nearest term and its cover that does not exclude it, if some answer of the node is
- * at most the root of `most2`. 2^-120 is far above what products lose that underflow. */
-FN vf lattice_filter_limit(v3 x, vf most2, real radius2)
+/* The greatest term of the middles of the edges. The square of the distance from the middle of two corners is the mean
+ * of their squares, less a quarter of the edge's. */
+FN vf lattice_middle_term(lattice_terms t, const real *rows, int stride)
 {
-    return v3_dot(x, x) - (most2 + (most2 * v_f(R(0x1p-14)) + v_f(radius2 * R(0x1p-15) + R(0x1p-120))));
+    const vf half = v_f(R(0.5));
+    const real *edges = rows + LATTICE_EDGES * stride;
+    return v_max(v_max((t.a + t.b) * half + edges[0], (t.b + t.c) * half + edges[stride]),
+                 (t.c + t.a) * half + edges[2 * stride]);
+}
+
+/* The least sum of a triangle's nearest term and its cover that does not exclude it, if some answer of the node is
+ * at most the root of `most2`. square: x.x. 2^-120 is far above what products lose that underflow. */
+FN vf lattice_filter_limit(vf square, vf most2, real radius2)
+{
+    return square - (most2 + (most2 * v_f(R(0x1p-15)) + v_f(radius2 * R(0x1p-15) + R(0x1p-120))));
 }
 #endif

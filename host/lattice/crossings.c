@@ -37,10 +37,9 @@ static uint64_t find(const caromi_inside *inside, int axis, const float *coordin
                      float limit, int beyond)
 {
     const carom_lattice *lattice = &inside->batch->lattice;
-    const double guess =
-        ceil(((double)limit - lattice->origin[axis]) / lattice->spacing) - (double)lattice->first[axis];
-    if (guess > (double)first && guess < (double)end) {
-        const uint64_t at = (uint64_t)guess;
+    const double guess = ((double)limit - lattice->origin[axis]) * inside->per_length - (double)lattice->first[axis];
+    if (guess > (double)first && guess < (double)(end - 1)) {
+        const uint64_t whole = (uint64_t)guess, at = whole + ((double)whole < guess); /* rounded up */
         const float before = coordinate[at - 1], here = coordinate[at];
         if (beyond ? before <= limit && here > limit : before < limit && here >= limit)
             return at;
@@ -61,8 +60,9 @@ static node_range range_of(const caromi_inside *inside, int axis, const float *c
     node_range r = {first, first};
     if (first == end || coordinate[first] > high || coordinate[end - 1] < low)
         return r;
-    r.first = find(inside, axis, coordinate, first, end, low, 0);
-    r.end = find(inside, axis, coordinate, r.first, end, high, 1);
+    r.first = r.end = find(inside, axis, coordinate, first, end, low, 0);
+    if (coordinate[r.first] <= high) /* a fine mesh has few triangles with a node */
+        r.end = find(inside, axis, coordinate, r.first, end, high, 1);
     return r;
 }
 

@@ -277,7 +277,7 @@ static carom_status alloc_inside(caromi_inside *inside, carom_error *err)
 carom_status caromi_inside_make(const caromi_lattice_batch *batch, carom_sign sign, const int32_t *masks,
                                 caromi_inside *inside, carom_error *err)
 {
-    *inside = (caromi_inside){.batch = batch, .sign = sign, .masks = masks};
+    *inside = (caromi_inside){.batch = batch, .sign = sign, .masks = masks, .per_length = 1.0 / batch->lattice.spacing};
     const carom_status status = alloc_inside(inside, err);
     if (status != CAROM_OK)
         caromi_inside_free(inside);

@@ -17,6 +17,7 @@ typedef struct caromi_inside {
     carom_sign sign;
     const int32_t *masks; /* of the triangles; NULL: all count */
     float *x, *y, *z;     /* coordinates along each axis; z those of the group */
+    double per_length;    /* nodes, about: guesses where a coordinate lies */
     uint64_t words;       /* of a row of bits */
     uint64_t room;        /* slabs that fit */
     uint64_t first, count;
