@@ -2,157 +2,11 @@
 /* Signs of distance volumes: those of the exact reference, the same on every backend; and open meshes are refused. */
 #include "reference/mesh.h"
 #include "tests/support/mesh_oracle.h"
-#include "tests/support/volumes.h"
+#include "tests/support/sign_scenes.h"
 
 #include <math.h>
 
 enum { SEED = 131 };
-
-/* ---- meshes ------------------------------------------------------------------------------------------------------ */
-
-static scene scene_from(const float *vertices, size_t vertex_count, const uint32_t *indices, size_t triangle_count)
-{
-    scene s = {.vertex_count = vertex_count, .triangle_count = triangle_count};
-    s.vertices = test_alloc(3 * vertex_count, sizeof *s.vertices);
-    s.indices = test_alloc(3 * triangle_count, sizeof *s.indices);
-    memcpy(s.vertices, vertices, 3 * vertex_count * sizeof *vertices);
-    memcpy(s.indices, indices, 3 * triangle_count * sizeof *indices);
-    return s;
-}
-
-/* A box, normals outwards. */
-static scene scene_box(float lx, float ly, float lz, float hx, float hy, float hz)
-{
-    static const uint32_t indices[] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
-                                       2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
-    float v[24];
-    for (int i = 0; i < 8; i++) {
-        v[3 * i] = i & 1 ? hx : lx;
-        v[3 * i + 1] = i & 2 ? hy : ly;
-        v[3 * i + 2] = i & 4 ? hz : lz;
-    }
-    return scene_from(v, 8, indices, 12);
-}
-
-/* Takes both. */
-static scene scene_both(scene a, scene b)
-{
-    scene s = {.vertex_count = a.vertex_count + b.vertex_count, .triangle_count = a.triangle_count + b.triangle_count};
-    s.vertices = test_alloc(3 * s.vertex_count, sizeof *s.vertices);
-    s.indices = test_alloc(3 * s.triangle_count, sizeof *s.indices);
-    memcpy(s.vertices, a.vertices, 3 * a.vertex_count * sizeof *s.vertices);
-    memcpy(s.vertices + 3 * a.vertex_count, b.vertices, 3 * b.vertex_count * sizeof *s.vertices);
-    memcpy(s.indices, a.indices, 3 * a.triangle_count * sizeof *s.indices);
-    for (size_t i = 0; i < 3 * b.triangle_count; i++)
-        s.indices[3 * a.triangle_count + i] = b.indices[i] + (uint32_t)a.vertex_count;
-    scene_free(&a);
-    scene_free(&b);
-    return s;
-}
-
-static scene turned_round(scene s)
-{
-    for (size_t t = 0; t < s.triangle_count; t++) {
-        const uint32_t first = s.indices[3 * t];
-        s.indices[3 * t] = s.indices[3 * t + 1];
-        s.indices[3 * t + 1] = first;
-    }
-    return s;
-}
-
-/* A closed surface of needles: a sphere flattened and sheared. */
-static scene scene_flat(void)
-{
-    scene s = scene_sphere(6);
-    for (size_t v = 0; v < s.vertex_count; v++) {
-        float *p = s.vertices + 3 * v;
-        p[1] = p[1] * 1e-4f + p[0] * 0.5f;
-        p[2] = p[2] + p[0] * 0.25f;
-    }
-    return s;
-}
-
-/* Two boxes with a gap of 1e-6, and two that share a face. */
-static scene scene_gaps(void)
-{
-    const scene apart = scene_both(scene_box(-1, -1, -1, 0, 1, 1), scene_box(1e-6f, -1, -1, 1, 1, 1));
-    return scene_both(apart, scene_both(scene_box(-1, -1, 1, 0, 1, 2), scene_box(0, -1, 1, 1, 1, 2)));
-}
-
-/* The same normals out in both: the part that both hold has the winding number 2. */
-static scene scene_twice(void)
-{
-    return scene_both(scene_box(-1, -1, -1, 0.5f, 1, 1), scene_box(-0.5f, -0.5f, -0.5f, 1, 1.5f, 0.5f));
-}
-
-static scene scene_hollow(void)
-{
-    return scene_both(scene_sphere(8), turned_round(scene_box(-0.25f, -0.25f, -0.25f, 0.25f, 0.25f, 0.25f)));
-}
-
-static scene scene_reversed(void)
-{
-    return turned_round(scene_sphere(7));
-}
-
-static scene scene_far(void)
-{
-    scene s = scene_sphere(7);
-    scene_place(&s, 0, 1e4f);
-    return s;
-}
-
-static scene scene_open(void)
-{
-    return kinds[0].make(60);
-}
-
-static scene scene_grid(void)
-{
-    return kinds[4].make(200);
-}
-
-static scene scene_needle_soup(void)
-{
-    return kinds[5].make(100);
-}
-
-static scene scene_torus(void)
-{
-    return kinds[2].make(800);
-}
-
-/* Coordinates of 2^126, and of 2^-140 among them. */
-static scene scene_wide(void)
-{
-    scene s = scene_both(scene_box(-1, -1, -1, 1, 1, 1), scene_box(-0x1p-126f, -0x1p-130f, -0x1p-130f, 1, 1, 2));
-    for (size_t i = 0; i < 3 * 8; i++)
-        s.vertices[i] *= 0x1p126f;
-    for (size_t i = 3 * 8; i < 3 * 16; i++)
-        s.vertices[i] *= 0x1p-14f;
-    return s;
-}
-
-static scene scene_unit_box(void)
-{
-    return scene_box(-1, -1, -1, 1, 1, 1);
-}
-
-static const struct sign_scene {
-    const char *name;
-    scene (*make)(void);
-} sign_scenes[] = {{"box", scene_unit_box}, {"torus", scene_torus},       {"flat", scene_flat},
-                   {"gaps", scene_gaps},    {"twice", scene_twice},       {"hollow", scene_hollow},
-                   {"far", scene_far},      {"reversed", scene_reversed}, {"wide", scene_wide},
-                   {"soup", scene_open},    {"grid", scene_grid},         {"needles", scene_needle_soup}};
-
-/* Lattices over a scene: around it; with nodes on the vertices, edges and faces of boxes of whole numbers; a column. */
-static carom_lattice lattice_of(const scene *s, size_t i)
-{
-    static const carom_lattice whole = {{-1.25, -1.25, -1.5}, 0.25, {11, 12, 15}, {0}};
-    static const carom_lattice column = {{0.0, 0.0, -1.0}, 0.0625, {1, 1, 600}, {0}};
-    return i == 0 ? lattice_around(s, 7 + test_effort(12)) : i == 1 ? whole : column;
-}
 
 /* ---- against the reference --------------------------------------------------------------------------------------- */
 
@@ -187,11 +41,11 @@ static void check_signs(const ref_mesh_ray_answer *rays, const carom_lattice *la
     }
 }
 
-static void check_scene(carom_context *context, const struct sign_scene *k, size_t which, const float *band)
+static void check_scene(carom_context *context, const sign_scene *k, size_t which, const float *band)
 {
     scene s = k->make();
     carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_lattice lattice = lattice_of(&s, which);
+    const carom_lattice lattice = sign_lattice(&s, which, 7 + test_effort(12));
     ref_mesh_ray_answer *rays = rays_of(&s, &lattice);
     for (int exact = 0; exact < 2; exact++) {
         carom_mesh_distance_desc desc = volume_desc(&lattice, exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST);
@@ -217,8 +71,8 @@ static void test_reference(void **state)
     static const float band = 0.25f;
     carom_context *context = test_context();
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(sign_scenes); i++)
-        for (size_t which = 0; which < 3; which++)
+    for (size_t i = 0; i < SIGN_SCENES; i++)
+        for (size_t which = 0; which < SIGN_LATTICES; which++)
             check_scene(context, &sign_scenes[i], which, i % 3 == which ? &band : NULL);
     carom_context_destroy(context);
 }
@@ -231,7 +85,7 @@ static void test_by_hand(void **state)
     (void)state;
     for (int turned = 0; turned < 2; turned++)
         for (int sign = CAROM_SIGN_PARITY; sign <= CAROM_SIGN_WINDING; sign++) {
-            scene s = turned ? turned_round(scene_unit_box()) : scene_unit_box();
+            scene s = turned ? scene_turned_round(scene_unit_box()) : scene_unit_box();
             carom_mesh *mesh = scene_mesh(context, &s);
             carom_mesh_distance_desc desc = volume_desc(&lattice, CAROM_ACCURACY_FAST);
             desc.sign = (carom_sign)sign;
@@ -381,7 +235,7 @@ static void test_open(void **state)
     carom_context *context = test_context();
     (void)state;
     check_open(context, scene_unit_box(), 0, 0);
-    check_open(context, turned_round(scene_unit_box()), 0, 0);
+    check_open(context, scene_turned_round(scene_unit_box()), 0, 0);
     check_open(context, box_without(3), 3, 3);
     check_open(context, box_with_turned(4), 0, 3);
     check_open(context, box_unindexed(), 0, 0);

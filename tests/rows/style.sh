@@ -5,9 +5,9 @@ set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
 
-# Lines beyond 120 columns in documents, C and shell. Rows of tables cannot be wrapped.
+# Lines beyond 120 columns in documents, C, shell and Python. Rows of tables cannot be wrapped.
 columns() {
-    git ls-files '*.md' '*.[ch]' '*.cl' '*.sh' scripts .ci | xargs awk '
+    git ls-files '*.md' '*.[ch]' '*.cl' '*.sh' '*.py' scripts .ci | xargs awk '
         length > 120 && !(FILENAME ~ /[.]md$/ && /^[|]/) { print FILENAME ":" FNR ": more than 120 columns"; bad = 1 }
         END { exit bad }'
 }

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "sign_scenes.h"
+
+static scene scene_from(const float *vertices, size_t vertex_count, const uint32_t *indices, size_t triangle_count)
+{
+    scene s = {.vertex_count = vertex_count, .triangle_count = triangle_count};
+    s.vertices = test_alloc(3 * vertex_count, sizeof *s.vertices);
+    s.indices = test_alloc(3 * triangle_count, sizeof *s.indices);
+    memcpy(s.vertices, vertices, 3 * vertex_count * sizeof *vertices);
+    memcpy(s.indices, indices, 3 * triangle_count * sizeof *indices);
+    return s;
+}
+
+scene scene_box(float lx, float ly, float lz, float hx, float hy, float hz)
+{
+    static const uint32_t indices[] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                       2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    float v[24];
+    for (int i = 0; i < 8; i++) {
+        v[3 * i] = i & 1 ? hx : lx;
+        v[3 * i + 1] = i & 2 ? hy : ly;
+        v[3 * i + 2] = i & 4 ? hz : lz;
+    }
+    return scene_from(v, 8, indices, 12);
+}
+
+scene scene_both(scene a, scene b)
+{
+    scene s = {.vertex_count = a.vertex_count + b.vertex_count, .triangle_count = a.triangle_count + b.triangle_count};
+    s.vertices = test_alloc(3 * s.vertex_count, sizeof *s.vertices);
+    s.indices = test_alloc(3 * s.triangle_count, sizeof *s.indices);
+    memcpy(s.vertices, a.vertices, 3 * a.vertex_count * sizeof *s.vertices);
+    memcpy(s.vertices + 3 * a.vertex_count, b.vertices, 3 * b.vertex_count * sizeof *s.vertices);
+    memcpy(s.indices, a.indices, 3 * a.triangle_count * sizeof *s.indices);
+    for (size_t i = 0; i < 3 * b.triangle_count; i++)
+        s.indices[3 * a.triangle_count + i] = b.indices[i] + (uint32_t)a.vertex_count;
+    scene_free(&a);
+    scene_free(&b);
+    return s;
+}
+
+scene scene_turned_round(scene s)
+{
+    for (size_t t = 0; t < s.triangle_count; t++) {
+        const uint32_t first = s.indices[3 * t];
+        s.indices[3 * t] = s.indices[3 * t + 1];
+        s.indices[3 * t + 1] = first;
+    }
+    return s;
+}
+
+/* A closed surface of needles: a sphere flattened and sheared. */
+static scene scene_flat(void)
+{
+    scene s = scene_sphere(6);
+    for (size_t v = 0; v < s.vertex_count; v++) {
+        float *p = s.vertices + 3 * v;
+        p[1] = p[1] * 1e-4f + p[0] * 0.5f;
+        p[2] = p[2] + p[0] * 0.25f;
+    }
+    return s;
+}
+
+/* Two boxes with a gap of 1e-6, and two that share a face. */
+static scene scene_gaps(void)
+{
+    const scene apart = scene_both(scene_box(-1, -1, -1, 0, 1, 1), scene_box(1e-6f, -1, -1, 1, 1, 1));
+    return scene_both(apart, scene_both(scene_box(-1, -1, 1, 0, 1, 2), scene_box(0, -1, 1, 1, 1, 2)));
+}
+
+/* The same normals out in both: the part that both hold has the winding number 2. */
+static scene scene_twice(void)
+{
+    return scene_both(scene_box(-1, -1, -1, 0.5f, 1, 1), scene_box(-0.5f, -0.5f, -0.5f, 1, 1.5f, 0.5f));
+}
+
+scene scene_hollow(void)
+{
+    return scene_both(scene_sphere(8), scene_turned_round(scene_box(-0.25f, -0.25f, -0.25f, 0.25f, 0.25f, 0.25f)));
+}
+
+static scene scene_reversed(void)
+{
+    return scene_turned_round(scene_sphere(7));
+}
+
+static scene scene_far(void)
+{
+    scene s = scene_sphere(7);
+    scene_place(&s, 0, 1e4f);
+    return s;
+}
+
+static scene scene_open(void)
+{
+    return kinds[0].make(60);
+}
+
+static scene scene_grid(void)
+{
+    return kinds[4].make(200);
+}
+
+static scene scene_needle_soup(void)
+{
+    return kinds[5].make(100);
+}
+
+static scene scene_torus(void)
+{
+    return kinds[2].make(800);
+}
+
+/* Coordinates of 2^126, and of 2^-140 among them. */
+static scene scene_wide(void)
+{
+    scene s = scene_both(scene_box(-1, -1, -1, 1, 1, 1), scene_box(-0x1p-126f, -0x1p-130f, -0x1p-130f, 1, 1, 2));
+    for (size_t i = 0; i < 3 * 8; i++)
+        s.vertices[i] *= 0x1p126f;
+    for (size_t i = 3 * 8; i < 3 * 16; i++)
+        s.vertices[i] *= 0x1p-14f;
+    return s;
+}
+
+scene scene_unit_box(void)
+{
+    return scene_box(-1, -1, -1, 1, 1, 1);
+}
+
+const sign_scene sign_scenes[SIGN_SCENES] = {
+    {"box", scene_unit_box}, {"torus", scene_torus},   {"flat", scene_flat}, {"gaps", scene_gaps},
+    {"twice", scene_twice},  {"hollow", scene_hollow}, {"far", scene_far},   {"reversed", scene_reversed},
+    {"wide", scene_wide},    {"soup", scene_open},     {"grid", scene_grid}, {"needles", scene_needle_soup}};
+
+carom_lattice sign_lattice(const scene *s, size_t i, uint64_t n)
+{
+    static const carom_lattice whole = {{-1.25, -1.25, -1.5}, 0.25, {11, 12, 15}, {0}};
+    static const carom_lattice column = {{0.0, 0.0, -1.0}, 0.0625, {1, 1, 600}, {0}};
+    if (i != 3)
+        return i == 0 ? lattice_around(s, n) : i == 1 ? whole : column;
+    const double spacing = 0x1p-22, half = (double)(n / 2) * spacing;
+    return (carom_lattice){{-half, -1.0 - half, 1.0 - half}, spacing, {n, n, n}, {0}};
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Meshes whose inside is hard to decide: needles, gaps of 1e-6, sheets that touch, faces turned round, far from the
+ * origin, at the ends of the range, open; and lattices over them. */
+#ifndef CAROM_TESTS_SUPPORT_SIGN_SCENES_H
+#define CAROM_TESTS_SUPPORT_SIGN_SCENES_H
+
+#include "volumes.h"
+
+typedef struct sign_scene {
+    const char *name;
+    scene (*make)(void);
+} sign_scene;
+
+enum { SIGN_SCENES = 12, SIGN_LATTICES = 4 };
+extern const sign_scene sign_scenes[SIGN_SCENES];
+
+/* Around the scene, with n nodes along its longest side; with nodes on the vertices, edges and faces of boxes of whole
+ * numbers; a column; n^3 nodes within gaps of 1e-6, where boxes touch. */
+carom_lattice sign_lattice(const scene *s, size_t i, uint64_t n);
+
+/* A box, normals outwards; the cube of half side 1. */
+scene scene_box(float lx, float ly, float lz, float hx, float hy, float hz);
+scene scene_unit_box(void);
+/* A sphere with a box cut out of it. */
+scene scene_hollow(void);
+/* Takes both. */
+scene scene_both(scene a, scene b);
+/* With all normals turned round. */
+scene scene_turned_round(scene s);
+
+#endif
