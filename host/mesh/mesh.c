@@ -121,25 +121,35 @@ static void destroy_mesh(carom_mesh *mesh)
 {
     carom_context *context = mesh->context;
     caromi_device_mesh_release(mesh->device_copy);
-    caromi_free(context, mesh->vertices);
-    caromi_free(context, mesh->indices);
-    caromi_free(context, mesh->nodes);
-    caromi_free(context, mesh->leaves);
-    caromi_free(context, mesh->masks);
+    if (mesh->image == NULL) {
+        caromi_free(context, mesh->vertices);
+        caromi_free(context, mesh->indices);
+        caromi_free(context, mesh->nodes);
+        caromi_free(context, mesh->leaves);
+        caromi_free(context, mesh->masks);
+    }
     caromi_free(context, mesh->clearance);
     caromi_free(context, mesh);
     caromi_context_release(context);
 }
 
-static carom_status create_mesh(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
+carom_status caromi_mesh_new(carom_context *context, carom_mesh **out, carom_error *err)
 {
-    CHECK(check_mesh(context, d, out, err));
     carom_mesh *mesh = caromi_alloc(context, 1, sizeof *mesh);
     if (mesh == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh (%zu bytes)", sizeof *mesh);
     memset(mesh, 0, sizeof *mesh);
     mesh->context = context;
     atomic_fetch_add(&context->references, 1);
+    *out = mesh;
+    return CAROM_OK;
+}
+
+static carom_status create_mesh(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
+{
+    carom_mesh *mesh = NULL;
+    CHECK(check_mesh(context, d, out, err));
+    CHECK(caromi_mesh_new(context, &mesh, err));
     mesh->info.size = sizeof mesh->info;
     mesh->info.triangle_count = d->triangle_count;
     for (int k = 0; k < 3; k++) {

@@ -13,6 +13,9 @@ static inline float caromi_load(const float *base, size_t stride, uint64_t i)
     return value;
 }
 
+/* A mesh without anything, which holds its context. mesh.c */
+carom_status caromi_mesh_new(carom_context *context, carom_mesh **out, carom_error *err);
+
 /* Bounds and largest coordinate of the used vertices. */
 typedef struct caromi_extent {
     float lower[3], upper[3], largest;

@@ -84,6 +84,9 @@ static carom_status check_update(const carom_mesh *mesh, const carom_points *ver
     if (how != CAROM_MESH_AUTO && how != CAROM_MESH_REFIT && how != CAROM_MESH_REBUILD)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "how is %d; it must be auto (0), refit (1) or rebuild (2)", (int)how);
+    if (mesh->image != NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "the mesh lies in an image (carom_mesh_open_image): its vertices cannot be moved");
     if (mesh->info.triangle_count == 0)
         return CAROM_OK;
     CHECK(caromi_check_points(vertices, "vertices", err));

@@ -582,6 +582,23 @@ CAROM_API carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *v
 CAROM_API carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_info *out,
                                            carom_error *err);
 
+/// Copy a mesh, hierarchy included, into memory that other processes of the same build of carom can
+/// open: one copy in shared memory serves all processes of a machine. The bytes hold no address and
+/// depend on the mesh alone, so they can also be sent to other machines.
+/// image  caller-owned, NULL to ask for the size alone; capacity in bytes
+/// bytes  out: size of the image
+/// returns CAROM_OK | INVALID_ARGUMENT (capacity is too small).   cost: a copy
+CAROM_API carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t capacity,
+                                            uint64_t *bytes, carom_error *err);
+/// A mesh that reads an image where it lies. Its answers are those of the mesh that was copied, bit
+/// for bit, but its vertices cannot be moved. Nothing writes to the image.
+/// image  at a multiple of 64 bytes, caller-owned; it must stay as it is until the mesh is
+///        destroyed. Its head is checked; the arrays are believed, as they are carom's own
+/// returns CAROM_OK | INVALID_ARGUMENT (no image, of another version or build, or cut off) |
+///         OUT_OF_MEMORY.   cost: no copy; up to 0.4 MB for the empty space of sweeps
+CAROM_API carom_status carom_mesh_open_image(carom_context *context, const void *image,
+                                             uint64_t size, carom_mesh **out, carom_error *err);
+
 /* ---- queries of a mesh ----------------------------------------------------------------------- */
 
 /// A triangle is hit if contact begins in [0, t_max], or if it is TOUCHING or OVERLAPPING at 0 (a

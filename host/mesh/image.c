@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Meshes as bytes that can lie anywhere: a head, then the arrays, each at a multiple of 64 bytes. No address is in
+ * them, because nodes and leaves name each other by number. */
+#include <stdio.h>
+#include <string.h>
+
+#include "clearance.h"
+#include "mesh.h"
+
+enum { ALIGNMENT = 64 };
+static const char magic[8] = {'c', 'a', 'r', 'o', 'm', 'i', 'm', '1'};
+
+/* What a mesh holds beside its arrays, and what another build might have otherwise. */
+typedef struct image_head {
+    char magic[8], version[16];
+    uint64_t bytes, sizes[3]; /* of the whole; of this head, a node and a leaf */
+    uint64_t vertex_count, leaf_count;
+    carom_mesh_info info;
+    mesh_frame frame;
+    float built_cost;
+    int stack, has_masks;
+    caromi_open_edges open_edges;
+} image_head;
+
+enum { VERTICES, INDICES, NODES, LEAVES, MASKS, IMAGE_ARRAYS };
+
+typedef struct image_array {
+    uint64_t at, bytes;
+} image_array;
+
+/* Returns the bytes of the whole. Counts are within their limits, so no product overflows. */
+static uint64_t lay_out(const image_head *h, image_array arrays[IMAGE_ARRAYS])
+{
+    const uint64_t bytes[IMAGE_ARRAYS] = {
+        [VERTICES] = h->vertex_count * 3 * sizeof(float),
+        [INDICES] = h->info.triangle_count * 3 * sizeof(uint32_t),
+        [NODES] = h->info.node_count * sizeof(mesh_node),
+        [LEAVES] = h->leaf_count * sizeof(mesh_leaf),
+        [MASKS] = h->has_masks ? h->leaf_count * MESH_WIDTH * sizeof(int32_t) : 0,
+    };
+    uint64_t end = sizeof *h;
+    for (int i = 0; i < IMAGE_ARRAYS; i++) {
+        arrays[i] = (image_array){(end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes[i]};
+        end = arrays[i].at + arrays[i].bytes;
+    }
+    return end;
+}
+
+static void set_signature(image_head *h)
+{
+    const uint64_t sizes[] = {sizeof *h, sizeof(mesh_node), sizeof(mesh_leaf)};
+    memset(h, 0, sizeof *h); /* gaps between members too: equal meshes have equal images */
+    memcpy(h->magic, magic, sizeof magic);
+    snprintf(h->version, sizeof h->version, "%s", carom_version());
+    memcpy(h->sizes, sizes, sizeof sizes);
+}
+
+static void describe(const carom_mesh *mesh, image_head *h, image_array arrays[IMAGE_ARRAYS])
+{
+    set_signature(h);
+    h->vertex_count = mesh->vertex_count;
+    h->leaf_count = mesh->leaf_count;
+    memcpy(&h->info, &mesh->info, sizeof h->info);
+    memcpy(&h->frame, &mesh->view.frame, sizeof h->frame);
+    h->built_cost = mesh->built_cost;
+    h->stack = mesh->stack;
+    h->has_masks = mesh->masks != NULL;
+    memcpy(&h->open_edges, &mesh->open_edges, sizeof h->open_edges);
+    h->bytes = lay_out(h, arrays);
+}
+
+carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t capacity, uint64_t *bytes,
+                                  carom_error *err)
+{
+    image_head head;
+    image_array arrays[IMAGE_ARRAYS];
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(bytes, "bytes", err);
+    describe(mesh, &head, arrays);
+    *bytes = head.bytes;
+    if (image == NULL)
+        return CAROM_OK;
+    if (capacity < head.bytes)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "capacity is %llu; the image has %llu bytes",
+                           (unsigned long long)capacity, (unsigned long long)head.bytes);
+    const void *const from[IMAGE_ARRAYS] = {mesh->vertices, mesh->indices, mesh->nodes, mesh->leaves, mesh->masks};
+    char *const to = image;
+    uint64_t end = sizeof head;
+    memcpy(to, &head, sizeof head);
+    for (int i = 0; i < IMAGE_ARRAYS; i++) {
+        memset(to + end, 0, (size_t)(arrays[i].at - end));
+        if (arrays[i].bytes > 0)
+            memcpy(to + arrays[i].at, from[i], (size_t)arrays[i].bytes);
+        end = arrays[i].at + arrays[i].bytes;
+    }
+    return CAROM_OK;
+}
+
+/* ---- a mesh in an image ------------------------------------------------------------------------------------------ */
+
+/* The size of an image's arrays must be what its counts say; what the arrays hold is believed. */
+static carom_status check_image(const void *image, uint64_t size, image_head *h, image_array arrays[IMAGE_ARRAYS],
+                                carom_error *err)
+{
+    image_head own;
+    if ((uintptr_t)image % ALIGNMENT != 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "image is not at a multiple of %d bytes", ALIGNMENT);
+    if (size < sizeof *h)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "size is %llu; an image has at least %zu bytes",
+                           (unsigned long long)size, sizeof *h);
+    memcpy(h, image, sizeof *h);
+    set_signature(&own);
+    if (memcmp(h->magic, own.magic, sizeof own.magic) != 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "image is no image of a mesh");
+    if (memcmp(h->version, own.version, sizeof own.version) != 0 || memcmp(h->sizes, own.sizes, sizeof own.sizes) != 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "image is of another version or build of carom (%.15s; this is %s)", h->version,
+                           own.version);
+    const int is_within = h->info.triangle_count <= INT32_MAX && h->vertex_count <= UINT32_MAX &&
+                          h->info.node_count <= INT32_MAX && h->leaf_count <= INT32_MAX;
+    if (!is_within || lay_out(h, arrays) != h->bytes || size < h->bytes)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "size is %llu; the image has %llu bytes, or its head is damaged", (unsigned long long)size,
+                           (unsigned long long)h->bytes);
+    return CAROM_OK;
+}
+
+/* Nothing writes to the arrays of such a mesh. */
+static void *place(const void *image, const image_array *array)
+{
+    return array->bytes > 0 ? (char *)(uintptr_t)image + array->at : NULL;
+}
+
+static void adopt(carom_mesh *mesh, const void *image, const image_head *h, const image_array arrays[IMAGE_ARRAYS])
+{
+    mesh->image = image;
+    memcpy(&mesh->info, &h->info, sizeof mesh->info);
+    mesh->vertices = place(image, &arrays[VERTICES]);
+    mesh->indices = place(image, &arrays[INDICES]);
+    mesh->nodes = place(image, &arrays[NODES]);
+    mesh->leaves = place(image, &arrays[LEAVES]);
+    mesh->masks = place(image, &arrays[MASKS]);
+    mesh->view = (caromi_mesh_view){h->frame, mesh->nodes, mesh->leaves, mesh->masks};
+    mesh->vertex_count = h->vertex_count;
+    mesh->leaf_count = h->leaf_count;
+    mesh->built_cost = h->built_cost;
+    mesh->stack = h->stack;
+    mesh->open_edges = h->open_edges;
+}
+
+static carom_status open_image(carom_context *context, const void *image, uint64_t size, carom_mesh **out,
+                               carom_error *err)
+{
+    image_head head;
+    image_array arrays[IMAGE_ARRAYS];
+    carom_mesh *mesh = NULL;
+    CHECK(check_image(image, size, &head, arrays, err));
+    CHECK(caromi_mesh_new(context, &mesh, err));
+    adopt(mesh, image, &head, arrays);
+    if (mesh->info.triangle_count > 0) {
+        const carom_status status = caromi_clearance_alloc(mesh, mesh->leaf_count, &mesh->clearance, err);
+        if (status != CAROM_OK) {
+            carom_mesh_destroy(mesh);
+            return status;
+        }
+    }
+    *out = mesh;
+    return CAROM_OK;
+}
+
+carom_status carom_mesh_open_image(carom_context *context, const void *image, uint64_t size, carom_mesh **out,
+                                   carom_error *err)
+{
+    CHECK_NOT_NULL(context, "context", err);
+    CHECK_NOT_NULL(image, "image", err);
+    CHECK_NOT_NULL(out, "out", err);
+    IN_FLOAT_MODE(open_image(context, image, size, out, err));
+}
