@@ -104,6 +104,8 @@ typedef struct cli_command {
     const cli_own *own; /* NULL: nothing */
 } cli_command;
 
+/* Run the command that argv[1] names. Returns the exit status of the process. */
+int cli_run(int argc, char **argv);
 /* One line for `carom --help`. */
 const char *cli_command_summary(const cli_command *command);
 /* The command of that name, NULL if there is none. */
@@ -123,6 +125,8 @@ int cli_print_version(void);
 /* One line on standard error, `carom: ` in front and a newline behind; what is not printable in it is escaped
  * (text.h). */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* From here on lines begin with `carom: WHO: `, where several processes write them. At most 64 bytes. */
+void cli_message_from(const char *who);
 /* The same and an exit status: `return cli_refuse(EXIT_USAGE, ...)`. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Report a failed library call; `about` (may be NULL) stands in front. Returns the exit status it means. */

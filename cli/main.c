@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The carom command: the table of commands, and what is checked before one runs. */
+/* The table of commands, and what is checked before one runs. */
 #include "cli.h"
 #include "hdf5.h"
 #include "rows.h"
-#include "unfinished.h"
 #include "cli/bake/bake.h"
 #include "cli/probe/probe.h"
 
@@ -324,10 +323,8 @@ static int run_of_group(const char *group, int argc, char **argv)
                       argc > 0 ? ", got '" : "", argc > 0 ? argv[0] : "", argc > 0 ? "'" : "", group);
 }
 
-int main(int argc, char **argv)
+int cli_run(int argc, char **argv)
 {
-    cli_hold_standard_streams();
-    unfinished_begin();
     if (argc < 2)
         return cli_refuse(EXIT_USAGE, "a command is missing; carom --help lists them");
     const int status = common_word(argv[1], NULL);

@@ -9,10 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static char beginning[80] = "carom: ";
+
+void cli_message_from(const char *who)
+{
+    snprintf(beginning, sizeof beginning, "carom: %.64s: ", who);
+}
+
 /* One call of fwrite is one write to standard error, so that lines of several processes stay whole. */
 static void put_line(char *line, size_t size, const char *text, size_t length)
 {
-    size_t used = (size_t)snprintf(line, size, "carom: ");
+    size_t used = (size_t)snprintf(line, size, "%s", beginning);
     used += text_show(line + used, size - used - 1, text, length);
     line[used++] = '\n';
     progress_clear();
@@ -33,7 +40,7 @@ static void put(const char *format, va_list args)
         text = small;
         length = strlen(small);
     }
-    size = length * TEXT_SHOWN_MAX + 16;
+    size = length * TEXT_SHOWN_MAX + sizeof beginning + 1;
     if (size > sizeof small_line && (line = malloc(size)) == NULL) {
         line = small_line;
         size = sizeof small_line;

@@ -97,6 +97,7 @@ static sigset_t taken_outside, taken_faults; /* those that had their default at 
 static sigset_t first_mask;                  /* of the start, which children are given */
 
 static atomic_int held, asked; /* unfinished_hold; the first signal since */
+static atomic_int held_users;  /* unfinished_hold_users_too */
 
 static int is_default(int number)
 {
@@ -130,6 +131,11 @@ void unfinished_hold(void)
     atomic_store(&held, 1);
 }
 
+void unfinished_hold_users_too(void)
+{
+    atomic_store(&held_users, 1);
+}
+
 int unfinished_asked(void)
 {
     return atomic_load(&asked);
@@ -139,7 +145,8 @@ int unfinished_asked(void)
 static int is_first(int number)
 {
     int none = 0;
-    return (number == SIGINT || number == SIGTERM) && atomic_load(&held) &&
+    const int is_users = (number == SIGUSR1 || number == SIGUSR2) && atomic_load(&held_users);
+    return (number == SIGINT || number == SIGTERM || is_users) && atomic_load(&held) &&
            atomic_compare_exchange_strong(&asked, &none, number);
 }
 

@@ -17,6 +17,8 @@ void unfinished_handle_faults(void);
 void unfinished_end_by(int number);
 /* From here on the first SIGINT or SIGTERM only asks the command to end in order; a second one ends the process. */
 void unfinished_hold(void);
+/* SIGUSR1 and SIGUSR2 count as these then. */
+void unfinished_hold_users_too(void);
 /* The signal that has asked, 0 if none has. */
 int unfinished_asked(void);
 

@@ -197,19 +197,33 @@ int bake_partial_open(bake_partial *p, const cli_options *options, const bake_pl
 /* ---- growing ------------------------------------------------------------------------------------------------------
  */
 
-int bake_partial_put(bake_partial *p, uint64_t slab, const bake_slab *from)
+int bake_partial_record(bake_partial *p, uint64_t slab, uint64_t sum)
 {
     const uint64_t at = slab - p->plan->begin;
-    p->sums[at] = bake_slab_checksum(p->plan, slab, from);
-    int error = bake_slab_write(p->file.fd, &p->layout, p->plan, slab, from);
-    if (!error)
-        error = bake_journal_add(&p->file.journal, slab, p->sums[at]);
+    p->sums[at] = sum;
+    int error = bake_journal_add(&p->file.journal, slab, sum);
     if (!error) {
         p->done_count += !p->done[at];
         p->done[at] = 1;
         error = bake_growing_flush(&p->file);
     }
-    return error ? bake_partial_stopped(p, bake_growing_fail(&p->file, "written", error)) : EXIT_DONE;
+    return error ? bake_growing_fail(&p->file, "written", error) : EXIT_DONE;
+}
+
+int bake_partial_put(bake_partial *p, uint64_t slab, const bake_slab *from)
+{
+    const int error = bake_slab_write(p->file.fd, &p->layout, p->plan, slab, from);
+    return error ? bake_growing_fail(&p->file, "written", error)
+                 : bake_partial_record(p, slab, bake_slab_checksum(p->plan, slab, from));
+}
+
+void bake_partial_progress(const bake_partial *p, progress *shown, uint64_t *done)
+{
+    const bake_plan *plan = p->plan;
+    *done = 0;
+    for (uint64_t s = plan->begin; s < plan->end; s++)
+        *done += p->done[s - plan->begin] ? bake_plan_nodes(plan, s) : 0;
+    progress_begin(shown, plan->kind->command, "nodes", *done, bake_plan_nodes_before(plan, plan->end));
 }
 
 static int write_sums(const bake_partial *p)

@@ -3,6 +3,7 @@
 #ifndef CAROM_CLI_BAKE_PARTIAL_H
 #define CAROM_CLI_BAKE_PARTIAL_H
 
+#include "cli/progress.h"
 #include "growing.h"
 
 typedef struct bake_partial {
@@ -18,8 +19,11 @@ typedef struct bake_partial {
 /* Create OUT.partial or, with --resume, go on with it: then slabs whose checksums do not match are to be computed
  * again. Returns an exit status with the message printed; bake_partial_close in any case. */
 int bake_partial_open(bake_partial *p, const cli_options *options, const bake_plan *plan);
-/* Write a slab and its record. */
+/* Write a slab and its record; or its record alone: the slab is written, and has that checksum. */
 int bake_partial_put(bake_partial *p, uint64_t slab, const bake_slab *from);
+int bake_partial_record(bake_partial *p, uint64_t slab, uint64_t sum);
+/* Begin to show progress. Sets the number of nodes that are done. */
+void bake_partial_progress(const bake_partial *p, progress *shown, uint64_t *done);
 /* All slabs are done: flush and rename. */
 int bake_partial_finish(bake_partial *p);
 /* Report how far the bake has come and that it can go on; returns `status`. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* carom bake distance, bake clearance and bake drop: slab after slab, until the file is complete or a signal asks for
- * an end. */
-#include "mesh.h"
-#include "partial.h"
+/* carom bake distance, bake clearance and bake drop: what is checked before any work, then the file from its beginning
+ * to its end. */
+#include "slabs.h"
 
 #include "cli/unfinished.h"
 
@@ -54,89 +53,18 @@ static int check_memory(const cli_options *o, const bake_plan *plan, const bake_
         (unsigned long long)nodes, (unsigned long long)input, (unsigned long long)list);
 }
 
-/* ---- slabs --------------------------------------------------------------------------------------------------------
+/* ---- the whole ----------------------------------------------------------------------------------------------------
  */
 
-static bake_question question_of(const cli_options *o, const bake_plan *plan)
-{
-    return (bake_question){
-        .plan = plan, .accuracy = plan->accuracy, .allow_open = o->bake.allow_open, .box = plan->lattice};
-}
-
-typedef struct run_progress {
-    progress shown;
-    const bake_question *question;
-    uint64_t done; /* nodes of finished slabs */
-} run_progress;
-
-/* The library's progress counts layers of the box. */
-static int show_progress(void *user, uint64_t done, uint64_t count)
-{
-    run_progress *p = user;
-    const uint64_t *nodes = p->question->box.dims;
-    progress_show(&p->shown, p->done + nodes[0] * nodes[1] * nodes[2] / count * done);
-    return 0;
-}
-
-static void begin_progress(run_progress *p, const bake_partial *partial, const bake_question *question)
-{
-    const bake_plan *plan = question->plan;
-    p->done = 0;
-    p->question = question;
-    for (uint64_t s = plan->begin; s < plan->end; s++)
-        p->done += partial->done[s - plan->begin] ? bake_plan_nodes(plan, s) : 0;
-    progress_begin(&p->shown, plan->kind->command, "nodes", p->done, bake_plan_nodes_before(plan, plan->end));
-}
-
-static int bake_one(const cli_options *o, const bake_mesh *mesh, bake_partial *p, uint64_t s,
-                    const bake_question *question, const bake_slab *slab)
-{
-    carom_stats stats;
-    const int status = bake_mesh_ask(mesh, question, slab, &stats);
-    if (status != EXIT_DONE)
-        return bake_partial_stopped(p, status);
-    cli_report_fallback(&stats);
-    if (s == p->plan->begin)
-        cli_report_unused_device(o, &stats);
-    return bake_partial_put(p, s, slab);
-}
-
-static int bake_slabs(const cli_options *o, const bake_mesh *mesh, bake_partial *p, const bake_slab *slab)
-{
-    const bake_plan *plan = p->plan;
-    bake_question question = question_of(o, plan);
-    run_progress shown;
-    int status = EXIT_DONE;
-    begin_progress(&shown, p, &question);
-    question.progress = (carom_progress){show_progress, &shown};
-    for (uint64_t s = plan->begin; s < plan->end && status == EXIT_DONE; s++) {
-        if (p->done[s - plan->begin])
-            continue;
-        if (unfinished_asked()) {
-            status = EXIT_STOPPED;
-            break;
-        }
-        const uint64_t nodes = bake_plan_slab(plan, s, &question.box);
-        status = bake_one(o, mesh, p, s, &question, slab);
-        shown.done += nodes;
-    }
-    progress_end(&shown.shown);
-    return status == EXIT_STOPPED ? bake_partial_stopped(p, status) : status;
-}
-
-static int bake_file(const cli_options *o, const bake_plan *plan, const bake_mesh *mesh)
+static int bake_file(const cli_options *o, const bake_plan *plan, bake_mesh *mesh)
 {
     bake_partial partial;
-    bake_slab slab = {0};
     int status = bake_partial_open(&partial, o, plan);
-    if (status == EXIT_DONE && !bake_slab_alloc(plan, &slab))
-        status = cli_no_memory();
     if (status == EXIT_DONE && !partial.is_finished)
-        status = bake_slabs(o, mesh, &partial, &slab);
+        status = bake_crew_here->bake(o, mesh, &partial);
     if (status == EXIT_DONE)
         status = bake_partial_finish(&partial);
     bake_partial_close(&partial);
-    bake_slab_free(&slab);
     return status;
 }
 
@@ -144,20 +72,17 @@ static int bake_file(const cli_options *o, const bake_plan *plan, const bake_mes
 static int rehearse(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
 {
     const bake_options around = {.given = BAKE_GIVEN_DIMS, .dims = {REHEARSAL_SIDE, REHEARSAL_SIDE, REHEARSAL_SIDE}};
-    carom_stats stats;
-    bake_slab slab = {0};
+    bake_worker worker;
     int status = bake_plan_place(plan, &around, mesh->lower, mesh->upper);
+    if (status == EXIT_DONE)
+        status = bake_mesh_open(o, 0, mesh);
     if (status != EXIT_DONE)
         return status;
-    bake_question question = question_of(o, plan);
-    (void)bake_plan_slab(plan, 0, &question.box); /* that for which there is room */
-    question.allow_open = 1;
-    status = bake_mesh_open(o, 0, mesh);
-    if (status == EXIT_DONE && !bake_slab_alloc(plan, &slab))
-        status = cli_no_memory();
+    status = bake_worker_open(&worker, o, mesh, plan);
+    worker.question.allow_open = 1;
     if (status == EXIT_DONE)
-        status = bake_mesh_ask(mesh, &question, &slab, &stats);
-    bake_slab_free(&slab);
+        status = bake_worker_ask(&worker, 0); /* that for which there is room */
+    bake_worker_close(&worker);
     return status;
 }
 
@@ -175,9 +100,10 @@ static int run(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
         return status;
     if (unfinished_asked())
         return cli_refuse(EXIT_STOPPED, "%s: nothing is done yet", o->output);
-    status = bake_mesh_open(o, bake_plan_nodes_before(plan, plan->end), mesh);
+    const uint64_t nodes = bake_crew_here->is_many ? 0 : bake_plan_nodes_before(plan, plan->end);
+    status = bake_mesh_open(o, nodes, mesh);
     /* Also whether the mesh is closed, if it must be. */
-    bake_question question = question_of(o, plan);
+    bake_question question = bake_question_of(o, plan);
     question.only_checks = 1;
     if (status == EXIT_DONE)
         status = bake_mesh_ask(mesh, &question, &(bake_slab){0}, &stats);
@@ -190,12 +116,15 @@ static int bake(const cli_options *options, const bake_kind *kind)
 {
     bake_plan plan;
     bake_mesh mesh = {0};
+    cli_options own = *options;
     int status = check_options(options, kind, &plan);
     if (status != EXIT_DONE)
         return status;
     if (!options->rehearsal)
         unfinished_hold();
-    status = run(options, &plan, &mesh);
+    if (own.threads == 0)
+        own.threads = bake_crew_here->threads;
+    status = run(&own, &plan, &mesh);
     bake_mesh_free(&mesh);
     return status;
 }

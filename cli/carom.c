@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The process of carom: what comes before the command. */
+#include "cli.h"
+#include "unfinished.h"
+
+int main(int argc, char **argv)
+{
+    cli_hold_standard_streams();
+    unfinished_begin();
+    return cli_run(argc, argv);
+}
