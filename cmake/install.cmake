@@ -11,6 +11,9 @@ install(DIRECTORY include/carom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(CAROM_CLI)
   install(TARGETS carom_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET carom_mpi)
+    install(TARGETS carom_mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endif()
 
 # A static archive does not carry what it needs: the package and the .pc file must name it. A shared library does.

@@ -22,7 +22,7 @@ if [ "$(executables)" != carom ]; then
     executables
     exit 1
 fi
-for name in cmocka png jansson embree bullet hdf5; do
+for name in cmocka png jansson embree bullet hdf5 openmpi; do
     grep -q "Debian: lib$name-dev" $seen || { echo "nothing says that lib$name-dev is absent"; exit 1; }
 done
 $work/minimal/carom --version
