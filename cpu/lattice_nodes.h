@@ -13,7 +13,7 @@
 enum {
     LATTICE_GROUP = 16,        /* nodes: 4 x 2 x 2 */
     LATTICE_GROUPS = 4,        /* of a smallest block */
-    LATTICE_FEW = 32,          /* triangles: a list that is not worth a list for each group */
+    LATTICE_FEW = 96,          /* triangles: a list that is not worth a list for each group */
     LATTICE_GROUP_LIST = 8192, /* triangles */
     LATTICE_PAIRS = 1024
 };
