@@ -24,6 +24,7 @@ typedef struct tile_job {
     caromi_mesh_batch points; /* kind, mesh and outputs, for the functions of blocks */
     char *memory;
     size_t each;      /* bytes of a thread's memory */
+    float *distances; /* where they go, if nothing else is wanted; else NULL */
     uint64_t edge;    /* of a tile */
     uint64_t from[3]; /* the first node along each axis */
     uint64_t end[3];
@@ -83,6 +84,26 @@ static void store_block(const tile_job *job, tile_memory *own, const uint8_t *co
         }
 }
 
+/* A row of distances, cut to the band; 0 if exact mode has left one of them open. */
+static int store_distances(const float *distance, uint32_t count, float band, float *out)
+{
+    int open = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        open |= isnan(distance[i]);
+        out[i] = distance[i] <= band ? distance[i] : band;
+    }
+    return !open;
+}
+
+static float *distances_alone(const caromi_lattice_batch *batch)
+{
+    const caromi_out_column *key = &batch->out[CAROMI_ANSWER_KEY];
+    for (int a = 0; a < CAROMI_ANSWERS; a++)
+        if (a != CAROMI_ANSWER_KEY && batch->out[a].base != NULL)
+            return NULL;
+    return key->stride == sizeof(float) ? (float *)key->base : NULL;
+}
+
 /* One row of a tile's answers, in blocks. */
 static void store_row(const tile_job *job, tile_memory *own, const uint64_t node[3], uint32_t count)
 {
@@ -94,6 +115,8 @@ static void store_row(const tile_job *job, tile_memory *own, const uint64_t node
     const size_t at = (size_t)(k * CAROMI_TILE + j) * CAROMI_TILE;
     caromi_mesh_block *b = &own->block;
     uint8_t counted[CAROMI_TILE];
+    if (job->distances != NULL && store_distances(own->distance + at, count, batch->band, job->distances + first))
+        return;
     for (uint32_t i = 0; i < count; i++) {
         const float center[] = {own->at[0][i], own->at[1][j], own->at[2][k]};
         float distance = own->distance[at + i];
@@ -180,6 +203,7 @@ carom_status caromi_lattice_blocks(const carom_context *context, const caromi_la
                                .mesh = mesh,
                                .exact = batch->exact,
                                .options = mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0},
+                    .distances = distances_alone(batch),
                     .each = round_up(sizeof(tile_memory)) + round_up(context->isa->lattice_scratch),
                     .from = {0, 0, first / batch->slab},
                     .end = {batch->lattice.dims[0], batch->lattice.dims[1], end / batch->slab}};
