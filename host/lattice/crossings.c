@@ -37,12 +37,13 @@ static uint64_t find(const caromi_inside *inside, int axis, const float *coordin
                      float limit, int beyond)
 {
     const carom_lattice *lattice = &inside->batch->lattice;
-    const double guess = ((double)limit - lattice->origin[axis]) * inside->per_length - (double)lattice->first[axis];
-    if (guess > (double)first && guess < (double)(end - 1)) {
-        const uint64_t whole = (uint64_t)guess, at = whole + ((double)whole < guess); /* rounded up */
+    const double guess =
+        ((double)limit - lattice->origin[axis]) * inside->per_length - (double)(int64_t)lattice->first[axis];
+    if (guess > (double)(int64_t)first && guess < (double)(int64_t)(end - 1)) {
+        const int64_t whole = (int64_t)guess, at = whole + ((double)whole < guess); /* rounded up */
         const float before = coordinate[at - 1], here = coordinate[at];
         if (beyond ? before <= limit && here > limit : before < limit && here >= limit)
-            return at;
+            return (uint64_t)at;
     }
     return search(coordinate, first, end, limit, beyond);
 }
@@ -56,7 +57,8 @@ static node_range range_of(const caromi_inside *inside, int axis, const float *c
                            const float *const corner[3])
 {
     const float a = corner[0][axis], b = corner[1][axis], c = corner[2][axis];
-    const float low = a < b ? (a < c ? a : c) : (b < c ? b : c), high = a > b ? (a > c ? a : c) : (b > c ? b : c);
+    const float least = a < b ? a : b, most = a > b ? a : b; /* without branches, which would be guessed wrong */
+    const float low = least < c ? least : c, high = most > c ? most : c;
     node_range r = {first, first};
     if (first == end || coordinate[first] > high || coordinate[end - 1] < low)
         return r;
@@ -156,7 +158,8 @@ void caromi_cross_triangle(const caromi_inside *inside, uint64_t triangle, carom
 {
     const carom_mesh *mesh = inside->batch->mesh;
     const float lowest = inside->z[0];
-    seen_triangle t = {.has_plane = 0};
+    seen_triangle t;
+    t.has_plane = 0;
     for (int k = 0; k < 3; k++)
         t.corner[k] = caromi_corner(mesh, (uint32_t)triangle, k);
     if (t.corner[0][2] <= lowest && t.corner[1][2] <= lowest && t.corner[2][2] <= lowest)
