@@ -12,6 +12,13 @@ enum { CAROMI_TILE = 32, CAROMI_TILE_NODES = CAROMI_TILE * CAROMI_TILE * CAROMI_
 #define CAROMI_LATTICE_MOST 0x1p60f
 #define CAROMI_LATTICE_FAR 0x1p20f
 
+/* Two limits, for callers who only want to know which distances are within them. Each limit is a pair, in the caller's
+ * unit, and the band is above all. The answer of a node whose distance is in a pair, or between `outer_low` and the
+ * band, is as without limits. That of another is some number on the same side of both pairs, and no triangle. */
+typedef struct caromi_lattice_limits {
+    float inner_low, inner_high, outer_low; /* ascending; negative: no distance is within that */
+} caromi_lattice_limits;
+
 /* Node (i, j, k) of a tile is element (k * CAROMI_TILE + j) * CAROMI_TILE + i of the answers. */
 typedef struct caromi_lattice_tile {
     const caromi_mesh_view *mesh;
@@ -19,12 +26,13 @@ typedef struct caromi_lattice_tile {
     const uint32_t *indices;
     int options; /* MESH_TRIANGLE_MASKS, or 0 */
     int exact;
-    float band;         /* +inf: none; the caller's unit */
-    const float *at[3]; /* coordinates of the nodes along each axis */
-    uint32_t count[3];  /* 1 to CAROMI_TILE */
-    float *distance;    /* NaN where exact mode is undecided; beyond the band any number that is greater */
-    int32_t *triangle;  /* undefined where the distance is NaN or beyond the band */
-    void *scratch;      /* caromi_isa_table.lattice_scratch bytes, aligned to 64 */
+    float band;                          /* +inf: none; the caller's unit */
+    const caromi_lattice_limits *limits; /* NULL: none; needs exact mode and a band */
+    const float *at[3];                  /* coordinates of the nodes along each axis */
+    uint32_t count[3];                   /* 1 to CAROMI_TILE */
+    float *distance;   /* NaN where exact mode is undecided; beyond the band any number that is greater */
+    int32_t *triangle; /* undefined where the distance is NaN or beyond the band */
+    void *scratch;     /* caromi_isa_table.lattice_scratch bytes, aligned to 64 */
 } caromi_lattice_tile;
 
 /* A point of a triangle near `to`, in binary64 and in the unit of the corners, of which any point of the triangle

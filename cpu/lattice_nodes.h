@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "kernels/mesh_closest_exact.h"
-#include "lattice_lists.h"
+#include "lattice_limits.h"
 
 enum {
     LATTICE_GROUP = 16,        /* nodes: 4 x 2 x 2 */
@@ -27,6 +27,7 @@ typedef struct lattice_group {
     real earliest_undecided[LATTICE_GROUP]; /* as in closest_traversal */
     int place[LATTICE_GROUP];               /* among the answers of the tile */
     int count;
+    int is_near;          /* lattice_limits.h */
     real low[3], high[3]; /* bounds, in the mesh's unit */
 } lattice_group;
 
@@ -42,6 +43,7 @@ typedef struct lattice_group_list {
 typedef struct lattice_candidates {
     short triangle[LATTICE_GROUP_LIST];
     LANG_ALIGNED real term[LATTICE_GROUP_LIST][LANES]; /* of the nearest sample and the cover */
+    LANG_ALIGNED real nearest[LANES];                  /* the greatest term of any sample */
     int count;
 } lattice_candidates;
 
@@ -184,10 +186,12 @@ typedef struct lattice_side {
     real slack;
 } lattice_side;
 
-static void lattice_set_side(const lattice_block *block, const caromi_witness *witness, real scale,
-                             const lattice_triangles *list, const lattice_group *group, lattice_side *side,
-                             lattice_group_list *to)
+/* Returns whether all nodes of the group are within the inner limit of the witness. */
+static int lattice_set_side(const caromi_lattice_tile *tile, const lattice_block *block, const caromi_witness *witness,
+                            const lattice_triangles *list, lattice_group *group, lattice_side *side,
+                            lattice_group_list *to)
 {
+    const real scale = tile->mesh->frame.scale;
     caromi_witness chosen = {.longest = 0.0};
     lattice_block b;
     double corner2 = 0.0, own2 = 0.0;
@@ -216,6 +220,7 @@ static void lattice_set_side(const lattice_block *block, const caromi_witness *w
     chosen.longest = is_corner ? 0.0 : witness->longest * (double)scale;
     lattice_set_witness(&chosen, 1.0, &b);
     side->slack = b.slack;
+    return lattice_is_within(tile, &b, &group->is_near);
 }
 
 /* 0 if too many triangles matter to the group. radius2: of the block. */
@@ -288,6 +293,7 @@ static vi lattice_find_candidates(v3 x, real radius2, const lattice_triangles *l
         v_store(to->term[to->count], sample + rows[LATTICE_COVER * stride]);
         to->triangle[to->count++] = own->triangle[i];
     }
+    v_store(to->nearest, best);
     return chosen;
 }
 
@@ -306,6 +312,36 @@ static void lattice_begin_nodes(const caromi_lattice_tile *tile, int first, latt
     lattice_solve(&packet, tile, node, groups);
 }
 
+/* All nodes have an answer. */
+static void lattice_set_answers(lattice_group *group, real answer)
+{
+    for (int n = 0; n < LATTICE_GROUP; n++) {
+        group->best[n] = mesh_key_bits_of(answer, MESH_NO_TRIANGLE);
+        group->most[n] = R(-1.0);
+    }
+}
+
+/* In place of lattice_begin_nodes if there are limits: the terms of the candidates answer most nodes. */
+static void lattice_tell_nodes(const caromi_lattice_tile *tile, int first, real radius2, lattice_group *group,
+                               const lattice_candidates *candidates)
+{
+    vf covered = v_f(R(-1e38));
+    LANG_ALIGNED real most[LANES];
+    for (int t = 0; t < candidates->count; t++)
+        covered = v_max(v_load(candidates->term[t]), covered);
+    const lattice_told told =
+        lattice_tell(tile, lattice_ways(group, first), v_load(candidates->nearest), covered, radius2, group->is_near);
+    const u32 within = v_bitmask(told.is_within), done = within | v_bitmask(v_or(told.is_between, told.is_beyond));
+    v_store(most, told.most * v_f(R(1.0) / tile->mesh->frame.scale));
+    for (int lane = 0; lane < LANES; lane++) {
+        const u32 bit = 1u << lane;
+        const int is_near = group->is_near || most[lane] <= tile->limits->outer_low;
+        const real answer = (within & bit) != 0 ? tile->limits->inner_low : lattice_beyond(tile, is_near);
+        group->best[first + lane] = mesh_key_bits_of(answer, MESH_NO_TRIANGLE);
+        group->most[first + lane] = (done & bit) != 0 ? R(-1.0) : most[lane];
+    }
+}
+
 /* The pairs that are left. */
 static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, real radius2, lattice_group *groups,
                                  int number, const lattice_triangles *list, const lattice_candidates *candidates,
@@ -317,9 +353,11 @@ static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, rea
     for (int lane = 0; lane < LANES; lane++) {
         const real best = real_of_bits((u32)(group->best[first + lane] >> 32));
         most[lane] = best < group->most[first + lane] ? best : group->most[first + lane];
+        most[lane] = lattice_needed(tile->limits, most[lane]);
     }
     const vf reach = v_load(most) * v_f(tile->mesh->frame.scale);
-    const vf limit = lattice_filter_limit(v3_dot(x, x), reach * reach, radius2);
+    const vf limit =
+        v_sel(v_lt(reach, v_f(R(0.0))), v_infinity(), lattice_filter_limit(v3_dot(x, x), reach * reach, radius2));
     const u32 used = lattice_first_lanes(group->count - first);
     for (int t = 0; t < candidates->count; t++) {
         u32 left = used & v_bitmask(v_le(limit, v_load(candidates->term[t])));
@@ -345,19 +383,25 @@ typedef struct lattice_room {
 static int lattice_answer_group(const caromi_lattice_tile *tile, const lattice_block *block,
                                 const caromi_witness *witness, real radius2, int number, lattice_room *room)
 {
-    const lattice_group *group = &room->group[number];
+    lattice_group *group = &room->group[number];
     lattice_side side;
     if (room->list.count <= LATTICE_FEW) {
         lattice_list_all(&room->list, &room->own);
     } else {
-        lattice_set_side(block, witness, tile->mesh->frame.scale, &room->list, group, &side, &room->own);
+        if (lattice_set_side(tile, block, witness, &room->list, group, &side, &room->own)) {
+            lattice_set_answers(group, tile->limits->inner_low);
+            return 1;
+        }
         if (!lattice_list_group(&side, radius2, &room->list, &room->own))
             return 0;
     }
     for (int first = 0; first < group->count; first += LANES) {
         const vi chosen =
             lattice_find_candidates(lattice_ways(group, first), radius2, &room->list, &room->own, &room->candidates);
-        lattice_begin_nodes(tile, first, room->group, number, &room->list, chosen);
+        if (tile->limits != NULL)
+            lattice_tell_nodes(tile, first, radius2, group, &room->candidates);
+        else
+            lattice_begin_nodes(tile, first, room->group, number, &room->list, chosen);
         lattice_finish_nodes(tile, first, radius2, room->group, number, &room->list, &room->candidates, &room->pairs);
     }
     return 1;

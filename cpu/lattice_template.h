@@ -3,6 +3,7 @@
  * hands them to its eight parts. Blocks of 4 x 4 x 4 nodes list the triangles that matter. Where lists overflow, blocks
  * are divided further, and single nodes are searched for as closest points are. */
 #include "lattice_nodes.h"
+#include "lattice_scan.h"
 
 typedef struct lattice_scratch {
     lattice_frontier frontier[LATTICE_LEVELS + 1];
@@ -10,9 +11,9 @@ typedef struct lattice_scratch {
     closest_traversal search;
 } lattice_scratch;
 
-/* What a block begins with: the witness of the surrounding one. */
+/* What a block begins with: the witness of the surrounding one, and whether that was near (lattice_limits.h). */
 typedef struct lattice_seed {
-    int exists;
+    int exists, is_near;
     caromi_witness witness;
 } lattice_seed;
 
@@ -84,22 +85,13 @@ static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, 
 
 static void lattice_bound_range(const caromi_lattice_tile *tile, const lattice_range *r, lattice_block *b)
 {
-    const real scale = tile->mesh->frame.scale, reach = tile->band * scale * (R(1.0) + R(0x1p-15)) + R(0x1p-40);
+    const real scale = tile->mesh->frame.scale;
     real low[3], high[3];
     for (int k = 0; k < 3; k++) {
         low[k] = tile->at[k][r->first[k]] * scale;
         high[k] = tile->at[k][r->end[k] - 1] * scale;
     }
-    lattice_bound(low, high, reach * reach * (R(1.0) + R(0x1p-15)), b);
-}
-
-/* Squares of the distances from a point to LANES boxes. */
-FN vf lattice_box_distance2(const real at[3], v3 lo, v3 hi)
-{
-    const vf x = v_f(at[0]), y = v_f(at[1]), z = v_f(at[2]), zero = v_f(R(0.0));
-    const v3 gap = v3_of(v_max(v_max(lo.x - x, x - hi.x), zero), v_max(v_max(lo.y - y, y - hi.y), zero),
-                         v_max(v_max(lo.z - z, z - hi.z), zero));
-    return v3_dot(gap, gap);
+    lattice_bound(low, high, lattice_band2(tile, tile->band), b);
 }
 
 /* The least of LANES numbers, and what is in the lane that has it. */
@@ -197,16 +189,16 @@ static void lattice_find_witness(const caromi_lattice_tile *tile, const lattice_
     seed->witness = near;
 }
 
-/* Nodes that no triangle is near enough to. */
-static void lattice_leave(const caromi_lattice_tile *tile, const lattice_range *r)
+/* Nodes to which no triangle matters: all have one answer. */
+static void lattice_leave(const caromi_lattice_tile *tile, const lattice_range *r, real answer)
 {
     LATTICE_EACH(r, node)
-    tile->distance[lattice_place(node)] = R(1.0) / R(0.0);
+    tile->distance[lattice_place(node)] = answer;
 }
 
 /* Nodes [first, end) of a group, in units of the caller and of the mesh. */
 static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_block *b,
-                                 lattice_group *group)
+                                 int is_near, lattice_group *group)
 {
     const real scale = tile->mesh->frame.scale;
     int n = 0;
@@ -219,13 +211,14 @@ static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_
         group->place[n++] = lattice_place(node);
     }
     group->count = n;
+    group->is_near = is_near;
     for (; n < LATTICE_GROUP; n++)
         for (int k = 0; k < 3; k++) {
             group->at[k][n] = group->at[k][n - 1];
             group->way[k][n] = group->way[k][n - 1];
         }
     for (n = 0; n < LATTICE_GROUP; n++) {
-        group->best[n] = mesh_key_bits_of(R(1.0) / R(0.0), MESH_NO_TRIANGLE);
+        group->best[n] = mesh_key_bits_of(lattice_beyond(tile, is_near), MESH_NO_TRIANGLE);
         group->most[n] = group->earliest_undecided[n] = R(1.0) / R(0.0);
     }
     for (int k = 0; k < 3; k++) {
@@ -235,7 +228,7 @@ static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_
 }
 
 /* Groups of 4 x 2 x 2 nodes of a smallest block; returns their number. */
-static int lattice_gather(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_block *b,
+static int lattice_gather(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_block *b, int is_near,
                           lattice_group *groups)
 {
     int count = 0;
@@ -245,7 +238,7 @@ static int lattice_gather(const caromi_lattice_tile *tile, const lattice_range *
                 {r->first[0], j, k},
                 {r->end[0], j + 2 < r->end[1] ? j + 2 : r->end[1], k + 2 < r->end[2] ? k + 2 : r->end[2]},
                 2};
-            lattice_gather_group(tile, &own, b, &groups[count++]);
+            lattice_gather_group(tile, &own, b, is_near, &groups[count++]);
         }
     return count;
 }
@@ -268,7 +261,7 @@ static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch
     lattice_collect(b, tile, from, &room->list);
     if (room->list.overflows)
         return 0;
-    const int groups = lattice_gather(tile, r, b, room->group);
+    const int groups = lattice_gather(tile, r, b, seed->is_near, room->group);
     if (room->list.count > 0 && !lattice_answer(tile, b, &seed->witness, groups, room))
         return 0;
     for (int g = 0; g < groups; g++)
@@ -278,6 +271,30 @@ static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch
 
 static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, int level,
                            lattice_frontier *from, const lattice_seed *seed);
+
+/* The nodes of an undivided group. */
+static void lattice_each_alone(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
+                               const lattice_frontier *from, const lattice_seed *seed)
+{
+    const caromi_witness *witness = seed->exists ? &seed->witness : NULL;
+    const int can_scan = tile->limits != NULL && lattice_has_leaves(from);
+    LATTICE_EACH(r, node)
+    if (!can_scan || !lattice_scan_node(tile, node, from, witness, seed->is_near, &tile->distance[lattice_place(node)]))
+        lattice_single(tile, s, node);
+}
+
+/* Whether the witness answers all nodes. */
+static int lattice_witness_answers(const caromi_lattice_tile *tile, const lattice_range *r, lattice_block *b,
+                                   lattice_seed *seed)
+{
+    if (!seed->exists)
+        return 0;
+    lattice_set_witness(&seed->witness, (double)tile->mesh->frame.scale, b);
+    if (!lattice_is_within(tile, b, &seed->is_near))
+        return 0;
+    lattice_leave(tile, r, tile->limits->inner_low);
+    return 1;
+}
 
 /* One block, and its parts. `from` has all boxes that matter to it. */
 static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, int level,
@@ -289,22 +306,26 @@ static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *s
     lattice_bound_range(tile, r, &b);
     for (int k = 0; k < 3; k++)
         longest = b.high[k] - b.low[k] > longest ? b.high[k] - b.low[k] : longest;
+    if (tile->limits != NULL && lattice_witness_answers(tile, r, &b, &seed))
+        return;
     if (tile->band < R(1.0) / R(0.0)) { /* most blocks are beyond a band: that is found without a witness */
         lattice_filter(&b, tile->mesh->nodes, from, longest, own);
         if (own->count == 0 && !own->overflows) {
-            lattice_leave(tile, r);
+            lattice_leave(tile, r, lattice_beyond(tile, seed.is_near));
             return;
         }
     }
     lattice_find_witness(tile, r, from, &seed);
-    if (seed.exists)
-        lattice_set_witness(&seed.witness, (double)tile->mesh->frame.scale, &b);
-    lattice_filter(&b, tile->mesh->nodes, from, longest * R(0.5), own);
+    if (lattice_witness_answers(tile, r, &b, &seed))
+        return;
+    const int each_alone = tile->limits != NULL && r->edge <= 2;
+    lattice_filter(&b, tile->mesh->nodes, from, each_alone ? R(-1.0) : longest * R(0.5), own);
     if (own->overflows)
         own = from;
     if (own->count == 0)
-        lattice_leave(tile, r);
-    else if (r->edge > 4 || !lattice_answer_block(tile, s, r, &b, &seed, own))
+        lattice_leave(tile, r, lattice_beyond(tile, seed.is_near));
+    else if (r->edge > 4 || each_alone || (tile->limits != NULL && own->count > LATTICE_MANY) ||
+             !lattice_answer_block(tile, s, r, &b, &seed, own))
         lattice_divide(tile, s, r, level + 1, own, &seed);
 }
 
@@ -313,8 +334,7 @@ static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *s, 
 {
     const uint32_t half = r->edge / 2;
     if (r->edge <= 2) {
-        LATTICE_EACH(r, node)
-        lattice_single(tile, s, node);
+        lattice_each_alone(tile, s, r, from, seed);
         return;
     }
     for (int part = 0; part < 8; part++) {
@@ -337,7 +357,7 @@ static void lattice_tile(const caromi_lattice_tile *tile)
 {
     lattice_scratch *s = tile->scratch;
     lattice_frontier *root = &s->frontier[0];
-    const lattice_seed none = {.exists = 0};
+    const lattice_seed none = {.exists = 0, .is_near = 0};
     lattice_range all = {.edge = CAROMI_TILE};
     root->count = 1;
     for (int k = 0; k < 3; k++) {

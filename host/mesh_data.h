@@ -29,7 +29,7 @@ struct carom_mesh {
     float built_cost;                  /* info.cost after the last build */
     int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
-    caromi_pace lattice_paces[2];
+    caromi_pace lattice_paces[2], clearance_pace;
     caromi_open_edges open_edges; /* lattice/open.c */
     const void *image; /* the caller's memory, in which the arrays are (all but the clearance); NULL: none. image.c */
     void *device_copy; /* its buffers on a device, which may be closed before they are released; opencl/mesh.c */

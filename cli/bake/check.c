@@ -198,18 +198,6 @@ static void truth_of_distance(const checked *c, const ref_mesh *mesh, const floa
         out->distance = -out->distance;
 }
 
-/* The reference's clearance from its distance in binary64; one that this cannot decide is taken as given. */
-static void truth_of_clearance(const checked *c, double distance, uint8_t given, node_values *out)
-{
-    const double half = c->plan.lattice.spacing * sqrt(3.0) / 2.0 * (1.0 + 0x1p-16), radius = (double)c->plan.radius;
-    const double slack = 0x1p-40 * (distance + half + radius);
-    const double beyond = distance - (radius + half), within = radius - half - distance;
-    if (fabs(beyond) <= slack || fabs(within) <= slack)
-        out->clearance = given;
-    else
-        out->clearance = beyond > 0.0 ? 0 : within > 0.0 ? 1 : 2;
-}
-
 /* The reference judges a height, and has none of its own. */
 static void judge_height(checked *c, const ref_mesh *mesh, const float p[3], float height)
 {
@@ -232,14 +220,15 @@ static int reference_agrees(checked *c, const float p[3], const node_values *exa
         judge_height(c, &mesh, p, exact->height);
         return 1;
     }
+    if (c->plan.kind == &bake_kind_clearance) {
+        c->by_reference++;
+        truth->clearance =
+            (uint8_t)ref_mesh_clearance(&mesh, p, c->plan.radius, ref_half_diagonal(c->plan.lattice.spacing));
+        return truth->clearance == exact->clearance;
+    }
     if (ref_mesh_closest(&mesh, &ball, UINT32_MAX, INFINITY, &closest))
         return 1;
     c->by_reference++;
-    if (c->plan.kind == &bake_kind_clearance) {
-        truth_of_clearance(c, closest.triangle < 0 ? (double)INFINITY : closest.closest.distance_near, exact->clearance,
-                           truth);
-        return truth->clearance == exact->clearance;
-    }
     truth_of_distance(c, &mesh, p, &closest, truth);
     return memcmp(&truth->distance, &exact->distance, sizeof exact->distance) == 0 &&
            truth->triangle == exact->triangle && truth->feature == exact->feature;

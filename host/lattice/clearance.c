@@ -63,63 +63,8 @@ static carom_status check_clearance(const carom_mesh_clearance_desc *d, const ca
     return CAROM_OK;
 }
 
-/* ---- tiles ------------------------------------------------------------------------------------------------------- */
-
-/* Slabs [begin, end), in tiles. */
-typedef struct tile_job {
-    const caromi_cubes *cubes;
-    uint64_t begin, end, tiles[3];
-    caromi_tile *threads; /* memory of each */
-} tile_job;
-
-static void run_tile(void *user, uint64_t task, uint32_t thread)
-{
-    const tile_job *job = user;
-    const uint64_t *dims = job->cubes->lattice.dims;
-    const uint64_t number[3] = {task % job->tiles[0], task / job->tiles[0] % job->tiles[1],
-                                task / job->tiles[0] / job->tiles[1]};
-    uint64_t first[3], end[3];
-    for (int k = 0; k < 3; k++) {
-        const uint64_t last = k == 2 ? job->end : dims[k];
-        first[k] = (k == 2 ? job->begin : 0) + number[k] * CAROMI_TILE;
-        end[k] = last - first[k] < CAROMI_TILE ? last : first[k] + CAROMI_TILE;
-    }
-    caromi_tile_answer(job->threads, thread, job->cubes, first, end);
-}
-
-static carom_status run_tiles(const carom_context *context, tile_job *job, carom_stats *stats, carom_error *err)
-{
-    const uint32_t threads = caromi_pool_threads(context->pool);
-    caromi_tile *tiles = caromi_alloc(context, threads, caromi_tile_size());
-    if (tiles == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
-                           "no memory for blocks of a lattice (%u threads x %zu bytes)", threads, caromi_tile_size());
-    job->threads = tiles;
-    for (uint32_t t = 0; t < threads; t++)
-        caromi_tile_begin(tiles, t);
-    caromi_parallel(context->pool, job->tiles[0] * job->tiles[1] * job->tiles[2], run_tile, job);
-    for (uint32_t t = 0; t < threads; t++)
-        stats->by_integers += caromi_tile_settled(tiles, t);
-    caromi_free(context, tiles);
-    return CAROM_OK;
-}
-
-static carom_status on_cpu(const carom_context *context, const void *cubes_batch, uint64_t first, uint64_t end,
-                           carom_stats *stats, carom_error *err)
-{
-    const caromi_cubes *cubes = cubes_batch;
-    const uint64_t *dims = cubes->lattice.dims;
-    tile_job job = {.cubes = cubes, .begin = first / cubes->slab, .end = end / cubes->slab};
-    if (cubes->out == NULL)
-        return CAROM_OK;
-    if (cubes->mesh->info.triangle_count == 0) {
-        memset(cubes->out + (first - cubes->begin), CAROM_CLEARANCE_FREE, end - first);
-        return CAROM_OK;
-    }
-    for (int k = 0; k < 3; k++)
-        job.tiles[k] = ((k == 2 ? job.end - job.begin : dims[k]) + CAROMI_TILE - 1) / CAROMI_TILE;
-    return run_tiles(context, &job, stats, err);
-}
+/* ---- the call -----------------------------------------------------------------------------------------------------
+ */
 
 /* Whole slabs: as many as a tile has, if that is not too many nodes between two reports. */
 static uint64_t piece_of(uint64_t slab)
@@ -135,27 +80,25 @@ static carom_status clearance(carom_mesh *mesh, const carom_mesh_clearance_desc 
     uint64_t slab;
     CHECK(check_clearance(d, out, &slab, err));
     CAROMI_CHECK_ARRAYS(err, list_clearance, d, out, stats, (d->batch.count - d->batch.begin) * slab);
-    const caromi_cube cube = {d->radius, caromi_cube_half(d->lattice.spacing)};
-    const caromi_cubes cubes = {.mesh = mesh,
-                                .lattice = d->lattice,
-                                .slab = slab,
-                                .begin = d->batch.begin * slab,
-                                .count = d->batch.count * slab,
-                                .cube = cube,
-                                .free = caromi_cube_bounds(&cube, CAROMI_CUBE_FREE),
-                                .blocked = caromi_cube_bounds(&cube, CAROMI_CUBE_BLOCKED),
-                                .out = out->clearance};
-    caromi_pace pace = {0}; /* no device is there to be compared with */
+    const caromi_lattice_batch nodes = {.mesh = mesh,
+                                        .lattice = d->lattice,
+                                        .slab = slab,
+                                        .begin = d->batch.begin * slab,
+                                        .count = d->batch.count * slab,
+                                        .exact = 1};
+    const caromi_cubes cubes = caromi_cubes_of(&nodes, d->radius, out->clearance);
+    const int can_use_device = mesh->info.triangle_count > 0 && out->clearance != NULL;
     const caromi_batch run = {.batch = &cubes,
-                              .begin = cubes.begin,
-                              .count = cubes.count,
-                              .on_cpu = on_cpu,
+                              .begin = nodes.begin,
+                              .count = nodes.count,
+                              .on_device = can_use_device ? caromi_cubes_on_device : NULL,
+                              .on_cpu = caromi_cubes_on_cpu,
                               .piece = piece_of(slab),
                               .progress = d->batch.progress,
                               .slab = slab,
                               .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
                               .name = "a lattice's clearance",
-                              .pace = &pace};
+                              .pace = &mesh->clearance_pace};
     return caromi_run(mesh->context, &run, stats, err);
 }
 

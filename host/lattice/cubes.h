@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which cubes around the nodes of a lattice are free, and which are blocked.
  *
- *   clearance.c   checks the call and the rounding of its nodes; a task for each tile of nodes
- *   cubes.c       halves a tile into blocks of nodes, and answers whole blocks */
+ *   clearance.c   checks the call and the rounding of its nodes
+ *   cubes.c       answers by the nodes' distances: by tiles, or one by one, as a device does */
 #ifndef CAROM_HOST_LATTICE_CUBES_H
 #define CAROM_HOST_LATTICE_CUBES_H
 #include "cpu/lattice.h"
@@ -10,23 +10,16 @@
 
 /* A checked call. */
 typedef struct caromi_cubes {
-    carom_mesh *mesh;
-    carom_lattice lattice;
-    uint64_t slab;         /* nodes of a slab */
-    uint64_t begin, count; /* nodes [begin, count), whole slabs */
+    caromi_lattice_batch nodes; /* exact, without outputs; the band is above the limits */
     caromi_cube cube;
     caromi_bounds free, blocked; /* the limits R + h and R - h */
-    uint8_t *out;                /* element 0 is that of node `begin` */
+    caromi_lattice_limits sure;  /* distances that are not near the limits, nor the band, need no closer look */
+    uint8_t *out;                /* element 0 is that of node nodes.begin */
 } caromi_cubes;
 
-/* The memory of a thread for a tile, which has CAROMI_TILE nodes along an axis. */
-typedef struct caromi_tile caromi_tile;
-size_t caromi_tile_size(void);
-/* Of the threads' memory, that of one. */
-void caromi_tile_begin(caromi_tile *threads, uint32_t thread);
-/* How many nodes it has settled in integers. */
-uint64_t caromi_tile_settled(const caromi_tile *threads, uint32_t thread);
-/* Answers the tile of nodes [first, end) along each axis. */
-void caromi_tile_answer(caromi_tile *threads, uint32_t thread, const caromi_cubes *cubes, const uint64_t first[3],
-                        const uint64_t end[3]);
+/* The call for a sphere of this radius; `out` may be NULL. */
+caromi_cubes caromi_cubes_of(const caromi_lattice_batch *nodes, float radius, uint8_t *out);
+/* The whole slabs [first, end). */
+caromi_on_cpu caromi_cubes_on_cpu;
+caromi_on_device caromi_cubes_on_device;
 #endif

@@ -882,12 +882,15 @@ typedef struct carom_mesh_clearance_result {
 /// edge H around origin + index * H is farther than h from the node. The node is FREE if d > R + h,
 /// BLOCKED if d <= R - h, else UNDECIDED. Both are decided exactly for the true d, in either
 /// accuracy. A lattice with a node that is more than H 2^-17 away from origin + index * H along an
-/// axis would leave gaps between its cubes, and is refused. The CPU answers; `stats` count nodes.
+/// axis would leave gaps between its cubes, and is refused. `stats` count nodes. A device searches
+/// for each node's closest triangle in exact mode, the CPU answers blocks of nodes together.
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs.
 /// returns CAROM_OK | INVALID_ARGUMENT (also: a lattice beyond its limits, or with gaps) |
-///         OUT_OF_MEMORY. A call with a count of 0 checks all of that and answers nothing
-/// cost  blocks of nodes are answered as a whole; searches are needed near the distances R - h and
-///       R + h alone. Working memory is bounded, whatever the lattice; docs/performance.md
+///         OUT_OF_MEMORY; with CAROM_BACKEND_OPENCL also device errors. A call with a count of 0
+///         checks all of that and answers nothing
+/// cost  blocks of nodes are answered as a whole; single nodes are looked at only near the
+///       distances R - h and R + h. Working memory is bounded, whatever the lattice;
+///       docs/performance.md
 CAROM_API carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *desc,
                                             const carom_mesh_clearance_result *out,
                                             carom_stats *stats, carom_error *err);

@@ -97,7 +97,8 @@ static uint64_t check_radius(carom_mesh *mesh, const scene *s, const carom_latti
     guarded got = ask_clearance(mesh, &fast, NULL), again = ask_clearance(mesh, &exact, &stats);
     assert_memory_equal(got.data, again.data, got.size);
     assert_int_equal(stats.by_proof + stats.by_integers, stats.queries);
-    assert_int_equal(stats.on_cpu, stats.queries);
+    assert_int_equal(stats.on_cpu + stats.on_device, stats.queries);
+    assert_int_equal(stats.on_device > 0, test_on_device() && s->triangle_count > 0);
     for (size_t i = 0; i < got.size; i++) {
         float p[3];
         lattice_node(lattice, i, p);
@@ -169,6 +170,52 @@ static void test_masked(void **state)
     const carom_lattice lattice = {{0.0, 0.0, 0.0}, 1.0, {40, 3, 35}, {0}};
     check_radius(mesh, &none, &lattice, 2.0f, "an empty mesh");
     carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+/* ---- against closest points ---------------------------------------------------------------------------------------
+ */
+
+/* The answer that follows from a distance rounded to binary32; -1 if that is next to a limit. */
+static int answer_of(float distance, float radius, double half)
+{
+    const double d = (double)distance, r = (double)radius, unsure = (r + half) * 0x1p-20;
+    if (fabs(d - (r + half)) <= unsure || fabs(d - (r - half)) <= unsure)
+        return -1;
+    return d > r + half ? CAROM_CLEARANCE_FREE : d <= r - half ? CAROM_CLEARANCE_BLOCKED : CAROM_CLEARANCE_UNDECIDED;
+}
+
+/* Meshes far finer than the lattice, and far coarser ones: each node as its closest point in exact mode has it. */
+static void test_closest(void **state)
+{
+    static const size_t sizes[] = {12, 3000, 60000};
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t k = 0; k < SCENES; k++)
+        for (size_t n = 0; n < COUNT_OF(sizes) - (test_effort(4) < 2); n++) {
+            scene s = make_scene(k, sizes[n]);
+            carom_mesh *mesh = scene_mesh(context, &s);
+            const carom_lattice lattice = lattice_around(&s, 14 + test_effort(40));
+            const double half = ref_half_diagonal(lattice.spacing);
+            const double cells[] = {0.0, 0.9, 3.3, 9.0};
+            volume v = volume_by_closest(mesh, &lattice, CAROM_ACCURACY_EXACT, INFINITY);
+            char name[64];
+            snprintf(name, sizeof name, "scene %zu of %zu", k, sizes[n]);
+            for (size_t r = 0; r < COUNT_OF(cells); r++) {
+                const float radius = (float)(cells[r] * lattice.spacing);
+                const carom_mesh_clearance_desc desc = clearance_desc(&lattice, radius, 0);
+                guarded got = ask_clearance(mesh, &desc, NULL);
+                for (size_t i = 0; i < got.size; i++) {
+                    const int expected = answer_of(volume_distance(&v, i), radius, half);
+                    if (expected >= 0)
+                        check_node(&lattice, i, got.data[i], expected, radius, name);
+                }
+                guarded_free(&got);
+            }
+            volume_free(&v);
+            carom_mesh_destroy(mesh);
+            scene_free(&s);
+        }
     carom_context_destroy(context);
 }
 
@@ -389,10 +436,10 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_masked),
-                                        cmocka_unit_test(test_ties),      cmocka_unit_test(test_slabs),
-                                        cmocka_unit_test(test_progress),  cmocka_unit_test(test_gaps),
-                                        cmocka_unit_test(test_refused),   SAME_BITS_ON_CPU(check_same)};
+    const struct CMUnitTest on_cpu[] = {
+        cmocka_unit_test(test_reference), cmocka_unit_test(test_masked),  cmocka_unit_test(test_closest),
+        cmocka_unit_test(test_ties),      cmocka_unit_test(test_slabs),   cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_gaps),      cmocka_unit_test(test_refused), SAME_BITS_ON_CPU(check_same)};
     const struct CMUnitTest on_device[] = {cmocka_unit_test(test_masked), SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);

@@ -404,6 +404,17 @@ for mode in fast exact; do
 done
 equal "check: clearances of all three kinds" '0 1 2' \
     "$(tail -c +129 room.npy | od -An -v -tu1 -w1 | sort -un | tr -d ' ' | tr '\n' ' ' | sed 's/ $//')"
+# A node whose distance is R + h as real numbers: one sphere touches its cube, the next smaller one does not.
+printf 'OFF\n3 1 0\n-1048576 -1048576 %s\n1048576 -1048576 %s\n0 1048576 %s\n3 0 1 2\n' \
+    5.302820405006514e-09 5.302820405006514e-09 5.302820405006514e-09 > plane.off
+for tie in 0x1.000ep-7=2 0x1.000dfep-7=0; do
+    bake clearance --mesh plane.off --radius ${tie%=*} --spacing 0x1.0098eap+0 --origin 0,0,0x1.c0727ep-1 --dims 1,1,1 \
+        -o tie.npy
+    equal "clearance at a tie, radius ${tie%=*}" "${tie#*=}" "$(tail -c 1 tie.npy | od -An -v -tu1 | tr -d ' ')"
+    checks "check: clearance at a tie, radius ${tie%=*}" 0 '^1 of 1 nodes, 1 of them by the reference: 0 differences$' \
+        tie.npy --mesh plane.off --samples 1
+    rm tie.npy
+done
 cat room.npy > bare-room.npy
 checks "check: clearance without its radius" 2 'does not say how it was made: --radius R is missing' bare-room.npy \
     --mesh wing.off --spacing 0.25
