@@ -99,7 +99,7 @@ static const cli_command commands[] = {
      command_bake_drop, &bake_drop_own},
     {"bake path", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH | OPTION_HITS | OPTION_START | OPTION_CULL_BACK,
      "hits of spheres that move along polylines on a mesh",
-     "carom bake path --mesh M --paths P [--radius R] [--hits first|all|any] [options] -o OUT.csv",
+     "carom bake path --mesh M --paths P [--radius R] [--hits first|all|any] [options] -o OUT",
      "P is a CSV file with the columns path,x,y,z and, without --radius, radius, a .npy file (float32\n"
      "[paths][points][3]) or H5MD (.h5: path p is particle p). Rows of a path follow each other; its id is a whole\n"
      "number from 0 to 2^63 - 1. Segment s goes from point s to point s + 1 over u in [0, 1], with the radius of its\n"
@@ -107,8 +107,9 @@ static const cli_command commands[] = {
      "  first  the smallest segment, u, triangle: path,segment,u,triangle,state,x,y,z,nx,ny,nz,feature (default)\n"
      "  all    a row for every hit: the same columns; paths as in P, and in each by segment, u, triangle\n"
      "  any    whether there is a hit: path,hit (1 or 0, empty for an invalid path)\n"
-     "A path without hits has one row, of segment -1. A point that is not finite makes its path invalid. The output\n"
-     "grows in OUT.csv.partial, beside a journal; after an interruption the same command with --resume goes on.\n"
+     "A path without hits has one row, of segment -1. A point that is not finite makes its path invalid. OUT ends\n"
+     "in .csv or .h5 (a dataset for each column), and grows in OUT.partial, beside a journal. After an interruption\n"
+     "the same command with --resume goes on.\n"
      "--part I/N takes the paths whose first points are in the I-th of N shares of all points; OUT has any name.\n",
      command_bake_path, &bake_path_own},
     {"bake join", 0, "the parts of a bake, put together", "carom bake join OUT PART... [options]",
@@ -237,7 +238,7 @@ static int check_apart(const cli_options *o, const output_place *places, size_t 
 /* A bake grows beside its output, in files that it would take for its own. */
 static int check_beside(const cli_options *o)
 {
-    static const char *const ends[] = {"partial", "journal"};
+    static const char *const ends[] = {"partial", "journal", "columns"};
     char name[PATH_MAX];
     struct stat info;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)

@@ -169,15 +169,15 @@ int bake_growing_compare(const bake_growing *g)
     return cli_refuse(EXIT_USAGE, "%s.partial: is of another bake, which differs in: %s", g->shown, words);
 }
 
-int bake_growing_finish(bake_growing *g)
+int bake_growing_finish_with(bake_growing *g, int fd, const char *name)
 {
     int error = 0, status;
-    if (g->place.exists && !output_place_keep_access(&g->place, g->fd))
+    if (g->place.exists && !output_place_keep_access(&g->place, fd))
         error = errno;
     if (!error) {
         /* Where there are no attributes of this kind, carom bake check is given the options. */
-        (void)fsetxattr(g->fd, BAKE_ATTRIBUTE, g->text, strlen(g->text), 0);
-        error = fsync(g->fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
+        (void)fsetxattr(fd, BAKE_ATTRIBUTE, g->text, strlen(g->text), 0);
+        error = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
     }
     if (!error)
         error = bake_journal_add(&g->journal, BAKE_JOURNAL_COMPLETE, 0);
@@ -185,12 +185,19 @@ int bake_growing_finish(bake_growing *g)
         error = flush(g->journal.fd);
     if (error)
         return bake_growing_fail(g, "flushed to disk", error);
-    if (renameat(g->place.folder, g->name, g->place.folder, g->place.name) != 0)
+    if (renameat(g->place.folder, name, g->place.folder, g->place.name) != 0)
         return bake_growing_fail(g, "renamed", errno);
     g->is_renamed = 1;
+    if (fd != g->fd)
+        bake_growing_drop(g);
     status = output_place_settle(&g->place);
     bake_growing_settle(g);
     return status;
+}
+
+int bake_growing_finish(bake_growing *g)
+{
+    return bake_growing_finish_with(g, g->fd, g->name);
 }
 
 void bake_growing_settle(const bake_growing *g)

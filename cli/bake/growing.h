@@ -32,6 +32,8 @@ int bake_growing_begin(bake_growing *g);
 int bake_growing_compare(const bake_growing *g);
 /* All is written: flush to disk, rename, and remove the journal. */
 int bake_growing_finish(bake_growing *g);
+/* The same with another file of the folder in the place of OUT.partial, which is removed when OUT is there. */
+int bake_growing_finish_with(bake_growing *g, int fd, const char *name);
 /* Remove the journal of an output that is complete. */
 void bake_growing_settle(const bake_growing *g);
 /* is_empty: nothing is to be kept, so that a new partial file is removed. */

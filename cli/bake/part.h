@@ -47,5 +47,8 @@ int path_text(int fd, char text[BAKE_TEXT]);
 int path_part_open(bake_part_file *part);
 /* All parts, in any order, as one output. Returns an exit status with the message printed. */
 int path_part_join(const char *output, const bake_part_file *parts, int count);
+/* Write the rows of all parts, in the order of their numbers, in the format that the output's suffix names; the caller
+ * closes it. */
+int path_part_write(output *out, const bake_part_file *parts, int count);
 
 #endif

@@ -4,6 +4,8 @@
 #include "path.h"
 #include "path_file.h"
 
+#include "cli/hdf5.h"
+
 #include "cli/parallel.h"
 #include "cli/unfinished.h"
 
@@ -22,7 +24,9 @@ int path_check_suffix(const char *name)
 {
     if (strcmp(cli_suffix(name), "csv") == 0)
         return EXIT_DONE;
-    return cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv", name);
+    return strcmp(cli_suffix(name), "h5") == 0
+               ? hdf5_require(name)
+               : cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv or .h5", name);
 }
 
 static int check_options(const cli_options *o, path_hits *hits)
@@ -72,7 +76,7 @@ static void describe(const path_run *r, path_hits hits, char text[BAKE_TEXT])
              carom_version(), r->mesh, (unsigned long long)r->survey->hash, (unsigned long long)r->survey->points,
              radius, path_hits_words[hits], path_start_words[o->start], o->given & OPTION_CULL_BACK ? "yes" : "no",
              o->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", (unsigned long long)o->bake.part,
-             (unsigned long long)o->bake.parts, o->bake.is_part ? "part" : "csv");
+             (unsigned long long)o->bake.parts, o->bake.is_part ? "part" : cli_suffix(o->output));
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------------------------
@@ -156,7 +160,7 @@ static int write_file(path_run *r, path_hits hits)
     describe(r, hits, text);
     int status = path_file_open(&to, r->options, text);
     if (status == EXIT_DONE)
-        status = path_writer_open(&r->writer, &to.out, hits, r->options->bake.is_part ? text : NULL,
+        status = path_writer_open(&r->writer, &to.out, hits, path_file_is_packed(&to) ? text : NULL,
                                   parallel_threads(r->options));
     if (status == EXIT_DONE && to.done.chunks == 0)
         path_writer_header(&r->writer);

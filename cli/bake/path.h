@@ -45,7 +45,7 @@ enum {
         PATHS_POINT_BYTES + sizeof(path_section) + sizeof(path_hit) + 3 * sizeof(uint64_t) + 10 * sizeof(float) + 2
 };
 
-/* The suffix of an output of rows. Returns an exit status with the message printed. */
+/* The suffix of an output of rows: csv or h5. Returns an exit status with the message printed. */
 int path_check_suffix(const char *name);
 
 /* ---- path_cut.c ---------------------------------------------------------------------------------------------------
@@ -76,6 +76,8 @@ typedef struct path_writer {
 uint64_t path_writer_bytes(unsigned threads);
 /* Returns an exit status with the message printed; path_writer_close in any case. */
 int path_writer_open(path_writer *w, output *out, path_hits hits, const char *part, unsigned threads);
+/* Rows in the format that the output's suffix names; as many as are announced. */
+int path_writer_open_as(path_writer *w, output *out, path_hits hits, uint64_t rows);
 void path_writer_header(path_writer *w);
 /* The line of names in front of rows. */
 const char *path_names(path_hits hits);
@@ -88,6 +90,8 @@ void path_write_hit(path_writer *w, const path_section *section, const path_hit 
 void path_write_end(path_writer *w, const path_section *section);
 /* Rows that are still in memory. */
 void path_writer_flush(path_writer *w);
+/* Behind the last row. Returns an exit status with the message printed. */
+int path_writer_finish(path_writer *w);
 void path_writer_close(path_writer *w);
 
 /* ---- path_ask.c ---------------------------------------------------------------------------------------------------

@@ -86,6 +86,8 @@ static int find_options(path_check *c)
     const cli_options *o = &c->options;
     if (!o->bake.paths)
         return cli_refuse(EXIT_USAGE, "%s: holds rows of paths: --paths FILE is missing", c->shown);
+    if (strcmp(cli_suffix(c->shown), "h5") == 0)
+        return cli_refuse(EXIT_USAGE, "%s: rows of paths are checked as .csv or as a part", c->shown);
     const int is_given =
         o->hits || o->bake.given != 0 || (o->given & (OPTION_ACCURACY | OPTION_START | OPTION_CULL_BACK)) != 0;
     c->is_known = path_text(c->fd, c->text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "path_file.h"
+#include "part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 20, SLAB_POINTS = 1 << 8 };
+enum { PIECE = 1 << 20, SLAB_POINTS = 1 << 8, SUM = 8 }; /* SUM: bytes of a part's checksum */
 
 /* ---- checksums ----------------------------------------------------------------------------------------------------
  */
@@ -79,10 +80,16 @@ static void find_finished(path_file *p)
     if (!g->place.exists || strcmp(g->journal.text, g->text) != 0)
         return;
     const int fd = openat(g->place.folder, g->place.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (p->is_hdf5) { /* which got its attribute when it was complete */
+        char there[BAKE_TEXT];
+        p->is_finished = fd >= 0 && bake_attribute(fd, there) && strcmp(there, g->text) == 0;
+        close(fd);
+        return;
+    }
     const path_done done = fd >= 0 ? find_done(&g->journal, fd) : (path_done){0};
     p->is_finished = fd >= 0 && bake_journal_record(&g->journal, 2 * done.chunks, last) &&
                      last[0] == BAKE_JOURNAL_COMPLETE &&
-                     done.bytes + (p->is_part ? 8 : 0) == (uint64_t)g->place.old.st_size;
+                     done.bytes + (p->is_part ? SUM : 0) == (uint64_t)g->place.old.st_size;
     if (fd >= 0)
         close(fd);
 }
@@ -107,7 +114,9 @@ static int take_over(path_file *p, int resume)
 
 int path_file_open(path_file *p, const cli_options *options, const char *text)
 {
-    *p = (path_file){.is_part = options->bake.is_part};
+    *p = (path_file){.output = options->output,
+                     .is_part = options->bake.is_part,
+                     .is_hdf5 = !options->bake.is_part && strcmp(cli_suffix(options->output), "h5") == 0};
     int status = bake_growing_open(&p->file, options->output);
     snprintf(p->file.text, sizeof p->file.text, "%s", text);
     if (status == EXIT_DONE)
@@ -148,6 +157,45 @@ static int write_sum(const path_file *p)
     return error ? error : bake_write_at(p->file.fd, bytes, sizeof bytes, p->done.bytes);
 }
 
+int path_file_is_packed(const path_file *p)
+{
+    return p->is_part || p->is_hdf5;
+}
+
+/* The rows of OUT.partial, which is as a part that has all of them, as columns of another file. */
+static int write_columns(const path_file *p, int fd)
+{
+    bake_part_file part = {.path = p->output, .fd = p->file.fd, .part = 1, .parts = 1, .bytes = p->done.bytes + SUM};
+    output out;
+    snprintf(part.text, sizeof part.text, "%s", p->file.text);
+    int status = output_on(&out, fd, p->output);
+    if (status == EXIT_DONE)
+        status = path_part_write(&out, &part, 1);
+    if (status == EXIT_DONE && out.error)
+        status = cli_refuse(EXIT_WORK, "%s: cannot be written: %s", p->output, strerror(out.error));
+    free(out.buffer);
+    return status;
+}
+
+/* An interruption leaves OUT.partial as it is, and a piece of OUT.columns that the next run writes anew. */
+static int finish_hdf5(path_file *p)
+{
+    bake_growing *g = &p->file;
+    char name[sizeof g->name];
+    snprintf(name, sizeof name, "%s.columns", g->place.name); /* as long as .partial */
+    const int fd = openat(g->place.folder, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
+                          g->place.exists ? 0600 : 0666);
+    if (fd < 0)
+        return cli_refuse(EXIT_WORK, "%s.columns: cannot be opened: %s", p->output, strerror(errno));
+    int status = write_columns(p, fd);
+    if (status == EXIT_DONE)
+        status = bake_growing_finish_with(g, fd, name);
+    if (!g->is_renamed)
+        unlinkat(g->place.folder, name, 0);
+    close(fd);
+    return status;
+}
+
 int path_file_finish(path_file *p)
 {
     if (p->is_finished) {
@@ -155,7 +203,9 @@ int path_file_finish(path_file *p)
         return EXIT_DONE;
     }
     const int error = p->is_part ? write_sum(p) : 0;
-    const int status = error ? bake_growing_fail(&p->file, "flushed to disk", error) : bake_growing_finish(&p->file);
+    const int status = error        ? bake_growing_fail(&p->file, "flushed to disk", error)
+                       : p->is_hdf5 ? finish_hdf5(p)
+                                    : bake_growing_finish(&p->file);
     return status == EXIT_DONE || p->file.is_renamed ? status : path_file_stopped(p, status);
 }
 

@@ -17,8 +17,10 @@ typedef struct path_file {
     bake_growing file;
     output out; /* the rows go here */
     path_done done;
-    int is_part;     /* ends with a checksum of all before */
-    int is_finished; /* an earlier run did all and was cut off after the rename */
+    const char *output; /* as the command names it */
+    int is_part;        /* ends with a checksum of all before */
+    int is_hdf5;        /* grows as a part, whose rows become columns at the end */
+    int is_finished;    /* an earlier run did all and was cut off after the rename */
 } path_file;
 
 /* Each of these returns an exit status with the message printed. path_file_close in any case. */
@@ -31,6 +33,9 @@ int path_file_finish(path_file *p);
 /* Report how far the bake has come and that it can go on; returns `status`. */
 int path_file_stopped(const path_file *p, int status);
 void path_file_close(path_file *p);
+
+/* Do rows go there as those of a part, in place of text? */
+int path_file_is_packed(const path_file *p);
 
 /* The checksum of the first bytes of a file, as a part ends with it. Returns 0 or an errno. */
 int path_file_sum(int fd, uint64_t bytes, uint64_t *sum);

@@ -95,6 +95,11 @@ static int copy_rows(const bake_part_file *part, path_writer *to)
     return error ? refuse_unreadable(part, error) : EXIT_DONE;
 }
 
+static uint64_t rows_of(const bake_part_file *part, path_hits hits)
+{
+    return (part->bytes - header_bytes(part) - SUM) / path_row_bytes(hits);
+}
+
 static int copy_all(const bake_part_file *parts, int count, path_writer *to)
 {
     int status = EXIT_DONE;
@@ -103,23 +108,35 @@ static int copy_all(const bake_part_file *parts, int count, path_writer *to)
         for (int i = 0; i < count && status == EXIT_DONE; i++)
             if (parts[i].part == wanted)
                 status = copy_rows(&parts[i], to);
-    path_writer_flush(to);
+    return status == EXIT_DONE ? path_writer_finish(to) : status;
+}
+
+int path_part_write(output *out, const bake_part_file *parts, int count)
+{
+    const path_hits hits = (path_hits)hits_of(parts[0].text);
+    path_writer writer;
+    uint64_t rows = 0;
+    for (int i = 0; i < count; i++)
+        rows += rows_of(&parts[i], hits);
+    int status = path_writer_open_as(&writer, out, hits, rows);
+    if (status == EXIT_DONE)
+        status = copy_all(parts, count, &writer);
+    path_writer_close(&writer);
     return status;
 }
 
 /* As the bake of the whole would have it. */
-static void put_fingerprint(const bake_part_file *part, int fd)
+static void put_fingerprint(const bake_part_file *part, const char *format, int fd)
 {
     char text[BAKE_TEXT];
     const char *line = strstr(part->text, "\npart ");
-    snprintf(text, sizeof text, "%.*s\npart 1/1\nformat csv\n", (int)(line - part->text), part->text);
+    snprintf(text, sizeof text, "%.*s\npart 1/1\nformat %s\n", (int)(line - part->text), part->text, format);
     (void)fsetxattr(fd, BAKE_ATTRIBUTE, text, strlen(text), 0);
 }
 
 int path_part_join(const char *path, const bake_part_file *parts, int count)
 {
     output out;
-    path_writer writer = {0};
     int status = path_check_suffix(path);
     for (int i = 0; i < count && status == EXIT_DONE; i++)
         status = check_sum(&parts[i]);
@@ -127,11 +144,8 @@ int path_part_join(const char *path, const bake_part_file *parts, int count)
         status = bake_join_open(&out, path, parts, count);
     if (status != EXIT_DONE)
         return status;
-    status = path_writer_open(&writer, &out, (path_hits)hits_of(parts[0].text), NULL, 1);
+    status = path_part_write(&out, parts, count);
     if (status == EXIT_DONE)
-        status = copy_all(parts, count, &writer);
-    path_writer_close(&writer);
-    if (status == EXIT_DONE)
-        put_fingerprint(&parts[0], out.fd);
+        put_fingerprint(&parts[0], cli_suffix(path), out.fd);
     return output_close(&out, status);
 }

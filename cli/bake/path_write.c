@@ -40,13 +40,24 @@ uint64_t path_writer_bytes(unsigned threads)
     return ROWS * path_row_bytes(PATH_FIRST) + rows_writer_bytes(HIT_FIELDS, threads);
 }
 
+static int open_writer(path_writer *w, const rows_format *format, unsigned threads, uint64_t rows)
+{
+    w->query = query_of(w->hits);
+    if (!rows_fields_alloc(&w->query, ROWS, w->fields))
+        return cli_no_memory();
+    return rows_writer_open(&w->rows, format, w->out, &w->query, threads, rows);
+}
+
 int path_writer_open(path_writer *w, output *out, path_hits hits, const char *part, unsigned threads)
 {
     *w = (path_writer){.out = out, .part = part, .hits = hits};
-    w->query = query_of(hits);
-    if (!rows_fields_alloc(&w->query, ROWS, w->fields))
-        return cli_no_memory();
-    return rows_writer_open(&w->rows, &rows_csv, out, &w->query, threads, TABLE_UNKNOWN);
+    return open_writer(w, &rows_csv, threads, TABLE_UNKNOWN);
+}
+
+int path_writer_open_as(path_writer *w, output *out, path_hits hits, uint64_t rows)
+{
+    *w = (path_writer){.out = out, .hits = hits};
+    return open_writer(w, rows_format_of(out->place.shown), 1, rows);
 }
 
 void path_writer_header(path_writer *w)
@@ -75,6 +86,12 @@ void path_writer_flush(path_writer *w)
     else
         rows_write(&w->rows, w->fields, w->used);
     w->used = 0;
+}
+
+int path_writer_finish(path_writer *w)
+{
+    path_writer_flush(w);
+    return w->out->error ? EXIT_DONE : rows_writer_finish(&w->rows);
 }
 
 void path_writer_close(path_writer *w)

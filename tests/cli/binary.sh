@@ -9,6 +9,7 @@ set -euo pipefail
 # shellcheck source=tests/support/bake.sh
 . "$(dirname "$0")/../support/bake.sh"
 files=$(realpath "$2")
+support=$(realpath "$(dirname "$0")/../support")
 check_begin "$1"
 effort=${CAROM_TEST_EFFORT:-100}
 
@@ -107,58 +108,8 @@ if [ -z "$python" ]; then
     check_end
     exit
 fi
-# hdf5.py make FILE.csv...: the same rows in FILE.h5, each column stored in another way
-# hdf5.py same FILE.csv...: the columns that are not the datasets of FILE.h5
-cat > hdf5.py << 'END'
-import sys
-import h5py
-import numpy
-
-def make(path):
-    with open(path) as file:
-        names = file.readline().strip().split(',')
-        rows = [line.strip().split(',') for line in file]
-    with h5py.File(path[:-3] + 'h5', 'w') as to:
-        to['unknown'] = numpy.arange(3)
-        for k, name in enumerate(reversed(names)):
-            kind = numpy.uint32 if name == 'mask' else numpy.float32
-            column = [row[len(names) - 1 - k] for row in rows]
-            column = numpy.array([int(v) if name == 'mask' else float(v) for v in column], kind)
-            ways = [{}, {'chunks': (1000,)}, {'chunks': (777,), 'compression': 'gzip', 'shuffle': True}]
-            to.create_dataset(name, data=column, **ways[k % 3 if rows else 0])
-
-def same_column(text, data):
-    words = h5py.check_enum_dtype(data.dtype)
-    if words:
-        names = {number: word for word, number in words.items()}
-        none = {'none': ''} if 'none' in words else {}
-        return [none.get(names[v], names[v]) for v in data[...]] == text
-    if data.dtype == numpy.float32:
-        numbers = numpy.array([float(v or 'nan') for v in text], numpy.float32)
-        return numbers.tobytes() == data[...].tobytes() or numpy.array_equal(numbers, data[...], equal_nan=True)
-    none = {'uint8': 255, 'int32': None, 'int64': -1}[str(data.dtype)]
-    return [int(v) if v else none for v in text] == data[...].tolist()
-
-def same(csv, path):
-    with open(csv) as file:
-        names = file.readline().strip().split(',')
-        rows = [line.rstrip('\n').split(',') for line in file]
-    with h5py.File(path, 'r') as data:
-        if sorted(data) != sorted(names):
-            print(path, 'has', list(data))
-        for k, name in enumerate(names):
-            column = data[name]
-            if column.chunks or column.shape != (len(rows),) or not same_column([row[k] for row in rows], column):
-                print(path, name)
-
-if sys.argv[1] == 'make':
-    for path in sys.argv[2:]:
-        make(path)
-else:
-    for path in sys.argv[2:]:
-        same(path, path[:-3] + 'h5')
-END
-cut -d ' ' -f 1 cases.txt | sort -u | sed 's/$/.csv/' | xargs "$python" hdf5.py make
+columns() { "$python" "$support/columns.py" "$@"; }
+cut -d ' ' -f 1 cases.txt | sort -u | sed 's/$/.csv/' | xargs "$python" "$support/columns.py" make
 wrong='' count=0
 while read -r name kind command; do
     count=$((count + 1))
@@ -179,16 +130,16 @@ while read -r name kind command; do
     fi
 done < cases.txt
 nothing "rows in .h5 files, for $count commands" "$wrong"
-nothing "answers in .h5 files" "$("$python" hdf5.py same ./*-csv.csv 2>&1)"
+nothing "answers in .h5 files" "$(columns same ./*-csv.csv 2>&1)"
 "$carom" sweep --mesh mesh.off --spheres mesh-first.csv > piped.csv
 "$carom" sweep --mesh mesh.off --spheres - -o piped.h5 < mesh-first.csv
 head -n 1 mesh-first.csv > empty.csv
-"$python" hdf5.py make empty.csv
+columns make empty.csv
 for suffix in csv h5; do
     "$carom" sweep --mesh mesh.off --spheres empty.$suffix -o none-$suffix.h5
     "$carom" sweep --mesh mesh.off --spheres empty.$suffix -o none-$suffix.csv
 done
-nothing "from a pipe, and of no rows" "$("$python" hdf5.py same piped.csv none-csv.csv none-h5.csv 2>&1)"
+nothing "from a pipe, and of no rows" "$(columns same piped.csv none-csv.csv none-h5.csv 2>&1)"
 
 # ---- what is malformed in .h5 ---------------------------------------------------------------------------------------
 cat > bad.py << 'END'

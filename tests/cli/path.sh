@@ -8,6 +8,7 @@ set -euo pipefail
 # shellcheck source=tests/support/bake.sh
 . "$(dirname "$0")/../support/bake.sh"
 oracle=$(realpath "$2")
+support=$(realpath "$(dirname "$0")/../support")
 bake_begin "$1"
 effort=${CAROM_TEST_EFFORT:-100}
 
@@ -325,6 +326,22 @@ done
 nothing "particles of H5MD and the same paths as .npy" "$wrong"
 bake path --mesh mesh.off --paths nobody.h5 --radius 1 -o got.csv
 equal "no particle" "$header" "$(cat got.csv)"
+# ---- columns --------------------------------------------------------------------------------------------------------
+for hits in first all any; do
+    bake path --mesh mesh.off --paths paths.npy --radius 0.25 --hits $hits -o whole-$hits.csv
+    bake path --mesh mesh.off --paths plain.h5 --radius 0.25 --hits $hits -o whole-$hits.h5
+    for i in 1 2 3; do
+        bake path --mesh mesh.off --paths paths.npy --radius 0.25 --hits $hits --part $i/3 -o part-$i
+    done
+    "$carom" bake join joined.h5 part-3 part-1 part-2
+    check "parts joined to columns: $hits" cmp whole-$hits.h5 joined.h5
+done
+bake path --mesh mesh.off --paths nobody.h5 --radius 1 -o whole-nobody.h5
+cp got.csv whole-nobody.csv
+nothing "rows as columns" "$("$python" "$support/columns.py" same whole-*.csv 2>&1)"
+refused "columns are not checked" 2 'whole-any.h5: rows of paths are checked as .csv or as a part' bake check \
+    whole-any.h5 --mesh mesh.off --paths paths.npy
+nothing "nothing is left" "$(left)"
 h5md() { refused "$1.h5" 2 "$1.h5: $2" bake path --mesh mesh.off --paths "$1.h5" --radius 1 -o out.csv; }
 array='particles/all/position/value'
 h5md double "$array: expected little-endian float32, got float64"

@@ -82,6 +82,15 @@ check "and is made anew" cmp wanted-all.csv cut.csv
 "$carom" bake path "${small[@]}" --hits all --part 2/3 -o wanted-part
 killed "kill -9: a part" wanted-part part "${small[@]}" --hits all --part 2/3
 
+# Columns are made of the rows at the end.
+if bake path "${small[@]}" -o wanted.h5 2> stderr.txt; then
+    killed "kill -9: columns" wanted.h5 killed.h5 "${small[@]}"
+    fails_at "a power cut: columns" wanted.h5 dark.h5 "${small[@]}"
+else
+    grep -q 'built without HDF5' stderr.txt
+    skip "columns" "a build without HDF5"
+fi
+
 stop_after 30
 check "no space: a write fails" eval "! TORTURE_CALL=write TORTURE_AT=12 TORTURE_HIT=hit2 LD_PRELOAD=$torture \
     bake path ${small[*]} --hits all --resume -o cut.csv 2> full.txt"

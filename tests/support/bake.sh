@@ -4,7 +4,8 @@
 
 # shellcheck disable=SC2154 # check_begin sets carom
 bake() { "$carom" bake "$@"; }
-left() { find . -name '*.partial' -o -name '*.journal' -o -name '.carom-*'; } # files of an unfinished bake
+# Files of an unfinished bake.
+left() { find . -name '*.partial' -o -name '*.columns' -o -name '*.journal' -o -name '.carom-*'; }
 
 # bake_begin CAROM: as check_begin, in a folder with a cube
 bake_begin() {
