@@ -63,8 +63,7 @@ int caromi_drop_face_may_touch(const drop_face *face, double x, double y);
 /* For a column where that is so. */
 drop_bound caromi_drop_face_bound(const drop_ball *ball, const drop_face *face, double x, double y);
 
-/* ---- tiles: drop_map.c, drop_paint.c, drop_settle.c
- * -------------------------------------------------------------------------- */
+/* ---- tiles: drop_map.c, drop_paint.c, drop_settle.c -------------------------------------------------------------- */
 
 enum { DROP_TILE = 256, DROP_BLOCK = 16 }; /* columns along x and y: of a tile, at most; of a block of it */
 
@@ -81,14 +80,23 @@ typedef struct drop_tile {
     uint64_t nx, ny;
     uint32_t *visited; /* a bit for each position */
     double x[DROP_TILE], y[DROP_TILE];
-    double least[DROP_TILE / DROP_BLOCK][DROP_TILE / DROP_BLOCK]; /* of `low` in a block, from faces alone */
+    /* not greater than `low` in a block, and whether `low` has been raised there since */
+    double least[DROP_TILE / DROP_BLOCK][DROP_TILE / DROP_BLOCK];
+    uint8_t is_raised[DROP_TILE / DROP_BLOCK][DROP_TILE / DROP_BLOCK];
     double low[DROP_TILE * DROP_TILE], high[DROP_TILE * DROP_TILE];
 } drop_tile;
 
-typedef void drop_visit_fn(void *user, uint32_t triangle);
-/* Calls for each triangle that counts and whose box, seen from above, is within the radius of the rectangle. */
-void caromi_drop_visit(const drop_map *map, const double lower[2], const double upper[2], drop_visit_fn *visit,
-                       void *user);
+/* What is visited: triangles that count and whose boxes, seen from above, are within the radius of a rectangle. */
+typedef struct drop_visitor {
+    const drop_map *map;
+    double lower[2], upper[2]; /* of the rectangle */
+    void (*triangle)(void *user, uint32_t triangle);
+    /* Whether nothing in a box matters, which ends at `top`; NULL: all of it does. */
+    int (*skip)(void *user, const double lower[2], const double upper[2], double top);
+    void *user;
+} drop_visitor;
+/* Higher boxes come first. */
+void caromi_drop_visit(const drop_visitor *visitor);
 
 /* Sets `low` and `high` of all columns. */
 void caromi_drop_paint(drop_tile *tile);

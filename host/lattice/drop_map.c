@@ -8,20 +8,19 @@
 /* ---- triangles near a rectangle ---------------------------------------------------------------------------------- */
 
 typedef struct visit {
-    const drop_map *map;
+    const drop_visitor *to;
     double lower[2], upper[2]; /* of the rectangle with the radius around it */
     double scale;              /* of nodes */
-    drop_visit_fn *fn;
-    void *user;
 } visit;
 
 static void visit_leaf(const visit *v, int reference)
 {
-    const carom_mesh *mesh = v->map->mesh;
+    const carom_mesh *mesh = v->to->map->mesh;
+    const int32_t *masks = v->to->map->masks;
     const mesh_leaf *leaf = &mesh->view.leaves[MESH_LEAF_AT(reference)];
     for (int slot = 0; slot < MESH_WIDTH; slot++) {
         const int32_t triangle = leaf->triangle[slot];
-        if (triangle < 0 || (v->map->masks != NULL && v->map->masks[triangle] == 0))
+        if (triangle < 0 || (masks != NULL && masks[triangle] == 0))
             continue;
         int is_near = 1;
         for (int k = 0; k < 2; k++) {
@@ -33,36 +32,64 @@ static void visit_leaf(const visit *v, int reference)
             is_near &= (double)low <= v->upper[k] && (double)high >= v->lower[k];
         }
         if (is_near)
-            v->fn(v->user, (uint32_t)triangle);
+            v->to->triangle(v->to->user, (uint32_t)triangle);
     }
 }
 
-/* A scaled coordinate has lost what is below binary32. */
+/* Child boxes near the rectangle, the highest first. A scaled coordinate has lost what is below binary32. */
+static int sort_children(const visit *v, const mesh_node *node, int slots[MESH_WIDTH])
+{
+    const double least = 0x1p-120;
+    int count = 0;
+    for (int slot = 0; slot < MESH_WIDTH; slot++) {
+        if (node->child[slot] == 0 || (double)node->lo_x[slot] - least > v->upper[0] * v->scale ||
+            (double)node->hi_x[slot] + least < v->lower[0] * v->scale ||
+            (double)node->lo_y[slot] - least > v->upper[1] * v->scale ||
+            (double)node->hi_y[slot] + least < v->lower[1] * v->scale)
+            continue;
+        int at = count++;
+        for (; at > 0 && node->hi_z[slots[at - 1]] < node->hi_z[slot]; at--)
+            slots[at] = slots[at - 1];
+        slots[at] = slot;
+    }
+    return count;
+}
+
+static int skips(const visit *v, const mesh_node *node, int slot)
+{
+    const double least = 0x1p-120;
+    const double lower[2] = {((double)node->lo_x[slot] - least) / v->scale,
+                             ((double)node->lo_y[slot] - least) / v->scale};
+    const double upper[2] = {((double)node->hi_x[slot] + least) / v->scale,
+                             ((double)node->hi_y[slot] + least) / v->scale};
+    return v->to->skip != NULL && v->to->skip(v->to->user, lower, upper, ((double)node->hi_z[slot] + least) / v->scale);
+}
+
 static void visit_below(const visit *v, int reference)
 {
     if (reference < 0) {
         visit_leaf(v, reference);
         return;
     }
-    const mesh_node *node = &v->map->mesh->view.nodes[reference];
-    const double least = 0x1p-120;
-    for (int slot = 0; slot < MESH_WIDTH; slot++)
-        if (node->child[slot] != 0 && (double)node->lo_x[slot] - least <= v->upper[0] * v->scale &&
-            (double)node->hi_x[slot] + least >= v->lower[0] * v->scale &&
-            (double)node->lo_y[slot] - least <= v->upper[1] * v->scale &&
-            (double)node->hi_y[slot] + least >= v->lower[1] * v->scale)
-            visit_below(v, node->child[slot]);
+    const mesh_node *node = &v->to->map->mesh->view.nodes[reference];
+    int slots[MESH_WIDTH];
+    const int count = sort_children(v, node, slots);
+    for (int i = 0; i < count; i++)
+        if (!skips(v, node, slots[i]))
+            visit_below(v, node->child[slots[i]]);
 }
 
-void caromi_drop_visit(const drop_map *map, const double lower[2], const double upper[2], drop_visit_fn *fn, void *user)
+void caromi_drop_visit(const drop_visitor *visitor)
 {
-    visit v = {.map = map, .scale = (double)map->mesh->view.frame.scale, .fn = fn, .user = user};
+    const carom_mesh *mesh = visitor->map->mesh;
+    const double r = visitor->map->ball.r;
+    visit v = {.to = visitor, .scale = (double)mesh->view.frame.scale};
     for (int k = 0; k < 2; k++) { /* sums are rounded by less than the radius grows */
-        v.lower[k] = lower[k] - map->ball.r - 0x1p-40 * (fabs(lower[k]) + map->ball.r);
-        v.upper[k] = upper[k] + map->ball.r + 0x1p-40 * (fabs(upper[k]) + map->ball.r);
+        v.lower[k] = visitor->lower[k] - r - 0x1p-40 * (fabs(visitor->lower[k]) + r);
+        v.upper[k] = visitor->upper[k] + r + 0x1p-40 * (fabs(visitor->upper[k]) + r);
     }
-    if (map->mesh->info.triangle_count > 0)
-        visit_below(&v, map->mesh->view.frame.root);
+    if (mesh->info.triangle_count > 0)
+        visit_below(&v, mesh->view.frame.root);
 }
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */

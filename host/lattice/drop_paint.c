@@ -44,6 +44,7 @@ static void put(drop_tile *tile, uint64_t i, uint64_t j, drop_bound bound)
     double *low = &tile->low[j * DROP_TILE + i], *high = &tile->high[j * DROP_TILE + i];
     *low = bound.low > *low ? bound.low : *low;
     *high = bound.high > *high ? bound.high : *high;
+    tile->is_raised[j / DROP_BLOCK][i / DROP_BLOCK] = 1;
 }
 
 static int counts(const drop_map *map, uint32_t triangle)
@@ -61,7 +62,24 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
-/* Whether nothing below `top` can decide a column in a rectangle, because faces lead higher. */
+/* Of `low` in a block. */
+static double find_least(const drop_tile *tile, uint64_t a, uint64_t b)
+{
+    const uint64_t end = (b + 1) * DROP_BLOCK < tile->ny ? (b + 1) * DROP_BLOCK : tile->ny;
+    double column[DROP_BLOCK], found = HUGE_VAL;
+    for (int i = 0; i < DROP_BLOCK; i++)
+        column[i] = HUGE_VAL;
+    for (uint64_t j = b * DROP_BLOCK; j < end; j++) {
+        const double *low = &tile->low[j * DROP_TILE + a * DROP_BLOCK];
+        for (int i = 0; i < DROP_BLOCK; i++)
+            column[i] = low[i] < column[i] ? low[i] : column[i];
+    }
+    for (int i = 0; i < DROP_BLOCK; i++)
+        found = least(found, column[i]);
+    return found;
+}
+
+/* Whether nothing below `top` can decide a column in a rectangle, because something leads higher. */
 static int is_hidden(const drop_tile *tile, span i, span j, double top)
 {
     for (uint64_t b = j.first / DROP_BLOCK; b <= (j.end - 1) / DROP_BLOCK; b++)
@@ -80,6 +98,14 @@ typedef struct painted_corner {
     double reach[2 * STAR];  /* sum of magnitudes */
     int count;
 } painted_corner;
+
+static void begin_corner(painted_corner *c, drop_tile *tile, const float *at)
+{
+    c->tile = tile; /* the ways are 8 KiB, so they are not cleared */
+    c->count = 0;
+    for (int k = 0; k < 3; k++)
+        c->at[k] = (double)at[k];
+}
 
 static void add_neighbour(painted_corner *c, const float *at)
 {
@@ -130,13 +156,79 @@ static void paint_block(const painted_corner *c, span i, span j)
             put(tile, a, b, caromi_drop_corner_bound(&tile->map->ball, c->at, tile->x[a], tile->y[b]));
 }
 
+/* ---- the tangents of a corner's normals ---- */
+
+/* Of two ways on different sides of the line along an axis (side[0] >= 0 > side[1]), with `ahead` along it: the bound
+ * that both together set to the normal's tangent along the axis, from above. +inf: none. */
+static double joint_bound(const double ahead[2], const double side[2], const double up[2])
+{
+    const double a = -side[1] * ahead[0], b = side[0] * ahead[1], sum = a + b;
+    if (!(sum > 0x1p-20 * (fabs(a) + fabs(b))))
+        return HUGE_VAL;
+    const double p = -side[1] * up[0], q = side[0] * up[1], bound = -(p + q) / sum;
+    return bound + 0x1p-24 * (1 + fabs(bound) + (fabs(p) + fabs(q)) / sum);
+}
+
+/* Bounds of the normal's tangent along `axis`, [0] from below and [1] from above. */
+static void bound_tangent(const painted_corner *c, int axis, double range[2])
+{
+    range[0] = -HUGE_VAL;
+    range[1] = HUGE_VAL;
+    for (int i = 0; i < c->count; i++) {
+        const double *v = c->way[i];
+        for (int k = 0; k < c->count && v[!axis] >= 0; k++) {
+            const double *w = c->way[k];
+            if (w[!axis] >= 0)
+                continue;
+            const double side[2] = {v[!axis], w[!axis]}, up[2] = {v[2], w[2]};
+            range[1] = least(range[1], joint_bound((double[]){v[axis], w[axis]}, side, up));
+            range[0] = most(range[0], -joint_bound((double[]){-v[axis], -w[axis]}, side, up));
+        }
+    }
+}
+
+/* How far along the axis, at least and at most, a centre is whose normal has these tangents along it and across. */
+static void reach_of(const double tangent[2], const double across[2], double r, double reach[2])
+{
+    const double far = most(fabs(across[0]), fabs(across[1]));
+    const double near = across[0] > 0 ? across[0] : across[1] < 0 ? -across[1] : 0;
+    for (int k = 0; k < 2; k++) {
+        const double t = tangent[k];
+        const int outwards = (t < 0) == (k == 0);
+        const double other = outwards ? near : far, slack = 0x1p-20 * r;
+        if (fabs(t) < 0x1p40)
+            reach[k] = r * (t / sqrt(1 + t * t + other * other));
+        else
+            reach[k] = !outwards ? 0 : t < 0 ? -r : r;
+        reach[k] += k == 0 ? -slack : slack;
+    }
+}
+
+static span span_around(const drop_tile *tile, int axis, double at, const double reach[2])
+{
+    return axis == 0 ? span_of(tile, tile->x, tile->nx, at + reach[0], at + reach[1])
+                     : span_of(tile, tile->y, tile->ny, at + reach[0], at + reach[1]);
+}
+
 static void paint_corner(const painted_corner *c)
 {
+    static const double any[2] = {-HUGE_VAL, HUGE_VAL};
     drop_tile *tile = c->tile;
-    const double r = tile->map->ball.r, reach = r * (1 + 0x1p-40);
-    const span i = span_of(tile, tile->x, tile->nx, c->at[0] - reach, c->at[0] + reach);
-    const span j = span_of(tile, tile->y, tile->ny, c->at[1] - reach, c->at[1] + reach);
-    if (i.first < i.end && j.first < j.end && !is_hidden(tile, i, j, top_of(tile, c->at[2])))
+    const double r = tile->map->ball.r;
+    double x[2], y[2], reach[2];
+    bound_tangent(c, 0, x);
+    reach_of(x, any, r, reach);
+    span i = span_around(tile, 0, c->at[0], reach);
+    if (!(x[0] <= x[1]) || i.first >= i.end)
+        return;
+    bound_tangent(c, 1, y);
+    reach_of(y, x, r, reach);
+    const span j = span_around(tile, 1, c->at[1], reach);
+    if (!(y[0] <= y[1]) || j.first >= j.end)
+        return;
+    reach_of(x, y, r, reach);
+    i = span_around(tile, 0, c->at[0], reach);
+    if (i.first < i.end && !is_hidden(tile, i, j, top_of(tile, c->at[2])))
         paint_block(c, i, j);
 }
 
@@ -277,7 +369,8 @@ static void paint_sides(drop_tile *tile, uint32_t position, const star_side *sid
 {
     const drop_map *map = tile->map;
     const float *at = at_position(map, position);
-    painted_corner c = {.tile = tile, .at = {(double)at[0], (double)at[1], (double)at[2]}, .count = 0};
+    painted_corner c;
+    begin_corner(&c, tile, at);
     for (int i = 0; i < count; i++) {
         painted_edge g;
         int is_new = 1;
@@ -426,24 +519,48 @@ static void visit_stars(void *user, uint32_t triangle)
     }
 }
 
-static void find_least(drop_tile *tile)
+/* The same for a box that ends at `top`, after the blocks that have changed are looked through. */
+static int skip_box(void *user, const double lower[2], const double upper[2], double top)
 {
-    for (uint64_t j = 0; j < tile->ny; j++)
-        for (uint64_t i = 0; i < tile->nx; i++) {
-            double *block = &tile->least[j / DROP_BLOCK][i / DROP_BLOCK];
-            const double low = tile->low[j * DROP_TILE + i];
-            *block = (j % DROP_BLOCK == 0 && i % DROP_BLOCK == 0) || low < *block ? low : *block;
+    drop_tile *tile = user;
+    const double r = tile->map->ball.r, reach = r * (1 + 0x1p-40), high = top_of(tile, top);
+    const span i = span_of(tile, tile->x, tile->nx, lower[0] - reach, upper[0] + reach);
+    const span j = span_of(tile, tile->y, tile->ny, lower[1] - reach, upper[1] + reach);
+    if (i.first == i.end || j.first == j.end)
+        return 1;
+    for (uint64_t b = j.first / DROP_BLOCK; b <= (j.end - 1) / DROP_BLOCK; b++)
+        for (uint64_t a = i.first / DROP_BLOCK; a <= (i.end - 1) / DROP_BLOCK; a++) {
+            if (tile->least[b][a] >= high)
+                continue;
+            if (!tile->is_raised[b][a] || tile->low[b * DROP_BLOCK * DROP_TILE + a * DROP_BLOCK] < high)
+                return 0;
+            tile->least[b][a] = find_least(tile, a, b);
+            tile->is_raised[b][a] = 0;
+            if (tile->least[b][a] < high)
+                return 0;
         }
+    return 1;
 }
 
 void caromi_drop_paint(drop_tile *tile)
 {
-    const double lower[2] = {tile->x[0], tile->y[0]}, upper[2] = {tile->x[tile->nx - 1], tile->y[tile->ny - 1]};
+    drop_visitor visitor = {.map = tile->map,
+                            .lower = {tile->x[0], tile->y[0]},
+                            .upper = {tile->x[tile->nx - 1], tile->y[tile->ny - 1]},
+                            .skip = skip_box,
+                            .user = tile};
     for (uint64_t j = 0; j < tile->ny; j++)
-        for (uint64_t i = 0; i < tile->nx; i++)
-            tile->low[j * DROP_TILE + i] = tile->high[j * DROP_TILE + i] = -HUGE_VAL;
+        for (uint64_t i = 0; i < tile->nx || i % DROP_BLOCK != 0; i++) { /* find_least() reads whole blocks */
+            tile->low[j * DROP_TILE + i] = i < tile->nx ? -HUGE_VAL : HUGE_VAL;
+            tile->high[j * DROP_TILE + i] = -HUGE_VAL;
+        }
+    for (int j = 0; j < DROP_TILE / DROP_BLOCK; j++)
+        for (int i = 0; i < DROP_TILE / DROP_BLOCK; i++)
+            tile->least[j][i] = -HUGE_VAL;
+    memset(tile->is_raised, 0, sizeof tile->is_raised);
     memset(tile->visited, 0, (tile->map->mesh->vertex_count / 32 + 1) * sizeof *tile->visited);
-    caromi_drop_visit(tile->map, lower, upper, visit_face, tile);
-    find_least(tile);
-    caromi_drop_visit(tile->map, lower, upper, visit_stars, tile);
+    visitor.triangle = visit_face;
+    caromi_drop_visit(&visitor);
+    visitor.triangle = visit_stars;
+    caromi_drop_visit(&visitor);
 }

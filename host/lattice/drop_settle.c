@@ -139,7 +139,10 @@ static void settle_triangle(void *user, uint32_t triangle)
 float caromi_drop_settle(const drop_map *map, float x, float y, double low)
 {
     open_column c = {map, x, y, low > -HUGE_VAL ? caromi_drop_round_up(low) : -INFINITY};
-    const double at[2] = {(double)x, (double)y};
-    caromi_drop_visit(map, at, at, settle_triangle, &c);
+    caromi_drop_visit(&(drop_visitor){.map = map,
+                                      .lower = {(double)x, (double)y},
+                                      .upper = {(double)x, (double)y},
+                                      .triangle = settle_triangle,
+                                      .user = &c});
     return c.height;
 }
