@@ -30,7 +30,8 @@ struct carom_mesh {
     int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
     caromi_pace lattice_paces[2], clearance_pace;
-    caromi_open_edges open_edges; /* lattice/open.c */
+    caromi_open_edges open_edges;   /* lattice/open.c */
+    struct caromi_corners *corners; /* NULL: not known; lattice/corners.h */
     const void *image; /* the caller's memory, in which the arrays are (all but the clearance); NULL: none. image.c */
     void *device_copy; /* its buffers on a device, which may be closed before they are released; opencl/mesh.c */
 };

@@ -81,27 +81,53 @@ static void sort_triangles(caromi_corners *c)
             c->triangle[c->start[caromi_corner_position(c, (uint32_t)t, k) + (uint64_t)1]++] = (uint32_t)t;
 }
 
-carom_status caromi_corners_make(const carom_mesh *mesh, caromi_corners *c, carom_error *err)
+static uint64_t bytes_of(const carom_mesh *mesh)
 {
-    *c = (caromi_corners){.mesh = mesh};
-    c->position = caromi_alloc(mesh->context, mesh->vertex_count, sizeof *c->position);
-    c->start = caromi_alloc(mesh->context, mesh->vertex_count + 2, sizeof *c->start);
-    c->triangle = caromi_alloc(mesh->context, 3 * mesh->info.triangle_count, sizeof *c->triangle);
-    carom_status status = c->position == NULL || c->start == NULL || c->triangle == NULL
-                              ? no_memory(mesh, err)
-                              : caromi_find_positions(mesh, c->position, err);
-    if (status == CAROM_OK)
-        sort_triangles(c);
-    else
-        caromi_corners_free(c);
-    return status;
+    const caromi_corners *c = NULL;
+    return sizeof *c + mesh->vertex_count * sizeof *c->position + (mesh->vertex_count + 2) * sizeof *c->start +
+           3 * mesh->info.triangle_count * sizeof *c->triangle;
 }
 
-void caromi_corners_free(caromi_corners *c)
+static void free_corners(caromi_corners *c)
 {
     const carom_context *context = c->mesh->context;
     caromi_free(context, c->position);
     caromi_free(context, c->start);
     caromi_free(context, c->triangle);
-    *c = (caromi_corners){.mesh = c->mesh};
+    caromi_free(context, c);
+}
+
+carom_status caromi_corners_of(carom_mesh *mesh, const caromi_corners **corners, carom_error *err)
+{
+    caromi_corners *c = mesh->corners;
+    *corners = c;
+    if (c != NULL)
+        return CAROM_OK;
+    c = caromi_alloc(mesh->context, 1, sizeof *c);
+    if (c == NULL)
+        return no_memory(mesh, err);
+    *c = (caromi_corners){.mesh = mesh};
+    c->position = caromi_alloc(mesh->context, mesh->vertex_count, sizeof *c->position);
+    c->start = caromi_alloc(mesh->context, mesh->vertex_count + 2, sizeof *c->start);
+    c->triangle = caromi_alloc(mesh->context, 3 * mesh->info.triangle_count, sizeof *c->triangle);
+    const carom_status status = c->position == NULL || c->start == NULL || c->triangle == NULL
+                                    ? no_memory(mesh, err)
+                                    : caromi_find_positions(mesh, c->position, err);
+    if (status != CAROM_OK) {
+        free_corners(c);
+        return status;
+    }
+    sort_triangles(c);
+    mesh->info.bytes += bytes_of(mesh);
+    *corners = mesh->corners = c;
+    return CAROM_OK;
+}
+
+void caromi_corners_forget(carom_mesh *mesh)
+{
+    if (mesh->corners == NULL)
+        return;
+    mesh->info.bytes -= bytes_of(mesh);
+    free_corners(mesh->corners);
+    mesh->corners = NULL;
 }

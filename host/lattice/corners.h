@@ -7,6 +7,7 @@
 /* position[v], for each vertex: the lowest vertex in the same place. */
 carom_status caromi_find_positions(const carom_mesh *mesh, uint32_t *position, carom_error *err);
 
+/* A mesh keeps its own from the first call that needs them until its vertices change. */
 typedef struct caromi_corners {
     const carom_mesh *mesh;
     uint32_t *position; /* of each vertex */
@@ -14,8 +15,10 @@ typedef struct caromi_corners {
     uint32_t *triangle; /* ascending at each position; once for each corner there */
 } caromi_corners;
 
-carom_status caromi_corners_make(const carom_mesh *mesh, caromi_corners *corners, carom_error *err);
-void caromi_corners_free(caromi_corners *corners);
+/* Those of the mesh, found if they are not known. Only the context's calls read them, one at a time. */
+carom_status caromi_corners_of(carom_mesh *mesh, const caromi_corners **corners, carom_error *err);
+/* The vertices change, or the mesh is destroyed. */
+void caromi_corners_forget(carom_mesh *mesh);
 
 static inline uint32_t caromi_corner_position(const caromi_corners *c, uint32_t triangle, int corner)
 {

@@ -85,10 +85,9 @@ static carom_status drop(carom_mesh *mesh, const carom_mesh_drop_desc *d, const 
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
     map.masks = masks;
-    carom_status status = caromi_corners_make(mesh, &map.corners, err);
+    carom_status status = caromi_corners_of(mesh, &map.corners, err);
     if (status == CAROM_OK)
         status = run(&map, d, out, stats, err);
-    caromi_corners_free(&map.corners);
     caromi_free(mesh->context, masks);
     return status;
 }

@@ -72,7 +72,7 @@ typedef struct drop_map {
     const carom_lattice *lattice;
     const int32_t *masks; /* of the triangles; NULL: all count */
     drop_ball ball;
-    caromi_corners corners;
+    const caromi_corners *corners;
 } drop_map;
 
 typedef struct drop_tile {

@@ -354,7 +354,7 @@ static const float *at_position(const drop_map *map, uint32_t position)
 
 static uint64_t triangles_at(const drop_map *map, uint32_t position)
 {
-    return map->corners.start[position + 1] - map->corners.start[position];
+    return map->corners->start[position + 1] - map->corners->start[position];
 }
 
 /* The edge between two positions is painted with one of their stars. */
@@ -396,11 +396,11 @@ static void paint_sides(drop_tile *tile, uint32_t position, const star_side *sid
 static void paint_hub(drop_tile *tile, uint32_t position)
 {
     const drop_map *map = tile->map;
-    for (uint64_t n = map->corners.start[position]; n < map->corners.start[position + 1]; n++) {
-        const uint32_t triangle = map->corners.triangle[n];
+    for (uint64_t n = map->corners->start[position]; n < map->corners->start[position + 1]; n++) {
+        const uint32_t triangle = map->corners->triangle[n];
         uint32_t p[3];
         for (int k = 0; k < 3; k++)
-            p[k] = caromi_corner_position(&map->corners, triangle, k);
+            p[k] = caromi_corner_position(map->corners, triangle, k);
         for (int k = 0; k < 3 && counts(map, triangle); k++)
             if (p[k] == position)
                 paint_sides(tile, position,
@@ -417,13 +417,13 @@ static void paint_star(drop_tile *tile, uint32_t position)
         paint_hub(tile, position);
         return;
     }
-    for (uint64_t n = map->corners.start[position]; n < map->corners.start[position + 1]; n++) {
-        const uint32_t triangle = map->corners.triangle[n];
+    for (uint64_t n = map->corners->start[position]; n < map->corners->start[position + 1]; n++) {
+        const uint32_t triangle = map->corners->triangle[n];
         uint32_t p[3];
         if (!counts(map, triangle))
             continue;
         for (int k = 0; k < 3; k++)
-            p[k] = caromi_corner_position(&map->corners, triangle, k);
+            p[k] = caromi_corner_position(map->corners, triangle, k);
         const int k = p[0] == position ? 0 : p[1] == position ? 1 : 2;
         side[count++] = (star_side){p[(k + 1) % 3], p[(k + 2) % 3]};
         side[count++] = (star_side){p[(k + 2) % 3], p[(k + 1) % 3]};
@@ -511,7 +511,7 @@ static void visit_stars(void *user, uint32_t triangle)
 {
     drop_tile *tile = user;
     for (int k = 0; k < 3; k++) {
-        const uint32_t position = caromi_corner_position(&tile->map->corners, triangle, k), bit = 1u << position % 32;
+        const uint32_t position = caromi_corner_position(tile->map->corners, triangle, k), bit = 1u << position % 32;
         uint32_t *visited = &tile->visited[position / 32];
         if ((*visited & bit) == 0)
             paint_star(tile, position);

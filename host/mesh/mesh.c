@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/arrays.h"
+#include "host/lattice/corners.h"
 #include "host/opencl/opencl.h"
 #include "mesh.h"
 
@@ -121,6 +122,7 @@ static void destroy_mesh(carom_mesh *mesh)
 {
     carom_context *context = mesh->context;
     caromi_device_mesh_release(mesh->device_copy);
+    caromi_corners_forget(mesh);
     if (mesh->image == NULL) {
         caromi_free(context, mesh->vertices);
         caromi_free(context, mesh->indices);

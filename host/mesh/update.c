@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* New vertices for an existing mesh: check all of them, then refit the hierarchy in place or build a new one. */
 #include "host/arrays.h"
+#include "host/lattice/corners.h"
 #include "host/opencl/opencl.h"
 #include "mesh.h"
 
@@ -65,6 +66,7 @@ static carom_status update(carom_mesh *mesh, const carom_points *vertices, carom
     /* A device that shares the host's memory reads these arrays in place. So its copy is released first. */
     caromi_device_mesh_release(mesh->device_copy);
     mesh->device_copy = NULL;
+    caromi_corners_forget(mesh);
     if (how == CAROM_MESH_REBUILD) {
         CHECK(rebuild(mesh, vertices, &extent, err));
     } else {
