@@ -68,6 +68,10 @@ typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float
 struct caromi_lattice_tile;
 typedef void caromi_lattice_fn(const struct caromi_lattice_tile *tile);
 
+/* The triangles that can decide a column of a drop map; drop.h */
+struct caromi_drop_column;
+typedef void caromi_drop_fn(struct caromi_drop_column *column);
+
 typedef struct caromi_isa_table {
     uint32_t lanes;
     caromi_pair_fn *pairs[CAROMI_PAIR_KERNEL_COUNT];
@@ -75,6 +79,7 @@ typedef struct caromi_isa_table {
     caromi_clear_fn *clear;
     caromi_lattice_fn *lattice;
     size_t lattice_scratch; /* bytes of memory that it needs */
+    caromi_drop_fn *drop;
 } caromi_isa_table;
 
 /* The table for an instruction set of carom.h (CAROM_ISA_AUTO: the best), NULL if this build or machine lacks it. */

@@ -8,6 +8,7 @@
 #include "isa_run.h"
 #include "mesh_template.h"
 #include "lattice_template.h"
+#include "drop_template.h"
 
 #define ISA_HERE(name, in_count, radii, out_count, bytes) ISA_RUN(static, run_##name, name, in_count, out_count, bytes)
 #define ISA_ELSEWHERE(name, in_count, radii, out_count, bytes) caromi_pair_fn ISA_NAMED(name);
@@ -30,4 +31,5 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .clear = mesh_clear,
     .lattice = lattice_tile,
     .lattice_scratch = sizeof(lattice_scratch),
+    .drop = drop_column,
 };

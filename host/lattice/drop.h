@@ -5,10 +5,14 @@
  *   drop.c         checks the call and runs it
  *   drop_map.c     cuts rows into tiles for the threads; rounds what their bounds decide
  *   drop_paint.c   which columns of a tile a feature can decide
+ *   drop_search.c  one column alone, by a traversal
  *   drop_bound.c   bounds of a feature's height over one column, in binary64
+ *   drop_plumb.c   the same without a radius
  *   drop_settle.c  decides in integers what bounds leave open */
 #ifndef CAROM_HOST_LATTICE_DROP_H
 #define CAROM_HOST_LATTICE_DROP_H
+#include <math.h>
+
 #include "corners.h"
 #include "lattice.h"
 
@@ -27,6 +31,10 @@ typedef struct drop_ball {
 typedef struct drop_bound {
     double low, high;
 } drop_bound;
+#define DROP_NONE            \
+    {                        \
+        -HUGE_VAL, -HUGE_VAL \
+    }
 
 drop_bound caromi_drop_corner_bound(const drop_ball *ball, const double corner[3], double x, double y);
 
@@ -62,6 +70,26 @@ double caromi_drop_face_slack(const drop_face *face, int k, double reach);
 int caromi_drop_face_may_touch(const drop_face *face, double x, double y);
 /* For a column where that is so. */
 drop_bound caromi_drop_face_bound(const drop_ball *ball, const drop_face *face, double x, double y);
+
+/* On which side of the line from a to b a column is, seen from above: 1 left, -1 right, 0 not certain. */
+static inline int caromi_drop_sure_side(const float *a, const float *b, double x, double y)
+{
+    const double ax = (double)a[0], ay = (double)a[1];
+    const double left = ((double)b[0] - ax) * (y - ay), right = ((double)b[1] - ay) * (x - ax);
+    const double side = left - right, error = 8 * DROP_U * (fabs(left) + fabs(right));
+    return side > error ? 1 : side < -error ? -1 : 0;
+}
+/* The same exactly, 0 on the line. drop_plumb.c */
+int caromi_drop_side(const float *a, const float *b, const float *at);
+/* Without a radius: of the triangle's highest point straight below or above a column. */
+drop_bound caromi_drop_plumb_bound(const float *const corner[3], double x, double y);
+/* Whether that is higher than z, exactly; of a triangle which has an area, seen from above, and such a point. */
+int caromi_drop_plumb_above(const float *const corner[3], const float at[3]);
+/* An upper bound of a triangle's height by its box. */
+double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3], double x, double y);
+/* Of a triangle; no better than needed to see that `high` is not above `bar`, or that both round up alike. */
+drop_bound caromi_drop_triangle_bound(const drop_ball *ball, const float *const corner[3], double x, double y,
+                                      double bar);
 
 /* ---- tiles: drop_map.c, drop_paint.c, drop_settle.c -------------------------------------------------------------- */
 
@@ -100,6 +128,10 @@ void caromi_drop_visit(const drop_visitor *visitor);
 
 /* Sets `low` and `high` of all columns. */
 void caromi_drop_paint(drop_tile *tile);
+/* Whether columns can be searched for one by one, and the bounds of one as painting gives them; 0: too many triangles
+ * may decide it. drop_search.c */
+int caromi_drop_can_search(const drop_map *map);
+int caromi_drop_search(const drop_map *map, double x, double y, drop_bound *bound);
 /* The least binary32 >= the height over a column, -inf if there is none. low: a bound below. */
 float caromi_drop_settle(const drop_map *map, float x, float y, double low);
 /* The least binary32 >= value; a zero is +0. */

@@ -10,7 +10,7 @@
 
 #include "cpu/exact_ray.h"
 
-static const drop_bound none = {-HUGE_VAL, -HUGE_VAL};
+static const drop_bound none = DROP_NONE;
 
 /* z + radius, a tie of flat meshes: exact if it is a binary64. */
 static drop_bound sum_of(double z, double r)
@@ -103,6 +103,15 @@ static int is_over(const drop_edge *g, const double d[2], double x, double y)
                             (g->e[1] == 0 && d[1] == 0 && is_between(x, g->a[0], g->b[0])));
 }
 
+/* Whether the ball cannot reach the edge: its nearest point, seen from above, is farther than the radius. */
+static int is_far(const drop_ball *ball, const drop_edge *g, const double d[2])
+{
+    const double foot = (g->e[0] * d[0] + g->e[1] * d[1]) / g->l2, at = foot > 0 ? (foot < 1 ? foot : 1) : 0;
+    const double x = d[0] - at * g->e[0], y = d[1] - at * g->e[1];
+    const double blur = 64 * DROP_U * (fabs(d[0]) + fabs(d[1]) + fabs(g->e[0]) + fabs(g->e[1]));
+    return x * x + y * y > ball->r2 * (1 + 16 * DROP_U) + 2 * (2 * (fabs(x) + fabs(y)) + blur) * blur;
+}
+
 drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *g, double x, double y)
 {
     static const double no_edge[3];
@@ -118,6 +127,8 @@ drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *g, dou
     const double along = (g->e[0] * d[0] + g->e[1] * d[1]) / g->l2 + g->lean * sqrt(s > 0 ? s : 0);
     const double at = along > 0 ? (along < 1 ? along : 1) : 0; /* not a number: 0 */
     touch t = touch_at(ball, g->a[2], g->e, no_edge, at, 0, d);
+    if (!t.is_known && is_far(ball, g, d))
+        return none;
     if (!t.is_known) /* no point of the edge's line is higher than `top` and nearer to the column than it */
         return (drop_bound){-HUGE_VAL,
                             g->top + sqrt(s > 0 ? s + error : error) + 8 * DROP_U * (fabs(g->top) + ball->r)};
@@ -134,20 +145,16 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Whether the triangle seen along an axis has no area, exactly. A ray at a corner takes a side by how it is moved;
- * mirrored, it is moved the other way. */
+/* Whether the triangle seen along an axis has no area, exactly. */
 static int is_line(const float *const corner[3], int axis)
 {
     const int u = (axis + 1) % 3, v = (axis + 2) % 3;
-    float p[3][2], m[3][2];
+    float p[3][2];
     for (int k = 0; k < 3; k++) {
         p[k][0] = corner[k][u];
         p[k][1] = corner[k][v];
-        m[k][0] = -p[k][0];
-        m[k][1] = -p[k][1];
     }
-    const int side = caromi_exact_ray_side(p[0], p[1], p[2][0], p[2][1]);
-    return side == 0 || side != caromi_exact_ray_side(m[0], m[1], m[2][0], m[2][1]);
+    return caromi_drop_side(p[0], p[1], p[2]) == 0;
 }
 
 /* Of a face whose normal's z may be zero. */
@@ -215,24 +222,155 @@ int caromi_drop_face_may_touch(const drop_face *face, double x, double y)
 static drop_bound level_bound(const drop_ball *ball, const drop_face *face, double x, double y)
 {
     int side[3];
-    for (int k = 0; k < 3; k++)
-        side[k] = caromi_exact_ray_side(face->corner[k], face->corner[(k + 1) % 3], (float)x, (float)y);
-    return side[0] != 0 && side[0] == side[1] && side[1] == side[2] ? sum_of(face->p[2], ball->r) : none;
+    for (int k = 0; k < 3; k++) {
+        const float *a = face->corner[k], *b = face->corner[(k + 1) % 3];
+        side[k] = caromi_drop_sure_side(a, b, x, y);
+        side[k] = side[k] != 0 ? side[k] : caromi_exact_ray_side(a, b, (float)x, (float)y);
+        if (side[k] == 0 || side[k] != side[0])
+            return none;
+    }
+    return sum_of(face->p[2], ball->r);
+}
+
+/* Where the face is touched, beta and gamma of touch_at(); (u, v): the column from the first corner. */
+static void place_on(const drop_face *face, double u, double v, double *beta, double *gamma)
+{
+    u -= face->shift[0];
+    v -= face->shift[1];
+    const double b = (u * face->f[1] - v * face->f[0]) * face->inverse;
+    const double c = (v * face->e[0] - u * face->e[1]) * face->inverse;
+    *beta = b > 0 ? (b < 1 ? b : 1) : 0; /* not a number: 0 */
+    const double most = (1 - *beta) * (1 - 2 * DROP_U);
+    *gamma = c > 0 ? (c < most ? c : most) : 0;
 }
 
 drop_bound caromi_drop_face_bound(const drop_ball *ball, const drop_face *face, double x, double y)
 {
+    if (ball->r == 0)
+        return caromi_drop_plumb_bound(face->corner, x, y);
     if (face->kind == DROP_FACE_LEVEL)
         return level_bound(ball, face, x, y);
     const double d[2] = {x - face->p[0], y - face->p[1]};
-    const double u = d[0] - face->shift[0], v = d[1] - face->shift[1];
-    double beta = (u * face->f[1] - v * face->f[0]) * face->inverse;
-    double gamma = (v * face->e[0] - u * face->e[1]) * face->inverse;
-    beta = beta > 0 ? (beta < 1 ? beta : 1) : 0; /* not a number: 0 */
-    const double most = (1 - beta) * (1 - 2 * DROP_U);
-    gamma = gamma > 0 ? (gamma < most ? gamma : most) : 0;
+    double beta, gamma;
+    place_on(face, d[0], d[1], &beta, &gamma);
     const touch t = touch_at(ball, face->p[2], face->e, face->f, beta, gamma, d);
     if (!t.is_known)
         return (drop_bound){-HUGE_VAL, face->top + ball->r + 8 * DROP_U * (fabs(face->top) + ball->r)};
     return t.bound;
+}
+
+/* ---- triangles --------------------------------------------------------------------------------------------------- */
+
+double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3], double x, double y)
+{
+    const double at[2] = {x, y};
+    double square = 0, top = -HUGE_VAL;
+    for (int k = 0; k < 2; k++) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (int c = 0; c < 3; c++) {
+            low = (double)corner[c][k] < low ? (double)corner[c][k] : low;
+            high = (double)corner[c][k] > high ? (double)corner[c][k] : high;
+        }
+        const double gap = low > at[k] ? low - at[k] : at[k] > high ? at[k] - high : 0;
+        square += gap * gap;
+    }
+    for (int c = 0; c < 3; c++)
+        top = (double)corner[c][2] > top ? (double)corner[c][2] : top;
+    const double s = ball->r2 - square, error = 8 * DROP_U * ball->r2;
+    return s < -error ? -HUGE_VAL : top + sqrt(s > 0 ? s + error : error) + 8 * DROP_U * (fabs(top) + ball->r);
+}
+
+/* A triangle that is not level, or whose level inside is not straight below the column. */
+typedef struct whole {
+    const drop_ball *ball;
+    double corner[3][3], x, y;
+    drop_bound bound; /* so far */
+} whole;
+
+/* Bounds from a point of it, which lies on corner `first` + beta (the next corner - it) + gamma (the last one - it). */
+static void try_point(whole *w, int first, double beta, double gamma)
+{
+    const double *p = w->corner[first], *next = w->corner[(first + 1) % 3], *last = w->corner[(first + 2) % 3];
+    const double e[3] = {next[0] - p[0], next[1] - p[1], next[2] - p[2]};
+    const double f[3] = {last[0] - p[0], last[1] - p[1], last[2] - p[2]};
+    const double d[2] = {w->x - p[0], w->y - p[1]};
+    const touch t = touch_at(w->ball, p[2], e, f, beta, gamma, d);
+    if (!t.is_known)
+        return;
+    w->bound.low = larger(w->bound.low, t.bound.low);
+    w->bound.high = t.bound.high < w->bound.high ? t.bound.high : w->bound.high;
+}
+
+static void try_edge(whole *w, const float *const corner[3], int k)
+{
+    drop_edge g;
+    caromi_drop_edge_make(&g, corner[k], corner[(k + 1) % 3]);
+    const double d[2] = {w->x - g.a[0], w->y - g.a[1]}, cross = g.e[0] * d[1] - g.e[1] * d[0];
+    const double s = w->ball->r2 - cross * cross / g.l2;
+    const double along = (g.e[0] * d[0] + g.e[1] * d[1]) / g.l2 + g.lean * sqrt(s > 0 ? s : 0);
+    if (g.l2 > 0)
+        try_point(w, k, along > 0 ? (along < 1 ? along : 1) : 0, 0); /* not a number: 0 */
+    else
+        try_point(w, k, g.e[2] > 0, 0);
+}
+
+/* The largest upper bound of all features: where the ball's side touches, or nothing does. */
+static double bound_features(const drop_ball *ball, const drop_face *face, double x, double y)
+{
+    const float *const *corner = face->corner;
+    double high = -HUGE_VAL;
+    for (int k = 0; k < 3; k++) {
+        const double at[3] = {(double)corner[k][0], (double)corner[k][1], (double)corner[k][2]};
+        drop_edge edge;
+        caromi_drop_edge_make(&edge, corner[k], corner[(k + 1) % 3]);
+        high = larger(high, caromi_drop_corner_bound(ball, at, x, y).high);
+        if (edge.l2 > 0)
+            high = larger(high, caromi_drop_edge_bound(ball, &edge, x, y).high);
+    }
+    if (face->kind != DROP_FACE_NONE && caromi_drop_face_may_touch(face, x, y))
+        high = larger(high, caromi_drop_face_bound(ball, face, x, y).high);
+    return high;
+}
+
+/* Straight over the highest corner the answer is a sum. */
+static int is_over_top(const whole *w, double top)
+{
+    for (int k = 0; k < 3; k++)
+        if (w->corner[k][0] == w->x && w->corner[k][1] == w->y && w->corner[k][2] == top)
+            return 1;
+    return 0;
+}
+
+drop_bound caromi_drop_triangle_bound(const drop_ball *ball, const float *const corner[3], double x, double y,
+                                      double bar)
+{
+    whole w = {.ball = ball, .x = x, .y = y};
+    drop_face face;
+    int first = 0;
+    if (ball->r == 0)
+        return caromi_drop_plumb_bound(corner, x, y);
+    caromi_drop_face_make(&face, ball, corner);
+    w.bound = (drop_bound){-HUGE_VAL, face.top + ball->r + 8 * DROP_U * (fabs(face.top) + ball->r)};
+    for (int k = 0; k < 9; k++)
+        w.corner[k / 3][k % 3] = (double)corner[k / 3][k % 3];
+    if (is_over_top(&w, face.top))
+        return sum_of(face.top, ball->r);
+    if (face.kind == DROP_FACE_LEVEL) {
+        const drop_bound level = level_bound(ball, &face, x, y);
+        if (level.low > -HUGE_VAL)
+            return level;
+    } else if (face.kind == DROP_FACE_SLOPE) {
+        double beta, gamma;
+        place_on(&face, x - face.p[0], y - face.p[1], &beta, &gamma);
+        try_point(&w, 0, beta, gamma);
+        first = beta == 0 ? 2 : gamma == 0 ? 0 : 1; /* the edge that is probably nearest */
+    }
+    for (int k = 0; k < 3; k++)
+        if (w.bound.high > bar && caromi_drop_round_up(w.bound.high) > caromi_drop_round_up(w.bound.low))
+            try_edge(&w, corner, (first + k) % 3);
+    if (w.bound.low == -HUGE_VAL && face.kind != DROP_FACE_THIN) {
+        const double high = bound_features(ball, &face, x, y);
+        w.bound.high = high < w.bound.high ? high : w.bound.high;
+    }
+    return w.bound;
 }

@@ -5,6 +5,12 @@
 
 #include "drop.h"
 
+enum {
+    LEAF = 12,  /* triangles of a leaf, about */
+    SMALL = 32, /* columns along a tile, the least that tiles for more threads have */
+    EACH = 8    /* tiles for each thread, if that leaves them large enough */
+};
+
 /* ---- triangles near a rectangle ---------------------------------------------------------------------------------- */
 
 typedef struct visit {
@@ -36,8 +42,19 @@ static void visit_leaf(const visit *v, int reference)
     }
 }
 
+static visit visit_of(const drop_visitor *visitor)
+{
+    const double r = visitor->map->ball.r;
+    visit v = {.to = visitor, .scale = (double)visitor->map->mesh->view.frame.scale};
+    for (int k = 0; k < 2; k++) { /* sums are rounded by less than the radius grows */
+        v.lower[k] = visitor->lower[k] - r - 0x1p-40 * (fabs(visitor->lower[k]) + r);
+        v.upper[k] = visitor->upper[k] + r + 0x1p-40 * (fabs(visitor->upper[k]) + r);
+    }
+    return v;
+}
+
 /* Child boxes near the rectangle, the highest first. A scaled coordinate has lost what is below binary32. */
-static int sort_children(const visit *v, const mesh_node *node, int slots[MESH_WIDTH])
+static int near_children(const visit *v, const mesh_node *node, int slots[MESH_WIDTH])
 {
     const double least = 0x1p-120;
     int count = 0;
@@ -73,7 +90,7 @@ static void visit_below(const visit *v, int reference)
     }
     const mesh_node *node = &v->to->map->mesh->view.nodes[reference];
     int slots[MESH_WIDTH];
-    const int count = sort_children(v, node, slots);
+    const int count = near_children(v, node, slots);
     for (int i = 0; i < count; i++)
         if (!skips(v, node, slots[i]))
             visit_below(v, node->child[slots[i]]);
@@ -81,28 +98,66 @@ static void visit_below(const visit *v, int reference)
 
 void caromi_drop_visit(const drop_visitor *visitor)
 {
-    const carom_mesh *mesh = visitor->map->mesh;
-    const double r = visitor->map->ball.r;
-    visit v = {.to = visitor, .scale = (double)mesh->view.frame.scale};
-    for (int k = 0; k < 2; k++) { /* sums are rounded by less than the radius grows */
-        v.lower[k] = visitor->lower[k] - r - 0x1p-40 * (fabs(visitor->lower[k]) + r);
-        v.upper[k] = visitor->upper[k] + r + 0x1p-40 * (fabs(visitor->upper[k]) + r);
+    const visit v = visit_of(visitor);
+    if (visitor->map->mesh->info.triangle_count > 0)
+        visit_below(&v, visitor->map->mesh->view.frame.root);
+}
+
+/* ---- the cheaper way --------------------------------------------------------------------------------------------- */
+
+/* Columns that cost as much to search for as `triangles` cost to paint; of these, `under` are below a ball. */
+static double columns_for(double triangles, double under)
+{
+    return triangles / (3 + 0.2 * sqrt(under));
+}
+
+typedef struct census {
+    const visit *visit;
+    double columns, leaves;
+} census;
+
+/* Counts leaves near the rectangle, as far as it matters. */
+static void count_below(census *c, int reference)
+{
+    int slots[MESH_WIDTH];
+    if (reference < 0) {
+        c->leaves++;
+        return;
     }
-    if (mesh->info.triangle_count > 0)
-        visit_below(&v, mesh->view.frame.root);
+    const mesh_node *node = &c->visit->to->map->mesh->view.nodes[reference];
+    const int count = near_children(c->visit, node, slots);
+    for (int i = 0; i < count && columns_for(LEAF * c->leaves, LEAF * c->leaves) <= c->columns; i++)
+        count_below(c, node->child[slots[i]]);
+}
+
+/* Whether a tile has so many triangles that its columns are searched for one by one. Both ways give the same map. */
+static int is_crowded(const drop_tile *tile)
+{
+    const drop_map *map = tile->map;
+    const drop_visitor visitor = {
+        .map = map, .lower = {tile->x[0], tile->y[0]}, .upper = {tile->x[tile->nx - 1], tile->y[tile->ny - 1]}};
+    const visit v = visit_of(&visitor);
+    census c = {.visit = &v, .columns = (double)(tile->nx * tile->ny)};
+    if (!caromi_drop_can_search(map))
+        return 0;
+    count_below(&c, map->mesh->view.frame.root);
+    const double area = (v.upper[0] - v.lower[0]) * (v.upper[1] - v.lower[1]), ball = 3.2 * map->ball.r2;
+    const double under = area > ball ? LEAF * c.leaves * (ball / area) : LEAF * c.leaves;
+    return columns_for(LEAF * c.leaves, under) > c.columns;
 }
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 typedef struct tile_job {
     const drop_map *map;
-    drop_tile *tiles;              /* one a thread */
-    uint32_t *visited;             /* of all threads */
-    uint64_t words;                /* for one */
-    uint64_t first, rows;          /* of the lattice */
-    uint64_t across, width, depth; /* tiles along x; columns and rows of a tile */
-    float *height;                 /* of the first row */
-    uint64_t *settled;             /* columns, of each tile */
+    drop_tile *tiles;      /* one a thread */
+    uint32_t *visited;     /* of all threads */
+    uint64_t words;        /* for one */
+    uint64_t first, rows;  /* of the lattice */
+    uint64_t across, down; /* tiles along x and y */
+    uint64_t width, depth; /* columns and rows of a tile */
+    float *height;         /* of the first row */
+    uint64_t *settled;     /* columns, of each tile */
 } tile_job;
 
 /* Returns how many columns were settled. */
@@ -122,6 +177,17 @@ static uint64_t round_tile(const drop_tile *tile, float *height, uint64_t stride
     return settled;
 }
 
+static void search_tile(drop_tile *tile)
+{
+    for (uint64_t j = 0; j < tile->ny; j++)
+        for (uint64_t i = 0; i < tile->nx; i++) {
+            drop_bound bound = {-HUGE_VAL, HUGE_VAL};
+            caromi_drop_search(tile->map, tile->x[i], tile->y[j], &bound); /* else the column stays open */
+            tile->low[j * DROP_TILE + i] = bound.low;
+            tile->high[j * DROP_TILE + i] = bound.high;
+        }
+}
+
 static void run_tile(void *user, uint64_t task, uint32_t thread)
 {
     const tile_job *job = user;
@@ -137,7 +203,10 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
         tile->x[k] = (double)carom_lattice_coordinate(lattice, 0, i + k);
     for (uint64_t k = 0; k < tile->ny; k++)
         tile->y[k] = (double)carom_lattice_coordinate(lattice, 1, job->first + j + k);
-    caromi_drop_paint(tile);
+    if (is_crowded(tile))
+        search_tile(tile);
+    else
+        caromi_drop_paint(tile);
     job->settled[task] = round_tile(tile, job->height + j * lattice->dims[0] + i, lattice->dims[0]);
 }
 
@@ -146,14 +215,30 @@ static uint64_t tiles_of(uint64_t count, uint64_t size)
     return (count - 1) / size + 1;
 }
 
+/* Tiles of equal size, some for each thread. Features within the radius are painted in each tile, so tiles are not made
+ * small for that. */
+static void cut_tiles(tile_job *job, uint32_t threads)
+{
+    const carom_lattice *lattice = job->map->lattice;
+    const double reach = 2 * job->map->ball.r / lattice->spacing;
+    uint64_t edge = DROP_TILE;
+    while (edge > SMALL && (double)edge > reach && threads > 1 &&
+           tiles_of(lattice->dims[0], edge) * tiles_of(job->rows, edge) < EACH * (uint64_t)threads)
+        edge /= 2;
+    job->across = tiles_of(lattice->dims[0], edge);
+    job->width = tiles_of(lattice->dims[0], job->across);
+    job->down = tiles_of(job->rows, edge);
+    job->depth = tiles_of(job->rows, job->down);
+}
+
 carom_status caromi_drop_rows(const drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
                               carom_error *err)
 {
     const carom_context *context = map->mesh->context;
     const uint32_t threads = caromi_pool_threads(context->pool);
-    tile_job job = {.map = map, .first = first, .rows = rows, .width = DROP_TILE, .depth = DROP_TILE, .height = height};
-    job.across = tiles_of(map->lattice->dims[0], job.width);
-    const uint64_t tasks = job.across * tiles_of(rows, job.depth);
+    tile_job job = {.map = map, .first = first, .rows = rows, .height = height};
+    cut_tiles(&job, threads);
+    const uint64_t tasks = job.across * job.down;
     job.tiles = caromi_alloc(context, threads, sizeof *job.tiles);
     job.settled = caromi_alloc(context, tasks, sizeof *job.settled);
     job.words = map->mesh->vertex_count / 32 + 1;

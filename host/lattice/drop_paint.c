@@ -23,6 +23,9 @@ static span span_of(const drop_tile *tile, const double *at, uint64_t count, dou
         s.first--;
     while (s.first < count && at[s.first] < lower)
         s.first++;
+    s.end = s.first;
+    if (s.first == count || at[s.first] > upper)
+        return s;
     const double wide = (upper - at[0]) / tile->map->lattice->spacing;
     s.end = wide > (double)s.first ? (wide < (double)count ? (uint64_t)wide : count) : s.first;
     while (s.end > s.first && at[s.end - 1] > upper)
@@ -306,9 +309,10 @@ static void paint_strip(drop_tile *tile, const painted_edge *g)
     const double x0 = least(along[0] * b.u[0], along[0] * b.u[1]) + least(-along[1] * b.w[0], -along[1] * b.w[1]);
     const double x1 = most(along[0] * b.u[0], along[0] * b.u[1]) + most(-along[1] * b.w[0], -along[1] * b.w[1]);
     const span rows = span_of(tile, tile->y, tile->ny, a[1] + y0 - slack, a[1] + y1 + slack);
+    if (rows.first == rows.end)
+        return;
     const span columns = span_of(tile, tile->x, tile->nx, a[0] + x0 - slack, a[0] + x1 + slack);
-    if (rows.first == rows.end || columns.first == columns.end ||
-        is_hidden(tile, columns, rows, top_of(tile, g->edge.top)))
+    if (columns.first == columns.end || is_hidden(tile, columns, rows, top_of(tile, g->edge.top)))
         return;
     for (uint64_t j = rows.first; j < rows.end; j++) {
         const double dy = tile->y[j] - a[1];
@@ -448,7 +452,9 @@ static void paint_thin(drop_tile *tile, const drop_face *face)
     const span j = span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
     for (uint64_t b = j.first; b < j.end; b++)
         for (uint64_t a = i.first; a < i.end; a++)
-            put(tile, a, b, (drop_bound){-HUGE_VAL, high});
+            put(tile, a, b,
+                reach > 0 ? (drop_bound){-HUGE_VAL, high}
+                          : caromi_drop_face_bound(&tile->map->ball, face, tile->x[a], tile->y[b]));
 }
 
 /* Cuts [x[0], x[1]] to the columns of a row that are inside edge k, but for the slack. */
@@ -500,7 +506,7 @@ static void visit_face(void *user, uint32_t triangle)
     for (int k = 0; k < 3; k++)
         corner[k] = caromi_corner(tile->map->mesh, triangle, k);
     caromi_drop_face_make(&face, &tile->map->ball, corner);
-    if (face.kind == DROP_FACE_THIN)
+    if (face.kind == DROP_FACE_THIN || (face.kind == DROP_FACE_NONE && tile->map->ball.r == 0))
         paint_thin(tile, &face);
     else if (face.kind != DROP_FACE_NONE)
         paint_face(tile, &face);
@@ -562,5 +568,6 @@ void caromi_drop_paint(drop_tile *tile)
     visitor.triangle = visit_face;
     caromi_drop_visit(&visitor);
     visitor.triangle = visit_stars;
-    caromi_drop_visit(&visitor);
+    if (tile->map->ball.r > 0) /* else edges and corners belong to the faces */
+        caromi_drop_visit(&visitor);
 }

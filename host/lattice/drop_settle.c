@@ -53,16 +53,22 @@ static int state_at(const open_column *c, const float *const corner[3], float z)
     return answer.state;
 }
 
+/* Whether the triangle, which is met, leads above z. */
 static int is_above(const open_column *c, const float *const corner[3], float z)
 {
+    const float at[3] = {c->x, c->y, z};
+    if (c->map->ball.r == 0 && caromi_drop_side(corner[0], corner[1], corner[2]) != 0)
+        return caromi_drop_plumb_above(corner, at);
     const int state = state_at(c, corner, z);
     return state != STATE_MISS && state != STATE_APPROACHING && state != STATE_TOUCHING;
 }
 
-/* The triangle leads above c->height, and to `most` at most. */
-static void raise(open_column *c, const float *const corner[3], float most)
+/* The triangle leads above c->height. */
+static void raise(open_column *c, const float *const corner[3], const drop_bound *bound)
 {
-    int64_t below = rank_of(c->height), above = rank_of(most);
+    int64_t below = rank_of(c->height), above = rank_of(caromi_drop_round_up(bound->high));
+    if (bound->low > -HUGE_VAL && rank_of(caromi_drop_round_up(bound->low)) - 1 > below)
+        below = rank_of(caromi_drop_round_up(bound->low)) - 1;
     while (above - below > 1) {
         const int64_t middle = below + (above - below) / 2;
         if (is_above(c, corner, of_rank(middle)))
@@ -73,48 +79,13 @@ static void raise(open_column *c, const float *const corner[3], float most)
     c->height = of_rank(above) + 0.0f;
 }
 
-/* An upper bound of the triangle's height. */
-static double bound_of(const drop_map *map, const float *const corner[3], double x, double y)
+static int skip_lower(void *user, const double lower[2], const double upper[2], double top)
 {
-    drop_face face;
-    double high = -HUGE_VAL;
-    caromi_drop_face_make(&face, &map->ball, corner);
-    if (face.kind == DROP_FACE_THIN)
-        return face.top + map->ball.r + 8 * DROP_U * (fabs(face.top) + map->ball.r);
-    for (int k = 0; k < 3; k++) {
-        const double at[3] = {(double)corner[k][0], (double)corner[k][1], (double)corner[k][2]};
-        drop_edge edge;
-        caromi_drop_edge_make(&edge, corner[k], corner[(k + 1) % 3]);
-        const double of_corner = caromi_drop_corner_bound(&map->ball, at, x, y).high;
-        const double of_edge = edge.l2 > 0 ? caromi_drop_edge_bound(&map->ball, &edge, x, y).high : -HUGE_VAL;
-        high = of_corner > high ? of_corner : high;
-        high = of_edge > high ? of_edge : high;
-    }
-    if (face.kind != DROP_FACE_NONE && caromi_drop_face_may_touch(&face, x, y)) {
-        const double of_face = caromi_drop_face_bound(&map->ball, &face, x, y).high;
-        high = of_face > high ? of_face : high;
-    }
-    return high;
-}
-
-/* A quick upper bound: that of the triangle's box. */
-static double box_bound_of(const drop_ball *ball, const float *const corner[3], double x, double y)
-{
-    const double at[2] = {x, y};
-    double square = 0, top = -HUGE_VAL;
-    for (int k = 0; k < 2; k++) {
-        double low = HUGE_VAL, high = -HUGE_VAL;
-        for (int c = 0; c < 3; c++) {
-            low = (double)corner[c][k] < low ? (double)corner[c][k] : low;
-            high = (double)corner[c][k] > high ? (double)corner[c][k] : high;
-        }
-        const double gap = low > at[k] ? low - at[k] : at[k] > high ? at[k] - high : 0;
-        square += gap * gap;
-    }
-    for (int c = 0; c < 3; c++)
-        top = (double)corner[c][2] > top ? (double)corner[c][2] : top;
-    const double s = ball->r2 - square, error = 8 * DROP_U * ball->r2;
-    return s < -error ? -HUGE_VAL : top + sqrt(s > 0 ? s + error : error) + 8 * DROP_U * (fabs(top) + ball->r);
+    const open_column *c = user;
+    const double r = c->map->ball.r;
+    (void)lower;
+    (void)upper;
+    return top + r + 8 * DROP_U * (fabs(top) + r) <= (double)c->height;
 }
 
 static void settle_triangle(void *user, uint32_t triangle)
@@ -123,15 +94,17 @@ static void settle_triangle(void *user, uint32_t triangle)
     const float *corner[3];
     for (int k = 0; k < 3; k++)
         corner[k] = caromi_corner(c->map->mesh, triangle, k);
-    if (!(box_bound_of(&c->map->ball, corner, (double)c->x, (double)c->y) > (double)c->height))
+    if (!(caromi_drop_box_bound(&c->map->ball, corner, (double)c->x, (double)c->y) > (double)c->height))
         return;
-    const double high = bound_of(c->map, corner, (double)c->x, (double)c->y);
-    if (!(high > (double)c->height))
+    const drop_bound bound =
+        caromi_drop_triangle_bound(&c->map->ball, corner, (double)c->x, (double)c->y, (double)c->height);
+    if (!(bound.high > (double)c->height))
         return;
-    if (c->height == -INFINITY && state_at(c, corner, 0) == STATE_MISS)
+    const int is_sure = bound.low > (double)c->height;
+    if (!is_sure && c->height == -INFINITY && state_at(c, corner, 0) == STATE_MISS)
         return;
-    if (c->height == -INFINITY ? is_above(c, corner, -0x1.fffffep127f) : is_above(c, corner, c->height))
-        raise(c, corner, caromi_drop_round_up(high));
+    if (is_sure || is_above(c, corner, c->height == -INFINITY ? -0x1.fffffep127f : c->height))
+        raise(c, corner, &bound);
     else if (c->height == -INFINITY)
         c->height = -0x1.fffffep127f;
 }
@@ -143,6 +116,7 @@ float caromi_drop_settle(const drop_map *map, float x, float y, double low)
                                       .lower = {(double)x, (double)y},
                                       .upper = {(double)x, (double)y},
                                       .triangle = settle_triangle,
+                                      .skip = skip_lower,
                                       .user = &c});
     return c.height;
 }

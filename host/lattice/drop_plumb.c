@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* A ball without a radius: the height is that of the highest point of the mesh straight below or above a column. */
+#include "cpu/exact_ray.h"
+#include "drop.h"
+
+/* A ray at a corner takes a side by how it is moved; mirrored, it is moved the other way. */
+int caromi_drop_side(const float *a, const float *b, const float *at)
+{
+    const float p[2] = {-a[0], -a[1]}, q[2] = {-b[0], -b[1]};
+    const int side = caromi_exact_ray_side(a, b, at[0], at[1]);
+    return side == caromi_exact_ray_side(p, q, -at[0], -at[1]) ? side : 0;
+}
+
+static int side_of(const float *a, const float *b, double x, double y)
+{
+    const float at[2] = {(float)x, (float)y};
+    const int side = caromi_drop_sure_side(a, b, x, y);
+    return side != 0 ? side : caromi_drop_side(a, b, at);
+}
+
+int caromi_drop_plumb_above(const float *const corner[3], const float at[3])
+{
+    float turned[4][3];
+    const float *of[3];
+    const int up = caromi_drop_side(corner[0], corner[1], corner[2]), side = caromi_exact_ray_height(corner, at);
+    for (int k = 0; k < 4; k++) {
+        const float *from = k < 3 ? corner[k] : at;
+        turned[k][0] = -from[0];
+        turned[k][1] = -from[1];
+        turned[k][2] = from[2];
+        of[k % 3] = turned[k % 3];
+    }
+    return side == caromi_exact_ray_height(of, turned[3]) && side == -up;
+}
+
+static int is_between(float at, float a, float b)
+{
+    return a < b ? a <= at && at <= b : b <= at && at <= a;
+}
+
+/* Of an edge, for a column on its line. */
+static drop_bound edge_bound(const float *a, const float *b, double x, double y)
+{
+    const int axis = fabs((double)b[0] - (double)a[0]) < fabs((double)b[1] - (double)a[1]);
+    const double way = (double)b[axis] - (double)a[axis], z = (double)a[2], rise = (double)b[2] - z;
+    if (!is_between((float)x, a[0], b[0]) || !is_between((float)y, a[1], b[1]))
+        return (drop_bound)DROP_NONE;
+    if (way == 0) { /* upright */
+        const double top = (double)(a[2] > b[2] ? a[2] : b[2]);
+        return (drop_bound){top, top};
+    }
+    const double part = ((axis ? y : x) - (double)a[axis]) / way, error = 8 * DROP_U * (fabs(z) + fabs(rise));
+    const double height = z + part * rise;
+    if (part == 0 || part == 1 || rise == 0) /* an end, or level */
+        return part == 1 ? (drop_bound){(double)b[2], (double)b[2]} : (drop_bound){z, z};
+    return (drop_bound){height - error, height + error};
+}
+
+/* The triangle is a line, seen from above. */
+static drop_bound upright_bound(const float *const corner[3], double x, double y)
+{
+    drop_bound all = DROP_NONE;
+    for (int k = 0; k < 3; k++) {
+        const float *a = corner[k], *b = corner[(k + 1) % 3];
+        if (side_of(a, b, x, y) != 0)
+            continue;
+        const drop_bound edge = edge_bound(a, b, x, y);
+        all.low = edge.low > all.low ? edge.low : all.low;
+        all.high = edge.high > all.high ? edge.high : all.high;
+    }
+    return all;
+}
+
+/* Whether the column meets the triangle, seen from above; up: the sign of its normal's z. */
+static int is_over(const float *const corner[3], int up, double x, double y)
+{
+    for (int k = 0; k < 3; k++)
+        if (side_of(corner[k], corner[(k + 1) % 3], x, y) == -up)
+            return 0;
+    return 1;
+}
+
+static float least3(float a, float b, float c)
+{
+    return a < b ? (a < c ? a : c) : (b < c ? b : c);
+}
+
+static float most3(float a, float b, float c)
+{
+    return a > b ? (a > c ? a : c) : (b > c ? b : c);
+}
+
+static int is_near(const float *const corner[3], int axis, double at)
+{
+    const float a = corner[0][axis], b = corner[1][axis], c = corner[2][axis];
+    return (double)least3(a, b, c) <= at && at <= (double)most3(a, b, c);
+}
+
+/* Of the plane at a column inside. area: the normal's z; size: the magnitudes in it. */
+static drop_bound plane_bound(const float *const corner[3], double x, double y, double area, double size)
+{
+    const double z = (double)corner[0][2];
+    const double e[3] = {(double)corner[1][0] - (double)corner[0][0], (double)corner[1][1] - (double)corner[0][1],
+                         (double)corner[1][2] - z};
+    const double f[3] = {(double)corner[2][0] - (double)corner[0][0], (double)corner[2][1] - (double)corner[0][1],
+                         (double)corner[2][2] - z};
+    const double u = x - (double)corner[0][0], v = y - (double)corner[0][1];
+    const double beta = (u * f[1] - v * f[0]) / area, gamma = (v * e[0] - u * e[1]) / area;
+    const double blur = 8 * DROP_U * size / fabs(area);
+    const double blur_b = 8 * DROP_U * (fabs(u * f[1]) + fabs(v * f[0])) / fabs(area) + 2 * blur * fabs(beta);
+    const double blur_c = 8 * DROP_U * (fabs(v * e[0]) + fabs(u * e[1])) / fabs(area) + 2 * blur * fabs(gamma);
+    const double height = z + (beta * e[2] + gamma * f[2]);
+    const double error = blur_b * fabs(e[2]) + blur_c * fabs(f[2]) +
+                         (e[2] != 0 || f[2] != 0 ? 8 * DROP_U * (fabs(z) + fabs(beta * e[2]) + fabs(gamma * f[2])) : 0);
+    return (drop_bound){height - error, height + error};
+}
+
+drop_bound caromi_drop_plumb_bound(const float *const corner[3], double x, double y)
+{
+    if (!is_near(corner, 0, x) || !is_near(corner, 1, y))
+        return (drop_bound)DROP_NONE;
+    const double ax = (double)corner[0][0], ay = (double)corner[0][1];
+    const double plus = ((double)corner[1][0] - ax) * ((double)corner[2][1] - ay);
+    const double minus = ((double)corner[1][1] - ay) * ((double)corner[2][0] - ax);
+    const double area = plus - minus, size = fabs(plus) + fabs(minus);
+    int up = area > 8 * DROP_U * size ? 1 : area < -8 * DROP_U * size ? -1 : 0;
+    up = up != 0 ? up : caromi_drop_side(corner[0], corner[1], corner[2]);
+    if (up == 0)
+        return upright_bound(corner, x, y);
+    if (!is_over(corner, up, x, y))
+        return (drop_bound)DROP_NONE;
+    for (int k = 0; k < 3; k++)
+        if ((double)corner[k][0] == x && (double)corner[k][1] == y)
+            return (drop_bound){(double)corner[k][2], (double)corner[k][2]};
+    if (fabs(area) > 0x1p-20 * size)
+        return plane_bound(corner, x, y, area, size);
+    return (drop_bound){(double)least3(corner[0][2], corner[1][2], corner[2][2]),
+                        (double)most3(corner[0][2], corner[1][2], corner[2][2])};
+}
