@@ -2,6 +2,7 @@
 /* Drop maps: against the exact reference, by hand, and the same bits whatever rows, threads and backends. */
 #include <math.h>
 
+#include "queries/random.h"
 #include "tests/support/mesh_oracle.h"
 #include "tests/support/volumes.h"
 
@@ -355,6 +356,129 @@ static void test_fine(void **state)
     carom_context_destroy(context);
 }
 
+/* Few columns for many triangles: they are searched for one by one. The same columns among many more are painted. */
+static void test_crowded(void **state)
+{
+    enum { STEP = 20, FEW = 3, MANY = STEP * (FEW - 1) + 1 };
+    static const float radii[] = {0, 0.01f, 0.125f, 0.625f};
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(radii) * COUNT_OF(drop_scenes); i++) {
+        const struct drop_scene *k = &drop_scenes[i / COUNT_OF(radii)];
+        const carom_lattice few = {{-0.9375, -0.9375, 0}, 0.9375, {FEW, FEW, 1}};
+        const carom_lattice many = {{-0.9375, -0.9375, 0}, 0.046875, {MANY, MANY, 1}};
+        scene s = k->make();
+        carom_mesh *mesh = scene_mesh(context, &s);
+        const carom_mesh_drop_desc desc = desc_of(&few, radii[i % COUNT_OF(radii)], CAROM_ACCURACY_FAST);
+        const carom_mesh_drop_desc all = desc_of(&many, radii[i % COUNT_OF(radii)], CAROM_ACCURACY_FAST);
+        map m = ask_map(mesh, &desc, NULL), of_all = ask_map(mesh, &all, NULL);
+        check_map(&s, &desc, &m, 1, k->name);
+        for (size_t n = 0; n < m.count; n++)
+            if (bits_of_float(height_of(&m, n)) !=
+                bits_of_float(height_of(&of_all, n / FEW * STEP * MANY + n % FEW * STEP)))
+                fail_msg("%s, radius %a: column %zu is %a among few", k->name, (double)desc.radius, n,
+                         (double)height_of(&m, n));
+        guarded_free(&m.height);
+        guarded_free(&of_all.height);
+        carom_mesh_destroy(mesh);
+        scene_free(&s);
+    }
+    carom_context_destroy(context);
+}
+
+/* Balls that are next to nothing, and much larger than the mesh. */
+static void test_radii(void **state)
+{
+    static const float radii[] = {0x1p-140f, 0x1p-60f, 1e-12f, 1e-6f, 50, 1e6f, 0x1p100f};
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(radii) * COUNT_OF(drop_scenes); i++) {
+        const struct drop_scene *k = &drop_scenes[i / COUNT_OF(radii)];
+        const float radius = radii[i % COUNT_OF(radii)];
+        scene s = k->make();
+        carom_mesh *mesh = scene_mesh(context, &s);
+        for (int whole = 0; whole < 2; whole++) {
+            const carom_lattice lattice = columns_of(&s, whole, 11);
+            const carom_mesh_drop_desc desc = desc_of(&lattice, radius, CAROM_ACCURACY_EXACT);
+            map m = ask_map(mesh, &desc, NULL);
+            check_map(&s, &desc, &m, 1 + m.count / (size_t)(20 + test_effort(80)), k->name);
+            guarded_free(&m.height);
+        }
+        carom_mesh_destroy(mesh);
+        scene_free(&s);
+    }
+    carom_context_destroy(context);
+}
+
+/* Triangles of small whole numbers, some moved by 2^-60 and less: with a ball of 5 and columns 3 and 4 beside them,
+ * heights are that close to binary32 numbers, which binary64 does not see. */
+static scene scene_of_ties(uint64_t seed)
+{
+    static const float nudge[] = {0, 0x1p-60f, -0x1p-60f, 0x1p-80f, -0x1p-53f};
+    scene s = alloc_scene(3, 1);
+    query_random random = {seed};
+    for (size_t k = 0; k < 9; k++) {
+        const float whole = (float)((int)(query_random_bits(&random) % 13) - 6);
+        s.vertices[k] = whole * (float)(query_random_bits(&random) % 2) + 0.0f;
+        if (s.vertices[k] == 0)
+            s.vertices[k] = nudge[query_random_bits(&random) % COUNT_OF(nudge)];
+    }
+    for (uint32_t k = 0; k < 3; k++)
+        s.indices[k] = k;
+    return s;
+}
+
+static void test_ties(void **state)
+{
+    static const carom_lattice lattice = {{-8, -8, 0}, 1, {17, 17, 1}};
+    static const float radii[] = {5, 5, 0, 2.5f};
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t i = 0; i < 20 + (size_t)test_effort(400); i++) {
+        scene s = scene_of_ties(i);
+        carom_mesh *mesh = scene_mesh(context, &s);
+        const carom_mesh_drop_desc desc = desc_of(&lattice, radii[i % COUNT_OF(radii)], CAROM_ACCURACY_FAST);
+        map m = ask_map(mesh, &desc, NULL);
+        check_map(&s, &desc, &m, 1, "ties");
+        guarded_free(&m.height);
+        carom_mesh_destroy(mesh);
+        scene_free(&s);
+    }
+    carom_context_destroy(context);
+}
+
+/* The neighbours of corners are kept with the mesh, and found anew after an update. */
+static void test_update(void **state)
+{
+    static const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.125, {25, 25, 1}};
+    carom_context *context = test_context();
+    const carom_mesh_drop_desc desc = desc_of(&lattice, 0.25f, CAROM_ACCURACY_FAST);
+    scene s = scene_unwelded(), torn = scene_unwelded();
+    carom_mesh *mesh = scene_mesh(context, &s);
+    carom_error err;
+    (void)state;
+    for (size_t v = 0; v < torn.vertex_count; v++) /* corners that met are apart */
+        torn.vertices[3 * v + 2] += 0.25f * (float)(v / 3 % 3);
+    const uint64_t before = test_mesh_info(mesh).bytes;
+    map m = ask_map(mesh, &desc, NULL), again = ask_map(mesh, &desc, NULL);
+    compare(&m, 0, &again, "asked again");
+    assert_true(test_mesh_info(mesh).bytes >= before + 12 * (s.vertex_count + s.triangle_count));
+    const carom_points moved = carom_xyz(torn.vertices);
+    test_ok("an update", carom_mesh_update(mesh, &moved, CAROM_MESH_REBUILD, &err), &err);
+    carom_mesh *fresh = scene_mesh(context, &torn);
+    assert_int_equal(test_mesh_info(mesh).bytes, test_mesh_info(fresh).bytes);
+    carom_mesh_destroy(fresh);
+    map after = ask_map(mesh, &desc, NULL);
+    check_map(&torn, &desc, &after, 1, "after an update");
+    guarded_free(&m.height);
+    guarded_free(&again.height);
+    guarded_free(&after.height);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    scene_free(&torn);
+    carom_context_destroy(context);
+}
+
 /* All lengths times a power of two, up to where heights leave binary32. */
 static void test_scales(void **state)
 {
@@ -544,10 +668,11 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(test_by_hand), cmocka_unit_test(test_reference),
-                                        cmocka_unit_test(test_scales),  cmocka_unit_test(test_fine),
-                                        cmocka_unit_test(test_empty),   cmocka_unit_test(test_progress),
-                                        cmocka_unit_test(test_refused), SAME_BITS_ON_CPU(check_same)};
+    const struct CMUnitTest on_cpu[] = {
+        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_reference), cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_fine),    cmocka_unit_test(test_empty),     cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_crowded),   cmocka_unit_test(test_radii),
+        cmocka_unit_test(test_ties),    cmocka_unit_test(test_update),    SAME_BITS_ON_CPU(check_same)};
     const struct CMUnitTest on_device[] = {cmocka_unit_test(test_by_hand), SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
