@@ -6,6 +6,7 @@
  *   drop_map.c     cuts rows into tiles for the threads; rounds what their bounds decide
  *   drop_paint.c   which columns of a tile a feature can decide
  *   drop_search.c  one column alone, by a traversal
+ *   drop_star.c    which features at a position decide none
  *   drop_bound.c   bounds of a feature's height over one column, in binary64
  *   drop_plumb.c   the same without a radius
  *   drop_settle.c  decides in integers what bounds leave open */
@@ -93,7 +94,9 @@ drop_bound caromi_drop_triangle_bound(const drop_ball *ball, const float *const 
 
 /* ---- tiles: drop_map.c, drop_paint.c, drop_settle.c -------------------------------------------------------------- */
 
-enum { DROP_TILE = 256, DROP_BLOCK = 16 }; /* columns along x and y: of a tile, at most; of a block of it */
+/* Columns along x and y: of a tile, at most; of a block of it. Columns that are looked at one by one. Triangles whose
+ * normals a star knows. */
+enum { DROP_TILE = 256, DROP_BLOCK = 16, DROP_FEW = 8, DROP_FAN = 16 };
 
 typedef struct drop_map {
     const carom_mesh *mesh;
@@ -106,13 +109,46 @@ typedef struct drop_map {
 typedef struct drop_tile {
     const drop_map *map;
     uint64_t nx, ny;
-    uint32_t *visited; /* a bit for each position */
+    double per_spacing; /* 1 / the lattice's spacing */
+    uint32_t *visited;  /* a bit for each position */
     double x[DROP_TILE], y[DROP_TILE];
     /* not greater than `low` in a block, and whether `low` has been raised there since */
     double least[DROP_TILE / DROP_BLOCK][DROP_TILE / DROP_BLOCK];
     uint8_t is_raised[DROP_TILE / DROP_BLOCK][DROP_TILE / DROP_BLOCK];
     double low[DROP_TILE * DROP_TILE], high[DROP_TILE * DROP_TILE];
 } drop_tile;
+
+/* Columns [first, end) of a tile along an axis. */
+typedef struct drop_span {
+    uint64_t first, end;
+} drop_span;
+
+/* Those with lower <= coordinate <= upper, among ascending ones. */
+drop_span caromi_drop_span_of(const drop_tile *tile, const double *at, uint64_t count, double lower, double upper);
+
+/* A side of a triangle at a position: from there to `end`, with a corner opposite to it. Both are positions. */
+typedef struct drop_side {
+    uint32_t end, opposite;
+} drop_side;
+
+/* A position and its triangles. Sides 2t and 2t + 1 belong to triangle t. */
+typedef struct drop_star {
+    const drop_tile *tile;
+    const float *at;
+    const drop_side *side;
+    int count;                        /* of the triangles */
+    int is_known, is_fan;             /* normals are known; and the triangles close around the position */
+    const float *corner[DROP_FAN][2]; /* ends of the sides of each */
+    double normal[DROP_FAN][3];       /* the radius times it, turned upwards */
+    int is_turned[DROP_FAN];          /* it was turned */
+} drop_star;
+
+/* Finds the normals, after all before them is set. drop_star.c */
+void caromi_drop_star_make(drop_star *star);
+/* The rectangle of columns that the position itself can decide; 0: not known. */
+int caromi_drop_star_corner(const drop_star *star, double lower[2], double upper[2]);
+/* Whether the edge to a neighbour surely decides no column of the tile. */
+int caromi_drop_star_skips_edge(const drop_star *star, uint32_t end, const float *to);
 
 /* What is visited: triangles that count and whose boxes, seen from above, are within the radius of a rectangle. */
 typedef struct drop_visitor {

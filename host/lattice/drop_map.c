@@ -19,25 +19,28 @@ typedef struct visit {
     double scale;              /* of nodes */
 } visit;
 
-static void visit_leaf(const visit *v, int reference)
+static int is_near(const visit *v, uint32_t triangle)
 {
     const carom_mesh *mesh = v->to->map->mesh;
+    for (int k = 0; k < 2; k++) {
+        const float a = caromi_corner(mesh, triangle, 0)[k], b = caromi_corner(mesh, triangle, 1)[k];
+        const float c = caromi_corner(mesh, triangle, 2)[k];
+        const float low = a < b ? (a < c ? a : c) : (b < c ? b : c);
+        const float high = a > b ? (a > c ? a : c) : (b > c ? b : c);
+        if ((double)low > v->upper[k] || (double)high < v->lower[k])
+            return 0;
+    }
+    return 1;
+}
+
+/* is_inside: the leaf's box is within the rectangle. */
+static void visit_leaf(const visit *v, int reference, int is_inside)
+{
     const int32_t *masks = v->to->map->masks;
-    const mesh_leaf *leaf = &mesh->view.leaves[MESH_LEAF_AT(reference)];
+    const mesh_leaf *leaf = &v->to->map->mesh->view.leaves[MESH_LEAF_AT(reference)];
     for (int slot = 0; slot < MESH_WIDTH; slot++) {
         const int32_t triangle = leaf->triangle[slot];
-        if (triangle < 0 || (masks != NULL && masks[triangle] == 0))
-            continue;
-        int is_near = 1;
-        for (int k = 0; k < 2; k++) {
-            const float a = caromi_corner(mesh, (uint32_t)triangle, 0)[k];
-            const float b = caromi_corner(mesh, (uint32_t)triangle, 1)[k];
-            const float c = caromi_corner(mesh, (uint32_t)triangle, 2)[k];
-            const float low = a < b ? (a < c ? a : c) : (b < c ? b : c);
-            const float high = a > b ? (a > c ? a : c) : (b > c ? b : c);
-            is_near &= (double)low <= v->upper[k] && (double)high >= v->lower[k];
-        }
-        if (is_near)
+        if (triangle >= 0 && (masks == NULL || masks[triangle] != 0) && (is_inside || is_near(v, (uint32_t)triangle)))
             v->to->triangle(v->to->user, (uint32_t)triangle);
     }
 }
@@ -72,28 +75,47 @@ static int near_children(const visit *v, const mesh_node *node, int slots[MESH_W
     return count;
 }
 
-static int skips(const visit *v, const mesh_node *node, int slot)
+/* A box in the caller's unit. */
+typedef struct visit_box {
+    double lower[2], upper[2], top;
+} visit_box;
+
+static visit_box box_of(const visit *v, const mesh_node *node, int slot)
 {
-    const double least = 0x1p-120;
-    const double lower[2] = {((double)node->lo_x[slot] - least) / v->scale,
-                             ((double)node->lo_y[slot] - least) / v->scale};
-    const double upper[2] = {((double)node->hi_x[slot] + least) / v->scale,
-                             ((double)node->hi_y[slot] + least) / v->scale};
-    return v->to->skip != NULL && v->to->skip(v->to->user, lower, upper, ((double)node->hi_z[slot] + least) / v->scale);
+    const double least = 0x1p-120, unit = 1 / v->scale;
+    return (visit_box){{((double)node->lo_x[slot] - least) * unit, ((double)node->lo_y[slot] - least) * unit},
+                       {((double)node->hi_x[slot] + least) * unit, ((double)node->hi_y[slot] + least) * unit},
+                       ((double)node->hi_z[slot] + least) * unit};
+}
+
+static int is_inside(const visit *v, const visit_box *b)
+{
+    return b->lower[0] >= v->lower[0] && b->upper[0] <= v->upper[0] && b->lower[1] >= v->lower[1] &&
+           b->upper[1] <= v->upper[1];
 }
 
 static void visit_below(const visit *v, int reference)
 {
+    const caromi_mesh_view *view = &v->to->map->mesh->view;
+    int slots[MESH_WIDTH];
     if (reference < 0) {
-        visit_leaf(v, reference);
+        visit_leaf(v, reference, 0);
         return;
     }
-    const mesh_node *node = &v->to->map->mesh->view.nodes[reference];
-    int slots[MESH_WIDTH];
+    const mesh_node *node = &view->nodes[reference];
     const int count = near_children(v, node, slots);
-    for (int i = 0; i < count; i++)
-        if (!skips(v, node, slots[i]))
-            visit_below(v, node->child[slots[i]]);
+    for (int i = 0; i < count; i++) {
+        const int child = node->child[slots[i]], next = i + 1 < count ? node->child[slots[i + 1]] : 0;
+        const visit_box box = box_of(v, node, slots[i]);
+        if (next < 0)
+            __builtin_prefetch(&view->leaves[MESH_LEAF_AT(next)]);
+        if (v->to->skip != NULL && v->to->skip(v->to->user, box.lower, box.upper, box.top))
+            continue;
+        if (child < 0)
+            visit_leaf(v, child, is_inside(v, &box));
+        else
+            visit_below(v, child);
+    }
 }
 
 void caromi_drop_visit(const drop_visitor *visitor)
@@ -196,6 +218,7 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
     const uint64_t i = task % job->across * job->width, j = task / job->across * job->depth;
     const uint64_t left = lattice->dims[0] - i, below = job->rows - j;
     tile->map = job->map;
+    tile->per_spacing = 1 / lattice->spacing;
     tile->visited = job->visited + thread * job->words;
     tile->nx = left < job->width ? left : job->width;
     tile->ny = below < job->depth ? below : job->depth;

@@ -8,16 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { STAR = 128, FEW = 8 }; /* triangles of a star; columns of a block that are not halved */
+enum { STAR = 128 }; /* triangles of a star */
 
-typedef struct span {
-    uint64_t first, end;
-} span;
+typedef drop_span span;
 
-/* Columns with lower <= coordinate <= upper, among ascending ones. */
-static span span_of(const drop_tile *tile, const double *at, uint64_t count, double lower, double upper)
+drop_span caromi_drop_span_of(const drop_tile *tile, const double *at, uint64_t count, double lower, double upper)
 {
-    const double guess = (lower - at[0]) / tile->map->lattice->spacing;
+    const double guess = (lower - at[0]) * tile->per_spacing;
     span s = {guess > 0 ? (guess < (double)count ? (uint64_t)guess : count) : 0, 0};
     while (s.first > 0 && at[s.first - 1] >= lower)
         s.first--;
@@ -26,7 +23,7 @@ static span span_of(const drop_tile *tile, const double *at, uint64_t count, dou
     s.end = s.first;
     if (s.first == count || at[s.first] > upper)
         return s;
-    const double wide = (upper - at[0]) / tile->map->lattice->spacing;
+    const double wide = (upper - at[0]) * tile->per_spacing;
     s.end = wide > (double)s.first ? (wide < (double)count ? (uint64_t)wide : count) : s.first;
     while (s.end > s.first && at[s.end - 1] > upper)
         s.end--;
@@ -148,7 +145,7 @@ static void paint_block(const painted_corner *c, span i, span j)
     const uint64_t nx = i.end - i.first, ny = j.end - j.first;
     if (!may_rest(c, dx, dy))
         return;
-    if (nx * ny > FEW) {
+    if (nx * ny > DROP_FEW) {
         const uint64_t middle = nx > ny ? i.first + nx / 2 : j.first + ny / 2;
         paint_block(c, nx > ny ? (span){i.first, middle} : i, nx > ny ? j : (span){j.first, middle});
         paint_block(c, nx > ny ? (span){middle, i.end} : i, nx > ny ? j : (span){middle, j.end});
@@ -209,8 +206,8 @@ static void reach_of(const double tangent[2], const double across[2], double r, 
 
 static span span_around(const drop_tile *tile, int axis, double at, const double reach[2])
 {
-    return axis == 0 ? span_of(tile, tile->x, tile->nx, at + reach[0], at + reach[1])
-                     : span_of(tile, tile->y, tile->ny, at + reach[0], at + reach[1]);
+    return axis == 0 ? caromi_drop_span_of(tile, tile->x, tile->nx, at + reach[0], at + reach[1])
+                     : caromi_drop_span_of(tile, tile->y, tile->ny, at + reach[0], at + reach[1]);
 }
 
 static void paint_corner(const painted_corner *c)
@@ -308,10 +305,10 @@ static void paint_strip(drop_tile *tile, const painted_edge *g)
     const double y1 = most(along[1] * b.u[0], along[1] * b.u[1]) + most(along[0] * b.w[0], along[0] * b.w[1]);
     const double x0 = least(along[0] * b.u[0], along[0] * b.u[1]) + least(-along[1] * b.w[0], -along[1] * b.w[1]);
     const double x1 = most(along[0] * b.u[0], along[0] * b.u[1]) + most(-along[1] * b.w[0], -along[1] * b.w[1]);
-    const span rows = span_of(tile, tile->y, tile->ny, a[1] + y0 - slack, a[1] + y1 + slack);
+    const span rows = caromi_drop_span_of(tile, tile->y, tile->ny, a[1] + y0 - slack, a[1] + y1 + slack);
     if (rows.first == rows.end)
         return;
-    const span columns = span_of(tile, tile->x, tile->nx, a[0] + x0 - slack, a[0] + x1 + slack);
+    const span columns = caromi_drop_span_of(tile, tile->x, tile->nx, a[0] + x0 - slack, a[0] + x1 + slack);
     if (columns.first == columns.end || is_hidden(tile, columns, rows, top_of(tile, g->edge.top)))
         return;
     for (uint64_t j = rows.first; j < rows.end; j++) {
@@ -321,7 +318,7 @@ static void paint_strip(drop_tile *tile, const painted_edge *g)
         cut_row(-along[1], along[0] * dy, b.w, x);
         if (x[0] > x[1])
             continue;
-        const span i = span_of(tile, tile->x, tile->nx, a[0] + x[0] - slack, a[0] + x[1] + slack);
+        const span i = caromi_drop_span_of(tile, tile->x, tile->nx, a[0] + x[0] - slack, a[0] + x[1] + slack);
         for (uint64_t k = i.first; k < i.end; k++)
             put(tile, k, j, caromi_drop_edge_bound(ball, &g->edge, tile->x[k], tile->y[j]));
     }
@@ -346,11 +343,6 @@ static void end_edge(drop_tile *tile, const painted_edge *g)
 
 /* ---- stars ------------------------------------------------------------------------------------------------------- */
 
-/* A side of a triangle at a position: from there to `end`, with a corner opposite to it. */
-typedef struct star_side {
-    uint32_t end, opposite; /* positions */
-} star_side;
-
 static const float *at_position(const drop_map *map, uint32_t position)
 {
     return map->mesh->vertices + 3 * (size_t)position;
@@ -369,31 +361,67 @@ static int owns(const drop_map *map, uint32_t position, uint32_t end)
 }
 
 /* Sides with the same end are one edge. */
-static void paint_sides(drop_tile *tile, uint32_t position, const star_side *side, int count)
+static int is_new(const drop_side *side, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (side[k].end == side[i].end)
+            return 0;
+    return 1;
+}
+
+static void paint_edge(drop_tile *tile, const float *at, const drop_side *side, int count, int i)
 {
     const drop_map *map = tile->map;
-    const float *at = at_position(map, position);
+    painted_edge g;
+    begin_edge(&g, at, at_position(map, side[i].end));
+    if (g.edge.l2 == 0)
+        return;
+    for (int k = i; k < count; k++)
+        if (side[k].end == side[i].end)
+            cut(&g, at_position(map, side[k].opposite));
+    end_edge(tile, &g);
+}
+
+static void paint_centre(const drop_star *star, drop_tile *tile, const drop_side *side, int count)
+{
+    double lower[2], upper[2];
     painted_corner c;
-    begin_corner(&c, tile, at);
-    for (int i = 0; i < count; i++) {
-        painted_edge g;
-        int is_new = 1;
-        for (int k = 0; k < i && is_new; k++)
-            is_new = side[k].end != side[i].end;
-        if (!is_new)
-            continue;
-        add_neighbour(&c, at_position(map, side[i].end));
-        if (!owns(map, position, side[i].end))
-            continue;
-        begin_edge(&g, at, at_position(map, side[i].end));
-        if (g.edge.l2 == 0)
-            continue;
-        for (int k = i; k < count; k++)
-            if (side[k].end == side[i].end)
-                cut(&g, at_position(map, side[k].opposite));
-        end_edge(tile, &g);
+    const int is_boxed = caromi_drop_star_corner(star, lower, upper);
+    span i = {0, tile->nx}, j = {0, tile->ny};
+    if (is_boxed) {
+        j = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
+        if (j.first >= j.end)
+            return;
+        i = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0], upper[0]);
+        if (i.first >= i.end)
+            return;
     }
-    paint_corner(&c);
+    begin_corner(&c, tile, star->at);
+    for (int k = 0; k < count; k++)
+        if (is_new(side, k))
+            add_neighbour(&c, at_position(tile->map, side[k].end));
+    if (!is_boxed)
+        paint_corner(&c);
+    else if (!is_hidden(tile, i, j, top_of(tile, c.at[2])))
+        paint_block(&c, i, j);
+}
+
+static void paint_sides(drop_tile *tile, uint32_t position, const drop_side *side, int count)
+{
+    const drop_map *map = tile->map;
+    drop_star star;
+    star.tile = tile;
+    star.at = at_position(map, position);
+    star.side = side;
+    star.count = count / 2;
+    for (int i = 0; i < count && count <= 2 * DROP_FAN; i++)
+        star.corner[i / 2][i % 2] = at_position(map, side[i].end);
+    caromi_drop_star_make(&star);
+    for (int i = 0; i < count; i++)
+        if (owns(map, position, side[i].end) && is_new(side, i) &&
+            !caromi_drop_star_skips_edge(&star, side[i].end, at_position(map, side[i].end)))
+            paint_edge(tile, star.at, side, count, i);
+    paint_centre(&star, tile, side, count);
 }
 
 /* A position where many triangles meet: each is painted as if it were alone, which paints more than it must. */
@@ -408,14 +436,14 @@ static void paint_hub(drop_tile *tile, uint32_t position)
         for (int k = 0; k < 3 && counts(map, triangle); k++)
             if (p[k] == position)
                 paint_sides(tile, position,
-                            (star_side[]){{p[(k + 1) % 3], p[(k + 2) % 3]}, {p[(k + 2) % 3], p[(k + 1) % 3]}}, 2);
+                            (drop_side[]){{p[(k + 1) % 3], p[(k + 2) % 3]}, {p[(k + 2) % 3], p[(k + 1) % 3]}}, 2);
     }
 }
 
 static void paint_star(drop_tile *tile, uint32_t position)
 {
     const drop_map *map = tile->map;
-    star_side side[2 * STAR];
+    drop_side side[2 * STAR];
     int count = 0;
     if (triangles_at(map, position) > STAR) {
         paint_hub(tile, position);
@@ -429,8 +457,8 @@ static void paint_star(drop_tile *tile, uint32_t position)
         for (int k = 0; k < 3; k++)
             p[k] = caromi_corner_position(map->corners, triangle, k);
         const int k = p[0] == position ? 0 : p[1] == position ? 1 : 2;
-        side[count++] = (star_side){p[(k + 1) % 3], p[(k + 2) % 3]};
-        side[count++] = (star_side){p[(k + 2) % 3], p[(k + 1) % 3]};
+        side[count++] = (drop_side){p[(k + 1) % 3], p[(k + 2) % 3]};
+        side[count++] = (drop_side){p[(k + 2) % 3], p[(k + 1) % 3]};
     }
     paint_sides(tile, position, side, count);
 }
@@ -448,8 +476,8 @@ static void paint_thin(drop_tile *tile, const drop_face *face)
         lower[k] = least(a, least(b, c)) - reach;
         upper[k] = most(a, most(b, c)) + reach;
     }
-    const span i = span_of(tile, tile->x, tile->nx, lower[0], upper[0]);
-    const span j = span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
+    const span i = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0], upper[0]);
+    const span j = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
     for (uint64_t b = j.first; b < j.end; b++)
         for (uint64_t a = i.first; a < i.end; a++)
             put(tile, a, b,
@@ -481,7 +509,7 @@ static void paint_face(drop_tile *tile, const drop_face *face)
         reach += upper[k] - lower[k] + fabs(face->shift[k]) + fabs(a);
     }
     const double blur = 2 * face->blur + 0x1p-48 * reach;
-    const span rows = span_of(tile, tile->y, tile->ny, lower[1] - blur, upper[1] + blur);
+    const span rows = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1] - blur, upper[1] + blur);
     for (int k = 0; k < 3; k++)
         slack[k] = caromi_drop_face_slack(face, k, reach);
     for (uint64_t j = rows.first; j < rows.end; j++) {
@@ -490,7 +518,7 @@ static void paint_face(drop_tile *tile, const drop_face *face)
             cut_side(face, k, slack[k], tile->y[j], x);
         if (!(x[0] <= x[1] + blur))
             continue;
-        const span i = span_of(tile, tile->x, tile->nx, x[0] - blur, x[1] + blur);
+        const span i = caromi_drop_span_of(tile, tile->x, tile->nx, x[0] - blur, x[1] + blur);
         for (uint64_t k = i.first; k < i.end; k++)
             put(tile, k, j, caromi_drop_face_bound(&tile->map->ball, face, tile->x[k], tile->y[j]));
     }
@@ -530,8 +558,8 @@ static int skip_box(void *user, const double lower[2], const double upper[2], do
 {
     drop_tile *tile = user;
     const double r = tile->map->ball.r, reach = r * (1 + 0x1p-40), high = top_of(tile, top);
-    const span i = span_of(tile, tile->x, tile->nx, lower[0] - reach, upper[0] + reach);
-    const span j = span_of(tile, tile->y, tile->ny, lower[1] - reach, upper[1] + reach);
+    const span i = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0] - reach, upper[0] + reach);
+    const span j = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1] - reach, upper[1] + reach);
     if (i.first == i.end || j.first == j.end)
         return 1;
     for (uint64_t b = j.first / DROP_BLOCK; b <= (j.end - 1) / DROP_BLOCK; b++)

@@ -30,8 +30,46 @@ static drop_bound bound_found(const drop_map *map, caromi_drop_column *column)
     return all;
 }
 
+/* Without a radius. */
+typedef struct plumb_search {
+    const drop_map *map;
+    double x, y;
+    drop_bound all;
+} plumb_search;
+
+static void plumb_triangle(void *user, uint32_t triangle)
+{
+    plumb_search *s = user;
+    const float *corner[3];
+    for (int k = 0; k < 3; k++)
+        corner[k] = caromi_corner(s->map->mesh, triangle, k);
+    const drop_bound bound = caromi_drop_plumb_bound(corner, s->x, s->y);
+    s->all.low = bound.low > s->all.low ? bound.low : s->all.low;
+    s->all.high = bound.high > s->all.high ? bound.high : s->all.high;
+}
+
+static int is_lower(void *user, const double lower[2], const double upper[2], double top)
+{
+    const plumb_search *s = user;
+    (void)lower;
+    (void)upper;
+    return top <= s->all.low;
+}
+
+static drop_bound search_plumb(const drop_map *map, double x, double y)
+{
+    plumb_search s = {map, x, y, DROP_NONE};
+    caromi_drop_visit(&(drop_visitor){
+        .map = map, .lower = {x, y}, .upper = {x, y}, .triangle = plumb_triangle, .skip = is_lower, .user = &s});
+    return s.all;
+}
+
 int caromi_drop_search(const drop_map *map, double x, double y, drop_bound *bound)
 {
+    if (map->ball.r == 0) {
+        *bound = search_plumb(map, x, y);
+        return 1;
+    }
     const carom_mesh *mesh = map->mesh;
     caromi_drop_column column;
     column.mesh = &mesh->view;
@@ -62,6 +100,8 @@ int caromi_drop_can_search(const drop_map *map)
         farthest = first > farthest ? first : farthest;
         farthest = last > farthest ? last : farthest;
     }
+    if (r == 0)
+        return info->triangle_count > 0;
     return info->triangle_count > 0 &&
            is_within(scale, 1 / (double)CAROMI_DROP_COORDINATE, (double)CAROMI_DROP_COORDINATE) &&
            is_within(r, (double)CAROMI_DROP_LEAST, (double)CAROMI_DROP_MOST) &&
