@@ -365,8 +365,8 @@ static void test_crowded(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(radii) * COUNT_OF(drop_scenes); i++) {
         const struct drop_scene *k = &drop_scenes[i / COUNT_OF(radii)];
-        const carom_lattice few = {{-0.9375, -0.9375, 0}, 0.9375, {FEW, FEW, 1}};
-        const carom_lattice many = {{-0.9375, -0.9375, 0}, 0.046875, {MANY, MANY, 1}};
+        const carom_lattice few = {{-0.9375, -0.9375, 0}, 0.9375, {FEW, FEW, 1}, {0}};
+        const carom_lattice many = {{-0.9375, -0.9375, 0}, 0.046875, {MANY, MANY, 1}, {0}};
         scene s = k->make();
         carom_mesh *mesh = scene_mesh(context, &s);
         const carom_mesh_drop_desc desc = desc_of(&few, radii[i % COUNT_OF(radii)], CAROM_ACCURACY_FAST);
@@ -430,7 +430,7 @@ static scene scene_of_ties(uint64_t seed)
 
 static void test_ties(void **state)
 {
-    static const carom_lattice lattice = {{-8, -8, 0}, 1, {17, 17, 1}};
+    static const carom_lattice lattice = {{-8, -8, 0}, 1, {17, 17, 1}, {0}};
     static const float radii[] = {5, 5, 0, 2.5f};
     carom_context *context = test_context();
     (void)state;
@@ -450,7 +450,7 @@ static void test_ties(void **state)
 /* The neighbours of corners are kept with the mesh, and found anew after an update. */
 static void test_update(void **state)
 {
-    static const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.125, {25, 25, 1}};
+    static const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.125, {25, 25, 1}, {0}};
     carom_context *context = test_context();
     const carom_mesh_drop_desc desc = desc_of(&lattice, 0.25f, CAROM_ACCURACY_FAST);
     scene s = scene_unwelded(), torn = scene_unwelded();
