@@ -32,7 +32,7 @@ static carom_status check_drop(const carom_mesh_drop_desc *d, const carom_mesh_d
 }
 
 typedef struct drop_batch {
-    const drop_map *map;
+    drop_map *map;
     uint64_t begin; /* column of height[0] */
     float *height;
 } drop_batch;
@@ -49,7 +49,7 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
                             &stats->by_integers, err);
 }
 
-static carom_status run(const drop_map *map, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
+static carom_status run(drop_map *map, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
                         carom_stats *stats, carom_error *err)
 {
     const uint64_t width = d->lattice.dims[0];
@@ -85,9 +85,7 @@ static carom_status drop(carom_mesh *mesh, const carom_mesh_drop_desc *d, const 
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
     map.masks = masks;
-    carom_status status = caromi_corners_of(mesh, &map.corners, err);
-    if (status == CAROM_OK)
-        status = run(&map, d, out, stats, err);
+    const carom_status status = run(&map, d, out, stats, err);
     caromi_free(mesh->context, masks);
     return status;
 }

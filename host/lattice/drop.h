@@ -99,11 +99,11 @@ drop_bound caromi_drop_triangle_bound(const drop_ball *ball, const float *const 
 enum { DROP_TILE = 256, DROP_BLOCK = 16, DROP_FEW = 8, DROP_FAN = 16 };
 
 typedef struct drop_map {
-    const carom_mesh *mesh;
+    carom_mesh *mesh;
     const carom_lattice *lattice;
     const int32_t *masks; /* of the triangles; NULL: all count */
     drop_ball ball;
-    const caromi_corners *corners;
+    const caromi_corners *corners; /* NULL until a tile is painted */
 } drop_map;
 
 typedef struct drop_tile {
@@ -175,6 +175,6 @@ float caromi_drop_round_up(double value);
 
 /* Rows [first, first + rows) to `height`, [rows][dims x]; adds to *settled how many columns integers decided.
  * drop_map.c */
-carom_status caromi_drop_rows(const drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
+carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
                               carom_error *err);
 #endif

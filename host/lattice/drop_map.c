@@ -179,6 +179,7 @@ typedef struct tile_job {
     uint64_t across, down; /* tiles along x and y */
     uint64_t width, depth; /* columns and rows of a tile */
     float *height;         /* of the first row */
+    uint8_t *is_searched;  /* of each tile: column by column */
     uint64_t *settled;     /* columns, of each tile */
 } tile_job;
 
@@ -210,27 +211,54 @@ static void search_tile(drop_tile *tile)
         }
 }
 
-static void run_tile(void *user, uint64_t task, uint32_t thread)
+/* Columns and rows of a tile; where it begins among the rows of the job. */
+static void place_tile(const tile_job *job, uint64_t task, drop_tile *tile, uint64_t *i, uint64_t *j)
 {
-    const tile_job *job = user;
     const carom_lattice *lattice = job->map->lattice;
-    drop_tile *tile = &job->tiles[thread];
-    const uint64_t i = task % job->across * job->width, j = task / job->across * job->depth;
-    const uint64_t left = lattice->dims[0] - i, below = job->rows - j;
+    *i = task % job->across * job->width;
+    *j = task / job->across * job->depth;
+    const uint64_t left = lattice->dims[0] - *i, below = job->rows - *j;
     tile->map = job->map;
     tile->per_spacing = 1 / lattice->spacing;
-    tile->visited = job->visited + thread * job->words;
     tile->nx = left < job->width ? left : job->width;
     tile->ny = below < job->depth ? below : job->depth;
     for (uint64_t k = 0; k < tile->nx; k++)
-        tile->x[k] = (double)carom_lattice_coordinate(lattice, 0, i + k);
+        tile->x[k] = (double)carom_lattice_coordinate(lattice, 0, *i + k);
     for (uint64_t k = 0; k < tile->ny; k++)
-        tile->y[k] = (double)carom_lattice_coordinate(lattice, 1, job->first + j + k);
-    if (is_crowded(tile))
+        tile->y[k] = (double)carom_lattice_coordinate(lattice, 1, job->first + *j + k);
+}
+
+static void choose_way(void *user, uint64_t task, uint32_t thread)
+{
+    const tile_job *job = user;
+    drop_tile *tile = &job->tiles[thread];
+    uint64_t i, j;
+    place_tile(job, task, tile, &i, &j);
+    job->is_searched[task] = (uint8_t)is_crowded(tile);
+}
+
+static void run_tile(void *user, uint64_t task, uint32_t thread)
+{
+    const tile_job *job = user;
+    drop_tile *tile = &job->tiles[thread];
+    uint64_t i, j;
+    place_tile(job, task, tile, &i, &j);
+    tile->visited = job->visited + thread * job->words;
+    if (job->is_searched[task])
         search_tile(tile);
     else
         caromi_drop_paint(tile);
-    job->settled[task] = round_tile(tile, job->height + j * lattice->dims[0] + i, lattice->dims[0]);
+    job->settled[task] = round_tile(tile, job->height + j * job->map->lattice->dims[0] + i, job->map->lattice->dims[0]);
+}
+
+/* Chooses for each tile; finds which triangles meet at corners if that is needed. */
+static carom_status prepare(tile_job *job, uint64_t tasks, drop_map *map, carom_error *err)
+{
+    caromi_parallel(map->mesh->context->pool, tasks, choose_way, job);
+    for (uint64_t t = 0; t < tasks; t++)
+        if (!job->is_searched[t] && map->ball.r > 0)
+            return caromi_corners_of(map->mesh, &map->corners, err);
+    return CAROM_OK;
 }
 
 static uint64_t tiles_of(uint64_t count, uint64_t size)
@@ -254,7 +282,7 @@ static void cut_tiles(tile_job *job, uint32_t threads)
     job->depth = tiles_of(job->rows, job->down);
 }
 
-carom_status caromi_drop_rows(const drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
+carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
                               carom_error *err)
 {
     const carom_context *context = map->mesh->context;
@@ -264,18 +292,22 @@ carom_status caromi_drop_rows(const drop_map *map, uint64_t first, uint64_t rows
     const uint64_t tasks = job.across * job.down;
     job.tiles = caromi_alloc(context, threads, sizeof *job.tiles);
     job.settled = caromi_alloc(context, tasks, sizeof *job.settled);
+    job.is_searched = caromi_alloc(context, tasks, sizeof *job.is_searched);
     job.words = map->mesh->vertex_count / 32 + 1;
     job.visited = caromi_alloc(context, threads * job.words, sizeof *job.visited);
     carom_status status = CAROM_OK;
-    if (job.tiles == NULL || job.settled == NULL || job.visited == NULL)
+    if (job.tiles == NULL || job.settled == NULL || job.is_searched == NULL || job.visited == NULL)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
                              "no memory for the tiles of a drop map (%u x %zu bytes)", threads, sizeof *job.tiles);
     else
+        status = prepare(&job, tasks, map, err);
+    if (status == CAROM_OK)
         caromi_parallel(context->pool, tasks, run_tile, &job);
     for (uint64_t t = 0; status == CAROM_OK && t < tasks; t++)
         *settled += job.settled[t];
     caromi_free(context, job.tiles);
     caromi_free(context, job.settled);
+    caromi_free(context, job.is_searched);
     caromi_free(context, job.visited);
     return status;
 }
