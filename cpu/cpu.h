@@ -10,6 +10,7 @@
 #endif
 
 #include "kernels/pairs.h"
+#include "cloud.h"
 #include "columns.h"
 #include "pool.h"
 
@@ -78,6 +79,8 @@ typedef struct caromi_isa_table {
     caromi_mesh_fn *mesh[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
     caromi_clear_fn *clear;
     caromi_lattice_fn *lattice;
+    caromi_cloud_fn *cloud_pairs;
+    caromi_cloud_best_fn *cloud_best;
     size_t lattice_scratch; /* bytes of memory that it needs */
     caromi_drop_fn *drop;
 } caromi_isa_table;

@@ -9,6 +9,7 @@
 #include "mesh_template.h"
 #include "lattice_template.h"
 #include "drop_template.h"
+#include "cloud_template.h"
 
 #define ISA_HERE(name, in_count, radii, out_count, bytes) ISA_RUN(static, run_##name, name, in_count, out_count, bytes)
 #define ISA_ELSEWHERE(name, in_count, radii, out_count, bytes) caromi_pair_fn ISA_NAMED(name);
@@ -30,6 +31,8 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
              [CAROMI_MESH_CLOSEST] = {mesh_closest, mesh_closest_exact}},
     .clear = mesh_clear,
     .lattice = lattice_tile,
+    .cloud_pairs = cloud_pairs,
+    .cloud_best = cloud_best,
     .lattice_scratch = sizeof(lattice_scratch),
     .drop = drop_column,
 };

@@ -5,6 +5,7 @@
 #ifndef CAROM_PAIRS_H
 #define CAROM_PAIRS_H
 #include "layout.h"
+#include "cloud.h"
 #include "spheres.h"
 
 /* clang-format off */
@@ -21,7 +22,8 @@
     X(sweep_times##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
     X(sweep_first_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
     X(sweep_times_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
-    X(spheres##accuracy, IN_SPHERES, RADII_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE)
+    X(spheres##accuracy, IN_SPHERES, RADII_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE) \
+    X(cloud##accuracy, IN_CLOUD, RADII_CLOUD, OUT_CLOUD, BYTES_CLOUD)
 #define PLACE_KERNELS(X, accuracy) \
     X(sweep_full##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
     X(sweep_full_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \

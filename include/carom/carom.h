@@ -23,7 +23,8 @@
 ///
 /// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
 /// taken as exact real numbers. docs/design.md defines what each answer means, docs/performance.md
-/// what it costs. The order of this file: status, context, batches, pairs, mesh, mesh queries.
+/// what it costs. The order of this file: status, context, batches, pairs, mesh, mesh queries,
+/// lattices, spheres among themselves.
 ///
 /// Every call that can fail returns a carom_status. If `err` is not NULL, it receives a sentence
 /// that names the argument, the value and the limit. The library never aborts and reads no
@@ -930,6 +931,89 @@ typedef struct carom_mesh_drop_result {
 CAROM_API carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc,
                                        const carom_mesh_drop_result *out, carom_stats *stats,
                                        carom_error *err);
+
+/* ---- spheres among themselves ---------------------------------------------------------------- */
+
+/// A cloud: spheres of centre C, radius r >= 0 and velocity V. Of spheres a < b, with d = Cb - Ca
+/// and v = Vb - Va as real numbers, fast mode rounds d, v and ra + rb once each. The pair is a hit
+/// if contact begins in [0, t_max], or if it is TOUCHING or OVERLAPPING at 0. No size of cells,
+/// bounds or largest radius is asked for, and answers do not depend on them.
+typedef struct carom_spheres_desc {
+    /// `count` spheres, at most 2^31 - 1. carom_spheres_list answers pairs with a in [begin,
+    /// count); the others have no `begin`. No `select`
+    carom_batch batch;
+    carom_points center;
+    carom_points velocity; ///< x == NULL: at rest
+    carom_scalars radius;
+    carom_uints mask; ///< a pair needs (mask a & mask b) != 0; data == NULL: all bits are set
+    /// data == NULL: +inf. NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the sphere. A
+    /// pair has the smaller of its two; exact mode compares the true time
+    carom_scalars t_max;
+    /// L, finite and >= 0; 0 with `velocity`, and for first and any partners. Pairs with a distance
+    /// <= ra + rb + margin are listed and counted, with MISS and t = +inf where only the margin
+    /// makes the pair
+    float margin;
+    /// Lengths of a periodic box, 0: open along that axis. Then Cb is taken at Cb + k L, for k =
+    /// -1, 0 and 1, along each axis that has a length; every image makes a pair of its own. Centres
+    /// need not lie in a box. No sphere pairs with its own image
+    float period[3];
+    /// carom_start; SKIP_PARTING leaves out a pair in contact at time 0 with d.v > 0
+    carom_start start;
+    uint8_t full; ///< lists. 1: each pair stands under both spheres, with the shift negated under b
+} carom_spheres_desc;
+
+/// Pairs, one record each, ordered by (a, t, b, shift). Arrays are the caller's; any may be NULL.
+typedef struct carom_sphere_pair_list {
+    size_t size;       ///< sizeof(carom_sphere_pair_list)
+    uint64_t capacity; ///< records that the arrays below hold; 0: pairs are only counted
+    uint64_t *offsets; ///< [count + 1] as in carom_hit_list, by a
+    int32_t *a, *b;    ///< [capacity] indices
+    uint8_t *state;    ///< [capacity] APPROACHING, TOUCHING, OVERLAPPING, or MISS: see `margin`
+    float *t;          ///< [capacity] T; +inf also beyond binary32
+    int8_t *shift;     ///< [capacity][3] b's image, in periods
+    carom_list_totals *totals; ///< out, must not be NULL
+} carom_sphere_pair_list;
+
+/// The first partner of each sphere, the smallest (t, index); any pointer may be NULL.
+typedef struct carom_sphere_partner_result {
+    size_t size;    ///< sizeof(carom_sphere_partner_result)
+    int32_t *other; ///< [count] -1 without one
+    uint8_t *state; ///< [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID
+    float *t;       ///< [count] T; +inf without a partner, or beyond binary32
+} carom_sphere_partner_result;
+
+/// Value of `partners` for a sphere with an invalid input.
+#define CAROM_COUNT_INVALID UINT32_MAX
+typedef struct carom_sphere_count_result {
+    size_t size;        ///< sizeof(carom_sphere_count_result)
+    uint32_t *partners; ///< [count] images counted one by one; must not be NULL
+} carom_sphere_count_result;
+
+/// All pairs of `count` spheres that touch, or that will within t_max. If the list is too short, it
+/// holds the pairs of whole spheres a, and all others are counted; `complete` is the sphere to go
+/// on from.
+///
+/// in, out, stats, err, bits, threads: as carom_sweep_pairs. The CPU answers; `stats` count spheres
+/// returns CAROM_OK | INVALID_ARGUMENT (also: so many spheres in one place that N^2/2 tests would
+///         take minutes) | OUT_OF_MEMORY
+/// cost  docs/performance.md. Memory: some 60 bytes per sphere (moving: 170) and 16 per record. A
+///       list that is too short costs three times as much as one that is not: ask for the number
+///       first, with capacity 0
+CAROM_API carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,
+                                          const carom_sphere_pair_list *list, carom_stats *stats,
+                                          carom_error *err);
+/// The first partner of each sphere. Cheap also where many spheres are in one place.
+CAROM_API carom_status carom_spheres_first(carom_context *context, const carom_spheres_desc *desc,
+                                           const carom_sphere_partner_result *out,
+                                           carom_stats *stats, carom_error *err);
+/// Whether each sphere has a partner; as cheap.
+CAROM_API carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc *desc,
+                                         const carom_any_result *out, carom_stats *stats,
+                                         carom_error *err);
+/// How many partners each sphere has. Returns and costs as carom_spheres_list.
+CAROM_API carom_status carom_spheres_count(carom_context *context, const carom_spheres_desc *desc,
+                                           const carom_sphere_count_result *out, carom_stats *stats,
+                                           carom_error *err);
 
 #ifdef __cplusplus
 }

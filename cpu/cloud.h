@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* The broad phase of a cloud: spheres in rows of cells, and the scan that finds pairs of them which may touch.
+ *
+ * Spheres of about one size share a level. A level's space is cut into rows along x, and each row into cells. The
+ * spheres of a row are neighbours in memory, ordered by cell, and those of a cell by index. Rows without spheres do not
+ * exist, and cells begin where a row's first sphere is: memory depends on the spheres alone. docs/numerics.md has the
+ * proof that no pair is lost. */
+#ifndef CAROM_CPU_CLOUD_H
+#define CAROM_CPU_CLOUD_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    CAROMI_CLOUD_LEVELS = 16,
+    CAROMI_CLOUD_PADDING = 16, /* floats behind the last sphere of a column, which a scan may read */
+    CAROMI_CLOUD_ROOM = 2048,  /* pairs that are handed over at a time, about */
+};
+#define CAROMI_NO_ROW UINT32_MAX
+
+typedef struct caromi_cloud_row {
+    int32_t y, z;        /* which row of its level */
+    uint32_t begin, end; /* its spheres */
+    uint64_t cells;      /* the first of its cells among those of all rows */
+    int32_t low, count;  /* x of that cell, in cells of the level; number of cells */
+    int32_t shift;       /* a cell of the row has 2^shift cells of the level */
+    uint32_t level;
+} caromi_cloud_row;
+
+/* Cell (i, j, k) of a level holds what has floor((x - low) * per) = (i, j, k), cut to the limits. */
+typedef struct caromi_cloud_level {
+    double low[3], per[3];
+    double reach; /* no sphere of it reaches farther */
+    uint32_t begin_row, end_row;
+    uint32_t begin, end; /* its spheres */
+} caromi_cloud_level;
+
+/* Pairs of spheres by their places in the columns; those of `sure` overlap at rest, those of `open` are to be asked. */
+typedef struct caromi_cloud_pairs {
+    uint32_t count;
+    uint32_t a[CAROMI_CLOUD_ROOM + 4 * CAROMI_CLOUD_PADDING], b[CAROMI_CLOUD_ROOM + 4 * CAROMI_CLOUD_PADDING];
+} caromi_cloud_pairs;
+
+typedef struct caromi_cloud_found {
+    caromi_cloud_pairs sure, open;
+    /* Takes what is there and sets the counts to 0. */
+    void (*take)(struct caromi_cloud_found *found);
+} caromi_cloud_found;
+
+/* Spheres may touch if the distance of their places is at most the sum of what they reach, and a margin. */
+typedef struct caromi_cloud_view {
+    const float *x, *y, *z, *reach;
+    const uint32_t *mask, *index; /* masks may be NULL; the sphere that each is, or is an image of */
+    float margin;
+    int reach_is_bound;     /* so no pair is sure */
+    const uint32_t *starts; /* the first sphere of each cell, of all rows */
+    const caromi_cloud_row *rows;
+    const caromi_cloud_level *levels;
+    uint32_t level_count, row_count;
+    const uint32_t *table; /* rows by hash; CAROMI_NO_ROW: none */
+    uint64_t table_mask;
+} caromi_cloud_view;
+
+/* Coordinates along one axis beyond these cells are cut to them: sparse outliers, whose cells are then shared. */
+enum { CAROMI_CLOUD_CELL_MOST = 1 << 27 };
+
+static inline int32_t caromi_cloud_cell(const caromi_cloud_level *level, int axis, double x)
+{
+    const double c = (x - level->low[axis]) * level->per[axis];
+    return c > 0 ? c < CAROMI_CLOUD_CELL_MOST ? (int32_t)c : CAROMI_CLOUD_CELL_MOST : 0;
+}
+
+static inline uint64_t caromi_cloud_hash(uint32_t level, int32_t y, int32_t z)
+{
+    const uint64_t key = (uint64_t)level << 56 | (uint64_t)(uint32_t)y << 28 | (uint32_t)z;
+    return (key ^ key >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 20;
+}
+
+static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32_t level, int32_t y, int32_t z)
+{
+    for (uint64_t h = caromi_cloud_hash(level, y, z);; h++) {
+        const uint32_t row = view->table[h & view->table_mask];
+        if (row == CAROMI_NO_ROW)
+            return row;
+        const caromi_cloud_row *r = &view->rows[row];
+        if (r->y == y && r->z == z && r->level == level)
+            return row;
+    }
+}
+
+/* The pairs of each sphere of rows [begin, end): with spheres behind it in its level, and with those of finer levels.
+ * So over all rows each pair comes up once. */
+typedef void caromi_cloud_fn(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found);
+
+/* The best partner so far of each sphere at rest: the lowest index among sure ones, UINT32_MAX: none. `any`: whichever
+ * is found first. */
+typedef struct caromi_cloud_best {
+    uint32_t *partner; /* [spheres in the columns] */
+    uint8_t *is_done;  /* [spheres in the columns] not to be searched for, or no further */
+    int any;
+} caromi_cloud_best;
+/* Partners of the spheres of rows [begin, end), both of a pair being asked. */
+typedef void caromi_cloud_best_fn(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
+                                  const caromi_cloud_best *best, caromi_cloud_found *found);
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The narrow phase: the scan's open pairs through the solver, and the rules for what is a hit. */
+#include <math.h>
+#include <string.h>
+
+#include "cloud.h"
+#include "cpu/settle.h"
+
+enum {
+    ROOM = CAROMI_CLOUD_ROOM + 4 * CAROMI_CLOUD_PADDING, /* pairs of a run of the solver, a multiple of all lanes */
+    TASKS_EACH = 16                                      /* for each thread, so that none waits long for another */
+};
+
+/* A thread's memory. */
+typedef struct ask_work {
+    caromi_cloud_found found; /* first: the scan hands it over */
+    const caromi_cloud_scan *scan;
+    uint32_t thread;
+    uint64_t settled;
+    float in[IN_CLOUD][ROOM];
+    float t[ROOM];
+    uint8_t state[ROOM], parts[ROOM];
+    caromi_cloud_pair pairs[ROOM];
+} ask_work;
+
+/* ---- which pair -------------------------------------------------------------------------------------------------- */
+
+/* The sphere of lower index as a, the other, or its image, as b. 0: not a pair, or one that comes up elsewhere: two
+ * images; a sphere and its own image; and, of all pairs, the image of a lower index, as there is one of the higher. */
+static int orient(const caromi_cloud_scan *scan, uint32_t p, uint32_t q, caromi_cloud_pair *pair)
+{
+    const caromi_cloud_cells *c = scan->cells;
+    const uint32_t ip = c->index[p], iq = c->index[q];
+    *pair = (caromi_cloud_pair){.a = ip < iq ? p : q, .b = ip < iq ? q : p, .image = CAROMI_IMAGE_OWN, .by = ip > iq};
+    if (c->image == NULL)
+        return 1;
+    const int own_p = c->image[p] == CAROMI_IMAGE_OWN, own_q = c->image[q] == CAROMI_IMAGE_OWN;
+    if (ip == iq || (!own_p && !own_q) || (scan->best != NULL && !own_p))
+        return 0;
+    if (own_p && own_q)
+        return 1;
+    const int image = own_p ? c->image[q] : c->image[p], shifts_b = (own_p ? q : p) == pair->b;
+    pair->image = (uint8_t)(shifts_b ? image : CAROMI_IMAGES - 1 - image);
+    return shifts_b || scan->best != NULL;
+}
+
+/* ---- the solver -------------------------------------------------------------------------------------------------- */
+
+static void gather(ask_work *w, int to, int column, float missing, const uint32_t *place, size_t apart, uint32_t count)
+{
+    const float *from =
+        w->scan->cells->column[CLOUD_GIVEN] || column <= CLOUD_R ? caromi_cloud_given(w->scan->cells, column) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        w->in[to][i] = from ? from[place[i * apart]] : missing;
+}
+
+static void gather_pairs(ask_work *w, uint32_t count)
+{
+    static const int a_columns[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ};
+    static const int b_columns[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
+    const caromi_cloud *cloud = w->scan->cloud;
+    const size_t apart = sizeof *w->pairs / sizeof(uint32_t);
+    for (int c = 0; c < CLOUD_T_MAX; c++) {
+        gather(w, a_columns[c], c, 0, &w->pairs->a, apart, count);
+        gather(w, b_columns[c], c, 0, &w->pairs->b, apart, count);
+    }
+    gather(w, IN_LIMIT, CLOUD_T_MAX, INFINITY, &w->pairs->a, apart, count);
+    gather(w, IN_MARGIN, CLOUD_T_MAX, INFINITY, &w->pairs->b, apart, count);
+    for (uint32_t i = 0; i < count; i++) {
+        w->in[IN_LIMIT][i] = fminf(w->in[IN_LIMIT][i], w->in[IN_MARGIN][i]);
+        w->in[IN_MARGIN][i] = cloud->margin;
+        for (int k = 0; k < 3; k++)
+            w->in[IN_SHIFT_X + k][i] = (float)caromi_image_step(w->pairs[i].image, k) * cloud->period[k];
+    }
+}
+
+/* Of the gathered pairs: times, states and whether they part. */
+static void solve(ask_work *w, uint32_t count)
+{
+    const caromi_cloud *cloud = w->scan->cloud;
+    const caromi_isa_table *isa = cloud->context->isa;
+    const uint32_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
+    caromi_pair_batch batch = {.kernel = cloud->exact ? CAROMI_PAIR_cloud_exact : CAROMI_PAIR_cloud, .count = count};
+    const float *in[IN_CLOUD];
+    void *out[OUT_CLOUD] = {w->t, w->state, w->parts};
+    for (int c = 0; c < IN_CLOUD; c++) {
+        for (uint32_t i = count; i < padded; i++)
+            w->in[c][i] = w->in[c][count - 1];
+        in[c] = w->in[c];
+        batch.in[c] = (caromi_in_column){.base = w->in[c], .stride = sizeof(float)};
+    }
+    isa->pairs[batch.kernel](in, out, padded, 0);
+    if (!cloud->exact)
+        return;
+    for (int c = 0; c < OUT_CLOUD; c++)
+        batch.out[c] = (caromi_out_column){out[c], c == OUT_CLOUD_T ? sizeof(float) : 1};
+    w->settled += caromi_settle_pairs(&batch, w->t, 0, count);
+}
+
+/* Whether a pair is a hit of this slice, by the start policy. */
+static int is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts)
+{
+    const carom_start start = scan->cloud->start;
+    if (state == STATE_MISS)
+        return 0;
+    if (state == STATE_TOUCHING || state == STATE_OVERLAPPING)
+        return scan->is_first && start != CAROM_START_SKIP && !(start == CAROM_START_SKIP_PARTING && parts);
+    return (scan->is_first || (double)t >= scan->slice->begin) && (scan->is_last || (double)t < scan->slice->end);
+}
+
+static void take_open(ask_work *w)
+{
+    const caromi_cloud_pairs *open = &w->found.open;
+    uint32_t count = 0, hits = 0;
+    for (uint32_t i = 0; i < open->count; i++)
+        count += (uint32_t)orient(w->scan, open->a[i], open->b[i], &w->pairs[count]);
+    if (count == 0)
+        return;
+    gather_pairs(w, count);
+    solve(w, count);
+    for (uint32_t i = 0; i < count; i++) {
+        caromi_cloud_pair pair = w->pairs[i];
+        pair.t = w->t[i];
+        pair.state = w->state[i];
+        w->pairs[hits] = pair;
+        hits += (uint32_t)is_hit(w->scan, pair.t, pair.state, w->parts[i]);
+    }
+    if (hits)
+        w->scan->take(w->scan->user, w->thread, w->pairs, hits);
+}
+
+static void take_sure(ask_work *w)
+{
+    const caromi_cloud_pairs *sure = &w->found.sure;
+    if (sure->count == 0 || w->scan->cloud->start == CAROM_START_SKIP)
+        return;
+    for (uint32_t i = 0; i < sure->count; i++) {
+        orient(w->scan, sure->a[i], sure->b[i], &w->pairs[i]);
+        w->pairs[i].t = 0;
+        w->pairs[i].state = STATE_OVERLAPPING;
+    }
+    w->scan->take(w->scan->user, w->thread, w->pairs, sure->count);
+}
+
+static void take(caromi_cloud_found *found)
+{
+    ask_work *w = (ask_work *)(void *)found;
+    take_sure(w);
+    take_open(w);
+    found->sure.count = found->open.count = 0;
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+typedef struct ask_job {
+    const caromi_cloud_scan *scan;
+    ask_work *works; /* one per thread */
+    uint64_t tasks;
+} ask_job;
+
+/* The first row that begins at or behind the task's share of the spheres. */
+static uint32_t row_from(const caromi_cloud_cells *cells, uint64_t tasks, uint64_t task)
+{
+    const uint64_t place = caromi_slice_start(cells->count, tasks, task);
+    uint32_t low = 0, high = cells->view.row_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (cells->rows[middle].begin < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void run_task(void *user, uint64_t task, uint32_t thread)
+{
+    const ask_job *job = user;
+    const caromi_cloud_scan *scan = job->scan;
+    const caromi_isa_table *isa = scan->cloud->context->isa;
+    ask_work *w = &job->works[thread];
+    const uint32_t begin = row_from(scan->cells, job->tasks, task), end = row_from(scan->cells, job->tasks, task + 1);
+    w->thread = thread;
+    if (scan->best != NULL)
+        isa->cloud_best(&scan->cells->view, begin, end, scan->best, &w->found);
+    else
+        isa->cloud_pairs(&scan->cells->view, begin, end, &w->found);
+    take(&w->found);
+}
+
+carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
+{
+    const carom_context *c = scan->cloud->context;
+    const uint32_t threads = caromi_pool_threads(c->pool);
+    const uint64_t most = (uint64_t)TASKS_EACH * threads, rows = scan->cells->view.row_count;
+    ask_job job = {.scan = scan, .tasks = threads == 1 ? 1 : rows < most ? rows : most};
+    if (rows == 0)
+        return CAROM_OK;
+    job.works = caromi_alloc(c, threads, sizeof *job.works);
+    if (job.works == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for pairs of spheres (%u threads x %zu bytes)",
+                           threads, sizeof *job.works);
+    for (uint32_t t = 0; t < threads; t++) {
+        ask_work *w = &job.works[t];
+        w->found.sure.count = w->found.open.count = 0;
+        w->found.take = take;
+        w->scan = scan;
+        w->settled = 0;
+    }
+    caromi_parallel(c->pool, job.tasks, run_task, &job);
+    for (uint32_t t = 0; t < threads; t++)
+        stats->by_integers += job.works[t].settled;
+    caromi_free(c, job.works);
+    return CAROM_OK;
+}

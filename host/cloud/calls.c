@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls for spheres among themselves. */
+#include <math.h>
+#include <string.h>
+
+#include "best.h"
+#include "host/batch.h"
+#include "records.h"
+
+enum { DENSE_BITS = 36 }; /* so many tests take some twenty seconds */
+
+#define CLOUD_INPUTS(X)                     \
+    X(points, center, CLOUD_X)              \
+    X(optional_points, velocity, CLOUD_VX)  \
+    X(scalars, radius, CLOUD_R)             \
+    X(optional_scalars, t_max, CLOUD_T_MAX) \
+    X(optional_uints, mask, 0)
+#define CHECK_INPUT(kind, name, column) CHECK(CAROMI_CHECK_##kind(&d->name, #name, err));
+#define LIST_INPUT(kind, name, column) CAROMI_READS_##kind(a, #name, &d->name, d->batch.count);
+
+/* What is asked for; the others are NULL. */
+typedef struct cloud_call {
+    caromi_cloud cloud;
+    const carom_spheres_desc *desc;
+    const carom_sphere_pair_list *list;
+    const carom_sphere_partner_result *first;
+    const carom_any_result *any;
+    const carom_sphere_count_result *count;
+} cloud_call;
+
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
+
+CAROMI_LIST list_call(caromi_arrays *a, const cloud_call *q, const carom_stats *stats)
+{
+    const carom_spheres_desc *d = q->desc;
+    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
+    CLOUD_INPUTS(LIST_INPUT)
+    caromi_writes(a, "stats", stats, 1, sizeof *stats);
+    if (q->list != NULL) {
+        const carom_sphere_pair_list *l = q->list;
+        caromi_reads(a, "list", l, 1, 0, sizeof *l);
+        caromi_writes(a, "totals", l->totals, 1, sizeof *l->totals);
+        caromi_writes(a, "offsets", l->offsets, d->batch.count + 1, sizeof *l->offsets);
+        caromi_writes(a, "a", l->a, l->capacity, sizeof *l->a);
+        caromi_writes(a, "b", l->b, l->capacity, sizeof *l->b);
+        caromi_writes(a, "state", l->state, l->capacity, sizeof *l->state);
+        caromi_writes(a, "t", l->t, l->capacity, sizeof *l->t);
+        caromi_writes(a, "shift", l->shift, l->capacity, 3 * sizeof *l->shift);
+    }
+    if (q->first != NULL) {
+        caromi_reads(a, "out", q->first, 1, 0, sizeof *q->first);
+        caromi_writes(a, "other", q->first->other, d->batch.count, sizeof *q->first->other);
+        caromi_writes(a, "state", q->first->state, d->batch.count, sizeof *q->first->state);
+        caromi_writes(a, "t", q->first->t, d->batch.count, sizeof *q->first->t);
+    }
+    if (q->any != NULL) {
+        caromi_reads(a, "out", q->any, 1, 0, sizeof *q->any);
+        caromi_writes(a, "hit", q->any->hit, d->batch.count, sizeof *q->any->hit);
+    }
+    if (q->count != NULL) {
+        caromi_reads(a, "out", q->count, 1, 0, sizeof *q->count);
+        caromi_writes(a, "partners", q->count->partners, d->batch.count, sizeof *q->count->partners);
+    }
+}
+
+static carom_status check_numbers(const cloud_call *q, carom_error *err)
+{
+    const carom_spheres_desc *d = q->desc;
+    if (!(d->margin >= 0 && d->margin < INFINITY))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "margin is %g; it must be finite and >= 0",
+                           (double)d->margin);
+    if (d->margin > 0 && (d->velocity.x != NULL || q->first != NULL || q->any != NULL))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "margin is %g; it must be 0 %s", (double)d->margin,
+                           d->velocity.x != NULL ? "where spheres move" : "for first and any partners");
+    for (int k = 0; k < 3; k++)
+        if (!(d->period[k] >= 0 && d->period[k] < INFINITY))
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "period[%d] is %g; it must be finite and >= 0", k,
+                               (double)d->period[k]);
+    if (d->start != CAROM_START_REPORT && d->start != CAROM_START_SKIP_PARTING && d->start != CAROM_START_SKIP)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "start is %d; it must be report (0), skip-parting (1) or skip (2)", (int)d->start);
+    if (d->full > 1 || (d->full && q->list == NULL))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "full is %d; it must be 0%s", d->full,
+                           q->list ? " or 1" : ", but for a list");
+    return CAROM_OK;
+}
+
+static carom_status check_limits(const caromi_cloud *cloud, carom_error *err)
+{
+    const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
+    const uint64_t count = column->stride == 0 && cloud->count > 0 ? 1 : cloud->count;
+    for (uint64_t i = 0; column->base != NULL && i < count; i++) {
+        float t;
+        memcpy(&t, caromi_element(column, i), sizeof t);
+        if (!(t >= 0))
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "sphere %llu: t_max is %g; it must be >= 0",
+                               (unsigned long long)i, (double)t);
+    }
+    return CAROM_OK;
+}
+
+static carom_status check_call(const cloud_call *q, const carom_stats *stats, carom_error *err)
+{
+    const carom_spheres_desc *d = q->desc;
+    CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_spheres_desc", q->list ? CAROMI_SERVES_BEGIN : 0, err));
+    CHECK(check_numbers(q, err));
+    if (d->batch.count > INT32_MAX)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count is %llu; a cloud has at most 2^31 - 1 spheres",
+                           (unsigned long long)d->batch.count);
+    if (d->batch.count > 0) {
+        CLOUD_INPUTS(CHECK_INPUT)
+    }
+    CAROMI_CHECK_ARRAYS(err, list_call, q, stats);
+    return CAROM_OK;
+}
+
+static void describe(const carom_context *context, cloud_call *q)
+{
+    const carom_spheres_desc *d = q->desc;
+    const caromi_index none = {NULL, 0};
+    caromi_cloud *c = &q->cloud;
+    *c = (caromi_cloud){.context = context,
+                        .count = d->batch.count,
+                        .begin = d->batch.begin,
+                        .is_moving = d->velocity.x != NULL,
+                        .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
+                        .start = d->start,
+                        .margin = d->margin};
+    memcpy(c->period, d->period, sizeof c->period);
+    caromi_points_to_columns(&d->center, none, &c->in[CLOUD_X]);
+    caromi_scalars_to_column(&d->radius, none, &c->in[CLOUD_R]);
+    if (c->is_moving)
+        caromi_points_to_columns(&d->velocity, none, &c->in[CLOUD_VX]);
+    if (d->t_max.data != NULL)
+        caromi_scalars_to_column(&d->t_max, none, &c->in[CLOUD_T_MAX]);
+    if (d->mask.data != NULL)
+        caromi_uints_to_column(&d->mask, none, &c->mask);
+}
+
+/* ---- all pairs --------------------------------------------------------------------------------------------------- */
+
+static carom_status refuse_dense(const caromi_cloud_cells *cells, carom_error *err)
+{
+    if (cells->doubled >> DENSE_BITS == 0)
+        return CAROM_OK;
+    return caromi_fail(
+        err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+        "so many spheres are in one place that %.2g pairs of them would have to be tested (N spheres make "
+        "N^2/2); a list or a count has at most 2^%d; first and any partners have no such limit",
+        (double)cells->doubled, (int)DENSE_BITS);
+}
+
+/* All slices into the records. */
+static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records, carom_stats *stats, carom_error *err)
+{
+    caromi_cloud_slices slices;
+    caromi_cloud_cut(cloud, &slices);
+    carom_status status = CAROM_OK;
+    for (uint32_t k = 0; status == CAROM_OK && k < slices.count; k++) {
+        caromi_cloud_cells cells;
+        const caromi_cloud_slice slice = caromi_cloud_slice_of(&slices, k);
+        const caromi_cloud_scan scan = {.cloud = cloud,
+                                        .cells = &cells,
+                                        .slice = &slice,
+                                        .is_first = k == 0,
+                                        .is_last = k + 1 == slices.count,
+                                        .take = caromi_records_take,
+                                        .user = records};
+        records->cells = &cells;
+        CHECK(caromi_cloud_build(cloud, &slice, &cells, err));
+        status = refuse_dense(&cells, err);
+        if (status == CAROM_OK)
+            status = caromi_cloud_run(&scan, stats, err);
+        caromi_cloud_free(cloud, &cells);
+    }
+    if (status == CAROM_OK && records->is_short)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the pairs of %llu spheres",
+                           (unsigned long long)cloud->count);
+    return status;
+}
+
+/* Partners of each sphere a, or, `full`, of each sphere. */
+static carom_status count_pairs(const caromi_cloud *cloud, int full, uint32_t *counts, carom_stats *stats,
+                                carom_error *err)
+{
+    caromi_records records = {
+        .cloud = cloud, .begin = cloud->begin, .end = cloud->count, .full = full, .counts = counts};
+    memset(counts, 0, cloud->count * sizeof *counts);
+    return scan_all(cloud, &records, stats, err);
+}
+
+/* Pairs with a in [begin, end), if they are at most `capacity`; else *is_full. */
+static carom_status keep_pairs(const cloud_call *q, uint64_t end, int *is_full, carom_stats *stats, carom_error *err)
+{
+    const carom_sphere_pair_list *l = q->list;
+    caromi_records records = {
+        .cloud = &q->cloud, .begin = q->cloud.begin, .end = end, .most = l->capacity, .full = q->desc->full};
+    CHECK(caromi_records_create(&records, err));
+    carom_status status = scan_all(&q->cloud, &records, stats, err);
+    const uint64_t total = caromi_records_count(&records);
+    *is_full = records.is_full || total > l->capacity;
+    if (status == CAROM_OK && !*is_full) {
+        const caromi_record_columns to = {l->offsets, l->a, l->b, l->state, l->t, l->shift};
+        status = caromi_records_deliver(&records, &to, err);
+        l->totals->stored = total;
+    }
+    caromi_records_free(&records);
+    return status;
+}
+
+/* Offsets and totals of a list that is too short, from the number of pairs of each sphere. */
+static void cut_list(const cloud_call *q, const uint32_t *counts)
+{
+    const carom_sphere_pair_list *l = q->list;
+    carom_list_totals *totals = l->totals;
+    totals->total = 0;
+    totals->complete = q->cloud.begin;
+    for (uint64_t i = q->cloud.begin; i < q->cloud.count; i++) {
+        totals->total += counts[i];
+        if (l->offsets)
+            l->offsets[i + 1] = totals->total;
+        if (totals->total <= l->capacity)
+            totals->complete = i + 1;
+    }
+}
+
+static carom_status answer_list(const cloud_call *q, carom_stats *stats, carom_error *err)
+{
+    const caromi_cloud *cloud = &q->cloud;
+    const carom_sphere_pair_list *l = q->list;
+    int is_full = 1;
+    *l->totals = (carom_list_totals){.complete = cloud->begin};
+    if (l->offsets)
+        l->offsets[cloud->begin] = 0;
+    if (l->capacity > 0)
+        CHECK(keep_pairs(q, cloud->count, &is_full, stats, err));
+    if (!is_full) {
+        l->totals->total = l->totals->stored;
+        l->totals->complete = cloud->count;
+        return CAROM_OK;
+    }
+    uint32_t *counts = caromi_alloc(cloud->context, cloud->count + 1, sizeof *counts);
+    if (counts == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to count pairs of spheres");
+    stats->by_integers = 0;
+    carom_status status = count_pairs(cloud, q->desc->full, counts, stats, err);
+    if (status == CAROM_OK) {
+        cut_list(q, counts);
+        const uint64_t total = l->totals->total, complete = l->totals->complete, settled = stats->by_integers;
+        if (complete > cloud->begin && l->capacity > 0) {
+            cloud_call part = *q;
+            carom_sphere_pair_list without = *l;
+            without.offsets = NULL; /* they are set */
+            part.list = &without;
+            status = keep_pairs(&part, complete, &is_full, stats, err);
+        }
+        l->totals->total = total;
+        l->totals->complete = complete;
+        stats->by_integers = settled;
+    }
+    caromi_free(cloud->context, counts);
+    return status;
+}
+
+/* ---- answers for each sphere ------------------------------------------------------------------------------------- */
+
+static int is_valid(const caromi_cloud_block *block, uint64_t sphere)
+{
+    return block->is_valid[sphere - block->first];
+}
+
+static carom_status answer_count(const cloud_call *q, carom_stats *stats, carom_error *err)
+{
+    const caromi_cloud *cloud = &q->cloud;
+    caromi_cloud_block block;
+    CHECK(count_pairs(cloud, 1, q->count->partners, stats, err));
+    for (uint64_t i = 0; i < cloud->count; i += block.count) {
+        caromi_cloud_read(cloud, i, cloud->count, &block);
+        for (uint64_t k = i; k < i + block.count; k++)
+            if (!is_valid(&block, k))
+                q->count->partners[k] = CAROM_COUNT_INVALID;
+    }
+    return CAROM_OK;
+}
+
+static void write_partners(const cloud_call *q, const caromi_partners *found)
+{
+    const caromi_cloud *cloud = &q->cloud;
+    caromi_cloud_block block;
+    for (uint64_t i = 0; i < cloud->count; i += block.count) {
+        caromi_cloud_read(cloud, i, cloud->count, &block);
+        for (uint64_t k = i; k < i + block.count; k++) {
+            const int valid = is_valid(&block, k);
+            if (q->any != NULL)
+                q->any->hit[k] = valid ? found->state[k] != CAROM_MISS : CAROM_OVERLAP_INVALID;
+            if (q->first != NULL && q->first->other)
+                q->first->other[k] = (int32_t)found->other[k]; /* -1 */
+            if (q->first != NULL && q->first->state)
+                q->first->state[k] = valid ? found->state[k] : CAROM_INVALID;
+            if (q->first != NULL && q->first->t)
+                q->first->t[k] = found->t[k];
+        }
+    }
+}
+
+static carom_status answer_partners(const cloud_call *q, carom_stats *stats, carom_error *err)
+{
+    const carom_context *c = q->cloud.context;
+    const uint64_t n = q->cloud.count;
+    caromi_partners found = {.other = caromi_alloc(c, n + 1, sizeof *found.other),
+                             .t = caromi_alloc(c, n + 1, sizeof *found.t),
+                             .state = caromi_alloc(c, n + 1, 1)};
+    carom_status status = found.other && found.t && found.state
+                              ? caromi_cloud_partners(&q->cloud, q->any != NULL, &found, stats, err)
+                              : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
+                                            "no memory for the partners of %llu spheres", (unsigned long long)n);
+    if (status == CAROM_OK)
+        write_partners(q, &found);
+    caromi_free(c, found.other);
+    caromi_free(c, found.t);
+    caromi_free(c, found.state);
+    return status;
+}
+
+/* ---- the calls --------------------------------------------------------------------------------------------------- */
+
+/* The batch is not cut: every sphere may meet every other. */
+static carom_status on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
+                           carom_stats *stats, carom_error *err)
+{
+    const cloud_call *q = batch;
+    (void)context, (void)first, (void)end;
+    return q->list    ? answer_list(q, stats, err)
+           : q->count ? answer_count(q, stats, err)
+                      : answer_partners(q, stats, err);
+}
+
+static carom_status run_call(carom_context *context, cloud_call *q, carom_stats *stats, carom_error *err)
+{
+    CHECK(check_call(q, stats, err));
+    describe(context, q);
+    CHECK(check_limits(&q->cloud, err));
+    if (q->list != NULL) {
+        *q->list->totals = (carom_list_totals){.complete = q->cloud.begin};
+        if (q->list->offsets != NULL)
+            q->list->offsets[q->cloud.begin] = 0;
+    }
+    caromi_pace pace = {0}; /* no device is there to be compared with */
+    const caromi_batch run = {.batch = q,
+                              .begin = q->cloud.begin,
+                              .count = q->cloud.count,
+                              .on_cpu = on_cpu,
+                              .piece = q->cloud.count + 1,
+                              .progress = q->desc->batch.progress,
+                              .exact = q->cloud.exact,
+                              .name = "spheres among themselves",
+                              .pace = &pace};
+    return caromi_run(context, &run, stats, err);
+}
+
+static carom_status check_ask(const carom_context *context, const carom_spheres_desc *desc, const void *out,
+                              const carom_stats *stats, carom_error *err)
+{
+    CHECK_NOT_NULL(context, "context", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(out, "out", err);
+    return caromi_check_stats(stats, err);
+}
+
+carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,
+                                const carom_sphere_pair_list *list, carom_stats *stats, carom_error *err)
+{
+    cloud_call q = {.desc = desc, .list = list};
+    CHECK(check_ask(context, desc, list, stats, err));
+    CHECK(caromi_check_desc(list->size, sizeof *list, "carom_sphere_pair_list", err));
+    CHECK_NOT_NULL(list->totals, "totals", err);
+    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+}
+
+carom_status carom_spheres_first(carom_context *context, const carom_spheres_desc *desc,
+                                 const carom_sphere_partner_result *out, carom_stats *stats, carom_error *err)
+{
+    cloud_call q = {.desc = desc, .first = out};
+    CHECK(check_ask(context, desc, out, stats, err));
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_sphere_partner_result", err));
+    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+}
+
+carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc *desc, const carom_any_result *out,
+                               carom_stats *stats, carom_error *err)
+{
+    cloud_call q = {.desc = desc, .any = out};
+    CHECK(check_ask(context, desc, out, stats, err));
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_any_result", err));
+    CHECK_NOT_NULL(out->hit, "hit", err);
+    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+}
+
+carom_status carom_spheres_count(carom_context *context, const carom_spheres_desc *desc,
+                                 const carom_sphere_count_result *out, carom_stats *stats, carom_error *err)
+{
+    cloud_call q = {.desc = desc, .count = out};
+    CHECK(check_ask(context, desc, out, stats, err));
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_sphere_count_result", err));
+    CHECK_NOT_NULL(out->partners, "partners", err);
+    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+}

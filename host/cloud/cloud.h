@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Spheres among themselves. The way of a call:
+ *
+ *   calls.c    checks the call and describes it as a caromi_cloud
+ *   slices.c   cuts a motion into slices of time, in which spheres move by little
+ *   levels.c   finds bounds and sizes of the spheres, and which share a level
+ *   cells.c    puts them into rows of cells, as cpu/cloud.h has them
+ *   ask.c      asks the solver about the pairs that a scan finds open
+ *   records.c  keeps pairs and puts them in order: lists
+ *   best.c     first and any partner of each sphere; counts.c their number */
+#ifndef CAROM_HOST_CLOUD_H
+#define CAROM_HOST_CLOUD_H
+#include "host/arrays.h"
+#include "host/context.h"
+
+/* Inputs of a sphere. */
+enum { CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_R, CLOUD_VX, CLOUD_VY, CLOUD_VZ, CLOUD_T_MAX, CLOUD_COLUMNS };
+/* Spheres that are read at a time. */
+enum { CAROMI_CLOUD_BLOCK = 256 };
+
+/* A checked call. */
+typedef struct caromi_cloud {
+    const carom_context *context;
+    uint64_t count;
+    caromi_in_column in[CLOUD_COLUMNS], mask; /* base NULL: at rest, no limit, all bits */
+    int is_moving, exact;
+    carom_start start;
+    float margin;
+    float period[3]; /* 0: open */
+    uint64_t begin;  /* lists: the first sphere whose pairs are wanted */
+} caromi_cloud;
+
+/* A block of spheres as they were given. */
+typedef struct caromi_cloud_block {
+    uint64_t first;
+    uint32_t count;
+    float in[CLOUD_COLUMNS][CAROMI_CLOUD_BLOCK];
+    uint8_t is_valid[CAROMI_CLOUD_BLOCK];
+} caromi_cloud_block;
+
+/* Reads up to a block from sphere `first` on, below `end`. */
+void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, caromi_cloud_block *block);
+
+/* Images of a sphere: 27 shifts by -1, 0 or 1 periods along each axis, numbered in lexicographic order of (x, y, z). */
+enum { CAROMI_IMAGES = 27, CAROMI_IMAGE_OWN = 13 };
+static inline int caromi_image_step(int image, int axis)
+{
+    return (axis == 0 ? image / 9 : axis == 1 ? image / 3 % 3 : image % 3) - 1;
+}
+
+/* A slice of time, and where a sphere is in it: within `reach` of its place, its own radius counted. */
+typedef struct caromi_cloud_slice {
+    double begin, end; /* both 0 for spheres at rest; +inf: no limit */
+    double origin[3];  /* places are counted from here; 0 where both are 0 */
+} caromi_cloud_slice;
+static inline int caromi_slice_is_instant(const caromi_cloud_slice *slice)
+{
+    return slice->end <= 0;
+}
+typedef struct caromi_cloud_place {
+    float at[3], reach;
+} caromi_cloud_place;
+/* Of sphere i of a block, shifted to one of its images. */
+caromi_cloud_place caromi_cloud_place_of(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
+                                         const caromi_cloud_block *block, uint32_t i, int image);
+
+/* How the window [0, limit] is cut: one slice [0, 0] for spheres at rest. */
+typedef struct caromi_cloud_slices {
+    uint32_t count;
+    double limit, origin[3];
+} caromi_cloud_slices;
+void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *slices);
+caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *slices, uint32_t number);
+
+/* ---- levels ------------------------------------------------------------------------------------------------------ */
+
+/* Reaches by exponent and the first bit behind it. */
+enum { CAROMI_REACHES = 512 };
+static inline uint32_t caromi_reach_class(float reach)
+{
+    uint32_t bits;
+    memcpy(&bits, &reach, sizeof bits);
+    return bits >> 22;
+}
+
+/* The spheres of a slice as a whole. */
+typedef struct caromi_cloud_extent {
+    double low[3], high[3];
+    uint64_t valid;
+    uint64_t reaches[CAROMI_REACHES];
+    float largest; /* reach */
+} caromi_cloud_extent;
+
+carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
+                                  caromi_cloud_extent *extent, carom_error *err);
+/* Of the space that most centres are in; no side is less than `least`. */
+double caromi_cloud_volume(const caromi_cloud *cloud, double least);
+/* Chooses levels, coarsest first, and the level of each class of reaches. Returns their number. */
+uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
+                                    caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES]);
+
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
+
+/* Columns of the sorted spheres: where they are in the slice; if they move, also as they were given. */
+enum {
+    CLOUD_PLACE_X,
+    CLOUD_PLACE_Y,
+    CLOUD_PLACE_Z,
+    CLOUD_REACH,
+    CLOUD_RESTING,
+    CLOUD_GIVEN = CLOUD_RESTING, /* CLOUD_X .. CLOUD_T_MAX */
+    CLOUD_MOVING = CLOUD_GIVEN + CLOUD_COLUMNS
+};
+
+/* Spheres of a slice in rows of cells. */
+typedef struct caromi_cloud_cells {
+    caromi_cloud_view view;
+    caromi_cloud_level levels[CAROMI_CLOUD_LEVELS];
+    uint64_t count;   /* of spheres and images */
+    uint64_t doubled; /* pairs of spheres that share a cell */
+    float *column[CLOUD_MOVING];
+    uint32_t *index, *mask; /* of the sphere; mask NULL: none */
+    uint8_t *image;         /* NULL: none is periodic */
+    uint32_t *starts, *table;
+    caromi_cloud_row *rows;
+} caromi_cloud_cells;
+
+carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
+                                carom_error *err);
+void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells);
+/* The given column of sorted sphere; those at rest are given by their places. */
+static inline const float *caromi_cloud_given(const caromi_cloud_cells *cells, int column)
+{
+    return cells->column[CLOUD_GIVEN] ? cells->column[CLOUD_GIVEN + column] : cells->column[column];
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------------------------- */
+
+/* A pair that is a hit, or within the margin. */
+typedef struct caromi_cloud_pair {
+    uint32_t a, b; /* places in the columns; a is of the lower index */
+    float t;
+    uint8_t state, image; /* as the kernel has it (STATE_NEAR); of b */
+    uint8_t by;           /* search for best partners: whose it is, a (0) or b (1) */
+} caromi_cloud_pair;
+
+/* Takes pairs, from any thread; those of one sphere's search from one alone. */
+typedef void caromi_cloud_take_fn(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count);
+
+/* A scan of all rows; `take` gets each pair of the slice whose hit begins in it. */
+typedef struct caromi_cloud_scan {
+    const caromi_cloud *cloud;
+    const caromi_cloud_cells *cells;
+    const caromi_cloud_slice *slice;
+    int is_first, is_last;         /* slice */
+    const caromi_cloud_best *best; /* NULL: all pairs */
+    caromi_cloud_take_fn *take;
+    void *user;
+} caromi_cloud_scan;
+carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);
+
+#endif

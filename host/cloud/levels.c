@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* How large the spheres of a cloud are, and which of them share a level. Nothing here changes an answer. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cloud.h"
+
+enum { SAMPLE = 2048 };
+
+/* ---- extent ------------------------------------------------------------------------------------------------------ */
+
+typedef struct measure_job {
+    const caromi_cloud *cloud;
+    const caromi_cloud_slice *slice;
+    uint64_t tasks;
+    caromi_cloud_extent *extents; /* one for each task */
+} measure_job;
+
+static void extend(caromi_cloud_extent *e, const caromi_cloud_place *place)
+{
+    for (int k = 0; k < 3; k++) {
+        const double x = (double)place->at[k];
+        e->low[k] = x < e->low[k] ? x : e->low[k];
+        e->high[k] = x > e->high[k] ? x : e->high[k];
+    }
+    e->reaches[caromi_reach_class(place->reach)]++;
+    e->largest = place->reach > e->largest ? place->reach : e->largest;
+    e->valid++;
+}
+
+static void begin_extent(caromi_cloud_extent *e)
+{
+    memset(e, 0, sizeof *e);
+    for (int k = 0; k < 3; k++) {
+        e->low[k] = INFINITY;
+        e->high[k] = -INFINITY;
+    }
+}
+
+static void measure_task(void *user, uint64_t task, uint32_t thread)
+{
+    const measure_job *job = user;
+    const uint64_t end = caromi_slice_start(job->cloud->count, job->tasks, task + 1);
+    caromi_cloud_extent *e = &job->extents[task];
+    caromi_cloud_block block;
+    (void)thread;
+    begin_extent(e);
+    for (uint64_t at = caromi_slice_start(job->cloud->count, job->tasks, task); at < end; at += block.count) {
+        caromi_cloud_read(job->cloud, at, end, &block);
+        for (uint32_t i = 0; i < block.count; i++)
+            if (block.is_valid[i]) {
+                const caromi_cloud_place place =
+                    caromi_cloud_place_of(job->cloud, job->slice, &block, i, CAROMI_IMAGE_OWN);
+                extend(e, &place);
+            }
+    }
+}
+
+static void join_extents(caromi_cloud_extent *sum, const caromi_cloud_extent *e)
+{
+    for (int k = 0; k < 3; k++) {
+        sum->low[k] = e->low[k] < sum->low[k] ? e->low[k] : sum->low[k];
+        sum->high[k] = e->high[k] > sum->high[k] ? e->high[k] : sum->high[k];
+    }
+    for (int c = 0; c < CAROMI_REACHES; c++)
+        sum->reaches[c] += e->reaches[c];
+    sum->largest = e->largest > sum->largest ? e->largest : sum->largest;
+    sum->valid += e->valid;
+}
+
+carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
+                                  caromi_cloud_extent *extent, carom_error *err)
+{
+    measure_job job = {.cloud = cloud, .slice = slice, .tasks = caromi_pool_threads(cloud->context->pool)};
+    job.extents = caromi_alloc(cloud->context, job.tasks, sizeof *job.extents);
+    if (job.extents == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to measure a cloud");
+    caromi_parallel(cloud->context->pool, job.tasks, measure_task, &job);
+    begin_extent(extent);
+    for (uint64_t t = 0; t < job.tasks; t++)
+        join_extents(extent, &job.extents[t]);
+    caromi_free(cloud->context, job.extents);
+    return CAROM_OK;
+}
+
+/* ---- levels ------------------------------------------------------------------------------------------------------ */
+
+/* Classes [end, begin) of reaches, as the coarsest is the highest class. */
+typedef struct group {
+    int begin, end;
+    double count, reach;
+} group;
+
+static float class_most(int class)
+{
+    const uint32_t bits = ((uint32_t) class + 1) << 22;
+    float reach;
+    memcpy(&reach, &bits, sizeof reach);
+    return reach;
+}
+
+static group group_of(const caromi_cloud_extent *e, int begin, int end)
+{
+    group g = {.begin = begin, .end = end};
+    for (int c = end; c < begin; c++) {
+        g.count += (double)e->reaches[c];
+        if (e->reaches[c])
+            g.reach = (double)(class_most(c) < e->largest ? class_most(c) : e->largest);
+    }
+    return g;
+}
+
+/* The cost in nanoseconds, roughly, of finding pairs of a cloud of this volume, counted on sets of FIELD's kinds: about
+ * 3 vectors of 16 tests for a sphere at least; rows of a finer level 8 each. */
+static double cost_within(const group *g, double volume)
+{
+    const double d = 2 * g->reach, tests = fmin(g->count, g->count / volume * 20 * d * d * d);
+    return g->count * (12 + 0.25 * fmax(0, tests - 48));
+}
+
+static double cost_between(const group *coarse, const group *fine, double volume)
+{
+    const double q = 2 * (coarse->reach + fine->reach), across = q + 5 * fine->reach;
+    const double rows = fmin(fine->count, (across / (5 * fine->reach)) * (across / (5 * fine->reach)));
+    const double tests = fmin(fine->count, fine->count / volume * across * across * (q + 4 * fine->reach));
+    return coarse->count * (20 + 8 * rows + 0.25 * tests);
+}
+
+static double cost_of(const group *groups, uint32_t count, double volume)
+{
+    double cost = 0;
+    for (uint32_t g = 0; g < count; g++) {
+        cost += cost_within(&groups[g], volume);
+        for (uint32_t f = g + 1; f < count; f++)
+            cost += cost_between(&groups[g], &groups[f], volume);
+    }
+    return cost;
+}
+
+/* One more group than before, if that pays: the best place to split any of them. */
+static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *count, double volume)
+{
+    group best[CAROMI_CLOUD_LEVELS], trial[CAROMI_CLOUD_LEVELS];
+    double least = 0.9 * cost_of(groups, *count, volume);
+    int is_better = 0;
+    for (uint32_t g = 0; g < *count; g++)
+        for (int c = groups[g].end + 1; c < groups[g].begin; c++) {
+            memcpy(trial, groups, g * sizeof *groups);
+            trial[g] = group_of(e, groups[g].begin, c);
+            trial[g + 1] = group_of(e, c, groups[g].end);
+            memcpy(trial + g + 2, groups + g + 1, (*count - g - 1) * sizeof *groups);
+            if (trial[g].count == 0 || trial[g + 1].count == 0)
+                continue;
+            const double cost = cost_of(trial, *count + 1, volume);
+            if (cost < least) {
+                least = cost;
+                memcpy(best, trial, sizeof best);
+                is_better = 1;
+            }
+        }
+    if (is_better) {
+        memcpy(groups, best, sizeof best);
+        ++*count;
+    }
+    return is_better;
+}
+
+static int compare_floats(const void *one, const void *other)
+{
+    float a, b;
+    memcpy(&a, one, sizeof a);
+    memcpy(&b, other, sizeof b);
+    return (a > b) - (a < b);
+}
+
+/* Of the middle 9/10 of a sample along each axis: a few outliers do not make a cloud look thin. */
+double caromi_cloud_volume(const caromi_cloud *cloud, double least)
+{
+    float x[SAMPLE];
+    double volume = 1;
+    for (int k = 0; k < 3; k++) {
+        size_t n = 0;
+        for (uint64_t s = 0; s < SAMPLE; s++) {
+            const uint64_t i = caromi_slice_start(cloud->count, SAMPLE, s);
+            float at;
+            memcpy(&at, caromi_element(&cloud->in[CLOUD_X + k], i < cloud->count ? i : 0), sizeof at);
+            if (isfinite(at))
+                x[n++] = at;
+        }
+        qsort(x, n, sizeof *x, compare_floats);
+        const double wide = n ? ((double)x[n - 1 - n / 20] - (double)x[n / 20]) / 0.9 : 0;
+        volume *= fmax(wide, fmax(least, 0x1p-140));
+    }
+    return fmin(volume, 0x1p300);
+}
+
+/* Images reach a little farther than their spheres, because their places are rounded (caromi_cloud_place_of). */
+static double image_extra(const caromi_cloud *cloud, const caromi_cloud_extent *e, double reach)
+{
+    double size = 0, period = 0;
+    for (int k = 0; k < 3; k++) {
+        period += (double)cloud->period[k];
+        size += fmax(fabs(e->low[k]), fabs(e->high[k])) + (double)cloud->period[k];
+    }
+    if (!(period > 0))
+        return 0;
+    return size + reach < 0x1p119 ? reach * 0x1p-14 + size * 0x1p-21 + 0x1p-148 : (double)INFINITY;
+}
+
+/* Cells are as wide as the largest pair of their spheres, or, where spheres are few for their size, as the space that
+ * each has; rows two and a half times as wide. */
+static void set_level(const caromi_cloud *cloud, const caromi_cloud_extent *e, const group *g, double volume,
+                      caromi_cloud_level *level)
+{
+    const double reach = g->reach + image_extra(cloud, e, g->reach);
+    const double least = (2 * reach + (double)cloud->margin) * (1 + 0x1p-14);
+    const double roomy = fmin(cbrt(volume / fmax(1, g->count)), 4 * least);
+    double width = fmax(least, roomy);
+    if (!(width > 0x1p-140))
+        width = fmax(cbrt(volume / fmax(1, g->count)), 0x1p-140);
+    *level = (caromi_cloud_level){.reach = reach};
+    for (int k = 0; k < 3; k++) {
+        level->low[k] = e->low[k];
+        level->per[k] = 1 / (k == 0 ? width : 2.5 * width);
+    }
+}
+
+uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
+                                    caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES])
+{
+    group groups[CAROMI_CLOUD_LEVELS];
+    const double volume = caromi_cloud_volume(cloud, 2 * (double)extent->largest);
+    uint32_t count = 1;
+    groups[0] = group_of(extent, CAROMI_REACHES, 0);
+    while (count < CAROMI_CLOUD_LEVELS && split_one(extent, groups, &count, volume))
+        ;
+    for (uint32_t g = 0; g < count; g++) {
+        set_level(cloud, extent, &groups[g], volume, &levels[g]);
+        for (int c = groups[g].end; c < groups[g].begin; c++)
+            of_class[c] = (uint8_t)g;
+    }
+    return count;
+}

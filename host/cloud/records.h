@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs of a scan, kept by any thread in any order, and brought into the order of a list. */
+#ifndef CAROM_HOST_CLOUD_RECORDS_H
+#define CAROM_HOST_CLOUD_RECORDS_H
+#include "cloud.h"
+
+/* A pair under sphere a. */
+typedef struct caromi_record {
+    uint32_t a, b; /* indices */
+    float t;
+    uint8_t state, image; /* CAROM_MISS: within the margin; the image of b */
+} caromi_record;
+
+typedef struct caromi_record_block {
+    struct caromi_record_block *next;
+    uint64_t count;
+    caromi_record records[63];
+} caromi_record_block;
+
+/* What one thread has kept, by buckets of a: 2^shift spheres each. */
+typedef struct caromi_record_keeper {
+    caromi_record_block **buckets;    /* the newest block of each */
+    caromi_record_block *free, *slab; /* blocks that are left of the newest slab; slabs, by their first blocks */
+    uint32_t left;
+} caromi_record_keeper;
+
+typedef struct caromi_records {
+    const caromi_cloud *cloud;
+    const caromi_cloud_cells *cells; /* of the slice in work */
+    uint64_t begin, end;             /* spheres a that are wanted */
+    uint64_t most;                   /* records that are kept at most, about */
+    int full;                        /* a pair is kept under both spheres */
+    uint32_t shift, bucket_count, threads;
+    caromi_record_keeper *keepers; /* one per thread */
+    uint32_t *counts;              /* not NULL: [spheres] pairs are counted, not kept */
+    _Atomic uint64_t kept;
+    _Atomic int is_full;  /* there are more records than `most` */
+    _Atomic int is_short; /* of memory */
+} caromi_records;
+
+carom_status caromi_records_create(caromi_records *r, carom_error *err);
+void caromi_records_free(caromi_records *r);
+caromi_cloud_take_fn caromi_records_take; /* user: the records */
+
+/* How many are kept. */
+uint64_t caromi_records_count(const caromi_records *r);
+
+/* Where a list's columns go; record 0 is the first of sphere r->begin. */
+typedef struct caromi_record_columns {
+    uint64_t *offsets; /* [spheres + 1] or NULL; set for spheres [r->begin, r->end) */
+    int32_t *a, *b;
+    uint8_t *state;
+    float *t;
+    int8_t *shift;
+} caromi_record_columns;
+/* Writes them in order. */
+carom_status caromi_records_deliver(caromi_records *r, const caromi_record_columns *to, carom_error *err);
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Two spheres of a cloud: whether they make a pair, and when. Like spheres.h, whose solver this is, but with centres
+ * and velocities at time 0 in place of ends, a shift of B (periodic images), a margin and a limit of time. The way d
+ * from A to B, the relative velocity v and the sum of the radii are each rounded once. */
+#ifndef CAROM_CLOUD_H
+#define CAROM_CLOUD_H
+#include "spheres.h"
+
+/* clang-format off */
+enum {
+    IN_AX, IN_AY, IN_AZ, IN_AVX, IN_AVY, IN_AVZ, IN_AR, IN_BX, IN_BY, IN_BZ, IN_BVX, IN_BVY, IN_BVZ, IN_BR,
+    IN_SHIFT_X, IN_SHIFT_Y, IN_SHIFT_Z, IN_MARGIN, IN_LIMIT,
+    IN_CLOUD
+};
+enum { OUT_CLOUD_T, OUT_CLOUD_STATE, OUT_CLOUD_PARTS, OUT_CLOUD };
+/* clang-format on */
+#define RADII_CLOUD (1 << IN_AR | 1 << IN_BR | 1 << IN_MARGIN | 1 << IN_LIMIT)
+#define BYTES_CLOUD (1 << OUT_CLOUD_STATE | 1 << OUT_CLOUD_PARTS)
+
+/* OUT_CLOUD_STATE is MISS (no pair), APPROACHING (within the limit), TOUCHING, OVERLAPPING, or this: at rest, apart,
+ * but within the margin. OUT_CLOUD_PARTS: 1 if d.v > 0. */
+#define STATE_NEAR 7
+
+#ifdef PAIR_SOLVERS
+typedef struct cloud_in {
+    v3 a, a_velocity, b, b_velocity, shift;
+    vf radius_a, radius_b, margin, limit;
+} cloud_in;
+
+/* b - a + shift, rounded once where the shift is 0, and else with the errors of both sums put back. */
+FN v3 cloud_way(cloud_in in)
+{
+    const v3 way = v3_sub(in.b, in.a), back = v3_mul(in.shift, v_f(R(-1.0))), d = v3_sub(way, back);
+    return v3_add(d, v3_add(v3_sub_error(in.b, in.a, way), v3_sub_error(way, back, d)));
+}
+
+FN spheres_relative cloud_relate(cloud_in in)
+{
+    spheres_relative x;
+    x.d = cloud_way(in);
+    x.d_error = v3_mul(x.d, v_f(R(0.0)));
+    x.v = v3_sub(in.b_velocity, in.a_velocity);
+    x.radius = in.radius_a + in.radius_b;
+    x.length = vi_max(v3_magnitude(x.d), v_magnitude(x.radius));
+    x.speed = v3_magnitude(x.v);
+    return x;
+}
+
+/* Scales pairs that would overflow, as spheres_rescue does: lengths and velocities alike, so times stay. */
+FN void cloud_rescue(cloud_in *in, spheres_relative *x, vm big)
+{
+    const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
+    in->a = v3_mul(in->a, small);
+    in->b = v3_mul(in->b, small);
+    in->shift = v3_mul(in->shift, small);
+    in->a_velocity = v3_mul(in->a_velocity, small);
+    in->b_velocity = v3_mul(in->b_velocity, small);
+    in->radius_a = in->radius_a * small;
+    in->radius_b = in->radius_b * small;
+    in->margin = in->margin * small;
+    *x = cloud_relate(*in);
+}
+
+typedef struct cloud_out {
+    vf t;
+    vi state, parts;
+} cloud_out;
+
+/* Of the times of a sweep over the whole line: what the window [0, limit] has of them. */
+FN vi cloud_state(vi state, vf t, vf limit)
+{
+    const vm ahead = vi_eq(state, v_i(STATE_APPROACHING)), late = v_and(ahead, v_not(v_le(t, limit)));
+    return vi_sel(v_or(late, vi_gt(state, v_i(STATE_OVERLAPPING))), v_i(STATE_MISS), state);
+}
+
+FN cloud_out cloud(cloud_in in)
+{
+    const vf zero = v_f(R(0.0)), inf = v_infinity();
+    spheres_relative x = cloud_relate(in);
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(x.length, x.speed)));
+    if (v_any(big))
+        cloud_rescue(&in, &x, big);
+    const spheres_out s = spheres_solve(x);
+    const vf to_length = v_scale_down(v_exponent(x.length)), reach = (x.radius + in.margin) * to_length;
+    const v3 d = v3_mul(x.d, to_length), v = v3_mul(x.v, v_scale_down(v_exponent(x.speed)));
+    const vm still = vi_eq(x.speed, v_i(0));
+
+    cloud_out out;
+    out.state = cloud_state(s.state, s.u_first, in.limit);
+    const vm apart = vi_eq(out.state, v_i(STATE_MISS));
+    const vm near = v_and(v_and(still, apart), v_le(v3_dot(d, d), reach * reach));
+    out.state = vi_sel(near, v_i(STATE_NEAR), out.state);
+    out.t = v_sel(vi_eq(out.state, v_i(STATE_APPROACHING)), s.u_first, v_sel(apart, inf, zero));
+    out.parts = vi_sel(v_lt(zero, v3_dot(d, v)), v_i(1), v_i(0));
+    return out;
+}
+
+FN void pairs_cloud(in_columns in, out_columns out, size_t i)
+{
+    cloud_in q;
+    q.a = load3(in, IN_AX, i);
+    q.a_velocity = load3(in, IN_AVX, i);
+    q.radius_a = v_load(in[IN_AR] + i);
+    q.b = load3(in, IN_BX, i);
+    q.b_velocity = load3(in, IN_BVX, i);
+    q.radius_b = v_load(in[IN_BR] + i);
+    q.shift = load3(in, IN_SHIFT_X, i);
+    q.margin = v_load(in[IN_MARGIN] + i);
+    q.limit = v_load(in[IN_LIMIT] + i);
+    const cloud_out a = cloud(q);
+    store(out, OUT_CLOUD_T, i, a.t);
+    store_u8(out, OUT_CLOUD_STATE, i, a.state);
+    store_u8(out, OUT_CLOUD_PARTS, i, a.parts);
+}
+
+#ifdef CAROM_WIDE_H /* programs of exact mode have binary64 */
+/* ---- exact mode -------------------------------------------------------------------------------------------------- */
+
+/* Two sums make each component of the way, so `way` counts the magnitudes of all three terms, twice. Velocities differ
+ * by zero in binary64 only if they are equal. */
+FN spheres_wide cloud_relate_wide(in_columns in, size_t at)
+{
+    const w3 va = load3_wide(in, IN_AVX, at), vb = load3_wide(in, IN_BVX, at), shift = load3_wide(in, IN_SHIFT_X, at);
+    const w3 way = w3_sub(load3_wide(in, IN_BX, at), load3_wide(in, IN_AX, at));
+    const wf zero = w_f(W(0.0));
+    spheres_wide x;
+    x.d = w3_add(way, shift);
+    x.v = w3_sub(vb, va);
+    x.radius = w_load(in[IN_AR] + at) + w_load(in[IN_BR] + at);
+    x.way = W(2.0) * (w3_size(way) + w3_size(shift));
+    x.motion = w_sel(w_eq(w3_size(x.v), zero), zero, w3_size(va) + w3_size(vb));
+    x.valid = w_eq(zero, zero);
+    return x;
+}
+
+/* u_first is NaN where the pair is undecided. A time that rounds to the limit is, because the true one decides. */
+FN void cloud_prove(in_columns in, out_columns out, size_t at)
+{
+    const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), inf = w_infinity();
+    const spheres_wide x = cloud_relate_wide(in, at);
+    const spheres_proven s = spheres_prove(&x);
+    const wf limit = w_load(in[IN_LIMIT] + at), reach = x.radius + w_load(in[IN_MARGIN] + at);
+    const wm still = w_eq(x.motion, zero), ahead = w_eq(s.state, w_f(STATE_APPROACHING));
+    const wm contact = w_or(w_eq(s.state, w_f(STATE_TOUCHING)), w_eq(s.state, w_f(STATE_OVERLAPPING)));
+
+    const wf c = w3_dot(x.d, x.d) - reach * reach, c_error = W_EPS(16.0) * (x.way * x.way + reach * reach);
+    const wm miss = w_eq(s.state, w_f(STATE_MISS)), close = w_and(w_and(still, miss), w_le(c, c_error));
+    const wf dot = w3_dot(x.d, x.v), dot_error = W_EPS(16.0) * x.way * x.motion;
+    const wm open = w_or(w_or(w_and(ahead, w_eq(s.u_first, limit)), w_and(close, w_le(-c_error, c))),
+                         w_and(contact, w_and(w_not(still), w_le(w_abs(dot), dot_error))));
+
+    const wm hit = w_or(contact, w_and(ahead, w_lt(s.u_first, limit)));
+    const wf state = w_sel(close, w_f(STATE_NEAR), w_sel(hit, s.state, w_f(STATE_MISS)));
+    const wf t = w_sel(hit, w_sel(ahead, s.u_first, zero), inf), sure = w_sel(open, zero / zero, t);
+    w_store((G real *)out[OUT_CLOUD_T] + at, w_sel(w_eq(s.u_first, s.u_first), sure, s.u_first));
+    w_store_u8((G u8 *)out[OUT_CLOUD_STATE] + at, state);
+    w_store_u8((G u8 *)out[OUT_CLOUD_PARTS] + at, w_sel(w_lt(zero, dot), one, zero));
+}
+
+FN void pairs_cloud_exact(in_columns in, out_columns out, size_t i)
+{
+    LANG_UNROLL
+    for (int part = 0; part < LANES; part += WIDE)
+        cloud_prove(in, out, i + (size_t)part);
+}
+#endif
+#endif
+#endif
