@@ -3,7 +3,7 @@
  *
  * Spheres of about one size share a level. A level's space is cut into rows along x, and each row into cells. The
  * spheres of a row are neighbours in memory, ordered by cell, and those of a cell by index. Rows without spheres do not
- * exist, and cells begin where a row's first sphere is: memory depends on the spheres alone. docs/numerics.md has the
+ * exist, and cells begin where a row's first sphere is: memory depends on the spheres alone. docs/spheres.md has the
  * proof that no pair is lost. */
 #ifndef CAROM_CPU_CLOUD_H
 #define CAROM_CPU_CLOUD_H

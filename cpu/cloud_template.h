@@ -2,8 +2,8 @@
 /* The scan of a cloud at one lane count: a sphere against a run of spheres that lie together in the columns. */
 #include "cloud.h"
 
-/* Binary32 squares of a distance and of a sum of radii, and the solver's, are off by less than 2^-20 of themselves:
- * docs/numerics.md. Pairs between these bounds are open. */
+/* Squares in binary32 are off by some units in the last place, and by 2^-147 where they underflow: docs/spheres.md,
+ * section 3. Pairs between these bounds are open. */
 #define CLOUD_ABOVE R(1.00000381) /* 1 + 2^-18 */
 #define CLOUD_BELOW R(0.99999619)
 #define CLOUD_TINY R(0x1p-140) /* where squares underflow */
@@ -67,7 +67,7 @@ FN u32 cloud_test(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t
     vm some = v_le(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
     if (view->mask)
         some = v_and(some, v_not(vi_eq(cloud_load_bits(view->mask + from) & s->mask, v_i(0))));
-    *sure = view->reach_is_bound ? 0 : v_bitmask(v_lt(distance2, below * below));
+    *sure = view->reach_is_bound ? 0 : v_bitmask(v_lt(distance2 + v_f(CLOUD_TINY), below * below));
     return v_bitmask(some);
 }
 

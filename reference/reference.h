@@ -68,6 +68,22 @@ typedef struct ref_spheres_answer {
 
 void ref_spheres(const ref_spheres_case *c, ref_spheres_answer *out);
 
+/* Two spheres of a cloud, a of the lower index, all numbers finite and radii valid: B's centre is taken at b + shift. */
+typedef struct ref_cloud_case {
+    float a[3], velocity_a[3], radius_a;
+    float b[3], velocity_b[3], radius_b;
+    float shift[3], margin, limit; /* limit may be infinite */
+} ref_cloud_case;
+
+typedef struct ref_cloud_answer {
+    int is_pair;
+    int state;    /* REF_APPROACHING, REF_TOUCHING or REF_OVERLAPPING; REF_MISS: within the margin alone */
+    float t;      /* 0 in contact; +inf for a miss */
+    int is_apart; /* d.v > 0 */
+} ref_cloud_answer;
+
+void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out);
+
 /* Case families, deterministic in (family, seed, index), the same on every machine and compiler. */
 size_t ref_family_count(void);
 const char *ref_family_name(size_t family); /* "random", "far-1e3", ... */

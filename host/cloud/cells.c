@@ -52,11 +52,6 @@ typedef struct build_job {
 
 /* ---- images ------------------------------------------------------------------------------------------------------ */
 
-static int is_periodic(const caromi_cloud *cloud)
-{
-    return cloud->period[0] > 0 || cloud->period[1] > 0 || cloud->period[2] > 0;
-}
-
 /* An image counts if it may touch a sphere: only near the bounds of them all. */
 static int image_counts(const build_job *job, int image, const caromi_cloud_place *place)
 {
@@ -84,7 +79,7 @@ typedef void one_fn(build_job *job, part *p, const cloud_one *one);
 /* Calls `use` for each valid sphere of a part, and for each image that counts. */
 static inline __attribute__((always_inline)) void for_each(build_job *job, part *p, one_fn *use)
 {
-    const int periodic = is_periodic(job->cloud);
+    const int periodic = caromi_cloud_is_periodic(job->cloud);
     const int first = periodic ? 0 : CAROMI_IMAGE_OWN, last = periodic ? CAROMI_IMAGES - 1 : CAROMI_IMAGE_OWN;
     caromi_cloud_block block;
     for (uint64_t at = p->begin; at < p->end; at += block.count) {
@@ -93,7 +88,7 @@ static inline __attribute__((always_inline)) void for_each(build_job *job, part 
             for (int image = first; block.is_valid[i] && image <= last; image++) {
                 cloud_one one = {.block = &block, .i = i, .image = image};
                 one.place = caromi_cloud_place_of(job->cloud, job->slice, &block, i, image);
-                if (image_counts(job, image, &one.place))
+                if (!periodic || image_counts(job, image, &one.place))
                     use(job, p, &one);
             }
     }
@@ -383,7 +378,7 @@ static int alloc_columns(build_job *job)
     }
     c->index = caromi_alloc(context, n, sizeof *c->index);
     complete &= c->index != NULL;
-    if (is_periodic(job->cloud)) {
+    if (caromi_cloud_is_periodic(job->cloud)) {
         c->image = caromi_alloc(context, n, 1);
         complete &= c->image != NULL;
     }
@@ -479,7 +474,7 @@ static void set_view(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
     v->mask = c->mask;
     v->index = c->index;
     v->margin = cloud->margin;
-    v->reach_is_bound = !caromi_slice_is_instant(slice) || is_periodic(cloud) ||
+    v->reach_is_bound = !caromi_slice_is_instant(slice) || caromi_cloud_is_periodic(cloud) ||
                         (cloud->is_moving && cloud->start != CAROM_START_REPORT);
     v->starts = c->starts;
     v->rows = c->rows;
@@ -493,7 +488,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     caromi_cloud_extent extent;
     build_job job = {.cloud = cloud, .slice = slice, .extent = &extent, .cells = cells};
     *cells = (caromi_cloud_cells){.count = 0};
-    job.has_given = cloud->is_moving || is_periodic(cloud);
+    job.has_given = cloud->is_moving || caromi_cloud_is_periodic(cloud);
     job.record_size = job.has_given ? sizeof(record) : record_short;
     CHECK(caromi_cloud_measure(cloud, slice, &extent, err));
     cells->view.level_count = caromi_cloud_choose_levels(cloud, &extent, cells->levels, job.level_of);

@@ -30,7 +30,12 @@ typedef struct caromi_cloud {
     uint64_t begin;  /* lists: the first sphere whose pairs are wanted */
 } caromi_cloud;
 
-/* A block of spheres as they were given. */
+static inline int caromi_cloud_is_periodic(const caromi_cloud *cloud)
+{
+    return cloud->period[0] > 0 || cloud->period[1] > 0 || cloud->period[2] > 0;
+}
+
+/* A block of spheres as they were given; velocities and limits only if they move or have images. */
 typedef struct caromi_cloud_block {
     uint64_t first;
     uint32_t count;
@@ -60,9 +65,18 @@ static inline int caromi_slice_is_instant(const caromi_cloud_slice *slice)
 typedef struct caromi_cloud_place {
     float at[3], reach;
 } caromi_cloud_place;
-/* Of sphere i of a block, shifted to one of its images. */
-caromi_cloud_place caromi_cloud_place_of(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
-                                         const caromi_cloud_block *block, uint32_t i, int image);
+/* Of sphere i of a block, shifted to one of its images, in a slice that is not instant, or of an image. */
+caromi_cloud_place caromi_cloud_place_within(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
+                                             const caromi_cloud_block *block, uint32_t i, int image);
+/* The same for all: at time 0 place and reach are the centre and the radius. */
+static inline caromi_cloud_place caromi_cloud_place_of(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
+                                                       const caromi_cloud_block *block, uint32_t i, int image)
+{
+    if (!caromi_slice_is_instant(slice) || image != CAROMI_IMAGE_OWN)
+        return caromi_cloud_place_within(cloud, slice, block, i, image);
+    return (caromi_cloud_place){{block->in[CLOUD_X][i], block->in[CLOUD_Y][i], block->in[CLOUD_Z][i]},
+                                block->in[CLOUD_R][i]};
+}
 
 /* How the window [0, limit] is cut: one slice [0, 0] for spheres at rest. */
 typedef struct caromi_cloud_slices {

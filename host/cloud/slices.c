@@ -20,14 +20,14 @@ void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, 
     const uint32_t count = end - first < CAROMI_CLOUD_BLOCK ? (uint32_t)(end - first) : CAROMI_CLOUD_BLOCK;
     block->first = first;
     block->count = count;
-    for (int c = 0; c < CLOUD_COLUMNS; c++)
+    const int columns = cloud->is_moving || caromi_cloud_is_periodic(cloud) ? CLOUD_COLUMNS : CLOUD_VX;
+    for (int c = 0; c < columns; c++)
         read_column(&cloud->in[c], c == CLOUD_T_MAX ? INFINITY : 0, first, count, block->in[c]);
-    for (uint32_t i = 0; i < count; i++) {
-        int valid = block->in[CLOUD_R][i] >= 0;
-        for (int c = 0; c < CLOUD_T_MAX; c++)
-            valid &= fabsf(block->in[c][i]) < INFINITY;
-        block->is_valid[i] = (uint8_t)valid;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        block->is_valid[i] = block->in[CLOUD_R][i] >= 0;
+    for (int c = 0; c < columns && c < CLOUD_T_MAX; c++)
+        for (uint32_t i = 0; i < count; i++)
+            block->is_valid[i] &= fabsf(block->in[c][i]) < INFINITY;
 }
 
 /* The least binary32 that is surely not below. */
@@ -37,11 +37,11 @@ static float upwards(double x)
     return rounded + 0x1p-149f;
 }
 
-/* At time 0 place and reach are the centre and the radius, but for images. Else `reach` bounds, for every time of the
+/* `reach` bounds, for every time of the
  * slice, the way from the place to a point of the sphere; 2^-15 of all that it has moved is for the errors of fast
- * mode's times (docs/numerics.md). What does not fit into binary32 reaches everywhere. */
-caromi_cloud_place caromi_cloud_place_of(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
-                                         const caromi_cloud_block *block, uint32_t i, int image)
+ * mode's times (docs/spheres.md). What does not fit into binary32 reaches everywhere. */
+caromi_cloud_place caromi_cloud_place_within(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
+                                             const caromi_cloud_block *block, uint32_t i, int image)
 {
     const double r = (double)block->in[CLOUD_R][i], half = (slice->end - slice->begin) / 2;
     const double middle = isfinite(half) ? slice->begin + half : 0;
@@ -55,9 +55,6 @@ caromi_cloud_place caromi_cloud_place_of(const caromi_cloud *cloud, const caromi
         way2 += v * v;
         size += fabs(at) + fabs(x) * 0x1p-24;
     }
-    place.reach = block->in[CLOUD_R][i];
-    if (caromi_slice_is_instant(slice) && image == CAROMI_IMAGE_OWN)
-        return place;
     const double speed = sqrt(way2), moved = speed > 0 ? speed * slice->end : 0;
     const double reach = r + (speed > 0 ? speed * half : 0) + (r + moved) * 0x1p-15 + size * 0x1p-22;
     place.reach = upwards(reach);

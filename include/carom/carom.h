@@ -996,7 +996,7 @@ typedef struct carom_sphere_count_result {
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs. The CPU answers; `stats` count spheres
 /// returns CAROM_OK | INVALID_ARGUMENT (also: so many spheres in one place that N^2/2 tests would
 ///         take minutes) | OUT_OF_MEMORY
-/// cost  docs/performance.md. Memory: some 60 bytes per sphere (moving: 170) and 16 per record. A
+/// cost  Memory: some 80 bytes per sphere (moving: 170) and 16 per record. A
 ///       list that is too short costs three times as much as one that is not: ask for the number
 ///       first, with capacity 0
 CAROM_API carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,

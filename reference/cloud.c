@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Spheres among themselves: |d + t v| <= ra + rb for a t in [0, limit], d = b + shift - a. */
+#include "reference.h"
+#include "root.h"
+#include "space.h"
+
+#include <math.h>
+
+/* (sum of radii)^2, with the margin or without */
+static void squared_reach(ref_dyadic *out, const ref_cloud_case *c, int with_margin)
+{
+    ref_dyadic part;
+
+    ref_dyadic_from_float(out, c->radius_a);
+    ref_dyadic_from_float(&part, c->radius_b);
+    ref_dyadic_add(out, out, &part);
+    ref_dyadic_from_float(&part, with_margin ? c->margin : 0.0f);
+    ref_dyadic_add(out, out, &part);
+    ref_dyadic_mul(out, out, out);
+}
+
+static void difference(ref_vec *out, const float a[3], const float b[3])
+{
+    ref_vec other;
+
+    ref_vec_from_floats(out, a);
+    ref_vec_from_floats(&other, b);
+    ref_vec_sub(out, out, &other);
+}
+
+static int is_within(const ref_root *t, float limit)
+{
+    ref_dyadic exact;
+
+    if (isinf(limit))
+        return 1;
+    ref_dyadic_from_float(&exact, limit);
+    return ref_root_cmp_dyadic(t, &exact) <= 0;
+}
+
+static void set_moving(const ref_cloud_case *c, const ref_vec *v, const ref_dyadic *dot, const ref_dyadic *gap,
+                       ref_cloud_answer *out)
+{
+    ref_dyadic speed2, estimate;
+    ref_root first, last;
+
+    ref_vec_dot(&speed2, v, v);
+    if (!ref_root_quadratic(&first, &last, &speed2, dot, gap))
+        return;
+    out->state = ref_state_of_times(&first, &last);
+    out->is_pair = out->state == REF_TOUCHING || out->state == REF_OVERLAPPING ||
+                   (out->state == REF_APPROACHING && is_within(&first, c->limit));
+    out->t = 0;
+    if (out->state != REF_APPROACHING)
+        return;
+    ref_root_estimate(&estimate, &first);
+    out->t = ref_root_to_float(&first, &estimate);
+}
+
+void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out)
+{
+    ref_vec d, v, shift;
+    ref_dyadic distance2, reach2, gap, dot;
+
+    *out = (ref_cloud_answer){.state = REF_MISS, .t = INFINITY};
+    difference(&d, c->b, c->a);
+    ref_vec_from_floats(&shift, c->shift);
+    ref_vec_add(&d, &d, &shift);
+    difference(&v, c->velocity_b, c->velocity_a);
+    ref_vec_dot(&distance2, &d, &d);
+    ref_vec_dot(&dot, &d, &v);
+    squared_reach(&reach2, c, 0);
+    ref_dyadic_sub(&gap, &distance2, &reach2);
+    out->is_apart = dot.sign > 0;
+    if (!ref_vec_is_zero(&v)) {
+        set_moving(c, &v, &dot, &gap, out);
+        return;
+    }
+    if (gap.sign <= 0) {
+        *out = (ref_cloud_answer){.is_pair = 1, .state = gap.sign < 0 ? REF_OVERLAPPING : REF_TOUCHING};
+        return;
+    }
+    squared_reach(&reach2, c, 1);
+    out->is_pair = ref_dyadic_cmp(&distance2, &reach2) <= 0;
+}

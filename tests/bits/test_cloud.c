@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/* Spheres among themselves: lists, partners and counts against every pair by itself. Exact mode against the reference,
+ * fast mode against clouds of two spheres; the same bits on every instruction set, on any number of threads. */
+#include "tests/support/support.h"
+
+#include <math.h>
+
+enum { MOST = 120, IMAGES = 27 };
+
+/* ---- clouds ------------------------------------------------------------------------------------------------------ */
+
+typedef struct cloud {
+    size_t count;
+    float *center, *velocity, *radius, *t_max;
+    uint32_t *mask;
+    carom_spheres_desc desc;
+} cloud;
+
+static void cloud_free(cloud *c)
+{
+    free(c->center);
+    free(c->velocity);
+    free(c->radius);
+    free(c->t_max);
+    free(c->mask);
+}
+
+static float between(ref_gen *g, double low, double high)
+{
+    return (float)ref_gen_range(g, low, high);
+}
+
+typedef void change_fn(cloud *c, size_t i, ref_gen *g);
+static void scale_all(cloud *c, size_t i, float by)
+{
+    for (size_t k = 0; k < 3; k++) {
+        c->center[3 * i + k] *= by;
+        c->velocity[3 * i + k] *= by;
+    }
+    c->radius[i] *= by;
+}
+static void as_it_is(cloud *c, size_t i, ref_gen *g)
+{
+    (void)c, (void)i, (void)g;
+}
+/* Neighbours touch exactly, at rest and while they move by whole steps. */
+static void on_lattice(cloud *c, size_t i, ref_gen *g)
+{
+    for (size_t k = 0; k < 3; k++) {
+        c->center[3 * i + k] = floorf(between(g, 0, 6));
+        c->velocity[3 * i + k] = floorf(between(g, -1, 2));
+    }
+    c->radius[i] = 0.5f;
+}
+static void far_away(cloud *c, size_t i, ref_gen *g)
+{
+    (void)g;
+    for (size_t k = 0; k < 3; k++)
+        c->center[3 * i + k] += 1e7f;
+}
+static void few_large(cloud *c, size_t i, ref_gen *g)
+{
+    c->radius[i] = ref_gen_range(g, 0, 1) < 0.05 ? 5.0f : between(g, 0, 1e-2);
+}
+static void any_size(cloud *c, size_t i, ref_gen *g)
+{
+    c->radius[i] = powf(10.0f, between(g, -6, 0));
+}
+static void one_outlier(cloud *c, size_t i, ref_gen *g)
+{
+    (void)g;
+    if (i == c->count / 2)
+        c->center[3 * i] = 1e30f;
+}
+static void denormal(cloud *c, size_t i, ref_gen *g)
+{
+    (void)g;
+    scale_all(c, i, 1e-40f);
+}
+static void huge(cloud *c, size_t i, ref_gen *g)
+{
+    (void)g;
+    scale_all(c, i, 1e37f);
+}
+static void in_one_place(cloud *c, size_t i, ref_gen *g)
+{
+    (void)g;
+    for (size_t k = 0; k < 3; k++)
+        c->center[3 * i + k] = 1.0f;
+}
+static void some_invalid(cloud *c, size_t i, ref_gen *g)
+{
+    if (ref_gen_range(g, 0, 1) < 0.2)
+        c->radius[i] = ref_gen_range(g, 0, 1) < 0.5 ? -1.0f : NAN;
+}
+static void fast_ones(cloud *c, size_t i, ref_gen *g)
+{
+    (void)g;
+    c->radius[i] = 0.5f;
+    for (size_t k = 0; k < 3; k++)
+        c->velocity[3 * i + k] *= 20.0f;
+}
+static void in_line(cloud *c, size_t i, ref_gen *g)
+{
+    (void)g;
+    for (size_t k = 1; k < 3; k++)
+        c->center[3 * i + k] = c->velocity[3 * i + k] = 0.0f;
+    c->center[3 * i] = floorf(c->center[3 * i] * 8.0f) / 8.0f;
+    c->radius[i] = 0.25f;
+}
+static void points(cloud *c, size_t i, ref_gen *g)
+{
+    on_lattice(c, i, g);
+    c->radius[i] = 0.0f;
+}
+
+static const struct {
+    const char *name;
+    change_fn *change;
+    float period; /* of clouds that have one */
+} families[] = {{"random", as_it_is, 11},       {"lattice", on_lattice, 6}, {"far", far_away, 11},
+                {"few large", few_large, 12},   {"any size", any_size, 10}, {"outlier", one_outlier, 9},
+                {"denormal", denormal, 1e-39f}, {"huge", huge, 1e38f},      {"one place", in_one_place, 3},
+                {"invalid", some_invalid, 11},  {"fast", fast_ones, 10},    {"line", in_line, 10},
+                {"points", points, 6}};
+
+/* Which options the cloud has follows from its number. */
+static cloud make_cloud(size_t number, int exact)
+{
+    const size_t family = number % COUNT_OF(families), options = number / COUNT_OF(families);
+    const int moves = options % 3 != 0, is_periodic = options / 3 % 2, has_masks = options / 6 % 2;
+    ref_gen g;
+    ref_gen_seed(&g, 17, 1, number);
+    cloud c = {.count = 2 + (size_t)(ref_gen_range(&g, 0, 1) * MOST)};
+    c.center = test_alloc(3 * c.count, sizeof(float));
+    c.velocity = test_alloc(3 * c.count, sizeof(float));
+    c.radius = test_alloc(c.count, sizeof(float));
+    c.t_max = test_alloc(c.count, sizeof(float));
+    c.mask = test_alloc(c.count, sizeof(uint32_t));
+    for (size_t i = 0; i < c.count; i++) {
+        for (size_t k = 0; k < 3; k++) {
+            c.center[3 * i + k] = between(&g, 0, 10);
+            c.velocity[3 * i + k] = between(&g, -2, 2);
+        }
+        c.radius[i] = between(&g, 0, 0.7);
+        c.t_max[i] = ref_gen_range(&g, 0, 1) < 0.2 ? between(&g, 0, 2) : 3.0f;
+        c.mask[i] = 1u << (int)(3 * ref_gen_range(&g, 0, 1));
+        families[family].change(&c, i, &g);
+    }
+    c.desc = (carom_spheres_desc){.batch = {.size = sizeof c.desc,
+                                            .count = c.count,
+                                            .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
+                                  .center = carom_xyz(c.center),
+                                  .radius = carom_scalars_of(c.radius)};
+    if (moves) {
+        c.desc.velocity = carom_xyz(c.velocity);
+        c.desc.t_max = carom_scalars_of(c.t_max);
+        c.desc.start = (carom_start)(options / 12 % 3);
+    } else if (options % 2)
+        c.desc.margin = 0.3f;
+    if (is_periodic) {
+        c.desc.period[0] = families[family].period;
+        c.desc.period[2] = 1.25f * families[family].period;
+    }
+    if (has_masks)
+        c.desc.mask = carom_uints_of(c.mask);
+    c.desc.full = options % 5 == 4;
+    return c;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+typedef struct record {
+    int32_t a, b;
+    float t;
+    uint8_t state;
+    int8_t shift[3];
+} record;
+
+typedef struct records {
+    record *at;
+    size_t count, room;
+} records;
+
+static void append(records *r, record one)
+{
+    if (r->count == r->room) {
+        r->room = r->room ? 2 * r->room : 256;
+        r->at = realloc(r->at, r->room * sizeof *r->at);
+        assert_non_null(r->at);
+    }
+    r->at[r->count++] = one;
+}
+
+static int compare(const void *one, const void *other)
+{
+    const record *x = one, *y = other;
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    if (x->t < y->t || x->t > y->t)
+        return x->t < y->t ? -1 : 1;
+    if (x->b != y->b)
+        return x->b < y->b ? -1 : 1;
+    for (int k = 0; k < 3; k++)
+        if (x->shift[k] != y->shift[k])
+            return x->shift[k] < y->shift[k] ? -1 : 1;
+    return 0;
+}
+
+/* The list of a call, in arrays that hold `capacity`; returns the totals. */
+static carom_list_totals ask_list(carom_context *context, const carom_spheres_desc *d, size_t capacity, records *out)
+{
+    int32_t *a = test_alloc(capacity + 1, sizeof *a), *b = test_alloc(capacity + 1, sizeof *b);
+    uint8_t *state = test_alloc(capacity + 1, 1);
+    float *t = test_alloc(capacity + 1, sizeof *t);
+    int8_t *shift = test_alloc(3 * capacity + 1, 1);
+    uint64_t *offsets = test_alloc(d->batch.count + 1, sizeof *offsets);
+    carom_list_totals totals;
+    const carom_sphere_pair_list list = {sizeof list, capacity, offsets, a, b, state, t, shift, &totals};
+    carom_error err;
+    test_ok("pairs of a cloud", carom_spheres_list(context, d, &list, NULL, &err), &err);
+    assert_true(totals.stored <= capacity);
+    for (uint64_t i = 0; i < totals.stored; i++)
+        append(out, (record){a[i], b[i], t[i], state[i], {shift[3 * i], shift[3 * i + 1], shift[3 * i + 2]}});
+    for (uint64_t i = d->batch.begin; i < totals.complete; i++)
+        for (uint64_t k = offsets[i]; k < offsets[i + 1]; k++)
+            assert_int_equal(a[k], i);
+    assert_int_equal(offsets[d->batch.begin], 0);
+    assert_int_equal(offsets[d->batch.count], totals.total);
+    free(a), free(b), free(state), free(t), free(shift), free(offsets);
+    return totals;
+}
+
+/* ---- oracles ----------------------------------------------------------------------------------------------------- */
+
+static int is_valid(const cloud *c, size_t i)
+{
+    return isfinite(c->radius[i]) && c->radius[i] >= 0;
+}
+
+static int by_reference(carom_context *context, const cloud *c, size_t a, size_t b, const int *shift, record *out)
+{
+    ref_cloud_case q = {.radius_a = c->radius[a], .radius_b = c->radius[b], .margin = c->desc.margin};
+    ref_cloud_answer r;
+    (void)context;
+    for (size_t k = 0; k < 3; k++) {
+        q.a[k] = c->center[3 * a + k];
+        q.b[k] = c->center[3 * b + k];
+        q.velocity_a[k] = c->desc.velocity.x ? c->velocity[3 * a + k] : 0.0f;
+        q.velocity_b[k] = c->desc.velocity.x ? c->velocity[3 * b + k] : 0.0f;
+        q.shift[k] = (float)shift[k] * c->desc.period[k];
+    }
+    q.limit = c->desc.t_max.data ? fminf(c->t_max[a], c->t_max[b]) : INFINITY;
+    ref_cloud(&q, &r);
+    const int in_contact = r.state == REF_TOUCHING || r.state == REF_OVERLAPPING;
+    const int is_skipped =
+        c->desc.start == CAROM_START_SKIP || (c->desc.start == CAROM_START_SKIP_PARTING && r.is_apart);
+    out->t = r.t;
+    out->state = (uint8_t)r.state;
+    return r.is_pair && !(in_contact && is_skipped);
+}
+
+/* A cloud of the two alone: nothing can be lost there. */
+static int by_itself(carom_context *context, const cloud *c, size_t a, size_t b, const int *shift, record *out)
+{
+    float center[6], velocity[6], radius[2] = {c->radius[a], c->radius[b]}, t_max[2] = {c->t_max[a], c->t_max[b]};
+    for (size_t k = 0; k < 3; k++) {
+        center[k] = c->center[3 * a + k];
+        center[3 + k] = c->center[3 * b + k];
+        velocity[k] = c->velocity[3 * a + k];
+        velocity[3 + k] = c->velocity[3 * b + k];
+    }
+    carom_spheres_desc d = c->desc;
+    records found = {0};
+    d.batch.count = 2;
+    d.center = carom_xyz(center);
+    d.radius = carom_scalars_of(radius);
+    if (d.velocity.x)
+        d.velocity = carom_xyz(velocity);
+    if (d.t_max.data)
+        d.t_max = carom_scalars_of(t_max);
+    d.mask = (carom_uints){0};
+    d.full = 0;
+    ask_list(context, &d, IMAGES, &found);
+    int is_pair = 0;
+    for (size_t i = 0; i < found.count; i++) {
+        const record *r = &found.at[i];
+        if (r->shift[0] != shift[0] || r->shift[1] != shift[1] || r->shift[2] != shift[2])
+            continue;
+        out->t = r->t;
+        out->state = r->state;
+        is_pair = 1;
+    }
+    free(found.at);
+    return is_pair;
+}
+
+/* All pairs of a cloud, one by one. */
+static records expect(carom_context *context, const cloud *c)
+{
+    records r = {0};
+    const int exact = c->desc.batch.accuracy == CAROM_ACCURACY_EXACT;
+    for (size_t a = 0; a < c->count; a++)
+        for (size_t b = a + 1; b < c->count; b++)
+            for (int image = 0; image < IMAGES; image++) {
+                const int shift[3] = {image / 9 - 1, image / 3 % 3 - 1, image % 3 - 1};
+                int exists = is_valid(c, a) && is_valid(c, b) && (!c->desc.mask.data || (c->mask[a] & c->mask[b]));
+                for (int k = 0; k < 3; k++)
+                    exists &= shift[k] == 0 || c->desc.period[k] > 0;
+                record pair = {.a = (int32_t)a, .b = (int32_t)b};
+                if (!exists || !(exact ? by_reference : by_itself)(context, c, a, b, shift, &pair))
+                    continue;
+                for (int k = 0; k < 3; k++)
+                    pair.shift[k] = (int8_t)shift[k];
+                append(&r, pair);
+            }
+    return r;
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
+
+static void check_records(const records *got, const records *expected, size_t number, const char *what)
+{
+    const char *family = families[number % COUNT_OF(families)].name;
+    for (size_t i = 0; i < got->count && i < expected->count; i++) {
+        const record *g = &got->at[i], *e = &expected->at[i];
+        if (compare(g, e) != 0 || g->state != e->state)
+            fail_msg(
+                "cloud %zu (%s), %s, record %zu: %d %d at %a, state %d, shift %d %d %d, instead of %d %d at %a, state "
+                "%d, shift %d %d %d",
+                number, family, what, i, g->a, g->b, (double)g->t, g->state, g->shift[0], g->shift[1], g->shift[2],
+                e->a, e->b, (double)e->t, e->state, e->shift[0], e->shift[1], e->shift[2]);
+    }
+    if (got->count != expected->count)
+        fail_msg("cloud %zu (%s), %s: %zu records instead of %zu", number, family, what, got->count, expected->count);
+}
+
+/* With too little room, again and again from where the list ends. */
+static void check_cut(carom_context *context, const cloud *c, const records *expected, size_t number)
+{
+    carom_spheres_desc d = c->desc;
+    records got = {0};
+    size_t capacity = expected->count / 3 + 1;
+    while (d.batch.begin < c->count) {
+        const carom_list_totals totals = ask_list(context, &d, capacity, &got);
+        if (totals.complete == d.batch.begin)
+            capacity *= 2;
+        d.batch.begin = totals.complete;
+    }
+    check_records(&got, expected, number, "in pieces");
+    free(got.at);
+}
+
+static void check_partners(carom_context *context, const cloud *c, const records *pairs, size_t number)
+{
+    uint32_t *count = test_alloc(c->count, sizeof *count), *partners = test_alloc(c->count, sizeof *partners);
+    int32_t *best = test_alloc(c->count, sizeof *best), *other = test_alloc(c->count, sizeof *other);
+    float *least = test_alloc(c->count, sizeof *least), *t = test_alloc(c->count, sizeof *t);
+    uint8_t *state = test_alloc(c->count, 1), *hit = test_alloc(c->count, 1), *states = test_alloc(c->count, 1);
+    for (size_t i = 0; i < c->count; i++) {
+        best[i] = -1;
+        least[i] = INFINITY;
+        states[i] = is_valid(c, i) ? CAROM_MISS : CAROM_INVALID;
+    }
+    for (size_t k = 0; k < 2 * pairs->count; k++) {
+        const record *r = &pairs->at[k / 2];
+        const int32_t own = k % 2 ? r->b : r->a, with = k % 2 ? r->a : r->b;
+        count[own]++;
+        if (best[own] >= 0 && (r->t > least[own] || (r->t >= least[own] && with >= best[own])))
+            continue;
+        best[own] = with;
+        least[own] = r->t;
+        states[own] = r->state;
+    }
+    carom_spheres_desc d = c->desc;
+    carom_error err;
+    d.full = 0;
+    const carom_sphere_count_result counts = {sizeof counts, partners};
+    test_ok("partners of a cloud", carom_spheres_count(context, &d, &counts, NULL, &err), &err);
+    d.margin = 0;
+    const carom_sphere_partner_result first = {sizeof first, other, state, t};
+    test_ok("first partners of a cloud", carom_spheres_first(context, &d, &first, NULL, &err), &err);
+    test_ok("any partner of a cloud", carom_spheres_any(context, &d, TEST_ANY(hit), NULL, &err), &err);
+    for (size_t i = 0; i < c->count; i++) {
+        const int valid = is_valid(c, i);
+        if (partners[i] != (valid ? count[i] : CAROM_COUNT_INVALID))
+            fail_msg("cloud %zu, sphere %zu: %u partners instead of %u", number, i, partners[i], count[i]);
+        if (c->desc.margin > 0)
+            continue;
+        if (other[i] != best[i] || state[i] != states[i] || memcmp(&t[i], &least[i], sizeof *t) != 0)
+            fail_msg("cloud %zu, sphere %zu: partner %d at %a, state %d, instead of %d at %a, state %d", number, i,
+                     other[i], (double)t[i], state[i], best[i], (double)least[i], states[i]);
+        assert_int_equal(hit[i], valid ? best[i] >= 0 : CAROM_OVERLAP_INVALID);
+    }
+    free(count), free(partners), free(best), free(other), free(least), free(t), free(state), free(hit), free(states);
+}
+
+/* The pairs as a list has them: `full` ones under both. */
+static records in_order(const cloud *c, const records *pairs)
+{
+    records r = {0};
+    for (size_t i = 0; i < pairs->count; i++) {
+        record pair = pairs->at[i];
+        append(&r, pair);
+        if (!c->desc.full)
+            continue;
+        pair.a = pairs->at[i].b;
+        pair.b = pairs->at[i].a;
+        for (int k = 0; k < 3; k++)
+            pair.shift[k] = (int8_t)-pair.shift[k];
+        append(&r, pair);
+    }
+    if (r.count)
+        qsort(r.at, r.count, sizeof *r.at, compare);
+    return r;
+}
+
+static void check_cloud(carom_context *context, size_t number, int exact)
+{
+    cloud c = make_cloud(number, exact);
+    records pairs = expect(context, &c), expected = in_order(&c, &pairs), got = {0};
+    const carom_list_totals totals = ask_list(context, &c.desc, expected.count + 5, &got);
+    check_records(&got, &expected, number, exact ? "exact" : "fast");
+    assert_int_equal(totals.total, expected.count);
+    assert_int_equal(totals.complete, c.count);
+    check_cut(context, &c, &expected, number);
+    check_partners(context, &c, &pairs, number);
+    free(pairs.at);
+    free(expected.at);
+    free(got.at);
+    cloud_free(&c);
+}
+
+static void exact_is_the_reference(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    for (size_t i = 0; i < test_effort(40 * COUNT_OF(families)); i++)
+        check_cloud(context, i, 1);
+    carom_context_destroy(context);
+}
+
+static void fast_is_each_pair_by_itself(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    for (size_t i = 0; i < test_effort(12 * COUNT_OF(families)); i++)
+        check_cloud(context, i, 0);
+    carom_context_destroy(context);
+}
+
+/* A million spheres in one place: searches end at once; lists and counts say why not. */
+static void many_in_one_place(void **state)
+{
+    (void)state;
+    enum { MANY = 1000000 };
+    const float center[] = {1, 2, 3}, radius = 1;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    uint8_t *hit = test_alloc(MANY, 1);
+    int32_t *other = test_alloc(MANY, sizeof *other);
+    uint32_t *count = test_alloc(MANY, sizeof *count);
+    const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                                  .center = carom_repeat(center),
+                                  .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
+    const carom_sphere_count_result counts = {sizeof counts, count};
+    carom_list_totals totals;
+    const carom_sphere_pair_list list = {.size = sizeof list, .totals = &totals};
+    carom_error err;
+    test_ok("first partners", carom_spheres_first(context, &d, &first, NULL, &err), &err);
+    test_ok("any partner", carom_spheres_any(context, &d, TEST_ANY(hit), NULL, &err), &err);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(other[i], i == 0);
+        assert_int_equal(hit[i], 1);
+    }
+    test_error(carom_spheres_count(context, &d, &counts, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "N^2/2");
+    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "N^2/2");
+    free(hit), free(other), free(count);
+    carom_context_destroy(context);
+}
+
+/* ---- the same bits ----------------------------------------------------------------------------------------------- */
+
+static void same_lists(carom_context *scalar, carom_context *context, const char *label)
+{
+    for (size_t i = 0; i < test_effort(8 * COUNT_OF(families)); i++) {
+        cloud c = make_cloud(i, (int)(i % 2));
+        records one = {0}, other = {0};
+        const carom_list_totals totals = ask_list(scalar, &c.desc, 0, &one);
+        ask_list(scalar, &c.desc, (size_t)totals.total, &one);
+        ask_list(context, &c.desc, (size_t)totals.total, &other);
+        check_records(&other, &one, i, label);
+        free(one.at);
+        free(other.at);
+        cloud_free(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(exact_is_the_reference),
+                                       cmocka_unit_test(fast_is_each_pair_by_itself),
+                                       cmocka_unit_test(many_in_one_place), SAME_BITS_ON_CPU(same_lists)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
