@@ -178,8 +178,8 @@ static void lattice_nearest_corner(const lattice_triangles *list, const real to[
         corner[k] = R(0.5) * rows[place[least] + least + k * LATTICE_STRIDE];
 }
 
-/* A group and its witness p, which is the block's own or a corner of its list, whichever is nearer; from the block's
- * middle. */
+/* A group and its witness p, which is the block's own, if it has one, or a corner of its list, whichever is nearer;
+ * from the block's middle. */
 typedef struct lattice_side {
     real middle[3], half[3]; /* of the group's bounds */
     real twice[3], square;   /* 2 p and p.p */
@@ -203,12 +203,12 @@ static int lattice_set_side(const caromi_lattice_tile *tile, const lattice_block
     lattice_nearest_corner(list, side->middle, to->corner);
     to->has_corner = 1;
     for (int k = 0; k < 3; k++) {
-        const double own = witness->point[k] * (double)scale - (double)b.middle[k];
+        const double own = witness ? witness->point[k] * (double)scale - (double)b.middle[k] : HUGE_VAL;
         const double way = (double)to->corner[k] - (double)side->middle[k];
         own2 += own * own;
         corner2 += way * way;
     }
-    const int is_corner = corner2 < own2;
+    const int is_corner = witness == NULL || corner2 < own2;
     side->square = R(0.0);
     for (int k = 0; k < 3; k++) {
         const double middle = (double)block->middle[k];

@@ -160,7 +160,8 @@ static int lattice_near(const caromi_lattice_tile *tile, const lattice_frontier 
     return lattice_nearest_in_leaf(tile, next, at);
 }
 
-/* A triangle near the middle of a block, unless that of the surrounding block is nearer. */
+/* A triangle near the middle of a block, unless that of the surrounding block is nearer. None is found where no
+ * triangle of the nearest leaf counts. */
 static void lattice_find_witness(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_frontier *from,
                                  lattice_seed *seed)
 {
@@ -262,7 +263,7 @@ static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch
     if (room->list.overflows)
         return 0;
     const int groups = lattice_gather(tile, r, b, seed->is_near, room->group);
-    if (room->list.count > 0 && !lattice_answer(tile, b, &seed->witness, groups, room))
+    if (room->list.count > 0 && !lattice_answer(tile, b, seed->exists ? &seed->witness : NULL, groups, room))
         return 0;
     for (int g = 0; g < groups; g++)
         lattice_store(tile, &room->group[g]);

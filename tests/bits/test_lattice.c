@@ -116,6 +116,20 @@ static void check_masked(carom_context *scalar, carom_context *context, const ch
     }
 }
 
+/* No triangle of a leaf near the nodes counts, so they begin without a witness. The farther ones are many. */
+static void check_hollow(carom_context *scalar, carom_context *context, const char *label)
+{
+    static const carom_lattice lattice = {{-0.5, -0.5, -0.5}, 0.0625, {17, 17, 17}, {0}};
+    scene s = scene_soup(SEED, 1500, 0.1);
+    s.masks = test_alloc(s.triangle_count, sizeof *s.masks);
+    for (size_t i = 0; i < s.triangle_count; i++) {
+        const float *at = s.vertices + 9 * i;
+        s.masks[i] = at[0] * at[0] + at[1] * at[1] + at[2] * at[2] > 1.2f;
+    }
+    check_lattice(scalar, context, &s, &lattice, &no_band, label);
+    scene_free(&s);
+}
+
 /* ---- parts ------------------------------------------------------------------------------------------------------- */
 
 static void test_slabs(void **state)
@@ -380,7 +394,8 @@ int main(void)
         cmocka_unit_test(test_coordinates), cmocka_unit_test(test_slabs),    cmocka_unit_test(test_fields),
         cmocka_unit_test(test_empty),       cmocka_unit_test(test_progress), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_underflow),   SAME_BITS_ON_CPU(check_same),    SAME_BITS_ON_CPU(check_shapes),
-        SAME_BITS_ON_CPU(check_lists),      SAME_BITS_ON_CPU(check_bands),   SAME_BITS_ON_CPU(check_masked)};
+        SAME_BITS_ON_CPU(check_lists),      SAME_BITS_ON_CPU(check_bands),   SAME_BITS_ON_CPU(check_masked),
+        SAME_BITS_ON_CPU(check_hollow)};
     const struct CMUnitTest on_device[] = {cmocka_unit_test(test_slabs),     cmocka_unit_test(test_fields),
                                            cmocka_unit_test(test_empty),     cmocka_unit_test(test_progress),
                                            SAME_BITS_ON_DEVICE(check_same),  SAME_BITS_ON_DEVICE(check_shapes),
