@@ -68,7 +68,8 @@ typedef struct ref_spheres_answer {
 
 void ref_spheres(const ref_spheres_case *c, ref_spheres_answer *out);
 
-/* Two spheres of a cloud, a of the lower index, all numbers finite and radii valid: B's centre is taken at b + shift. */
+/* Two spheres of a cloud, a of the lower index, all numbers finite and radii valid: B's centre is taken at b + shift.
+ */
 typedef struct ref_cloud_case {
     float a[3], velocity_a[3], radius_a;
     float b[3], velocity_b[3], radius_b;
