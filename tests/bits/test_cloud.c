@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { MOST = 120, IMAGES = 27 };
+enum { MOST = 60, IMAGES = 27 };
 
 /* ---- clouds ------------------------------------------------------------------------------------------------------ */
 
@@ -435,7 +435,7 @@ static void exact_is_the_reference(void **state)
 {
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
-    for (size_t i = 0; i < test_effort(40 * COUNT_OF(families)); i++)
+    for (size_t i = 0; i < test_effort(12 * COUNT_OF(families)); i++)
         check_cloud(context, i, 1);
     carom_context_destroy(context);
 }
@@ -444,7 +444,7 @@ static void fast_is_each_pair_by_itself(void **state)
 {
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
-    for (size_t i = 0; i < test_effort(12 * COUNT_OF(families)); i++)
+    for (size_t i = 0; i < test_effort(9 * COUNT_OF(families)); i++)
         check_cloud(context, i, 0);
     carom_context_destroy(context);
 }
@@ -498,8 +498,10 @@ static void same_lists(carom_context *scalar, carom_context *context, const char
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(exact_is_the_reference),
-                                       cmocka_unit_test(fast_is_each_pair_by_itself),
-                                       cmocka_unit_test(many_in_one_place), SAME_BITS_ON_CPU(same_lists)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(exact_is_the_reference),
+                                        cmocka_unit_test(fast_is_each_pair_by_itself),
+                                        cmocka_unit_test(many_in_one_place), SAME_BITS_ON_CPU(same_lists)};
+    const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(same_lists)};
+    return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
+                            : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }
