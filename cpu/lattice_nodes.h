@@ -274,7 +274,7 @@ static vi lattice_find_candidates(v3 x, real radius2, const lattice_triangles *l
 {
     const int stride = LATTICE_STRIDE;
     const vf square = v3_dot(x, x);
-    vf bound = lattice_first_bound(x, own), best = v_f(R(-1e38));
+    vf bound = lattice_first_bound(x, own), best = v_f(R(-1e38)), sure = best;
     vf limit = lattice_filter_limit(square, square - bound, radius2);
     vi chosen = v_i(0);
     to->count = 0;
@@ -285,6 +285,8 @@ static vi lattice_find_candidates(v3 x, real radius2, const lattice_triangles *l
         if (!v_any(v_le(limit, corner + rows[LATTICE_CORNER_COVER * stride])))
             continue;
         const vf sample = v_max(corner, lattice_middle_term(t, rows, stride));
+        /* Middles of edges err with the edge, so they count less where a bound from above is wanted. */
+        sure = v_max(sure, v_max(corner, sample - v_f(rows[LATTICE_COVER * stride] * R(0x1p-14))));
         const vm better = v_gt(sample, best);
         bound = v_max(bound, corner);
         limit = lattice_filter_limit(square, square - bound, radius2);
@@ -293,7 +295,7 @@ static vi lattice_find_candidates(v3 x, real radius2, const lattice_triangles *l
         v_store(to->term[to->count], sample + rows[LATTICE_COVER * stride]);
         to->triangle[to->count++] = own->triangle[i];
     }
-    v_store(to->nearest, best);
+    v_store(to->nearest, sure);
     return chosen;
 }
 

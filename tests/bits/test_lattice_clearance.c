@@ -150,6 +150,53 @@ static void test_reference(void **state)
 }
 
 /* Triangles without a bit in their mask do not count; without triangles all is free. */
+/* A box of which the sphere and the lattice see the middle of one edge alone. */
+static scene scene_box(ref_gen *g)
+{
+    static const uint32_t indices[] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                       2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    scene s = {.vertex_count = 8, .triangle_count = COUNT_OF(indices) / 3};
+    float from[3], size[3];
+    s.vertices = test_alloc(3 * s.vertex_count, sizeof *s.vertices);
+    s.indices = test_alloc(COUNT_OF(indices), sizeof *s.indices);
+    memcpy(s.indices, indices, sizeof indices);
+    for (int k = 0; k < 3; k++) {
+        from[k] = (float)ref_gen_range(g, 0, 1);
+        size[k] = (float)ref_gen_range(g, 1, 2);
+    }
+    for (size_t i = 0; i < 3 * s.vertex_count; i++)
+        s.vertices[i] = from[i % 3] + (i / 3 >> i % 3 & 1 ? size[i % 3] : 0.0f);
+    return s;
+}
+
+static void test_long_edges(void **state)
+{
+    carom_context *context = test_context();
+    (void)state;
+    for (size_t i = 0; i < test_effort(60); i++) {
+        ref_gen g;
+        ref_gen_seed(&g, 21, 1, i);
+        scene s = scene_box(&g);
+        carom_mesh *mesh = scene_mesh(context, &s);
+        const int triangle = ref_gen_int(&g, 0, 11), edge = ref_gen_int(&g, 0, 2);
+        const double shrink = ref_gen_range(&g, 1, 30);
+        const float radius = (float)(0.02 / shrink);
+        carom_lattice lattice = {.spacing = 0x1p-149, .dims = {17, 17, 17}};
+        while (lattice.spacing < (double)radius / 16)
+            lattice.spacing *= 2.0;
+        const float *a = s.vertices + 3 * s.indices[3 * triangle + edge];
+        const float *b = s.vertices + 3 * s.indices[3 * triangle + (edge + 1) % 3];
+        for (int k = 0; k < 3; k++) {
+            const double middle = ((double)a[k] + (double)b[k]) / 2;
+            lattice.origin[k] = (floor(middle / lattice.spacing) - 8.0) * lattice.spacing;
+        }
+        check_radius(mesh, &s, &lattice, radius, "long edges");
+        carom_mesh_destroy(mesh);
+        scene_free(&s);
+    }
+    carom_context_destroy(context);
+}
+
 static void test_masked(void **state)
 {
     carom_context *context = test_context();
@@ -436,10 +483,11 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {
-        cmocka_unit_test(test_reference), cmocka_unit_test(test_masked),  cmocka_unit_test(test_closest),
-        cmocka_unit_test(test_ties),      cmocka_unit_test(test_slabs),   cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_gaps),      cmocka_unit_test(test_refused), SAME_BITS_ON_CPU(check_same)};
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_long_edges),
+                                        cmocka_unit_test(test_masked),    cmocka_unit_test(test_closest),
+                                        cmocka_unit_test(test_ties),      cmocka_unit_test(test_slabs),
+                                        cmocka_unit_test(test_progress),  cmocka_unit_test(test_gaps),
+                                        cmocka_unit_test(test_refused),   SAME_BITS_ON_CPU(check_same)};
     const struct CMUnitTest on_device[] = {cmocka_unit_test(test_masked), SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
