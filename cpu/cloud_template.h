@@ -250,25 +250,34 @@ static void cloud_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t 
 
 /* ---- the best partner -------------------------------------------------------------------------------------------- */
 
+/* Open pairs of one sphere that are asked before its search goes on: one of them may end it. */
+enum { CLOUD_ASK = 48 };
+
 /* A cell's spheres have ascending indices: the first sure one is the best of them. Returns whether the search may end.
  */
 FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end,
-                      const caromi_cloud_best *best, caromi_cloud_found *found)
+                      const caromi_cloud_best *best, uint32_t *opened, caromi_cloud_found *found)
 {
-    uint32_t *partner = &best->partner[s->place];
+    const uint32_t *partner = &best->partner[s->place];
     for (uint32_t j = begin; j < end; j += LANES) {
         u32 sure;
         const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
         const u32 some = cloud_test(view, s, j, &sure) & cloud_lanes(end - j) & ~v_bitmask(is_own);
         sure &= some;
         const u32 open = some & ~sure;
-        if (open)
+        if (open) {
             cloud_append(&found->open, s->place, j, open);
-        if (found->open.count > CAROMI_CLOUD_ROOM)
+            *opened += (uint32_t)bitmask_count(open);
+        }
+        if (found->open.count > CAROMI_CLOUD_ROOM || *opened > CLOUD_ASK) {
             found->take(found);
+            *opened = 0;
+            if (best->any && *partner != UINT32_MAX)
+                return 1;
+        }
         if (sure) {
             const uint32_t index = view->index[j + (uint32_t)bitmask_first(sure)];
-            *partner = index < *partner ? index : *partner;
+            best->partner[s->place] = index < *partner ? index : *partner;
             return best->any;
         }
         if (view->index[j] > *partner)
@@ -279,7 +288,8 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
 
 /* All partners of the sphere at `place` in a row, cell by cell. */
 static int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_row *row,
-                          const cloud_box *box, const caromi_cloud_best *best, caromi_cloud_found *found)
+                          const cloud_box *box, const caromi_cloud_best *best, uint32_t *opened,
+                          caromi_cloud_found *found)
 {
     const uint32_t *starts = view->starts + row->cells;
     int64_t low = ((int64_t)box->low[0] - row->low) >> row->shift,
@@ -287,7 +297,7 @@ static int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, 
     low = low < 0 ? 0 : low;
     high = high >= row->count ? row->count - 1 : high;
     for (int64_t c = low; c <= high; c++)
-        if (cloud_best_run(view, s, starts[c], starts[c + 1], best, found))
+        if (cloud_best_run(view, s, starts[c], starts[c + 1], best, opened, found))
             return 1;
     return 0;
 }
@@ -300,11 +310,12 @@ static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t e
             if (best->is_done[p])
                 continue;
             const cloud_sphere s = cloud_load(view, p);
+            uint32_t opened = 0;
             int is_done = 0;
             for (uint32_t level = 0; level < view->level_count && !is_done; level++) {
                 cloud_rows_in_box in = cloud_rows_begin(view, level, p);
                 for (uint32_t at; !is_done && (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;)
-                    is_done = cloud_best_row(view, &s, &view->rows[at], &in.box, best, found);
+                    is_done = cloud_best_row(view, &s, &view->rows[at], &in.box, best, &opened, found);
             }
         }
 }

@@ -9,6 +9,8 @@
 typedef struct best_job {
     const caromi_partners *to;
     const caromi_cloud_cells *cells;
+    caromi_cloud_best *best;
+    int ends_search; /* a hit that is found: at time 0 only a lower index is better; any hit is as good */
 } best_job;
 
 static void offer(const caromi_partners *to, uint32_t sphere, uint32_t other, float t, uint8_t state)
@@ -29,6 +31,8 @@ static void take(void *user, uint32_t thread, const caromi_cloud_pair *pairs, ui
         const caromi_cloud_pair *p = &pairs[i];
         const uint32_t own = p->by ? p->b : p->a, other = p->by ? p->a : p->b;
         offer(job->to, index[own], index[other], p->t, p->state);
+        if (job->ends_search && index[other] < job->best->partner[own])
+            job->best->partner[own] = index[other];
     }
 }
 
@@ -40,6 +44,7 @@ static void set_done(const caromi_partners *to, const caromi_cloud_cells *cells,
             to->state[cells->index[p]] != CAROM_MISS || (cells->image != NULL && cells->image[p] != CAROMI_IMAGE_OWN);
 }
 
+/* Partners that the scan itself has found. One that is better than what was asked for overlaps at time 0. */
 static void take_sure(const caromi_partners *to, const caromi_cloud_cells *cells, const uint32_t *partner)
 {
     for (uint64_t p = 0; p < cells->count; p++)
@@ -62,7 +67,7 @@ static carom_status search(const caromi_cloud *cloud, const caromi_cloud_slice *
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the partners of %llu spheres",
                              (unsigned long long)cells.count);
     else {
-        best_job job = {to, &cells};
+        best_job job = {to, &cells, &best, any || caromi_slice_is_instant(slice)};
         memset(best.partner, 0xff, cells.count * sizeof *best.partner);
         set_done(to, &cells, best.is_done);
         const caromi_cloud_scan scan = {.cloud = cloud,
@@ -74,7 +79,7 @@ static carom_status search(const caromi_cloud *cloud, const caromi_cloud_slice *
                                         .take = take,
                                         .user = &job};
         status = caromi_cloud_run(&scan, stats, err);
-        if (cloud->start != CAROM_START_SKIP)
+        if (!cells.view.reach_is_bound && cloud->start != CAROM_START_SKIP)
             take_sure(to, &cells, best.partner);
     }
     caromi_free(c, best.partner);
@@ -92,7 +97,8 @@ carom_status caromi_cloud_partners(const caromi_cloud *cloud, int any, const car
     memset(to->other, 0xff, cloud->count * sizeof *to->other);
     for (uint64_t i = 0; i < cloud->count; i++)
         to->t[i] = INFINITY;
-    CHECK(search(cloud, &instant, 0, any, to, stats, err));
+    if (cloud->start != CAROM_START_SKIP)
+        CHECK(search(cloud, &instant, 0, any, to, stats, err));
     caromi_cloud_cut(cloud, &slices);
     for (uint32_t k = 0; cloud->is_moving && k < slices.count; k++) {
         const caromi_cloud_slice slice = caromi_cloud_slice_of(&slices, k);

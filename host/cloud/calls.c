@@ -145,8 +145,8 @@ static carom_status refuse_dense(const caromi_cloud_cells *cells, carom_error *e
         return CAROM_OK;
     return caromi_fail(
         err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-        "so many spheres are in one place that %.2g pairs of them would have to be tested (N spheres make "
-        "N^2/2); a list or a count has at most 2^%d; first and any partners have no such limit",
+        "so many spheres are in one place, or move without a limit of time, that %.2g pairs would be tested (N "
+        "spheres make N^2/2); a list or a count has at most 2^%d; first and any partners have no such limit",
         (double)cells->doubled, (int)DENSE_BITS);
 }
 

@@ -78,9 +78,11 @@ static inline caromi_cloud_place caromi_cloud_place_of(const caromi_cloud *cloud
                                 block->in[CLOUD_R][i]};
 }
 
-/* How the window [0, limit] is cut: one slice [0, 0] for spheres at rest. */
+/* How the window is cut: one slice [0, 0] for spheres at rest; [0, limit] into slices of one length; then, without an
+ * end, [limit, +inf). */
 typedef struct caromi_cloud_slices {
     uint32_t count;
+    int has_end;
     double limit, origin[3];
 } caromi_cloud_slices;
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *slices);

@@ -33,8 +33,8 @@ static void begin_extent(caromi_cloud_extent *e)
 {
     memset(e, 0, sizeof *e);
     for (int k = 0; k < 3; k++) {
-        e->low[k] = INFINITY;
-        e->high[k] = -INFINITY;
+        e->low[k] = (double)INFINITY;
+        e->high[k] = -(double)INFINITY;
     }
 }
 

@@ -28,6 +28,8 @@ void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, 
     for (int c = 0; c < columns && c < CLOUD_T_MAX; c++)
         for (uint32_t i = 0; i < count; i++)
             block->is_valid[i] &= fabsf(block->in[c][i]) < INFINITY;
+    for (uint32_t i = 0; i < count; i++)
+        block->in[CLOUD_R][i] = fabsf(block->in[CLOUD_R][i]); /* -0 */
 }
 
 /* The least binary32 that is surely not below. */
@@ -43,7 +45,8 @@ static float upwards(double x)
 caromi_cloud_place caromi_cloud_place_within(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                              const caromi_cloud_block *block, uint32_t i, int image)
 {
-    const double r = (double)block->in[CLOUD_R][i], half = (slice->end - slice->begin) / 2;
+    const double r = (double)block->in[CLOUD_R][i], t_max = (double)block->in[CLOUD_T_MAX][i];
+    const double end = t_max < slice->end ? t_max : slice->end, half = (end - slice->begin) / 2;
     const double middle = isfinite(half) ? slice->begin + half : 0;
     double way2 = 0, size = 0;
     caromi_cloud_place place;
@@ -55,7 +58,7 @@ caromi_cloud_place caromi_cloud_place_within(const caromi_cloud *cloud, const ca
         way2 += v * v;
         size += fabs(at) + fabs(x) * 0x1p-24;
     }
-    const double speed = sqrt(way2), moved = speed > 0 ? speed * slice->end : 0;
+    const double speed = sqrt(way2), moved = speed > 0 ? speed * end : 0;
     const double reach = r + (speed > 0 ? speed * half : 0) + (r + moved) * 0x1p-15 + size * 0x1p-22;
     place.reach = upwards(reach);
     if (reach < 0x1p120 && size < 0x1p120)
@@ -78,44 +81,55 @@ static int compare_floats(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Medians of a sample: the speed and the radius. Its first valid centre is an origin as good as any. */
+static float median(float *x, size_t count)
+{
+    qsort(x, count, sizeof *x, compare_floats);
+    return count ? x[count / 2] : 0;
+}
+
+/* Medians of a sample: the speed, the radius and, as an origin, the centre. */
 static void sample(const caromi_cloud *cloud, caromi_cloud_slices *s, float *speed, float *radius)
 {
-    float speeds[SAMPLE], radii[SAMPLE];
+    enum { SPEED = 3, RADIUS, NUMBERS };
+    float x[NUMBERS][SAMPLE];
     size_t n = 0;
     caromi_cloud_block block;
     for (uint64_t k = 0; k < SAMPLE && k < cloud->count; k++) {
         const uint64_t i = caromi_slice_start(cloud->count, cloud->count < SAMPLE ? cloud->count : SAMPLE, k);
+        double way2 = 0;
         caromi_cloud_read(cloud, i, i + 1, &block);
         if (!block.is_valid[0])
             continue;
-        for (int c = 0; n == 0 && c < 3; c++)
-            s->origin[c] = (double)block.in[CLOUD_X + c][0];
-        const double x = (double)block.in[CLOUD_VX][0], y = (double)block.in[CLOUD_VY][0],
-                     z = (double)block.in[CLOUD_VZ][0];
-        speeds[n] = (float)sqrt(x * x + y * y + z * z);
-        radii[n++] = block.in[CLOUD_R][0];
+        for (int c = 0; c < 3; c++) {
+            x[c][n] = block.in[CLOUD_X + c][0];
+            way2 += (double)block.in[CLOUD_VX + c][0] * (double)block.in[CLOUD_VX + c][0];
+        }
+        x[SPEED][n] = (float)sqrt(way2);
+        x[RADIUS][n++] = block.in[CLOUD_R][0];
     }
-    qsort(speeds, n, sizeof *speeds, compare_floats);
-    qsort(radii, n, sizeof *radii, compare_floats);
-    *speed = n ? speeds[n / 2] : 0;
-    *radius = n ? radii[n / 2] : 0;
+    for (int c = 0; c < 3; c++)
+        s->origin[c] = (double)median(x[c], n);
+    *speed = median(x[SPEED], n);
+    *radius = median(x[RADIUS], n);
 }
 
-/* The latest of the limits of time. */
-static double limit_of(const caromi_cloud *cloud)
+/* A pair has the smaller of two limits, so the second largest ends the window; and the largest that is finite. */
+static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *s)
 {
     const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
-    const uint64_t count = column->stride == 0 && cloud->count > 0 ? 1 : cloud->count;
-    float most = 0;
-    if (column->base == NULL)
-        return INFINITY;
-    for (uint64_t i = 0; i < count; i++) {
-        float t;
-        memcpy(&t, caromi_element(column, i), sizeof t);
-        most = t > most ? t : most;
+    const int is_one = column->base == NULL || column->stride == 0;
+    float first = -1, second = -1, finite = 0;
+    for (uint64_t i = 0; i < (is_one ? 2 : cloud->count); i++) {
+        float t = INFINITY;
+        if (column->base != NULL)
+            memcpy(&t, caromi_element(column, is_one ? 0 : i), sizeof t);
+        second = t > first ? first : t > second ? t : second;
+        first = t > first ? t : first;
+        finite = t > finite && t < INFINITY ? t : finite;
     }
-    return (double)most;
+    s->has_end = second < INFINITY;
+    s->limit = (double)(s->has_end ? second : finite);
+    s->limit = s->limit > 0 ? s->limit : 0;
 }
 
 /* Nanoseconds for each sphere, roughly: to sort it in each slice, and to ask about what is near its way there. */
@@ -125,31 +139,37 @@ static double cost_of(const caromi_cloud *cloud, double count, double way, doubl
     return count * (60 + 2e4 / (double)cloud->count + 15 * fmin(near, (double)cloud->count));
 }
 
-/* More slices sort more often, and ask less. */
+/* More slices sort more often, and ask less. What has no limit of time makes a slice of its own, the last. */
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *s)
 {
     float speed, radius;
-    *s = (caromi_cloud_slices){.count = 1};
+    *s = (caromi_cloud_slices){.count = 1, .has_end = 1};
     if (!cloud->is_moving)
         return;
     sample(cloud, s, &speed, &radius);
-    s->limit = limit_of(cloud);
+    set_limits(cloud, s);
     const double way = (double)speed * s->limit, volume = caromi_cloud_volume(cloud, 2 * (double)radius);
     double least = cost_of(cloud, 1, way, (double)radius, volume);
-    for (uint32_t count = 2; isfinite(s->limit) && count <= SLICES_MOST; count += (count + 1) / 2) {
+    for (uint32_t count = 2; count <= SLICES_MOST; count += (count + 1) / 2) {
         const double cost = cost_of(cloud, count, way, (double)radius, volume);
         if (cost < least) {
             least = cost;
             s->count = count;
         }
     }
+    if (!s->has_end)
+        s->count = s->limit > 0 ? s->count + 1 : 1;
 }
 
 caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *s, uint32_t number)
 {
-    caromi_cloud_slice slice = {.begin = s->limit * number / s->count, .end = s->limit * (number + 1) / s->count};
-    if (number == 0)
-        slice.begin = 0; /* infinity * 0 */
-    memcpy(slice.origin, s->origin, sizeof slice.origin);
+    const uint32_t finite = s->count - !s->has_end;
+    caromi_cloud_slice slice = {.begin = s->limit, .end = (double)INFINITY};
+    if (number < finite) {
+        slice.begin = s->limit * number / finite;
+        slice.end = s->limit * (number + 1) / finite;
+    }
+    if (!caromi_slice_is_instant(&slice))
+        memcpy(slice.origin, s->origin, sizeof slice.origin);
     return slice;
 }

@@ -81,11 +81,13 @@ static void sort_triangles(caromi_corners *c)
             c->triangle[c->start[caromi_corner_position(c, (uint32_t)t, k) + (uint64_t)1]++] = (uint32_t)t;
 }
 
-static uint64_t bytes_of(const carom_mesh *mesh)
+uint64_t caromi_corners_bytes(const carom_mesh *mesh)
 {
-    const caromi_corners *c = NULL;
-    return sizeof *c + mesh->vertex_count * sizeof *c->position + (mesh->vertex_count + 2) * sizeof *c->start +
-           3 * mesh->info.triangle_count * sizeof *c->triangle;
+    const caromi_corners *c = mesh->corners;
+    return c == NULL
+               ? 0
+               : sizeof *c + mesh->vertex_count * sizeof *c->position + (mesh->vertex_count + 2) * sizeof *c->start +
+                     3 * mesh->info.triangle_count * sizeof *c->triangle;
 }
 
 static void free_corners(caromi_corners *c)
@@ -118,8 +120,8 @@ carom_status caromi_corners_of(carom_mesh *mesh, const caromi_corners **corners,
         return status;
     }
     sort_triangles(c);
-    mesh->info.bytes += bytes_of(mesh);
     *corners = mesh->corners = c;
+    mesh->info.bytes += caromi_corners_bytes(mesh);
     return CAROM_OK;
 }
 
@@ -127,7 +129,7 @@ void caromi_corners_forget(carom_mesh *mesh)
 {
     if (mesh->corners == NULL)
         return;
-    mesh->info.bytes -= bytes_of(mesh);
+    mesh->info.bytes -= caromi_corners_bytes(mesh);
     free_corners(mesh->corners);
     mesh->corners = NULL;
 }

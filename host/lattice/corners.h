@@ -17,6 +17,8 @@ typedef struct caromi_corners {
 
 /* Those of the mesh, found if they are not known. Only the context's calls read them, one at a time. */
 carom_status caromi_corners_of(carom_mesh *mesh, const caromi_corners **corners, carom_error *err);
+/* Bytes that they take; 0 if they are not known. */
+uint64_t caromi_corners_bytes(const carom_mesh *mesh);
 /* The vertices change, or the mesh is destroyed. */
 void caromi_corners_forget(carom_mesh *mesh);
 

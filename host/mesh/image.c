@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clearance.h"
+#include "host/lattice/corners.h"
 #include "mesh.h"
 
 enum { ALIGNMENT = 64 };
@@ -61,6 +62,7 @@ static void describe(const carom_mesh *mesh, image_head *h, image_array arrays[I
     h->vertex_count = mesh->vertex_count;
     h->leaf_count = mesh->leaf_count;
     memcpy(&h->info, &mesh->info, sizeof h->info);
+    h->info.bytes -= caromi_corners_bytes(mesh); /* they stay behind */
     memcpy(&h->frame, &mesh->view.frame, sizeof h->frame);
     h->built_cost = mesh->built_cost;
     h->stack = mesh->stack;

@@ -149,8 +149,8 @@ typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *mess
 
 /// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two)
 /// or NULL. They serve everything that carom allocates on the host for contexts, meshes and
-/// batches. Threads of a context call them too, but never two at once. (qsort, which a refit calls,
-/// may allocate memory of its own.)
+/// batches. Threads of a context call them too, but never two at once. (qsort, which refits and
+/// clouds call, may allocate memory of its own.)
 typedef struct carom_allocator {
     void *(*alloc)(void *user, size_t size, size_t alignment);
     void (*free)(void *user, void *memory);
@@ -584,8 +584,9 @@ CAROM_API carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_in
                                            carom_error *err);
 
 /// Copy a mesh, hierarchy included, into memory that other processes of the same build of carom can
-/// open: one copy in shared memory serves all processes of a machine. The bytes hold no address and
-/// depend on the mesh alone, so they can also be sent to other machines.
+/// open: one copy in shared memory serves all processes of a machine. The bytes hold no address, so
+/// they can also be sent to other machines. They depend on the mesh and on whether its open edges
+/// have been counted, for a sign.
 /// image  caller-owned, NULL to ask for the size alone; capacity in bytes
 /// bytes  out: size of the image
 /// returns CAROM_OK | INVALID_ARGUMENT (capacity is too small).   cost: a copy
@@ -995,14 +996,15 @@ typedef struct carom_sphere_count_result {
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs. The CPU answers; `stats` count spheres
 /// returns CAROM_OK | INVALID_ARGUMENT (also: so many spheres in one place that N^2/2 tests would
-///         take minutes) | OUT_OF_MEMORY
-/// cost  Memory: some 80 bytes per sphere (moving: 170) and 16 per record. A
+///         take minutes; the answers are undefined then) | OUT_OF_MEMORY
+/// cost  Memory: some 80 bytes per sphere (moving or periodic: 180) and 16 per record. A
 ///       list that is too short costs three times as much as one that is not: ask for the number
 ///       first, with capacity 0
 CAROM_API carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,
                                           const carom_sphere_pair_list *list, carom_stats *stats,
                                           carom_error *err);
-/// The first partner of each sphere. Cheap also where many spheres are in one place.
+/// The first partner of each sphere. Cheap also where many spheres are in one place, unless `start`
+/// leaves out their contact.
 CAROM_API carom_status carom_spheres_first(carom_context *context, const carom_spheres_desc *desc,
                                            const carom_sphere_partner_result *out,
                                            carom_stats *stats, carom_error *err);
