@@ -47,6 +47,7 @@ typedef struct checked {
     bake_layout layout;
     bake_mesh mesh;
     uint64_t differences, by_reference;
+    uint64_t nodes; /* that are checked */
     uint64_t random;
 } checked;
 
@@ -299,12 +300,14 @@ static int check_nodes(checked *c)
     const uint64_t nodes = bake_plan_nodes_before(plan, plan->end);
     progress shown;
     int status = EXIT_DONE;
-    const uint64_t samples = nodes > 0 ? c->options->bake.samples : 0;
-    progress_begin(&shown, "bake check", "nodes", 0, samples);
-    for (uint64_t i = 0; i < samples && status == EXIT_DONE; i++) {
-        uint64_t at = bake_draw(&c->random, nodes);
+    const int is_all = c->options->bake.samples >= nodes;
+    c->nodes = is_all ? nodes : c->options->bake.samples;
+    progress_begin(&shown, "bake check", "nodes", 0, c->nodes);
+    for (uint64_t i = 0; i < c->nodes && status == EXIT_DONE; i++) {
+        const uint64_t drawn = bake_draw(&c->random, nodes);
+        uint64_t at = is_all ? i : drawn;
         const uint64_t slab = bake_plan_find(plan, &at);
-        status = check_node(c, slab, at, i < judged);
+        status = check_node(c, slab, at, (is_all ? drawn : i) < judged);
         progress_show(&shown, i + 1);
     }
     progress_end(&shown);
@@ -318,7 +321,7 @@ static int print_result(const checked *c)
     if (status != EXIT_DONE)
         return status;
     output_format(&out, "%llu of %llu nodes, %llu of them by the reference: %llu difference%s\n",
-                  (unsigned long long)c->options->bake.samples, (unsigned long long)(c->plan.layer * c->plan.depth),
+                  (unsigned long long)c->nodes, (unsigned long long)(c->plan.layer * c->plan.depth),
                   (unsigned long long)c->by_reference, (unsigned long long)c->differences,
                   c->differences == 1 ? "" : "s");
     return output_close(&out, c->differences > 0 ? EXIT_WORK : EXIT_DONE);
