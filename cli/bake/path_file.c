@@ -242,17 +242,28 @@ static uint64_t slabs_of(uint64_t points)
     return (points + SLAB_POINTS - 1) / SLAB_POINTS;
 }
 
+/* Of the points of a part: a path that goes on behind them, and the hash, need those that follow, too. */
+static uint64_t slabs_done(uint64_t points, uint64_t begin, uint64_t end)
+{
+    const uint64_t slabs = (points <= begin ? 0 : points < end ? points - begin : end - begin) / SLAB_POINTS;
+    const uint64_t all = slabs_of(end - begin);
+    return slabs < all ? slabs : all > 0 ? all - 1 : 0;
+}
+
 int path_status(const char *text, const path_done *done)
 {
-    unsigned long long total = 0;
-    const char *points = strstr(text, "\npoints ");
+    unsigned long long total = 0, part = 0, parts = 0;
+    const char *points = strstr(text, "\npoints "), *share = strstr(text, "\npart ");
     output out;
-    if (!strstr(text, "\nwhat path\n") || !points || sscanf(points, "\npoints %llu", &total) != 1)
+    if (!strstr(text, "\nwhat path\n") || !points || sscanf(points, "\npoints %llu", &total) != 1 || !share ||
+        sscanf(share, "\npart %llu/%llu", &part, &parts) != 2 || part < 1 || part > parts)
         return -1;
     const int status = output_open(&out, NULL);
     if (status != EXIT_DONE)
         return status;
-    const uint64_t all = slabs_of(total), finished = done->points >= total ? all : done->points / SLAB_POINTS;
+    const uint64_t begin = bake_share(total, part - 1, parts), end = bake_share(total, part, parts);
+    const uint64_t all = slabs_of(end - begin);
+    const uint64_t finished = done->points >= total ? all : slabs_done(done->points, begin, end);
     const uint64_t percent = all > 0 ? (uint64_t)(100.0 * (double)finished / (double)all) : 100;
     output_format(&out, "%llu/%llu slabs %llu%% %llu bytes path", (unsigned long long)finished, (unsigned long long)all,
                   (unsigned long long)percent, (unsigned long long)done->bytes);
