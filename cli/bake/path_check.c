@@ -4,6 +4,7 @@
  * paths, so that memory does not depend on how many hits there are. */
 #include "part.h"
 #include "path.h"
+#include "path_file.h"
 
 #include "cli/parallel.h"
 #include "reference/mesh.h"
@@ -12,10 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Triangles that the reference may look at in all. */
 enum { REFERENCE_TRIANGLES = 10000000 };
+
+/* Ids are below 2^63: an id of none, and a bit beside one that says that its path is chosen. */
+static const uint64_t no_path = UINT64_MAX, is_chosen_bit = UINT64_C(1) << 63;
 
 typedef struct path_check {
     cli_options options; /* of the bake */
@@ -27,7 +32,7 @@ typedef struct path_check {
     bake_mesh mesh;
     paths_survey survey;
     uint8_t *chosen;         /* a bit for each path */
-    uint64_t asked;          /* of these, in the file's part */
+    uint64_t compared;       /* of these, in the file's part */
     uint64_t judged, budget; /* paths by the reference; triangles that it may still look at */
     uint64_t differences, random;
 } path_check;
@@ -86,14 +91,14 @@ static int find_options(path_check *c)
     const cli_options *o = &c->options;
     if (!o->bake.paths)
         return cli_refuse(EXIT_USAGE, "%s: holds rows of paths: --paths FILE is missing", c->shown);
-    if (strcmp(cli_suffix(c->shown), "h5") == 0)
-        return cli_refuse(EXIT_USAGE, "%s: rows of paths are checked as .csv or as a part", c->shown);
     const int is_given =
         o->hits || o->bake.given != 0 || (o->given & (OPTION_ACCURACY | OPTION_START | OPTION_CULL_BACK)) != 0;
     c->is_known = path_text(c->fd, c->text);
     if (c->is_known && !take_options(c))
         return cli_refuse(EXIT_USAGE, "%s: is of another version of carom: %.*s", c->shown, (int)strcspn(c->text, "\n"),
                           c->text);
+    if (!c->is_part && strcmp(cli_suffix(c->shown), "h5") == 0)
+        return cli_refuse(EXIT_USAGE, "%s: rows of paths are checked as .csv or as a part", c->shown);
     if (c->is_known) {
         if (is_given)
             cli_message("%s: says how it was made, so these options are not used", c->shown);
@@ -155,23 +160,35 @@ typedef struct reading {
     path_writer writer;
     output out;
     FILE *truth; /* rows of the reference, unless NULL */
+    FILE *ids;   /* those of all paths of the part in their order, unless NULL */
 } reading;
 
 static void judge(reading *r, const path_section *s);
+
+/* Where a path begins. */
+static void put_id(reading *r, const path_section *s)
+{
+    const uint64_t id = s->id | (is_chosen(r->check, s->number) ? is_chosen_bit : 0);
+    if (r->ids && s->begin > 0)
+        (void)fwrite(&id, sizeof id, 1, r->ids);
+}
 
 static int ask_chunk(reading *r)
 {
     path_check *c = r->check;
     const uint64_t count = path_cut(&r->file, &c->survey, &r->current, r->sections);
     uint64_t wanted = 0;
-    for (uint64_t i = 0; i < count; i++)
-        if (is_chosen(c, r->sections[i].number) && path_is_of_part(&c->options.bake, &c->survey, &r->sections[i])) {
-            if (r->truth)
-                judge(r, &r->sections[i]);
-            else
-                c->asked += r->sections[i].begin > 0; /* it is where the path begins */
-            r->wanted[wanted++] = r->sections[i];
-        }
+    for (uint64_t i = 0; i < count; i++) {
+        const path_section *s = &r->sections[i];
+        if (!path_is_of_part(&c->options.bake, &c->survey, s))
+            continue;
+        put_id(r, s);
+        if (!is_chosen(c, s->number))
+            continue;
+        if (r->truth)
+            judge(r, s);
+        r->wanted[wanted++] = *s;
+    }
     const int status = path_ask(&r->asker, &r->file, r->wanted, wanted, &r->writer);
     if (count > 0)
         r->current.is_hit =
@@ -204,9 +221,9 @@ static int ask_all(reading *r)
 }
 
 /* The rows of the chosen paths in a file without a name, as in an output or in a part of one. */
-static int write_rows(path_check *c, carom_accuracy accuracy, int as_part, FILE *rows, FILE *truth)
+static int write_rows(path_check *c, carom_accuracy accuracy, int as_part, FILE *rows, FILE *truth, FILE *ids)
 {
-    reading r = {.check = c, .file = {.npy = {.fd = -1}}, .truth = truth};
+    reading r = {.check = c, .file = {.npy = {.fd = -1}}, .truth = truth, .ids = ids};
     const carom_accuracy own = c->options.accuracy;
     c->options.accuracy = accuracy;
     int status = output_on(&r.out, fileno(rows), "a temporary file");
@@ -297,12 +314,30 @@ static void judge(reading *r, const path_section *s)
 /* Rows of a file, one after another: lines, or in a part so many bytes each. */
 typedef struct row_reader {
     FILE *file;
-    size_t size; /* of a row; 0: lines */
+    size_t size;       /* of a row; 0: lines */
+    const char *names; /* of its values; NULL: lines of the check's own */
     char *row;
     size_t room, length;
-    uint64_t id;
+    uint64_t number; /* of the row, from 1 on */
+    uint64_t id;     /* no_path: it is none of such rows */
     int is_there;
 } row_reader;
+
+/* The id in front of a line that has so many values as it must have. */
+static uint64_t id_of_line(const row_reader *r)
+{
+    int left = 0;
+    const size_t digits = strspn(r->row, "0123456789");
+    for (const char *at = r->names; *at; at++)
+        left += *at == ',';
+    for (const char *at = r->row; *at; at++)
+        left -= *at == ',';
+    if (left != 0 || digits == 0 || digits > 19 || (digits > 1 && r->row[0] == '0') || r->row[digits] != ',' ||
+        strcspn(r->row, "\n") + 1 != r->length)
+        return no_path;
+    const uint64_t id = strtoull(r->row, NULL, 10);
+    return id < is_chosen_bit ? id : no_path;
+}
 
 static void next_row(row_reader *r)
 {
@@ -313,12 +348,19 @@ static void next_row(row_reader *r)
         n = fread(r->row, r->size, 1, r->file) == 1 ? (ssize_t)r->size : -1;
     r->is_there = n > 0;
     r->length = n > 0 ? (size_t)n : 0;
+    r->number++;
+    r->id = no_path;
     if (!r->is_there)
         return;
-    if (r->size > 0)
-        memcpy(&r->id, r->row, sizeof r->id);
+    if (r->size == 0)
+        r->id = r->names ? id_of_line(r) : strtoull(r->row, NULL, 10);
     else
-        r->id = strtoull(r->row, NULL, 10);
+        memcpy(&r->id, r->row, sizeof r->id);
+}
+
+static int is_at(const row_reader *r, uint64_t id)
+{
+    return r->is_there && r->id == id;
 }
 
 /* The columns that the reference knows. */
@@ -334,52 +376,127 @@ static void shorten(row_reader *r)
     r->length = strlen(r->row);
 }
 
-static void report(path_check *c, const row_reader *file, const row_reader *wanted, const char *whose)
+static void report(path_check *c, const row_reader *file, const row_reader *wanted, uint64_t id, const char *whose)
 {
     if (c->differences++ > 0)
         return;
-    if (wanted->size > 0 || !file->is_there || !wanted->is_there)
-        cli_message("%s: path %llu: its rows are not as %s", c->shown,
-                    (unsigned long long)(wanted->is_there ? wanted->id : file->id), whose);
+    if (wanted->size > 0 || !is_at(file, id) || !is_at(wanted, id))
+        cli_message("%s: path %llu: its rows are not as %s", c->shown, (unsigned long long)id, whose);
     else
-        cli_message("%s: path %llu: '%.*s'; %s: '%.*s'", c->shown, (unsigned long long)wanted->id,
+        cli_message("%s: path %llu: '%.*s'; %s: '%.*s'", c->shown, (unsigned long long)id,
                     (int)strcspn(file->row, "\n"), file->row, whose, (int)strcspn(wanted->row, "\n"), wanted->row);
 }
 
+/* Both go to the row behind those of the path. */
+static void compare_path(path_check *c, row_reader *file, row_reader *wanted, uint64_t id, int is_short,
+                         const char *whose)
+{
+    for (int same = 1; is_at(wanted, id) || is_at(file, id);) {
+        if (is_short && is_at(file, id))
+            shorten(file);
+        if (same && !(is_at(wanted, id) && is_at(file, id) && file->length == wanted->length &&
+                      !memcmp(file->row, wanted->row, file->length))) {
+            report(c, file, wanted, id, whose);
+            same = 0;
+        }
+        if (is_at(wanted, id))
+            next_row(wanted);
+        if (is_at(file, id))
+            next_row(file);
+    }
+}
+
 /* `wanted` has the rows of some of the paths of `file`, in the same order. */
-static void compare(path_check *c, row_reader *file, row_reader *wanted, int is_short, const char *whose)
+static void compare_some(path_check *c, row_reader *file, row_reader *wanted)
 {
     next_row(file);
     for (next_row(wanted); wanted->is_there;) {
         const uint64_t id = wanted->id;
-        int same = 1;
         while (file->is_there && file->id != id)
             next_row(file);
-        for (; (wanted->is_there && wanted->id == id) || (file->is_there && file->id == id);) {
-            const int both = wanted->is_there && wanted->id == id && file->is_there && file->id == id;
-            if (is_short && file->is_there && file->id == id)
-                shorten(file);
-            if (same && !(both && file->length == wanted->length && !memcmp(file->row, wanted->row, file->length))) {
-                report(c, file, wanted, whose);
-                same = 0;
-            }
-            if (wanted->is_there && wanted->id == id)
-                next_row(wanted);
-            if (file->is_there && file->id == id)
-                next_row(file);
-        }
+        compare_path(c, file, wanted, id, 1, "is exact mode's; by the reference");
     }
 }
 
-static int compare_files(path_check *c, FILE *file, FILE *wanted, size_t row, int is_short, const char *whose)
+/* id: of the path whose rows belong there; no_path: the rows must have ended. */
+static void report_place(path_check *c, const row_reader *file, uint64_t id)
 {
-    row_reader a = {.file = file, .size = row}, b = {.file = wanted, .size = row};
+    const char *row = file->size > 0 ? "row" : "line";
+    const unsigned long long number = file->number + (file->size == 0), there = file->id, expected = id;
+    if (c->differences++ > 0)
+        return;
+    if (!file->is_there)
+        cli_message("%s: ends before path %llu", c->shown, expected);
+    else if (file->id == no_path)
+        cli_message("%s: %s %llu is no row of a path; what follows is not compared", c->shown, row, number);
+    else if (id == no_path)
+        cli_message("%s: %s %llu is of path %llu, behind the last path; what follows is not compared", c->shown, row,
+                    number, there);
+    else
+        cli_message("%s: %s %llu is of path %llu, where path %llu is expected; what follows is not compared", c->shown,
+                    row, number, there, expected);
+}
+
+/* The file must have the rows of the paths in `ids`, once each; those of the chosen paths are in `wanted`. */
+static void compare_file(path_check *c, row_reader *file, row_reader *wanted, FILE *ids)
+{
+    uint64_t next;
+    next_row(file);
+    next_row(wanted);
+    while (fread(&next, sizeof next, 1, ids) == 1) {
+        const uint64_t id = next & ~is_chosen_bit;
+        if (!is_at(file, id)) {
+            report_place(c, file, id);
+            return;
+        }
+        c->compared += next != id;
+        if (next != id)
+            compare_path(c, file, wanted, id, 0, "computed anew");
+        else
+            do
+                next_row(file);
+            while (c->hits == PATH_ALL && is_at(file, id));
+    }
+    if (file->is_there)
+        report_place(c, file, no_path);
+}
+
+/* ids: of all paths, for the file that is checked. NULL: exact mode's rows, and the reference's. */
+static int compare_files(path_check *c, FILE *file, FILE *wanted, FILE *ids)
+{
+    const size_t row = ids && c->is_part ? path_row_bytes(c->hits) : 0;
+    row_reader a = {.file = file, .size = row, .names = ids ? path_names(c->hits) : NULL},
+               b = {.file = wanted, .size = row};
     rewind(wanted);
-    compare(c, &a, &b, is_short, whose);
-    const int failed = ferror(file) || ferror(wanted);
+    if (ids) {
+        rewind(ids);
+        compare_file(c, &a, &b, ids);
+    } else {
+        compare_some(c, &a, &b);
+    }
+    const int failed = ferror(file) || ferror(wanted) || (ids && ferror(ids));
     free(a.row);
     free(b.row);
     return failed ? cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->shown, strerror(errno)) : EXIT_DONE;
+}
+
+/* What a part ends with is of all its bytes, whatever paths are chosen. */
+static int check_sum(path_check *c)
+{
+    unsigned char bytes[8];
+    struct stat info;
+    uint64_t sum;
+    int error = !c->is_part ? 0 : fstat(c->fd, &info) != 0 ? errno : 0;
+    if (!c->is_part || (!error && info.st_size < (off_t)sizeof bytes))
+        return EXIT_DONE;
+    const uint64_t end = error ? 0 : (uint64_t)info.st_size - sizeof bytes;
+    if (!error)
+        error = path_file_sum(c->fd, end, &sum);
+    if (!error)
+        error = cli_read_at(c->fd, bytes, sizeof bytes, end);
+    if (error)
+        return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->shown, strerror(error));
+    return bake_get64(bytes) == sum ? EXIT_DONE : differs(c, "does not have its checksum: the file is damaged");
 }
 
 /* What stands in front of the rows of an output. */
@@ -396,30 +513,34 @@ static int skip_header(path_check *c, FILE *file)
     return EXIT_DONE;
 }
 
-static int compare_all(path_check *c, FILE *file, FILE *own, FILE *exact, FILE *truth)
+static int compare_all(path_check *c, FILE *file, FILE *own, FILE *exact, FILE *truth, FILE *ids)
 {
     const carom_accuracy accuracy = c->options.accuracy;
     int status = skip_header(c, file);
     if (status == EXIT_DONE)
-        status = write_rows(c, accuracy, c->is_part, own, NULL);
+        status = write_rows(c, accuracy, c->is_part, own, NULL, ids);
+    if (status == EXIT_DONE && fflush(ids) != 0)
+        status = cli_refuse(EXIT_WORK, "a temporary file: cannot be written: %s", strerror(errno));
     if (status == EXIT_DONE)
-        status = compare_files(c, file, own, c->is_part ? path_row_bytes(c->hits) : 0, 0, "computed anew");
+        status = compare_files(c, file, own, ids);
     if (status == EXIT_DONE)
-        status = write_rows(c, CAROM_ACCURACY_EXACT, 0, exact, truth);
+        status = check_sum(c);
+    if (status == EXIT_DONE)
+        status = write_rows(c, CAROM_ACCURACY_EXACT, 0, exact, truth, NULL);
     rewind(exact);
     if (status == EXIT_DONE && fflush(truth) == 0)
-        status = compare_files(c, exact, truth, 0, 1, "is exact mode's; by the reference");
+        status = compare_files(c, exact, truth, NULL);
     return status;
 }
 
 static int compare_with(path_check *c)
 {
-    FILE *file = fdopen(dup(c->fd), "rb"), *own = tmpfile(), *exact = tmpfile(), *truth = tmpfile();
-    int status = file && own && exact && truth
-                     ? compare_all(c, file, own, exact, truth)
+    FILE *file = fdopen(dup(c->fd), "rb"), *own = tmpfile(), *exact = tmpfile(), *truth = tmpfile(), *ids = tmpfile();
+    int status = file && own && exact && truth && ids
+                     ? compare_all(c, file, own, exact, truth, ids)
                      : cli_refuse(EXIT_WORK, "a temporary file: cannot be opened: %s", strerror(errno));
-    FILE *const all[] = {file, own, exact, truth};
-    for (int i = 0; i < 4; i++)
+    FILE *const all[] = {file, own, exact, truth, ids};
+    for (int i = 0; i < 5; i++)
         if (all[i])
             fclose(all[i]);
     return status;
@@ -435,7 +556,7 @@ static int print_result(const path_check *c)
     if (status != EXIT_DONE)
         return status;
     output_format(&out, "%llu of %llu paths, %llu of them by the reference: %llu difference%s\n",
-                  (unsigned long long)c->asked, (unsigned long long)c->survey.paths, (unsigned long long)c->judged,
+                  (unsigned long long)c->compared, (unsigned long long)c->survey.paths, (unsigned long long)c->judged,
                   (unsigned long long)c->differences, c->differences == 1 ? "" : "s");
     return output_close(&out, c->differences > 0 ? EXIT_WORK : EXIT_DONE);
 }

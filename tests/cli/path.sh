@@ -172,12 +172,16 @@ bake path --mesh mesh.off --paths paths.csv --start skip --cull-back --hits all 
 equal "check of some paths" "20 of 200 paths, 20 of them by the reference: 0 differences" \
     "$(bake check checked.csv --mesh mesh.off --paths paths.csv --start skip --cull-back --hits all --samples 20 \
         --seed 5 2> stderr.txt)"
-slabs=$((($(wc -l < paths.csv) - 1 + 255) / 256))
+points=$(($(wc -l < paths.csv) - 1))
+slabs=$(((points - points / 2 + 255) / 256))
 bake path --mesh mesh.off --paths paths.csv --part 2/2 -o half
 check "status of a part" grep -q "^$slabs/$slabs slabs 100% $(stat -c %s half) bytes path .*--part 2/2 --format part$" \
     <(bake status half)
 check "check of a part" grep -qE '^[0-9]+ of 200 paths, [0-9]+ of them by the reference: 0 differences$' \
     <(bake check half --mesh mesh.off --paths paths.csv)
+cp half half.h5
+check "check of a part under any name" grep -q ": 0 differences$" \
+    <(bake check half.h5 --mesh mesh.off --paths paths.csv)
 # wronged NAME PATTERN SED: a changed row is found. The attribute is lost, so the options are given again.
 wronged() {
     sed "$3" checked-first.csv > wrong.csv
@@ -185,8 +189,34 @@ wronged() {
     refused "$1" 1 "wrong.csv: $2" bake check wrong.csv --mesh mesh.off --paths paths.csv --accuracy exact
 }
 wronged "check of a changed digit" "path [0-9]+: '.*'; computed anew: '" '50s/,\(.\)\(.*\),/,\1\27,/'
-wronged "check of a missing row" "path [0-9]+: " 70d
-wronged "check of a row too many" "path [0-9]+: " '80{p;s/$/x/}'
+wronged "check of a missing row" "line 70 is of path [0-9]+, where path [0-9]+ is expected; what follows" 70d
+wronged "check of a row too many" "path [0-9]+: its rows are not as computed anew" '80{p;s/$/x/}'
+wronged "check of a file that was cut off" "ends before path [0-9]+" '$d'
+wronged "check of half a row" "line 90 is no row of a path" '90s/,.*//'
+wronged "check of a row that is none" "line 101 is no row of a path" '100a garbage,1,2'
+# strange HITS NAME PATTERN SED: a row that does not belong is one difference, of none of the chosen paths too.
+strange() {
+    sed "$4" checked-"$1".csv > wrong.csv
+    refused "$2: $1" 1 "wrong.csv: $3" bake check wrong.csv --mesh mesh.off --paths paths.csv --hits "$1" \
+        --accuracy exact --samples 1
+    check "$2: $1: one difference" grep -q ': 1 difference$' stdout.txt
+}
+for hits in first all any; do
+    rest=$(sed -n '1s/[^,]//gp' checked-$hits.csv)
+    strange $hits "check of a path that is not there" "line 2 is of path 5000, where path [0-9]+ is" "1a 5000$rest"
+    strange $hits "check of a path behind the last" "line [0-9]+ is of path 5000, behind the last path" "\$a 5000$rest"
+    cat checked-$hits.csv <(sed 1d checked-$hits.csv) > twice.csv
+    refused "check of every row twice: $hits" 1 "twice.csv: line [0-9]+ is of path [0-9]+, behind the last path" \
+        bake check twice.csv --mesh mesh.off --paths paths.csv --hits $hits --accuracy exact
+done
+head -c -$((8 + 50)) half > wrong
+tail -c 8 half >> wrong
+refused "check of a part without its last rows" 1 'wrong: ends before path [0-9]+' bake check wrong \
+    --mesh mesh.off --paths paths.csv
+cp half wrong
+printf '\1' | dd of=wrong bs=1 seek=$(($(stat -c %s half) - 50)) conv=notrunc status=none
+refused "check of a part: its checksum, whatever is chosen" 1 'wrong: does not have its checksum' bake check wrong \
+    --mesh mesh.off --paths paths.csv --samples 1
 wronged "check of other names" "the header is not that of such rows" 1s/path/way/
 printf '\1' | dd of=half bs=1 seek=$(($(stat -c %s half) - 50)) conv=notrunc status=none
 refused "check of a changed byte of a part" 1 'half: path [0-9]+: its rows are not as computed anew' bake check half \
