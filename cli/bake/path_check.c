@@ -3,7 +3,7 @@
  * be the same, and in exact mode, whose rows the reference judges. All three become files of rows in the order of the
  * paths, so that memory does not depend on how many hits there are. */
 #include "part.h"
-#include "path.h"
+#include "path_compare.h"
 #include "path_file.h"
 
 #include "cli/parallel.h"
@@ -19,30 +19,18 @@
 /* Triangles that the reference may look at in all. */
 enum { REFERENCE_TRIANGLES = 10000000 };
 
-/* Ids are below 2^63: an id of none, and a bit beside one that says that its path is chosen. */
-static const uint64_t no_path = UINT64_MAX, is_chosen_bit = UINT64_C(1) << 63;
-
 typedef struct path_check {
     cli_options options; /* of the bake */
-    path_hits hits;
-    const char *shown;
+    path_rows rows;
     int fd;
     char text[BAKE_TEXT]; /* its fingerprint */
-    int is_known, is_part;
+    int is_known;
     bake_mesh mesh;
     paths_survey survey;
     uint8_t *chosen;         /* a bit for each path */
-    uint64_t compared;       /* of these, in the file's part */
     uint64_t judged, budget; /* paths by the reference; triangles that it may still look at */
-    uint64_t differences, random;
+    uint64_t random;
 } path_check;
-
-static int differs(path_check *c, const char *what)
-{
-    if (c->differences++ == 0)
-        cli_message("%s: %s", c->shown, what);
-    return EXIT_DONE;
-}
 
 /* ---- what the file is ---------------------------------------------------------------------------------------------
  */
@@ -71,7 +59,7 @@ static int take_options(path_check *c)
     const int word = bake_word_of(hits, path_hits_words, PATH_HITS), policy = bake_word_of(start, path_start_words, 3);
     if (word < 0 || policy < 0)
         return 0;
-    c->hits = (path_hits)word;
+    c->rows.hits = (path_hits)word;
     o->start = (carom_start)policy;
     o->given = strcmp(cull, "yes") == 0 ? o->given | OPTION_CULL_BACK : o->given & ~(uint32_t)OPTION_CULL_BACK;
     o->accuracy = strcmp(accuracy, "exact") == 0 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
@@ -80,7 +68,7 @@ static int take_options(path_check *c)
         o->bake.radius = strtof(radius, NULL);
         o->bake.given |= BAKE_GIVEN_RADIUS;
     }
-    c->is_part = strcmp(format, "part") == 0;
+    c->rows.is_part = strcmp(format, "part") == 0;
     o->bake.part = part;
     o->bake.parts = parts;
     return 1;
@@ -90,23 +78,23 @@ static int find_options(path_check *c)
 {
     const cli_options *o = &c->options;
     if (!o->bake.paths)
-        return cli_refuse(EXIT_USAGE, "%s: holds rows of paths: --paths FILE is missing", c->shown);
+        return cli_refuse(EXIT_USAGE, "%s: holds rows of paths: --paths FILE is missing", c->rows.shown);
     const int is_given =
         o->hits || o->bake.given != 0 || (o->given & (OPTION_ACCURACY | OPTION_START | OPTION_CULL_BACK)) != 0;
     c->is_known = path_text(c->fd, c->text);
     if (c->is_known && !take_options(c))
-        return cli_refuse(EXIT_USAGE, "%s: is of another version of carom: %.*s", c->shown, (int)strcspn(c->text, "\n"),
-                          c->text);
-    if (!c->is_part && strcmp(cli_suffix(c->shown), "h5") == 0)
-        return cli_refuse(EXIT_USAGE, "%s: rows of paths are checked as .csv or as a part", c->shown);
+        return cli_refuse(EXIT_USAGE, "%s: is of another version of carom: %.*s", c->rows.shown,
+                          (int)strcspn(c->text, "\n"), c->text);
+    if (!c->rows.is_part && strcmp(cli_suffix(c->rows.shown), "h5") == 0)
+        return cli_refuse(EXIT_USAGE, "%s: rows of paths are checked as .csv or as a part", c->rows.shown);
     if (c->is_known) {
         if (is_given)
-            cli_message("%s: says how it was made, so these options are not used", c->shown);
+            cli_message("%s: says how it was made, so these options are not used", c->rows.shown);
         return EXIT_DONE;
     }
-    cli_message("%s: does not say how it was made: taken as from the options here", c->shown);
+    cli_message("%s: does not say how it was made: taken as from the options here", c->rows.shown);
     const int word = o->hits ? bake_word_of(o->hits, path_hits_words, PATH_HITS) : PATH_FIRST;
-    c->hits = (path_hits)word;
+    c->rows.hits = (path_hits)word;
     return word >= 0 ? EXIT_DONE : cli_refuse(EXIT_USAGE, "--hits: expected first, all or any, got '%s'", o->hits);
 }
 
@@ -118,10 +106,10 @@ static int check_inputs(path_check *c)
         return EXIT_DONE;
     bake_mesh_name(&c->mesh, mesh);
     if (!take(c, "mesh", value) || strcmp(mesh, value) != 0)
-        return differs(c, "was baked from another mesh: hash and triangles differ");
+        return path_differs(&c->rows, "was baked from another mesh: hash and triangles differ");
     snprintf(points, sizeof points, "%016llx", (unsigned long long)c->survey.hash);
     if (!take(c, "paths", value) || strcmp(points, value) != 0)
-        return differs(c, "was baked from other paths: their hash differs");
+        return path_differs(&c->rows, "was baked from other paths: their hash differs");
     return EXIT_DONE;
 }
 
@@ -168,7 +156,7 @@ static void judge(reading *r, const path_section *s);
 /* Where a path begins. */
 static void put_id(reading *r, const path_section *s)
 {
-    const uint64_t id = s->id | (is_chosen(r->check, s->number) ? is_chosen_bit : 0);
+    const uint64_t id = s->id | (is_chosen(r->check, s->number) ? PATH_CHOSEN : 0);
     if (r->ids && s->begin > 0)
         (void)fwrite(&id, sizeof id, 1, r->ids);
 }
@@ -208,7 +196,7 @@ static int ask_all(reading *r)
     if (status == EXIT_DONE && (!r->sections || !r->wanted))
         status = cli_no_memory();
     if (status == EXIT_DONE)
-        status = path_asker_open(&r->asker, &c->options, c->mesh.mesh, c->hits, PATH_CHUNK);
+        status = path_asker_open(&r->asker, &c->options, c->mesh.mesh, c->rows.hits, PATH_CHUNK);
     for (int at_end = 0; status == EXIT_DONE && !at_end;) {
         status = paths_next(&r->file, PATH_CHUNK);
         at_end = r->file.count == 0;
@@ -228,7 +216,7 @@ static int write_rows(path_check *c, carom_accuracy accuracy, int as_part, FILE 
     c->options.accuracy = accuracy;
     int status = output_on(&r.out, fileno(rows), "a temporary file");
     if (status == EXIT_DONE)
-        status = path_writer_open(&r.writer, &r.out, c->hits, as_part ? c->text : NULL, 1);
+        status = path_writer_open(&r.writer, &r.out, c->rows.hits, as_part ? c->text : NULL, 1);
     if (status == EXIT_DONE)
         status = ask_all(&r);
     if (status == EXIT_DONE)
@@ -269,7 +257,7 @@ static int find_truth(const reading *r, const path_section *s, ref_mesh_list *li
 
 static void put_truth(const reading *r, const path_section *s, const ref_mesh_list *lists)
 {
-    const path_hits hits = r->check->hits;
+    const path_hits hits = r->check->rows.hits;
     const unsigned long long id = s->id;
     size_t count = 0;
     for (uint32_t e = 0; e < s->end - s->begin && !s->is_invalid; e++)
@@ -308,177 +296,8 @@ static void judge(reading *r, const path_section *s)
     free(lists);
 }
 
-/* ---- comparing ----------------------------------------------------------------------------------------------------
+/* ---- comparing ---------------------------------------------------------------------------------------------------
  */
-
-/* Rows of a file, one after another: lines, or in a part so many bytes each. */
-typedef struct row_reader {
-    FILE *file;
-    size_t size;       /* of a row; 0: lines */
-    const char *names; /* of its values; NULL: lines of the check's own */
-    char *row;
-    size_t room, length;
-    uint64_t number; /* of the row, from 1 on */
-    uint64_t id;     /* no_path: it is none of such rows */
-    int is_there;
-} row_reader;
-
-/* The id in front of a line that has so many values as it must have. */
-static uint64_t id_of_line(const row_reader *r)
-{
-    int left = 0;
-    const size_t digits = strspn(r->row, "0123456789");
-    for (const char *at = r->names; *at; at++)
-        left += *at == ',';
-    for (const char *at = r->row; *at; at++)
-        left -= *at == ',';
-    if (left != 0 || digits == 0 || digits > 19 || (digits > 1 && r->row[0] == '0') || r->row[digits] != ',' ||
-        strcspn(r->row, "\n") + 1 != r->length)
-        return no_path;
-    const uint64_t id = strtoull(r->row, NULL, 10);
-    return id < is_chosen_bit ? id : no_path;
-}
-
-static void next_row(row_reader *r)
-{
-    ssize_t n = -1;
-    if (r->size == 0)
-        n = getline(&r->row, &r->room, r->file);
-    else if (r->row || (r->row = malloc(r->size)) != NULL)
-        n = fread(r->row, r->size, 1, r->file) == 1 ? (ssize_t)r->size : -1;
-    r->is_there = n > 0;
-    r->length = n > 0 ? (size_t)n : 0;
-    r->number++;
-    r->id = no_path;
-    if (!r->is_there)
-        return;
-    if (r->size == 0)
-        r->id = r->names ? id_of_line(r) : strtoull(r->row, NULL, 10);
-    else
-        memcpy(&r->id, r->row, sizeof r->id);
-}
-
-static int is_at(const row_reader *r, uint64_t id)
-{
-    return r->is_there && r->id == id;
-}
-
-/* The columns that the reference knows. */
-static void shorten(row_reader *r)
-{
-    char *at = r->row;
-    for (int commas = 0; *at != '\0' && commas < 5; at++)
-        commas += *at == ',';
-    char *const last = r->is_there ? strrchr(at, ',') : NULL;
-    if (!last) /* of any hits */
-        return;
-    memmove(at, last + 1, strlen(last + 1) + 1);
-    r->length = strlen(r->row);
-}
-
-static void report(path_check *c, const row_reader *file, const row_reader *wanted, uint64_t id, const char *whose)
-{
-    if (c->differences++ > 0)
-        return;
-    if (wanted->size > 0 || !is_at(file, id) || !is_at(wanted, id))
-        cli_message("%s: path %llu: its rows are not as %s", c->shown, (unsigned long long)id, whose);
-    else
-        cli_message("%s: path %llu: '%.*s'; %s: '%.*s'", c->shown, (unsigned long long)id,
-                    (int)strcspn(file->row, "\n"), file->row, whose, (int)strcspn(wanted->row, "\n"), wanted->row);
-}
-
-/* Both go to the row behind those of the path. */
-static void compare_path(path_check *c, row_reader *file, row_reader *wanted, uint64_t id, int is_short,
-                         const char *whose)
-{
-    for (int same = 1; is_at(wanted, id) || is_at(file, id);) {
-        if (is_short && is_at(file, id))
-            shorten(file);
-        if (same && !(is_at(wanted, id) && is_at(file, id) && file->length == wanted->length &&
-                      !memcmp(file->row, wanted->row, file->length))) {
-            report(c, file, wanted, id, whose);
-            same = 0;
-        }
-        if (is_at(wanted, id))
-            next_row(wanted);
-        if (is_at(file, id))
-            next_row(file);
-    }
-}
-
-/* `wanted` has the rows of some of the paths of `file`, in the same order. */
-static void compare_some(path_check *c, row_reader *file, row_reader *wanted)
-{
-    next_row(file);
-    for (next_row(wanted); wanted->is_there;) {
-        const uint64_t id = wanted->id;
-        while (file->is_there && file->id != id)
-            next_row(file);
-        compare_path(c, file, wanted, id, 1, "is exact mode's; by the reference");
-    }
-}
-
-/* id: of the path whose rows belong there; no_path: the rows must have ended. */
-static void report_place(path_check *c, const row_reader *file, uint64_t id)
-{
-    const char *row = file->size > 0 ? "row" : "line";
-    const unsigned long long number = file->number + (file->size == 0), there = file->id, expected = id;
-    if (c->differences++ > 0)
-        return;
-    if (!file->is_there)
-        cli_message("%s: ends before path %llu", c->shown, expected);
-    else if (file->id == no_path)
-        cli_message("%s: %s %llu is no row of a path; what follows is not compared", c->shown, row, number);
-    else if (id == no_path)
-        cli_message("%s: %s %llu is of path %llu, behind the last path; what follows is not compared", c->shown, row,
-                    number, there);
-    else
-        cli_message("%s: %s %llu is of path %llu, where path %llu is expected; what follows is not compared", c->shown,
-                    row, number, there, expected);
-}
-
-/* The file must have the rows of the paths in `ids`, once each; those of the chosen paths are in `wanted`. */
-static void compare_file(path_check *c, row_reader *file, row_reader *wanted, FILE *ids)
-{
-    uint64_t next;
-    next_row(file);
-    next_row(wanted);
-    while (fread(&next, sizeof next, 1, ids) == 1) {
-        const uint64_t id = next & ~is_chosen_bit;
-        if (!is_at(file, id)) {
-            report_place(c, file, id);
-            return;
-        }
-        c->compared += next != id;
-        if (next != id)
-            compare_path(c, file, wanted, id, 0, "computed anew");
-        else
-            do
-                next_row(file);
-            while (c->hits == PATH_ALL && is_at(file, id));
-    }
-    if (file->is_there)
-        report_place(c, file, no_path);
-}
-
-/* ids: of all paths, for the file that is checked. NULL: exact mode's rows, and the reference's. */
-static int compare_files(path_check *c, FILE *file, FILE *wanted, FILE *ids)
-{
-    const size_t row = ids && c->is_part ? path_row_bytes(c->hits) : 0;
-    row_reader a = {.file = file, .size = row, .names = ids ? path_names(c->hits) : NULL},
-               b = {.file = wanted, .size = row};
-    rewind(wanted);
-    if (ids) {
-        rewind(ids);
-        compare_file(c, &a, &b, ids);
-    } else {
-        compare_some(c, &a, &b);
-    }
-    const int failed = ferror(file) || ferror(wanted) || (ids && ferror(ids));
-    free(a.row);
-    free(b.row);
-    return failed ? cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->shown, strerror(errno)) : EXIT_DONE;
-}
 
 /* What a part ends with is of all its bytes, whatever paths are chosen. */
 static int check_sum(path_check *c)
@@ -486,8 +305,8 @@ static int check_sum(path_check *c)
     unsigned char bytes[8];
     struct stat info;
     uint64_t sum;
-    int error = !c->is_part ? 0 : fstat(c->fd, &info) != 0 ? errno : 0;
-    if (!c->is_part || (!error && info.st_size < (off_t)sizeof bytes))
+    int error = !c->rows.is_part ? 0 : fstat(c->fd, &info) != 0 ? errno : 0;
+    if (!c->rows.is_part || (!error && info.st_size < (off_t)sizeof bytes))
         return EXIT_DONE;
     const uint64_t end = error ? 0 : (uint64_t)info.st_size - sizeof bytes;
     if (!error)
@@ -495,8 +314,9 @@ static int check_sum(path_check *c)
     if (!error)
         error = cli_read_at(c->fd, bytes, sizeof bytes, end);
     if (error)
-        return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->shown, strerror(error));
-    return bake_get64(bytes) == sum ? EXIT_DONE : differs(c, "does not have its checksum: the file is damaged");
+        return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->rows.shown, strerror(error));
+    return bake_get64(bytes) == sum ? EXIT_DONE
+                                    : path_differs(&c->rows, "does not have its checksum: the file is damaged");
 }
 
 /* What stands in front of the rows of an output. */
@@ -504,12 +324,12 @@ static int skip_header(path_check *c, FILE *file)
 {
     char names[256];
     unsigned char header[BAKE_PART_HEADER];
-    if (c->is_part)
+    if (c->rows.is_part)
         return fseek(file, (long)bake_part_header(c->text, header), SEEK_SET) == 0
                    ? EXIT_DONE
-                   : cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->shown, strerror(errno));
-    if (!fgets(names, sizeof names, file) || strcmp(names, path_names(c->hits)) != 0)
-        return differs(c, "the header is not that of such rows");
+                   : cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->rows.shown, strerror(errno));
+    if (!fgets(names, sizeof names, file) || strcmp(names, path_names(c->rows.hits)) != 0)
+        return path_differs(&c->rows, "the header is not that of such rows");
     return EXIT_DONE;
 }
 
@@ -518,18 +338,18 @@ static int compare_all(path_check *c, FILE *file, FILE *own, FILE *exact, FILE *
     const carom_accuracy accuracy = c->options.accuracy;
     int status = skip_header(c, file);
     if (status == EXIT_DONE)
-        status = write_rows(c, accuracy, c->is_part, own, NULL, ids);
+        status = write_rows(c, accuracy, c->rows.is_part, own, NULL, ids);
     if (status == EXIT_DONE && fflush(ids) != 0)
         status = cli_refuse(EXIT_WORK, "a temporary file: cannot be written: %s", strerror(errno));
     if (status == EXIT_DONE)
-        status = compare_files(c, file, own, ids);
+        status = path_compare(&c->rows, file, own, ids);
     if (status == EXIT_DONE)
         status = check_sum(c);
     if (status == EXIT_DONE)
         status = write_rows(c, CAROM_ACCURACY_EXACT, 0, exact, truth, NULL);
     rewind(exact);
     if (status == EXIT_DONE && fflush(truth) == 0)
-        status = compare_files(c, exact, truth, NULL);
+        status = path_compare(&c->rows, exact, truth, NULL);
     return status;
 }
 
@@ -556,15 +376,16 @@ static int print_result(const path_check *c)
     if (status != EXIT_DONE)
         return status;
     output_format(&out, "%llu of %llu paths, %llu of them by the reference: %llu difference%s\n",
-                  (unsigned long long)c->compared, (unsigned long long)c->survey.paths, (unsigned long long)c->judged,
-                  (unsigned long long)c->differences, c->differences == 1 ? "" : "s");
-    return output_close(&out, c->differences > 0 ? EXIT_WORK : EXIT_DONE);
+                  (unsigned long long)c->rows.compared, (unsigned long long)c->survey.paths,
+                  (unsigned long long)c->judged, (unsigned long long)c->rows.differences,
+                  c->rows.differences == 1 ? "" : "s");
+    return output_close(&out, c->rows.differences > 0 ? EXIT_WORK : EXIT_DONE);
 }
 
 int path_check_run(const cli_options *options, int fd)
 {
     path_check c = {.options = *options,
-                    .shown = options->operands[0],
+                    .rows = {.shown = options->operands[0]},
                     .fd = fd,
                     .budget = REFERENCE_TRIANGLES,
                     .random = options->seed};
