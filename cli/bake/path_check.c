@@ -345,6 +345,8 @@ static int compare_all(path_check *c, FILE *file, FILE *own, FILE *exact, FILE *
         status = path_compare(&c->rows, file, own, ids);
     if (status == EXIT_DONE)
         status = check_sum(c);
+    if (c->rows.is_stopped)
+        return status;
     if (status == EXIT_DONE)
         status = write_rows(c, CAROM_ACCURACY_EXACT, 0, exact, truth, NULL);
     rewind(exact);

@@ -150,6 +150,7 @@ static void compare_file(path_rows *c, row_reader *file, row_reader *wanted, FIL
         const uint64_t id = next & ~PATH_CHOSEN;
         if (!is_at(file, id)) {
             report_place(c, file, id);
+            c->is_stopped = 1;
             return;
         }
         c->compared += next != id;

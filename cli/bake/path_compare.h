@@ -15,6 +15,7 @@ typedef struct path_rows {
     const char *shown;
     path_hits hits;
     int is_part;
+    int is_stopped;    /* before the last path: what follows is not compared */
     uint64_t compared; /* chosen paths */
     uint64_t differences;
 } path_rows;
