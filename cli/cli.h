@@ -151,6 +151,8 @@ int cli_write_at(int fd, const void *data, size_t size, uint64_t at);
 
 /* What follows the last dot of a file's name; empty if there is none. */
 const char *cli_suffix(const char *path);
+/* .h5 or .hdf5 */
+int cli_is_hdf5(const char *path);
 
 /* count * size bytes, or NULL if that overflows or memory is short; never NULL for a count of 0. */
 void *cli_alloc(uint64_t count, size_t size);

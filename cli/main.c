@@ -253,7 +253,7 @@ static int check_format(const cli_options *o, const output_place *place)
 {
     const char *suffix = cli_suffix(o->output);
     const int writes_rows = o->command->run == command_on_mesh || o->command->run == command_pairs;
-    if (!strcmp(suffix, "npy") || (!strcmp(suffix, "h5") && !writes_rows))
+    if (!strcmp(suffix, "npy") || (cli_is_hdf5(o->output) && !writes_rows))
         return cli_refuse(EXIT_USAGE, "%s: %s writes text%s, and no .%s", o->output, o->command->name,
                           writes_rows ? " or .h5" : "", suffix);
     if (rows_format_of(o->output) == &rows_csv)

@@ -75,7 +75,6 @@ int rows_pairs(const query_type *q, const cli_options *options);
 struct rows_writer;
 /* A format of outputs. Failed writes are in the output's `error`. */
 typedef struct rows_format {
-    const char *suffix; /* NULL: every other one */
     int (*open)(struct rows_writer *w);
     void (*header)(struct rows_writer *w); /* NULL, as what follows: nothing to do */
     void (*write)(struct rows_writer *w, const rows_field *fields, uint64_t count);

@@ -166,5 +166,4 @@ static void close_columns(rows_writer *w)
     w->spool = -1;
 }
 
-const rows_format rows_hdf5 = {
-    .suffix = "h5", .open = open_columns, .write = write_columns, .finish = finish, .close = close_columns};
+const rows_format rows_hdf5 = {.open = open_columns, .write = write_columns, .finish = finish, .close = close_columns};

@@ -108,7 +108,7 @@ const rows_format rows_csv = {.open = open_text, .header = write_header, .write 
 
 const rows_format *rows_format_of(const char *path)
 {
-    return path && !strcmp(cli_suffix(path), rows_hdf5.suffix) ? &rows_hdf5 : &rows_csv;
+    return path && cli_is_hdf5(path) ? &rows_hdf5 : &rows_csv;
 }
 
 int rows_writer_open(rows_writer *w, const rows_format *format, output *out, const rows_query *query, unsigned threads,

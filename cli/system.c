@@ -15,6 +15,12 @@ const char *cli_suffix(const char *path)
     return dot ? dot + 1 : "";
 }
 
+int cli_is_hdf5(const char *path)
+{
+    const char *suffix = cli_suffix(path);
+    return !strcmp(suffix, "h5") || !strcmp(suffix, "hdf5");
+}
+
 void *cli_alloc(uint64_t count, size_t size)
 {
     if (count > SIZE_MAX / size)

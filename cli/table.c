@@ -7,12 +7,9 @@
 
 static const table_source *source_of(const char *path)
 {
-    static const table_source *const sources[] = {&table_npy, &table_hdf5};
-    const char *suffix = cli_suffix(path);
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
-        if (!strcmp(suffix, sources[i]->suffix))
-            return sources[i];
-    return &table_csv;
+    if (cli_is_hdf5(path))
+        return &table_hdf5;
+    return strcmp(cli_suffix(path), "npy") == 0 ? &table_npy : &table_csv;
 }
 
 int table_open(table_reader *out, const char *path, table_column *columns, size_t count, const table_limits *limits)

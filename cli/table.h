@@ -35,7 +35,6 @@ typedef struct table_limits {
 
 /* A format of files. `file` is a reader of its own. */
 typedef struct table_source {
-    const char *suffix; /* NULL: every other one */
     int rows_are_lines; /* row i stands in line i + 2 */
     int (*open)(void **file, const char *path, table_column *columns, size_t count, const table_limits *limits);
     int (*next)(void *file, uint64_t most, uint64_t *rows);

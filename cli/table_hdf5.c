@@ -176,4 +176,4 @@ static double share_of(const void *file)
 }
 
 const table_source table_hdf5 = {
-    .suffix = "h5", .open = open_table, .next = next_rows, .share = share_of, .rows = rows_of, .close = close_table};
+    .open = open_table, .next = next_rows, .share = share_of, .rows = rows_of, .close = close_table};

@@ -157,4 +157,4 @@ static double share_of(const void *file)
 }
 
 const table_source table_npy = {
-    .suffix = "npy", .open = open_table, .next = next_rows, .share = share_of, .rows = rows_of, .close = close_table};
+    .open = open_table, .next = next_rows, .share = share_of, .rows = rows_of, .close = close_table};

@@ -19,7 +19,7 @@ const bake_format *bake_format_named(const char *name)
 
 const bake_format *bake_format_of(const char *path)
 {
-    const bake_format *format = bake_format_named(cli_suffix(path));
+    const bake_format *format = cli_is_hdf5(path) ? &bake_format_h5 : bake_format_named(cli_suffix(path));
     if (format && format != &bake_format_part)
         return !format->require || format->require(path) == EXIT_DONE ? format : NULL;
     cli_message("%s: the suffix names the format: expected .npy, .nrrd, .vti, .vtkhdf or .h5", path);

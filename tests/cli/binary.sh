@@ -130,6 +130,12 @@ while read -r name kind command; do
     fi
 done < cases.txt
 nothing "rows in .h5 files, for $count commands" "$wrong"
+cp mesh-first.h5 named.hdf5
+"$carom" sweep --mesh mesh.off --spheres named.hdf5 -o named-out.hdf5
+"$carom" sweep --mesh mesh.off --spheres mesh-first.h5 -o named-out.h5
+check "the suffix .hdf5 is .h5" cmp named-out.h5 named-out.hdf5
+refused "text as .hdf5" 2 'out.hdf5: explain writes text, and no .hdf5' "$carom" explain --pairs sweep.csv --row 5 \
+    -o out.hdf5
 nothing "answers in .h5 files" "$(columns same ./*-csv.csv 2>&1)"
 "$carom" sweep --mesh mesh.off --spheres mesh-first.csv > piped.csv
 "$carom" sweep --mesh mesh.off --spheres - -o piped.h5 < mesh-first.csv
