@@ -66,10 +66,11 @@ enum { HDF5_CHUNK_MAX = 1 << 26 }; /* bytes of a chunk, which is in memory as a 
 
 typedef struct hdf5_form {
     int axes;
-    uint64_t dims[HDF5_AXES]; /* of the first of them, if there are more */
-    size_t size;              /* bytes of a number */
-    char type[32];            /* in words, such as `big-endian float64` */
-    const char *fault;        /* why its numbers cannot be read; NULL: they can */
+    uint64_t dims[HDF5_AXES];   /* of the first of them, if there are more */
+    uint64_t packed[HDF5_AXES]; /* numbers that are unpacked together; 0: none is packed */
+    size_t size;                /* bytes of a number */
+    char type[32];              /* in words, such as `big-endian float64` */
+    const char *fault;          /* why its numbers cannot be read; NULL: they can */
 } hdf5_form;
 
 /* To read; what is wrong with the file is in hdf5_error. */

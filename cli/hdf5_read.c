@@ -48,6 +48,8 @@ int hdf5_read(hdf5_id array, int axes, const uint64_t *from, const uint64_t *cou
 
 #include <hdf5.h>
 
+enum { CACHE = 1 << 20 }; /* the library's bytes for chunks */
+
 hdf5_id hdf5_open(const char *path)
 {
     hdf5_prepare();
@@ -104,7 +106,7 @@ static int get_shape(hid_t array, hdf5_form *form)
 
 /* Bytes that it has and that it needs, those of its chunks counted in whole chunks. A chunk that is not in the file has
  * a fill value in place of numbers. Returns why it cannot be read, NULL if it can. */
-static const char *check_chunks(hid_t array, hid_t list, const hdf5_form *form)
+static const char *check_chunks(hid_t array, hid_t list, hdf5_form *form)
 {
     hsize_t chunk[HDF5_AXES], there = 0;
     uint64_t wanted = 1, bytes = form->size;
@@ -118,6 +120,7 @@ static const char *check_chunks(hid_t array, hid_t list, const hdf5_form *form)
         if (__builtin_mul_overflow(wanted, (form->dims[k] + chunk[k] - 1) / chunk[k], &wanted))
             return "its numbers are not all in the file";
         bytes *= chunk[k];
+        form->packed[k] = H5Pget_nfilters(list) > 0 ? chunk[k] : 0;
     }
     if (H5Pall_filters_avail(list) <= 0)
         return "they are packed by a filter that HDF5 does not have here";
@@ -144,7 +147,7 @@ static const char *check_contiguous(hid_t array, hid_t list, const hdf5_form *fo
     return !known || beyond || place > size || bytes > size - place ? "its numbers are not all in the file" : NULL;
 }
 
-static const char *check_data(hid_t array, const hdf5_form *form)
+static const char *check_data(hid_t array, hdf5_form *form)
 {
     const hid_t list = H5Dget_create_plist(array);
     const char *fault = NULL;
@@ -158,6 +161,22 @@ static const char *check_data(hid_t array, const hdf5_form *form)
     return fault;
 }
 
+/* Again, with memory for a packed chunk, which would be unpacked for every read otherwise. */
+static hid_t open_packed(hid_t array, hdf5_id in, const char *name, const hdf5_form *form)
+{
+    uint64_t bytes = form->size;
+    for (int k = 0; k < form->axes && k < HDF5_AXES; k++)
+        bytes *= form->packed[k];
+    if (form->fault || form->axes > HDF5_AXES || bytes <= CACHE)
+        return array;
+    const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    H5Pset_chunk_cache(access, H5D_CHUNK_CACHE_NSLOTS_DEFAULT, (size_t)bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
+    H5Dclose(array);
+    array = H5Dopen2(in, name, access);
+    H5Pclose(access);
+    return array;
+}
+
 hdf5_id hdf5_open_array(hdf5_id in, const char *name, hdf5_form *form)
 {
     *form = (hdf5_form){0};
@@ -168,7 +187,7 @@ hdf5_id hdf5_open_array(hdf5_id in, const char *name, hdf5_form *form)
     }
     name_type(array, form);
     form->fault = check_data(array, form);
-    return array;
+    return open_packed(array, in, name, form);
 }
 
 int hdf5_is_of(hdf5_id array, const char *type)

@@ -20,13 +20,17 @@ enum { NPY_POINT = 12, CSV_POINT = 32 };
 /* ---- before any work ----------------------------------------------------------------------------------------------
  */
 
+const char *path_format_of(const char *name)
+{
+    return cli_is_hdf5(name) ? "h5" : cli_suffix(name);
+}
+
 int path_check_suffix(const char *name)
 {
     if (strcmp(cli_suffix(name), "csv") == 0)
         return EXIT_DONE;
-    return strcmp(cli_suffix(name), "h5") == 0
-               ? hdf5_require(name)
-               : cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv or .h5", name);
+    return cli_is_hdf5(name) ? hdf5_require(name)
+                             : cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv or .h5", name);
 }
 
 static int check_options(const cli_options *o, path_hits *hits)
@@ -76,7 +80,7 @@ static void describe(const path_run *r, path_hits hits, char text[BAKE_TEXT])
              carom_version(), r->mesh, (unsigned long long)r->survey->hash, (unsigned long long)r->survey->points,
              radius, path_hits_words[hits], path_start_words[o->start], o->given & OPTION_CULL_BACK ? "yes" : "no",
              o->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", (unsigned long long)o->bake.part,
-             (unsigned long long)o->bake.parts, o->bake.is_part ? "part" : cli_suffix(o->output));
+             (unsigned long long)o->bake.parts, o->bake.is_part ? "part" : path_format_of(o->output));
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------------------------
@@ -108,9 +112,10 @@ static int skip_done(path_run *r, const path_file *to, uint64_t *hash)
     const path_done *done = &to->done;
     int status = EXIT_DONE;
     while (status == EXIT_DONE && r->file.from + r->file.count < done->points) {
-        if (unfinished_asked())
-            return path_file_stopped(to, EXIT_STOPPED);
-        status = paths_next(&r->file, done->points - r->file.from - r->file.count);
+        const uint64_t left = done->points - r->file.from - r->file.count;
+        status = unfinished_asked() ? EXIT_STOPPED : paths_next(&r->file, left);
+        if (status == EXIT_STOPPED)
+            return path_file_stopped(to, status);
         if (status == EXIT_DONE && r->file.count == 0)
             status = refuse_changed(r);
         (void)path_cut(&r->file, r->survey, &r->open, r->sections);
@@ -128,12 +133,12 @@ static int do_chunks(path_run *r, path_file *to)
     int status = skip_done(r, to, &hash), at_end = 0;
     progress_begin(&shown, "bake path", "points", to->done.points, r->survey->points);
     while (status == EXIT_DONE && !at_end) {
-        if (unfinished_asked()) {
-            status = path_file_stopped(to, EXIT_STOPPED);
+        status = unfinished_asked() ? EXIT_STOPPED : paths_next(&r->file, chunk);
+        if (status == EXIT_STOPPED) {
+            path_file_stopped(to, status);
             break;
         }
-        const double began = cli_seconds();
-        status = paths_next(&r->file, chunk);
+        const double began = cli_seconds(); /* what is read may be read for several chunks */
         at_end = r->file.count == 0;
         hash += paths_hash(&r->file);
         if (status == EXIT_DONE && at_end && hash != r->survey->hash)
@@ -210,9 +215,9 @@ static uint64_t text_bytes(unsigned threads)
     return path_writer_bytes(threads) + (uint64_t)threads * CSV_PART;
 }
 
-/* Points of a chunk as --max-memory allows them, and threads for text, fewer where not even the first chunk would fit.
- */
-static int find_room(cli_options *o, const bake_mesh *mesh, uint64_t *room)
+/* Points of a chunk as --max-memory allows them, bytes for windows, and threads for text, fewer where not even the
+ * first chunk would fit. */
+static int find_room(cli_options *o, const bake_mesh *mesh, uint64_t *room, uint64_t *more)
 {
     uint64_t bytes;
     const uint64_t most = o->bake.max_memory, first = PATH_CHUNK_FIRST * PATH_POINT_BYTES;
@@ -227,7 +232,9 @@ static int find_room(cli_options *o, const bake_mesh *mesh, uint64_t *room)
         return cli_refuse(EXIT_USAGE, "--max-memory %llu: %llu bytes are needed", (unsigned long long)most,
                           (unsigned long long)(bytes + PATH_POINT_BYTES));
     *room = (most - bytes) / PATH_POINT_BYTES;
+    *room = paths_is_hdf5(o->bake.paths) ? *room - *room / 2 : *room;
     *room = *room < PATH_CHUNK ? *room : PATH_CHUNK;
+    *more = most - bytes - *room * PATH_POINT_BYTES;
     o->threads = threads;
     return EXIT_DONE;
 }
@@ -236,16 +243,16 @@ static int find_room(cli_options *o, const bake_mesh *mesh, uint64_t *room)
 static uint64_t points_about(const cli_options *o)
 {
     struct stat info;
-    const int is_npy = o->bake.paths && strcmp(cli_suffix(o->bake.paths), "npy") == 0;
     if (o->rehearsal || stat(o->bake.paths, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
-    return (uint64_t)info.st_size / (is_npy ? NPY_POINT : CSV_POINT);
+    const int is_binary = paths_is_hdf5(o->bake.paths) || strcmp(cli_suffix(o->bake.paths), "npy") == 0;
+    return (uint64_t)info.st_size / (is_binary ? NPY_POINT : CSV_POINT);
 }
 
 /* o: of the bake, whose threads may become fewer. */
 static int run(path_run *r, cli_options *o, path_hits hits, paths_survey *survey, bake_mesh *mesh)
 {
-    uint64_t room = PATH_CHUNK;
+    uint64_t room = PATH_CHUNK, more = 0;
     /* The importer may run in a process of its own, so it goes before anything starts threads. */
     int status = bake_mesh_read(o, mesh);
     if (status == EXIT_DONE)
@@ -253,11 +260,11 @@ static int run(path_run *r, cli_options *o, path_hits hits, paths_survey *survey
     if (status == EXIT_DONE && o->rehearsal)
         return rehearse(r, mesh);
     if (status == EXIT_DONE)
-        status = find_room(o, mesh, &room);
+        status = find_room(o, mesh, &room, &more);
     if (status == EXIT_DONE)
-        status = paths_survey_read(survey, o, room);
+        status = paths_survey_read(survey, o, room, more);
     if (status == EXIT_DONE)
-        status = paths_open(&r->file, o, room);
+        status = paths_open(&r->file, o, room, more);
     if (r->file.csv)
         csv_read_again(r->file.csv);
     r->survey = survey;

@@ -47,6 +47,8 @@ enum {
 
 /* The suffix of an output of rows: csv or h5. Returns an exit status with the message printed. */
 int path_check_suffix(const char *name);
+/* Of such an output, as its fingerprint says it. */
+const char *path_format_of(const char *name);
 
 /* ---- path_cut.c ---------------------------------------------------------------------------------------------------
  */

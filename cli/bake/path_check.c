@@ -85,7 +85,7 @@ static int find_options(path_check *c)
     if (c->is_known && !take_options(c))
         return cli_refuse(EXIT_USAGE, "%s: is of another version of carom: %.*s", c->rows.shown,
                           (int)strcspn(c->text, "\n"), c->text);
-    if (!c->rows.is_part && strcmp(cli_suffix(c->rows.shown), "h5") == 0)
+    if (!c->rows.is_part && cli_is_hdf5(c->rows.shown))
         return cli_refuse(EXIT_USAGE, "%s: rows of paths are checked as .csv or as a part", c->rows.shown);
     if (c->is_known) {
         if (is_given)
@@ -188,7 +188,7 @@ static int ask_chunk(reading *r)
 static int ask_all(reading *r)
 {
     const path_check *c = r->check;
-    int status = paths_open(&r->file, &c->options, PATH_CHUNK);
+    int status = paths_open(&r->file, &c->options, PATH_CHUNK, PATHS_HDF5_MORE);
     if (r->file.csv)
         csv_read_again(r->file.csv);
     r->sections = cli_alloc(PATH_CHUNK + 1, sizeof *r->sections);
@@ -395,7 +395,7 @@ int path_check_run(const cli_options *options, int fd)
     if (status == EXIT_DONE)
         status = bake_mesh_read(&c.options, &c.mesh);
     if (status == EXIT_DONE)
-        status = paths_survey_read(&c.survey, &c.options, PATH_CHUNK);
+        status = paths_survey_read(&c.survey, &c.options, PATH_CHUNK, PATHS_HDF5_MORE);
     if (status == EXIT_DONE)
         status = check_inputs(&c);
     if (status == EXIT_DONE)

@@ -146,6 +146,6 @@ int path_part_join(const char *path, const bake_part_file *parts, int count)
         return status;
     status = path_part_write(&out, parts, count);
     if (status == EXIT_DONE)
-        put_fingerprint(&parts[0], cli_suffix(path), out.fd);
+        put_fingerprint(&parts[0], path_format_of(path), out.fd);
     return output_close(&out, status);
 }

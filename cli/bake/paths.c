@@ -75,14 +75,18 @@ static int alloc_chunk(paths_file *f)
     return EXIT_DONE;
 }
 
-int paths_open(paths_file *f, const cli_options *o, uint64_t room)
+int paths_is_hdf5(const char *path)
+{
+    return cli_is_hdf5(path) || strcmp(cli_suffix(path), "h5md") == 0;
+}
+
+int paths_open(paths_file *f, const cli_options *o, uint64_t room, uint64_t more)
 {
     const char *path = o->bake.paths;
     *f = (paths_file){.path = path, .npy = {.fd = -1}, .room = room};
     set_columns(f->columns);
-    const char *suffix = cli_suffix(path);
-    const int is_hdf5 = !strcmp(suffix, "h5") || !strcmp(suffix, "hdf5") || !strcmp(suffix, "h5md");
-    int status = is_hdf5 ? paths_hdf5_open(f) : !strcmp(suffix, "npy") ? open_npy(f) : open_csv(f, o);
+    const int is_npy = !strcmp(cli_suffix(path), "npy");
+    int status = paths_is_hdf5(path) ? paths_hdf5_open(f, more) : is_npy ? open_npy(f) : open_csv(f, o);
     if (status == EXIT_DONE)
         status = check_radius(f, o);
     return status == EXIT_DONE ? alloc_chunk(f) : status;
@@ -199,20 +203,18 @@ static int survey_chunk(paths_survey *s, paths_ids *ids, const paths_file *f)
     return EXIT_DONE;
 }
 
-int paths_survey_read(paths_survey *s, const cli_options *o, uint64_t room)
+int paths_survey_read(paths_survey *s, const cli_options *o, uint64_t room, uint64_t more)
 {
     paths_file f;
     paths_ids ids = {0};
     progress shown;
     *s = (paths_survey){0};
-    int status = paths_open(&f, o, room);
+    int status = paths_open(&f, o, room, more);
+    if (status == EXIT_DONE && f.hdf5)
+        paths_hdf5_warn(&f);
     progress_begin(&shown, "bake path: checking", "points", 0, f.points);
     while (status == EXIT_DONE) {
-        if (unfinished_asked()) {
-            status = cli_refuse(EXIT_STOPPED, "%s: nothing is done yet", o->output);
-            break;
-        }
-        status = paths_next(&f, room);
+        status = unfinished_asked() ? EXIT_STOPPED : paths_next(&f, room);
         if (status != EXIT_DONE || f.count == 0)
             break;
         status = survey_chunk(s, &ids, &f);
@@ -224,6 +226,8 @@ int paths_survey_read(paths_survey *s, const cli_options *o, uint64_t room)
             progress_show(&shown, s->points);
     }
     progress_end(&shown);
+    if (status == EXIT_STOPPED)
+        cli_message("%s: nothing is done yet", o->output);
     paths_ids_free(&ids);
     paths_close(&f);
     return status;

@@ -40,16 +40,21 @@ typedef struct paths_survey {
 
 /* Each of these returns an exit status with its message printed. */
 
-/* The suffix names the format: .npy, HDF5, else CSV. `room`: points of a chunk, at least 1. paths_close in any case. */
-int paths_open(paths_file *f, const cli_options *options, uint64_t room);
-/* The next points, at most so many and at most a chunk; a count of 0 is the end. */
+/* Bytes that windows of an HDF5 file take at most, beyond what reading text takes. */
+enum { PATHS_HDF5_MORE = 1 << 26 };
+
+int paths_is_hdf5(const char *path);
+/* The suffix names the format: .npy, HDF5, else CSV. `room`: points of a chunk, at least 1; more: bytes for windows.
+ * paths_close in any case. */
+int paths_open(paths_file *f, const cli_options *options, uint64_t room, uint64_t more);
+/* The next points, at most so many and at most a chunk; a count of 0 is the end. EXIT_STOPPED has no message. */
 int paths_next(paths_file *f, uint64_t most);
 void paths_close(paths_file *f);
 /* Some made-up paths, each as long as the others, in one chunk. */
 int paths_rehearse(paths_file *f, const cli_options *options);
 
 /* Read all of the file. paths_survey_free in any case. */
-int paths_survey_read(paths_survey *survey, const cli_options *options, uint64_t room);
+int paths_survey_read(paths_survey *survey, const cli_options *options, uint64_t room, uint64_t more);
 void paths_survey_free(paths_survey *survey);
 int paths_is_invalid(const paths_survey *survey, uint64_t path);
 /* The share of a chunk in the hash of all points, which is the sum of these. */
@@ -59,8 +64,10 @@ uint64_t paths_hash(const paths_file *f);
  */
 
 /* Open the file and find length and points; the points f->from .. f->from + f->count. */
-int paths_hdf5_open(paths_file *f);
+int paths_hdf5_open(paths_file *f, uint64_t more);
 int paths_hdf5_next(paths_file *f);
+/* Say so if it is unpacked many times. */
+void paths_hdf5_warn(const paths_file *f);
 void paths_hdf5_close(paths_file *f);
 
 /* ---- paths_ids.c: which ids have been there -----------------------------------------------------------------------

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths of an H5MD file (de Buyl, Colberg and Hoefling 2014): particles/GROUP/position/value[frame][particle][3]. Path
- * p is particle p, so a path is a column of the array: blocks of all frames of some particles are read and turned
- * round.
- */
+ * p is particle p, so a path is a column of the array: all frames of some particles are read into a window and turned
+ * round. What is packed frame by frame is unpacked as a whole for each window, so windows are large, and do not depend
+ * on the chunks that are asked for. */
+#include "bake.h"
 #include "paths.h"
 
 #include "cli/hdf5.h"
+#include "cli/unfinished.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +15,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { BLOCK = 1 << 16, GROUP_MAX = 256 }; /* points of a block: what the text of a CSV would take */
+enum { POINT = 3 * sizeof(float), GROUP_MAX = 256 };
+/* Points of the least window, which takes what the text of a CSV would; of a read, between two of which a signal is
+ * seen; and unpackings of a file that are many. */
+enum { LEAST = 1 << 16, SLICE = 1 << 20, MANY = 64 };
 
 struct paths_hdf5 {
     hdf5_id file, value;
-    float *block; /* [BLOCK][3] */
+    hdf5_form form;
+    char name[GROUP_MAX + 32];
+    uint64_t particles, room; /* points of a window */
+    uint64_t from[3], count[3];
+    float *window; /* [count[0]][count[1]][3] */
 };
 
 /* The name of the array in the file. */
@@ -55,26 +64,27 @@ static int check_value(const paths_file *f, const char *name, const hdf5_form *f
 
 static int open_value(paths_file *f)
 {
-    char name[GROUP_MAX + 32];
-    hdf5_form form;
+    char *const name = f->hdf5->name;
+    hdf5_form *const form = &f->hdf5->form;
     f->hdf5->file = hdf5_open(f->path);
     if (f->hdf5->file < 0)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened as HDF5: %s", f->path, hdf5_error());
     int status = find_value(f, name);
     if (status != EXIT_DONE)
         return status;
-    f->hdf5->value = hdf5_open_array(f->hdf5->file, name, &form);
+    f->hdf5->value = hdf5_open_array(f->hdf5->file, name, form);
     if (f->hdf5->value < 0)
         return cli_refuse(EXIT_USAGE, "%s: %s: expected a dataset: %s", f->path, name, hdf5_error());
-    status = check_value(f, name, &form);
+    status = check_value(f, name, form);
     if (status == EXIT_DONE) {
-        f->length = form.dims[0];
-        f->points = form.dims[0] * form.dims[1];
+        f->length = form->dims[0];
+        f->points = form->dims[0] * form->dims[1];
+        f->hdf5->particles = form->dims[1];
     }
     return status;
 }
 
-int paths_hdf5_open(paths_file *f)
+int paths_hdf5_open(paths_file *f, uint64_t more)
 {
     struct stat info;
     if (hdf5_require(f->path) != EXIT_DONE)
@@ -86,8 +96,15 @@ int paths_hdf5_open(paths_file *f)
     f->hdf5 = malloc(sizeof *f->hdf5);
     if (!f->hdf5)
         return cli_no_memory();
-    *f->hdf5 = (struct paths_hdf5){.file = -1, .value = -1, .block = cli_alloc(3 * BLOCK, sizeof(float))};
-    return f->hdf5->block ? open_value(f) : cli_no_memory();
+    *f->hdf5 = (struct paths_hdf5){.file = -1, .value = -1};
+    const int status = open_value(f);
+    if (status != EXIT_DONE)
+        return status;
+    f->hdf5->room = LEAST + (more < PATHS_HDF5_MORE ? more : PATHS_HDF5_MORE) / POINT;
+    if (f->hdf5->room > f->points)
+        f->hdf5->room = f->points > 0 ? f->points : 1;
+    f->hdf5->window = cli_alloc(f->hdf5->room, POINT);
+    return f->hdf5->window ? EXIT_DONE : cli_no_memory();
 }
 
 void paths_hdf5_close(paths_file *f)
@@ -98,36 +115,91 @@ void paths_hdf5_close(paths_file *f)
         hdf5_close(f->hdf5->value);
     if (f->hdf5->file >= 0)
         hdf5_close(f->hdf5->file);
-    free(f->hdf5->block);
+    free(f->hdf5->window);
     free(f->hdf5);
     f->hdf5 = NULL;
 }
 
-/* The next block in front of point `end`: frames of one particle, or all frames of several. */
-static uint64_t block_at(const paths_file *f, uint64_t point, uint64_t end, uint64_t from[3], uint64_t count[3])
+/* ---- windows ------------------------------------------------------------------------------------------------------
+ */
+
+/* At most so many, of which whole ones of those that are unpacked together. */
+static uint64_t align(uint64_t most, uint64_t packed)
 {
-    const uint64_t most = end - point < BLOCK ? end - point : BLOCK, frame = point % f->length;
-    from[0] = frame;
-    from[1] = point / f->length;
-    from[2] = 0;
-    count[0] = f->length - frame < most ? f->length - frame : most;
-    count[1] = frame == 0 && most >= f->length ? most / f->length : 1;
-    count[2] = 3;
-    return count[0] * count[1];
+    return packed > 0 && most >= packed ? most / packed * packed : most;
+}
+
+/* The frames and particles of a window: all frames of some particles, or some frames of one. */
+static void size_window(const paths_file *f, uint64_t size[2])
+{
+    const struct paths_hdf5 *h = f->hdf5;
+    const uint64_t wide = h->room / f->length;
+    size[0] = wide > 0 ? f->length : align(h->room, h->form.packed[0]);
+    size[1] = wide > 0 ? align(wide, h->form.packed[1]) : 1;
+}
+
+static void place_window(const paths_file *f, uint64_t point)
+{
+    struct paths_hdf5 *h = f->hdf5;
+    uint64_t size[2];
+    size_window(f, size);
+    h->from[0] = point % f->length / size[0] * size[0];
+    h->from[1] = point / f->length / size[1] * size[1];
+    h->count[0] = f->length - h->from[0] < size[0] ? f->length - h->from[0] : size[0];
+    h->count[1] = h->particles - h->from[1] < size[1] ? h->particles - h->from[1] : size[1];
+    h->count[2] = 3;
+}
+
+static int fill_window(const paths_file *f, uint64_t point)
+{
+    struct paths_hdf5 *h = f->hdf5;
+    place_window(f, point);
+    const uint64_t packed = h->form.packed[0] > 0 ? h->form.packed[0] : 1, most = SLICE / h->count[1];
+    const uint64_t step = most > packed ? align(most, packed) : packed;
+    for (uint64_t i = 0; i < h->count[0]; i += step) {
+        const uint64_t from[3] = {h->from[0] + i, h->from[1], 0};
+        const uint64_t count[3] = {h->count[0] - i < step ? h->count[0] - i : step, h->count[1], 3};
+        if (unfinished_asked())
+            return EXIT_STOPPED;
+        if (!hdf5_read(h->value, 3, from, count, h->window + 3 * i * h->count[1]))
+            return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", f->path, hdf5_error());
+    }
+    return EXIT_DONE;
 }
 
 int paths_hdf5_next(paths_file *f)
 {
-    const uint64_t end = f->from + f->count;
-    for (uint64_t point = f->from, size; point < end; point += size) {
-        uint64_t from[3], count[3];
-        float *to = f->xyz + 3 * (point - f->from + 1);
-        size = block_at(f, point, end, from, count);
-        if (!hdf5_read(f->hdf5->value, 3, from, count, f->hdf5->block))
-            return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", f->path, hdf5_error());
-        for (uint64_t p = 0; p < count[1]; p++)
-            for (uint64_t i = 0; i < count[0]; i++, to += 3)
-                memcpy(to, f->hdf5->block + 3 * (i * count[1] + p), 3 * sizeof *to);
+    const struct paths_hdf5 *h = f->hdf5;
+    float *to = f->xyz + 3;
+    for (uint64_t point = f->from, end = f->from + f->count; point < end; point++, to += 3) {
+        uint64_t frame = point % f->length - h->from[0], particle = point / f->length - h->from[1];
+        if (frame >= h->count[0] || particle >= h->count[1]) { /* in front of it, too */
+            const int status = fill_window(f, point);
+            if (status != EXIT_DONE)
+                return status;
+            frame = point % f->length - h->from[0];
+            particle = point / f->length - h->from[1];
+        }
+        memcpy(to, h->window + 3 * (frame * h->count[1] + particle), POINT);
     }
     return EXIT_DONE;
+}
+
+void paths_hdf5_warn(const paths_file *f)
+{
+    const hdf5_form *form = &f->hdf5->form;
+    uint64_t size[2], times = 1;
+    if (form->packed[0] == 0 || f->points == 0)
+        return;
+    size_window(f, size);
+    for (int k = 0; k < 2; k++) {
+        const uint64_t chunk = form->packed[k] < form->dims[k] ? form->packed[k] : form->dims[k];
+        times *= (chunk + size[k] - 1) / size[k];
+    }
+    if (times > MANY)
+        cli_message(
+            "warning: %s: is packed in pieces of %llu frames of %llu particles, and unpacked %llu times for each "
+            "of two readings; h5repack -f %s:NONE -l %s:CONTI IN OUT makes it quick to read",
+            f->path, (unsigned long long)form->packed[0], (unsigned long long)form->packed[1],
+            (unsigned long long)times, f->hdf5->name, f->hdf5->name);
 }
