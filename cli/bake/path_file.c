@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 enum { PIECE = 1 << 20, SLAB_POINTS = 1 << 8, SUM = 8 }; /* SUM: bytes of a part's checksum */
+/* The first number of the record behind those of the chunks, when OUT.columns is about to be made. */
+#define COLUMNS (UINT64_MAX - 1)
 
 /* ---- checksums ----------------------------------------------------------------------------------------------------
  */
@@ -55,16 +57,43 @@ static path_done find_done(const bake_journal *j, int fd)
 /* ---- a new one, and one to go on with ------------------------------------------------------------------------------
  */
 
+/* Record 2 * chunks says that OUT.columns is this bake's; any other file of that name is somebody's. */
+static int check_columns(const path_file *p, const char *name)
+{
+    struct stat info;
+    if (fstatat(p->file.place.folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return EXIT_DONE;
+    return cli_refuse(EXIT_USAGE, "%s.columns: is there already, and the bake needs that name: remove it, or rename it",
+                      p->file.shown);
+}
+
+static void columns_name(const path_file *p, char *name, size_t size)
+{
+    snprintf(name, size, "%s.columns", p->file.place.name); /* as long as .partial */
+}
+
 static int start(path_file *p)
 {
-    const int status = bake_growing_clear(&p->file);
+    char name[sizeof p->file.name];
+    columns_name(p, name, sizeof name);
+    int status = p->is_hdf5 ? check_columns(p, name) : EXIT_DONE;
+    if (status == EXIT_DONE)
+        status = bake_growing_clear(&p->file);
     return status == EXIT_DONE ? bake_growing_begin(&p->file) : status;
 }
 
 static int go_on(path_file *p)
 {
     bake_growing *g = &p->file;
+    char name[sizeof g->name];
+    uint64_t mark[2];
     p->done = find_done(&g->journal, g->fd);
+    columns_name(p, name, sizeof name);
+    if (bake_journal_record(&g->journal, 2 * p->done.chunks, mark) && mark[0] == COLUMNS)
+        unlinkat(g->place.folder, name, 0);
+    const int status = p->is_hdf5 ? check_columns(p, name) : EXIT_DONE;
+    if (status != EXIT_DONE)
+        return status;
     if (bake_journal_cut(&g->journal, 2 * p->done.chunks) != 0 || ftruncate(g->fd, (off_t)p->done.bytes) != 0 ||
         lseek(g->fd, (off_t)p->done.bytes, SEEK_SET) < 0)
         return bake_growing_fail(g, "continued", errno);
@@ -116,7 +145,7 @@ int path_file_open(path_file *p, const cli_options *options, const char *text)
 {
     *p = (path_file){.output = options->output,
                      .is_part = options->bake.is_part,
-                     .is_hdf5 = !options->bake.is_part && strcmp(cli_suffix(options->output), "h5") == 0};
+                     .is_hdf5 = !options->bake.is_part && cli_is_hdf5(options->output)};
     int status = bake_growing_open(&p->file, options->output);
     snprintf(p->file.text, sizeof p->file.text, "%s", text);
     if (status == EXIT_DONE)
@@ -182,16 +211,28 @@ static int finish_hdf5(path_file *p)
 {
     bake_growing *g = &p->file;
     char name[sizeof g->name];
-    snprintf(name, sizeof name, "%s.columns", g->place.name); /* as long as .partial */
-    const int fd = openat(g->place.folder, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
-                          g->place.exists ? 0600 : 0666);
-    if (fd < 0)
-        return cli_refuse(EXIT_WORK, "%s.columns: cannot be opened: %s", p->output, strerror(errno));
-    int status = write_columns(p, fd);
+    columns_name(p, name, sizeof name);
+    int status = check_columns(p, name);
+    if (status != EXIT_DONE)
+        return status;
+    int error = bake_journal_add(&g->journal, COLUMNS, 0);
+    if (!error && fdatasync(g->journal.fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
+        error = errno;
+    const int fd = error ? -1
+                         : openat(g->place.folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
+                                  g->place.exists ? 0600 : 0666);
+    if (fd < 0) {
+        error = error ? error : errno;
+        (void)bake_journal_cut(&g->journal, 2 * p->done.chunks);
+        return cli_refuse(EXIT_WORK, "%s.columns: cannot be made: %s", g->shown, strerror(error));
+    }
+    status = write_columns(p, fd);
     if (status == EXIT_DONE)
         status = bake_growing_finish_with(g, fd, name);
-    if (!g->is_renamed)
+    if (!g->is_renamed) {
         unlinkat(g->place.folder, name, 0);
+        (void)bake_journal_cut(&g->journal, 2 * p->done.chunks);
+    }
     close(fd);
     return status;
 }

@@ -329,6 +329,8 @@ def make(name, group='all', **how):
 make('plain.h5', data=value)
 make('chunked.h5md', data=value, chunks=(1, particles, 3), compression='gzip')
 make('blocks.hdf5', data=value, chunks=(2, 3, 3), maxshape=(None, particles, 3))
+sheet = numpy.random.default_rng(1).random((1, 20000, 3), dtype='<f4')
+make('frames.h5', data=numpy.repeat(sheet, 300, axis=0), chunks=(1, 20000, 3), compression='gzip', compression_opts=1)
 make('double.h5', data=value.astype('<f8'))
 make('flat.h5', data=value[:, :, :2])
 make('none.h5', data=value[:0])
@@ -354,6 +356,14 @@ for hits in first all any; do
     done
 done
 nothing "particles of H5MD and the same paths as .npy" "$wrong"
+check "what is packed frame by frame is not unpacked for every chunk" timeout 60 "$carom" bake path --backend cpu \
+    --mesh mesh.off --paths frames.h5 --radius 0 --hits any -o got.csv
+equal "and has a row for each particle" 20001 "$(wc -l < got.csv)"
+timeout 3 "$carom" bake path --backend cpu --mesh mesh.off --paths frames.h5 --radius 0 --hits any --threads 1 \
+    --max-memory $((need + 400000)) -o less.csv 2> stderr.txt || true
+check "memory for small windows alone gets a warning" grep -qE \
+    'frames.h5: is packed in pieces of 1 frames of 20000 particles, and unpacked [0-9]+ times .* h5repack' stderr.txt
+check "and a signal ends the reading" grep -q 'less.csv: nothing is done yet' stderr.txt
 bake path --mesh mesh.off --paths nobody.h5 --radius 1 -o got.csv
 equal "no particle" "$header" "$(cat got.csv)"
 # ---- columns --------------------------------------------------------------------------------------------------------
@@ -369,6 +379,15 @@ done
 bake path --mesh mesh.off --paths nobody.h5 --radius 1 -o whole-nobody.h5
 cp got.csv whole-nobody.csv
 nothing "rows as columns" "$("$python" "$support/columns.py" same whole-*.csv 2>&1)"
+cp whole-any.h5 kept.h5
+echo precious > kept.h5.columns
+refused "somebody's OUT.columns" 2 'kept.h5.columns: is there already' bake path --mesh mesh.off --paths plain.h5 \
+    --radius 0.25 --hits any -o kept.h5
+equal "is left as it is" precious "$(cat kept.h5.columns)"
+check "and nothing else is left" test ! -e kept.h5.partial -a ! -e kept.h5.journal
+rm kept.h5.columns
+bake path --mesh mesh.off --paths plain.h5 --radius 0.25 --hits any -o whole.hdf5
+check "the suffix .hdf5 is .h5" cmp whole-any.h5 whole.hdf5
 refused "columns are not checked" 2 'whole-any.h5: rows of paths are checked as .csv or as a part' bake check \
     whole-any.h5 --mesh mesh.off --paths paths.npy
 nothing "nothing is left" "$(left)"
