@@ -188,7 +188,10 @@ int bake_partial_open(bake_partial *p, const cli_options *options, const bake_pl
     p->done = calloc((size_t)count + 1, 1);
     p->sums = count < SIZE_MAX / 8 - 1 ? calloc((size_t)count + 1, sizeof *p->sums) : NULL;
     if (!p->done || !p->sums)
-        return cli_no_memory();
+        return cli_refuse(EXIT_WORK,
+                          "out of memory: %s would have %llu bytes, and the list of its %llu slabs takes %llu bytes",
+                          options->output, (unsigned long long)p->layout.bytes, (unsigned long long)count,
+                          9 * (unsigned long long)count);
     status = bake_growing_open(&p->file, options->output);
     bake_fingerprint(plan, p->file.text);
     return status == EXIT_DONE ? take_over(p, options->bake.resume) : status;

@@ -231,6 +231,11 @@ refused "a suffix that is no format" 2 \
     'no.txt: the suffix names the format: expected .npy, .nrrd, .vti, .vtkhdf or .h5' bake distance \
     --mesh cube.off --spacing 1 -o no.txt
 refused "no suffix" 2 'expected .npy, .nrrd, .vti, .vtkhdf or .h5' bake distance --mesh cube.off --spacing 1 -o ./npy
+# shellcheck disable=SC2317
+huge() { (ulimit -v 3000000 && bake distance --mesh cube.off --spacing 1e-5 --dims 60000,60000,60000 -o no.npy); }
+if ! nm "$carom" 2> /dev/null | grep __asan > /dev/null; then
+    refused "a list of slabs beyond memory" 1 'out of memory: no.npy would have 8640000[0-9]+ bytes, and the list' huge
+fi
 refused "--max-memory" 2 '--max-memory 1000: [0-9]+ bytes are needed: [0-9]+ for a slab' bake distance --mesh cube.off \
     --spacing 0.1 --max-memory 1000 -o no.npy
 ln -s /dev/null null.npy
