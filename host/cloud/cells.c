@@ -76,12 +76,6 @@ typedef struct cloud_one {
 } cloud_one;
 typedef void one_fn(build_job *job, part *p, const cloud_one *one);
 
-/* Whether a sphere is in no pair whose hit begins in the slice. */
-static int is_late(const build_job *job, const caromi_cloud_block *block, uint32_t i)
-{
-    return job->cloud->is_moving && (double)block->in[CLOUD_T_MAX][i] < job->slice->begin;
-}
-
 /* Calls `use` for each valid sphere of a part, and for each image that counts. */
 static inline __attribute__((always_inline)) void for_each(build_job *job, part *p, one_fn *use)
 {
@@ -90,13 +84,15 @@ static inline __attribute__((always_inline)) void for_each(build_job *job, part 
     caromi_cloud_block block;
     for (uint64_t at = p->begin; at < p->end; at += block.count) {
         caromi_cloud_read(job->cloud, at, p->end, &block);
-        for (uint32_t i = 0; i < block.count; i++)
-            for (int image = first; block.is_valid[i] && image <= last && !is_late(job, &block, i); image++) {
+        for (uint32_t i = 0; i < block.count; i++) {
+            const int is_in = caromi_cloud_is_in(job->cloud, job->slice, &block, i);
+            for (int image = first; is_in && image <= last; image++) {
                 cloud_one one = {.block = &block, .i = i, .image = image};
                 one.place = caromi_cloud_place_of(job->cloud, job->slice, &block, i, image);
                 if (!periodic || image_counts(job, image, &one.place))
                     use(job, p, &one);
             }
+        }
     }
 }
 

@@ -65,7 +65,13 @@ static inline int caromi_slice_is_instant(const caromi_cloud_slice *slice)
 typedef struct caromi_cloud_place {
     float at[3], reach;
 } caromi_cloud_place;
-/* Of sphere i of a block, shifted to one of its images, in a slice that is not instant, or of an image. */
+/* Whether sphere i of a block may be in a pair whose hit begins in the slice. */
+static inline int caromi_cloud_is_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
+                                     const caromi_cloud_block *block, uint32_t i)
+{
+    return block->is_valid[i] && (!cloud->is_moving || (double)block->in[CLOUD_T_MAX][i] >= slice->begin);
+}
+/* Of such a sphere, shifted to one of its images, in a slice that is not instant, or of an image. */
 caromi_cloud_place caromi_cloud_place_within(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                              const caromi_cloud_block *block, uint32_t i, int image);
 /* The same for all: at time 0 place and reach are the centre and the radius. */

@@ -49,7 +49,7 @@ static void measure_task(void *user, uint64_t task, uint32_t thread)
     for (uint64_t at = caromi_slice_start(job->cloud->count, job->tasks, task); at < end; at += block.count) {
         caromi_cloud_read(job->cloud, at, end, &block);
         for (uint32_t i = 0; i < block.count; i++)
-            if (block.is_valid[i]) {
+            if (caromi_cloud_is_in(job->cloud, job->slice, &block, i)) {
                 const caromi_cloud_place place =
                     caromi_cloud_place_of(job->cloud, job->slice, &block, i, CAROMI_IMAGE_OWN);
                 extend(e, &place);
