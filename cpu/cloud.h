@@ -31,7 +31,6 @@ typedef struct caromi_cloud_level {
     double low[3], per[3];
     double reach; /* no sphere of it reaches farther */
     uint32_t begin_row, end_row;
-    uint32_t begin, end; /* its spheres */
 } caromi_cloud_level;
 
 /* Pairs of spheres by their places in the columns; those of `sure` overlap at rest, those of `open` are to be asked. */

@@ -188,7 +188,6 @@ uint64_t bake_slab_checksum(const bake_plan *plan, uint64_t slab, const bake_sla
 /* Return 0, or an errno; a file that ends too early is EIO. */
 int bake_slab_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *from);
 int bake_slab_read(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *to);
-int bake_write_at(int fd, const void *data, size_t size, uint64_t at);
 
 /* ---- the sub-commands ---------------------------------------------------------------------------------------------
  */

@@ -120,11 +120,6 @@ uint64_t bake_slab_checksum(const bake_plan *plan, uint64_t slab, const bake_sla
     return sum;
 }
 
-int bake_write_at(int fd, const void *data, size_t size, uint64_t at)
-{
-    return cli_write_at(fd, data, size, at);
-}
-
 /* Nodes of a slab that stand together in every array of the file. */
 static uint64_t run_of(const bake_layout *layout, const bake_plan *plan, uint64_t slab)
 {
@@ -144,7 +139,7 @@ static int move_array(int fd, const bake_layout *layout, const bake_plan *plan, 
     for (uint64_t at = 0; at < nodes && !error; at += run) {
         char *const here = (char *)data->array[a] + at * size;
         const uint64_t place = bake_layout_place(layout, plan, a, slab, at);
-        error = is_read ? cli_read_at(fd, here, bytes, place) : bake_write_at(fd, here, bytes, place);
+        error = is_read ? cli_read_at(fd, here, bytes, place) : cli_write_at(fd, here, bytes, place);
     }
     return error;
 }

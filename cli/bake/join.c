@@ -125,7 +125,7 @@ static int write_all(joined *to, const bake_part_file *parts, int count)
     progress_begin(&to->shown, "bake join", "slabs", 0, to->plan.slabs);
     for (int i = 0; i < to->layout.piece_count && !error; i++) {
         const bake_piece *piece = &to->layout.pieces[i];
-        error = bake_write_at(to->out.fd, piece->bytes, piece->size, piece->at);
+        error = cli_write_at(to->out.fd, piece->bytes, piece->size, piece->at);
     }
     if (error)
         status = fail(to, error);

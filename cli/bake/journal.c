@@ -100,7 +100,7 @@ int bake_journal_begin(bake_journal *j, const char *text)
     j->seed = bake_checksum(head, HEAD + length, 0);
     bake_put64(head + HEAD + length, j->seed);
     j->end = HEAD + length + 8;
-    return bake_write_at(j->fd, head, HEAD + length + 8, 0);
+    return cli_write_at(j->fd, head, HEAD + length + 8, 0);
 }
 
 int bake_journal_add(bake_journal *j, uint64_t slab, uint64_t sum)
@@ -109,7 +109,7 @@ int bake_journal_add(bake_journal *j, uint64_t slab, uint64_t sum)
     bake_put64(record, slab);
     bake_put64(record + 8, sum);
     bake_put64(record + 16, bake_checksum(record, 16, j->seed));
-    const int error = bake_write_at(j->fd, record, RECORD, j->end);
+    const int error = cli_write_at(j->fd, record, RECORD, j->end);
     j->end += error ? 0 : RECORD;
     return error;
 }

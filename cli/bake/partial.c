@@ -57,7 +57,7 @@ static int write_pieces(const bake_partial *p)
 {
     int error = 0;
     for (int i = 0; i < p->layout.piece_count && !error; i++)
-        error = bake_write_at(p->file.fd, p->layout.pieces[i].bytes, p->layout.pieces[i].size, p->layout.pieces[i].at);
+        error = cli_write_at(p->file.fd, p->layout.pieces[i].bytes, p->layout.pieces[i].size, p->layout.pieces[i].at);
     return error ? bake_growing_fail(&p->file, "written", error) : EXIT_DONE;
 }
 
@@ -235,7 +235,7 @@ static int write_sums(const bake_partial *p)
     for (uint64_t s = 0; p->layout.sums_at && s < p->plan->end - p->plan->begin && !error; s++) {
         unsigned char sum[8];
         bake_put64(sum, p->sums[s]);
-        error = bake_write_at(p->file.fd, sum, sizeof sum, p->layout.sums_at + 8 * s);
+        error = cli_write_at(p->file.fd, sum, sizeof sum, p->layout.sums_at + 8 * s);
     }
     return error;
 }

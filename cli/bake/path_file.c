@@ -57,7 +57,7 @@ static path_done find_done(const bake_journal *j, int fd)
 /* ---- a new one, and one to go on with ------------------------------------------------------------------------------
  */
 
-/* Record 2 * chunks says that OUT.columns is this bake's; any other file of that name is somebody's. */
+/* Record 2 * chunks says that OUT.columns is this bake's; any other file of that name is the user's. */
 static int check_columns(const path_file *p, const char *name)
 {
     struct stat info;
@@ -183,7 +183,7 @@ static int write_sum(const path_file *p)
     unsigned char bytes[8];
     const int error = path_file_sum(p->file.fd, p->done.bytes, &sum);
     bake_put64(bytes, sum);
-    return error ? error : bake_write_at(p->file.fd, bytes, sizeof bytes, p->done.bytes);
+    return error ? error : cli_write_at(p->file.fd, bytes, sizeof bytes, p->done.bytes);
 }
 
 int path_file_is_packed(const path_file *p)

@@ -29,7 +29,7 @@ typedef struct bake_crew {
     int (*bake)(const cli_options *options, bake_mesh *mesh, bake_partial *partial);
 } bake_crew;
 
-/* This process alone, unless somebody sets another before a command runs. */
+/* This process alone, unless main() sets another before a command runs. */
 extern const bake_crew *bake_crew_here;
 
 #endif

@@ -254,11 +254,9 @@ static void set_levels(caromi_cloud_cells *c)
     for (uint32_t l = 0, r = 0; l < c->view.level_count; l++) {
         caromi_cloud_level *level = &c->levels[l];
         level->begin_row = r;
-        level->begin = r < c->view.row_count ? c->rows[r].begin : (uint32_t)c->count;
         while (r < c->view.row_count && c->rows[r].level == l)
             r++;
         level->end_row = r;
-        level->end = r < c->view.row_count ? c->rows[r].begin : (uint32_t)c->count;
     }
 }
 
@@ -432,7 +430,7 @@ static int make_rows(build_job *job)
 }
 
 /* 0: no memory. */
-static int build(build_job *job, carom_error *err)
+static int build(build_job *job)
 {
     const carom_context *context = job->cloud->context;
     caromi_cloud_cells *c = job->cells;
@@ -451,7 +449,6 @@ static int build(build_job *job, carom_error *err)
         job->parts[p].first = c->count;
         c->count += job->parts[p].count;
     }
-    (void)err;
     if (c->count > INT32_MAX)
         return 0;
     job->row_of = caromi_alloc(context, c->count + 1, sizeof *job->row_of);
@@ -494,7 +491,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     job.record_size = job.has_given ? sizeof(record) : record_short;
     CHECK(caromi_cloud_measure(cloud, slice, &extent, err));
     cells->view.level_count = caromi_cloud_choose_levels(cloud, &extent, cells->levels, job.level_of);
-    const int complete = build(&job, err);
+    const int complete = build(&job);
     for (uint32_t p = 0; job.parts != NULL && p < job.part_count; p++) {
         caromi_free(cloud->context, job.parts[p].rows);
         caromi_free(cloud->context, job.parts[p].table);

@@ -115,6 +115,8 @@ typedef struct caromi_cloud_extent {
 
 carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                   caromi_cloud_extent *extent, carom_error *err);
+/* Numbers of a sample in ascending order. */
+void caromi_cloud_sort(float *x, size_t count);
 /* Of the space that most centres are in; no side is less than `least`. */
 double caromi_cloud_volume(const caromi_cloud *cloud, double least);
 /* Chooses levels, coarsest first, and the level of each class of reaches. Returns their number. */

@@ -174,6 +174,11 @@ static int compare_floats(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
+void caromi_cloud_sort(float *x, size_t count)
+{
+    qsort(x, count, sizeof *x, compare_floats);
+}
+
 /* Of the middle 9/10 of a sample along each axis: a few outliers do not make a cloud look thin. */
 double caromi_cloud_volume(const caromi_cloud *cloud, double least)
 {
@@ -188,7 +193,7 @@ double caromi_cloud_volume(const caromi_cloud *cloud, double least)
             if (isfinite(at))
                 x[n++] = at;
         }
-        qsort(x, n, sizeof *x, compare_floats);
+        caromi_cloud_sort(x, n);
         const double wide = n ? ((double)x[n - 1 - n / 20] - (double)x[n / 20]) / 0.9 : 0;
         volume *= fmax(wide, fmax(least, 0x1p-140));
     }

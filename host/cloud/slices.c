@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Spheres as they are given, and where they are in a slice of time. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cloud.h"
@@ -73,17 +72,9 @@ caromi_cloud_place caromi_cloud_place_within(const caromi_cloud *cloud, const ca
 
 enum { SAMPLE = 1024, SLICES_MOST = 4096 };
 
-static int compare_floats(const void *one, const void *other)
-{
-    float a, b;
-    memcpy(&a, one, sizeof a);
-    memcpy(&b, other, sizeof b);
-    return (a > b) - (a < b);
-}
-
 static float median(float *x, size_t count)
 {
-    qsort(x, count, sizeof *x, compare_floats);
+    caromi_cloud_sort(x, count);
     return count ? x[count / 2] : 0;
 }
 

@@ -196,14 +196,14 @@ static int write_last(const bake_plan *plan, const bake_layout *layout, int fd)
     if (ftruncate(fd, (off_t)layout->bytes) != 0)
         return 0;
     for (int i = 0; i < layout->piece_count; i++)
-        assert_int_equal(bake_write_at(fd, layout->pieces[i].bytes, layout->pieces[i].size, layout->pieces[i].at), 0);
+        assert_int_equal(cli_write_at(fd, layout->pieces[i].bytes, layout->pieces[i].size, layout->pieces[i].at), 0);
     for (int a = 0; a < BAKE_ARRAYS; a++) {
         unsigned char bytes[12];
         memset(bytes, value_of(a), sizeof bytes);
         if (plan->arrays & (1u << a))
-            assert_int_equal(bake_write_at(fd, bytes, bake_arrays[a].size,
-                                           bake_layout_place(layout, plan, a, plan->slabs - 1, last)),
-                             0);
+            assert_int_equal(
+                cli_write_at(fd, bytes, bake_arrays[a].size, bake_layout_place(layout, plan, a, plan->slabs - 1, last)),
+                0);
     }
     return 1;
 }
