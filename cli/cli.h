@@ -4,6 +4,7 @@
 #define CAROM_CLI_H
 
 #include "bake/options.h"
+#include "cloud.h"
 #include "progress.h"
 
 #include <carom/carom.h>
@@ -67,6 +68,7 @@ typedef struct cli_options {
     uint64_t row;
     progress_form progress;
     bake_options bake;
+    cloud_options cloud;
     char **operands; /* what is no option; as many as the command takes */
     int operand_count;
     uint32_t probe_limit; /* seconds; see probe.h, as what follows */
@@ -168,6 +170,9 @@ int command_info(const cli_options *options);
 int command_on_mesh(const cli_options *options);
 /* Of a query of the registry that has no command of its own. */
 int command_pairs(const cli_options *options);
+/* cloud.c: of pairs and of a cloud. */
+int command_spheres(const cli_options *options);
+extern const cli_own spheres_own;
 int command_verify(const cli_options *options);
 int command_bench(const cli_options *options);
 int command_explain(const cli_options *options);

@@ -47,7 +47,31 @@ static const cli_command commands[] = {
      "--mesh,\n"
      "--hits chooses:\n",
      command_on_mesh, NULL},
+    {"spheres", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS | OPTION_T_MAX | OPTION_HITS | OPTION_START,
+     "moving spheres against moving spheres, pair by pair or all of a cloud",
+     "carom spheres --pairs F.csv [options]\n       carom spheres --cloud S.csv [--t-max T] [--hits "
+     "all|first|any|count]\n"
+     "                   [--start report|skip-parting|skip] [--margin D] [--periodic LX,LY,LZ] [options]",
+     "F.csv has the columns a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb: a sphere goes from a0 to a1 over u\n"
+     "in [0, 1], another from b0 to b1. Output, one row per input row, in order: state,u_first,u_last.\n"
+     "S.csv has the columns cx,cy,cz,radius and optionally vx,vy,vz, mask (32 bits, 0..4294967295 or 0x..: a pair "
+     "needs "
+     "a\n"
+     "bit that both have) and t_max: contact begins at the latest at the smallest of --t-max and both spheres' own. "
+     "With\n"
+     "velocities, --t-max or the column must be there. --margin is for spheres at rest, without --t-max and --start.\n"
+     "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for each\n"
+     "column, and so has the output if it ends in .h5. With --cloud, --hits chooses:\n"
+     "  all    a row for each pair that touches, by a, t, b: a,b,state,t, with --periodic also sx,sy,sz: the image of "
+     "b,\n"
+     "         in periods; where only the margin makes the pair, the state is miss and t is inf (default)\n"
+     "  first  the partner of the smallest t, then index, of each sphere: other,state,t (-1,miss,inf without one)\n"
+     "  any    whether the sphere has a partner: hit (1 or 0, empty for an invalid sphere)\n"
+     "  count  how many partners it has: count (empty for an invalid sphere)\n"
+     "Spheres are numbered from 0, in the order of the file. The CPU answers about clouds, on every backend.\n",
+     command_spheres, &spheres_own},
 #define ON_MESH(name)
+#define ON_CLOUD(name)
 #define PAIRS_ONLY(name) {#name, OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, NULL, NULL, NULL, command_pairs, NULL},
 #define PAIRS_COMMAND(name, command) command(name)
     /* clang-format off */
@@ -214,7 +238,7 @@ enum { OUTPUTS_MAX = 4 };
 /* Whether this file is read as an input. */
 static int is_input(const cli_options *o, const struct stat *file)
 {
-    const char *const inputs[] = {o->pairs, o->mesh, o->spheres, o->from, o->bake.paths};
+    const char *const inputs[] = {o->pairs, o->mesh, o->spheres, o->from, o->bake.paths, o->cloud.path};
     struct stat info;
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
         if (inputs[i] && (strcmp(inputs[i], "-") ? stat(inputs[i], &info) : fstat(STDIN_FILENO, &info)) == 0 &&
@@ -252,7 +276,8 @@ static int check_beside(const cli_options *o)
 static int check_format(const cli_options *o, const output_place *place)
 {
     const char *suffix = cli_suffix(o->output);
-    const int writes_rows = o->command->run == command_on_mesh || o->command->run == command_pairs;
+    const int writes_rows =
+        o->command->run == command_on_mesh || o->command->run == command_pairs || o->command->run == command_spheres;
     if (!strcmp(suffix, "npy") || (cli_is_hdf5(o->output) && !writes_rows))
         return cli_refuse(EXIT_USAGE, "%s: %s writes text%s, and no .%s", o->output, o->command->name,
                           writes_rows ? " or .h5" : "", suffix);

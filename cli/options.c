@@ -25,7 +25,7 @@ static const option_row option_rows[] = {
     {OPTION_T_MAX, "t-max", "T", "end of the time window, >= 0 or inf (default inf)"},
     {OPTION_MAX_DISTANCE, "max-distance", "D",
      "with --hits closest: no triangle farther away, >= 0 or inf (default inf)"},
-    {OPTION_HITS, "hits", "WHICH", "with --mesh: which hits to report, as above"},
+    {OPTION_HITS, "hits", "WHICH", "which hits to report, as above"},
     {OPTION_START, "start", "POLICY",
      "what touches or overlaps at time 0: report, skip-parting (skipped if moving away) or skip"},
     {OPTION_CULL_BACK, "cull-back", NULL, "no hits on triangles whose normal (P1-P0)x(P2-P0) goes along the motion"},

@@ -82,6 +82,9 @@ static carom_status check_numbers(const cloud_call *q, carom_error *err)
     if (d->full > 1 || (d->full && q->list == NULL))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "full is %d; it must be 0%s", d->full,
                            q->list ? " or 1" : ", but for a list");
+    if (d->end > d->batch.count || (d->end > 0 && d->end < d->batch.begin) || (d->end > 0 && q->list == NULL))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "end is %llu; it must be %s",
+                           (unsigned long long)d->end, q->list ? "0 or within begin and count" : "0, but for a list");
     return CAROM_OK;
 }
 
@@ -122,6 +125,7 @@ static void describe(const carom_context *context, cloud_call *q)
     *c = (caromi_cloud){.context = context,
                         .count = d->batch.count,
                         .begin = d->batch.begin,
+                        .end = d->end > 0 ? d->end : d->batch.count,
                         .is_moving = d->velocity.x != NULL,
                         .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
                         .start = d->start,
@@ -183,8 +187,7 @@ static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records,
 static carom_status count_pairs(const caromi_cloud *cloud, int full, uint32_t *counts, carom_stats *stats,
                                 carom_error *err)
 {
-    caromi_records records = {
-        .cloud = cloud, .begin = cloud->begin, .end = cloud->count, .full = full, .counts = counts};
+    caromi_records records = {.cloud = cloud, .begin = cloud->begin, .end = cloud->end, .full = full, .counts = counts};
     memset(counts, 0, cloud->count * sizeof *counts);
     return scan_all(cloud, &records, stats, err);
 }
@@ -215,7 +218,7 @@ static void cut_list(const cloud_call *q, const uint32_t *counts)
     carom_list_totals *totals = l->totals;
     totals->total = 0;
     totals->complete = q->cloud.begin;
-    for (uint64_t i = q->cloud.begin; i < q->cloud.count; i++) {
+    for (uint64_t i = q->cloud.begin; i < q->cloud.end; i++) {
         totals->total += counts[i];
         if (l->offsets)
             l->offsets[i + 1] = totals->total;
@@ -233,10 +236,10 @@ static carom_status answer_list(const cloud_call *q, carom_stats *stats, carom_e
     if (l->offsets)
         l->offsets[cloud->begin] = 0;
     if (l->capacity > 0)
-        CHECK(keep_pairs(q, cloud->count, &is_full, stats, err));
+        CHECK(keep_pairs(q, cloud->end, &is_full, stats, err));
     if (!is_full) {
         l->totals->total = l->totals->stored;
-        l->totals->complete = cloud->count;
+        l->totals->complete = cloud->end;
         return CAROM_OK;
     }
     uint32_t *counts = caromi_alloc(cloud->context, cloud->count + 1, sizeof *counts);
@@ -348,9 +351,9 @@ static carom_status run_call(carom_context *context, cloud_call *q, carom_stats 
     caromi_pace pace = {0}; /* no device is there to be compared with */
     const caromi_batch run = {.batch = q,
                               .begin = q->cloud.begin,
-                              .count = q->cloud.count,
+                              .count = q->cloud.end,
                               .on_cpu = on_cpu,
-                              .piece = q->cloud.count + 1,
+                              .piece = q->cloud.end + 1,
                               .progress = q->desc->batch.progress,
                               .exact = q->cloud.exact,
                               .name = "spheres among themselves",

@@ -7,7 +7,7 @@
  *   cells.c    puts them into rows of cells, as cpu/cloud.h has them
  *   ask.c      asks the solver about the pairs that a scan finds open
  *   records.c  keeps pairs and puts them in order: lists
- *   best.c     first and any partner of each sphere; counts.c their number */
+ *   best.c     first and any partner of each sphere */
 #ifndef CAROM_HOST_CLOUD_H
 #define CAROM_HOST_CLOUD_H
 #include "host/arrays.h"
@@ -26,8 +26,8 @@ typedef struct caromi_cloud {
     int is_moving, exact;
     carom_start start;
     float margin;
-    float period[3]; /* 0: open */
-    uint64_t begin;  /* lists: the first sphere whose pairs are wanted */
+    float period[3];     /* 0: open */
+    uint64_t begin, end; /* lists: the spheres whose pairs are wanted */
 } caromi_cloud;
 
 static inline int caromi_cloud_is_periodic(const caromi_cloud *cloud)

@@ -940,9 +940,10 @@ CAROM_API carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_d
 /// if contact begins in [0, t_max], or if it is TOUCHING or OVERLAPPING at 0. No size of cells,
 /// bounds or largest radius is asked for, and answers do not depend on them.
 typedef struct carom_spheres_desc {
-    /// `count` spheres, at most 2^31 - 1. carom_spheres_list answers pairs with a in [begin,
-    /// count); the others have no `begin`. No `select`
+    /// `count` spheres, at most 2^31 - 1. carom_spheres_list answers pairs with a in [begin, end);
+    /// the others have no `begin`. No `select`
     carom_batch batch;
+    uint64_t end; ///< lists; at most `count`. 0: `count`
     carom_points center;
     carom_points velocity; ///< x == NULL: at rest
     carom_scalars radius;
@@ -967,7 +968,7 @@ typedef struct carom_spheres_desc {
 typedef struct carom_sphere_pair_list {
     size_t size;       ///< sizeof(carom_sphere_pair_list)
     uint64_t capacity; ///< records that the arrays below hold; 0: pairs are only counted
-    uint64_t *offsets; ///< [count + 1] as in carom_hit_list, by a
+    uint64_t *offsets; ///< [count + 1] as in carom_hit_list, by a; set from `begin` to `end`
     int32_t *a, *b;    ///< [capacity] indices
     uint8_t *state;    ///< [capacity] APPROACHING, TOUCHING, OVERLAPPING, or MISS: see `margin`
     float *t;          ///< [capacity] T; +inf also beyond binary32
@@ -992,7 +993,8 @@ typedef struct carom_sphere_count_result {
 
 /// All pairs of `count` spheres that touch, or that will within t_max. If the list is too short, it
 /// holds the pairs of whole spheres a, and all others are counted; `complete` is the sphere to go
-/// on from.
+/// on from. With the offsets of the first call, the next pieces can be cut to what fits: [begin,
+/// end).
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs. The CPU answers; `stats` count spheres
 /// returns CAROM_OK | INVALID_ARGUMENT (also: so many spheres in one place that N^2/2 tests would

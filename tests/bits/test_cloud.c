@@ -243,7 +243,7 @@ static carom_list_totals ask_list(carom_context *context, const carom_spheres_de
         for (uint64_t k = offsets[i]; k < offsets[i + 1]; k++)
             assert_int_equal(a[k], i);
     assert_int_equal(offsets[d->batch.begin], 0);
-    assert_int_equal(offsets[d->batch.count], totals.total);
+    assert_int_equal(offsets[d->end ? d->end : d->batch.count], totals.total);
     free(a), free(b), free(state), free(t), free(shift), free(offsets);
     return totals;
 }
@@ -365,6 +365,12 @@ static void check_cut(carom_context *context, const cloud *c, const records *exp
         d.batch.begin = totals.complete;
     }
     check_records(&got, expected, number, "in pieces");
+    got.count = 0;
+    for (d.batch.begin = 0; d.batch.begin < c->count; d.batch.begin = d.end) {
+        d.end = d.batch.begin + (c->count + 2) / 3 < c->count ? d.batch.begin + (c->count + 2) / 3 : c->count;
+        assert_int_equal(ask_list(context, &d, expected->count, &got).complete, d.end);
+    }
+    check_records(&got, expected, number, "by thirds");
     free(got.at);
 }
 
@@ -509,6 +515,37 @@ static void many_in_one_place(void **state)
     carom_context_destroy(context);
 }
 
+/* Each end that is refused, with its sentence. */
+static void ends_are_checked(void **state)
+{
+    (void)state;
+    const float center[] = {1, 2, 3}, radius = 1;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = 5, .begin = 3},
+                            .end = 6,
+                            .center = carom_repeat(center),
+                            .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    carom_list_totals totals;
+    uint8_t hit[5];
+    const carom_sphere_pair_list list = {.size = sizeof list, .totals = &totals};
+    carom_error err;
+    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "end is 6; it must be 0 or within begin and count");
+    d.end = 2;
+    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "end is 2");
+    d.end = 3;
+    test_ok("no spheres", carom_spheres_list(context, &d, &list, NULL, &err), &err);
+    assert_int_equal(totals.total, 0);
+    assert_int_equal(totals.complete, 3);
+    d.end = 4;
+    test_ok("one sphere", carom_spheres_list(context, &d, &list, NULL, &err), &err);
+    assert_int_equal(totals.total, 1);
+    d.batch.begin = 0;
+    test_error(carom_spheres_any(context, &d, TEST_ANY(hit), NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "end is 4; it must be 0, but for a list");
+    carom_context_destroy(context);
+}
+
 /* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
 static void same_lists(carom_context *scalar, carom_context *context, const char *label)
@@ -528,9 +565,9 @@ static void same_lists(carom_context *scalar, carom_context *context, const char
 
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(exact_is_the_reference),
-                                        cmocka_unit_test(fast_is_each_pair_by_itself),
-                                        cmocka_unit_test(many_in_one_place), SAME_BITS_ON_CPU(same_lists)};
+    const struct CMUnitTest on_cpu[] = {
+        cmocka_unit_test(exact_is_the_reference), cmocka_unit_test(fast_is_each_pair_by_itself),
+        cmocka_unit_test(many_in_one_place), cmocka_unit_test(ends_are_checked), SAME_BITS_ON_CPU(same_lists)};
     const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(same_lists)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);

@@ -15,7 +15,8 @@ def make(path):
             kind = numpy.uint32 if name == 'mask' else numpy.float32
             column = [row[len(names) - 1 - k] for row in rows]
             column = numpy.array([int(v) if name == 'mask' else float(v) for v in column], kind)
-            ways = [{}, {'chunks': (1000,)}, {'chunks': (777,), 'compression': 'gzip', 'shuffle': True}]
+            ways = [{}, {'chunks': (min(1000, len(rows)),)},
+                    {'chunks': (min(777, len(rows)),), 'compression': 'gzip', 'shuffle': True}]
             to.create_dataset(name, data=column, **ways[k % 3 if rows else 0])
 
 def same_column(text, data):

@@ -1,0 +1,207 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# cloud_rows.sh CAROM: carom spheres --cloud. Rows against pairs that awk finds one by one, in whole numbers; what
+# excludes what; the same rows from every format, thread count and instruction set; lists that go out in pieces.
+set -euo pipefail
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$0")/../support/check.sh"
+# shellcheck source=tests/support/bake.sh
+. "$(dirname "$0")/../support/bake.sh"
+support=$(realpath "$(dirname "$0")/../support")
+check_begin "$1"
+spheres() { "$carom" spheres --backend cpu "$@"; }
+row() { paste -sd ' '; }
+
+# ---- answers ------------------------------------------------------------------------------------------------------
+printf '%s\n' cx,cy,cz,radius 0,0,0,1 2,0,0,1 5,0,0,1 3.5,0,0,1 9,0,0,-1 0,0,0,0.5 > rest.csv
+equal "all pairs, the default" "a,b,state,t 0,1,touching,0 0,5,overlapping,0 1,3,overlapping,0 2,3,overlapping,0" \
+    "$(spheres --cloud rest.csv | row)"
+equal "--hits all" "$(spheres --cloud rest.csv)" "$(spheres --cloud rest.csv --hits all)"
+equal "first partners" "other,state,t 1,touching,0 0,touching,0 3,overlapping,0 1,overlapping,0 -1,invalid,inf \
+0,overlapping,0" "$(spheres --cloud rest.csv --hits first | row)"
+equal "any" "hit 1 1 1 1  1" "$(spheres --cloud rest.csv --hits any | row)"
+equal "count" "count 2 2 1 2  1" "$(spheres --cloud rest.csv --hits count | row)"
+equal "--start skip" "a,b,state,t" "$(spheres --cloud rest.csv --start skip)"
+equal "--margin" "a,b,state,t 0,1,touching,0 0,5,overlapping,0 1,3,overlapping,0 1,2,miss,inf 1,5,miss,inf \
+2,3,overlapping,0" "$(spheres --cloud rest.csv --margin 1 | row)"
+equal "count within a margin" "count 2 4 2 2  2" "$(spheres --cloud rest.csv --margin 1 --hits count | row)"
+equal "--margin 0" "$(spheres --cloud rest.csv)" "$(spheres --cloud rest.csv --margin 0)"
+equal "--periodic" "a,b,state,t,sx,sy,sz 0,1,touching,0,0,0,0 0,2,touching,0,-1,0,0 0,5,overlapping,0,0,0,0 \
+1,3,overlapping,0,0,0,0 2,3,overlapping,0,0,0,0" "$(spheres --cloud rest.csv --periodic 7,0,0 | row)"
+printf '%s\n' cx,cy,cz,radius 0,7,1,1.5 0,1,7,1.5 > corner.csv
+equal "the image of a partner in y and z" "0,1,overlapping,0,0,1,-1" \
+    "$(spheres --cloud corner.csv --periodic 0,8,8 | tail -n 1)"
+
+# Velocities: 0 and 1 meet at 2, 1 and 2 overlap and part.
+printf '%s\n' cx,cy,cz,radius,vx,vy,vz 0,0,0,1,1,0,0 6,0,0,1,-1,0,0 7,0,0,1,2,0,0 > moving.csv
+equal "--t-max" "a,b,state,t 0,1,approaching,2 1,2,overlapping,0" "$(spheres --cloud moving.csv --t-max 2 | row)"
+equal "a shorter --t-max" "a,b,state,t 1,2,overlapping,0" "$(spheres --cloud moving.csv --t-max 1.5 | row)"
+equal "an endless --t-max" "a,b,state,t 0,1,approaching,2 1,2,overlapping,0" \
+    "$(spheres --cloud moving.csv --t-max inf | row)"
+equal "--start skip-parting" "a,b,state,t 0,1,approaching,2" \
+    "$(spheres --cloud moving.csv --t-max 9 --start skip-parting | row)"
+equal "first partners in motion" "other,state,t 1,approaching,2 2,overlapping,0 1,overlapping,0" \
+    "$(spheres --cloud moving.csv --t-max 9 --hits first | row)"
+awk -F, 'BEGIN { OFS = "," } { print $0, NR == 1 ? "t_max" : NR == 2 ? "1.5" : "9" }' moving.csv > limits.csv
+equal "a column t_max" "a,b,state,t 1,2,overlapping,0" "$(spheres --cloud limits.csv | row)"
+sed 's/,1.5$/,2/' limits.csv > later.csv
+equal "the smaller limit of both" "a,b,state,t 0,1,approaching,2 1,2,overlapping,0" "$(spheres --cloud later.csv | row)"
+equal "--t-max and the column: the smaller" "a,b,state,t 1,2,overlapping,0" \
+    "$(spheres --cloud later.csv --t-max 1.9 | row)"
+awk 'BEGIN { FS = OFS = "," } { print $0, NR == 1 ? "mask" : NR == 3 ? "0x3" : NR - 1 }' moving.csv > masks.csv
+equal "masks" "a,b,state,t 0,1,approaching,2 1,2,overlapping,0" "$(spheres --cloud masks.csv --t-max 9 | row)"
+sed 's/,0x3$/,0x4/' masks.csv > apart.csv
+equal "masks without a bit in common" "a,b,state,t" "$(spheres --cloud apart.csv --t-max 9 | row)"
+
+# Whole numbers on a lattice, some of them twice: awk has every pair. Exact mode knows what touches.
+lattice() {
+    awk -v seed="$1" 'BEGIN { srand(seed); print "cx,cy,cz,radius"
+        for (i = 0; i < 400; i++)
+            print int(9 * rand()) "," int(9 * rand()) "," int(9 * rand()) "," int(3 * rand()) / 2 }'
+}
+pairs_of() {
+    awk -F, -v length_x="${2:-0}" 'BEGIN { n = 0 } NR > 1 { x[n] = $1; y[n] = $2; z[n] = $3; r[n++] = $4 }
+        END {
+            print "a,b,state,t" (length_x ? ",sx,sy,sz" : "")
+            most = length_x ? 1 : 0
+            for (a = 0; a < n; a++) for (b = a + 1; b < n; b++) for (s = -most; s <= most; s++) {
+                d = (x[b] + s * length_x - x[a]) ^ 2 + (y[b] - y[a]) ^ 2 + (z[b] - z[a]) ^ 2; e = (r[a] + r[b]) ^ 2
+                if (d <= e) print a "," b "," (d < e ? "overlapping" : "touching") ",0" (length_x ? "," s ",0,0" : "")
+            }
+        }' "$1"
+}
+for seed in 1 2 3; do
+    lattice $seed > lattice.csv
+    pairs_of lattice.csv > wanted.csv
+    spheres --cloud lattice.csv --accuracy exact > got.csv
+    check "lattice $seed: every pair" cmp wanted.csv got.csv
+    pairs_of lattice.csv 9 > wanted.csv
+    spheres --cloud lattice.csv --accuracy exact --periodic 9,0,0 > got.csv
+    check "lattice $seed: every pair with its image" cmp wanted.csv got.csv
+    spheres --cloud lattice.csv --accuracy exact --hits count > counts.csv
+    pairs_of lattice.csv | awk -F, 'NR > 1 { count[$1]++; count[$2]++ }
+        END { print "count"; for (i = 0; i < 400; i++) print 0 + count[i] }' > wanted.csv
+    check "lattice $seed: the number of partners" cmp wanted.csv counts.csv
+done
+
+# ---- the same rows ------------------------------------------------------------------------------------------------
+awk 'BEGIN { srand(5); print "cx,cy,cz,radius,vx,vy,vz,mask,t_max"
+    for (i = 0; i < 20000; i++)
+        print 40 * rand() "," 40 * rand() "," 40 * rand() "," rand() "," rand() - 0.5 "," rand() "," rand() - 0.5 "," \
+            1 + int(3 * rand()) "," int(4 * rand()) }' > random.csv
+spheres --cloud random.csv -o one.csv
+for way in '--threads 2' '--isa scalar' '--progress json'; do
+    # shellcheck disable=SC2086
+    spheres --cloud random.csv $way -o other.csv
+    check "the same rows with $way" cmp one.csv other.csv
+done
+equal "from standard input" "$(sha256sum < one.csv)" "$(spheres --cloud - < random.csv | sha256sum)"
+
+# More pairs than a piece of a list has: 1500 spheres at one place make 1124250.
+awk 'BEGIN { print "cx,cy,cz,radius"; for (i = 0; i < 1500; i++) print "1,2,3,0.5" }' > dense.csv
+awk 'BEGIN { print "a,b,state,t"
+    for (a = 0; a < 1500; a++) for (b = a + 1; b < 1500; b++) print a "," b ",overlapping,0" }' > wanted.csv
+spheres --cloud dense.csv -o pieces.csv
+check "a list in pieces" cmp wanted.csv pieces.csv
+spheres --cloud dense.csv --periodic 0,50,0 | cut -d, -f 1-4 > pieces.csv
+check "and of images" cmp wanted.csv pieces.csv
+if nm "$carom" 2> /dev/null | grep __asan > /dev/null; then
+    skip "memory" "a sanitizer takes more from the start"
+else
+    (ulimit -v 250000 && exec "$carom" spheres --backend cpu --threads 1 --cloud dense.csv -o bounded.csv)
+    check "in bounded memory" cmp wanted.csv bounded.csv
+fi
+
+# ---- nothing there ------------------------------------------------------------------------------------------------
+head -n 1 rest.csv > empty.csv
+equal "an empty cloud" "a,b,state,t" "$(spheres --cloud empty.csv)"
+equal "of images" "a,b,state,t,sx,sy,sz" "$(spheres --cloud empty.csv --periodic 1,1,1)"
+equal "first partners in it" "other,state,t" "$(spheres --cloud empty.csv --hits first)"
+equal "any in it" "hit" "$(spheres --cloud empty.csv --hits any)"
+equal "counts in it" "count" "$(spheres --cloud empty.csv --hits count)"
+printf '%s\n' cx,cy,cz,radius inf,0,0,1 nan,0,0,1 0,0,0,-1 > invalid.csv
+equal "invalid spheres alone" "a,b,state,t" "$(spheres --cloud invalid.csv)"
+equal "and what first says" "-1,invalid,inf -1,invalid,inf -1,invalid,inf" \
+    "$(spheres --cloud invalid.csv --hits first | tail -n 3 | row)"
+
+# ---- what is refused ----------------------------------------------------------------------------------------------
+refused "neither pairs nor a cloud" 2 'spheres: --pairs FILE or --cloud FILE is missing' spheres
+refused "both" 2 'spheres: --pairs and --cloud exclude each other' spheres --pairs rest.csv --cloud rest.csv
+for option in '--margin 1' '--periodic 1,1,1' '--hits first' '--t-max 1' '--start skip'; do
+    # shellcheck disable=SC2086
+    refused "pairs with $option" 2 '--t-max, --hits and --start, --margin and --periodic belong to --cloud' \
+        spheres --pairs rest.csv $option
+done
+refused "unknown hits" 2 "expected all, first, any or count, got 'most'" spheres --cloud rest.csv --hits most
+for margin in -1 nan inf x ''; do
+    refused "--margin '$margin'" 2 "--margin: expected a finite number >= 0, got '$margin'" \
+        spheres --cloud rest.csv --margin "$margin"
+done
+for period in 1 1,2 1,2,3,4 1,2,-3 inf,1,1 a,b,c 1,2,3x; do
+    refused "--periodic $period" 2 "three finite lengths LX,LY,LZ >= 0, got '$period'" \
+        spheres --cloud rest.csv --periodic $period
+done
+refused "a margin beside velocities" 2 'spheres: --margin is for spheres at rest, and moving.csv has velocities' \
+    spheres --cloud moving.csv --margin 1 -o no.csv
+refused "a margin for first" 2 'spheres: --margin is for --hits all and --hits count' \
+    spheres --cloud rest.csv --margin 0 --hits first
+refused "a margin for any" 2 'spheres: --margin is for --hits all and --hits count' \
+    spheres --cloud rest.csv --margin 1 --hits any
+refused "a margin beside --start" 2 'spheres: --margin and --start exclude each other' \
+    spheres --cloud rest.csv --margin 1 --start report
+refused "a margin beside --t-max" 2 'spheres: --margin and --t-max exclude each other' \
+    spheres --cloud rest.csv --margin 1 --t-max 1
+refused "velocities without an end" 2 'moving.csv has velocities, so --t-max T or a column t_max must end' \
+    spheres --cloud moving.csv
+for limit in nan -1 -inf; do
+    sed "3s/,9$/,$limit/" limits.csv > bad.csv
+    refused "t_max $limit" 2 "bad.csv:3: .*t_max.*'$limit'" spheres --cloud bad.csv -o no.csv
+done
+sed '2s/,1$/,oops/' rest.csv > bad.csv
+refused "a malformed number" 2 'bad.csv:2: .*radius' spheres --cloud bad.csv -o no.csv
+cut -d, -f 1-6 moving.csv > bad.csv
+refused "some velocities" 2 'vz' spheres --cloud bad.csv --t-max 1
+refused "a file that is not there" 2 'nowhere.csv' spheres --cloud nowhere.csv
+refused "the input as output" 2 'rest.csv: is read as an input' spheres --cloud rest.csv -o rest.csv
+refused "text as .npy" 2 'spheres writes text or .h5, and no .npy' spheres --cloud rest.csv -o out.npy
+awk 'BEGIN { print "cx,cy,cz,radius"; for (i = 0; i < 400000; i++) print "0,0,0,1" }' > many.csv
+refused "N^2/2 pairs" 2 'N\^2/2' spheres --cloud many.csv -o no.csv
+check "and nothing of a refused list" test ! -e no.csv
+equal "which first answers" "400001 0,overlapping,0" "$(spheres --cloud many.csv --hits first |
+    awk 'END { print NR, $0 }')"
+
+# ---- binary rows --------------------------------------------------------------------------------------------------
+python=$(python_with h5py numpy)
+if { "$carom" spheres --cloud none.h5 2>&1 || true; } | grep -q 'built without HDF5' || [ -z "$python" ]; then
+    skip "rows in .h5 and .npy files" "no HDF5, or no python3-h5py"
+else
+    columns() { "$python" "$support/columns.py" "$@"; }
+    columns make random.csv rest.csv moving.csv limits.csv empty.csv
+    spheres --cloud random.h5 -o other.csv
+    check "rows of .h5" cmp one.csv other.csv
+    cp random.csv all.csv
+    for hits in all first any count; do
+        spheres --cloud random.h5 --hits $hits -o $hits.h5
+        spheres --cloud random.csv --hits $hits -o $hits.csv
+        spheres --cloud rest.csv --periodic 7,0,0 --hits $hits -o rest-$hits.csv
+        spheres --cloud rest.h5 --periodic 7,0,0 --hits $hits -o rest-$hits.h5
+        spheres --cloud empty.csv --hits $hits -o empty-$hits.csv
+        spheres --cloud empty.h5 --hits $hits -o empty-$hits.h5
+    done
+    nothing "answers as .h5" "$(columns same {,rest-,empty-}{all,first,any,count}.csv)"
+    sed "3s/,9$/,nan/" limits.csv > bad.csv
+    columns make bad.csv
+    refused "t_max nan in .h5" 2 'bad.h5: row 1: dataset t_max: expected a number >= 0 or inf, got nan' \
+        spheres --cloud bad.h5
+    "$python" - << 'END'
+import numpy
+for name in 'rest', 'moving':
+    numpy.save(name, numpy.loadtxt(name + '.csv', numpy.float32, delimiter=',', skiprows=1))
+numpy.save('six', numpy.zeros((2, 6), numpy.float32))
+END
+    equal "rows of .npy" "$(spheres --cloud rest.csv)" "$(spheres --cloud rest.npy)"
+    equal "with velocities" "$(spheres --cloud moving.csv --t-max 9)" "$(spheres --cloud moving.npy --t-max 9)"
+    refused "six columns" 2 'six.npy: shape: expected \[rows\]\[4\] \(cx, cy, cz, radius\) or \[rows\]\[7\]' \
+        spheres --cloud six.npy
+fi
+check_end
