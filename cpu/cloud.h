@@ -13,7 +13,8 @@
 enum {
     CAROMI_CLOUD_LEVELS = 16,
     CAROMI_CLOUD_PADDING = 16, /* floats behind the last sphere of a column, which a scan may read */
-    CAROMI_CLOUD_ROOM = 2048,  /* pairs that are handed over at a time, about */
+    CAROMI_CLOUD_ROOM = 2048,  /* pairs that are handed over at a time, about; a power of two */
+    CAROMI_CLOUD_RUN = 2048,   /* spheres that are compared before there is a look at how many pairs there are */
 };
 #define CAROMI_NO_ROW UINT32_MAX
 
@@ -33,14 +34,16 @@ typedef struct caromi_cloud_level {
     uint32_t begin_row, end_row;
 } caromi_cloud_level;
 
-/* Pairs of spheres by their places in the columns; those of `sure` overlap at rest, those of `open` are to be asked. */
+enum { CAROMI_CLOUD_PAIRS = CAROMI_CLOUD_ROOM + CAROMI_CLOUD_RUN + 4 * CAROMI_CLOUD_PADDING };
 typedef struct caromi_cloud_pairs {
     uint32_t count;
-    uint32_t a[CAROMI_CLOUD_ROOM + 4 * CAROMI_CLOUD_PADDING], b[CAROMI_CLOUD_ROOM + 4 * CAROMI_CLOUD_PADDING];
+    uint32_t a[CAROMI_CLOUD_PAIRS], b[CAROMI_CLOUD_PAIRS];
 } caromi_cloud_pairs;
 
+/* Pairs at rest, by index, that surely overlap, or surely are within the margin alone; and, by their places in the
+ * columns, those that are to be asked. In no order. */
 typedef struct caromi_cloud_found {
-    caromi_cloud_pairs sure, open;
+    caromi_cloud_pairs sure, near, open;
     /* Takes what is there and sets the counts to 0. */
     void (*take)(struct caromi_cloud_found *found);
 } caromi_cloud_found;
@@ -89,6 +92,10 @@ static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32
 /* The pairs of each sphere of rows [begin, end): with spheres behind it in its level, and with those of finer levels.
  * So over all rows each pair comes up once. */
 typedef void caromi_cloud_fn(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found);
+
+/* Of each of `rows` groups of numbers, group i being from[starts[i] .. starts[i + 1]): in ascending order, to the same
+ * places of `to`. 16 numbers behind the last may be read. */
+typedef void caromi_cloud_sort_fn(const uint32_t *from, const uint32_t *starts, uint32_t rows, uint32_t *to);
 
 /* The best partner so far of each sphere at rest: the lowest index among sure ones, UINT32_MAX: none. `any`: whichever
  * is found first. */

@@ -39,52 +39,91 @@ FN u32 cloud_lanes(uint32_t left)
     return left >= LANES ? (u32)((1ull << LANES) - 1) : (1u << left) - 1;
 }
 
-/* Appends the spheres at `from` + lane, for each lane of the bitmask, as partners of `place`. */
-FN void cloud_append(caromi_cloud_pairs *pairs, uint32_t place, uint32_t from, u32 lanes)
+/* Appends (own, number of lane) for each lane of the bitmask. Stores LANES pairs, whatever the mask. */
+FN uint32_t cloud_append(caromi_cloud_pairs *pairs, uint32_t count, vi own, vi numbers, u32 lanes)
 {
-    uint32_t *a = pairs->a + pairs->count, *b = pairs->b + pairs->count;
+    int32_t *a = (int32_t *)pairs->a + count, *b = (int32_t *)pairs->b + count;
+    vi_store(a, own);
 #ifdef LANG_HAS_COMPRESS
-    static const uint32_t steps[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const vf numbers = v_from_bits(cloud_load_bits(steps) + v_i((int)from));
-    v_store((real *)(void *)a, v_from_bits(v_i((int)place)));
-    v_compress((real *)(void *)b, LANES, &numbers, 1, lanes);
-    pairs->count += (uint32_t)bitmask_count(lanes);
+    const vf row = v_from_bits(numbers);
+    v_compress((real *)(void *)b, LANES, &row, 1, lanes);
 #else
-    (void)lanes; /* one lane, and it is set */
-    *a = place;
-    *b = from;
-    pairs->count++;
+    vi_store(b, numbers);
 #endif
+    return count + (uint32_t)bitmask_count(lanes);
 }
 
-/* The lanes of spheres `from` + lane that may touch it, and those that surely do. */
-FN u32 cloud_test(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t from, u32 *sure)
+FN vi cloud_places(uint32_t from)
+{
+    static const uint32_t steps[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return cloud_load_bits(steps) + v_i((int)from);
+}
+
+/* What differs between clouds, constant where a scan is inlined. */
+enum { CLOUD_MASKED = 1, CLOUD_UNSURE = 2, CLOUD_MARGIN = 4 };
+FN int cloud_options(const caromi_cloud_view *view)
+{
+    return (view->mask ? CLOUD_MASKED : 0) | (view->reach_is_bound ? CLOUD_UNSURE : 0) |
+           (view->margin > 0 ? CLOUD_MARGIN : 0);
+}
+
+/* Lanes by what is known of them. */
+typedef struct cloud_lanes_found {
+    u32 some, sure, near; /* may be pairs; the sure ones of these */
+} cloud_lanes_found;
+
+/* Spheres `from` + lane. */
+FN cloud_lanes_found cloud_test(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t from, int options)
 {
     const v3 at = v3_of(v_load(view->x + from), v_load(view->y + from), v_load(view->z + from));
     const v3 d = v3_sub(at, s->at);
-    const vf distance2 = v3_dot(d, d), sum = v_load(view->reach + from) + s->reach, most = sum + v_f(view->margin);
-    const vf below = sum * v_f(CLOUD_BELOW);
+    const vf distance2 = v3_dot(d, d), sum = v_load(view->reach + from) + s->reach;
+    const vf most = options & CLOUD_MARGIN ? sum + v_f(view->margin) : sum, below = sum * v_f(CLOUD_BELOW);
+    cloud_lanes_found is = {0, 0, 0};
     vm some = v_le(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-    if (view->mask)
+    if (options & CLOUD_MASKED && view->mask)
         some = v_and(some, v_not(vi_eq(cloud_load_bits(view->mask + from) & s->mask, v_i(0))));
-    *sure = view->reach_is_bound ? 0 : v_bitmask(v_lt(distance2 + v_f(CLOUD_TINY), below * below));
-    return v_bitmask(some);
+    is.some = v_bitmask(some);
+    if (options & CLOUD_UNSURE)
+        return is;
+    const vf above2 = distance2 + v_f(CLOUD_TINY);
+    is.sure = v_bitmask(v_and(some, v_lt(above2, below * below)));
+    if (options & CLOUD_MARGIN) {
+        const vf inner = most * v_f(CLOUD_BELOW);
+        const vm is_out = v_gt(distance2, sum * sum * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+        is.near = v_bitmask(v_and(v_and(some, is_out), v_lt(above2, inner * inner)));
+    }
+    return is;
 }
 
-FN void cloud_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end,
+/* A run of spheres, at most CAROMI_CLOUD_RUN. */
+FN void cloud_short_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
+                        caromi_cloud_found *found)
+{
+    uint32_t sure = found->sure.count, near = found->near.count;
+    for (uint32_t j = begin; j < end; j += LANES) {
+        const cloud_lanes_found is = cloud_test(view, s, j, options);
+        const u32 lanes = cloud_lanes(end - j), open = is.some & ~(is.sure | is.near) & lanes;
+        if (!(options & CLOUD_UNSURE))
+            sure = cloud_append(&found->sure, sure, s->index, cloud_load_bits(view->index + j), is.sure & lanes);
+        if (options & CLOUD_MARGIN && !(options & CLOUD_UNSURE))
+            near = cloud_append(&found->near, near, s->index, cloud_load_bits(view->index + j), is.near & lanes);
+        if (open)
+            found->open.count =
+                cloud_append(&found->open, found->open.count, v_i((int)s->place), cloud_places(j), open);
+    }
+    found->sure.count = sure;
+    found->near.count = near;
+    if ((sure | near | found->open.count) >= CAROMI_CLOUD_ROOM)
+        found->take(found);
+}
+
+FN void cloud_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                   caromi_cloud_found *found)
 {
-    for (uint32_t j = begin; j < end; j += LANES) {
-        u32 sure;
-        const u32 some = cloud_test(view, s, j, &sure) & cloud_lanes(end - j), open = some & ~sure;
-        sure &= some;
-        if (sure)
-            cloud_append(&found->sure, s->place, j, sure);
-        if (open)
-            cloud_append(&found->open, s->place, j, open);
-        if (found->sure.count > CAROMI_CLOUD_ROOM || found->open.count > CAROMI_CLOUD_ROOM)
-            found->take(found);
-    }
+    for (; end > begin + CAROMI_CLOUD_RUN; begin += CAROMI_CLOUD_RUN)
+        cloud_short_run(view, s, begin, begin + CAROMI_CLOUD_RUN, options, found);
+    cloud_short_run(view, s, begin, end, options, found);
 }
 
 /* ---- which runs -------------------------------------------------------------------------------------------------- */
@@ -173,79 +212,137 @@ static uint32_t cloud_rows_next(const caromi_cloud_view *view, cloud_rows_in_box
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
-/* The rows behind a row, and how near a sphere must be to its ends for them to matter. */
+/* Spheres of a row that are compared with a row behind it at a time. */
+enum { CLOUD_BORDER = 512 };
+
+/* A row behind a row, and which spheres are near enough to it. */
 typedef struct cloud_behind {
-    const caromi_cloud_row *row[4]; /* (y + 1, z), (y - 1, z + 1), (y, z + 1), (y + 1, z + 1); NULL: none */
-    double y_low, y_high, z_high;
+    const caromi_cloud_row *row; /* NULL: there is none */
+    float y_from, y_to, z_from;
 } cloud_behind;
 
-static cloud_behind cloud_behind_of(const caromi_cloud_view *view, const caromi_cloud_row *row)
+/* At most x. */
+static float cloud_round_down(double x)
+{
+    const float rounded = (float)x;
+    return (double)rounded <= x ? rounded : nextafterf(rounded, -INFINITY);
+}
+
+/* (y + 1, z), (y - 1, z + 1), (y, z + 1), (y + 1, z + 1) */
+static void cloud_behind_of(const caromi_cloud_view *view, const caromi_cloud_row *row, cloud_behind behind[4])
 {
     static const int dy[4] = {1, -1, 0, 1}, dz[4] = {0, 1, 1, 1};
     const caromi_cloud_level *level = &view->levels[row->level];
-    cloud_behind b;
-    for (int k = 0; k < 4; k++) {
-        const uint32_t at = caromi_cloud_row_at(view, row->level, row->y + dy[k], row->z + dz[k]);
-        b.row[k] = at == CAROMI_NO_ROW ? NULL : &view->rows[at];
-    }
     const double reach = (2 * level->reach + (double)view->margin) * (1 + 0x1p-16);
     const double y = level->low[1] + row->y / level->per[1], y_end = level->low[1] + (row->y + 1.0) / level->per[1];
     const double z_end = level->low[2] + (row->z + 1.0) / level->per[2];
-    b.y_low = y + reach + (fabs(level->low[1]) + fabs(y)) * 0x1p-45;
-    b.y_high = y_end - reach - (fabs(level->low[1]) + fabs(y_end)) * 0x1p-45;
-    b.z_high = z_end - reach - (fabs(level->low[2]) + fabs(z_end)) * 0x1p-45;
-    return b;
+    const float y_low = -cloud_round_down(-(y + reach + (fabs(level->low[1]) + fabs(y)) * 0x1p-45));
+    const float y_high = cloud_round_down(y_end - reach - (fabs(level->low[1]) + fabs(y_end)) * 0x1p-45);
+    const float z_high = cloud_round_down(z_end - reach - (fabs(level->low[2]) + fabs(z_end)) * 0x1p-45);
+    for (int k = 0; k < 4; k++) {
+        const uint32_t at = caromi_cloud_row_at(view, row->level, row->y + dy[k], row->z + dz[k]);
+        behind[k].row = at == CAROMI_NO_ROW ? NULL : &view->rows[at];
+        behind[k].y_from = dy[k] > 0 ? y_high : -INFINITY;
+        behind[k].y_to = dy[k] < 0 ? y_low : INFINITY;
+        behind[k].z_from = dz[k] ? z_high : -INFINITY;
+    }
 }
 
-/* A row of spheres among themselves and against the rows behind it, cell by cell. */
-static void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, caromi_cloud_found *found)
+/* Of the spheres [begin, end), at most CLOUD_BORDER, those near enough to a row behind. Returns their number. */
+FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind *behind, uint32_t begin, uint32_t end,
+                              int32_t places[CLOUD_BORDER + LANES])
 {
-    const cloud_behind behind = cloud_behind_of(view, row);
+    uint32_t count = 0;
+    for (uint32_t p = begin; p < end; p += LANES) {
+        const vf y = v_load(view->y + p), z = v_load(view->z + p);
+        const vm is_near = v_and(v_within(v_f(behind->y_from), y, v_f(behind->y_to)), v_le(v_f(behind->z_from), z));
+        const u32 lanes = v_bitmask(is_near) & cloud_lanes(end - p);
+#ifdef LANG_HAS_COMPRESS
+        const vf numbers = v_from_bits(cloud_places(p));
+        v_compress((real *)(void *)(places + count), LANES, &numbers, 1, lanes);
+#else
+        vi_store(places + count, cloud_places(p));
+#endif
+        count += (uint32_t)bitmask_count(lanes);
+    }
+    return count;
+}
+
+/* Spheres of a row against a row behind it: three cells of the level each. */
+FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, const cloud_behind *behind,
+                           int options, caromi_cloud_found *found)
+{
+    const caromi_cloud_level *level = &view->levels[row->level];
+    const caromi_cloud_row *r = behind->row;
+    int32_t places[CLOUD_BORDER + LANES];
+    for (uint32_t from = row->begin; from < row->end; from += CLOUD_BORDER) {
+        const uint32_t to = row->end - from < CLOUD_BORDER ? row->end : from + CLOUD_BORDER;
+        const uint32_t count = cloud_near_border(view, behind, from, to, places);
+        for (uint32_t i = 0; i < count; i++) {
+            const cloud_sphere s = cloud_load(view, (uint32_t)places[i]);
+            const int64_t cell = caromi_cloud_cell(level, 0, (double)view->x[s.place]) - (int64_t)r->low;
+            uint32_t begin, end;
+            cloud_cells(view, r, (cell - 1) >> r->shift, (cell + 1) >> r->shift, &begin, &end);
+            cloud_run(view, &s, begin, end, options, found);
+        }
+    }
+}
+
+/* A row of spheres among themselves and against the rows behind it. */
+FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, int options,
+                        caromi_cloud_found *found)
+{
+    const uint32_t *starts = view->starts + row->cells;
     for (int32_t c = 0; c < row->count; c++) {
-        uint32_t begin, end, last, from[4] = {0}, to[4] = {0};
-        cloud_cells(view, row, c, c, &begin, &end);
-        if (begin == end)
-            continue;
-        cloud_cells(view, row, c, c + 1, &begin, &last);
-        const int64_t cell = row->low + ((int64_t)c << row->shift), next = cell + (INT64_C(1) << row->shift);
-        for (int k = 0; k < 4; k++) {
-            const caromi_cloud_row *r = behind.row[k];
-            if (r)
-                cloud_cells(view, r, (cell - 1 - r->low) >> r->shift, (next - r->low) >> r->shift, &from[k], &to[k]);
-        }
-        for (uint32_t p = begin; p < end; p++) {
+        const uint32_t end = starts[c + 1], last = starts[c + 2 < row->count ? c + 2 : row->count];
+        for (uint32_t p = starts[c]; p < end; p++) {
             const cloud_sphere s = cloud_load(view, p);
-            const double y = (double)view->y[p], z = (double)view->z[p];
-            const int up = z >= behind.z_high;
-            cloud_run(view, &s, p + 1, last, found);
-            if (y >= behind.y_high)
-                cloud_run(view, &s, from[0], to[0], found);
-            if (up && y <= behind.y_low)
-                cloud_run(view, &s, from[1], to[1], found);
-            if (up)
-                cloud_run(view, &s, from[2], to[2], found);
-            if (up && y >= behind.y_high)
-                cloud_run(view, &s, from[3], to[3], found);
+            cloud_run(view, &s, p + 1, last, options, found);
         }
+    }
+    cloud_behind behind[4];
+    cloud_behind_of(view, row, behind);
+    for (int k = 0; k < 4; k++)
+        if (behind[k].row != NULL)
+            cloud_behind_pairs(view, row, &behind[k], options, found);
+}
+
+/* The spheres of a row against those of a finer level. */
+FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t level, int options,
+                          caromi_cloud_found *found)
+{
+    for (uint32_t p = row->begin; p < row->end; p++) {
+        const cloud_sphere s = cloud_load(view, p);
+        cloud_rows_in_box in = cloud_rows_begin(view, level, p);
+        for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
+            uint32_t from, to;
+            cloud_box_run(view, &view->rows[at], &in.box, &from, &to);
+            cloud_run(view, &s, from, to, options, found);
+        }
+    }
+}
+
+FN void cloud_all_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, int options,
+                        caromi_cloud_found *found)
+{
+    for (uint32_t r = begin; r < end; r++) {
+        cloud_row_pairs(view, &view->rows[r], options, found);
+        for (uint32_t level = view->rows[r].level + 1; level < view->level_count; level++)
+            cloud_finer_pairs(view, &view->rows[r], level, options, found);
     }
 }
 
 static void cloud_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
-    for (uint32_t r = begin; r < end; r++) {
-        const caromi_cloud_row *row = &view->rows[r];
-        cloud_row_pairs(view, row, found);
-        for (uint32_t level = row->level + 1; level < view->level_count; level++)
-            for (uint32_t p = row->begin; p < row->end; p++) {
-                const cloud_sphere s = cloud_load(view, p);
-                cloud_rows_in_box in = cloud_rows_begin(view, level, p);
-                for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
-                    uint32_t from, to;
-                    cloud_box_run(view, &view->rows[at], &in.box, &from, &to);
-                    cloud_run(view, &s, from, to, found);
-                }
-            }
-    }
+    const int options = cloud_options(view);
+    if (options == 0)
+        cloud_all_pairs(view, begin, end, 0, found);
+    else if (options == CLOUD_MARGIN)
+        cloud_all_pairs(view, begin, end, CLOUD_MARGIN, found);
+    else if (options & CLOUD_UNSURE)
+        cloud_all_pairs(view, begin, end, CLOUD_UNSURE | CLOUD_MASKED | CLOUD_MARGIN, found);
+    else
+        cloud_all_pairs(view, begin, end, CLOUD_MASKED | CLOUD_MARGIN, found);
 }
 
 /* ---- the best partner -------------------------------------------------------------------------------------------- */
@@ -260,13 +357,14 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
 {
     const uint32_t *partner = &best->partner[s->place];
     for (uint32_t j = begin; j < end; j += LANES) {
-        u32 sure;
         const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
-        const u32 some = cloud_test(view, s, j, &sure) & cloud_lanes(end - j) & ~v_bitmask(is_own);
-        sure &= some;
-        const u32 open = some & ~sure;
+        const u32 lanes = cloud_lanes(end - j) & ~v_bitmask(is_own);
+        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(view, s, j, CLOUD_MASKED | CLOUD_UNSURE)
+                                                          : cloud_test(view, s, j, CLOUD_MASKED);
+        const u32 sure = is.sure & lanes, open = is.some & lanes & ~sure;
         if (open) {
-            cloud_append(&found->open, s->place, j, open);
+            found->open.count =
+                cloud_append(&found->open, found->open.count, v_i((int)s->place), cloud_places(j), open);
             *opened += (uint32_t)bitmask_count(open);
         }
         if (found->open.count > CAROMI_CLOUD_ROOM || *opened > CLOUD_ASK) {

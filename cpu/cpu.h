@@ -81,6 +81,7 @@ typedef struct caromi_isa_table {
     caromi_lattice_fn *lattice;
     caromi_cloud_fn *cloud_pairs;
     caromi_cloud_best_fn *cloud_best;
+    caromi_cloud_sort_fn *cloud_sort;
     size_t lattice_scratch; /* bytes of memory that it needs */
     caromi_drop_fn *drop;
 } caromi_isa_table;

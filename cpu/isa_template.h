@@ -10,6 +10,7 @@
 #include "lattice_template.h"
 #include "drop_template.h"
 #include "cloud_template.h"
+#include "cloud_sort.h"
 
 #define ISA_HERE(name, in_count, radii, out_count, bytes) ISA_RUN(static, run_##name, name, in_count, out_count, bytes)
 #define ISA_ELSEWHERE(name, in_count, radii, out_count, bytes) caromi_pair_fn ISA_NAMED(name);
@@ -33,6 +34,7 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .lattice = lattice_tile,
     .cloud_pairs = cloud_pairs,
     .cloud_best = cloud_best,
+    .cloud_sort = cloud_sort,
     .lattice_scratch = sizeof(lattice_scratch),
     .drop = drop_column,
 };

@@ -7,8 +7,8 @@
 #include "cpu/settle.h"
 
 enum {
-    ROOM = CAROMI_CLOUD_ROOM + 4 * CAROMI_CLOUD_PADDING, /* pairs of a run of the solver, a multiple of all lanes */
-    TASKS_EACH = 16                                      /* for each thread, so that none waits long for another */
+    ROOM = CAROMI_CLOUD_PAIRS, /* pairs of a run of the solver, a multiple of all lanes */
+    TASKS_EACH = 16            /* for each thread, so that none waits long for another */
 };
 
 /* A thread's memory. */
@@ -129,17 +129,16 @@ static void take_open(ask_work *w)
         w->scan->take(w->scan->user, w->thread, w->pairs, hits);
 }
 
+/* Sure pairs are at rest, and none has an image. */
 static void take_sure(ask_work *w)
 {
-    const caromi_cloud_pairs *sure = &w->found.sure;
-    if (sure->count == 0 || w->scan->cloud->start == CAROM_START_SKIP)
-        return;
-    for (uint32_t i = 0; i < sure->count; i++) {
-        orient(w->scan, sure->a[i], sure->b[i], &w->pairs[i]);
-        w->pairs[i].t = 0;
-        w->pairs[i].state = STATE_OVERLAPPING;
-    }
-    w->scan->take(w->scan->user, w->thread, w->pairs, sure->count);
+    const caromi_cloud_scan *scan = w->scan;
+    caromi_cloud_pairs *sure = &w->found.sure, *near = &w->found.near;
+    if (sure->count && scan->cloud->start != CAROM_START_SKIP)
+        scan->take_sure(scan->user, w->thread, sure, STATE_OVERLAPPING);
+    if (near->count)
+        scan->take_sure(scan->user, w->thread, near, STATE_NEAR);
+    sure->count = near->count = 0;
 }
 
 static void take(caromi_cloud_found *found)
@@ -147,7 +146,7 @@ static void take(caromi_cloud_found *found)
     ask_work *w = (ask_work *)(void *)found;
     take_sure(w);
     take_open(w);
-    found->sure.count = found->open.count = 0;
+    found->open.count = 0;
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
@@ -202,7 +201,7 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
                            threads, sizeof *job.works);
     for (uint32_t t = 0; t < threads; t++) {
         ask_work *w = &job.works[t];
-        w->found.sure.count = w->found.open.count = 0;
+        w->found.sure.count = w->found.near.count = w->found.open.count = 0;
         w->found.take = take;
         w->scan = scan;
         w->settled = 0;

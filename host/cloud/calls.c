@@ -169,6 +169,7 @@ static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records,
                                         .is_first = k == 0,
                                         .is_last = k + 1 == slices.count,
                                         .take = caromi_records_take,
+                                        .take_sure = caromi_records_take_sure,
                                         .user = records};
         records->cells = &cells;
         CHECK(caromi_cloud_build(cloud, &slice, &cells, err));

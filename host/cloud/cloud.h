@@ -171,7 +171,11 @@ typedef struct caromi_cloud_pair {
 /* Takes pairs, from any thread; those of one sphere's search from one alone. */
 typedef void caromi_cloud_take_fn(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count);
 
-/* A scan of all rows; `take` gets each pair of the slice whose hit begins in it. */
+/* Takes pairs of which the scan itself is sure, by index, in any order of the two: all overlapping at time 0, or all
+ * near. */
+typedef void caromi_cloud_take_sure_fn(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state);
+
+/* A scan of all rows; `take` or `take_sure` gets each pair of the slice whose hit begins in it. */
 typedef struct caromi_cloud_scan {
     const caromi_cloud *cloud;
     const caromi_cloud_cells *cells;
@@ -179,6 +183,7 @@ typedef struct caromi_cloud_scan {
     int is_first, is_last;         /* slice */
     const caromi_cloud_best *best; /* NULL: all pairs */
     caromi_cloud_take_fn *take;
+    caromi_cloud_take_sure_fn *take_sure; /* not called in a search for best partners */
     void *user;
 } caromi_cloud_scan;
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);

@@ -9,70 +9,100 @@ enum { BUCKETS = 1024, BLOCK = 63, SLAB = 256, FEW = 24 };
 
 /* ---- keeping ----------------------------------------------------------------------------------------------------- */
 
-carom_status caromi_records_create(caromi_records *r, carom_error *err)
+/* What each keeper points to: one array of each kind for all. */
+static int alloc_pointers(caromi_records *r)
 {
     const carom_context *c = r->cloud->context;
-    r->threads = caromi_pool_threads(c->pool);
+    const size_t all = (size_t)r->threads * r->bucket_count;
+    const size_t each = sizeof *r->keepers->buckets + sizeof *r->keepers->sure + sizeof *r->keepers->sure_blocks;
+    r->keepers = caromi_alloc(c, r->threads, sizeof *r->keepers);
+    r->pointers = caromi_alloc(c, all, each);
+    if (r->keepers == NULL || r->pointers == NULL)
+        return 0;
+    memset(r->pointers, 0, all * each);
+    caromi_record_block **buckets = r->pointers;
+    uint64_t **sure = (uint64_t **)(void *)(buckets + all);
+    uint32_t *sure_blocks = (uint32_t *)(void *)(sure + all);
+    for (uint32_t t = 0; t < r->threads; t++) {
+        const size_t first = (size_t)t * r->bucket_count;
+        r->keepers[t] = (caromi_record_keeper){
+            .buckets = buckets + first, .sure = sure + first, .sure_blocks = sure_blocks + first};
+    }
+    return 1;
+}
+
+carom_status caromi_records_create(caromi_records *r, carom_error *err)
+{
+    r->threads = caromi_pool_threads(r->cloud->context->pool);
     for (r->shift = 0; r->end >> r->shift >= BUCKETS; r->shift++)
         ;
     r->bucket_count = (uint32_t)(r->end >> r->shift) + 1;
-    r->keepers = caromi_alloc(c, r->threads, sizeof *r->keepers);
-    caromi_record_block **buckets = caromi_alloc(c, (uint64_t)r->threads * r->bucket_count, sizeof *buckets);
-    if (r->keepers == NULL || buckets == NULL) {
-        caromi_free(c, r->keepers);
-        caromi_free(c, buckets);
-        r->keepers = NULL;
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to keep pairs of spheres");
-    }
-    memset(buckets, 0, (size_t)r->threads * r->bucket_count * sizeof *buckets);
-    for (uint32_t t = 0; t < r->threads; t++)
-        r->keepers[t] = (caromi_record_keeper){.buckets = buckets + (size_t)t * r->bucket_count};
-    return CAROM_OK;
+    if (alloc_pointers(r))
+        return CAROM_OK;
+    caromi_free(r->cloud->context, r->keepers);
+    caromi_free(r->cloud->context, r->pointers);
+    r->keepers = NULL;
+    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to keep pairs of spheres");
 }
 
 void caromi_records_free(caromi_records *r)
 {
     const carom_context *c = r->cloud->context;
-    for (uint32_t t = 0; r->keepers != NULL && t < r->threads; t++)
-        for (caromi_record_block *slab = r->keepers[t].slab, *next; slab != NULL; slab = next) {
-            next = slab->next;
+    if (r->keepers == NULL)
+        return;
+    for (uint32_t t = 0; t < r->threads; t++)
+        for (char *slab = r->keepers[t].slab, *next; slab != NULL; slab = next) {
+            memcpy(&next, slab, sizeof next);
             caromi_free(c, slab);
         }
-    if (r->keepers != NULL)
-        caromi_free(c, r->keepers[0].buckets);
+    caromi_free(c, r->pointers);
     caromi_free(c, r->keepers);
     r->keepers = NULL;
 }
 
-/* A block of a new slab. The first block of a slab links the slabs and holds no records. */
-static caromi_record_block *new_block(caromi_records *r, caromi_record_keeper *k)
+/* A block of a new slab, at a multiple of its size. */
+static void *new_block(caromi_records *r, caromi_record_keeper *k)
 {
     if (k->left == 0) {
-        caromi_record_block *slab = caromi_task_alloc(r->cloud->context, SLAB, sizeof *slab);
+        char *slab = caromi_task_alloc(r->cloud->context, SLAB, CAROMI_SURE_BYTES);
         if (slab == NULL)
             return NULL;
-        slab->next = k->slab;
+        memcpy(slab, &k->slab, sizeof k->slab);
         k->slab = slab;
-        k->free = slab + 1;
+        k->free = slab + CAROMI_SURE_BYTES - ((uintptr_t)slab & (CAROMI_SURE_BYTES - 1));
         k->left = SLAB - 1;
     }
     k->left--;
-    return k->free++;
+    k->free += CAROMI_SURE_BYTES;
+    return k->free - CAROMI_SURE_BYTES;
+}
+
+/* The same, if there is room for `more` pairs. */
+static void *new_block_for(caromi_records *r, caromi_record_keeper *k, uint64_t more)
+{
+    if (atomic_fetch_add(&r->kept, more) > r->most) {
+        atomic_store(&r->is_full, 1);
+        return NULL;
+    }
+    void *block = new_block(r, k);
+    if (block == NULL)
+        atomic_store(&r->is_short, 1);
+    return block;
+}
+
+static int is_over(const caromi_records *r)
+{
+    return atomic_load_explicit(&r->is_full, memory_order_relaxed) ||
+           atomic_load_explicit(&r->is_short, memory_order_relaxed);
 }
 
 static void keep(caromi_records *r, caromi_record_keeper *k, const caromi_record *record)
 {
     caromi_record_block **bucket = &k->buckets[record->a >> r->shift], *block = *bucket;
     if (block == NULL || block->count == BLOCK) {
-        if (atomic_fetch_add(&r->kept, block ? BLOCK : 0) > r->most) {
-            atomic_store(&r->is_full, 1);
+        block = new_block_for(r, k, block ? BLOCK : 0);
+        if (block == NULL)
             return;
-        }
-        block = new_block(r, k);
-        if (block == NULL) {
-            atomic_store(&r->is_short, 1);
-            return;
-        }
         block->next = *bucket;
         block->count = 0;
         *bucket = block;
@@ -80,13 +110,51 @@ static void keep(caromi_records *r, caromi_record_keeper *k, const caromi_record
     block->records[block->count++] = *record;
 }
 
+/* The newest block of a bucket's sure pairs, that the next one follows or that it is behind. */
+static caromi_sure_block *sure_block(uint64_t *next)
+{
+    return next ? (caromi_sure_block *)(void *)((char *)(next - 1) - ((uintptr_t)(next - 1) & (CAROMI_SURE_BYTES - 1)))
+                : NULL;
+}
+
+/* Room for one more; 0: none. */
+static int open_sure_block(caromi_records *r, caromi_record_keeper *k, uint32_t bucket)
+{
+    caromi_sure_block *block = new_block_for(r, k, k->sure[bucket] ? CAROMI_SURE_PAIRS : 0);
+    if (block == NULL)
+        return 0;
+    block->next = sure_block(k->sure[bucket]);
+    k->sure[bucket] = block->pairs;
+    k->sure_blocks[bucket]++;
+    return 1;
+}
+
+static inline int keep_sure(caromi_records *r, caromi_record_keeper *k, uint32_t a, uint32_t b)
+{
+    const uint32_t bucket = a >> r->shift;
+    uint64_t **next = &k->sure[bucket];
+    if (((uintptr_t)*next & (CAROMI_SURE_BYTES - 1)) == 0 && !open_sure_block(r, k, bucket))
+        return 0;
+    *(*next)++ = (uint64_t)a << 32 | b;
+    return 1;
+}
+
+static int is_wanted(const caromi_records *r, uint32_t a)
+{
+    return a >= r->begin && a < r->end;
+}
+
+static void count_one(caromi_records *r, uint32_t a)
+{
+    if (is_wanted(r, a))
+        atomic_fetch_add_explicit((_Atomic uint32_t *)&r->counts[a], 1, memory_order_relaxed);
+}
+
 static void add(caromi_records *r, uint32_t thread, const caromi_record *record)
 {
-    if (record->a < r->begin || record->a >= r->end)
-        return;
     if (r->counts != NULL)
-        atomic_fetch_add_explicit((_Atomic uint32_t *)&r->counts[record->a], 1, memory_order_relaxed);
-    else
+        count_one(r, record->a);
+    else if (is_wanted(r, record->a))
         keep(r, &r->keepers[thread], record);
 }
 
@@ -94,8 +162,7 @@ void caromi_records_take(void *user, uint32_t thread, const caromi_cloud_pair *p
 {
     caromi_records *r = user;
     const uint32_t *index = r->cells->index;
-    if (atomic_load_explicit(&r->is_full, memory_order_relaxed) ||
-        atomic_load_explicit(&r->is_short, memory_order_relaxed))
+    if (is_over(r))
         return;
     for (uint32_t i = 0; i < count; i++) {
         const caromi_cloud_pair *p = &pairs[i];
@@ -109,6 +176,75 @@ void caromi_records_take(void *user, uint32_t thread, const caromi_cloud_pair *p
             add(r, thread, &record);
         }
     }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+static uint32_t most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* One thread needs no atomic sums. */
+static void count_sure(caromi_records *r, const caromi_cloud_pairs *pairs)
+{
+    const int is_alone = caromi_pool_threads(r->cloud->context->pool) == 1;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const uint32_t a = least(pairs->a[i], pairs->b[i]), b = most(pairs->a[i], pairs->b[i]);
+        if (is_alone && r->full && r->begin == 0) {
+            r->counts[a]++;
+            r->counts[b]++;
+            continue;
+        }
+        count_one(r, a);
+        if (r->full)
+            count_one(r, b);
+    }
+}
+
+void caromi_records_take_sure(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state)
+{
+    caromi_records *r = user;
+    const uint32_t mark = state == STATE_NEAR ? CAROMI_RECORD_NEAR : 0;
+    const int wants_all = r->begin == 0 && r->end == r->cloud->count;
+    if (is_over(r))
+        return;
+    if (r->counts != NULL) {
+        count_sure(r, pairs);
+        return;
+    }
+    caromi_record_keeper *k = &r->keepers[thread];
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const uint32_t a = least(pairs->a[i], pairs->b[i]), b = most(pairs->a[i], pairs->b[i]);
+        if ((wants_all || is_wanted(r, a)) && !keep_sure(r, k, a, b | mark))
+            return;
+        if (r->full && (wants_all || is_wanted(r, b)) && !keep_sure(r, k, b, a | mark))
+            return;
+    }
+}
+
+/* What a thread has kept of a bucket. */
+static uint64_t count_bucket(const caromi_record_keeper *k, uint32_t bucket)
+{
+    uint64_t count = 0;
+    for (const caromi_record_block *b = k->buckets[bucket]; b != NULL; b = b->next)
+        count += b->count;
+    uint64_t *next = k->sure[bucket];
+    if (next != NULL)
+        count +=
+            (uint64_t)(k->sure_blocks[bucket] - 1) * CAROMI_SURE_PAIRS + (uint64_t)(next - sure_block(next)->pairs);
+    return count;
+}
+
+uint64_t caromi_records_count(const caromi_records *r)
+{
+    uint64_t count = 0;
+    for (uint32_t t = 0; t < r->threads; t++)
+        for (uint32_t bucket = 0; bucket < r->bucket_count; bucket++)
+            count += count_bucket(&r->keepers[t], bucket);
+    return count;
 }
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
@@ -151,9 +287,46 @@ typedef struct deliver_job {
     caromi_records *r;
     const caromi_record_columns *to;
     uint64_t *start; /* [buckets + 1] records before each */
-    char *scratch;   /* of each thread: a row's begin for each sphere of a bucket and one more, records of a bucket */
+    char *scratch;   /* of each thread: rows, then records of a bucket, or numbers of spheres twice */
     size_t scratch_size, rows_size;
 } deliver_job;
+
+/* A bucket, in work by a thread. rows[i] is where the records of its sphere i begin; there is one more. */
+typedef struct deliver_work {
+    const deliver_job *job;
+    uint64_t bucket, first, at; /* sphere; record */
+    uint32_t *rows;
+    void *sorted;
+} deliver_work;
+
+/* Calls `use` for each record that is kept of a bucket. A pair that the scan was sure of has its mark in b still. */
+#define FOR_EACH_SURE(w, pair, use)                                                                             \
+    for (uint32_t t_ = 0; t_ < (w)->job->r->threads; t_++) {                                                    \
+        const uint64_t *end_ = (w)->job->r->keepers[t_].sure[(w)->bucket];                                      \
+        const caromi_sure_block *block_ = sure_block((w)->job->r->keepers[t_].sure[(w)->bucket]);               \
+        for (; block_ != NULL; block_ = block_->next, end_ = block_ ? block_->pairs + CAROMI_SURE_PAIRS : NULL) \
+            for (const uint64_t *pair = block_->pairs; pair < end_; pair++)                                     \
+                use;                                                                                            \
+    }
+#define FOR_EACH_RECORD(w, record, use)                                                                             \
+    for (uint32_t t_ = 0; t_ < (w)->job->r->threads; t_++)                                                          \
+        for (const caromi_record_block *block_ = (w)->job->r->keepers[t_].buckets[(w)->bucket]; block_ != NULL;     \
+             block_ = block_->next)                                                                                 \
+            for (const caromi_record *record = block_->records; record < block_->records + block_->count; record++) \
+                use;
+
+/* Where the first record of each sphere goes: rows[i + 1], as that is where those of i begin until they are there, and
+ * where those of i + 1 do after that. Returns whether there are others than sure pairs. */
+static int begin_rows(const deliver_work *w, uint64_t size)
+{
+    int has_others = 0;
+    memset(w->rows, 0, (size + 2) * sizeof *w->rows);
+    FOR_EACH_SURE(w, p, w->rows[(*p >> 32) - w->first + 2]++)
+    FOR_EACH_RECORD(w, p, (w->rows[p->a - w->first + 2]++, has_others = 1))
+    for (uint64_t i = 2; i < size + 2; i++)
+        w->rows[i] += w->rows[i - 1];
+    return has_others;
+}
 
 static void put(const deliver_job *job, uint64_t at, const caromi_record *r)
 {
@@ -170,58 +343,85 @@ static void put(const deliver_job *job, uint64_t at, const caromi_record *r)
         to->shift[3 * at + (uint64_t)k] = (int8_t)caromi_image_step(r->image, k);
 }
 
+static caromi_record record_of(uint64_t pair)
+{
+    const uint32_t b = (uint32_t)pair;
+    caromi_record r = {.a = (uint32_t)(pair >> 32), .b = b & ~CAROMI_RECORD_NEAR, .image = CAROMI_IMAGE_OWN};
+    r.t = b & CAROMI_RECORD_NEAR ? INFINITY : 0;
+    r.state = b & CAROMI_RECORD_NEAR ? CAROM_MISS : CAROM_OVERLAPPING;
+    return r;
+}
+
+static void deliver_records(const deliver_work *w, uint64_t size)
+{
+    caromi_record *sorted = w->sorted;
+    uint32_t *next = w->rows + 1;
+    FOR_EACH_SURE(w, p, sorted[next[(*p >> 32) - w->first]++] = record_of(*p))
+    FOR_EACH_RECORD(w, p, sorted[next[p->a - w->first]++] = *p)
+    for (uint64_t i = 0; i < size; i++)
+        sort_row(sorted + w->rows[i], w->rows[i + 1] - w->rows[i]);
+    for (uint64_t i = 0; i < w->rows[size]; i++)
+        put(w->job, w->at + i, &sorted[i]);
+}
+
+/* Sure pairs alone: the mark of near ones is the highest bit of b, so b with it is the order. */
+static void deliver_sure(const deliver_work *w, uint64_t size)
+{
+    const caromi_record_columns *to = w->job->to;
+    const caromi_cloud *cloud = w->job->r->cloud;
+    uint32_t *numbers = w->sorted, *next = w->rows + 1;
+    FOR_EACH_SURE(w, p, numbers[next[(*p >> 32) - w->first]++] = (uint32_t)*p)
+    const uint64_t count = w->rows[size];
+    for (uint64_t i = 0; to->a && i < size; i++)
+        for (uint64_t k = w->rows[i]; k < w->rows[i + 1]; k++)
+            to->a[w->at + k] = (int32_t)(w->first + i);
+    if (to->shift)
+        memset(to->shift + 3 * w->at, 0, 3 * count);
+    uint32_t *b = cloud->margin > 0 || to->b == NULL ? numbers + count + 16 : (uint32_t *)(void *)(to->b + w->at);
+    cloud->context->isa->cloud_sort(numbers, w->rows, (uint32_t)size, b);
+    for (uint64_t i = 0; to->state && i < count; i++)
+        to->state[w->at + i] = b[i] & CAROMI_RECORD_NEAR ? CAROM_MISS : CAROM_OVERLAPPING;
+    for (uint64_t i = 0; to->t && i < count; i++)
+        to->t[w->at + i] = b[i] & CAROMI_RECORD_NEAR ? INFINITY : 0;
+    for (uint64_t i = 0; cloud->margin > 0 && to->b && i < count; i++)
+        to->b[w->at + i] = (int32_t)(b[i] & ~CAROMI_RECORD_NEAR);
+}
+
 /* Counts by sphere, then places; then each row in order. */
 static void deliver_bucket(void *user, uint64_t bucket, uint32_t thread)
 {
     const deliver_job *job = user;
     const caromi_records *r = job->r;
-    uint32_t *begin = (uint32_t *)(void *)(job->scratch + thread * job->scratch_size);
-    caromi_record *sorted = (caromi_record *)(void *)(job->scratch + thread * job->scratch_size + job->rows_size);
-    const uint64_t first = bucket << r->shift, size = UINT64_C(1) << r->shift;
-    memset(begin, 0, job->rows_size);
-    for (uint32_t t = 0; t < r->threads; t++)
-        for (const caromi_record_block *b = r->keepers[t].buckets[bucket]; b != NULL; b = b->next)
-            for (uint64_t i = 0; i < b->count; i++)
-                begin[b->records[i].a - first + 1]++;
-    for (uint64_t i = 0; i < size; i++)
-        begin[i + 1] += begin[i];
-    for (uint64_t i = 0; job->to->offsets && i < size && first + i < r->end; i++)
-        if (first + i >= r->begin)
-            job->to->offsets[first + i] = job->start[bucket] + begin[i];
-    for (uint32_t t = 0; t < r->threads; t++)
-        for (const caromi_record_block *b = r->keepers[t].buckets[bucket]; b != NULL; b = b->next)
-            for (uint64_t i = 0; i < b->count; i++)
-                sorted[begin[b->records[i].a - first]++] = b->records[i];
-    for (uint64_t i = 0, from = 0; i < size; from = begin[i++]) {
-        sort_row(sorted + from, (uint32_t)(begin[i] - from));
-        for (uint64_t k = from; k < begin[i]; k++)
-            put(job, job->start[bucket] + k, &sorted[k]);
-    }
+    char *scratch = job->scratch + thread * job->scratch_size;
+    const deliver_work w = {.job = job,
+                            .bucket = bucket,
+                            .first = bucket << r->shift,
+                            .at = job->start[bucket],
+                            .rows = (uint32_t *)(void *)scratch,
+                            .sorted = scratch + job->rows_size};
+    const uint64_t size = UINT64_C(1) << r->shift;
+    if (begin_rows(&w, size))
+        deliver_records(&w, size);
+    else
+        deliver_sure(&w, size);
+    for (uint64_t i = 0; job->to->offsets && i < size && w.first + i < r->end; i++)
+        if (w.first + i >= r->begin)
+            job->to->offsets[w.first + i] = w.at + w.rows[i];
 }
 
 /* Records before each bucket; returns the most in one. */
 static uint64_t start_buckets(const caromi_records *r, uint64_t *start)
 {
-    uint64_t most = 0;
+    uint64_t largest = 0;
     start[0] = 0;
     for (uint32_t bucket = 0; bucket < r->bucket_count; bucket++) {
         uint64_t count = 0;
         for (uint32_t t = 0; t < r->threads; t++)
-            for (const caromi_record_block *b = r->keepers[t].buckets[bucket]; b != NULL; b = b->next)
-                count += b->count;
+            count += count_bucket(&r->keepers[t], bucket);
         start[bucket + 1] = start[bucket] + count;
-        most = count > most ? count : most;
+        largest = count > largest ? count : largest;
     }
-    return most;
-}
-
-uint64_t caromi_records_count(const caromi_records *r)
-{
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < (uint64_t)r->threads * r->bucket_count; i++)
-        for (const caromi_record_block *b = r->keepers[0].buckets[i]; b != NULL; b = b->next)
-            count += b->count;
-    return count;
+    return largest;
 }
 
 carom_status caromi_records_deliver(caromi_records *r, const caromi_record_columns *to, carom_error *err)
@@ -229,10 +429,10 @@ carom_status caromi_records_deliver(caromi_records *r, const caromi_record_colum
     const carom_context *c = r->cloud->context;
     deliver_job job = {.r = r, .to = to};
     job.start = caromi_alloc(c, r->bucket_count + 1, sizeof *job.start);
-    const uint64_t most = job.start != NULL ? start_buckets(r, job.start) : 0;
+    const uint64_t largest = job.start != NULL ? start_buckets(r, job.start) : 0;
     job.rows_size = (((size_t)1 << r->shift) + 16) * sizeof(uint32_t) / 16 * 16;
-    job.scratch_size = (job.rows_size + (size_t)most * sizeof(caromi_record) + 63) / 64 * 64;
-    job.scratch = job.start != NULL && most <= UINT32_MAX ? caromi_alloc(c, r->threads, job.scratch_size) : NULL;
+    job.scratch_size = (job.rows_size + ((size_t)largest + 8) * sizeof(caromi_record) + 63) / 64 * 64;
+    job.scratch = job.start != NULL && largest <= UINT32_MAX ? caromi_alloc(c, r->threads, job.scratch_size) : NULL;
     carom_status status = CAROM_OK;
     if (job.scratch == NULL)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to order pairs of spheres");

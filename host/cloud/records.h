@@ -17,10 +17,21 @@ typedef struct caromi_record_block {
     caromi_record records[63];
 } caromi_record_block;
 
+/* Of a pair that the scan is sure of only a and b are kept, a in the high half; CAROMI_RECORD_NEAR of b: it is within
+ * the margin alone. A block begins at a multiple of its size. */
+enum { CAROMI_SURE_BYTES = 1024, CAROMI_SURE_PAIRS = CAROMI_SURE_BYTES / 8 - 1 };
+#define CAROMI_RECORD_NEAR UINT32_C(0x80000000)
+typedef struct caromi_sure_block {
+    struct caromi_sure_block *next;
+    uint64_t pairs[CAROMI_SURE_PAIRS];
+} caromi_sure_block;
+
 /* What one thread has kept, by buckets of a: 2^shift spheres each. */
 typedef struct caromi_record_keeper {
-    caromi_record_block **buckets;    /* the newest block of each */
-    caromi_record_block *free, *slab; /* blocks that are left of the newest slab; slabs, by their first blocks */
+    caromi_record_block **buckets; /* the newest block of each */
+    uint64_t **sure;       /* where a bucket's next sure pair goes: into its newest block, or behind it; or NULL */
+    uint32_t *sure_blocks; /* how many blocks of those a bucket has */
+    char *free, *slab;     /* blocks that are left of the newest slab; slabs, linked by their first bytes */
     uint32_t left;
 } caromi_record_keeper;
 
@@ -32,6 +43,7 @@ typedef struct caromi_records {
     int full;                        /* a pair is kept under both spheres */
     uint32_t shift, bucket_count, threads;
     caromi_record_keeper *keepers; /* one per thread */
+    void *pointers;                /* theirs to blocks */
     uint32_t *counts;              /* not NULL: [spheres] pairs are counted, not kept */
     _Atomic uint64_t kept;
     _Atomic int is_full;  /* there are more records than `most` */
@@ -41,6 +53,7 @@ typedef struct caromi_records {
 carom_status caromi_records_create(caromi_records *r, carom_error *err);
 void caromi_records_free(caromi_records *r);
 caromi_cloud_take_fn caromi_records_take; /* user: the records */
+caromi_cloud_take_sure_fn caromi_records_take_sure;
 
 /* How many are kept. */
 uint64_t caromi_records_count(const caromi_records *r);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Short groups of numbers into order: the partners of each sphere of a list. Included by isa_template.h. */
+#include "cloud.h"
+
+/* By insertion. */
+FN void cloud_sort_few(const uint32_t *from, uint32_t count, uint32_t *to)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t number = from[i];
+        uint32_t j = i;
+        for (; j > 0 && to[j - 1] > number; j--)
+            to[j] = to[j - 1];
+        to[j] = number;
+    }
+}
+
+/* Heap sort: from is long, and may be in any order. */
+FN_RARE void cloud_sort_many(const uint32_t *from, uint32_t count, uint32_t *to)
+{
+    memcpy(to, from, count * sizeof *to);
+    for (uint32_t left = count, start = count / 2; left > 1;) {
+        uint32_t number;
+        if (start > 0)
+            number = to[--start];
+        else {
+            number = to[--left];
+            to[left] = to[0];
+        }
+        uint32_t at = start;
+        for (uint32_t child; (child = 2 * at + 1) < left; at = child) {
+            child += child + 1 < left && to[child + 1] > to[child];
+            if (to[child] <= number)
+                break;
+            to[at] = to[child];
+        }
+        to[at] = number;
+    }
+}
+
+#if LANES >= 8
+/* A bitonic network of eight lanes. Stores eight numbers; those behind `count` are the largest there are. */
+FN void cloud_sort_8(const uint32_t *from, uint32_t count, uint32_t *to)
+{
+#define EXCHANGE(with, upper)                                                                  \
+    do {                                                                                       \
+        const __m256i other = with;                                                            \
+        x = _mm256_blend_epi32(_mm256_min_epu32(x, other), _mm256_max_epu32(x, other), upper); \
+    } while (0)
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i is_behind = _mm256_cmpgt_epi32(lanes, _mm256_set1_epi32((int)count - 1));
+    __m256i x = _mm256_or_si256(_mm256_loadu_si256((const __m256i *)(const void *)from), is_behind);
+    EXCHANGE(_mm256_shuffle_epi32(x, 0xb1), 0xaa);
+    EXCHANGE(_mm256_shuffle_epi32(x, 0x1b), 0xcc);
+    EXCHANGE(_mm256_shuffle_epi32(x, 0xb1), 0xaa);
+    EXCHANGE(_mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)), 0xf0);
+    EXCHANGE(_mm256_shuffle_epi32(x, 0x4e), 0xcc);
+    EXCHANGE(_mm256_shuffle_epi32(x, 0xb1), 0xaa);
+    _mm256_storeu_si256((__m256i *)(void *)to, x);
+#undef EXCHANGE
+}
+#endif
+
+/* A network stores behind its group: what the next groups overwrite, so not at the end. */
+static void cloud_sort(const uint32_t *from, const uint32_t *starts, uint32_t rows, uint32_t *to)
+{
+    enum { FEW = 32 };
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint32_t at = starts[i], count = starts[i + 1] - at;
+#if LANES >= 8
+        if (count <= 8 && at + 8 <= starts[rows])
+            cloud_sort_8(from + at, count, to + at);
+        else
+#endif
+            if (count <= FEW)
+            cloud_sort_few(from + at, count, to + at);
+        else
+            cloud_sort_many(from + at, count, to + at);
+    }
+}
