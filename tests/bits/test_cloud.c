@@ -173,7 +173,7 @@ static cloud make_cloud(size_t number, int exact)
         c.desc.velocity = carom_xyz(c.velocity);
         c.desc.t_max = carom_scalars_of(c.t_max);
         c.desc.start = (carom_start)(options / 12 % 3);
-    } else if (options % 2)
+    } else if ((options + family) % 2)
         c.desc.margin = 0.3f;
     if (is_periodic) {
         c.desc.period[0] = families[family].period;
@@ -563,11 +563,132 @@ static void same_lists(carom_context *scalar, carom_context *context, const char
     }
 }
 
+/* ---- many spheres ------------------------------------------------------------------------------------------------ */
+
+enum { LARGE = 5000 };
+
+typedef void shape_fn(ref_gen *g, size_t i, float *center, float *radius);
+static void shape_equal(ref_gen *g, size_t i, float *center, float *radius)
+{
+    (void)i;
+    for (int k = 0; k < 3; k++)
+        center[k] = between(g, -20, 20);
+    *radius = 1;
+}
+static void shape_spread(ref_gen *g, size_t i, float *center, float *radius)
+{
+    shape_equal(g, i, center, radius);
+    *radius = between(g, 0, 1) < 0.01f ? 5 : powf(10, between(g, -1, 0.3)) / 2;
+}
+static void shape_pile(ref_gen *g, size_t i, float *center, float *radius)
+{
+    shape_equal(g, i, center, radius);
+    if (i % 20 != 0)
+        center[2] = 0.02f * center[2] + 3;
+    *radius = 0.4f;
+}
+/* One row, longer than what is looked at together; one sphere meets it all. */
+static void shape_line(ref_gen *g, size_t i, float *center, float *radius)
+{
+    shape_equal(g, i, center, radius);
+    center[0] *= 10;
+    center[1] = 0.01f * center[1];
+    center[2] = 0.01f * center[2];
+    *radius = i == LARGE / 2 ? 300 : 0.04f;
+}
+/* Hardly any in a row, and rows far apart. */
+static void shape_sparse(ref_gen *g, size_t i, float *center, float *radius)
+{
+    shape_equal(g, i, center, radius);
+    for (int k = 0; k < 3; k++)
+        center[k] *= i % 2 ? 1.0f : 1000.0f;
+}
+
+/* Every pair in binary64: no pair of these clouds is nearer to a bound than its rounding. */
+static records expect_large(const float *center, const float *radius, const uint32_t *mask, double margin)
+{
+    records r = {0};
+    for (size_t a = 0; a < LARGE; a++) {
+        const size_t first = r.count;
+        for (size_t b = a + 1; b < LARGE; b++) {
+            double distance2 = 0;
+            for (size_t k = 0; k < 3; k++) {
+                const double d = (double)center[3 * b + k] - (double)center[3 * a + k];
+                distance2 += d * d;
+            }
+            const double sum = (double)radius[a] + (double)radius[b];
+            if (distance2 > (sum + margin) * (sum + margin) || (mask && !(mask[a] & mask[b])))
+                continue;
+            record one = {.a = (int32_t)a, .b = (int32_t)b, .state = CAROM_OVERLAPPING};
+            if (distance2 > sum * sum) {
+                one.state = CAROM_MISS;
+                one.t = INFINITY;
+            }
+            append(&r, one);
+        }
+        if (r.count > first)
+            qsort(r.at + first, r.count - first, sizeof *r.at, compare);
+    }
+    return r;
+}
+
+static void check_large(carom_context *context, const carom_spheres_desc *d, const records *expected, size_t number)
+{
+    carom_spheres_desc asked = *d;
+    for (int exact = 0; exact < 2; exact++) {
+        records got = {0};
+        asked.batch.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        ask_list(context, &asked, expected->count, &got);
+        check_records(&got, expected, number, "of many");
+        free(got.at);
+    }
+    uint32_t *partners = test_alloc(LARGE, sizeof *partners), *count = test_alloc(LARGE, sizeof *count);
+    for (size_t i = 0; i < expected->count; i++) {
+        count[expected->at[i].a]++;
+        count[expected->at[i].b]++;
+    }
+    const carom_sphere_count_result counts = {sizeof counts, partners};
+    carom_error err;
+    test_ok("partners of many", carom_spheres_count(context, &asked, &counts, NULL, &err), &err);
+    assert_memory_equal(partners, count, LARGE * sizeof *count);
+    free(partners), free(count);
+}
+
+static void many_spheres(carom_context *scalar, carom_context *context, const char *label)
+{
+    static shape_fn *const shapes[] = {shape_equal, shape_spread, shape_pile, shape_line, shape_sparse};
+    float *center = test_alloc(3 * LARGE, sizeof *center), *radius = test_alloc(LARGE, sizeof *radius);
+    uint32_t *mask = test_alloc(LARGE, sizeof *mask);
+    (void)scalar, (void)label;
+    for (size_t number = 0; number < 3 * COUNT_OF(shapes); number++) {
+        const size_t options = number / COUNT_OF(shapes);
+        ref_gen g;
+        ref_gen_seed(&g, 18, 1, number);
+        for (size_t i = 0; i < LARGE; i++) {
+            shapes[number % COUNT_OF(shapes)](&g, i, &center[3 * i], &radius[i]);
+            mask[i] = 1u << (int)(2 * ref_gen_range(&g, 0, 1));
+        }
+        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = LARGE},
+                                .center = carom_xyz(center),
+                                .radius = carom_scalars_of(radius),
+                                .margin = options ? 0.125f : 0};
+        if (options == 2)
+            d.mask = carom_uints_of(mask);
+        records expected = expect_large(center, radius, options == 2 ? mask : NULL, (double)d.margin);
+        check_large(context, &d, &expected, number);
+        free(expected.at);
+    }
+    free(center), free(radius), free(mask);
+}
+
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {
-        cmocka_unit_test(exact_is_the_reference), cmocka_unit_test(fast_is_each_pair_by_itself),
-        cmocka_unit_test(many_in_one_place), cmocka_unit_test(ends_are_checked), SAME_BITS_ON_CPU(same_lists)};
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(exact_is_the_reference),
+                                        cmocka_unit_test(fast_is_each_pair_by_itself),
+                                        cmocka_unit_test(many_in_one_place),
+                                        cmocka_unit_test(ends_are_checked),
+                                        SAME_BITS_ON_CPU(same_lists),
+                                        SAME_BITS_ON_CPU(many_spheres)};
     const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(same_lists)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
