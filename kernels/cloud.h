@@ -66,6 +66,29 @@ typedef struct cloud_out {
     vi state, parts;
 } cloud_out;
 
+/* The solver's answer for a pair in motion, with ties decided anew. Lattices are full of ties: spheres that touch at
+ * time 0 and part, or that pass each other at the distance R. There |d|^2, R^2, d.v and d x v are exact in binary32,
+ * but the solver's quotients and roots are rounded. So the state follows from the signs of these. The time is the
+ * solver's. If the pair grazes, it is that of the nearest approach; if the solver found no contact ahead, c /
+ * (sqrt(left) - d.v) with c = |d|^2 - R^2, which is positive. docs/numerics.md, section 10. */
+FN spheres_out cloud_ties(spheres_out s, v3 d, v3 v, vf radius, v_pow2 unit)
+{
+    const vf zero = v_f(R(0.0)), inf = v_infinity();
+    const v3 across = v3_cross(d, v);
+    const vf r2 = radius * radius, vv = v3_dot(v, v), dv = v3_dot(d, v), dd = v3_dot(d, d);
+    const vf left = r2 * vv - v3_dot(across, across);
+    const vm meets = v_and(v_lt(dv, zero), v_le(zero, left)), grazes = v_eq(left, zero);
+    const vf root = v_sqrt(v_sel(meets, left, zero)), graze = -dv / vv;
+    const vf time = v_sel(grazes, graze, v_min((dd - r2) / (root - dv), graze));
+    const vm solved = v_and(v_lt(zero, s.u_first), v_lt(s.u_first, inf));
+    const vi later = vi_sel(meets, v_i(STATE_APPROACHING), v_i(STATE_MISS));
+    const vi now =
+        vi_sel(v_lt(dd, r2), v_i(STATE_OVERLAPPING), vi_sel(v_lt(zero, dv), v_i(STATE_MISS), v_i(STATE_TOUCHING)));
+    s.state = vi_sel(v_lt(r2, dd), later, now);
+    s.u_first = v_sel(v_and(solved, v_not(grazes)), s.u_first, v_ldexp(time, unit));
+    return s;
+}
+
 /* Of the times of a sweep over the whole line: what the window [0, limit] has of them. */
 FN vi cloud_state(vi state, vf t, vf limit)
 {
@@ -80,10 +103,17 @@ FN cloud_out cloud(cloud_in in)
     const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(x.length, x.speed)));
     if (v_any(big))
         cloud_rescue(&in, &x, big);
-    const spheres_out s = spheres_solve(x);
-    const vf to_length = v_scale_down(v_exponent(x.length)), reach = (x.radius + in.margin) * to_length;
-    const v3 d = v3_mul(x.d, to_length), v = v3_mul(x.v, v_scale_down(v_exponent(x.speed)));
+    const vi length = v_exponent(x.length), speed = v_exponent(x.speed);
+    const vf to_length = v_scale_down(length), reach = (x.radius + in.margin) * to_length;
+    const v3 d = v3_mul(x.d, to_length), v = v3_mul(x.v, v_scale_down(speed));
     const vm still = vi_eq(x.speed, v_i(0));
+    const v_pow2 unit = v_pow2_of((length - speed) >> R_EXPONENT_SHIFT);
+    spheres_out s = spheres_solve(x);
+    if (v_any(v_not(still))) {
+        const spheres_out moving = cloud_ties(s, d, v, x.radius * to_length, unit);
+        s.state = vi_sel(still, s.state, moving.state);
+        s.u_first = v_sel(still, s.u_first, moving.u_first);
+    }
 
     cloud_out out;
     out.state = cloud_state(s.state, s.u_first, in.limit);
