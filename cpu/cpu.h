@@ -46,13 +46,14 @@ static inline size_t caromi_out_size(const caromi_pair_shape *shape, uint32_t co
  * continue beyond this run, so the loop prefetches ahead. */
 typedef void caromi_pair_fn(const float *const *in, void *const *out, size_t count, int from_memory);
 
-/* Searches of a mesh: the first hit of a sweep, all of them, all overlaps at rest, the nearest triangle; and their
- * exact twins. */
+/* Searches of a mesh: the first hit of a sweep, all of them, all overlaps at rest, the nearest triangle, all triangles
+ * within a distance; and their exact twins. */
 enum caromi_mesh_search {
     CAROMI_MESH_FIRST,
     CAROMI_MESH_LIST,
     CAROMI_MESH_OVERLAPS,
     CAROMI_MESH_CLOSEST,
+    CAROMI_MESH_CONTACTS,
     CAROMI_MESH_SEARCHES,
 };
 struct caromi_mesh_view;

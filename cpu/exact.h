@@ -44,6 +44,9 @@ typedef struct caromi_exact_closest {
 /* in: IN_CLOSEST numbers, all finite. */
 void caromi_exact_closest_of(const float *in, caromi_exact_closest *out);
 
+/* in: as above. The sign of the difference of two triangles' distances; either may have a centre of its own. */
+int caromi_exact_closest_order(const float *in, const float *other);
+
 /* What a mesh hit reports. Touching or overlapping: point, normal and feature of time 0; approaching with a time within
  * binary32: those of the first contact; else zeros and FEATURE_NONE. */
 typedef struct caromi_exact_contact {
@@ -53,6 +56,13 @@ typedef struct caromi_exact_contact {
 
 /* in: IN_SWEEP_RESTING numbers. ends: in place of the velocity, where the centre is at time 1. */
 void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *out);
+/* in: IN_CLOSEST numbers, all finite. The closest point at rest, with the unit vector from there to the centre; at
+ * distance 0 the triangle's normal, or zeros. */
+void caromi_exact_touch_of(const float *in, caromi_exact_contact *out);
+
+/* Nine numbers each. Whether both triangles have an area, and the cosine of the angle between their normals, times sign
+ * (1 or -1), is >= least: that of an angle in degrees, so 0 or not below 2^-54. */
+int caromi_exact_is_flat(const float *one, const float *other, int sign, double least);
 
 /* One pair of a batch: its inputs, and its outputs by column, as the kernel has them. */
 typedef struct caromi_settle_row {

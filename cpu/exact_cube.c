@@ -7,8 +7,8 @@
 
 #include "exact_touch.h"
 
-/* |x| = m 2^exponent, m odd or 0. By its bits, so that no mode of the processor flushes it to zero. */
-static uint64_t split(double x, int *exponent)
+/* By its bits, so that no mode of the processor flushes it to zero. */
+uint64_t caromi_split_double(double x, int *exponent)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -22,7 +22,7 @@ static uint64_t split(double x, int *exponent)
 static int lowest_bit(double x)
 {
     int exponent;
-    split(x, &exponent);
+    caromi_split_double(x, &exponent);
     return exponent;
 }
 
@@ -36,7 +36,7 @@ static void int_of_double(caromi_int *out, double x, int unit)
 {
     caromi_int m;
     int exponent;
-    caromi_int_of_unsigned(&m, x < 0 ? -1 : 1, split(x, &exponent));
+    caromi_int_of_unsigned(&m, x < 0 ? -1 : 1, caromi_split_double(x, &exponent));
     caromi_int_shift(out, &m, m.sign != 0 ? exponent - unit : 0);
 }
 

@@ -14,6 +14,8 @@ typedef struct caromi_cube {
 /* The limit that a distance is compared with: R + h or R - h. */
 enum caromi_cube_limit { CAROMI_CUBE_BLOCKED = -1, CAROMI_CUBE_FREE = 1 };
 
+/* |x| = m 2^exponent; returns m, odd or 0. */
+uint64_t caromi_split_double(double x, int *exponent);
 /* The least binary64 >= spacing sqrt(3) / 2 (1 + 2^-16). */
 double caromi_cube_half(double spacing);
 /* Whether `node` is more than 2^-17 of the spacing away from origin + index * spacing, all taken as real numbers. */

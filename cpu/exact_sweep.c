@@ -87,42 +87,15 @@ void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_
 
 /* Normals. */
 
-/* The unit vector, zeros +0; zero stays zero. */
-static void store_unit(const caromi_near from[3], float out[3])
-{
-    double x[3], square = 0.0;
-    int e = INT32_MIN;
-    for (int i = 0; i < 3; i++)
-        if (from[i].m != 0.0 && from[i].e > e)
-            e = from[i].e;
-    for (int i = 0; i < 3; i++) {
-        x[i] = from[i].m == 0.0 ? 0.0 : from[i].m * caromi_power2(from[i].e - e);
-        square += x[i] * x[i];
-    }
-    const double length = sqrt(square);
-    for (int i = 0; i < 3; i++)
-        out[i] = square > 0.0 ? caromi_float_of(x[i] / length) : 0.0f;
-}
-
-static void store_unit_of(const caromi_int3 *v, int sign, float out[3])
-{
-    caromi_near x[3];
-    for (int i = 0; i < 3; i++) {
-        x[i] = caromi_int_near(&v->x[i]);
-        x[i].m *= (double)sign;
-    }
-    store_unit(x, out);
-}
-
 /* Centre and contact point coincide. The result is the triangle's normal, turned against the motion. Without a normal,
  * or for a motion along the plane, it is the direction of -v; without motion, zero. */
 static void normal_against(caromi_motion *m, float out[3])
 {
     const int climb = caromi_motion_climb(m)->sign;
     if (climb != 0)
-        store_unit_of(caromi_motion_normal(m), -climb, out);
+        caromi_store_unit_of(caromi_motion_normal(m), -climb, out);
     else
-        store_unit_of(&m->v, -1, out);
+        caromi_store_unit_of(&m->v, -1, out);
 }
 
 static void start_contact(caromi_motion *m, caromi_exact_contact *out)
@@ -135,7 +108,7 @@ static void start_contact(caromi_motion *m, caromi_exact_contact *out)
     caromi_place(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point);
     caromi_nearest_gap(m, nearest.feature, &gap);
     if (gap.x[0].sign | gap.x[1].sign | gap.x[2].sign)
-        store_unit_of(&gap, 1, out->normal);
+        caromi_store_unit_of(&gap, 1, out->normal);
     else
         normal_against(m, out->normal);
 }
@@ -150,7 +123,7 @@ static void store_unit_sum(const caromi_int3 *a, caromi_near by, const caromi_in
         const int e = caromi_near_align(&x, &y);
         sum[i] = (caromi_near){x.m + y.m, e};
     }
-    store_unit(sum, out);
+    caromi_store_unit(sum, out);
 }
 
 static caromi_near negative(caromi_near a)

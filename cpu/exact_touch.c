@@ -2,6 +2,8 @@
 /* Finds the feature whose root is the begin or end of contact; exact_motion.h has the argument. */
 #include "exact_touch.h"
 
+#include <math.h>
+
 /* The first feature with a root with Y > 0 in its region. */
 static const caromi_element *find_crossing(caromi_motion *m, int side)
 {
@@ -168,6 +170,32 @@ void caromi_nearest_gap(caromi_motion *m, int feature, caromi_int3 *gap)
                 caromi_int_zero(&gap->x[i]);
         }
     }
+}
+
+void caromi_store_unit(const caromi_near from[3], float out[3])
+{
+    double x[3], square = 0.0;
+    int e = INT32_MIN;
+    for (int i = 0; i < 3; i++)
+        if (from[i].m != 0.0 && from[i].e > e)
+            e = from[i].e;
+    for (int i = 0; i < 3; i++) {
+        x[i] = from[i].m == 0.0 ? 0.0 : from[i].m * caromi_power2(from[i].e - e);
+        square += x[i] * x[i];
+    }
+    const double length = sqrt(square);
+    for (int i = 0; i < 3; i++)
+        out[i] = square > 0.0 ? caromi_float_of(x[i] / length) : 0.0f;
+}
+
+void caromi_store_unit_of(const caromi_int3 *v, int sign, float out[3])
+{
+    caromi_near x[3];
+    for (int i = 0; i < 3; i++) {
+        x[i] = caromi_int_near(&v->x[i]);
+        x[i].m *= (double)sign;
+    }
+    caromi_store_unit(x, out);
 }
 
 void caromi_place(const float *corners, const double weights[2], const float *w, double t, float out[3])

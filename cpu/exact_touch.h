@@ -31,6 +31,9 @@ const caromi_int *caromi_nearest_square(caromi_motion *m, int feature, caromi_in
 /* A positive multiple of the way from that point to the centre; zero if they coincide. */
 void caromi_nearest_gap(caromi_motion *m, int feature, caromi_int3 *gap);
 
+/* The unit vector, zeros +0; zero stays zero. Of integers: times sign. */
+void caromi_store_unit(const caromi_near from[3], float out[3]);
+void caromi_store_unit_of(const caromi_int3 *v, int sign, float out[3]);
 /* The point P0 + weights[0] e01 + weights[1] e02 + t W; W = 0 for a triangle at rest. */
 void caromi_place(const float *corners, const double weights[2], const float *w, double t, float out[3]);
 

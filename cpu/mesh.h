@@ -15,7 +15,9 @@ typedef struct caromi_mesh_view {
 /* Contiguous columns: MESH_CX and so on in; a state per query out. A search for the first hit also gives its
  * triangle and time. A search for all hits appends triangles and times to `records`, with the number of the query in
  * this run. A search for the closest triangle reads CAROMI_CLOSEST_IN columns, the last of them MESH_MAX_DISTANCE; it
- * gives triangle, distance (in t) and depth. */
+ * gives triangle, distance (in t) and depth. A search for contacts reads a margin there, and appends every triangle
+ * within radius + margin: its distance (as t) and feature (as state). Exact mode: those that may be within; NaN and
+ * FEATURE_NONE are not decided. */
 enum { CAROMI_MESH_IN = MESH_IN_COLUMNS, CAROMI_CLOSEST_IN = MESH_IN_CLOSEST };
 typedef struct caromi_mesh_queries {
     const float *in[CAROMI_MESH_IN];
@@ -45,6 +47,11 @@ void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
                            float *distance, float *depth);
 /* The same for one triangle (nine numbers) of a search for all hits; 0: it is no hit. */
 int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit);
+/* The sign of the difference of two triangles' true distances; in: IN_CLOSEST numbers. Sets *by_integers to 1 if these
+ * decide. */
+int caromi_settle_order(const float *in, const float *other, uint8_t *by_integers);
+/* 0: the triangle (nine numbers) surely has an area. */
+int caromi_may_be_flat(const float *corners);
 /* Whether a triangle that counts is within the limit of the centre, decided exactly. */
 int caromi_settle_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
                        enum caromi_cube_limit limit);

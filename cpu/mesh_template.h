@@ -2,6 +2,7 @@
 /* Searches for the queries of a block. */
 #include "mesh.h"
 #include "kernels/mesh_closest_exact.h"
+#include "kernels/mesh_contacts_exact.h"
 #include "kernels/mesh_exact.h"
 #include "kernels/mesh_overlap.h"
 #include "kernels/mesh_run.h"
@@ -43,6 +44,8 @@ MESH_SWEEPS(mesh_overlaps, mesh_overlaps, mesh_answer_state, run->options)
 MESH_SWEEPS(mesh_overlaps_exact, mesh_overlaps_exact, mesh_answer_state, run->options)
 MESH_CLOSEST(mesh_closest, closest, closest_answer)
 MESH_CLOSEST(mesh_closest_exact, closest_exact, closest_answer_exact)
+MESH_ON_CPU(mesh_contacts, contacts, contacts, contacts_begin_next, contacts_answer, run->options)
+MESH_ON_CPU(mesh_contacts_exact, contacts, contacts_exact, contacts_exact_begin_next, contacts_answer, run->options)
 
 static void mesh_clear(const mesh_clearance *clearance, const float *const *in, size_t count, int options, u8 *is_clear)
 {

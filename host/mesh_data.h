@@ -13,6 +13,13 @@ typedef struct caromi_open_edges {
     uint64_t unbalanced; /* whose directions do not cancel */
 } caromi_open_edges;
 
+/* Patches: parts of a mesh that are flat across their edges. */
+typedef struct caromi_patches {
+    uint32_t *given; /* [triangle_count] by the caller; NULL: none */
+    uint32_t *found; /* [triangle_count] for the angle `flat`, of the present vertices; NULL: not known */
+    double flat;
+} caromi_patches;
+
 struct carom_mesh {
     carom_context *context;
     caromi_mesh_view view;
@@ -32,6 +39,8 @@ struct carom_mesh {
     caromi_pace lattice_paces[2], clearance_pace;
     caromi_open_edges open_edges;   /* lattice/open.c */
     struct caromi_corners *corners; /* NULL: not known; lattice/corners.h */
+    struct caromi_edges *edges;     /* the same; mesh/edges.h */
+    caromi_patches patches;         /* mesh/patches.h */
     const void *image; /* the caller's memory, in which the arrays are (all but the clearance); NULL: none. image.c */
     void *device_copy; /* its buffers on a device, which may be closed before they are released; opencl/mesh.c */
 };

@@ -80,30 +80,51 @@ FN nearest closest_near(closest_relative x, vf scale)
                            closest_settle(nearest_on_face(a, b, e01, e12, e02), a, e01, e02));
 }
 
-FN closest_found closest_find(closest_in in)
+/* The closest point seen from the centre, scaled. */
+typedef struct closest_seen {
+    closest_relative x;
+    nearest near;
+    vi unit; /* exponent of what it was scaled by, */
+    vf back; /* and a factor for what overflows */
+    vm valid;
+} closest_seen;
+
+FN closest_seen closest_see(closest_in in)
 {
     const vf one = v_f(R(1.0));
-    closest_relative x = closest_relate(in);
-    closest_found f;
-    vf back = one;
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), x.size));
-    f.valid = v_eq(one, one);
+    closest_seen s;
+    s.x = closest_relate(in);
+    s.back = one;
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), s.x.size));
+    s.valid = v_eq(one, one);
     if (v_any(big)) {
-        f.valid = closest_is_finite(in);
-        back = v_sel(big, v_f(R(0x1p8)), one);
-        x = closest_rescue(in, v_sel(big, v_f(R(0x1p-8)), one));
+        s.valid = closest_is_finite(in);
+        s.back = v_sel(big, v_f(R(0x1p8)), one);
+        s.x = closest_rescue(in, v_sel(big, v_f(R(0x1p-8)), one));
     }
-    const vi unit = v_exponent(x.size);
-    const nearest near = closest_near(x, v_scale_down(unit));
-    f.distance = (v_sqrt(near.distance2) * v_from_bits(unit)) * back;
-    f.at = near.at;
+    s.unit = v_exponent(s.x.size);
+    s.near = closest_near(s.x, v_scale_down(s.unit));
+    return s;
+}
+
+FN closest_found closest_found_of(const closest_seen *s)
+{
+    closest_found f;
+    f.distance = (v_sqrt(s->near.distance2) * v_from_bits(s->unit)) * s->back;
+    f.at = s->near.at;
+    f.valid = s->valid;
     return f;
 }
 
-FN closest_out closest(closest_in in)
+FN closest_found closest_find(closest_in in)
+{
+    const closest_seen s = closest_see(in);
+    return closest_found_of(&s);
+}
+
+FN closest_out closest_place(closest_in in, closest_found f)
 {
     const vf zero = v_f(R(0.0));
-    const closest_found f = closest_find(in);
     sweep_in corners;
     corners.center = corners.velocity = corners.w = in.center;
     corners.radius = zero;
@@ -115,5 +136,10 @@ FN closest_out closest(closest_in in)
     out.point = v3_of(v_positive_zero(point.x), v_positive_zero(point.y), v_positive_zero(point.z));
     out.feature = vi_sel(f.valid, f.at.feature, v_i(FEATURE_NONE));
     return out;
+}
+
+FN closest_out closest(closest_in in)
+{
+    return closest_place(in, closest_find(in));
 }
 #endif

@@ -195,7 +195,27 @@ FN void closest_store(closest_rows *r, closest_in in)
     closest_store3(r, IN_NP2X, in.p2);
 }
 
-/* Undecided where the point's x is NaN. */
+FN vi closest_feature_of(vf number)
+{
+    vi feature = v_i(FEATURE_NONE);
+    LANG_UNROLL
+    for (int k = FEATURE_V0; k <= FEATURE_FACE; k++)
+        feature = vi_sel(v_eq(number, v_f((real)k)), v_i(k), feature);
+    return feature;
+}
+
+/* Both parts as an answer; undecided where the point's x is NaN. */
+FN closest_out closest_join(const closest_spot *a, const closest_spot *b)
+{
+    closest_out out;
+    out.feature = closest_feature_of(w_join(a->feature, b->feature));
+    const vf x = v_positive_zero(w_join(a->point.x, b->point.x));
+    out.point.x = v_sel(vi_eq(out.feature, v_i(FEATURE_NONE)), v_from_bits(v_i(R_NAN_BITS)), x);
+    out.point.y = v_positive_zero(w_join(a->point.y, b->point.y));
+    out.point.z = v_positive_zero(w_join(a->point.z, b->point.z));
+    return out;
+}
+
 FN closest_out closest_exact(closest_in in)
 {
     closest_rows rows;
@@ -208,17 +228,6 @@ FN closest_out closest_exact(closest_in in)
                             closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
         s[part / WIDE] = closest_spot_of(&t);
     }
-    const closest_spot *a = &s[0], *b = &s[PARTS - 1];
-    const vf feature = w_join(a->feature, b->feature);
-    closest_out out;
-    out.feature = v_i(FEATURE_NONE);
-    LANG_UNROLL
-    for (int k = FEATURE_V0; k <= FEATURE_FACE; k++)
-        out.feature = vi_sel(v_eq(feature, v_f((real)k)), v_i(k), out.feature);
-    const vf x = v_positive_zero(w_join(a->point.x, b->point.x));
-    out.point.x = v_sel(vi_eq(out.feature, v_i(FEATURE_NONE)), v_from_bits(v_i(R_NAN_BITS)), x);
-    out.point.y = v_positive_zero(w_join(a->point.y, b->point.y));
-    out.point.z = v_positive_zero(w_join(a->point.z, b->point.z));
-    return out;
+    return closest_join(&s[0], &s[PARTS - 1]);
 }
 #endif

@@ -42,7 +42,8 @@ enum {
     IN_NCX, IN_NCY, IN_NCZ, IN_NP0X, IN_NP0Y, IN_NP0Z, IN_NP1X, IN_NP1Y, IN_NP1Z, IN_NP2X, IN_NP2Y, IN_NP2Z, IN_CLOSEST
 };
 
-/* Columns of queries against a mesh. Closest points read those of the sphere at rest, and then a limit. */
+/* Columns of queries against a mesh. Closest points read those of the sphere at rest, and then a limit; contacts a
+ * margin in its place. */
 enum {
     MESH_CX, MESH_CY, MESH_CZ, MESH_RADIUS, MESH_IN_RESTING,
     MESH_VX = MESH_IN_RESTING, MESH_VY, MESH_VZ, MESH_T_MAX, MESH_IN_COLUMNS,
@@ -104,6 +105,7 @@ typedef struct mesh_leaf {
 #define MESH_SKIP_PARTING 8   /* culls triangles in contact at the start from which the sphere moves away */
 #define MESH_SKIP 16          /* culls triangles in contact at the start */
 #define MESH_ENDS 32          /* MESH_VX.. hold where the centre is at time 1, in place of its velocity */
+#define MESH_OWN_DISTANCE 64  /* of contacts: an edge's distance is that of the triangle, as closest points have it */
 
 /* Instead of a triangle or a number of hits: the device truncated a loop of the search (mesh_run_is_truncated). */
 #define MESH_LOOP_TRUNCATED (-2)

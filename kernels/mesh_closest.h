@@ -82,6 +82,7 @@ typedef struct closest_traversal {
     closest_query query;
     mesh_hit_key best;  /* the best of all lanes; without a triangle, a distance beyond which none is the answer */
     G const int *masks; /* of the leaves' triangles, with MESH_TRIANGLE_MASKS */
+    mesh_sink *sink;    /* of a search for all triangles within the limit: mesh_contacts.h */
     int number;         /* of the query */
     int next;           /* to visit next: a node, or a leaf if negative */
     mesh_stack stack;

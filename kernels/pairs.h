@@ -30,7 +30,8 @@
     X(overlap##accuracy, IN_OVERLAP, RADII_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
     X(contact##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
     X(contact_ends##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
-    X(closest##accuracy, IN_CLOSEST, 0, OUT_CLOSEST, 1 << OUT_CLOSEST_FEATURE)
+    X(closest##accuracy, IN_CLOSEST, 0, OUT_CLOSEST, 1 << OUT_CLOSEST_FEATURE) \
+    X(touch##accuracy, IN_CLOSEST, 0, OUT_CONTACT, 1 << OUT_FEATURE)
 #define PAIR_KERNELS_OF(X, accuracy) TIME_KERNELS(X, accuracy) PLACE_KERNELS(X, accuracy)
 #define PAIR_KERNELS(X) PAIR_KERNELS_OF(X, ) PAIR_KERNELS_OF(X, _exact)
 /* clang-format on */
@@ -77,6 +78,7 @@
 #include "contact.h"
 #include "overlap.h"
 #include "sweep.h"
+#include "touch.h"
 
 FN sweep_in load_sweep(in_columns in, size_t i, int moving)
 {
@@ -155,6 +157,11 @@ FN void pairs_contact_ends(in_columns in, out_columns out, size_t i)
 FN void pairs_closest(in_columns in, out_columns out, size_t i)
 {
     store_closest(out, i, closest(load_closest(in, i)));
+}
+
+FN void pairs_touch(in_columns in, out_columns out, size_t i)
+{
+    store_contact(out, i, touch(load_closest(in, i)));
 }
 
 /* Columns of a large batch come from memory: prefetches the cache lines of the pair PREFETCH_AHEAD pairs ahead. The

@@ -8,6 +8,7 @@
 #include "closest_exact.h"
 #include "contact_exact.h"
 #include "sweep_exact.h"
+#include "touch_exact.h"
 
 FN void exact_look(in_columns in, size_t i, sweep_exact *x, int want, int moving)
 {
@@ -45,6 +46,11 @@ FN void pairs_contact_ends_exact(in_columns in, out_columns out, size_t i)
 FN void pairs_closest_exact(in_columns in, out_columns out, size_t i)
 {
     store_closest(out, i, closest_exact(load_closest(in, i)));
+}
+
+FN void pairs_touch_exact(in_columns in, out_columns out, size_t i)
+{
+    store_contact(out, i, touch_exact(load_closest(in, i)));
 }
 
 /* clang-format off */

@@ -62,6 +62,25 @@ typedef struct ref_mesh_closest_answer {
 const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, float max_distance,
                              ref_mesh_closest_answer *out);
 
+/* Contacts of a ball with the surface: docs/contacts.md. */
+typedef struct ref_contact_options {
+    uint32_t mask;
+    float margin, merge_within;
+    const float (*points)[3]; /* the reported point of each triangle, for merge_within; NULL: nothing is merged */
+} ref_contact_options;
+typedef struct ref_mesh_contact {
+    int32_t triangle;
+    ref_closest_answer closest;
+    double normal[3];
+} ref_mesh_contact;
+typedef struct ref_mesh_contact_list {
+    ref_mesh_contact *contacts; /* by (nearest binary32 distance, triangle); the caller frees it */
+    size_t count;
+} ref_mesh_contact_list;
+/* Of the ball, only center and radius are read; one that is not valid has no contacts. What went wrong, or NULL. */
+const char *ref_mesh_contacts(const ref_mesh *mesh, const ref_sweep_case *ball, const ref_contact_options *options,
+                              ref_mesh_contact_list *out);
+
 /* A ray from `point` along +z: how many triangles it crosses strictly above its start, and the sum of 1 for each whose
  * (P1-P0)x(P2-P0) points up and of -1 for each where it points down. The start is moved by (e, e^2) in x and y with
  * e = 2^-1000: less than any rule for ties could tell from an infinitely small number. */

@@ -59,7 +59,7 @@ typedef struct caromi_mesh_kind {
     void (*settle_point)(const float *in, int options, caromi_mesh_answer *answer);
 } caromi_mesh_kind;
 /* kinds.c */
-extern const caromi_mesh_kind caromi_first_hit, caromi_closest_triangle;
+extern const caromi_mesh_kind caromi_first_hit, caromi_closest_triangle, caromi_contact_triangles;
 
 /* A checked batch. */
 typedef struct caromi_mesh_batch {

@@ -25,7 +25,8 @@ static void replace(carom_mesh *mesh, const caromi_tree *tree, int32_t *masks, m
     mesh->info.bytes = mesh->vertex_count * 12 + mesh->info.triangle_count * 12 + mesh->leaf_count * sizeof(mesh_leaf) +
                        mesh->info.node_count * sizeof(mesh_node) +
                        (masks != NULL ? mesh->leaf_count * MESH_WIDTH * sizeof *masks : 0) +
-                       caromi_clearance_bytes(mesh->leaf_count);
+                       caromi_clearance_bytes(mesh->leaf_count) +
+                       (mesh->patches.given != NULL ? mesh->info.triangle_count * sizeof *mesh->patches.given : 0);
     caromi_hierarchy_refit(mesh);
     mesh->built_cost = mesh->info.cost;
     mesh->info.refits = 0;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "clearance.h"
-#include "host/lattice/corners.h"
 #include "mesh.h"
+#include "patches.h"
 
 enum { ALIGNMENT = 64 };
 static const char magic[8] = {'c', 'a', 'r', 'o', 'm', 'i', 'm', '1'};
@@ -19,11 +19,11 @@ typedef struct image_head {
     carom_mesh_info info;
     mesh_frame frame;
     float built_cost;
-    int stack, has_masks;
+    int stack, has_masks, has_patches;
     caromi_open_edges open_edges;
 } image_head;
 
-enum { VERTICES, INDICES, NODES, LEAVES, MASKS, IMAGE_ARRAYS };
+enum { VERTICES, INDICES, NODES, LEAVES, MASKS, PATCHES, IMAGE_ARRAYS };
 
 typedef struct image_array {
     uint64_t at, bytes;
@@ -38,6 +38,7 @@ static uint64_t lay_out(const image_head *h, image_array arrays[IMAGE_ARRAYS])
         [NODES] = h->info.node_count * sizeof(mesh_node),
         [LEAVES] = h->leaf_count * sizeof(mesh_leaf),
         [MASKS] = h->has_masks ? h->leaf_count * MESH_WIDTH * sizeof(int32_t) : 0,
+        [PATCHES] = h->has_patches ? h->info.triangle_count * sizeof(uint32_t) : 0,
     };
     uint64_t end = sizeof *h;
     for (int i = 0; i < IMAGE_ARRAYS; i++) {
@@ -62,11 +63,13 @@ static void describe(const carom_mesh *mesh, image_head *h, image_array arrays[I
     h->vertex_count = mesh->vertex_count;
     h->leaf_count = mesh->leaf_count;
     memcpy(&h->info, &mesh->info, sizeof h->info);
-    h->info.bytes -= caromi_corners_bytes(mesh); /* they stay behind */
+    /* What is found when it is first needed stays behind. */
+    h->info.bytes -= caromi_corners_bytes(mesh) + caromi_edges_bytes(mesh) + caromi_patches_bytes(mesh);
     memcpy(&h->frame, &mesh->view.frame, sizeof h->frame);
     h->built_cost = mesh->built_cost;
     h->stack = mesh->stack;
     h->has_masks = mesh->masks != NULL;
+    h->has_patches = mesh->patches.given != NULL;
     memcpy(&h->open_edges, &mesh->open_edges, sizeof h->open_edges);
     h->bytes = lay_out(h, arrays);
 }
@@ -85,7 +88,8 @@ carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t 
     if (capacity < head.bytes)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "capacity is %llu; the image has %llu bytes",
                            (unsigned long long)capacity, (unsigned long long)head.bytes);
-    const void *const from[IMAGE_ARRAYS] = {mesh->vertices, mesh->indices, mesh->nodes, mesh->leaves, mesh->masks};
+    const void *const from[IMAGE_ARRAYS] = {mesh->vertices, mesh->indices, mesh->nodes,
+                                            mesh->leaves,   mesh->masks,   mesh->patches.given};
     char *const to = image;
     uint64_t end = sizeof head;
     memcpy(to, &head, sizeof head);
@@ -142,6 +146,7 @@ static void adopt(carom_mesh *mesh, const void *image, const image_head *h, cons
     mesh->nodes = place(image, &arrays[NODES]);
     mesh->leaves = place(image, &arrays[LEAVES]);
     mesh->masks = place(image, &arrays[MASKS]);
+    mesh->patches.given = place(image, &arrays[PATCHES]);
     mesh->view = (caromi_mesh_view){h->frame, mesh->nodes, mesh->leaves, mesh->masks};
     mesh->vertex_count = h->vertex_count;
     mesh->leaf_count = h->leaf_count;

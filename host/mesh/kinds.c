@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The constants of the two kinds of search: first hit and closest triangle. */
+/* The constants of the kinds of search: first hit, closest triangle, contacts. */
 #include "cpu/exact.h"
 #include "batch.h"
 
@@ -64,4 +64,30 @@ const caromi_mesh_kind caromi_closest_triangle = {
     .out = 3 + OUT_CLOSEST,
     .settle = settle_closest,
     .settle_point = settle_point,
+};
+
+static void settle_touch(const float *in, int options, caromi_mesh_answer *a)
+{
+    caromi_exact_contact contact;
+    (void)options;
+    caromi_exact_touch_of(in, &contact);
+    for (int k = 0; k < 3; k++) {
+        a->point[k] = contact.point[k];
+        a->normal[k] = contact.normal[k];
+    }
+    a->feature = (uint8_t)contact.feature;
+}
+
+const caromi_mesh_kind caromi_contact_triangles = {
+    .search = CAROMI_MESH_CONTACTS,
+    .name = {"contacts with this mesh", "contacts with this mesh, exact,"},
+    .in = CAROMI_CLOSEST_IN,
+    .point_in = IN_NP0X,
+    .point_kernel = {{CAROMI_PAIR_touch, CAROMI_PAIR_touch_exact}},
+    .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_DEPTH, CAROMI_ANSWER_POINT,
+               CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_NORMAL, CAROMI_ANSWER_NORMAL + 1,
+               CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
+    .search_out = 3,
+    .out = 3 + OUT_CONTACT,
+    .settle_point = settle_touch,
 };

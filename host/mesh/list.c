@@ -25,9 +25,10 @@ typedef struct list_found {
 typedef struct list_job {
     const carom_context *context;
     const caromi_list_batch *batch;
-    caromi_mesh_block *blocks; /* one per thread, like the next two */
+    caromi_mesh_block *blocks; /* one per thread, like the next three */
     list_found *found;
-    char *scratch; /* to sort a part; or NULL */
+    caromi_contact_scratch *choosers; /* of contacts */
+    char *scratch;                    /* to sort a part; or NULL */
     caromi_stage *stages;
     uint32_t threads;
     uint32_t part; /* limit of queries per stage */
@@ -38,7 +39,7 @@ typedef struct list_job {
 static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, caromi_mesh_queries *q)
 {
     const caromi_list_batch *batch = job->batch;
-    for (int c = 0; c < CAROMI_MESH_IN; c++)
+    for (int c = 0; c < batch->sweep.kind->in; c++)
         q->in[c] = b->in[c];
     q->mask = batch->sweep.mask.base != NULL ? b->mask : NULL;
     for (list_found *found = &job->found[thread];;) {
@@ -59,8 +60,26 @@ static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, ca
     }
 }
 
+/* Adds the records of a query. The records of the search are no longer needed, so contacts are chosen there. */
+static int take_query(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
+                      const caromi_mesh_queries *q, size_t i, mesh_record *records, uint32_t count)
+{
+    const uint32_t row = (uint32_t)(b->row[i] - s->first);
+    uint8_t by_integers = 0;
+    if (job->batch->contacts == NULL)
+        return caromi_stage_take(job->context, job->batch, s, row, b->state[i], records, count);
+    const int64_t chosen =
+        caromi_choose_contacts(job->context, &job->batch->sweep, job->batch->contacts, &job->choosers[thread],
+                               b->row[i], records, count, q->records, &by_integers);
+    if (chosen < 0 || !caromi_stage_take(job->context, job->batch, s, row, b->state[i], records, (uint32_t)chosen))
+        return 0;
+    s->by_integers[row] |= by_integers;
+    return 1;
+}
+
 /* Adds the records of a block to the stage, query by query. */
-static int take_block(list_job *job, caromi_stage *s, const caromi_mesh_block *b, const caromi_mesh_queries *q)
+static int take_block(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
+                      const caromi_mesh_queries *q)
 {
     mesh_record *sorted = q->records + q->room;
     uint32_t end[BLOCK] = {0}, start = 0;
@@ -76,8 +95,7 @@ static int take_block(list_job *job, caromi_stage *s, const caromi_mesh_block *b
         sorted[end[q->records[i].query]++] = q->records[i];
     start = 0;
     for (size_t i = 0; whole && i < q->count; i++) {
-        whole = caromi_stage_take(job->context, job->batch, s, (uint32_t)(b->row[i] - s->first), b->state[i],
-                                  sorted + start, end[i] - start);
+        whole = take_query(job, s, thread, b, q, i, sorted + start, end[i] - start);
         start = end[i];
     }
     return whole;
@@ -96,6 +114,7 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
 {
     list_job *job = user;
     const caromi_mesh_batch *sweep = &job->batch->sweep;
+    const int columns = sweep->kind->in;
     caromi_stage *s = &job->stages[task];
     caromi_mesh_block *b = &job->blocks[thread];
     /* So few queries that their hits can be counted in 32 bits. */
@@ -103,17 +122,18 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     const uint32_t block = most < BLOCK ? (uint32_t)most : BLOCK;
     void *scratch = NULL;
     if (job->scratch != NULL && s->queries > BLOCK)
-        scratch = job->scratch + (size_t)thread * job->part * caromi_sort_bytes(sweep->mesh, CAROMI_MESH_IN);
+        scratch = job->scratch + (size_t)thread * job->part * caromi_sort_bytes(sweep->mesh, columns);
     const caromi_sorted_queries queries =
-        caromi_sort_queries(sweep->mesh, sweep->in, CAROMI_MESH_IN, sweep->options, s->first, s->queries, scratch);
+        caromi_sort_queries(sweep->mesh, sweep->in, columns, sweep->options, s->first, s->queries, scratch);
     s->count = s->total = 0;
     for (uint32_t from = 0, n; !s->full && from < s->queries; from += n) {
         n = caromi_sorted_block_size(&queries, from, block);
         caromi_mesh_queries q = {
             .state = b->state, .count = n, .options = sweep->options, .one_is_enough = job->batch->any != NULL};
         caromi_block_gather(sweep, b, &queries, from, n);
-        const int whole = from >= queries.active ? take_clear(job, s, b, n)
-                                                 : search_block(job, b, thread, &q) && take_block(job, s, b, &q);
+        const int whole = from >= queries.active
+                              ? take_clear(job, s, b, n)
+                              : search_block(job, b, thread, &q) && take_block(job, s, thread, b, &q);
         s->full = !whole || (s->queries > BLOCK && s->count > job->most);
     }
 }
@@ -208,17 +228,24 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
     job.found = caromi_alloc(c, threads, sizeof *job.found);
     /* Without memory for it queries are not sorted; the answers are the same. */
     if (job.part > BLOCK) {
-        caromi_clearance_ask(mesh, end - first);
-        job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, caromi_sort_bytes(mesh, CAROMI_MESH_IN));
+        if (batch->contacts == NULL)
+            caromi_clearance_ask(mesh, end - first);
+        job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, caromi_sort_bytes(mesh, batch->sweep.kind->in));
     }
+    job.choosers = caromi_alloc(c, threads, sizeof *job.choosers);
     if (job.found != NULL)
         memset(job.found, 0, threads * sizeof *job.found);
-    status = job.blocks != NULL && job.found != NULL
+    if (job.choosers != NULL)
+        memset(job.choosers, 0, threads * sizeof *job.choosers);
+    status = job.blocks != NULL && job.found != NULL && job.choosers != NULL
                  ? run_parts(&job, stages, first, end, stats, err)
                  : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                                threads, sizeof *job.blocks);
     for (uint32_t i = 0; job.found != NULL && i < threads; i++)
         caromi_free(c, job.found[i].records);
+    for (uint32_t i = 0; job.choosers != NULL && i < threads; i++)
+        caromi_contact_scratch_free(c, &job.choosers[i]);
+    caromi_free(c, job.choosers);
     caromi_free(c, job.found);
     caromi_free(c, job.blocks);
     caromi_free(c, job.scratch);

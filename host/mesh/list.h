@@ -4,7 +4,7 @@
  * counted. Then the place of the hits of each stage is known. */
 #ifndef CAROM_HOST_MESH_LIST_H
 #define CAROM_HOST_MESH_LIST_H
-#include "batch.h"
+#include "contacts.h"
 
 /* Hits of a run of queries. */
 typedef struct caromi_stage {
@@ -22,11 +22,12 @@ typedef struct caromi_stage {
 
 /* A checked batch, and how far it has come. */
 typedef struct caromi_list_batch {
-    caromi_mesh_batch sweep; /* a batch of first hits; its `out` are the columns of the list */
+    caromi_mesh_batch sweep; /* a batch of first hits, or of contacts; its `out` are the columns of the list */
     enum caromi_mesh_search search;
-    uint8_t *any;               /* any-hit query: 1 or 0 for each query; else NULL */
-    const carom_hit_list *list; /* list of hits; else NULL */
-    int counts_only;            /* only the number of hits is wanted: they are not sorted */
+    const caromi_contacts *contacts; /* of contacts; else NULL */
+    uint8_t *any;                    /* any-hit query: 1 or 0 for each query; else NULL */
+    const carom_hit_list *list;      /* list of hits; else NULL */
+    int counts_only;                 /* only the number of hits is wanted: they are not sorted */
 } caromi_list_batch;
 
 /* Whether the state from the search is the whole answer: an any-hit query that has found a decided hit. */
@@ -34,8 +35,8 @@ static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
 {
     return batch->any != NULL && state != CAROM_MISS;
 }
-/* Adds the result of query `row` of the stage: its state and its records. Settles what is undecided and sorts the hits.
- * 0: no memory. */
+/* Adds the result of query `row` of the stage: its state and its records. Settles what is undecided (of contacts that
+ * is done before) and sorts the hits. 0: no memory. */
 int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
                       int state, const mesh_record *records, uint32_t count);
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "host/arrays.h"
-#include "host/lattice/corners.h"
 #include "host/opencl/opencl.h"
 #include "mesh.h"
+#include "patches.h"
 
 CAROMI_LIST list_mesh(caromi_arrays *a, const carom_mesh_desc *d)
 {
@@ -14,6 +14,7 @@ CAROMI_LIST list_mesh(caromi_arrays *a, const carom_mesh_desc *d)
     caromi_reads_points(a, "vertices", &d->vertices, d->indices.data != NULL ? d->vertex_count : corners);
     caromi_reads_uints(a, "indices", &d->indices, corners);
     caromi_reads_uints(a, "masks", &d->masks, d->triangle_count);
+    caromi_reads_uints(a, "patches", &d->patches, d->triangle_count);
 }
 
 static carom_status check_mesh(const carom_context *context, const carom_mesh_desc *d, carom_mesh *const *out,
@@ -39,6 +40,7 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
     CHECK(caromi_check_points(&d->vertices, "vertices", err));
     CHECK(caromi_check_optional_uints(&d->indices, "indices", err));
     CHECK(caromi_check_optional_uints(&d->masks, "masks", err));
+    CHECK(caromi_check_optional_uints(&d->patches, "patches", err));
     CAROMI_CHECK_ARRAYS(err, list_mesh, d);
     return CAROM_OK;
 }
@@ -98,6 +100,20 @@ void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caro
     mesh->open_edges.known = 0;
 }
 
+static carom_status copy_patches(carom_mesh *mesh, const carom_mesh_desc *d, carom_error *err)
+{
+    if (d->patches.data == NULL)
+        return CAROM_OK;
+    mesh->patches.given = caromi_alloc(mesh->context, d->triangle_count, sizeof *mesh->patches.given);
+    if (mesh->patches.given == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the patches of %llu triangles",
+                           (unsigned long long)d->triangle_count);
+    const caromi_index patches = caromi_index_of(&d->patches);
+    for (uint64_t t = 0; t < d->triangle_count; t++)
+        mesh->patches.given[t] = (uint32_t)caromi_index_at(&patches, t);
+    return CAROM_OK;
+}
+
 static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_error *err)
 {
     const uint64_t corners = 3 * d->triangle_count;
@@ -114,6 +130,7 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_
     caromi_parallel(mesh->context->pool, fill.slices, copy_indices, &fill);
     CHECK(caromi_mesh_check(mesh, &d->vertices, &extent, err));
     caromi_mesh_move(mesh, &d->vertices, &extent);
+    CHECK(copy_patches(mesh, d, err));
     CHECK(caromi_hierarchy_build(mesh, err));
     return d->masks.data != NULL ? caromi_mesh_mask(mesh, &d->masks, err) : CAROM_OK;
 }
@@ -122,6 +139,8 @@ static void destroy_mesh(carom_mesh *mesh)
 {
     carom_context *context = mesh->context;
     caromi_device_mesh_release(mesh->device_copy);
+    caromi_patches_forget(mesh);
+    caromi_edges_forget(mesh);
     caromi_corners_forget(mesh);
     if (mesh->image == NULL) {
         caromi_free(context, mesh->vertices);
@@ -129,6 +148,7 @@ static void destroy_mesh(carom_mesh *mesh)
         caromi_free(context, mesh->nodes);
         caromi_free(context, mesh->leaves);
         caromi_free(context, mesh->masks);
+        caromi_free(context, mesh->patches.given);
     }
     caromi_free(context, mesh->clearance);
     caromi_free(context, mesh);

@@ -141,6 +141,16 @@ void caromi_mesh_closest_batch(const carom_mesh_closest_desc *d, carom_mesh *mes
         in[MESH_MAX_DISTANCE] = repeat(&anywhere);
 }
 
+void caromi_mesh_contacts_batch(const carom_mesh_contacts_desc *d, carom_mesh *mesh, caromi_mesh_batch *batch)
+{
+    const caromi_index index = caromi_index_of(&d->batch.select);
+    caromi_in_column *in = batch->in;
+    set_batch(&d->batch, &d->mask, mesh, batch);
+    batch->kind = &caromi_contact_triangles;
+    CAROMI_MESH_OVERLAP_INPUTS(CAROMI_SET_INPUT)
+    in[MESH_MAX_DISTANCE] = repeat(&d->margin);
+}
+
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query)
 {
     int valid = 1;

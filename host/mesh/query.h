@@ -21,6 +21,8 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *desc, carom_mesh *mesh
 void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* As a batch of closest triangles without outputs. */
 void caromi_mesh_closest_batch(const carom_mesh_closest_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
+/* As a batch of contacts without outputs. */
+void caromi_mesh_contacts_batch(const carom_mesh_contacts_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* Whether the numbers of a query are valid: all finite, and the radius not negative. */
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
 
@@ -55,6 +57,14 @@ int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
     X(points, point, CAROMI_ANSWER_POINT)      \
     X(array, feature, CAROMI_ANSWER_FEATURE)   \
     X(array, depth, CAROMI_ANSWER_DEPTH)
+
+#define CAROMI_CONTACT_LIST_OUTPUTS(X)         \
+    X(array, triangle, CAROMI_ANSWER_TRIANGLE) \
+    X(array, distance, CAROMI_ANSWER_KEY)      \
+    X(array, depth, CAROMI_ANSWER_DEPTH)       \
+    X(points, point, CAROMI_ANSWER_POINT)      \
+    X(points, normal, CAROMI_ANSWER_NORMAL)    \
+    X(array, feature, CAROMI_ANSWER_FEATURE)
 
 /* Rows of such a table in a function with a descriptor d, a result out, and a list a or an array of columns. */
 #define CAROMI_LIST_INPUT(kind, name, column) CAROMI_READS_##kind(a, #name, &d->name, caromi_mesh_elements(&d->batch));

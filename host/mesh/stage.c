@@ -114,7 +114,9 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
         to = memcpy(s->records + s->count, records, count * sizeof *to);
     s->by_integers[row] = 0;
     s->start[row] = s->count;
-    s->hits[row] = batch->sweep.exact ? settle(batch, s->first + row, to, count, &s->by_integers[row]) : count;
+    s->hits[row] = batch->sweep.exact && batch->contacts == NULL
+                       ? settle(batch, s->first + row, to, count, &s->by_integers[row])
+                       : count;
     if (!batch->counts_only && s->hits[row] > 1)
         put_in_order(to, s->hits[row]);
     s->count += s->hits[row];
@@ -148,12 +150,13 @@ typedef struct hit_run {
 static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run, caromi_mesh_block *b)
 {
     const caromi_mesh_batch *sweep = &job->batch->sweep;
-    caromi_gather_rows(sweep->in, CAROMI_MESH_IN, run->query, run->count, b->in);
+    caromi_gather_rows(sweep->in, sweep->kind->in, run->query, run->count, b->in);
     for (size_t i = 0; i < run->count; i++) {
         b->row[i] = run->at + i;
         b->triangle[i] = run->record[i]->triangle;
         b->state[i] = (uint8_t)run->record[i]->state;
         b->key[i] = run->record[i]->t;
+        b->depth[i] = b->in[MESH_RADIUS][i] - run->record[i]->t + 0.0f; /* -0 becomes +0 */
     }
     caromi_block_points(job->context, sweep, b, run->count);
     caromi_block_store(sweep, b, run->count);
@@ -161,11 +164,17 @@ static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run
         float query[CAROMI_MESH_IN];
         if (!isnan(b->point[0][i]))
             continue;
-        for (int c = 0; c < CAROMI_MESH_IN; c++)
+        for (int c = 0; c < sweep->kind->in; c++)
             query[c] = b->in[c][i];
         caromi_settle_points(sweep, query, b->triangle[i], b->row[i]);
         s->by_integers[run->query[i] - s->first] = 1;
     }
+}
+
+static void write_patches(const caromi_contacts *contacts, const hit_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        contacts->patch_of_hit[run->at + i] = contacts->patch[run->record[i]->triangle];
 }
 
 static void write_run(deliver_job *job, caromi_stage *s, const hit_run *run, uint32_t thread)
@@ -173,6 +182,8 @@ static void write_run(deliver_job *job, caromi_stage *s, const hit_run *run, uin
     const carom_hit_list *list = job->batch->list;
     for (size_t i = 0; list->query != NULL && i < run->count; i++)
         list->query[run->at + i] = run->query[i];
+    if (job->batch->contacts != NULL && job->batch->contacts->patch_of_hit != NULL)
+        write_patches(job->batch->contacts, run);
     if (job->blocks != NULL) {
         write_contacts(job, s, run, &job->blocks[thread]);
         return;
@@ -239,7 +250,7 @@ carom_status caromi_stages_deliver(const carom_context *context, const caromi_li
                 stats->by_integers += stages[i].by_integers[row];
         return CAROM_OK;
     }
-    if (caromi_wants_points(&batch->sweep)) {
+    if (caromi_wants_points(&batch->sweep) || batch->sweep.out[CAROMI_ANSWER_DEPTH].base != NULL) {
         job.blocks = caromi_alloc(context, caromi_pool_threads(context->pool), sizeof *job.blocks);
         if (job.blocks == NULL)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",

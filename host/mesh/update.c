@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* New vertices for an existing mesh: check all of them, then refit the hierarchy in place or build a new one. */
 #include "host/arrays.h"
-#include "host/lattice/corners.h"
 #include "host/opencl/opencl.h"
 #include "mesh.h"
+#include "patches.h"
 
 /* Builds in new arrays. If one of them cannot be allocated, the mesh is restored. */
 static carom_status rebuild(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent,
@@ -66,6 +66,8 @@ static carom_status update(carom_mesh *mesh, const carom_points *vertices, carom
     /* A device that shares the host's memory reads these arrays in place. So its copy is released first. */
     caromi_device_mesh_release(mesh->device_copy);
     mesh->device_copy = NULL;
+    caromi_patches_forget(mesh);
+    caromi_edges_forget(mesh);
     caromi_corners_forget(mesh);
     if (how == CAROM_MESH_REBUILD) {
         CHECK(rebuild(mesh, vertices, &extent, err));

@@ -535,6 +535,9 @@ typedef struct carom_mesh_desc {
     /// [triangle_count]; data == NULL: all bits are set, and no memory is taken. A triangle counts
     /// for a query if (its mask & the query's) != 0
     carom_uints masks;
+    /// [triangle_count] what contacts report as `patch`; data == NULL: patches are found from the
+    /// shape, see carom_mesh_contacts_desc
+    carom_uints patches;
 } carom_mesh_desc;
 
 typedef struct carom_mesh_info {
@@ -788,6 +791,66 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
 CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc *desc,
                                           const carom_mesh_closest_result *out, carom_stats *stats,
                                           carom_error *err);
+
+/* ---- contacts with a mesh ----------------------------------------------------------------------
+ */
+
+/// Spheres of centre C and radius r >= 0, at rest, against the surface of a mesh. Let d_j be the
+/// distance of triangle j and q_j its closest point to C. Triangle k makes a contact if d_k <= r +
+/// margin and no triangle j that contains q_k comes before it in the order (d_j, j). So a contact
+/// is a local minimum of the distance over the surface: one on a flat wall, however it is cut into
+/// triangles, two in a concave corner.
+typedef struct carom_mesh_contacts_desc {
+    carom_batch batch;
+    carom_points center;
+    carom_scalars radius;
+    carom_uints mask; ///< as in carom_mesh_sweep_desc; other triangles count for nothing
+    float margin;     ///< L, finite and >= 0: contacts that are no farther than this
+    /// L, finite and >= 0. 0: j contains q_k if it has the corner, edge or face, by positions, that
+    /// q_k lies on. > 0: also every j whose distance to the reported point q_k is no more. Then
+    /// T-junctions and cracks make no second contact
+    float merge_within;
+    /// NULL: 1. Else degrees in [0, 180]. Triangles are of one patch if a chain of shared edges
+    /// joins them along which normals differ by no more. Serves `patch` alone
+    const double *flat;
+} carom_mesh_contacts_desc;
+
+/// Contacts, one record each, ordered by (query, distance, triangle). Arrays are the caller's; any
+/// may be NULL.
+typedef struct carom_contact_list {
+    size_t size;            ///< sizeof(carom_contact_list)
+    uint64_t capacity;      ///< records that the arrays below hold; 0: contacts are only counted
+    uint64_t *offsets;      ///< [count + 1] as in carom_hit_list
+    uint64_t *query;        ///< [capacity] index of the sphere
+    int32_t *triangle;      ///< [capacity]
+    uint8_t *feature;       ///< [capacity] carom_feature that holds the point
+    float *distance;        ///< [capacity] L, of the triangle from the centre
+    carom_points_out point; ///< closest point of the triangle
+    /// unit vector along C - q; on a face the triangle's normal on the side of C. At distance 0 the
+    /// triangle's normal (P1-P0)x(P2-P0), zeros if it has none
+    carom_points_out normal;
+    float *depth; ///< [capacity] radius - distance: negative within the margin
+    /// [capacity] the one given at creation of the mesh, else the lowest triangle of the patch;
+    /// does not depend on masks
+    uint32_t *patch;
+    carom_list_totals *totals; ///< out, must not be NULL
+} carom_contact_list;
+
+/// The contacts of `count` spheres with a mesh. Exact mode: features and the order of distances are
+/// the true ones, distances the nearest binary32, each component of a normal within 2^-23. Fast
+/// mode: binary32, in which beside an edge a contact may appear twice; the nearest always appears.
+/// If the list is too short, it holds the contacts of whole queries, and all others are counted.
+///
+/// in, out, stats, err, bits, threads: as carom_sweep_pairs. An invalid sphere has no contacts
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY
+/// cost  the CPU answers, on every backend; what `stats` count is on the CPU. A search for every
+///       sphere, and some ns for each triangle within r + margin: docs/contacts.md. The first call
+///       finds edges and corners of the mesh, which it keeps until its next update or end: 36
+///       bytes per triangle, 12 per vertex; `patch` 4 more
+/// source docs/contacts.md
+CAROM_API carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc,
+                                           const carom_contact_list *list, carom_stats *stats,
+                                           carom_error *err);
 
 /* ---- lattices: volumes of distances, of clearance; drop maps --------------------------------- */
 

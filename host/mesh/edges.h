@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Which triangles meet at an edge. Edges are the same if the positions of their ends are. */
+#ifndef CAROM_HOST_MESH_EDGES_H
+#define CAROM_HOST_MESH_EDGES_H
+#include "host/lattice/corners.h"
+
+/* A mesh keeps its own from the first call that needs them until its vertices change. */
+typedef struct caromi_edges {
+    const caromi_corners *corners;
+    uint32_t *position; /* [3 triangles] of each corner */
+    uint32_t *next;     /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once */
+} caromi_edges;
+
+/* Those of the mesh, found if they are not known, with the corners. */
+carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom_error *err);
+/* Bytes that they take, without the corners; 0 if they are not known. */
+uint64_t caromi_edges_bytes(const carom_mesh *mesh);
+/* The vertices change, or the mesh is destroyed. To be called before caromi_corners_forget. */
+void caromi_edges_forget(carom_mesh *mesh);
+
+static inline uint32_t caromi_edge_position(const caromi_edges *e, uint32_t triangle, int corner)
+{
+    return e->position[3 * (size_t)triangle + (size_t)corner];
+}
+/* The triangle's first edge between these positions; -1: it has none. */
+static inline int caromi_edge_between(const caromi_edges *e, uint32_t triangle, uint32_t a, uint32_t b)
+{
+    const uint32_t *p = e->position + 3 * (size_t)triangle;
+    for (int k = 0; k < 3; k++) {
+        const uint32_t from = p[k], to = p[(k + 1) % 3];
+        if ((from == a && to == b) || (from == b && to == a))
+            return k;
+    }
+    return -1;
+}
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What a contact of a sphere at rest reports: closest.h's point and feature, and the unit vector from the point to the
+ * centre. On the face that is the triangle's normal on the side of the centre, because the direction of a short way
+ * would be mostly rounding. A centre at distance 0 has the triangle's normal (P1-P0)x(P2-P0), or zero. */
+#ifndef CAROM_TOUCH_H
+#define CAROM_TOUCH_H
+#include "closest.h"
+#include "contact.h"
+
+FN contact_out touch(closest_in in)
+{
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), minus = v_f(R(-1.0));
+    const closest_seen s = closest_see(in);
+    const vf scale = v_scale_down(s.unit);
+    const v3 own = contact_unit(v3_cross(v3_mul(s.x.e01, scale), v3_mul(s.x.e02, scale)));
+    const vm under = v_lt(zero, v3_dot(own, v3_mul(s.x.a, scale))); /* the plane is above the centre */
+    const vm at_face = vi_eq(s.near.at.feature, v_i(FEATURE_FACE));
+    const vm meets = vi_eq(v3_magnitude(s.near.point), v_i(0));
+    v3 normal = v3_sel(at_face, v3_mul(own, v_sel(under, minus, one)), contact_unit(v3_mul(s.near.point, minus)));
+    normal = v3_sel(s.valid, v3_sel(meets, own, normal), v3_of(zero, zero, zero));
+    const closest_out c = closest_place(in, closest_found_of(&s));
+    contact_out out;
+    out.point = c.point;
+    out.normal = v3_of(v_positive_zero(normal.x), v_positive_zero(normal.y), v_positive_zero(normal.z));
+    out.feature = c.feature;
+    return out;
+}
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* touch.h in exact mode: point and feature as in closest_exact.h, and the normal in binary64 where its error is less
+ * than 2^-28. Undecided where a feature is, and where the centre is so close to an edge or plane that its direction, or
+ * its side, is uncertain. docs/contacts.md, section 3, derives
+ * the bounds. */
+#ifndef CAROM_TOUCH_EXACT_H
+#define CAROM_TOUCH_EXACT_H
+#include "closest_exact.h"
+#include "touch.h"
+
+typedef struct touch_way {
+    w3 way;  /* along the normal; of any length */
+    wm sure; /* its direction */
+} touch_way;
+
+FN void touch_put(touch_way *t, wm m, w3 way, wm sure)
+{
+    t->way = w3_of(w_sel(m, way.x, t->way.x), w_sel(m, way.y, t->way.y), w_sel(m, way.z, t->way.z));
+    t->sure = w_or(w_and(m, sure), w_and(w_not(m), t->sure));
+}
+
+/* The way from an edge's line is off by 15 u |D|, so by 2^-29 of itself if it is longer than 2^-20 |D|. */
+FN wm touch_is_clear_of(const closest_wide *t, const closest_edge *e)
+{
+    return w_le(t->size2 * w_f(W(0x1p-40)), e->way2);
+}
+
+FN touch_way touch_way_of(const closest_wide *t, const closest_spot *s)
+{
+    const wf zero = w_f(W(0.0)), one = w_f(W(1.0));
+    const wm never = w_lt(one, zero), above = w_lt(zero, t->per_area);
+    const w3 corner[3] = {w3_sub(t->center, t->p0), w3_sub(t->center, t->p1), w3_sub(t->center, t->p2)};
+    const wf square[3] = {t->square.x, t->square.y, t->square.z};
+    touch_way w;
+    w.way = w3_of(one, zero, zero);
+    w.sure = never;
+    LANG_UNROLL
+    for (int i = 0; i < 3; i++) {
+        touch_put(&w, w_eq(s->feature, w_f((wide_real)(FEATURE_V0 + i))), corner[i], w_lt(zero, square[i]));
+        touch_put(&w, w_eq(s->feature, w_f((wide_real)(FEATURE_E01 + i))), t->edge[i].way,
+                  touch_is_clear_of(t, &t->edge[i]));
+    }
+    const wf side = w_sel(above, one, w_f(W(-1.0)));
+    touch_put(&w, w_eq(s->feature, w_f((wide_real)FEATURE_FACE)), w3_mul(t->normal, side),
+              w_lt(t->root_error * t->root_error, t->height2));
+    w.way = w3_mul(w.way, one / w_sqrt(w3_dot(w.way, w.way)));
+    return w;
+}
+
+/* Undecided where the point's x is NaN. */
+FN contact_out touch_exact(closest_in in)
+{
+    closest_rows rows;
+    closest_spot s[PARTS];
+    touch_way w[PARTS];
+    closest_store(&rows, in);
+    LANG_UNROLL
+    for (int part = 0; part < LANES; part += WIDE) {
+        const closest_wide t =
+            closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
+                            closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
+        s[part / WIDE] = closest_spot_of(&t);
+        w[part / WIDE] = touch_way_of(&t, &s[part / WIDE]);
+        const wf none = w_f(W(0.0));
+        s[part / WIDE].feature = w_sel(w[part / WIDE].sure, s[part / WIDE].feature, none);
+    }
+    const closest_out c = closest_join(&s[0], &s[PARTS - 1]);
+    const w3 *a = &w[0].way, *b = &w[PARTS - 1].way;
+    contact_out out;
+    out.point = c.point;
+    out.feature = c.feature;
+    out.normal = v3_of(v_positive_zero(w_join(a->x, b->x)), v_positive_zero(w_join(a->y, b->y)),
+                       v_positive_zero(w_join(a->z, b->z)));
+    return out;
+}
+#endif

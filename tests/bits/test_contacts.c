@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* Contacts with a mesh: exact mode equal to the exact reference, both modes the same bits from every backend, and one
+ * contact on a wall however it is cut. */
+#include "tests/support/closest_answers.h"
+#include "tests/support/contact_answers.h"
+#include "tests/support/exact_scenes.h"
+#include "tests/support/walls.h"
+
+#include <math.h>
+
+enum { SEED = 91 };
+
+/* ---- against the reference --------------------------------------------------------------------------------------- */
+
+/* The points that are reported for the triangles of sphere i where nothing is merged. */
+static void points_of(const contact_answers *a, size_t i, float (*points)[3])
+{
+    for (size_t k = (size_t)a->offsets[i]; k < a->offsets[i + 1]; k++)
+        memcpy(points[a->triangle[k]], &a->point[3 * k], sizeof *points);
+}
+
+/* Exact mode without and with merging. Returns how many contacts there are. */
+static size_t check_exact(carom_context *context, const scene *s, const swept_spheres *b, contact_call call,
+                          const char *name)
+{
+    const float merge_within = call.merge_within;
+    float(*points)[3] = test_alloc(s->triangle_count, sizeof *points);
+    call.accuracy = CAROM_ACCURACY_EXACT;
+    call.merge_within = 0;
+    contact_answers apart = ask_scene_contacts(context, s, b, &call);
+    for (size_t i = 0; i < b->count; i++)
+        judge_contacts(s, b, i, &call, NULL, &apart, name);
+    call.merge_within = merge_within;
+    contact_answers merged = ask_scene_contacts(context, s, b, &call);
+    for (size_t i = 0; i < b->count && merge_within > 0; i++) {
+        points_of(&apart, i, points);
+        judge_contacts(s, b, i, &call, (const float(*)[3])points, &merged, name);
+    }
+    const size_t count = apart.count;
+    print_message("%-24s %5zu triangles, %5zu spheres, %6zu contacts, %6zu merged, %4.1f %% in integers\n", name,
+                  s->triangle_count, b->count, apart.count, merged.count,
+                  100.0 * (double)apart.by_integers / (double)b->count);
+    contact_answers_free(&apart);
+    contact_answers_free(&merged);
+    free(points);
+    return count;
+}
+
+/* Fast mode reports the closest triangle, up to its rounding; lists are in order. */
+static void check_fast(carom_context *context, const scene *s, const swept_spheres *b, contact_call call)
+{
+    call.accuracy = CAROM_ACCURACY_FAST;
+    closest_results near = ask_scene(context, s, b, CAROM_ACCURACY_FAST, NULL);
+    contact_answers a = ask_scene_contacts(context, s, b, &call);
+    for (size_t i = 0; i < b->count; i++) {
+        const size_t first = (size_t)a.offsets[i], end = (size_t)a.offsets[i + 1];
+        const float least = near_float(&near, NEAR_DISTANCE, i), reach = b->column[SPHERE_RADIUS][i] + call.margin;
+        double size = 0.0;
+        for (int k = 0; k < 3; k++)
+            size = fmax(size, fabs((double)b->column[k][i]) + 4.0);
+        const double slack = size * 0x1p-18;
+        if (near_triangle(&near, i) >= 0 && (double)least < (double)reach - slack)
+            assert_true(end > first);
+        if (end > first)
+            assert_true(fabs((double)a.distance[first] - (double)least) <= slack);
+        for (size_t k = first; k < end; k++) {
+            assert_true(a.distance[k] <= reach);
+            assert_true(k == first || a.distance[k - 1] < a.distance[k] ||
+                        (!(a.distance[k] < a.distance[k - 1]) && a.triangle[k - 1] < a.triangle[k]));
+        }
+    }
+    closest_results_free(&near);
+    contact_answers_free(&a);
+}
+
+/* Takes scene and spheres. */
+static void check_scene(carom_context *context, scene s, swept_spheres b, double size, const char *name)
+{
+    const contact_call calls[] = {{.merge_within = (float)(size * 1e-5)},
+                                  {.margin = (float)(size * 0.125), .merge_within = (float)(size * 0.0625)}};
+    for (size_t c = 0; c < COUNT_OF(calls); c++)
+        check_exact(context, &s, &b, calls[c], name);
+    swept_spheres_free(&b);
+    scene_free(&s);
+}
+
+static void test_reference(void **state)
+{
+    static const size_t sizes[] = {1, 2, 30, 150}, counts[] = {80, 80, 60, 30};
+    const mesh_kind *k = *state;
+    carom_context *context = test_context();
+    for (size_t n = 0; n < COUNT_OF(sizes); n++) {
+        scene s = k->make(sizes[n]);
+        check_scene(context, s, swept_spheres_aimed(SEED + n, &s, 1.0, test_effort(counts[n])), 1.0, k->name);
+    }
+    check_scene(context, k->make(100), swept_spheres_mixed(SEED, test_effort(60)), 1.0, k->name);
+    carom_context_destroy(context);
+}
+
+static void test_fast(void **state)
+{
+    const mesh_kind *k = *state;
+    carom_context *context = test_context();
+    scene s = k->make(400);
+    swept_spheres b = swept_spheres_aimed(SEED + 5, &s, 1.0, test_effort(2000));
+    for (size_t i = 0; i < b.count; i++) /* far ones are rounded more */
+        for (int c = 0; c < 3; c++)
+            b.column[c][i] = fabsf(b.column[c][i]) < 8.0f ? b.column[c][i] : 0.0f;
+    check_fast(context, &s, &b, (contact_call){.margin = 0.125f});
+    swept_spheres_free(&b);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
+static void test_places(void **state)
+{
+    static const struct {
+        const char *name;
+        int exponent;
+        float offset;
+    } places[] = {{"small", -20, 0.0f}, {"far", 0, 1e4f},      {"1e36", 120, 0.0f},
+                  {"3e38", 126, 0.0f},  {"1e-38", -125, 0.0f}, {"1e-43", -142, 0.0f}};
+    const mesh_kind *k = *state;
+    carom_context *context = test_context();
+    for (size_t p = 0; p < COUNT_OF(places); p++) {
+        const double size = ref_power_of_two(places[p].exponent);
+        scene s = k->make(40);
+        char name[64];
+        scene_place(&s, places[p].exponent, places[p].offset);
+        snprintf(name, sizeof name, "%s, %s", k->name, places[p].name);
+        check_scene(context, s, swept_spheres_aimed(SEED + 10 + p, &s, size, test_effort(24)), size, name);
+    }
+    carom_context_destroy(context);
+}
+
+/* Masks leave out triangles as if the mesh had none. */
+static void test_masks(void **state)
+{
+    const mesh_kind *k = *state;
+    carom_context *context = test_context();
+    scene s = k->make(100);
+    s.masks = random_masks(SEED, s.triangle_count);
+    swept_spheres b = swept_spheres_aimed(SEED + 20, &s, 1.0, test_effort(60));
+    b.mask = random_masks(SEED + 1, b.count);
+    check_scene(context, s, b, 1.0, k->name);
+    carom_context_destroy(context);
+}
+
+/* Corners on a line: triangles without area on the edges of others, in every order. */
+static void test_without_area(void **state)
+{
+    static const float vertices[] = {-2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 2, 0, 0, -2, 1, 0, -1, 2, 1, 0, 0};
+    static const uint32_t triangles[][3] = {{0, 1, 3}, {0, 2, 1}, {2, 0, 1}, {0, 2, 4},
+                                            {2, 1, 4}, {0, 0, 1}, {0, 6, 1}};
+    (void)state;
+    carom_context *context = test_context();
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        const size_t count = 2 + seed % (COUNT_OF(triangles) - 1);
+        uint32_t *order = random_order(seed, COUNT_OF(triangles));
+        scene s = {test_alloc(sizeof vertices, 1), test_alloc(3 * count, sizeof *s.indices), 7, count, NULL};
+        memcpy(s.vertices, vertices, sizeof vertices);
+        for (size_t t = 0; t < count; t++)
+            for (size_t k = 0; k < 3; k++)
+                s.indices[3 * t + k] = triangles[order[t]][(k + seed) % 3];
+        swept_spheres b = swept_spheres_alloc(60);
+        for (size_t i = 0; i < b.count; i++) {
+            ref_gen g;
+            ref_gen_seed(&g, 132, seed, i);
+            for (int k = 0; k < 3; k++)
+                b.column[k][i] = 0.25f * (float)ref_gen_int(&g, k == 0 ? -9 : -3, k == 0 ? 9 : 3);
+            b.column[SPHERE_RADIUS][i] = 0.5f * (float)ref_gen_int(&g, 1, 4);
+        }
+        free(order);
+        check_scene(context, s, b, 1.0, "without area");
+    }
+    carom_context_destroy(context);
+}
+
+/* ---- walls ------------------------------------------------------------------------------------------------------- */
+
+/* Over the wall: at random, and over corners, edges and lines of the cuts. Depth 1 % or none of the radius. */
+static swept_spheres over_wall(uint64_t seed, const scene *s, float height, size_t count)
+{
+    swept_spheres b = swept_spheres_alloc(count);
+    for (size_t i = 0; i < count; i++) {
+        ref_gen g;
+        float p[3][3];
+        ref_gen_seed(&g, 131, seed, i);
+        const float radius = ref_gen_chance(&g, 2) ? 0.125f : 0.5f;
+        const int kind = ref_gen_int(&g, 0, 3), v = ref_gen_int(&g, 0, 2);
+        scene_triangle(s, (size_t)ref_gen_int(&g, 0, (int)s->triangle_count - 1), p);
+        for (int k = 0; k < 2; k++) {
+            const float edge = (p[v][k] + p[(v + 1) % 3][k]) / 2;
+            b.column[k][i] = kind == 0 ? p[v][k] : kind == 1 ? edge : (float)ref_gen_range(&g, -1.0, 1.0);
+            b.column[k][i] = fminf(fmaxf(b.column[k][i], -0.9f), 0.9f);
+        }
+        b.column[2][i] = height + (ref_gen_chance(&g, 2) ? 1 : -1) * radius * 0.99f;
+        b.column[SPHERE_RADIUS][i] = radius;
+    }
+    return b;
+}
+
+static void check_wall(carom_context *context, int kind, uint64_t seed, float height, contact_call call)
+{
+    scene s = scene_wall(kind, seed, 6 + (int)(seed % 9), height);
+    swept_spheres b = over_wall(seed, &s, height, test_effort(400));
+    contact_answers a = ask_scene_contacts(context, &s, &b, &call);
+    for (size_t i = 0; i < b.count; i++) {
+        const size_t at = (size_t)a.offsets[i];
+        const float z = b.column[2][i];
+        if (a.offsets[i + 1] != at + 1)
+            fail_msg("%s, seed %llu, %s, merge within %g: sphere %zu at %a %a %a has %llu contacts", wall_names[kind],
+                     (unsigned long long)seed, call.accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast",
+                     (double)call.merge_within, i, (double)b.column[0][i], (double)b.column[1][i], (double)z,
+                     (unsigned long long)(a.offsets[i + 1] - at));
+        if (call.accuracy != CAROM_ACCURACY_EXACT || kind >= WALL_CONFORMING)
+            continue;
+        const float distance = fabsf(z - height), up[3] = {0, 0, z > height ? 1.0f : -1.0f};
+        assert_true(fabs((double)a.distance[at] - fabs((double)z - (double)height)) <= 0x1p-24 * (double)distance);
+        assert_memory_equal(&a.normal[3 * at], up, sizeof up);
+    }
+    contact_answers_free(&a);
+    swept_spheres_free(&b);
+    scene_free(&s);
+}
+
+/* One contact each: conforming cuts in exact mode as they are, all cuts in both modes where contacts are merged. */
+static void test_walls(void **state)
+{
+    const int kind = (int)((const char *const *)*state - wall_names);
+    carom_context *context = test_context();
+    for (uint64_t seed = 0; seed < 3; seed++)
+        for (int place = 0; place < 2; place++) {
+            const float height = place ? 0.3f : 0.0f;
+            if (kind < WALL_CONFORMING)
+                check_wall(context, kind, seed, height, (contact_call){.accuracy = CAROM_ACCURACY_EXACT});
+            check_wall(context, kind, seed, height,
+                       (contact_call){.accuracy = CAROM_ACCURACY_EXACT, .merge_within = 1e-5f});
+            check_wall(context, kind, seed, height,
+                       (contact_call){.accuracy = CAROM_ACCURACY_FAST, .merge_within = 1e-5f});
+        }
+    carom_context_destroy(context);
+}
+
+/* ---- the same bits ----------------------------------------------------------------------------------------------- */
+
+static void check_context(carom_context *context, const char *label)
+{
+    carom_context *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
+    for (size_t k = 0; k < KINDS; k++)
+        for (int masked = 0; masked < 2; masked++) {
+            scene s = kinds[k].make(700);
+            swept_spheres b = swept_spheres_aimed(SEED + 30, &s, 1.0, test_effort(301));
+            if (masked) {
+                s.masks = random_masks(SEED, s.triangle_count);
+                b.mask = random_masks(SEED + 1, b.count);
+            }
+            for (int exact = 0; exact < 2; exact++) {
+                const contact_call call = {
+                    .accuracy = (carom_accuracy)exact, .margin = 0.0625f, .merge_within = masked ? 0.03125f : 0.0f};
+                contact_answers expected = ask_scene_contacts(scalar, &s, &b, &call);
+                contact_answers got = ask_scene_contacts(context, &s, &b, &call);
+                contact_answers_compare(&b, &expected, &got, label);
+                assert_int_equal(expected.by_integers, got.by_integers);
+                contact_answers_free(&expected);
+                contact_answers_free(&got);
+            }
+            swept_spheres_free(&b);
+            scene_free(&s);
+        }
+    carom_context_destroy(scalar);
+    carom_context_destroy(context);
+}
+
+static void test_isa(void **state)
+{
+    check_context(test_cpu(*(const carom_isa *)*state, 1), "this instruction set");
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    check_context(test_cpu(CAROM_ISA_AUTO, 3), "three threads");
+}
+
+/* A mesh that lies otherwise in its tree has the same contacts. */
+static void test_tree(void **state)
+{
+    const mesh_kind *k = *state;
+    carom_context *context = test_context();
+    scene s = k->make(500), away = scene_copy(&s);
+    swept_spheres b = swept_spheres_aimed(SEED + 40, &s, 1.0, test_effort(300));
+    for (size_t v = 0; v < away.vertex_count; v++)
+        away.vertices[3 * v + v % 3] = (float)(v % 17) * -0.25f;
+    for (int exact = 0; exact < 2; exact++) {
+        const contact_call call = {.accuracy = (carom_accuracy)exact, .margin = 0.0625f, .merge_within = 0.001f};
+        const carom_points vertices = carom_xyz(s.vertices);
+        carom_mesh *mesh = scene_mesh(context, &away);
+        carom_error err;
+        contact_answers elsewhere = ask_contacts(mesh, &b, &call); /* edges and patches are known now */
+        assert_int_equal(carom_mesh_update(mesh, &vertices, CAROM_MESH_REFIT, &err), CAROM_OK);
+        contact_answers expected = ask_scene_contacts(context, &s, &b, &call), got = ask_contacts(mesh, &b, &call);
+        contact_answers_compare(&b, &expected, &got, "a refitted mesh");
+        contact_answers_free(&elsewhere);
+        contact_answers_free(&expected);
+        contact_answers_free(&got);
+        carom_mesh_destroy(mesh);
+    }
+    scene_free(&s);
+    scene_free(&away);
+    swept_spheres_free(&b);
+    carom_context_destroy(context);
+}
+
+#define OF_KIND(name, f, i)                    \
+    {                                          \
+        name, f, NULL, NULL, (void *)&kinds[i] \
+    }
+#define OF_EACH_KIND(name, f)                                                                    \
+    OF_KIND("soup: " name, f, 0), OF_KIND("sphere: " name, f, 1), OF_KIND("torus: " name, f, 2), \
+        OF_KIND("floor: " name, f, 3), OF_KIND("lattice: " name, f, 4), OF_KIND("needles: " name, f, 5)
+#define ON_ISA(name, value)                                  \
+    {                                                        \
+        name ": contacts, bits", test_isa, NULL, NULL, value \
+    }
+#define OF_WALL(name, i)                                              \
+    {                                                                 \
+        "wall: " name, test_walls, NULL, NULL, (void *)&wall_names[i] \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest on_cpu[] = {OF_EACH_KIND("exact", test_reference),
+                                        OF_EACH_KIND("fast", test_fast),
+                                        OF_EACH_KIND("places", test_places),
+                                        OF_EACH_KIND("masks", test_masks),
+                                        cmocka_unit_test(test_without_area),
+                                        OF_WALL("two triangles", WALL_TWO),
+                                        OF_WALL("grid", WALL_GRID),
+                                        OF_WALL("irregular", WALL_IRREGULAR),
+                                        OF_WALL("needles", WALL_NEEDLES),
+                                        OF_WALL("duplicates", WALL_DUPLICATES),
+                                        OF_WALL("T-junctions", WALL_T_JUNCTIONS),
+                                        OF_WALL("cracks", WALL_CRACKS),
+                                        TEST_EACH_ISA(ON_ISA),
+                                        cmocka_unit_test(test_threads),
+                                        OF_EACH_KIND("refitted", test_tree)};
+    return cmocka_run_group_tests(on_cpu, NULL, NULL);
+}
