@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/../support/check.sh"
 source=$(realpath "$1") build=$(realpath "$2")
 documents=(README.md docs/command.md docs/build.md docs/design.md docs/benchmarks.md docs/numerics.md
-    docs/performance.md docs/scale.md)
+    docs/performance.md docs/scale.md docs/particles.md)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -70,7 +70,8 @@ for file in "$work"/*.sh; do
     # The tests would run this test again; installing is not a test's business; a build with tests is BUILD; and
     # scripts/device-report has a test of its own.
     sed -E -e 's#^(\$ )?##' -e 's#^scripts/test( .*)?$#scripts/test --list#' \
-        -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' -e '/apt(-get)? /d' \
+        -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' \
+        -e 's#^scripts/rain( .*)?$#scripts/rain --quick --no-install#' -e '/apt(-get)? /d' \
         -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
         -e 's#^ctest#CAROM_TEST_EFFORT=10 &#' -e 's#^CAROM_TEST_EFFORT=[0-9]+#CAROM_TEST_EFFORT=10#' \
         -e '/-DCAROM_TESTS=ON/,/^cmake --build/d' -e "s#(ctest --test-dir) build#\\1 '$build'#" \

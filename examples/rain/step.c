@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* The stepper. A step is cut into laps: in each, every sphere that has time left flies straight to its first hit, with
+ * the mesh or with a sphere, answers it, and goes on in the next lap. docs/particles.md has the rules, and why no
+ * sphere gets through a wall. All loops are over single spheres and read only what stood before the loop, so threads
+ * and order do not matter; the arithmetic is + - * / and sqrt. */
+#include "lap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAPS = 4, RECHECK = 64 };
+
+struct rain_stepper {
+    rain_world world;
+    rain_spheres *spheres;
+    rain_times times;
+    rain_counts counts;
+    float *before;    /* [3 * count] centres when the step began */
+    float *left;      /* [count] T, what a sphere has left of the step */
+    uint8_t *touched; /* [count] whether it had a hit in this step */
+    rain_lap lap;
+};
+
+rain_stepper *rain_stepper_create(const rain_world *world, rain_spheres *spheres)
+{
+    rain_stepper *s = rain_alloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->world = *world;
+    s->spheres = spheres;
+    s->before = rain_alloc(3 * spheres->count, sizeof *s->before);
+    s->left = rain_alloc(spheres->count, sizeof *s->left);
+    s->touched = rain_alloc(spheres->count, 1);
+    if (rain_lap_create(&s->lap, world, spheres->count) && s->before && s->left && s->touched)
+        return s;
+    rain_stepper_destroy(s);
+    return NULL;
+}
+
+void rain_stepper_destroy(rain_stepper *s)
+{
+    if (!s)
+        return;
+    rain_lap_destroy(&s->lap);
+    free(s->before);
+    free(s->left);
+    free(s->touched);
+    free(s);
+}
+
+const rain_times *rain_stepper_times(const rain_stepper *s)
+{
+    return &s->times;
+}
+
+const rain_counts *rain_stepper_counts(const rain_stepper *s)
+{
+    return &s->counts;
+}
+
+/* ---- answers to hits ------------------------------------------------------------------------------------------- */
+
+static double dot(const float a[3], const float b[3])
+{
+    return (double)a[0] * (double)b[0] + (double)a[1] * (double)b[1] + (double)a[2] * (double)b[2];
+}
+
+/* How much of a motion is flown that hits at time t: up to the tolerance before the hit. */
+static float until(const rain_stepper *s, const float motion[3], float t)
+{
+    const double way = sqrt(dot(motion, motion)), before = (double)t * way - (double)s->world.tolerance;
+    return before > 0.0 ? (float)(before / way) : 0.0f;
+}
+
+/* The speed along a normal after an impact that came in with `speed` < 0. Slow impacts do not bounce. All part, so that
+ * roundings cannot add up to penetration. */
+static double rebound(const rain_stepper *s, double speed)
+{
+    const rain_world *w = &s->world;
+    const double slow = 3.0 * (double)w->gravity * (double)w->step, least = (double)w->tolerance / (double)w->step;
+    const double after = -speed > slow ? -speed * (double)w->restitution : 0.0;
+    return after > least ? after : least;
+}
+
+/* The mesh is immovable. */
+static void answer_wall(const rain_stepper *s, const float normal[3], float velocity[3])
+{
+    const double speed = dot(velocity, normal);
+    for (int a = 0; a < 3 && speed < 0.0; a++)
+        velocity[a] = (float)((double)velocity[a] + (rebound(s, speed) - speed) * (double)normal[a]);
+}
+
+/* Half of the impulse of an impact, that of n, to its velocity; its partner computes its own. A sleeper is immovable,
+ * and spheres that have come to overlap part faster. */
+static void answer_pair(const rain_stepper *s, uint64_t n, float velocity[3])
+{
+    const rain_lap *l = &s->lap;
+    const uint64_t m = (uint64_t)l->partner[n];
+    const double t = (double)l->partner_t[n], rn = (double)l->radius[n], rm = (double)l->radius[m];
+    double normal[3], squared = 0.0, speed = 0.0;
+    for (uint64_t a = 0; a < 3; a++) {
+        normal[a] = ((double)l->center[3 * n + a] + t * (double)l->motion[3 * n + a]) -
+                    ((double)l->center[3 * m + a] + t * (double)l->motion[3 * m + a]);
+        squared += normal[a] * normal[a];
+        speed += ((double)l->velocity[3 * n + a] - (double)l->velocity[3 * m + a]) * normal[a];
+    }
+    const double distance = sqrt(squared), deep = rn + rm - distance;
+    if (distance == 0.0 || speed >= 0.0)
+        return;
+    speed /= distance;
+    const int asleep = s->spheres->quiet[l->sphere[m]] == RAIN_ASLEEP;
+    const double share = asleep ? 1.0 : rm * rm * rm / (rn * rn * rn + rm * rm * rm); /* masses go with volumes */
+    const double apart = rebound(s, speed) + (deep > 0.0 ? 0.1 * deep / (double)s->world.step : 0.0);
+    for (int a = 0; a < 3; a++)
+        velocity[a] = (float)((double)velocity[a] + share * (apart - speed) * normal[a] / distance);
+}
+
+/* ---- a step ---------------------------------------------------------------------------------------------------- */
+
+/* Gravity; sleepers have no time, but each wakes every RECHECK steps, to see if what it lies on is still there. */
+static void begin_step(rain_stepper *s, uint64_t number)
+{
+    rain_spheres *p = s->spheres;
+    memcpy(s->before, p->center, 3 * p->count * sizeof(float));
+    memset(s->touched, 0, p->count);
+    for (uint64_t i = 0; i < p->count; i++) {
+        if (p->quiet[i] == RAIN_ASLEEP && (number + i) % RECHECK == 0)
+            p->quiet[i] = RAIN_ASLEEP - 2;
+        const int awake = p->quiet[i] < RAIN_ASLEEP;
+        s->left[i] = awake ? s->world.step : 0.0f;
+        if (awake)
+            p->velocity[3 * i + 2] -= s->world.step * s->world.gravity;
+    }
+}
+
+/* Each sphere flies to its first hit and answers it; the mesh's comes first if times are equal. Spheres that have no
+ * time left answer, too, but sleepers do not. `k`: its place among those that fly, or -1. */
+static void fly(rain_stepper *s, uint64_t n, int64_t k)
+{
+    const rain_lap *l = &s->lap;
+    const rain_spheres *p = s->spheres;
+    const uint64_t i = l->sphere[n];
+    float *velocity = p->velocity + 3 * i;
+    const int wall = k >= 0 && l->triangle[k] >= 0;
+    const int pair = l->partner[n] >= 0 && !(wall && l->t[k] <= l->partner_t[n]);
+    if (p->quiet[i] == RAIN_ASLEEP)
+        return;
+    if (k >= 0) {
+        const float *motion = l->motion + 3 * n;
+        const float go = pair ? until(s, motion, l->partner_t[n]) : wall ? until(s, motion, l->t[k]) : 1.0f;
+        for (uint64_t a = 0; a < 3; a++)
+            p->center[3 * i + a] += go * motion[a];
+        s->left[i] = go < 1.0f ? s->left[i] - go * s->left[i] : 0.0f;
+        s->counts.sphere_hits += (uint64_t)pair;
+        s->counts.wall_hits += (uint64_t)(wall && !pair);
+    }
+    s->touched[i] |= (uint8_t)(pair || wall);
+    if (pair)
+        answer_pair(s, n, velocity);
+    else if (wall)
+        answer_wall(s, l->normal + 3 * k, velocity);
+}
+
+/* One lap; returns how many spheres flew, -1 on failure. */
+static int64_t run_lap(rain_stepper *s)
+{
+    rain_lap *l = &s->lap;
+    if (rain_lap_gather(l, &s->world, s->spheres, s->left) == 0)
+        return 0;
+    if (!rain_lap_ask(l, &s->world, &s->times))
+        return -1;
+    for (uint64_t n = 0, k = 0; n < l->count; n++) {
+        const int flies = k < l->flying && l->flyer[k] == n;
+        fly(s, n, flies ? (int64_t)k++ : -1);
+    }
+    s->counts.motions += l->flying;
+    s->counts.asked += l->count;
+    s->counts.pairs += l->pairs;
+    return (int64_t)l->flying;
+}
+
+/* Time that is left is lost, and with it that share of the velocity: so piles come to rest. */
+static void end_step(rain_stepper *s)
+{
+    const rain_spheres *p = s->spheres;
+    const float still = 0.002f;
+    for (uint64_t i = 0; i < p->count; i++) {
+        float way[3];
+        if (p->quiet[i] == RAIN_ASLEEP)
+            continue;
+        for (uint64_t a = 0; a < 3; a++) {
+            way[a] = p->center[3 * i + a] - s->before[3 * i + a];
+            if (s->left[i] > 0.0f)
+                p->velocity[3 * i + a] *= 1.0f - s->left[i] / s->world.step;
+        }
+        const float near = still * p->radius[i];
+        const int quiet = s->touched[i] && dot(way, way) < (double)near * (double)near;
+        p->quiet[i] = quiet ? (uint8_t)(p->quiet[i] + 1) : 0;
+        if (p->quiet[i] == RAIN_ASLEEP)
+            memset(p->velocity + 3 * i, 0, 3 * sizeof(float));
+        s->counts.waited += s->left[i] > 0.0f;
+        s->counts.awake++;
+    }
+}
+
+int rain_step(rain_stepper *s, uint64_t number)
+{
+    const double start = rain_seconds(), asked = s->times.mesh + s->times.cloud;
+    int64_t flew = 1;
+    begin_step(s, number);
+    for (int lap = 0; flew > 0 && lap < LAPS; lap++)
+        flew = run_lap(s);
+    end_step(s);
+    s->times.own += rain_seconds() - start - (s->times.mesh + s->times.cloud - asked);
+    return flew >= 0;
+}

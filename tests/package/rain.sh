@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# rain.sh SOURCE BUILD: the examples bounce and rain. No sphere is outside, the checker sees one that is, positions have
+# the same hash on every backend and thread count, and VTK reads the frames.
+set -euo pipefail
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$0")/../support/check.sh"
+source=$(realpath "$1") build=$(realpath "$2")
+check_begin "$build/carom"
+rain=$build/rain
+
+# ---- bounce ----
+check "bounce compiles as a stranger's program" "${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror -ffp-contract=off \
+    -I"$source/include" "$source/examples/bounce.c" -o bounce -L"$build" -Wl,-rpath,"$build" -lcarom -lm
+check "bounce runs" ./bounce
+inside() { # every sphere, of these radii, is in the box from 0 to 1
+    ./bounce | awk -v radii="0.1 0.05 0.02" '
+        BEGIN { split(radii, r, " ") }
+        { for (i = 3; i <= 5; i++) if ($i < r[NR] - 0.001 || $i > 1 - r[NR] + 0.001) bad = 1 }
+        END { exit bad || NR != 3 }'
+}
+check "bounce keeps its spheres in the box" inside
+
+# ---- rain ----
+small=(--particles 3000 --triangles 10000 --steps 160 --every 80 --sample 50)
+hash_of() { sed -n 's/^hash of all centres after .* steps: //p' "$1"; }
+first_run() { "$rain" "${small[@]}" --backend cpu --threads 1 --frames frames > cpu1.txt; }
+check "rain runs" first_run
+equal "rain: no sphere is outside" "outside, over 3 frames: 0" "$(grep '^outside' cpu1.txt)"
+hit_both() { # a thousandth of the particle-steps hit the mesh, a tenth another sphere
+    awk '/hits with the mesh/ {
+            gsub(",", "")
+            for (i = 1; i < NF; i++) if ($(i + 1) == "hits") { mesh = $i; spheres = $(i + 5) }
+        }
+        END { exit !(mesh > 0.001 && spheres > 0.1) }' cpu1.txt
+}
+check "rain: spheres hit the mesh and each other" hit_both
+deepest() {
+    awk '/deepest of 50/ { n++; for (i = 1; i < NF; i++) if ($(i + 1) == "radii" && $i > 1e-3) bad = 1 }
+        END { exit bad || n != 3 }' cpu1.txt
+}
+check "rain: spheres of the sample are not in the mesh" deepest
+for threads in 2 5; do
+    "$rain" "${small[@]}" --backend cpu --threads $threads > "cpu$threads.txt"
+    equal "rain: the same hash with $threads threads" "$(hash_of cpu1.txt)" "$(hash_of cpu$threads.txt)"
+done
+if "$rain" "${small[@]}" --backend opencl > opencl.txt 2> said.txt; then
+    equal "rain: the same hash with OpenCL" "$(hash_of cpu1.txt)" "$(hash_of opencl.txt)"
+elif grep -q 'OpenCL' said.txt; then
+    skip "rain with OpenCL" "$(sed 's/^rain: //' said.txt)"
+else
+    fail "rain with OpenCL" "$(cat said.txt)"
+fi
+for threads in 1 3; do
+    "$rain" "${small[@]}" --exact --backend cpu --threads $threads > "exact$threads.txt"
+done
+equal "rain: exact mode has no sphere outside" "outside, over 3 frames: 0" "$(grep '^outside' exact1.txt)"
+equal "rain: exact mode has the same hash with 3 threads" "$(hash_of exact1.txt)" "$(hash_of exact3.txt)"
+"$rain" "${small[@]}" --seed 2 --backend cpu > seed.txt
+check "rain: another seed is another rain" test "$(hash_of seed.txt)" != "$(hash_of cpu1.txt)"
+
+status=0
+"$rain" "${small[@]}" --backend cpu --plant 80 > planted.txt 2> said.txt || status=$?
+equal "rain: a planted sphere ends with status 3" 3 $status
+check "rain: the checker counts it" grep -q '^step     80  outside 1 ' planted.txt
+check "rain: and names it" grep -q '^rain: step 80: 1 spheres are not inside of the mesh, the first is 0$' said.txt
+
+refused() { # NAME SENTENCE OPTION...
+    local name=$1 wanted=$2 got
+    shift 2
+    got=$("$rain" "$@" 2>&1) && got="status 0: $got"
+    equal "rain refuses $name" "rain: $wanted" "$(head -n 1 <<< "$got")"
+}
+refused "a backend" "--backend gpu: not cpu, opencl or auto" --backend gpu
+refused "no particles" "--particles 0: not a number from 1 to 100000000" --particles 0
+refused "a word" "10: not an option" 10
+refused "a folder that cannot be" "cpu1.txt/x: Not a directory" --frames cpu1.txt/x
+
+# ---- frames ----
+python=$(python_with vtk numpy)
+if [ -z "$python" ]; then
+    skip "rain: VTK reads the frames" "no Python with vtk and numpy (Debian: python3-vtk9, python3-numpy)"
+else
+    check "rain: VTK reads the frames" "$python" - << 'END'
+import vtk, numpy
+from vtk.util.numpy_support import vtk_to_numpy
+def read(name):
+    reader = vtk.vtkXMLUnstructuredGridReader()
+    reader.SetFileName('frames/' + name)
+    reader.Update()
+    return reader.GetOutput()
+for number in range(3):
+    grid = read('rain-%04d.vtu' % number)
+    center = vtk_to_numpy(grid.GetPoints().GetData())
+    radius, velocity, quiet = (vtk_to_numpy(grid.GetPointData().GetArray(n)) for n in ('radius', 'velocity', 'quiet'))
+    assert center.shape == (3000, 3) and center.dtype == numpy.float32 and velocity.shape == (3000, 3)
+    assert grid.GetNumberOfCells() == 3000 and grid.GetCellType(7) == vtk.VTK_VERTEX
+    assert grid.GetCell(7).GetPointId(0) == 7 and quiet.max() <= 8
+    assert radius.min() > 0 and radius.max() <= 2.001 * radius.min()
+    assert abs(center[:, :2]).max() < 1 and center[:, 2].min() > -1.9 and center[:, 2].max() < 1.6
+vessel = read('vessel.vtu')
+assert vessel.GetNumberOfCells() > 5000 and vessel.GetCellType(0) == vtk.VTK_TRIANGLE
+bounds = vessel.GetBounds()
+assert abs(bounds[0] + 1) < 1e-6 and abs(bounds[5] - 1.6) < 1e-6
+edges = vtk.vtkFeatureEdges()  # closed: no edge with one triangle, none with three
+surface = vtk.vtkGeometryFilter()
+surface.SetInputData(vessel)
+edges.SetInputConnection(surface.GetOutputPort())
+edges.FeatureEdgesOff()
+edges.ManifoldEdgesOff()
+edges.Update()
+assert edges.GetOutput().GetNumberOfCells() == 0, edges.GetOutput().GetNumberOfCells()
+END
+fi
+if grep -q '^built without libpng' cpu1.txt; then
+    skip "rain: frames have pictures" "built without libpng (Debian: libpng-dev)"
+else
+    check "rain: frames have pictures" test "$(head -c 4 frames/rain-0002.png | tail -c 3)" = PNG
+fi
+check_end
