@@ -70,9 +70,9 @@ typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float
 struct caromi_lattice_tile;
 typedef void caromi_lattice_fn(const struct caromi_lattice_tile *tile);
 
-/* The triangles that can decide a column of a drop map; drop.h */
-struct caromi_drop_column;
-typedef void caromi_drop_fn(struct caromi_drop_column *column);
+/* The triangles that can decide columns of a drop map; drop.h */
+struct caromi_drop_search;
+typedef void caromi_drop_fn(const struct caromi_drop_search *search);
 
 typedef struct caromi_isa_table {
     uint32_t lanes;

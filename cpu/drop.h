@@ -1,24 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Which triangles can decide the height of a ball that comes down over one column (docs/drop.md). */
+/* Which triangles can decide the heights of a ball that comes down over columns (docs/drop.md). */
 #ifndef CAROM_CPU_DROP_H
 #define CAROM_CPU_DROP_H
 #include "mesh.h"
 
 /* The mesh's largest coordinate must lie within 1 / COORDINATE and COORDINATE, the ball's radius within LEAST and MOST
- * times that, and the columns at most FAR times as far away. Otherwise nothing of the proofs holds. */
+ * times that, or at 0, and the columns at most FAR times as far away. Otherwise nothing of the proofs holds. */
 #define CAROMI_DROP_COORDINATE 0x1p30f
 #define CAROMI_DROP_LEAST 0x1p-20f
 #define CAROMI_DROP_MOST 0x1p20f
 #define CAROMI_DROP_FAR 0x1p20f
 
-enum { CAROMI_DROP_ROOM = 64 };
+/* Columns of a block, and along its side, at most. */
+enum { CAROMI_DROP_BLOCK = 16, CAROMI_DROP_SIDE = 4 };
 
-typedef struct caromi_drop_column {
+/* A triangle that may lead highest. */
+typedef struct caromi_drop_candidate {
+    float upper; /* bound of the height to which it leads */
+    float corner[9];
+} caromi_drop_candidate;
+
+/* Columns at every pair of x and y. */
+typedef struct caromi_drop_search {
     const caromi_mesh_view *mesh;
     int options; /* MESH_TRIANGLE_MASKS, or 0 */
-    float x, y, radius;
-    int count;                          /* of the triangles; -1: they are too many */
-    int32_t triangle[CAROMI_DROP_ROOM]; /* all that may lead highest */
-    float upper[CAROMI_DROP_ROOM];      /* upper bounds of the heights to which they lead */
-} caromi_drop_column;
+    float radius;
+    const float *x, *y;
+    uint32_t nx, ny, side; /* blocks of side^2 columns share a traversal */
+    /* Takes the candidates of a column, and may change them; count -1: there are too many. */
+    void (*take)(void *user, uint32_t i, uint32_t j, caromi_drop_candidate *candidates, int count);
+    void *user;
+} caromi_drop_search;
 #endif

@@ -1,208 +1,333 @@
 /* SPDX-License-Identifier: MIT */
-/* A column of a drop map: a traversal of the hierarchy that meets higher boxes first. Corners, which are points of the
- * mesh, bound the height from below; the plane that touches the height of a triangle's best corner bounds the triangle
- * from above. docs/drop.md adds up the errors. */
+/* Columns of a drop map in blocks: a traversal of the hierarchy for each block that meets higher boxes first. Corners,
+ * which are points of the mesh, bound the height from below; the plane that touches the height of a triangle's best
+ * corner bounds the triangle from above. */
+#include "kernels/mesh_run.h"
 #include "drop.h"
+#include "drop_bounds.h"
 
-/* One column. Lengths of `far` are in the mesh's unit, those of `near` in the caller's. */
-typedef struct drop_frame {
-    vf x, y, r2, slack; /* slack: of a square, by rounding */
-} drop_frame;
+/* A triangle that may lead highest over a column. */
+typedef struct drop_entry {
+    G const mesh_leaf *leaf;
+    real upper; /* bound of the height to which it leads */
+    int slot;   /* of the leaf; negative: the complement of that of an unindexed one */
+} drop_entry;
 
-typedef struct drop_descent {
-    caromi_drop_column *column;
-    drop_frame far, near;
-    real scale, low; /* low: the height is not lower, in the caller's unit */
-    int stacked;
-    real top[MESH_STACK];
-    int reference[MESH_STACK];
-} drop_descent;
+enum { DROP_ROOM = 64 }; /* entries of a column */
 
-FN drop_frame drop_frame_of(real x, real y, real r)
+typedef struct drop_traversal {
+    G const mesh_node *nodes;
+    const int *masks;       /* of the leaves' triangles; read with MESH_TRIANGLE_MASKS */
+    real radius, scale;     /* scale: to the mesh's unit */
+    real x0, x1, y0, y1, r; /* of the block, in the mesh's unit */
+    real least;             /* of `low` */
+    u32 i, j, nx, ny;       /* the first column; numbers of columns */
+    int next;               /* to visit next: a node, or a leaf if negative */
+    int parent;             /* of `next`; -1: it is the root */
+    LANG_ALIGNED real x[CAROMI_DROP_BLOCK], y[CAROMI_DROP_BLOCK];
+    real low[CAROMI_DROP_BLOCK]; /* no height is lower, in the caller's unit; +inf: the column is not searched for */
+    int count[CAROMI_DROP_BLOCK];
+    mesh_stack stack; /* keys: the rank of an upper bound of the heights, and the parent */
+    drop_entry entry[CAROMI_DROP_BLOCK][DROP_ROOM];
+} drop_traversal;
+
+/* ---- leaves ------------------------------------------------------------------------------------------------------ */
+
+/* Leaves out entries below the height that is sure; returns how many are left. */
+FN int drop_prune(drop_entry *entry, int count, real low)
 {
-    drop_frame f;
-    f.x = v_f(x);
-    f.y = v_f(y);
-    f.r2 = v_f(r * r);
-    f.slack = v_f(r * r * R(0x1p-20));
-    return f;
+    int left = 0;
+    for (int i = 0; i < count; i++)
+        if (entry[i].upper >= low)
+            entry[left++] = entry[i];
+    return left;
 }
 
-FN vf drop_abs(vf x)
+/* Makes room for an entry; 0: there is none. */
+FN_RARE int drop_make_room(drop_traversal *trav, int column)
 {
-    return v_max(x, -x);
+    const int left = drop_prune(trav->entry[column], DROP_ROOM, trav->low[column]);
+    trav->count[column] = left < DROP_ROOM ? left : -1;
+    return left < DROP_ROOM;
 }
 
-/* Upper bounds of what boxes lead to; -inf: nothing. */
-FN vf drop_box_top(drop_frame f, v3 lo, v3 hi)
+/* LANES triangles of a leaf, from slot `lane` on. */
+FN void drop_add(drop_traversal *trav, int column, G const mesh_leaf *leaf, int lane, drop_bounds b, vm valid)
 {
-    const vf zero = v_f(R(0.0));
-    const vf x = v_max(v_max(lo.x - f.x, f.x - hi.x), zero), y = v_max(v_max(lo.y - f.y, f.y - hi.y), zero);
-    const vf square = (f.r2 + f.slack) - (x * x + y * y);
-    const vf root = v_sqrt(v_max(square, zero));
-    const vf top = (hi.z + root) + (drop_abs(hi.z) + root) * v_f(R(0x1p-21));
-    return v_sel(v_lt(square, zero), v_f(-R(1.0) / R(0.0)), top);
+    LANG_ALIGNED real upper[LANES];
+    const real low = -v_reduce_min(v_sel(valid, -b.low, v_infinity()));
+    trav->low[column] = low > trav->low[column] ? low : trav->low[column];
+    v_store(upper, b.upper);
+    for (u32 left = v_bitmask(v_and(valid, v_ge(b.upper, v_f(trav->low[column])))); left != 0; left &= left - 1) {
+        const int i = bitmask_first(left);
+        if (!(upper[i] > -R(0x1p126)))
+            continue;
+        if (trav->count[column] == DROP_ROOM && !drop_make_room(trav, column)) {
+            trav->low[column] = R(1.0) / R(0.0);
+            return;
+        }
+        drop_entry *to = &trav->entry[column][trav->count[column]++];
+        to->leaf = leaf;
+        to->upper = upper[i];
+        to->slot = MESH_IS_UNINDEXED(trav->next) ? ~(lane + i) : lane + i;
+    }
 }
 
-/* ---- triangles --------------------------------------------------------------------------------------------------- */
-
-/* LANES corners seen from the column. */
-typedef struct drop_corner {
-    v3 p;
-    vf x, y;          /* of the column, from it */
-    vf inverse;       /* of how far the centre is above it */
-    vf height, error; /* to which it leads; -inf if the ball's side touches, or nothing */
-} drop_corner;
-
-FN drop_corner drop_corner_of(drop_frame f, v3 p)
+FN void drop_ball_column(drop_traversal *trav, int column, G const mesh_leaf *leaf, int options)
 {
-    drop_corner c;
-    c.p = p;
-    c.x = f.x - p.x;
-    c.y = f.y - p.y;
-    const vf square = f.r2 - (c.x * c.x + c.y * c.y);
-    const vm known = v_gt(square, f.r2 * v_f(R(0x1p-8)));
-    const vf root = v_sqrt(v_sel(known, square, f.r2));
-    c.inverse = v_f(R(1.0)) / root;
-    c.error = f.slack * c.inverse + (drop_abs(p.z) + root) * v_f(R(0x1p-21));
-    c.height = v_sel(known, p.z + root, v_f(-R(1.0) / R(0.0)));
-    return c;
+    const drop_frame f =
+        drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], trav->radius);
+    const int unindexed = MESH_IS_UNINDEXED(trav->next);
+    drop_vertices vertices;
+    if (!unindexed)
+        drop_vertices_of(f, leaf, &vertices);
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const vm valid =
+            mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
+        const mesh_corners p = mesh_corners_of(leaf, trav->next, lane);
+        drop_points c[3];
+        if (unindexed) {
+            c[0] = drop_points_of(f, p.p0);
+            c[1] = drop_points_of(f, p.p1);
+            c[2] = drop_points_of(f, p.p2);
+        } else {
+            for (int k = 0; k < 3; k++)
+                c[k] = drop_lookup(&vertices, leaf->corner[k] + lane);
+        }
+        drop_add(trav, column, leaf, lane, drop_ball_bounds(f, p, c, valid), valid);
+    }
 }
 
-/* Brings the corner that leads higher to `a`. */
-FN void drop_order(drop_corner *a, drop_corner *b)
+FN void drop_plumb_column(drop_traversal *trav, int column, G const mesh_leaf *leaf, int options)
 {
-    const vm swap = v_gt(b->height, a->height);
-    const drop_corner first = *a, last = *b;
-    a->p.x = v_sel(swap, last.p.x, first.p.x);
-    a->p.y = v_sel(swap, last.p.y, first.p.y);
-    a->p.z = v_sel(swap, last.p.z, first.p.z);
-    a->x = v_sel(swap, last.x, first.x);
-    a->y = v_sel(swap, last.y, first.y);
-    a->inverse = v_sel(swap, last.inverse, first.inverse);
-    a->height = v_sel(swap, last.height, first.height);
-    a->error = v_sel(swap, last.error, first.error);
-    b->p.x = v_sel(swap, first.p.x, last.p.x);
-    b->p.y = v_sel(swap, first.p.y, last.p.y);
-    b->p.z = v_sel(swap, first.p.z, last.p.z);
+    const drop_frame f = drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], R(0.0));
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const vm valid =
+            mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
+        drop_add(trav, column, leaf, lane, drop_plumb_bounds(f, mesh_corners_of(leaf, trav->next, lane)), valid);
+    }
 }
 
-/* How much higher the way to another corner can lead. */
-FN vf drop_rise(drop_frame f, const drop_corner *c, v3 to)
+/* Which columns of the block the leaf's box may raise. */
+FN u32 drop_columns_at(const drop_traversal *trav)
 {
-    const vf x = c->x * (to.x - c->p.x), y = c->y * (to.y - c->p.y), z = to.z - c->p.z;
-    const vf loss = (v_f(R(1.0)) + f.r2 * c->inverse * c->inverse) * v_f(R(0x1p-20));
-    return (x + y) * c->inverse + z + (drop_abs(x) + drop_abs(y)) * c->inverse * loss + drop_abs(z) * v_f(R(0x1p-22));
+    const u32 all = (1u << trav->nx * trav->ny) - 1;
+    u32 slots = 0, columns = 0;
+    if (trav->parent < 0 || all == 1)
+        return all;
+    const mesh_node *node = trav->nodes + trav->parent;
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
+        slots |= v_bitmask(vi_eq(mesh_load_int(node->child + lane), v_i(trav->next))) << lane;
+    const int s = bitmask_first(slots);
+    const v3 lo = v3_of(v_f(node->lo_x[s]), v_f(node->lo_y[s]), v_f(R(0.0)));
+    const v3 hi = v3_of(v_f(node->hi_x[s]), v_f(node->hi_y[s]), v_f(node->hi_z[s]));
+    for (int c = 0; c < CAROMI_DROP_BLOCK; c += LANES) {
+        const vf scale = v_f(trav->scale), x = v_load(trav->x + c) * scale, y = v_load(trav->y + c) * scale;
+        drop_frame f = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), trav->r);
+        f.x0 = f.x1 = x;
+        f.y0 = f.y1 = y;
+        columns |= v_bitmask(v_gt(drop_box_top(f, lo, hi), v_load(trav->low + c) * scale)) << c;
+    }
+    return columns & all;
 }
 
-/* Upper bounds of LANES triangles; raises the column's lower bound by those that are `valid`. */
-FN vf drop_triangles(drop_descent *d, mesh_corners p, vm valid)
+FN void drop_find_least(drop_traversal *trav)
 {
-    const drop_frame f = d->near;
-    const vf zero = v_f(R(0.0));
-    drop_corner a = drop_corner_of(f, p.p0), b = drop_corner_of(f, p.p1), c = drop_corner_of(f, p.p2);
-    drop_order(&a, &b);
-    drop_order(&a, &c);
-    const vf low = v_sel(valid, a.height - a.error, v_f(-R(1.0) / R(0.0)));
-    const real most = -v_reduce_min(-low);
-    d->low = most > d->low ? most : d->low;
-    const vf rise = v_max(v_max(drop_rise(f, &a, b.p), drop_rise(f, &a, c.p)), zero);
-    const vf upper = a.height + (rise + a.error), by_corner = upper + drop_abs(upper) * v_f(R(0x1p-21));
-    const vm unknown = v_lt(a.height, v_f(-R(0x1p126)));
-    if (!v_any(v_and(unknown, valid)))
-        return by_corner;
-    const v3 lo = v3_of(v_min(v_min(p.p0.x, p.p1.x), p.p2.x), v_min(v_min(p.p0.y, p.p1.y), p.p2.y), zero);
-    const v3 hi = v3_of(v_max(v_max(p.p0.x, p.p1.x), p.p2.x), v_max(v_max(p.p0.y, p.p1.y), p.p2.y),
-                        v_max(v_max(p.p0.z, p.p1.z), p.p2.z));
-    return v_sel(unknown, drop_box_top(f, lo, hi), by_corner);
+    vf low = v_infinity();
+    for (int c = 0; c < CAROMI_DROP_BLOCK; c += LANES)
+        low = v_min(low, v_load(trav->low + c));
+    trav->least = v_reduce_min(low);
 }
 
 /* ---- the traversal ----------------------------------------------------------------------------------------------- */
 
-/* Makes room for a triangle; 0: there is none. */
-FN int drop_make_room(drop_descent *d)
+/* Higher ones, of the mesh's unit, have lower ranks. */
+FN u32 drop_rank(real height)
 {
-    caromi_drop_column *column = d->column;
-    int count = 0;
-    if (column->count < CAROMI_DROP_ROOM)
-        return 1;
-    for (int i = 0; i < CAROMI_DROP_ROOM; i++)
-        if (column->upper[i] > d->low) {
-            column->upper[count] = column->upper[i];
-            column->triangle[count++] = column->triangle[i];
-        }
-    column->count = count;
-    return count < CAROMI_DROP_ROOM;
+    const u32 bits = real_bits(-height);
+    return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
 }
 
-FN int drop_visit_leaf(drop_descent *d, int reference)
+FN int drop_pop_next(drop_traversal *trav)
 {
-    caromi_drop_column *column = d->column;
-    const mesh_leaf *leaf = column->mesh->leaves + MESH_LEAF_AT(reference);
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        real uppers[LANES];
-        const vi triangle = mesh_load_int(leaf->triangle + lane);
-        const vm valid = mesh_unmasked(triangle, column->mesh->masks, reference, lane, -1, column->options);
-        const vf upper = drop_triangles(d, mesh_corners_of(leaf, reference, lane), valid);
-        v_store(uppers, upper);
-        for (u32 left = v_bitmask(v_and(valid, v_gt(upper, v_f(d->low)))); left != 0; left &= left - 1) {
-            const int i = bitmask_first(left);
-            if (!drop_make_room(d))
-                return 0;
-            column->upper[column->count] = uppers[i];
-            column->triangle[column->count++] = leaf->triangle[lane + i];
+    mesh_stack *s = &trav->stack;
+    const u32 least = drop_rank(trav->least * trav->scale);
+    while (s->top > 0) {
+        const u64 from = s->from[--s->top];
+        if ((u32)(from >> 32) < least) {
+            trav->next = s->child[s->top];
+            trav->parent = (int)(u32)from;
+            return 1;
         }
     }
-    return 1;
+    return 0;
+}
+
+typedef struct drop_tested_children {
+    LANG_ALIGNED real top[MESH_WIDTH];
+    u32 higher; /* they may raise a column */
+} drop_tested_children;
+
+FN void drop_test_children(const drop_traversal *trav, G const mesh_node *node, drop_tested_children *tested)
+{
+    const drop_frame f = drop_frame_of(trav->x0, trav->x1, trav->y0, trav->y1, trav->r);
+    tested->higher = 0;
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_f(R(0.0)));
+        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+        const vf top = drop_box_top(f, lo, hi);
+        const vm filled = v_not(vi_eq(mesh_load_int(node->child + lane), v_i(0)));
+        v_store(tested->top + lane, top);
+        tested->higher |= v_bitmask(v_and(filled, v_gt(top, v_f(trav->least * trav->scale)))) << lane;
+    }
 }
 
 /* Children that may lead higher go to the stack, the highest on top. */
-FN void drop_visit_node(drop_descent *d, int reference)
+FN int drop_push_children(drop_traversal *trav, G const mesh_node *node, const drop_tested_children *tested,
+                          int options)
 {
-    const mesh_node *node = d->column->mesh->nodes + reference;
-    const int from = d->stacked;
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        real tops[LANES];
-        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_f(R(0.0)));
-        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
-        const vf top = drop_box_top(d->far, lo, hi);
-        const vm filled = v_not(vi_eq(mesh_load_int(node->child + lane), v_i(0)));
-        v_store(tops, top);
-        for (u32 left = v_bitmask(v_and(filled, v_gt(top, v_f(d->low * d->scale)))); left != 0; left &= left - 1) {
-            const int i = bitmask_first(left);
-            int at = d->stacked++;
-            for (; at > from && d->top[at - 1] > tops[i]; at--) {
-                d->top[at] = d->top[at - 1];
-                d->reference[at] = d->reference[at - 1];
-            }
-            d->top[at] = tops[i];
-            d->reference[at] = node->child[lane + i];
-        }
+    mesh_stack *s = &trav->stack;
+    const int bottom = s->top;
+    (void)options;
+    for (u32 left = tested->higher; left != 0; left &= left - 1) {
+        const int i = bitmask_first(left);
+        mesh_stack_insert(s, bottom, (u64)drop_rank(tested->top[i]) << 32 | (u32)trav->next, node->child[i]);
     }
+    return drop_pop_next(trav);
 }
 
-static void drop_column(caromi_drop_column *column)
+/* Queues no pairs. */
+FN void drop_set_sphere(mesh_pairs *p, const drop_traversal *trav, int number)
 {
-    const mesh_frame frame = column->mesh->frame;
-    drop_descent d;
-    d.column = column;
-    d.far = drop_frame_of(column->x * frame.scale, column->y * frame.scale, column->radius * frame.scale);
-    d.near = drop_frame_of(column->x, column->y, column->radius);
-    d.scale = frame.scale;
-    d.low = -R(1.0) / R(0.0);
-    d.stacked = 1;
-    d.top[0] = R(1.0) / R(0.0);
-    d.reference[0] = frame.root;
-    column->count = 0;
-    while (d.stacked > 0) {
-        const int reference = d.reference[--d.stacked];
-        if (!(d.top[d.stacked] > d.low * d.scale))
-            continue;
-        if (reference >= 0)
-            drop_visit_node(&d, reference);
-        else if (!drop_visit_leaf(&d, reference)) {
-            column->count = -1;
-            return;
-        }
+    (void)p, (void)trav, (void)number;
+}
+
+#define DROP_SEARCH(name)                                                                           \
+    FN int name##_visit_leaf(drop_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame, \
+                             G const mesh_leaf *leaf, int options)                                  \
+    {                                                                                               \
+        (void)number, (void)pairs, (void)frame;                                                     \
+        for (u32 left = drop_columns_at(trav); left != 0; left &= left - 1)                         \
+            name##_column(trav, bitmask_first(left), leaf, options);                                \
+        drop_find_least(trav);                                                                      \
+        return drop_pop_next(trav);                                                                 \
+    }                                                                                               \
+    MESH_NEVER_WAITS(name, drop_traversal)
+DROP_SEARCH(drop_ball)
+DROP_SEARCH(drop_plumb)
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+typedef struct drop_run {
+    mesh_run run; /* the first member: a mesh_run of this kind is a drop_run */
+    const caromi_drop_search *search;
+    u32 across; /* blocks along x */
+} drop_run;
+
+FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const real *rows, int options)
+{
+    const drop_run *all = (const drop_run *)(const void *)run;
+    const caromi_drop_search *s = all->search;
+    (void)rows, (void)options;
+    trav->nodes = run->nodes;
+    trav->masks = run->masks;
+    trav->radius = s->radius;
+    trav->scale = run->frame.scale;
+    trav->i = at % all->across * s->side;
+    trav->j = at / all->across * s->side;
+    trav->nx = s->nx - trav->i < s->side ? s->nx - trav->i : s->side;
+    trav->ny = s->ny - trav->j < s->side ? s->ny - trav->j : s->side;
+    trav->x0 = s->x[trav->i] * trav->scale;
+    trav->x1 = s->x[trav->i + trav->nx - 1] * trav->scale;
+    trav->y0 = s->y[trav->j] * trav->scale;
+    trav->y1 = s->y[trav->j + trav->ny - 1] * trav->scale;
+    trav->r = s->radius * trav->scale;
+    trav->least = -R(1.0) / R(0.0);
+    for (u32 c = 0; c < CAROMI_DROP_BLOCK; c++) {
+        const int exists = c < trav->nx * trav->ny;
+        trav->x[c] = s->x[trav->i + (exists ? c % trav->nx : 0)];
+        trav->y[c] = s->y[trav->j + (exists ? c / trav->nx : 0)];
+        trav->low[c] = exists ? trav->least : R(1.0) / R(0.0);
+        trav->count[c] = 0;
     }
+    trav->next = run->frame.root;
+    trav->parent = -1;
+    mesh_stack_begin(&trav->stack, run->frame.root);
+    return 1;
+}
+
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
+
+FN void drop_corners_of(const drop_entry *entry, real corner[9])
+{
+    const int unindexed = entry->slot < 0, slot = unindexed ? ~entry->slot : entry->slot;
+    for (int k = 0; k < 9; k++)
+        corner[k] = unindexed ? ((G const real *)entry->leaf)[(k + 1) * MESH_WIDTH + slot]
+                              : entry->leaf->vertex[k % 3][entry->leaf->corner[k / 3][slot]];
+}
+
+/* Bounds LANES entries anew, the last of them more than once. */
+FN void drop_tighten(drop_traversal *trav, u32 column, drop_entry *entry, int count)
+{
+    const drop_frame f =
+        drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], trav->radius);
+    LANG_ALIGNED real rows[9][LANES], upper[LANES], corner[9];
+    mesh_corners p;
+    for (int i = 0; i < LANES; i++) {
+        if (i < count)
+            drop_corners_of(&entry[i], corner);
+        for (int k = 0; k < 9; k++)
+            rows[k][i] = corner[k];
+    }
+    p.p0 = v3_of(v_load(rows[0]), v_load(rows[1]), v_load(rows[2]));
+    p.p1 = v3_of(v_load(rows[3]), v_load(rows[4]), v_load(rows[5]));
+    p.p2 = v3_of(v_load(rows[6]), v_load(rows[7]), v_load(rows[8]));
+    const drop_bounds b = drop_tight_bounds(f, p);
+    const real low = -v_reduce_min(-b.low);
+    trav->low[column] = low > trav->low[column] ? low : trav->low[column];
+    v_store(upper, b.upper);
+    for (int i = 0; i < count && i < LANES; i++)
+        entry[i].upper = upper[i] < entry[i].upper ? upper[i] : entry[i].upper;
+}
+
+/* Gives those of a column. */
+FN void drop_give(const caromi_drop_search *s, drop_traversal *trav, u32 column)
+{
+    drop_entry *entry = trav->entry[column];
+    caromi_drop_candidate candidates[DROP_ROOM];
+    int count = trav->count[column];
+    if (count > 0)
+        count = drop_prune(entry, count, trav->low[column]);
+    for (int i = 0; i < count && count > 1 && trav->radius > 0; i += LANES)
+        drop_tighten(trav, column, entry + i, count - i);
+    if (count > 1)
+        count = drop_prune(entry, count, trav->low[column]);
+    for (int i = 0; i < count; i++) {
+        candidates[i].upper = entry[i].upper;
+        drop_corners_of(&entry[i], candidates[i].corner);
+    }
+    s->take(s->user, trav->i + column % trav->nx, trav->j + column / trav->nx, candidates, count);
+}
+
+FN void drop_answer(const mesh_run *run, drop_traversal *trav)
+{
+    for (u32 c = 0; c < trav->nx * trav->ny; c++)
+        drop_give(((const drop_run *)(const void *)run)->search, trav, c);
+}
+
+#define DROP_OPTIONS ((const drop_run *)(const void *)run)->search->options
+MESH_RUN(drop_ball_run, drop, drop_ball, drop_begin_next, drop_answer, DROP_OPTIONS)
+MESH_RUN(drop_plumb_run, drop, drop_plumb, drop_begin_next, drop_answer, DROP_OPTIONS)
+
+static void drop_columns(const caromi_drop_search *search)
+{
+    const u32 side = search->side, across = (search->nx - 1) / side + 1, down = (search->ny - 1) / side + 1;
+    const drop_run all = {.run = {.frame = search->mesh->frame,
+                                  .nodes = search->mesh->nodes,
+                                  .leaves = search->mesh->leaves,
+                                  .masks = search->mesh->masks,
+                                  .end = across * down},
+                          .search = search,
+                          .across = across};
+    (search->radius > 0 ? drop_ball_run : drop_plumb_run)(&all.run);
 }

@@ -37,5 +37,5 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .cloud_best = cloud_best,
     .cloud_sort = cloud_sort,
     .lattice_scratch = sizeof(lattice_scratch),
-    .drop = drop_column,
+    .drop = drop_columns,
 };

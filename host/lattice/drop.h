@@ -5,7 +5,7 @@
  *   drop.c         checks the call and runs it
  *   drop_map.c     cuts rows into tiles for the threads; rounds what their bounds decide
  *   drop_paint.c   which columns of a tile a feature can decide
- *   drop_search.c  one column alone, by a traversal
+ *   drop_search.c  blocks of columns, by a traversal for each
  *   drop_star.c    which features at a position decide none
  *   drop_bound.c   bounds of a feature's height over one column, in binary64
  *   drop_plumb.c   the same without a radius
@@ -164,10 +164,9 @@ void caromi_drop_visit(const drop_visitor *visitor);
 
 /* Sets `low` and `high` of all columns. */
 void caromi_drop_paint(drop_tile *tile);
-/* Whether columns can be searched for one by one, and the bounds of one as painting gives them; 0: too many triangles
- * may decide it. drop_search.c */
+/* Whether that can be done by a traversal for each block of columns; does it for blocks of side^2. drop_search.c */
 int caromi_drop_can_search(const drop_map *map);
-int caromi_drop_search(const drop_map *map, double x, double y, drop_bound *bound);
+void caromi_drop_search_tile(drop_tile *tile, uint32_t side);
 /* The least binary32 >= the height over a column, -inf if there is none. low: a bound below. */
 float caromi_drop_settle(const drop_map *map, float x, float y, double low);
 /* The least binary32 >= value; a zero is +0. */

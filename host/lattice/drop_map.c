@@ -3,6 +3,8 @@
  * binary32; the other columns one by one. */
 #include <math.h>
 
+#include "cpu/drop.h"
+
 #include "drop.h"
 
 enum {
@@ -130,7 +132,7 @@ void caromi_drop_visit(const drop_visitor *visitor)
 /* Columns that cost as much to search for as `triangles` cost to paint; of these, `under` are below a ball. */
 static double columns_for(double triangles, double under)
 {
-    return triangles / (3 + 0.2 * sqrt(under));
+    return triangles / (1.8 + 0.06 * sqrt(under));
 }
 
 typedef struct census {
@@ -152,7 +154,7 @@ static void count_below(census *c, int reference)
         count_below(c, node->child[slots[i]]);
 }
 
-/* Whether a tile has so many triangles that its columns are searched for one by one. Both ways give the same map. */
+/* Whether a tile has so many triangles that its columns are searched for. Both ways give the same map. */
 static int is_crowded(const drop_tile *tile)
 {
     const drop_map *map = tile->map;
@@ -168,6 +170,16 @@ static int is_crowded(const drop_tile *tile)
     return columns_for(LEAF * c.leaves, under) > c.columns;
 }
 
+/* Columns along a block. Those that share a traversal should share leaves. */
+static uint32_t side_of_blocks(const drop_map *map)
+{
+    const double leaves = 5 * (double)map->mesh->view.frame.ball / map->lattice->spacing;
+    uint32_t side = CAROMI_DROP_SIDE;
+    while (side > 1 && (double)(side - 1) > leaves)
+        side /= 2;
+    return side;
+}
+
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 typedef struct tile_job {
@@ -179,7 +191,7 @@ typedef struct tile_job {
     uint64_t across, down; /* tiles along x and y */
     uint64_t width, depth; /* columns and rows of a tile */
     float *height;         /* of the first row */
-    uint8_t *is_searched;  /* of each tile: column by column */
+    uint8_t *side;         /* of each tile: blocks of side^2 columns are searched for; 0: it is painted */
     uint64_t *settled;     /* columns, of each tile */
 } tile_job;
 
@@ -198,17 +210,6 @@ static uint64_t round_tile(const drop_tile *tile, float *height, uint64_t stride
             height[j * stride + i] = z;
         }
     return settled;
-}
-
-static void search_tile(drop_tile *tile)
-{
-    for (uint64_t j = 0; j < tile->ny; j++)
-        for (uint64_t i = 0; i < tile->nx; i++) {
-            drop_bound bound = {-HUGE_VAL, HUGE_VAL};
-            caromi_drop_search(tile->map, tile->x[i], tile->y[j], &bound); /* else the column stays open */
-            tile->low[j * DROP_TILE + i] = bound.low;
-            tile->high[j * DROP_TILE + i] = bound.high;
-        }
 }
 
 /* Columns and rows of a tile; where it begins among the rows of the job. */
@@ -234,7 +235,7 @@ static void choose_way(void *user, uint64_t task, uint32_t thread)
     drop_tile *tile = &job->tiles[thread];
     uint64_t i, j;
     place_tile(job, task, tile, &i, &j);
-    job->is_searched[task] = (uint8_t)is_crowded(tile);
+    job->side[task] = (uint8_t)(is_crowded(tile) ? side_of_blocks(job->map) : 0);
 }
 
 static void run_tile(void *user, uint64_t task, uint32_t thread)
@@ -244,8 +245,8 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
     uint64_t i, j;
     place_tile(job, task, tile, &i, &j);
     tile->visited = job->visited + thread * job->words;
-    if (job->is_searched[task])
-        search_tile(tile);
+    if (job->side[task] > 0)
+        caromi_drop_search_tile(tile, job->side[task]);
     else
         caromi_drop_paint(tile);
     job->settled[task] = round_tile(tile, job->height + j * job->map->lattice->dims[0] + i, job->map->lattice->dims[0]);
@@ -256,7 +257,7 @@ static carom_status prepare(tile_job *job, uint64_t tasks, drop_map *map, carom_
 {
     caromi_parallel(map->mesh->context->pool, tasks, choose_way, job);
     for (uint64_t t = 0; t < tasks; t++)
-        if (!job->is_searched[t] && map->ball.r > 0)
+        if (job->side[t] == 0 && map->ball.r > 0)
             return caromi_corners_of(map->mesh, &map->corners, err);
     return CAROM_OK;
 }
@@ -292,11 +293,11 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
     const uint64_t tasks = job.across * job.down;
     job.tiles = caromi_alloc(context, threads, sizeof *job.tiles);
     job.settled = caromi_alloc(context, tasks, sizeof *job.settled);
-    job.is_searched = caromi_alloc(context, tasks, sizeof *job.is_searched);
+    job.side = caromi_alloc(context, tasks, sizeof *job.side);
     job.words = map->mesh->vertex_count / 32 + 1;
     job.visited = caromi_alloc(context, threads * job.words, sizeof *job.visited);
     carom_status status = CAROM_OK;
-    if (job.tiles == NULL || job.settled == NULL || job.is_searched == NULL || job.visited == NULL)
+    if (job.tiles == NULL || job.settled == NULL || job.side == NULL || job.visited == NULL)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
                              "no memory for the tiles of a drop map (%u x %zu bytes)", threads, sizeof *job.tiles);
     else
@@ -307,7 +308,7 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
         *settled += job.settled[t];
     caromi_free(context, job.tiles);
     caromi_free(context, job.settled);
-    caromi_free(context, job.is_searched);
+    caromi_free(context, job.side);
     caromi_free(context, job.visited);
     return status;
 }

@@ -1,87 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* One column by itself, where many triangles share one: a traversal in binary32 finds the few triangles that can decide
- * it (cpu/drop_template.h). They are bounded in binary64 like the features that are painted. */
+/* Columns by themselves, where many triangles share one: a traversal in binary32 finds the few triangles that can
+ * decide each (cpu/drop_template.h). They are bounded in binary64 like the features that are painted. */
 #include "cpu/drop.h"
 
 #include "drop.h"
 
-/* Bounds of the triangles that were found, the most promising first. */
-static drop_bound bound_found(const drop_map *map, caromi_drop_column *column)
+/* Bounds of the candidates, the most promising first. */
+static drop_bound bound_candidates(const drop_tile *tile, double x, double y, caromi_drop_candidate *candidates,
+                                   int count)
 {
     drop_bound all = DROP_NONE;
     double bar = -HUGE_VAL; /* `low` rounded up to binary32: nothing up to it changes the answer */
-    for (; column->count > 0; column->count--) {
-        const float *corner[3];
+    for (; count > 0; count--) {
         int best = 0;
-        for (int i = 1; i < column->count; i++)
-            best = column->upper[i] > column->upper[best] ? i : best;
-        if (!((double)column->upper[best] > bar))
+        for (int i = 1; i < count; i++)
+            best = candidates[i].upper > candidates[best].upper ? i : best;
+        if (!((double)candidates[best].upper > bar))
             break;
-        for (int k = 0; k < 3; k++)
-            corner[k] = caromi_corner(map->mesh, (uint32_t)column->triangle[best], k);
-        const drop_bound bound =
-            caromi_drop_triangle_bound(&map->ball, corner, (double)column->x, (double)column->y, bar);
+        const float *at = candidates[best].corner, *const corner[3] = {at, at + 3, at + 6};
+        const drop_bound bound = caromi_drop_triangle_bound(&tile->map->ball, corner, x, y, bar);
         all.low = bound.low > all.low ? bound.low : all.low;
         all.high = bound.high > all.high ? bound.high : all.high;
         bar = (double)caromi_drop_round_up(all.low);
-        column->triangle[best] = column->triangle[column->count - 1];
-        column->upper[best] = column->upper[column->count - 1];
+        candidates[best] = candidates[count - 1];
     }
     return all;
 }
 
-/* Without a radius. */
-typedef struct plumb_search {
-    const drop_map *map;
-    double x, y;
-    drop_bound all;
-} plumb_search;
-
-static void plumb_triangle(void *user, uint32_t triangle)
+static void take_candidates(void *user, uint32_t i, uint32_t j, caromi_drop_candidate *candidates, int count)
 {
-    plumb_search *s = user;
-    const float *corner[3];
-    for (int k = 0; k < 3; k++)
-        corner[k] = caromi_corner(s->map->mesh, triangle, k);
-    const drop_bound bound = caromi_drop_plumb_bound(corner, s->x, s->y);
-    s->all.low = bound.low > s->all.low ? bound.low : s->all.low;
-    s->all.high = bound.high > s->all.high ? bound.high : s->all.high;
+    drop_tile *tile = user;
+    drop_bound bound = {-HUGE_VAL, HUGE_VAL}; /* the column stays open */
+    if (count >= 0)
+        bound = bound_candidates(tile, tile->x[i], tile->y[j], candidates, count);
+    tile->low[j * DROP_TILE + i] = bound.low;
+    tile->high[j * DROP_TILE + i] = bound.high;
 }
 
-static int is_lower(void *user, const double lower[2], const double upper[2], double top)
+void caromi_drop_search_tile(drop_tile *tile, uint32_t side)
 {
-    const plumb_search *s = user;
-    (void)lower;
-    (void)upper;
-    return top <= s->all.low;
-}
-
-static drop_bound search_plumb(const drop_map *map, double x, double y)
-{
-    plumb_search s = {map, x, y, DROP_NONE};
-    caromi_drop_visit(&(drop_visitor){
-        .map = map, .lower = {x, y}, .upper = {x, y}, .triangle = plumb_triangle, .skip = is_lower, .user = &s});
-    return s.all;
-}
-
-int caromi_drop_search(const drop_map *map, double x, double y, drop_bound *bound)
-{
-    if (map->ball.r == 0) {
-        *bound = search_plumb(map, x, y);
-        return 1;
-    }
-    const carom_mesh *mesh = map->mesh;
-    caromi_drop_column column;
-    column.mesh = &mesh->view;
-    column.options = map->masks != NULL ? MESH_TRIANGLE_MASKS : 0;
-    column.x = (float)x;
-    column.y = (float)y;
-    column.radius = map->ball.radius;
-    mesh->context->isa->drop(&column);
-    if (column.count < 0)
-        return 0;
-    *bound = bound_found(map, &column);
-    return 1;
+    const drop_map *map = tile->map;
+    float x[DROP_TILE], y[DROP_TILE];
+    for (uint64_t i = 0; i < tile->nx; i++)
+        x[i] = (float)tile->x[i];
+    for (uint64_t j = 0; j < tile->ny; j++)
+        y[j] = (float)tile->y[j];
+    map->mesh->context->isa->drop(&(caromi_drop_search){.mesh = &map->mesh->view,
+                                                        .options = map->masks != NULL ? MESH_TRIANGLE_MASKS : 0,
+                                                        .radius = (float)map->ball.r,
+                                                        .x = x,
+                                                        .y = y,
+                                                        .nx = (uint32_t)tile->nx,
+                                                        .ny = (uint32_t)tile->ny,
+                                                        .side = side,
+                                                        .take = take_candidates,
+                                                        .user = tile});
 }
 
 static int is_within(double x, double least, double most)
@@ -100,10 +73,8 @@ int caromi_drop_can_search(const drop_map *map)
         farthest = first > farthest ? first : farthest;
         farthest = last > farthest ? last : farthest;
     }
-    if (r == 0)
-        return info->triangle_count > 0;
     return info->triangle_count > 0 &&
            is_within(scale, 1 / (double)CAROMI_DROP_COORDINATE, (double)CAROMI_DROP_COORDINATE) &&
-           is_within(r, (double)CAROMI_DROP_LEAST, (double)CAROMI_DROP_MOST) &&
+           (r == 0 || is_within(r, (double)CAROMI_DROP_LEAST, (double)CAROMI_DROP_MOST)) &&
            farthest * scale <= (double)CAROMI_DROP_FAR;
 }

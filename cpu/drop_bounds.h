@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Bounds, in binary32, of the heights over a column to which boxes and triangles lead; of a block of columns to which
+ * boxes lead. docs/drop.md adds up the errors. */
+#include "kernels/mesh_traversal.h"
+
+/* The columns from (x0, y0) to (x1, y1); one column, where triangles are bounded. Lengths are in the mesh's unit for
+ * boxes, in the caller's for triangles. */
+typedef struct drop_frame {
+    vf x0, x1, y0, y1, r2, slack; /* slack: of a square, by rounding */
+} drop_frame;
+
+FN drop_frame drop_frame_of(real x0, real x1, real y0, real y1, real r)
+{
+    drop_frame f;
+    f.x0 = v_f(x0);
+    f.x1 = v_f(x1);
+    f.y0 = v_f(y0);
+    f.y1 = v_f(y1);
+    f.r2 = v_f(r * r);
+    f.slack = v_f(r * r * R(0x1p-20));
+    return f;
+}
+
+FN vf drop_minus_infinity(void)
+{
+    return v_f(-R(1.0) / R(0.0));
+}
+
+/* Upper bounds of what boxes lead to; -inf: nothing. */
+FN vf drop_box_top(drop_frame f, v3 lo, v3 hi)
+{
+    const vf zero = v_f(R(0.0));
+    const vf x = v_max(v_max(lo.x - f.x1, f.x0 - hi.x), zero), y = v_max(v_max(lo.y - f.y1, f.y0 - hi.y), zero);
+    const vf square = (f.r2 + f.slack) - (x * x + y * y);
+    const vf root = v_sqrt(v_max(square, zero));
+    const vf top = (hi.z + root) + ((v_abs(hi.z) + root) * v_f(R(0x1p-21)) + v_f(R(0x1p-120)));
+    return v_sel(v_lt(square, zero), drop_minus_infinity(), top);
+}
+
+/* ---- triangles --------------------------------------------------------------------------------------------------- */
+
+/* Points of the mesh, seen from a column. */
+typedef struct drop_points {
+    vf height, error; /* to which a point leads; -inf if the ball's side touches, or nothing */
+    vf inverse;       /* of how far the centre is above it */
+} drop_points;
+
+FN drop_points drop_points_of(drop_frame f, v3 p)
+{
+    drop_points c;
+    const vf x = f.x0 - p.x, y = f.y0 - p.y, square = f.r2 - (x * x + y * y);
+    const vm known = v_gt(square, f.r2 * v_f(R(0x1p-8)));
+    const vf root = v_sqrt(v_sel(known, square, f.r2));
+    c.inverse = v_f(R(1.0)) / root;
+    c.error = f.slack * c.inverse + (v_abs(p.z) + root) * v_f(R(0x1p-21));
+    c.height = v_sel(known, p.z + root, drop_minus_infinity());
+    return c;
+}
+
+/* Those of a leaf's vertices, each of them once. */
+typedef struct drop_vertices {
+    LANG_ALIGNED real height[MESH_WIDTH], error[MESH_WIDTH], inverse[MESH_WIDTH];
+} drop_vertices;
+
+FN void drop_vertices_of(drop_frame f, G const mesh_leaf *leaf, drop_vertices *vertices)
+{
+    for (int k = 0; k < MESH_WIDTH; k += LANES) {
+        const drop_points c = drop_points_of(
+            f, v3_of(v_load(leaf->vertex[0] + k), v_load(leaf->vertex[1] + k), v_load(leaf->vertex[2] + k)));
+        v_store(vertices->height + k, c.height);
+        v_store(vertices->error + k, c.error);
+        v_store(vertices->inverse + k, c.inverse);
+    }
+}
+
+FN drop_points drop_lookup(const drop_vertices *vertices, const u8 *corner)
+{
+    drop_points c;
+    c.height = v_table_lookup(vertices->height, corner);
+    c.error = v_table_lookup(vertices->error, corner);
+    c.inverse = v_table_lookup(vertices->inverse, corner);
+    return c;
+}
+
+/* Takes corner `p` for `best` where it leads higher. */
+FN void drop_take_higher(drop_points *best, v3 *at, drop_points c, v3 p)
+{
+    const vm higher = v_gt(c.height, best->height);
+    best->height = v_sel(higher, c.height, best->height);
+    best->error = v_sel(higher, c.error, best->error);
+    best->inverse = v_sel(higher, c.inverse, best->inverse);
+    *at = v3_sel(higher, p, *at);
+}
+
+/* How much higher the way from a point to a corner can lead. */
+FN vf drop_rise(drop_frame f, const drop_points *c, v3 at, v3 to, vf loss)
+{
+    const vf x = (f.x0 - at.x) * (to.x - at.x), y = (f.y0 - at.y) * (to.y - at.y), z = to.z - at.z;
+    return (x + y) * c->inverse + z + (v_abs(x) + v_abs(y)) * c->inverse * loss + v_abs(z) * v_f(R(0x1p-22));
+}
+
+/* Bounds of LANES triangles. */
+typedef struct drop_bounds {
+    vf low, upper;
+} drop_bounds;
+
+FN drop_bounds drop_ball_bounds(drop_frame f, mesh_corners p, const drop_points c[3], vm valid)
+{
+    const vf zero = v_f(R(0.0));
+    drop_points best = c[0];
+    v3 at = p.p0;
+    drop_bounds b;
+    drop_take_higher(&best, &at, c[1], p.p1);
+    drop_take_higher(&best, &at, c[2], p.p2);
+    const vf loss = (v_f(R(1.0)) + f.r2 * best.inverse * best.inverse) * v_f(R(0x1p-20));
+    const vf rise = v_max(v_max(drop_rise(f, &best, at, p.p0, loss), drop_rise(f, &best, at, p.p1, loss)),
+                          v_max(drop_rise(f, &best, at, p.p2, loss), zero));
+    const vf upper = best.height + (rise + best.error), by_corner = upper + v_abs(upper) * v_f(R(0x1p-21));
+    const vm unknown = v_lt(best.height, v_f(-R(0x1p126)));
+    b.low = best.height - best.error;
+    b.upper = by_corner;
+    if (v_any(v_and(unknown, valid))) {
+        const v3 lo = mesh_min3(p.p0, p.p1, p.p2), hi = mesh_max3(p.p0, p.p1, p.p2);
+        b.upper = v_sel(unknown, drop_box_top(f, lo, hi), by_corner);
+    }
+    return b;
+}
+
+/* Of an edge from a to b: whether a column is surely on its left, on its right. */
+FN void drop_sides(drop_frame f, v3 a, v3 b, vm *left, vm *right)
+{
+    const vf plus = (b.x - a.x) * (f.y0 - a.y), minus = (b.y - a.y) * (f.x0 - a.x), side = plus - minus;
+    const vf error = (v_abs(plus) + v_abs(minus)) * v_f(R(0x1p-21)) + v_f(R(0x1p-120));
+    *left = v_gt(side, error);
+    *right = v_lt(side, -error);
+}
+
+/* Without a radius: the corners' z bound a triangle, if the column may be over it. */
+FN drop_bounds drop_plumb_bounds(drop_frame f, mesh_corners p)
+{
+    vm left[3], right[3];
+    drop_bounds b;
+    drop_sides(f, p.p0, p.p1, &left[0], &right[0]);
+    drop_sides(f, p.p1, p.p2, &left[1], &right[1]);
+    drop_sides(f, p.p2, p.p0, &left[2], &right[2]);
+    const vm a_left = v_or(v_or(left[0], left[1]), left[2]), a_right = v_or(v_or(right[0], right[1]), right[2]);
+    const vm inside = v_or(v_and(v_and(left[0], left[1]), left[2]), v_and(v_and(right[0], right[1]), right[2]));
+    b.low = v_sel(inside, v_min(v_min(p.p0.z, p.p1.z), p.p2.z), drop_minus_infinity());
+    b.upper = v_sel(v_and(a_left, a_right), drop_minus_infinity(), v_max(v_max(p.p0.z, p.p1.z), p.p2.z));
+    return b;
+}
+
+/* ---- tight bounds ------------------------------------------------------------------------------------------------ */
+
+/* A point of a triangle: `from` + b e + c f, e and f the ways to two other corners. */
+typedef struct drop_place {
+    v3 from, e, f;
+    vf b, c, height; /* height: about that to which the point leads */
+} drop_place;
+
+FN vf drop_unit(vf x)
+{
+    return v_max(v_min(x, v_f(R(1.0))), v_f(R(0.0))); /* not a number: 1 */
+}
+
+FN void drop_place_height(drop_frame f, drop_place *p)
+{
+    const vf x = f.x0 - p->from.x - (p->b * p->e.x + p->c * p->f.x);
+    const vf y = f.y0 - p->from.y - (p->b * p->e.y + p->c * p->f.y);
+    const vf square = f.r2 - (x * x + y * y), z = p->from.z + (p->b * p->e.z + p->c * p->f.z);
+    p->height = v_sel(v_gt(square, v_f(R(0.0))), z + v_sqrt(square), drop_minus_infinity());
+}
+
+/* Where the ball touches the face; its nearest place, if that is outside. */
+FN drop_place drop_face_place(drop_frame f, mesh_corners p)
+{
+    drop_place a;
+    a.from = p.p0;
+    a.e = v3_sub(p.p1, p.p0);
+    a.f = v3_sub(p.p2, p.p0);
+    const v3 n = v3_cross(a.e, a.f);
+    const vf per = v_sqrt(f.r2 / v3_dot(n, n)) * v_copysign_one(n.z), inverse = v_f(R(1.0)) / n.z;
+    const vf x = f.x0 - p.p0.x - n.x * per, y = f.y0 - p.p0.y - n.y * per;
+    a.b = drop_unit((x * a.f.y - y * a.f.x) * inverse);
+    a.c = v_max(v_min((y * a.e.x - x * a.e.y) * inverse, (v_f(R(1.0)) - a.b) * v_f(R(0x1.fffffcp-1))), v_f(R(0.0)));
+    drop_place_height(f, &a);
+    return a;
+}
+
+/* Where it touches the edge from `p` to `next`; `last` is opposite. */
+FN drop_place drop_edge_place(drop_frame f, v3 p, v3 next, v3 last)
+{
+    const vf zero = v_f(R(0.0));
+    drop_place a;
+    a.from = p;
+    a.e = v3_sub(next, p);
+    a.f = v3_sub(last, p);
+    const vf x = f.x0 - p.x, y = f.y0 - p.y, l2 = a.e.x * a.e.x + a.e.y * a.e.y, inverse = v_f(R(1.0)) / l2;
+    const vf cross = a.e.x * y - a.e.y * x, square = v_max(f.r2 - cross * cross * inverse, zero);
+    const vf lean = a.e.z * v_sqrt(square * inverse / (l2 + a.e.z * a.e.z));
+    a.b = drop_unit((a.e.x * x + a.e.y * y) * inverse + lean);
+    a.c = zero;
+    drop_place_height(f, &a);
+    return a;
+}
+
+/* Whether the triangle is surely farther than the radius, seen from above, across the edge from `p` to `next`. */
+FN vm drop_is_beyond(drop_frame f, v3 p, v3 next, v3 last)
+{
+    const vf u = v_f(R(0x1p-21)), ex = next.x - p.x, ey = next.y - p.y, l2 = ex * ex + ey * ey;
+    const vf plus = ex * (f.y0 - p.y), minus = ey * (f.x0 - p.x), cross = plus - minus;
+    const vf plus_o = ex * (last.y - p.y), minus_o = ey * (last.x - p.x), opposite = plus_o - minus_o;
+    const vf towards = v_sel(v_lt(cross, v_f(R(0.0))), -opposite, opposite);
+    const vf extent = v_max(towards + u * (v_abs(plus_o) + v_abs(minus_o)), v_f(R(0.0)));
+    const vf gap = (v_abs(cross) - u * (v_abs(plus) + v_abs(minus))) - extent;
+    const vf least = v_sqrt(f.r2 + f.slack) * v_sqrt(l2) * v_f(R(0x1.00001p0));
+    return v_and(v_gt(gap, least), v_gt(l2, v_f(R(0x1p-100))));
+}
+
+FN void drop_take_place(drop_place *best, drop_place p)
+{
+    const vm higher = v_gt(p.height, best->height);
+    best->from = v3_sel(higher, p.from, best->from);
+    best->e = v3_sel(higher, p.e, best->e);
+    best->f = v3_sel(higher, p.f, best->f);
+    best->b = v_sel(higher, p.b, best->b);
+    best->c = v_sel(higher, p.c, best->c);
+    best->height = v_sel(higher, p.height, best->height);
+}
+
+/* By the plane that touches the height at a point, as caromi_drop_triangle_bound() has them in binary64. +inf: the
+ * ball's side touches, and there is no such bound. */
+FN drop_bounds drop_touch_bounds(drop_frame f, drop_place p)
+{
+    const vf u = v_f(R(0x1p-21)); /* eight roundings */
+    const vf dx = f.x0 - p.from.x, dy = f.y0 - p.from.y;
+    const vf x = dx - (p.b * p.e.x + p.c * p.f.x), y = dy - (p.b * p.e.y + p.c * p.f.y);
+    const vf e1 = v_abs(p.e.x) + v_abs(p.e.y), f1 = v_abs(p.f.x) + v_abs(p.f.y);
+    const vf blur = u * (v_abs(dx) + v_abs(dy) + p.b * e1 + p.c * f1);
+    const vf square = f.r2 - (x * x + y * y);
+    const vf blur2 = u * f.r2 + (v_f(R(2.0)) * (v_abs(x) + v_abs(y)) + blur) * blur;
+    const vm known = v_gt(square, v_f(R(1024.0)) * blur2);
+    const vf root = v_sqrt(v_sel(known, square, f.r2)), inverse = v_f(R(1.0)) / root;
+    const vf loss = v_f(R(2.0)) * (blur2 * inverse) * inverse + u;
+    const vf height = p.from.z + (p.b * p.e.z + p.c * p.f.z) + root;
+    const vf error =
+        v_f(R(2.0)) * (u * (v_abs(p.from.z) + p.b * v_abs(p.e.z) + p.c * v_abs(p.f.z) + root) + blur2 * inverse);
+    const vf ex = x * p.e.x, ey = y * p.e.y, fx = x * p.f.x, fy = y * p.f.y;
+    const vf along_e = (ex + ey) * inverse + p.e.z, along_f = (fx + fy) * inverse + p.f.z;
+    const vf wide = v_f(R(2.0)) * blur * inverse;
+    const vf blur_e = (v_abs(ex) + v_abs(ey)) * inverse * loss + wide * e1 + u * v_abs(p.e.z);
+    const vf blur_f = (v_abs(fx) + v_abs(fy)) * inverse * loss + wide * f1 + u * v_abs(p.f.z);
+    const vf back = -(p.b * along_e + p.c * along_f);
+    const vf rise = v_max(v_max(v_max(back, along_e + back), along_f + back), v_f(R(0.0)));
+    const vf sum =
+        height + (error + rise + v_f(R(3.0)) * (blur_e + blur_f) + v_f(R(2.0)) * u * (v_abs(along_e) + v_abs(along_f)));
+    drop_bounds b;
+    b.low = v_sel(known, height - error, drop_minus_infinity());
+    b.upper = v_sel(known, sum, v_infinity());
+    return b;
+}
+
+/* From the highest point of each triangle, as it is found without regard to rounding. */
+FN drop_bounds drop_tight_bounds(drop_frame f, mesh_corners p)
+{
+    drop_place best = drop_face_place(f, p);
+    drop_take_place(&best, drop_edge_place(f, p.p0, p.p1, p.p2));
+    drop_take_place(&best, drop_edge_place(f, p.p1, p.p2, p.p0));
+    drop_take_place(&best, drop_edge_place(f, p.p2, p.p0, p.p1));
+    const vm beyond = v_or(drop_is_beyond(f, p.p0, p.p1, p.p2),
+                           v_or(drop_is_beyond(f, p.p1, p.p2, p.p0), drop_is_beyond(f, p.p2, p.p0, p.p1)));
+    drop_bounds b = drop_touch_bounds(f, best);
+    b.upper = v_sel(beyond, drop_minus_infinity(), b.upper);
+    return b;
+}
