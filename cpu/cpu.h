@@ -66,9 +66,9 @@ struct mesh_clearance;
 typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float *const *in, size_t count, int options,
                              uint8_t *is_clear);
 
-/* The closest triangle of every node of a tile; lattice.h */
+/* The closest triangle of every node of a tile. Returns a caromi_lattice_state; lattice.h */
 struct caromi_lattice_tile;
-typedef void caromi_lattice_fn(const struct caromi_lattice_tile *tile);
+typedef int caromi_lattice_fn(const struct caromi_lattice_tile *tile);
 
 /* The triangles that can decide columns of a drop map; drop.h */
 struct caromi_drop_search;

@@ -19,7 +19,14 @@ typedef struct caromi_lattice_limits {
     float inner_low, inner_high, outer_low; /* ascending; negative: no distance is within that */
 } caromi_lattice_limits;
 
-/* Node (i, j, k) of a tile is element (k * CAROMI_TILE + j) * CAROMI_TILE + i of the answers. */
+/* What the nodes of a tile got, by the worst of them. */
+typedef enum caromi_lattice_state {
+    CAROMI_LATTICE_BEYOND, /* nothing: all are beyond the band, or no triangle counts */
+    CAROMI_LATTICE_DECIDED,
+    CAROMI_LATTICE_OPEN /* a NaN, or some of them */
+} caromi_lattice_state;
+
+/* Node (i, j, k) of a tile is element k * slab + j * row + i of the answers. */
 typedef struct caromi_lattice_tile {
     const caromi_mesh_view *mesh;
     const float *vertices;
@@ -30,8 +37,9 @@ typedef struct caromi_lattice_tile {
     const caromi_lattice_limits *limits; /* NULL: none; needs exact mode and a band */
     const float *at[3];                  /* coordinates of the nodes along each axis */
     uint32_t count[3];                   /* 1 to CAROMI_TILE */
-    float *distance;   /* NaN where exact mode is undecided; beyond the band any number that is greater */
-    int32_t *triangle; /* undefined where the distance is NaN or beyond the band */
+    size_t row, slab;
+    float *distance;   /* NaN where exact mode is undecided; not written beyond the band, or where no triangle counts */
+    int32_t *triangle; /* undefined where the distance is not written or NaN; may be NULL */
     void *scratch;     /* caromi_isa_table.lattice_scratch bytes, aligned to 64 */
 } caromi_lattice_tile;
 

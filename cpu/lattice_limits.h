@@ -34,10 +34,11 @@ static int lattice_is_within(const caromi_lattice_tile *tile, lattice_block *b, 
 }
 
 /* How near a triangle must be to matter to a node whose answer is at most `most`; negative: none does. */
-FN real lattice_needed(const caromi_lattice_limits *limits, real most)
+FN real lattice_needed(const caromi_lattice_tile *tile, real most)
 {
+    const caromi_lattice_limits *limits = tile->limits;
     if (limits == NULL || most > limits->outer_low)
-        return most;
+        return most < tile->band ? most : tile->band;
     return most <= limits->inner_low ? R(-1.0) : most < limits->inner_high ? most : limits->inner_high;
 }
 

@@ -25,7 +25,7 @@ typedef struct lattice_group {
     u64 best[LATTICE_GROUP];                /* mesh_key_bits_of */
     real most[LATTICE_GROUP];               /* the best is not greater */
     real earliest_undecided[LATTICE_GROUP]; /* as in closest_traversal */
-    int place[LATTICE_GROUP];               /* among the answers of the tile */
+    size_t place[LATTICE_GROUP];            /* among the answers of the tile */
     int count;
     int is_near;          /* lattice_limits.h */
     real low[3], high[3]; /* bounds, in the mesh's unit */
@@ -259,22 +259,23 @@ FN v3 lattice_ways(const lattice_group *group, int first)
     return v3_of(v_load(group->way[0] + first), v_load(group->way[1] + first), v_load(group->way[2] + first));
 }
 
-/* A term that the nearest answer is not below: of the list's corner. */
-FN vf lattice_first_bound(v3 x, const lattice_group_list *own)
+/* A term that the nearest answer is not below, unless it is beyond the band: of the list's corner. band2: squared. */
+FN vf lattice_first_bound(v3 x, vf square, real band2, const lattice_group_list *own)
 {
     const real *p = own->corner,
                rows[] = {p[0] + p[0], p[1] + p[1], p[2] + p[2], -(p[0] * p[0] + p[1] * p[1] + p[2] * p[2])};
-    return own->has_corner ? lattice_corner_term(x, rows, 1) : v_f(R(-1e38));
+    const vf band = v_max(square - v_f(band2), v_f(R(-1e38)));
+    return own->has_corner ? v_max(band, lattice_corner_term(x, rows, 1)) : band;
 }
 
-/* The triangles of a group's list that may be nearest to some of LANES nodes x. Returns for each node one that has the
- * nearest sample. */
-static vi lattice_find_candidates(v3 x, real radius2, const lattice_triangles *list, const lattice_group_list *own,
-                                  lattice_candidates *to)
+/* The triangles of a group's list that may be nearest to some of LANES nodes x, and within the band. Returns for each
+ * node one that has the nearest sample. */
+static vi lattice_find_candidates(v3 x, real radius2, real band2, const lattice_triangles *list,
+                                  const lattice_group_list *own, lattice_candidates *to)
 {
     const int stride = LATTICE_STRIDE;
     const vf square = v3_dot(x, x);
-    vf bound = lattice_first_bound(x, own), best = v_f(R(-1e38)), sure = best;
+    vf bound = lattice_first_bound(x, square, band2, own), best = v_f(R(-1e38)), sure = best;
     vf limit = lattice_filter_limit(square, square - bound, radius2);
     vi chosen = v_i(0);
     to->count = 0;
@@ -355,7 +356,7 @@ static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, rea
     for (int lane = 0; lane < LANES; lane++) {
         const real best = real_of_bits((u32)(group->best[first + lane] >> 32));
         most[lane] = best < group->most[first + lane] ? best : group->most[first + lane];
-        most[lane] = lattice_needed(tile->limits, most[lane]);
+        most[lane] = lattice_needed(tile, most[lane]);
     }
     const vf reach = v_load(most) * v_f(tile->mesh->frame.scale);
     const vf limit =
@@ -386,6 +387,7 @@ static int lattice_answer_group(const caromi_lattice_tile *tile, const lattice_b
                                 const caromi_witness *witness, real radius2, int number, lattice_room *room)
 {
     lattice_group *group = &room->group[number];
+    const real band = tile->band * tile->mesh->frame.scale;
     lattice_side side;
     if (room->list.count <= LATTICE_FEW) {
         lattice_list_all(&room->list, &room->own);
@@ -398,11 +400,11 @@ static int lattice_answer_group(const caromi_lattice_tile *tile, const lattice_b
             return 0;
     }
     for (int first = 0; first < group->count; first += LANES) {
-        const vi chosen =
-            lattice_find_candidates(lattice_ways(group, first), radius2, &room->list, &room->own, &room->candidates);
+        const vi chosen = lattice_find_candidates(lattice_ways(group, first), radius2, band * band, &room->list,
+                                                  &room->own, &room->candidates);
         if (tile->limits != NULL)
             lattice_tell_nodes(tile, first, radius2, group, &room->candidates);
-        else
+        else if (room->candidates.count > 0)
             lattice_begin_nodes(tile, first, room->group, number, &room->list, chosen);
         lattice_finish_nodes(tile, first, radius2, room->group, number, &room->list, &room->candidates, &room->pairs);
     }

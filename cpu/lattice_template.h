@@ -9,6 +9,7 @@ typedef struct lattice_scratch {
     lattice_frontier frontier[LATTICE_LEVELS + 1];
     lattice_room room;
     closest_traversal search;
+    int state; /* of the tile: caromi_lattice_state */
 } lattice_scratch;
 
 /* What a block begins with: the witness of the surrounding one, and whether that was near (lattice_limits.h). */
@@ -50,21 +51,33 @@ static void lattice_search_exact(const caromi_lattice_tile *tile, const real at[
                                                           mesh->leaves + MESH_LEAF_AT(trav->next), tile->options);
 }
 
-FN int lattice_place(const uint32_t at[3])
+FN size_t lattice_place(const caromi_lattice_tile *tile, const uint32_t at[3])
 {
-    return (int)((at[2] * CAROMI_TILE + at[1]) * CAROMI_TILE + at[0]);
+    return at[2] * tile->slab + at[1] * tile->row + at[0];
+}
+
+/* An answer of a node; one beyond the band is left out. */
+FN void lattice_store_node(const caromi_lattice_tile *tile, size_t place, real distance, int triangle, int *state)
+{
+    const int is_open = distance != distance, own = is_open ? CAROMI_LATTICE_OPEN : CAROMI_LATTICE_DECIDED;
+    if (distance > tile->band || distance == R(1.0) / R(0.0))
+        return;
+    tile->distance[place] = distance;
+    if (tile->triangle != NULL)
+        tile->triangle[place] = triangle;
+    *state = *state > own ? *state : own;
 }
 
 /* One node alone. */
 static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, const uint32_t node[3])
 {
     const real at[3] = {tile->at[0][node[0]], tile->at[1][node[1]], tile->at[2][node[2]]};
-    const int place = lattice_place(node);
     closest_traversal *trav = &s->search;
     mesh_run run;
-    real depth;
-    run.triangle = tile->triangle + place;
-    run.t = tile->distance + place;
+    real distance, depth;
+    int32_t triangle;
+    run.triangle = &triangle;
+    run.t = &distance;
     run.depth = &depth;
     if (tile->exact) {
         lattice_search_exact(tile, at, trav);
@@ -73,6 +86,7 @@ static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, 
         lattice_search_fast(tile, at, trav);
         closest_answer(&run, trav);
     }
+    lattice_store_node(tile, lattice_place(tile, node), distance, triangle, &s->state);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
@@ -190,11 +204,12 @@ static void lattice_find_witness(const caromi_lattice_tile *tile, const lattice_
     seed->witness = near;
 }
 
-/* Nodes to which no triangle matters: all have one answer. */
-static void lattice_leave(const caromi_lattice_tile *tile, const lattice_range *r, real answer)
+/* Nodes to which no triangle matters: all have one answer, or none if they are beyond the band. */
+static void lattice_leave(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, real answer)
 {
-    LATTICE_EACH(r, node)
-    tile->distance[lattice_place(node)] = answer;
+    if (answer < R(1.0) / R(0.0))
+        LATTICE_EACH(r, node)
+    lattice_store_node(tile, lattice_place(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
 }
 
 /* Nodes [first, end) of a group, in units of the caller and of the mesh. */
@@ -209,7 +224,7 @@ static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_
             group->at[k][n] = tile->at[k][node[k]];
             group->way[k][n] = group->at[k][n] * scale - b->middle[k];
         }
-        group->place[n++] = lattice_place(node);
+        group->place[n++] = lattice_place(tile, node);
     }
     group->count = n;
     group->is_near = is_near;
@@ -244,13 +259,13 @@ static int lattice_gather(const caromi_lattice_tile *tile, const lattice_range *
     return count;
 }
 
-static void lattice_store(const caromi_lattice_tile *tile, const lattice_group *group)
+static void lattice_store(const caromi_lattice_tile *tile, const lattice_group *group, int *state)
 {
     for (int n = 0; n < group->count; n++) {
         const real distance = real_of_bits((u32)(group->best[n] >> 32)), undecided = group->earliest_undecided[n];
         const int open = undecided < R(1.0) / R(0.0) && undecided <= distance;
-        tile->distance[group->place[n]] = open ? real_of_bits(R_NAN_BITS) : distance;
-        tile->triangle[group->place[n]] = (int)(u32)group->best[n];
+        lattice_store_node(tile, group->place[n], open ? real_of_bits(R_NAN_BITS) : distance, (int)(u32)group->best[n],
+                           state);
     }
 }
 
@@ -266,7 +281,7 @@ static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch
     if (room->list.count > 0 && !lattice_answer(tile, b, seed->exists ? &seed->witness : NULL, groups, room))
         return 0;
     for (int g = 0; g < groups; g++)
-        lattice_store(tile, &room->group[g]);
+        lattice_store(tile, &room->group[g], &s->state);
     return 1;
 }
 
@@ -279,21 +294,24 @@ static void lattice_each_alone(const caromi_lattice_tile *tile, lattice_scratch 
 {
     const caromi_witness *witness = seed->exists ? &seed->witness : NULL;
     const int can_scan = tile->limits != NULL && lattice_has_leaves(from);
+    real answer;
     LATTICE_EACH(r, node)
-    if (!can_scan || !lattice_scan_node(tile, node, from, witness, seed->is_near, &tile->distance[lattice_place(node)]))
+    if (can_scan && lattice_scan_node(tile, node, from, witness, seed->is_near, &answer))
+        lattice_store_node(tile, lattice_place(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
+    else
         lattice_single(tile, s, node);
 }
 
 /* Whether the witness answers all nodes. */
-static int lattice_witness_answers(const caromi_lattice_tile *tile, const lattice_range *r, lattice_block *b,
-                                   lattice_seed *seed)
+static int lattice_witness_answers(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
+                                   lattice_block *b, lattice_seed *seed)
 {
     if (!seed->exists)
         return 0;
     lattice_set_witness(&seed->witness, (double)tile->mesh->frame.scale, b);
     if (!lattice_is_within(tile, b, &seed->is_near))
         return 0;
-    lattice_leave(tile, r, tile->limits->inner_low);
+    lattice_leave(tile, s, r, tile->limits->inner_low);
     return 1;
 }
 
@@ -307,24 +325,24 @@ static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *s
     lattice_bound_range(tile, r, &b);
     for (int k = 0; k < 3; k++)
         longest = b.high[k] - b.low[k] > longest ? b.high[k] - b.low[k] : longest;
-    if (tile->limits != NULL && lattice_witness_answers(tile, r, &b, &seed))
+    if (tile->limits != NULL && lattice_witness_answers(tile, s, r, &b, &seed))
         return;
     if (tile->band < R(1.0) / R(0.0)) { /* most blocks are beyond a band: that is found without a witness */
         lattice_filter(&b, tile->mesh->nodes, from, longest, own);
         if (own->count == 0 && !own->overflows) {
-            lattice_leave(tile, r, lattice_beyond(tile, seed.is_near));
+            lattice_leave(tile, s, r, lattice_beyond(tile, seed.is_near));
             return;
         }
     }
     lattice_find_witness(tile, r, from, &seed);
-    if (lattice_witness_answers(tile, r, &b, &seed))
+    if (lattice_witness_answers(tile, s, r, &b, &seed))
         return;
     const int each_alone = tile->limits != NULL && r->edge <= 2;
     lattice_filter(&b, tile->mesh->nodes, from, each_alone ? R(-1.0) : longest * R(0.5), own);
     if (own->overflows)
         own = from;
     if (own->count == 0)
-        lattice_leave(tile, r, lattice_beyond(tile, seed.is_near));
+        lattice_leave(tile, s, r, lattice_beyond(tile, seed.is_near));
     else if (r->edge > 4 || each_alone || (tile->limits != NULL && own->count > LATTICE_MANY) ||
              !lattice_answer_block(tile, s, r, &b, &seed, own))
         lattice_divide(tile, s, r, level + 1, own, &seed);
@@ -354,12 +372,13 @@ static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *s, 
 }
 
 /* The frontier of a tile is the root of the hierarchy, whose box is taken as unbounded. */
-static void lattice_tile(const caromi_lattice_tile *tile)
+static int lattice_tile(const caromi_lattice_tile *tile)
 {
     lattice_scratch *s = tile->scratch;
     lattice_frontier *root = &s->frontier[0];
     const lattice_seed none = {.exists = 0, .is_near = 0};
     lattice_range all = {.edge = CAROMI_TILE};
+    s->state = CAROMI_LATTICE_BEYOND;
     root->count = 1;
     for (int k = 0; k < 3; k++) {
         root->lo[k][0] = R(-4.0);
@@ -369,4 +388,5 @@ static void lattice_tile(const caromi_lattice_tile *tile)
     root->reference[0] = real_of_bits((u32)tile->mesh->frame.root);
     lattice_pad(root);
     lattice_block_of(tile, s, &all, 1, root, none);
+    return s->state;
 }

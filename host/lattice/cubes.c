@@ -10,6 +10,7 @@
 
 #include "host/mesh/query.h"
 #include "host/opencl/opencl.h"
+#include "tiles.h"
 
 enum { CHUNK = CAROMI_MESH_PIECE /* nodes that are searched for one by one */ };
 
@@ -89,95 +90,29 @@ static void answer_row(const caromi_cubes *c, const float *distance, const float
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* A thread's memory; then the scratch of the instruction set. */
-typedef struct cubes_memory {
-    float distance[CAROMI_TILE_NODES], at[3][CAROMI_TILE];
-    int32_t triangle[CAROMI_TILE_NODES];
-    uint64_t settled;
-} cubes_memory;
-
-/* Slabs [begin, end), in tiles. */
-typedef struct tile_job {
-    const caromi_cubes *cubes;
-    char *memory;
-    size_t each; /* bytes of a thread's memory */
-    uint64_t begin, end, tiles[3];
-} tile_job;
-
-static cubes_memory *memory_of(const tile_job *job, uint32_t thread)
+static void answer_tile(const caromi_tiles *tiles, caromi_lattice_tile *tile, const uint64_t first[3],
+                        caromi_tile_memory *own)
 {
-    return (cubes_memory *)(void *)(job->memory + thread * job->each);
-}
-
-static size_t round_up(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
-static void answer_tile(const caromi_cubes *c, const caromi_lattice_tile *tile, const uint64_t first[3],
-                        uint64_t *settled)
-{
+    const caromi_cubes *c = tiles->user;
     const uint64_t *dims = c->nodes.lattice.dims;
     uint8_t *out = c->out + ((first[2] * dims[1] + first[1]) * dims[0] + first[0] - c->nodes.begin);
+    (void)caromi_tile_find(tiles, tile, own);
     for (uint32_t k = 0; k < tile->count[2]; k++)
         for (uint32_t j = 0; j < tile->count[1]; j++)
-            answer_row(c, tile->distance + (size_t)(k * CAROMI_TILE + j) * CAROMI_TILE, tile->at[0], tile->at[1][j],
-                       tile->at[2][k], tile->count[0], out + (k * dims[1] + j) * dims[0], settled);
-}
-
-static void run_tile(void *user, uint64_t task, uint32_t thread)
-{
-    const tile_job *job = user;
-    const caromi_cubes *c = job->cubes;
-    const carom_mesh *mesh = c->nodes.mesh;
-    cubes_memory *own = memory_of(job, thread);
-    const uint64_t number[3] = {task % job->tiles[0], task / job->tiles[0] % job->tiles[1],
-                                task / job->tiles[0] / job->tiles[1]};
-    caromi_lattice_tile tile = {.mesh = &mesh->view,
-                                .vertices = mesh->vertices,
-                                .indices = mesh->indices,
-                                .options = mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0,
-                                .exact = 1,
-                                .band = c->nodes.band,
-                                .limits = &c->sure,
-                                .distance = own->distance,
-                                .triangle = own->triangle,
-                                .scratch = (char *)own + round_up(sizeof *own)};
-    uint64_t first[3];
-    for (int k = 0; k < 3; k++) {
-        const uint64_t from = k == 2 ? job->begin : 0, end = k == 2 ? job->end : c->nodes.lattice.dims[k];
-        first[k] = from + number[k] * CAROMI_TILE;
-        tile.count[k] = (uint32_t)(end - first[k] < CAROMI_TILE ? end - first[k] : CAROMI_TILE);
-        tile.at[k] = own->at[k];
-        for (uint32_t i = 0; i < tile.count[k]; i++)
-            own->at[k][i] = carom_lattice_coordinate(&c->nodes.lattice, k, first[k] + i);
-    }
-    mesh->context->isa->lattice(&tile);
-    answer_tile(c, &tile, first, &own->settled);
+            answer_row(c, own->distance + (k * tile->slab + j * tile->row), tile->at[0], tile->at[1][j], tile->at[2][k],
+                       tile->count[0], out + (k * dims[1] + j) * dims[0], &own->settled);
 }
 
 static carom_status by_tiles(const carom_context *context, const caromi_cubes *c, uint64_t first, uint64_t end,
                              carom_stats *stats, carom_error *err)
 {
-    const uint32_t threads = caromi_pool_threads(context->pool);
-    const uint64_t *dims = c->nodes.lattice.dims;
-    tile_job job = {.cubes = c,
-                    .each = round_up(sizeof(cubes_memory)) + round_up(context->isa->lattice_scratch),
-                    .begin = first / c->nodes.slab,
-                    .end = end / c->nodes.slab};
-    for (int k = 0; k < 3; k++)
-        job.tiles[k] = ((k == 2 ? job.end - job.begin : dims[k]) + CAROMI_TILE - 1) / CAROMI_TILE;
-    job.memory = caromi_alloc(context, threads, job.each);
-    if (job.memory == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
-                           "no memory for the blocks of a lattice (%u threads x %zu bytes)", threads, job.each);
-    for (uint32_t t = 0; t < threads; t++)
-        memory_of(&job, t)->settled = 0;
-    caromi_parallel(context->pool, job.tiles[0] * job.tiles[1] * job.tiles[2], run_tile, &job);
-    for (uint32_t t = 0; t < threads; t++)
-        stats->by_integers += memory_of(&job, t)->settled;
-    caromi_free(context, job.memory);
-    return CAROM_OK;
+    caromi_tiles tiles = {.batch = &c->nodes,
+                          .limits = &c->sure,
+                          .first = first / c->nodes.slab,
+                          .end = end / c->nodes.slab,
+                          .answer = answer_tile,
+                          .user = c};
+    return caromi_tiles_run(context, &tiles, stats, err);
 }
 
 /* ---- one by one -------------------------------------------------------------------------------------------------- */

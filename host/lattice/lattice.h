@@ -4,7 +4,8 @@
  *   distance.c   checks the call and describes it as a caromi_lattice_batch; runs it on a device or on the CPU
  *   nodes.c      what a lattice is: its limits, and the coordinates of its nodes
  *   plain.c      one closest point for each node, as host/mesh answers them
- *   blocks.c     all nodes of a tile together, on the CPU
+ *   tiles.h      the tiles of a lattice, on the CPU
+ *   blocks.c     the distances of all nodes of a tile together
  *   open.c       whether a mesh has an inside
  *   inside.h     which nodes are inside
  *   cubes.h      in which cubes around nodes a sphere is clear of the mesh
