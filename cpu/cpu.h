@@ -74,6 +74,9 @@ typedef int caromi_lattice_fn(const struct caromi_lattice_tile *tile);
 struct caromi_drop_search;
 typedef void caromi_drop_fn(const struct caromi_drop_search *search);
 
+/* Columns of pairs of spheres, as kernels/cloud_columns.h has them; `count` is a multiple of the lanes. */
+typedef void caromi_cloud_columns_fn(const float *const *in, void *const *out, size_t count);
+
 typedef struct caromi_isa_table {
     uint32_t lanes;
     caromi_pair_fn *pairs[CAROMI_PAIR_KERNEL_COUNT];
@@ -83,6 +86,7 @@ typedef struct caromi_isa_table {
     caromi_cloud_fn *cloud_pairs;
     caromi_cloud_best_fn *cloud_best;
     caromi_cloud_sort_fn *cloud_sort;
+    caromi_cloud_columns_fn *cloud_columns;
     size_t lattice_scratch; /* bytes of memory that it needs */
     caromi_drop_fn *drop;
 } caromi_isa_table;

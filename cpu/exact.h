@@ -64,6 +64,12 @@ void caromi_exact_touch_of(const float *in, caromi_exact_contact *out);
  * (1 or -1), is >= least: that of an angle in degrees, so 0 or not below 2^-54. */
 int caromi_exact_is_flat(const float *one, const float *other, int sign, double least);
 
+/* Two spheres of a cloud: ra + rb less the distance at time 0, the nearest binary32; and the unit vector from a to b
+ * when they first touch, or, if they never do, where they are nearest. in: IN_CLOUD numbers, all finite, the last 0;
+ * for the normal ra + rb and the relative velocity are not 0. */
+float caromi_exact_cloud_depth(const float *in);
+void caromi_exact_cloud_normal(const float *in, float normal[3]);
+
 /* One pair of a batch: its inputs, and its outputs by column, as the kernel has them. */
 typedef struct caromi_settle_row {
     float in[COLUMNS_MAX], real[COLUMNS_MAX];

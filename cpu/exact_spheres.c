@@ -158,3 +158,51 @@ void caromi_settle_cloud_exact(caromi_settle_row *row)
     row->byte[OUT_CLOUD_STATE] = (uint8_t)state;
     row->byte[OUT_CLOUD_PARTS] = dot.sign > 0;
 }
+
+/* ---- columns of a cloud's list ----------------------------------------------------------------------------------- */
+
+/* The root of t^2 - 2 r t + r^2 - d^2, the smaller one. */
+float caromi_exact_cloud_depth(const float *in)
+{
+    spheres s;
+    caromi_int one, r;
+    load_cloud(&s, in, 0);
+    load_radius(&r, in[IN_AR], in[IN_BR], unit_of(in, IN_LIMIT));
+    caromi_int_of_unsigned(&one, 1, 1);
+    caromi_int3_dot(&s.y, &s.d, &s.d);
+    r.sign = -r.sign;
+    s.k.sign = -s.k.sign;
+    const caromi_root root = {.a = &one,
+                              .b = &r,
+                              .y = &s.y,
+                              .k = caromi_int_near(&s.k),
+                              .root = caromi_near_sqrt(caromi_int_near(&s.y)),
+                              .side = -s.y.sign};
+    return caromi_root_float(&root, caromi_root_near(&root), unit_of(in, IN_LIMIT));
+}
+
+/* v.v times the way at the first contact is v x (d x v) - v sqrt(Y). */
+void caromi_exact_cloud_normal(const float *in, float normal[3])
+{
+    spheres s;
+    caromi_int3 moment, aside;
+    caromi_int length2;
+    load_cloud(&s, in, 0);
+    make_quadratic(&s);
+    caromi_int3_cross(&moment, &s.d, &s.v);
+    caromi_int3_cross(&aside, &s.v, &moment);
+    if (s.y.sign > 0)
+        caromi_int_mul(&length2, &s.vv, &s.vv);
+    else
+        caromi_int3_dot(&length2, &aside, &aside);
+    const caromi_near root = s.y.sign > 0 ? caromi_near_sqrt(caromi_int_near(&s.y)) : (caromi_near){0.0, 0};
+    caromi_near length = caromi_near_sqrt(caromi_int_near(&length2));
+    if (s.y.sign > 0)
+        length = caromi_near_mul(length, caromi_near_sqrt(caromi_int_near(&s.r2)));
+    for (int i = 0; i < 3; i++) {
+        caromi_surd way = {.p = &aside.x[i], .s = &s.v.x[i], .y = &s.y};
+        caromi_surd_set(&way, (caromi_near){1.0, 0}, root);
+        const caromi_near x = caromi_surd_near(&way, s.y.sign > 0 ? -1 : 0);
+        normal[i] = caromi_float_of(caromi_near_double(caromi_near_div(x, length), 0));
+    }
+}

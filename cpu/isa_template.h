@@ -5,6 +5,7 @@
 #include "kernels/wide.h" /* first: headers have exact bodies where it is */
 #include "kernels/overlap_exact.h"
 #include "kernels/pairs_exact.h"
+#include "kernels/cloud_columns.h"
 #include "isa_run.h"
 #include "mesh_template.h"
 #include "lattice_template.h"
@@ -18,6 +19,12 @@ TIME_KERNELS(ISA_HERE, )
 PLACE_KERNELS(ISA_HERE, )
 TIME_KERNELS(ISA_ELSEWHERE, _exact)
 PLACE_KERNELS(ISA_HERE, _exact)
+
+static void run_cloud_columns(const float *const *in, void *const *out, size_t count)
+{
+    for (size_t i = 0; i < count; i += WIDE)
+        cloud_columns(in, out, i);
+}
 
 #define ISA_ENTRY(name, in_count, radii, out_count, bytes) [CAROMI_PAIR_##name] = run_##name,
 #define ISA_ENTRY_ELSEWHERE(name, in_count, radii, out_count, bytes) [CAROMI_PAIR_##name] = ISA_NAMED(name),
@@ -36,6 +43,7 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .cloud_pairs = cloud_pairs,
     .cloud_best = cloud_best,
     .cloud_sort = cloud_sort,
+    .cloud_columns = run_cloud_columns,
     .lattice_scratch = sizeof(lattice_scratch),
     .drop = drop_columns,
 };

@@ -6,14 +6,21 @@
 
 #include <math.h>
 
-/* (sum of radii)^2, with the margin or without */
-static void squared_reach(ref_dyadic *out, const ref_cloud_case *c, int with_margin)
+static void sum_of_radii(ref_dyadic *out, const ref_cloud_case *c)
 {
     ref_dyadic part;
 
     ref_dyadic_from_float(out, c->radius_a);
     ref_dyadic_from_float(&part, c->radius_b);
     ref_dyadic_add(out, out, &part);
+}
+
+/* (sum of radii)^2, with the margin or without */
+static void squared_reach(ref_dyadic *out, const ref_cloud_case *c, int with_margin)
+{
+    ref_dyadic part;
+
+    sum_of_radii(out, c);
     ref_dyadic_from_float(&part, with_margin ? c->margin : 0.0f);
     ref_dyadic_add(out, out, &part);
     ref_dyadic_mul(out, out, out);
@@ -38,8 +45,58 @@ static int is_within(const ref_root *t, float limit)
     return ref_root_cmp_dyadic(t, &exact) <= 0;
 }
 
-static void set_moving(const ref_cloud_case *c, const ref_vec *v, const ref_dyadic *dot, const ref_dyadic *gap,
-                       ref_cloud_answer *out)
+/* ra + rb - |d| */
+static float depth_of(const ref_cloud_case *c, const ref_dyadic *distance2)
+{
+    ref_root depth = {.s = distance2->sign ? -1 : 0};
+    ref_dyadic estimate;
+
+    sum_of_radii(&depth.p, c);
+    ref_dyadic_copy(&depth.q, distance2);
+    ref_dyadic_from_float(&depth.w, 1.0f);
+    ref_root_estimate(&estimate, &depth);
+    return ref_root_to_float(&depth, &estimate);
+}
+
+/* The direction of `way` from A to B at the hit, or against v where they coincide. */
+static void set_normal(const ref_vec *way, const ref_vec *v, ref_cloud_answer *out)
+{
+    const ref_vec *along = ref_vec_is_zero(way) ? v : way;
+    ref_dyadic length, over, part;
+
+    if (ref_vec_is_zero(along))
+        return;
+    ref_vec_dot(&length, along, along);
+    ref_dyadic_trim(&length);
+    ref_dyadic_sqrt(&length, &length);
+    ref_dyadic_recip(&over, &length);
+    for (int k = 0; k < 3; k++) {
+        ref_dyadic_mul(&part, &along->c[k], &over);
+        ref_dyadic_trim(&part);
+        out->normal[k] = ref_dyadic_to_double(&part) * (along == v ? -1.0 : 1.0);
+    }
+}
+
+/* Points meet where they coincide; else the estimate of the time is good to far more than the way's cancellation. */
+static void set_normal_then(const ref_cloud_case *c, const ref_vec *d, const ref_vec *v, const ref_dyadic *time,
+                            ref_cloud_answer *out)
+{
+    ref_vec way;
+    ref_dyadic reach;
+
+    sum_of_radii(&reach, c);
+    ref_vec_scale(&way, v, time);
+    ref_vec_add(&way, &way, d);
+    for (int k = 0; k < 3; k++)
+        if (reach.sign == 0)
+            ref_dyadic_zero(&way.c[k]);
+        else
+            ref_dyadic_trim(&way.c[k]);
+    set_normal(&way, v, out);
+}
+
+static void set_moving(const ref_cloud_case *c, const ref_vec *d, const ref_vec *v, const ref_dyadic *dot,
+                       const ref_dyadic *gap, ref_cloud_answer *out)
 {
     ref_dyadic speed2, estimate;
     ref_root first, last;
@@ -55,6 +112,8 @@ static void set_moving(const ref_cloud_case *c, const ref_vec *v, const ref_dyad
         return;
     ref_root_estimate(&estimate, &first);
     out->t = ref_root_to_float(&first, &estimate);
+    out->depth = 0;
+    set_normal_then(c, d, v, &estimate, out);
 }
 
 void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out)
@@ -72,12 +131,16 @@ void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out)
     squared_reach(&reach2, c, 0);
     ref_dyadic_sub(&gap, &distance2, &reach2);
     out->is_apart = dot.sign > 0;
+    out->depth = depth_of(c, &distance2);
+    set_normal(&d, &v, out);
     if (!ref_vec_is_zero(&v)) {
-        set_moving(c, &v, &dot, &gap, out);
+        set_moving(c, &d, &v, &dot, &gap, out);
         return;
     }
     if (gap.sign <= 0) {
-        *out = (ref_cloud_answer){.is_pair = 1, .state = gap.sign < 0 ? REF_OVERLAPPING : REF_TOUCHING};
+        out->is_pair = 1;
+        out->state = gap.sign < 0 ? REF_OVERLAPPING : REF_TOUCHING;
+        out->t = 0;
         return;
     }
     squared_reach(&reach2, c, 1);

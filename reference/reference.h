@@ -81,6 +81,10 @@ typedef struct ref_cloud_answer {
     int state;    /* REF_APPROACHING, REF_TOUCHING or REF_OVERLAPPING; REF_MISS: within the margin alone */
     float t;      /* 0 in contact; +inf for a miss */
     int is_apart; /* d.v > 0 */
+    /* Of a pair: ra + rb - distance at the hit, at time 0 within the margin alone, the nearest value; and the unit
+     * vector from A to B then, good to 2^-50. */
+    float depth;
+    double normal[3];
 } ref_cloud_answer;
 
 void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out);

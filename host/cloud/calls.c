@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "best.h"
+#include "columns.h"
 #include "host/batch.h"
 #include "records.h"
 
@@ -46,6 +47,15 @@ CAROMI_LIST list_call(caromi_arrays *a, const cloud_call *q, const carom_stats *
         caromi_writes(a, "state", l->state, l->capacity, sizeof *l->state);
         caromi_writes(a, "t", l->t, l->capacity, sizeof *l->t);
         caromi_writes(a, "shift", l->shift, l->capacity, 3 * sizeof *l->shift);
+        caromi_writes(a, "depth", l->depth, l->capacity, sizeof *l->depth);
+        caromi_writes_points(a, "normal", &l->normal, l->capacity);
+        caromi_writes(a, "previous", l->previous, l->capacity, sizeof *l->previous);
+        if (l->before != NULL) {
+            caromi_reads(a, "before", l->before, 1, 0, sizeof *l->before);
+            caromi_reads(a, "before.a", l->before->a, l->before->count, sizeof *l->before->a, sizeof *l->before->a);
+            caromi_reads(a, "before.b", l->before->b, l->before->count, sizeof *l->before->b, sizeof *l->before->b);
+            caromi_reads(a, "before.shift", l->before->shift, l->before->count, 3, 3);
+        }
     }
     if (q->first != NULL) {
         caromi_reads(a, "out", q->first, 1, 0, sizeof *q->first);
@@ -102,6 +112,27 @@ static carom_status check_limits(const caromi_cloud *cloud, carom_error *err)
     return CAROM_OK;
 }
 
+static carom_status check_before(const carom_sphere_pairs_before *before, carom_error *err)
+{
+    CHECK(caromi_check_desc(before->size, sizeof *before, "carom_sphere_pairs_before", err));
+    CHECK(caromi_check_count(before->count, "before.count", err));
+    if (before->count > 0 && (before->a == NULL || before->b == NULL))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "before: a and b must not be NULL");
+    return CAROM_OK;
+}
+
+/* After the check of arrays. */
+static carom_status check_order_before(const carom_sphere_pair_list *list, carom_error *err)
+{
+    const carom_sphere_pairs_before *before = list->before;
+    for (uint64_t i = 1; list->previous != NULL && before != NULL && i < before->count; i++)
+        if (before->a[i] < before->a[i - 1])
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                               "before: record %llu has a = %d behind a = %d; they must ascend", (unsigned long long)i,
+                               before->a[i], before->a[i - 1]);
+    return CAROM_OK;
+}
+
 static carom_status check_call(const cloud_call *q, const carom_stats *stats, carom_error *err)
 {
     const carom_spheres_desc *d = q->desc;
@@ -113,8 +144,12 @@ static carom_status check_call(const cloud_call *q, const carom_stats *stats, ca
     if (d->batch.count > 0) {
         CLOUD_INPUTS(CHECK_INPUT)
     }
+    if (q->list != NULL)
+        CHECK(caromi_check_points_out(&q->list->normal, "normal", err));
+    if (q->list != NULL && q->list->before != NULL)
+        CHECK(check_before(q->list->before, err));
     CAROMI_CHECK_ARRAYS(err, list_call, q, stats);
-    return CAROM_OK;
+    return q->list != NULL ? check_order_before(q->list, err) : CAROM_OK;
 }
 
 static void describe(const carom_context *context, cloud_call *q)
@@ -193,6 +228,21 @@ static carom_status count_pairs(const caromi_cloud *cloud, int full, uint32_t *c
     return scan_all(cloud, &records, stats, err);
 }
 
+/* All records in order, and the columns that follow from them. */
+static carom_status deliver(const cloud_call *q, caromi_records *records, uint64_t total, carom_error *err)
+{
+    caromi_pair_columns columns;
+    carom_status status = caromi_columns_create(&q->cloud, q->list, total, &columns, err);
+    if (status == CAROM_OK)
+        status = caromi_records_deliver(records, &columns.records, err);
+    if (status == CAROM_OK && caromi_columns_are_asked(q->list))
+        status = caromi_columns_fill(&q->cloud, q->list, &columns.records, total, err);
+    caromi_columns_free(&q->cloud, &columns);
+    if (status == CAROM_OK)
+        q->list->totals->stored = total;
+    return status;
+}
+
 /* Pairs with a in [begin, end), if they are at most `capacity`; else *is_full. */
 static carom_status keep_pairs(const cloud_call *q, uint64_t end, int *is_full, carom_stats *stats, carom_error *err)
 {
@@ -203,11 +253,8 @@ static carom_status keep_pairs(const cloud_call *q, uint64_t end, int *is_full, 
     carom_status status = scan_all(&q->cloud, &records, stats, err);
     const uint64_t total = caromi_records_count(&records);
     *is_full = records.is_full || total > l->capacity;
-    if (status == CAROM_OK && !*is_full) {
-        const caromi_record_columns to = {l->offsets, l->a, l->b, l->state, l->t, l->shift};
-        status = caromi_records_deliver(&records, &to, err);
-        l->totals->stored = total;
-    }
+    if (status == CAROM_OK && !*is_full)
+        status = deliver(q, &records, total, err);
     caromi_records_free(&records);
     return status;
 }

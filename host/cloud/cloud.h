@@ -7,6 +7,7 @@
  *   cells.c    puts them into rows of cells, as cpu/cloud.h has them
  *   ask.c      asks the solver about the pairs that a scan finds open
  *   records.c  keeps pairs and puts them in order: lists
+ *   columns.c  depth and normal of the records; previous.c finds them in an earlier list
  *   best.c     first and any partner of each sphere */
 #ifndef CAROM_HOST_CLOUD_H
 #define CAROM_HOST_CLOUD_H

@@ -1027,6 +1027,15 @@ typedef struct carom_spheres_desc {
     uint8_t full; ///< lists. 1: each pair stands under both spheres, with the shift negated under b
 } carom_spheres_desc;
 
+/// Pairs of an earlier list, to find them again. Only read.
+typedef struct carom_sphere_pairs_before {
+    size_t size;         ///< sizeof(carom_sphere_pairs_before)
+    uint64_t count;      ///< records
+    const int32_t *a;    ///< [count] ascending; equal ones are allowed
+    const int32_t *b;    ///< [count]
+    const int8_t *shift; ///< [count][3]; NULL: all are 0
+} carom_sphere_pairs_before;
+
 /// Pairs, one record each, ordered by (a, t, b, shift). Arrays are the caller's; any may be NULL.
 typedef struct carom_sphere_pair_list {
     size_t size;       ///< sizeof(carom_sphere_pair_list)
@@ -1036,7 +1045,17 @@ typedef struct carom_sphere_pair_list {
     uint8_t *state;    ///< [capacity] APPROACHING, TOUCHING, OVERLAPPING, or MISS: see `margin`
     float *t;          ///< [capacity] T; +inf also beyond binary32
     int8_t *shift;     ///< [capacity][3] b's image, in periods
-    carom_list_totals *totals; ///< out, must not be NULL
+    /// [capacity] ra + rb - distance at the hit, L: the nearest binary32 to the true number, in
+    /// both modes. 0 for APPROACHING and TOUCHING; below 0 where only the margin makes the pair
+    float *depth;
+    /// [capacity] unit vector from a to b at the hit (of a margin's pair: at time 0), each
+    /// component within 2^-24. Where centres coincide: -v / |v|, or zeros without relative motion
+    carom_points_out normal;
+    /// [capacity] index of the same a, b and shift in `before`, the lowest of several; -1 if the
+    /// pair is new
+    int64_t *previous;
+    const carom_sphere_pairs_before *before; ///< for `previous`; NULL: no pairs
+    carom_list_totals *totals;               ///< out, must not be NULL
 } carom_sphere_pair_list;
 
 /// The first partner of each sphere, the smallest (t, index); any pointer may be NULL.
@@ -1064,7 +1083,8 @@ typedef struct carom_sphere_count_result {
 ///         take minutes; the answers are undefined then) | OUT_OF_MEMORY
 /// cost  Memory: some 80 bytes per sphere (moving or periodic: 180) and 16 per record. A
 ///       list that is too short costs three times as much as one that is not: ask for the number
-///       first, with capacity 0
+///       first, with capacity 0. Depth and normal take some 20 ns per record, an earlier list some
+///       10: docs/spheres.md
 CAROM_API carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,
                                           const carom_sphere_pair_list *list, carom_stats *stats,
                                           carom_error *err);

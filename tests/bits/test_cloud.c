@@ -1,189 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Spheres among themselves: lists, partners and counts against every pair by itself. Exact mode against the reference,
  * fast mode against clouds of two spheres; the same bits on every instruction set, on any number of threads. */
-#include "tests/support/support.h"
+#include "tests/support/clouds.h"
 
 #include <math.h>
 
-enum { MOST = 60, IMAGES = 27 };
-
-/* ---- clouds ------------------------------------------------------------------------------------------------------ */
-
-typedef struct cloud {
-    size_t count;
-    float *center, *velocity, *radius, *t_max;
-    uint32_t *mask;
-    carom_spheres_desc desc;
-} cloud;
-
-static void cloud_free(cloud *c)
-{
-    free(c->center);
-    free(c->velocity);
-    free(c->radius);
-    free(c->t_max);
-    free(c->mask);
-}
-
-static float between(ref_gen *g, double low, double high)
-{
-    return (float)ref_gen_range(g, low, high);
-}
-
-typedef void change_fn(cloud *c, size_t i, ref_gen *g);
-static void scale_all(cloud *c, size_t i, float by)
-{
-    for (size_t k = 0; k < 3; k++) {
-        c->center[3 * i + k] *= by;
-        c->velocity[3 * i + k] *= by;
-    }
-    c->radius[i] *= by;
-}
-static void as_it_is(cloud *c, size_t i, ref_gen *g)
-{
-    (void)c, (void)i, (void)g;
-}
-/* Neighbours touch exactly, at rest and while they move by whole steps. */
-static void on_lattice(cloud *c, size_t i, ref_gen *g)
-{
-    for (size_t k = 0; k < 3; k++) {
-        c->center[3 * i + k] = floorf(between(g, 0, 6));
-        c->velocity[3 * i + k] = floorf(between(g, -1, 2));
-    }
-    c->radius[i] = 0.5f;
-}
-static void far_away(cloud *c, size_t i, ref_gen *g)
-{
-    (void)g;
-    for (size_t k = 0; k < 3; k++)
-        c->center[3 * i + k] += 1e7f;
-}
-static void few_large(cloud *c, size_t i, ref_gen *g)
-{
-    c->radius[i] = ref_gen_range(g, 0, 1) < 0.05 ? 5.0f : between(g, 0, 1e-2);
-}
-static void any_size(cloud *c, size_t i, ref_gen *g)
-{
-    c->radius[i] = powf(10.0f, between(g, -6, 0));
-}
-static void one_outlier(cloud *c, size_t i, ref_gen *g)
-{
-    (void)g;
-    if (i == c->count / 2)
-        c->center[3 * i] = 1e30f;
-}
-static void denormal(cloud *c, size_t i, ref_gen *g)
-{
-    (void)g;
-    scale_all(c, i, 1e-40f);
-}
-static void huge(cloud *c, size_t i, ref_gen *g)
-{
-    (void)g;
-    scale_all(c, i, 1e37f);
-}
-static void in_one_place(cloud *c, size_t i, ref_gen *g)
-{
-    (void)g;
-    for (size_t k = 0; k < 3; k++)
-        c->center[3 * i + k] = 1.0f;
-}
-static void some_invalid(cloud *c, size_t i, ref_gen *g)
-{
-    if (ref_gen_range(g, 0, 1) < 0.2)
-        c->radius[i] = ref_gen_range(g, 0, 1) < 0.5 ? -1.0f : NAN;
-}
-static void fast_ones(cloud *c, size_t i, ref_gen *g)
-{
-    (void)g;
-    c->radius[i] = 0.5f;
-    for (size_t k = 0; k < 3; k++)
-        c->velocity[3 * i + k] *= 20.0f;
-}
-/* The first is far away: it must not be where places are counted from. */
-static void outlier_first(cloud *c, size_t i, ref_gen *g)
-{
-    (void)g;
-    if (i == 0)
-        c->center[1] = 1e8f;
-}
-static void negative_zeros(cloud *c, size_t i, ref_gen *g)
-{
-    if (ref_gen_range(g, 0, 1) < 0.3)
-        c->radius[i] = -0.0f;
-}
-static void in_line(cloud *c, size_t i, ref_gen *g)
-{
-    (void)g;
-    for (size_t k = 1; k < 3; k++)
-        c->center[3 * i + k] = c->velocity[3 * i + k] = 0.0f;
-    c->center[3 * i] = floorf(c->center[3 * i] * 8.0f) / 8.0f;
-    c->radius[i] = 0.25f;
-}
-static void points(cloud *c, size_t i, ref_gen *g)
-{
-    on_lattice(c, i, g);
-    c->radius[i] = 0.0f;
-}
-
-static const struct {
-    const char *name;
-    change_fn *change;
-    float period; /* of clouds that have one */
-} families[] = {{"random", as_it_is, 11},       {"lattice", on_lattice, 6},
-                {"far", far_away, 11},          {"few large", few_large, 12},
-                {"any size", any_size, 10},     {"outlier", one_outlier, 9},
-                {"denormal", denormal, 1e-39f}, {"huge", huge, 1e38f},
-                {"one place", in_one_place, 3}, {"invalid", some_invalid, 11},
-                {"fast", fast_ones, 10},        {"line", in_line, 10},
-                {"points", points, 6},          {"outlier first", outlier_first, 9},
-                {"-0", negative_zeros, 11}};
-
-/* Which options the cloud has follows from its number. */
-static cloud make_cloud(size_t number, int exact)
-{
-    const size_t family = number % COUNT_OF(families), options = number / COUNT_OF(families);
-    const int moves = options % 3 != 0, is_periodic = options / 3 % 2, has_masks = options / 6 % 2;
-    ref_gen g;
-    ref_gen_seed(&g, 17, 1, number);
-    cloud c = {.count = 2 + (size_t)(ref_gen_range(&g, 0, 1) * MOST)};
-    c.center = test_alloc(3 * c.count, sizeof(float));
-    c.velocity = test_alloc(3 * c.count, sizeof(float));
-    c.radius = test_alloc(c.count, sizeof(float));
-    c.t_max = test_alloc(c.count, sizeof(float));
-    c.mask = test_alloc(c.count, sizeof(uint32_t));
-    for (size_t i = 0; i < c.count; i++) {
-        for (size_t k = 0; k < 3; k++) {
-            c.center[3 * i + k] = between(&g, 0, 10);
-            c.velocity[3 * i + k] = between(&g, -2, 2);
-        }
-        c.radius[i] = between(&g, 0, 0.7);
-        c.t_max[i] = options % 7 == 5 ? -0.0f : ref_gen_range(&g, 0, 1) < 0.2 ? between(&g, 0, 2) : 3.0f;
-        if (options % 4 == 1 && ref_gen_range(&g, 0, 1) < 0.03)
-            c.t_max[i] = INFINITY;
-        c.mask[i] = 1u << (int)(3 * ref_gen_range(&g, 0, 1));
-        families[family].change(&c, i, &g);
-    }
-    c.desc = (carom_spheres_desc){.batch = {.size = sizeof c.desc,
-                                            .count = c.count,
-                                            .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
-                                  .center = carom_xyz(c.center),
-                                  .radius = carom_scalars_of(c.radius)};
-    if (moves) {
-        c.desc.velocity = carom_xyz(c.velocity);
-        c.desc.t_max = carom_scalars_of(c.t_max);
-        c.desc.start = (carom_start)(options / 12 % 3);
-    } else if ((options + family) % 2)
-        c.desc.margin = 0.3f;
-    if (is_periodic) {
-        c.desc.period[0] = families[family].period;
-        c.desc.period[2] = 1.25f * families[family].period;
-    }
-    if (has_masks)
-        c.desc.mask = carom_uints_of(c.mask);
-    c.desc.full = options % 5 == 4;
-    return c;
-}
+enum { IMAGES = 27 };
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
@@ -233,7 +55,15 @@ static carom_list_totals ask_list(carom_context *context, const carom_spheres_de
     int8_t *shift = test_alloc(3 * capacity + 1, 1);
     uint64_t *offsets = test_alloc(d->batch.count + 1, sizeof *offsets);
     carom_list_totals totals;
-    const carom_sphere_pair_list list = {sizeof list, capacity, offsets, a, b, state, t, shift, &totals};
+    const carom_sphere_pair_list list = {.size = sizeof list,
+                                         .capacity = capacity,
+                                         .offsets = offsets,
+                                         .a = a,
+                                         .b = b,
+                                         .state = state,
+                                         .t = t,
+                                         .shift = shift,
+                                         .totals = &totals};
     carom_error err;
     test_ok("pairs of a cloud", carom_spheres_list(context, d, &list, NULL, &err), &err);
     assert_true(totals.stored <= capacity);
@@ -338,7 +168,7 @@ static records expect(carom_context *context, const cloud *c)
 
 static void check_records(const records *got, const records *expected, size_t number, const char *what)
 {
-    const char *family = families[number % COUNT_OF(families)].name;
+    const char *family = cloud_family(number);
     for (size_t i = 0; i < got->count && i < expected->count; i++) {
         const record *g = &got->at[i], *e = &expected->at[i];
         if (compare(g, e) != 0 || g->state != e->state)
@@ -458,7 +288,7 @@ static void exact_is_the_reference(void **state)
 {
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
-    for (size_t i = 0; i < test_effort(12 * COUNT_OF(families)); i++)
+    for (size_t i = 0; i < test_effort(12 * CLOUD_FAMILIES); i++)
         check_cloud(context, i, 1);
     carom_context_destroy(context);
 }
@@ -467,7 +297,7 @@ static void fast_is_each_pair_by_itself(void **state)
 {
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
-    for (size_t i = 0; i < test_effort(9 * COUNT_OF(families)); i++)
+    for (size_t i = 0; i < test_effort(9 * CLOUD_FAMILIES); i++)
         check_cloud(context, i, 0);
     carom_context_destroy(context);
 }
@@ -504,7 +334,7 @@ static void fast_is_near_the_truth(void **state)
     size_t total = 0, wrong = 0;
     for (size_t i = 0; i < 24; i++)
         for (size_t family = RANDOM; family <= LATTICE; family++) {
-            cloud c = make_cloud(family + i * COUNT_OF(families), 0);
+            cloud c = make_cloud(family + i * CLOUD_FAMILIES, 0);
             records fast = {0}, exact = {0};
             const size_t room = (size_t)ask_list(context, &c.desc, 0, &fast).total;
             ask_list(context, &c.desc, room, &fast);
@@ -601,7 +431,7 @@ static void ends_are_checked(void **state)
 
 static void same_lists(carom_context *scalar, carom_context *context, const char *label)
 {
-    for (size_t i = 0; i < test_effort(8 * COUNT_OF(families)); i++) {
+    for (size_t i = 0; i < test_effort(8 * CLOUD_FAMILIES); i++) {
         cloud c = make_cloud(i, (int)(i % 2));
         records one = {0}, other = {0};
         const carom_list_totals totals = ask_list(scalar, &c.desc, 0, &one);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "columns.h"
+
+#include <math.h>
+
+#include "cpu/exact.h"
+#include "kernels/cloud_columns.h"
+
+enum { BLOCK = 64, RUN = 64 * BLOCK }; /* records: of a call of the kernel, a multiple of all lanes; of a task */
+
+int caromi_columns_are_asked(const carom_sphere_pair_list *list)
+{
+    return list->depth != NULL || list->normal.x != NULL || list->previous != NULL;
+}
+
+/* ---- the records ------------------------------------------------------------------------------------------------- */
+
+/* An array of our own in the place of one that is missing. Returns 0 if there is no memory. */
+static int lend(const caromi_cloud *cloud, uint64_t count, size_t size, int is_needed, void *array, void **own)
+{
+    void *missing = NULL;
+    if (!is_needed || memcmp(array, &missing, sizeof missing) != 0)
+        return 1;
+    *own = caromi_alloc(cloud->context, count + 1, size);
+    memcpy(array, own, sizeof *own);
+    return *own != NULL;
+}
+
+carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_sphere_pair_list *list, uint64_t count,
+                                   caromi_pair_columns *out, carom_error *err)
+{
+    const int asked = caromi_columns_are_asked(list), places = list->depth != NULL || list->normal.x != NULL;
+    *out = (caromi_pair_columns){.records = {list->offsets, list->a, list->b, list->state, list->t, list->shift}};
+    caromi_record_columns *r = &out->records;
+    if (!(lend(cloud, count, sizeof *r->a, asked, &r->a, &out->own[0]) &&
+          lend(cloud, count, sizeof *r->b, asked, &r->b, &out->own[1]) &&
+          lend(cloud, count, 1, places, &r->state, &out->own[2]) &&
+          lend(cloud, count, 3, asked && caromi_cloud_is_periodic(cloud), &r->shift, &out->own[3])))
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for columns of %llu pairs of spheres",
+                           (unsigned long long)count);
+    return CAROM_OK;
+}
+
+void caromi_columns_free(const caromi_cloud *cloud, caromi_pair_columns *columns)
+{
+    for (size_t i = 0; i < sizeof columns->own / sizeof columns->own[0]; i++)
+        caromi_free(cloud->context, columns->own[i]);
+}
+
+/* ---- depth and normal -------------------------------------------------------------------------------------------- */
+
+typedef struct columns_job {
+    const caromi_cloud *cloud;
+    const carom_sphere_pair_list *list;
+    const caromi_record_columns *records;
+    uint64_t count;
+} columns_job;
+
+typedef struct columns_block {
+    float in[IN_CLOUD][BLOCK], out[OUT_PAIR_COLUMNS][BLOCK];
+    uint32_t count;
+    const int32_t *a, *b;
+    const uint8_t *state;
+    const int8_t *shift; /* NULL: none */
+} columns_block;
+
+static void gather(columns_block *w, int to, const caromi_in_column *from, const int32_t *index)
+{
+    caromi_in_column column = *from;
+    column.index = (caromi_index){index, sizeof *index};
+    if (from->base != NULL)
+        caromi_gather(w->in[to], &column, 0, w->count);
+    else
+        memset(w->in[to], 0, sizeof w->in[to]);
+}
+
+static void gather_block(const caromi_cloud *cloud, columns_block *w)
+{
+    static const int a_columns[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ};
+    static const int b_columns[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
+    memset(w->in[IN_MARGIN], 0, sizeof w->in[IN_MARGIN]);
+    for (int c = CLOUD_X; c < CLOUD_T_MAX; c++) {
+        gather(w, a_columns[c], &cloud->in[c], w->a);
+        gather(w, b_columns[c], &cloud->in[c], w->b);
+    }
+    for (uint32_t i = 0; i < w->count; i++) {
+        w->in[IN_AHEAD][i] = w->state[i] == CAROM_APPROACHING ? 1.0f : 0.0f;
+        for (int k = 0; k < 3; k++)
+            w->in[IN_SHIFT_X + k][i] = w->shift ? (float)w->shift[3 * i + (uint32_t)k] * cloud->period[k] : 0.0f;
+    }
+    for (int c = 0; c < IN_CLOUD; c++) /* lanes behind the last record have its numbers */
+        for (uint32_t i = w->count; i < BLOCK; i++)
+            w->in[c][i] = w->in[c][w->count - 1];
+}
+
+/* What the kernel left open, in integers. */
+static void settle(columns_block *w, uint32_t i)
+{
+    float in[IN_CLOUD], normal[3];
+    const int is_apart = w->state[i] == CAROM_APPROACHING || w->state[i] == CAROM_TOUCHING;
+    for (int c = 0; c < IN_CLOUD; c++)
+        in[c] = w->in[c][i];
+    in[IN_LIMIT] = 0;
+    if (is_apart)
+        w->out[OUT_PAIR_DEPTH][i] = 0;
+    else if (isnan(w->out[OUT_PAIR_DEPTH][i]))
+        w->out[OUT_PAIR_DEPTH][i] = caromi_exact_cloud_depth(in);
+    if (!isnan(w->out[OUT_PAIR_NORMAL][i]))
+        return;
+    caromi_exact_cloud_normal(in, normal);
+    for (int k = 0; k < 3; k++)
+        w->out[OUT_PAIR_NORMAL + k][i] = normal[k];
+}
+
+static void fill_block(const columns_job *job, uint64_t first, uint64_t end)
+{
+    const caromi_record_columns *r = job->records;
+    columns_block w = {.count = (uint32_t)(end - first),
+                       .a = r->a + first,
+                       .b = r->b + first,
+                       .state = r->state + first,
+                       .shift = caromi_cloud_is_periodic(job->cloud) ? r->shift + 3 * first : NULL};
+    const float *in[IN_CLOUD];
+    void *out[OUT_PAIR_COLUMNS];
+    caromi_out_column normal[3];
+    for (int c = 0; c < IN_CLOUD; c++)
+        in[c] = w.in[c];
+    for (int c = 0; c < OUT_PAIR_COLUMNS; c++)
+        out[c] = w.out[c];
+    gather_block(job->cloud, &w);
+    job->cloud->context->isa->cloud_columns(in, out, BLOCK);
+    for (uint32_t i = 0; i < w.count; i++)
+        settle(&w, i);
+    if (job->list->depth != NULL)
+        memcpy(job->list->depth + first, w.out[OUT_PAIR_DEPTH], w.count * sizeof(float));
+    caromi_points_out_to_columns(&job->list->normal, normal);
+    for (int k = 0; k < 3 && job->list->normal.x != NULL; k++)
+        caromi_scatter(&normal[k], first, w.out[OUT_PAIR_NORMAL + k], w.count, sizeof(float));
+}
+
+static void fill_run(void *user, uint64_t task, uint32_t thread)
+{
+    const columns_job *job = user;
+    const uint64_t first = task * RUN, end = job->count - first < RUN ? job->count : first + RUN;
+    (void)thread;
+    for (uint64_t i = first; i < end; i += BLOCK)
+        fill_block(job, i, end - i < BLOCK ? end : i + BLOCK);
+}
+
+carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_sphere_pair_list *list,
+                                 const caromi_record_columns *records, uint64_t count, carom_error *err)
+{
+    columns_job job = {cloud, list, records, count};
+    if (list->depth != NULL || list->normal.x != NULL)
+        caromi_parallel(cloud->context->pool, (count + RUN - 1) / RUN, fill_run, &job);
+    if (list->previous == NULL)
+        return CAROM_OK;
+    return caromi_previous_find(cloud, list->before, records, count, list->previous, err);
+}

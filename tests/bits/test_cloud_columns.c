@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of a list of pairs of spheres: depth and normal against the reference in both modes, indices in an earlier
+ * list against a search of all its records; the same bits on every instruction set and thread count, in pieces, and
+ * whatever other columns are asked for. */
+#include "tests/support/clouds.h"
+
+#include <math.h>
+
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
+
+typedef struct columns {
+    uint64_t count;
+    int32_t *a, *b;
+    uint8_t *state;
+    float *t, *depth, *normal;
+    int8_t *shift;
+    int64_t *previous;
+} columns;
+
+static columns make_columns(uint64_t capacity)
+{
+    return (columns){.a = test_alloc(capacity + 1, sizeof(int32_t)),
+                     .b = test_alloc(capacity + 1, sizeof(int32_t)),
+                     .state = test_alloc(capacity + 1, 1),
+                     .t = test_alloc(capacity + 1, sizeof(float)),
+                     .depth = test_alloc(capacity + 1, sizeof(float)),
+                     .normal = test_alloc(3 * capacity + 3, sizeof(float)),
+                     .shift = test_alloc(3 * capacity + 3, 1),
+                     .previous = test_alloc(capacity + 1, sizeof(int64_t))};
+}
+
+static void free_columns(columns *c)
+{
+    free(c->a), free(c->b), free(c->state), free(c->t), free(c->depth), free(c->normal), free(c->shift),
+        free(c->previous);
+}
+
+static carom_sphere_pair_list list_of(const columns *c, uint64_t from, uint64_t capacity, carom_list_totals *totals)
+{
+    return (carom_sphere_pair_list){.size = sizeof(carom_sphere_pair_list),
+                                    .capacity = capacity,
+                                    .a = c->a + from,
+                                    .b = c->b + from,
+                                    .state = c->state + from,
+                                    .t = c->t + from,
+                                    .shift = c->shift + 3 * from,
+                                    .depth = c->depth + from,
+                                    .normal = carom_xyz_out(c->normal + 3 * from),
+                                    .previous = c->previous + from,
+                                    .totals = totals};
+}
+
+static uint64_t count_pairs(carom_context *context, const carom_spheres_desc *d)
+{
+    carom_list_totals totals;
+    carom_error err;
+    const carom_sphere_pair_list none = {.size = sizeof none, .totals = &totals};
+    test_ok("pairs are counted", carom_spheres_list(context, d, &none, NULL, &err), &err);
+    return totals.total;
+}
+
+static columns ask_columns(carom_context *context, const carom_spheres_desc *d, const carom_sphere_pairs_before *before)
+{
+    const uint64_t total = count_pairs(context, d);
+    columns c = make_columns(total);
+    carom_list_totals totals;
+    carom_error err;
+    carom_sphere_pair_list list = list_of(&c, 0, total + 1, &totals);
+    list.before = before;
+    test_ok("pairs with columns", carom_spheres_list(context, d, &list, NULL, &err), &err);
+    assert_int_equal(totals.stored, total);
+    c.count = total;
+    return c;
+}
+
+/* ---- depth and normal -------------------------------------------------------------------------------------------- */
+
+static void truth_of(const cloud *c, const columns *l, uint64_t i, ref_cloud_answer *out)
+{
+    const size_t a = (size_t)l->a[i], b = (size_t)l->b[i];
+    ref_cloud_case q = {
+        .radius_a = c->radius[a], .radius_b = c->radius[b], .margin = c->desc.margin, .limit = INFINITY};
+    for (size_t k = 0; k < 3; k++) {
+        q.a[k] = c->center[3 * a + k];
+        q.b[k] = c->center[3 * b + k];
+        q.velocity_a[k] = c->desc.velocity.x ? c->velocity[3 * a + k] : 0.0f;
+        q.velocity_b[k] = c->desc.velocity.x ? c->velocity[3 * b + k] : 0.0f;
+        q.shift[k] = (float)l->shift[3 * i + k] * c->desc.period[k];
+    }
+    ref_cloud(&q, out);
+}
+
+/* Where fast mode is wrong about the state there is no truth to compare with. Returns whether there was. */
+static int check_pair(const cloud *c, const columns *l, uint64_t i, const char *what)
+{
+    ref_cloud_answer truth;
+    truth_of(c, l, i, &truth);
+    const int exact = c->desc.batch.accuracy == CAROM_ACCURACY_EXACT;
+    if (!exact && truth.state != l->state[i])
+        return 0;
+    const float depth = truth.state == REF_TOUCHING ? 0.0f : truth.depth;
+    if (memcmp(&l->depth[i], &depth, sizeof depth) != 0)
+        fail_msg("%s: %d %d, state %d: depth %a instead of %a", what, l->a[i], l->b[i], l->state[i],
+                 (double)l->depth[i], (double)depth);
+    for (size_t k = 0; k < 3; k++) {
+        const float n = l->normal[3 * i + k];
+        if (!(fabs((double)n - truth.normal[k]) <= 0x1p-24) || (n == 0.0f && signbit(n)))
+            fail_msg("%s: %d %d, state %d: normal[%zu] %a instead of %a", what, l->a[i], l->b[i], l->state[i], k,
+                     (double)n, truth.normal[k]);
+    }
+    return 1;
+}
+
+static void columns_are_true(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    uint64_t pairs = 0, wrong = 0;
+    for (size_t i = 0; i < test_effort(24 * CLOUD_FAMILIES); i++) {
+        cloud c = make_cloud(i / 2, (int)(i % 2));
+        columns l = ask_columns(context, &c.desc, NULL);
+        for (uint64_t k = 0; k < l.count; k++) {
+            wrong += !check_pair(&c, &l, k, cloud_family(i / 2));
+            assert_int_equal(l.previous[k], -1);
+        }
+        pairs += l.count;
+        free_columns(&l);
+        cloud_free(&c);
+    }
+    if (wrong * 50 > pairs)
+        fail_msg("of %llu pairs fast mode has %llu in another state", (unsigned long long)pairs,
+                 (unsigned long long)wrong);
+    carom_context_destroy(context);
+}
+
+/* Where binary64 is not enough: a sphere comes from so far that its place rounds by more than the radii; spheres that
+ * graze; images so far away that a difference of places loses what is left when the period is taken off. */
+static void beyond_binary64(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    uint64_t pairs = 0;
+    for (size_t i = 0; i < test_effort(2000); i++) {
+        const int kind = (int)(i % 3);
+        ref_gen g;
+        ref_gen_seed(&g, 29, 1, i);
+        const float far = ldexpf(1, (int)between(&g, 3, 100)), limit = INFINITY;
+        cloud c = {.count = 2,
+                   .center = test_alloc(6, sizeof(float)),
+                   .velocity = test_alloc(6, sizeof(float)),
+                   .radius = test_alloc(2, sizeof(float))};
+        for (size_t k = 0; k < 3; k++) {
+            c.center[k] = kind == 1 ? floorf(between(&g, -4, 4)) : between(&g, -0.4, 0.4);
+            c.center[3 + k] = kind == 2 && k > 0 ? 0 : far;
+            c.velocity[3 + k] = kind == 2 ? 0 : -1;
+        }
+        /* A graze, if the way from the line is a whole number: (1, -1, 0) k is k sqrt(2) away. */
+        c.radius[0] = kind == 1 ? floorf(between(&g, 1, 5)) : between(&g, 0.3, 0.6);
+        c.radius[1] = kind == 1 ? 0 : 0.25f;
+        c.desc = (carom_spheres_desc){.batch = {.size = sizeof c.desc, .count = 2, .accuracy = CAROM_ACCURACY_EXACT},
+                                      .center = carom_xyz(c.center),
+                                      .radius = carom_scalars_of(c.radius),
+                                      .t_max = {.data = &limit, .stride = CAROM_REPEAT},
+                                      .period = {kind == 2 ? far : 0, 0, 0}};
+        if (kind != 2)
+            c.desc.velocity = carom_xyz(c.velocity);
+        columns l = ask_columns(context, &c.desc, NULL);
+        for (uint64_t k = 0; k < l.count; k++)
+            check_pair(&c, &l, k, "beyond binary64");
+        pairs += l.count;
+        free_columns(&l);
+        cloud_free(&c);
+    }
+    assert_true(pairs > test_effort(2000) / 3);
+    carom_context_destroy(context);
+}
+
+/* Two spheres, and what the columns say. */
+typedef struct known_case {
+    const char *name;
+    float center[6], velocity[6], radius[2], margin;
+    float depth, normal[3];
+} known_case;
+
+static const known_case known_cases[] = {
+    {"head on", {0, 0, 0, 9, 0, 0}, {2, 0, 0, 1, 0, 0}, {1, 2}, 0, 0, {1, 0, 0}},
+    {"a graze", {0, 0, 0, -5, 2, 0}, {0, 0, 0, 1, 0, 0}, {1, 1}, 0, 0, {0, 1, 0}},
+    {"overlapping", {0, 0, 0, 3, 4, 0}, {0}, {5, 1}, 0, 1, {0.6f, 0.8f, 0}},
+    {"touching", {0, 0, 0, 0, 3, 4}, {0}, {2, 3}, 0, 0, {0, 0.6f, 0.8f}},
+    {"within the margin", {1, 0, 0, 1, 0, -7}, {0}, {1, 2}, 4.5f, -4, {0, 0, -1}},
+    {"in one place at rest", {3, 3, 3, 3, 3, 3}, {0}, {1, 2}, 0, 3, {0, 0, 0}},
+    {"in one place, moving", {3, 3, 3, 3, 3, 3}, {0, 3, 0, 0, 0, 4}, {1, 2}, 0, 3, {0, 0.6f, -0.8f}},
+    {"points that meet", {0, 0, 0, 6, 8, 0}, {0}, {0, 0}, 0, 0, {0, 0, 0}},
+    {"a point comes from far", {0, 0, 0, 0x1p40f, 0, 0}, {0, 0, 0, -1, 0, 0}, {0x1p-40f, 0}, 0, 0, {1, 0, 0}},
+    {"a small sphere comes from far, aside",
+     {0, 0, 0, 0x1p30f, 3, 0},
+     {0, 0, 0, -1, 0, 0},
+     {4, 1},
+     0,
+     0,
+     {0.8f, 0.6f, 0}},
+    {"denormal", {0, 0, 0, 0x3p-149f, 0x4p-149f, 0}, {0}, {0x4p-149f, 0x2p-149f}, 0, 0x1p-149f, {0.6f, 0.8f, 0}},
+    {"the largest", {-0x1p127f, 0, 0, 0x1p127f, 0, 0}, {0}, {0x1p127f, 0x1.8p127f}, 0, 0x1p126f, {1, 0, 0}},
+    {"radii apart in size", {0, 0, 0, 1, 0, 0}, {0}, {1, 0x1p-80f}, 0, 0x1p-80f, {1, 0, 0}},
+    {"between two numbers, to even", {0, 0, 0, 0x1p-25f, 0, 0}, {0}, {1, 0}, 0, 1, {1, 0, 0}},
+};
+
+static void known_ones(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    for (size_t i = 0; i < 2 * COUNT_OF(known_cases); i++) {
+        const known_case *k = &known_cases[i / 2];
+        if (i % 2 == 0 && k->radius[1] > 0 && k->radius[0] + k->radius[1] == k->radius[0])
+            continue; /* fast mode cannot tell the state */
+        const int is_point = k->radius[0] + k->radius[1] <= 0;
+        const float motion[] = {0, 0, 0, -3, -4, 0}, far = INFINITY;
+        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = 2, .accuracy = (carom_accuracy)(i % 2)},
+                                .center = carom_xyz(k->center),
+                                .radius = carom_scalars_of(k->radius),
+                                .margin = k->margin,
+                                .t_max = {.data = &far, .stride = CAROM_REPEAT}};
+        if (k->margin <= 0)
+            d.velocity = carom_xyz(is_point ? motion : k->velocity);
+        columns l = ask_columns(context, &d, NULL);
+        const float against[] = {0.6f, 0.8f, 0}, *normal = is_point ? against : k->normal;
+        if (l.count != 1 || memcmp(&l.depth[0], &k->depth, sizeof(float)) != 0)
+            fail_msg("%s: %d pairs, depth %a", k->name, (int)l.count, (double)l.depth[0]);
+        if (memcmp(l.normal, normal, 3 * sizeof(float)) != 0)
+            fail_msg("%s: normal %a %a %a", k->name, (double)l.normal[0], (double)l.normal[1], (double)l.normal[2]);
+        free_columns(&l);
+    }
+    carom_context_destroy(context);
+}
+
+/* ---- an earlier list --------------------------------------------------------------------------------------------- */
+
+/* Some of the records, those of each row in another order. */
+static carom_sphere_pairs_before some_of(const columns *l, columns *to, size_t seed)
+{
+    ref_gen g;
+    ref_gen_seed(&g, 23, 1, seed);
+    to->count = 0;
+    for (uint64_t begin = 0, end; begin < l->count; begin = end) {
+        const uint64_t first = to->count;
+        for (end = begin; end < l->count && l->a[end] == l->a[begin]; end++) {
+            const uint64_t at = first + (uint64_t)(ref_gen_range(&g, 0, 1) * (double)(to->count - first + 1));
+            if (ref_gen_range(&g, 0, 1) < 0.3)
+                continue;
+            const uint64_t place = seed % 3 ? to->count : at;
+            memmove(to->b + place + 1, to->b + place, (to->count - place) * sizeof *to->b);
+            memmove(to->shift + 3 * (place + 1), to->shift + 3 * place, 3 * (to->count - place));
+            to->a[to->count++] = l->a[end];
+            to->b[place] = l->b[end];
+            memcpy(to->shift + 3 * place, l->shift + 3 * end, 3);
+        }
+    }
+    return (carom_sphere_pairs_before){sizeof(carom_sphere_pairs_before), to->count, to->a, to->b, to->shift};
+}
+
+static int64_t search(const carom_sphere_pairs_before *before, const columns *l, uint64_t i)
+{
+    for (uint64_t k = 0; k < before->count; k++)
+        if (before->a[k] == l->a[i] && before->b[k] == l->b[i] &&
+            memcmp(before->shift + 3 * k, l->shift + 3 * i, 3) == 0)
+            return (int64_t)k;
+    return -1;
+}
+
+static void check_previous(carom_context *context, const carom_spheres_desc *d, size_t number)
+{
+    columns now = ask_columns(context, d, NULL), old = make_columns(now.count + 1);
+    const carom_sphere_pairs_before before = some_of(&now, &old, number);
+    columns l = ask_columns(context, d, &before);
+    for (uint64_t i = 0; i < l.count; i++)
+        if (l.previous[i] != search(&before, &l, i))
+            fail_msg("cloud %zu: %d %d: record %lld instead of %lld", number, l.a[i], l.b[i], (long long)l.previous[i],
+                     (long long)search(&before, &l, i));
+    free_columns(&now), free_columns(&old), free_columns(&l);
+}
+
+static void earlier_lists(void **state)
+{
+    (void)state;
+    enum { MANY = 300 };
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    for (size_t i = 0; i < test_effort(8 * CLOUD_FAMILIES); i++) {
+        cloud c = make_cloud(i, 0);
+        check_previous(context, &c.desc, i);
+        cloud_free(&c);
+    }
+    /* Long rows, and more records than a task has. */
+    const float center[] = {1, 2, 3}, radius = 1;
+    for (size_t i = 0; i < 6; i++) {
+        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                                .center = carom_repeat(center),
+                                .radius = {.data = &radius, .stride = CAROM_REPEAT},
+                                .period = {0, 0, i % 2 ? 1.5f : 0.0f},
+                                .full = i / 2 == 1};
+        d.batch.count = i % 2 ? MANY / 3 : MANY;
+        check_previous(context, &d, i);
+    }
+    carom_context_destroy(context);
+}
+
+/* Of equal records the lowest; shifts that no image has; a list without shifts. */
+static void odd_earlier_lists(void **state)
+{
+    (void)state;
+    const float center[] = {0, 0, 0, 1, 0, 0}, radius[] = {1, 1};
+    const int32_t a[] = {-7, 0, 0, 0, 5}, b[] = {1, 1, 1, 1, 1};
+    const int8_t shift[] = {0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    const carom_spheres_desc d = {
+        .batch = {.size = sizeof d, .count = 2}, .center = carom_xyz(center), .radius = carom_scalars_of(radius)};
+    carom_sphere_pairs_before before = {sizeof before, 5, a, b, shift};
+    columns l = ask_columns(context, &d, &before);
+    assert_int_equal(l.previous[0], 2);
+    free_columns(&l);
+    before.shift = NULL;
+    l = ask_columns(context, &d, &before);
+    assert_int_equal(l.previous[0], 1);
+    free_columns(&l);
+    before.count = 0;
+    l = ask_columns(context, &d, &before);
+    assert_int_equal(l.previous[0], -1);
+    free_columns(&l);
+    carom_context_destroy(context);
+}
+
+/* ---- the same bits ----------------------------------------------------------------------------------------------- */
+
+static void check_same(const columns *one, const columns *other, const char *label, size_t number)
+{
+    const size_t n = (size_t)one->count;
+    if (one->count != other->count || memcmp(one->depth, other->depth, n * sizeof(float)) != 0 ||
+        memcmp(one->normal, other->normal, 3 * n * sizeof(float)) != 0 ||
+        memcmp(one->previous, other->previous, n * sizeof(int64_t)) != 0)
+        fail_msg("%s: cloud %zu (%s)", label, number, cloud_family(number));
+}
+
+/* A list that is cut again and again, or that has one column alone. */
+static void in_pieces(carom_context *context, const carom_spheres_desc *desc, const carom_sphere_pairs_before *before,
+                      const columns *whole, size_t number)
+{
+    carom_spheres_desc d = *desc;
+    columns l = make_columns(whole->count + 1);
+    carom_list_totals totals;
+    carom_error err;
+    for (uint64_t room = whole->count / 3 + 1; d.batch.begin < d.batch.count; d.batch.begin = totals.complete) {
+        carom_sphere_pair_list list =
+            list_of(&l, l.count, room < whole->count - l.count ? room : whole->count - l.count, &totals);
+        list.before = before;
+        test_ok("pairs in pieces", carom_spheres_list(context, &d, &list, NULL, &err), &err);
+        l.count += totals.stored;
+        room *= totals.stored ? 1 : 2;
+    }
+    check_same(whole, &l, "in pieces", number);
+    for (int column = 0; column < 3; column++) {
+        const carom_sphere_pair_list list = {
+            .size = sizeof list,
+            .capacity = whole->count,
+            .depth = column == 0 ? l.depth : NULL,
+            .normal = column == 1 ? carom_xyz_out(l.normal) : (carom_points_out){.x = NULL},
+            .previous = column == 2 ? l.previous : NULL,
+            .before = before,
+            .totals = &totals,
+        };
+        memset(column == 0 ? (void *)l.depth : column == 1 ? (void *)l.normal : (void *)l.previous, 1, 4 * l.count);
+        test_ok("one column", carom_spheres_list(context, desc, &list, NULL, &err), &err);
+    }
+    check_same(whole, &l, "one by one", number);
+    free_columns(&l);
+}
+
+static void same_columns(carom_context *scalar, carom_context *context, const char *label)
+{
+    for (size_t i = 0; i < test_effort(8 * CLOUD_FAMILIES); i++) {
+        cloud c = make_cloud(i, (int)(i % 2));
+        columns all = ask_columns(scalar, &c.desc, NULL), old = make_columns(all.count + 1);
+        const carom_sphere_pairs_before before = some_of(&all, &old, i);
+        columns one = ask_columns(scalar, &c.desc, &before), other = ask_columns(context, &c.desc, &before);
+        check_same(&one, &other, label, i);
+        in_pieces(context, &c.desc, &before, &one, i);
+        free_columns(&all), free_columns(&old), free_columns(&one), free_columns(&other);
+        cloud_free(&c);
+    }
+}
+
+/* ---- bad input --------------------------------------------------------------------------------------------------- */
+
+static void bad_input(void **state)
+{
+    (void)state;
+    const float center[] = {0, 0, 0, 1, 0, 0}, radius[] = {1, 1};
+    const int32_t a[] = {0, 1, 0}, b[] = {1, 2, 2};
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    const carom_spheres_desc d = {
+        .batch = {.size = sizeof d, .count = 2}, .center = carom_xyz(center), .radius = carom_scalars_of(radius)};
+    carom_list_totals totals;
+    carom_error err;
+    columns l = make_columns(4);
+    carom_sphere_pairs_before before = {.size = sizeof before, .count = 3, .a = a, .b = b};
+    carom_sphere_pair_list list = list_of(&l, 0, 4, &totals);
+    list.before = &before;
+#define REFUSED(sentence) \
+    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, sentence)
+    REFUSED("before: record 2 has a = 0 behind a = 1; they must ascend");
+    before.b = NULL;
+    REFUSED("before: a and b must not be NULL");
+    before.b = b;
+    before.count = UINT64_MAX;
+    REFUSED("before.count");
+    before.count = 3;
+    before.size = 1;
+    REFUSED("carom_sphere_pairs_before");
+    before.size = sizeof before;
+    before.count = 2;
+    list.normal.y = NULL;
+    REFUSED("normal: give x, y and z, or none");
+    list.normal = carom_xyz_out(l.normal);
+    list.normal.stride = 2;
+    REFUSED("normal: stride is 2 bytes");
+    list.normal = carom_xyz_out(l.normal);
+    list.previous = (int64_t *)(void *)l.depth;
+    REFUSED("previous");
+    list.previous = l.previous;
+    before.a = l.a;
+    REFUSED("before.a");
+#undef REFUSED
+    before.a = a;
+    test_ok("a good one", carom_spheres_list(context, &d, &list, NULL, &err), &err);
+    assert_int_equal(l.previous[0], 0);
+    free_columns(&l);
+    carom_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(columns_are_true),  cmocka_unit_test(known_ones),
+                                       cmocka_unit_test(beyond_binary64),   cmocka_unit_test(earlier_lists),
+                                       cmocka_unit_test(odd_earlier_lists), SAME_BITS_ON_CPU(same_columns),
+                                       cmocka_unit_test(bad_input)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Clouds of few spheres, of every family that is hard for cells or for a solver. */
+#ifndef CAROM_TESTS_SUPPORT_CLOUDS_H
+#define CAROM_TESTS_SUPPORT_CLOUDS_H
+
+#include "support.h"
+
+enum { CLOUD_FAMILIES = 15 };
+
+typedef struct cloud {
+    size_t count;
+    float *center, *velocity, *radius, *t_max;
+    uint32_t *mask;
+    carom_spheres_desc desc;
+} cloud;
+
+/* Family and options follow from the number. */
+cloud make_cloud(size_t number, int exact);
+void cloud_free(cloud *c);
+const char *cloud_family(size_t number);
+float between(ref_gen *g, double low, double high);
+
+#endif
