@@ -27,6 +27,7 @@ typedef struct cloud_call {
     const carom_sphere_partner_result *first;
     const carom_any_result *any;
     const carom_sphere_count_result *count;
+    uint32_t *order;
 } cloud_call;
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
@@ -67,6 +68,7 @@ CAROMI_LIST list_call(caromi_arrays *a, const cloud_call *q, const carom_stats *
         caromi_reads(a, "out", q->any, 1, 0, sizeof *q->any);
         caromi_writes(a, "hit", q->any->hit, d->batch.count, sizeof *q->any->hit);
     }
+    caromi_writes(a, "order", q->order, d->batch.count, sizeof *q->order);
     if (q->count != NULL) {
         caromi_reads(a, "out", q->count, 1, 0, sizeof *q->count);
         caromi_writes(a, "partners", q->count->partners, d->batch.count, sizeof *q->count->partners);
@@ -383,6 +385,7 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     (void)context, (void)first, (void)end;
     return q->list    ? answer_list(q, stats, err)
            : q->count ? answer_count(q, stats, err)
+           : q->order ? caromi_cloud_order(&q->cloud, q->order, err)
                       : answer_partners(q, stats, err);
 }
 
@@ -454,5 +457,16 @@ carom_status carom_spheres_count(carom_context *context, const carom_spheres_des
     CHECK(check_ask(context, desc, out, stats, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_sphere_count_result", err));
     CHECK_NOT_NULL(out->partners, "partners", err);
+    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+}
+
+carom_status carom_spheres_order(carom_context *context, const carom_spheres_desc *desc, uint32_t *order,
+                                 carom_stats *stats, carom_error *err)
+{
+    cloud_call q = {.desc = desc, .order = order};
+    CHECK_NOT_NULL(context, "context", err);
+    CHECK_NOT_NULL(desc, "desc", err);
+    CHECK_NOT_NULL(order, "order", err);
+    CHECK(caromi_check_stats(stats, err));
     IN_FLOAT_MODE(run_call(context, &q, stats, err));
 }

@@ -8,7 +8,8 @@
  *   ask.c      asks the solver about the pairs that a scan finds open
  *   records.c  keeps pairs and puts them in order: lists
  *   columns.c  depth and normal of the records; previous.c finds them in an earlier list
- *   best.c     first and any partner of each sphere */
+ *   best.c     first and any partner of each sphere
+ *   order.c    the order of cells for the caller */
 #ifndef CAROM_HOST_CLOUD_H
 #define CAROM_HOST_CLOUD_H
 #include "host/arrays.h"
@@ -188,5 +189,8 @@ typedef struct caromi_cloud_scan {
     void *user;
 } caromi_cloud_scan;
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);
+
+/* order.c: [spheres] the spheres by cell at time 0, then those in no cell, by index. */
+carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, carom_error *err);
 
 #endif

@@ -64,30 +64,39 @@ typedef struct columns_block {
     const int8_t *shift; /* NULL: none */
 } columns_block;
 
-static void gather(columns_block *w, int to, const caromi_in_column *from, const int32_t *index)
+/* `columns` of them that stand side by side in a caller's memory more often than not; zeros stay where there are none.
+ */
+static void gather(columns_block *w, int to, const caromi_in_column *from, int columns, const int32_t *index)
 {
-    caromi_in_column column = *from;
-    column.index = (caromi_index){index, sizeof *index};
-    if (from->base != NULL)
-        caromi_gather(w->in[to], &column, 0, w->count);
-    else
-        memset(w->in[to], 0, sizeof w->in[to]);
+    for (uint32_t i = 0; i < w->count && from->base != NULL; i++)
+        for (int k = 0; k < columns; k++)
+            memcpy(&w->in[to + k][i], (const char *)from[k].base + (size_t)index[i] * from[k].stride, sizeof(float));
+}
+
+/* Partners of later records are anywhere in memory. */
+static void prefetch(const caromi_cloud *cloud, const int32_t *index, uint64_t count)
+{
+    static const int first[] = {CLOUD_X, CLOUD_R, CLOUD_VX};
+    for (size_t k = 0; k < sizeof first / sizeof first[0]; k++) {
+        const caromi_in_column *column = &cloud->in[first[k]];
+        for (uint64_t i = 0; i < count && column->base != NULL; i++)
+            __builtin_prefetch((const char *)column->base + (size_t)index[i] * column->stride);
+    }
 }
 
 static void gather_block(const caromi_cloud *cloud, columns_block *w)
 {
-    static const int a_columns[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ};
-    static const int b_columns[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
-    memset(w->in[IN_MARGIN], 0, sizeof w->in[IN_MARGIN]);
-    for (int c = CLOUD_X; c < CLOUD_T_MAX; c++) {
-        gather(w, a_columns[c], &cloud->in[c], w->a);
-        gather(w, b_columns[c], &cloud->in[c], w->b);
-    }
-    for (uint32_t i = 0; i < w->count; i++) {
+    gather(w, IN_AX, &cloud->in[CLOUD_X], 3, w->a);
+    gather(w, IN_AR, &cloud->in[CLOUD_R], 1, w->a);
+    gather(w, IN_AVX, &cloud->in[CLOUD_VX], 3, w->a);
+    gather(w, IN_BX, &cloud->in[CLOUD_X], 3, w->b);
+    gather(w, IN_BR, &cloud->in[CLOUD_R], 1, w->b);
+    gather(w, IN_BVX, &cloud->in[CLOUD_VX], 3, w->b);
+    for (uint32_t i = 0; i < w->count; i++)
         w->in[IN_AHEAD][i] = w->state[i] == CAROM_APPROACHING ? 1.0f : 0.0f;
+    for (uint32_t i = 0; w->shift != NULL && i < w->count; i++)
         for (int k = 0; k < 3; k++)
-            w->in[IN_SHIFT_X + k][i] = w->shift ? (float)w->shift[3 * i + (uint32_t)k] * cloud->period[k] : 0.0f;
-    }
+            w->in[IN_SHIFT_X + k][i] = (float)w->shift[3 * i + (uint32_t)k] * cloud->period[k];
     for (int c = 0; c < IN_CLOUD; c++) /* lanes behind the last record have its numbers */
         for (uint32_t i = w->count; i < BLOCK; i++)
             w->in[c][i] = w->in[c][w->count - 1];
@@ -112,39 +121,44 @@ static void settle(columns_block *w, uint32_t i)
         w->out[OUT_PAIR_NORMAL + k][i] = normal[k];
 }
 
-static void fill_block(const columns_job *job, uint64_t first, uint64_t end)
+static void fill_block(const columns_job *job, columns_block *w, uint64_t first)
 {
-    const caromi_record_columns *r = job->records;
-    columns_block w = {.count = (uint32_t)(end - first),
-                       .a = r->a + first,
-                       .b = r->b + first,
-                       .state = r->state + first,
-                       .shift = caromi_cloud_is_periodic(job->cloud) ? r->shift + 3 * first : NULL};
     const float *in[IN_CLOUD];
     void *out[OUT_PAIR_COLUMNS];
     caromi_out_column normal[3];
     for (int c = 0; c < IN_CLOUD; c++)
-        in[c] = w.in[c];
+        in[c] = w->in[c];
     for (int c = 0; c < OUT_PAIR_COLUMNS; c++)
-        out[c] = w.out[c];
-    gather_block(job->cloud, &w);
+        out[c] = w->out[c];
+    gather_block(job->cloud, w);
     job->cloud->context->isa->cloud_columns(in, out, BLOCK);
-    for (uint32_t i = 0; i < w.count; i++)
-        settle(&w, i);
+    for (uint32_t i = 0; i < w->count; i++)
+        settle(w, i);
     if (job->list->depth != NULL)
-        memcpy(job->list->depth + first, w.out[OUT_PAIR_DEPTH], w.count * sizeof(float));
+        memcpy(job->list->depth + first, w->out[OUT_PAIR_DEPTH], w->count * sizeof(float));
     caromi_points_out_to_columns(&job->list->normal, normal);
     for (int k = 0; k < 3 && job->list->normal.x != NULL; k++)
-        caromi_scatter(&normal[k], first, w.out[OUT_PAIR_NORMAL + k], w.count, sizeof(float));
+        caromi_scatter(&normal[k], first, w->out[OUT_PAIR_NORMAL + k], w->count, sizeof(float));
 }
 
 static void fill_run(void *user, uint64_t task, uint32_t thread)
 {
     const columns_job *job = user;
+    const caromi_record_columns *r = job->records;
     const uint64_t first = task * RUN, end = job->count - first < RUN ? job->count : first + RUN;
+    columns_block w = {.count = 0}; /* at rest and without images velocities and shifts stay 0 */
     (void)thread;
-    for (uint64_t i = first; i < end; i += BLOCK)
-        fill_block(job, i, end - i < BLOCK ? end : i + BLOCK);
+    prefetch(job->cloud, r->b + first, end - first < BLOCK ? end - first : BLOCK);
+    for (uint64_t i = first; i < end; i += w.count) {
+        w.count = (uint32_t)(end - i < BLOCK ? end - i : BLOCK);
+        w.a = r->a + i;
+        w.b = r->b + i;
+        w.state = r->state + i;
+        w.shift = caromi_cloud_is_periodic(job->cloud) ? r->shift + 3 * i : NULL;
+        const uint64_t next = i + w.count;
+        prefetch(job->cloud, r->b + next, end - next < BLOCK ? end - next : BLOCK);
+        fill_block(job, &w, i);
+    }
 }
 
 carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_sphere_pair_list *list,
