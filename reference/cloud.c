@@ -112,8 +112,21 @@ static void set_moving(const ref_cloud_case *c, const ref_vec *d, const ref_vec 
         return;
     ref_root_estimate(&estimate, &first);
     out->t = ref_root_to_float(&first, &estimate);
-    out->depth = 0;
-    set_normal_then(c, d, v, &estimate, out);
+    if (out->is_pair)
+        set_normal_then(c, d, v, &estimate, out);
+}
+
+static void set_resting(const ref_cloud_case *c, const ref_dyadic *distance2, const ref_dyadic *gap,
+                        ref_cloud_answer *out)
+{
+    ref_dyadic reach2;
+
+    if (gap->sign <= 0) {
+        *out = (ref_cloud_answer){.is_pair = 1, .state = gap->sign < 0 ? REF_OVERLAPPING : REF_TOUCHING};
+        return;
+    }
+    squared_reach(&reach2, c, 1);
+    out->is_pair = ref_dyadic_cmp(distance2, &reach2) <= 0;
 }
 
 void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out)
@@ -131,18 +144,12 @@ void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out)
     squared_reach(&reach2, c, 0);
     ref_dyadic_sub(&gap, &distance2, &reach2);
     out->is_apart = dot.sign > 0;
+    if (!ref_vec_is_zero(&v))
+        set_moving(c, &d, &v, &dot, &gap, out);
+    else
+        set_resting(c, &distance2, &gap, out);
+    if (!out->is_pair || out->state == REF_APPROACHING)
+        return;
     out->depth = depth_of(c, &distance2);
     set_normal(&d, &v, out);
-    if (!ref_vec_is_zero(&v)) {
-        set_moving(c, &d, &v, &dot, &gap, out);
-        return;
-    }
-    if (gap.sign <= 0) {
-        out->is_pair = 1;
-        out->state = gap.sign < 0 ? REF_OVERLAPPING : REF_TOUCHING;
-        out->t = 0;
-        return;
-    }
-    squared_reach(&reach2, c, 1);
-    out->is_pair = ref_dyadic_cmp(&distance2, &reach2) <= 0;
 }

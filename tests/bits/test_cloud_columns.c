@@ -96,7 +96,7 @@ static int check_pair(const cloud *c, const columns *l, uint64_t i, const char *
     ref_cloud_answer truth;
     truth_of(c, l, i, &truth);
     const int exact = c->desc.batch.accuracy == CAROM_ACCURACY_EXACT;
-    if (!exact && truth.state != l->state[i])
+    if (!exact && (truth.state != l->state[i] || !truth.is_pair))
         return 0;
     const float depth = truth.state == REF_TOUCHING ? 0.0f : truth.depth;
     if (memcmp(&l->depth[i], &depth, sizeof depth) != 0)

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* A few spheres among themselves, in exact mode: the list and its columns against the reference, pair by pair; first,
+ * any and counted partners against the list; the same bits from both backends, also where the list is cut. */
+#include "fuzz.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 8, IMAGES = 27, ROOM = 2 * IMAGES * MOST * MOST, NUMBERS = 9 };
+enum { MOVES = 1, MASKED = 2, LIMITED = 4, PERIODIC = 8, MARGIN = 16, FULL = 32, SAME_PLACES = 64 };
+
+typedef struct cloud {
+    size_t count;
+    unsigned flags;
+    float center[3 * MOST], velocity[3 * MOST], radius[MOST], t_max[MOST];
+    uint32_t mask[MOST];
+    carom_spheres_desc desc;
+} cloud;
+
+typedef struct pair {
+    int32_t a, b;
+    float t, depth, normal[3];
+    uint8_t state;
+    int8_t shift[3];
+} pair;
+
+typedef struct pairs {
+    size_t count;
+    pair at[ROOM];
+} pairs;
+
+static _Noreturn void give_up(const char *what, const char *label, const cloud *c)
+{
+    float numbers[MOST * NUMBERS];
+    for (size_t i = 0; i < c->count; i++) {
+        memcpy(numbers + NUMBERS * i, c->center + 3 * i, 3 * sizeof(float));
+        numbers[NUMBERS * i + 3] = c->radius[i];
+        memcpy(numbers + NUMBERS * i + 4, c->velocity + 3 * i, 3 * sizeof(float));
+        numbers[NUMBERS * i + 7] = (float)c->mask[i];
+        numbers[NUMBERS * i + 8] = c->t_max[i];
+    }
+    fuzz_fail(what, label, numbers, c->count * NUMBERS); /* as carom spheres --cloud has them */
+}
+
+static float length_of(fuzz_source *s)
+{
+    const float x = fuzz_radius(s);
+    return x >= 0 && x < INFINITY ? x : 0.0f;
+}
+
+static void make_cloud(fuzz_source *s, cloud *c)
+{
+    const unsigned start = fuzz_byte(s) % 3;
+    c->flags = fuzz_byte(s);
+    c->count = 2 + fuzz_byte(s) % (MOST - 1);
+    for (size_t i = 0; i < c->count; i++) {
+        fuzz_vector(s, c->center + 3 * i);
+        if (c->flags & SAME_PLACES && i % 3 == 2)
+            memcpy(c->center + 3 * i, c->center + 3 * i - 3, 3 * sizeof(float));
+        c->radius[i] = fuzz_radius(s);
+        fuzz_vector(s, c->velocity + 3 * i);
+        c->mask[i] = fuzz_byte(s) % 8;
+        c->t_max[i] = fuzz_byte(s) % 4 ? length_of(s) : INFINITY;
+    }
+    c->desc = (carom_spheres_desc){
+        .batch = {.size = sizeof c->desc, .count = c->count, .accuracy = CAROM_ACCURACY_EXACT},
+        .center = carom_xyz(c->center),
+        .radius = carom_scalars_of(c->radius),
+        .start = (carom_start)start,
+        .full = (c->flags & FULL) != 0,
+    };
+    if (c->flags & MOVES)
+        c->desc.velocity = carom_xyz(c->velocity);
+    else if (c->flags & MARGIN)
+        c->desc.margin = length_of(s);
+    if (c->flags & LIMITED)
+        c->desc.t_max = carom_scalars_of(c->t_max);
+    if (c->flags & MASKED)
+        c->desc.mask = carom_uints_of(c->mask);
+    for (int k = 0; k < 3 && c->flags & PERIODIC; k++)
+        c->desc.period[k] = length_of(s);
+}
+
+/* ---- the truth --------------------------------------------------------------------------------------------------- */
+
+static int is_valid(const cloud *c, size_t i)
+{
+    int valid = isfinite(c->radius[i]) && c->radius[i] >= 0;
+    for (size_t k = 3 * i; k < 3 * i + 3; k++)
+        valid &= isfinite(c->center[k]) && (!(c->flags & MOVES) || isfinite(c->velocity[k]));
+    return valid;
+}
+
+/* Whether the pair is in the list: b at its image. */
+static int find_pair(const cloud *c, size_t a, size_t b, pair *out)
+{
+    ref_cloud_case q = {.radius_a = c->radius[a], .radius_b = c->radius[b], .margin = c->desc.margin};
+    ref_cloud_answer r;
+    for (size_t k = 0; k < 3; k++) {
+        q.a[k] = c->center[3 * a + k];
+        q.b[k] = c->center[3 * b + k];
+        q.velocity_a[k] = c->flags & MOVES ? c->velocity[3 * a + k] : 0.0f;
+        q.velocity_b[k] = c->flags & MOVES ? c->velocity[3 * b + k] : 0.0f;
+        q.shift[k] = (float)out->shift[k] * c->desc.period[k];
+    }
+    q.limit = c->flags & LIMITED ? fminf(c->t_max[a], c->t_max[b]) : INFINITY;
+    ref_cloud(&q, &r);
+    const int in_contact = r.state == REF_TOUCHING || r.state == REF_OVERLAPPING;
+    const int is_skipped =
+        c->desc.start == CAROM_START_SKIP || (c->desc.start == CAROM_START_SKIP_PARTING && r.is_apart);
+    out->a = (int32_t)a;
+    out->b = (int32_t)b;
+    out->t = r.t;
+    out->state = (uint8_t)r.state;
+    out->depth = r.state == REF_TOUCHING ? 0.0f : r.depth;
+    for (int k = 0; k < 3; k++)
+        out->normal[k] = (float)r.normal[k];
+    return r.is_pair && !(in_contact && is_skipped);
+}
+
+static int compare(const void *one, const void *other)
+{
+    const pair *x = one, *y = other;
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    if (x->t < y->t || x->t > y->t)
+        return x->t < y->t ? -1 : 1;
+    if (x->b != y->b)
+        return x->b < y->b ? -1 : 1;
+    return memcmp(x->shift, y->shift, 1) != 0   ? x->shift[0] - y->shift[0]
+           : memcmp(x->shift, y->shift, 2) != 0 ? x->shift[1] - y->shift[1]
+                                                : x->shift[2] - y->shift[2];
+}
+
+static void add(pairs *to, const cloud *c, const pair *p)
+{
+    to->at[to->count++] = *p;
+    if (!c->desc.full)
+        return;
+    pair *turned = &to->at[to->count++];
+    *turned = *p;
+    turned->a = p->b;
+    turned->b = p->a;
+    for (int k = 0; k < 3; k++) {
+        turned->shift[k] = (int8_t)-p->shift[k];
+        turned->normal[k] = -p->normal[k];
+    }
+}
+
+static void find_pairs(const cloud *c, pairs *out)
+{
+    out->count = 0;
+    for (size_t a = 0; a < c->count; a++)
+        for (size_t b = a + 1; b < c->count; b++)
+            for (int image = 0; image < IMAGES; image++) {
+                pair p = {.shift = {(int8_t)(image / 9 - 1), (int8_t)(image / 3 % 3 - 1), (int8_t)(image % 3 - 1)}};
+                int exists = is_valid(c, a) && is_valid(c, b) && (!(c->flags & MASKED) || c->mask[a] & c->mask[b]);
+                for (int k = 0; k < 3; k++)
+                    exists &= p.shift[k] == 0 || c->desc.period[k] > 0;
+                if (exists && find_pair(c, a, b, &p))
+                    add(out, c, &p);
+            }
+    qsort(out->at, out->count, sizeof *out->at, compare);
+}
+
+/* ---- the answers ------------------------------------------------------------------------------------------------- */
+
+/* From pair `from` on, with room for so many. Returns the sphere to go on from. */
+static uint64_t ask_list(int backend, const cloud *c, uint64_t begin, size_t room, pairs *out)
+{
+    static int32_t a[ROOM], b[ROOM];
+    static uint8_t state[ROOM];
+    static float t[ROOM], depth[ROOM], normal[3 * ROOM];
+    static int8_t shift[3 * ROOM];
+    carom_spheres_desc d = c->desc;
+    carom_list_totals totals;
+    carom_error err = {0};
+    const carom_sphere_pair_list list = {.size = sizeof list,
+                                         .capacity = room,
+                                         .a = a,
+                                         .b = b,
+                                         .state = state,
+                                         .t = t,
+                                         .shift = shift,
+                                         .depth = depth,
+                                         .normal = carom_xyz_out(normal),
+                                         .totals = &totals};
+    d.batch.begin = begin;
+    fuzz_check_call(carom_spheres_list(fuzz_context(backend), &d, &list, NULL, &err), &err, NULL);
+    for (size_t i = 0; i < totals.stored; i++) {
+        pair *p = &out->at[out->count++];
+        memset(p, 0, sizeof *p);
+        *p = (pair){.a = a[i], .b = b[i], .t = t[i], .depth = depth[i], .state = state[i]};
+        memcpy(p->shift, shift + 3 * i, 3);
+        memcpy(p->normal, normal + 3 * i, sizeof p->normal);
+    }
+    return totals.complete;
+}
+
+static int is_true(const pair *got, const pair *wanted)
+{
+    int same = got->a == wanted->a && got->b == wanted->b && got->state == wanted->state &&
+               memcmp(&got->t, &wanted->t, sizeof got->t) == 0 &&
+               memcmp(&got->depth, &wanted->depth, sizeof got->depth) == 0 &&
+               memcmp(got->shift, wanted->shift, sizeof got->shift) == 0;
+    for (int k = 0; k < 3; k++)
+        same &= fabsf(got->normal[k] - wanted->normal[k]) <= 0x1p-23f;
+    return same;
+}
+
+static void check_partners(int backend, const cloud *c, const pairs *truth)
+{
+    carom_spheres_desc d = c->desc;
+    int32_t best[MOST], other[MOST];
+    float least[MOST], t[MOST];
+    uint32_t count[MOST] = {0}, partners[MOST];
+    uint8_t hit[MOST];
+    carom_error err = {0};
+    const carom_sphere_partner_result first = {.size = sizeof first, .other = other, .t = t};
+    const carom_any_result any = {.size = sizeof any, .hit = hit};
+    const carom_sphere_count_result counts = {.size = sizeof counts, .partners = partners};
+    for (size_t i = 0; i < c->count; i++) {
+        best[i] = -1;
+        least[i] = INFINITY;
+    }
+    for (size_t k = 0; k < (c->desc.full ? 1 : 2) * truth->count; k++) {
+        const pair *p = &truth->at[c->desc.full ? k : k / 2];
+        const int turned = !c->desc.full && k % 2;
+        const int32_t own = turned ? p->b : p->a, with = turned ? p->a : p->b;
+        count[own]++;
+        if (best[own] < 0 || p->t < least[own] || (p->t <= least[own] && with < best[own])) {
+            best[own] = with;
+            least[own] = p->t;
+        }
+    }
+    d.full = 0;
+    fuzz_check_call(carom_spheres_count(fuzz_context(backend), &d, &counts, NULL, &err), &err, NULL);
+    for (size_t i = 0; i < c->count; i++)
+        if (partners[i] != (is_valid(c, i) ? count[i] : CAROM_COUNT_INVALID))
+            give_up("a wrong number of partners", fuzz_backend_name(backend), c);
+    if (d.margin > 0)
+        return;
+    fuzz_check_call(carom_spheres_first(fuzz_context(backend), &d, &first, NULL, &err), &err, NULL);
+    fuzz_check_call(carom_spheres_any(fuzz_context(backend), &d, &any, NULL, &err), &err, NULL);
+    for (size_t i = 0; i < c->count; i++) {
+        if (other[i] != best[i] || memcmp(&t[i], &least[i], sizeof *t) != 0)
+            give_up("a wrong first partner", fuzz_backend_name(backend), c);
+        if (hit[i] != (is_valid(c, i) ? best[i] >= 0 : CAROM_OVERLAP_INVALID))
+            give_up("any partner is wrong", fuzz_backend_name(backend), c);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static cloud c;
+    static pairs truth, got[FUZZ_BACKENDS], cut;
+    fuzz_source s = fuzz_open(data, size);
+    memset(&c, 0, sizeof c);
+    make_cloud(&s, &c);
+    find_pairs(&c, &truth);
+    for (int b = 0; b < FUZZ_BACKENDS; b++) {
+        got[b].count = 0;
+        ask_list(b, &c, 0, ROOM, &got[b]);
+        if (got[b].count != truth.count)
+            give_up("a wrong number of pairs", fuzz_backend_name(b), &c);
+        for (size_t i = 0; i < truth.count; i++)
+            if (!is_true(&got[b].at[i], &truth.at[i]))
+                give_up("a wrong pair", fuzz_backend_name(b), &c);
+        check_partners(b, &c, &truth);
+    }
+    cut.count = 0;
+    for (uint64_t begin = 0, room = 1 + truth.count / 3; begin < c.count; room *= 2)
+        begin = ask_list(1, &c, begin, room, &cut);
+    if (memcmp(got[0].at, got[1].at, truth.count * sizeof(pair)) != 0)
+        give_up("two backends differ in a bit", fuzz_backend_name(1), &c);
+    if (cut.count != truth.count || memcmp(got[0].at, cut.at, truth.count * sizeof(pair)) != 0)
+        give_up("a list that is cut differs", fuzz_backend_name(1), &c);
+    return 0;
+}
