@@ -39,8 +39,8 @@ foreach(source IN LISTS carom_fuzz_sources)
       set(inputs 20000)
     elseif(name STREQUAL mesh) # each is asked six queries
       set(inputs 50000)
-    elseif(name STREQUAL cloud) # each is up to 28 pairs with 27 images
-      set(inputs 10000)
+    elseif(name STREQUAL cloud) # each is asked nine times, about up to 28 pairs with 27 images
+      set(inputs 3000)
     endif()
     if(CMAKE_CROSSCOMPILING OR CAROM_SANITIZE OR CAROM_FUZZ)
       set(inputs 5000)
