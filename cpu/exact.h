@@ -47,6 +47,9 @@ void caromi_exact_closest_of(const float *in, caromi_exact_closest *out);
 /* in: as above. The sign of the difference of two triangles' distances; either may have a centre of its own. */
 int caromi_exact_closest_order(const float *in, const float *other);
 
+/* Three numbers each, all finite. The sign of |a - b| - |c - d|. */
+int caromi_exact_way_order(const float *a, const float *b, const float *c, const float *d);
+
 /* What a mesh hit reports. Touching or overlapping: point, normal and feature of time 0; approaching with a time within
  * binary32: those of the first contact; else zeros and FEATURE_NONE. */
 typedef struct caromi_exact_contact {

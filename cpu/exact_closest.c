@@ -100,6 +100,45 @@ int caromi_exact_closest_order(const float *in, const float *other)
     return caromi_int_compare(&left, &right);
 }
 
+static double way2(const float *a, const float *b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 3; k++)
+        sum += ((double)a[k] - (double)b[k]) * ((double)a[k] - (double)b[k]);
+    return sum;
+}
+
+static void square_of_way(const float *a, const float *b, int unit, caromi_int *out)
+{
+    caromi_int3 way;
+    for (int k = 0; k < 3; k++) {
+        caromi_int from;
+        caromi_int_of_float(&way.x[k], a[k], unit);
+        caromi_int_of_float(&from, b[k], unit);
+        caromi_int_sub(&way.x[k], &way.x[k], &from);
+    }
+    caromi_int3_dot(out, &way, &way);
+}
+
+int caromi_exact_way_order(const float *a, const float *b, const float *c, const float *d)
+{
+    const double one = way2(a, b), other = way2(c, d), error = 0x1p-49 * (one + other);
+    const float *const points[] = {a, b, c, d};
+    caromi_int left, right;
+    int unit = CAROMI_NO_BIT;
+    if (one - other > error || other - one > error)
+        return one > other ? 1 : -1;
+    for (int i = 0; i < 4; i++) {
+        const int lowest = caromi_lowest_bit(points[i], 3);
+        unit = lowest < unit ? lowest : unit;
+    }
+    if (unit == CAROMI_NO_BIT)
+        return 0;
+    square_of_way(a, b, unit, &left);
+    square_of_way(c, d, unit, &right);
+    return caromi_int_compare(&left, &right);
+}
+
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
 void caromi_exact_touch_of(const float *in, caromi_exact_contact *out)

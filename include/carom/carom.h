@@ -852,6 +852,35 @@ CAROM_API carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_co
                                            const carom_contact_list *list, carom_stats *stats,
                                            carom_error *err);
 
+/// Contacts as carom_mesh_contacts lists them: what a history is kept by.
+typedef struct carom_contact_records {
+    size_t size; ///< sizeof(carom_contact_records)
+    uint64_t count;
+    const uint64_t *query; ///< [count] sphere, ascending
+    const uint32_t *patch; ///< [count]
+    carom_points point;    ///< [count] finite
+} carom_contact_records;
+
+/// Which contacts go on; any pointer may be NULL.
+typedef struct carom_contact_match {
+    size_t size;       ///< sizeof(carom_contact_match)
+    int64_t *previous; ///< [now.count] the same contact in the previous list; -1: a new one
+    uint64_t *ended;   ///< [previous.count] previous contacts that are gone, ascending
+    uint64_t *ended_count;
+} carom_contact_match;
+
+/// Match the contacts of two steps. Those with the same sphere and patch are paired by the distance
+/// of their points, the nearest first, each at most once; of equal distances by the lower previous
+/// index, then the lower index. Distances of binary32 points are compared as real numbers. So a
+/// ball that rolls over the edges of a flat patch keeps its contact.
+/// returns CAROM_OK | INVALID_ARGUMENT (a query less than the one before it, a point not finite:
+///         names the record) | OUT_OF_MEMORY. Nothing is written on failure
+/// cost  linear; of m previous and n new contacts with the same sphere, m n
+CAROM_API carom_status carom_contacts_match(carom_context *context,
+                                            const carom_contact_records *previous,
+                                            const carom_contact_records *now,
+                                            const carom_contact_match *out, carom_error *err);
+
 /* ---- lattices: volumes of distances, of clearance; drop maps --------------------------------- */
 
 /// Nodes of a regular grid. Node (i, j, k) has the coordinates (float)(origin + (double)(first +

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Contacts of two steps: which go on, which are new, which have ended. */
+#include "tests/support/contact_answers.h"
+#include "tests/support/walls.h"
+
+#include <math.h>
+
+typedef struct records {
+    carom_contact_records view;
+    uint64_t query[64];
+    uint32_t patch[64];
+    float point[64][3];
+} records;
+
+static void add(records *r, uint64_t query, uint32_t patch, float x, float y)
+{
+    const size_t i = (size_t)r->view.count++;
+    r->view.size = sizeof r->view;
+    r->view.query = r->query;
+    r->view.patch = r->patch;
+    r->view.point = carom_xyz(r->point[0]);
+    r->query[i] = query;
+    r->patch[i] = patch;
+    r->point[i][0] = x;
+    r->point[i][1] = y;
+    r->point[i][2] = 0;
+}
+
+static carom_status match(const records *a, const records *b, int64_t *previous, uint64_t *ended, uint64_t *count,
+                          carom_error *err)
+{
+    carom_context *context = test_context();
+    const carom_contact_match out = {.size = sizeof out, .previous = previous, .ended = ended, .ended_count = count};
+    const carom_status status = carom_contacts_match(context, &a->view, &b->view, &out, err);
+    carom_context_destroy(context);
+    return status;
+}
+
+static void test_known(void **state)
+{
+    static const int64_t expected[] = {2, 0, -1, 4, -1, 3, -1};
+    static const uint64_t gone[] = {1, 5};
+    records a = {.view = {.count = 0}}, b = {.view = {.count = 0}};
+    int64_t previous[7];
+    uint64_t ended[6], count;
+    carom_error err;
+    (void)state;
+    add(&a, 3, 7, 0, 0);
+    add(&a, 3, 8, 0, 0); /* ends: no new one on its patch */
+    add(&a, 3, 7, 1, 0);
+    add(&a, 5, 7, 0, 0); /* two at the same place: the lower goes first */
+    add(&a, 5, 7, 1, 0);
+    add(&a, 9, 1, 0, 0); /* ends with its sphere */
+    add(&b, 3, 7, 0.75f, 0);
+    add(&b, 3, 7, 0.5f, 0.25f); /* nearer to 1 in the first place, but that is taken */
+    add(&b, 3, 9, 0, 0);
+    add(&b, 5, 7, 0.75f, 0);
+    add(&b, 5, 7, 3, 0);
+    add(&b, 5, 7, 0.25f, 0);
+    add(&b, 6, 1, 0, 0);
+    assert_int_equal(match(&a, &b, previous, ended, &count, &err), CAROM_OK);
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        assert_int_equal(previous[i], expected[i]);
+    assert_int_equal(count, COUNT_OF(gone));
+    assert_memory_equal(ended, gone, sizeof gone);
+    assert_int_equal(match(&a, &b, NULL, NULL, &count, &err), CAROM_OK);
+    assert_int_equal(count, COUNT_OF(gone));
+    b.view.count = 0;
+    assert_int_equal(match(&a, &b, previous, ended, &count, &err), CAROM_OK);
+    assert_int_equal(count, 6);
+}
+
+/* Distances that binary64 cannot tell apart: the true order decides, and of equal ones the index. */
+static void test_ties(void **state)
+{
+    int64_t previous[2];
+    carom_error err;
+    (void)state;
+    for (int t = 0; t < 3; t++) {
+        records a = {.view = {.count = 0}}, b = {.view = {.count = 0}};
+        add(&a, 0, 0, 0, 0);
+        add(&b, 0, 0, 1, t == 1 ? 0x1p-40f : 0);
+        add(&b, 0, 0, -1, t == 2 ? 0x1p-40f : 0);
+        assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_OK);
+        assert_int_equal(previous[0], t == 1 ? -1 : 0);
+        assert_int_equal(previous[1], t == 1 ? 0 : -1);
+    }
+}
+
+/* The definition: all pairs sorted, taken one after the other. */
+static void judge_greedy(const records *a, const records *b, const int64_t *previous)
+{
+    int taken_a[64] = {0}, taken_b[64] = {0};
+    for (;;) {
+        double least = HUGE_VAL;
+        size_t i = 64, j = 64;
+        for (size_t p = 0; p < a->view.count; p++)
+            for (size_t n = 0; n < b->view.count; n++) {
+                const double x = (double)a->point[p][0] - (double)b->point[n][0],
+                             y = (double)a->point[p][1] - (double)b->point[n][1], d = x * x + y * y;
+                if (!taken_a[p] && !taken_b[n] && a->query[p] == b->query[n] && a->patch[p] == b->patch[n] &&
+                    d < least) {
+                    least = d;
+                    i = p;
+                    j = n;
+                }
+            }
+        if (i == 64)
+            break;
+        taken_a[i] = taken_b[j] = 1;
+        assert_int_equal(previous[j], i);
+    }
+    for (size_t n = 0; n < b->view.count; n++)
+        assert_true(taken_b[n] || previous[n] == -1);
+}
+
+/* On a coarse grid, so that ties are frequent and binary64 is exact. */
+static void test_greedy(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        records a = {.view = {.count = 0}}, b = {.view = {.count = 0}};
+        int64_t previous[64];
+        carom_error err;
+        ref_gen g;
+        ref_gen_seed(&g, 140, seed, 0);
+        for (int list = 0; list < 2; list++) {
+            const int count = ref_gen_int(&g, 1, 40);
+            for (int i = 0; i < count; i++)
+                add(list ? &b : &a, (uint64_t)(i / 15), (uint32_t)ref_gen_int(&g, 0, 1), (float)ref_gen_int(&g, 0, 5),
+                    (float)ref_gen_int(&g, 0, 5));
+        }
+        assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_OK);
+        judge_greedy(&a, &b, previous);
+    }
+}
+
+/* A ball that rolls over 10^4 edges of a flat patch keeps its one contact. */
+static void test_rolling(void **state)
+{
+    enum { STEPS = 8000 };
+    (void)state;
+    carom_context *context = test_context();
+    scene s = scene_wall(WALL_IRREGULAR, 1, 100, 0.0f);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    for (int exact = 0; exact < 2; exact++) {
+        const contact_call call = {.accuracy = (carom_accuracy)exact, .merge_within = exact ? 0 : 1e-5f};
+        contact_answers before = {.queries = 1};
+        for (int step = 0; step < STEPS; step++) {
+            swept_spheres b = swept_spheres_alloc(1);
+            const double turn = 120.0 * step / STEPS, along = 0.9 * step / STEPS;
+            b.column[0][0] = (float)(along * (1.0 - 2.0 * fabs(turn - 2.0 * floor(turn / 2.0) - 1.0)));
+            b.column[1][0] = (float)(0.9 - 1.8 * step / STEPS);
+            b.column[2][0] = 0.0495f;
+            b.column[SPHERE_RADIUS][0] = 0.05f;
+            contact_answers now = ask_contacts(mesh, &b, &call);
+            assert_int_equal(now.count, 1);
+            if (step > 0) {
+                const carom_contact_records p = {.size = sizeof p,
+                                                 .count = 1,
+                                                 .query = before.query,
+                                                 .patch = before.patch,
+                                                 .point = carom_xyz(before.point)};
+                const carom_contact_records n = {.size = sizeof n,
+                                                 .count = 1,
+                                                 .query = now.query,
+                                                 .patch = now.patch,
+                                                 .point = carom_xyz(now.point)};
+                int64_t previous = -1;
+                uint64_t ended = 1;
+                const carom_contact_match out = {.size = sizeof out, .previous = &previous, .ended_count = &ended};
+                carom_error err;
+                assert_int_equal(carom_contacts_match(context, &p, &n, &out, &err), CAROM_OK);
+                assert_int_equal(previous, 0);
+                assert_int_equal(ended, 0);
+                contact_answers_free(&before);
+            }
+            before = now;
+            swept_spheres_free(&b);
+        }
+        contact_answers_free(&before);
+    }
+    scene_free(&s);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+}
+
+static void test_refused(void **state)
+{
+    records a = {.view = {.count = 0}}, b = {.view = {.count = 0}};
+    int64_t previous[2] = {5, 5};
+    carom_error err;
+    (void)state;
+    add(&a, 3, 0, 0, 0);
+    add(&a, 2, 0, 0, 0);
+    add(&b, 2, 0, 0, 0);
+    assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(err.message, "previous record 1 has query 2, less than the one before it; queries must ascend");
+    a.view.count = 1;
+    b.point[0][1] = INFINITY;
+    assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(err.message, "now record 0 has a point that is not finite");
+    b.point[0][1] = 0;
+    b.view.size = 3;
+    assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    b.view.size = sizeof b.view;
+    b.view.patch = NULL;
+    assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(err.message, "patch must not be NULL");
+    assert_int_equal(previous[0], 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_ties),
+                                       cmocka_unit_test(test_greedy), cmocka_unit_test(test_rolling),
+                                       cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
