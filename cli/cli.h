@@ -5,6 +5,7 @@
 
 #include "bake/options.h"
 #include "cloud.h"
+#include "contacts.h"
 #include "progress.h"
 
 #include <carom/carom.h>
@@ -69,6 +70,7 @@ typedef struct cli_options {
     progress_form progress;
     bake_options bake;
     cloud_options cloud;
+    contacts_options contacts;
     char **operands; /* what is no option; as many as the command takes */
     int operand_count;
     uint32_t probe_limit; /* seconds; see probe.h, as what follows */
@@ -173,6 +175,9 @@ int command_pairs(const cli_options *options);
 /* cloud.c: of pairs and of a cloud. */
 int command_spheres(const cli_options *options);
 extern const cli_own spheres_own;
+/* contacts.c */
+int command_contacts(const cli_options *options);
+extern const cli_own contacts_own;
 int command_verify(const cli_options *options);
 int command_bench(const cli_options *options);
 int command_explain(const cli_options *options);

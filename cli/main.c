@@ -70,6 +70,20 @@ static const cli_command commands[] = {
      "  count  how many partners it has: count (empty for an invalid sphere)\n"
      "Spheres are numbered from 0, in the order of the file. The CPU answers about clouds, on every backend.\n",
      command_spheres, &spheres_own},
+    {"contacts", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH | OPTION_SPHERES,
+     "where spheres at rest touch the surface of a mesh: one contact on a flat wall however it is cut",
+     "carom contacts --mesh M --spheres S.csv [--margin D] [--merge-within D] [--flat DEG]\n"
+     "                      [--previous OLD.csv [--ended FILE]] [options]",
+     "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
+     "touches nothing, for the triangles of a file have all bits. Output, a row for each contact, by query, distance,\n"
+     "triangle: query,triangle,feature,distance,x,y,z,nx,ny,nz,depth,patch. The normal points from the surface to the\n"
+     "centre, depth is the radius less the distance, patch the lowest triangle of the part of the mesh that is flat\n"
+     "across its edges. --previous adds previous: the row of OLD.csv, from 0, with the same query and patch whose "
+     "point\n"
+     "is nearest, or -1 for a new contact.\n"
+     "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for each\n"
+     "column, and so has the output if it ends in .h5. The CPU answers, on every backend.\n",
+     command_contacts, &contacts_own},
 #define ON_MESH(name)
 #define ON_CLOUD(name)
 #define PAIRS_ONLY(name) {#name, OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_PAIRS, NULL, NULL, NULL, command_pairs, NULL},
@@ -233,12 +247,13 @@ static int print_usage(const char *group)
     return cli_print(text);
 }
 
-enum { OUTPUTS_MAX = 4 };
+enum { OUTPUTS_MAX = 5 };
 
 /* Whether this file is read as an input. */
 static int is_input(const cli_options *o, const struct stat *file)
 {
-    const char *const inputs[] = {o->pairs, o->mesh, o->spheres, o->from, o->bake.paths, o->cloud.path};
+    const char *const inputs[] = {o->pairs,      o->mesh,       o->spheres,          o->from,
+                                  o->bake.paths, o->cloud.path, o->contacts.previous};
     struct stat info;
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
         if (inputs[i] && (strcmp(inputs[i], "-") ? stat(inputs[i], &info) : fstat(STDIN_FILENO, &info)) == 0 &&
@@ -276,8 +291,8 @@ static int check_beside(const cli_options *o)
 static int check_format(const cli_options *o, const output_place *place)
 {
     const char *suffix = cli_suffix(o->output);
-    const int writes_rows =
-        o->command->run == command_on_mesh || o->command->run == command_pairs || o->command->run == command_spheres;
+    const int writes_rows = o->command->run == command_on_mesh || o->command->run == command_pairs ||
+                            o->command->run == command_spheres || o->command->run == command_contacts;
     if (!strcmp(suffix, "npy") || (cli_is_hdf5(o->output) && !writes_rows))
         return cli_refuse(EXIT_USAGE, "%s: %s writes text%s, and no .%s", o->output, o->command->name,
                           writes_rows ? " or .h5" : "", suffix);
@@ -291,7 +306,7 @@ static int check_format(const cli_options *o, const output_place *place)
 /* What would fail in the end fails before any work. Returns -1 to go on. */
 static int check_outputs(const cli_options *o)
 {
-    const char *const paths[OUTPUTS_MAX] = {o->output, o->json, o->plot, o->svg};
+    const char *const paths[OUTPUTS_MAX] = {o->output, o->json, o->plot, o->svg, o->contacts.ended};
     output_place places[OUTPUTS_MAX];
     size_t count = 0;
     int status = EXIT_DONE;

@@ -167,6 +167,9 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
         return q->ask(subject, &call, stats, err);
     in.cull_back = (options->given & OPTION_CULL_BACK) != 0;
     in.start = options->start;
+    in.margin = options->contacts.margin;
+    in.merge_within = options->contacts.merge_within;
+    in.flat = options->contacts.is_flat_given ? &options->contacts.flat : NULL;
     if (!in.scalars[1].data)
         in.scalars[1] = (carom_scalars){limit_of(q, options), CAROM_REPEAT, NULL};
     if (!query->counts)

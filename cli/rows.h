@@ -38,6 +38,10 @@ typedef struct rows_query {
     int counts;                /* of a list: the number of records of each query is asked for, in place of them */
     const query_field *fields; /* [field_count] an array of answers each, and a column of the output */
     int field_count, order[QUERY_FIELDS_MAX]; /* of the fields in the output */
+    /* Fills fields that the library does not know, of all records of the rows of the file before `end` that have not
+     * been filled yet; NULL: there are none. Returns an exit status. Of lists alone. */
+    int (*fill)(void *user, uint64_t end, const rows_field *fields, uint64_t records);
+    void *user;
 } rows_query;
 
 rows_query rows_query_of(const query_type *row, int counts);

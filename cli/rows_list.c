@@ -36,8 +36,13 @@ static int list_rows(rows_list *r, rows_input *input, uint64_t from, uint64_t co
         cli_report_unused_device(r->options, &stats);
     for (uint64_t i = 0; i < totals.stored; i++)
         list.query[i] += input->from + from;
-    rows_write(r->writer, r->fields, totals.stored);
     *complete = totals.complete;
+    if (r->query->fill) {
+        const int filled = r->query->fill(r->query->user, input->from + from + *complete, r->fields, totals.stored);
+        if (filled != EXIT_DONE)
+            return filled;
+    }
+    rows_write(r->writer, r->fields, totals.stored);
     return EXIT_DONE;
 }
 

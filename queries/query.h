@@ -96,7 +96,9 @@ typedef struct query_inputs {
     uint64_t elements;
     uint8_t cull_back;
     carom_start start;
-    int ends; /* the second vector is where the centre is at time 1, in place of a velocity */
+    int ends;                   /* the second vector is where the centre is at time 1, in place of a velocity */
+    float margin, merge_within; /* of contacts */
+    const double *flat;         /* the same */
     carom_progress progress;
 } query_inputs;
 
@@ -223,6 +225,7 @@ extern const query_type *const query_pairs[QUERY_PAIR_COUNT], *const query_meshe
 QUERY_PAIRS(QUERY_ROW)
 QUERY_MESHES(QUERY_ROW)
 QUERY_MESH_FORMS(QUERY_ROW)
+extern const query_type query_mesh_contacts;
 #undef QUERY_ROW
 
 /* The row of pairs of that name, NULL if there is none. */

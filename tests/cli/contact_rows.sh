@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# contact_rows.sh CAROM: answers of `carom contacts` worked out by hand, in which every column and option counts, and bad
+# input.
+set -euo pipefail
+# shellcheck source=tests/support/check.sh
+. "$(dirname "$0")/../support/check.sh"
+check_begin "$1"
+
+# A floor of 4 x 4 cut along a diagonal, and a wall over its edge x = 0.
+printf '%s\n' 'v 0 0 0' 'v 4 0 0' 'v 4 4 0' 'v 0 4 0' 'v 0 0 4' 'v 0 4 4' \
+    'f 1 2 3' 'f 1 3 4' 'f 1 4 6' 'f 1 6 5' > corner.obj
+head=query,triangle,feature,distance,x,y,z,nx,ny,nz,depth,patch
+contacts() { "$carom" contacts --mesh corner.obj --spheres spheres.csv "$@"; }
+# rows NAME "OPTION..." ROW...: in both modes
+rows() {
+    local name=$1 options=$2 mode
+    shift 2
+    for mode in fast exact; do
+        # shellcheck disable=SC2086 # options are words
+        equal "$name, $mode" "$(printf '%s\n' "$@")" "$(contacts --accuracy $mode $options 2>&1)"
+    done
+}
+
+printf '%s\n' cx,cy,cz,radius,mask 1,2,0.5,1,1 0.5,1,0.25,1,1 2,1,0.75,1,0 2,1,3,1,2 nan,2,3,1,1 1,1,-0.75,1,3 \
+    4.5,1,0,1,1 > spheres.csv
+corner="0,1,F,0.5,1,2,0,0,0,1,0.5,0 0,2,F,1,0,2,0.5,1,0,0,0,2"
+near="1,1,F,0.25,0.5,1,0,0,0,1,0.75,0 1,2,F,0.5,0,1,0.25,1,0,0,0.5,2"
+below="5,0,E20,0.75,1,1,0,0,0,-1,0.25,0" beside="6,0,E12,0.5,4,1,0,1,0,0,0.5,0"
+# shellcheck disable=SC2086 # rows are words
+rows "a corner of two walls" "" $head $corner $near $below $beside
+equal "one patch over a right angle" "0 patch" "$(contacts --flat 90 | cut -d, -f12 | sort -u | paste -sd' ')"
+equal "two patches below it" "0 2 patch" "$(contacts --flat 89.999 | cut -d, -f12 | sort -u | paste -sd' ')"
+# shellcheck disable=SC2086
+rows "a margin" "--margin 2" $head $corner $near \
+    3,3,F,2,0,1,3,1,0,0,-1,2 3,0,F,3,2,1,0,0,0,1,-2,0 $below $beside
+
+# Two squares a crack of 2^-20 apart, and a ball over it.
+printf '%s\n' 'v -1 -1 0' 'v 0 -1 0' 'v 0 1 0' 'v -1 1 0' 'v 9.5367431640625e-07 -1 0' 'v 1 -1 0' 'v 1 1 0' \
+    'v 9.5367431640625e-07 1 0' 'f 1 2 3' 'f 1 3 4' 'f 5 6 7' 'f 5 7 8' > corner2.obj
+printf '%s\n' cx,cy,cz,radius 4.76837158203125e-07,0.25,0.5,1 > over.csv
+for mode in fast exact; do
+    crack() { "$carom" contacts --mesh corner2.obj --spheres over.csv --accuracy $mode "$@" | tail -n +2 | wc -l; }
+    equal "a crack makes two contacts, $mode" 2 "$(crack)"
+    equal "one where they are merged, $mode" 1 "$(crack --merge-within 1e-5)"
+    equal "two where they are not near enough, $mode" 2 "$(crack --merge-within 1e-7)"
+done
+
+# ---- the step before ------------------------------------------------------------------------------------------------
+contacts > old.csv
+printf '%s\n' cx,cy,cz,radius 1,2,1.5,1 0.5,1.25,0.25,1 3,3,0.5,1 > moved.csv
+step() { "$carom" contacts --mesh corner.obj --spheres moved.csv --previous old.csv "$@"; }
+moved="0,2,F,1,0,2,1.5,1,0,0,0,2,1 1,1,F,0.25,0.5,1.25,0,0,0,1,0.75,0,2 1,2,F,0.5,0,1.25,0.25,1,0,0,0.5,2,3"
+# shellcheck disable=SC2086
+equal "which go on" "$(printf '%s\n' $head,previous $moved 2,0,E20,0.5,3,3,0,0,0,1,0.5,0,-1)" \
+    "$(step --ended gone.csv)"
+# shellcheck disable=SC2086
+equal "which have ended" "$(printf '%s\n' $head ${corner%% *} $below $beside)" "$(cat gone.csv)"
+equal "nothing changes, nothing ends" "$(printf '%s\n' $head)" \
+    "$(contacts --previous old.csv --ended gone.csv > again.csv; cat gone.csv)"
+equal "each is the one before" "previous 0 1 2 3 4 5" "$(cut -d, -f13 again.csv | paste -sd' ')"
+step -o step.csv --threads 2
+equal "to a file" "$(step)" "$(cat step.csv)"
+printf '%s\n' cx,cy,cz,radius > none.csv
+"$carom" contacts --mesh corner.obj --spheres none.csv --previous old.csv --ended gone.csv > empty.csv
+equal "no spheres are left" "$(cat old.csv)" "$(cat gone.csv)"
+printf '%s' "$(cat old.csv)" > cut.csv
+"$carom" contacts --mesh corner.obj --spheres none.csv --previous cut.csv --ended gone.csv > empty.csv
+equal "the last line without an end" "$(cat old.csv)" "$(cat gone.csv)"
+
+# ---- bad input ------------------------------------------------------------------------------------------------------
+# refused NAME TEXT command...: exit status 2, and TEXT on standard error
+refused() {
+    local name=$1 text=$2 status=0
+    shift 2
+    "$@" > stdout.txt 2> stderr.txt || status=$?
+    equal "$name" "2 carom: $text" "$status $(cat stderr.txt)"
+}
+refused "no spheres" "contacts: --mesh FILE and --spheres FILE must both be there" "$carom" contacts --mesh corner.obj
+refused "a negative margin" "--margin: expected a finite number >= 0, got '-1'" contacts --margin -1
+refused "an endless margin" "--margin: expected a finite number >= 0, got 'inf'" contacts --margin inf
+refused "merge-within in words" "--merge-within: expected a finite number >= 0, got '1x'" contacts --merge-within 1x
+refused "a large angle" "--flat: expected degrees from 0 to 180, got '180.5'" contacts --flat 180.5
+refused "an angle that is none" "--flat: expected degrees from 0 to 180, got 'nan'" contacts --flat nan
+refused "no name" "--previous: expected a name, got an empty one" contacts --previous ''
+refused "ended without previous" "contacts: --ended belongs to --previous" contacts --ended x.csv
+refused "ended with standard input" "contacts: --ended needs --previous as a file, which is read twice" \
+    contacts --previous - --ended x.csv
+refused "over the input" "old.csv: is read as an input, which the output would replace" \
+    contacts --previous old.csv --ended old.csv
+refused "two outputs in one" "x.csv: two outputs would have this one name" \
+    contacts --previous old.csv --ended x.csv -o x.csv
+(head -n 1 old.csv; tail -n 1 old.csv; sed -n 2p old.csv) > turned.csv
+refused "out of order" "turned.csv:3: query is less than in the row before; contacts are in its order" \
+    contacts --previous turned.csv
+sed '3s/,2$/,4294967296/' old.csv > patch.csv
+refused "a patch that is too large" "patch.csv:3: patch is larger than 4294967295" contacts --previous patch.csv
+sed '2s/0.5,1,2/0.5,inf,2/' old.csv > far.csv
+refused "a point that is none" "far.csv:2: x, y and z of a contact are finite" contacts --previous far.csv
+status=0
+contacts --backend opencl > stdout.txt 2> stderr.txt || status=$?
+if [ $status -eq 0 ]; then
+    equal "with a device" "carom: no device is asked: the CPU answers about contacts" "$(cat stderr.txt)"
+else
+    skip "with a device" "no OpenCL device"
+fi
+check_end
