@@ -9,7 +9,8 @@ typedef struct caromi_mesh_view {
     mesh_frame frame;
     const mesh_node *nodes;
     const mesh_leaf *leaves;
-    const int32_t *masks; /* [leaf][MESH_WIDTH]; NULL: triangles have all bits */
+    const int32_t *masks;            /* [leaf][MESH_WIDTH]; NULL: triangles have all bits */
+    const mesh_opposites *opposites; /* [leaf] for contacts; NULL: not known */
 } caromi_mesh_view;
 
 /* Contiguous columns: MESH_CX and so on in; a state per query out. A search for the first hit also gives its
@@ -17,7 +18,8 @@ typedef struct caromi_mesh_view {
  * this run. A search for the closest triangle reads CAROMI_CLOSEST_IN columns, the last of them MESH_MAX_DISTANCE; it
  * gives triangle, distance (in t) and depth. A search for contacts reads a margin there, and appends every triangle
  * within radius + margin: its distance (as t) and feature (as state). Exact mode: those that may be within; NaN and
- * FEATURE_NONE are not decided. */
+ * FEATURE_NONE are not decided. Without masks of triangles it leaves out some that another triangle with their closest
+ * feature precedes. */
 enum { CAROMI_MESH_IN = MESH_IN_COLUMNS, CAROMI_CLOSEST_IN = MESH_IN_CLOSEST };
 typedef struct caromi_mesh_queries {
     const float *in[CAROMI_MESH_IN];
@@ -50,6 +52,8 @@ int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int 
 /* The sign of the difference of two triangles' true distances; in: IN_CLOSEST numbers. Sets *by_integers to 1 if these
  * decide. */
 int caromi_settle_order(const float *in, const float *other, uint8_t *by_integers);
+/* The record that a search for contacts makes of a triangle; in: IN_CLOSEST numbers. */
+void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int exact, mesh_record *record);
 /* 0: the triangle (nine numbers) surely has an area. */
 int caromi_may_be_flat(const float *corners);
 /* Whether a triangle that counts is within the limit of the centre, decided exactly. */

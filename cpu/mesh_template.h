@@ -17,6 +17,7 @@
                         .leaves = mesh->leaves,                            \
                         .masks = mesh->masks,                              \
                         .mask = q->mask,                                   \
+                        .opposites = mesh->opposites,                      \
                         .options = q->options,                             \
                         .end = (u32)q->count,                              \
                         .state = q->state,                                 \

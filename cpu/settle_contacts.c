@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of two triangles is closer: a floating-point filter, then integers. */
 #define LANES 1
-#include "kernels/mesh_closest_exact.h"
+#include "kernels/mesh_contacts_exact.h"
 #include "exact.h"
 #include "mesh.h"
 
+static closest_wide wide_of(const float *in)
+{
+    return closest_wide_of(w3_of((double)in[IN_NCX], (double)in[IN_NCY], (double)in[IN_NCZ]),
+                           w3_of((double)in[IN_NP0X], (double)in[IN_NP0Y], (double)in[IN_NP0Z]),
+                           w3_of((double)in[IN_NP1X], (double)in[IN_NP1Y], (double)in[IN_NP1Z]),
+                           w3_of((double)in[IN_NP2X], (double)in[IN_NP2Y], (double)in[IN_NP2Z]));
+}
+
 static closest_range range_of(const float *in)
 {
-    const closest_wide t = closest_wide_of(w3_of((double)in[IN_NCX], (double)in[IN_NCY], (double)in[IN_NCZ]),
-                                           w3_of((double)in[IN_NP0X], (double)in[IN_NP0Y], (double)in[IN_NP0Z]),
-                                           w3_of((double)in[IN_NP1X], (double)in[IN_NP1Y], (double)in[IN_NP1Z]),
-                                           w3_of((double)in[IN_NP2X], (double)in[IN_NP2Y], (double)in[IN_NP2Z]));
+    const closest_wide t = wide_of(in);
     return closest_range_of(&t);
 }
 
@@ -21,6 +26,32 @@ int caromi_settle_order(const float *in, const float *other, uint8_t *by_integer
         return a.high < b.low ? -1 : 1;
     *by_integers = 1;
     return caromi_exact_closest_order(in, other);
+}
+
+static v3 vector_of(const float *x)
+{
+    return v3_of(x[0], x[1], x[2]);
+}
+
+void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int exact, mesh_record *record)
+{
+    const closest_in c = {vector_of(in + IN_NCX), vector_of(in + IN_NP0X), vector_of(in + IN_NP1X),
+                          vector_of(in + IN_NP2X)};
+    const closest_view view = closest_view_of(c.center, mesh->frame);
+    const float scale = mesh->frame.scale;
+    if (exact) {
+        const closest_wide t = wide_of(in);
+        const closest_range r = closest_range_of(&t);
+        const float low = (float)r.low, high = (float)r.high;
+        record->t = low < high || low > high ? v_from_bits(R_NAN_BITS) : low;
+        record->state = (int)closest_spot_of(&t).feature;
+        return;
+    }
+    const closest_span span =
+        closest_span_of(view, v3_mul(mesh_min3(c.p0, c.p1, c.p2), scale), v3_mul(mesh_max3(c.p0, c.p1, c.p2), scale));
+    const contacts_seen s = contacts_see(c, view, span, 1, scale, 0);
+    record->t = s.distance;
+    record->state = s.feature;
 }
 
 int caromi_may_be_flat(const float *corners)

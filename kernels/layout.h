@@ -110,6 +110,15 @@ typedef struct mesh_leaf {
 /* Instead of a triangle or a number of hits: the device truncated a loop of the search (mesh_run_is_truncated). */
 #define MESH_LOOP_TRUNCATED (-2)
 
+/* Of each triangle of an indexed leaf and each of its edges: the third corner of another triangle on that edge. It is
+ * one of the leaf's vertices, or one of `at`, whose last is NaN: then there is none there. Without either, a corner of
+ * the edge takes its place. */
+#define MESH_NO_OPPOSITE (MESH_WIDTH - 1)
+typedef struct mesh_opposites {
+    unsigned char vertex[3][MESH_WIDTH], outside[3][MESH_WIDTH];
+    float at[3][MESH_WIDTH]; /* x y z */
+} mesh_opposites;
+
 /* A hit. `query` counts from the first of the run. t is NaN if exact mode has not decided it. */
 typedef struct mesh_record {
     float t;

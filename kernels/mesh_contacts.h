@@ -6,7 +6,10 @@
  * Triangles that share an edge or a corner must agree on its distance. So the distance of an edge or a corner is
  * computed from its positions alone, with the ends in lexicographic order, and clamped by the edge's own box. That box
  * lies in those of its triangles and nodes, so here, too, no answer depends on the tree. With MESH_OWN_DISTANCE the
- * distance is the one that `closest` gives the triangle. */
+ * distance is the one that `closest` gives the triangle.
+ *
+ * Most triangles within the limit are no contact because the triangle behind their closest edge is closer. Leaves have
+ * the third corners of these, and such a triangle makes no record. */
 #ifndef CAROM_MESH_CONTACTS_H
 #define CAROM_MESH_CONTACTS_H
 #include "mesh_closest.h"
@@ -72,9 +75,9 @@ FN vf contacts_clamp(vf distance, closest_span span)
     return v_min(v_max(distance, span.least), span.most);
 }
 
-FN closest_span contacts_span_of(const closest_traversal *trav, contacts_edge e, real scale)
+FN closest_span contacts_span_of(closest_view view, contacts_edge e, real scale)
 {
-    return closest_span_of(trav->view, v3_mul(mesh_min3(e.a, e.b, e.b), v_f(scale)),
+    return closest_span_of(view, v3_mul(mesh_min3(e.a, e.b, e.b), v_f(scale)),
                            v3_mul(mesh_max3(e.a, e.b, e.b), v_f(scale)));
 }
 
@@ -103,55 +106,140 @@ FN void contacts_append(const closest_traversal *trav, vi triangles, vf distance
     }
 }
 
+/* Distance and feature of LANES triangles that the limit and the masks let through. */
+typedef struct contacts_seen {
+    vf distance;
+    vi feature;
+    v3 way; /* from the centre to the closest point, in units of the triangle's */
+    vf scale, length;
+} contacts_seen;
+
+FN contacts_seen contacts_see(closest_in in, closest_view view, closest_span span, vm active, real scale, int options)
+{
+    const closest_seen seen = closest_see(in);
+    const closest_found f = closest_found_of(&seen);
+    contacts_seen s;
+    s.distance = contacts_clamp(f.distance, span);
+    s.feature = f.at.feature;
+    s.way = seen.near.point;
+    s.length = v_sqrt(seen.near.distance2);
+    /* Nothing where overflow is near. */
+    s.scale = v_sel(v_eq(seen.back, v_f(R(1.0))), v_scale_down(seen.unit), v_f(R(0.0)));
+    const vm on_edge = v_and(active, vi_gt(v_i(FEATURE_FACE), f.at.feature));
+    if ((options & MESH_OWN_DISTANCE) == 0 && v_any(on_edge)) {
+        const contacts_edge e = contacts_ends(in, f.at.feature);
+        const vf shared = contacts_clamp(contacts_segment(in.center, e), contacts_span_of(view, e, scale));
+        s.distance = v_sel(on_edge, shared, s.distance);
+    }
+    return s;
+}
+
+/* ---- triangles that another surely precedes --------------------------------------------------------------- */
+
+/* Edge number `edge` of a feature: an edge has one, a corner the two that meet there. */
+FN vm contacts_has_edge(vi feature, int edge)
+{
+    return v_or(vi_eq(feature, v_i(FEATURE_E01 + edge)),
+                v_or(vi_eq(feature, v_i(FEATURE_V0 + edge)), vi_eq(feature, v_i(FEATURE_V0 + (edge + 1) % 3))));
+}
+
+FN v3 contacts_opposite(G const mesh_leaf *leaf, G const mesh_opposites *opposites, int edge, int lane)
+{
+    G const u8 *outside = opposites->outside[edge] + lane;
+    const v3 own = mesh_indexed_corner(leaf, opposites->vertex[edge] + lane);
+    const v3 other = v3_of(v_table_lookup(opposites->at[0], outside), v_table_lookup(opposites->at[1], outside),
+                           v_table_lookup(opposites->at[2], outside));
+    return v3_sel(v_eq(other.x, other.x), other, own);
+}
+
+/* Whether the neighbour with this third corner O is surely closer: it has the segment from q to O, along which the
+ * squared distance falls by min(s^2 / |O - q|^2, s), s = (C - q).(O - q). What is asked for is 8 times what the errors
+ * of both distances allow (docs/contacts.md, section 4), so that the order of the computed distances is this one. */
+FN vm contacts_rises_to(const contacts_seen *s, v3 center, v3 opposite)
+{
+    const v3 o = v3_mul(v3_sub(opposite, center), s->scale), u = v3_sub(o, s->way);
+    const vf size = v_f(R(2.0)) + v_from_bits(v3_magnitude(o)), fall = -v3_dot(s->way, u);
+    const vf least = (s->length * v_f(R(0x1p-15)) + v_f(R(0x1p-19))) * size;
+    return v_and(v_lt(least, fall), v_lt(least * v3_dot(u, u), fall * fall));
+}
+
+/* Whether a triangle of a leaf that has its neighbours is looked at. */
+FN int contacts_has_opposites(const closest_traversal *trav, int options)
+{
+    return trav->opposites != 0 && !MESH_IS_UNINDEXED(trav->next) &&
+           (options & (MESH_TRIANGLE_MASKS | MESH_OWN_DISTANCE)) == 0;
+}
+
+FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, const contacts_seen *s)
+{
+    G const mesh_opposites *opposites = trav->opposites + MESH_LEAF_AT(trav->next);
+    vm preceded = v_lt(v_f(R(1.0)), v_f(R(0.0)));
+    for (int edge = 0; edge < 3; edge++)
+        preceded =
+            v_or(preceded, v_and(contacts_has_edge(s->feature, edge),
+                                 contacts_rises_to(s, trav->center, contacts_opposite(leaf, opposites, edge, lane))));
+    return preceded;
+}
+
 FN void contacts_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
     const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
     if (!v_any(g.active))
         return;
-    const closest_found f = closest_find(g.in);
-    vf distance = contacts_clamp(f.distance, g.span);
-    const vm on_edge = v_and(g.active, vi_gt(v_i(FEATURE_FACE), f.at.feature));
-    if ((options & MESH_OWN_DISTANCE) == 0 && v_any(on_edge)) {
-        const contacts_edge e = contacts_ends(g.in, f.at.feature);
-        const vf shared = contacts_clamp(contacts_segment(g.in.center, e), contacts_span_of(trav, e, scale));
-        distance = v_sel(on_edge, shared, distance);
-    }
-    contacts_append(trav, g.triangle, distance, f.at.feature, v_and(g.active, v_le(distance, v_f(trav->best.t))));
-}
-
-/* Pushes all children within the limit, in no order. */
-FN int contacts_push_children(closest_traversal *trav, G const mesh_node *node, const closest_tested_children *tested,
-                              int options)
-{
-    (void)options;
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
-        const vm within = v_and(v_le(v_load(tested->least + lane), v_f(trav->best.t)), v_not(empty));
-        for (u32 lanes = v_bitmask(within); lanes != 0; lanes &= lanes - 1) {
-            const int i = lane + bitmask_first(lanes);
-            mesh_stack_set(&trav->stack, trav->stack.top++, 0, node->child[i]);
-        }
-    }
-    return closest_pop_next(trav);
+    const contacts_seen s = contacts_see(g.in, trav->view, g.span, g.active, scale, options);
+    vm within = v_and(g.active, v_le(s.distance, v_f(trav->best.t)));
+    if (contacts_has_opposites(trav, options))
+        within = v_and(within, v_not(contacts_is_preceded(leaf, lane, trav, &s)));
+    contacts_append(trav, g.triangle, s.distance, s.feature, within);
 }
 
 typedef closest_traversal contacts_traversal;
-typedef closest_tested_children contacts_tested_children;
+
+/* A bit for each child of a node that is within the limit. */
+typedef struct contacts_tested_children {
+    u32 within;
+} contacts_tested_children;
+
 FN void contacts_test_children(const contacts_traversal *trav, G const mesh_node *node,
                                contacts_tested_children *tested)
 {
-    closest_test_children(trav, node, tested);
+    tested->within = 0;
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
+        const vm within = v_le(closest_span_of(trav->view, lo, hi).least, v_f(trav->best.t));
+        tested->within |= v_bitmask(v_and(within, v_not(empty))) << lane;
+    }
 }
+
+/* Pops what to visit next, and prefetches what a leaf has beside it; 0 ends the traversal. */
+FN int contacts_pop_next(contacts_traversal *trav)
+{
+    const int left = closest_pop_next(trav);
+    if (left && trav->next < 0 && trav->opposites != 0)
+        for (size_t at = 0; at < sizeof(mesh_opposites); at += MESH_CACHE_LINE)
+            v_prefetch(trav->opposites + MESH_LEAF_AT(trav->next), at);
+    return left;
+}
+
+/* Pushes them, in no order. */
+FN int contacts_push_children(contacts_traversal *trav, G const mesh_node *node, const contacts_tested_children *tested,
+                              int options)
+{
+    (void)options;
+    for (u32 left = tested->within; left != 0; left &= left - 1)
+        mesh_stack_set(&trav->stack, trav->stack.top++, 0, node->child[bitmask_first(left)]);
+    return contacts_pop_next(trav);
+}
+
 FN int contacts_visit_node(contacts_traversal *trav, G const mesh_node *node, int options)
 {
     contacts_tested_children tested;
-    closest_test_children(trav, node, &tested);
+    contacts_test_children(trav, node, &tested);
     return contacts_push_children(trav, node, &tested, options);
 }
-FN int contacts_pop_next(contacts_traversal *trav)
-{
-    return closest_pop_next(trav);
-}
+
 FN void contacts_set_sphere(mesh_pairs *p, const contacts_traversal *trav, int number)
 {
     closest_set_sphere(p, trav, number);
@@ -165,7 +253,7 @@ FN void contacts_set_sphere(mesh_pairs *p, const contacts_traversal *trav, int n
         (void)number, (void)pairs;                                                                      \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                            \
             leaf_lanes(leaf, lane, trav, frame.scale, options);                                         \
-        return closest_pop_next(trav);                                                                  \
+        return contacts_pop_next(trav);                                                                 \
     }                                                                                                   \
     MESH_NEVER_WAITS(name, contacts_traversal)
 CONTACTS_SEARCH(contacts, contacts_leaf_lanes)
@@ -182,6 +270,7 @@ FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 
     const u32 bits = real_bits(limit[0]) & R_MAGNITUDE_MASK;
     trav->best = mesh_hit_key_of(real_of_bits(bits + (u32)(exact && bits < R_INFINITY_BITS)), MESH_NO_TRIANGLE);
     trav->sink = run->sink;
+    trav->opposites = run->opposites;
     return begun;
 }
 FN int contacts_begin_next(const mesh_run *run, contacts_traversal *trav, u32 at, const real *rows, int options)

@@ -6,15 +6,69 @@
 #include "mesh_closest_exact.h"
 #include "mesh_contacts.h"
 
+#define CONTACTS_PRECEDED W(8.0) /* in place of a feature */
+
+/* Third corners of the triangles behind the edges, in memory. */
+typedef struct contacts_rows {
+    real at[9][LANES];
+} contacts_rows;
+
+FN w3 contacts_load3(const contacts_rows *r, int edge, int part)
+{
+    return w3_of(w_load(r->at[3 * edge] + part), w_load(r->at[3 * edge + 1] + part),
+                 w_load(r->at[3 * edge + 2] + part));
+}
+
+/* Whether (O - P).way is surely positive: then the triangle with P and O is closer. way: from the closest point, which
+ * is P or on an edge from P, to the centre; it is off by 15 u |D| at most (docs/exact.md, section 19). */
+FN wm contacts_surely_rises(const closest_wide *t, w3 p, w3 o, w3 way)
+{
+    const w3 e = w3_sub(o, p);
+    return w_lt(CLOSEST_EPS(40.0) * (t->size2 + w3_dot(e, e)), w3_dot(e, way));
+}
+
+FN wf contacts_preceded_or(const closest_wide *t, const contacts_rows *r, int part, wf feature)
+{
+    const w3 p[3] = {t->p0, t->p1, t->p2};
+    const wf preceded = w_f(CONTACTS_PRECEDED);
+    wf answer = feature;
+    LANG_UNROLL
+    for (int i = 0; i < 3; i++) {
+        const w3 after = contacts_load3(r, i, part), before = contacts_load3(r, (i + 2) % 3, part);
+        const w3 way = w3_sub(t->center, p[i]);
+        const wm at_corner = w_eq(feature, w_f((wide_real)(FEATURE_V0 + i)));
+        const wm on_edge = w_eq(feature, w_f((wide_real)(FEATURE_E01 + i)));
+        const wm corner = w_or(contacts_surely_rises(t, p[i], after, way), contacts_surely_rises(t, p[i], before, way));
+        answer = w_sel(w_and(at_corner, corner), preceded, answer);
+        answer = w_sel(w_and(on_edge, contacts_surely_rises(t, p[i], after, t->edge[i].way)), preceded, answer);
+    }
+    return answer;
+}
+
+FN void contacts_load_opposites(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, contacts_rows *r)
+{
+    G const mesh_opposites *opposites = trav->opposites + MESH_LEAF_AT(trav->next);
+    for (int edge = 0; edge < 3; edge++) {
+        const v3 o = contacts_opposite(leaf, opposites, edge, lane);
+        v_store(r->at[3 * edge], o.x);
+        v_store(r->at[3 * edge + 1], o.y);
+        v_store(r->at[3 * edge + 2], o.z);
+    }
+}
+
 FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
     const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
     if (!v_any(g.active))
         return;
+    const int has_opposites = contacts_has_opposites(trav, options);
     closest_rows rows;
+    contacts_rows opposites;
     closest_range r[PARTS];
     wf feature[PARTS];
     closest_store(&rows, g.in);
+    if (has_opposites)
+        contacts_load_opposites(leaf, lane, trav, &opposites);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE) {
         r[part / WIDE].low = r[part / WIDE].high = w_f(W(1.0) / W(0.0));
@@ -26,11 +80,14 @@ FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversa
                             closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
         r[part / WIDE] = closest_range_of(&t);
         feature[part / WIDE] = closest_spot_of(&t).feature;
+        if (has_opposites)
+            feature[part / WIDE] = contacts_preceded_or(&t, &opposites, part, feature[part / WIDE]);
     }
     const vf low = w_join(r[0].low, r[PARTS - 1].low), high = w_join(r[0].high, r[PARTS - 1].high);
-    const vm within = v_and(g.active, v_le(low, v_f(trav->best.t)));
+    const vf found = w_join(feature[0], feature[PARTS - 1]);
+    const vm within = v_and(v_and(g.active, v_lt(found, v_f((real)CONTACTS_PRECEDED))), v_le(low, v_f(trav->best.t)));
     contacts_append(trav, g.triangle, v_sel(v_eq(low, high), low, v_from_bits(v_i(R_NAN_BITS))),
-                    closest_feature_of(w_join(feature[0], feature[PARTS - 1])), within);
+                    closest_feature_of(found), within);
 }
 
 CONTACTS_SEARCH(contacts_exact, contacts_exact_lanes)

@@ -19,7 +19,8 @@ typedef struct mesh_run {
     G const mesh_clearance *clearance; /* for mesh_begin_clear */
     G const int *masks;                /* of the triangles, with MESH_TRIANGLE_MASKS */
     G const real *in[MESH_IN_COLUMNS];
-    G const int *mask; /* of the queries, with MESH_QUERY_MASKS */
+    G const int *mask;                 /* of the queries, with MESH_QUERY_MASKS */
+    G const mesh_opposites *opposites; /* of the leaves, for contacts; or NULL */
     int options;
     u32 first, end;
     G u8 *state;

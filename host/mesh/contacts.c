@@ -66,16 +66,6 @@ static int fill_table(chooser *c)
     return 1;
 }
 
-/* NULL: the triangle is not within reach, or does not count for the query. */
-static mesh_record *find(const chooser *c, uint32_t triangle)
-{
-    const uint32_t *slot = c->scratch->slot;
-    for (uint64_t at = slot_of(c, (int32_t)triangle); slot[at] != 0; at = (at + 1) & c->mask)
-        if (c->records[slot[at] - 1].triangle == (int32_t)triangle)
-            return &c->records[slot[at] - 1];
-    return NULL;
-}
-
 static void pair_of(const chooser *c, const float *center, int32_t triangle, float in[IN_CLOSEST])
 {
     memcpy(in + IN_NCX, center, 3 * sizeof *in);
@@ -93,6 +83,27 @@ static void settle(const chooser *c, mesh_record *r)
     r->t = a.distance;
     r->state = a.feature;
     *c->by_integers = 1;
+}
+
+/* The record of a triangle. 0: it is not within reach, or does not count for the query. Without masks the search leaves
+ * out triangles that it knows to be no contacts, so these are computed here. */
+static int find(const chooser *c, uint32_t triangle, mesh_record *out)
+{
+    const uint32_t *slot = c->scratch->slot;
+    float in[IN_CLOSEST];
+    for (uint64_t at = slot_of(c, (int32_t)triangle); slot[at] != 0; at = (at + 1) & c->mask)
+        if (c->records[slot[at] - 1].triangle == (int32_t)triangle) {
+            *out = c->records[slot[at] - 1];
+            return 1;
+        }
+    if ((c->batch->options & MESH_TRIANGLE_MASKS) != 0)
+        return 0;
+    out->triangle = (int32_t)triangle;
+    pair_of(c, c->query.in, out->triangle, in);
+    caromi_contact_record(&c->batch->mesh->view, in, c->batch->exact, out);
+    if (c->batch->exact && out->state == FEATURE_NONE)
+        settle(c, out);
+    return 1;
 }
 
 /* ---- the order --------------------------------------------------------------------------------------------------- */
@@ -173,42 +184,41 @@ static int precedes(const chooser *c, const mesh_record *j, const mesh_record *k
 
 static int precedes_if_found(const chooser *c, uint32_t triangle, const mesh_record *k)
 {
-    const mesh_record *j = find(c, triangle);
-    return j != NULL && j != k && precedes(c, j, k);
+    mesh_record j;
+    return (int32_t)triangle != k->triangle && find(c, triangle, &j) && precedes(c, &j, k);
 }
 
-/* Triangles at the record's corner; all for a corner, those with the same positions for a face. */
-static int is_preceded_at(const chooser *c, const mesh_record *k, int corner, int face)
+static int is_preceded_at(const chooser *c, const mesh_record *k, int corner)
 {
-    const caromi_edges *e = c->contacts->edges;
-    const caromi_corners *corners = e->corners;
-    const uint32_t position = caromi_edge_position(e, (uint32_t)k->triangle, corner);
+    const caromi_corners *corners = c->contacts->edges->corners;
+    const uint32_t position = caromi_edge_position(c->contacts->edges, (uint32_t)k->triangle, corner);
     for (uint64_t i = corners->start[position]; i < corners->start[position + 1]; i++)
-        if ((!face || same_corners(e, corners->triangle[i], (uint32_t)k->triangle)) &&
-            precedes_if_found(c, corners->triangle[i], k))
+        if (precedes_if_found(c, corners->triangle[i], k))
             return 1;
     return 0;
 }
 
-static int is_preceded_along(const chooser *c, const mesh_record *k, int edge)
+/* By triangles on the record's edge; face: by those of them with the same three corners. */
+static int is_preceded_along(const chooser *c, const mesh_record *k, int edge, int face)
 {
     const caromi_edges *e = c->contacts->edges;
     const uint32_t own = (uint32_t)k->triangle;
     const uint32_t a = caromi_edge_position(e, own, edge), b = caromi_edge_position(e, own, (edge + 1) % 3);
     uint32_t at = own;
-    do {
+    for (;;) {
         at = e->next[3 * (size_t)at + (size_t)caromi_edge_between(e, at, a, b)];
-        if (precedes_if_found(c, at, k))
+        if (at == own)
+            return 0;
+        if ((!face || same_corners(e, at, own)) && precedes_if_found(c, at, k))
             return 1;
-    } while (at != own);
-    return 0;
+    }
 }
 
 static int is_preceded(const chooser *c, const mesh_record *k)
 {
     if (k->state < FEATURE_E01)
-        return is_preceded_at(c, k, k->state - FEATURE_V0, 0);
-    return k->state < FEATURE_FACE ? is_preceded_along(c, k, k->state - FEATURE_E01) : is_preceded_at(c, k, 0, 1);
+        return is_preceded_at(c, k, k->state - FEATURE_V0);
+    return k->state < FEATURE_FACE ? is_preceded_along(c, k, k->state - FEATURE_E01, 0) : is_preceded_along(c, k, 0, 1);
 }
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
@@ -306,11 +316,10 @@ static int64_t merge_few(const chooser *c, mesh_record *contacts, size_t count)
     for (int64_t i = 0; i < found; i++) {
         const mesh_record *near = &c->scratch->near[i], *k = &contacts[near->query];
         const float point[3] = {points[0][near->query], points[1][near->query], points[2][near->query]};
-        mesh_record *j;
+        mesh_record j;
         if (is_gone[near->query] || near->triangle == k->triangle)
             continue;
-        j = find(c, (uint32_t)near->triangle);
-        if (j == NULL || !comes_before(c, j, k))
+        if (!find(c, (uint32_t)near->triangle, &j) || !comes_before(c, &j, k))
             continue;
         is_gone[near->query] = !c->batch->exact || is_within(c, point, near->triangle, near->t, c->contacts->merge, 0);
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table finds a triangle for each edge; every further triangle there joins its ring. */
+/* A hash table finds a triangle for each edge; every further triangle there joins its ring. Leaves have the neighbours
+ * of their triangles that are in the same leaf, for the search for contacts. */
 #include "edges.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct edge_table {
@@ -64,16 +66,106 @@ static int fill(const carom_mesh *mesh, caromi_edges *e)
     return 1;
 }
 
+/* ---- leaves ------------------------------------------------------------------------------------------------------ */
+
+/* The leaf's slot of a triangle; MESH_WIDTH: it is not there. */
+static int slot_of(const mesh_leaf *leaf, uint32_t triangle)
+{
+    int slot = 0;
+    while (slot < MESH_WIDTH && leaf->triangle[slot] != (int)triangle)
+        slot++;
+    return slot;
+}
+
+/* The place of a point in the table of a leaf, which has `count`. */
+static int add_outside(mesh_opposites *to, int *count, const float *point)
+{
+    for (int i = 0; i < *count; i++)
+        if (memcmp(&to->at[0][i], &point[0], sizeof *point) == 0 &&
+            memcmp(&to->at[1][i], &point[1], sizeof *point) == 0 &&
+            memcmp(&to->at[2][i], &point[2], sizeof *point) == 0)
+            return i;
+    if (*count == MESH_NO_OPPOSITE)
+        return MESH_NO_OPPOSITE;
+    for (int k = 0; k < 3; k++)
+        to->at[k][*count] = point[k];
+    return (*count)++;
+}
+
+static void find_opposite(const caromi_edges *e, const mesh_leaf *leaf, int slot, int edge, mesh_opposites *to,
+                          int *count)
+{
+    const uint32_t own = (uint32_t)leaf->triangle[slot], other = e->next[3 * (size_t)own + (size_t)edge];
+    const uint32_t a = caromi_edge_position(e, own, edge), b = caromi_edge_position(e, own, (edge + 1) % 3);
+    if (other == own)
+        return;
+    const int third = (caromi_edge_between(e, other, a, b) + 2) % 3, there = slot_of(leaf, other);
+    if (there < MESH_WIDTH)
+        to->vertex[edge][slot] = leaf->corner[third][there];
+    else
+        to->outside[edge][slot] = (unsigned char)add_outside(to, count, caromi_corner(e->corners->mesh, other, third));
+}
+
+static void fill_leaf(const caromi_edges *e, const mesh_leaf *leaf, mesh_opposites *to)
+{
+    int count = 0;
+    memcpy(to->vertex, leaf->corner, sizeof to->vertex);
+    memset(to->outside, MESH_NO_OPPOSITE, sizeof to->outside);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < MESH_WIDTH; i++)
+            to->at[k][i] = NAN;
+    for (int slot = 0; slot < MESH_WIDTH; slot++)
+        for (int k = 0; k < 3 && leaf->triangle[slot] >= 0; k++)
+            find_opposite(e, leaf, slot, k, to, &count);
+}
+
+enum { NODES_PER_TASK = 256 };
+typedef struct opposite_job {
+    const carom_mesh *mesh;
+    const caromi_edges *edges;
+} opposite_job;
+
+static void fill_reference(const opposite_job *job, int reference)
+{
+    const size_t at = (size_t)MESH_LEAF_AT(reference);
+    if (!MESH_IS_UNINDEXED(reference))
+        fill_leaf(job->edges, &job->mesh->view.leaves[at], &job->edges->opposites[at]);
+}
+
+static void fill_nodes(void *user, uint64_t task, uint32_t thread)
+{
+    const opposite_job *job = user;
+    const uint64_t nodes = job->mesh->info.node_count, first = task * NODES_PER_TASK;
+    const uint64_t end = nodes - first < NODES_PER_TASK ? nodes : first + NODES_PER_TASK;
+    (void)thread;
+    for (uint64_t n = first; n < end; n++)
+        for (int i = 0; i < MESH_WIDTH; i++)
+            if (job->mesh->view.nodes[n].child[i] < 0)
+                fill_reference(job, job->mesh->view.nodes[n].child[i]);
+}
+
+static void fill_opposites(const carom_mesh *mesh, const caromi_edges *e)
+{
+    opposite_job job = {mesh, e};
+    if (mesh->info.node_count == 0)
+        fill_reference(&job, mesh->view.frame.root);
+    caromi_parallel(mesh->context->pool, (mesh->info.node_count + NODES_PER_TASK - 1) / NODES_PER_TASK, fill_nodes,
+                    &job);
+}
+
 uint64_t caromi_edges_bytes(const carom_mesh *mesh)
 {
     const uint64_t corners = 3 * mesh->info.triangle_count;
-    return mesh->edges == NULL ? 0 : sizeof *mesh->edges + 2 * corners * sizeof *mesh->edges->next;
+    return mesh->edges == NULL ? 0
+                               : sizeof *mesh->edges + 2 * corners * sizeof *mesh->edges->next +
+                                     mesh->leaf_count * sizeof *mesh->edges->opposites;
 }
 
 static void free_edges(const carom_context *context, caromi_edges *e)
 {
     caromi_free(context, e->position);
     caromi_free(context, e->next);
+    caromi_free(context, e->opposites);
     caromi_free(context, e);
 }
 
@@ -91,13 +183,16 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
         *e = (caromi_edges){.corners = known};
         e->position = caromi_alloc(mesh->context, corners, sizeof *e->position);
         e->next = caromi_alloc(mesh->context, corners, sizeof *e->next);
+        e->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *e->opposites);
     }
-    if (e == NULL || e->position == NULL || e->next == NULL || !fill(mesh, e)) {
+    if (e == NULL || e->position == NULL || e->next == NULL || e->opposites == NULL || !fill(mesh, e)) {
         if (e != NULL)
             free_edges(mesh->context, e);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
                            (unsigned long long)mesh->info.triangle_count);
     }
+    fill_opposites(mesh, e);
+    mesh->view.opposites = e->opposites;
     *edges = mesh->edges = e;
     mesh->info.bytes += caromi_edges_bytes(mesh);
     return CAROM_OK;
@@ -109,5 +204,6 @@ void caromi_edges_forget(carom_mesh *mesh)
         return;
     mesh->info.bytes -= caromi_edges_bytes(mesh);
     free_edges(mesh->context, mesh->edges);
+    mesh->view.opposites = NULL;
     mesh->edges = NULL;
 }

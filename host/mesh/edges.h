@@ -9,6 +9,7 @@ typedef struct caromi_edges {
     const caromi_corners *corners;
     uint32_t *position; /* [3 triangles] of each corner */
     uint32_t *next;     /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once */
+    mesh_opposites *opposites; /* [leaves] */
 } caromi_edges;
 
 /* Those of the mesh, found if they are not known, with the corners. */

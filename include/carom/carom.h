@@ -845,8 +845,8 @@ typedef struct carom_contact_list {
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY
 /// cost  the CPU answers, on every backend; what `stats` count is on the CPU. A search for every
 ///       sphere, and some ns for each triangle within r + margin: docs/contacts.md. The first call
-///       finds edges and corners of the mesh, which it keeps until its next update or end: 36
-///       bytes per triangle, 12 per vertex; `patch` 4 more
+///       finds edges and corners of the mesh, which it keeps until its next update or end:
+///       about 60 bytes per triangle, 12 per vertex; `patch` 4 more
 /// source docs/contacts.md
 CAROM_API carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc,
                                            const carom_contact_list *list, carom_stats *stats,

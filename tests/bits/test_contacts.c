@@ -312,6 +312,50 @@ static void test_tree(void **state)
     carom_context_destroy(context);
 }
 
+/* Where triangles have masks the search keeps all that are within the limit; without, it leaves out those that another
+ * one surely precedes. Masks with all bits leave no triangle out, so the contacts are the same. */
+static void check_left_out(carom_context *context, const scene *s, const swept_spheres *b, float merge_within)
+{
+    scene masked = *s;
+    masked.masks = test_alloc(s->triangle_count, sizeof *masked.masks);
+    memset(masked.masks, 0xff, s->triangle_count * sizeof *masked.masks);
+    for (int exact = 0; exact < 2; exact++) {
+        const contact_call call = {.accuracy = (carom_accuracy)exact, .margin = 0.0625f, .merge_within = merge_within};
+        contact_answers expected = ask_scene_contacts(context, &masked, b, &call);
+        contact_answers got = ask_scene_contacts(context, s, b, &call);
+        contact_answers_compare(b, &expected, &got, "triangles that the search leaves out");
+        contact_answers_free(&expected);
+        contact_answers_free(&got);
+    }
+    free(masked.masks);
+}
+
+static void test_left_out(void **state)
+{
+    static const float sizes[] = {1.0f, 0x1p-4f, 0x1p-10f, 0x1p6f};
+    (void)state;
+    carom_context *context = test_context();
+    for (size_t k = 0; k < KINDS; k++)
+        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+            scene s = kinds[k].make(600);
+            swept_spheres b = swept_spheres_aimed(SEED + 50 + i, &s, (double)sizes[i], test_effort(600));
+            check_left_out(context, &s, &b, i % 2 ? 0.0f : 0.01f);
+            swept_spheres_free(&b);
+            scene_free(&s);
+        }
+    for (int kind = 0; kind < WALL_KINDS; kind++)
+        for (int place = 0; place < 2; place++) {
+            scene s = scene_wall(kind, SEED, 12, place ? 0.3f : 0.0f);
+            swept_spheres b = over_wall(SEED, &s, place ? 0.3f : 0.0f, test_effort(600));
+            for (size_t i = 0; place && i < b.count; i++) /* far above, or nearly in the plane */
+                b.column[2][i] = 0.3f + b.column[SPHERE_RADIUS][i] * (i % 2 ? 0x1p-12f : 0.999f);
+            check_left_out(context, &s, &b, 0);
+            swept_spheres_free(&b);
+            scene_free(&s);
+        }
+    carom_context_destroy(context);
+}
+
 #define OF_KIND(name, f, i)                    \
     {                                          \
         name, f, NULL, NULL, (void *)&kinds[i] \
@@ -344,6 +388,7 @@ int main(void)
                                         OF_WALL("cracks", WALL_CRACKS),
                                         TEST_EACH_ISA(ON_ISA),
                                         cmocka_unit_test(test_threads),
+                                        cmocka_unit_test(test_left_out),
                                         OF_EACH_KIND("refitted", test_tree)};
     return cmocka_run_group_tests(on_cpu, NULL, NULL);
 }
