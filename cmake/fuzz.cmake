@@ -37,7 +37,7 @@ foreach(source IN LISTS carom_fuzz_sources)
     set(inputs 100000)
     if(name IN_LIST carom_fuzz_readers) # each is several files
       set(inputs 20000)
-    elseif(name STREQUAL mesh) # each is asked six queries
+    elseif(name STREQUAL mesh) # each is asked seven queries
       set(inputs 50000)
     elseif(name STREQUAL cloud) # each is asked nine times, about up to 28 pairs with 27 images
       set(inputs 3000)

@@ -172,8 +172,8 @@ static void print_row(output *out, const verify_mesh_request *ask, const verify_
         const query_field *field = &q->fields[f];
         const void *value = at(a, ask->type, f, row);
         switch (field->kind) {
-        case QUERY_TRIANGLE: triangle = value; break;
-        case QUERY_COUNT: break; /* the query, which has been printed */
+        case QUERY_TRIANGLE: triangle = triangle ? triangle : value; break; /* the first; others follow from it */
+        case QUERY_COUNT: break;                                            /* the query, which has been printed */
         default: output_format(out, " %s=", field->name); verify_print_value(out, field, value);
         }
     }

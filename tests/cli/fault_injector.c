@@ -20,6 +20,9 @@ typedef carom_status overlaps_fn(carom_mesh *, const carom_mesh_overlap_desc *, 
 typedef carom_status closest_fn(carom_mesh *, const carom_mesh_closest_desc *, const carom_mesh_closest_result *,
                                 carom_stats *, carom_error *);
 
+typedef carom_status contacts_fn(carom_mesh *, const carom_mesh_contacts_desc *, const carom_contact_list *,
+                                 carom_stats *, carom_error *);
+
 /* The library's own function. */
 static void find(const char *name, void *function)
 {
@@ -114,5 +117,19 @@ carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc 
     const carom_status status = ask(mesh, desc, out, stats, err);
     if (lies("mesh-closest", &calls))
         turn(out->depth);
+    return status;
+}
+
+carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc, const carom_contact_list *list,
+                                 carom_stats *stats, carom_error *err)
+{
+    static unsigned long calls;
+    contacts_fn *ask;
+    find("carom_mesh_contacts", &ask);
+    const carom_status status = ask(mesh, desc, list, stats, err);
+    if (list->totals->stored > 0 && lies("mesh-contacts", &calls))
+        turn(list->feature);
+    if (lies("mesh-contacts-cut", &calls))
+        list->totals->complete = list->totals->stored = 0;
     return status;
 }

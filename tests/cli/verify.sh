@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 verify() { "$carom" verify --backend cpu --queries 300 "$@"; }
-types=(mesh-first mesh-all mesh-any mesh-overlaps mesh-any-still mesh-closest)
+types=(mesh-first mesh-all mesh-any mesh-overlaps mesh-any-still mesh-closest mesh-contacts)
 
 check "nothing differs" verify -o all.txt
 check "it passed" grep -qx 'result: passed' all.txt
@@ -22,7 +22,7 @@ for type in "${types[@]}"; do
         $1 == type { rows++; if ($(NF - 1) < 1 || $NF != 0) print }
         END { if (rows < 9) print rows + 0 " meshes" }' all.txt)"
 done
-check "the first configuration answers all in fast mode" grep -qE '^scalar, 1 thread( +160 / 0){6}' all.txt
+check "the first configuration answers all in fast mode" grep -qE '^scalar, 1 thread( +160 / 0){7}' all.txt
 verify --accuracy fast > fast.txt
 nothing "--accuracy fast: no exact matrix of meshes" "$(grep -E '^meshes, exact|^mesh reference' fast.txt || true)"
 verify --seed 2 > other.txt
@@ -62,7 +62,7 @@ else
         # All alike: only the reference can tell.
         lie "$type" 1 "first wrong answer of exact mode: .*, $type on " '^    reference: ' 'found 0 differing answers'
     done
-    for type in mesh-all mesh-overlaps; do
+    for type in mesh-all mesh-overlaps mesh-contacts; do
         lie $type-cut 1 "first wrong answer of exact mode: a list that ends before it is full, $type on " 'room$'
     done
 fi

@@ -5,9 +5,9 @@
 
 #include "scenes.h"
 
-/* Kinds of requests: pair queries by their type, then mesh queries. */
+/* Kinds of requests: pair queries by their type, then mesh queries that devices answer too. */
 #define ASK(name, title) ASK_##name = QUERY_TYPES + QUERY_##name,
-enum { QUERY_MESHES(ASK) QUERY_MESH_FORMS(ASK) ASK_KINDS = QUERY_TYPES + QUERY_MESH_COUNT };
+enum { QUERY_MESHES(ASK) QUERY_MESH_FORMS(ASK) ASK_KINDS = QUERY_TYPES + QUERY_MESH_COUNT - QUERY_MESHES_CPU };
 #undef ASK
 typedef struct request {
     const char *name;
