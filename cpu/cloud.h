@@ -27,11 +27,13 @@ typedef struct caromi_cloud_row {
     uint32_t level;
 } caromi_cloud_row;
 
-/* Cell (i, j, k) of a level holds what has floor((x - low) * per) = (i, j, k), cut to the limits. */
+/* Cell (i, j, k) of a level holds what has floor((x - low) * per) = (i, j, k), cut to [0, most]. */
 typedef struct caromi_cloud_level {
     double low[3], per[3];
+    int32_t most[3];
     double reach; /* no sphere of it reaches farther */
     uint32_t begin_row, end_row;
+    uint64_t first_row; /* where rows are numbered: number of its row (0, 0) */
 } caromi_cloud_level;
 
 enum { CAROMI_CLOUD_PAIRS = CAROMI_CLOUD_ROOM + CAROMI_CLOUD_RUN + 4 * CAROMI_CLOUD_PADDING };
@@ -58,17 +60,23 @@ typedef struct caromi_cloud_view {
     const caromi_cloud_row *rows;
     const caromi_cloud_level *levels;
     uint32_t level_count, row_count;
-    const uint32_t *table; /* rows by hash; CAROMI_NO_ROW: none */
-    uint64_t table_mask;
+    const uint32_t *table; /* rows by number, or by hash; CAROMI_NO_ROW: none */
+    int is_dense;          /* by number */
+    uint64_t table_mask;   /* by hash */
 } caromi_cloud_view;
 
-/* Coordinates along one axis beyond these cells are cut to them: sparse outliers, whose cells are then shared. */
+/* Levels have no more cells along an axis: what is beyond is cut. Those are sparse outliers, whose cells are shared. */
 enum { CAROMI_CLOUD_CELL_MOST = 1 << 27 };
 
 static inline int32_t caromi_cloud_cell(const caromi_cloud_level *level, int axis, double x)
 {
-    const double c = (x - level->low[axis]) * level->per[axis];
-    return c > 0 ? c < CAROMI_CLOUD_CELL_MOST ? (int32_t)c : CAROMI_CLOUD_CELL_MOST : 0;
+    const double c = (x - level->low[axis]) * level->per[axis], most = (double)level->most[axis];
+    return c > 0 ? c < most ? (int32_t)c : level->most[axis] : 0;
+}
+
+static inline uint64_t caromi_cloud_dense_row(const caromi_cloud_level *level, int32_t y, int32_t z)
+{
+    return level->first_row + (uint64_t)z * ((uint64_t)level->most[1] + 1) + (uint64_t)y;
 }
 
 static inline uint64_t caromi_cloud_hash(uint32_t level, int32_t y, int32_t z)
@@ -79,6 +87,11 @@ static inline uint64_t caromi_cloud_hash(uint32_t level, int32_t y, int32_t z)
 
 static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32_t level, int32_t y, int32_t z)
 {
+    const caromi_cloud_level *l = &view->levels[level];
+    if (y < 0 || z < 0 || y > l->most[1] || z > l->most[2])
+        return CAROMI_NO_ROW;
+    if (view->is_dense)
+        return view->table[caromi_cloud_dense_row(l, y, z)];
     for (uint64_t h = caromi_cloud_hash(level, y, z);; h++) {
         const uint32_t row = view->table[h & view->table_mask];
         if (row == CAROMI_NO_ROW)
@@ -88,6 +101,19 @@ static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32
             return row;
     }
 }
+
+/* Of `count` spheres, in so many columns: 1 for each that is valid, all numbers finite and the radius not negative,
+ * else 0; the magnitudes of their radii. Returns how many are valid. */
+typedef uint32_t caromi_cloud_check_fn(const float *const *in, uint32_t columns, uint32_t radius, uint32_t count,
+                                       float *magnitude, uint8_t *is_valid);
+/* Of x, y, z and reach; what is behind the last place up to a multiple of 16 is like it. */
+typedef struct caromi_cloud_bounds {
+    float low[4], high[4];
+} caromi_cloud_bounds;
+typedef void caromi_cloud_extend_fn(const float *const *place, uint32_t count, caromi_cloud_bounds *bounds);
+/* caromi_cloud_cell() of each x, up to a multiple of 16. */
+typedef void caromi_cloud_cells_fn(const caromi_cloud_level *level, int axis, const float *x, uint32_t count,
+                                   int32_t *cell);
 
 /* The pairs of each sphere of rows [begin, end): with spheres behind it in its level, and with those of finer levels.
  * So over all rows each pair comes up once. */

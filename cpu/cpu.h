@@ -83,6 +83,9 @@ typedef struct caromi_isa_table {
     caromi_mesh_fn *mesh[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
     caromi_clear_fn *clear;
     caromi_lattice_fn *lattice;
+    caromi_cloud_check_fn *cloud_check;
+    caromi_cloud_extend_fn *cloud_extend;
+    caromi_cloud_cells_fn *cloud_cells;
     caromi_cloud_fn *cloud_pairs;
     caromi_cloud_best_fn *cloud_best;
     caromi_cloud_sort_fn *cloud_sort;

@@ -11,6 +11,7 @@
 #include "lattice_template.h"
 #include "drop_template.h"
 #include "cloud_template.h"
+#include "cloud_cells.h"
 #include "cloud_sort.h"
 
 #define ISA_HERE(name, in_count, radii, out_count, bytes) ISA_RUN(static, run_##name, name, in_count, out_count, bytes)
@@ -40,6 +41,9 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
              [CAROMI_MESH_CONTACTS] = {mesh_contacts, mesh_contacts_exact}},
     .clear = mesh_clear,
     .lattice = lattice_tile,
+    .cloud_check = cloud_check,
+    .cloud_extend = cloud_extend,
+    .cloud_cells = cloud_cells_along,
     .cloud_pairs = cloud_pairs,
     .cloud_best = cloud_best,
     .cloud_sort = cloud_sort,

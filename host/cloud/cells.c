@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Spheres into rows of cells. The cloud is cut into as many parts as there are threads. Each part looks up the row of
  * each of its spheres and counts; then the rows of all parts are joined and ordered, and each part knows where its
- * spheres go. Last, each row is sorted by cell. All of it is stable: the spheres of a cell are in their order. */
+ * spheres go. Last, each row is sorted by cell. All of it is stable: the spheres of a cell are in their order.
+ *
+ * Rows have numbers in the order of (level, z, y) if there is space for few enough of them, and are counted in an
+ * array; else only those with spheres have one, by hash. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +12,7 @@
 
 /* A sphere between the two sorts. */
 typedef struct record {
-    caromi_cloud_place place;
+    float place[4];
     uint32_t index, image;
     int32_t x; /* cell along its row */
     uint32_t mask;
@@ -17,19 +20,18 @@ typedef struct record {
 } record;
 static const size_t record_short = offsetof(record, given);
 
-/* A row as a part of the cloud sees it. */
+/* A row as a part of the cloud sees it, by hash. */
 typedef struct part_row {
     int32_t y, z;
-    uint32_t level, count;
-    int32_t low, high; /* cells along x */
-    uint32_t row;      /* among all; then where its next sphere goes */
+    uint32_t level;
 } part_row;
 
 typedef struct part {
     uint64_t begin, end; /* spheres */
     uint64_t first;      /* of its spheres and images, among all */
     uint64_t count;
-    part_row *rows;
+    uint32_t *counts; /* [rows] its spheres in each; then where the next one goes */
+    part_row *rows;   /* by hash */
     uint32_t row_count, row_room;
     uint32_t *table;
     uint64_t mask; /* of the table */
@@ -44,65 +46,50 @@ typedef struct build_job {
     uint8_t level_of[CAROMI_REACHES];
     part *parts;
     uint32_t part_count;
-    uint32_t *row_of; /* [spheres and images] within its part */
+    uint64_t dense_rows; /* 0: by hash */
+    uint32_t *row_of;    /* [spheres and images] within its part */
     char *records;
     size_t record_size;
     int has_given;
 } build_job;
 
-/* ---- images ------------------------------------------------------------------------------------------------------ */
+/* A part that is fed. */
+typedef struct part_feed {
+    build_job *job;
+    part *part;
+} part_feed;
 
-/* An image counts if it may touch a sphere: only near the bounds of them all. */
-static int image_counts(const build_job *job, int image, const caromi_cloud_place *place)
+static void feed(build_job *job, part *p, caromi_cloud_use_fn *use)
 {
-    const double off =
-        ((double)place->reach + (double)job->extent->largest + (double)job->cloud->margin) * (1 + 0x1p-14);
-    for (int k = 0; k < 3; k++) {
-        const double at = (double)place->at[k], slack = off + fabs(at) * 0x1p-20;
-        if (caromi_image_step(image, k) && !(job->cloud->period[k] > 0))
-            return 0;
-        if (image != CAROMI_IMAGE_OWN && (at + slack < job->extent->low[k] || at - slack > job->extent->high[k]))
-            return 0;
-    }
-    return 1;
+    part_feed to = {job, p};
+    caromi_cloud_feed(job->cloud, job->slice, job->extent, p->begin, p->end, use, &to);
 }
 
-/* A sphere, or an image of one. */
-typedef struct cloud_one {
-    const caromi_cloud_block *block;
-    uint32_t i; /* in the block */
-    int image;
-    caromi_cloud_place place;
-} cloud_one;
-typedef void one_fn(build_job *job, part *p, const cloud_one *one);
+/* ---- cells of a batch -------------------------------------------------------------------------------------------- */
 
-/* Calls `use` for each valid sphere of a part, and for each image that counts. */
-static inline __attribute__((always_inline)) void for_each(build_job *job, part *p, one_fn *use)
+static void find_levels(const build_job *job, const caromi_cloud_batch *batch, uint8_t *level)
 {
-    const int periodic = caromi_cloud_is_periodic(job->cloud);
-    const int first = periodic ? 0 : CAROMI_IMAGE_OWN, last = periodic ? CAROMI_IMAGES - 1 : CAROMI_IMAGE_OWN;
-    caromi_cloud_block block;
-    for (uint64_t at = p->begin; at < p->end; at += block.count) {
-        caromi_cloud_read(job->cloud, at, p->end, &block);
-        for (uint32_t i = 0; i < block.count; i++) {
-            const int is_in = caromi_cloud_is_in(job->cloud, job->slice, &block, i);
-            for (int image = first; is_in && image <= last; image++) {
-                cloud_one one = {.block = &block, .i = i, .image = image};
-                one.place = caromi_cloud_place_of(job->cloud, job->slice, &block, i, image);
-                if (!periodic || image_counts(job, image, &one.place))
-                    use(job, p, &one);
-            }
-        }
+    if (job->cells->view.level_count == 1)
+        memset(level, 0, CAROMI_CLOUD_BLOCK);
+    else
+        for (uint32_t i = 0; i < batch->count; i++)
+            level[i] = job->level_of[caromi_reach_class(batch->place[3][i])];
+}
+
+static void find_cells(const build_job *job, const caromi_cloud_batch *batch, const uint8_t *level, int axis,
+                       int32_t *cell)
+{
+    const caromi_isa_table *isa = job->cloud->context->isa;
+    int32_t other[CAROMI_CLOUD_BLOCK];
+    isa->cloud_cells(&job->cells->levels[0], axis, batch->place[axis], batch->count, cell);
+    for (uint32_t l = 1; l < job->cells->view.level_count; l++) {
+        isa->cloud_cells(&job->cells->levels[l], axis, batch->place[axis], batch->count, other);
+        for (uint32_t i = 0; i < batch->count; i++)
+            cell[i] = level[i] == l ? other[i] : cell[i];
     }
 }
 
 /* ---- rows of a part ---------------------------------------------------------------------------------------------- */
-
-static void count_one(build_job *job, part *p, const cloud_one *one)
-{
-    (void)job, (void)one;
-    p->count++;
-}
 
 /* Twice the room for rows; the table has two places for each. 0: no memory. */
 static int grow_rows(const build_job *job, part *p)
@@ -110,14 +97,18 @@ static int grow_rows(const build_job *job, part *p)
     const carom_context *c = job->cloud->context;
     const uint32_t room = p->row_room ? 2 * p->row_room : 1024;
     part_row *rows = caromi_task_alloc(c, room, sizeof *rows);
+    uint32_t *counts = caromi_task_alloc(c, room, sizeof *counts);
     uint32_t *table = caromi_task_alloc(c, 2 * (uint64_t)room, sizeof *table);
-    if (rows == NULL || table == NULL) {
+    if (rows == NULL || counts == NULL || table == NULL) {
         caromi_task_free(c, rows);
+        caromi_task_free(c, counts);
         caromi_task_free(c, table);
         return 0;
     }
-    if (p->row_count)
+    if (p->row_count) {
         memcpy(rows, p->rows, p->row_count * sizeof *rows);
+        memcpy(counts, p->counts, p->row_count * sizeof *counts);
+    }
     memset(table, 0xff, 2 * (size_t)room * sizeof *table);
     p->mask = 2 * (uint64_t)room - 1;
     for (uint32_t r = 0; r < p->row_count; r++) {
@@ -127,8 +118,10 @@ static int grow_rows(const build_job *job, part *p)
         table[h & p->mask] = r;
     }
     caromi_task_free(c, p->rows);
+    caromi_task_free(c, p->counts);
     caromi_task_free(c, p->table);
     p->rows = rows;
+    p->counts = counts;
     p->table = table;
     p->row_room = room;
     return 1;
@@ -151,33 +144,76 @@ static uint32_t row_of(const build_job *job, part *p, uint32_t level, int32_t y,
             ;
     }
     p->table[h & p->mask] = p->row_count;
-    p->rows[p->row_count] = (part_row){.y = y, .z = z, .level = level, .low = INT32_MAX, .high = INT32_MIN};
+    p->rows[p->row_count] = (part_row){.y = y, .z = z, .level = level};
+    p->counts[p->row_count] = 0;
     return p->row_count++;
 }
 
-static int32_t cell_of(const build_job *job, uint32_t level, int axis, const caromi_cloud_place *place)
+/* Finds the row of each sphere of a batch, and counts. */
+static void enter(void *user, const caromi_cloud_batch *batch)
 {
-    return caromi_cloud_cell(&job->cells->levels[level], axis, (double)place->at[axis]);
-}
-
-static void enter_one(build_job *job, part *p, const cloud_one *one)
-{
-    const uint32_t level = job->level_of[caromi_reach_class(one->place.reach)];
-    const int32_t x = cell_of(job, level, 0, &one->place);
+    const part_feed *to = user;
+    build_job *job = to->job;
+    part *p = to->part;
+    uint8_t level[CAROMI_CLOUD_BLOCK];
+    int32_t y[CAROMI_CLOUD_BLOCK], z[CAROMI_CLOUD_BLOCK];
+    uint32_t *rows = job->row_of + p->first + p->count;
     if (p->is_short)
         return;
-    const uint32_t at = row_of(job, p, level, cell_of(job, level, 1, &one->place), cell_of(job, level, 2, &one->place));
-    p->is_short = at == CAROMI_NO_ROW;
-    if (p->is_short)
-        return;
-    part_row *row = &p->rows[at];
-    row->count++;
-    row->low = x < row->low ? x : row->low;
-    row->high = x > row->high ? x : row->high;
-    job->row_of[p->first + p->count++] = at;
+    find_levels(job, batch, level);
+    find_cells(job, batch, level, 1, y);
+    find_cells(job, batch, level, 2, z);
+    for (uint32_t i = 0; job->dense_rows && i < batch->count; i++) {
+        const caromi_cloud_level *l = &job->cells->levels[level[i]];
+        rows[i] = (uint32_t)caromi_cloud_dense_row(l, y[i], z[i]);
+        p->counts[rows[i]]++;
+    }
+    for (uint32_t i = 0; !job->dense_rows && i < batch->count; i++) {
+        rows[i] = row_of(job, p, level[i], y[i], z[i]);
+        p->is_short = rows[i] == CAROMI_NO_ROW;
+        if (p->is_short)
+            return;
+        p->counts[rows[i]]++;
+    }
+    p->count += batch->count;
 }
 
 /* ---- rows of all parts ------------------------------------------------------------------------------------------- */
+
+/* Room for one more sphere of each part, behind those of the rows before. */
+static uint32_t add_row(caromi_cloud_cells *c, uint32_t level, int32_t y, int32_t z, uint32_t place)
+{
+    const uint32_t row = c->view.row_count++;
+    c->rows[row] = (caromi_cloud_row){.y = y, .z = z, .begin = place, .end = place, .level = level};
+    return row;
+}
+
+/* A part's spheres of the row, the last. */
+static uint32_t add_to_row(caromi_cloud_cells *c, uint32_t *count)
+{
+    caromi_cloud_row *row = &c->rows[c->view.row_count - 1];
+    const uint32_t place = row->end;
+    row->end += *count;
+    *count = place;
+    return row->end;
+}
+
+static void join_dense(build_job *job)
+{
+    caromi_cloud_cells *c = job->cells;
+    uint32_t place = 0;
+    uint64_t number = 0;
+    for (uint32_t l = 0; l < c->view.level_count; l++)
+        for (int32_t z = 0; z <= c->levels[l].most[2]; z++)
+            for (int32_t y = 0; y <= c->levels[l].most[1]; y++, number++) {
+                uint32_t count = 0;
+                for (uint32_t p = 0; p < job->part_count; p++)
+                    count += job->parts[p].counts[number];
+                c->table[number] = count ? add_row(c, l, y, z, place) : CAROMI_NO_ROW;
+                for (uint32_t p = 0; count && p < job->part_count; p++)
+                    place = add_to_row(c, &job->parts[p].counts[number]);
+            }
+}
 
 /* A row of a part, for ordering: by level, z and y. */
 typedef struct row_key {
@@ -214,39 +250,40 @@ static uint64_t key_of(const part_row *r)
     return (uint64_t)r->level << 58 | (uint64_t)(uint32_t)r->z << 29 | (uint32_t)r->y;
 }
 
-/* The rows in order, and for each row of a part where its first sphere goes. */
-static void join_rows(build_job *job, const row_key *keys, size_t count)
+static void set_table(caromi_cloud_cells *c)
 {
-    caromi_cloud_cells *c = job->cells;
-    uint32_t place = 0, rows = 0;
-    for (size_t i = 0; i < count; i++) {
-        part_row *r = &job->parts[keys[i].part].rows[keys[i].row];
-        if (i == 0 || keys[i].key != keys[i - 1].key)
-            c->rows[rows++] = (caromi_cloud_row){
-                .y = r->y, .z = r->z, .begin = place, .low = r->low, .count = r->high, .level = r->level};
-        caromi_cloud_row *row = &c->rows[rows - 1];
-        row->low = r->low < row->low ? r->low : row->low;
-        row->count = r->high > row->count ? r->high : row->count;
-        r->row = place;
-        place += r->count;
-        row->end = place;
+    memset(c->table, 0xff, (size_t)(c->view.table_mask + 1) * sizeof *c->table);
+    for (uint32_t r = 0; r < c->view.row_count; r++) {
+        uint64_t h = caromi_cloud_hash(c->rows[r].level, c->rows[r].y, c->rows[r].z);
+        while (c->table[h & c->view.table_mask] != CAROMI_NO_ROW)
+            h++;
+        c->table[h & c->view.table_mask] = r;
     }
-    c->view.row_count = rows;
 }
 
-/* A row has at most so many cells, or those of the level are joined by twos. */
-static void set_cells(caromi_cloud_cells *c, uint64_t *all)
+/* 0: no memory. */
+static int join_hashed(build_job *job, uint64_t count)
 {
-    *all = 0;
-    for (uint32_t r = 0; r < c->view.row_count; r++) {
-        caromi_cloud_row *row = &c->rows[r];
-        const int64_t wide = (int64_t)row->count - row->low, most = 4 * (int64_t)(row->end - row->begin) + 64;
-        while (wide >> row->shift > most)
-            row->shift++;
-        row->count = (int32_t)(wide >> row->shift) + 1;
-        row->cells = *all;
-        *all += (uint64_t)row->count + 1;
+    caromi_cloud_cells *c = job->cells;
+    row_key *keys = caromi_alloc(job->cloud->context, 2 * count + 1, sizeof *keys);
+    if (keys == NULL)
+        return 0;
+    size_t n = 0;
+    for (uint32_t p = 0; p < job->part_count; p++)
+        for (uint32_t r = 0; r < job->parts[p].row_count; r++)
+            keys[n++] = (row_key){key_of(&job->parts[p].rows[r]), p, r};
+    const row_key *sorted = sort_keys(keys, keys + n, n);
+    uint32_t place = 0;
+    for (size_t i = 0; i < n; i++) {
+        part *p = &job->parts[sorted[i].part];
+        const part_row *r = &p->rows[sorted[i].row];
+        if (i == 0 || sorted[i].key != sorted[i - 1].key)
+            add_row(c, r->level, r->y, r->z, place);
+        place = add_to_row(c, &p->counts[sorted[i].row]);
     }
+    caromi_free(job->cloud->context, keys);
+    set_table(c);
+    return 1;
 }
 
 static void set_levels(caromi_cloud_cells *c)
@@ -260,40 +297,46 @@ static void set_levels(caromi_cloud_cells *c)
     }
 }
 
-static void set_table(caromi_cloud_cells *c)
-{
-    memset(c->table, 0xff, (size_t)(c->view.table_mask + 1) * sizeof *c->table);
-    for (uint32_t r = 0; r < c->view.row_count; r++) {
-        uint64_t h = caromi_cloud_hash(c->rows[r].level, c->rows[r].y, c->rows[r].z);
-        while (c->table[h & c->view.table_mask] != CAROMI_NO_ROW)
-            h++;
-        c->table[h & c->view.table_mask] = r;
-    }
-}
-
 /* ---- sorting ----------------------------------------------------------------------------------------------------- */
 
-static void place_one(build_job *job, part *p, const cloud_one *one)
+static float given_of(const caromi_cloud *cloud, int column, uint64_t sphere)
 {
-    const uint32_t at = job->row_of[p->first + p->count++], to = p->rows[at].row++;
-    record *r = (record *)(void *)(job->records + to * job->record_size);
-    const uint64_t sphere = one->block->first + one->i;
-    r->place = one->place;
-    r->index = (uint32_t)sphere;
-    r->image = (uint32_t)one->image;
-    r->x = cell_of(job, p->rows[at].level, 0, &one->place);
-    if (job->cells->mask)
-        memcpy(&r->mask, caromi_element(&job->cloud->mask, sphere), sizeof r->mask);
-    for (int c = 0; job->has_given && c < CLOUD_COLUMNS; c++)
-        r->given[c] = one->block->in[c][one->i];
+    float x = column == CLOUD_T_MAX ? INFINITY : 0;
+    if (cloud->in[column].base != NULL)
+        memcpy(&x, caromi_element(&cloud->in[column], sphere), sizeof x);
+    return column == CLOUD_R ? fabsf(x) : x;
+}
+
+static void place(void *user, const caromi_cloud_batch *batch)
+{
+    const part_feed *to_part = user;
+    build_job *job = to_part->job;
+    part *p = to_part->part;
+    uint8_t level[CAROMI_CLOUD_BLOCK];
+    int32_t x[CAROMI_CLOUD_BLOCK];
+    const uint32_t *rows = job->row_of + p->first + p->count;
+    find_levels(job, batch, level);
+    find_cells(job, batch, level, 0, x);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        record *r = (record *)(void *)(job->records + p->counts[rows[i]]++ * job->record_size);
+        for (int k = 0; k < 4; k++)
+            r->place[k] = batch->place[k][i];
+        r->index = batch->index[i];
+        r->image = batch->image[i];
+        r->x = x[i];
+        if (job->cells->mask)
+            memcpy(&r->mask, caromi_element(&job->cloud->mask, batch->index[i]), sizeof r->mask);
+        for (int c = 0; job->has_given && c < CLOUD_COLUMNS; c++)
+            r->given[c] = given_of(job->cloud, c, batch->index[i]);
+    }
+    p->count += batch->count;
 }
 
 static void put(const build_job *job, const record *r, uint32_t to)
 {
     const caromi_cloud_cells *c = job->cells;
-    for (int k = 0; k < 3; k++)
-        c->column[CLOUD_PLACE_X + k][to] = r->place.at[k];
-    c->column[CLOUD_REACH][to] = r->place.reach;
+    for (int k = 0; k < 4; k++)
+        c->column[CLOUD_PLACE_X + k][to] = r->place[k];
     c->index[to] = r->index;
     if (c->image)
         c->image[to] = (uint8_t)r->image;
@@ -303,28 +346,56 @@ static void put(const build_job *job, const record *r, uint32_t to)
         c->column[CLOUD_GIVEN + k][to] = r->given[k];
 }
 
+/* A row has at most so many cells for n spheres, and starts one more; cells of the level are joined by twos, or it has.
+ */
+#define CELLS_MOST(n) (4 * (int64_t)(n) + 8)
+static uint64_t starts_before(uint64_t spheres, uint64_t rows)
+{
+    return (uint64_t)CELLS_MOST(spheres) - (uint64_t)CELLS_MOST(0) + rows * (uint64_t)(CELLS_MOST(0) + 1);
+}
+
+static const record *record_at(const build_job *job, uint32_t i)
+{
+    return (const record *)(const void *)(job->records + i * job->record_size);
+}
+
+/* From its first sphere to its last, as finely as there is room for. */
+static void set_cells(const build_job *job, caromi_cloud_row *row)
+{
+    int32_t high = INT32_MIN;
+    row->low = INT32_MAX;
+    for (uint32_t i = row->begin; i < row->end; i++) {
+        const int32_t x = record_at(job, i)->x;
+        row->low = x < row->low ? x : row->low;
+        high = x > high ? x : high;
+    }
+    const int64_t wide = (int64_t)high - row->low;
+    while (wide >> row->shift >= CELLS_MOST(row->end - row->begin))
+        row->shift++;
+    row->count = (int32_t)(wide >> row->shift) + 1;
+}
+
 /* A row by cells. In between starts[i] is where the next sphere of cell i goes; then it is where those of i end. */
 static void sort_row(void *user, uint64_t number, uint32_t thread)
 {
     const build_job *job = user;
-    const caromi_cloud_row *row = &job->cells->rows[number];
-    uint32_t *starts = job->cells->starts + row->cells;
+    caromi_cloud_row *row = &job->cells->rows[number];
     (void)thread;
+    set_cells(job, row);
+    row->cells = starts_before(row->begin, number);
+    uint32_t *starts = job->cells->starts + row->cells;
     memset(starts, 0, ((size_t)row->count + 1) * sizeof *starts);
-    const record *r;
-#define RECORD(i) ((const record *)(const void *)(job->records + (i)*job->record_size))
     for (uint32_t i = row->begin; i < row->end; i++)
-        starts[(RECORD(i)->x - row->low) >> row->shift]++;
+        starts[(record_at(job, i)->x - row->low) >> row->shift]++;
     for (int32_t c = 0, at = (int32_t)row->begin; c <= row->count; c++) {
         const int32_t count = (int32_t)starts[c];
         starts[c] = (uint32_t)at;
         at += count;
     }
     for (uint32_t i = row->begin; i < row->end; i++) {
-        r = RECORD(i);
+        const record *r = record_at(job, i);
         put(job, r, starts[(r->x - row->low) >> row->shift]++);
     }
-#undef RECORD
     memmove(starts + 1, starts, (size_t)row->count * sizeof *starts);
     starts[0] = row->begin;
 }
@@ -340,11 +411,17 @@ static void count_doubled(caromi_cloud_cells *c)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
+static void count(void *user, const caromi_cloud_batch *batch)
+{
+    const part_feed *to = user;
+    to->part->count += batch->count;
+}
+
 static void run_count(void *user, uint64_t number, uint32_t thread)
 {
     build_job *job = user;
     (void)thread;
-    for_each(job, &job->parts[number], count_one);
+    feed(job, &job->parts[number], count);
 }
 
 static void run_enter(void *user, uint64_t number, uint32_t thread)
@@ -353,8 +430,14 @@ static void run_enter(void *user, uint64_t number, uint32_t thread)
     part *p = &job->parts[number];
     (void)thread;
     p->count = 0;
-    p->is_short = !grow_rows(job, p);
-    for_each(job, p, enter_one);
+    if (job->dense_rows) {
+        p->counts = caromi_task_alloc(job->cloud->context, job->dense_rows, sizeof *p->counts);
+        p->is_short = p->counts == NULL;
+        if (!p->is_short)
+            memset(p->counts, 0, job->dense_rows * sizeof *p->counts);
+    } else
+        p->is_short = !grow_rows(job, p);
+    feed(job, p, enter);
 }
 
 static void run_place(void *user, uint64_t number, uint32_t thread)
@@ -362,7 +445,7 @@ static void run_place(void *user, uint64_t number, uint32_t thread)
     build_job *job = user;
     (void)thread;
     job->parts[number].count = 0;
-    for_each(job, &job->parts[number], place_one);
+    feed(job, &job->parts[number], place);
 }
 
 /* 0: no memory. */
@@ -397,36 +480,50 @@ static int alloc_columns(build_job *job)
     return 1;
 }
 
-/* Rows, their cells and the table, from those of the parts. 0: no memory. */
+/* Rows and the table, from those of the parts. 0: no memory. */
 static int make_rows(build_job *job)
 {
     const carom_context *context = job->cloud->context;
     caromi_cloud_cells *c = job->cells;
-    uint64_t count = 0, cells;
+    uint64_t rows = 0, places = job->dense_rows;
     for (uint32_t p = 0; p < job->part_count; p++) {
         if (job->parts[p].is_short)
             return 0;
-        count += job->parts[p].row_count;
+        rows += job->parts[p].row_count;
     }
-    row_key *keys = caromi_alloc(context, 2 * count + 1, sizeof *keys);
-    c->rows = caromi_alloc(context, count + 1, sizeof *c->rows);
-    for (c->view.table_mask = 1; c->view.table_mask < 2 * count; c->view.table_mask = 2 * c->view.table_mask + 1)
-        ;
-    c->table = caromi_alloc(context, c->view.table_mask + 1, sizeof *c->table);
-    const int complete = keys != NULL && c->rows != NULL && c->table != NULL;
-    if (complete) {
-        size_t n = 0;
-        for (uint32_t p = 0; p < job->part_count; p++)
-            for (uint32_t r = 0; r < job->parts[p].row_count; r++)
-                keys[n++] = (row_key){key_of(&job->parts[p].rows[r]), p, r};
-        join_rows(job, sort_keys(keys, keys + n, n), n);
-        set_cells(c, &cells);
-        set_levels(c);
-        set_table(c);
-        c->starts = caromi_alloc(context, cells + 1, sizeof *c->starts);
+    rows = places ? (places < c->count ? places : c->count) : rows;
+    if (!places) {
+        for (c->view.table_mask = 1; c->view.table_mask < 2 * rows; c->view.table_mask = 2 * c->view.table_mask + 1)
+            ;
+        places = c->view.table_mask + 1;
     }
-    caromi_free(context, keys);
-    return complete && c->starts != NULL;
+    c->rows = caromi_alloc(context, rows + 1, sizeof *c->rows);
+    c->table = caromi_alloc(context, places, sizeof *c->table);
+    if (c->rows == NULL || c->table == NULL)
+        return 0;
+    if (job->dense_rows)
+        join_dense(job);
+    else if (!join_hashed(job, rows))
+        return 0;
+    set_levels(c);
+    c->starts = caromi_alloc(context, starts_before(c->count, c->view.row_count), sizeof *c->starts);
+    return c->starts != NULL;
+}
+
+/* Numbers of rows, where there is space for them: a few times as many as spheres, so that they cost little. */
+static void number_rows(build_job *job)
+{
+    caromi_cloud_cells *c = job->cells;
+    double rows = 0;
+    for (uint32_t l = 0; l < c->view.level_count; l++) {
+        caromi_cloud_level *level = &c->levels[l];
+        level->first_row = (uint64_t)rows;
+        rows += (level->most[1] + 1.0) * (level->most[2] + 1.0);
+        if (rows > 4.0 * (double)job->extent->valid + 4096)
+            return;
+    }
+    job->dense_rows = (uint64_t)rows;
+    c->view.is_dense = 1;
 }
 
 /* 0: no memory. */
@@ -444,6 +541,7 @@ static int build(build_job *job)
         job->parts[p].begin = caromi_slice_start(job->cloud->count, job->part_count, p);
         job->parts[p].end = caromi_slice_start(job->cloud->count, job->part_count, p + 1);
     }
+    number_rows(job);
     caromi_parallel(pool, job->part_count, run_count, job);
     for (uint32_t p = 0; p < job->part_count; p++) {
         job->parts[p].first = c->count;
@@ -494,6 +592,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     const int complete = build(&job);
     for (uint32_t p = 0; job.parts != NULL && p < job.part_count; p++) {
         caromi_free(cloud->context, job.parts[p].rows);
+        caromi_free(cloud->context, job.parts[p].counts);
         caromi_free(cloud->context, job.parts[p].table);
     }
     caromi_free(cloud->context, job.parts);

@@ -3,6 +3,7 @@
  *
  *   calls.c    checks the call and describes it as a caromi_cloud
  *   slices.c   cuts a motion into slices of time, in which spheres move by little
+ *   places.c   hands out spheres and their images, as they are in a slice
  *   levels.c   finds bounds and sizes of the spheres, and which share a level
  *   cells.c    puts them into rows of cells, as cpu/cloud.h has them
  *   ask.c      asks the solver about the pairs that a scan finds open
@@ -37,12 +38,14 @@ static inline int caromi_cloud_is_periodic(const caromi_cloud *cloud)
     return cloud->period[0] > 0 || cloud->period[1] > 0 || cloud->period[2] > 0;
 }
 
-/* A block of spheres as they were given; velocities and limits only if they move or have images. */
+/* A block of spheres as they were given; velocities and limits only if they move or have images. Columns may lie in the
+ * caller's arrays. */
 typedef struct caromi_cloud_block {
     uint64_t first;
-    uint32_t count;
-    float in[CLOUD_COLUMNS][CAROMI_CLOUD_BLOCK];
+    uint32_t count, valid;
+    const float *in[CLOUD_COLUMNS];
     uint8_t is_valid[CAROMI_CLOUD_BLOCK];
+    float own[CLOUD_COLUMNS][CAROMI_CLOUD_BLOCK];
 } caromi_cloud_block;
 
 /* Reads up to a block from sphere `first` on, below `end`. */
@@ -117,6 +120,20 @@ typedef struct caromi_cloud_extent {
 
 carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                   caromi_cloud_extent *extent, carom_error *err);
+
+/* Some spheres or images, ordered by index. What is behind the last place, up to a multiple of 16, is like it. */
+typedef struct caromi_cloud_batch {
+    uint32_t count;
+    const float *place[4]; /* x, y, z, reach */
+    uint32_t index[CAROMI_CLOUD_BLOCK];
+    uint8_t image[CAROMI_CLOUD_BLOCK];
+} caromi_cloud_batch;
+typedef void caromi_cloud_use_fn(void *user, const caromi_cloud_batch *batch);
+/* Calls `use` for all spheres [begin, end) that are valid and in the slice, and for their images that may touch one
+ * within the extent; NULL: without images. */
+void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, const caromi_cloud_extent *extent,
+                       uint64_t begin, uint64_t end, caromi_cloud_use_fn *use, void *user);
+
 /* Numbers of a sample in ascending order. */
 void caromi_cloud_sort(float *x, size_t count);
 /* Of the space that most centres are in; no side is less than `least`. */

@@ -17,16 +17,30 @@ typedef struct measure_job {
     caromi_cloud_extent *extents; /* one for each task */
 } measure_job;
 
-static void extend(caromi_cloud_extent *e, const caromi_cloud_place *place)
+typedef struct measure_part {
+    const caromi_cloud *cloud;
+    caromi_cloud_extent *extent;
+} measure_part;
+
+/* Of a batch. */
+static void extend(void *user, const caromi_cloud_batch *batch)
 {
+    measure_part *part = user;
+    caromi_cloud_extent *e = part->extent;
+    caromi_cloud_bounds bounds;
+    part->cloud->context->isa->cloud_extend(batch->place, batch->count, &bounds);
     for (int k = 0; k < 3; k++) {
-        const double x = (double)place->at[k];
-        e->low[k] = x < e->low[k] ? x : e->low[k];
-        e->high[k] = x > e->high[k] ? x : e->high[k];
+        e->low[k] = (double)bounds.low[k] < e->low[k] ? (double)bounds.low[k] : e->low[k];
+        e->high[k] = (double)bounds.high[k] > e->high[k] ? (double)bounds.high[k] : e->high[k];
     }
-    e->reaches[caromi_reach_class(place->reach)]++;
-    e->largest = place->reach > e->largest ? place->reach : e->largest;
-    e->valid++;
+    const uint32_t class = caromi_reach_class(bounds.low[3]);
+    if (class == caromi_reach_class(bounds.high[3]))
+        e->reaches[class] += batch->count;
+    else
+        for (uint32_t i = 0; i < batch->count; i++)
+            e->reaches[caromi_reach_class(batch->place[3][i])]++;
+    e->largest = bounds.high[3] > e->largest ? bounds.high[3] : e->largest;
+    e->valid += batch->count;
 }
 
 static void begin_extent(caromi_cloud_extent *e)
@@ -41,20 +55,11 @@ static void begin_extent(caromi_cloud_extent *e)
 static void measure_task(void *user, uint64_t task, uint32_t thread)
 {
     const measure_job *job = user;
-    const uint64_t end = caromi_slice_start(job->cloud->count, job->tasks, task + 1);
-    caromi_cloud_extent *e = &job->extents[task];
-    caromi_cloud_block block;
+    measure_part part = {job->cloud, &job->extents[task]};
     (void)thread;
-    begin_extent(e);
-    for (uint64_t at = caromi_slice_start(job->cloud->count, job->tasks, task); at < end; at += block.count) {
-        caromi_cloud_read(job->cloud, at, end, &block);
-        for (uint32_t i = 0; i < block.count; i++)
-            if (caromi_cloud_is_in(job->cloud, job->slice, &block, i)) {
-                const caromi_cloud_place place =
-                    caromi_cloud_place_of(job->cloud, job->slice, &block, i, CAROMI_IMAGE_OWN);
-                extend(e, &place);
-            }
-    }
+    begin_extent(part.extent);
+    caromi_cloud_feed(job->cloud, job->slice, NULL, caromi_slice_start(job->cloud->count, job->tasks, task),
+                      caromi_slice_start(job->cloud->count, job->tasks, task + 1), extend, &part);
 }
 
 static void join_extents(caromi_cloud_extent *sum, const caromi_cloud_extent *e)
@@ -228,6 +233,8 @@ static void set_level(const caromi_cloud *cloud, const caromi_cloud_extent *e, c
     for (int k = 0; k < 3; k++) {
         level->low[k] = e->low[k];
         level->per[k] = 1 / (k == 0 ? width : 2.5 * width);
+        level->most[k] = CAROMI_CLOUD_CELL_MOST;
+        level->most[k] = caromi_cloud_cell(level, k, e->high[k] + (cloud->period[k] > 0 ? 2 * width : 0));
     }
 }
 

@@ -5,30 +5,35 @@
 
 #include "cloud.h"
 
-static void read_column(const caromi_in_column *column, float missing, uint64_t first, uint32_t count, float *to)
+/* A full block of a packed and aligned column is not copied. */
+static const float *read_column(const caromi_in_column *column, float missing, uint64_t first, uint32_t count,
+                                float *own)
 {
+    const int is_packed = column->stride == sizeof *own && (uintptr_t)column->base % sizeof *own == 0;
+    if (column->base != NULL && is_packed && count == CAROMI_CLOUD_BLOCK)
+        return (const float *)column->base + first;
     if (column->base != NULL)
-        caromi_gather(to, column, first, count);
+        caromi_gather(own, column, first, count);
     else
         for (uint32_t i = 0; i < count; i++)
-            to[i] = missing;
+            own[i] = missing;
+    for (uint32_t i = count; i % CAROMI_CLOUD_PADDING; i++)
+        own[i] = own[count - 1];
+    return own;
 }
 
 void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, caromi_cloud_block *block)
 {
     const uint32_t count = end - first < CAROMI_CLOUD_BLOCK ? (uint32_t)(end - first) : CAROMI_CLOUD_BLOCK;
+    const int columns = cloud->is_moving || caromi_cloud_is_periodic(cloud) ? CLOUD_COLUMNS : CLOUD_VX;
     block->first = first;
     block->count = count;
-    const int columns = cloud->is_moving || caromi_cloud_is_periodic(cloud) ? CLOUD_COLUMNS : CLOUD_VX;
     for (int c = 0; c < columns; c++)
-        read_column(&cloud->in[c], c == CLOUD_T_MAX ? INFINITY : 0, first, count, block->in[c]);
-    for (uint32_t i = 0; i < count; i++)
-        block->is_valid[i] = block->in[CLOUD_R][i] >= 0;
-    for (int c = 0; c < columns && c < CLOUD_T_MAX; c++)
-        for (uint32_t i = 0; i < count; i++)
-            block->is_valid[i] &= fabsf(block->in[c][i]) < INFINITY;
-    for (uint32_t i = 0; i < count; i++)
-        block->in[CLOUD_R][i] = fabsf(block->in[CLOUD_R][i]); /* -0 */
+        block->in[c] = read_column(&cloud->in[c], c == CLOUD_T_MAX ? INFINITY : 0, first, count, block->own[c]);
+    const uint32_t finite = columns == CLOUD_COLUMNS ? CLOUD_T_MAX : CLOUD_VX;
+    block->valid =
+        cloud->context->isa->cloud_check(block->in, finite, CLOUD_R, count, block->own[CLOUD_R], block->is_valid);
+    block->in[CLOUD_R] = block->own[CLOUD_R]; /* without the sign of -0 */
 }
 
 /* The least binary32 that is surely not below. */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Spheres by columns, on their way into cells: which are valid, how far they extend, and in which cells they are.
+ * Columns are readable up to a multiple of the lanes. */
+#include "cloud.h"
+
+static uint32_t cloud_check(const float *const *in, uint32_t columns, uint32_t radius, uint32_t count, float *magnitude,
+                            uint8_t *is_valid)
+{
+    uint32_t valid = 0;
+    for (uint32_t i = 0; i < count; i += LANES) {
+        const vf r = v_load(in[radius] + i);
+        vm is = v_le(v_f(R(0.0)), r);
+        for (uint32_t c = 0; c < columns; c++)
+            is = v_and(is, v_finite(v_load(in[c] + i)));
+        v_store(magnitude + i, v_abs(r));
+        v_store_u8(is_valid + i, vi_sel(is, v_i(1), v_i(0)));
+        valid += (uint32_t)bitmask_count(v_bitmask(is) & cloud_lanes(count - i));
+    }
+    return valid;
+}
+
+/* What is behind the last is as the last. */
+static void cloud_extend(const float *const *place, uint32_t count, caromi_cloud_bounds *bounds)
+{
+    for (int k = 0; k < 4; k++) {
+        vf low = v_load(place[k]), high = low;
+        for (uint32_t i = LANES; i < count; i += LANES) {
+            const vf x = v_load(place[k] + i);
+            low = v_min(x, low);
+            high = v_max(x, high);
+        }
+        bounds->low[k] = v_reduce_min(low);
+        bounds->high[k] = -v_reduce_min(-high);
+    }
+}
+
+/* caromi_cloud_cell() of each. */
+static void cloud_cells_along(const caromi_cloud_level *level, int axis, const float *x, uint32_t count, int32_t *cell)
+{
+#if LANES == 1
+    for (uint32_t i = 0; i < count; i++)
+        cell[i] = caromi_cloud_cell(level, axis, (double)x[i]);
+#else
+    typedef int32_t wide_int __attribute__((vector_size(4 * WIDE)));
+    const wf low = w_f(level->low[axis]), per = w_f(level->per[axis]), most = w_f((double)level->most[axis]);
+    for (uint32_t i = 0; i < count; i += WIDE) {
+        wf c = (w_load(x + i) - low) * per;
+        c = w_sel(w_lt(w_f(0), c), c, w_f(0));
+        c = w_sel(w_lt(c, most), c, most);
+#if WIDE == 8
+        const wide_int k = (wide_int)_mm512_cvttpd_epi32((__m512d)c);
+#elif WIDE == 4
+        const wide_int k = (wide_int)_mm256_cvttpd_epi32((__m256d)c);
+#else
+        const wide_int k = __builtin_convertvector(c, wide_int);
+#endif
+        memcpy(cell + i, &k, sizeof k);
+    }
+#endif
+}

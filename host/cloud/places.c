@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Spheres and their images as they go into cells, some at a time. */
+#include <math.h>
+#include <string.h>
+
+#include "cloud.h"
+
+/* An image counts if it may touch a sphere: only near the bounds of them all. */
+static int image_counts(const caromi_cloud *cloud, const caromi_cloud_extent *extent, int image,
+                        const caromi_cloud_place *place)
+{
+    const double off = ((double)place->reach + (double)extent->largest + (double)cloud->margin) * (1 + 0x1p-14);
+    for (int k = 0; k < 3; k++) {
+        const double at = (double)place->at[k], slack = off + fabs(at) * 0x1p-20;
+        if (caromi_image_step(image, k) && !(cloud->period[k] > 0))
+            return 0;
+        if (image != CAROMI_IMAGE_OWN && (at + slack < extent->low[k] || at - slack > extent->high[k]))
+            return 0;
+    }
+    return 1;
+}
+
+typedef struct feed {
+    const caromi_cloud *cloud;
+    const caromi_cloud_slice *slice;
+    const caromi_cloud_extent *extent; /* NULL: images are not wanted */
+    caromi_cloud_use_fn *use;
+    void *user;
+    caromi_cloud_batch batch;
+    float own[4][CAROMI_CLOUD_BLOCK];
+} feed;
+
+static void hand_over(feed *f)
+{
+    caromi_cloud_batch *b = &f->batch;
+    if (b->count == 0)
+        return;
+    for (int k = 0; k < 4; k++) {
+        for (uint32_t i = b->count; i % CAROMI_CLOUD_PADDING; i++)
+            f->own[k][i] = f->own[k][b->count - 1];
+        b->place[k] = f->own[k];
+    }
+    f->use(f->user, b);
+    b->count = 0;
+}
+
+static void add_one(feed *f, uint64_t index, int image, const caromi_cloud_place *place)
+{
+    caromi_cloud_batch *b = &f->batch;
+    const uint32_t at = b->count++;
+    for (int k = 0; k < 3; k++)
+        f->own[k][at] = place->at[k];
+    f->own[3][at] = place->reach;
+    b->index[at] = (uint32_t)index;
+    b->image[at] = (uint8_t)image;
+    if (b->count == CAROMI_CLOUD_BLOCK)
+        hand_over(f);
+}
+
+static void add_block(feed *f, const caromi_cloud_block *block)
+{
+    const int periodic = f->extent != NULL && caromi_cloud_is_periodic(f->cloud);
+    const int first = periodic ? 0 : CAROMI_IMAGE_OWN, last = periodic ? CAROMI_IMAGES - 1 : CAROMI_IMAGE_OWN;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const int is_in = caromi_cloud_is_in(f->cloud, f->slice, block, i);
+        for (int image = first; is_in && image <= last; image++) {
+            const caromi_cloud_place place = caromi_cloud_place_of(f->cloud, f->slice, block, i, image);
+            if (!periodic || image_counts(f->cloud, f->extent, image, &place))
+                add_one(f, block->first + i, image, &place);
+        }
+    }
+}
+
+/* A full block of spheres that are in their places at time 0: not copied. */
+static void pass_block(feed *f, const caromi_cloud_block *block)
+{
+    caromi_cloud_batch *b = &f->batch;
+    hand_over(f);
+    b->count = block->count;
+    for (int k = 0; k < 4; k++)
+        b->place[k] = block->in[CLOUD_X + k];
+    for (uint32_t i = 0; i < CAROMI_CLOUD_BLOCK; i++)
+        b->index[i] = (uint32_t)block->first + i;
+    memset(b->image, CAROMI_IMAGE_OWN, sizeof b->image);
+    f->use(f->user, b);
+    b->count = 0;
+}
+
+void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, const caromi_cloud_extent *extent,
+                       uint64_t begin, uint64_t end, caromi_cloud_use_fn *use, void *user)
+{
+    feed f;
+    caromi_cloud_block block;
+    const int is_plain = caromi_slice_is_instant(slice) && (extent == NULL || !caromi_cloud_is_periodic(cloud));
+    f.cloud = cloud;
+    f.slice = slice;
+    f.extent = extent;
+    f.use = use;
+    f.user = user;
+    f.batch.count = 0;
+    for (uint64_t at = begin; at < end; at += block.count) {
+        caromi_cloud_read(cloud, at, end, &block);
+        if (is_plain && block.valid == CAROMI_CLOUD_BLOCK)
+            pass_block(&f, &block);
+        else
+            add_block(&f, &block);
+    }
+    hand_over(&f);
+}
