@@ -5,8 +5,8 @@
 /* Squares in binary32 are off by some units in the last place, and by 2^-147 where they underflow: docs/spheres.md,
  * section 3. Pairs between these bounds are open. */
 #define CLOUD_ABOVE R(1.00000381) /* 1 + 2^-18 */
-#define CLOUD_BELOW R(0.99999619)
-#define CLOUD_TINY R(0x1p-140) /* where squares underflow */
+#define CLOUD_BELOW R(0.99999237) /* 1 - 2^-17 */
+#define CLOUD_TINY R(0x1p-140)    /* where squares underflow */
 
 /* A sphere in all lanes. */
 typedef struct cloud_sphere {
@@ -78,20 +78,20 @@ FN cloud_lanes_found cloud_test(const caromi_cloud_view *view, const cloud_spher
     const v3 at = v3_of(v_load(view->x + from), v_load(view->y + from), v_load(view->z + from));
     const v3 d = v3_sub(at, s->at);
     const vf distance2 = v3_dot(d, d), sum = v_load(view->reach + from) + s->reach;
-    const vf most = options & CLOUD_MARGIN ? sum + v_f(view->margin) : sum, below = sum * v_f(CLOUD_BELOW);
+    const vf most = options & CLOUD_MARGIN ? sum + v_f(view->margin) : sum, most2 = most * most;
     cloud_lanes_found is = {0, 0, 0};
-    vm some = v_le(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+    vm some = v_le(distance2, most2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
     if (options & CLOUD_MASKED && view->mask)
         some = v_and(some, v_not(vi_eq(cloud_load_bits(view->mask + from) & s->mask, v_i(0))));
     is.some = v_bitmask(some);
     if (options & CLOUD_UNSURE)
         return is;
-    const vf above2 = distance2 + v_f(CLOUD_TINY);
-    is.sure = v_bitmask(v_and(some, v_lt(above2, below * below)));
+    const vf sum2 = options & CLOUD_MARGIN ? sum * sum : most2;
+    is.sure = v_bitmask(v_and(some, v_lt(distance2, sum2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY))));
     if (options & CLOUD_MARGIN) {
-        const vf inner = most * v_f(CLOUD_BELOW);
-        const vm is_out = v_gt(distance2, sum * sum * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-        is.near = v_bitmask(v_and(v_and(some, is_out), v_lt(above2, inner * inner)));
+        const vm is_out = v_gt(distance2, sum2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+        const vm is_in = v_lt(distance2, most2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY));
+        is.near = v_bitmask(v_and(some, v_and(is_out, is_in)));
     }
     return is;
 }

@@ -2,8 +2,28 @@
 #include "memory.h"
 
 #include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "context.h"
+
+/* From so many bytes on memory is aligned to large pages, and the system is asked for them: a fault for each small page
+ * would take longer than what is done with it. */
+enum { LARGE_PAGE = 1 << 21, LARGE_FROM = 1 << 22 };
+
+static void *system_alloc(size_t alignment, size_t bytes)
+{
+#ifdef __linux__
+    if (bytes >= LARGE_FROM && bytes <= SIZE_MAX - LARGE_PAGE) {
+        void *memory = aligned_alloc(LARGE_PAGE, bytes + (LARGE_PAGE - bytes % LARGE_PAGE) % LARGE_PAGE);
+        if (memory != NULL)
+            (void)madvise(memory, bytes, MADV_HUGEPAGE); /* without them it is as good, but slower */
+        return memory;
+    }
+#endif
+    return aligned_alloc(alignment, bytes);
+}
 
 void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
 {
@@ -15,7 +35,7 @@ void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
     const size_t bytes = ((size_t)count * size + alignment - 1) / alignment * alignment;
     const carom_allocator *a = &context->desc.allocator;
     if (a->alloc == NULL)
-        return aligned_alloc(alignment, bytes);
+        return system_alloc(alignment, bytes);
     void *memory = a->alloc(a->user, bytes, alignment);
     (void)caromi_float_mode_set(); /* the callback may have changed it */
     return memory;

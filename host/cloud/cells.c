@@ -18,7 +18,7 @@ typedef struct record {
     uint32_t mask;
     float given[CLOUD_COLUMNS]; /* if they move, or have images */
 } record;
-static const size_t record_short = offsetof(record, given);
+enum { RECORD_SHORT = offsetof(record, given) };
 
 /* A row as a part of the cloud sees it, by hash. */
 typedef struct part_row {
@@ -307,43 +307,47 @@ static float given_of(const caromi_cloud *cloud, int column, uint64_t sphere)
     return column == CLOUD_R ? fabsf(x) : x;
 }
 
-static void place(void *user, const caromi_cloud_batch *batch)
+/* Where the record of a size goes: a constant one where this is inlined. */
+static inline record *record_at(const build_job *job, uint32_t i, size_t size)
 {
-    const part_feed *to_part = user;
-    build_job *job = to_part->job;
-    part *p = to_part->part;
+    return (record *)(void *)(job->records + i * size);
+}
+
+static inline __attribute__((always_inline)) void place_records(build_job *job, part *p,
+                                                                const caromi_cloud_batch *batch, size_t size)
+{
     uint8_t level[CAROMI_CLOUD_BLOCK];
     int32_t x[CAROMI_CLOUD_BLOCK];
+    uint32_t *counts = p->counts;
     const uint32_t *rows = job->row_of + p->first + p->count;
+    const caromi_in_column mask = job->cloud->mask;
+    const float *const at[] = {batch->place[0], batch->place[1], batch->place[2], batch->place[3]};
     find_levels(job, batch, level);
     find_cells(job, batch, level, 0, x);
     for (uint32_t i = 0; i < batch->count; i++) {
-        record *r = (record *)(void *)(job->records + p->counts[rows[i]]++ * job->record_size);
-        for (int k = 0; k < 4; k++)
-            r->place[k] = batch->place[k][i];
+        record *r = record_at(job, counts[rows[i]]++, size);
+        r->place[0] = at[0][i];
+        r->place[1] = at[1][i];
+        r->place[2] = at[2][i];
+        r->place[3] = at[3][i];
         r->index = batch->index[i];
         r->image = batch->image[i];
         r->x = x[i];
-        if (job->cells->mask)
-            memcpy(&r->mask, caromi_element(&job->cloud->mask, batch->index[i]), sizeof r->mask);
-        for (int c = 0; job->has_given && c < CLOUD_COLUMNS; c++)
+        if (mask.base != NULL)
+            memcpy(&r->mask, caromi_element(&mask, batch->index[i]), sizeof r->mask);
+        for (int c = 0; size == sizeof *r && c < CLOUD_COLUMNS; c++)
             r->given[c] = given_of(job->cloud, c, batch->index[i]);
     }
     p->count += batch->count;
 }
 
-static void put(const build_job *job, const record *r, uint32_t to)
+static void place(void *user, const caromi_cloud_batch *batch)
 {
-    const caromi_cloud_cells *c = job->cells;
-    for (int k = 0; k < 4; k++)
-        c->column[CLOUD_PLACE_X + k][to] = r->place[k];
-    c->index[to] = r->index;
-    if (c->image)
-        c->image[to] = (uint8_t)r->image;
-    if (c->mask)
-        c->mask[to] = r->mask;
-    for (int k = 0; job->has_given && k < CLOUD_COLUMNS; k++)
-        c->column[CLOUD_GIVEN + k][to] = r->given[k];
+    const part_feed *to = user;
+    if (to->job->has_given)
+        place_records(to->job, to->part, batch, sizeof(record));
+    else
+        place_records(to->job, to->part, batch, RECORD_SHORT);
 }
 
 /* A row has at most so many cells for n spheres, and starts one more; cells of the level are joined by twos, or it has.
@@ -354,50 +358,72 @@ static uint64_t starts_before(uint64_t spheres, uint64_t rows)
     return (uint64_t)CELLS_MOST(spheres) - (uint64_t)CELLS_MOST(0) + rows * (uint64_t)(CELLS_MOST(0) + 1);
 }
 
-static const record *record_at(const build_job *job, uint32_t i)
-{
-    return (const record *)(const void *)(job->records + i * job->record_size);
-}
-
 /* From its first sphere to its last, as finely as there is room for. */
-static void set_cells(const build_job *job, caromi_cloud_row *row)
+static inline void set_cells(const build_job *job, caromi_cloud_row *row, size_t size)
 {
-    int32_t high = INT32_MIN;
-    row->low = INT32_MAX;
+    int32_t low = INT32_MAX, high = INT32_MIN;
     for (uint32_t i = row->begin; i < row->end; i++) {
-        const int32_t x = record_at(job, i)->x;
-        row->low = x < row->low ? x : row->low;
+        const int32_t x = record_at(job, i, size)->x;
+        low = x < low ? x : low;
         high = x > high ? x : high;
     }
-    const int64_t wide = (int64_t)high - row->low;
+    const int64_t wide = (int64_t)high - low;
     while (wide >> row->shift >= CELLS_MOST(row->end - row->begin))
         row->shift++;
+    row->low = low;
     row->count = (int32_t)(wide >> row->shift) + 1;
 }
 
-/* A row by cells. In between starts[i] is where the next sphere of cell i goes; then it is where those of i end. */
-static void sort_row(void *user, uint64_t number, uint32_t thread)
+static inline void put_records(const build_job *job, const caromi_cloud_row *row, uint32_t *starts, size_t size)
 {
-    const build_job *job = user;
+    caromi_cloud_cells *const c = job->cells;
+    float *const column[] = {c->column[0], c->column[1], c->column[2], c->column[3]};
+    uint32_t *const index = c->index, *const mask = c->mask;
+    uint8_t *const image = c->image;
+    const int32_t low = row->low, shift = row->shift;
+    for (uint32_t i = row->begin, end = row->end; i < end; i++) {
+        const record *r = record_at(job, i, size);
+        const uint32_t to = starts[(r->x - low) >> shift]++;
+        for (int k = 0; k < 4; k++)
+            column[k][to] = r->place[k];
+        index[to] = r->index;
+        if (image)
+            image[to] = (uint8_t)r->image;
+        if (mask)
+            mask[to] = r->mask;
+        for (int k = 0; size == sizeof *r && k < CLOUD_COLUMNS; k++)
+            c->column[CLOUD_GIVEN + k][to] = r->given[k];
+    }
+}
+
+/* A row by cells. In between starts[i] is where the next sphere of cell i goes; then it is where those of i end. */
+static inline __attribute__((always_inline)) void sort_records(const build_job *job, uint64_t number, size_t size)
+{
     caromi_cloud_row *row = &job->cells->rows[number];
-    (void)thread;
-    set_cells(job, row);
+    set_cells(job, row, size);
     row->cells = starts_before(row->begin, number);
     uint32_t *starts = job->cells->starts + row->cells;
     memset(starts, 0, ((size_t)row->count + 1) * sizeof *starts);
     for (uint32_t i = row->begin; i < row->end; i++)
-        starts[(record_at(job, i)->x - row->low) >> row->shift]++;
+        starts[(record_at(job, i, size)->x - row->low) >> row->shift]++;
     for (int32_t c = 0, at = (int32_t)row->begin; c <= row->count; c++) {
         const int32_t count = (int32_t)starts[c];
         starts[c] = (uint32_t)at;
         at += count;
     }
-    for (uint32_t i = row->begin; i < row->end; i++) {
-        const record *r = record_at(job, i);
-        put(job, r, starts[(r->x - row->low) >> row->shift]++);
-    }
+    put_records(job, row, starts, size);
     memmove(starts + 1, starts, (size_t)row->count * sizeof *starts);
     starts[0] = row->begin;
+}
+
+static void sort_row(void *user, uint64_t number, uint32_t thread)
+{
+    const build_job *job = user;
+    (void)thread;
+    if (job->has_given)
+        sort_records(job, number, sizeof(record));
+    else
+        sort_records(job, number, RECORD_SHORT);
 }
 
 static void count_doubled(caromi_cloud_cells *c)
@@ -586,7 +612,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     build_job job = {.cloud = cloud, .slice = slice, .extent = &extent, .cells = cells};
     *cells = (caromi_cloud_cells){.count = 0};
     job.has_given = cloud->is_moving || caromi_cloud_is_periodic(cloud);
-    job.record_size = job.has_given ? sizeof(record) : record_short;
+    job.record_size = job.has_given ? sizeof(record) : RECORD_SHORT;
     CHECK(caromi_cloud_measure(cloud, slice, &extent, err));
     cells->view.level_count = caromi_cloud_choose_levels(cloud, &extent, cells->levels, job.level_of);
     const int complete = build(&job);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1024, BLOCK = 63, SLAB = 256, FEW = 24 };
+enum { BUCKETS = 1024, BLOCK = 63, SLAB = 64, SLAB_MOST = 4096, FEW = 24 }; /* slabs grow by doubling */
 
 /* ---- keeping ----------------------------------------------------------------------------------------------------- */
 
@@ -64,13 +64,14 @@ void caromi_records_free(caromi_records *r)
 static void *new_block(caromi_records *r, caromi_record_keeper *k)
 {
     if (k->left == 0) {
-        char *slab = caromi_task_alloc(r->cloud->context, SLAB, CAROMI_SURE_BYTES);
+        k->slab_blocks = k->slab_blocks == 0 ? SLAB : k->slab_blocks < SLAB_MOST ? 2 * k->slab_blocks : SLAB_MOST;
+        char *slab = caromi_task_alloc(r->cloud->context, k->slab_blocks, CAROMI_SURE_BYTES);
         if (slab == NULL)
             return NULL;
         memcpy(slab, &k->slab, sizeof k->slab);
         k->slab = slab;
         k->free = slab + CAROMI_SURE_BYTES - ((uintptr_t)slab & (CAROMI_SURE_BYTES - 1));
-        k->left = SLAB - 1;
+        k->left = k->slab_blocks - 1;
     }
     k->left--;
     k->free += CAROMI_SURE_BYTES;
@@ -129,13 +130,15 @@ static int open_sure_block(caromi_records *r, caromi_record_keeper *k, uint32_t 
     return 1;
 }
 
-static inline int keep_sure(caromi_records *r, caromi_record_keeper *k, uint32_t a, uint32_t b)
+static inline int keep_sure(caromi_records *r, caromi_record_keeper *k, uint64_t **sure, uint32_t shift, uint32_t a,
+                            uint32_t b)
 {
-    const uint32_t bucket = a >> r->shift;
-    uint64_t **next = &k->sure[bucket];
-    if (((uintptr_t)*next & (CAROMI_SURE_BYTES - 1)) == 0 && !open_sure_block(r, k, bucket))
+    const uint32_t bucket = a >> shift;
+    if (((uintptr_t)sure[bucket] & (CAROMI_SURE_BYTES - 1)) == 0 && !open_sure_block(r, k, bucket))
         return 0;
-    *(*next)++ = (uint64_t)a << 32 | b;
+    uint64_t *next = sure[bucket];
+    *next = (uint64_t)a << 32 | b;
+    sure[bucket] = next + 1;
     return 1;
 }
 
@@ -216,11 +219,14 @@ void caromi_records_take_sure(void *user, uint32_t thread, const caromi_cloud_pa
         return;
     }
     caromi_record_keeper *k = &r->keepers[thread];
+    uint64_t **const sure = k->sure;
+    const uint32_t shift = r->shift;
+    const int full = r->full;
     for (uint32_t i = 0; i < pairs->count; i++) {
         const uint32_t a = least(pairs->a[i], pairs->b[i]), b = most(pairs->a[i], pairs->b[i]);
-        if ((wants_all || is_wanted(r, a)) && !keep_sure(r, k, a, b | mark))
+        if ((wants_all || is_wanted(r, a)) && !keep_sure(r, k, sure, shift, a, b | mark))
             return;
-        if (r->full && (wants_all || is_wanted(r, b)) && !keep_sure(r, k, b, a | mark))
+        if (full && (wants_all || is_wanted(r, b)) && !keep_sure(r, k, sure, shift, b, a | mark))
             return;
     }
 }

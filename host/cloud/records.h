@@ -32,7 +32,7 @@ typedef struct caromi_record_keeper {
     uint64_t **sure;       /* where a bucket's next sure pair goes: into its newest block, or behind it; or NULL */
     uint32_t *sure_blocks; /* how many blocks of those a bucket has */
     char *free, *slab;     /* blocks that are left of the newest slab; slabs, linked by their first bytes */
-    uint32_t left;
+    uint32_t left, slab_blocks;
 } caromi_record_keeper;
 
 typedef struct caromi_records {
