@@ -8,6 +8,19 @@
 #define CLOUD_BELOW R(0.99999237) /* 1 - 2^-17 */
 #define CLOUD_TINY R(0x1p-140)    /* where squares underflow */
 
+/* The columns of a view, where a compiler can keep them in registers. */
+typedef struct cloud_columns {
+    const float *x, *y, *z, *reach;
+    const uint32_t *mask, *index;
+    float margin;
+} cloud_columns;
+
+FN cloud_columns cloud_columns_of(const caromi_cloud_view *view)
+{
+    const cloud_columns c = {view->x, view->y, view->z, view->reach, view->mask, view->index, view->margin};
+    return c;
+}
+
 /* A sphere in all lanes. */
 typedef struct cloud_sphere {
     v3 at;
@@ -16,13 +29,13 @@ typedef struct cloud_sphere {
     uint32_t place;
 } cloud_sphere;
 
-FN cloud_sphere cloud_load(const caromi_cloud_view *view, uint32_t place)
+FN cloud_sphere cloud_load(const cloud_columns *c, uint32_t place)
 {
     cloud_sphere s;
-    s.at = v3_of(v_f(view->x[place]), v_f(view->y[place]), v_f(view->z[place]));
-    s.reach = v_f(view->reach[place]);
-    s.mask = v_i(view->mask ? (int)view->mask[place] : 0);
-    s.index = v_i((int)view->index[place]);
+    s.at = v3_of(v_f(c->x[place]), v_f(c->y[place]), v_f(c->z[place]));
+    s.reach = v_f(c->reach[place]);
+    s.mask = v_i(c->mask ? (int)c->mask[place] : 0);
+    s.index = v_i((int)c->index[place]);
     s.place = place;
     return s;
 }
@@ -36,7 +49,8 @@ FN vi cloud_load_bits(const uint32_t *from)
 
 FN u32 cloud_lanes(uint32_t left)
 {
-    return left >= LANES ? (u32)((1ull << LANES) - 1) : (1u << left) - 1;
+    const uint32_t lanes = left < LANES ? left : LANES;
+    return (u32)(((u64)1 << lanes) - 1);
 }
 
 /* Appends (own, number of lane) for each lane of the bitmask. Stores LANES pairs, whatever the mask. */
@@ -73,16 +87,16 @@ typedef struct cloud_lanes_found {
 } cloud_lanes_found;
 
 /* Spheres `from` + lane. */
-FN cloud_lanes_found cloud_test(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t from, int options)
+FN cloud_lanes_found cloud_test(const cloud_columns *c, const cloud_sphere *s, uint32_t from, int options)
 {
-    const v3 at = v3_of(v_load(view->x + from), v_load(view->y + from), v_load(view->z + from));
+    const v3 at = v3_of(v_load(c->x + from), v_load(c->y + from), v_load(c->z + from));
     const v3 d = v3_sub(at, s->at);
-    const vf distance2 = v3_dot(d, d), sum = v_load(view->reach + from) + s->reach;
-    const vf most = options & CLOUD_MARGIN ? sum + v_f(view->margin) : sum, most2 = most * most;
+    const vf distance2 = v3_dot(d, d), sum = v_load(c->reach + from) + s->reach;
+    const vf most = options & CLOUD_MARGIN ? sum + v_f(c->margin) : sum, most2 = most * most;
     cloud_lanes_found is = {0, 0, 0};
     vm some = v_le(distance2, most2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-    if (options & CLOUD_MASKED && view->mask)
-        some = v_and(some, v_not(vi_eq(cloud_load_bits(view->mask + from) & s->mask, v_i(0))));
+    if (options & CLOUD_MASKED && c->mask)
+        some = v_and(some, v_not(vi_eq(cloud_load_bits(c->mask + from) & s->mask, v_i(0))));
     is.some = v_bitmask(some);
     if (options & CLOUD_UNSURE)
         return is;
@@ -97,17 +111,17 @@ FN cloud_lanes_found cloud_test(const caromi_cloud_view *view, const cloud_spher
 }
 
 /* A run of spheres, at most CAROMI_CLOUD_RUN. */
-FN void cloud_short_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
+FN void cloud_short_run(const cloud_columns *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                         caromi_cloud_found *found)
 {
     uint32_t sure = found->sure.count, near = found->near.count;
     for (uint32_t j = begin; j < end; j += LANES) {
-        const cloud_lanes_found is = cloud_test(view, s, j, options);
+        const cloud_lanes_found is = cloud_test(c, s, j, options);
         const u32 lanes = cloud_lanes(end - j), open = is.some & ~(is.sure | is.near) & lanes;
         if (!(options & CLOUD_UNSURE))
-            sure = cloud_append(&found->sure, sure, s->index, cloud_load_bits(view->index + j), is.sure & lanes);
+            sure = cloud_append(&found->sure, sure, s->index, cloud_load_bits(c->index + j), is.sure & lanes);
         if (options & CLOUD_MARGIN && !(options & CLOUD_UNSURE))
-            near = cloud_append(&found->near, near, s->index, cloud_load_bits(view->index + j), is.near & lanes);
+            near = cloud_append(&found->near, near, s->index, cloud_load_bits(c->index + j), is.near & lanes);
         if (open)
             found->open.count =
                 cloud_append(&found->open, found->open.count, v_i((int)s->place), cloud_places(j), open);
@@ -118,12 +132,12 @@ FN void cloud_short_run(const caromi_cloud_view *view, const cloud_sphere *s, ui
         found->take(found);
 }
 
-FN void cloud_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
+FN void cloud_run(const cloud_columns *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                   caromi_cloud_found *found)
 {
     for (; end > begin + CAROMI_CLOUD_RUN; begin += CAROMI_CLOUD_RUN)
-        cloud_short_run(view, s, begin, begin + CAROMI_CLOUD_RUN, options, found);
-    cloud_short_run(view, s, begin, end, options, found);
+        cloud_short_run(c, s, begin, begin + CAROMI_CLOUD_RUN, options, found);
+    cloud_short_run(c, s, begin, end, options, found);
 }
 
 /* ---- which runs -------------------------------------------------------------------------------------------------- */
@@ -274,16 +288,17 @@ FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row
 {
     const caromi_cloud_level *level = &view->levels[row->level];
     const caromi_cloud_row *r = behind->row;
+    const cloud_columns c = cloud_columns_of(view);
     int32_t places[CLOUD_BORDER + LANES];
     for (uint32_t from = row->begin; from < row->end; from += CLOUD_BORDER) {
         const uint32_t to = row->end - from < CLOUD_BORDER ? row->end : from + CLOUD_BORDER;
         const uint32_t count = cloud_near_border(view, behind, from, to, places);
         for (uint32_t i = 0; i < count; i++) {
-            const cloud_sphere s = cloud_load(view, (uint32_t)places[i]);
-            const int64_t cell = caromi_cloud_cell(level, 0, (double)view->x[s.place]) - (int64_t)r->low;
+            const cloud_sphere s = cloud_load(&c, (uint32_t)places[i]);
+            const int64_t cell = caromi_cloud_cell(level, 0, (double)c.x[s.place]) - (int64_t)r->low;
             uint32_t begin, end;
             cloud_cells(view, r, (cell - 1) >> r->shift, (cell + 1) >> r->shift, &begin, &end);
-            cloud_run(view, &s, begin, end, options, found);
+            cloud_run(&c, &s, begin, end, options, found);
         }
     }
 }
@@ -293,11 +308,12 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
                         caromi_cloud_found *found)
 {
     const uint32_t *starts = view->starts + row->cells;
-    for (int32_t c = 0; c < row->count; c++) {
-        const uint32_t end = starts[c + 1], last = starts[c + 2 < row->count ? c + 2 : row->count];
-        for (uint32_t p = starts[c]; p < end; p++) {
-            const cloud_sphere s = cloud_load(view, p);
-            cloud_run(view, &s, p + 1, last, options, found);
+    const cloud_columns c = cloud_columns_of(view);
+    for (int32_t i = 0; i < row->count; i++) {
+        const uint32_t end = starts[i + 1], last = starts[i + 2 < row->count ? i + 2 : row->count];
+        for (uint32_t p = starts[i]; p < end; p++) {
+            const cloud_sphere s = cloud_load(&c, p);
+            cloud_run(&c, &s, p + 1, last, options, found);
         }
     }
     cloud_behind behind[4];
@@ -311,13 +327,14 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
 FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t level, int options,
                           caromi_cloud_found *found)
 {
+    const cloud_columns c = cloud_columns_of(view);
     for (uint32_t p = row->begin; p < row->end; p++) {
-        const cloud_sphere s = cloud_load(view, p);
+        const cloud_sphere s = cloud_load(&c, p);
         cloud_rows_in_box in = cloud_rows_begin(view, level, p);
         for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
             uint32_t from, to;
             cloud_box_run(view, &view->rows[at], &in.box, &from, &to);
-            cloud_run(view, &s, from, to, options, found);
+            cloud_run(&c, &s, from, to, options, found);
         }
     }
 }
@@ -356,11 +373,12 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
                       const caromi_cloud_best *best, uint32_t *opened, caromi_cloud_found *found)
 {
     const uint32_t *partner = &best->partner[s->place];
+    const cloud_columns c = cloud_columns_of(view);
     for (uint32_t j = begin; j < end; j += LANES) {
         const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
         const u32 lanes = cloud_lanes(end - j) & ~v_bitmask(is_own);
-        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(view, s, j, CLOUD_MASKED | CLOUD_UNSURE)
-                                                          : cloud_test(view, s, j, CLOUD_MASKED);
+        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(&c, s, j, CLOUD_MASKED | CLOUD_UNSURE)
+                                                          : cloud_test(&c, s, j, CLOUD_MASKED);
         const u32 sure = is.sure & lanes, open = is.some & lanes & ~sure;
         if (open) {
             found->open.count =
@@ -407,7 +425,8 @@ static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t e
         for (uint32_t p = view->rows[r].begin; p < view->rows[r].end; p++) {
             if (best->is_done[p])
                 continue;
-            const cloud_sphere s = cloud_load(view, p);
+            const cloud_columns c = cloud_columns_of(view);
+            const cloud_sphere s = cloud_load(&c, p);
             uint32_t opened = 0;
             int is_done = 0;
             for (uint32_t level = 0; level < view->level_count && !is_done; level++) {

@@ -93,6 +93,7 @@ static carom_status create_context(const carom_context_desc *desc, carom_context
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a context (%zu bytes)", sizeof *c);
     memset(c, 0, sizeof *c);
     atomic_init(&c->references, 1);
+    atomic_flag_clear(&c->kept.is_busy);
     c->desc = *desc;
     c->isa = isa;
     c->isa_id = isa_id;
@@ -131,6 +132,7 @@ void caromi_context_release(carom_context *c)
     caromi_pool_close(c->pool);
     caromi_free(c, c->pool);
     caromi_free(c, c->device_selector);
+    caromi_kept_release(c);
     const carom_context last = {.desc = c->desc};
     caromi_free(&last, c);
 }

@@ -29,6 +29,7 @@ struct carom_context {
     carom_error device_lacking; /* why the device that was found or named cannot be used */
     int small_logged;           /* the log has that auto keeps small batches on the CPU */
     caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
+    caromi_kept kept; /* memory.c */
 };
 
 void caromi_context_release(carom_context *context);

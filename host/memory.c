@@ -68,3 +68,107 @@ void caromi_free(const carom_context *context, void *memory)
     a->free(a->user, memory);
     (void)caromi_float_mode_set();
 }
+
+/* ---- kept -------------------------------------------------------------------------------------------------------- */
+
+/* What lies before a kept block; less than LARGE_FROM is not kept. */
+typedef struct kept_head {
+    size_t bytes;
+} kept_head;
+enum { KEPT_HEAD = 64 };
+#define KEPT_BYTES (UINT64_C(1) << 30)
+
+static kept_head *head_of(void *block)
+{
+    return (kept_head *)(void *)((char *)block - KEPT_HEAD);
+}
+
+/* The context is constant to those who only use its memory. */
+static caromi_kept *open_kept(const carom_context *context)
+{
+    caromi_kept *kept = (caromi_kept *)(uintptr_t)&context->kept;
+    while (atomic_flag_test_and_set_explicit(&kept->is_busy, memory_order_acquire))
+        ;
+    return kept;
+}
+
+static void close_kept(caromi_kept *kept)
+{
+    atomic_flag_clear_explicit(&kept->is_busy, memory_order_release);
+}
+
+/* Takes a block of at least so many bytes, and not of more than twice as many; NULL: there is none. */
+static void *find_kept(caromi_kept *kept, size_t bytes)
+{
+    for (uint32_t i = 0; i < CAROMI_KEPT; i++) {
+        void *block = kept->block[i];
+        if (block == NULL || head_of(block)->bytes < bytes || head_of(block)->bytes / 2 > bytes)
+            continue;
+        kept->block[i] = NULL;
+        kept->bytes -= head_of(block)->bytes;
+        return block;
+    }
+    return NULL;
+}
+
+void *caromi_kept_alloc(const carom_context *context, uint64_t count, size_t size)
+{
+    void *block = NULL;
+    if (count > (SIZE_MAX - 2 * KEPT_HEAD) / size)
+        return NULL;
+    const size_t bytes = (size_t)count * size;
+    if (bytes >= LARGE_FROM) {
+        caromi_kept *kept = open_kept(context);
+        block = find_kept(kept, bytes);
+        close_kept(kept);
+    }
+    if (block != NULL)
+        return block;
+    char *memory = caromi_task_alloc(context, bytes + KEPT_HEAD, 1);
+    if (memory == NULL)
+        return NULL;
+    block = memory + KEPT_HEAD;
+    head_of(block)->bytes = bytes;
+    return block;
+}
+
+/* Puts a block in a free place, or in that of another, which is returned; NULL: none. */
+static void *exchange_kept(caromi_kept *kept, void *block)
+{
+    uint32_t at = kept->next;
+    for (uint32_t i = 0; i < CAROMI_KEPT; i++)
+        if (kept->block[i] == NULL)
+            at = i;
+    void *other = kept->block[at];
+    if (other != NULL) {
+        kept->next = (kept->next + 1) % CAROMI_KEPT;
+        kept->bytes -= head_of(other)->bytes;
+    }
+    kept->block[at] = block;
+    kept->bytes += head_of(block)->bytes;
+    return other;
+}
+
+void caromi_kept_free(const carom_context *context, void *block)
+{
+    if (block == NULL)
+        return;
+    const size_t bytes = head_of(block)->bytes;
+    if (bytes >= LARGE_FROM) {
+        caromi_kept *kept = open_kept(context);
+        if (kept->bytes + bytes <= KEPT_BYTES)
+            block = exchange_kept(kept, block);
+        close_kept(kept);
+    }
+    if (block != NULL)
+        caromi_task_free(context, (char *)block - KEPT_HEAD);
+}
+
+void caromi_kept_release(const carom_context *context)
+{
+    caromi_kept *kept = open_kept(context);
+    for (uint32_t i = 0; i < CAROMI_KEPT; i++)
+        if (kept->block[i] != NULL)
+            caromi_free(context, (char *)kept->block[i] - KEPT_HEAD);
+    close_kept(kept);
+}

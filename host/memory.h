@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #ifndef CAROM_HOST_MEMORY_H
 #define CAROM_HOST_MEMORY_H
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "carom/carom.h"
+
+/* What a context keeps, blocks of many bytes each. */
+enum { CAROMI_KEPT = 32 };
+typedef struct caromi_kept {
+    atomic_flag is_busy; /* held for some instructions at a time */
+    void *block[CAROMI_KEPT];
+    uint64_t bytes; /* of all of them */
+    uint32_t next;  /* to make room */
+} caromi_kept;
 
 /* The context's allocator; NULL when there is no memory or the size overflows. Aligned to 64 bytes. */
 void *caromi_alloc(const carom_context *context, uint64_t count, size_t size);
@@ -12,4 +22,11 @@ void caromi_free(const carom_context *context, void *memory);
 /* The same from a task: the hooks are never called by two threads of a context at once. */
 void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size);
 void caromi_task_free(const carom_context *context, void *memory);
+
+/* For what is large and that each call of a kind needs: given back, the context keeps it for the next call, within
+ * limits. From any thread. */
+void *caromi_kept_alloc(const carom_context *context, uint64_t count, size_t size);
+void caromi_kept_free(const carom_context *context, void *memory);
+/* Frees all that is kept. */
+void caromi_kept_release(const carom_context *context);
 #endif

@@ -482,20 +482,20 @@ static int alloc_columns(build_job *job)
     const uint64_t n = c->count + CAROMI_CLOUD_PADDING;
     int complete = 1;
     for (int k = 0; k < (job->has_given ? CLOUD_MOVING : CLOUD_RESTING); k++) {
-        c->column[k] = caromi_alloc(context, n, sizeof(float));
+        c->column[k] = caromi_kept_alloc(context, n, sizeof(float));
         complete &= c->column[k] != NULL;
     }
-    c->index = caromi_alloc(context, n, sizeof *c->index);
+    c->index = caromi_kept_alloc(context, n, sizeof *c->index);
     complete &= c->index != NULL;
     if (caromi_cloud_is_periodic(job->cloud)) {
-        c->image = caromi_alloc(context, n, 1);
+        c->image = caromi_kept_alloc(context, n, 1);
         complete &= c->image != NULL;
     }
     if (job->cloud->mask.base) {
-        c->mask = caromi_alloc(context, n, sizeof *c->mask);
+        c->mask = caromi_kept_alloc(context, n, sizeof *c->mask);
         complete &= c->mask != NULL;
     }
-    job->records = caromi_alloc(context, c->count, job->record_size);
+    job->records = caromi_kept_alloc(context, c->count, job->record_size);
     if (!complete || job->records == NULL)
         return 0;
     for (int k = 0; k < CLOUD_RESTING; k++)
@@ -523,8 +523,8 @@ static int make_rows(build_job *job)
             ;
         places = c->view.table_mask + 1;
     }
-    c->rows = caromi_alloc(context, rows + 1, sizeof *c->rows);
-    c->table = caromi_alloc(context, places, sizeof *c->table);
+    c->rows = caromi_kept_alloc(context, rows + 1, sizeof *c->rows);
+    c->table = caromi_kept_alloc(context, places, sizeof *c->table);
     if (c->rows == NULL || c->table == NULL)
         return 0;
     if (job->dense_rows)
@@ -532,7 +532,7 @@ static int make_rows(build_job *job)
     else if (!join_hashed(job, rows))
         return 0;
     set_levels(c);
-    c->starts = caromi_alloc(context, starts_before(c->count, c->view.row_count), sizeof *c->starts);
+    c->starts = caromi_kept_alloc(context, starts_before(c->count, c->view.row_count), sizeof *c->starts);
     return c->starts != NULL;
 }
 
@@ -575,7 +575,7 @@ static int build(build_job *job)
     }
     if (c->count > INT32_MAX)
         return 0;
-    job->row_of = caromi_alloc(context, c->count + 1, sizeof *job->row_of);
+    job->row_of = caromi_kept_alloc(context, c->count + 1, sizeof *job->row_of);
     if (job->row_of == NULL)
         return 0;
     caromi_parallel(pool, job->part_count, run_enter, job);
@@ -622,8 +622,8 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
         caromi_free(cloud->context, job.parts[p].table);
     }
     caromi_free(cloud->context, job.parts);
-    caromi_free(cloud->context, job.row_of);
-    caromi_free(cloud->context, job.records);
+    caromi_kept_free(cloud->context, job.row_of);
+    caromi_kept_free(cloud->context, job.records);
     if (!complete) {
         caromi_cloud_free(cloud, cells);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the cells of %llu spheres",
@@ -636,11 +636,11 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
 void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells)
 {
     for (int k = 0; k < CLOUD_MOVING; k++)
-        caromi_free(cloud->context, cells->column[k]);
-    caromi_free(cloud->context, cells->index);
-    caromi_free(cloud->context, cells->mask);
-    caromi_free(cloud->context, cells->image);
-    caromi_free(cloud->context, cells->starts);
-    caromi_free(cloud->context, cells->table);
-    caromi_free(cloud->context, cells->rows);
+        caromi_kept_free(cloud->context, cells->column[k]);
+    caromi_kept_free(cloud->context, cells->index);
+    caromi_kept_free(cloud->context, cells->mask);
+    caromi_kept_free(cloud->context, cells->image);
+    caromi_kept_free(cloud->context, cells->starts);
+    caromi_kept_free(cloud->context, cells->table);
+    caromi_kept_free(cloud->context, cells->rows);
 }

@@ -53,7 +53,7 @@ void caromi_records_free(caromi_records *r)
     for (uint32_t t = 0; t < r->threads; t++)
         for (char *slab = r->keepers[t].slab, *next; slab != NULL; slab = next) {
             memcpy(&next, slab, sizeof next);
-            caromi_free(c, slab);
+            caromi_kept_free(c, slab);
         }
     caromi_free(c, r->pointers);
     caromi_free(c, r->keepers);
@@ -65,7 +65,7 @@ static void *new_block(caromi_records *r, caromi_record_keeper *k)
 {
     if (k->left == 0) {
         k->slab_blocks = k->slab_blocks == 0 ? SLAB : k->slab_blocks < SLAB_MOST ? 2 * k->slab_blocks : SLAB_MOST;
-        char *slab = caromi_task_alloc(r->cloud->context, k->slab_blocks, CAROMI_SURE_BYTES);
+        char *slab = caromi_kept_alloc(r->cloud->context, k->slab_blocks, CAROMI_SURE_BYTES);
         if (slab == NULL)
             return NULL;
         memcpy(slab, &k->slab, sizeof k->slab);

@@ -150,7 +150,8 @@ typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *mess
 /// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two)
 /// or NULL. They serve everything that carom allocates on the host for contexts, meshes and
 /// batches. Threads of a context call them too, but never two at once. (qsort, which refits and
-/// clouds call, may allocate memory of its own.)
+/// clouds call, may allocate memory of its own.) A context keeps large blocks of a call for
+/// clouds, at most 1 GiB, for the next one, until it is destroyed.
 typedef struct carom_allocator {
     void *(*alloc)(void *user, size_t size, size_t alignment);
     void (*free)(void *user, void *memory);
