@@ -282,23 +282,26 @@ FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind 
     return count;
 }
 
-/* Spheres of a row against a row behind it: three cells of the level each. */
+/* Spheres of a row against a row behind it: three cells of the level each. All runs are found before they are looked
+ * at, as a run that ends otherwise than expected costs what has been begun of the next one. */
 FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, const cloud_behind *behind,
                            int options, caromi_cloud_found *found)
 {
+    const cloud_columns c = cloud_columns_of(view);
     const caromi_cloud_level *level = &view->levels[row->level];
     const caromi_cloud_row *r = behind->row;
-    const cloud_columns c = cloud_columns_of(view);
     int32_t places[CLOUD_BORDER + LANES];
+    uint32_t begin[CLOUD_BORDER], end[CLOUD_BORDER];
     for (uint32_t from = row->begin; from < row->end; from += CLOUD_BORDER) {
         const uint32_t to = row->end - from < CLOUD_BORDER ? row->end : from + CLOUD_BORDER;
         const uint32_t count = cloud_near_border(view, behind, from, to, places);
         for (uint32_t i = 0; i < count; i++) {
+            const int64_t cell = caromi_cloud_cell(level, 0, (double)c.x[places[i]]) - (int64_t)r->low;
+            cloud_cells(view, r, (cell - 1) >> r->shift, (cell + 1) >> r->shift, &begin[i], &end[i]);
+        }
+        for (uint32_t i = 0; i < count; i++) {
             const cloud_sphere s = cloud_load(&c, (uint32_t)places[i]);
-            const int64_t cell = caromi_cloud_cell(level, 0, (double)c.x[s.place]) - (int64_t)r->low;
-            uint32_t begin, end;
-            cloud_cells(view, r, (cell - 1) >> r->shift, (cell + 1) >> r->shift, &begin, &end);
-            cloud_run(&c, &s, begin, end, options, found);
+            cloud_run(&c, &s, begin[i], end[i], options, found);
         }
     }
 }
@@ -323,19 +326,61 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
             cloud_behind_pairs(view, row, &behind[k], options, found);
 }
 
+/* How far x is from row number `row` along an axis, at least. The first and the last row have what lies beyond, too. */
+FN double cloud_off_row(const caromi_cloud_level *level, int axis, double wide, int32_t row, double x)
+{
+    const double low = level->low[axis] + row * wide, high = level->low[axis] + (row + 1.0) * wide;
+    const double below = row == 0 ? 0 : low - x, above = row == level->most[axis] ? 0 : x - high;
+    const double off = (below > above ? below : above) - (fabs(level->low[axis]) + fabs(low) + fabs(high)) * 0x1p-45;
+    return off > 0 ? off : 0;
+}
+
+/* Runs of spheres. */
+enum { CLOUD_RUNS = 64 };
+typedef struct cloud_runs {
+    uint32_t count, begin[CLOUD_RUNS], end[CLOUD_RUNS];
+} cloud_runs;
+
+/* The next runs of a level that a coarser sphere may touch, some at a time: in a row that is near, its spheres can be
+ * as far along x as is left of the distance. */
+static void cloud_finer_runs(const caromi_cloud_view *view, uint32_t place, double reach, cloud_rows_in_box *in,
+                             cloud_runs *runs)
+{
+    const caromi_cloud_level *level = in->level;
+    const double y_wide = 1 / level->per[1], z_wide = 1 / level->per[2];
+    const double x = (double)view->x[place], y = (double)view->y[place], z = (double)view->z[place];
+    runs->count = 0;
+    for (uint32_t at; runs->count < CLOUD_RUNS && (at = cloud_rows_next(view, in)) != CAROMI_NO_ROW;) {
+        const caromi_cloud_row *r = &view->rows[at];
+        const double dy = cloud_off_row(level, 1, y_wide, r->y, y), dz = cloud_off_row(level, 2, z_wide, r->z, z);
+        const double left2 = reach * reach - dy * dy - dz * dz;
+        if (left2 < 0)
+            continue;
+        const double left = sqrt(left2) + fabs(x) * 0x1p-48;
+        uint32_t *begin = &runs->begin[runs->count], *end = &runs->end[runs->count];
+        in->box.low[0] = caromi_cloud_cell(level, 0, x - left);
+        in->box.high[0] = caromi_cloud_cell(level, 0, x + left);
+        cloud_box_run(view, r, &in->box, begin, end);
+        runs->count += *begin < *end;
+    }
+}
+
 /* The spheres of a row against those of a finer level. */
-FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t level, int options,
+FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t number, int options,
                           caromi_cloud_found *found)
 {
     const cloud_columns c = cloud_columns_of(view);
+    const double level_reach = view->levels[number].reach;
+    cloud_runs runs;
     for (uint32_t p = row->begin; p < row->end; p++) {
-        const cloud_sphere s = cloud_load(&c, p);
-        cloud_rows_in_box in = cloud_rows_begin(view, level, p);
-        for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
-            uint32_t from, to;
-            cloud_box_run(view, &view->rows[at], &in.box, &from, &to);
-            cloud_run(&c, &s, from, to, options, found);
-        }
+        const double reach = ((double)c.reach[p] + level_reach + (double)c.margin) * (1 + 0x1p-16);
+        cloud_rows_in_box in = cloud_rows_begin(view, number, p);
+        do {
+            cloud_finer_runs(view, p, reach, &in, &runs);
+            const cloud_sphere s = cloud_load(&c, p);
+            for (uint32_t i = 0; i < runs.count; i++)
+                cloud_run(&c, &s, runs.begin[i], runs.end[i], options, found);
+        } while (runs.count == CLOUD_RUNS);
     }
 }
 

@@ -535,6 +535,28 @@ static void check_large(carom_context *context, const carom_spheres_desc *d, con
     free(partners), free(count);
 }
 
+/* Of spheres at rest the first partner is the lowest index. */
+static void check_large_partners(carom_context *context, const carom_spheres_desc *d, const records *expected)
+{
+    int32_t *other = test_alloc(LARGE, sizeof *other), *best = test_alloc(LARGE, sizeof *best);
+    uint8_t *hit = test_alloc(LARGE, 1);
+    for (size_t i = 0; i < LARGE; i++)
+        best[i] = -1;
+    for (size_t i = 0; i < expected->count; i++) {
+        const int32_t a = expected->at[i].a, b = expected->at[i].b;
+        best[a] = best[a] < 0 || b < best[a] ? b : best[a];
+        best[b] = best[b] < 0 || a < best[b] ? a : best[b];
+    }
+    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
+    carom_error err;
+    test_ok("first of many", carom_spheres_first(context, d, &first, NULL, &err), &err);
+    test_ok("any of many", carom_spheres_any(context, d, TEST_ANY(hit), NULL, &err), &err);
+    for (size_t i = 0; i < LARGE; i++)
+        if (other[i] != best[i] || hit[i] != (best[i] >= 0))
+            fail_msg("sphere %zu: partner %d and %d instead of %d", i, other[i], hit[i], best[i]);
+    free(other), free(best), free(hit);
+}
+
 static void many_spheres(carom_context *scalar, carom_context *context, const char *label)
 {
     static shape_fn *const shapes[] = {shape_equal, shape_spread, shape_pile, shape_line, shape_sparse};
@@ -557,6 +579,8 @@ static void many_spheres(carom_context *scalar, carom_context *context, const ch
             d.mask = carom_uints_of(mask);
         records expected = expect_large(center, radius, options == 2 ? mask : NULL, (double)d.margin);
         check_large(context, &d, &expected, number);
+        if (options == 0)
+            check_large_partners(context, &d, &expected);
         free(expected.at);
     }
     free(center), free(radius), free(mask);
