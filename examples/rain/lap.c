@@ -7,14 +7,12 @@
 
 int rain_lap_create(rain_lap *l, const rain_world *world, uint64_t n)
 {
-    const float cell = 2.0f * world->largest;
-    uint64_t cells = 1;
+    const float cell = world->largest;
     *l = (rain_lap){.per_length = 1.0f / cell, .reach = world->largest + 2.0f * world->tolerance};
-    for (int a = 0; a < 3; a++) {
+    for (int a = 0; a < 3; a++)
         l->cells[a] = (uint64_t)((world->upper[a] - world->lower[a]) / cell) + 1;
-        cells *= l->cells[a];
-    }
-    l->mark = rain_alloc(cells, 1);
+    l->words = l->cells[0] / 64 + 1;
+    l->mark = rain_alloc(l->words * l->cells[1] * l->cells[2], sizeof *l->mark);
     l->sphere = rain_alloc(n, sizeof *l->sphere);
     l->center = rain_alloc(3 * n, sizeof *l->center);
     l->velocity = rain_alloc(3 * n, sizeof *l->velocity);
@@ -57,20 +55,27 @@ static void mark_motion(rain_lap *l, const rain_world *world, const float *cente
         low[a] = cell_of(l, world, center[a] - reach + (motion[a] < 0.0f ? motion[a] : 0.0f), a);
         high[a] = cell_of(l, world, center[a] + reach + (motion[a] > 0.0f ? motion[a] : 0.0f), a);
     }
-    for (uint64_t z = low[2]; z <= high[2]; z++)
-        for (uint64_t y = low[1]; y <= high[1]; y++)
-            memset(l->mark + (z * l->cells[1] + y) * l->cells[0] + low[0], 1, high[0] - low[0] + 1);
+    for (uint64_t z = low[2]; z <= high[2]; z++) {
+        for (uint64_t y = low[1]; y <= high[1]; y++) {
+            uint64_t *row = l->mark + (z * l->cells[1] + y) * l->words;
+            for (uint64_t x = low[0]; x <= high[0]; x = (x | 63) + 1) { /* a word at a time */
+                const uint64_t last = high[0] < (x | 63) ? high[0] : x | 63;
+                row[x / 64] |= (~UINT64_C(0) >> (63 - last % 64)) & (~UINT64_C(0) << x % 64);
+            }
+        }
+    }
 }
 
 static int is_marked(const rain_lap *l, const rain_world *world, const float *center)
 {
     const uint64_t x = cell_of(l, world, center[0], 0), y = cell_of(l, world, center[1], 1);
-    return l->mark[(cell_of(l, world, center[2], 2) * l->cells[1] + y) * l->cells[0] + x];
+    const uint64_t *row = l->mark + (cell_of(l, world, center[2], 2) * l->cells[1] + y) * l->words;
+    return row[x / 64] >> x % 64 & 1;
 }
 
 static void mark_motions(rain_lap *l, const rain_world *world, const rain_spheres *s, const float *left)
 {
-    memset(l->mark, 0, l->cells[0] * l->cells[1] * l->cells[2]);
+    memset(l->mark, 0, l->words * l->cells[1] * l->cells[2] * sizeof *l->mark);
     for (uint64_t i = 0; i < s->count; i++) {
         float motion[3];
         if (!(left[i] > 0.0f))

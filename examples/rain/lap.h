@@ -22,8 +22,8 @@ struct rain_lap {
     int32_t *a, *b;           /* [room] */
     float *pair_t;            /* [room] */
     /* A coarse grid. A cell is marked if the centre of a sphere in it may be within reach of one that flies. */
-    uint8_t *mark;
-    uint64_t cells[3];
+    uint64_t *mark; /* a bit for each; rows along x of so many words */
+    uint64_t words, cells[3];
     float per_length, reach; /* cells per L; L, of the largest sphere */
 };
 

@@ -118,14 +118,15 @@ static void answer_pair(const rain_stepper *s, uint64_t n, float velocity[3])
 
 /* ---- a step ---------------------------------------------------------------------------------------------------- */
 
-/* Gravity; sleepers have no time, but each wakes every RECHECK steps, to see if what it lies on is still there. */
+/* Gravity. Sleepers have no time, but all wake every RECHECK steps, to see if what they lie on is still there:
+ * together, because one that flies makes all around it part of the lap. */
 static void begin_step(rain_stepper *s, uint64_t number)
 {
     rain_spheres *p = s->spheres;
     memcpy(s->before, p->center, 3 * p->count * sizeof(float));
     memset(s->touched, 0, p->count);
     for (uint64_t i = 0; i < p->count; i++) {
-        if (p->quiet[i] == RAIN_ASLEEP && (number + i) % RECHECK == 0)
+        if (p->quiet[i] == RAIN_ASLEEP && number % RECHECK == 0)
             p->quiet[i] = RAIN_ASLEEP - 2;
         const int awake = p->quiet[i] < RAIN_ASLEEP;
         s->left[i] = awake ? s->world.step : 0.0f;
