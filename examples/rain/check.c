@@ -42,11 +42,12 @@ static int sign_of_sum(const double *term, int count)
     return 0;
 }
 
-/* Which side of the line from a to b, in x and y, p is on: 1 left, -1 right, 0 on it. */
-static int side_of_line(const float *a, const float *b, const float *p)
+/* Which side of the line from a to b, seen along the axis that is neither x nor y, p is on: 1 left, -1 right, 0 on it.
+ */
+static int side_of_line(const float *a, const float *b, const float *p, int x, int y)
 {
-    const double ax = (double)a[0], ay = (double)a[1], bx = (double)b[0], by = (double)b[1];
-    const double px = (double)p[0], py = (double)p[1];
+    const double ax = (double)a[x], ay = (double)a[y], bx = (double)b[x], by = (double)b[y];
+    const double px = (double)p[x], py = (double)p[y];
     const double l = (bx - ax) * (py - ay), r = (by - ay) * (px - ax);
     if (fabs(l - r) > 0x1p-48 * (fabs(l) + fabs(r)))
         return l > r ? 1 : -1;
@@ -98,24 +99,40 @@ static int side_of_plane(const float *a, const float *b, const float *c, const f
 static int edge_right_of(const float *a, const float *b, const float *p)
 {
     const float *low = a[1] <= b[1] ? a : b, *high = low == a ? b : a;
-    return low[1] <= p[1] && p[1] < high[1] && side_of_line(low, high, p) > 0;
+    return low[1] <= p[1] && p[1] < high[1] && side_of_line(low, high, p, 0, 1) > 0;
 }
 
-/* 1: the ray up from p crosses the triangle; 0: not; -1: p is on it. */
+/* Whether p is on the triangle: in its bounds and plane, and not outside of it along any axis. */
+static int is_on(const float *a, const float *b, const float *c, const float *p)
+{
+    for (int x = 0; x < 3; x++)
+        if ((a[x] < p[x] && b[x] < p[x] && c[x] < p[x]) || (a[x] > p[x] && b[x] > p[x] && c[x] > p[x]))
+            return 0;
+    if (side_of_plane(a, b, c, p) != 0)
+        return 0;
+    for (int x = 0; x < 3; x++) {
+        const int y = (x + 1) % 3, first = side_of_line(a, b, p, x, y), second = side_of_line(b, c, p, x, y);
+        const int third = side_of_line(c, a, p, x, y);
+        if ((first > 0 || second > 0 || third > 0) && (first < 0 || second < 0 || third < 0))
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether the ray up from p, which is not on the triangle, crosses it. */
 static int crosses(const float *a, const float *b, const float *c, const float *p)
 {
     if (a[2] < p[2] && b[2] < p[2] && c[2] < p[2])
         return 0;
     if ((edge_right_of(a, b, p) + edge_right_of(b, c, p) + edge_right_of(c, a, p)) % 2 == 0)
         return 0; /* outside of the triangle in x and y, which a vertical triangle always is */
-    const int side = side_of_plane(a, b, c, p);
-    return side == 0 ? -1 : side != side_of_line(a, b, c); /* above is where a normal with z > 0 points */
+    return side_of_plane(a, b, c, p) != side_of_line(a, b, c, 0, 1); /* above is where a normal with z > 0 points */
 }
 
 static int cell_of(float at, float low, float high)
 {
-    const float cell = (at - low) / (high - low) * GRID; /* never falls when `at` grows */
-    return cell < 0.0f ? 0 : cell > GRID - 1 ? GRID - 1 : (int)cell;
+    const float cell = (at - low) / (high - low) * GRID;                /* never falls when `at` grows */
+    return !(cell > 0.0f) ? 0 : cell > GRID - 1 ? GRID - 1 : (int)cell; /* NaN: a mesh without extent */
 }
 
 static int is_inside(const rain_checker *c, const float *p)
@@ -129,11 +146,11 @@ static int is_inside(const rain_checker *c, const float *p)
     const uint64_t *range = c->first + (size_t)y * GRID + (size_t)x;
     for (uint64_t k = range[0]; k < range[1]; k++) {
         const uint32_t *i = m->index + 3 * (size_t)c->list[k];
-        const int one =
-            crosses(m->vertex + 3 * (size_t)i[0], m->vertex + 3 * (size_t)i[1], m->vertex + 3 * (size_t)i[2], p);
-        if (one < 0)
+        const float *corner[3] = {m->vertex + 3 * (size_t)i[0], m->vertex + 3 * (size_t)i[1],
+                                  m->vertex + 3 * (size_t)i[2]};
+        if (is_on(corner[0], corner[1], corner[2], p))
             return 0;
-        crossed += one;
+        crossed += crosses(corner[0], corner[1], corner[2], p);
     }
     return crossed % 2;
 }

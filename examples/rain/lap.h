@@ -16,20 +16,22 @@ struct rain_lap {
     uint32_t *flyer;          /* [flying] their places in this lap, ascending */
     int32_t *triangle;        /* [flying] the mesh's answers */
     float *t, *normal;        /* [flying], [3 * flying] */
-    int32_t *partner;         /* [count] the first sphere met, by its place in this lap; -1 without one */
-    float *partner_t;         /* [count] */
-    uint64_t pairs, room;     /* listed; records that fit */
-    int32_t *a, *b;           /* [room] */
-    float *pair_t;            /* [room] */
+    int32_t *query;           /* [count] the place among those that fly; -1: it does not */
+    /* Those that sphere n meets are the records met[n] to met[n + 1], the first comes first. */
+    uint64_t *met;    /* [count + 1] */
+    uint64_t room;    /* records that fit */
+    int32_t *partner; /* [room] by its place in this lap */
+    float *partner_t; /* [room] */
     /* A coarse grid. A cell is marked if the centre of a sphere in it may be within reach of one that flies. */
     uint64_t *mark; /* a bit for each; rows along x of so many words */
     uint64_t words, cells[3];
     float per_length, reach; /* cells per L; L, of the largest sphere */
+    uint8_t *role;           /* [spheres] whether it takes part, and flies */
 };
 
 int rain_lap_create(rain_lap *lap, const rain_world *world, uint64_t count);
 void rain_lap_destroy(rain_lap *lap);
-/* `left`: [count] time left of each sphere. Returns how many spheres fly. */
+/* `left`: [spheres] time left. Returns how many spheres fly. */
 uint64_t rain_lap_gather(rain_lap *lap, const rain_world *world, const rain_spheres *spheres, const float *left);
 int rain_lap_ask(rain_lap *lap, const rain_world *world, rain_times *times);
 

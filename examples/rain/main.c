@@ -40,11 +40,21 @@ static const char usage[] =
 
 /* ---- small things ---------------------------------------------------------------------------------------------- */
 
-double rain_seconds(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double rain_seconds(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double rain_cpu_seconds(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 int rain_fail(const char *format, ...)
@@ -201,8 +211,9 @@ static void report(const run *r)
     const rain_times *t = rain_stepper_times(r->stepper);
     const rain_counts *c = rain_stepper_counts(r->stepper);
     const double done = (double)(r->o.steps * r->spheres.count), all = stepping(r);
-    printf("\n%.4g particle-steps in %.2f s on %u threads: %.4g per second, %.1f %% of them awake\n", done, all,
-           r->world.threads, done / all, 100.0 * (double)c->awake / done);
+    printf(
+        "\n%.4g particle-steps in %.2f s on %u threads: %.4g per second, %.4g per CPU second, %.1f %% of them awake\n",
+        done, all, r->world.threads, done / all, done / t->cpu, 100.0 * (double)c->awake / done);
     show_part("mesh: carom_mesh_sweep_first", t->mesh, all, done);
     show_part("spheres: carom_spheres_list", t->cloud, all, done);
     show_part("own: motion, impulses", t->own, all, done);

@@ -40,6 +40,7 @@ int rain_make_spheres(rain_spheres *spheres, uint64_t count, uint64_t seed, floa
 void rain_free_spheres(rain_spheres *spheres);
 
 typedef struct rain_times {
+    double cpu;              /* CPU seconds of all threads */
     double mesh, cloud, own; /* seconds in carom_mesh_sweep_first, carom_spheres_list and the stepper itself */
 } rain_times;
 
@@ -65,6 +66,13 @@ typedef struct rain_world {
     float restitution;
     float tolerance; /* L */
 } rain_world;
+
+/* A loop over elements [from, to), one of `parts` that run at the same time (split.c). */
+enum { RAIN_PARTS = 64 };
+typedef void rain_loop(void *user, unsigned part, uint64_t from, uint64_t to);
+void rain_split(unsigned parts, uint64_t count, rain_loop *loop, void *user);
+/* How many parts pay for so many spheres. */
+unsigned rain_parts(const rain_world *world, uint64_t spheres);
 
 rain_stepper *rain_stepper_create(const rain_world *world, rain_spheres *spheres);
 void rain_stepper_destroy(rain_stepper *stepper);
@@ -99,6 +107,7 @@ int rain_write_png(const char *directory, uint64_t number, const rain_world *wor
 /* ---- small things (main.c) ------------------------------------------------------------------------------------- */
 
 double rain_seconds(void);
+double rain_cpu_seconds(void);
 /* "rain: FORMAT" on stderr; returns 0. */
 int rain_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* `count` zeroed elements, or a sentence and NULL. */

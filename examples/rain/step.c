@@ -19,7 +19,9 @@ struct rain_stepper {
     float *before;    /* [3 * count] centres when the step began */
     float *left;      /* [count] T, what a sphere has left of the step */
     uint8_t *touched; /* [count] whether it had a hit in this step */
+    uint64_t number;  /* of the step */
     rain_lap lap;
+    rain_counts part[RAIN_PARTS]; /* of each part of a loop */
 };
 
 rain_stepper *rain_stepper_create(const rain_world *world, rain_spheres *spheres)
@@ -96,8 +98,8 @@ static void answer_wall(const rain_stepper *s, const float normal[3], float velo
 static void answer_pair(const rain_stepper *s, uint64_t n, float velocity[3])
 {
     const rain_lap *l = &s->lap;
-    const uint64_t m = (uint64_t)l->partner[n];
-    const double t = (double)l->partner_t[n], rn = (double)l->radius[n], rm = (double)l->radius[m];
+    const uint64_t m = (uint64_t)l->partner[l->met[n]];
+    const double t = (double)l->partner_t[l->met[n]], rn = (double)l->radius[n], rm = (double)l->radius[m];
     double normal[3], squared = 0.0, speed = 0.0;
     for (uint64_t a = 0; a < 3; a++) {
         normal[a] = ((double)l->center[3 * n + a] + t * (double)l->motion[3 * n + a]) -
@@ -120,73 +122,69 @@ static void answer_pair(const rain_stepper *s, uint64_t n, float velocity[3])
 
 /* Gravity. Sleepers have no time, but all wake every RECHECK steps, to see if what they lie on is still there:
  * together, because one that flies makes all around it part of the lap. */
-static void begin_step(rain_stepper *s, uint64_t number)
+static void begin(void *user, unsigned part, uint64_t from, uint64_t to)
 {
-    rain_spheres *p = s->spheres;
-    memcpy(s->before, p->center, 3 * p->count * sizeof(float));
-    memset(s->touched, 0, p->count);
-    for (uint64_t i = 0; i < p->count; i++) {
-        if (p->quiet[i] == RAIN_ASLEEP && number % RECHECK == 0)
+    rain_stepper *s = user;
+    const rain_spheres *p = s->spheres;
+    (void)part;
+    for (uint64_t i = from; i < to; i++) {
+        if (p->quiet[i] == RAIN_ASLEEP && s->number % RECHECK == 0)
             p->quiet[i] = RAIN_ASLEEP - 2;
         const int awake = p->quiet[i] < RAIN_ASLEEP;
         s->left[i] = awake ? s->world.step : 0.0f;
+        s->touched[i] = 0;
         if (awake)
             p->velocity[3 * i + 2] -= s->world.step * s->world.gravity;
+        memcpy(s->before + 3 * i, p->center + 3 * i, 3 * sizeof(float));
     }
 }
 
-/* Each sphere flies to its first hit and answers it; the mesh's comes first if times are equal. Spheres that have no
- * time left answer, too, but sleepers do not. `k`: its place among those that fly, or -1. */
-static void fly(rain_stepper *s, uint64_t n, int64_t k)
+/* Sphere n of the lap flies to its first hit and answers it; the mesh's comes first if times are equal. Spheres that
+ * have no time left answer, too, but sleepers do not. */
+static void fly(rain_stepper *s, uint64_t n, rain_counts *counts)
 {
     const rain_lap *l = &s->lap;
     const rain_spheres *p = s->spheres;
     const uint64_t i = l->sphere[n];
-    float *velocity = p->velocity + 3 * i;
-    const int wall = k >= 0 && l->triangle[k] >= 0;
-    const int pair = l->partner[n] >= 0 && !(wall && l->t[k] <= l->partner_t[n]);
+    const int64_t k = l->query[n];
+    const int meets = l->met[n] < l->met[n + 1], wall = k >= 0 && l->triangle[k] >= 0;
+    const float t = meets ? l->partner_t[l->met[n]] : INFINITY;
+    const int pair = meets && !(wall && l->t[k] <= t);
     if (p->quiet[i] == RAIN_ASLEEP)
         return;
     if (k >= 0) {
         const float *motion = l->motion + 3 * n;
-        const float go = pair ? until(s, motion, l->partner_t[n]) : wall ? until(s, motion, l->t[k]) : 1.0f;
+        const float go = pair ? until(s, motion, t) : wall ? until(s, motion, l->t[k]) : 1.0f;
         for (uint64_t a = 0; a < 3; a++)
             p->center[3 * i + a] += go * motion[a];
         s->left[i] = go < 1.0f ? s->left[i] - go * s->left[i] : 0.0f;
-        s->counts.sphere_hits += (uint64_t)pair;
-        s->counts.wall_hits += (uint64_t)(wall && !pair);
+        counts->sphere_hits += (uint64_t)pair;
+        counts->wall_hits += (uint64_t)(wall && !pair);
     }
     s->touched[i] |= (uint8_t)(pair || wall);
     if (pair)
-        answer_pair(s, n, velocity);
+        answer_pair(s, n, p->velocity + 3 * i);
     else if (wall)
-        answer_wall(s, l->normal + 3 * k, velocity);
+        answer_wall(s, l->normal + 3 * k, p->velocity + 3 * i);
 }
 
-/* One lap; returns how many spheres flew, -1 on failure. */
-static int64_t run_lap(rain_stepper *s)
+static void fly_all(void *user, unsigned part, uint64_t from, uint64_t to)
 {
-    rain_lap *l = &s->lap;
-    if (rain_lap_gather(l, &s->world, s->spheres, s->left) == 0)
-        return 0;
-    if (!rain_lap_ask(l, &s->world, &s->times))
-        return -1;
-    for (uint64_t n = 0, k = 0; n < l->count; n++) {
-        const int flies = k < l->flying && l->flyer[k] == n;
-        fly(s, n, flies ? (int64_t)k++ : -1);
-    }
-    s->counts.motions += l->flying;
-    s->counts.asked += l->count;
-    s->counts.pairs += l->pairs;
-    return (int64_t)l->flying;
+    rain_stepper *s = user;
+    rain_counts counts = {0};
+    for (uint64_t n = from; n < to; n++)
+        fly(s, n, &counts);
+    s->part[part] = counts;
 }
 
 /* Time that is left is lost, and with it that share of the velocity: so piles come to rest. */
-static void end_step(rain_stepper *s)
+static void end(void *user, unsigned part, uint64_t from, uint64_t to)
 {
+    rain_stepper *s = user;
     const rain_spheres *p = s->spheres;
     const float still = 0.002f;
-    for (uint64_t i = 0; i < p->count; i++) {
+    rain_counts counts = {0};
+    for (uint64_t i = from; i < to; i++) {
         float way[3];
         if (p->quiet[i] == RAIN_ASLEEP)
             continue;
@@ -200,19 +198,43 @@ static void end_step(rain_stepper *s)
         p->quiet[i] = quiet ? (uint8_t)(p->quiet[i] + 1) : 0;
         if (p->quiet[i] == RAIN_ASLEEP)
             memset(p->velocity + 3 * i, 0, 3 * sizeof(float));
-        s->counts.waited += s->left[i] > 0.0f;
-        s->counts.awake++;
+        counts.waited += s->left[i] > 0.0f;
+        counts.awake++;
+    }
+    s->part[part] = counts;
+}
+
+/* A loop of the stepper's on threads, and what its parts have counted. */
+static void run(rain_stepper *s, uint64_t count, rain_loop *loop)
+{
+    const unsigned parts = rain_parts(&s->world, count);
+    memset(s->part, 0, sizeof s->part);
+    rain_split(parts, count, loop, s);
+    for (unsigned i = 0; i < parts; i++) {
+        s->counts.awake += s->part[i].awake;
+        s->counts.waited += s->part[i].waited;
+        s->counts.wall_hits += s->part[i].wall_hits;
+        s->counts.sphere_hits += s->part[i].sphere_hits;
     }
 }
 
 int rain_step(rain_stepper *s, uint64_t number)
 {
-    const double start = rain_seconds(), asked = s->times.mesh + s->times.cloud;
-    int64_t flew = 1;
-    begin_step(s, number);
-    for (int lap = 0; flew > 0 && lap < LAPS; lap++)
-        flew = run_lap(s);
-    end_step(s);
+    rain_lap *l = &s->lap;
+    const double cpu = rain_cpu_seconds(), start = rain_seconds(), asked = s->times.mesh + s->times.cloud;
+    int ok = 1;
+    s->number = number;
+    run(s, s->spheres->count, begin);
+    for (int lap = 0; ok && lap < LAPS && rain_lap_gather(l, &s->world, s->spheres, s->left) > 0; lap++) {
+        ok = rain_lap_ask(l, &s->world, &s->times);
+        if (ok)
+            run(s, l->count, fly_all);
+        s->counts.motions += l->flying;
+        s->counts.asked += l->count;
+        s->counts.pairs += l->met[l->count] / 2;
+    }
+    run(s, s->spheres->count, end);
+    s->times.cpu += rain_cpu_seconds() - cpu;
     s->times.own += rain_seconds() - start - (s->times.mesh + s->times.cloud - asked);
-    return flew >= 0;
+    return ok;
 }

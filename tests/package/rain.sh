@@ -44,6 +44,13 @@ for threads in 2 5; do
     "$rain" "${small[@]}" --backend cpu --threads $threads > "cpu$threads.txt"
     equal "rain: the same hash with $threads threads" "$(hash_of cpu1.txt)" "$(hash_of cpu$threads.txt)"
 done
+# So many that rain's own loops run on threads.
+more=(--particles 34000 --triangles 10000 --steps 50 --every 50 --backend cpu --sample 0)
+for threads in 1 2 7; do
+    "$rain" "${more[@]}" --threads $threads > "more$threads.txt"
+done
+equal "rain: the same hash of 34000 with 2 threads" "$(hash_of more1.txt)" "$(hash_of more2.txt)"
+equal "rain: the same hash of 34000 with 7 threads" "$(hash_of more1.txt)" "$(hash_of more7.txt)"
 if "$rain" "${small[@]}" --backend opencl > opencl.txt 2> said.txt; then
     equal "rain: the same hash with OpenCL" "$(hash_of cpu1.txt)" "$(hash_of opencl.txt)"
 elif grep -q 'OpenCL' said.txt; then
