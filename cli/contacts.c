@@ -66,7 +66,8 @@ static int set_ended(const char *value, cli_options *out)
 /* clang-format off */
 static const cli_own_option own_options[] = {
     {"margin", "D", "also contacts that are at most D beyond the radius (default 0)", set_margin},
-    {"merge-within", "D", "one contact where triangles come within D of its point: T-junctions, cracks (default 0)", set_merge_within},
+    {"merge-within", "D",
+     "one contact where triangles come within D of its point: T-junctions, cracks (default 0)", set_merge_within},
     {"flat", "DEG", "angle up to which neighbouring triangles are of one patch (default 1)", set_flat},
     {"previous", "FILE", "the CSV output of the step before: adds the column previous", set_previous},
     {"ended", "FILE", "with --previous: where to write its rows that have ended", set_ended},

@@ -9,15 +9,15 @@
 #define CLOUD_TINY R(0x1p-140)    /* where squares underflow */
 
 /* The columns of a view, where a compiler can keep them in registers. */
-typedef struct cloud_columns {
+typedef struct cloud_sorted {
     const float *x, *y, *z, *reach;
     const uint32_t *mask, *index;
     float margin;
-} cloud_columns;
+} cloud_sorted;
 
-FN cloud_columns cloud_columns_of(const caromi_cloud_view *view)
+FN cloud_sorted cloud_sorted_of(const caromi_cloud_view *view)
 {
-    const cloud_columns c = {view->x, view->y, view->z, view->reach, view->mask, view->index, view->margin};
+    const cloud_sorted c = {view->x, view->y, view->z, view->reach, view->mask, view->index, view->margin};
     return c;
 }
 
@@ -29,7 +29,7 @@ typedef struct cloud_sphere {
     uint32_t place;
 } cloud_sphere;
 
-FN cloud_sphere cloud_load(const cloud_columns *c, uint32_t place)
+FN cloud_sphere cloud_load(const cloud_sorted *c, uint32_t place)
 {
     cloud_sphere s;
     s.at = v3_of(v_f(c->x[place]), v_f(c->y[place]), v_f(c->z[place]));
@@ -87,7 +87,7 @@ typedef struct cloud_lanes_found {
 } cloud_lanes_found;
 
 /* Spheres `from` + lane. */
-FN cloud_lanes_found cloud_test(const cloud_columns *c, const cloud_sphere *s, uint32_t from, int options)
+FN cloud_lanes_found cloud_test(const cloud_sorted *c, const cloud_sphere *s, uint32_t from, int options)
 {
     const v3 at = v3_of(v_load(c->x + from), v_load(c->y + from), v_load(c->z + from));
     const v3 d = v3_sub(at, s->at);
@@ -111,7 +111,7 @@ FN cloud_lanes_found cloud_test(const cloud_columns *c, const cloud_sphere *s, u
 }
 
 /* A run of spheres, at most CAROMI_CLOUD_RUN. */
-FN void cloud_short_run(const cloud_columns *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
+FN void cloud_short_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                         caromi_cloud_found *found)
 {
     uint32_t sure = found->sure.count, near = found->near.count;
@@ -132,7 +132,7 @@ FN void cloud_short_run(const cloud_columns *c, const cloud_sphere *s, uint32_t 
         found->take(found);
 }
 
-FN void cloud_run(const cloud_columns *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
+FN void cloud_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                   caromi_cloud_found *found)
 {
     for (; end > begin + CAROMI_CLOUD_RUN; begin += CAROMI_CLOUD_RUN)
@@ -287,7 +287,7 @@ FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind 
 FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, const cloud_behind *behind,
                            int options, caromi_cloud_found *found)
 {
-    const cloud_columns c = cloud_columns_of(view);
+    const cloud_sorted c = cloud_sorted_of(view);
     const caromi_cloud_level *level = &view->levels[row->level];
     const caromi_cloud_row *r = behind->row;
     int32_t places[CLOUD_BORDER + LANES];
@@ -311,7 +311,7 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
                         caromi_cloud_found *found)
 {
     const uint32_t *starts = view->starts + row->cells;
-    const cloud_columns c = cloud_columns_of(view);
+    const cloud_sorted c = cloud_sorted_of(view);
     for (int32_t i = 0; i < row->count; i++) {
         const uint32_t end = starts[i + 1], last = starts[i + 2 < row->count ? i + 2 : row->count];
         for (uint32_t p = starts[i]; p < end; p++) {
@@ -369,7 +369,7 @@ static void cloud_finer_runs(const caromi_cloud_view *view, uint32_t place, doub
 FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t number, int options,
                           caromi_cloud_found *found)
 {
-    const cloud_columns c = cloud_columns_of(view);
+    const cloud_sorted c = cloud_sorted_of(view);
     const double level_reach = view->levels[number].reach;
     cloud_runs runs;
     for (uint32_t p = row->begin; p < row->end; p++) {
@@ -418,7 +418,7 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
                       const caromi_cloud_best *best, uint32_t *opened, caromi_cloud_found *found)
 {
     const uint32_t *partner = &best->partner[s->place];
-    const cloud_columns c = cloud_columns_of(view);
+    const cloud_sorted c = cloud_sorted_of(view);
     for (uint32_t j = begin; j < end; j += LANES) {
         const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
         const u32 lanes = cloud_lanes(end - j) & ~v_bitmask(is_own);
@@ -470,7 +470,7 @@ static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t e
         for (uint32_t p = view->rows[r].begin; p < view->rows[r].end; p++) {
             if (best->is_done[p])
                 continue;
-            const cloud_columns c = cloud_columns_of(view);
+            const cloud_sorted c = cloud_sorted_of(view);
             const cloud_sphere s = cloud_load(&c, p);
             uint32_t opened = 0;
             int is_done = 0;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# contact_rows.sh CAROM: answers of `carom contacts` worked out by hand, in which every column and option counts, and bad
-# input.
+# contact_rows.sh CAROM: answers of `carom contacts` worked out by hand, in which every column and option counts, and
+# bad input.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
