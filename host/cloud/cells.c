@@ -605,17 +605,33 @@ static void set_view(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
     v->table = c->table;
 }
 
+/* Room for the places of spheres in motion: they are computed once then. Without it they are each time. */
+static float *keep_places(const caromi_cloud *cloud, caromi_cloud_slice *slice)
+{
+    if (caromi_slice_is_instant(slice) || caromi_cloud_is_periodic(cloud))
+        return NULL;
+    float *places = caromi_kept_alloc(cloud->context, 4 * cloud->count, sizeof *places);
+    for (int k = 0; places != NULL && k < 4; k++)
+        slice->place[k] = places + (uint64_t)k * cloud->count;
+    return places;
+}
+
 carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                                 carom_error *err)
 {
     caromi_cloud_extent extent;
-    build_job job = {.cloud = cloud, .slice = slice, .extent = &extent, .cells = cells};
+    caromi_cloud_slice own = *slice;
+    float *places = keep_places(cloud, &own);
+    build_job job = {.cloud = cloud, .slice = &own, .extent = &extent, .cells = cells};
     *cells = (caromi_cloud_cells){.count = 0};
     job.has_given = cloud->is_moving || caromi_cloud_is_periodic(cloud);
     job.record_size = job.has_given ? sizeof(record) : RECORD_SHORT;
-    CHECK(caromi_cloud_measure(cloud, slice, &extent, err));
-    cells->view.level_count = caromi_cloud_choose_levels(cloud, &extent, cells->levels, job.level_of);
-    const int complete = build(&job);
+    const carom_status status = caromi_cloud_measure(cloud, &own, &extent, err);
+    int complete = 0;
+    if (status == CAROM_OK) {
+        cells->view.level_count = caromi_cloud_choose_levels(cloud, &extent, cells->levels, job.level_of);
+        complete = build(&job);
+    }
     for (uint32_t p = 0; job.parts != NULL && p < job.part_count; p++) {
         caromi_free(cloud->context, job.parts[p].rows);
         caromi_free(cloud->context, job.parts[p].counts);
@@ -624,6 +640,9 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     caromi_free(cloud->context, job.parts);
     caromi_kept_free(cloud->context, job.row_of);
     caromi_kept_free(cloud->context, job.records);
+    caromi_kept_free(cloud->context, places);
+    if (status != CAROM_OK)
+        return status;
     if (!complete) {
         caromi_cloud_free(cloud, cells);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the cells of %llu spheres",

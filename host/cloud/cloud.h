@@ -62,6 +62,7 @@ static inline int caromi_image_step(int image, int axis)
 typedef struct caromi_cloud_slice {
     double begin, end; /* both 0 for spheres at rest; +inf: no limit */
     double origin[3];  /* places are counted from here; 0 where both are 0 */
+    float *place[4];   /* of all spheres, once they are known: x, y, z and reach, -1 if not in; or NULL */
 } caromi_cloud_slice;
 static inline int caromi_slice_is_instant(const caromi_cloud_slice *slice)
 {

@@ -57,33 +57,65 @@ static void add_one(feed *f, uint64_t index, int image, const caromi_cloud_place
         hand_over(f);
 }
 
+/* Keeps the places of a block for the next time. */
+static void keep_place(const caromi_cloud_slice *slice, uint64_t sphere, int is_in, const caromi_cloud_place *place)
+{
+    for (int k = 0; k < 3; k++)
+        slice->place[k][sphere] = is_in ? place->at[k] : 0;
+    slice->place[3][sphere] = is_in ? place->reach : -1;
+}
+
 static void add_block(feed *f, const caromi_cloud_block *block)
 {
     const int periodic = f->extent != NULL && caromi_cloud_is_periodic(f->cloud);
     const int first = periodic ? 0 : CAROMI_IMAGE_OWN, last = periodic ? CAROMI_IMAGES - 1 : CAROMI_IMAGE_OWN;
     for (uint32_t i = 0; i < block->count; i++) {
         const int is_in = caromi_cloud_is_in(f->cloud, f->slice, block, i);
+        if (!is_in && f->slice->place[0])
+            keep_place(f->slice, block->first + i, 0, NULL);
         for (int image = first; is_in && image <= last; image++) {
             const caromi_cloud_place place = caromi_cloud_place_of(f->cloud, f->slice, block, i, image);
+            if (f->slice->place[0])
+                keep_place(f->slice, block->first + i, 1, &place);
             if (!periodic || image_counts(f->cloud, f->extent, image, &place))
                 add_one(f, block->first + i, image, &place);
         }
     }
 }
 
-/* A full block of spheres that are in their places at time 0: not copied. */
-static void pass_block(feed *f, const caromi_cloud_block *block)
+/* A full block, as it lies in columns. */
+static void pass_block(feed *f, uint64_t first, const float *const place[4])
 {
     caromi_cloud_batch *b = &f->batch;
     hand_over(f);
-    b->count = block->count;
+    b->count = CAROMI_CLOUD_BLOCK;
     for (int k = 0; k < 4; k++)
-        b->place[k] = block->in[CLOUD_X + k];
+        b->place[k] = place[k];
     for (uint32_t i = 0; i < CAROMI_CLOUD_BLOCK; i++)
-        b->index[i] = (uint32_t)block->first + i;
+        b->index[i] = (uint32_t)first + i;
     memset(b->image, CAROMI_IMAGE_OWN, sizeof b->image);
     f->use(f->user, b);
     b->count = 0;
+}
+
+/* Spheres [first, first + count) at the places that have been kept. */
+static void add_kept(feed *f, uint64_t first, uint32_t count)
+{
+    const float *place[4];
+    uint32_t in = 0;
+    for (int k = 0; k < 4; k++)
+        place[k] = f->slice->place[k] + first;
+    for (uint32_t i = 0; i < count; i++)
+        in += place[3][i] >= 0;
+    if (in == CAROMI_CLOUD_BLOCK) {
+        pass_block(f, first, place);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const caromi_cloud_place one = {{place[0][i], place[1][i], place[2][i]}, place[3][i]};
+        if (one.reach >= 0)
+            add_one(f, first + i, CAROMI_IMAGE_OWN, &one);
+    }
 }
 
 void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, const caromi_cloud_extent *extent,
@@ -98,10 +130,14 @@ void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slic
     f.use = use;
     f.user = user;
     f.batch.count = 0;
-    for (uint64_t at = begin; at < end; at += block.count) {
+    for (uint64_t at = begin; at < end; at += CAROMI_CLOUD_BLOCK) {
+        if (extent != NULL && slice->place[0] != NULL) {
+            add_kept(&f, at, end - at < CAROMI_CLOUD_BLOCK ? (uint32_t)(end - at) : CAROMI_CLOUD_BLOCK);
+            continue;
+        }
         caromi_cloud_read(cloud, at, end, &block);
         if (is_plain && block.valid == CAROMI_CLOUD_BLOCK)
-            pass_block(&f, &block);
+            pass_block(&f, at, block.in);
         else
             add_block(&f, &block);
     }

@@ -14,7 +14,7 @@ static int alloc_pointers(caromi_records *r)
 {
     const carom_context *c = r->cloud->context;
     const size_t all = (size_t)r->threads * r->bucket_count;
-    const size_t each = sizeof *r->keepers->buckets + sizeof *r->keepers->sure + sizeof *r->keepers->sure_blocks;
+    const size_t each = sizeof *r->keepers->buckets + sizeof *r->keepers->sure + 2 * sizeof(uint32_t);
     r->keepers = caromi_alloc(c, r->threads, sizeof *r->keepers);
     r->pointers = caromi_alloc(c, all, each);
     if (r->keepers == NULL || r->pointers == NULL)
@@ -22,11 +22,13 @@ static int alloc_pointers(caromi_records *r)
     memset(r->pointers, 0, all * each);
     caromi_record_block **buckets = r->pointers;
     uint64_t **sure = (uint64_t **)(void *)(buckets + all);
-    uint32_t *sure_blocks = (uint32_t *)(void *)(sure + all);
+    uint32_t *sure_blocks = (uint32_t *)(void *)(sure + all), *blocks = sure_blocks + all;
     for (uint32_t t = 0; t < r->threads; t++) {
         const size_t first = (size_t)t * r->bucket_count;
-        r->keepers[t] = (caromi_record_keeper){
-            .buckets = buckets + first, .sure = sure + first, .sure_blocks = sure_blocks + first};
+        r->keepers[t] = (caromi_record_keeper){.buckets = buckets + first,
+                                               .blocks = blocks + first,
+                                               .sure = sure + first,
+                                               .sure_blocks = sure_blocks + first};
     }
     return 1;
 }
@@ -107,6 +109,7 @@ static void keep(caromi_records *r, caromi_record_keeper *k, const caromi_record
         block->next = *bucket;
         block->count = 0;
         *bucket = block;
+        k->blocks[record->a >> r->shift]++;
     }
     block->records[block->count++] = *record;
 }
@@ -234,9 +237,8 @@ void caromi_records_take_sure(void *user, uint32_t thread, const caromi_cloud_pa
 /* What a thread has kept of a bucket. */
 static uint64_t count_bucket(const caromi_record_keeper *k, uint32_t bucket)
 {
-    uint64_t count = 0;
-    for (const caromi_record_block *b = k->buckets[bucket]; b != NULL; b = b->next)
-        count += b->count;
+    const caromi_record_block *newest = k->buckets[bucket];
+    uint64_t count = newest ? (uint64_t)(k->blocks[bucket] - 1) * BLOCK + newest->count : 0;
     uint64_t *next = k->sure[bucket];
     if (next != NULL)
         count +=

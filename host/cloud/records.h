@@ -29,6 +29,7 @@ typedef struct caromi_sure_block {
 /* What one thread has kept, by buckets of a: 2^shift spheres each. */
 typedef struct caromi_record_keeper {
     caromi_record_block **buckets; /* the newest block of each */
+    uint32_t *blocks;              /* how many blocks a bucket has; all but the newest are full */
     uint64_t **sure;       /* where a bucket's next sure pair goes: into its newest block, or behind it; or NULL */
     uint32_t *sure_blocks; /* how many blocks of those a bucket has */
     char *free, *slab;     /* blocks that are left of the newest slab; slabs, linked by their first bytes */
