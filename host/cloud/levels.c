@@ -151,6 +151,8 @@ static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *coun
     int is_better = 0;
     for (uint32_t g = 0; g < *count; g++)
         for (int c = groups[g].end + 1; c < groups[g].begin; c++) {
+            if (e->reaches[c] == 0) /* as good as the next */
+                continue;
             memcpy(trial, groups, g * sizeof *groups);
             trial[g] = group_of(e, groups[g].begin, c);
             trial[g + 1] = group_of(e, c, groups[g].end);
@@ -187,14 +189,15 @@ void caromi_cloud_sort(float *x, size_t count)
 /* Of the middle 9/10 of a sample along each axis: a few outliers do not make a cloud look thin. */
 double caromi_cloud_volume(const caromi_cloud *cloud, double least)
 {
+    const uint64_t samples = cloud->count < SAMPLE ? cloud->count : SAMPLE;
     float x[SAMPLE];
     double volume = 1;
     for (int k = 0; k < 3; k++) {
         size_t n = 0;
-        for (uint64_t s = 0; s < SAMPLE; s++) {
-            const uint64_t i = caromi_slice_start(cloud->count, SAMPLE, s);
+        for (uint64_t s = 0; s < samples; s++) {
             float at;
-            memcpy(&at, caromi_element(&cloud->in[CLOUD_X + k], i < cloud->count ? i : 0), sizeof at);
+            memcpy(&at, caromi_element(&cloud->in[CLOUD_X + k], caromi_slice_start(cloud->count, samples, s)),
+                   sizeof at);
             if (isfinite(at))
                 x[n++] = at;
         }

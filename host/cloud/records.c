@@ -5,7 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1024, BLOCK = 63, SLAB = 64, SLAB_MOST = 4096, FEW = 24 }; /* slabs grow by doubling */
+enum {
+    BUCKETS = 1024,
+    SHIFT_LEAST = 8,
+    BLOCK = 63,
+    SLAB = 64,
+    SLAB_MOST = 4096,
+    FEW = 24
+}; /* slabs grow by doubling */
 
 /* ---- keeping ----------------------------------------------------------------------------------------------------- */
 
@@ -36,7 +43,7 @@ static int alloc_pointers(caromi_records *r)
 carom_status caromi_records_create(caromi_records *r, carom_error *err)
 {
     r->threads = caromi_pool_threads(r->cloud->context->pool);
-    for (r->shift = 0; r->end >> r->shift >= BUCKETS; r->shift++)
+    for (r->shift = SHIFT_LEAST; r->end >> r->shift >= BUCKETS; r->shift++)
         ;
     r->bucket_count = (uint32_t)(r->end >> r->shift) + 1;
     if (alloc_pointers(r))
