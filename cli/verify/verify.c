@@ -399,12 +399,13 @@ static int has_device(const verification *v)
     return 0;
 }
 
-static int run_meshes(const verification *v, uint64_t *different, uint64_t *wrong)
+static int run_others(const verification *v, uint64_t *different, uint64_t *wrong)
 {
     verify_subject subjects[CONFIGS_MAX];
     for (size_t i = 0; i < v->count; i++)
         subjects[i] = (verify_subject){v->configs[i].name, v->configs[i].context, v->configs[i].is_cpu};
-    return verify_meshes(subjects, v->count, v->options, v->out, different, wrong);
+    const int status = verify_meshes(subjects, v->count, v->options, v->out, different, wrong);
+    return status == EXIT_DONE ? verify_clouds(subjects, v->count, v->options, v->out, different, wrong) : status;
 }
 
 static int run_all(verification *v)
@@ -435,7 +436,7 @@ static int run_all(verification *v)
     int status = base->context ? verify_reference(base->context, checked, o->seed, v->out, &wrong) : EXIT_WORK;
     uint64_t different = count_differences(v);
     if (status == EXIT_DONE)
-        status = run_meshes(v, &different, &wrong);
+        status = run_others(v, &different, &wrong);
     output_format(v->out, "\nresult: %s\n", different || wrong || status != EXIT_DONE ? "FAILED" : "passed");
     if (status == EXIT_DONE && (different || wrong))
         status = cli_refuse(EXIT_WORK, "verify found %llu differing answers and %llu wrong answers",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of carom verify: pair queries, runs, the reference. Those for meshes are in mesh.h. */
+/* The parts of carom verify: pair queries, runs, the reference. Those for meshes are in mesh.h, those for clouds in
+ * clouds.c. */
 #ifndef CAROM_CLI_VERIFY_VERIFY_H
 #define CAROM_CLI_VERIFY_VERIFY_H
 
@@ -61,6 +62,10 @@ typedef struct verify_subject {
 /* Let all answer queries of meshes and compare with the first, and that one's exact answers with the reference. Adds
  * what differs and what is wrong. Returns an exit status. */
 int verify_meshes(const verify_subject *subjects, size_t count, const cli_options *options, output *out,
+                  uint64_t *different, uint64_t *wrong);
+
+/* The same for spheres among themselves: clouds.c. */
+int verify_clouds(const verify_subject *subjects, size_t count, const cli_options *options, output *out,
                   uint64_t *different, uint64_t *wrong);
 
 /* A cell of a matrix. Fast mode: queries / different. Exact mode: by proof + by integers / different. */

@@ -23,6 +23,8 @@ for type in "${types[@]}"; do
         END { if (rows < 9) print rows + 0 " meshes" }' all.txt)"
 done
 check "the first configuration answers all in fast mode" grep -qE '^scalar, 1 thread( +160 / 0){7}' all.txt
+check "clouds: in both matrices" test "$(grep -cE '^clouds, .* list +first +any +count$' all.txt)" = 2
+check "clouds: judged" grep -qE '^cloud reference: [1-9][0-9]+ pairs, 0 wrong$' all.txt
 verify --accuracy fast > fast.txt
 nothing "--accuracy fast: no exact matrix of meshes" "$(grep -E '^meshes, exact|^mesh reference' fast.txt || true)"
 verify --seed 2 > other.txt
@@ -62,6 +64,14 @@ else
         # All alike: only the reference can tell.
         lie "$type" 1 "first wrong answer of exact mode: .*, $type on " '^    reference: ' 'found 0 differing answers'
     done
+    for call in list first any count; do
+        if [ "$(grep -cE '^(scalar|sse|avx|neon).* / ' all.txt)" -gt 4 ]; then
+            lie cloud-$call 5 "differs from scalar, 1 thread, (fast|exact) mode: $call of cloud '" \
+                ' differing answers and '
+        fi
+    done
+    lie cloud-list 1 "^cloud '.*, seed 1: [0-9]+ wrong pairs" '^cloud reference: .* [1-9][0-9]* wrong' \
+        'found 0 differing'
     for type in mesh-all mesh-overlaps mesh-contacts; do
         lie $type-cut 1 "first wrong answer of exact mode: a list that ends before it is full, $type on " 'room$'
     done
