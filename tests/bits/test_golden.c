@@ -6,6 +6,7 @@
  *
  * "cases" lines hash the requests themselves: if one of these differs, the generator is to blame, not the library. */
 #include "tests/support/closest_answers.h"
+#include "tests/support/clouds.h"
 #include "tests/support/scenes.h"
 
 enum { PAIRS = 2000, SEED = 1, MAX_LINES = 512, MAX_NAME = 64, LINE = 128 };
@@ -236,6 +237,62 @@ static void test_meshes(void **state)
     expect_no_difference(different, "mesh");
 }
 
+/* ---- clouds ------------------------------------------------------------------------------------------------------ */
+
+enum { CLOUD_ROOM = 1 << 16, CLOUD_OPTIONS = 12 };
+
+/* The list of a cloud, with all columns. */
+static uint64_t hash_cloud(carom_context *context, const cloud *c, uint64_t hash)
+{
+    int32_t *a = test_alloc(CLOUD_ROOM, sizeof *a), *b = test_alloc(CLOUD_ROOM, sizeof *b);
+    float *t = test_alloc(CLOUD_ROOM, sizeof *t), *depth = test_alloc(CLOUD_ROOM, sizeof *depth);
+    float *normal = test_alloc(3 * CLOUD_ROOM, sizeof *normal);
+    uint8_t *state = test_alloc(CLOUD_ROOM, 1);
+    int8_t *shift = test_alloc(3 * CLOUD_ROOM, 1);
+    carom_list_totals totals;
+    carom_error err;
+    const carom_sphere_pair_list list = {.size = sizeof list,
+                                         .capacity = CLOUD_ROOM,
+                                         .a = a,
+                                         .b = b,
+                                         .state = state,
+                                         .t = t,
+                                         .shift = shift,
+                                         .depth = depth,
+                                         .normal = carom_xyz_out(normal),
+                                         .totals = &totals};
+    test_ok("pairs of a cloud", carom_spheres_list(context, &c->desc, &list, NULL, &err), &err);
+    const size_t n = (size_t)totals.stored;
+    assert_int_equal(totals.total, n);
+    hash = hash_floats(hash_floats(hash, a, n), b, n); /* an index has no NaN's bits */
+    hash = hash_bytes(hash_bytes(hash, state, n), shift, 3 * n);
+    hash = hash_floats(hash_floats(hash_floats(hash, t, n), depth, n), normal, 3 * n);
+    free(a), free(b), free(t), free(depth), free(normal), free(state), free(shift);
+    return hash;
+}
+
+/* Each family with a dozen sets of options, but for the one that is made with a function of the C library. */
+static void test_clouds(void **state)
+{
+    carom_context *context = test_context();
+    int different = 0;
+    (void)state;
+    for (size_t family = 0; family < CLOUD_FAMILIES; family++)
+        for (int exact = 0; exact < 2 && strcmp(cloud_family(family), "any size") != 0; exact++) {
+            char name[MAX_NAME];
+            uint64_t hash = HASH_START;
+            for (size_t options = 0; options < CLOUD_OPTIONS; options++) {
+                cloud c = make_cloud(family + options * CLOUD_FAMILIES, exact);
+                hash = hash_cloud(context, &c, hash);
+                cloud_free(&c);
+            }
+            snprintf(name, sizeof name, "cloud%s %s", exact ? " exact" : "", cloud_family(family));
+            different += differs(name, hash);
+        }
+    carom_context_destroy(context);
+    expect_no_difference(different, "cloud");
+}
+
 /* A line that nothing asks for is a test that was lost. */
 static void test_every_line_is_used(void **state)
 {
@@ -256,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
         QUERY_PAIRS(OF_QUERY) cmocka_unit_test(test_meshes),
+        cmocka_unit_test(test_clouds),
         cmocka_unit_test(test_every_line_is_used),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
