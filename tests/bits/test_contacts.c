@@ -242,6 +242,50 @@ static void test_walls(void **state)
     carom_context_destroy(context);
 }
 
+/* Turns scene and spheres, and rounds their coordinates: the wall is no longer flat to the last bit. */
+static void turn_wall(scene *s, swept_spheres *b)
+{
+    static const double axes[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0.0}, {0.48, 0.64, 0.6}};
+    for (size_t v = 0; v < s->vertex_count; v++) {
+        const double x = (double)s->vertices[3 * v], y = (double)s->vertices[3 * v + 1],
+                     z = (double)s->vertices[3 * v + 2];
+        for (size_t k = 0; k < 3; k++)
+            s->vertices[3 * v + k] = (float)(axes[0][k] * x + axes[1][k] * y + axes[2][k] * z);
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        const double x = (double)b->column[0][i], y = (double)b->column[1][i], z = (double)b->column[2][i];
+        for (size_t k = 0; k < 3; k++)
+            b->column[k][i] = (float)(axes[0][k] * x + axes[1][k] * y + axes[2][k] * z);
+    }
+}
+
+/* One contact each on an oblique wall whose corners are rounded, where contacts are merged. A step of height h between
+ * two pieces, or a distance that is rounded by h in fast mode, may hold two minima sqrt(2 r h) apart. */
+static void test_oblique(void **state)
+{
+    const int kind = (int)((const char *const *)*state - wall_names);
+    carom_context *context = test_context();
+    for (uint64_t seed = 0; seed < 4; seed++)
+        for (int exact = 0; exact < 2; exact++) {
+            const contact_call call = {.accuracy = (carom_accuracy)exact,
+                                       .merge_within = exact && kind < WALL_CONFORMING ? 1e-5f : 1e-3f};
+            scene s = scene_wall(kind, seed, 6 + (int)seed, 0.3f);
+            swept_spheres b = over_wall(seed, &s, 0.3f, test_effort(400));
+            turn_wall(&s, &b);
+            contact_answers a = ask_scene_contacts(context, &s, &b, &call);
+            for (size_t i = 0; i < b.count; i++)
+                if (a.offsets[i + 1] != a.offsets[i] + 1)
+                    fail_msg("%s, seed %llu, %s: sphere %zu at %a %a %a has %llu contacts", wall_names[kind],
+                             (unsigned long long)seed, exact ? "exact" : "fast", i, (double)b.column[0][i],
+                             (double)b.column[1][i], (double)b.column[2][i],
+                             (unsigned long long)(a.offsets[i + 1] - a.offsets[i]));
+            contact_answers_free(&a);
+            swept_spheres_free(&b);
+            scene_free(&s);
+        }
+    carom_context_destroy(context);
+}
+
 /* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
 static void check_context(carom_context *context, const char *label)
@@ -367,6 +411,10 @@ static void test_left_out(void **state)
     {                                                        \
         name ": contacts, bits", test_isa, NULL, NULL, value \
     }
+#define OF_OBLIQUE(name, i)                                                     \
+    {                                                                           \
+        "oblique wall: " name, test_oblique, NULL, NULL, (void *)&wall_names[i] \
+    }
 #define OF_WALL(name, i)                                              \
     {                                                                 \
         "wall: " name, test_walls, NULL, NULL, (void *)&wall_names[i] \
@@ -386,6 +434,13 @@ int main(void)
                                         OF_WALL("duplicates", WALL_DUPLICATES),
                                         OF_WALL("T-junctions", WALL_T_JUNCTIONS),
                                         OF_WALL("cracks", WALL_CRACKS),
+                                        OF_OBLIQUE("two triangles", WALL_TWO),
+                                        OF_OBLIQUE("grid", WALL_GRID),
+                                        OF_OBLIQUE("irregular", WALL_IRREGULAR),
+                                        OF_OBLIQUE("needles", WALL_NEEDLES),
+                                        OF_OBLIQUE("duplicates", WALL_DUPLICATES),
+                                        OF_OBLIQUE("T-junctions", WALL_T_JUNCTIONS),
+                                        OF_OBLIQUE("cracks", WALL_CRACKS),
                                         TEST_EACH_ISA(ON_ISA),
                                         cmocka_unit_test(test_threads),
                                         cmocka_unit_test(test_left_out),
