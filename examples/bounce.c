@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SPHERES = 3, HOPS = 8, STEPS = 600 };
+enum { SPHERES = 3, LAPS = 8, STEPS = 600 };
 
 int main(void)
 {
@@ -36,8 +36,8 @@ int main(void)
     carom_error err;
     int ok = carom_context_create(NULL, &context, &err) == CAROM_OK &&
              carom_mesh_create(context, &box, &mesh, &err) == CAROM_OK;
-    for (int n = 0; ok && n < STEPS * HOPS; n++) {
-        for (int i = 0; n % HOPS == 0 && i < SPHERES; i++) /* a step begins; what the last one left over is dropped */
+    for (int n = 0; ok && n < STEPS * LAPS; n++) {
+        for (int i = 0; n % LAPS == 0 && i < SPHERES; i++) /* a step begins; what the last one left over is dropped */
             left[i] = step, velocity[3 * i + 2] += step * gravity;
         ok = carom_mesh_sweep_first(mesh, &sweep, &hit, NULL, &err) == CAROM_OK;
         for (int i = 0; ok && i < SPHERES; i++) {

@@ -135,7 +135,7 @@ static int set_up(run *r)
     r->world.gravity = 1.0f;
     r->world.restitution = 0.6f;
     r->world.tolerance = 0x1p-19f; /* 16 units in the last place of the largest coordinate, which is below 2 */
-    r->world.step = 0.35f * r->world.largest; /* at a speed of 2, after a fall through all, 0.7 radii */
+    r->world.step = 0.15f * r->world.largest; /* at a speed of 2, after a fall through all, 0.3 radii */
     r->stepper = rain_stepper_create(&r->world, &r->spheres);
     r->checker = rain_checker_create(&r->mesh);
     return r->stepper && r->checker;

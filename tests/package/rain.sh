@@ -22,7 +22,7 @@ inside() { # every sphere, of these radii, is in the box from 0 to 1
 check "bounce keeps its spheres in the box" inside
 
 # ---- rain ----
-small=(--particles 3000 --triangles 10000 --steps 160 --every 80 --sample 50)
+small=(--particles 2000 --triangles 10000 --steps 320 --every 160 --sample 50)
 hash_of() { sed -n 's/^hash of all centres after .* steps: //p' "$1"; }
 first_run() { "$rain" "${small[@]}" --backend cpu --threads 1 --frames frames > cpu1.txt; }
 check "rain runs" first_run
@@ -67,10 +67,10 @@ equal "rain: exact mode has the same hash with 3 threads" "$(hash_of exact1.txt)
 check "rain: another seed is another rain" test "$(hash_of seed.txt)" != "$(hash_of cpu1.txt)"
 
 status=0
-"$rain" "${small[@]}" --backend cpu --plant 80 > planted.txt 2> said.txt || status=$?
+"$rain" "${small[@]}" --backend cpu --plant 160 > planted.txt 2> said.txt || status=$?
 equal "rain: a planted sphere ends with status 3" 3 $status
-check "rain: the checker counts it" grep -q '^step     80  outside 1 ' planted.txt
-check "rain: and names it" grep -q '^rain: step 80: 1 spheres are not inside of the mesh, the first is 0$' said.txt
+check "rain: the checker counts it" grep -q '^step    160  outside 1 ' planted.txt
+check "rain: and names it" grep -q '^rain: step 160: 1 spheres are not inside of the mesh, the first is 0$' said.txt
 
 refused() { # NAME SENTENCE OPTION...
     local name=$1 wanted=$2 got
@@ -100,8 +100,8 @@ for number in range(3):
     grid = read('rain-%04d.vtu' % number)
     center = vtk_to_numpy(grid.GetPoints().GetData())
     radius, velocity, quiet = (vtk_to_numpy(grid.GetPointData().GetArray(n)) for n in ('radius', 'velocity', 'quiet'))
-    assert center.shape == (3000, 3) and center.dtype == numpy.float32 and velocity.shape == (3000, 3)
-    assert grid.GetNumberOfCells() == 3000 and grid.GetCellType(7) == vtk.VTK_VERTEX
+    assert center.shape == (2000, 3) and center.dtype == numpy.float32 and velocity.shape == (2000, 3)
+    assert grid.GetNumberOfCells() == 2000 and grid.GetCellType(7) == vtk.VTK_VERTEX
     assert grid.GetCell(7).GetPointId(0) == 7 and quiet.max() <= 8
     assert radius.min() > 0 and radius.max() <= 2.001 * radius.min()
     assert abs(center[:, :2]).max() < 1 and center[:, 2].min() > -1.9 and center[:, 2].max() < 1.6
