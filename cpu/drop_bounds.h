@@ -62,15 +62,19 @@ typedef struct drop_vertices {
     LANG_ALIGNED real height[MESH_WIDTH], error[MESH_WIDTH], inverse[MESH_WIDTH];
 } drop_vertices;
 
-FN void drop_vertices_of(drop_frame f, G const mesh_leaf *leaf, drop_vertices *vertices)
+/* Returns whether one of them leads anywhere. */
+FN int drop_vertices_of(drop_frame f, G const mesh_leaf *leaf, drop_vertices *vertices)
 {
+    int any = 0;
     for (int k = 0; k < MESH_WIDTH; k += LANES) {
         const drop_points c = drop_points_of(
             f, v3_of(v_load(leaf->vertex[0] + k), v_load(leaf->vertex[1] + k), v_load(leaf->vertex[2] + k)));
+        any |= v_any(v_gt(c.height, v_f(-R(0x1p126))));
         v_store(vertices->height + k, c.height);
         v_store(vertices->error + k, c.error);
         v_store(vertices->inverse + k, c.inverse);
     }
+    return any;
 }
 
 FN drop_points drop_lookup(const drop_vertices *vertices, const u8 *corner)
@@ -104,7 +108,8 @@ typedef struct drop_bounds {
     vf low, upper;
 } drop_bounds;
 
-FN drop_bounds drop_ball_bounds(drop_frame f, mesh_corners p, const drop_points c[3], vm valid)
+/* By the corner of each triangle that leads highest; +inf from above if none is known to lead anywhere. */
+FN drop_bounds drop_corner_bounds(drop_frame f, mesh_corners p, const drop_points c[3])
 {
     const vf zero = v_f(R(0.0));
     drop_points best = c[0];
@@ -116,14 +121,29 @@ FN drop_bounds drop_ball_bounds(drop_frame f, mesh_corners p, const drop_points 
     const vf rise = v_max(v_max(drop_rise(f, &best, at, p.p0, loss), drop_rise(f, &best, at, p.p1, loss)),
                           v_max(drop_rise(f, &best, at, p.p2, loss), zero));
     const vf upper = best.height + (rise + best.error), by_corner = upper + v_abs(upper) * v_f(R(0x1p-21));
-    const vm unknown = v_lt(best.height, v_f(-R(0x1p126)));
     b.low = best.height - best.error;
-    b.upper = by_corner;
-    if (v_any(v_and(unknown, valid))) {
-        const v3 lo = mesh_min3(p.p0, p.p1, p.p2), hi = mesh_max3(p.p0, p.p1, p.p2);
-        b.upper = v_sel(unknown, drop_box_top(f, lo, hi), by_corner);
-    }
+    b.upper = v_sel(v_lt(best.height, v_f(-R(0x1p126))), v_infinity(), by_corner);
     return b;
+}
+
+/* Whether the triangle is surely farther than the radius, seen from above, across the edge from `p` to `next`. */
+FN vm drop_is_beyond(drop_frame f, v3 p, v3 next, v3 last)
+{
+    const vf u = v_f(R(0x1p-21)), ex = next.x - p.x, ey = next.y - p.y, l2 = ex * ex + ey * ey;
+    const vf plus = ex * (f.y0 - p.y), minus = ey * (f.x0 - p.x), cross = plus - minus;
+    const vf plus_o = ex * (last.y - p.y), minus_o = ey * (last.x - p.x), opposite = plus_o - minus_o;
+    const vf towards = v_sel(v_lt(cross, v_f(R(0.0))), -opposite, opposite);
+    const vf extent = v_max(towards + u * (v_abs(plus_o) + v_abs(minus_o)), v_f(R(0.0)));
+    const vf gap = (v_abs(cross) - u * (v_abs(plus) + v_abs(minus))) - extent;
+    const vf least = v_sqrt(f.r2 + f.slack) * v_sqrt(l2) * v_f(R(0x1.00001p0));
+    return v_and(v_gt(gap, least), v_gt(l2, v_f(R(0x1p-100))));
+}
+
+/* The same across any of its edges. */
+FN vm drop_is_far(drop_frame f, mesh_corners p)
+{
+    return v_or(drop_is_beyond(f, p.p0, p.p1, p.p2),
+                v_or(drop_is_beyond(f, p.p1, p.p2, p.p0), drop_is_beyond(f, p.p2, p.p0, p.p1)));
 }
 
 /* Of an edge from a to b: whether a column is surely on its left, on its right. */
@@ -148,6 +168,13 @@ FN drop_bounds drop_plumb_bounds(drop_frame f, mesh_corners p)
     b.low = v_sel(inside, v_min(v_min(p.p0.z, p.p1.z), p.p2.z), drop_minus_infinity());
     b.upper = v_sel(v_and(a_left, a_right), drop_minus_infinity(), v_max(v_max(p.p0.z, p.p1.z), p.p2.z));
     return b;
+}
+
+/* Of the ball: the point of a triangle straight below it leads that high. */
+FN vf drop_low_over(drop_frame f, mesh_corners p, real radius)
+{
+    const vf z = drop_plumb_bounds(f, p).low, r = v_f(radius);
+    return (z + r) - (v_abs(z) + r) * v_f(R(0x1p-21));
 }
 
 /* ---- tight bounds ------------------------------------------------------------------------------------------------ */
@@ -204,19 +231,6 @@ FN drop_place drop_edge_place(drop_frame f, v3 p, v3 next, v3 last)
     return a;
 }
 
-/* Whether the triangle is surely farther than the radius, seen from above, across the edge from `p` to `next`. */
-FN vm drop_is_beyond(drop_frame f, v3 p, v3 next, v3 last)
-{
-    const vf u = v_f(R(0x1p-21)), ex = next.x - p.x, ey = next.y - p.y, l2 = ex * ex + ey * ey;
-    const vf plus = ex * (f.y0 - p.y), minus = ey * (f.x0 - p.x), cross = plus - minus;
-    const vf plus_o = ex * (last.y - p.y), minus_o = ey * (last.x - p.x), opposite = plus_o - minus_o;
-    const vf towards = v_sel(v_lt(cross, v_f(R(0.0))), -opposite, opposite);
-    const vf extent = v_max(towards + u * (v_abs(plus_o) + v_abs(minus_o)), v_f(R(0.0)));
-    const vf gap = (v_abs(cross) - u * (v_abs(plus) + v_abs(minus))) - extent;
-    const vf least = v_sqrt(f.r2 + f.slack) * v_sqrt(l2) * v_f(R(0x1.00001p0));
-    return v_and(v_gt(gap, least), v_gt(l2, v_f(R(0x1p-100))));
-}
-
 FN void drop_take_place(drop_place *best, drop_place p)
 {
     const vm higher = v_gt(p.height, best->height);
@@ -267,9 +281,7 @@ FN drop_bounds drop_tight_bounds(drop_frame f, mesh_corners p)
     drop_take_place(&best, drop_edge_place(f, p.p0, p.p1, p.p2));
     drop_take_place(&best, drop_edge_place(f, p.p1, p.p2, p.p0));
     drop_take_place(&best, drop_edge_place(f, p.p2, p.p0, p.p1));
-    const vm beyond = v_or(drop_is_beyond(f, p.p0, p.p1, p.p2),
-                           v_or(drop_is_beyond(f, p.p1, p.p2, p.p0), drop_is_beyond(f, p.p2, p.p0, p.p1)));
     drop_bounds b = drop_touch_bounds(f, best);
-    b.upper = v_sel(beyond, drop_minus_infinity(), b.upper);
+    b.upper = v_sel(drop_is_far(f, p), drop_minus_infinity(), b.upper);
     return b;
 }

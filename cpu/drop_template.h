@@ -51,14 +51,18 @@ FN_RARE int drop_make_room(drop_traversal *trav, int column)
     return left < DROP_ROOM;
 }
 
+FN void drop_raise(drop_traversal *trav, int column, vf lows, vm valid)
+{
+    const real low = -v_reduce_min(v_sel(valid, -lows, v_infinity()));
+    trav->low[column] = low > trav->low[column] ? low : trav->low[column];
+}
+
 /* LANES triangles of a leaf, from slot `lane` on. */
-FN void drop_add(drop_traversal *trav, int column, G const mesh_leaf *leaf, int lane, drop_bounds b, vm valid)
+FN void drop_add(drop_traversal *trav, int column, G const mesh_leaf *leaf, int lane, vf uppers, vm valid)
 {
     LANG_ALIGNED real upper[LANES];
-    const real low = -v_reduce_min(v_sel(valid, -b.low, v_infinity()));
-    trav->low[column] = low > trav->low[column] ? low : trav->low[column];
-    v_store(upper, b.upper);
-    for (u32 left = v_bitmask(v_and(valid, v_ge(b.upper, v_f(trav->low[column])))); left != 0; left &= left - 1) {
+    v_store(upper, uppers);
+    for (u32 left = v_bitmask(v_and(valid, v_ge(uppers, v_f(trav->low[column])))); left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
         if (!(upper[i] > -R(0x1p126)))
             continue;
@@ -73,28 +77,42 @@ FN void drop_add(drop_traversal *trav, int column, G const mesh_leaf *leaf, int 
     }
 }
 
+/* Corners that the ball does not reach from above bound nothing. Then the triangle's box does, if the triangle is not
+ * surely too far away for that; from below, the point of a triangle straight below the ball. */
+FN vf drop_bound_without_corners(drop_traversal *trav, int column, drop_frame f, mesh_corners p, vf upper, vm valid)
+{
+    const vm unknown = v_and(valid, v_eq(upper, v_infinity()));
+    if (!v_any(unknown))
+        return upper;
+    const vf top = drop_box_top(f, mesh_min3(p.p0, p.p1, p.p2), mesh_max3(p.p0, p.p1, p.p2));
+    if (!v_any(v_and(unknown, v_ge(top, v_f(trav->low[column])))))
+        return v_sel(unknown, drop_minus_infinity(), upper);
+    drop_raise(trav, column, drop_low_over(f, p, trav->radius), unknown);
+    return v_sel(unknown, v_sel(drop_is_far(f, p), drop_minus_infinity(), top), upper);
+}
+
 FN void drop_ball_column(drop_traversal *trav, int column, G const mesh_leaf *leaf, int options)
 {
     const drop_frame f =
         drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], trav->radius);
     const int unindexed = MESH_IS_UNINDEXED(trav->next);
     drop_vertices vertices;
-    if (!unindexed)
-        drop_vertices_of(f, leaf, &vertices);
+    const int reaches = unindexed || drop_vertices_of(f, leaf, &vertices);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm valid =
             mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
         const mesh_corners p = mesh_corners_of(leaf, trav->next, lane);
-        drop_points c[3];
-        if (unindexed) {
-            c[0] = drop_points_of(f, p.p0);
-            c[1] = drop_points_of(f, p.p1);
-            c[2] = drop_points_of(f, p.p2);
-        } else {
-            for (int k = 0; k < 3; k++)
-                c[k] = drop_lookup(&vertices, leaf->corner[k] + lane);
+        drop_bounds b = {drop_minus_infinity(), v_infinity()};
+        if (reaches) {
+            const drop_points c[3] = {
+                unindexed ? drop_points_of(f, p.p0) : drop_lookup(&vertices, leaf->corner[0] + lane),
+                unindexed ? drop_points_of(f, p.p1) : drop_lookup(&vertices, leaf->corner[1] + lane),
+                unindexed ? drop_points_of(f, p.p2) : drop_lookup(&vertices, leaf->corner[2] + lane)};
+            b = drop_corner_bounds(f, p, c);
+            drop_raise(trav, column, b.low, valid);
         }
-        drop_add(trav, column, leaf, lane, drop_ball_bounds(f, p, c, valid), valid);
+        b.upper = drop_bound_without_corners(trav, column, f, p, b.upper, valid);
+        drop_add(trav, column, leaf, lane, b.upper, valid);
     }
 }
 
@@ -104,7 +122,9 @@ FN void drop_plumb_column(drop_traversal *trav, int column, G const mesh_leaf *l
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm valid =
             mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
-        drop_add(trav, column, leaf, lane, drop_plumb_bounds(f, mesh_corners_of(leaf, trav->next, lane)), valid);
+        const drop_bounds b = drop_plumb_bounds(f, mesh_corners_of(leaf, trav->next, lane));
+        drop_raise(trav, column, b.low, valid);
+        drop_add(trav, column, leaf, lane, b.upper, valid);
     }
 }
 
@@ -266,51 +286,96 @@ FN void drop_corners_of(const drop_entry *entry, real corner[9])
                               : entry->leaf->vertex[k % 3][entry->leaf->corner[k / 3][slot]];
 }
 
-/* Bounds LANES entries anew, the last of them more than once. */
-FN void drop_tighten(drop_traversal *trav, u32 column, drop_entry *entry, int count)
+/* LANES entries of several columns. */
+typedef struct drop_packet {
+    LANG_ALIGNED real corner[9][LANES], x[LANES], y[LANES];
+    drop_entry *entry[LANES];
+    int column[LANES], count;
+} drop_packet;
+
+FN void drop_pack(drop_packet *p, const drop_traversal *trav, int column, drop_entry *entry)
 {
-    const drop_frame f =
-        drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], trav->radius);
-    LANG_ALIGNED real rows[9][LANES], upper[LANES], corner[9];
-    mesh_corners p;
-    for (int i = 0; i < LANES; i++) {
-        if (i < count)
-            drop_corners_of(&entry[i], corner);
-        for (int k = 0; k < 9; k++)
-            rows[k][i] = corner[k];
-    }
-    p.p0 = v3_of(v_load(rows[0]), v_load(rows[1]), v_load(rows[2]));
-    p.p1 = v3_of(v_load(rows[3]), v_load(rows[4]), v_load(rows[5]));
-    p.p2 = v3_of(v_load(rows[6]), v_load(rows[7]), v_load(rows[8]));
-    const drop_bounds b = drop_tight_bounds(f, p);
-    const real low = -v_reduce_min(-b.low);
-    trav->low[column] = low > trav->low[column] ? low : trav->low[column];
+    real corner[9];
+    const int i = p->count++;
+    drop_corners_of(entry, corner);
+    for (int k = 0; k < 9; k++)
+        p->corner[k][i] = corner[k];
+    p->x[i] = trav->x[column];
+    p->y[i] = trav->y[column];
+    p->entry[i] = entry;
+    p->column[i] = column;
+}
+
+FN v3 drop_packed_corner(const drop_packet *p, int k)
+{
+    return v3_of(v_load(p->corner[3 * k]), v_load(p->corner[3 * k + 1]), v_load(p->corner[3 * k + 2]));
+}
+
+/* Bounds them anew. */
+FN_RARE void drop_tighten(drop_traversal *trav, drop_packet *p)
+{
+    LANG_ALIGNED real upper[LANES], low[LANES];
+    drop_frame f = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), trav->radius);
+    f.x0 = f.x1 = v_load(p->x);
+    f.y0 = f.y1 = v_load(p->y);
+    mesh_corners at;
+    at.p0 = drop_packed_corner(p, 0);
+    at.p1 = drop_packed_corner(p, 1);
+    at.p2 = drop_packed_corner(p, 2);
+    const drop_bounds b = drop_tight_bounds(f, at);
     v_store(upper, b.upper);
-    for (int i = 0; i < count && i < LANES; i++)
-        entry[i].upper = upper[i] < entry[i].upper ? upper[i] : entry[i].upper;
+    v_store(low, b.low);
+    for (int i = 0; i < p->count; i++) {
+        real *lowest = &trav->low[p->column[i]];
+        *lowest = low[i] > *lowest ? low[i] : *lowest;
+        p->entry[i]->upper = upper[i] < p->entry[i]->upper ? upper[i] : p->entry[i]->upper;
+    }
+    p->count = 0;
+}
+
+/* Those of columns with more than one. */
+FN void drop_tighten_all(drop_traversal *trav)
+{
+    drop_packet packet;
+    packet.count = 0;
+    memset(packet.corner, 0, sizeof packet.corner); /* spare lanes are computed too */
+    memset(packet.x, 0, sizeof packet.x);
+    memset(packet.y, 0, sizeof packet.y);
+    for (u32 c = 0; c < trav->nx * trav->ny; c++)
+        for (int i = 0; i < trav->count[c] && trav->count[c] > 1; i++) {
+            drop_pack(&packet, trav, (int)c, &trav->entry[c][i]);
+            if (packet.count == LANES)
+                drop_tighten(trav, &packet);
+        }
+    if (packet.count > 0)
+        drop_tighten(trav, &packet);
+}
+
+FN void drop_prune_all(drop_traversal *trav)
+{
+    for (u32 c = 0; c < trav->nx * trav->ny; c++)
+        if (trav->count[c] > 1)
+            trav->count[c] = drop_prune(trav->entry[c], trav->count[c], trav->low[c]);
 }
 
 /* Gives those of a column. */
-FN void drop_give(const caromi_drop_search *s, drop_traversal *trav, u32 column)
+FN void drop_give(const caromi_drop_search *s, const drop_traversal *trav, u32 column)
 {
-    drop_entry *entry = trav->entry[column];
     caromi_drop_candidate candidates[DROP_ROOM];
-    int count = trav->count[column];
-    if (count > 0)
-        count = drop_prune(entry, count, trav->low[column]);
-    for (int i = 0; i < count && count > 1 && trav->radius > 0; i += LANES)
-        drop_tighten(trav, column, entry + i, count - i);
-    if (count > 1)
-        count = drop_prune(entry, count, trav->low[column]);
-    for (int i = 0; i < count; i++) {
-        candidates[i].upper = entry[i].upper;
-        drop_corners_of(&entry[i], candidates[i].corner);
+    for (int i = 0; i < trav->count[column]; i++) {
+        candidates[i].upper = trav->entry[column][i].upper;
+        drop_corners_of(&trav->entry[column][i], candidates[i].corner);
     }
-    s->take(s->user, trav->i + column % trav->nx, trav->j + column / trav->nx, candidates, count);
+    s->take(s->user, trav->i + column % trav->nx, trav->j + column / trav->nx, candidates, trav->count[column]);
 }
 
 FN void drop_answer(const mesh_run *run, drop_traversal *trav)
 {
+    drop_prune_all(trav);
+    if (trav->radius > 0) {
+        drop_tighten_all(trav);
+        drop_prune_all(trav);
+    }
     for (u32 c = 0; c < trav->nx * trav->ny; c++)
         drop_give(((const drop_run *)(const void *)run)->search, trav, c);
 }

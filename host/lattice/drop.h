@@ -2,14 +2,15 @@
 /* Drop maps: how high a ball stands on a mesh, for each column of a lattice. The height over a column is the largest of
  * those over all corners, edges and faces ("features") of the mesh. docs/drop.md has the proofs.
  *
- *   drop.c         checks the call and runs it
- *   drop_map.c     cuts rows into tiles for the threads; rounds what their bounds decide
- *   drop_paint.c   which columns of a tile a feature can decide
- *   drop_search.c  blocks of columns, by a traversal for each
- *   drop_star.c    which features at a position decide none
- *   drop_bound.c   bounds of a feature's height over one column, in binary64
- *   drop_plumb.c   the same without a radius
- *   drop_settle.c  decides in integers what bounds leave open */
+ *   drop.c           checks the call and runs it
+ *   drop_map.c       cuts rows into tiles for the threads; rounds what their bounds decide
+ *   drop_paint.c     which columns of a tile a face can decide; paints all features of a tile
+ *   drop_features.c  which columns a corner or an edge can decide
+ *   drop_star.c      which features at a position decide none
+ *   drop_search.c    blocks of columns, by a traversal for each
+ *   drop_bound.c     bounds of a feature's height over one column, in binary64
+ *   drop_plumb.c     the same without a radius
+ *   drop_settle.c    decides in integers what bounds leave open */
 #ifndef CAROM_HOST_LATTICE_DROP_H
 #define CAROM_HOST_LATTICE_DROP_H
 #include <math.h>

@@ -138,7 +138,13 @@ static double columns_for(double triangles, double under)
 typedef struct census {
     const visit *visit;
     double columns, leaves;
+    double share; /* of the leaves, that is below a ball */
 } census;
+
+static int has_many(const census *c)
+{
+    return columns_for(LEAF * c->leaves, LEAF * c->leaves * c->share) > c->columns;
+}
 
 /* Counts leaves near the rectangle, as far as it matters. */
 static void count_below(census *c, int reference)
@@ -150,7 +156,7 @@ static void count_below(census *c, int reference)
     }
     const mesh_node *node = &c->visit->to->map->mesh->view.nodes[reference];
     const int count = near_children(c->visit, node, slots);
-    for (int i = 0; i < count && columns_for(LEAF * c->leaves, LEAF * c->leaves) <= c->columns; i++)
+    for (int i = 0; i < count && !has_many(c); i++)
         count_below(c, node->child[slots[i]]);
 }
 
@@ -161,21 +167,20 @@ static int is_crowded(const drop_tile *tile)
     const drop_visitor visitor = {
         .map = map, .lower = {tile->x[0], tile->y[0]}, .upper = {tile->x[tile->nx - 1], tile->y[tile->ny - 1]}};
     const visit v = visit_of(&visitor);
-    census c = {.visit = &v, .columns = (double)(tile->nx * tile->ny)};
+    const double area = (v.upper[0] - v.lower[0]) * (v.upper[1] - v.lower[1]), ball = 3.2 * map->ball.r2;
+    census c = {.visit = &v, .columns = (double)(tile->nx * tile->ny), .share = area > ball ? ball / area : 1};
     if (!caromi_drop_can_search(map))
         return 0;
     count_below(&c, map->mesh->view.frame.root);
-    const double area = (v.upper[0] - v.lower[0]) * (v.upper[1] - v.lower[1]), ball = 3.2 * map->ball.r2;
-    const double under = area > ball ? LEAF * c.leaves * (ball / area) : LEAF * c.leaves;
-    return columns_for(LEAF * c.leaves, under) > c.columns;
+    return has_many(&c);
 }
 
-/* Columns along a block. Those that share a traversal should share leaves. */
+/* Columns along a block: fewer where they are too far apart to share leaves. */
 static uint32_t side_of_blocks(const drop_map *map)
 {
-    const double leaves = 5 * (double)map->mesh->view.frame.ball / map->lattice->spacing;
+    const double near = 8 * (double)map->mesh->view.frame.ball / map->lattice->spacing;
     uint32_t side = CAROMI_DROP_SIDE;
-    while (side > 1 && (double)(side - 1) > leaves)
+    while (side > 1 && (double)(side - 1) > near)
         side /= 2;
     return side;
 }

@@ -82,7 +82,7 @@ int caromi_drop_star_corner(const drop_star *s, double lower[2], double upper[2]
         lower[k] += (double)s->at[k] - slack;
         upper[k] += (double)s->at[k] + slack;
     }
-    return spread <= 0.5 * r * r;
+    return 1;
 }
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
@@ -137,8 +137,6 @@ int caromi_drop_star_skips_edge(const drop_star *s, uint32_t end, const float *t
         lower[k] = a + smaller(0, e[k]) + smaller(m[k], n[k]) - slack;
         upper[k] = a + larger(0, e[k]) + larger(m[k], n[k]) + slack;
     }
-    if (chord > 2 * r * r)
-        return 0;
     const drop_span j = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
     if (j.first == j.end)
         return 1;

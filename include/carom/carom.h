@@ -1017,10 +1017,12 @@ typedef struct carom_mesh_drop_result {
 ///         OUT_OF_MEMORY | UNSUPPORTED. A call with a count of 0 checks all of that and answers
 ///         nothing
 /// cost  the CPU answers, on every backend. Each feature of the mesh near the rows once, and about
-///       one evaluation per column; a search per column where that is cheaper. docs/drop.md. The
-///       first call finds the triangles at each corner, which the mesh keeps until its next update
-///       or end: 12 bytes per vertex and triangle, 16 per vertex more while they are found. Working
-///       memory: some MiB and a bit per vertex for each thread, 4 bytes per triangle with masks
+///       one evaluation per column; searches where these are cheaper. docs/drop.md. The first call
+///       without a search for all finds the triangles at each corner, which the mesh keeps until
+///       its next update or end: 12 bytes per vertex and triangle, 16 per vertex more while they
+///       are found. Working memory: some MiB and a bit per vertex for each thread, 4 bytes per
+///       triangle with masks. How many columns `stats.by_integers` counts varies with rows and
+///       threads, the heights do not
 /// source docs/drop.md
 CAROM_API carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc,
                                        const carom_mesh_drop_result *out, carom_stats *stats,

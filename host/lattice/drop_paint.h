@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What painting faces, and corners and edges, share. */
+#ifndef CAROM_HOST_LATTICE_DROP_PAINT_H
+#define CAROM_HOST_LATTICE_DROP_PAINT_H
+#include <math.h>
+
+#include "drop.h"
+
+typedef drop_span span;
+
+/* The height that a point at z can lead to, at most. */
+static inline double drop_top_of(const drop_tile *tile, double z)
+{
+    const double r = tile->map->ball.r;
+    return z + r + 8 * DROP_U * (fabs(z) + r);
+}
+
+static inline void drop_put(drop_tile *tile, uint64_t i, uint64_t j, drop_bound bound)
+{
+    double *low = &tile->low[j * DROP_TILE + i], *high = &tile->high[j * DROP_TILE + i];
+    *low = bound.low > *low ? bound.low : *low;
+    *high = bound.high > *high ? bound.high : *high;
+    tile->is_raised[j / DROP_BLOCK][i / DROP_BLOCK] = 1;
+}
+
+static inline int drop_counts(const drop_map *map, uint32_t triangle)
+{
+    return map->masks == NULL || map->masks[triangle] != 0;
+}
+
+static inline double drop_least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double drop_most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Whether nothing below `top` can decide a column in a rectangle, because something leads higher. */
+static inline int drop_is_hidden(const drop_tile *tile, span i, span j, double top)
+{
+    for (uint64_t b = j.first / DROP_BLOCK; b <= (j.end - 1) / DROP_BLOCK; b++)
+        for (uint64_t a = i.first / DROP_BLOCK; a <= (i.end - 1) / DROP_BLOCK; a++)
+            if (tile->least[b][a] < top)
+                return 0;
+    return 1;
+}
+
+/* Paints the corner at a position, and those of its edges that belong to it. drop_features.c */
+void caromi_drop_paint_star(drop_tile *tile, uint32_t position);
+#endif
