@@ -70,6 +70,10 @@ typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float
 struct caromi_lattice_tile;
 typedef int caromi_lattice_fn(const struct caromi_lattice_tile *tile);
 
+/* The triangles that may meet vertical rays; rays.h */
+struct caromi_rays;
+typedef void caromi_rays_fn(const struct caromi_rays *rays);
+
 /* The triangles that can decide columns of a drop map; drop.h */
 struct caromi_drop_search;
 typedef void caromi_drop_fn(const struct caromi_drop_search *search);
@@ -91,6 +95,7 @@ typedef struct caromi_isa_table {
     caromi_cloud_sort_fn *cloud_sort;
     caromi_cloud_columns_fn *cloud_columns;
     size_t lattice_scratch; /* bytes of memory that it needs */
+    caromi_rays_fn *rays;
     caromi_drop_fn *drop;
 } caromi_isa_table;
 

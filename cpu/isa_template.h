@@ -9,6 +9,7 @@
 #include "isa_run.h"
 #include "mesh_template.h"
 #include "lattice_template.h"
+#include "rays_template.h"
 #include "drop_template.h"
 #include "cloud_template.h"
 #include "cloud_cells.h"
@@ -49,5 +50,6 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .cloud_sort = cloud_sort,
     .cloud_columns = run_cloud_columns,
     .lattice_scratch = sizeof(lattice_scratch),
+    .rays = rays_search,
     .drop = drop_columns,
 };

@@ -154,14 +154,13 @@ static void add(caromi_crossings *to, uint64_t i, uint64_t j, uint64_t below, in
                                               (uint32_t)(i - to->i0) << 1 | (side < 0)};
 }
 
-void caromi_cross_triangle(const caromi_inside *inside, uint64_t triangle, caromi_crossings *to)
+void caromi_cross_triangle(const caromi_inside *inside, const float corners[9], caromi_crossings *to)
 {
-    const carom_mesh *mesh = inside->batch->mesh;
     const float lowest = inside->z[0];
     seen_triangle t;
     t.has_plane = 0;
     for (int k = 0; k < 3; k++)
-        t.corner[k] = caromi_corner(mesh, (uint32_t)triangle, k);
+        t.corner[k] = corners + (size_t)3 * (size_t)k;
     if (t.corner[0][2] <= lowest && t.corner[1][2] <= lowest && t.corner[2][2] <= lowest)
         return;
     const node_range rows = range_of(inside, 1, inside->y, to->j0, to->j1, t.corner);

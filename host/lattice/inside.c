@@ -107,12 +107,42 @@ static void fill_column(const caromi_inside *inside, const caromi_crossings *c)
 
 /* ---- rectangles of columns --------------------------------------------------------------------------------------- */
 
+typedef struct cross_job {
+    const caromi_inside *inside;
+    caromi_crossings *crossings;
+} cross_job;
+
+static int cross_found(void *user, const int32_t *triangles, const float (*corners)[9], uint32_t count)
+{
+    const cross_job *job = user;
+    for (uint32_t i = 0; i < count && !job->crossings->overflows; i++)
+        if (job->inside->masks == NULL || job->inside->masks[triangles[i]] != 0)
+            caromi_cross_triangle(job->inside, corners[i], job->crossings);
+    return !job->crossings->overflows;
+}
+
 static void cross_all(const caromi_inside *inside, caromi_crossings *c)
 {
-    const uint64_t triangles = inside->batch->mesh->info.triangle_count;
-    for (uint64_t t = 0; t < triangles && !c->overflows; t++)
-        if (inside->masks == NULL || inside->masks[t] != 0)
-            caromi_cross_triangle(inside, t, c);
+    const carom_mesh *mesh = inside->batch->mesh;
+    cross_job job = {inside, c};
+    if (inside->has_rays) {
+        caromi_rays rays = inside->rays;
+        rays.first[0] = (float)c->i0;
+        rays.first[1] = (float)c->j0;
+        rays.end[0] = (float)c->i1;
+        rays.end[1] = (float)c->j1;
+        rays.found = cross_found;
+        rays.user = &job;
+        mesh->context->isa->rays(&rays);
+        return;
+    }
+    for (uint64_t t = 0; t < mesh->info.triangle_count && !c->overflows; t++) {
+        const int32_t triangle = (int32_t)t;
+        float corners[1][9];
+        for (int k = 0; k < 3; k++)
+            memcpy(corners[0] + 3 * k, caromi_corner(mesh, (uint32_t)t, k), 3 * sizeof(float));
+        cross_found(&job, &triangle, corners, 1);
+    }
 }
 
 /* A rectangle with more crossings than the list holds is halved, down to one column. */
@@ -162,6 +192,28 @@ static void fill_band(void *user, uint64_t task, uint32_t thread)
     fill(job->inside, thread, 0, lattice->dims[0], first, caromi_slice_start(lattice->dims[1], job->tasks, task + 1));
 }
 
+/* The columns as rays, in the mesh's unit. docs/volumes.md, section 3, has the error. */
+static void set_rays(caromi_inside *inside)
+{
+    const carom_mesh *mesh = inside->batch->mesh;
+    const carom_lattice *lattice = &inside->batch->lattice;
+    const double scale = (double)mesh->view.frame.scale, spacing = lattice->spacing * scale;
+    caromi_rays *rays = &inside->rays;
+    double most = 2.0;
+    *rays = (caromi_rays){.mesh = &mesh->view,
+                          .spacing = (float)spacing,
+                          .per_length = (float)(1.0 / spacing),
+                          .lowest = inside->z[0] * mesh->view.frame.scale};
+    for (int k = 0; k < 2; k++) {
+        const double length = (double)(lattice->first[k] + lattice->dims[k]) * spacing;
+        rays->origin[k] = (float)(lattice->origin[k] * scale + (double)lattice->first[k] * spacing);
+        most = fmax(most, fmax(fabs(lattice->origin[k]) * scale, length));
+    }
+    rays->error = (float)(most * 0x1p-19);
+    inside->has_rays = mesh->info.triangle_count > 0 && rays->spacing >= CAROMI_RAYS_LEAST &&
+                       rays->error <= CAROMI_RAYS_ERROR * rays->spacing;
+}
+
 /* The group that begins with a slab. */
 static void fill_group(caromi_inside *inside, uint64_t first)
 {
@@ -176,6 +228,7 @@ static void fill_group(caromi_inside *inside, uint64_t first)
     inside->count = left < inside->room ? left : inside->room;
     for (uint64_t k = 0; k < inside->count; k++)
         inside->z[k] = carom_lattice_coordinate(&batch->lattice, 2, first + k);
+    set_rays(inside);
     memset(inside->bits, 0, inside->count * rows * inside->words * sizeof *inside->bits);
     caromi_parallel(pool, job.tasks, fill_band, &job);
 }
@@ -183,11 +236,12 @@ static void fill_group(caromi_inside *inside, uint64_t first)
 /* ---- signs ------------------------------------------------------------------------------------------------------- */
 
 /* A zero stays +0. */
-static void sign_word(float *distance, uint64_t count, uint32_t bits)
+static void sign_word(float *distance, uint32_t bits)
 {
-    for (uint64_t i = 0; i < count; i++)
-        if ((bits >> i & 1) != 0 && distance[i] > 0)
-            distance[i] = -distance[i];
+    for (uint32_t left = bits; left != 0; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        distance[i] = 0.0f - distance[i];
+    }
 }
 
 static void sign_whole_word(float *distance)
@@ -215,7 +269,7 @@ static void sign_slab(void *user, uint64_t task, uint32_t thread)
             if (bits[w] == UINT32_MAX)
                 sign_whole_word(distance + w * WORD);
             else if (bits[w] != 0)
-                sign_word(distance + w * WORD, width - w * WORD < WORD ? width - w * WORD : WORD, bits[w]);
+                sign_word(distance + w * WORD, bits[w]);
     }
 }
 

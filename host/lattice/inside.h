@@ -7,6 +7,7 @@
  *                 and gives distances their signs */
 #ifndef CAROM_HOST_LATTICE_INSIDE_H
 #define CAROM_HOST_LATTICE_INSIDE_H
+#include "cpu/rays.h"
 #include "lattice.h"
 
 enum { CAROMI_GROUP_SLABS = 256, CAROMI_GROUP_BITS = 8 };
@@ -21,9 +22,11 @@ typedef struct caromi_inside {
     uint64_t words;       /* of a row of bits */
     uint64_t room;        /* slabs that fit */
     uint64_t first, count;
-    uint32_t *bits; /* [count][dims y][words] */
-    char *scratch;  /* of each thread */
-    size_t each;    /* bytes of it */
+    uint32_t *bits;   /* [count][dims y][words] */
+    caromi_rays rays; /* of the group, without a rectangle */
+    int has_rays;     /* places are precise enough */
+    char *scratch;    /* of each thread */
+    size_t each;      /* bytes of it */
 } caromi_inside;
 
 /* A crossing. Nodes [0, level] of the group's column are strictly below it. */
@@ -41,8 +44,8 @@ typedef struct caromi_crossings {
     int32_t *levels; /* if not NULL: the rectangle is one column, and crossings are added up here by their levels */
 } caromi_crossings;
 
-/* Adds those of one triangle. crossings.c */
-void caromi_cross_triangle(const caromi_inside *inside, uint64_t triangle, caromi_crossings *to);
+/* Adds those of a triangle with these corners. crossings.c */
+void caromi_cross_triangle(const caromi_inside *inside, const float corners[9], caromi_crossings *to);
 
 /* masks: of the triangles, or NULL. */
 carom_status caromi_inside_make(const caromi_lattice_batch *batch, carom_sign sign, const int32_t *masks,
