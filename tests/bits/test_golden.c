@@ -7,6 +7,7 @@
  * "cases" lines hash the requests themselves: if one of these differs, the generator is to blame, not the library. */
 #include "tests/support/closest_answers.h"
 #include "tests/support/clouds.h"
+#include "tests/support/contact_answers.h"
 #include "tests/support/scenes.h"
 
 enum { PAIRS = 2000, SEED = 1, MAX_LINES = 512, MAX_NAME = 64, LINE = 128 };
@@ -192,6 +193,31 @@ static int check_closest(carom_context *context, const char *what, const scene *
     return different;
 }
 
+static uint64_t hash_contacts(const contact_answers *a)
+{
+    uint64_t hash = hash_bytes(HASH_START, a->feature, a->count);
+    hash = hash_floats(hash, a->triangle, a->count); /* small integers, as above */
+    hash = hash_floats(hash, a->patch, a->count);
+    hash = hash_floats(hash, a->distance, a->count);
+    hash = hash_floats(hash, a->depth, a->count);
+    hash = hash_floats(hash, a->point, 3 * a->count);
+    return hash_floats(hash, a->normal, 3 * a->count);
+}
+
+static int check_contacts(carom_context *context, const char *what, const scene *s, const swept_spheres *b)
+{
+    char name[MAX_NAME];
+    int different = 0;
+    for (int exact = 0; exact < 2; exact++) {
+        const contact_call call = {.accuracy = (carom_accuracy)exact, .margin = 0.125f, .merge_within = 1e-4f};
+        contact_answers a = ask_scene_contacts(context, s, b, &call);
+        snprintf(name, sizeof name, "contacts%s %s", exact ? " exact" : "", what);
+        different += differs(name, hash_contacts(&a));
+        contact_answers_free(&a);
+    }
+    return different;
+}
+
 /* First hits of the same spheres with end positions, which makes `b` of them. */
 static int check_ends(carom_context *context, const char *what, const scene *s, swept_spheres *b)
 {
@@ -218,6 +244,7 @@ static int check_scene(carom_context *context, const char *what, scene s)
     int different = differs(name, hash_scene(&s, &b));
     snprintf(name, sizeof name, "mesh %s", what);
     different += differs(name, hash_hits(&h)) + check_closest(context, what, &s, &b);
+    different += check_contacts(context, what, &s, &b);
     different += check_ends(context, what, &s, &b);
     hits_free(&h);
     swept_spheres_free(&b);

@@ -310,6 +310,70 @@ static void test_given(void **state)
     carom_context_destroy(context);
 }
 
+/* ---- scarce memory ----------------------------------------------------------------------------------------------- */
+
+typedef struct scarce {
+    long left, held; /* allocations until one fails, -1: none does; blocks that are not free */
+} scarce;
+
+static void *scarce_alloc(void *user, size_t size, size_t alignment)
+{
+    scarce *s = user;
+    void *memory = NULL;
+    if (s->left == 0)
+        return NULL;
+    s->left -= s->left > 0;
+    s->held++;
+    return posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) == 0 ? memory : NULL;
+}
+
+static void scarce_free(void *user, void *memory)
+{
+    ((scarce *)user)->held -= memory != NULL;
+    free(memory);
+}
+
+/* Whichever allocation fails, the call says so, frees what it has, and works the next time. */
+static void test_scarce(void **state)
+{
+    (void)state;
+    scarce memory = {-1, 0};
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context;
+    carom_error err;
+    scene s = kinds[3].make(128);
+    swept_spheres b = spheres_near(&s);
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = 1;
+    desc.allocator = (carom_allocator){scarce_alloc, scarce_free, &memory};
+    assert_int_equal(carom_context_create(&desc, &context, &err), CAROM_OK);
+    const contact_call call = {.accuracy = CAROM_ACCURACY_EXACT, .margin = 0.125f, .merge_within = 0.01f};
+    const carom_mesh_contacts_desc asked = swept_spheres_contacts(&b, &call);
+    contact_answers a = contact_answers_alloc(b.count, 100 * b.count);
+    carom_list_totals totals;
+    const carom_contact_list list = contact_answers_list(&a, 100 * b.count, &totals);
+    carom_status status = CAROM_ERROR_OUT_OF_MEMORY;
+    long fails = 0;
+    while (status != CAROM_OK) {
+        carom_mesh *mesh = scene_mesh(context, &s);
+        memory.left = fails++;
+        status = carom_mesh_contacts(mesh, &asked, &list, NULL, &err);
+        assert_true(status == CAROM_OK || status == CAROM_ERROR_OUT_OF_MEMORY);
+        memory.left = -1;
+        assert_int_equal(carom_mesh_contacts(mesh, &asked, &list, NULL, &err), CAROM_OK);
+        const long held = memory.held;
+        assert_int_equal(carom_mesh_contacts(mesh, &asked, &list, NULL, &err), CAROM_OK);
+        assert_int_equal(memory.held, held);
+        carom_mesh_destroy(mesh);
+    }
+    assert_true(fails > 12);
+    carom_context_destroy(context);
+    assert_int_equal(memory.held, 0);
+    contact_answers_free(&a);
+    swept_spheres_free(&b);
+    scene_free(&s);
+}
+
 /* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
 static void check_refused(carom_mesh *mesh, const carom_mesh_contacts_desc *desc, const carom_contact_list *list,
@@ -369,7 +433,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_going_on),      cmocka_unit_test(test_select),  cmocka_unit_test(test_columns),
         cmocka_unit_test(test_nothing),       cmocka_unit_test(test_patches), cmocka_unit_test(test_right_angle),
-        cmocka_unit_test(test_sixty_degrees), cmocka_unit_test(test_given),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_sixty_degrees), cmocka_unit_test(test_given),   cmocka_unit_test(test_scarce),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
