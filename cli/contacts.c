@@ -300,6 +300,8 @@ static int check_options(const cli_options *options)
         return cli_refuse(EXIT_USAGE, "contacts: --ended belongs to --previous");
     if (c->previous && c->ended && !strcmp(c->previous, "-"))
         return cli_refuse(EXIT_USAGE, "contacts: --ended needs --previous as a file, which is read twice");
+    if (c->previous && !strcmp(c->previous, "-") && !strcmp(options->spheres, "-"))
+        return cli_refuse(EXIT_USAGE, "contacts: --spheres and --previous cannot both be standard input");
     return EXIT_DONE;
 }
 

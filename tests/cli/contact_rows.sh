@@ -86,6 +86,8 @@ refused "no name" "--previous: expected a name, got an empty one" contacts --pre
 refused "ended without previous" "contacts: --ended belongs to --previous" contacts --ended x.csv
 refused "ended with standard input" "contacts: --ended needs --previous as a file, which is read twice" \
     contacts --previous - --ended x.csv
+refused "standard input twice" "contacts: --spheres and --previous cannot both be standard input" \
+    "$carom" contacts --mesh corner.obj --spheres - --previous -
 refused "over the input" "old.csv: is read as an input, which the output would replace" \
     contacts --previous old.csv --ended old.csv
 refused "two outputs in one" "x.csv: two outputs would have this one name" \
