@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/layout.h"
+
 enum {
     CAROMI_CLOUD_LEVELS = 16,
     CAROMI_CLOUD_PADDING = 16, /* floats behind the last sphere of a column, which a scan may read */
@@ -42,11 +44,21 @@ typedef struct caromi_cloud_pairs {
     uint32_t a[CAROMI_CLOUD_PAIRS], b[CAROMI_CLOUD_PAIRS];
 } caromi_cloud_pairs;
 
+/* What is to be compared: the sphere at a place with those at places [begin, end). */
+typedef struct caromi_cloud_item {
+    uint32_t place, begin, end;
+} caromi_cloud_item;
+typedef struct caromi_cloud_runs {
+    uint64_t count, room; /* room > 0 */
+    caromi_cloud_item *item;
+} caromi_cloud_runs;
+
 /* Pairs at rest, by index, that surely overlap, or surely are within the margin alone; and, by their places in the
  * columns, those that are to be asked. In no order. */
 typedef struct caromi_cloud_found {
     caromi_cloud_pairs sure, near, open;
-    /* Takes what is there and sets the counts to 0. */
+    caromi_cloud_runs *runs; /* of a listing of runs */
+    /* Takes what is there and sets the counts to 0; of runs: makes room for one more. */
     void (*take)(struct caromi_cloud_found *found);
 } caromi_cloud_found;
 
@@ -64,6 +76,13 @@ typedef struct caromi_cloud_view {
     int is_dense;          /* by number */
     uint64_t table_mask;   /* by hash */
 } caromi_cloud_view;
+
+/* CLOUD_MASKED and what follows it in kernels/layout.h. */
+static inline int caromi_cloud_options(const caromi_cloud_view *view)
+{
+    return (view->mask ? CLOUD_MASKED : 0) | (view->reach_is_bound ? CLOUD_UNSURE : 0) |
+           (view->margin > 0 ? CLOUD_MARGIN : 0);
+}
 
 /* Levels have no more cells along an axis: what is beyond is cut. Those are sparse outliers, whose cells are shared. */
 enum { CAROMI_CLOUD_CELL_MOST = 1 << 27 };
@@ -118,6 +137,13 @@ typedef void caromi_cloud_cells_fn(const caromi_cloud_level *level, int axis, co
 /* The pairs of each sphere of rows [begin, end): with spheres behind it in its level, and with those of finer levels.
  * So over all rows each pair comes up once. */
 typedef void caromi_cloud_fn(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found);
+/* cloud_runs, of the same type, only lists what is to be compared, in found->runs. */
+
+/* What kernels/cloud_scan.cl says of `count` items: in bits, of at most CLOUD_ITEM spheres each, begin and length in
+ * place of begin and end. */
+typedef void caromi_cloud_test_fn(const caromi_cloud_view *view, const uint32_t *place, const uint32_t *begin,
+                                  const uint32_t *length, uint32_t count, uint32_t *some, uint32_t *sure,
+                                  uint32_t *near);
 
 /* Of each of `rows` groups of numbers, group i being from[starts[i] .. starts[i + 1]): in ascending order, to the same
  * places of `to`. 16 numbers behind the last may be read. */

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The scan of a cloud at one lane count: a sphere against a run of spheres that lie together in the columns. */
 #include "cloud.h"
-
-/* Squares in binary32 are off by some units in the last place, and by 2^-147 where they underflow: docs/spheres.md,
- * section 3. Pairs between these bounds are open. */
-#define CLOUD_ABOVE R(1.00000381) /* 1 + 2^-18 */
-#define CLOUD_BELOW R(0.99999237) /* 1 - 2^-17 */
-#define CLOUD_TINY R(0x1p-140)    /* where squares underflow */
+#include "kernels/cloud_test.h"
 
 /* The columns of a view, where a compiler can keep them in registers. */
 typedef struct cloud_sorted {
@@ -73,40 +68,14 @@ FN vi cloud_places(uint32_t from)
     return cloud_load_bits(steps) + v_i((int)from);
 }
 
-/* What differs between clouds, constant where a scan is inlined. */
-enum { CLOUD_MASKED = 1, CLOUD_UNSURE = 2, CLOUD_MARGIN = 4 };
-FN int cloud_options(const caromi_cloud_view *view)
-{
-    return (view->mask ? CLOUD_MASKED : 0) | (view->reach_is_bound ? CLOUD_UNSURE : 0) |
-           (view->margin > 0 ? CLOUD_MARGIN : 0);
-}
-
-/* Lanes by what is known of them. */
-typedef struct cloud_lanes_found {
-    u32 some, sure, near; /* may be pairs; the sure ones of these */
-} cloud_lanes_found;
-
 /* Spheres `from` + lane. */
 FN cloud_lanes_found cloud_test(const cloud_sorted *c, const cloud_sphere *s, uint32_t from, int options)
 {
     const v3 at = v3_of(v_load(c->x + from), v_load(c->y + from), v_load(c->z + from));
-    const v3 d = v3_sub(at, s->at);
-    const vf distance2 = v3_dot(d, d), sum = v_load(c->reach + from) + s->reach;
-    const vf most = options & CLOUD_MARGIN ? sum + v_f(c->margin) : sum, most2 = most * most;
-    cloud_lanes_found is = {0, 0, 0};
-    vm some = v_le(distance2, most2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+    const cloud_lanes_found is =
+        cloud_compare(v3_sub(at, s->at), v_load(c->reach + from) + s->reach, v_f(c->margin), options);
     if (options & CLOUD_MASKED && c->mask)
-        some = v_and(some, v_not(vi_eq(cloud_load_bits(c->mask + from) & s->mask, v_i(0))));
-    is.some = v_bitmask(some);
-    if (options & CLOUD_UNSURE)
-        return is;
-    const vf sum2 = options & CLOUD_MARGIN ? sum * sum : most2;
-    is.sure = v_bitmask(v_and(some, v_lt(distance2, sum2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY))));
-    if (options & CLOUD_MARGIN) {
-        const vm is_out = v_gt(distance2, sum2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-        const vm is_in = v_lt(distance2, most2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY));
-        is.near = v_bitmask(v_and(some, v_and(is_out, is_in)));
-    }
+        return cloud_keep(is, v_bitmask(v_not(vi_eq(cloud_load_bits(c->mask + from) & s->mask, v_i(0)))));
     return is;
 }
 
@@ -132,9 +101,46 @@ FN void cloud_short_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t b
         found->take(found);
 }
 
+/* The twin of a device's program, for its probe. */
+static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *place, const uint32_t *begin,
+                             const uint32_t *length, uint32_t count, uint32_t *some, uint32_t *sure, uint32_t *near)
+{
+    const int options = caromi_cloud_options(view);
+    const cloud_sorted c = cloud_sorted_of(view);
+    for (uint32_t i = 0; i < count; i++) {
+        const cloud_sphere s = cloud_load(&c, place[i]);
+        some[i] = sure[i] = near[i] = 0;
+        for (uint32_t j = 0; j < length[i]; j += LANES) {
+            const cloud_lanes_found is =
+                cloud_keep(cloud_test(&c, &s, begin[i] + j, options), cloud_lanes(length[i] - j));
+            some[i] |= is.some << j;
+            sure[i] |= is.sure << j;
+            near[i] |= is.near << j;
+        }
+    }
+}
+
+/* One more option: a device compares, and the host lists what. */
+enum { CLOUD_LISTED = 8 };
+
+FN void cloud_list_run(uint32_t place, uint32_t begin, uint32_t end, caromi_cloud_found *found)
+{
+    caromi_cloud_runs *runs = found->runs;
+    if (begin >= end)
+        return;
+    if (runs->count == runs->room)
+        found->take(found);
+    const caromi_cloud_item run = {place, begin, end};
+    runs->item[runs->count++] = run;
+}
+
 FN void cloud_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                   caromi_cloud_found *found)
 {
+    if (options & CLOUD_LISTED) {
+        cloud_list_run(s->place, begin, end, found);
+        return;
+    }
     for (; end > begin + CAROMI_CLOUD_RUN; begin += CAROMI_CLOUD_RUN)
         cloud_short_run(c, s, begin, begin + CAROMI_CLOUD_RUN, options, found);
     cloud_short_run(c, s, begin, end, options, found);
@@ -396,7 +402,7 @@ FN void cloud_all_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t 
 
 static void cloud_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
-    const int options = cloud_options(view);
+    const int options = caromi_cloud_options(view);
     if (options == 0)
         cloud_all_pairs(view, begin, end, 0, found);
     else if (options == CLOUD_MARGIN)
@@ -405,6 +411,11 @@ static void cloud_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t 
         cloud_all_pairs(view, begin, end, CLOUD_UNSURE | CLOUD_MASKED | CLOUD_MARGIN, found);
     else
         cloud_all_pairs(view, begin, end, CLOUD_MASKED | CLOUD_MARGIN, found);
+}
+
+static void cloud_list_runs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found)
+{
+    cloud_all_pairs(view, begin, end, CLOUD_LISTED, found);
 }
 
 /* ---- the best partner -------------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@ typedef struct caromi_batch {
     uint64_t begin, count;       /* queries [begin, count) */
     caromi_on_device *on_device; /* NULL: not worth a device */
     caromi_on_cpu *on_cpu;
+    int is_whole;   /* no part of it can be answered alone: auto's first batch goes to the CPU, in place of a sample */
     uint64_t piece; /* queries between two calls of `progress` */
     carom_progress progress;
     uint64_t

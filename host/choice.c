@@ -119,6 +119,8 @@ static int auto_wants_device(carom_context *c, const caromi_batch *batch)
         open_for_auto(c);
     if (c->device == NULL || c->device_selector != NULL)
         return 1;
+    if (batch->pace->cpu == 0 && batch->is_whole)
+        return 0;
     if (batch->pace->cpu == 0)
         sample_cpu(c, batch);
     return !is_cpu_faster(c, batch);

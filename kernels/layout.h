@@ -137,6 +137,14 @@ enum {
 };
 #define COMPACT_RUN 64
 
+/* Spheres of a cloud that a work-item compares with one: the bits of a word. */
+#define CLOUD_ITEM 32
+
+/* What differs between clouds, for their scan. */
+#define CLOUD_MASKED 1 /* spheres have masks */
+#define CLOUD_UNSURE 2 /* no pair is sure: reaches are bounds */
+#define CLOUD_MARGIN 4
+
 /* Constants of a mesh. */
 typedef struct mesh_frame {
     float scale;     /* power of two that brings the largest coordinate to about 1 */

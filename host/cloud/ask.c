@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cloud.h"
+#include "ask.h"
 #include "cpu/settle.h"
 
 enum {
@@ -12,7 +12,7 @@ enum {
 };
 
 /* A thread's memory. */
-typedef struct ask_work {
+typedef struct caromi_ask_work {
     caromi_cloud_found found; /* first: the scan hands it over */
     const caromi_cloud_scan *scan;
     uint32_t thread;
@@ -25,9 +25,7 @@ typedef struct ask_work {
 
 /* ---- which pair -------------------------------------------------------------------------------------------------- */
 
-/* The sphere of lower index as a, the other, or its image, as b. 0: not a pair, or one that comes up elsewhere: two
- * images; a sphere and its own image; and, of all pairs, the image of a lower index, as there is one of the higher. */
-static int orient(const caromi_cloud_scan *scan, uint32_t p, uint32_t q, caromi_cloud_pair *pair)
+int caromi_ask_orient(const caromi_cloud_scan *scan, uint32_t p, uint32_t q, caromi_cloud_pair *pair)
 {
     const caromi_cloud_cells *c = scan->cells;
     const uint32_t ip = c->index[p], iq = c->index[q];
@@ -97,8 +95,7 @@ static void solve(ask_work *w, uint32_t count)
     w->settled += caromi_settle_pairs(&batch, w->t, 0, count);
 }
 
-/* Whether a pair is a hit of this slice, by the start policy. */
-static int is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts)
+int caromi_ask_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts)
 {
     const carom_start start = scan->cloud->start;
     if (state == STATE_MISS)
@@ -113,7 +110,7 @@ static void take_open(ask_work *w)
     const caromi_cloud_pairs *open = &w->found.open;
     uint32_t count = 0, hits = 0;
     for (uint32_t i = 0; i < open->count; i++)
-        count += (uint32_t)orient(w->scan, open->a[i], open->b[i], &w->pairs[count]);
+        count += (uint32_t)caromi_ask_orient(w->scan, open->a[i], open->b[i], &w->pairs[count]);
     if (count == 0)
         return;
     gather_pairs(w, count);
@@ -123,17 +120,17 @@ static void take_open(ask_work *w)
         pair.t = w->t[i];
         pair.state = w->state[i];
         w->pairs[hits] = pair;
-        hits += (uint32_t)is_hit(w->scan, pair.t, pair.state, w->parts[i]);
+        hits += (uint32_t)caromi_ask_is_hit(w->scan, pair.t, pair.state, w->parts[i]);
     }
     if (hits)
         w->scan->take(w->scan->user, w->thread, w->pairs, hits);
 }
 
-/* Sure pairs are at rest, and none has an image. */
-static void take_sure(ask_work *w)
+void caromi_ask_take_sure(caromi_cloud_found *found)
 {
+    const ask_work *w = (ask_work *)(void *)found;
     const caromi_cloud_scan *scan = w->scan;
-    caromi_cloud_pairs *sure = &w->found.sure, *near = &w->found.near;
+    caromi_cloud_pairs *sure = &found->sure, *near = &found->near;
     if (sure->count && scan->cloud->start != CAROM_START_SKIP)
         scan->take_sure(scan->user, w->thread, sure, STATE_OVERLAPPING);
     if (near->count)
@@ -141,26 +138,55 @@ static void take_sure(ask_work *w)
     sure->count = near->count = 0;
 }
 
-static void take(caromi_cloud_found *found)
+void caromi_ask_take(caromi_cloud_found *found)
 {
-    ask_work *w = (ask_work *)(void *)found;
-    take_sure(w);
-    take_open(w);
+    caromi_ask_take_sure(found);
+    take_open((ask_work *)(void *)found);
     found->open.count = 0;
+}
+
+carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, carom_error *err)
+{
+    const carom_context *c = scan->cloud->context;
+    ask->context = c;
+    ask->threads = caromi_pool_threads(c->pool);
+    ask->works = caromi_alloc(c, ask->threads, sizeof *ask->works);
+    if (ask->works == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for pairs of spheres (%u threads x %zu bytes)",
+                           ask->threads, sizeof *ask->works);
+    for (uint32_t t = 0; t < ask->threads; t++) {
+        ask_work *w = &ask->works[t];
+        w->found.sure.count = w->found.near.count = w->found.open.count = 0;
+        w->found.take = caromi_ask_take;
+        w->scan = scan;
+        w->thread = t;
+        w->settled = 0;
+    }
+    return CAROM_OK;
+}
+
+caromi_cloud_found *caromi_ask_found(const caromi_ask *ask, uint32_t thread)
+{
+    return &ask->works[thread].found;
+}
+
+void caromi_ask_close(caromi_ask *ask, carom_stats *stats)
+{
+    for (uint32_t t = 0; t < ask->threads; t++)
+        stats->by_integers += ask->works[t].settled;
+    caromi_free(ask->context, ask->works);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 typedef struct ask_job {
     const caromi_cloud_scan *scan;
-    ask_work *works; /* one per thread */
+    caromi_ask ask;
     uint64_t tasks;
 } ask_job;
 
-/* The first row that begins at or behind the task's share of the spheres. */
-static uint32_t row_from(const caromi_cloud_cells *cells, uint64_t tasks, uint64_t task)
+uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place)
 {
-    const uint64_t place = caromi_slice_start(cells->count, tasks, task);
     uint32_t low = 0, high = cells->view.row_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -172,19 +198,25 @@ static uint32_t row_from(const caromi_cloud_cells *cells, uint64_t tasks, uint64
     return low;
 }
 
+/* The first row of a task: each has its share of the spheres. */
+static uint32_t first_row(const ask_job *job, uint64_t task)
+{
+    const caromi_cloud_cells *cells = job->scan->cells;
+    return caromi_row_from(cells, caromi_slice_start(cells->count, job->tasks, task));
+}
+
 static void run_task(void *user, uint64_t task, uint32_t thread)
 {
     const ask_job *job = user;
     const caromi_cloud_scan *scan = job->scan;
     const caromi_isa_table *isa = scan->cloud->context->isa;
-    ask_work *w = &job->works[thread];
-    const uint32_t begin = row_from(scan->cells, job->tasks, task), end = row_from(scan->cells, job->tasks, task + 1);
-    w->thread = thread;
+    caromi_cloud_found *found = caromi_ask_found(&job->ask, thread);
+    const uint32_t begin = first_row(job, task), end = first_row(job, task + 1);
     if (scan->best != NULL)
-        isa->cloud_best(&scan->cells->view, begin, end, scan->best, &w->found);
+        isa->cloud_best(&scan->cells->view, begin, end, scan->best, found);
     else
-        isa->cloud_pairs(&scan->cells->view, begin, end, &w->found);
-    take(&w->found);
+        isa->cloud_pairs(&scan->cells->view, begin, end, found);
+    caromi_ask_take(found);
 }
 
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
@@ -195,20 +227,10 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
     ask_job job = {.scan = scan, .tasks = threads == 1 ? 1 : rows < most ? rows : most};
     if (rows == 0)
         return CAROM_OK;
-    job.works = caromi_alloc(c, threads, sizeof *job.works);
-    if (job.works == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for pairs of spheres (%u threads x %zu bytes)",
-                           threads, sizeof *job.works);
-    for (uint32_t t = 0; t < threads; t++) {
-        ask_work *w = &job.works[t];
-        w->found.sure.count = w->found.near.count = w->found.open.count = 0;
-        w->found.take = take;
-        w->scan = scan;
-        w->settled = 0;
-    }
+    if (scan->cloud->device != NULL && scan->best == NULL)
+        return caromi_cloud_run_on_device(scan, stats, err);
+    CHECK(caromi_ask_open(scan, &job.ask, err));
     caromi_parallel(c->pool, job.tasks, run_task, &job);
-    for (uint32_t t = 0; t < threads; t++)
-        stats->by_integers += job.works[t].settled;
-    caromi_free(c, job.works);
+    caromi_ask_close(&job.ask, stats);
     return CAROM_OK;
 }

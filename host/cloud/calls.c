@@ -377,16 +377,42 @@ static carom_status answer_partners(const cloud_call *q, carom_stats *stats, car
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
-/* The batch is not cut: every sphere may meet every other. */
-static carom_status on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
-                           carom_stats *stats, carom_error *err)
+static carom_status answer(const cloud_call *q, carom_stats *stats, carom_error *err)
 {
-    const cloud_call *q = batch;
-    (void)context, (void)first, (void)end;
     return q->list    ? answer_list(q, stats, err)
            : q->count ? answer_count(q, stats, err)
            : q->order ? caromi_cloud_order(&q->cloud, q->order, err)
                       : answer_partners(q, stats, err);
+}
+
+/* The batch is not cut: every sphere may meet every other. */
+static carom_status on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
+                           carom_stats *stats, carom_error *err)
+{
+    (void)context, (void)first, (void)end;
+    return answer(batch, stats, err);
+}
+
+/* If something else than the device fails, the CPU is to find that too, and says it. */
+static carom_status on_device(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                              carom_stats *stats, carom_error *err)
+{
+    cloud_call q = *(const cloud_call *)batch;
+    int has_failed = 0;
+    q.cloud.device = device;
+    q.cloud.device_failed = &has_failed;
+    const carom_status status = answer(&q, stats, err);
+    if (status == CAROM_OK)
+        *done = end;
+    else
+        stats->by_integers = 0;
+    return has_failed ? status : CAROM_OK;
+}
+
+/* Batches of one kind have about one pace. */
+static caromi_pace *pace_of(carom_context *context, const cloud_call *q)
+{
+    return &context->cloud_paces[q->list != NULL][q->cloud.is_moving][q->cloud.exact];
 }
 
 static carom_status run_call(carom_context *context, cloud_call *q, carom_stats *stats, carom_error *err)
@@ -399,16 +425,19 @@ static carom_status run_call(carom_context *context, cloud_call *q, carom_stats 
         if (q->list->offsets != NULL)
             q->list->offsets[q->cloud.begin] = 0;
     }
-    caromi_pace pace = {0}; /* no device is there to be compared with */
+    const int has_device = q->list != NULL || q->count != NULL;
+    caromi_pace pace = {0};
     const caromi_batch run = {.batch = q,
                               .begin = q->cloud.begin,
                               .count = q->cloud.end,
+                              .on_device = has_device ? on_device : NULL,
                               .on_cpu = on_cpu,
+                              .is_whole = 1,
                               .piece = q->cloud.end + 1,
                               .progress = q->desc->batch.progress,
                               .exact = q->cloud.exact,
                               .name = "spheres among themselves",
-                              .pace = &pace};
+                              .pace = has_device ? pace_of(context, q) : &pace};
     return caromi_run(context, &run, stats, err);
 }
 

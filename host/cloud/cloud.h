@@ -9,6 +9,7 @@
  *   ask.c      asks the solver about the pairs that a scan finds open
  *   records.c  keeps pairs and puts them in order: lists
  *   columns.c  depth and normal of the records; previous.c finds them in an earlier list
+ *   device.c   the scan of a list or a count on a device
  *   best.c     first and any partner of each sphere
  *   order.c    the order of cells for the caller */
 #ifndef CAROM_HOST_CLOUD_H
@@ -29,8 +30,10 @@ typedef struct caromi_cloud {
     int is_moving, exact;
     carom_start start;
     float margin;
-    float period[3];     /* 0: open */
-    uint64_t begin, end; /* lists: the spheres whose pairs are wanted */
+    float period[3];       /* 0: open */
+    uint64_t begin, end;   /* lists: the spheres whose pairs are wanted */
+    caromi_device *device; /* not NULL: it scans, for lists and counts */
+    int *device_failed;    /* of it, not of anything else */
 } caromi_cloud;
 
 static inline int caromi_cloud_is_periodic(const caromi_cloud *cloud)

@@ -64,3 +64,36 @@ carom_status caromi_device_list(caromi_device *device, const void *batch, uint64
 {
     return caromi_device_pairs(device, batch, end, done, stats, err);
 }
+
+carom_status caromi_cloud_copy_open(caromi_device *device, const struct caromi_cloud *cloud,
+                                    const struct caromi_cloud_cells *cells, caromi_cloud_copy **out, carom_stats *stats,
+                                    carom_error *err)
+{
+    (void)cloud, (void)cells, (void)out;
+    return caromi_device_pairs(device, NULL, 0, NULL, stats, err);
+}
+
+void caromi_cloud_copy_close(caromi_cloud_copy *copy)
+{
+    (void)copy;
+}
+
+carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const caromi_cloud_items *items, uint64_t count,
+                                    carom_stats *stats, carom_error *err)
+{
+    (void)copy, (void)items;
+    return caromi_device_pairs(NULL, NULL, count, NULL, stats, err);
+}
+
+carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const caromi_cloud_open *open, uint64_t count, int exact,
+                                     carom_stats *stats, carom_error *err)
+{
+    (void)copy, (void)open, (void)exact;
+    return caromi_device_pairs(NULL, NULL, count, NULL, stats, err);
+}
+
+int caromi_device_has_fp64(const caromi_device *device)
+{
+    (void)device;
+    return 0;
+}

@@ -21,4 +21,36 @@ void caromi_device_describe(const caromi_device *device, carom_device_info *out)
 caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list;
 /* Frees the copy of a mesh on the device; NULL is fine. */
 void caromi_device_mesh_release(void *copy);
+
+/* The spheres of a cloud on a device, in the order of their cells, which must stay while it is open. Opening it builds
+ * and probes the programs. Failures are as above. */
+struct caromi_cloud;
+struct caromi_cloud_cells;
+typedef struct caromi_cloud_copy caromi_cloud_copy;
+carom_status caromi_cloud_copy_open(caromi_device *device, const struct caromi_cloud *cloud,
+                                    const struct caromi_cloud_cells *cells, caromi_cloud_copy **out, carom_stats *stats,
+                                    carom_error *err);
+void caromi_cloud_copy_close(caromi_cloud_copy *copy); /* NULL is fine */
+
+/* Items as kernels/cloud_scan.cl has them, each of a sphere at `place` and 1 to CLOUD_ITEM others, and their bits. */
+typedef struct caromi_cloud_items {
+    const uint32_t *place, *begin, *length;
+    uint32_t *some, *sure, *near;
+} caromi_cloud_items;
+static inline uint32_t caromi_cloud_item_bits(uint32_t length)
+{
+    return UINT32_MAX >> (CLOUD_ITEM - length);
+}
+carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const caromi_cloud_items *items, uint64_t count,
+                                    carom_stats *stats, carom_error *err);
+/* Pairs by place, with the image of b, and what the pair program says of them: in exact mode, which needs binary64, t
+ * is NaN where it leaves the pair undecided. */
+typedef struct caromi_cloud_open {
+    const uint32_t *a, *b, *image;
+    float *t;
+    uint8_t *state, *parts;
+} caromi_cloud_open;
+carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const caromi_cloud_open *open, uint64_t count, int exact,
+                                     carom_stats *stats, carom_error *err);
+int caromi_device_has_fp64(const caromi_device *device);
 #endif

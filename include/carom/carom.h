@@ -1107,10 +1107,10 @@ typedef struct carom_sphere_count_result {
 
 /// All pairs of `count` spheres that touch, or that will within t_max. If the list is too short, it
 /// holds the pairs of whole spheres a, and all others are counted; `complete` is the sphere to go
-/// on from. With the offsets of the first call, the next pieces can be cut to what fits: [begin,
-/// end).
+/// on from. With the offsets of the first call, [begin, end) can cut the next pieces to what fits.
 ///
-/// in, out, stats, err, bits, threads: as carom_sweep_pairs. The CPU answers; `stats` count spheres
+/// in, out, stats, err, bits, threads: as carom_sweep_pairs; `stats` count spheres. A device
+///         answers a list or a count as a whole, else the CPU does. First and any: the CPU always
 /// returns CAROM_OK | INVALID_ARGUMENT (also: so many spheres in one place that N^2/2 tests would
 ///         take minutes; the answers are undefined then) | OUT_OF_MEMORY
 /// cost  Memory: some 80 bytes per sphere (moving or periodic: 180) and 16 per record. A

@@ -359,7 +359,7 @@ static void many_in_one_place(void **state)
     (void)state;
     enum { MANY = 400000 };
     const float center[] = {1, 2, 3}, velocity[] = {0, 0, 1}, radius = 1, point = 0;
-    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    carom_context *context = test_context();
     uint8_t *hit = test_alloc(MANY, 1);
     int32_t *other = test_alloc(MANY, sizeof *other);
     uint32_t *count = test_alloc(MANY, sizeof *count);
@@ -429,6 +429,34 @@ static void ends_are_checked(void **state)
 
 /* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
+/* Counts, first and any partners. */
+static void same_partners(carom_context *scalar, carom_context *context, const carom_spheres_desc *desc, size_t number)
+{
+    const size_t n = (size_t)desc->batch.count;
+    carom_context *const of[] = {scalar, context};
+    struct {
+        uint32_t partners[CLOUD_MOST];
+        int32_t other[CLOUD_MOST];
+        float t[CLOUD_MOST];
+        uint8_t state[CLOUD_MOST], hit[CLOUD_MOST];
+    } got[2];
+    assert_true(n <= CLOUD_MOST);
+    memset(got, 0, sizeof got);
+    for (int k = 0; k < 2; k++) {
+        carom_spheres_desc d = *desc;
+        carom_error err;
+        d.full = 0;
+        const carom_sphere_count_result counts = {sizeof counts, got[k].partners};
+        test_ok("counts", carom_spheres_count(of[k], &d, &counts, NULL, &err), &err);
+        d.margin = 0;
+        const carom_sphere_partner_result first = {sizeof first, got[k].other, got[k].state, got[k].t};
+        test_ok("first partners", carom_spheres_first(of[k], &d, &first, NULL, &err), &err);
+        test_ok("any partner", carom_spheres_any(of[k], &d, TEST_ANY(got[k].hit), NULL, &err), &err);
+    }
+    if (memcmp(&got[0], &got[1], sizeof got[0]) != 0)
+        fail_msg("cloud %zu: other partners", number);
+}
+
 static void same_lists(carom_context *scalar, carom_context *context, const char *label)
 {
     for (size_t i = 0; i < test_effort(8 * CLOUD_FAMILIES); i++) {
@@ -438,6 +466,8 @@ static void same_lists(carom_context *scalar, carom_context *context, const char
         ask_list(scalar, &c.desc, (size_t)totals.total, &one);
         ask_list(context, &c.desc, (size_t)totals.total, &other);
         check_records(&other, &one, i, label);
+        check_cut(context, &c, &one, i);
+        same_partners(scalar, context, &c.desc, i);
         free(one.at);
         free(other.at);
         cloud_free(&c);
@@ -595,7 +625,8 @@ int main(void)
                                         cmocka_unit_test(ends_are_checked),
                                         SAME_BITS_ON_CPU(same_lists),
                                         SAME_BITS_ON_CPU(many_spheres)};
-    const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(same_lists)};
+    const struct CMUnitTest on_device[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_DEVICE(same_lists),
+                                           SAME_BITS_ON_DEVICE(many_spheres)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-enum { CLOUD_FAMILIES = 15 };
+enum { CLOUD_FAMILIES = 15, CLOUD_MOST = 64 /* spheres */ };
 
 typedef struct cloud {
     size_t count;

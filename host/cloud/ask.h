@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The narrow phase of a scan, and its rules. */
+#ifndef CAROM_HOST_CLOUD_ASK_H
+#define CAROM_HOST_CLOUD_ASK_H
+#include "cloud.h"
+
+/* The sphere of lower index as a, the other, or its image, as b. 0: not a pair, or one that comes up elsewhere: two
+ * images; a sphere and its own image; and, of all pairs, the image of a lower index, as there is one of the higher. */
+int caromi_ask_orient(const caromi_cloud_scan *scan, uint32_t p, uint32_t q, caromi_cloud_pair *pair);
+/* Whether a pair is a hit of the scan's slice, by the start policy. */
+int caromi_ask_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts);
+
+/* What each thread of a scan finds. Each thread's begins empty, with caromi_ask_take. */
+typedef struct caromi_ask {
+    const carom_context *context;
+    struct caromi_ask_work *works;
+    uint32_t threads;
+} caromi_ask;
+carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, carom_error *err);
+/* Adds the pairs settled in integers to the statistics. */
+void caromi_ask_close(caromi_ask *ask, carom_stats *stats);
+caromi_cloud_found *caromi_ask_found(const caromi_ask *ask, uint32_t thread);
+/* Hands all that was found to the scan: sure pairs, which are at rest and have no image, and those open pairs that the
+ * solver finds to be hits; sure pairs alone. */
+void caromi_ask_take(caromi_cloud_found *found);
+void caromi_ask_take_sure(caromi_cloud_found *found);
+
+/* The first row that begins at or behind a place. */
+uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place);
+
+/* caromi_cloud_run on the cloud's device; device.c. */
+carom_status caromi_cloud_run_on_device(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The broad phase of a cloud tests a sphere against LANES others: may they make a pair, and do they surely? The CPU's
+ * scan and a device's program. Squares in binary32 are off by some units in the last place, and by 2^-147 where they
+ * underflow: docs/spheres.md, section 3. Pairs between these bounds are open. */
+#ifndef CAROM_CLOUD_TEST_H
+#define CAROM_CLOUD_TEST_H
+#include "layout.h"
+#include "vec.h"
+
+#define CLOUD_ABOVE R(1.00000381) /* 1 + 2^-18 */
+#define CLOUD_BELOW R(0.99999237) /* 1 - 2^-17 */
+#define CLOUD_TINY R(0x1p-140)    /* where squares underflow */
+
+/* Lanes by what is known of them. */
+typedef struct cloud_lanes_found {
+    u32 some, sure, near; /* may be pairs; the sure ones of these */
+} cloud_lanes_found;
+
+/* Of spheres at the distance d that reach `sum` together, masks aside. */
+FN cloud_lanes_found cloud_compare(v3 d, vf sum, vf margin, int options)
+{
+    const vf distance2 = v3_dot(d, d);
+    const vf most = options & CLOUD_MARGIN ? sum + margin : sum, most2 = most * most;
+    const vm some = v_le(distance2, most2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+    cloud_lanes_found is;
+    is.some = v_bitmask(some);
+    is.sure = is.near = 0;
+    if (options & CLOUD_UNSURE)
+        return is;
+    const vf sum2 = options & CLOUD_MARGIN ? sum * sum : most2;
+    is.sure = v_bitmask(v_and(some, v_lt(distance2, sum2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY))));
+    if (options & CLOUD_MARGIN) {
+        const vm is_out = v_gt(distance2, sum2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+        const vm is_in = v_lt(distance2, most2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY));
+        is.near = v_bitmask(v_and(some, v_and(is_out, is_in)));
+    }
+    return is;
+}
+
+FN cloud_lanes_found cloud_keep(cloud_lanes_found is, u32 lanes)
+{
+    is.some &= lanes;
+    is.sure &= lanes;
+    is.near &= lanes;
+    return is;
+}
+#endif
