@@ -196,20 +196,27 @@ static void describe(cloud_job *job)
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-/* A device is opened for --backend opencl alone, and finds that the CPU answers. */
+/* First and any partners are the CPU's: for them a device is opened for --backend opencl alone. */
 static int open_context(cloud_job *job)
 {
     cli_options usable = *job->options;
-    int status = EXIT_DONE;
-    if (usable.backend != CAROM_BACKEND_OPENCL)
+    const int is_on_cpu = job->hits == HITS_FIRST || job->hits == HITS_ANY;
+    if (is_on_cpu && usable.backend == CAROM_BACKEND_AUTO) {
         usable.backend = CAROM_BACKEND_CPU;
-    if (usable.backend == CAROM_BACKEND_CPU)
         usable.device = NULL;
-    else
-        status = probe_before_rows(&usable, job->columns, COLUMNS, job->count);
-    if (status == EXIT_DONE && job->options->device && !job->options->rehearsal)
-        cli_message("--device %s is not asked: the CPU answers about spheres among themselves", job->options->device);
+    }
+    const int status = probe_before_rows(&usable, job->columns, COLUMNS, job->count);
+    if (status == EXIT_DONE && is_on_cpu && job->options->device && !job->options->rehearsal)
+        cli_message("--device %s is not asked: the CPU finds first and any partners", job->options->device);
     return status == EXIT_DONE ? cli_context_open(&usable, &job->context) : status;
+}
+
+/* What the library says of the first call. */
+static void report(const cloud_job *job, const carom_stats *stats)
+{
+    cli_report_fallback(stats);
+    if (job->hits == HITS_ALL || job->hits == HITS_COUNT)
+        cli_report_unused_device(job->options, stats);
 }
 
 /* Answers for each sphere. */
@@ -245,8 +252,10 @@ static int write_each(cloud_job *job)
     if (!rows_fields_alloc(&job->query, job->count, fields))
         return cli_no_memory();
     const carom_status status = ask_each(job, fields, &stats, &err);
-    if (status == CAROM_OK)
+    if (status == CAROM_OK) {
+        report(job, &stats);
         rows_write(job->writer, fields, job->count);
+    }
     rows_fields_free(fields);
     return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
 }
@@ -306,6 +315,10 @@ static int write_piece(cloud_list *list, uint64_t begin, uint64_t end, uint64_t 
     const carom_status status = carom_spheres_list(job->context, &job->desc, &to, &stats, &err);
     if (status != CAROM_OK)
         return cli_library_error(NULL, status, &err);
+    if (begin == 0)
+        report(job, &stats);
+    else
+        cli_report_fallback(&stats);
     for (uint64_t i = 0; list->shift && i < 3 * totals.stored; i++)
         list->fields[FIELD_SHIFT + i % 3].integers[i / 3] = list->shift[i];
     rows_write(job->writer, list->fields, totals.stored);
