@@ -4,9 +4,11 @@
  * spheres, however many pairs there are. */
 #include "cloud.h"
 #include "csv.h"
+#include "progress_watch.h"
 #include "rows.h"
 #include "cli/probe/probe.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +27,8 @@ static int set_cloud(const char *value, cli_options *out)
 static const char *read_length(const char *text, float *out)
 {
     char *end;
-    *out = strtof(text, &end);
-    return end == text || !(*out >= 0.0f && *out < INFINITY) ? NULL : end;
+    *out = strtof(text, &end); /* it would skip blanks */
+    return end == text || isspace((unsigned char)*text) || !(*out >= 0.0f && *out < INFINITY) ? NULL : end;
 }
 
 static int set_margin(const char *value, cli_options *out)
@@ -251,8 +253,12 @@ static int write_each(cloud_job *job)
     carom_error err = {0};
     if (!rows_fields_alloc(&job->query, job->count, fields))
         return cli_no_memory();
+    progress_watch watch;
+    progress_watch_begin(&watch, &job->progress);
     const carom_status status = ask_each(job, fields, &stats, &err);
+    progress_watch_end(&watch);
     if (status == CAROM_OK) {
+        progress_show(&job->progress, job->count);
         report(job, &stats);
         rows_write(job->writer, fields, job->count);
     }
@@ -312,7 +318,10 @@ static int write_piece(cloud_list *list, uint64_t begin, uint64_t end, uint64_t 
     carom_error err = {0};
     job->desc.batch.begin = begin;
     job->desc.end = end;
+    progress_watch watch;
+    progress_watch_begin(&watch, &job->progress);
     const carom_status status = carom_spheres_list(job->context, &job->desc, &to, &stats, &err);
+    progress_watch_end(&watch);
     if (status != CAROM_OK)
         return cli_library_error(NULL, status, &err);
     if (begin == 0)

@@ -121,29 +121,10 @@ static place place_of(const caromi_edges *e, const mesh_record *r)
     return (place){a < b ? a : b, a < b ? b : a};
 }
 
-static void sorted_corners(const caromi_edges *e, uint32_t triangle, uint32_t p[3])
-{
-    for (int k = 0; k < 3; k++) {
-        const uint32_t own = caromi_edge_position(e, triangle, k);
-        int at = k;
-        for (; at > 0 && p[at - 1] > own; at--)
-            p[at] = p[at - 1];
-        p[at] = own;
-    }
-}
-
-static int same_corners(const caromi_edges *e, uint32_t a, uint32_t b)
-{
-    uint32_t p[3], q[3];
-    sorted_corners(e, a, p);
-    sorted_corners(e, b, q);
-    return memcmp(p, q, sizeof p) == 0;
-}
-
 static int same_feature(const caromi_edges *e, const mesh_record *a, const mesh_record *b)
 {
     if (a->state == FEATURE_FACE || b->state == FEATURE_FACE)
-        return a->state == b->state && same_corners(e, (uint32_t)a->triangle, (uint32_t)b->triangle);
+        return a->state == b->state && caromi_edges_same_corners(e, (uint32_t)a->triangle, (uint32_t)b->triangle);
     const place p = place_of(e, a), q = place_of(e, b);
     return p.low == q.low && p.high == q.high;
 }
@@ -209,7 +190,7 @@ static int is_preceded_along(const chooser *c, const mesh_record *k, int edge, i
         at = e->next[3 * (size_t)at + (size_t)caromi_edge_between(e, at, a, b)];
         if (at == own)
             return 0;
-        if ((!face || same_corners(e, at, own)) && precedes_if_found(c, at, k))
+        if ((!face || caromi_edges_same_corners(e, at, own)) && precedes_if_found(c, at, k))
             return 1;
     }
 }

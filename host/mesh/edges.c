@@ -207,3 +207,22 @@ void caromi_edges_forget(carom_mesh *mesh)
     mesh->view.opposites = NULL;
     mesh->edges = NULL;
 }
+
+static void sorted_corners(const caromi_edges *e, uint32_t triangle, uint32_t p[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const uint32_t own = caromi_edge_position(e, triangle, k);
+        int at = k;
+        for (; at > 0 && p[at - 1] > own; at--)
+            p[at] = p[at - 1];
+        p[at] = own;
+    }
+}
+
+int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b)
+{
+    uint32_t p[3], q[3];
+    sorted_corners(e, a, p);
+    sorted_corners(e, b, q);
+    return memcmp(p, q, sizeof p) == 0;
+}

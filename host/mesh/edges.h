@@ -19,6 +19,9 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh);
 /* The vertices change, or the mesh is destroyed. To be called before caromi_corners_forget. */
 void caromi_edges_forget(carom_mesh *mesh);
 
+/* Whether both have the same three corners, in any order. */
+int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);
+
 static inline uint32_t caromi_edge_position(const caromi_edges *e, uint32_t triangle, int corner)
 {
     return e->position[3 * (size_t)triangle + (size_t)corner];

@@ -43,7 +43,8 @@ static void unite_along(const patch_search *s, uint32_t triangle, int edge)
     const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
     for (uint32_t other = triangle;;) {
         const int k = caromi_edge_between(e, other, a, b);
-        if (other > triangle) {
+        /* Copies of a triangle, however many, are opposite to each other. */
+        if (other > triangle && (s->least <= -1 || !caromi_edges_same_corners(e, triangle, other))) {
             const uint32_t p = root_of(s->parent, triangle), q = root_of(s->parent, other);
             if (p != q && is_flat(s, triangle, edge, other, k))
                 s->parent[p > q ? p : q] = p > q ? q : p;

@@ -137,9 +137,9 @@ for margin in -1 nan inf x ''; do
     refused "--margin '$margin'" 2 "--margin: expected a finite number >= 0, got '$margin'" \
         spheres --cloud rest.csv --margin "$margin"
 done
-for period in 1 1,2 1,2,3,4 1,2,-3 inf,1,1 a,b,c 1,2,3x; do
+for period in 1 1,2 1,2,3,4 1,2,-3 inf,1,1 a,b,c 1,2,3x ' 1,2,3' '1, 2,3'; do
     refused "--periodic $period" 2 "three finite lengths LX,LY,LZ >= 0, got '$period'" \
-        spheres --cloud rest.csv --periodic $period
+        spheres --cloud rest.csv --periodic "$period"
 done
 refused "a margin beside velocities" 2 'spheres: --margin is for spheres at rest, and moving.csv has velocities' \
     spheres --cloud moving.csv --margin 1 -o no.csv

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command's progress reports say and when, on a clock that the test sets, on a terminal and in a file. */
 #include "cli/cli.h"
+#include "cli/progress_watch.h"
 #include "tests/support/support.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static double clock_now;
@@ -270,6 +272,32 @@ static void a_dumb_terminal(void **state)
     assert_string_equal(catch_end(&c), "carom: sweep: 50 of 100 rows, 50 %, 5.00 rows/s, 10 s left\r\n");
 }
 
+/* One call of the library that says nothing. */
+static void a_watched_call(void **state)
+{
+    catch c;
+    progress p;
+    progress_watch w;
+    struct stat file = {.st_size = 0};
+    (void)state;
+    progress_choose(PROGRESS_PLAIN);
+    catch_begin(&c);
+    clock_now = 0.0;
+    progress_begin(&p, "spheres", "spheres", 0, 100);
+    clock_now = 11.0;
+    progress_watch_begin(&w, &p);
+    for (int i = 0; i < 6000 && file.st_size == 0; i++) {
+        usleep(10000);
+        assert_int_equal(fstat(c.end, &file), 0);
+    }
+    progress_watch_end(&w);
+    clock_now = 12.0;
+    progress_show(&p, 100);
+    progress_end(&p);
+    assert_string_equal(catch_end(&c), "carom: spheres: 0 of 100 spheres, 0 %, 11 s\n"
+                                       "carom: spheres: 100 of 100 spheres, 100 %, ended after 12 s\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,7 +305,7 @@ int main(void)
         cmocka_unit_test(lines_every_ten_seconds), cmocka_unit_test(unknown_totals),
         cmocka_unit_test(work_done_before),        cmocka_unit_test(objects),
         cmocka_unit_test(a_bar_on_a_terminal),     cmocka_unit_test(a_narrow_terminal),
-        cmocka_unit_test(a_dumb_terminal),
+        cmocka_unit_test(a_dumb_terminal),         cmocka_unit_test(a_watched_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
