@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cloud.h"
+#include "build.h"
 
 /* A sphere between the two sorts. */
 typedef struct record {
@@ -19,283 +19,6 @@ typedef struct record {
     float given[CLOUD_COLUMNS]; /* if they move, or have images */
 } record;
 enum { RECORD_SHORT = offsetof(record, given) };
-
-/* A row as a part of the cloud sees it, by hash. */
-typedef struct part_row {
-    int32_t y, z;
-    uint32_t level;
-} part_row;
-
-typedef struct part {
-    uint64_t begin, end; /* spheres */
-    uint64_t first;      /* of its spheres and images, among all */
-    uint64_t count;
-    uint32_t *counts; /* [rows] its spheres in each; then where the next one goes */
-    part_row *rows;   /* by hash */
-    uint32_t row_count, row_room;
-    uint32_t *table;
-    uint64_t mask; /* of the table */
-    int is_short;  /* of memory */
-} part;
-
-typedef struct build_job {
-    const caromi_cloud *cloud;
-    const caromi_cloud_slice *slice;
-    const caromi_cloud_extent *extent;
-    caromi_cloud_cells *cells;
-    uint8_t level_of[CAROMI_REACHES];
-    part *parts;
-    uint32_t part_count;
-    uint64_t dense_rows; /* 0: by hash */
-    uint32_t *row_of;    /* [spheres and images] within its part */
-    char *records;
-    size_t record_size;
-    int has_given;
-} build_job;
-
-/* A part that is fed. */
-typedef struct part_feed {
-    build_job *job;
-    part *part;
-} part_feed;
-
-static void feed(build_job *job, part *p, caromi_cloud_use_fn *use)
-{
-    part_feed to = {job, p};
-    caromi_cloud_feed(job->cloud, job->slice, job->extent, p->begin, p->end, use, &to);
-}
-
-/* ---- cells of a batch -------------------------------------------------------------------------------------------- */
-
-static void find_levels(const build_job *job, const caromi_cloud_batch *batch, uint8_t *level)
-{
-    if (job->cells->view.level_count == 1)
-        memset(level, 0, CAROMI_CLOUD_BLOCK);
-    else
-        for (uint32_t i = 0; i < batch->count; i++)
-            level[i] = job->level_of[caromi_reach_class(batch->place[3][i])];
-}
-
-static void find_cells(const build_job *job, const caromi_cloud_batch *batch, const uint8_t *level, int axis,
-                       int32_t *cell)
-{
-    const caromi_isa_table *isa = job->cloud->context->isa;
-    int32_t other[CAROMI_CLOUD_BLOCK];
-    isa->cloud_cells(&job->cells->levels[0], axis, batch->place[axis], batch->count, cell);
-    for (uint32_t l = 1; l < job->cells->view.level_count; l++) {
-        isa->cloud_cells(&job->cells->levels[l], axis, batch->place[axis], batch->count, other);
-        for (uint32_t i = 0; i < batch->count; i++)
-            cell[i] = level[i] == l ? other[i] : cell[i];
-    }
-}
-
-/* ---- rows of a part ---------------------------------------------------------------------------------------------- */
-
-/* Twice the room for rows; the table has two places for each. 0: no memory. */
-static int grow_rows(const build_job *job, part *p)
-{
-    const carom_context *c = job->cloud->context;
-    const uint32_t room = p->row_room ? 2 * p->row_room : 1024;
-    part_row *rows = caromi_task_alloc(c, room, sizeof *rows);
-    uint32_t *counts = caromi_task_alloc(c, room, sizeof *counts);
-    uint32_t *table = caromi_task_alloc(c, 2 * (uint64_t)room, sizeof *table);
-    if (rows == NULL || counts == NULL || table == NULL) {
-        caromi_task_free(c, rows);
-        caromi_task_free(c, counts);
-        caromi_task_free(c, table);
-        return 0;
-    }
-    if (p->row_count) {
-        memcpy(rows, p->rows, p->row_count * sizeof *rows);
-        memcpy(counts, p->counts, p->row_count * sizeof *counts);
-    }
-    memset(table, 0xff, 2 * (size_t)room * sizeof *table);
-    p->mask = 2 * (uint64_t)room - 1;
-    for (uint32_t r = 0; r < p->row_count; r++) {
-        uint64_t h = caromi_cloud_hash(rows[r].level, rows[r].y, rows[r].z);
-        while (table[h & p->mask] != CAROMI_NO_ROW)
-            h++;
-        table[h & p->mask] = r;
-    }
-    caromi_task_free(c, p->rows);
-    caromi_task_free(c, p->counts);
-    caromi_task_free(c, p->table);
-    p->rows = rows;
-    p->counts = counts;
-    p->table = table;
-    p->row_room = room;
-    return 1;
-}
-
-static uint32_t row_of(const build_job *job, part *p, uint32_t level, int32_t y, int32_t z)
-{
-    uint64_t h = caromi_cloud_hash(level, y, z);
-    for (;; h++) {
-        const uint32_t at = p->table[h & p->mask];
-        if (at == CAROMI_NO_ROW)
-            break;
-        if (p->rows[at].y == y && p->rows[at].z == z && p->rows[at].level == level)
-            return at;
-    }
-    if (p->row_count == p->row_room) {
-        if (!grow_rows(job, p))
-            return CAROMI_NO_ROW;
-        for (h = caromi_cloud_hash(level, y, z); p->table[h & p->mask] != CAROMI_NO_ROW; h++)
-            ;
-    }
-    p->table[h & p->mask] = p->row_count;
-    p->rows[p->row_count] = (part_row){.y = y, .z = z, .level = level};
-    p->counts[p->row_count] = 0;
-    return p->row_count++;
-}
-
-/* Finds the row of each sphere of a batch, and counts. */
-static void enter(void *user, const caromi_cloud_batch *batch)
-{
-    const part_feed *to = user;
-    build_job *job = to->job;
-    part *p = to->part;
-    uint8_t level[CAROMI_CLOUD_BLOCK];
-    int32_t y[CAROMI_CLOUD_BLOCK], z[CAROMI_CLOUD_BLOCK];
-    uint32_t *rows = job->row_of + p->first + p->count;
-    if (p->is_short)
-        return;
-    find_levels(job, batch, level);
-    find_cells(job, batch, level, 1, y);
-    find_cells(job, batch, level, 2, z);
-    for (uint32_t i = 0; job->dense_rows && i < batch->count; i++) {
-        const caromi_cloud_level *l = &job->cells->levels[level[i]];
-        rows[i] = (uint32_t)caromi_cloud_dense_row(l, y[i], z[i]);
-        p->counts[rows[i]]++;
-    }
-    for (uint32_t i = 0; !job->dense_rows && i < batch->count; i++) {
-        rows[i] = row_of(job, p, level[i], y[i], z[i]);
-        p->is_short = rows[i] == CAROMI_NO_ROW;
-        if (p->is_short)
-            return;
-        p->counts[rows[i]]++;
-    }
-    p->count += batch->count;
-}
-
-/* ---- rows of all parts ------------------------------------------------------------------------------------------- */
-
-/* Room for one more sphere of each part, behind those of the rows before. */
-static uint32_t add_row(caromi_cloud_cells *c, uint32_t level, int32_t y, int32_t z, uint32_t place)
-{
-    const uint32_t row = c->view.row_count++;
-    c->rows[row] = (caromi_cloud_row){.y = y, .z = z, .begin = place, .end = place, .level = level};
-    return row;
-}
-
-/* A part's spheres of the row, the last. */
-static uint32_t add_to_row(caromi_cloud_cells *c, uint32_t *count)
-{
-    caromi_cloud_row *row = &c->rows[c->view.row_count - 1];
-    const uint32_t place = row->end;
-    row->end += *count;
-    *count = place;
-    return row->end;
-}
-
-static void join_dense(build_job *job)
-{
-    caromi_cloud_cells *c = job->cells;
-    uint32_t place = 0;
-    uint64_t number = 0;
-    for (uint32_t l = 0; l < c->view.level_count; l++)
-        for (int32_t z = 0; z <= c->levels[l].most[2]; z++)
-            for (int32_t y = 0; y <= c->levels[l].most[1]; y++, number++) {
-                uint32_t count = 0;
-                for (uint32_t p = 0; p < job->part_count; p++)
-                    count += job->parts[p].counts[number];
-                c->table[number] = count ? add_row(c, l, y, z, place) : CAROMI_NO_ROW;
-                for (uint32_t p = 0; count && p < job->part_count; p++)
-                    place = add_to_row(c, &job->parts[p].counts[number]);
-            }
-}
-
-/* A row of a part, for ordering: by level, z and y. */
-typedef struct row_key {
-    uint64_t key;
-    uint32_t part, row;
-} row_key;
-
-/* Stable, from the lowest digit; returns the array that has the result. */
-static row_key *sort_keys(row_key *keys, row_key *other, size_t count)
-{
-    enum { BITS = 10, DIGITS = 1 << BITS };
-    uint64_t used = 0;
-    for (size_t i = 0; i < count; i++)
-        used |= keys[i].key ^ keys[0].key;
-    for (int shift = 0; shift < 64; shift += BITS) {
-        size_t start[DIGITS + 1] = {0};
-        if (!(used >> shift & (DIGITS - 1)))
-            continue;
-        for (size_t i = 0; i < count; i++)
-            start[(keys[i].key >> shift & (DIGITS - 1)) + 1]++;
-        for (int d = 0; d < DIGITS; d++)
-            start[d + 1] += start[d];
-        for (size_t i = 0; i < count; i++)
-            other[start[keys[i].key >> shift & (DIGITS - 1)]++] = keys[i];
-        row_key *const sorted = other;
-        other = keys;
-        keys = sorted;
-    }
-    return keys;
-}
-
-static uint64_t key_of(const part_row *r)
-{
-    return (uint64_t)r->level << 58 | (uint64_t)(uint32_t)r->z << 29 | (uint32_t)r->y;
-}
-
-static void set_table(caromi_cloud_cells *c)
-{
-    memset(c->table, 0xff, (size_t)(c->view.table_mask + 1) * sizeof *c->table);
-    for (uint32_t r = 0; r < c->view.row_count; r++) {
-        uint64_t h = caromi_cloud_hash(c->rows[r].level, c->rows[r].y, c->rows[r].z);
-        while (c->table[h & c->view.table_mask] != CAROMI_NO_ROW)
-            h++;
-        c->table[h & c->view.table_mask] = r;
-    }
-}
-
-/* 0: no memory. */
-static int join_hashed(build_job *job, uint64_t count)
-{
-    caromi_cloud_cells *c = job->cells;
-    row_key *keys = caromi_alloc(job->cloud->context, 2 * count + 1, sizeof *keys);
-    if (keys == NULL)
-        return 0;
-    size_t n = 0;
-    for (uint32_t p = 0; p < job->part_count; p++)
-        for (uint32_t r = 0; r < job->parts[p].row_count; r++)
-            keys[n++] = (row_key){key_of(&job->parts[p].rows[r]), p, r};
-    const row_key *sorted = sort_keys(keys, keys + n, n);
-    uint32_t place = 0;
-    for (size_t i = 0; i < n; i++) {
-        part *p = &job->parts[sorted[i].part];
-        const part_row *r = &p->rows[sorted[i].row];
-        if (i == 0 || sorted[i].key != sorted[i - 1].key)
-            add_row(c, r->level, r->y, r->z, place);
-        place = add_to_row(c, &p->counts[sorted[i].row]);
-    }
-    caromi_free(job->cloud->context, keys);
-    set_table(c);
-    return 1;
-}
-
-static void set_levels(caromi_cloud_cells *c)
-{
-    for (uint32_t l = 0, r = 0; l < c->view.level_count; l++) {
-        caromi_cloud_level *level = &c->levels[l];
-        level->begin_row = r;
-        while (r < c->view.row_count && c->rows[r].level == l)
-            r++;
-        level->end_row = r;
-    }
-}
 
 /* ---- sorting ----------------------------------------------------------------------------------------------------- */
 
@@ -308,12 +31,12 @@ static float given_of(const caromi_cloud *cloud, int column, uint64_t sphere)
 }
 
 /* Where the record of a size goes: a constant one where this is inlined. */
-static inline record *record_at(const build_job *job, uint32_t i, size_t size)
+static inline record *record_at(const caromi_build *job, uint32_t i, size_t size)
 {
     return (record *)(void *)(job->records + i * size);
 }
 
-static inline __attribute__((always_inline)) void place_records(build_job *job, part *p,
+static inline __attribute__((always_inline)) void place_records(caromi_build *job, caromi_build_part *p,
                                                                 const caromi_cloud_batch *batch, size_t size)
 {
     uint8_t level[CAROMI_CLOUD_BLOCK];
@@ -322,8 +45,8 @@ static inline __attribute__((always_inline)) void place_records(build_job *job, 
     const uint32_t *rows = job->row_of + p->first + p->count;
     const caromi_in_column mask = job->cloud->mask;
     const float *const at[] = {batch->place[0], batch->place[1], batch->place[2], batch->place[3]};
-    find_levels(job, batch, level);
-    find_cells(job, batch, level, 0, x);
+    caromi_build_levels(job, batch, level);
+    caromi_build_cells(job, batch, level, 0, x);
     for (uint32_t i = 0; i < batch->count; i++) {
         record *r = record_at(job, counts[rows[i]]++, size);
         r->place[0] = at[0][i];
@@ -343,7 +66,7 @@ static inline __attribute__((always_inline)) void place_records(build_job *job, 
 
 static void place(void *user, const caromi_cloud_batch *batch)
 {
-    const part_feed *to = user;
+    const caromi_build_feed *to = user;
     if (to->job->has_given)
         place_records(to->job, to->part, batch, sizeof(record));
     else
@@ -359,7 +82,7 @@ static uint64_t starts_before(uint64_t spheres, uint64_t rows)
 }
 
 /* From its first sphere to its last, as finely as there is room for. */
-static inline void set_cells(const build_job *job, caromi_cloud_row *row, size_t size)
+static inline void set_cells(const caromi_build *job, caromi_cloud_row *row, size_t size)
 {
     int32_t low = INT32_MAX, high = INT32_MIN;
     for (uint32_t i = row->begin; i < row->end; i++) {
@@ -374,7 +97,7 @@ static inline void set_cells(const build_job *job, caromi_cloud_row *row, size_t
     row->count = (int32_t)(wide >> row->shift) + 1;
 }
 
-static inline void put_records(const build_job *job, const caromi_cloud_row *row, uint32_t *starts, size_t size)
+static inline void put_records(const caromi_build *job, const caromi_cloud_row *row, uint32_t *starts, size_t size)
 {
     caromi_cloud_cells *const c = job->cells;
     float *const column[] = {c->column[0], c->column[1], c->column[2], c->column[3]};
@@ -397,7 +120,7 @@ static inline void put_records(const build_job *job, const caromi_cloud_row *row
 }
 
 /* A row by cells. In between starts[i] is where the next sphere of cell i goes; then it is where those of i end. */
-static inline __attribute__((always_inline)) void sort_records(const build_job *job, uint64_t number, size_t size)
+static inline __attribute__((always_inline)) void sort_records(const caromi_build *job, uint64_t number, size_t size)
 {
     caromi_cloud_row *row = &job->cells->rows[number];
     set_cells(job, row, size);
@@ -418,7 +141,7 @@ static inline __attribute__((always_inline)) void sort_records(const build_job *
 
 static void sort_row(void *user, uint64_t number, uint32_t thread)
 {
-    const build_job *job = user;
+    const caromi_build *job = user;
     (void)thread;
     if (job->has_given)
         sort_records(job, number, sizeof(record));
@@ -439,43 +162,27 @@ static void count_doubled(caromi_cloud_cells *c)
 
 static void count(void *user, const caromi_cloud_batch *batch)
 {
-    const part_feed *to = user;
+    const caromi_build_feed *to = user;
     to->part->count += batch->count;
 }
 
 static void run_count(void *user, uint64_t number, uint32_t thread)
 {
-    build_job *job = user;
+    caromi_build *job = user;
     (void)thread;
-    feed(job, &job->parts[number], count);
-}
-
-static void run_enter(void *user, uint64_t number, uint32_t thread)
-{
-    build_job *job = user;
-    part *p = &job->parts[number];
-    (void)thread;
-    p->count = 0;
-    if (job->dense_rows) {
-        p->counts = caromi_task_alloc(job->cloud->context, job->dense_rows, sizeof *p->counts);
-        p->is_short = p->counts == NULL;
-        if (!p->is_short)
-            memset(p->counts, 0, job->dense_rows * sizeof *p->counts);
-    } else
-        p->is_short = !grow_rows(job, p);
-    feed(job, p, enter);
+    caromi_build_pass(job, &job->parts[number], count);
 }
 
 static void run_place(void *user, uint64_t number, uint32_t thread)
 {
-    build_job *job = user;
+    caromi_build *job = user;
     (void)thread;
     job->parts[number].count = 0;
-    feed(job, &job->parts[number], place);
+    caromi_build_pass(job, &job->parts[number], place);
 }
 
 /* 0: no memory. */
-static int alloc_columns(build_job *job)
+static int alloc_columns(caromi_build *job)
 {
     caromi_cloud_cells *c = job->cells;
     const carom_context *context = job->cloud->context;
@@ -507,7 +214,7 @@ static int alloc_columns(build_job *job)
 }
 
 /* Rows and the table, from those of the parts. 0: no memory. */
-static int make_rows(build_job *job)
+static int make_rows(caromi_build *job)
 {
     const carom_context *context = job->cloud->context;
     caromi_cloud_cells *c = job->cells;
@@ -527,17 +234,14 @@ static int make_rows(build_job *job)
     c->table = caromi_kept_alloc(context, places, sizeof *c->table);
     if (c->rows == NULL || c->table == NULL)
         return 0;
-    if (job->dense_rows)
-        join_dense(job);
-    else if (!join_hashed(job, rows))
+    if (!caromi_build_join(job, rows))
         return 0;
-    set_levels(c);
     c->starts = caromi_kept_alloc(context, starts_before(c->count, c->view.row_count), sizeof *c->starts);
     return c->starts != NULL;
 }
 
 /* Numbers of rows, where there is space for them: a few times as many as spheres, so that they cost little. */
-static void number_rows(build_job *job)
+static void number_rows(caromi_build *job)
 {
     caromi_cloud_cells *c = job->cells;
     double rows = 0;
@@ -553,7 +257,7 @@ static void number_rows(build_job *job)
 }
 
 /* 0: no memory. */
-static int build(build_job *job)
+static int build(caromi_build *job)
 {
     const carom_context *context = job->cloud->context;
     caromi_cloud_cells *c = job->cells;
@@ -578,7 +282,7 @@ static int build(build_job *job)
     job->row_of = caromi_kept_alloc(context, c->count + 1, sizeof *job->row_of);
     if (job->row_of == NULL)
         return 0;
-    caromi_parallel(pool, job->part_count, run_enter, job);
+    caromi_parallel(pool, job->part_count, caromi_build_enter, job);
     if (!make_rows(job) || !alloc_columns(job))
         return 0;
     caromi_parallel(pool, job->part_count, run_place, job);
@@ -622,7 +326,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     caromi_cloud_extent extent;
     caromi_cloud_slice own = *slice;
     float *places = keep_places(cloud, &own);
-    build_job job = {.cloud = cloud, .slice = &own, .extent = &extent, .cells = cells};
+    caromi_build job = {.cloud = cloud, .slice = &own, .extent = &extent, .cells = cells};
     *cells = (caromi_cloud_cells){.count = 0};
     job.has_given = cloud->is_moving || caromi_cloud_is_periodic(cloud);
     job.record_size = job.has_given ? sizeof(record) : RECORD_SHORT;

@@ -6,6 +6,7 @@
  *   places.c   hands out spheres and their images, as they are in a slice
  *   levels.c   finds bounds and sizes of the spheres, and which share a level
  *   cells.c    puts them into rows of cells, as cpu/cloud.h has them
+ *   rows.c     finds and orders the rows that have spheres
  *   ask.c      asks the solver about the pairs that a scan finds open
  *   records.c  keeps pairs and puts them in order: lists
  *   columns.c  depth and normal of the records; previous.c finds them in an earlier list
