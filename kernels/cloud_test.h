@@ -16,6 +16,12 @@ typedef struct cloud_lanes_found {
     u32 some, sure, near; /* may be pairs; the sure ones of these */
 } cloud_lanes_found;
 
+/* Surely, which needs a square that has not overflowed. */
+FN vm cloud_is_below(vf distance2, vf reach2)
+{
+    return v_and(v_lt(reach2, v_infinity()), v_lt(distance2, reach2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY)));
+}
+
 /* Of spheres at the distance d that reach `sum` together, masks aside. */
 FN cloud_lanes_found cloud_compare(v3 d, vf sum, vf margin, int options)
 {
@@ -28,11 +34,10 @@ FN cloud_lanes_found cloud_compare(v3 d, vf sum, vf margin, int options)
     if (options & CLOUD_UNSURE)
         return is;
     const vf sum2 = options & CLOUD_MARGIN ? sum * sum : most2;
-    is.sure = v_bitmask(v_and(some, v_lt(distance2, sum2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY))));
+    is.sure = v_bitmask(v_and(some, cloud_is_below(distance2, sum2)));
     if (options & CLOUD_MARGIN) {
         const vm is_out = v_gt(distance2, sum2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-        const vm is_in = v_lt(distance2, most2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY));
-        is.near = v_bitmask(v_and(some, v_and(is_out, is_in)));
+        is.near = v_bitmask(v_and(some, v_and(is_out, cloud_is_below(distance2, most2))));
     }
     return is;
 }

@@ -249,7 +249,7 @@ static void number_rows(caromi_build *job)
         caromi_cloud_level *level = &c->levels[l];
         level->first_row = (uint64_t)rows;
         rows += (level->most[1] + 1.0) * (level->most[2] + 1.0);
-        if (rows > 4.0 * (double)job->extent->valid + 4096)
+        if (rows > 4.0 * (double)job->extent->valid + 4096 || rows > INT32_MAX)
             return;
     }
     job->dense_rows = (uint64_t)rows;

@@ -25,6 +25,7 @@ carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, caro
     resting.is_moving = 0; /* places are those at time 0, without images */
     memset(resting.period, 0, sizeof resting.period);
     resting.mask.base = NULL;
+    resting.margin = 0;
     uint8_t *is_placed = caromi_alloc(cloud->context, cloud->count + 1, 1);
     if (is_placed == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the order of %llu spheres",

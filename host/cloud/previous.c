@@ -56,16 +56,12 @@ static uint64_t row_from(const int32_t *numbers, uint64_t count, int32_t a)
 
 static void find_in_short(const previous_job *job, uint64_t from, uint64_t to, uint64_t begin, uint64_t end)
 {
-    uint64_t next = begin;
     for (uint64_t i = from; i < to; i++) {
         const uint64_t key = key_now(job, i);
-        job->previous[i] = -1;
-        for (uint64_t k = begin, at = next; k < end; k++, at = at + 1 < end ? at + 1 : begin)
-            if (key_before(job->before, at) == key) {
-                job->previous[i] = (int64_t)at;
-                next = at + 1 < end ? at + 1 : begin;
-                break;
-            }
+        uint64_t at = begin;
+        while (at < end && key_before(job->before, at) != key)
+            at++;
+        job->previous[i] = at < end ? (int64_t)at : -1;
     }
 }
 

@@ -353,6 +353,28 @@ static void fast_is_near_the_truth(void **state)
     carom_context_destroy(context);
 }
 
+/* (ra + rb)^2 is beyond binary32, |d|^2 is not: apart by less than that shows. With a margin too. */
+static void sums_that_overflow(void **state)
+{
+    static const struct {
+        float b[3], radius, margin;
+    } cases[] = {{{0x1.e7e898p+63f, 0x1.024418p+62f, -0x1.586a7ep+61f}, 0x1p63f, 0},
+                 {{0x1.f2a3fep+63f, -0x1.0c6dcp+59f, 0x1.cbea2ep+61f}, 0x1p62f, 0x1p63f}};
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const float center[] = {0, 0, 0, cases[i].b[0], cases[i].b[1], cases[i].b[2]};
+        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = 2, .accuracy = CAROM_ACCURACY_EXACT},
+                                .center = carom_xyz(center),
+                                .radius = {.data = &cases[i].radius, .stride = CAROM_REPEAT},
+                                .margin = cases[i].margin};
+        records got = {0};
+        assert_int_equal(ask_list(context, &d, 2, &got).total, 0);
+        free(got.at);
+    }
+    carom_context_destroy(context);
+}
+
 /* Very many spheres in one place: searches end at once; lists and counts say why not. */
 static void many_in_one_place(void **state)
 {
@@ -621,6 +643,7 @@ int main(void)
     const struct CMUnitTest on_cpu[] = {cmocka_unit_test(exact_is_the_reference),
                                         cmocka_unit_test(fast_is_each_pair_by_itself),
                                         cmocka_unit_test(fast_is_near_the_truth),
+                                        cmocka_unit_test(sums_that_overflow),
                                         cmocka_unit_test(many_in_one_place),
                                         cmocka_unit_test(ends_are_checked),
                                         SAME_BITS_ON_CPU(same_lists),

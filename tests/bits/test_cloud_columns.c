@@ -325,6 +325,16 @@ static void odd_earlier_lists(void **state)
     l = ask_columns(context, &d, &before);
     assert_int_equal(l.previous[0], -1);
     free_columns(&l);
+
+    const float three[] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, same[] = {1, 1, 1};
+    const int32_t b_twice[] = {2, 1, 2};
+    before = (carom_sphere_pairs_before){sizeof before, 3, a + 1, b_twice, NULL};
+    const carom_spheres_desc with_third = {
+        .batch = {.size = sizeof d, .count = 3}, .center = carom_xyz(three), .radius = carom_scalars_of(same)};
+    l = ask_columns(context, &with_third, &before);
+    assert_int_equal(l.previous[0], 1);
+    assert_int_equal(l.previous[1], 0);
+    free_columns(&l);
     carom_context_destroy(context);
 }
 

@@ -65,6 +65,10 @@ static void neighbours_are_near(void **state)
     ask_order(one, &d, order);
     ask_order(three, &d, again);
     assert_memory_equal(order, again, MANY * sizeof *order);
+    carom_spheres_desc wider = d; /* only centres and radii count */
+    wider.margin = 1;
+    ask_order(one, &wider, again);
+    assert_memory_equal(order, again, MANY * sizeof *order);
     double sum = 0;
     for (size_t k = 1; k < MANY; k++)
         for (size_t j = 0; j < 3; j++)
