@@ -28,7 +28,7 @@ const char *hdf5_error(void);
 hdf5_id hdf5_create(const char *path);
 hdf5_id hdf5_create_group(hdf5_id in, const char *name);
 /* A dataset of dims[axes], the last varying fastest: contiguous, and in its place from the beginning, with bytes that
- * are written by nobody but the caller. */
+ * are written by the caller alone. */
 hdf5_id hdf5_create_array(hdf5_id in, const char *name, const char *type, int axes, const uint64_t *dims);
 /* One of `size` bytes that each are the number of a word: HDF5's enumeration, so a reader knows the words. */
 hdf5_id hdf5_create_words(hdf5_id in, const char *name, const char *const *words, int count, uint64_t size);

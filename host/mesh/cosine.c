@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The cosine of an angle in degrees, rounded to the nearest binary64: the C library's differs between systems. A
- * series in pairs of doubles (T. J. Dekker), good to 2^-98; no angle but those whose cosine is 0 or 1/2 comes so close
- * to the middle between two doubles as far as anybody has seen. */
+ * series in pairs of doubles (T. J. Dekker), good to 2^-98. Besides the angles whose cosine is 0 or 1/2, none is known
+ * whose cosine is so close to the middle between two doubles. */
 #include "patches.h"
 
 /* hi + lo, |lo| at most half a unit in the last place of hi. */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # mpi.sh CAROM CAROM-MPI: a bake by ranks has the bytes of a bake by one process, whatever the ranks compute on and
-# whoever began it; one copy of the mesh serves a node; and a rank that fails or dies leaves a file to go on with.
+# whichever began it; one copy of the mesh serves a node; and a rank that fails or dies leaves a file to go on with.
 # shellcheck disable=SC2016 # eval gets them
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
