@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "plain_closest.h"
+#include "plain_grid.h"
 #include "plain_sweep.h"
 
 static void *open_copy(const peer_task *task)
@@ -57,6 +58,7 @@ const peer *baseline_peer(size_t index)
     static const peer all[] = {
         {NULL, "early-out-c", PEER_SWEEP, open_copy, run_sweep, free},
         {NULL, "closest-point-c", PEER_OVERLAP, open_copy, run_overlap, free},
+        {NULL, "grid-c", PEER_CLOUD, open_copy, plain_grid_run, free},
     };
 
     return index < sizeof all / sizeof all[0] ? &all[index] : NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reference/reference.h"
+#include "queries/mesh/mesh.h"
 #include "suite.h"
 
 enum {
@@ -12,15 +13,15 @@ enum {
     FAMILY = 200000,
     QUERIES = 200000 /* past a large mesh fewer would find in a cache what they visited in the round before */
 };
-#define PAIRS(name, what, task, family, peers)                                            \
-    {                                                                                     \
-        name, what, TYPE_PAIRS, MILLION, FEW, task, family, 0, 0, 0, peers, 0, NO_TASK, 0 \
+#define PAIRS(name, what, task, family, peers)                                                      \
+    {                                                                                               \
+        name, what, TYPE_PAIRS, MILLION, FEW, task, family, 0, 0, 0, peers, 0, NO_TASK, 0, NO_CLOUD \
     }
 /* A few pairs again and again, from cache. */
 #define CACHED_PAIRS(name, task)                                                                                       \
     {                                                                                                                  \
         name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, task, "random", 0, 0, 0, PEERS_NEVER, \
-            0, NO_TASK, 0                                                                                              \
+            0, NO_TASK, 0, NO_CLOUD                                                                                    \
     }
 #define NO_PAIRS \
     {            \
@@ -31,19 +32,21 @@ enum {
 #define FROM_FILE 0, 0
 
 /* The other queries of a mesh, and other meshes: only when --scene names them. */
-#define MESH_QUERY(name, what, spheres, task)                                                           \
-    {                                                                                                   \
-        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0 \
+#define MESH_QUERY(name, what, spheres, task)                                                                     \
+    {                                                                                                             \
+        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0, NO_CLOUD \
     }
-#define OTHER_MESH(name, what, spheres, shape)                                                                     \
-    {                                                                                                              \
-        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, 100, 0, PEERS_FULL, 1, ASK(mesh_first), shape \
+#define OTHER_MESH(name, what, spheres, shape)                                                                      \
+    {                                                                                                               \
+        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, 100, 0, PEERS_FULL, 1, ASK(mesh_first), shape, \
+            NO_CLOUD                                                                                                \
     }
 
 /* Lattices of 128^3 nodes (32^3), or 1000 x 1000 columns (100 x 100): only when --scene names them. Last: the mesh. */
-#define LATTICE(name, what, work, size, count, few, ...)                                                            \
-    {                                                                                                               \
-        name, what, TYPE_LATTICE, count, few, NO_PAIRS, NULL, 0, __VA_ARGS__, PEERS_NEVER, 1, {NULL, work, size}, 0 \
+#define LATTICE(name, what, work, size, count, few, ...)                                                             \
+    {                                                                                                                \
+        name, what, TYPE_LATTICE, count, few, NO_PAIRS, NULL, 0, __VA_ARGS__, PEERS_NEVER, 1, {NULL, work, size}, 0, \
+            NO_CLOUD                                                                                                 \
     }
 #define VOLUME(name, what, work, size, ...) LATTICE(name, what, work, size, 1 << 21, 1 << 15, __VA_ARGS__)
 #define LATTICES(of, ...)                                                                                   \
@@ -53,6 +56,32 @@ enum {
         VOLUME("clearance-" of, "where a sphere of 5 % is clear", MESH_CLEARANCE, 0.05f, __VA_ARGS__),      \
         LATTICE("drop-" of, "drop map of a ball of 2.1 %", MESH_DROP, 0.021f, MILLION, 10000, __VA_ARGS__), \
         LATTICE("drop-small-" of, "drop map of a ball of 0.54 %", MESH_DROP, 0.0054f, MILLION, 10000, __VA_ARGS__)
+
+/* Contacts of spheres with radii of so many edges: only when --scene names them. */
+#define CONTACTS(of, edges, ...)                                                                                  \
+    {                                                                                                             \
+        "contacts-" #edges "-" of, "contacts beside closest points and overlap lists, radii of " #edges " edges", \
+            TYPE_CONTACTS, 50000, 5000, NO_PAIRS, NULL, 0, __VA_ARGS__, PEERS_NEVER, 1,                           \
+            ASK_WITHIN(mesh_contacts, edges), 0, NO_CLOUD                                                         \
+    }
+
+/* Clouds: only when --scene names them. */
+#define CLOUD(name, what, ...)                                                                      \
+    {                                                                                               \
+        name, what, TYPE_CLOUD, 100000, 10000, NO_PAIRS, NULL, 0, 0, 0, PEERS_QUICK, 1, NO_TASK, 0, \
+        {                                                                                           \
+            __VA_ARGS__                                                                             \
+        }                                                                                           \
+    }
+#define MOVING(name, what, of, set, radii)                                           \
+    CLOUD("moving-" name "-list-" of, "all pairs of " what, set, CLOUD_LIST, radii), \
+        CLOUD("moving-" name "-first-" of, "the first partners of " what, set, CLOUD_FIRST, radii)
+#define CLOUDS(of, what, set)                                                             \
+    CLOUD("cloud-list-" of, "all pairs of " what, set, CLOUD_LIST, 0),                    \
+        CLOUD("cloud-count-" of, "the number of partners of " what, set, CLOUD_COUNT, 0), \
+        CLOUD("cloud-first-" of, "the first partners of " what, set, CLOUD_FIRST, 0),     \
+        MOVING("tenth", what " that move 0.1 radii", of, set, 0.1f),                      \
+        MOVING("one", what " that move a radius", of, set, 1), MOVING("ten", what " that move ten radii", of, set, 10)
 
 static const suite_scene scenes[] = {
     PAIRS("sweep-first-random", "first time", SWEEP_FIRST, "random", PEERS_QUICK),
@@ -72,22 +101,22 @@ static const suite_scene scenes[] = {
     CACHED_PAIRS("overlap-axes-cached", OVERLAP_AXES),
     CACHED_PAIRS("spheres-cached", SPHERES_TIMES),
     {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL,
-     SPHERES_NEAR, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0},
+     SPHERES_NEAR, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD},
     {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL,
-     SPHERES_BOX, TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0},
+     SPHERES_BOX, TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
     {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL, SPHERES_LONG,
-     TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0},
+     TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
     {"mesh-still-70k", "which spheres next to the surface touch it", TYPE_MESH, 50000, 10000, NO_PAIRS, NULL,
-     SPHERES_STILL, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0},
+     SPHERES_STILL, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD},
     {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL,
-     SPHERES_NEAR, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0},
+     SPHERES_NEAR, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
     {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL,
-     SPHERES_BOX, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0},
+     SPHERES_BOX, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
     {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL, SPHERES_LONG, TORUS_1M,
-     PEERS_FULL, 0, ASK(mesh_first), 0},
+     PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
     MESH_QUERY("mesh-alone-70k", "first hit next to the surface, a batch for each", SPHERES_NEAR, FIRST_HIT_ALONE),
     {"mesh-alone-1m", "first hit next to the surface, a batch for each", TYPE_MESH, 5000, 0, NO_PAIRS, NULL,
-     SPHERES_NEAR, TORUS_1M, PEERS_NEVER, 1, FIRST_HIT_ALONE, 0},
+     SPHERES_NEAR, TORUS_1M, PEERS_NEVER, 1, FIRST_HIT_ALONE, 0, NO_CLOUD},
     MESH_QUERY("mesh-all-70k", "all hits: long ways through it", SPHERES_LONG, ASK(mesh_all)),
     MESH_QUERY("mesh-any-70k", "whether long ways through it hit anything", SPHERES_LONG, ASK(mesh_any)),
     MESH_QUERY("mesh-overlaps-70k", "the triangles that spheres next to the surface touch", SPHERES_STILL,
@@ -102,24 +131,33 @@ static const suite_scene scenes[] = {
     OTHER_MESH("mesh-box-building", "first hit in a building: short ways from anywhere", SPHERES_BOX, SHAPE_BUILDING),
     OTHER_MESH("mesh-long-building", "first hit in a building: long ways", SPHERES_LONG, SHAPE_BUILDING),
     {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,
-     NULL, SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, ASK(mesh_first), 0},
+     NULL, SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD},
     {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,
-     NULL, SPHERES_BOX, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0},
+     NULL, SPHERES_BOX, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
     {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, NO_PAIRS, NULL,
-     SPHERES_LONG, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0},
+     SPHERES_LONG, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
     {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, NO_PAIRS, NULL, 0, TORUS_70K,
-     PEERS_QUICK, 0, NO_TASK, 0},
+     PEERS_QUICK, 0, NO_TASK, 0, NO_CLOUD},
     {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, NO_PAIRS, NULL, 0, TORUS_1M, PEERS_FULL, 0,
-     NO_TASK, 0},
+     NO_TASK, 0, NO_CLOUD},
     {"refit-70k", "follow vertices that have moved, per triangle", TYPE_REFIT, 70000, 70000, NO_PAIRS, NULL, 0,
-     TORUS_70K, PEERS_NEVER, 0, NO_TASK, 0},
+     TORUS_70K, PEERS_NEVER, 0, NO_TASK, 0, NO_CLOUD},
     {"refit-1m", "follow vertices that have moved, per triangle", TYPE_REFIT, MILLION, 0, NO_PAIRS, NULL, 0, TORUS_1M,
-     PEERS_NEVER, 0, NO_TASK, 0},
+     PEERS_NEVER, 0, NO_TASK, 0, NO_CLOUD},
     {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, NO_PAIRS, NULL, 0, FROM_FILE,
-     PEERS_FULL, 0, NO_TASK, 0},
+     PEERS_FULL, 0, NO_TASK, 0, NO_CLOUD},
     LATTICES("70k", TORUS_70K),
     LATTICES("1m", TORUS_1M),
     LATTICES("file", FROM_FILE),
+    CLOUDS("a", "equal spheres", CLOUD_EQUAL),
+    CLOUDS("b", "spheres of radii 1 to 2", CLOUD_DOUBLE),
+    CLOUDS("c", "spheres of radii 1 to 10", CLOUD_TENFOLD),
+    CLOUDS("d", "equal spheres in a pile", CLOUD_PILE),
+    CONTACTS("70k", 1, TORUS_70K),
+    CONTACTS("70k", 3, TORUS_70K),
+    CONTACTS("70k", 10, TORUS_70K),
+    CONTACTS("1m", 3, TORUS_1M),
+    CONTACTS("file", 3, FROM_FILE),
 };
 enum { LISTED = sizeof scenes / sizeof scenes[0] };
 

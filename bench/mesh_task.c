@@ -109,8 +109,11 @@ static carom_status query(mesh_call *a, carom_error *err)
 
     if (a->task.band > 0.0f)
         in.scalars[1] = (carom_scalars){&band, CAROM_REPEAT, NULL};
-    for (int f = 0; f < query_field_count(q); f++)
+    for (int f = 0; f < query_field_count(q); f++) {
         out[f] = output_of(a->out, q->fields[f].kind);
+        for (int k = 0; k < f; k++) /* the patch of a contact is no second triangle */
+            out[f] = out[k] == out[f] ? NULL : out[f];
+    }
     return a->task.work == MESH_ALONE ? ask_alone(a, &call, err) : q->mesh.ask(a->mesh, &call, &a->stats, err);
 }
 

@@ -45,7 +45,7 @@ static peer_list_fn *open_module(const char *path, const bench_listener *listene
     void *const symbol = module != NULL ? dlsym(module, "carom_peer") : NULL;
 
     if (symbol == NULL) {
-        snprintf(text, sizeof text, "Embree, Bullet and FCL are not measured: %s", dlerror());
+        snprintf(text, sizeof text, "Embree, Bullet, FCL, CGAL and nanoflann are not measured: %s", dlerror());
         listener->note(listener->user, text);
         return NULL;
     }
@@ -66,7 +66,7 @@ static void note_absent(const bench_listener *listener, peer_list_fn *list, cons
 
 peer_list_fn *peers_load(const bench_listener *listener)
 {
-    static const char *const libraries[] = {"Embree", "Bullet", "FCL"};
+    static const char *const libraries[] = {"Embree", "Bullet", "FCL", "CGAL", "nanoflann"};
     char path[2 * PATH_MAX];
     const int found = find_module(path, sizeof path);
     peer_list_fn *const list = found ? open_module(path, listener) : NULL;

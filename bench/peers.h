@@ -12,8 +12,21 @@
 extern "C" {
 #endif
 
-/* PEER_TOUCH: which spheres touch the mesh as they are, without motion. */
-typedef enum peer_request { PEER_SWEEP, PEER_OVERLAP, PEER_MESH, PEER_TOUCH, PEER_BUILD } peer_request;
+/* PEER_TOUCH: which spheres touch the mesh as they are, without motion. PEER_CLOUD: which spheres touch each other. */
+typedef enum peer_request { PEER_SWEEP, PEER_OVERLAP, PEER_MESH, PEER_TOUCH, PEER_BUILD, PEER_CLOUD } peer_request;
+
+/* What is kept of the pairs of a cloud: all of them, how many each sphere has, or the first of each sphere. */
+typedef enum peer_keep { KEEP_PAIRS, KEEP_COUNTS, KEEP_FIRST } peer_keep;
+typedef struct peer_pairs {
+    peer_keep keep;
+    int is_moving;
+    size_t found;       /* pairs, whatever is kept of them */
+    size_t capacity;    /* of the list */
+    uint32_t *a, *b;    /* [capacity] a < b, in any order */
+    float *t;           /* [capacity] when they touch first; of the first partners: [count], infinity: none */
+    uint32_t *partners; /* [count] */
+    int32_t *other;     /* [count] of the smallest (time, index); -1: none */
+} peer_pairs;
 
 /* A scene as carom has it; the arrays outlive the peer's state. */
 typedef struct peer_task {
@@ -23,8 +36,9 @@ typedef struct peer_task {
     const float *vertices;
     const uint32_t *indices;
     size_t vertex_count, triangle_count;
-    float *time;      /* sweeps: when the first touch begins; infinity: none */
-    uint8_t *overlap; /* overlap, touch: 1 or 0 */
+    float *time;       /* sweeps: when the first touch begins; infinity: none */
+    uint8_t *overlap;  /* overlap, touch: 1 or 0 */
+    peer_pairs *pairs; /* of a cloud */
 } peer_task;
 
 typedef struct peer {

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clouds.h"
 #include "common.h"
+#include "contacts.h"
 #include "lattices.h"
 #include "memory.h"
 #include "suite.h"
@@ -24,7 +26,7 @@ static int is_wanted(const suite *u, const suite_scene *scene)
         return 0;
     if (settings->scenes == NULL && (scene->asked || (settings->quick && scene->quick_count == 0)))
         return 0;
-    if (scene->type == TYPE_PAIRS || scene->rings > 0 || settings->mesh.triangle_count > 0)
+    if (scene->type == TYPE_PAIRS || scene->type == TYPE_CLOUD || scene->rings > 0 || settings->mesh.triangle_count > 0)
         return 1;
     snprintf(text, sizeof text, "%s is not measured: it needs --mesh FILE", scene->name);
     if (settings->scenes != NULL)
@@ -79,6 +81,8 @@ static double weight_of(const suite *u, const suite_scene *scene)
     case TYPE_BUILD: return 38.0;
     case TYPE_REFIT: return 2.0;
     case TYPE_LATTICE: return lattices_weight(scene->task.work) * pow((double)suite_triangles(u, scene), 0.5);
+    case TYPE_CLOUD: return cloud_task_weight(&scene->cloud);
+    case TYPE_CONTACTS: return contacts_weight(scene->task.band) * pow((double)suite_triangles(u, scene), 0.25);
     case TYPE_MESH: return spheres[scene->spheres] * pow((double)suite_triangles(u, scene), 0.25);
     default: return scene->pairs.query == &query_sweep ? 1.0 : 0.45;
     }
@@ -99,6 +103,8 @@ static double work_seconds(const suite *u, const suite_scene *scene)
 {
     const double triangles = (double)suite_triangles(u, scene), queries = (double)suite_count(u, scene);
 
+    if (scene->type == TYPE_CLOUD)
+        return 200e-9 * queries;
     if (scene->type == TYPE_PAIRS)
         return 100e-9 * queries + 20e-6 * fmin(queries, u->settings->quick ? 1e3 : 1e4);
     return 300e-9 * triangles * u->subjects.count + 4e-9 * triangles * (u->settings->quick ? 200.0 : 1000.0);
@@ -121,6 +127,8 @@ static double scene_seconds(const suite *u, const suite_scene *scene, const pace
                 seconds += (scene->type == TYPE_LATTICE ? 3.0 : 1.0) * /* and nodes one by one */
                            side_seconds(&plan, queries * p->sweep[i][exact] * weight_of(u, scene));
     }
+    if (suite_has_peers(u, scene) && scene->type == TYPE_CLOUD) /* all of them answer the whole */
+        return FURTHER * (seconds + side_seconds(&plan, clouds_peer_seconds(&scene->cloud, queries)));
     if (suite_has_peers(u, scene))
         seconds += RIVALS * side_seconds(&plan, 5.0 * plan.sample);
     return FURTHER * seconds + work_seconds(u, scene);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "baseline.h"
+#include "clouds.h"
 #include "suite.h"
 
 /* ---- vectorised loops -------------------------------------------------------------------------------------------- */
@@ -85,6 +86,8 @@ static peer_request request_of(const suite_scene *scene)
 {
     if (scene->type == TYPE_BUILD)
         return PEER_BUILD;
+    if (scene->type == TYPE_CLOUD)
+        return PEER_CLOUD;
     if (scene->type == TYPE_MESH)
         return scene->spheres == SPHERES_STILL ? PEER_TOUCH : PEER_MESH;
     return scene->pairs.query == &query_overlap ? PEER_OVERLAP : PEER_SWEEP;
@@ -94,7 +97,10 @@ static peer_request request_of(const suite_scene *scene)
  * a tenth of a second, or half of one where the user has said how many. 0: even these take too long. */
 static size_t count_for(const suite *u, const peer *p, void *state, const peer_task *task)
 {
-    const double budget = u->settings->quick ? 0.02 : u->settings->queries > 0 ? 0.5 : 0.1, patience = 2.0;
+    const double budget = u->settings->quick         ? 0.02
+                          : u->settings->queries > 0 ? 0.5
+                                                     : 0.1,
+                 patience = p->request == PEER_CLOUD ? 20.0 : 2.0;
     const size_t few = u->truth.count > 0 ? u->truth.count : task->count;
     double start = measure_now();
 
@@ -109,10 +115,21 @@ static size_t count_for(const suite *u, const peer *p, void *state, const peer_t
     return affordable >= (double)task->count ? task->count : affordable > (double)few ? (size_t)affordable : few;
 }
 
+/* What has been answered is judged. Returns 0 with the reason if it is no answer at all. */
+static int judge(suite *u, const peer *p, const peer_task *task, bench_row *row, char why[128])
+{
+    if (p->request == PEER_CLOUD)
+        return clouds_agree(u->pairs, task->pairs, row, why);
+    if (p->request != PEER_BUILD)
+        truth_judge(&u->truth, p->request == PEER_OVERLAP || p->request == PEER_TOUCH ? task->overlap : NULL,
+                    task->time, NULL, row);
+    return 1;
+}
+
 static void add_peer(suite *u, const suite_scene *scene, const peer *p, const peer_task *task)
 {
     const bench_listener *l = u->listener;
-    char text[256];
+    char text[384], why[128];
     side *s = suite_add_side(u, scene, -1, 0, p->library != NULL ? "peer" : "plain", p->name, 1);
     if (s == NULL)
         return;
@@ -120,14 +137,10 @@ static void add_peer(suite *u, const suite_scene *scene, const peer *p, const pe
     s->peer_state = p->open(task);
     s->peer_count = s->peer_state != NULL ? count_for(u, p, s->peer_state, task) : 0;
     s->row.queries = (double)s->peer_count;
-    if (s->peer_count > 0) {
-        if (p->request != PEER_BUILD)
-            truth_judge(&u->truth, p->request == PEER_OVERLAP || p->request == PEER_TOUCH ? task->overlap : NULL,
-                        task->time, NULL, &s->row);
+    snprintf(why, sizeof why, "%s", s->peer_state != NULL ? "it takes too long" : "it failed");
+    if (s->peer_count > 0 && judge(u, p, task, &s->row, why))
         return;
-    }
-    snprintf(text, sizeof text, "%s is not measured: %s", s->row.name,
-             s->peer_state != NULL ? "it takes too long" : "it failed");
+    snprintf(text, sizeof text, "%s is not measured: %s", s->row.name, why);
     l->note(l->user, text);
     if (s->peer_state != NULL)
         p->close(s->peer_state);

@@ -3,6 +3,7 @@
 #ifndef CAROM_BENCH_SUITE_H
 #define CAROM_BENCH_SUITE_H
 
+#include "cloud_task.h"
 #include "measure.h"
 #include "mesh_task.h"
 #include "peers.h"
@@ -10,7 +11,15 @@
 #include "pair_task.h"
 #include "verdict.h"
 
-typedef enum scene_type { TYPE_PAIRS, TYPE_MESH, TYPE_BUILD, TYPE_REFIT, TYPE_LATTICE } scene_type;
+typedef enum scene_type {
+    TYPE_PAIRS,
+    TYPE_MESH,
+    TYPE_BUILD,
+    TYPE_REFIT,
+    TYPE_LATTICE,
+    TYPE_CONTACTS,
+    TYPE_CLOUD
+} scene_type;
 /* Peers are measured where their answer would be read; in a quick run in one scene of each kind, unless it is asked for
  * by name. */
 typedef enum scene_peers { PEERS_NEVER, PEERS_FULL, PEERS_QUICK } scene_peers;
@@ -26,8 +35,9 @@ typedef struct suite_scene {
     int rings, sides;
     scene_peers peers;
     int asked;        /* only measured if --scene says so */
-    mesh_task task;   /* of TYPE_MESH and TYPE_LATTICE */
+    mesh_task task;   /* of TYPE_MESH, TYPE_LATTICE and TYPE_CONTACTS */
     mesh_shape shape; /* of others than a torus, `rings` thousand triangles */
+    cloud_task cloud; /* of TYPE_CLOUD */
 } suite_scene;
 
 enum { CACHED = 4096 }; /* pairs that stay in cache */
@@ -39,6 +49,7 @@ typedef struct side {
     int subject, exact; /* subject -1: a plain loop or a peer */
     pair_call pairs;
     mesh_call mesh;
+    cloud_call cloud;
     const plain_loops *plain;
     plain_columns columns; /* of a loop that only reads and writes; else none */
     const peer *peer;
@@ -46,6 +57,10 @@ typedef struct side {
     size_t peer_count; /* queries of a run: slow peers are asked fewer */
     uint64_t hash;
 } side;
+
+struct suite;
+/* What a scene's rows say together, for the listener. */
+typedef void suite_find_fn(struct suite *u, const suite_scene *scene, const measurement *m);
 
 typedef struct suite {
     const bench_settings *settings;
@@ -56,6 +71,8 @@ typedef struct suite {
     peer_list_fn *peers; /* NULL: no module */
     truth truth;         /* of the scene; none for a build or a refit */
     columns peer_time, peer_overlap;
+    const cloud_answers *pairs; /* of a cloud, what peers are compared with */
+    suite_find_fn *find;        /* of the scene; NULL: nothing */
     side sides[SIDES_MAX];
     int count;
     double spare; /* seconds that scenes so far have left for further rounds; below 0: they took too many */

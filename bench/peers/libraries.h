@@ -10,8 +10,11 @@ extern "C" {
 #endif
 
 const peer *embree_peer(size_t index);
+const peer *embree_collide_peer(size_t index);
 const peer *bullet_peer(size_t index);
 const peer *fcl_peer(size_t index);
+const peer *cgal_peer(size_t index);
+const peer *nanoflann_peer(size_t index);
 
 #ifdef __cplusplus
 }

@@ -4,13 +4,19 @@
 
 static peer_list_fn *const libraries[] = {
 #ifdef CAROM_PEER_EMBREE
-    embree_peer,
+    embree_peer,    embree_collide_peer,
 #endif
 #ifdef CAROM_PEER_BULLET
     bullet_peer,
 #endif
 #ifdef CAROM_PEER_FCL
     fcl_peer,
+#endif
+#ifdef CAROM_PEER_CGAL
+    cgal_peer,
+#endif
+#ifdef CAROM_PEER_NANOFLANN
+    nanoflann_peer,
 #endif
 };
 

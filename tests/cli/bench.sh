@@ -129,6 +129,30 @@ check "the ratio is in the table" grep -qE 'scalar/threads:1 .* times as fast as
 check "batches beyond the memory are not begun" \
     grep -qE '^spheres-random is not measured: .* more than half of the mem' few.txt
 
+# Clouds: what others find is compared before it is timed.
+"$carom" bench --quick --backend cpu --isa scalar --threads 1 --queries 2000 --json clouds.json \
+    --scene cloud,moving-one,contacts-1-70k > clouds.txt
+for name in cloud-list-a cloud-count-b cloud-first-c cloud-list-d moving-one-list-a moving-one-first-c; do
+    check "$name is there" grep -q "\"name\": \"$name/exact/cpu/scalar/threads:1\"" clouds.json
+    check "$name is beside a plain grid" grep -q "\"name\": \"$name/fast/plain/grid-c/threads:1\"" clouds.json
+    check "and compared with it" grep -qE "^$name: cpu/scalar is [0-9.]+ times as fast as grid-c" clouds.txt
+done
+for library in Embree:embree-collide CGAL:cgal-box-self-intersection nanoflann:nanoflann-radius-search; do
+    if grep -q "^${library%:*} is not measured: not in this build$" clouds.txt; then
+        skip "clouds beside ${library%:*}" "not in this build"
+        continue
+    fi
+    for scene in cloud-list-a cloud-count-c moving-one-first-d; do
+        check "$scene is beside ${library%:*}" grep -q "\"name\": \"$scene/fast/peer/${library#*:}-[0-9.]*/" clouds.json
+    done
+done
+nothing "all find the pairs that carom finds" "$(grep 'it finds' clouds.txt || true)"
+nothing "and the same partners at rest" "$(grep -E '^  .*(grid-c|/peer/).* others$' clouds.txt || true)"
+check "contacts are beside closest points" grep -qE '^contacts-1-70k: fast/.* closest points and ' clouds.txt
+for beside in "" -closest -overlaps; do
+    check "contacts$beside" grep -q "\"name\": \"contacts-1-70k/exact/cpu/scalar$beside/threads:1\"" clouds.json
+done
+
 # A mesh of the user's own: two walls.
 printf 'v %s\n' '0 0 0' '1 0 0' '0 1 0' '0 0 1' '1 0 1' '0 1 1' > walls.obj
 printf 'f %s\n' '1 2 3' '4 5 6' >> walls.obj
