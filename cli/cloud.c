@@ -198,18 +198,10 @@ static void describe(cloud_job *job)
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-/* First and any partners are the CPU's: for them a device is opened for --backend opencl alone. */
 static int open_context(cloud_job *job)
 {
     cli_options usable = *job->options;
-    const int is_on_cpu = job->hits == HITS_FIRST || job->hits == HITS_ANY;
-    if (is_on_cpu && usable.backend == CAROM_BACKEND_AUTO) {
-        usable.backend = CAROM_BACKEND_CPU;
-        usable.device = NULL;
-    }
     const int status = probe_before_rows(&usable, job->columns, COLUMNS, job->count);
-    if (status == EXIT_DONE && is_on_cpu && job->options->device && !job->options->rehearsal)
-        cli_message("--device %s is not asked: the CPU finds first and any partners", job->options->device);
     return status == EXIT_DONE ? cli_context_open(&usable, &job->context) : status;
 }
 
@@ -217,8 +209,7 @@ static int open_context(cloud_job *job)
 static void report(const cloud_job *job, const carom_stats *stats)
 {
     cli_report_fallback(stats);
-    if (job->hits == HITS_ALL || job->hits == HITS_COUNT)
-        cli_report_unused_device(job->options, stats);
+    cli_report_unused_device(job->options, stats);
 }
 
 /* Answers for each sphere. */

@@ -68,7 +68,7 @@ static const cli_command commands[] = {
      "  first  the partner of the smallest t, then index, of each sphere: other,state,t (-1,miss,inf without one)\n"
      "  any    whether the sphere has a partner: hit (1 or 0, empty for an invalid sphere)\n"
      "  count  how many partners it has: count (empty for an invalid sphere)\n"
-     "Spheres are numbered from 0, in the order of the file. First and any partners are the CPU's on every backend.\n",
+     "Spheres are numbered from 0, in the order of the file.\n",
      command_spheres, &spheres_own},
     {"contacts", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH | OPTION_SPHERES,
      "where spheres at rest touch the surface of a mesh: one contact on a flat wall however it is cut",

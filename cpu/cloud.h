@@ -159,4 +159,6 @@ typedef struct caromi_cloud_best {
 /* Partners of the spheres of rows [begin, end), both of a pair being asked. */
 typedef void caromi_cloud_best_fn(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
                                   const caromi_cloud_best *best, caromi_cloud_found *found);
+/* cloud_best_runs, of the same type, only lists the cells that each sphere's search goes through, in found->runs: of
+ * spheres at places [begin, end). */
 #endif

@@ -458,17 +458,28 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
     return 0;
 }
 
+/* The cells of a row that a box meets, counted from the row's first. */
+typedef struct cloud_cells_in_row {
+    int64_t low, high;
+} cloud_cells_in_row;
+
+FN cloud_cells_in_row cloud_cells_in_row_of(const caromi_cloud_row *row, const cloud_box *box)
+{
+    cloud_cells_in_row in = {((int64_t)box->low[0] - row->low) >> row->shift,
+                             ((int64_t)box->high[0] - row->low) >> row->shift};
+    in.low = in.low < 0 ? 0 : in.low;
+    in.high = in.high >= row->count ? row->count - 1 : in.high;
+    return in;
+}
+
 /* All partners of the sphere at `place` in a row, cell by cell. */
 static int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_row *row,
                           const cloud_box *box, const caromi_cloud_best *best, uint32_t *opened,
                           caromi_cloud_found *found)
 {
     const uint32_t *starts = view->starts + row->cells;
-    int64_t low = ((int64_t)box->low[0] - row->low) >> row->shift,
-            high = ((int64_t)box->high[0] - row->low) >> row->shift;
-    low = low < 0 ? 0 : low;
-    high = high >= row->count ? row->count - 1 : high;
-    for (int64_t c = low; c <= high; c++)
+    const cloud_cells_in_row cells = cloud_cells_in_row_of(row, box);
+    for (int64_t c = cells.low; c <= cells.high; c++)
         if (cloud_best_run(view, s, starts[c], starts[c + 1], best, opened, found))
             return 1;
     return 0;
@@ -489,6 +500,22 @@ static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t e
                 cloud_rows_in_box in = cloud_rows_begin(view, level, p);
                 for (uint32_t at; !is_done && (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;)
                     is_done = cloud_best_row(view, &s, &view->rows[at], &in.box, best, &opened, found);
+            }
+        }
+}
+
+/* Cells in the order of cloud_best. */
+static void cloud_list_best_runs(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
+                                 const caromi_cloud_best *best, caromi_cloud_found *found)
+{
+    for (uint32_t p = begin; p < end; p++)
+        for (uint32_t level = 0; level < view->level_count && !best->is_done[p]; level++) {
+            cloud_rows_in_box in = cloud_rows_begin(view, level, p);
+            for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
+                const cloud_cells_in_row cells = cloud_cells_in_row_of(&view->rows[at], &in.box);
+                const uint32_t *starts = view->starts + view->rows[at].cells;
+                for (int64_t c = cells.low; c <= cells.high; c++)
+                    cloud_list_run(p, starts[c], starts[c + 1], found);
             }
         }
 }

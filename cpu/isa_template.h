@@ -49,6 +49,7 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .cloud_runs = cloud_list_runs,
     .cloud_test = cloud_test_items,
     .cloud_best = cloud_best,
+    .cloud_best_runs = cloud_list_best_runs,
     .cloud_sort = cloud_sort,
     .cloud_columns = run_cloud_columns,
     .lattice_scratch = sizeof(lattice_scratch),

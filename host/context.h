@@ -29,7 +29,7 @@ struct carom_context {
     carom_error device_lacking; /* why the device that was found or named cannot be used */
     int small_logged;           /* the log has that auto keeps small batches on the CPU */
     caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
-    caromi_pace cloud_paces[2][2][2]; /* counts, lists; at rest, moving; fast, exact */
+    caromi_pace cloud_paces[4][2][2]; /* counts, lists, first, any; at rest, moving; fast, exact */
     caromi_kept kept;                 /* memory.c */
 };
 

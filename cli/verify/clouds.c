@@ -327,9 +327,7 @@ static void write_all(const clouds_run *r, double seconds, uint64_t *different, 
             output_char(r->out, '\n');
         }
     }
-    output_format(r->out,
-                  "clouds: first and any partners are the CPU's on every backend; compared in %.1f s, seed %llu\n",
-                  seconds, (unsigned long long)r->options->seed);
+    output_format(r->out, "clouds: compared in %.1f s, seed %llu\n", seconds, (unsigned long long)r->options->seed);
     if (is_asked(r, CAROM_ACCURACY_EXACT))
         output_format(r->out, "cloud reference: %llu pairs, %llu wrong\n", (unsigned long long)r->pairs,
                       (unsigned long long)r->wrong);

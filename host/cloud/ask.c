@@ -227,8 +227,9 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
     ask_job job = {.scan = scan, .tasks = threads == 1 ? 1 : rows < most ? rows : most};
     if (rows == 0)
         return CAROM_OK;
-    if (scan->cloud->device != NULL && scan->best == NULL)
-        return caromi_cloud_run_on_device(scan, stats, err);
+    if (scan->cloud->device != NULL)
+        return scan->best == NULL ? caromi_cloud_run_on_device(scan, stats, err)
+                                  : caromi_cloud_search_on_device(scan, stats, err);
     CHECK(caromi_ask_open(scan, &job.ask, err));
     caromi_parallel(c->pool, job.tasks, run_task, &job);
     caromi_ask_close(&job.ask, stats);

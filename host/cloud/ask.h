@@ -28,6 +28,7 @@ void caromi_ask_take_sure(caromi_cloud_found *found);
 /* The first row that begins at or behind a place. */
 uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place);
 
-/* caromi_cloud_run on the cloud's device; device.c. */
+/* caromi_cloud_run on the cloud's device: a scan, device.c, and a search for best partners, device_search.c. */
 carom_status caromi_cloud_run_on_device(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);
+carom_status caromi_cloud_search_on_device(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);
 #endif

@@ -412,7 +412,8 @@ static carom_status on_device(caromi_device *device, const void *batch, uint64_t
 /* Batches of one kind have about one pace. */
 static caromi_pace *pace_of(carom_context *context, const cloud_call *q)
 {
-    return &context->cloud_paces[q->list != NULL][q->cloud.is_moving][q->cloud.exact];
+    const int kind = q->count ? 0 : q->list ? 1 : q->first ? 2 : 3;
+    return &context->cloud_paces[kind][q->cloud.is_moving][q->cloud.exact];
 }
 
 static carom_status run_call(carom_context *context, cloud_call *q, carom_stats *stats, carom_error *err)
@@ -425,7 +426,7 @@ static carom_status run_call(carom_context *context, cloud_call *q, carom_stats 
         if (q->list->offsets != NULL)
             q->list->offsets[q->cloud.begin] = 0;
     }
-    const int has_device = q->list != NULL || q->count != NULL;
+    const int has_device = q->order == NULL;
     caromi_pace pace = {0};
     const caromi_batch run = {.batch = q,
                               .begin = q->cloud.begin,

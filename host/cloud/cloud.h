@@ -10,7 +10,8 @@
  *   ask.c      asks the solver about the pairs that a scan finds open
  *   records.c  keeps pairs and puts them in order: lists
  *   columns.c  depth and normal of the records; previous.c finds them in an earlier list
- *   device.c   the scan of a list or a count on a device
+ *   device.c   the scan of all pairs on a device; device_search.c the search for best partners, device_work.c what both
+ *              share
  *   best.c     first and any partner of each sphere
  *   order.c    the order of cells for the caller */
 #ifndef CAROM_HOST_CLOUD_H
@@ -33,7 +34,7 @@ typedef struct caromi_cloud {
     float margin;
     float period[3];       /* 0: open */
     uint64_t begin, end;   /* lists: the spheres whose pairs are wanted */
-    caromi_device *device; /* not NULL: it scans, for lists and counts */
+    caromi_device *device; /* not NULL: it scans */
     int *device_failed;    /* of it, not of anything else */
 } caromi_cloud;
 

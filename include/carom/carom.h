@@ -1110,7 +1110,7 @@ typedef struct carom_sphere_count_result {
 /// on from. With the offsets of the first call, [begin, end) can cut the next pieces to what fits.
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs; `stats` count spheres. A device
-///         answers a list or a count as a whole, else the CPU does. First and any: the CPU always
+///         answers a cloud as a whole, else the CPU does
 /// returns CAROM_OK | INVALID_ARGUMENT (also: so many spheres in one place that N^2/2 tests would
 ///         take minutes; the answers are undefined then) | OUT_OF_MEMORY
 /// cost  Memory: some 80 bytes per sphere (moving or periodic: 180) and 16 per record. A

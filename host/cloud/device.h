@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What scans and searches on a device share: runs that the host lists, items that the device tests, and pairs that stay
+ * open. */
+#ifndef CAROM_HOST_CLOUD_DEVICE_H
+#define CAROM_HOST_CLOUD_DEVICE_H
+#include <stdatomic.h>
+
+#include "ask.h"
+#include "host/opencl/opencl.h"
+
+enum {
+    CAROMI_WORK_SPHERES = 1 << 17, /* whose runs are listed at a time, about */
+    CAROMI_WORK_ITEMS = 1 << 18,   /* for the device at a time */
+    CAROMI_WORK_OPEN = 1 << 18     /* pairs for the device at a time */
+};
+
+/* The runs of a task, and memory that grows with them. */
+typedef struct caromi_run_list {
+    caromi_cloud_found found; /* first: the listing hands it over */
+    caromi_cloud_runs runs;
+    const carom_context *context;
+    uint64_t most;
+    int is_short; /* of memory */
+} caromi_run_list;
+
+/* Lists the runs of spheres, by place, from `begin` on and below `end`. */
+struct caromi_device_work;
+typedef void caromi_work_list_fn(const struct caromi_device_work *work, uint64_t begin, uint64_t end,
+                                 caromi_cloud_found *found);
+
+typedef struct caromi_device_work {
+    const caromi_cloud_scan *scan;
+    const carom_context *context;
+    caromi_ask ask;
+    caromi_cloud_copy *copy;
+    caromi_work_list_fn *list;
+    caromi_run_list *lists;
+    uint32_t list_count;
+    uint64_t begin, end; /* spheres whose runs are in work */
+    uint32_t *item[6];   /* place, begin, length; some, sure, near */
+    uint64_t items;
+    uint32_t *pair[3]; /* a, b, image of a pair that is open */
+    uint8_t *by;       /* as in caromi_cloud_pair */
+    float *t;
+    uint8_t *state, *parts;
+    int is_solved;               /* by the device */
+    atomic_uint_fast64_t opened; /* pairs that are open, of which the first CAROMI_WORK_OPEN are kept */
+} caromi_device_work;
+
+/* Memory, and the cloud on its device. caromi_work_close in any case. */
+carom_status caromi_work_open(caromi_device_work *w, const caromi_cloud_scan *scan, caromi_work_list_fn *list,
+                              carom_stats *stats, carom_error *err);
+void caromi_work_close(caromi_device_work *w, carom_stats *stats);
+
+/* Lists runs of the spheres from w->begin on; w->end is where those end that there is memory for. */
+carom_status caromi_work_list(caromi_device_work *w, carom_error *err);
+/* The device tests the items. */
+carom_status caromi_work_test(caromi_device_work *w, carom_stats *stats, carom_error *err);
+/* The device solves the open pairs. Those that are few it is not asked about: is_solved says. */
+carom_status caromi_work_solve(caromi_device_work *w, carom_stats *stats, carom_error *err);
+
+void caromi_work_add_item(caromi_device_work *w, uint32_t place, uint32_t begin, uint32_t end);
+void caromi_work_keep(caromi_device_work *w, uint64_t at, const caromi_cloud_pair *pair);
+/* Hands open pairs [begin, end) that are hits to the scan, and the undecided ones to the thread's own solver: as the
+ * search of one sphere, if they come up in one. */
+void caromi_work_take(caromi_device_work *w, uint64_t begin, uint64_t end, uint32_t thread);
+/* For the thread's own solver. */
+void caromi_work_ask_here(caromi_cloud_found *found, uint32_t a, uint32_t b);
+
+static inline uint32_t caromi_lowest_bit(uint32_t bits)
+{
+    return (uint32_t)__builtin_ctz(bits);
+}
+#endif
