@@ -129,6 +129,12 @@ void hdf5_prepare(void)
     H5Eset_auto2(H5E_DEFAULT, note_error, NULL);
 }
 
+void hdf5_note(const char *text)
+{
+    if (first_error[0] == '\0')
+        snprintf(first_error, sizeof first_error, "%s", text);
+}
+
 const char *hdf5_error(void)
 {
     snprintf(shown_error, sizeof shown_error, "%s", first_error[0] ? first_error : "it gives no reason");

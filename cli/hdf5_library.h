@@ -7,6 +7,8 @@
 
 /* Before anything else is asked of the library: errors are noted, not printed, and those so far are forgotten. */
 void hdf5_prepare(void);
+/* What failed, where the library has no words for it. */
+void hdf5_note(const char *text);
 /* The library's id of a type. */
 hdf5_id hdf5_type_of(const char *numpy);
 

@@ -99,9 +99,11 @@ static int get_shape(hid_t array, hdf5_form *form)
     form->axes = H5Sget_simple_extent_dims(space, n, NULL);
     for (int k = 0; k < form->axes && k < HDF5_AXES; k++)
         form->dims[k] = n[k];
-    const int known = form->axes > 0 || H5Sget_simple_extent_type(space) == H5S_SCALAR;
+    const H5S_class_t class = H5Sget_simple_extent_type(space);
     H5Sclose(space);
-    return known && form->axes >= 0;
+    if (class == H5S_NULL)
+        hdf5_note("its dataspace is null, so it has no numbers");
+    return class == H5S_SIMPLE || class == H5S_SCALAR;
 }
 
 /* Bytes that it has and that it needs, those of its chunks counted in whole chunks. A chunk that is not in the file has

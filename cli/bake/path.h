@@ -83,6 +83,8 @@ int path_writer_open_as(path_writer *w, output *out, path_hits hits, uint64_t ro
 void path_writer_header(path_writer *w);
 /* The line of names in front of rows. */
 const char *path_names(path_hits hits);
+/* The columns of such rows. */
+const query_field *path_fields(path_hits hits, int *count);
 /* Bytes of a row in a part; and the row of such bytes. */
 size_t path_row_bytes(path_hits hits);
 void path_write_row(path_writer *w, const char *bytes);

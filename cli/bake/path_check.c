@@ -25,6 +25,7 @@ typedef struct path_check {
     int fd;
     char text[BAKE_TEXT]; /* its fingerprint */
     int is_known;
+    int is_columns; /* the file has columns, which become rows as those of a part */
     bake_mesh mesh;
     paths_survey survey;
     uint8_t *chosen;         /* a bit for each path */
@@ -68,7 +69,7 @@ static int take_options(path_check *c)
         o->bake.radius = strtof(radius, NULL);
         o->bake.given |= BAKE_GIVEN_RADIUS;
     }
-    c->rows.is_part = strcmp(format, "part") == 0;
+    c->rows.is_packed = strcmp(format, "part") == 0;
     o->bake.part = part;
     o->bake.parts = parts;
     return 1;
@@ -85,8 +86,8 @@ static int find_options(path_check *c)
     if (c->is_known && !take_options(c))
         return cli_refuse(EXIT_USAGE, "%s: is of another version of carom: %.*s", c->rows.shown,
                           (int)strcspn(c->text, "\n"), c->text);
-    if (!c->rows.is_part && cli_is_hdf5(c->rows.shown))
-        return cli_refuse(EXIT_USAGE, "%s: rows of paths are checked as .csv or as a part", c->rows.shown);
+    c->is_columns = !c->rows.is_packed && cli_is_hdf5(c->rows.shown);
+    c->rows.is_packed |= c->is_columns;
     if (c->is_known) {
         if (is_given)
             cli_message("%s: says how it was made, so these options are not used", c->rows.shown);
@@ -305,8 +306,9 @@ static int check_sum(path_check *c)
     unsigned char bytes[8];
     struct stat info;
     uint64_t sum;
-    int error = !c->rows.is_part ? 0 : fstat(c->fd, &info) != 0 ? errno : 0;
-    if (!c->rows.is_part || (!error && info.st_size < (off_t)sizeof bytes))
+    const int is_part = c->rows.is_packed && !c->is_columns;
+    int error = !is_part ? 0 : fstat(c->fd, &info) != 0 ? errno : 0;
+    if (!is_part || (!error && info.st_size < (off_t)sizeof bytes))
         return EXIT_DONE;
     const uint64_t end = error ? 0 : (uint64_t)info.st_size - sizeof bytes;
     if (!error)
@@ -319,12 +321,14 @@ static int check_sum(path_check *c)
                                     : path_differs(&c->rows, "does not have its checksum: the file is damaged");
 }
 
-/* What stands in front of the rows of an output. */
-static int skip_header(path_check *c, FILE *file)
+/* Go to the first row: behind what stands in front of them, or to rows made of columns. */
+static int find_rows(path_check *c, FILE *file)
 {
     char names[256];
     unsigned char header[BAKE_PART_HEADER];
-    if (c->rows.is_part)
+    if (c->is_columns)
+        return path_columns_read(&c->rows, file);
+    if (c->rows.is_packed)
         return fseek(file, (long)bake_part_header(c->text, header), SEEK_SET) == 0
                    ? EXIT_DONE
                    : cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->rows.shown, strerror(errno));
@@ -336,9 +340,11 @@ static int skip_header(path_check *c, FILE *file)
 static int compare_all(path_check *c, FILE *file, FILE *own, FILE *exact, FILE *truth, FILE *ids)
 {
     const carom_accuracy accuracy = c->options.accuracy;
-    int status = skip_header(c, file);
+    int status = find_rows(c, file);
+    if (c->rows.is_stopped)
+        return status;
     if (status == EXIT_DONE)
-        status = write_rows(c, accuracy, c->rows.is_part, own, NULL, ids);
+        status = write_rows(c, accuracy, c->rows.is_packed, own, NULL, ids);
     if (status == EXIT_DONE && fflush(ids) != 0)
         status = cli_refuse(EXIT_WORK, "a temporary file: cannot be written: %s", strerror(errno));
     if (status == EXIT_DONE)
@@ -357,7 +363,8 @@ static int compare_all(path_check *c, FILE *file, FILE *own, FILE *exact, FILE *
 
 static int compare_with(path_check *c)
 {
-    FILE *file = fdopen(dup(c->fd), "rb"), *own = tmpfile(), *exact = tmpfile(), *truth = tmpfile(), *ids = tmpfile();
+    FILE *file = c->is_columns ? tmpfile() : fdopen(dup(c->fd), "rb"), *own = tmpfile(), *exact = tmpfile(),
+         *truth = tmpfile(), *ids = tmpfile();
     int status = file && own && exact && truth && ids
                      ? compare_all(c, file, own, exact, truth, ids)
                      : cli_refuse(EXIT_WORK, "a temporary file: cannot be opened: %s", strerror(errno));

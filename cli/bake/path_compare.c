@@ -167,7 +167,7 @@ static void compare_file(path_rows *c, row_reader *file, row_reader *wanted, FIL
 
 int path_compare(path_rows *c, FILE *file, FILE *wanted, FILE *ids)
 {
-    const size_t row = ids && c->is_part ? path_row_bytes(c->hits) : 0;
+    const size_t row = ids && c->is_packed ? path_row_bytes(c->hits) : 0;
     row_reader a = {.file = file, .size = row, .names = ids ? path_names(c->hits) : NULL},
                b = {.file = wanted, .size = row};
     rewind(wanted);

@@ -14,7 +14,7 @@
 typedef struct path_rows {
     const char *shown;
     path_hits hits;
-    int is_part;
+    int is_packed;     /* rows are bytes, as in a part */
     int is_stopped;    /* before the last path: what follows is not compared */
     uint64_t compared; /* chosen paths */
     uint64_t differences;
@@ -26,5 +26,12 @@ int path_differs(path_rows *c, const char *what);
  * has exact mode's rows, and `wanted` those of the reference for some of the same paths. Returns an exit status with
  * the message printed. */
 int path_compare(path_rows *c, FILE *file, FILE *wanted, FILE *ids);
+
+/* ---- path_columns.c -----------------------------------------------------------------------------------------------
+ */
+
+/* The columns of the file in HDF5 as rows like those of a part, in `to`, which is rewound. What are no such columns is
+ * a difference, and stops. Returns an exit status with the message printed. */
+int path_columns_read(path_rows *c, FILE *to);
 
 #endif

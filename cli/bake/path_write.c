@@ -26,10 +26,16 @@ const char *path_names(path_hits hits)
     return hits == PATH_ANY ? "path,hit\n" : "path,segment,u,triangle,state,x,y,z,nx,ny,nz,feature\n";
 }
 
+const query_field *path_fields(path_hits hits, int *count)
+{
+    *count = hits == PATH_ANY ? ANY_FIELDS : HIT_FIELDS;
+    return hits == PATH_ANY ? any_fields : hit_fields;
+}
+
 static rows_query query_of(path_hits hits)
 {
-    rows_query query = {.fields = hits == PATH_ANY ? any_fields : hit_fields,
-                        .field_count = hits == PATH_ANY ? ANY_FIELDS : HIT_FIELDS};
+    rows_query query = {.row = NULL};
+    query.fields = path_fields(hits, &query.field_count);
     for (int f = 0; f < query.field_count; f++)
         query.order[f] = f;
     return query;

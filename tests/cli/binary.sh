@@ -175,6 +175,7 @@ make('text', put('cx', data=[b'a'] * 5), ['cx'])
 make('signed', put('mask', data=numpy.ones(5, '<i4')))
 make('table', put('radius', data=numpy.ones((5, 1), '<f4')), ['radius'])
 make('single', put('radius', data=numpy.float32(1)), ['radius'])
+make('null', put('radius', data=h5py.Empty('<f4')), ['radius'])
 make('short', put('vz', data=numpy.ones(4, '<f4')), ['vz'])
 make('announced', put('cx', shape=(10**12,), dtype='<f4'), names)
 make('chunks', put('cx', shape=(10**12,), dtype='<f4', chunks=(1000,)), names)
@@ -209,6 +210,7 @@ bad text 'dataset cx: expected little-endian float32, got another type'
 bad signed 'dataset mask: expected little-endian uint32, got int32'
 bad table 'dataset radius: expected one dimension, got 2'
 bad single 'dataset radius: expected one dimension, got 0'
+bad null 'radius: expected a dataset: its dataspace is null, so it has no numbers'
 bad short 'dataset vz: expected 5 rows, as those before it have, got 4'
 bad announced 'dataset cx: announces 1000000000000 rows, but its numbers are not all in the file'
 bad chunks 'dataset cx: announces 1000000000000 rows, but its numbers are not all in the file'

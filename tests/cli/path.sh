@@ -342,6 +342,8 @@ with h5py.File('two.h5', 'w') as to:
     to['particles/b/position/value'] = value
 with h5py.File('empty.h5', 'w') as to:
     to.create_group('particles/all')
+with h5py.File('null.h5', 'w') as to:
+    to['particles/all/position/value'] = h5py.Empty('<f4')
 END
 "$python" h5md.py
 wrong=""
@@ -387,8 +389,71 @@ check "and nothing else is left" test ! -e kept.h5.partial -a ! -e kept.h5.journ
 rm kept.h5.columns
 bake path --mesh mesh.off --paths plain.h5 --radius 0.25 --hits any -o whole.hdf5
 check "the suffix .hdf5 is .h5" cmp whole-any.h5 whole.hdf5
-refused "columns are not checked" 2 'whole-any.h5: rows of paths are checked as .csv or as a part' bake check \
-    whole-any.h5 --mesh mesh.off --paths paths.npy
+for hits in first all any; do
+    equal "check of columns: $hits" "40 of 40 paths, 40 of them by the reference: 0 differences" \
+        "$(bake check whole-$hits.h5 --mesh mesh.off --paths paths.npy --hits $hits --radius 0.25 2> stderr.txt)"
+done
+equal "check of columns of no path" "0 of 0 paths, 0 of them by the reference: 0 differences" \
+    "$(bake check whole-nobody.h5 --mesh mesh.off --paths nobody.h5 --radius 1 2> stderr.txt)"
+cat > columns.py << 'END'
+import shutil
+import h5py
+import numpy
+
+def make(name, change):
+    shutil.copyfile('whole-first.h5', name + '.h5')
+    with h5py.File(name + '.h5', 'r+') as to:
+        change(to)
+
+def put(name, change):
+    def replace(to):
+        values = to[name][...]
+        del to[name]
+        to[name] = change(values)
+    return replace
+
+def set(name, at, value):
+    def replace(to):
+        to[name][at] = value
+    return replace
+
+with h5py.File('whole-first.h5', 'r') as rows:
+    miss, hit = numpy.flatnonzero(rows['triangle'][...] < 0)[0], numpy.flatnonzero(rows['triangle'][...] >= 0)[0]
+    bits = rows['ny'][...].view('<u4')
+    bits[hit] ^= 1
+    odd = rows['x'][...].view('<u4')
+    odd[miss] = 0x7fc00001
+make('digit', lambda to: to['ny'].write_direct(bits.view('<f4')))
+make('zero', set('x', miss, 0))
+make('other-nan', lambda to: to['x'].write_direct(odd.view('<f4')))
+make('word', lambda to: to['feature'].id.write(h5py.h5s.ALL, h5py.h5s.ALL, numpy.full(len(to['feature']), 77, 'u1'),
+                                               to['feature'].id.get_type()))
+make('other-path', set('path', 3, 1000))
+make('no-state', lambda to: to.pop('state'))
+make('wide-u', put('u', lambda a: a.astype('<f8')))
+make('less-u', put('u', lambda a: a[:-1]))
+make('none-u', put('u', lambda a: h5py.Empty('<f4')))
+make('group-u', lambda to: (to.pop('u'), to.create_group('u')))
+make('fewer', lambda to: [put(name, lambda a: a[:-2])(to) for name in list(to) if name not in ('state', 'feature')])
+END
+"$python" columns.py
+# wrong FILE STATUS PATTERN
+wrong() {
+    refused "check of columns: $1" "$2" "$1.h5: $3" bake check "$1.h5" --mesh mesh.off --paths paths.npy --radius 0.25
+}
+wrong digit 1 'path [0-9]+: its rows are not as computed anew'
+wrong zero 1 'path [0-9]+: its rows are not as computed anew'
+wrong other-nan 1 'path [0-9]+: its rows are not as computed anew'
+wrong word 1 'path [0-9]+: its rows are not as computed anew'
+wrong other-path 1 'row 4 is of path 1000, where path 3 is expected; what follows is not compared'
+wrong no-state 1 'the datasets are not those of such rows'
+wrong wide-u 1 'the datasets are not of the types of such rows'
+wrong less-u 1 'the datasets have different lengths'
+wrong fewer 1 'the datasets have different lengths'
+wrong none-u 2 'u: expected a dataset: its dataspace is null, so it has no numbers'
+wrong group-u 2 'u: expected a dataset: '
+head -c 900 whole-first.h5 > torn.h5
+wrong torn 2 'cannot be opened as HDF5: '
 nothing "nothing is left" "$(left)"
 h5md() { refused "$1.h5" 2 "$1.h5: $2" bake path --mesh mesh.off --paths "$1.h5" --radius 1 -o out.csv; }
 array='particles/all/position/value'
@@ -399,5 +464,6 @@ h5md announced "$array: announces \[1000000\]\[1000000\]\[3\], but its numbers a
 h5md another 'expected an H5MD file, with one group in particles'
 h5md two 'particles: expected one group, got 2'
 h5md empty "$array: expected a dataset"
+h5md null "$array: expected a dataset: its dataspace is null, so it has no numbers"
 h5md none-such 'cannot be opened: No such file'
 check_end
