@@ -8,7 +8,6 @@
 #include "cli/import/import.h"
 #include "cli/probe/probe.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +68,7 @@ static const cli_own_option own_options[] = {
     {"merge-within", "D",
      "one contact where triangles come within D of its point: T-junctions, cracks (default 0)", set_merge_within},
     {"flat", "DEG", "angle up to which neighbouring triangles are of one patch (default 1)", set_flat},
-    {"previous", "FILE", "the CSV output of the step before: adds the column previous", set_previous},
+    {"previous", "FILE", "the output of the step before: adds the column previous", set_previous},
     {"ended", "FILE", "with --previous: where to write its rows that have ended", set_ended},
 };
 /* clang-format on */
@@ -78,19 +77,9 @@ const cli_own contacts_own = {own_options, sizeof own_options / sizeof own_optio
 /* ---- the step before --------------------------------------------------------------------------------------------- */
 
 enum { OLD_QUERY, OLD_X, OLD_Y, OLD_Z, OLD_PATCH, OLD_COLUMNS };
+const query_field contacts_previous_field = {"previous", QUERY_NUMBER, 0};
 
-typedef struct history {
-    const char *path;
-    carom_context *context;
-    uint64_t count, next; /* contacts; the first one whose sphere is not answered yet */
-    uint64_t *query;
-    uint32_t *patch;
-    float *point;       /* x y z */
-    uint8_t *has_ended; /* of each */
-    uint64_t *ended;    /* of a piece */
-} history;
-
-static int grow(history *h, uint64_t *room, uint64_t more)
+static int grow(contacts_history *h, uint64_t *room, uint64_t more)
 {
     if (h->count + more <= *room)
         return 1;
@@ -104,14 +93,14 @@ static int grow(history *h, uint64_t *room, uint64_t more)
     return query && patch && point;
 }
 
-static int refuse_row(const table_reader *file, const history *h, uint64_t row, const char *what)
+static int refuse_row(const table_reader *file, const contacts_history *h, uint64_t row, const char *what)
 {
     char place[512];
     table_place(file, h->path, row, place, sizeof place);
     return cli_refuse(EXIT_USAGE, "%s: %s", place, what);
 }
 
-static int take_rows(history *h, const table_reader *file, const table_column *columns, uint64_t rows)
+static int take_rows(contacts_history *h, const table_reader *file, const table_column *columns, uint64_t rows)
 {
     const uint64_t *query = table_wholes(&columns[OLD_QUERY]), *patch = table_wholes(&columns[OLD_PATCH]);
     for (uint64_t i = 0; i < rows; i++, h->count++) {
@@ -131,7 +120,7 @@ static int take_rows(history *h, const table_reader *file, const table_column *c
     return EXIT_DONE;
 }
 
-static int read_history(history *h, const cli_options *options)
+static int read_history(contacts_history *h, const cli_options *options)
 {
     const table_limits limits = {.rows = ROWS_CHUNK, .threads = parallel_threads(options), .part = CSV_PART};
     table_column columns[OLD_COLUMNS] = {{.name = "query", .kind = TABLE_WHOLE},
@@ -159,7 +148,7 @@ static int read_history(history *h, const cli_options *options)
     return status;
 }
 
-static void free_history(history *h)
+static void free_history(contacts_history *h)
 {
     free(h->query);
     free(h->patch);
@@ -169,7 +158,7 @@ static void free_history(history *h)
 }
 
 /* Matches the contacts of spheres before `end`; UINT64_MAX: of all that are left. */
-static int match_piece(history *h, uint64_t end, const rows_field *fields, uint64_t records)
+static int match_piece(contacts_history *h, uint64_t end, const rows_field *fields, uint64_t records)
 {
     const uint64_t first = h->next;
     uint64_t ended = 0;
@@ -206,43 +195,15 @@ static int match_rows(void *user, uint64_t end, const rows_field *fields, uint64
     return match_piece(user, end, fields, records);
 }
 
-/* Copies the header and the lines of contacts that have ended. */
-static int write_ended(history *h, const char *path)
-{
-    output out;
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length;
-    uint64_t at = 0;
-    FILE *file = fopen(h->path, "r");
-    if (!file)
-        return cli_refuse(EXIT_USAGE, "%s: %s", h->path, strerror(errno));
-    int status = output_open(&out, path);
-    for (; status == EXIT_DONE && !out.error && at <= h->count && (length = getline(&line, &room, file)) > 0; at++)
-        if (at == 0 || h->has_ended[at - 1]) {
-            output_bytes(&out, line, (size_t)length);
-            if (line[length - 1] != '\n')
-                output_char(&out, '\n');
-        }
-    if (status == EXIT_DONE) {
-        if (at <= h->count && !out.error)
-            status = cli_refuse(EXIT_WORK, "%s: has changed while it was read", h->path);
-        status = output_close(&out, status);
-    }
-    free(line);
-    fclose(file);
-    return status;
-}
-
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-static rows_query query_of(query_field *fields, history *h)
+static rows_query query_of(query_field *fields, contacts_history *h)
 {
     rows_query q = rows_query_of(&query_mesh_contacts, 0);
     if (!h->path)
         return q;
     memcpy(fields, q.fields, (size_t)q.field_count * sizeof *fields);
-    fields[CONTACTS_PREVIOUS] = (query_field){"previous", QUERY_NUMBER, 0};
+    fields[CONTACTS_PREVIOUS] = contacts_previous_field;
     q.order[q.field_count++] = CONTACTS_PREVIOUS;
     q.fields = fields;
     q.fill = match_rows;
@@ -251,16 +212,16 @@ static rows_query query_of(query_field *fields, history *h)
 }
 
 /* The rest of the step before: spheres that are no longer in the file. */
-static int end_history(history *h, const cli_options *options)
+static int end_history(contacts_history *h, const cli_options *options)
 {
     const rows_field none[QUERY_FIELDS_MAX] = {{NULL}};
     if (!h->path)
         return EXIT_DONE;
     const int status = match_piece(h, UINT64_MAX, none, 0);
-    return status == EXIT_DONE && options->contacts.ended ? write_ended(h, options->contacts.ended) : status;
+    return status == EXIT_DONE && options->contacts.ended ? contacts_write_ended(h, options->contacts.ended) : status;
 }
 
-static int run_rows(const cli_options *options, const mesh_data *data, history *h)
+static int run_rows(const cli_options *options, const mesh_data *data, contacts_history *h)
 {
     query_field fields[QUERY_FIELDS_MAX];
     const rows_query query = query_of(fields, h);
@@ -300,6 +261,9 @@ static int check_options(const cli_options *options)
         return cli_refuse(EXIT_USAGE, "contacts: --ended belongs to --previous");
     if (c->previous && c->ended && !strcmp(c->previous, "-"))
         return cli_refuse(EXIT_USAGE, "contacts: --ended needs --previous as a file, which is read twice");
+    if (c->previous && c->ended && cli_is_hdf5(c->ended) && !cli_is_hdf5(c->previous) &&
+        strcmp(cli_suffix(c->previous), "npy") != 0)
+        return cli_refuse(EXIT_USAGE, "contacts: --ended copies lines of %s as text, so not to .h5", c->previous);
     if (c->previous && !strcmp(c->previous, "-") && !strcmp(options->spheres, "-"))
         return cli_refuse(EXIT_USAGE, "contacts: --spheres and --previous cannot both be standard input");
     return EXIT_DONE;
@@ -307,7 +271,7 @@ static int check_options(const cli_options *options)
 
 int command_contacts(const cli_options *options)
 {
-    history h = {.path = options->contacts.previous};
+    contacts_history h = {.path = options->contacts.previous};
     mesh_data data;
     int status = check_options(options);
     if (status != EXIT_DONE)

@@ -3,6 +3,8 @@
 #ifndef CAROM_CLI_CONTACTS_H
 #define CAROM_CLI_CONTACTS_H
 
+#include <stdint.h>
+
 /* Fields of the output, as the registry has them; `previous` behind them. */
 enum { CONTACTS_QUERY = 0, CONTACTS_X = 4, CONTACTS_PATCH = 11, CONTACTS_PREVIOUS };
 
@@ -12,5 +14,24 @@ typedef struct contacts_options {
     int is_flat_given;
     const char *previous, *ended; /* files; NULL: none */
 } contacts_options;
+
+/* Contacts of the step before. */
+typedef struct contacts_history {
+    const char *path;
+    struct carom_context *context;
+    uint64_t count, next; /* contacts; the first one whose sphere is not answered yet */
+    uint64_t *query;
+    uint32_t *patch;
+    float *point;       /* x y z */
+    uint8_t *has_ended; /* of each */
+    uint64_t *ended;    /* of a piece */
+} contacts_history;
+
+/* The column of a step that has one before it. */
+extern const struct query_field contacts_previous_field;
+
+/* contacts_ended.c: the rows of the step before that have ended, to a file. Returns an exit status with the message
+ * printed. */
+int contacts_write_ended(const contacts_history *h, const char *path);
 
 #endif

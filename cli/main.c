@@ -73,12 +73,12 @@ static const cli_command commands[] = {
     {"contacts", OPTIONS_COMPUTE | OPTION_OUTPUT | OPTION_MESH | OPTION_SPHERES,
      "where spheres at rest touch the surface of a mesh: one contact on a flat wall however it is cut",
      "carom contacts --mesh M --spheres S.csv [--margin D] [--merge-within D] [--flat DEG]\n"
-     "                      [--previous OLD.csv [--ended FILE]] [options]",
+     "                      [--previous OLD [--ended FILE]] [options]",
      "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
      "touches nothing, for the triangles of a file have all bits. Output, a row for each contact, by query, distance,\n"
      "triangle: query,triangle,feature,distance,x,y,z,nx,ny,nz,depth,patch. The normal points from the surface to the\n"
      "centre, depth is the radius less the distance, patch the lowest triangle of the part of the mesh that is flat\n"
-     "across its edges. --previous adds previous: the row of OLD.csv, from 0, with the same query and patch whose "
+     "across its edges. --previous adds previous: the row of OLD, from 0, with the same query and patch whose "
      "point\n"
      "is nearest, or -1 for a new contact.\n"
      "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for each\n"
@@ -289,19 +289,19 @@ static int check_beside(const cli_options *o)
 }
 
 /* A name that promises a format that the command does not write would deceive. */
-static int check_format(const cli_options *o, const output_place *place)
+static int check_format(const cli_options *o, const char *path, const output_place *place)
 {
-    const char *suffix = cli_suffix(o->output);
+    const char *suffix = cli_suffix(path);
     const int writes_rows = o->command->run == command_on_mesh || o->command->run == command_pairs ||
                             o->command->run == command_spheres || o->command->run == command_contacts;
-    if (!strcmp(suffix, "npy") || (cli_is_hdf5(o->output) && !writes_rows))
-        return cli_refuse(EXIT_USAGE, "%s: %s writes text%s, and no .%s", o->output, o->command->name,
+    if (!strcmp(suffix, "npy") || (cli_is_hdf5(path) && !writes_rows))
+        return cli_refuse(EXIT_USAGE, "%s: %s writes text%s, and no .%s", path, o->command->name,
                           writes_rows ? " or .h5" : "", suffix);
-    if (rows_format_of(o->output) == &rows_csv)
+    if (rows_format_of(path) == &rows_csv)
         return EXIT_DONE;
     if (place->folder < 0)
-        return cli_refuse(EXIT_USAGE, "%s: is no regular file, which an HDF5 file must be", o->output);
-    return hdf5_require(o->output);
+        return cli_refuse(EXIT_USAGE, "%s: is no regular file, which an HDF5 file must be", path);
+    return hdf5_require(path);
 }
 
 /* What would fail in the end fails before any work. Returns -1 to go on. */
@@ -318,7 +318,9 @@ static int check_outputs(const cli_options *o)
         if (status == EXIT_DONE)
             status = check_apart(o, places, count);
         if (status == EXIT_DONE && i == 0)
-            status = is_in_group(o->command, "bake") ? check_beside(o) : check_format(o, &places[0]);
+            status = is_in_group(o->command, "bake") ? check_beside(o) : check_format(o, o->output, &places[0]);
+        if (status == EXIT_DONE && paths[i] == o->contacts.ended)
+            status = check_format(o, paths[i], &places[count - 1]);
     }
     for (size_t i = 0; i < count; i++)
         output_place_free(&places[i]);

@@ -122,6 +122,24 @@ void rows_write(rows_writer *writer, const rows_field *fields, uint64_t count);
 int rows_writer_finish(rows_writer *writer);
 void rows_writer_close(rows_writer *writer);
 
+/* ---- rows_read.c: answers from an HDF5 file -----------------------------------------------------------------------
+ */
+
+typedef struct rows_reader {
+    const char *path;
+    const query_field *fields;
+    int field_count;
+    uint64_t rows;
+    const char *wrong; /* why the file does not have such rows; NULL: it has */
+    int64_t file, array[QUERY_FIELDS_MAX];
+} rows_reader;
+
+/* rows_reader_close in any case. */
+int rows_reader_open(rows_reader *reader, const char *path, const query_field *fields, int count);
+/* So many rows into arrays, one for each field; unless the file is wrong. */
+int rows_read(rows_reader *reader, uint64_t from, uint64_t count, const rows_field *to);
+void rows_reader_close(rows_reader *reader);
+
 /* ---- rows_list.c: queries with any number of records ------------------------------------------------------------- */
 
 typedef struct rows_list {

@@ -11,8 +11,8 @@ typedef enum table_kind {
     TABLE_FLOAT, /* in text as strtof reads it */
     TABLE_TIME,  /* a float that is neither NaN nor negative */
     TABLE_MASK,  /* 32 bits, in text decimal or hexadecimal with 0x: a uint32_t in the place of each float */
-    TABLE_WHOLE  /* of text alone: a whole number from 0 to 2^63 - 1, as decimal_read_whole reads it; table_wholes has
-                  * them */
+    TABLE_WHOLE  /* a whole number from 0 to 2^63 - 1, in text as decimal_read_whole reads it, in .npy as a float up to
+                  * 2^24, in HDF5 an integer; table_wholes has them */
 } table_kind;
 
 typedef struct table_column {

@@ -22,8 +22,21 @@ typedef struct hdf5_table {
 /* ---- the datasets -------------------------------------------------------------------------------------------------
  */
 
+/* The size of a whole number; 0: it is none. */
+static size_t whole_size(hdf5_id array)
+{
+    return hdf5_is_of(array, "<i8")                               ? sizeof(int64_t)
+           : hdf5_is_of(array, "<i4") || hdf5_is_of(array, "<u4") ? sizeof(int32_t)
+                                                                  : 0;
+}
+
 static int check_type(const hdf5_table *t, const table_column *column, hdf5_id array, const hdf5_form *form)
 {
+    if (column->kind == TABLE_WHOLE)
+        return whole_size(array) > 0
+                   ? EXIT_DONE
+                   : cli_refuse(EXIT_USAGE, "%s: dataset %s: expected little-endian int64, int32 or uint32, got %s",
+                                t->path, column->name, form->type);
     const int is_mask = column->kind == TABLE_MASK;
     if (hdf5_is_of(array, is_mask ? "<u4" : "<f4"))
         return EXIT_DONE;
@@ -141,6 +154,23 @@ static uint64_t check_times(const hdf5_table *t, const table_column *column)
     return i;
 }
 
+/* Numbers of 32 bits become 64 wide, from the last one on, and none may be negative. */
+static int check_wholes(const hdf5_table *t, const table_column *column, hdf5_id array)
+{
+    int64_t *const numbers = (int64_t *)(void *)column->data;
+    const int is_signed = hdf5_is_of(array, "<i4");
+    for (uint64_t i = whole_size(array) == sizeof(int32_t) ? t->window.size : 0; i-- > 0;) {
+        uint32_t bits;
+        memcpy(&bits, column->data + i, sizeof bits);
+        numbers[i] = is_signed ? (int32_t)bits : (int64_t)bits;
+    }
+    for (uint64_t i = 0; i < t->window.size; i++)
+        if (numbers[i] < 0)
+            return cli_refuse(EXIT_USAGE, "%s: row %llu: dataset %s: expected a whole number from 0 to 2^63 - 1",
+                              t->path, (unsigned long long)(t->window.from + i), column->name);
+    return EXIT_DONE;
+}
+
 static int read_column(hdf5_table *t, size_t c)
 {
     const table_column *column = &t->columns[c];
@@ -150,7 +180,7 @@ static int read_column(hdf5_table *t, size_t c)
     if (bad < t->window.size)
         return cli_refuse(EXIT_USAGE, "%s: row %llu: dataset %s: expected a number >= 0 or inf, got %.9g", t->path,
                           (unsigned long long)(t->window.from + bad), column->name, (double)column->data[bad]);
-    return EXIT_DONE;
+    return column->kind == TABLE_WHOLE ? check_wholes(t, column, t->array[c]) : EXIT_DONE;
 }
 
 static int next_rows(void *file, uint64_t most, uint64_t *rows)

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICE = 1 << 12 }; /* rows */
+enum { SLICE = 1 << 12 };      /* rows */
+enum { WHOLE_MOST = 1 << 24 }; /* whole numbers up to here, and not all beyond, are binary32 numbers */
 
 typedef struct npy_table {
     npy_file npy;
@@ -102,6 +103,20 @@ static int open_table(void **file, const char *path, table_column *columns, size
     return status;
 }
 
+/* UINT64_MAX: it is no whole number. */
+static uint64_t whole_of(float x)
+{
+    return x >= 0.0f && x <= (float)WHOLE_MOST && !((float)(uint32_t)x < x) ? (uint64_t)x : UINT64_MAX;
+}
+
+static void put(const table_column *column, uint64_t i, float x)
+{
+    if (column->kind == TABLE_WHOLE)
+        ((uint64_t *)(void *)column->data)[i] = whole_of(x);
+    else
+        column->data[i] = x;
+}
+
 /* Rows of the chunk from `begin` on, out of the buffer. */
 static void cut(const npy_table *t, const float *rows, uint64_t begin, uint64_t count)
 {
@@ -113,7 +128,7 @@ static void cut(const npy_table *t, const float *rows, uint64_t begin, uint64_t 
             if (!column->present || (column->group != 0) != optional)
                 continue;
             for (uint64_t i = 0; i < count; i++)
-                column->data[begin + i] = rows[i * t->width + at];
+                put(column, begin + i, rows[i * t->width + at]);
             at++;
         }
     } while (optional++ == 0);
@@ -132,9 +147,20 @@ static void read_slices(void *user, unsigned thread)
     }
 }
 
+static int check_wholes(const npy_table *t, const table_column *column)
+{
+    const uint64_t *numbers = column->kind == TABLE_WHOLE ? table_wholes(column) : NULL;
+    for (uint64_t i = 0; numbers && i < t->window.size; i++)
+        if (numbers[i] == UINT64_MAX)
+            return cli_refuse(EXIT_USAGE, "%s: row %llu: column %s: expected a whole number from 0 to %d", t->npy.path,
+                              (unsigned long long)(t->window.from + i), column->name, WHOLE_MOST);
+    return EXIT_DONE;
+}
+
 static int next_rows(void *file, uint64_t most, uint64_t *rows)
 {
     npy_table *t = file;
+    int status = EXIT_DONE;
     if (!table_move(&t->window, t->columns, t->count, &t->limits, most))
         return cli_no_memory();
     *rows = t->window.size;
@@ -143,7 +169,9 @@ static int next_rows(void *file, uint64_t most, uint64_t *rows)
     for (unsigned i = 0; i < t->limits.threads; i++)
         if (t->error[i])
             return npy_refuse_read(&t->npy, t->error[i]);
-    return EXIT_DONE;
+    for (size_t c = 0; c < t->count && status == EXIT_DONE; c++)
+        status = check_wholes(t, &t->columns[c]);
+    return status;
 }
 
 static uint64_t rows_of(const void *file)

@@ -84,7 +84,7 @@ void path_writer_header(path_writer *w);
 /* The line of names in front of rows. */
 const char *path_names(path_hits hits);
 /* The columns of such rows. */
-const query_field *path_fields(path_hits hits, int *count);
+rows_query path_query(path_hits hits);
 /* Bytes of a row in a part; and the row of such bytes. */
 size_t path_row_bytes(path_hits hits);
 void path_write_row(path_writer *w, const char *bytes);

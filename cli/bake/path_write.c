@@ -26,16 +26,10 @@ const char *path_names(path_hits hits)
     return hits == PATH_ANY ? "path,hit\n" : "path,segment,u,triangle,state,x,y,z,nx,ny,nz,feature\n";
 }
 
-const query_field *path_fields(path_hits hits, int *count)
+rows_query path_query(path_hits hits)
 {
-    *count = hits == PATH_ANY ? ANY_FIELDS : HIT_FIELDS;
-    return hits == PATH_ANY ? any_fields : hit_fields;
-}
-
-static rows_query query_of(path_hits hits)
-{
-    rows_query query = {.row = NULL};
-    query.fields = path_fields(hits, &query.field_count);
+    rows_query query = {.fields = hits == PATH_ANY ? any_fields : hit_fields,
+                        .field_count = hits == PATH_ANY ? ANY_FIELDS : HIT_FIELDS};
     for (int f = 0; f < query.field_count; f++)
         query.order[f] = f;
     return query;
@@ -48,7 +42,7 @@ uint64_t path_writer_bytes(unsigned threads)
 
 static int open_writer(path_writer *w, const rows_format *format, unsigned threads, uint64_t rows)
 {
-    w->query = query_of(w->hits);
+    w->query = path_query(w->hits);
     if (!rows_fields_alloc(&w->query, ROWS, w->fields))
         return cli_no_memory();
     return rows_writer_open(&w->rows, format, w->out, &w->query, threads, rows);
@@ -123,7 +117,7 @@ static uint64_t add_row_of(path_writer *w, uint64_t id)
 
 size_t path_row_bytes(path_hits hits)
 {
-    const rows_query query = query_of(hits);
+    const rows_query query = path_query(hits);
     size_t bytes = 0;
     for (int f = 0; f < query.field_count; f++)
         bytes += query_field_size(&query.fields[f]);

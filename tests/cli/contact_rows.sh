@@ -5,6 +5,7 @@
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
+support=$(realpath "$(dirname "$0")/../support")
 check_begin "$1"
 
 # A floor of 4 x 4 cut along a diagonal, and a wall over its edge x = 0.
@@ -68,6 +69,63 @@ printf '%s' "$(cat old.csv)" > cut.csv
 "$carom" contacts --mesh corner.obj --spheres none.csv --previous cut.csv --ended gone.csv > empty.csv
 equal "the last line without an end" "$(cat old.csv)" "$(cat gone.csv)"
 
+# The same step before in .h5, and in .npy.
+python=$(python_with numpy h5py)
+if { contacts -o old.h5 2>&1 || true; } | grep -q 'built without HDF5'; then
+    skip "the step before in .h5" "a build without HDF5"
+elif [ -z "$python" ]; then
+    skip "the step before in .h5 and .npy" "no python3-h5py"
+else
+    cat > convert.py << 'END'
+import h5py
+import numpy
+
+names = 'query x y z patch'.split()
+with h5py.File('old.h5', 'r') as old:
+    rows = {name: old[name][...] for name in old}
+numpy.save('old.npy', numpy.stack([rows[name] for name in names], 1).astype('<f4'))
+
+def make(name, leave=(), **more):
+    with h5py.File(name + '.h5', 'w') as to:
+        for column in rows:
+            if column not in leave:
+                to[column] = more.get(column, rows[column])
+
+query, patch = rows['query'], rows['patch']
+make('few', [name for name in rows if name not in names])
+make('narrow', query=query.astype('<u4'), patch=patch.astype('<i8'))
+make('huge', query=numpy.where(query < 6, query, 2**63).astype('<u8'))
+make('below', query=numpy.where(query > 0, query, -1).astype('<i4'))
+make('float', query=query.astype('<f4'))
+make('wide', patch=patch.astype('<i8') + 2**32)
+make('turned', query=query[::-1])
+for name, at, value in (('part', (4, 0), 5.5), ('large', (5, 4), 2**24 + 2), ('minus', (0, 0), -1),
+                        ('nan', (1, 4), numpy.nan)):
+    bad = numpy.load('old.npy')
+    bad[at] = value
+    numpy.save(name + '.npy', bad)
+END
+    "$python" convert.py
+    step --ended gone.csv > now.csv
+    for old in old.h5 old.npy; do
+        "$carom" contacts --mesh corner.obj --spheres moved.csv --previous $old --ended ended.csv > got.csv
+        equal "previous from $old" "$(cat now.csv)" "$(cat got.csv)"
+        [ $old = old.npy ] || equal "ended from $old" "$(cat gone.csv)" "$(cat ended.csv)"
+    done
+    equal "ended from old.npy" "$(cut -d, -f1,5-7,12 gone.csv)" "$(cat ended.csv)"
+    "$carom" contacts --mesh corner.obj --spheres moved.csv --previous old.h5 --ended gone.h5 -o now.h5
+    "$carom" contacts --mesh corner.obj --spheres moved.csv --previous old.npy --ended some.h5 > got.csv
+    cp some.h5 some-npy.h5 && cp ended.csv some-npy.csv
+    nothing "columns of what ended" "$("$python" "$support/columns.py" same gone.csv now.csv some-npy.csv 2>&1)"
+    # A second step has `previous`, and what ends of it has it too.
+    "$carom" contacts --mesh corner.obj --spheres none.csv --previous now.h5 --ended ended.csv > empty.csv
+    equal "all ends, with its own previous" "$(cat now.csv)" "$(cat ended.csv)"
+    for old in few.h5 narrow.h5; do
+        "$carom" contacts --mesh corner.obj --spheres moved.csv --previous $old > got.csv
+        equal "previous from $old" "$(cat now.csv)" "$(cat got.csv)"
+    done
+fi
+
 # ---- bad input ------------------------------------------------------------------------------------------------------
 # refused NAME TEXT command...: exit status 2, and TEXT on standard error
 refused() {
@@ -99,6 +157,29 @@ sed '3s/,2$/,4294967296/' old.csv > patch.csv
 refused "a patch that is too large" "patch.csv:3: patch is larger than 4294967295" contacts --previous patch.csv
 sed '2s/0.5,1,2/0.5,inf,2/' old.csv > far.csv
 refused "a point that is none" "far.csv:2: x, y and z of a contact are finite" contacts --previous far.csv
+if [ -e few.h5 ]; then
+    refused "ended without all columns" "few.h5: the datasets are not those of such rows, which --ended needs" \
+        contacts --previous few.h5 --ended gone.csv
+    whole="expected a whole number from 0 to"
+    refused "a query as uint64" \
+        "huge.h5: dataset query: expected little-endian int64, int32 or uint32, got uint64" contacts --previous huge.h5
+    refused "a query below 0" "below.h5: row 0: dataset query: $whole 2^63 - 1" contacts --previous below.h5
+    refused "a query as float32" \
+        "float.h5: dataset query: expected little-endian int64, int32 or uint32, got float32" \
+        contacts --previous float.h5
+    refused "a large patch in .h5" "wide.h5: row 0: patch is larger than 4294967295" contacts --previous wide.h5
+    refused "out of order in .h5" \
+        "turned.h5: row 1: query is less than in the row before; contacts are in its order" \
+        contacts --previous turned.h5
+    refused "half a query" "part.npy: row 4: column query: $whole 16777216" contacts --previous part.npy
+    refused "a patch beyond 2^24" "large.npy: row 5: column patch: $whole 16777216" contacts --previous large.npy
+    refused "a query below 0 in .npy" "minus.npy: row 0: column query: $whole 16777216" contacts --previous minus.npy
+    refused "a patch that is nan" "nan.npy: row 1: column patch: $whole 16777216" contacts --previous nan.npy
+    refused "ended as .npy" "x.npy: contacts writes text or .h5, and no .npy" \
+        contacts --previous old.npy --ended x.npy
+fi
+refused "lines as columns" "contacts: --ended copies lines of old.csv as text, so not to .h5" \
+    contacts --previous old.csv --ended x.h5
 status=0
 contacts --backend opencl > stdout.txt 2> stderr.txt || status=$?
 if [ $status -eq 0 ]; then
