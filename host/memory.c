@@ -10,7 +10,7 @@
 
 /* From so many bytes on memory is aligned to large pages, and the system is asked for them: a fault for each small page
  * would take longer than what is done with it. */
-enum { LARGE_PAGE = 1 << 21, LARGE_FROM = 1 << 22 };
+enum { LARGE_PAGE = 1 << 21, LARGE_FROM = 1 << 21 };
 
 static void *system_alloc(size_t alignment, size_t bytes)
 {
@@ -71,11 +71,11 @@ void caromi_free(const carom_context *context, void *memory)
 
 /* ---- kept -------------------------------------------------------------------------------------------------------- */
 
-/* What lies before a kept block; less than LARGE_FROM is not kept. */
+/* What lies before a kept block; less than KEPT_FROM is not kept. */
 typedef struct kept_head {
     size_t bytes;
 } kept_head;
-enum { KEPT_HEAD = 64 };
+enum { KEPT_HEAD = 64, KEPT_FROM = 1 << 18 };
 #define KEPT_BYTES (UINT64_C(1) << 30)
 
 static kept_head *head_of(void *block)
@@ -117,7 +117,7 @@ void *caromi_kept_alloc(const carom_context *context, uint64_t count, size_t siz
     if (count > (SIZE_MAX - 2 * KEPT_HEAD) / size)
         return NULL;
     const size_t bytes = (size_t)count * size;
-    if (bytes >= LARGE_FROM) {
+    if (bytes >= KEPT_FROM) {
         caromi_kept *kept = open_kept(context);
         block = find_kept(kept, bytes);
         close_kept(kept);
@@ -154,7 +154,7 @@ void caromi_kept_free(const carom_context *context, void *block)
     if (block == NULL)
         return;
     const size_t bytes = head_of(block)->bytes;
-    if (bytes >= LARGE_FROM) {
+    if (bytes >= KEPT_FROM) {
         caromi_kept *kept = open_kept(context);
         if (kept->bytes + bytes <= KEPT_BYTES)
             block = exchange_kept(kept, block);

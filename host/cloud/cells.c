@@ -18,7 +18,10 @@ typedef struct record {
     uint32_t mask;
     float given[CLOUD_COLUMNS]; /* if they move, or have images */
 } record;
-enum { RECORD_SHORT = offsetof(record, given) };
+enum {
+    RECORD_SHORT = offsetof(record, given),
+    AHEAD = 16 /* spheres whose records' lines are fetched: stores wait for them */
+};
 
 /* ---- sorting ----------------------------------------------------------------------------------------------------- */
 
@@ -48,6 +51,8 @@ static inline __attribute__((always_inline)) void place_records(caromi_build *jo
     caromi_build_levels(job, batch, level);
     caromi_build_cells(job, batch, level, 0, x);
     for (uint32_t i = 0; i < batch->count; i++) {
+        if (i + AHEAD < batch->count)
+            __builtin_prefetch(record_at(job, counts[rows[i + AHEAD]], size), 1);
         record *r = record_at(job, counts[rows[i]]++, size);
         r->place[0] = at[0][i];
         r->place[1] = at[1][i];
