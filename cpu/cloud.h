@@ -130,9 +130,9 @@ typedef struct caromi_cloud_bounds {
     float low[4], high[4];
 } caromi_cloud_bounds;
 typedef void caromi_cloud_extend_fn(const float *const *place, uint32_t count, caromi_cloud_bounds *bounds);
-/* caromi_cloud_cell() of each x, up to a multiple of 16. */
-typedef void caromi_cloud_cells_fn(const caromi_cloud_level *level, int axis, const float *x, uint32_t count,
-                                   int32_t *cell);
+/* caromi_cloud_cell() of each x in its level, up to a multiple of 16. */
+typedef void caromi_cloud_cells_fn(const caromi_cloud_level *levels, uint32_t level_count, const int32_t *level,
+                                   int axis, const float *x, uint32_t count, int32_t *cell);
 
 /* The pairs of each sphere of rows [begin, end): with spheres behind it in its level, and with those of finer levels.
  * So over all rows each pair comes up once. */

@@ -34,27 +34,53 @@ static void cloud_extend(const float *const *place, uint32_t count, caromi_cloud
     }
 }
 
-/* caromi_cloud_cell() of each. */
-static void cloud_cells_along(const caromi_cloud_level *level, int axis, const float *x, uint32_t count, int32_t *cell)
+#if LANES > 1
+typedef int32_t cloud_ints __attribute__((vector_size(4 * WIDE)));
+
+FN cloud_ints cloud_to_ints(wf c)
 {
-#if LANES == 1
-    for (uint32_t i = 0; i < count; i++)
-        cell[i] = caromi_cloud_cell(level, axis, (double)x[i]);
+#if WIDE == 8
+    return (cloud_ints)_mm512_cvttpd_epi32((__m512d)c);
+#elif WIDE == 4
+    return (cloud_ints)_mm256_cvttpd_epi32((__m256d)c);
 #else
-    typedef int32_t wide_int __attribute__((vector_size(4 * WIDE)));
-    const wf low = w_f(level->low[axis]), per = w_f(level->per[axis]), most = w_f((double)level->most[axis]);
+    return __builtin_convertvector(c, cloud_ints);
+#endif
+}
+
+/* Those of one level; the others stay as they are. */
+FN void cloud_cells_of(const caromi_cloud_level *levels, uint32_t number, const int32_t *level, int axis,
+                       const float *x, uint32_t count, int32_t *cell)
+{
+    const caromi_cloud_level *l = &levels[number];
+    const wf low = w_f(l->low[axis]), per = w_f(l->per[axis]), most = w_f((double)l->most[axis]);
     for (uint32_t i = 0; i < count; i += WIDE) {
         wf c = (w_load(x + i) - low) * per;
         c = w_sel(w_lt(w_f(0), c), c, w_f(0));
         c = w_sel(w_lt(c, most), c, most);
-#if WIDE == 8
-        const wide_int k = (wide_int)_mm512_cvttpd_epi32((__m512d)c);
-#elif WIDE == 4
-        const wide_int k = (wide_int)_mm256_cvttpd_epi32((__m256d)c);
-#else
-        const wide_int k = __builtin_convertvector(c, wide_int);
-#endif
+        cloud_ints k = cloud_to_ints(c);
+        if (number > 0) {
+            cloud_ints before, of;
+            memcpy(&before, cell + i, sizeof before);
+            memcpy(&of, level + i, sizeof of);
+            const cloud_ints is = of == (int32_t)number;
+            k = (k & is) | (before & ~is);
+        }
         memcpy(cell + i, &k, sizeof k);
     }
+}
+#endif
+
+static void cloud_cells_along(const caromi_cloud_level *levels, uint32_t level_count, const int32_t *level, int axis,
+                              const float *x, uint32_t count, int32_t *cell)
+{
+#if LANES == 1
+    (void)level_count;
+    for (uint32_t i = 0; i < count; i++)
+        cell[i] = caromi_cloud_cell(&levels[level[i]], axis, (double)x[i]);
+#else
+    cloud_cells_of(levels, 0, level, axis, x, count, cell);
+    for (uint32_t l = 1; l < level_count; l++)
+        cloud_cells_of(levels, l, level, axis, x, count, cell);
 #endif
 }

@@ -46,8 +46,8 @@ typedef struct caromi_build_feed {
 /* Gives the spheres and images of a part to `use`, whose user is a caromi_build_feed. */
 void caromi_build_pass(caromi_build *job, caromi_build_part *part, caromi_cloud_use_fn *use);
 /* Of each sphere of a batch: its level, and its cell along an axis. */
-void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batch, uint8_t *level);
-void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch, const uint8_t *level, int axis,
+void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batch, int32_t *level);
+void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch, const int32_t *level, int axis,
                         int32_t *cell);
 /* Task: a part finds the row of each of its spheres, and counts. */
 caromi_task_fn caromi_build_enter;

@@ -42,8 +42,7 @@ static inline record *record_at(const caromi_build *job, uint32_t i, size_t size
 static inline __attribute__((always_inline)) void place_records(caromi_build *job, caromi_build_part *p,
                                                                 const caromi_cloud_batch *batch, size_t size)
 {
-    uint8_t level[CAROMI_CLOUD_BLOCK];
-    int32_t x[CAROMI_CLOUD_BLOCK];
+    int32_t level[CAROMI_CLOUD_BLOCK], x[CAROMI_CLOUD_BLOCK];
     uint32_t *counts = p->counts;
     const uint32_t *rows = job->row_of + p->first + p->count;
     const caromi_in_column mask = job->cloud->mask;
@@ -86,9 +85,14 @@ static uint64_t starts_before(uint64_t spheres, uint64_t rows)
     return (uint64_t)CELLS_MOST(spheres) - (uint64_t)CELLS_MOST(0) + rows * (uint64_t)(CELLS_MOST(0) + 1);
 }
 
-/* From its first sphere to its last, as finely as there is room for. */
+/* From its first sphere to its last, as finely as there is room for; where the level has few, all of them. */
 static inline void set_cells(const caromi_build *job, caromi_cloud_row *row, size_t size)
 {
+    const int32_t most = job->cells->levels[row->level].most[0];
+    if ((uint32_t)most < row->end - row->begin) {
+        row->count = most + 1;
+        return;
+    }
     int32_t low = INT32_MAX, high = INT32_MIN;
     for (uint32_t i = row->begin; i < row->end; i++) {
         const int32_t x = record_at(job, i, size)->x;
@@ -105,15 +109,18 @@ static inline void set_cells(const caromi_build *job, caromi_cloud_row *row, siz
 static inline void put_records(const caromi_build *job, const caromi_cloud_row *row, uint32_t *starts, size_t size)
 {
     caromi_cloud_cells *const c = job->cells;
-    float *const column[] = {c->column[0], c->column[1], c->column[2], c->column[3]};
+    float *const x = c->column[CLOUD_PLACE_X], *const y = c->column[CLOUD_PLACE_Y], *const z = c->column[CLOUD_PLACE_Z],
+                 *const reach = c->column[CLOUD_REACH];
     uint32_t *const index = c->index, *const mask = c->mask;
     uint8_t *const image = c->image;
     const int32_t low = row->low, shift = row->shift;
     for (uint32_t i = row->begin, end = row->end; i < end; i++) {
         const record *r = record_at(job, i, size);
         const uint32_t to = starts[(r->x - low) >> shift]++;
-        for (int k = 0; k < 4; k++)
-            column[k][to] = r->place[k];
+        x[to] = r->place[0];
+        y[to] = r->place[1];
+        z[to] = r->place[2];
+        reach[to] = r->place[3];
         index[to] = r->index;
         if (image)
             image[to] = (uint8_t)r->image;
@@ -261,6 +268,23 @@ static void number_rows(caromi_build *job)
     c->view.is_dense = 1;
 }
 
+/* Where each part's spheres and images are among all. */
+static void count_parts(caromi_build *job)
+{
+    caromi_cloud_cells *c = job->cells;
+    if (!caromi_cloud_is_periodic(job->cloud)) { /* some of them may stay empty */
+        for (uint32_t p = 0; p < job->part_count; p++)
+            job->parts[p].first = job->parts[p].begin;
+        c->count = job->extent->valid;
+        return;
+    }
+    caromi_parallel(job->cloud->context->pool, job->part_count, run_count, job);
+    for (uint32_t p = 0; p < job->part_count; p++) {
+        job->parts[p].first = c->count;
+        c->count += job->parts[p].count;
+    }
+}
+
 /* 0: no memory. */
 static int build(caromi_build *job)
 {
@@ -277,14 +301,11 @@ static int build(caromi_build *job)
         job->parts[p].end = caromi_slice_start(job->cloud->count, job->part_count, p + 1);
     }
     number_rows(job);
-    caromi_parallel(pool, job->part_count, run_count, job);
-    for (uint32_t p = 0; p < job->part_count; p++) {
-        job->parts[p].first = c->count;
-        c->count += job->parts[p].count;
-    }
+    count_parts(job);
     if (c->count > INT32_MAX)
         return 0;
-    job->row_of = caromi_kept_alloc(context, c->count + 1, sizeof *job->row_of);
+    const uint64_t places = c->count > job->cloud->count ? c->count : job->cloud->count;
+    job->row_of = caromi_kept_alloc(context, places + 1, sizeof *job->row_of);
     if (job->row_of == NULL)
         return 0;
     caromi_parallel(pool, job->part_count, caromi_build_enter, job);

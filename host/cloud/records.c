@@ -11,6 +11,7 @@ enum {
     BLOCK = 63,
     SLAB = 64,
     SLAB_MOST = 4096,
+    UNSAID_MOST = 4096,
     FEW = 24
 }; /* slabs grow by doubling */
 
@@ -87,12 +88,18 @@ static void *new_block(caromi_records *r, caromi_record_keeper *k)
     return k->free - CAROMI_SURE_BYTES;
 }
 
-/* The same, if there is room for `more` pairs. */
+/* The same, after a block with `more` pairs. The sum of all threads has no pairs that are not kept; it lags a little, as
+ * an atomic addition for each block would wait for the stores before it. */
 static void *new_block_for(caromi_records *r, caromi_record_keeper *k, uint64_t more)
 {
-    if (atomic_fetch_add(&r->kept, more) > r->most) {
-        atomic_store(&r->is_full, 1);
-        return NULL;
+    k->unsaid += more;
+    if (k->unsaid >= UNSAID_MOST) {
+        const uint64_t kept = atomic_fetch_add(&r->kept, k->unsaid) + k->unsaid;
+        k->unsaid = 0;
+        if (kept > r->most) {
+            atomic_store(&r->is_full, 1);
+            return NULL;
+        }
     }
     void *block = new_block(r, k);
     if (block == NULL)

@@ -34,6 +34,7 @@ typedef struct caromi_record_keeper {
     uint32_t *sure_blocks; /* how many blocks of those a bucket has */
     char *free, *slab;     /* blocks that are left of the newest slab; slabs, linked by their first bytes */
     uint32_t left, slab_blocks;
+    uint64_t unsaid; /* pairs in full blocks that records->kept has not got yet */
 } caromi_record_keeper;
 
 typedef struct caromi_records {
@@ -46,7 +47,7 @@ typedef struct caromi_records {
     caromi_record_keeper *keepers; /* one per thread */
     void *pointers;                /* theirs to blocks */
     uint32_t *counts;              /* not NULL: [spheres] pairs are counted, not kept */
-    _Atomic uint64_t kept;
+    _Atomic uint64_t kept; /* pairs in full blocks, but for a few */
     _Atomic int is_full;  /* there are more records than `most` */
     _Atomic int is_short; /* of memory */
 } caromi_records;

@@ -12,26 +12,19 @@ void caromi_build_pass(caromi_build *job, caromi_build_part *p, caromi_cloud_use
 
 /* ---- cells of a batch -------------------------------------------------------------------------------------------- */
 
-void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batch, uint8_t *level)
+void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batch, int32_t *level)
 {
-    if (job->cells->view.level_count == 1)
-        memset(level, 0, CAROMI_CLOUD_BLOCK);
-    else
-        for (uint32_t i = 0; i < batch->count; i++)
-            level[i] = job->level_of[caromi_reach_class(batch->place[3][i])];
+    memset(level, 0, CAROMI_CLOUD_BLOCK * sizeof *level);
+    for (uint32_t i = 0; job->cells->view.level_count > 1 && i < batch->count; i++)
+        level[i] = job->level_of[caromi_reach_class(batch->place[3][i])];
 }
 
-void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch, const uint8_t *level, int axis,
+void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch, const int32_t *level, int axis,
                         int32_t *cell)
 {
-    const caromi_isa_table *isa = job->cloud->context->isa;
-    int32_t other[CAROMI_CLOUD_BLOCK];
-    isa->cloud_cells(&job->cells->levels[0], axis, batch->place[axis], batch->count, cell);
-    for (uint32_t l = 1; l < job->cells->view.level_count; l++) {
-        isa->cloud_cells(&job->cells->levels[l], axis, batch->place[axis], batch->count, other);
-        for (uint32_t i = 0; i < batch->count; i++)
-            cell[i] = level[i] == l ? other[i] : cell[i];
-    }
+    const caromi_cloud_cells *c = job->cells;
+    job->cloud->context->isa->cloud_cells(c->levels, c->view.level_count, level, axis, batch->place[axis], batch->count,
+                                          cell);
 }
 
 /* ---- rows of a part ---------------------------------------------------------------------------------------------- */
@@ -100,8 +93,7 @@ static void enter(void *user, const caromi_cloud_batch *batch)
     const caromi_build_feed *to = user;
     caromi_build *job = to->job;
     caromi_build_part *p = to->part;
-    uint8_t level[CAROMI_CLOUD_BLOCK];
-    int32_t y[CAROMI_CLOUD_BLOCK], z[CAROMI_CLOUD_BLOCK];
+    int32_t level[CAROMI_CLOUD_BLOCK], y[CAROMI_CLOUD_BLOCK], z[CAROMI_CLOUD_BLOCK];
     uint32_t *rows = job->row_of + p->first + p->count;
     if (p->is_short)
         return;
@@ -114,7 +106,7 @@ static void enter(void *user, const caromi_cloud_batch *batch)
         p->counts[rows[i]]++;
     }
     for (uint32_t i = 0; !job->dense_rows && i < batch->count; i++) {
-        rows[i] = row_of(job, p, level[i], y[i], z[i]);
+        rows[i] = row_of(job, p, (uint32_t)level[i], y[i], z[i]);
         p->is_short = rows[i] == CAROMI_NO_ROW;
         if (p->is_short)
             return;
