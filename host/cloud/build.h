@@ -2,6 +2,8 @@
 /* Spheres into rows of cells: what cells.c and rows.c share while they build. */
 #ifndef CAROM_HOST_CLOUD_BUILD_H
 #define CAROM_HOST_CLOUD_BUILD_H
+#include <stdatomic.h>
+
 #include "cloud.h"
 
 /* A row as a part of the cloud sees it, by hash. */
@@ -35,6 +37,8 @@ typedef struct caromi_build {
     char *records;
     size_t record_size;
     int has_given;
+    uint64_t row_tasks;
+    _Atomic uint64_t doubled; /* caromi_cloud_cells */
 } caromi_build;
 
 /* A part that is fed. */

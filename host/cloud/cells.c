@@ -19,6 +19,7 @@ typedef struct record {
     float given[CLOUD_COLUMNS]; /* if they move, or have images */
 } record;
 enum {
+    ROW_TASKS = 1024,
     RECORD_SHORT = offsetof(record, given),
     AHEAD = 16 /* spheres whose records' lines are fetched: stores wait for them */
 };
@@ -131,9 +132,12 @@ static inline void put_records(const caromi_build *job, const caromi_cloud_row *
     }
 }
 
-/* A row by cells. In between starts[i] is where the next sphere of cell i goes; then it is where those of i end. */
-static inline __attribute__((always_inline)) void sort_records(const caromi_build *job, uint64_t number, size_t size)
+/* A row by cells. In between starts[i] is where the next sphere of cell i goes; then it is where those of i end.
+ * Returns how many pairs share a cell. */
+static inline __attribute__((always_inline)) uint64_t sort_records(const caromi_build *job, uint64_t number,
+                                                                   size_t size)
 {
+    uint64_t doubled = 0;
     caromi_cloud_row *row = &job->cells->rows[number];
     set_cells(job, row, size);
     row->cells = starts_before(row->begin, number);
@@ -145,29 +149,26 @@ static inline __attribute__((always_inline)) void sort_records(const caromi_buil
         const int32_t count = (int32_t)starts[c];
         starts[c] = (uint32_t)at;
         at += count;
+        doubled += (uint64_t)((int64_t)count * (count - 1) / 2);
     }
     put_records(job, row, starts, size);
     memmove(starts + 1, starts, (size_t)row->count * sizeof *starts);
     starts[0] = row->begin;
+    return doubled;
 }
 
-static void sort_row(void *user, uint64_t number, uint32_t thread)
+/* Task: some rows. */
+static void sort_rows(void *user, uint64_t task, uint32_t thread)
 {
-    const caromi_build *job = user;
+    caromi_build *job = user;
+    const uint64_t rows = job->cells->view.row_count;
+    uint64_t doubled = 0;
     (void)thread;
-    if (job->has_given)
-        sort_records(job, number, sizeof(record));
-    else
-        sort_records(job, number, RECORD_SHORT);
-}
-
-static void count_doubled(caromi_cloud_cells *c)
-{
-    for (uint32_t r = 0; r < c->view.row_count; r++)
-        for (const uint32_t *at = c->starts + c->rows[r].cells, *end = at + c->rows[r].count; at < end; at++) {
-            const uint64_t n = at[1] - at[0];
-            c->doubled += n * (n - 1) / 2;
-        }
+    for (uint64_t r = caromi_slice_start(rows, job->row_tasks, task),
+                  end = caromi_slice_start(rows, job->row_tasks, task + 1);
+         r < end; r++)
+        doubled += job->has_given ? sort_records(job, r, sizeof(record)) : sort_records(job, r, RECORD_SHORT);
+    atomic_fetch_add_explicit(&job->doubled, doubled, memory_order_relaxed);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -312,8 +313,9 @@ static int build(caromi_build *job)
     if (!make_rows(job) || !alloc_columns(job))
         return 0;
     caromi_parallel(pool, job->part_count, run_place, job);
-    caromi_parallel(pool, c->view.row_count, sort_row, job);
-    count_doubled(c);
+    job->row_tasks = c->view.row_count < ROW_TASKS ? c->view.row_count : ROW_TASKS;
+    caromi_parallel(pool, job->row_tasks, sort_rows, job);
+    c->doubled = atomic_load(&job->doubled);
     return 1;
 }
 

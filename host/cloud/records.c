@@ -88,8 +88,8 @@ static void *new_block(caromi_records *r, caromi_record_keeper *k)
     return k->free - CAROMI_SURE_BYTES;
 }
 
-/* The same, after a block with `more` pairs. The sum of all threads has no pairs that are not kept; it lags a little, as
- * an atomic addition for each block would wait for the stores before it. */
+/* The same, after a block with `more` pairs. The sum of all threads has no pairs that are not kept; it lags a little,
+ * as an atomic addition for each block would wait for the stores before it. */
 static void *new_block_for(caromi_records *r, caromi_record_keeper *k, uint64_t more)
 {
     k->unsaid += more;
@@ -248,6 +248,14 @@ void caromi_records_take_sure(void *user, uint32_t thread, const caromi_cloud_pa
     }
 }
 
+/* Blocks lie anywhere: the next one comes while one is read. */
+static const caromi_sure_block *fetched(const caromi_sure_block *block)
+{
+    for (int line = 0; block != NULL && line < CAROMI_SURE_BYTES / 64; line++)
+        __builtin_prefetch((const char *)block + 64 * line);
+    return block;
+}
+
 /* What a thread has kept of a bucket. */
 static uint64_t count_bucket(const caromi_record_keeper *k, uint32_t bucket)
 {
@@ -322,13 +330,15 @@ typedef struct deliver_work {
 } deliver_work;
 
 /* Calls `use` for each record that is kept of a bucket. A pair that the scan was sure of has its mark in b still. */
-#define FOR_EACH_SURE(w, pair, use)                                                                             \
-    for (uint32_t t_ = 0; t_ < (w)->job->r->threads; t_++) {                                                    \
-        const uint64_t *end_ = (w)->job->r->keepers[t_].sure[(w)->bucket];                                      \
-        const caromi_sure_block *block_ = sure_block((w)->job->r->keepers[t_].sure[(w)->bucket]);               \
-        for (; block_ != NULL; block_ = block_->next, end_ = block_ ? block_->pairs + CAROMI_SURE_PAIRS : NULL) \
-            for (const uint64_t *pair = block_->pairs; pair < end_; pair++)                                     \
-                use;                                                                                            \
+#define FOR_EACH_SURE(w, pair, use)                                                                        \
+    for (uint32_t t_ = 0; t_ < (w)->job->r->threads; t_++) {                                               \
+        const uint64_t *end_ = (w)->job->r->keepers[t_].sure[(w)->bucket];                                 \
+        const caromi_sure_block *block_ = sure_block((w)->job->r->keepers[t_].sure[(w)->bucket]), *next_;  \
+        for (; block_ != NULL; block_ = next_, end_ = block_ ? block_->pairs + CAROMI_SURE_PAIRS : NULL) { \
+            next_ = fetched(block_->next);                                                                 \
+            for (const uint64_t *pair = block_->pairs; pair < end_; pair++)                                \
+                use;                                                                                       \
+        }                                                                                                  \
     }
 #define FOR_EACH_RECORD(w, record, use)                                                                             \
     for (uint32_t t_ = 0; t_ < (w)->job->r->threads; t_++)                                                          \

@@ -47,9 +47,9 @@ typedef struct caromi_records {
     caromi_record_keeper *keepers; /* one per thread */
     void *pointers;                /* theirs to blocks */
     uint32_t *counts;              /* not NULL: [spheres] pairs are counted, not kept */
-    _Atomic uint64_t kept; /* pairs in full blocks, but for a few */
-    _Atomic int is_full;  /* there are more records than `most` */
-    _Atomic int is_short; /* of memory */
+    _Atomic uint64_t kept;         /* pairs in full blocks, but for a few */
+    _Atomic int is_full;           /* there are more records than `most` */
+    _Atomic int is_short;          /* of memory */
 } caromi_records;
 
 carom_status caromi_records_create(caromi_records *r, carom_error *err);
