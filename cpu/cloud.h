@@ -53,21 +53,46 @@ typedef struct caromi_cloud_runs {
     caromi_cloud_item *item;
 } caromi_cloud_runs;
 
-/* Pairs at rest, by index, that surely overlap, or surely are within the margin alone; and, by their places in the
- * columns, those that are to be asked. In no order. */
+/* Pairs without images, by index, that surely overlap at time 0, or surely are within the margin alone; and, by their
+ * places in the columns, those that are to be asked, or, in motion, first to be looked at. In no order. */
 typedef struct caromi_cloud_found {
-    caromi_cloud_pairs sure, near, open;
+    caromi_cloud_pairs sure, near, open, swept;
     caromi_cloud_runs *runs; /* of a listing of runs */
     /* Takes what is there and sets the counts to 0; of runs: makes room for one more. */
     void (*take)(struct caromi_cloud_found *found);
 } caromi_cloud_found;
+
+/* A sphere as it was given: numbers in a row. */
+enum { CAROMI_GIVEN_R = 3, CAROMI_GIVEN_VX = 4, CAROMI_GIVEN_T_MAX = 7, CAROMI_GIVEN = 8 };
+
+/* What is known of a pair that surely overlaps where a slice of time begins: it is to be asked; it is no hit of the
+ * slice; it overlaps at time 0. */
+enum { CAROMI_BEGUN_OPEN, CAROMI_BEGUN_DROPPED, CAROMI_BEGUN_SURE };
+
+/* Spheres in motion within a slice of time. */
+typedef struct caromi_cloud_motion {
+    const float *given;   /* [CAROMI_GIVEN * spheres]; NULL: no motion */
+    const uint8_t *image; /* NULL: no images */
+    float begin, end;     /* of the slice, rounded outwards */
+    float error;          /* of a way to an image */
+    float period[3];
+    int begun;
+} caromi_cloud_motion;
+
+/* Images of a sphere: 27 shifts by -1, 0 or 1 periods along each axis, numbered in lexicographic order of (x, y, z). */
+enum { CAROMI_IMAGES = 27, CAROMI_IMAGE_OWN = 13 };
+static inline int caromi_image_step(int image, int axis)
+{
+    return (axis == 0 ? image / 9 : axis == 1 ? image / 3 % 3 : image % 3) - 1;
+}
 
 /* Spheres may touch if the distance of their places is at most the sum of what they reach, and a margin. */
 typedef struct caromi_cloud_view {
     const float *x, *y, *z, *reach;
     const uint32_t *mask, *index; /* masks may be NULL; the sphere that each is, or is an image of */
     float margin;
-    int reach_is_bound;     /* so no pair is sure */
+    int reach_is_bound; /* so no pair is sure but by its motion */
+    caromi_cloud_motion motion;
     const uint32_t *starts; /* the first sphere of each cell, of all rows */
     const caromi_cloud_row *rows;
     const caromi_cloud_level *levels;

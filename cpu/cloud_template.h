@@ -8,11 +8,12 @@ typedef struct cloud_sorted {
     const float *x, *y, *z, *reach;
     const uint32_t *mask, *index;
     float margin;
+    const caromi_cloud_view *view;
 } cloud_sorted;
 
 FN cloud_sorted cloud_sorted_of(const caromi_cloud_view *view)
 {
-    const cloud_sorted c = {view->x, view->y, view->z, view->reach, view->mask, view->index, view->margin};
+    const cloud_sorted c = {view->x, view->y, view->z, view->reach, view->mask, view->index, view->margin, view};
     return c;
 }
 
@@ -68,6 +69,8 @@ FN vi cloud_places(uint32_t from)
     return cloud_load_bits(steps) + v_i((int)from);
 }
 
+#include "cloud_swept.h"
+
 /* Spheres `from` + lane. */
 FN cloud_lanes_found cloud_test(const cloud_sorted *c, const cloud_sphere *s, uint32_t from, int options)
 {
@@ -79,11 +82,32 @@ FN cloud_lanes_found cloud_test(const cloud_sorted *c, const cloud_sphere *s, ui
     return is;
 }
 
+/* More options: a device compares, and the host lists what; spheres move. */
+enum { CLOUD_LISTED = 8, CLOUD_SWEPT = 16 };
+
+/* The same of spheres in motion. */
+FN void cloud_short_swept(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
+                          caromi_cloud_found *found)
+{
+    uint32_t count = found->swept.count;
+    for (uint32_t j = begin; j < end; j += LANES) {
+        const u32 some = cloud_test(c, s, j, options).some & cloud_lanes(end - j);
+        count = cloud_append(&found->swept, count, v_i((int)s->place), cloud_places(j), some);
+    }
+    found->swept.count = count;
+    if (count >= CLOUD_SWEEP)
+        cloud_sweep(c->view, found);
+}
+
 /* A run of spheres, at most CAROMI_CLOUD_RUN. */
 FN void cloud_short_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                         caromi_cloud_found *found)
 {
     uint32_t sure = found->sure.count, near = found->near.count;
+    if (options & CLOUD_SWEPT) {
+        cloud_short_swept(c, s, begin, end, options, found);
+        return;
+    }
     for (uint32_t j = begin; j < end; j += LANES) {
         const cloud_lanes_found is = cloud_test(c, s, j, options);
         const u32 lanes = cloud_lanes(end - j), open = is.some & ~(is.sure | is.near) & lanes;
@@ -119,9 +143,6 @@ static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *plac
         }
     }
 }
-
-/* One more option: a device compares, and the host lists what. */
-enum { CLOUD_LISTED = 8 };
 
 FN void cloud_list_run(uint32_t place, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
@@ -407,7 +428,10 @@ static void cloud_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t 
         cloud_all_pairs(view, begin, end, 0, found);
     else if (options == CLOUD_MARGIN)
         cloud_all_pairs(view, begin, end, CLOUD_MARGIN, found);
-    else if (options & CLOUD_UNSURE)
+    else if (view->motion.given != NULL) {
+        cloud_all_pairs(view, begin, end, CLOUD_UNSURE | CLOUD_MASKED | CLOUD_SWEPT, found);
+        cloud_sweep(view, found);
+    } else if (options & CLOUD_UNSURE)
         cloud_all_pairs(view, begin, end, CLOUD_UNSURE | CLOUD_MASKED | CLOUD_MARGIN, found);
     else
         cloud_all_pairs(view, begin, end, CLOUD_MASKED | CLOUD_MARGIN, found);
@@ -423,6 +447,13 @@ static void cloud_list_runs(const caromi_cloud_view *view, uint32_t begin, uint3
 /* Open pairs of one sphere that are asked before its search goes on: one of them may end it. */
 enum { CLOUD_ASK = 48 };
 
+FN void cloud_ask(const caromi_cloud_view *view, caromi_cloud_found *found)
+{
+    if (view->motion.given != NULL)
+        cloud_sweep(view, found);
+    found->take(found);
+}
+
 /* A cell's spheres have ascending indices: the first sure one is the best of them. Returns whether the search may end.
  */
 FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end,
@@ -430,6 +461,7 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
 {
     const uint32_t *partner = &best->partner[s->place];
     const cloud_sorted c = cloud_sorted_of(view);
+    caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->open;
     for (uint32_t j = begin; j < end; j += LANES) {
         const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
         const u32 lanes = cloud_lanes(end - j) & ~v_bitmask(is_own);
@@ -437,12 +469,11 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
                                                           : cloud_test(&c, s, j, CLOUD_MASKED);
         const u32 sure = is.sure & lanes, open = is.some & lanes & ~sure;
         if (open) {
-            found->open.count =
-                cloud_append(&found->open, found->open.count, v_i((int)s->place), cloud_places(j), open);
+            to->count = cloud_append(to, to->count, v_i((int)s->place), cloud_places(j), open);
             *opened += (uint32_t)bitmask_count(open);
         }
-        if (found->open.count > CAROMI_CLOUD_ROOM || *opened > CLOUD_ASK) {
-            found->take(found);
+        if (to->count > CAROMI_CLOUD_ROOM || *opened > CLOUD_ASK) {
+            cloud_ask(view, found);
             *opened = 0;
             if (best->any && *partner != UINT32_MAX)
                 return 1;
@@ -502,6 +533,8 @@ static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t e
                     is_done = cloud_best_row(view, &s, &view->rows[at], &in.box, best, &opened, found);
             }
         }
+    if (view->motion.given != NULL)
+        cloud_sweep(view, found);
 }
 
 /* Cells in the order of cloud_best. */

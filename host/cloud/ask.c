@@ -44,31 +44,34 @@ int caromi_ask_orient(const caromi_cloud_scan *scan, uint32_t p, uint32_t q, car
 
 /* ---- the solver -------------------------------------------------------------------------------------------------- */
 
-static void gather(ask_work *w, int to, int column, float missing, const uint32_t *place, size_t apart, uint32_t count)
+/* Column `to` and those for its numbers of spheres at places `apart` from each other: as they were given. */
+static void gather(ask_work *w, const int to[CLOUD_COLUMNS], const uint32_t *place, size_t apart, uint32_t count)
 {
-    const float *from =
-        w->scan->cells->column[CLOUD_GIVEN] || column <= CLOUD_R ? caromi_cloud_given(w->scan->cells, column) : NULL;
-    for (uint32_t i = 0; i < count; i++)
-        w->in[to][i] = from ? from[place[i * apart]] : missing;
+    const caromi_cloud_cells *cells = w->scan->cells;
+    for (uint32_t i = 0; cells->given != NULL && i < count; i++)
+        for (int c = 0; c < CLOUD_COLUMNS; c++)
+            w->in[to[c]][i] = cells->given[(size_t)CLOUD_COLUMNS * place[i * apart] + (size_t)c];
+    for (int c = 0; cells->given == NULL && c < CLOUD_COLUMNS; c++)
+        for (uint32_t i = 0; i < count; i++)
+            w->in[to[c]][i] = c <= CLOUD_R ? cells->column[c][place[i * apart]] : c == CLOUD_T_MAX ? INFINITY : 0;
 }
 
 static void gather_pairs(ask_work *w, uint32_t count)
 {
-    static const int a_columns[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ};
-    static const int b_columns[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
+    static const int a_columns[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ, IN_LIMIT};
+    static const int b_columns[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ, IN_MARGIN};
     const caromi_cloud *cloud = w->scan->cloud;
     const size_t apart = sizeof *w->pairs / sizeof(uint32_t);
-    for (int c = 0; c < CLOUD_T_MAX; c++) {
-        gather(w, a_columns[c], c, 0, &w->pairs->a, apart, count);
-        gather(w, b_columns[c], c, 0, &w->pairs->b, apart, count);
-    }
-    gather(w, IN_LIMIT, CLOUD_T_MAX, INFINITY, &w->pairs->a, apart, count);
-    gather(w, IN_MARGIN, CLOUD_T_MAX, INFINITY, &w->pairs->b, apart, count);
+    const int is_shifted = caromi_cloud_is_periodic(cloud);
+    gather(w, a_columns, &w->pairs->a, apart, count);
+    gather(w, b_columns, &w->pairs->b, apart, count);
     for (uint32_t i = 0; i < count; i++) {
-        w->in[IN_LIMIT][i] = fminf(w->in[IN_LIMIT][i], w->in[IN_MARGIN][i]);
+        const float limit = w->in[IN_LIMIT][i], other = w->in[IN_MARGIN][i];
+        w->in[IN_LIMIT][i] = limit < other ? limit : other;
         w->in[IN_MARGIN][i] = cloud->margin;
         for (int k = 0; k < 3; k++)
-            w->in[IN_SHIFT_X + k][i] = (float)caromi_image_step(w->pairs[i].image, k) * cloud->period[k];
+            w->in[IN_SHIFT_X + k][i] =
+                is_shifted ? (float)caromi_image_step(w->pairs[i].image, k) * cloud->period[k] : 0;
     }
 }
 
@@ -156,7 +159,7 @@ carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, car
                            ask->threads, sizeof *ask->works);
     for (uint32_t t = 0; t < ask->threads; t++) {
         ask_work *w = &ask->works[t];
-        w->found.sure.count = w->found.near.count = w->found.open.count = 0;
+        w->found.sure.count = w->found.near.count = w->found.open.count = w->found.swept.count = 0;
         w->found.take = caromi_ask_take;
         w->scan = scan;
         w->thread = t;
@@ -181,6 +184,7 @@ void caromi_ask_close(caromi_ask *ask, carom_stats *stats)
 
 typedef struct ask_job {
     const caromi_cloud_scan *scan;
+    caromi_cloud_view view;
     caromi_ask ask;
     uint64_t tasks;
 } ask_job;
@@ -198,6 +202,16 @@ uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place)
     return low;
 }
 
+/* What pairs are that have begun before the slice, or at time 0. */
+static int begun_of(const caromi_cloud_scan *scan)
+{
+    const carom_start start = scan->cloud->start;
+    if (!scan->is_first || start == CAROM_START_SKIP)
+        return CAROMI_BEGUN_DROPPED;
+    return start == CAROM_START_REPORT && !caromi_cloud_is_periodic(scan->cloud) ? CAROMI_BEGUN_SURE
+                                                                                 : CAROMI_BEGUN_OPEN;
+}
+
 /* The first row of a task: each has its share of the spheres. */
 static uint32_t first_row(const ask_job *job, uint64_t task)
 {
@@ -213,9 +227,9 @@ static void run_task(void *user, uint64_t task, uint32_t thread)
     caromi_cloud_found *found = caromi_ask_found(&job->ask, thread);
     const uint32_t begin = first_row(job, task), end = first_row(job, task + 1);
     if (scan->best != NULL)
-        isa->cloud_best(&scan->cells->view, begin, end, scan->best, found);
+        isa->cloud_best(&job->view, begin, end, scan->best, found);
     else
-        isa->cloud_pairs(&scan->cells->view, begin, end, found);
+        isa->cloud_pairs(&job->view, begin, end, found);
     caromi_ask_take(found);
 }
 
@@ -224,13 +238,14 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
     const carom_context *c = scan->cloud->context;
     const uint32_t threads = caromi_pool_threads(c->pool);
     const uint64_t most = (uint64_t)TASKS_EACH * threads, rows = scan->cells->view.row_count;
-    ask_job job = {.scan = scan, .tasks = threads == 1 ? 1 : rows < most ? rows : most};
+    ask_job job = {.scan = scan, .view = scan->cells->view, .tasks = threads == 1 ? 1 : rows < most ? rows : most};
     if (rows == 0)
         return CAROM_OK;
     if (scan->cloud->device != NULL)
         return scan->best == NULL ? caromi_cloud_run_on_device(scan, stats, err)
                                   : caromi_cloud_search_on_device(scan, stats, err);
     CHECK(caromi_ask_open(scan, &job.ask, err));
+    job.view.motion.begun = begun_of(scan);
     caromi_parallel(c->pool, job.tasks, run_task, &job);
     caromi_ask_close(&job.ask, stats);
     return CAROM_OK;

@@ -114,6 +114,8 @@ static inline void put_records(const caromi_build *job, const caromi_cloud_row *
                  *const reach = c->column[CLOUD_REACH];
     uint32_t *const index = c->index, *const mask = c->mask;
     uint8_t *const image = c->image;
+    float *const given = c->given;
+    const int has_columns = c->column[CLOUD_GIVEN] != NULL;
     const int32_t low = row->low, shift = row->shift;
     for (uint32_t i = row->begin, end = row->end; i < end; i++) {
         const record *r = record_at(job, i, size);
@@ -127,7 +129,9 @@ static inline void put_records(const caromi_build *job, const caromi_cloud_row *
             image[to] = (uint8_t)r->image;
         if (mask)
             mask[to] = r->mask;
-        for (int k = 0; size == sizeof *r && k < CLOUD_COLUMNS; k++)
+        if (size == sizeof *r)
+            memcpy(given + (size_t)CLOUD_COLUMNS * to, r->given, sizeof r->given);
+        for (int k = 0; has_columns && k < CLOUD_COLUMNS; k++)
             c->column[CLOUD_GIVEN + k][to] = r->given[k];
     }
 }
@@ -201,9 +205,14 @@ static int alloc_columns(caromi_build *job)
     const carom_context *context = job->cloud->context;
     const uint64_t n = c->count + CAROMI_CLOUD_PADDING;
     int complete = 1;
-    for (int k = 0; k < (job->has_given ? CLOUD_MOVING : CLOUD_RESTING); k++) {
+    const int has_columns = job->has_given && job->cloud->device != NULL;
+    for (int k = 0; k < (has_columns ? CLOUD_MOVING : CLOUD_RESTING); k++) {
         c->column[k] = caromi_kept_alloc(context, n, sizeof(float));
         complete &= c->column[k] != NULL;
+    }
+    if (job->has_given) {
+        c->given = caromi_kept_alloc(context, CLOUD_COLUMNS * n, sizeof *c->given);
+        complete &= c->given != NULL;
     }
     c->index = caromi_kept_alloc(context, n, sizeof *c->index);
     complete &= c->index != NULL;
@@ -331,6 +340,7 @@ static void set_view(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
     v->margin = cloud->margin;
     v->reach_is_bound = !caromi_slice_is_instant(slice) || caromi_cloud_is_periodic(cloud) ||
                         (cloud->is_moving && cloud->start != CAROM_START_REPORT);
+    v->motion = caromi_cloud_motion_in(cloud, slice, c);
     v->starts = c->starts;
     v->rows = c->rows;
     v->levels = c->levels;
@@ -388,6 +398,7 @@ void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells)
 {
     for (int k = 0; k < CLOUD_MOVING; k++)
         caromi_kept_free(cloud->context, cells->column[k]);
+    caromi_kept_free(cloud->context, cells->given);
     caromi_kept_free(cloud->context, cells->index);
     caromi_kept_free(cloud->context, cells->mask);
     caromi_kept_free(cloud->context, cells->image);

@@ -56,13 +56,6 @@ typedef struct caromi_cloud_block {
 /* Reads up to a block from sphere `first` on, below `end`. */
 void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, caromi_cloud_block *block);
 
-/* Images of a sphere: 27 shifts by -1, 0 or 1 periods along each axis, numbered in lexicographic order of (x, y, z). */
-enum { CAROMI_IMAGES = 27, CAROMI_IMAGE_OWN = 13 };
-static inline int caromi_image_step(int image, int axis)
-{
-    return (axis == 0 ? image / 9 : axis == 1 ? image / 3 % 3 : image % 3) - 1;
-}
-
 /* A slice of time, and where a sphere is in it: within `reach` of its place, its own radius counted. */
 typedef struct caromi_cloud_slice {
     double begin, end; /* both 0 for spheres at rest; +inf: no limit */
@@ -150,7 +143,7 @@ uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_clou
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-/* Columns of the sorted spheres: where they are in the slice; if they move, also as they were given. */
+/* Columns of the sorted spheres: where they are in the slice; for a device, if they move, also as they were given. */
 enum {
     CLOUD_PLACE_X,
     CLOUD_PLACE_Y,
@@ -168,6 +161,7 @@ typedef struct caromi_cloud_cells {
     uint64_t count;   /* of spheres and images */
     uint64_t doubled; /* pairs of spheres that share a cell */
     float *column[CLOUD_MOVING];
+    float *given;           /* [CLOUD_COLUMNS * spheres] in rows; NULL: at rest, and given by their places */
     uint32_t *index, *mask; /* of the sphere; mask NULL: none */
     uint8_t *image;         /* NULL: none is periodic */
     uint32_t *starts, *table;
@@ -177,11 +171,9 @@ typedef struct caromi_cloud_cells {
 carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                                 carom_error *err);
 void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells);
-/* The given column of sorted sphere; those at rest are given by their places. */
-static inline const float *caromi_cloud_given(const caromi_cloud_cells *cells, int column)
-{
-    return cells->column[CLOUD_GIVEN] ? cells->column[CLOUD_GIVEN + column] : cells->column[column];
-}
+/* The motion of the sorted spheres, if they move; pairs that have begun are open. slices.c. */
+caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
+                                           const caromi_cloud_cells *cells);
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------- */
 

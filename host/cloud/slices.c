@@ -73,6 +73,22 @@ caromi_cloud_place caromi_cloud_place_within(const caromi_cloud *cloud, const ca
     return place;
 }
 
+/* A way to an image has a rounded difference of centres in it, which may be as long as two periods. */
+caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
+                                           const caromi_cloud_cells *cells)
+{
+    caromi_cloud_motion motion = {.given = cells->given, .image = cells->image};
+    if (caromi_slice_is_instant(slice))
+        motion.given = NULL;
+    motion.begin = (float)(slice->begin * (1 - 0x1p-22));
+    motion.end = upwards(slice->end);
+    for (int k = 0; k < 3; k++) {
+        motion.period[k] = cloud->period[k];
+        motion.error += cloud->period[k] * 0x1p-21f;
+    }
+    return motion;
+}
+
 /* ---- slices ------------------------------------------------------------------------------------------------------ */
 
 enum { SAMPLE = 1024, SLICES_MOST = 4096 };

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs of spheres in motion that a scan has found near each other in a slice of time: may they meet within it, and
+ * have they surely met before? Included by cloud_template.h. docs/spheres.md, section 5, has the proof. */
+#include "cloud.h"
+#include "kernels/cloud_test.h"
+
+enum {
+    CLOUD_SWEEP = 512,   /* pairs that are tested at a time, about */
+    CLOUD_SWEEP_RUN = 64 /* a multiple of all lanes, and of 8 */
+};
+#define CLOUD_SQUARE_MOST R(0x1p120)   /* beyond, squares may overflow: such pairs stay open */
+#define CLOUD_SQUARE_LEAST R(0x1p-100) /* below, quotients of squares have no digits */
+
+/* Of pairs, B less A, and the sum of the radii: rows of CAROMI_GIVEN numbers, columns of pairs. */
+typedef struct cloud_relative {
+    real number[CAROMI_GIVEN][CLOUD_SWEEP_RUN];
+} cloud_relative;
+
+#if LANES >= 8
+/* Eight rows become columns. */
+FN void cloud_turn(const real *const rows[8], const real *const less[8], real (*to)[CLOUD_SWEEP_RUN], uint32_t at)
+{
+    const __m256 sign = _mm256_setr_ps(-1, -1, -1, 1, -1, -1, -1, -1);
+    __m256 r[8], s[8];
+    LANG_UNROLL
+    for (int i = 0; i < 8; i++)
+        r[i] = _mm256_add_ps(_mm256_loadu_ps(rows[i]), _mm256_mul_ps(_mm256_loadu_ps(less[i]), sign));
+    LANG_UNROLL
+    for (int i = 0; i < 8; i += 2) {
+        s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    }
+    LANG_UNROLL
+    for (int i = 0; i < 8; i += 4) {
+        r[i] = _mm256_shuffle_ps(s[i], s[i + 2], 0x44);
+        r[i + 1] = _mm256_shuffle_ps(s[i], s[i + 2], 0xee);
+        r[i + 2] = _mm256_shuffle_ps(s[i + 1], s[i + 3], 0x44);
+        r[i + 3] = _mm256_shuffle_ps(s[i + 1], s[i + 3], 0xee);
+    }
+    LANG_UNROLL
+    for (int i = 0; i < 4; i++) {
+        _mm256_storeu_ps(to[i] + at, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+        _mm256_storeu_ps(to[i + 4] + at, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+    }
+}
+#else
+FN void cloud_turn(const real *const rows[8], const real *const less[8], real (*to)[CLOUD_SWEEP_RUN], uint32_t at)
+{
+    for (uint32_t i = 0; i < 8; i++)
+        for (int k = 0; k < CAROMI_GIVEN; k++)
+            to[k][at + i] = k == CAROMI_GIVEN_R ? rows[i][k] + less[i][k] : rows[i][k] - less[i][k];
+}
+#endif
+
+/* Of `count` pairs, at most CLOUD_SWEEP_RUN; what follows them, up to a multiple of 8, is like the last. */
+FN void cloud_relate_pairs(const caromi_cloud_motion *motion, const uint32_t *a, const uint32_t *b, uint32_t count,
+                           cloud_relative *to)
+{
+    for (uint32_t i = 0; i < count; i += 8) {
+        const real *rows[8], *less[8];
+        for (uint32_t k = 0; k < 8; k++) {
+            const uint32_t at = i + k < count ? i + k : count - 1;
+            less[k] = motion->given + (size_t)CAROMI_GIVEN * a[at];
+            rows[k] = motion->given + (size_t)CAROMI_GIVEN * b[at];
+        }
+        cloud_turn(rows, less, to->number, i);
+    }
+    for (uint32_t i = 0; motion->image != NULL && i < count; i++)
+        for (int k = 0; k < 3; k++)
+            to->number[k][i] +=
+                (real)(caromi_image_step(motion->image[b[i]], k) - caromi_image_step(motion->image[a[i]], k)) *
+                motion->period[k];
+}
+
+/* Of LANES pairs: which may meet within the slice, and which surely overlap when it begins. */
+FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, const cloud_relative *x, uint32_t at)
+{
+    const v3 d = v3_of(v_load(x->number[0] + at), v_load(x->number[1] + at), v_load(x->number[2] + at));
+    const v3 v = v3_of(v_load(x->number[CAROMI_GIVEN_VX] + at), v_load(x->number[CAROMI_GIVEN_VX + 1] + at),
+                       v_load(x->number[CAROMI_GIVEN_VX + 2] + at));
+    const vf radius = v_load(x->number[CAROMI_GIVEN_R] + at), first = v_f(motion->begin), last = v_f(motion->end);
+    const vf error = (radius + v_abs(d.x) + v_abs(d.y) + v_abs(d.z)) * v_f(R(0x1p-15)) + v_f(motion->error);
+    const vf vv = v3_dot(v, v), dd = v3_dot(d, d), zero = v_f(R(0.0));
+    const vm is_slow = v_lt(vv, v_f(CLOUD_SQUARE_LEAST));
+    const vf way = v_sel(is_slow, (v_abs(v.x) + v_abs(v.y) + v_abs(v.z)) * last, zero);
+    const vf time = v_sel(is_slow, zero, v_min(v_max(-(v3_dot(d, v) / vv), first), last));
+    const v3 near = v3_add(d, v3_mul(v, time)), begin = v3_add(d, v3_mul(v, first));
+    const vf most = radius + error + way, least = radius - error;
+    const vm apart = v_gt(v3_dot(near, near), most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+    const vm begun = v_and(v_lt(zero, least), cloud_is_below(v3_dot(begin, begin), least * least));
+    const cloud_lanes_found is = {v_bitmask(v_not(v_and(apart, v_lt(dd + vv, v_f(CLOUD_SQUARE_MOST))))),
+                                  v_bitmask(begun), 0};
+    return is;
+}
+
+/* Appends those pairs (a, b) of LANES that the bitmask has. Stores LANES. */
+FN uint32_t cloud_append_both(caromi_cloud_pairs *pairs, uint32_t count, const uint32_t *a, const uint32_t *b,
+                              u32 lanes)
+{
+#ifdef LANG_HAS_COMPRESS
+    vf rows[2];
+    memcpy(&rows[0], a, sizeof rows[0]);
+    memcpy(&rows[1], b, sizeof rows[1]);
+    v_compress((real *)(void *)(pairs->a + count), CAROMI_CLOUD_PAIRS, rows, 2, lanes);
+#else
+    memcpy(pairs->a + count, a, LANES * sizeof *a);
+    memcpy(pairs->b + count, b, LANES * sizeof *b);
+#endif
+    return count + (uint32_t)bitmask_count(lanes);
+}
+
+/* All pairs that wait in found->swept: of those that may meet the ones to be asked, and the sure ones. */
+static void cloud_sweep(const caromi_cloud_view *view, caromi_cloud_found *found)
+{
+    const caromi_cloud_motion *motion = &view->motion;
+    const caromi_cloud_pairs *from = &found->swept;
+    caromi_cloud_pairs *sure = &found->sure;
+    const u32 is_sure = motion->begun == CAROMI_BEGUN_SURE ? ~(u32)0 : 0;
+    const u32 is_known = motion->begun == CAROMI_BEGUN_OPEN ? 0 : ~(u32)0;
+    cloud_relative relative;
+    for (uint32_t begin = 0; begin < from->count; begin += CLOUD_SWEEP_RUN) {
+        const uint32_t left = from->count - begin, count = left < CLOUD_SWEEP_RUN ? left : CLOUD_SWEEP_RUN;
+        const uint32_t before = sure->count;
+        cloud_relate_pairs(motion, from->a + begin, from->b + begin, count, &relative);
+        for (uint32_t i = 0; i < count; i += LANES) {
+            const uint32_t *a = from->a + begin + i, *b = from->b + begin + i;
+            const cloud_lanes_found is = cloud_keep(cloud_meet(motion, &relative, i), cloud_lanes(count - i));
+            const u32 begun = is.some & is.sure & is_known;
+            found->open.count = cloud_append_both(&found->open, found->open.count, a, b, is.some & ~begun);
+            sure->count = cloud_append_both(sure, sure->count, a, b, begun & is_sure);
+        }
+        for (uint32_t k = before; k < sure->count; k++) {
+            sure->a[k] = view->index[sure->a[k]];
+            sure->b[k] = view->index[sure->b[k]];
+        }
+        if ((sure->count | found->open.count) >= CAROMI_CLOUD_ROOM)
+            found->take(found);
+    }
+    found->swept.count = 0;
+}
