@@ -14,12 +14,6 @@
 /* Columns of a block, and along its side, at most. */
 enum { CAROMI_DROP_BLOCK = 16, CAROMI_DROP_SIDE = 4 };
 
-/* A triangle that may lead highest. */
-typedef struct caromi_drop_candidate {
-    float upper; /* bound of the height to which it leads */
-    float corner[9];
-} caromi_drop_candidate;
-
 /* Columns at every pair of x and y. */
 typedef struct caromi_drop_search {
     const caromi_mesh_view *mesh;
@@ -27,8 +21,10 @@ typedef struct caromi_drop_search {
     float radius;
     const float *x, *y;
     uint32_t nx, ny, side; /* blocks of side^2 columns share a traversal */
-    /* Takes the candidates of a column, and may change them; count -1: there are too many. */
-    void (*take)(void *user, uint32_t i, uint32_t j, caromi_drop_candidate *candidates, int count);
+    uint32_t stride;       /* column (i, j) has the place j * stride + i */
+    double *low, *high;    /* of each column's height, by place: what the mesh raises them to */
+    /* Raises them by a triangle that lanes could not bound well enough. */
+    void (*bound)(void *user, uint32_t place, const float corner[9]);
     void *user;
 } caromi_drop_search;
 #endif

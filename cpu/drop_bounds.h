@@ -7,6 +7,7 @@
  * boxes, in the caller's for triangles. */
 typedef struct drop_frame {
     vf x0, x1, y0, y1, r2, slack; /* slack: of a square, by rounding */
+    vf far;                       /* makes a negative square a number below all heights */
 } drop_frame;
 
 FN drop_frame drop_frame_of(real x0, real x1, real y0, real y1, real r)
@@ -18,6 +19,7 @@ FN drop_frame drop_frame_of(real x0, real x1, real y0, real y1, real r)
     f.y1 = v_f(y1);
     f.r2 = v_f(r * r);
     f.slack = v_f(r * r * R(0x1p-20));
+    f.far = v_f(R(0x1p80) / (r * r));
     return f;
 }
 
@@ -134,9 +136,9 @@ FN vm drop_is_beyond(drop_frame f, v3 p, v3 next, v3 last)
     const vf plus_o = ex * (last.y - p.y), minus_o = ey * (last.x - p.x), opposite = plus_o - minus_o;
     const vf towards = v_sel(v_lt(cross, v_f(R(0.0))), -opposite, opposite);
     const vf extent = v_max(towards + u * (v_abs(plus_o) + v_abs(minus_o)), v_f(R(0.0)));
-    const vf gap = (v_abs(cross) - u * (v_abs(plus) + v_abs(minus))) - extent;
-    const vf least = v_sqrt(f.r2 + f.slack) * v_sqrt(l2) * v_f(R(0x1.00001p0));
-    return v_and(v_gt(gap, least), v_gt(l2, v_f(R(0x1p-100))));
+    const vf gap = v_max((v_abs(cross) - u * (v_abs(plus) + v_abs(minus))) - extent, v_f(R(0.0)));
+    const vf least2 = (f.r2 + f.slack) * l2 * v_f(R(0x1.00002p0)) + v_f(R(0x1p-120));
+    return v_and(v_gt(gap * gap, least2), v_gt(l2, v_f(R(0x1p-100))));
 }
 
 /* The same across any of its edges. */
@@ -179,10 +181,12 @@ FN vf drop_low_over(drop_frame f, mesh_corners p, real radius)
 
 /* ---- tight bounds ------------------------------------------------------------------------------------------------ */
 
-/* A point of a triangle: `from` + b e + c f, e and f the ways to two other corners. */
+/* A point of a triangle: p0 + b (p1 - p0) + c (p2 - p0) of its corners, turned so that an edge on which it lies is the
+ * first. */
 typedef struct drop_place {
-    v3 from, e, f;
-    vf b, c, height; /* height: about that to which the point leads */
+    mesh_corners p;
+    vf b, c;
+    vf rise; /* about how far above P0 of the triangle it leads; less where it leads nowhere, by how far away it is */
 } drop_place;
 
 FN vf drop_unit(vf x)
@@ -190,98 +194,97 @@ FN vf drop_unit(vf x)
     return v_max(v_min(x, v_f(R(1.0))), v_f(R(0.0))); /* not a number: 1 */
 }
 
-FN void drop_place_height(drop_frame f, drop_place *p)
-{
-    const vf x = f.x0 - p->from.x - (p->b * p->e.x + p->c * p->f.x);
-    const vf y = f.y0 - p->from.y - (p->b * p->e.y + p->c * p->f.y);
-    const vf square = f.r2 - (x * x + y * y), z = p->from.z + (p->b * p->e.z + p->c * p->f.z);
-    p->height = v_sel(v_gt(square, v_f(R(0.0))), z + v_sqrt(square), drop_minus_infinity());
-}
-
-/* Where the ball touches the face; its nearest place, if that is outside. */
-FN drop_place drop_face_place(drop_frame f, mesh_corners p)
-{
-    drop_place a;
-    a.from = p.p0;
-    a.e = v3_sub(p.p1, p.p0);
-    a.f = v3_sub(p.p2, p.p0);
-    const v3 n = v3_cross(a.e, a.f);
-    const vf per = v_sqrt(f.r2 / v3_dot(n, n)) * v_copysign_one(n.z), inverse = v_f(R(1.0)) / n.z;
-    const vf x = f.x0 - p.p0.x - n.x * per, y = f.y0 - p.p0.y - n.y * per;
-    a.b = drop_unit((x * a.f.y - y * a.f.x) * inverse);
-    a.c = v_max(v_min((y * a.e.x - x * a.e.y) * inverse, (v_f(R(1.0)) - a.b) * v_f(R(0x1.fffffcp-1))), v_f(R(0.0)));
-    drop_place_height(f, &a);
-    return a;
-}
-
-/* Where it touches the edge from `p` to `next`; `last` is opposite. */
-FN drop_place drop_edge_place(drop_frame f, v3 p, v3 next, v3 last)
+/* Where the ball touches the face's plane; not taken for the highest unless it is inside. */
+FN void drop_place_on_face(drop_frame f, mesh_corners p, drop_place *a)
 {
     const vf zero = v_f(R(0.0));
+    const v3 e = v3_sub(p.p1, p.p0), to = v3_sub(p.p2, p.p0), n = v3_cross(e, to);
+    const vf per = v_sqrt(f.r2 / v3_dot(n, n)) * v_copysign_one(n.z), inverse = v_f(R(1.0)) / n.z;
+    const vf x = f.x0 - p.p0.x - n.x * per, y = f.y0 - p.p0.y - n.y * per;
+    const vf b = (x * to.y - y * to.x) * inverse, c = (y * e.x - x * e.y) * inverse;
+    const vf most = (v_f(R(1.0)) - b) * v_f(R(0x1.fffffcp-1));
+    const vm inside = v_and(v_le(zero, b), v_and(v_le(zero, c), v_le(c, most)));
+    a->p = p;
+    a->b = v_sel(inside, b, zero);
+    a->c = v_sel(inside, c, zero);
+    a->rise = v_sel(inside, v_infinity(), drop_minus_infinity());
+}
+
+/* Takes the place where it touches the edge from `p` to `next`, if that leads higher. Returns whether it does. up: from
+ * P0 of the triangle to `p`. */
+FN vm drop_place_on_edge(drop_frame f, v3 p, v3 next, vf up, drop_place *a)
+{
+    const vf zero = v_f(R(0.0));
+    const v3 e = v3_sub(next, p);
+    const vf x = f.x0 - p.x, y = f.y0 - p.y, l2 = e.x * e.x + e.y * e.y, whole = l2 + e.z * e.z;
+    const vf per = v_f(R(1.0)) / (l2 * whole), inverse = per * whole;
+    const vf cross = e.x * y - e.y * x, near2 = v_max(f.r2 - cross * cross * inverse, zero);
+    const vf b = drop_unit((e.x * x + e.y * y) * inverse + e.z * v_sqrt(near2 * per));
+    const vf dx = x - b * e.x, dy = y - b * e.y, square = f.r2 - (dx * dx + dy * dy);
+    const vf rise = v_sel(v_gt(square, zero), up + b * e.z + v_sqrt(square), square * f.far);
+    const vm higher = v_gt(rise, a->rise);
+    a->b = v_sel(higher, b, a->b);
+    a->c = v_sel(higher, zero, a->c);
+    a->rise = v_sel(higher, rise, a->rise);
+    return higher;
+}
+
+/* The highest place of each triangle, as it is found without regard to rounding. */
+FN drop_place drop_find_place(drop_frame f, mesh_corners p)
+{
     drop_place a;
-    a.from = p;
-    a.e = v3_sub(next, p);
-    a.f = v3_sub(last, p);
-    const vf x = f.x0 - p.x, y = f.y0 - p.y, l2 = a.e.x * a.e.x + a.e.y * a.e.y, inverse = v_f(R(1.0)) / l2;
-    const vf cross = a.e.x * y - a.e.y * x, square = v_max(f.r2 - cross * cross * inverse, zero);
-    const vf lean = a.e.z * v_sqrt(square * inverse / (l2 + a.e.z * a.e.z));
-    a.b = drop_unit((a.e.x * x + a.e.y * y) * inverse + lean);
-    a.c = zero;
-    drop_place_height(f, &a);
+    drop_place_on_face(f, p, &a);
+    (void)drop_place_on_edge(f, p.p0, p.p1, v_f(R(0.0)), &a);
+    const vm second = drop_place_on_edge(f, p.p1, p.p2, p.p1.z - p.p0.z, &a);
+    const vm third = drop_place_on_edge(f, p.p2, p.p0, p.p2.z - p.p0.z, &a);
+    a.p.p0 = v3_sel(third, p.p2, v3_sel(second, p.p1, p.p0));
+    a.p.p1 = v3_sel(third, p.p0, v3_sel(second, p.p2, p.p1));
+    a.p.p2 = v3_sel(third, p.p1, v3_sel(second, p.p0, p.p2));
     return a;
 }
 
-FN void drop_take_place(drop_place *best, drop_place p)
+/* Whether the triangle is farther than the radius, seen from above, because the place is and all ways from there to
+ * corners lead away from the column. ex + ey, fx + fy: the ways to p1 and p2 along that from the place to the column.
+ */
+FN vm drop_is_out(const drop_place *a, vf square, vf blur2, vf ex, vf ey, vf fx, vf fy, vf blur)
 {
-    const vm higher = v_gt(p.height, best->height);
-    best->from = v3_sel(higher, p.from, best->from);
-    best->e = v3_sel(higher, p.e, best->e);
-    best->f = v3_sel(higher, p.f, best->f);
-    best->b = v_sel(higher, p.b, best->b);
-    best->c = v_sel(higher, p.c, best->c);
-    best->height = v_sel(higher, p.height, best->height);
+    const vf e = ex + ey, to = fx + fy, back = -(a->b * e + a->c * to);
+    const vf ahead = v_max(v_max(v_max(back, e + back), to + back), v_f(R(0.0)));
+    const vf error = v_f(R(0x1p-20)) * (v_abs(ex) + v_abs(ey) + v_abs(fx) + v_abs(fy)) + v_f(R(4.0)) * blur;
+    return v_lt(v_f(R(2.0)) * (ahead + error) + v_f(R(2.0)) * blur2, -square);
 }
 
-/* By the plane that touches the height at a point, as caromi_drop_triangle_bound() has them in binary64. +inf: the
+/* By the plane that touches the height at a place, as caromi_drop_triangle_bound() has them in binary64. +inf: the
  * ball's side touches, and there is no such bound. */
-FN drop_bounds drop_touch_bounds(drop_frame f, drop_place p)
+FN drop_bounds drop_touch_bounds(drop_frame f, const drop_place *a)
 {
     const vf u = v_f(R(0x1p-21)); /* eight roundings */
-    const vf dx = f.x0 - p.from.x, dy = f.y0 - p.from.y;
-    const vf x = dx - (p.b * p.e.x + p.c * p.f.x), y = dy - (p.b * p.e.y + p.c * p.f.y);
-    const vf e1 = v_abs(p.e.x) + v_abs(p.e.y), f1 = v_abs(p.f.x) + v_abs(p.f.y);
-    const vf blur = u * (v_abs(dx) + v_abs(dy) + p.b * e1 + p.c * f1);
+    const v3 e = v3_sub(a->p.p1, a->p.p0), to = v3_sub(a->p.p2, a->p.p0);
+    const vf dx = f.x0 - a->p.p0.x, dy = f.y0 - a->p.p0.y;
+    const vf x = dx - (a->b * e.x + a->c * to.x), y = dy - (a->b * e.y + a->c * to.y);
+    const vf e1 = v_abs(e.x) + v_abs(e.y), f1 = v_abs(to.x) + v_abs(to.y);
+    const vf blur = u * (v_abs(dx) + v_abs(dy) + a->b * e1 + a->c * f1);
     const vf square = f.r2 - (x * x + y * y);
     const vf blur2 = u * f.r2 + (v_f(R(2.0)) * (v_abs(x) + v_abs(y)) + blur) * blur;
     const vm known = v_gt(square, v_f(R(1024.0)) * blur2);
     const vf root = v_sqrt(v_sel(known, square, f.r2)), inverse = v_f(R(1.0)) / root;
     const vf loss = v_f(R(2.0)) * (blur2 * inverse) * inverse + u;
-    const vf height = p.from.z + (p.b * p.e.z + p.c * p.f.z) + root;
+    const vf height = a->p.p0.z + (a->b * e.z + a->c * to.z) + root;
     const vf error =
-        v_f(R(2.0)) * (u * (v_abs(p.from.z) + p.b * v_abs(p.e.z) + p.c * v_abs(p.f.z) + root) + blur2 * inverse);
-    const vf ex = x * p.e.x, ey = y * p.e.y, fx = x * p.f.x, fy = y * p.f.y;
-    const vf along_e = (ex + ey) * inverse + p.e.z, along_f = (fx + fy) * inverse + p.f.z;
+        v_f(R(2.0)) * (u * (v_abs(a->p.p0.z) + a->b * v_abs(e.z) + a->c * v_abs(to.z) + root) + blur2 * inverse);
+    const vf ex = x * e.x, ey = y * e.y, fx = x * to.x, fy = y * to.y;
+    const vf along_e = (ex + ey) * inverse + e.z, along_f = (fx + fy) * inverse + to.z;
     const vf wide = v_f(R(2.0)) * blur * inverse;
-    const vf blur_e = (v_abs(ex) + v_abs(ey)) * inverse * loss + wide * e1 + u * v_abs(p.e.z);
-    const vf blur_f = (v_abs(fx) + v_abs(fy)) * inverse * loss + wide * f1 + u * v_abs(p.f.z);
-    const vf back = -(p.b * along_e + p.c * along_f);
+    const vf blur_e = (v_abs(ex) + v_abs(ey)) * inverse * loss + wide * e1 + u * v_abs(e.z);
+    const vf blur_f = (v_abs(fx) + v_abs(fy)) * inverse * loss + wide * f1 + u * v_abs(to.z);
+    const vf back = -(a->b * along_e + a->c * along_f);
     const vf rise = v_max(v_max(v_max(back, along_e + back), along_f + back), v_f(R(0.0)));
     const vf sum =
         height + (error + rise + v_f(R(3.0)) * (blur_e + blur_f) + v_f(R(2.0)) * u * (v_abs(along_e) + v_abs(along_f)));
     drop_bounds b;
     b.low = v_sel(known, height - error, drop_minus_infinity());
-    b.upper = v_sel(known, sum, v_infinity());
-    return b;
-}
-
-/* From the highest point of each triangle, as it is found without regard to rounding. */
-FN drop_bounds drop_tight_bounds(drop_frame f, mesh_corners p)
-{
-    drop_place best = drop_face_place(f, p);
-    drop_take_place(&best, drop_edge_place(f, p.p0, p.p1, p.p2));
-    drop_take_place(&best, drop_edge_place(f, p.p1, p.p2, p.p0));
-    drop_take_place(&best, drop_edge_place(f, p.p2, p.p0, p.p1));
-    drop_bounds b = drop_touch_bounds(f, best);
-    b.upper = v_sel(drop_is_far(f, p), drop_minus_infinity(), b.upper);
+    b.upper = v_sel(
+        known, sum,
+        v_sel(drop_is_out(a, square, blur2, ex, ey, fx, fy, blur * (e1 + f1)), drop_minus_infinity(), v_infinity()));
     return b;
 }

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns of a drop map in blocks: a traversal of the hierarchy for each block that meets higher boxes first. Corners,
  * which are points of the mesh, bound the height from below; the plane that touches the height of a triangle's best
- * corner bounds the triangle from above. */
+ * corner bounds the triangle from above. Pairs of a column and a triangle that may decide it are queued and bounded
+ * tightly, LANES at a time; those that still may are bounded once more, in binary64. */
 #include "kernels/mesh_run.h"
 #include "drop.h"
 #include "drop_bounds.h"
-
-/* A triangle that may lead highest over a column. */
-typedef struct drop_entry {
-    G const mesh_leaf *leaf;
-    real upper; /* bound of the height to which it leads */
-    int slot;   /* of the leaf; negative: the complement of that of an unindexed one */
-} drop_entry;
-
-enum { DROP_ROOM = 64 }; /* entries of a column */
+#include "drop_pairs.h"
 
 typedef struct drop_traversal {
     G const mesh_node *nodes;
@@ -26,30 +19,12 @@ typedef struct drop_traversal {
     int parent;             /* of `next`; -1: it is the root */
     LANG_ALIGNED real x[CAROMI_DROP_BLOCK], y[CAROMI_DROP_BLOCK];
     real low[CAROMI_DROP_BLOCK]; /* no height is lower, in the caller's unit; +inf: the column is not searched for */
-    int count[CAROMI_DROP_BLOCK];
+    u32 place[CAROMI_DROP_BLOCK];
     mesh_stack stack; /* keys: the rank of an upper bound of the heights, and the parent */
-    drop_entry entry[CAROMI_DROP_BLOCK][DROP_ROOM];
+    drop_pairs *pairs;
 } drop_traversal;
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------ */
-
-/* Leaves out entries below the height that is sure; returns how many are left. */
-FN int drop_prune(drop_entry *entry, int count, real low)
-{
-    int left = 0;
-    for (int i = 0; i < count; i++)
-        if (entry[i].upper >= low)
-            entry[left++] = entry[i];
-    return left;
-}
-
-/* Makes room for an entry; 0: there is none. */
-FN_RARE int drop_make_room(drop_traversal *trav, int column)
-{
-    const int left = drop_prune(trav->entry[column], DROP_ROOM, trav->low[column]);
-    trav->count[column] = left < DROP_ROOM ? left : -1;
-    return left < DROP_ROOM;
-}
 
 FN void drop_raise(drop_traversal *trav, int column, vf lows, vm valid)
 {
@@ -57,41 +32,22 @@ FN void drop_raise(drop_traversal *trav, int column, vf lows, vm valid)
     trav->low[column] = low > trav->low[column] ? low : trav->low[column];
 }
 
-/* LANES triangles of a leaf, from slot `lane` on. */
-FN void drop_add(drop_traversal *trav, int column, G const mesh_leaf *leaf, int lane, vf uppers, vm valid)
+/* Corners that the ball does not reach from above bound nothing. Then the triangle's box does; from below, the point of
+ * a triangle straight below the ball. */
+FN drop_bounds drop_bound_without_corners(const drop_traversal *trav, int column, drop_frame f, mesh_corners p,
+                                          drop_bounds b, vm valid)
 {
-    LANG_ALIGNED real upper[LANES];
-    v_store(upper, uppers);
-    for (u32 left = v_bitmask(v_and(valid, v_ge(uppers, v_f(trav->low[column])))); left != 0; left &= left - 1) {
-        const int i = bitmask_first(left);
-        if (!(upper[i] > -R(0x1p126)))
-            continue;
-        if (trav->count[column] == DROP_ROOM && !drop_make_room(trav, column)) {
-            trav->low[column] = R(1.0) / R(0.0);
-            return;
-        }
-        drop_entry *to = &trav->entry[column][trav->count[column]++];
-        to->leaf = leaf;
-        to->upper = upper[i];
-        to->slot = MESH_IS_UNINDEXED(trav->next) ? ~(lane + i) : lane + i;
-    }
-}
-
-/* Corners that the ball does not reach from above bound nothing. Then the triangle's box does, if the triangle is not
- * surely too far away for that; from below, the point of a triangle straight below the ball. */
-FN vf drop_bound_without_corners(drop_traversal *trav, int column, drop_frame f, mesh_corners p, vf upper, vm valid)
-{
-    const vm unknown = v_and(valid, v_eq(upper, v_infinity()));
+    const vm unknown = v_and(valid, v_eq(b.upper, v_infinity()));
     if (!v_any(unknown))
-        return upper;
+        return b;
     const vf top = drop_box_top(f, mesh_min3(p.p0, p.p1, p.p2), mesh_max3(p.p0, p.p1, p.p2));
-    if (!v_any(v_and(unknown, v_ge(top, v_f(trav->low[column])))))
-        return v_sel(unknown, drop_minus_infinity(), upper);
-    drop_raise(trav, column, drop_low_over(f, p, trav->radius), unknown);
-    return v_sel(unknown, v_sel(drop_is_far(f, p), drop_minus_infinity(), top), upper);
+    b.upper = v_sel(unknown, top, b.upper);
+    if (v_any(v_and(unknown, v_ge(top, v_f(trav->low[column])))))
+        b.low = v_sel(unknown, drop_low_over(f, p, trav->radius), b.low);
+    return b;
 }
 
-FN void drop_ball_column(drop_traversal *trav, int column, G const mesh_leaf *leaf, int options)
+FN void drop_ball_column(drop_traversal *trav, int number, int column, G const mesh_leaf *leaf, int options)
 {
     const drop_frame f =
         drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], trav->radius);
@@ -109,22 +65,29 @@ FN void drop_ball_column(drop_traversal *trav, int column, G const mesh_leaf *le
                 unindexed ? drop_points_of(f, p.p1) : drop_lookup(&vertices, leaf->corner[1] + lane),
                 unindexed ? drop_points_of(f, p.p2) : drop_lookup(&vertices, leaf->corner[2] + lane)};
             b = drop_corner_bounds(f, p, c);
-            drop_raise(trav, column, b.low, valid);
         }
-        b.upper = drop_bound_without_corners(trav, column, f, p, b.upper, valid);
-        drop_add(trav, column, leaf, lane, b.upper, valid);
+        b = drop_bound_without_corners(trav, column, f, p, b, valid);
+        drop_raise(trav, column, b.low, valid);
+        const vm may = v_and(v_ge(b.upper, v_f(trav->low[column])), v_gt(b.upper, v_f(-R(0x1p126))));
+        drop_queue_add(&trav->pairs->near, &p, trav->x[column], trav->y[column], number * CAROMI_DROP_BLOCK + column,
+                       v_bitmask(v_and(valid, may)));
     }
 }
 
+/* Without a radius few triangles are left, and binary32 tells no more about them. */
 FN void drop_plumb_column(drop_traversal *trav, int column, G const mesh_leaf *leaf, int options)
 {
     const drop_frame f = drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], R(0.0));
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm valid =
             mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
-        const drop_bounds b = drop_plumb_bounds(f, mesh_corners_of(leaf, trav->next, lane));
+        const mesh_corners p = mesh_corners_of(leaf, trav->next, lane);
+        const drop_bounds b = drop_plumb_bounds(f, p);
         drop_raise(trav, column, b.low, valid);
-        drop_add(trav, column, leaf, lane, b.upper, valid);
+        const vm may = v_and(v_ge(b.upper, v_f(trav->low[column])), v_gt(b.upper, v_f(-R(0x1p126))));
+        const u32 lanes = v_bitmask(v_and(valid, may));
+        if (lanes != 0)
+            drop_bound_lanes(trav->pairs->search, &p, trav->place[column], lanes);
     }
 }
 
@@ -171,6 +134,7 @@ FN u32 drop_rank(real height)
 FN int drop_pop_next(drop_traversal *trav)
 {
     mesh_stack *s = &trav->stack;
+    drop_find_least(trav);
     const u32 least = drop_rank(trav->least * trav->scale);
     while (s->top > 0) {
         const u64 from = s->from[--s->top];
@@ -222,19 +186,61 @@ FN void drop_set_sphere(mesh_pairs *p, const drop_traversal *trav, int number)
     (void)p, (void)trav, (void)number;
 }
 
-#define DROP_SEARCH(name)                                                                           \
-    FN int name##_visit_leaf(drop_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame, \
-                             G const mesh_leaf *leaf, int options)                                  \
-    {                                                                                               \
-        (void)number, (void)pairs, (void)frame;                                                     \
-        for (u32 left = drop_columns_at(trav); left != 0; left &= left - 1)                         \
-            name##_column(trav, bitmask_first(left), leaf, options);                                \
-        drop_find_least(trav);                                                                      \
-        return drop_pop_next(trav);                                                                 \
-    }                                                                                               \
-    MESH_NEVER_WAITS(name, drop_traversal)
-DROP_SEARCH(drop_ball)
-DROP_SEARCH(drop_plumb)
+/* Raises what the bounds of the oldest pairs raise, and hands on those that still may decide. */
+FN void drop_ball_solve(const mesh_run *run, drop_traversal *traversals, mesh_pairs *counts, int options)
+{
+    LANG_ALIGNED real low[LANES], upper[LANES];
+    int whose[LANES], place[LANES] = {0};
+    drop_pairs *pairs = traversals->pairs;
+    u32 lanes = 0;
+    (void)run, (void)options;
+    const int count = drop_packet_count(&pairs->near);
+    const drop_near_packet packet = drop_bound_near(pairs);
+    v_store(low, packet.bounds.low);
+    v_store(upper, packet.bounds.upper);
+    vi_store(whose, v_bits(drop_queue_row(&pairs->near, DROP_WHOSE)));
+    for (int i = 0; i < count; i++) {
+        real *lowest = &traversals[whose[i] / CAROMI_DROP_BLOCK].low[whose[i] % CAROMI_DROP_BLOCK];
+        *lowest = low[i] > *lowest ? low[i] : *lowest;
+    }
+    for (int i = 0; i < count; i++) {
+        const drop_traversal *trav = traversals + whose[i] / CAROMI_DROP_BLOCK;
+        place[i] = (int)trav->place[whose[i] % CAROMI_DROP_BLOCK];
+        lanes |= (u32)(upper[i] >= trav->low[whose[i] % CAROMI_DROP_BLOCK] && upper[i] > -R(0x1p126)) << i;
+    }
+    drop_hand_on(pairs, &packet, place, lanes);
+    drop_queue_pop(&pairs->near);
+    counts->answered += (u32)count;
+    counts->end = drop_queue_count(&pairs->near);
+}
+
+/* Waits for the pairs of the leaf, if they are not enough for a packet. */
+FN int drop_ball_visit_leaf(drop_traversal *trav, int number, mesh_pairs *counts, mesh_frame frame,
+                            G const mesh_leaf *leaf, int options)
+{
+    drop_queue *near = &trav->pairs->near;
+    const u32 submitted = counts->submitted;
+    (void)frame;
+    for (u32 left = drop_columns_at(trav); left != 0; left &= left - 1) {
+        const int before = drop_queue_count(near);
+        drop_ball_column(trav, number, bitmask_first(left), leaf, options);
+        counts->submitted += (u32)(drop_queue_count(near) - before);
+        counts->end = drop_queue_count(near);
+        while (drop_queue_count(near) >= (MESH_TRAVERSALS > 1 || (left & (left - 1)) != 0 ? LANES : 1))
+            drop_ball_solve(NULL, trav - number, counts, options);
+    }
+    return counts->submitted != submitted && drop_queue_count(near) > 0 ? MESH_WAITS : drop_pop_next(trav);
+}
+
+FN int drop_plumb_visit_leaf(drop_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame,
+                             G const mesh_leaf *leaf, int options)
+{
+    (void)number, (void)pairs, (void)frame;
+    for (u32 left = drop_columns_at(trav); left != 0; left &= left - 1)
+        drop_plumb_column(trav, bitmask_first(left), leaf, options);
+    return drop_pop_next(trav);
+}
+MESH_NEVER_WAITS(drop_plumb, drop_traversal)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -242,6 +248,7 @@ typedef struct drop_run {
     mesh_run run; /* the first member: a mesh_run of this kind is a drop_run */
     const caromi_drop_search *search;
     u32 across; /* blocks along x */
+    drop_pairs *pairs;
 } drop_run;
 
 FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const real *rows, int options)
@@ -251,6 +258,7 @@ FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const 
     (void)rows, (void)options;
     trav->nodes = run->nodes;
     trav->masks = run->masks;
+    trav->pairs = all->pairs;
     trav->radius = s->radius;
     trav->scale = run->frame.scale;
     trav->i = at % all->across * s->side;
@@ -263,12 +271,14 @@ FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const 
     trav->y1 = s->y[trav->j + trav->ny - 1] * trav->scale;
     trav->r = s->radius * trav->scale;
     trav->least = -R(1.0) / R(0.0);
-    for (u32 c = 0; c < CAROMI_DROP_BLOCK; c++) {
-        const int exists = c < trav->nx * trav->ny;
-        trav->x[c] = s->x[trav->i + (exists ? c % trav->nx : 0)];
-        trav->y[c] = s->y[trav->j + (exists ? c / trav->nx : 0)];
+    for (u32 c = 0, i = 0, j = 0; c < CAROMI_DROP_BLOCK; c++) {
+        const int exists = j < trav->ny;
+        trav->x[c] = s->x[trav->i + i];
+        trav->y[c] = s->y[trav->j + (exists ? j : 0)];
         trav->low[c] = exists ? trav->least : R(1.0) / R(0.0);
-        trav->count[c] = 0;
+        trav->place[c] = (trav->j + j) * s->stride + trav->i + i;
+        i = i + 1 < trav->nx ? i + 1 : 0;
+        j += i == 0;
     }
     trav->next = run->frame.root;
     trav->parent = -1;
@@ -276,108 +286,10 @@ FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const 
     return 1;
 }
 
-/* ---- candidates -------------------------------------------------------------------------------------------------- */
-
-FN void drop_corners_of(const drop_entry *entry, real corner[9])
+/* The pairs have given the answers. */
+FN void drop_answer(const mesh_run *run, const drop_traversal *trav)
 {
-    const int unindexed = entry->slot < 0, slot = unindexed ? ~entry->slot : entry->slot;
-    for (int k = 0; k < 9; k++)
-        corner[k] = unindexed ? ((G const real *)entry->leaf)[(k + 1) * MESH_WIDTH + slot]
-                              : entry->leaf->vertex[k % 3][entry->leaf->corner[k / 3][slot]];
-}
-
-/* LANES entries of several columns. */
-typedef struct drop_packet {
-    LANG_ALIGNED real corner[9][LANES], x[LANES], y[LANES];
-    drop_entry *entry[LANES];
-    int column[LANES], count;
-} drop_packet;
-
-FN void drop_pack(drop_packet *p, const drop_traversal *trav, int column, drop_entry *entry)
-{
-    real corner[9];
-    const int i = p->count++;
-    drop_corners_of(entry, corner);
-    for (int k = 0; k < 9; k++)
-        p->corner[k][i] = corner[k];
-    p->x[i] = trav->x[column];
-    p->y[i] = trav->y[column];
-    p->entry[i] = entry;
-    p->column[i] = column;
-}
-
-FN v3 drop_packed_corner(const drop_packet *p, int k)
-{
-    return v3_of(v_load(p->corner[3 * k]), v_load(p->corner[3 * k + 1]), v_load(p->corner[3 * k + 2]));
-}
-
-/* Bounds them anew. */
-FN_RARE void drop_tighten(drop_traversal *trav, drop_packet *p)
-{
-    LANG_ALIGNED real upper[LANES], low[LANES];
-    drop_frame f = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), trav->radius);
-    f.x0 = f.x1 = v_load(p->x);
-    f.y0 = f.y1 = v_load(p->y);
-    mesh_corners at;
-    at.p0 = drop_packed_corner(p, 0);
-    at.p1 = drop_packed_corner(p, 1);
-    at.p2 = drop_packed_corner(p, 2);
-    const drop_bounds b = drop_tight_bounds(f, at);
-    v_store(upper, b.upper);
-    v_store(low, b.low);
-    for (int i = 0; i < p->count; i++) {
-        real *lowest = &trav->low[p->column[i]];
-        *lowest = low[i] > *lowest ? low[i] : *lowest;
-        p->entry[i]->upper = upper[i] < p->entry[i]->upper ? upper[i] : p->entry[i]->upper;
-    }
-    p->count = 0;
-}
-
-/* Those of columns with more than one. */
-FN void drop_tighten_all(drop_traversal *trav)
-{
-    drop_packet packet;
-    packet.count = 0;
-    memset(packet.corner, 0, sizeof packet.corner); /* spare lanes are computed too */
-    memset(packet.x, 0, sizeof packet.x);
-    memset(packet.y, 0, sizeof packet.y);
-    for (u32 c = 0; c < trav->nx * trav->ny; c++)
-        for (int i = 0; i < trav->count[c] && trav->count[c] > 1; i++) {
-            drop_pack(&packet, trav, (int)c, &trav->entry[c][i]);
-            if (packet.count == LANES)
-                drop_tighten(trav, &packet);
-        }
-    if (packet.count > 0)
-        drop_tighten(trav, &packet);
-}
-
-FN void drop_prune_all(drop_traversal *trav)
-{
-    for (u32 c = 0; c < trav->nx * trav->ny; c++)
-        if (trav->count[c] > 1)
-            trav->count[c] = drop_prune(trav->entry[c], trav->count[c], trav->low[c]);
-}
-
-/* Gives those of a column. */
-FN void drop_give(const caromi_drop_search *s, const drop_traversal *trav, u32 column)
-{
-    caromi_drop_candidate candidates[DROP_ROOM];
-    for (int i = 0; i < trav->count[column]; i++) {
-        candidates[i].upper = trav->entry[column][i].upper;
-        drop_corners_of(&trav->entry[column][i], candidates[i].corner);
-    }
-    s->take(s->user, trav->i + column % trav->nx, trav->j + column / trav->nx, candidates, trav->count[column]);
-}
-
-FN void drop_answer(const mesh_run *run, drop_traversal *trav)
-{
-    drop_prune_all(trav);
-    if (trav->radius > 0) {
-        drop_tighten_all(trav);
-        drop_prune_all(trav);
-    }
-    for (u32 c = 0; c < trav->nx * trav->ny; c++)
-        drop_give(((const drop_run *)(const void *)run)->search, trav, c);
+    (void)run, (void)trav;
 }
 
 #define DROP_OPTIONS ((const drop_run *)(const void *)run)->search->options
@@ -387,12 +299,17 @@ MESH_RUN(drop_plumb_run, drop, drop_plumb, drop_begin_next, drop_answer, DROP_OP
 static void drop_columns(const caromi_drop_search *search)
 {
     const u32 side = search->side, across = (search->nx - 1) / side + 1, down = (search->ny - 1) / side + 1;
+    drop_pairs pairs;
     const drop_run all = {.run = {.frame = search->mesh->frame,
                                   .nodes = search->mesh->nodes,
                                   .leaves = search->mesh->leaves,
                                   .masks = search->mesh->masks,
                                   .end = across * down},
                           .search = search,
-                          .across = across};
+                          .across = across,
+                          .pairs = &pairs};
+    drop_pairs_begin(&pairs, search);
     (search->radius > 0 ? drop_ball_run : drop_plumb_run)(&all.run);
+    while (drop_queue_count(&pairs.tight) > 0)
+        drop_bound_tight(&pairs);
 }

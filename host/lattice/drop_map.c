@@ -132,7 +132,7 @@ void caromi_drop_visit(const drop_visitor *visitor)
 /* Columns that cost as much to search for as `triangles` cost to paint; of these, `under` are below a ball. */
 static double columns_for(double triangles, double under)
 {
-    return triangles / (1.8 + 0.06 * sqrt(under));
+    return triangles / (0.18 + 0.23 * sqrt(under));
 }
 
 typedef struct census {
@@ -178,7 +178,7 @@ static int is_crowded(const drop_tile *tile)
 /* Columns along a block: fewer where they are too far apart to share leaves. */
 static uint32_t side_of_blocks(const drop_map *map)
 {
-    const double near = 8 * (double)map->mesh->view.frame.ball / map->lattice->spacing;
+    const double near = 5 * (double)map->mesh->view.frame.ball / map->lattice->spacing;
     uint32_t side = CAROMI_DROP_SIDE;
     while (side > 1 && (double)(side - 1) > near)
         side /= 2;

@@ -1,40 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns by themselves, where many triangles share one: a traversal in binary32 finds the few triangles that can
- * decide each (cpu/drop_template.h). They are bounded in binary64 like the features that are painted. */
+ * decide each, and bounds them in binary64 (cpu/drop_template.h). What is left is bounded as features that are painted
+ * are. */
 #include "cpu/drop.h"
 
 #include "drop.h"
 
-/* Bounds of the candidates, the most promising first. */
-static drop_bound bound_candidates(const drop_tile *tile, double x, double y, caromi_drop_candidate *candidates,
-                                   int count)
-{
-    drop_bound all = DROP_NONE;
-    double bar = -HUGE_VAL; /* `low` rounded up to binary32: nothing up to it changes the answer */
-    for (; count > 0; count--) {
-        int best = 0;
-        for (int i = 1; i < count; i++)
-            best = candidates[i].upper > candidates[best].upper ? i : best;
-        if (!((double)candidates[best].upper > bar))
-            break;
-        const float *at = candidates[best].corner, *const corner[3] = {at, at + 3, at + 6};
-        const drop_bound bound = caromi_drop_triangle_bound(&tile->map->ball, corner, x, y, bar);
-        all.low = bound.low > all.low ? bound.low : all.low;
-        all.high = bound.high > all.high ? bound.high : all.high;
-        bar = (double)caromi_drop_round_up(all.low);
-        candidates[best] = candidates[count - 1];
-    }
-    return all;
-}
-
-static void take_candidates(void *user, uint32_t i, uint32_t j, caromi_drop_candidate *candidates, int count)
+static void bound_triangle(void *user, uint32_t place, const float at[9])
 {
     drop_tile *tile = user;
-    drop_bound bound = {-HUGE_VAL, HUGE_VAL}; /* the column stays open */
-    if (count >= 0)
-        bound = bound_candidates(tile, tile->x[i], tile->y[j], candidates, count);
-    tile->low[j * DROP_TILE + i] = bound.low;
-    tile->high[j * DROP_TILE + i] = bound.high;
+    const double x = tile->x[place % DROP_TILE], y = tile->y[place / DROP_TILE];
+    double *low = &tile->low[place], *high = &tile->high[place];
+    const float *const corner[3] = {at, at + 3, at + 6};
+    /* `low` rounded up to binary32: nothing up to it changes the answer */
+    const double bar = (double)caromi_drop_round_up(*low);
+    const drop_bound bound = caromi_drop_triangle_bound(&tile->map->ball, corner, x, y, bar);
+    *low = bound.low > *low ? bound.low : *low;
+    *high = bound.high > *high ? bound.high : *high;
 }
 
 void caromi_drop_search_tile(drop_tile *tile, uint32_t side)
@@ -45,6 +27,9 @@ void caromi_drop_search_tile(drop_tile *tile, uint32_t side)
         x[i] = (float)tile->x[i];
     for (uint64_t j = 0; j < tile->ny; j++)
         y[j] = (float)tile->y[j];
+    for (uint64_t j = 0; j < tile->ny; j++)
+        for (uint64_t i = 0; i < tile->nx; i++)
+            tile->low[j * DROP_TILE + i] = tile->high[j * DROP_TILE + i] = -HUGE_VAL;
     map->mesh->context->isa->drop(&(caromi_drop_search){.mesh = &map->mesh->view,
                                                         .options = map->masks != NULL ? MESH_TRIANGLE_MASKS : 0,
                                                         .radius = (float)map->ball.r,
@@ -53,7 +38,10 @@ void caromi_drop_search_tile(drop_tile *tile, uint32_t side)
                                                         .nx = (uint32_t)tile->nx,
                                                         .ny = (uint32_t)tile->ny,
                                                         .side = side,
-                                                        .take = take_candidates,
+                                                        .stride = DROP_TILE,
+                                                        .low = tile->low,
+                                                        .high = tile->high,
+                                                        .bound = bound_triangle,
                                                         .user = tile});
 }
 
