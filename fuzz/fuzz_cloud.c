@@ -2,12 +2,13 @@
 /* A few spheres among themselves, in exact mode: the list and its columns against the reference, pair by pair; first,
  * any and counted partners against the list; the same bits from both backends, also where the list is cut. */
 #include "fuzz.h"
+#include "tests/support/cloud_records.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 8, IMAGES = 27, ROOM = 2 * IMAGES * MOST * MOST, NUMBERS = 9 };
+enum { MOST = 8, ROOM = 2 * CLOUD_IMAGES * MOST * MOST, NUMBERS = 9 };
 enum { MOVES = 1, MASKED = 2, LIMITED = 4, PERIODIC = 8, MARGIN = 16, FULL = 32, SAME_PLACES = 64 };
 
 typedef struct cloud {
@@ -19,10 +20,8 @@ typedef struct cloud {
 } cloud;
 
 typedef struct pair {
-    int32_t a, b;
-    float t, depth, normal[3];
-    uint8_t state;
-    int8_t shift[3];
+    cloud_record record;
+    float depth, normal[3];
 } pair;
 
 typedef struct pairs {
@@ -84,53 +83,20 @@ static void make_cloud(fuzz_source *s, cloud *c)
 
 /* ---- the truth --------------------------------------------------------------------------------------------------- */
 
-static int is_valid(const cloud *c, size_t i)
-{
-    int valid = isfinite(c->radius[i]) && c->radius[i] >= 0;
-    for (size_t k = 3 * i; k < 3 * i + 3; k++)
-        valid &= isfinite(c->center[k]) && (!(c->flags & MOVES) || isfinite(c->velocity[k]));
-    return valid;
-}
-
 /* Whether the pair is in the list: b at its image. */
-static int find_pair(const cloud *c, size_t a, size_t b, pair *out)
+static int find_pair(const cloud *c, pair *p)
 {
-    ref_cloud_case q = {.radius_a = c->radius[a], .radius_b = c->radius[b], .margin = c->desc.margin};
-    ref_cloud_answer r;
-    for (size_t k = 0; k < 3; k++) {
-        q.a[k] = c->center[3 * a + k];
-        q.b[k] = c->center[3 * b + k];
-        q.velocity_a[k] = c->flags & MOVES ? c->velocity[3 * a + k] : 0.0f;
-        q.velocity_b[k] = c->flags & MOVES ? c->velocity[3 * b + k] : 0.0f;
-        q.shift[k] = (float)out->shift[k] * c->desc.period[k];
-    }
-    q.limit = c->flags & LIMITED ? fminf(c->t_max[a], c->t_max[b]) : INFINITY;
-    ref_cloud(&q, &r);
-    const int in_contact = r.state == REF_TOUCHING || r.state == REF_OVERLAPPING;
-    const int is_skipped =
-        c->desc.start == CAROM_START_SKIP || (c->desc.start == CAROM_START_SKIP_PARTING && r.is_apart);
-    out->a = (int32_t)a;
-    out->b = (int32_t)b;
-    out->t = r.t;
-    out->state = (uint8_t)r.state;
-    out->depth = r.state == REF_TOUCHING ? 0.0f : r.depth;
+    ref_cloud_answer answer;
+    const int is_pair = cloud_record_truth(&c->desc, &p->record, &answer);
+    p->depth = answer.state == REF_TOUCHING ? 0.0f : answer.depth;
     for (int k = 0; k < 3; k++)
-        out->normal[k] = (float)r.normal[k];
-    return r.is_pair && !(in_contact && is_skipped);
+        p->normal[k] = (float)answer.normal[k];
+    return is_pair;
 }
 
 static int compare(const void *one, const void *other)
 {
-    const pair *x = one, *y = other;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    if (x->t < y->t || x->t > y->t)
-        return x->t < y->t ? -1 : 1;
-    if (x->b != y->b)
-        return x->b < y->b ? -1 : 1;
-    return memcmp(x->shift, y->shift, 1) != 0   ? x->shift[0] - y->shift[0]
-           : memcmp(x->shift, y->shift, 2) != 0 ? x->shift[1] - y->shift[1]
-                                                : x->shift[2] - y->shift[2];
+    return cloud_record_order(&((const pair *)one)->record, &((const pair *)other)->record);
 }
 
 static void add(pairs *to, const cloud *c, const pair *p)
@@ -140,10 +106,10 @@ static void add(pairs *to, const cloud *c, const pair *p)
         return;
     pair *turned = &to->at[to->count++];
     *turned = *p;
-    turned->a = p->b;
-    turned->b = p->a;
+    turned->record.a = p->record.b;
+    turned->record.b = p->record.a;
     for (int k = 0; k < 3; k++) {
-        turned->shift[k] = (int8_t)-p->shift[k];
+        turned->record.shift[k] = (int8_t)-p->record.shift[k];
         turned->normal[k] = -p->normal[k];
     }
 }
@@ -153,12 +119,10 @@ static void find_pairs(const cloud *c, pairs *out)
     out->count = 0;
     for (size_t a = 0; a < c->count; a++)
         for (size_t b = a + 1; b < c->count; b++)
-            for (int image = 0; image < IMAGES; image++) {
-                pair p = {.shift = {(int8_t)(image / 9 - 1), (int8_t)(image / 3 % 3 - 1), (int8_t)(image % 3 - 1)}};
-                int exists = is_valid(c, a) && is_valid(c, b) && (!(c->flags & MASKED) || c->mask[a] & c->mask[b]);
-                for (int k = 0; k < 3; k++)
-                    exists &= p.shift[k] == 0 || c->desc.period[k] > 0;
-                if (exists && find_pair(c, a, b, &p))
+            for (int image = 0; image < CLOUD_IMAGES; image++) {
+                pair p = {.record = {.a = (int32_t)a, .b = (int32_t)b}};
+                cloud_shift_of(image, p.record.shift);
+                if (cloud_may_pair(&c->desc, a, b, p.record.shift) && find_pair(c, &p))
                     add(out, c, &p);
             }
     qsort(out->at, out->count, sizeof *out->at, compare);
@@ -191,8 +155,8 @@ static uint64_t ask_list(int backend, const cloud *c, uint64_t begin, size_t roo
     for (size_t i = 0; i < totals.stored; i++) {
         pair *p = &out->at[out->count++];
         memset(p, 0, sizeof *p);
-        *p = (pair){.a = a[i], .b = b[i], .t = t[i], .depth = depth[i], .state = state[i]};
-        memcpy(p->shift, shift + 3 * i, 3);
+        *p = (pair){.record = {.a = a[i], .b = b[i], .t = t[i], .state = state[i]}, .depth = depth[i]};
+        memcpy(p->record.shift, shift + 3 * i, 3);
         memcpy(p->normal, normal + 3 * i, sizeof p->normal);
     }
     return totals.complete;
@@ -200,10 +164,10 @@ static uint64_t ask_list(int backend, const cloud *c, uint64_t begin, size_t roo
 
 static int is_true(const pair *got, const pair *wanted)
 {
-    int same = got->a == wanted->a && got->b == wanted->b && got->state == wanted->state &&
-               memcmp(&got->t, &wanted->t, sizeof got->t) == 0 &&
-               memcmp(&got->depth, &wanted->depth, sizeof got->depth) == 0 &&
-               memcmp(got->shift, wanted->shift, sizeof got->shift) == 0;
+    const cloud_record *g = &got->record, *w = &wanted->record;
+    int same = g->a == w->a && g->b == w->b && g->state == w->state && memcmp(&g->t, &w->t, sizeof g->t) == 0 &&
+               memcmp(g->shift, w->shift, sizeof g->shift) == 0 &&
+               memcmp(&got->depth, &wanted->depth, sizeof got->depth) == 0;
     for (int k = 0; k < 3; k++)
         same &= fabsf(got->normal[k] - wanted->normal[k]) <= 0x1p-23f;
     return same;
@@ -225,7 +189,7 @@ static void check_partners(int backend, const cloud *c, const pairs *truth)
         least[i] = INFINITY;
     }
     for (size_t k = 0; k < (c->desc.full ? 1 : 2) * truth->count; k++) {
-        const pair *p = &truth->at[c->desc.full ? k : k / 2];
+        const cloud_record *p = &truth->at[c->desc.full ? k : k / 2].record;
         const int turned = !c->desc.full && k % 2;
         const int32_t own = turned ? p->b : p->a, with = turned ? p->a : p->b;
         count[own]++;
@@ -237,7 +201,7 @@ static void check_partners(int backend, const cloud *c, const pairs *truth)
     d.full = 0;
     fuzz_check_call(carom_spheres_count(fuzz_context(backend), &d, &counts, NULL, &err), &err, NULL);
     for (size_t i = 0; i < c->count; i++)
-        if (partners[i] != (is_valid(c, i) ? count[i] : CAROM_COUNT_INVALID))
+        if (partners[i] != (cloud_is_valid(&c->desc, i) ? count[i] : CAROM_COUNT_INVALID))
             give_up("a wrong number of partners", fuzz_backend_name(backend), c);
     if (d.margin > 0)
         return;
@@ -246,7 +210,7 @@ static void check_partners(int backend, const cloud *c, const pairs *truth)
     for (size_t i = 0; i < c->count; i++) {
         if (other[i] != best[i] || memcmp(&t[i], &least[i], sizeof *t) != 0)
             give_up("a wrong first partner", fuzz_backend_name(backend), c);
-        if (hit[i] != (is_valid(c, i) ? best[i] >= 0 : CAROM_OVERLAP_INVALID))
+        if (hit[i] != (cloud_is_valid(&c->desc, i) ? best[i] >= 0 : CAROM_OVERLAP_INVALID))
             give_up("any partner is wrong", fuzz_backend_name(backend), c);
     }
 }

@@ -14,6 +14,7 @@
 
 typedef struct options {
     carom_backend backend;
+    carom_isa isa;
     const char *device, *frames;
     uint64_t particles, steps, triangles, every, seed, sample;
     uint32_t threads;
@@ -33,6 +34,7 @@ static const char usage[] =
     "  --exact          carom's exact mode\n"
     "  --backend B      cpu, opencl or auto (auto)\n"
     "  --device D       OpenCL device, by index or name\n"
+    "  --isa I          of the CPU: scalar, sse4.1, avx2, avx512 or neon (the best)\n"
     "  --threads N      0: all (0)\n"
     "  --sample N       spheres whose distance from the mesh the checker measures in each frame (8)\n"
     "  --plant STEP     put sphere 0 behind the wall at the end of this step: the checker must see it\n"
@@ -108,6 +110,7 @@ static int open_world(run *r)
     carom_error err;
     desc.backend = r->o.backend;
     desc.device = r->o.device;
+    desc.isa = r->o.isa;
     desc.threads = r->o.threads;
     if (carom_context_create(&desc, &r->world.context, &err) != CAROM_OK)
         return rain_fail("%s", err.message);
@@ -276,17 +279,53 @@ static int parse_backend(const char *text, carom_backend *out)
     return rain_fail("--backend %s: not cpu, opencl or auto", text);
 }
 
+static int parse_isa(const char *text, carom_isa *out)
+{
+    static const carom_isa all[] = {CAROM_ISA_SCALAR, CAROM_ISA_SSE41, CAROM_ISA_AVX2, CAROM_ISA_AVX512,
+                                    CAROM_ISA_NEON};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (strcmp(text, carom_isa_name(all[i])) == 0) {
+            *out = all[i];
+            return carom_isa_available(all[i]) || rain_fail("--isa %s: not on this machine", text);
+        }
+    }
+    return rain_fail("--isa %s: not scalar, sse4.1, avx2, avx512 or neon", text);
+}
+
 static int parse(int argc, char **argv, options *o)
 {
-    enum { BACKEND = 1, DEVICE, FRAMES, EXACT, THREADS, PLANT, HELP, PARTICLES, STEPS, TRIANGLES, EVERY, SEED, SAMPLE };
+    enum {
+        BACKEND = 1,
+        DEVICE,
+        FRAMES,
+        EXACT,
+        THREADS,
+        PLANT,
+        HELP,
+        PARTICLES,
+        STEPS,
+        TRIANGLES,
+        EVERY,
+        SEED,
+        SAMPLE,
+        ISA
+    };
     static const struct option table[] = {
-        {"backend", 1, NULL, BACKEND},     {"device", 1, NULL, DEVICE},
-        {"frames", 1, NULL, FRAMES},       {"exact", 0, NULL, EXACT},
-        {"threads", 1, NULL, THREADS},     {"plant", 1, NULL, PLANT},
-        {"particles", 1, NULL, PARTICLES}, {"steps", 1, NULL, STEPS},
-        {"triangles", 1, NULL, TRIANGLES}, {"every", 1, NULL, EVERY},
-        {"seed", 1, NULL, SEED},           {"sample", 1, NULL, SAMPLE},
-        {"help", 0, NULL, HELP},           {NULL, 0, NULL, 0},
+        {"backend", 1, NULL, BACKEND},
+        {"device", 1, NULL, DEVICE},
+        {"frames", 1, NULL, FRAMES},
+        {"exact", 0, NULL, EXACT},
+        {"threads", 1, NULL, THREADS},
+        {"plant", 1, NULL, PLANT},
+        {"particles", 1, NULL, PARTICLES},
+        {"steps", 1, NULL, STEPS},
+        {"triangles", 1, NULL, TRIANGLES},
+        {"every", 1, NULL, EVERY},
+        {"seed", 1, NULL, SEED},
+        {"sample", 1, NULL, SAMPLE},
+        {"isa", 1, NULL, ISA},
+        {"help", 0, NULL, HELP},
+        {NULL, 0, NULL, 0},
     };
     int ok = 1, c, at = 0;
     uint64_t threads = 0;
@@ -296,6 +335,7 @@ static int parse(int argc, char **argv, options *o)
         switch (c) {
         case BACKEND: ok = parse_backend(optarg, &o->backend); break;
         case DEVICE: o->device = optarg; break;
+        case ISA: ok = parse_isa(optarg, &o->isa); break;
         case FRAMES: o->frames = optarg; break;
         case EXACT: o->exact = 1; break;
         case THREADS: ok = parse_number(name, optarg, 0, 1024, &threads); break;

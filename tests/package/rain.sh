@@ -44,6 +44,26 @@ for threads in 2 5; do
     "$rain" "${small[@]}" --backend cpu --threads $threads > "cpu$threads.txt"
     equal "rain: the same hash with $threads threads" "$(hash_of cpu1.txt)" "$(hash_of cpu$threads.txt)"
 done
+# A few over 1000 steps, on everything that there is: what differs once differs for ever.
+few=(--particles 300 --triangles 1000 --steps 1000 --every 1000 --sample 0)
+"$rain" "${few[@]}" --backend cpu --threads 1 > few.txt
+for threads in 2 3; do
+    "$rain" "${few[@]}" --backend cpu --threads $threads > "few$threads.txt"
+    equal "rain: 1000 steps, $threads threads" "$(hash_of few.txt)" "$(hash_of few$threads.txt)"
+done
+for isa in scalar sse4.1 avx2 avx512 neon; do
+    if "$rain" "${few[@]}" --backend cpu --threads 1 --isa $isa > isa.txt 2> said.txt; then
+        equal "rain: 1000 steps, $isa" "$(hash_of few.txt)" "$(hash_of isa.txt)"
+    else
+        check "rain: why not $isa" grep -qx "rain: --isa $isa: not on this machine" said.txt
+        skip "rain: 1000 steps, $isa" "not on this machine"
+    fi
+done
+if "$rain" "${few[@]}" --backend opencl > opencl.txt 2> said.txt; then
+    equal "rain: 1000 steps, OpenCL" "$(hash_of few.txt)" "$(hash_of opencl.txt)"
+else
+    skip "rain: 1000 steps, OpenCL" "$(head -n 1 said.txt)"
+fi
 # So many that rain's own loops run on threads.
 more=(--particles 34000 --triangles 10000 --steps 50 --every 50 --backend cpu --sample 0)
 for threads in 1 2 7; do
@@ -79,6 +99,7 @@ refused() { # NAME SENTENCE OPTION...
     equal "rain refuses $name" "rain: $wanted" "$(head -n 1 <<< "$got")"
 }
 refused "a backend" "--backend gpu: not cpu, opencl or auto" --backend gpu
+refused "an instruction set" "--isa mmx: not scalar, sse4.1, avx2, avx512 or neon" --isa mmx
 refused "no particles" "--particles 0: not a number from 1 to 100000000" --particles 0
 refused "a word" "10: not an option" 10
 refused "a folder that cannot be" "cpu1.txt/x: Not a directory" --frames cpu1.txt/x

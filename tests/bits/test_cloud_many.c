@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Many spheres among themselves, on every instruction set and device: thousands against every pair in binary64, and so
+ * many in one place that all of their pairs would be too many. */
+#include "tests/support/cloud_lists.h"
+
+#include <math.h>
+
+/* Very many spheres in one place: searches end at once; lists and counts say why not. */
+static void many_in_one_place(void **state)
+{
+    (void)state;
+    enum { MANY = 400000 };
+    const float center[] = {1, 2, 3}, velocity[] = {0, 0, 1}, radius = 1, point = 0;
+    carom_context *context = test_context();
+    uint8_t *hit = test_alloc(MANY, 1);
+    int32_t *other = test_alloc(MANY, sizeof *other);
+    uint32_t *count = test_alloc(MANY, sizeof *count);
+    const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                                  .center = carom_repeat(center),
+                                  .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
+    const carom_sphere_count_result counts = {sizeof counts, count};
+    carom_list_totals totals;
+    const carom_sphere_pair_list list = {.size = sizeof list, .totals = &totals};
+    carom_error err;
+    test_ok("first partners", carom_spheres_first(context, &d, &first, NULL, &err), &err);
+    test_ok("any partner", carom_spheres_any(context, &d, TEST_ANY(hit), NULL, &err), &err);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(other[i], i == 0);
+        assert_int_equal(hit[i], 1);
+    }
+    carom_spheres_desc open = d; /* no pair is sure: points; in motion; images */
+    open.radius.data = &point;
+    test_ok("first partners of points", carom_spheres_first(context, &open, &first, NULL, &err), &err);
+    open = d;
+    open.velocity = carom_repeat(velocity);
+    test_ok("any partner in motion", carom_spheres_any(context, &open, TEST_ANY(hit), NULL, &err), &err);
+    open = d;
+    open.period[1] = 8;
+    test_ok("any partner in a period", carom_spheres_any(context, &open, TEST_ANY(hit), NULL, &err), &err);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(other[i], i == 0);
+        assert_int_equal(hit[i], 1);
+    }
+    test_error(carom_spheres_count(context, &d, &counts, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "N^2/2");
+    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "N^2/2");
+    free(hit), free(other), free(count);
+    carom_context_destroy(context);
+}
+
+/* ---- thousands --------------------------------------------------------------------------------------------------- */
+
+enum { LARGE = 5000 };
+
+typedef void shape_fn(ref_gen *g, size_t i, float *center, float *radius);
+static void shape_equal(ref_gen *g, size_t i, float *center, float *radius)
+{
+    (void)i;
+    for (int k = 0; k < 3; k++)
+        center[k] = between(g, -20, 20);
+    *radius = 1;
+}
+static void shape_spread(ref_gen *g, size_t i, float *center, float *radius)
+{
+    shape_equal(g, i, center, radius);
+    *radius = between(g, 0, 1) < 0.01f ? 5 : powf(10, between(g, -1, 0.3)) / 2;
+}
+static void shape_pile(ref_gen *g, size_t i, float *center, float *radius)
+{
+    shape_equal(g, i, center, radius);
+    if (i % 20 != 0)
+        center[2] = 0.02f * center[2] + 3;
+    *radius = 0.4f;
+}
+/* One row, longer than what is looked at together; one sphere meets it all. */
+static void shape_line(ref_gen *g, size_t i, float *center, float *radius)
+{
+    shape_equal(g, i, center, radius);
+    center[0] *= 10;
+    center[1] = 0.01f * center[1];
+    center[2] = 0.01f * center[2];
+    *radius = i == LARGE / 2 ? 300 : 0.04f;
+}
+/* Hardly any in a row, and rows far apart. */
+static void shape_sparse(ref_gen *g, size_t i, float *center, float *radius)
+{
+    shape_equal(g, i, center, radius);
+    for (int k = 0; k < 3; k++)
+        center[k] *= i % 2 ? 1.0f : 1000.0f;
+}
+
+/* Every pair in binary64: no pair of these clouds is nearer to a bound than its rounding. */
+static cloud_records expect_large(const float *center, const float *radius, const uint32_t *mask, double margin)
+{
+    cloud_records r = {0};
+    for (size_t a = 0; a < LARGE; a++) {
+        const size_t first = r.count;
+        for (size_t b = a + 1; b < LARGE; b++) {
+            double distance2 = 0;
+            for (size_t k = 0; k < 3; k++) {
+                const double d = (double)center[3 * b + k] - (double)center[3 * a + k];
+                distance2 += d * d;
+            }
+            const double sum = (double)radius[a] + (double)radius[b];
+            if (distance2 > (sum + margin) * (sum + margin) || (mask && !(mask[a] & mask[b])))
+                continue;
+            cloud_record one = {.a = (int32_t)a, .b = (int32_t)b, .state = CAROM_OVERLAPPING};
+            if (distance2 > sum * sum) {
+                one.state = CAROM_MISS;
+                one.t = INFINITY;
+            }
+            cloud_append(&r, one);
+        }
+        if (r.count > first)
+            qsort(r.at + first, r.count - first, sizeof *r.at, cloud_compare);
+    }
+    return r;
+}
+
+static void check_large(carom_context *context, const carom_spheres_desc *d, const cloud_records *expected,
+                        size_t number)
+{
+    carom_spheres_desc asked = *d;
+    for (int exact = 0; exact < 2; exact++) {
+        cloud_records got = {0};
+        asked.batch.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        cloud_list(context, &asked, expected->count, &got);
+        cloud_check_records(&got, expected, number, "of many");
+        free(got.at);
+    }
+    uint32_t *partners = test_alloc(LARGE, sizeof *partners), *count = test_alloc(LARGE, sizeof *count);
+    for (size_t i = 0; i < expected->count; i++) {
+        count[expected->at[i].a]++;
+        count[expected->at[i].b]++;
+    }
+    const carom_sphere_count_result counts = {sizeof counts, partners};
+    carom_error err;
+    test_ok("partners of many", carom_spheres_count(context, &asked, &counts, NULL, &err), &err);
+    assert_memory_equal(partners, count, LARGE * sizeof *count);
+    free(partners), free(count);
+}
+
+/* Of spheres at rest the first partner is the lowest index. */
+static void check_large_partners(carom_context *context, const carom_spheres_desc *d, const cloud_records *expected)
+{
+    int32_t *other = test_alloc(LARGE, sizeof *other), *best = test_alloc(LARGE, sizeof *best);
+    uint8_t *hit = test_alloc(LARGE, 1);
+    for (size_t i = 0; i < LARGE; i++)
+        best[i] = -1;
+    for (size_t i = 0; i < expected->count; i++) {
+        const int32_t a = expected->at[i].a, b = expected->at[i].b;
+        best[a] = best[a] < 0 || b < best[a] ? b : best[a];
+        best[b] = best[b] < 0 || a < best[b] ? a : best[b];
+    }
+    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
+    carom_error err;
+    test_ok("first of many", carom_spheres_first(context, d, &first, NULL, &err), &err);
+    test_ok("any of many", carom_spheres_any(context, d, TEST_ANY(hit), NULL, &err), &err);
+    for (size_t i = 0; i < LARGE; i++)
+        if (other[i] != best[i] || hit[i] != (best[i] >= 0))
+            fail_msg("sphere %zu: partner %d and %d instead of %d", i, other[i], hit[i], best[i]);
+    free(other), free(best), free(hit);
+}
+
+static void many_spheres(carom_context *scalar, carom_context *context, const char *label)
+{
+    static shape_fn *const shapes[] = {shape_equal, shape_spread, shape_pile, shape_line, shape_sparse};
+    float *center = test_alloc(3 * LARGE, sizeof *center), *radius = test_alloc(LARGE, sizeof *radius);
+    uint32_t *mask = test_alloc(LARGE, sizeof *mask);
+    (void)scalar, (void)label;
+    for (size_t number = 0; number < 3 * COUNT_OF(shapes); number++) {
+        const size_t options = number / COUNT_OF(shapes);
+        ref_gen g;
+        ref_gen_seed(&g, 18, 1, number);
+        for (size_t i = 0; i < LARGE; i++) {
+            shapes[number % COUNT_OF(shapes)](&g, i, &center[3 * i], &radius[i]);
+            mask[i] = 1u << (int)(2 * ref_gen_range(&g, 0, 1));
+        }
+        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = LARGE},
+                                .center = carom_xyz(center),
+                                .radius = carom_scalars_of(radius),
+                                .margin = options ? 0.125f : 0};
+        if (options == 2)
+            d.mask = carom_uints_of(mask);
+        cloud_records expected = expect_large(center, radius, options == 2 ? mask : NULL, (double)d.margin);
+        check_large(context, &d, &expected, number);
+        if (options == 0)
+            check_large_partners(context, &d, &expected);
+        free(expected.at);
+    }
+    free(center), free(radius), free(mask);
+}
+
+int main(void)
+{
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_CPU(many_spheres)};
+    const struct CMUnitTest on_device[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_DEVICE(many_spheres)};
+    return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
+                            : cmocka_run_group_tests(on_cpu, NULL, NULL);
+}
