@@ -7,7 +7,7 @@
 #include "probe.h"
 #include "host/cloud/cloud.h"
 
-enum { PLACES = CLOUD_RESTING, GIVEN = CLOUD_COLUMNS, TEST_IN = 3, TEST_OUT = 3, SOLVE_IN = 3 };
+enum { PLACES = CLOUD_RESTING, GIVEN = CLOUD_COLUMNS, INDICES = 3, TEST_OUT = 3 };
 
 /* Columns of the sorted spheres. */
 struct caromi_cloud_copy {
@@ -85,6 +85,22 @@ void caromi_cloud_copy_close(caromi_cloud_copy *copy)
     caromi_free(c, copy);
 }
 
+/* ---- streams of indices ------------------------------------------------------------------------------------------ */
+
+/* Columns of indices in; in pieces that a GPU has answered in bounded time. */
+static carom_status run_indices(caromi_device *d, const uint32_t *const *indices, caromi_stream s, carom_stats *stats,
+                                carom_error *err)
+{
+    caromi_in_column in[INDICES];
+    uint64_t done = 0;
+    for (int k = 0; k < INDICES; k++)
+        in[k] = (caromi_in_column){.base = indices[k], .stride = sizeof *indices[k]};
+    s.chunk = d->gpu ? 1u << 17 : d->max_items;
+    s.in_count = INDICES;
+    s.in = in;
+    return caromi_stream_run(d, &s, &done, stats, err);
+}
+
 /* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static void set_buffer(caromi_arguments *a, const cl_mem *buffer)
@@ -101,7 +117,7 @@ static carom_status launch_test(caromi_device *d, caromi_cl_slot *slot, const vo
     set_buffer(&a, copy->mask ? &copy->mask : &copy->place[0]); /* any: it is not read */
     caromi_set_argument(&a, &copy->margin, sizeof copy->margin);
     caromi_set_argument(&a, &copy->options, sizeof copy->options);
-    caromi_set_columns(&a, slot->in, TEST_IN);
+    caromi_set_columns(&a, slot->in, INDICES);
     caromi_set_columns(&a, slot->out, TEST_OUT);
     return caromi_launch_chunk(d, slot, &a, slot->count, err);
 }
@@ -120,22 +136,17 @@ carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const caromi_cloud_
                                     carom_stats *stats, carom_error *err)
 {
     caromi_device *d = copy->device;
-    const caromi_in_column in[TEST_IN] = {{.base = items->place, .stride = sizeof *items->place},
-                                          {.base = items->begin, .stride = sizeof *items->begin},
-                                          {.base = items->length, .stride = sizeof *items->length}};
     const caromi_out_column out[TEST_OUT] = {
         {items->some, sizeof *items->some}, {items->sure, sizeof *items->sure}, {items->near, sizeof *items->near}};
-    const caromi_stream s = {.count = count,
-                             .chunk = d->gpu ? 1u << 17 : d->max_items,
-                             .in_count = TEST_IN,
-                             .out_count = TEST_OUT,
-                             .in = in,
-                             .out = out,
-                             .out_size = {4, 4, 4},
-                             .launch = launch_test,
-                             .user = copy};
-    uint64_t done = 0;
-    CHECK(caromi_stream_run(d, &s, &done, stats, err));
+    const uint32_t *const in[INDICES] = {items->place, items->begin, items->length};
+    CHECK(run_indices(d, in,
+                      (caromi_stream){.count = count,
+                                      .out_count = TEST_OUT,
+                                      .out = out,
+                                      .out_size = {4, 4, 4},
+                                      .launch = launch_test,
+                                      .user = copy},
+                      stats, err));
     return check_bits(d, items, count, err);
 }
 
@@ -153,14 +164,14 @@ static carom_status launch_gather(caromi_device *d, caromi_cl_slot *slot, const 
     const int moves = copy->given[0] != NULL;
     caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_CLOUD_GATHER);
     for (int k = 0; k < IN_CLOUD; k++)
-        CHECK(caromi_reserve(d, slot, &slot->in[SOLVE_IN + k], (size_t)slot->padded * sizeof(float), 0, err));
+        CHECK(caromi_reserve(d, slot, &slot->in[INDICES + k], (size_t)slot->padded * sizeof(float), 0, err));
     for (int k = 0; k < GIVEN; k++) /* at rest the given columns are the places, and the last ones are not read */
         set_buffer(&a, moves ? &copy->given[k] : &copy->place[k < PLACES ? k : 0]);
     caromi_set_argument(&a, &moves, sizeof moves);
     caromi_set_argument(&a, &copy->margin, sizeof copy->margin);
     for (int k = 0; k < 3; k++)
         caromi_set_argument(&a, &copy->period[k], sizeof copy->period[k]);
-    caromi_set_columns(&a, slot->in, SOLVE_IN + IN_CLOUD);
+    caromi_set_columns(&a, slot->in, INDICES + IN_CLOUD);
     return caromi_launch_chunk(d, slot, &a, slot->padded, err);
 }
 
@@ -169,7 +180,7 @@ static carom_status launch_solve(caromi_device *d, caromi_cl_slot *slot, const v
     const solve_job *job = user;
     caromi_arguments a = caromi_arguments_of(d, job->kernel);
     CHECK(launch_gather(d, slot, job->copy, err));
-    caromi_set_columns(&a, slot->in + SOLVE_IN, IN_CLOUD);
+    caromi_set_columns(&a, slot->in + INDICES, IN_CLOUD);
     caromi_set_columns(&a, slot->out, OUT_CLOUD);
     return caromi_launch_chunk(d, slot, &a, slot->padded / d->lanes, err);
 }
@@ -187,22 +198,17 @@ carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const caromi_cloud
 {
     caromi_device *d = copy->device;
     const solve_job job = {copy, exact ? CAROMI_PAIR_cloud_exact : CAROMI_PAIR_cloud};
-    const caromi_in_column in[SOLVE_IN] = {{.base = open->a, .stride = sizeof *open->a},
-                                           {.base = open->b, .stride = sizeof *open->b},
-                                           {.base = open->image, .stride = sizeof *open->image}};
     const caromi_out_column out[OUT_CLOUD] = {{open->t, sizeof *open->t}, {open->state, 1}, {open->parts, 1}};
-    const caromi_stream s = {.count = count,
-                             .chunk = d->gpu ? 1u << 17 : d->max_items,
-                             .in_count = SOLVE_IN,
-                             .out_count = OUT_CLOUD,
-                             .in = in,
-                             .out = out,
-                             .out_size = {4, 1, 1},
-                             .extra = IN_CLOUD * (uint32_t)sizeof(float),
-                             .launch = launch_solve,
-                             .user = &job};
-    uint64_t done = 0;
-    CHECK(caromi_stream_run(d, &s, &done, stats, err));
+    const uint32_t *const in[INDICES] = {open->a, open->b, open->image};
+    CHECK(run_indices(d, in,
+                      (caromi_stream){.count = count,
+                                      .out_count = OUT_CLOUD,
+                                      .out = out,
+                                      .out_size = {4, 1, 1},
+                                      .extra = IN_CLOUD * (uint32_t)sizeof(float),
+                                      .launch = launch_solve,
+                                      .user = &job},
+                      stats, err));
     return check_states(d, open->state, count, err);
 }
 
