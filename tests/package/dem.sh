@@ -9,8 +9,8 @@ source=$(realpath "$1") build=$(realpath "$2")
 check_begin "$build/carom"
 
 compile() { # INPUT OUTPUT
-    "${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror -O1 -ffp-contract=off -I"$source/include" "$1" -o "$2" \
-        -L"$build" -Wl,-rpath,"$build" -lcarom -lm
+    "${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror -O1 -ffp-contract=off -I"$source/include" \
+        -I"$source/examples" "$1" -o "$2" -L"$build" -Wl,-rpath,"$build" -lcarom -lm
 }
 check "dem compiles as a stranger's program" compile "$source/examples/dem.c" dem
 equal "energy and trajectories" "free flight changes the energy by less than 1e-12: yes
