@@ -11,6 +11,7 @@ typedef struct caromi_mesh_view {
     const mesh_leaf *leaves;
     const int32_t *masks;            /* [leaf][MESH_WIDTH]; NULL: triangles have all bits */
     const mesh_opposites *opposites; /* [leaf] for contacts; NULL: not known */
+    const mesh_cones *cones;         /* [node] the same */
 } caromi_mesh_view;
 
 /* Contiguous columns: MESH_CX and so on in; a state per query out. A search for the first hit also gives its

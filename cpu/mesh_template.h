@@ -18,6 +18,7 @@
                         .masks = mesh->masks,                              \
                         .mask = q->mask,                                   \
                         .opposites = mesh->opposites,                      \
+                        .cones = mesh->cones,                              \
                         .options = q->options,                             \
                         .end = (u32)q->count,                              \
                         .state = q->state,                                 \

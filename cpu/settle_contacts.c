@@ -49,8 +49,8 @@ void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int ex
     }
     const closest_span span =
         closest_span_of(view, v3_mul(mesh_min3(c.p0, c.p1, c.p2), scale), v3_mul(mesh_max3(c.p0, c.p1, c.p2), scale));
-    const contacts_seen s = contacts_see(c, view, span, 1, scale, 0);
-    record->t = s.distance;
+    const contacts_seen s = contacts_see(c, span);
+    record->t = contacts_distance(c, view, &s, 1, scale);
     record->state = s.feature;
 }
 

@@ -110,14 +110,24 @@ typedef struct mesh_leaf {
 /* Instead of a triangle or a number of hits: the device truncated a loop of the search (mesh_run_is_truncated). */
 #define MESH_LOOP_TRUNCATED (-2)
 
-/* Of each triangle of an indexed leaf and each of its edges: the third corner of another triangle on that edge. It is
+/* Of each triangle of a leaf and each of its edges: the third corner of another triangle on that edge. It is
  * one of the leaf's vertices, or one of `at`, whose last is NaN: then there is none there. Without either, a corner of
- * the edge takes its place. */
+ * the edge takes its place. An unindexed leaf has nine rows in the room of two, x y z of the corner for each edge. */
 #define MESH_NO_OPPOSITE (MESH_WIDTH - 1)
 typedef struct mesh_opposites {
     unsigned char vertex[3][MESH_WIDTH], outside[3][MESH_WIDTH];
     float at[3][MESH_WIDTH]; /* x y z */
 } mesh_opposites;
+
+/* Of each child of a node: a cone that holds the normals of all triangles that touch one below the child. A direction
+ * is in it, or in its opposite, if its distance from the axis is at most slope times its part along the axis; the cone
+ * is a little wider than the normals need. All triangles below are within `diameter` / 2 of the middle of the child's
+ * box, in its unit, with some room. docs/contacts.md, section 4, has both surpluses. Contacts whose limit is at most
+ * `reach` may use the cone. An infinite slope: there is none. */
+typedef struct mesh_cones {
+    float axis_x[MESH_WIDTH], axis_y[MESH_WIDTH], axis_z[MESH_WIDTH];
+    float slope[MESH_WIDTH], diameter[MESH_WIDTH], reach[MESH_WIDTH];
+} mesh_cones;
 
 /* A hit. `query` counts from the first of the run. t is NaN if exact mode has not decided it. */
 typedef struct mesh_record {

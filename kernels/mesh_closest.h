@@ -83,7 +83,8 @@ typedef struct closest_traversal {
     mesh_hit_key best;  /* the best of all lanes; without a triangle, a distance beyond which none is the answer */
     G const int *masks; /* of the leaves' triangles, with MESH_TRIANGLE_MASKS */
     mesh_sink *sink;    /* of a search for all triangles within the limit: mesh_contacts.h */
-    G const mesh_opposites *opposites;
+    G const mesh_opposites *opposites; /* with the next: what leaves out triangles that are no contacts; or NULL */
+    G const mesh_cones *cones;
     int number; /* of the query */
     int next;   /* to visit next: a node, or a leaf if negative */
     mesh_stack stack;

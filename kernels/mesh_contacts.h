@@ -106,7 +106,7 @@ FN void contacts_append(const closest_traversal *trav, vi triangles, vf distance
     }
 }
 
-/* Distance and feature of LANES triangles that the limit and the masks let through. */
+/* Feature and own distance of LANES triangles that the limit and the masks let through. */
 typedef struct contacts_seen {
     vf distance;
     vi feature;
@@ -114,7 +114,7 @@ typedef struct contacts_seen {
     vf scale, length;
 } contacts_seen;
 
-FN contacts_seen contacts_see(closest_in in, closest_view view, closest_span span, vm active, real scale, int options)
+FN contacts_seen contacts_see(closest_in in, closest_span span)
 {
     const closest_seen seen = closest_see(in);
     const closest_found f = closest_found_of(&seen);
@@ -125,13 +125,18 @@ FN contacts_seen contacts_see(closest_in in, closest_view view, closest_span spa
     s.length = v_sqrt(seen.near.distance2);
     /* Nothing where overflow is near. */
     s.scale = v_sel(v_eq(seen.back, v_f(R(1.0))), v_scale_down(seen.unit), v_f(R(0.0)));
-    const vm on_edge = v_and(active, vi_gt(v_i(FEATURE_FACE), f.at.feature));
-    if ((options & MESH_OWN_DISTANCE) == 0 && v_any(on_edge)) {
-        const contacts_edge e = contacts_ends(in, f.at.feature);
-        const vf shared = contacts_clamp(contacts_segment(in.center, e), contacts_span_of(view, e, scale));
-        s.distance = v_sel(on_edge, shared, s.distance);
-    }
     return s;
+}
+
+/* The distance that triangles share where the feature is an edge or a corner, for the active ones. */
+FN vf contacts_distance(closest_in in, closest_view view, const contacts_seen *s, vm active, real scale)
+{
+    const vm on_edge = v_and(active, vi_gt(v_i(FEATURE_FACE), s->feature));
+    if (!v_any(on_edge))
+        return s->distance;
+    const contacts_edge e = contacts_ends(in, s->feature);
+    return v_sel(on_edge, contacts_clamp(contacts_segment(in.center, e), contacts_span_of(view, e, scale)),
+                 s->distance);
 }
 
 /* ---- triangles that another surely precedes --------------------------------------------------------------- */
@@ -143,8 +148,11 @@ FN vm contacts_has_edge(vi feature, int edge)
                 v_or(vi_eq(feature, v_i(FEATURE_V0 + edge)), vi_eq(feature, v_i(FEATURE_V0 + (edge + 1) % 3))));
 }
 
-FN v3 contacts_opposite(G const mesh_leaf *leaf, G const mesh_opposites *opposites, int edge, int lane)
+FN v3 contacts_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, int edge, int lane)
 {
+    G const mesh_opposites *opposites = trav->opposites + MESH_LEAF_AT(trav->next);
+    if (MESH_IS_UNINDEXED(trav->next))
+        return mesh_unindexed_corner((G const real *)opposites + 3 * MESH_WIDTH * edge + lane);
     G const u8 *outside = opposites->outside[edge] + lane;
     const v3 own = mesh_indexed_corner(leaf, opposites->vertex[edge] + lane);
     const v3 other = v3_of(v_table_lookup(opposites->at[0], outside), v_table_lookup(opposites->at[1], outside),
@@ -163,21 +171,12 @@ FN vm contacts_rises_to(const contacts_seen *s, v3 center, v3 opposite)
     return v_and(v_lt(least, fall), v_lt(least * v3_dot(u, u), fall * fall));
 }
 
-/* Whether a triangle of a leaf that has its neighbours is looked at. */
-FN int contacts_has_opposites(const closest_traversal *trav, int options)
-{
-    return trav->opposites != 0 && !MESH_IS_UNINDEXED(trav->next) &&
-           (options & (MESH_TRIANGLE_MASKS | MESH_OWN_DISTANCE)) == 0;
-}
-
 FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, const contacts_seen *s)
 {
-    G const mesh_opposites *opposites = trav->opposites + MESH_LEAF_AT(trav->next);
     vm preceded = v_lt(v_f(R(1.0)), v_f(R(0.0)));
     for (int edge = 0; edge < 3; edge++)
-        preceded =
-            v_or(preceded, v_and(contacts_has_edge(s->feature, edge),
-                                 contacts_rises_to(s, trav->center, contacts_opposite(leaf, opposites, edge, lane))));
+        preceded = v_or(preceded, v_and(contacts_has_edge(s->feature, edge),
+                                        contacts_rises_to(s, trav->center, contacts_opposite(leaf, trav, edge, lane))));
     return preceded;
 }
 
@@ -186,11 +185,15 @@ FN void contacts_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal
     const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
     if (!v_any(g.active))
         return;
-    const contacts_seen s = contacts_see(g.in, trav->view, g.span, g.active, scale, options);
-    vm within = v_and(g.active, v_le(s.distance, v_f(trav->best.t)));
-    if (contacts_has_opposites(trav, options))
-        within = v_and(within, v_not(contacts_is_preceded(leaf, lane, trav, &s)));
-    contacts_append(trav, g.triangle, s.distance, s.feature, within);
+    const contacts_seen s = contacts_see(g.in, g.span);
+    vm left = g.active;
+    if (trav->opposites != 0)
+        left = v_and(left, v_not(contacts_is_preceded(leaf, lane, trav, &s)));
+    if (!v_any(left))
+        return;
+    const int own = (options & MESH_OWN_DISTANCE) != 0;
+    const vf distance = own ? s.distance : contacts_distance(g.in, trav->view, &s, left, scale);
+    contacts_append(trav, g.triangle, distance, s.feature, v_and(left, v_le(distance, v_f(trav->best.t))));
 }
 
 typedef closest_traversal contacts_traversal;
@@ -200,6 +203,21 @@ typedef struct contacts_tested_children {
     u32 within;
 } contacts_tested_children;
 
+/* Whether every triangle below a child is surely preceded: no way from one of them to the centre is in the cone of the
+ * normals around it. lo, hi: the child's box. Lengths are doubled, as seen in the unit of the view. */
+FN vm contacts_is_beside(const contacts_traversal *trav, G const mesh_cones *cones, int lane, v3 lo, v3 hi)
+{
+    const closest_view k = trav->view;
+    const v3 d =
+        v3_of((k.cx - hi.x * k.shrink) - (lo.x * k.shrink - k.cx), (k.cy - hi.y * k.shrink) - (lo.y * k.shrink - k.cy),
+              (k.cz - hi.z * k.shrink) - (lo.z * k.shrink - k.cz));
+    const v3 axis = v3_of(v_load(cones->axis_x + lane), v_load(cones->axis_y + lane), v_load(cones->axis_z + lane));
+    const vf around = v_load(cones->diameter + lane) * k.shrink, along = v_abs(v3_dot(d, axis));
+    const vf across = around + v_load(cones->slope + lane) * (along + around);
+    const vm far = v_lt(across * across + v_f(R(0x1p-100)), v3_dot(d, d) - along * along);
+    return v_and(far, v_le(v_f(trav->best.t), v_load(cones->reach + lane)));
+}
+
 FN void contacts_test_children(const contacts_traversal *trav, G const mesh_node *node,
                                contacts_tested_children *tested)
 {
@@ -208,18 +226,23 @@ FN void contacts_test_children(const contacts_traversal *trav, G const mesh_node
         const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
         const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
-        const vm within = v_le(closest_span_of(trav->view, lo, hi).least, v_f(trav->best.t));
+        vm within = v_le(closest_span_of(trav->view, lo, hi).least, v_f(trav->best.t));
+        if (trav->cones != 0)
+            within = v_and(within, v_not(contacts_is_beside(trav, trav->cones + trav->next, lane, lo, hi)));
         tested->within |= v_bitmask(v_and(within, v_not(empty))) << lane;
     }
 }
 
-/* Pops what to visit next, and prefetches what a leaf has beside it; 0 ends the traversal. */
+/* Pops what to visit next, and prefetches what a leaf or node has beside it; 0 ends the traversal. */
 FN int contacts_pop_next(contacts_traversal *trav)
 {
     const int left = closest_pop_next(trav);
     if (left && trav->next < 0 && trav->opposites != 0)
         for (size_t at = 0; at < sizeof(mesh_opposites); at += MESH_CACHE_LINE)
             v_prefetch(trav->opposites + MESH_LEAF_AT(trav->next), at);
+    if (left && trav->next >= 0 && trav->cones != 0)
+        for (size_t at = 0; at < sizeof(mesh_cones); at += MESH_CACHE_LINE)
+            v_prefetch(trav->cones + trav->next, at);
     return left;
 }
 
@@ -264,13 +287,15 @@ FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 
                              int exact)
 {
     const int begun = closest_begin_next(run, trav, at, rows, options);
+    const int leaves_out = (options & (MESH_TRIANGLE_MASKS | MESH_OWN_DISTANCE)) == 0;
     real limit[LANES];
     v_store(limit, v_f(trav->query.radius) + v_f(trav->query.max_distance));
     /* Exact mode: the real sum is not above the number after its rounding. */
     const u32 bits = real_bits(limit[0]) & R_MAGNITUDE_MASK;
     trav->best = mesh_hit_key_of(real_of_bits(bits + (u32)(exact && bits < R_INFINITY_BITS)), MESH_NO_TRIANGLE);
     trav->sink = run->sink;
-    trav->opposites = run->opposites;
+    trav->opposites = leaves_out ? run->opposites : 0;
+    trav->cones = leaves_out ? run->cones : 0;
     return begun;
 }
 FN int contacts_begin_next(const mesh_run *run, contacts_traversal *trav, u32 at, const real *rows, int options)

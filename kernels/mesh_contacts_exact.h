@@ -47,9 +47,8 @@ FN wf contacts_preceded_or(const closest_wide *t, const contacts_rows *r, int pa
 
 FN void contacts_load_opposites(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, contacts_rows *r)
 {
-    G const mesh_opposites *opposites = trav->opposites + MESH_LEAF_AT(trav->next);
     for (int edge = 0; edge < 3; edge++) {
-        const v3 o = contacts_opposite(leaf, opposites, edge, lane);
+        const v3 o = contacts_opposite(leaf, trav, edge, lane);
         v_store(r->at[3 * edge], o.x);
         v_store(r->at[3 * edge + 1], o.y);
         v_store(r->at[3 * edge + 2], o.z);
@@ -61,7 +60,7 @@ FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversa
     const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
     if (!v_any(g.active))
         return;
-    const int has_opposites = contacts_has_opposites(trav, options);
+    const int has_opposites = trav->opposites != 0;
     closest_rows rows;
     contacts_rows opposites;
     closest_range r[PARTS];

@@ -21,6 +21,7 @@ typedef struct mesh_run {
     G const real *in[MESH_IN_COLUMNS];
     G const int *mask;                 /* of the queries, with MESH_QUERY_MASKS */
     G const mesh_opposites *opposites; /* of the leaves, for contacts; or NULL */
+    G const mesh_cones *cones;         /* of the nodes, likewise */
     int options;
     u32 first, end;
     G u8 *state;

@@ -92,14 +92,24 @@ static int add_outside(mesh_opposites *to, int *count, const float *point)
     return (*count)++;
 }
 
+/* Another triangle on an edge, and which of its corners is not there; its own: there is none. */
+static uint32_t neighbour_of(const caromi_edges *e, uint32_t own, int edge, int *third)
+{
+    const uint32_t other = e->next[3 * (size_t)own + (size_t)edge];
+    const uint32_t a = caromi_edge_position(e, own, edge), b = caromi_edge_position(e, own, (edge + 1) % 3);
+    if (other != own)
+        *third = (caromi_edge_between(e, other, a, b) + 2) % 3;
+    return other;
+}
+
 static void find_opposite(const caromi_edges *e, const mesh_leaf *leaf, int slot, int edge, mesh_opposites *to,
                           int *count)
 {
-    const uint32_t own = (uint32_t)leaf->triangle[slot], other = e->next[3 * (size_t)own + (size_t)edge];
-    const uint32_t a = caromi_edge_position(e, own, edge), b = caromi_edge_position(e, own, (edge + 1) % 3);
+    int third;
+    const uint32_t own = (uint32_t)leaf->triangle[slot], other = neighbour_of(e, own, edge, &third);
     if (other == own)
         return;
-    const int third = (caromi_edge_between(e, other, a, b) + 2) % 3, there = slot_of(leaf, other);
+    const int there = slot_of(leaf, other);
     if (there < MESH_WIDTH)
         to->vertex[edge][slot] = leaf->corner[third][there];
     else
@@ -119,6 +129,19 @@ static void fill_leaf(const caromi_edges *e, const mesh_leaf *leaf, mesh_opposit
             find_opposite(e, leaf, slot, k, to, &count);
 }
 
+/* Of an unindexed leaf: nine rows, as it has itself. An empty slot has the first triangle's. */
+static void fill_unindexed(const caromi_edges *e, const mesh_leaf *leaf, float (*rows)[MESH_WIDTH])
+{
+    for (int slot = 0; slot < MESH_WIDTH; slot++)
+        for (int edge = 0; edge < 3; edge++) {
+            const uint32_t own = (uint32_t)leaf->triangle[leaf->triangle[slot] >= 0 ? slot : 0];
+            int third = edge;
+            const uint32_t other = neighbour_of(e, own, edge, &third);
+            for (int k = 0; k < 3; k++)
+                rows[3 * edge + k][slot] = caromi_corner(e->corners->mesh, other, third)[k];
+        }
+}
+
 enum { NODES_PER_TASK = 256 };
 typedef struct opposite_job {
     const carom_mesh *mesh;
@@ -128,7 +151,10 @@ typedef struct opposite_job {
 static void fill_reference(const opposite_job *job, int reference)
 {
     const size_t at = (size_t)MESH_LEAF_AT(reference);
-    if (!MESH_IS_UNINDEXED(reference))
+    if (MESH_IS_UNINDEXED(reference))
+        fill_unindexed(job->edges, &job->mesh->view.leaves[at],
+                       (float(*)[MESH_WIDTH])(void *)&job->edges->opposites[at]);
+    else
         fill_leaf(job->edges, &job->mesh->view.leaves[at], &job->edges->opposites[at]);
 }
 
@@ -158,7 +184,8 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh)
     const uint64_t corners = 3 * mesh->info.triangle_count;
     return mesh->edges == NULL ? 0
                                : sizeof *mesh->edges + 2 * corners * sizeof *mesh->edges->next +
-                                     mesh->leaf_count * sizeof *mesh->edges->opposites;
+                                     mesh->leaf_count * sizeof *mesh->edges->opposites +
+                                     mesh->info.node_count * sizeof *mesh->edges->cones;
 }
 
 static void free_edges(const carom_context *context, caromi_edges *e)
@@ -166,6 +193,7 @@ static void free_edges(const carom_context *context, caromi_edges *e)
     caromi_free(context, e->position);
     caromi_free(context, e->next);
     caromi_free(context, e->opposites);
+    caromi_free(context, e->cones);
     caromi_free(context, e);
 }
 
@@ -184,8 +212,10 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
         e->position = caromi_alloc(mesh->context, corners, sizeof *e->position);
         e->next = caromi_alloc(mesh->context, corners, sizeof *e->next);
         e->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *e->opposites);
+        e->cones = caromi_alloc(mesh->context, mesh->info.node_count, sizeof *e->cones);
     }
-    if (e == NULL || e->position == NULL || e->next == NULL || e->opposites == NULL || !fill(mesh, e)) {
+    if (e == NULL || e->position == NULL || e->next == NULL || e->opposites == NULL || e->cones == NULL ||
+        !fill(mesh, e) || !caromi_edges_fill_cones(mesh, e)) {
         if (e != NULL)
             free_edges(mesh->context, e);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
@@ -193,6 +223,7 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
     }
     fill_opposites(mesh, e);
     mesh->view.opposites = e->opposites;
+    mesh->view.cones = e->cones;
     *edges = mesh->edges = e;
     mesh->info.bytes += caromi_edges_bytes(mesh);
     return CAROM_OK;
@@ -205,6 +236,7 @@ void caromi_edges_forget(carom_mesh *mesh)
     mesh->info.bytes -= caromi_edges_bytes(mesh);
     free_edges(mesh->context, mesh->edges);
     mesh->view.opposites = NULL;
+    mesh->view.cones = NULL;
     mesh->edges = NULL;
 }
 

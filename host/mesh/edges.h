@@ -10,6 +10,7 @@ typedef struct caromi_edges {
     uint32_t *position; /* [3 triangles] of each corner */
     uint32_t *next;     /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once */
     mesh_opposites *opposites; /* [leaves] */
+    mesh_cones *cones;         /* [nodes]; cones.c */
 } caromi_edges;
 
 /* Those of the mesh, found if they are not known, with the corners. */
@@ -18,6 +19,9 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
 uint64_t caromi_edges_bytes(const carom_mesh *mesh);
 /* The vertices change, or the mesh is destroyed. To be called before caromi_corners_forget. */
 void caromi_edges_forget(carom_mesh *mesh);
+
+/* Fills e->cones from the rest of e; cones.c. 0: no memory. */
+int caromi_edges_fill_cones(const carom_mesh *mesh, const caromi_edges *e);
 
 /* Whether both have the same three corners, in any order. */
 int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);

@@ -147,7 +147,7 @@ static void adopt(carom_mesh *mesh, const void *image, const image_head *h, cons
     mesh->leaves = place(image, &arrays[LEAVES]);
     mesh->masks = place(image, &arrays[MASKS]);
     mesh->patches.given = place(image, &arrays[PATCHES]);
-    mesh->view = (caromi_mesh_view){h->frame, mesh->nodes, mesh->leaves, mesh->masks, NULL};
+    mesh->view = (caromi_mesh_view){h->frame, mesh->nodes, mesh->leaves, mesh->masks, NULL, NULL};
     mesh->vertex_count = h->vertex_count;
     mesh->leaf_count = h->leaf_count;
     mesh->built_cost = h->built_cost;

@@ -374,6 +374,33 @@ static void check_left_out(carom_context *context, const scene *s, const swept_s
     free(masked.masks);
 }
 
+/* Far from the wall z = 0, and nearly above it: there distances are rounded by more than they differ. */
+static swept_spheres far_from_wall(uint64_t seed, size_t count)
+{
+    swept_spheres b = swept_spheres_alloc(count);
+    for (size_t i = 0; i < count; i++) {
+        ref_gen g;
+        ref_gen_seed(&g, 134, seed, i);
+        const double distance = ref_power_of_two(ref_gen_int(&g, -8, 24));
+        const double lean = distance * ref_power_of_two(ref_gen_int(&g, -20, 0));
+        for (int k = 0; k < 2; k++)
+            b.column[k][i] = (float)(ref_gen_range(&g, -1.0, 1.0) + lean * ref_gen_range(&g, -1.0, 1.0));
+        b.column[2][i] = (float)distance;
+        b.column[SPHERE_RADIUS][i] = (float)(2.0 * distance);
+    }
+    return b;
+}
+
+static void check_far(carom_context *context, int kind)
+{
+    scene s = scene_wall(kind, SEED, 40, 0.0f);
+    swept_spheres b = far_from_wall(SEED, test_effort(600));
+    turn_wall(&s, &b);
+    check_left_out(context, &s, &b, 0);
+    swept_spheres_free(&b);
+    scene_free(&s);
+}
+
 static void test_left_out(void **state)
 {
     static const float sizes[] = {1.0f, 0x1p-4f, 0x1p-10f, 0x1p6f};
@@ -397,6 +424,8 @@ static void test_left_out(void **state)
             swept_spheres_free(&b);
             scene_free(&s);
         }
+    for (int kind = 0; kind < WALL_KINDS; kind++)
+        check_far(context, kind);
     carom_context_destroy(context);
 }
 

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Cones of normals for the children of nodes. A cone is for triangles below a child and all others that have a corner
+ * with them: all of these have areas, are no slivers, run alike, and meet two by two in whole edges. docs/contacts.md,
+ * section 4, has the proof that such a child holds no contact unless a way from it to the centre is in the cone. */
+#include "edges.h"
+
+#include <math.h>
+
+#define LEAST_HEIGHT 0x1p-100 /* so that no distance is denormal */
+#define LEAST_RATIO 0.125
+#define SURPLUS_SINE 0x1.02p-4      /* of the angle between the normals and the ways that need not be looked at */
+#define SURPLUS_COSINE 0x1.fefa2p-1 /* not above that of the same angle */
+#define NORMAL_ERROR 0x1p-20        /* of the cosine of two directions in binary32 */
+#define LEAST_COSINE 0.125          /* of half of the cone with its surplus */
+enum { FAN_MOST = 48, FACES_PER_TASK = 4096, NODES_PER_TASK = 64 };
+
+/* A triangle that may be under a cone; height 0: not. */
+typedef struct face {
+    float normal[3], height, length; /* the least height, the longest edge */
+} face;
+
+typedef struct cone {
+    float axis[3], cosine;       /* of the angle that no normal exceeds; 0: there is no cone */
+    float height, length, ratio; /* the least height and height / length, the greatest length */
+    float radius;                /* of a leaf around the middle of its box, scaled like that */
+} cone;
+
+typedef struct cone_job {
+    const carom_mesh *mesh;
+    const caromi_edges *edges;
+    face *faces;
+    cone *cones; /* [nodes][MESH_WIDTH] */
+} cone_job;
+
+/* ---- triangles --------------------------------------------------------------------------------------------------- */
+
+/* Whether the edge belongs to one other triangle, which runs along it in the opposite direction. */
+static int has_one_neighbour(const caromi_edges *e, uint32_t triangle, int edge)
+{
+    const uint32_t other = e->next[3 * (size_t)triangle + (size_t)edge];
+    const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
+    const int there = other != triangle ? caromi_edge_between(e, other, a, b) : -1;
+    return there >= 0 && e->next[3 * (size_t)other + (size_t)there] == triangle &&
+           caromi_edge_position(e, other, there) == b;
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static double edge_between(const carom_mesh *mesh, uint32_t triangle, int from, int to, double edge[3])
+{
+    for (int k = 0; k < 3; k++)
+        edge[k] = (double)caromi_corner(mesh, triangle, to)[k] - (double)caromi_corner(mesh, triangle, from)[k];
+    return dot(edge, edge);
+}
+
+static face face_of(const cone_job *job, uint32_t t)
+{
+    face f = {{0}, 0, 0};
+    double u[3], v[3], w[3];
+    const double uu = edge_between(job->mesh, t, 0, 1, u), vv = edge_between(job->mesh, t, 0, 2, v);
+    const double length = sqrt(fmax(fmax(uu, vv), edge_between(job->mesh, t, 1, 2, w)));
+    const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+    const double area = sqrt(dot(n, n)), height = area / length;
+    if (!(height >= LEAST_HEIGHT && height >= LEAST_RATIO * length))
+        return f;
+    for (int k = 0; k < 3; k++)
+        if (!has_one_neighbour(job->edges, t, k))
+            return f;
+    for (int k = 0; k < 3; k++)
+        f.normal[k] = (float)(n[k] / area);
+    f.height = (float)height;
+    f.length = (float)length;
+    return f;
+}
+
+static void find_faces(void *user, uint64_t task, uint32_t thread)
+{
+    const cone_job *job = user;
+    const uint64_t count = job->mesh->info.triangle_count, first = task * FACES_PER_TASK;
+    const uint64_t end = count - first < FACES_PER_TASK ? count : first + FACES_PER_TASK;
+    (void)thread;
+    for (uint64_t t = first; t < end; t++)
+        job->faces[t] = face_of(job, (uint32_t)t);
+}
+
+/* ---- cones ------------------------------------------------------------------------------------------------------- */
+
+/* 0: the sum has no direction. */
+static int set_axis(cone *c, const double sum[3])
+{
+    const double length = sqrt(dot(sum, sum));
+    if (!(length > 0x1p-10))
+        return 0;
+    for (int k = 0; k < 3; k++)
+        c->axis[k] = (float)(sum[k] / length);
+    return 1;
+}
+
+static float cosine_of(const float a[3], const float b[3])
+{
+    return (float)((double)a[0] * (double)b[0] + (double)a[1] * (double)b[1] + (double)a[2] * (double)b[2] -
+                   NORMAL_ERROR);
+}
+
+static void widen(cone *c, float cosine, float height, float length, float ratio)
+{
+    c->cosine = fminf(c->cosine, cosine);
+    c->height = fminf(c->height, height);
+    c->length = fmaxf(c->length, length);
+    c->ratio = fminf(c->ratio, ratio);
+}
+
+/* The triangles at one corner; 0: there is no cone. */
+static int add_fan(const cone_job *job, uint32_t position, cone *c)
+{
+    const caromi_corners *corners = job->edges->corners;
+    const uint64_t end = corners->start[position + 1];
+    if (end - corners->start[position] > FAN_MOST)
+        return 0;
+    for (uint64_t i = corners->start[position]; i < end; i++) {
+        const face *f = &job->faces[corners->triangle[i]];
+        if (!(f->height > 0))
+            return 0;
+        widen(c, cosine_of(c->axis, f->normal), f->height, f->length, f->height / f->length);
+    }
+    return c->cosine > 0;
+}
+
+static float distance_from(const double middle[3], const float *vertex, float scale)
+{
+    double d[3];
+    for (int k = 0; k < 3; k++)
+        d[k] = (double)vertex[k] * (double)scale - middle[k];
+    return (float)sqrt(dot(d, d));
+}
+
+static cone cone_of_leaf(const cone_job *job, int reference, const double middle[3])
+{
+    const mesh_leaf *leaf = &job->mesh->view.leaves[MESH_LEAF_AT(reference)];
+    const cone none = {{0}, 0, 0, 0, 0, 0};
+    cone c = {{0}, 1, INFINITY, 0, 1, 0};
+    double sum[3] = {0};
+    uint32_t seen = 0;
+    for (int slot = 0; slot < MESH_WIDTH; slot++)
+        for (int k = 0; k < 3 && leaf->triangle[slot] >= 0; k++)
+            sum[k] += (double)job->faces[leaf->triangle[slot]].normal[k];
+    if (!set_axis(&c, sum))
+        return none;
+    for (int slot = 0; slot < MESH_WIDTH && leaf->triangle[slot] >= 0; slot++)
+        for (int k = 0; k < 3; k++) {
+            const uint32_t triangle = (uint32_t)leaf->triangle[slot];
+            if (!MESH_IS_UNINDEXED(reference)) {
+                if ((seen >> leaf->corner[k][slot] & 1) != 0)
+                    continue;
+                seen |= 1u << leaf->corner[k][slot];
+            }
+            c.radius = fmaxf(c.radius,
+                             distance_from(middle, caromi_corner(job->mesh, triangle, k), job->mesh->view.frame.scale));
+            if (!add_fan(job, caromi_edge_position(job->edges, triangle, k), &c))
+                return none;
+        }
+    return c;
+}
+
+/* The cosine of the sum of two angles below 90 degrees. */
+static double cosine_of_sum(double a, double b)
+{
+    return a * b - sqrt(fmax(1 - a * a, 0) * fmax(1 - b * b, 0));
+}
+
+/* A cone for all children of a node. */
+static cone join_cones(const cone *part, const mesh_node *node)
+{
+    const cone none = {{0}, 0, 0, 0, 0, 0};
+    cone c = {{0}, 1, INFINITY, 0, 1, 0};
+    double sum[3] = {0};
+    for (int i = 0; i < MESH_WIDTH; i++)
+        for (int k = 0; k < 3 && node->child[i] != 0; k++)
+            sum[k] += (double)part[i].axis[k];
+    if (!set_axis(&c, sum))
+        return none;
+    for (int i = 0; i < MESH_WIDTH && c.cosine > 0; i++) {
+        if (node->child[i] == 0)
+            continue;
+        const double apart = fmin((double)cosine_of(c.axis, part[i].axis), 1);
+        if (!(part[i].cosine > 0 && apart > 0))
+            return none;
+        widen(&c, (float)(cosine_of_sum(apart, (double)part[i].cosine) - NORMAL_ERROR), part[i].height, part[i].length,
+              part[i].ratio);
+    }
+    return c.cosine > 0 ? c : none;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* Half of a child's extent, and the middle of its box. */
+static float middle_of(const mesh_node *node, int i, double middle[3])
+{
+    const double lo[3] = {(double)node->lo_x[i], (double)node->lo_y[i], (double)node->lo_z[i]};
+    const double hi[3] = {(double)node->hi_x[i], (double)node->hi_y[i], (double)node->hi_z[i]};
+    double half[3];
+    for (int k = 0; k < 3; k++) {
+        middle[k] = (lo[k] + hi[k]) / 2;
+        half[k] = (hi[k] - lo[k]) / 2;
+    }
+    return (float)sqrt(dot(half, half));
+}
+
+/* radius: of the triangles around the middle of the child's box. */
+static void set_row(mesh_cones *to, int i, const cone *c, float radius, float scale)
+{
+    const double cosine = (double)c->cosine, sine = sqrt(fmax(1 - cosine * cosine, 0));
+    const double wide = cosine * SURPLUS_COSINE - sine * SURPLUS_SINE, ratio = (double)c->ratio;
+    const double least = 2 * (double)c->length / (0x1p9 * ratio * ratio - 1) * (double)scale;
+    if (!(cosine > 0 && wide >= LEAST_COSINE))
+        return;
+    to->axis_x[i] = c->axis[0];
+    to->axis_y[i] = c->axis[1];
+    to->axis_z[i] = c->axis[2];
+    to->slope[i] = (float)(sqrt(1 - wide * wide) / wide * (1 + 0x1p-20));
+    to->diameter[i] = (float)(2 * ((double)radius + least) * (1 + 0x1p-10));
+    to->reach[i] = (float)(0x1p12 * (double)c->height * (1 - 0x1p-20));
+}
+
+static mesh_cones no_cones(void)
+{
+    mesh_cones c = {{0}, {0}, {0}, {0}, {0}, {0}};
+    for (int i = 0; i < MESH_WIDTH; i++)
+        c.slope[i] = INFINITY;
+    return c;
+}
+
+static void find_leaves(void *user, uint64_t task, uint32_t thread)
+{
+    const cone_job *job = user;
+    const uint64_t nodes = job->mesh->info.node_count, first = task * NODES_PER_TASK;
+    const uint64_t end = nodes - first < NODES_PER_TASK ? nodes : first + NODES_PER_TASK;
+    double middle[3];
+    (void)thread;
+    for (uint64_t n = first; n < end; n++) {
+        const mesh_node *node = &job->mesh->view.nodes[n];
+        job->edges->cones[n] = no_cones();
+        for (int i = 0; i < MESH_WIDTH; i++) {
+            if (node->child[i] >= 0)
+                continue;
+            middle_of(node, i, middle);
+            const cone c = cone_of_leaf(job, node->child[i], middle);
+            job->cones[MESH_WIDTH * n + (uint64_t)i] = c;
+            set_row(&job->edges->cones[n], i, &c, c.radius, job->mesh->view.frame.scale);
+        }
+    }
+}
+
+/* The children of a node have higher numbers. */
+static void find_nodes(const cone_job *job)
+{
+    double middle[3];
+    for (uint64_t n = job->mesh->info.node_count; n-- > 0;) {
+        const mesh_node *node = &job->mesh->view.nodes[n];
+        for (int i = 0; i < MESH_WIDTH; i++) {
+            const int child = node->child[i];
+            cone *to = &job->cones[MESH_WIDTH * n + (uint64_t)i];
+            if (child <= 0)
+                continue;
+            *to = join_cones(job->cones + MESH_WIDTH * (uint64_t)child, &job->mesh->view.nodes[child]);
+            set_row(&job->edges->cones[n], i, to, middle_of(node, i, middle), job->mesh->view.frame.scale);
+        }
+    }
+}
+
+int caromi_edges_fill_cones(const carom_mesh *mesh, const caromi_edges *e)
+{
+    const uint64_t nodes = mesh->info.node_count, triangles = mesh->info.triangle_count;
+    cone_job job = {.mesh = mesh, .edges = e};
+    job.faces = caromi_alloc(mesh->context, triangles, sizeof *job.faces);
+    job.cones = caromi_alloc(mesh->context, MESH_WIDTH * nodes, sizeof *job.cones);
+    const int has_memory = job.faces != NULL && job.cones != NULL;
+    if (has_memory && nodes > 0) {
+        caromi_parallel(mesh->context->pool, (triangles + FACES_PER_TASK - 1) / FACES_PER_TASK, find_faces, &job);
+        caromi_parallel(mesh->context->pool, (nodes + NODES_PER_TASK - 1) / NODES_PER_TASK, find_leaves, &job);
+        find_nodes(&job);
+    }
+    caromi_free(mesh->context, job.faces);
+    caromi_free(mesh->context, job.cones);
+    return has_memory;
+}
