@@ -15,6 +15,7 @@
 #include "cpu/exact.h"
 
 enum { NEAR_EACH = 8, FEW = 64 }; /* triangles near to a point, at first; points at a time */
+enum { TABLE_FROM = 9 };          /* so many records have a hash table */
 
 typedef struct chooser {
     const carom_context *context;
@@ -45,6 +46,8 @@ static int fill_table(chooser *c)
 {
     caromi_contact_scratch *s = c->scratch;
     uint64_t size = 16;
+    if (c->count < TABLE_FROM)
+        return 1;
     while (size < 2 * (uint64_t)c->count)
         size *= 2;
     if (size > s->slots) {
@@ -85,17 +88,29 @@ static void settle(const chooser *c, mesh_record *r)
     *c->by_integers = 1;
 }
 
+/* NULL: it has none. */
+static const mesh_record *known_record(const chooser *c, uint32_t triangle)
+{
+    const uint32_t *slot = c->scratch->slot;
+    for (uint32_t i = 0; c->count < TABLE_FROM && i < c->count; i++)
+        if (c->records[i].triangle == (int32_t)triangle)
+            return &c->records[i];
+    for (uint64_t at = slot_of(c, (int32_t)triangle); c->count >= TABLE_FROM && slot[at] != 0; at = (at + 1) & c->mask)
+        if (c->records[slot[at] - 1].triangle == (int32_t)triangle)
+            return &c->records[slot[at] - 1];
+    return NULL;
+}
+
 /* The record of a triangle. 0: it is not within reach, or does not count for the query. Without masks the search leaves
  * out triangles that it knows to be no contacts, so these are computed here. */
 static int find(const chooser *c, uint32_t triangle, mesh_record *out)
 {
-    const uint32_t *slot = c->scratch->slot;
+    const mesh_record *known = known_record(c, triangle);
     float in[IN_CLOSEST];
-    for (uint64_t at = slot_of(c, (int32_t)triangle); slot[at] != 0; at = (at + 1) & c->mask)
-        if (c->records[slot[at] - 1].triangle == (int32_t)triangle) {
-            *out = c->records[slot[at] - 1];
-            return 1;
-        }
+    if (known != NULL) {
+        *out = *known;
+        return 1;
+    }
     if ((c->batch->options & MESH_TRIANGLE_MASKS) != 0)
         return 0;
     out->triangle = (int32_t)triangle;
@@ -199,6 +214,8 @@ static int is_preceded(const chooser *c, const mesh_record *k)
 {
     if (k->state < FEATURE_E01)
         return is_preceded_at(c, k, k->state - FEATURE_V0);
+    if (k->state == FEATURE_FACE && !caromi_edges_may_have_twin(c->contacts->edges, (uint32_t)k->triangle))
+        return 0;
     return k->state < FEATURE_FACE ? is_preceded_along(c, k, k->state - FEATURE_E01, 0) : is_preceded_along(c, k, 0, 1);
 }
 
@@ -344,14 +361,15 @@ static uint32_t choose(chooser *c, mesh_record *contacts)
 }
 
 int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_batch *batch,
-                               const caromi_contacts *contacts, caromi_contact_scratch *scratch, uint64_t query,
-                               mesh_record *records, uint32_t count, mesh_record *spare, uint8_t *by_integers)
+                               const caromi_contacts *contacts, caromi_contact_scratch *scratch,
+                               const caromi_mesh_query *query, mesh_record *records, uint32_t count, mesh_record *spare,
+                               uint8_t *by_integers)
 {
     chooser c = {.context = context,
                  .batch = batch,
                  .contacts = contacts,
                  .scratch = scratch,
-                 .query = caromi_mesh_query_of(batch, query),
+                 .query = *query,
                  .records = records,
                  .count = count,
                  .by_integers = by_integers};

@@ -26,6 +26,7 @@ void caromi_contact_scratch_free(const carom_context *context, caromi_contact_sc
  * binary32 distance and state the feature. spare: room for as many records. Returns how many there are, -1 without
  * memory; sets *by_integers to 1 if these decided something. */
 int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_batch *batch,
-                               const caromi_contacts *contacts, caromi_contact_scratch *scratch, uint64_t query,
-                               mesh_record *records, uint32_t count, mesh_record *spare, uint8_t *by_integers);
+                               const caromi_contacts *contacts, caromi_contact_scratch *scratch,
+                               const caromi_mesh_query *query, mesh_record *records, uint32_t count, mesh_record *spare,
+                               uint8_t *by_integers);
 #endif

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+enum { RING_FEW = 8 };
+#define TWIN_BYTES(triangles) (((triangles) + 7) / 8)
+
 typedef struct edge_table {
     caromi_edges *edges;
     uint32_t *entry; /* a triangle + 1; 0 is free */
@@ -64,6 +67,28 @@ static int fill(const carom_mesh *mesh, caromi_edges *e)
         }
     caromi_free(mesh->context, s.entry);
     return 1;
+}
+
+/* Looks no farther than some triangles along an edge, because there may be very many. */
+static int may_have_twin(const caromi_edges *e, uint32_t own)
+{
+    const uint32_t a = caromi_edge_position(e, own, 0), b = caromi_edge_position(e, own, 1);
+    uint32_t at = own;
+    for (int i = 0; i < RING_FEW; i++) {
+        at = e->next[3 * (size_t)at + (size_t)caromi_edge_between(e, at, a, b)];
+        if (at == own || caromi_edges_same_corners(e, at, own))
+            return at != own;
+    }
+    return 1;
+}
+
+static void fill_twins(const carom_mesh *mesh, const caromi_edges *e)
+{
+    const uint32_t triangles = (uint32_t)mesh->info.triangle_count;
+    memset(e->twins, 0, TWIN_BYTES(triangles));
+    for (uint32_t t = 0; t < triangles; t++)
+        if (may_have_twin(e, t))
+            e->twins[t / 8] |= (uint8_t)(1u << t % 8);
 }
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------ */
@@ -182,16 +207,18 @@ static void fill_opposites(const carom_mesh *mesh, const caromi_edges *e)
 uint64_t caromi_edges_bytes(const carom_mesh *mesh)
 {
     const uint64_t corners = 3 * mesh->info.triangle_count;
-    return mesh->edges == NULL ? 0
-                               : sizeof *mesh->edges + 2 * corners * sizeof *mesh->edges->next +
-                                     mesh->leaf_count * sizeof *mesh->edges->opposites +
-                                     mesh->info.node_count * sizeof *mesh->edges->cones;
+    return mesh->edges == NULL
+               ? 0
+               : sizeof *mesh->edges + 2 * corners * sizeof *mesh->edges->next + TWIN_BYTES(mesh->info.triangle_count) +
+                     mesh->leaf_count * sizeof *mesh->edges->opposites +
+                     mesh->info.node_count * sizeof *mesh->edges->cones;
 }
 
 static void free_edges(const carom_context *context, caromi_edges *e)
 {
     caromi_free(context, e->position);
     caromi_free(context, e->next);
+    caromi_free(context, e->twins);
     caromi_free(context, e->opposites);
     caromi_free(context, e->cones);
     caromi_free(context, e);
@@ -211,16 +238,18 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
         *e = (caromi_edges){.corners = known};
         e->position = caromi_alloc(mesh->context, corners, sizeof *e->position);
         e->next = caromi_alloc(mesh->context, corners, sizeof *e->next);
+        e->twins = caromi_alloc(mesh->context, TWIN_BYTES(mesh->info.triangle_count), sizeof *e->twins);
         e->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *e->opposites);
         e->cones = caromi_alloc(mesh->context, mesh->info.node_count, sizeof *e->cones);
     }
-    if (e == NULL || e->position == NULL || e->next == NULL || e->opposites == NULL || e->cones == NULL ||
-        !fill(mesh, e) || !caromi_edges_fill_cones(mesh, e)) {
+    if (e == NULL || e->position == NULL || e->next == NULL || e->twins == NULL || e->opposites == NULL ||
+        e->cones == NULL || !fill(mesh, e) || !caromi_edges_fill_cones(mesh, e)) {
         if (e != NULL)
             free_edges(mesh->context, e);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
                            (unsigned long long)mesh->info.triangle_count);
     }
+    fill_twins(mesh, e);
     fill_opposites(mesh, e);
     mesh->view.opposites = e->opposites;
     mesh->view.cones = e->cones;

@@ -9,6 +9,7 @@ typedef struct caromi_edges {
     const caromi_corners *corners;
     uint32_t *position; /* [3 triangles] of each corner */
     uint32_t *next;     /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once */
+    uint8_t *twins;     /* a bit for each triangle: 0 if no other one has the same three corners */
     mesh_opposites *opposites; /* [leaves] */
     mesh_cones *cones;         /* [nodes]; cones.c */
 } caromi_edges;
@@ -29,6 +30,10 @@ int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);
 static inline uint32_t caromi_edge_position(const caromi_edges *e, uint32_t triangle, int corner)
 {
     return e->position[3 * (size_t)triangle + (size_t)corner];
+}
+static inline int caromi_edges_may_have_twin(const caromi_edges *e, uint32_t triangle)
+{
+    return e->twins[triangle / 8] >> triangle % 8 & 1;
 }
 /* The triangle's first edge between these positions; -1: it has none. */
 static inline int caromi_edge_between(const caromi_edges *e, uint32_t triangle, uint32_t a, uint32_t b)

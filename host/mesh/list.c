@@ -60,6 +60,14 @@ static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, ca
     }
 }
 
+static caromi_mesh_query query_in_block(const caromi_mesh_batch *batch, const caromi_mesh_block *b, size_t i)
+{
+    caromi_mesh_query q = {.mask = batch->mask.base != NULL ? b->mask[i] : -1, .options = batch->options};
+    for (int c = 0; c < batch->kind->in; c++)
+        q.in[c] = b->in[c][i];
+    return q;
+}
+
 /* Adds the records of a query. The records of the search are no longer needed, so contacts are chosen there. */
 static int take_query(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
                       const caromi_mesh_queries *q, size_t i, mesh_record *records, uint32_t count)
@@ -68,9 +76,10 @@ static int take_query(list_job *job, caromi_stage *s, uint32_t thread, const car
     uint8_t by_integers = 0;
     if (job->batch->contacts == NULL)
         return caromi_stage_take(job->context, job->batch, s, row, b->state[i], records, count);
+    const caromi_mesh_query query = query_in_block(&job->batch->sweep, b, i);
     const int64_t chosen =
-        caromi_choose_contacts(job->context, &job->batch->sweep, job->batch->contacts, &job->choosers[thread],
-                               b->row[i], records, count, q->records, &by_integers);
+        caromi_choose_contacts(job->context, &job->batch->sweep, job->batch->contacts, &job->choosers[thread], &query,
+                               records, count, q->records, &by_integers);
     if (chosen < 0 || !caromi_stage_take(job->context, job->batch, s, row, b->state[i], records, (uint32_t)chosen))
         return 0;
     s->by_integers[row] |= by_integers;
