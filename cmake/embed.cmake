@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The OpenCL programs' text as C arrays, so that the library needs no files at run time. Each kernels/*.cl is a root:
 # its text is the file with every include replaced by the included file, once. Run by cmake -P at build time (KERNELS:
-# the folder, OUTPUT: the header that host/opencl/program.c includes); library.cmake includes it for its last function.
+# the folder, OUTPUT: the header that host/opencl/program_text.c includes); library.cmake includes it for its last function.
 #
 # A file is cut at its includes, and a text is a list of such pieces: the texts share the headers they have in common.
 # Each piece begins with a #line mark, so a compiler's message names file and line in kernels/.

@@ -19,8 +19,6 @@ static carom_status check_floats(const caromi_device *d, carom_error *err)
     return CAROM_OK;
 }
 
-enum { STACK_SHORT = 128 }; /* a tree of 16 children needs 15 for each of its levels, and 10^7 triangles have 6 or 7 */
-
 static void read_limits(caromi_device *d)
 {
     cl_bool unified = CL_FALSE;
@@ -31,7 +29,7 @@ static void read_limits(caromi_device *d)
     d->unified = cpu || unified;
     d->lanes = d->context->desc.device_lanes ? d->context->desc.device_lanes : d->info.lanes;
     d->info.lanes = d->lanes;
-    d->stack = d->lanes == 1 ? STACK_SHORT : MESH_STACK;
+    d->stack = d->lanes == 1 ? CAROMI_STACK_SHORT : MESH_STACK;
     /* Enough to fill a device, short enough for watchdogs. PoCL compiles a kernel once more for launches of 2^16
      * work-items: staying below runs the code that was probed. */
     d->max_items = d->gpu ? 1u << 20 : (1u << 16) - 64;

@@ -5,71 +5,11 @@
 
 #include "device.h"
 
-/* A program's text in pieces, in their order. */
-typedef struct kernel_text {
-    const char *const *pieces;
-    cl_uint count;
-    int binary64; /* wide.h is among them */
-} kernel_text;
-/* text_ROOT for each root. */
-#include "carom_kernels.h"
-
-typedef struct program_row {
-    const char *kernel;
-    const kernel_text *text;
-    int has_stack;
-    const char *options;
-} program_row;
-
-/* Pair programs: a row for each row of PAIR_KERNELS. Exact overlap is proved in binary32, its root has no binary64. */
-#define EXACT_TEXT(name) CAROMI_PAIR_##name == CAROMI_PAIR_overlap_exact ? &text_overlap_exact : &text_pairs_exact
-#define PAIR(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, &text_pairs, 0, ""},
-#define PAIR_EXACT(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, ""},
-/* Exact times may fuse multiplications and additions: cpu/isa_fma_template.h. */
-#define PAIR_FMA(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, " -DLANG_ALLOW_FMA"},
-#define ROW(program, kernel, root, has_stack, options) \
-    [CAROMI_PROGRAM_##program] = {#kernel, &text_##root, has_stack, options},
-/* clang-format off */
-static const program_row rows[CAROMI_PROGRAM_COUNT] = {
-    PAIR_KERNELS_OF(PAIR, )
-    TIME_KERNELS(PAIR_FMA, _exact)
-    PLACE_KERNELS(PAIR_EXACT, _exact)
-    CAROMI_PROGRAMS(ROW)
-};
-/* clang-format on */
-
-const char *caromi_program_name(uint32_t program)
-{
-    return rows[program].kernel;
-}
-
-int caromi_program_needs_fp64(uint32_t program)
-{
-    return rows[program].text->binary64;
-}
-
 static cl_program create_program(caromi_device *d, uint32_t program, cl_int *code)
 {
-    const kernel_text *text = rows[program].text;
-    const char *pieces[PIECES_MAX]; /* the call takes pointers that it might write through */
-    memcpy(pieces, text->pieces, text->count * sizeof *pieces);
-    return clCreateProgramWithSource(d->cl, text->count, pieces, NULL, code);
-}
-
-static void make_options(const caromi_device *d, uint32_t program, char *out, size_t size)
-{
-    const program_row *row = &rows[program];
-    char sizes[64] = "";
-    if (row->has_stack)
-        (void)snprintf(sizes, sizeof sizes, " -DMESH_STACK=%d", d->stack);
-    if (program < CAROMI_PAIR_KERNEL_COUNT) {
-        const caromi_pair_shape *shape = &caromi_pair_shapes[program];
-        (void)snprintf(sizes, sizeof sizes, " -DIN_COUNT=%u -DOUT_COUNT=%u -DOUT_BYTES=%u", shape->in_count,
-                       shape->out_count, shape->out_bytes);
-    }
-    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s", d->lanes, row->kernel,
-                   row->kernel, sizes, row->options,
-                   d->info.correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    const char *pieces[CAROMI_PIECES_MAX];
+    const cl_uint count = caromi_program_text(program, pieces);
+    return clCreateProgramWithSource(d->cl, count, pieces, NULL, code);
 }
 
 /* The compiler's output: all of it goes to the log, its beginning into the error message. */
@@ -111,7 +51,7 @@ carom_status caromi_program_build(caromi_device *d, uint32_t program, carom_erro
     p->program = create_program(d, program, &code);
     if (p->program == NULL || code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clCreateProgramWithSource", err);
-    make_options(d, program, options, sizeof options);
+    caromi_program_options(program, d->lanes, d->stack, d->info.correctly_rounded, options, sizeof options);
     code = clBuildProgram(p->program, 1, &d->id, options, NULL, NULL);
     if (code != CL_SUCCESS)
         return report_build(d, program, code, err);
@@ -149,7 +89,7 @@ void caromi_fit_stack(caromi_device *d, const carom_mesh *mesh)
                mesh->stack, MESH_STACK);
     d->stack = MESH_STACK;
     for (uint32_t i = 0; i < CAROMI_PROGRAM_COUNT; i++)
-        if (rows[i].has_stack)
+        if (caromi_program_has_stack(i))
             release_program(&d->programs[i]);
 }
 

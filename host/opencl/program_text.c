@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of each OpenCL program, and the options that it is built with. Nothing here calls OpenCL, so that compilers
+ * for GPUs that are not there can read the same (tests/device/program_files.c). */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "programs.h"
+
+/* A program's text in pieces, in their order. */
+typedef struct kernel_text {
+    const char *const *pieces;
+    uint32_t count;
+    int binary64; /* wide.h is among them */
+} kernel_text;
+/* text_ROOT for each root. */
+#include "carom_kernels.h"
+static_assert((int)PIECES_MAX <= (int)CAROMI_PIECES_MAX, "a text has more pieces than its readers have room for");
+
+typedef struct program_row {
+    const char *kernel;
+    const kernel_text *text;
+    int has_stack;
+    const char *options;
+    uint32_t in_count, out_count, out_bytes; /* of a pair program's columns */
+} program_row;
+
+/* Pair programs: a row for each row of PAIR_KERNELS. Exact overlap is proved in binary32, its root has no binary64. */
+#define EXACT_TEXT(name) CAROMI_PAIR_##name == CAROMI_PAIR_overlap_exact ? &text_overlap_exact : &text_pairs_exact
+#define PAIR(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, &text_pairs, 0, "", in, out, bytes},
+#define PAIR_EXACT(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, "", in, out, bytes},
+/* Exact times may fuse multiplications and additions: cpu/isa_fma_template.h. */
+#define PAIR_FMA(name, in, radii, out, bytes) \
+    [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, " -DLANG_ALLOW_FMA", in, out, bytes},
+#define ROW(program, kernel, root, has_stack, options) \
+    [CAROMI_PROGRAM_##program] = {#kernel, &text_##root, has_stack, options, 0, 0, 0},
+/* clang-format off */
+static const program_row rows[CAROMI_PROGRAM_COUNT] = {
+    PAIR_KERNELS_OF(PAIR, )
+    TIME_KERNELS(PAIR_FMA, _exact)
+    PLACE_KERNELS(PAIR_EXACT, _exact)
+    CAROMI_PROGRAMS(ROW)
+};
+/* clang-format on */
+
+const char *caromi_program_name(uint32_t program)
+{
+    return rows[program].kernel;
+}
+
+int caromi_program_needs_fp64(uint32_t program)
+{
+    return rows[program].text->binary64;
+}
+
+int caromi_program_has_stack(uint32_t program)
+{
+    return rows[program].has_stack;
+}
+
+uint32_t caromi_program_text(uint32_t program, const char *pieces[CAROMI_PIECES_MAX])
+{
+    const kernel_text *text = rows[program].text;
+    memcpy(pieces, text->pieces, text->count * sizeof *pieces);
+    return text->count;
+}
+
+void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int correctly_rounded, char *out, size_t size)
+{
+    const program_row *row = &rows[program];
+    char sizes[64] = "";
+    if (row->has_stack)
+        (void)snprintf(sizes, sizeof sizes, " -DMESH_STACK=%d", stack);
+    if (program < CAROMI_PAIR_KERNEL_COUNT)
+        (void)snprintf(sizes, sizeof sizes, " -DIN_COUNT=%u -DOUT_COUNT=%u -DOUT_BYTES=%u", row->in_count,
+                       row->out_count, row->out_bytes);
+    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s", lanes, row->kernel, row->kernel,
+                   sizes, row->options, correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+}
