@@ -137,9 +137,9 @@ FN int drop_pop_next(drop_traversal *trav)
     drop_find_least(trav);
     const u32 least = drop_rank(trav->least * trav->scale);
     while (s->top > 0) {
-        const u64 from = s->from[--s->top];
+        const u64 from = s->entries->from[--s->top];
         if ((u32)(from >> 32) < least) {
-            trav->next = s->child[s->top];
+            trav->next = s->entries->child[s->top];
             trav->parent = (int)(u32)from;
             return 1;
         }

@@ -34,6 +34,7 @@
  *
  * Memory. Pointers are aligned for their element, not for a vector.
  *   v_load(p)                 LANES reals from p
+ *   v_loads(p, x)             LANG_LOADS times LANES reals from p, to the array x; p is aligned for so many
  *   v_store(p, x)             LANES reals to p; vi_store(p, x) LANES integers
  *   v_store_u8(p, x)          LANES bytes to p. Requires 0 <= x <= 255.
  *   v_prefetch(base, bytes)   a hint: may point beyond the array. Does nothing without LANG_HAS_PREFETCH.
@@ -84,8 +85,9 @@
  *   v_ldexp(x, p)             x * 2^k, p = v_pow2_of(k): two products, so no intermediate result leaves the range
  *                             unless the result does. Exact if the result is normal.
  *
- * A spelling also defines: LANG_HAS_PREFETCH, LANG_HAS_COMPRESS (or not); LANG_LOCKSTEP if lanes are work-items that
- * wait for each other; LANG_UNROLL and LANG_ALIGNED for loops over and arrays of vectors. */
+ * A spelling also defines: LANG_LOADS, what one load brings at the cost of one; LANG_HAS_PREFETCH, LANG_HAS_COMPRESS
+ * (or not); LANG_LOCKSTEP if lanes are work-items that wait for each other; LANG_UNROLL and LANG_ALIGNED for loops over
+ * and arrays of vectors; LANG_ROLLED for loops that GPUs are not to unroll, because of the registers. */
 #ifndef CAROM_LANG_H
 #define CAROM_LANG_H
 

@@ -17,6 +17,7 @@
 #else
 #define LANG_UNROLL _Pragma("GCC unroll 24")
 #endif
+#define LANG_ROLLED
 #define LANG_ALIGNED __attribute__((aligned(64))) /* each vector in a cache line of its own */
 #define G
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((uintptr_t)(base) + (bytes)))
@@ -42,6 +43,8 @@ FN vi v_bits(vf x) { return (vi)x; }
 FN vf v_from_bits(vi x) { return (vf)x; }
 #endif
 FN vf v_load(const real *p) { vf r; memcpy(&r, p, sizeof r); return r; }
+#define LANG_LOADS 1
+FN void v_loads(const real *p, vf x[LANG_LOADS]) { x[0] = v_load(p); }
 FN void v_store(real *p, vf x) { memcpy(p, &x, sizeof x); }
 FN void vi_store(int *p, vi x) { memcpy(p, &x, sizeof x); }
 

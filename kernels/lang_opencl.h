@@ -12,13 +12,19 @@
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((size_t)(base) + (bytes)))
 #define LANG_HAS_PREFETCH
 #define LANG_UNROLL _Pragma("unroll")
+#define LANG_ROLLED
 #define LANG_ALIGNED __attribute__((aligned(64))) /* each vector in a cache line of its own */
 #define FN static inline __attribute__((always_inline)) /* a call saves and restores every vector register */
 #else
 #define v_prefetch(base, bytes) (void)0
 #define LANG_UNROLL
+#define LANG_ROLLED _Pragma("unroll 1")
 #define LANG_ALIGNED
+#if defined(__SPIR__) || defined(__SPIRV__)
 #define FN static inline
+#else
+#define FN static inline __attribute__((always_inline))
+#endif
 #endif
 #define FN_RARE FN
 #define G __global

@@ -10,6 +10,8 @@ typedef vi vm; /* -1 or 0 */
 #define v_bits(x) LANG_CAT(as_int, LANES)(x)
 #define v_from_bits(x) LANG_CAT(as_float, LANES)(x)
 #define v_load(p) LANG_CAT(vload, LANES)(0, p)
+#define LANG_LOADS 1
+#define v_loads(p, x) ((x)[0] = v_load(p))
 #define v_store(p, x) LANG_CAT(vstore, LANES)(x, 0, p)
 #define vi_store(p, x) LANG_CAT(vstore, LANES)(x, 0, p)
 #define v_store_u8(p, x) LANG_CAT(vstore, LANES)(LANG_CAT(convert_uchar, LANES)(x), 0, p)

@@ -106,13 +106,15 @@ typedef struct closest_tested_children {
 FN void closest_test_children(const closest_traversal *trav, G const mesh_node *node, closest_tested_children *tested)
 {
     vf most = v_infinity();
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
-        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
-        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
-        const closest_span s = closest_span_of(trav->view, lo, hi);
-        v_store(tested->least + lane, s.least);
-        most = v_min(v_sel(empty, v_infinity(), s.most), most);
+    LANG_ROLLED
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANG_LOADS * LANES) {
+        mesh_children children[LANG_LOADS];
+        mesh_load_children(node, lane, children);
+        for (int i = 0; i < LANG_LOADS; i++) {
+            const closest_span s = closest_span_of(trav->view, children[i].lo, children[i].hi);
+            v_store(tested->least + lane + i * LANES, s.least);
+            most = v_min(v_sel(children[i].exist, s.most, v_infinity()), most);
+        }
     }
     tested->most = v_reduce_min(most);
 }
@@ -126,6 +128,7 @@ FN void closest_push_candidates(closest_traversal *trav, G const mesh_node *node
     const int bottom = s->top;
     if (options == 0)
         closest_limit(trav, tested->most);
+    LANG_ROLLED
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
         const vm can_improve =
@@ -245,6 +248,7 @@ FN void closest_set_sphere(mesh_pairs *p, const closest_traversal *trav, int num
     {                                                                                                  \
         int better = 0;                                                                                \
         (void)number, (void)pairs;                                                                     \
+        LANG_ROLLED                                                                                    \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                           \
             better |= leaf_lanes(leaf, lane, trav, frame.scale, options);                              \
         if (better)                                                                                    \

@@ -222,6 +222,7 @@ FN void contacts_test_children(const contacts_traversal *trav, G const mesh_node
                                contacts_tested_children *tested)
 {
     tested->within = 0;
+    LANG_ROLLED
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
         const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
@@ -274,6 +275,7 @@ FN void contacts_set_sphere(mesh_pairs *p, const contacts_traversal *trav, int n
                              G const mesh_leaf *leaf, int options)                                      \
     {                                                                                                   \
         (void)number, (void)pairs;                                                                      \
+        LANG_ROLLED                                                                                     \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                            \
             leaf_lanes(leaf, lane, trav, frame.scale, options);                                         \
         return contacts_pop_next(trav);                                                                 \

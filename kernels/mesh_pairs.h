@@ -375,6 +375,7 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *g, int options)
                              G const mesh_leaf *leaf, int options)                                  \
     {                                                                                               \
         int waits = 0;                                                                              \
+        LANG_ROLLED                                                                                 \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                      \
             mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, frame.scale, options);   \
             cull_leaf(trav, &group, options);                                                       \

@@ -140,14 +140,14 @@ FN void mesh_prefetch(const mesh_addresses *p, int next)
 /* The next child of a traversal that waits for its pairs, unless their results cull it. */
 FN int mesh_stack_top(const mesh_stack *s)
 {
-    return s->child[s->top > 0 ? s->top - 1 : 0];
+    return s->entries->child[s->top > 0 ? s->top - 1 : 0];
 }
 
 /* Prefetches the top of the stack: for a lone query, which has no other traversals to hide latency behind. */
 FN void mesh_prefetch_stack(const mesh_addresses *p, const mesh_stack *s)
 {
     for (int i = s->top; i > 0 && i > s->top - MESH_PREFETCH_AHEAD; i--)
-        mesh_prefetch(p, s->child[i - 1]);
+        mesh_prefetch(p, s->entries->child[i - 1]);
 }
 
 /* Interleaves traversals. Bit sets of those to take the same kind of step: a loop over bits needs no branch on the
@@ -293,6 +293,7 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
         kind##_traversal traversal;                                                                                \
         mesh_pairs pairs;                                                                                          \
         real rows[LANES * MESH_ROWS]; /* of the next queries */                                                    \
+        MESH_STACK_ENTRIES(traversal);                                                                             \
         mesh_pairs_begin(&pairs);                                                                                  \
         for (u32 next = run->first; next < run->end; next++) {                                                     \
             const int begun = begin(run, &traversal, next, rows, options);                                         \

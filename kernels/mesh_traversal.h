@@ -96,31 +96,48 @@ FN int mesh_is_after(mesh_hit_key a, mesh_hit_key b)
 }
 
 /* Children to visit, the next one on top, each with a lower bound of the keys of its hits. */
-typedef struct mesh_stack {
+typedef struct mesh_stack_entries {
     u64 from[MESH_STACK];
     int child[MESH_STACK];
+} mesh_stack_entries;
+typedef struct mesh_stack {
+#ifdef LANG_LOCKSTEP /* apart: a GPU's compiler keeps a structure in registers only if nothing in it is indexed */
+    mesh_stack_entries *entries;
+#else
+    mesh_stack_entries entries[1];
+#endif
     int top;
 } mesh_stack;
+
+/* Declares the entries of a traversal's stack, where they lie apart. */
+#ifdef LANG_LOCKSTEP
+#define MESH_STACK_ENTRIES(trav)    \
+    mesh_stack_entries its_entries; \
+    (trav).stack.entries = &its_entries
+#else
+#define MESH_STACK_ENTRIES(trav) (void)0
+#endif
 
 /* Slot 0 always holds a child, so mesh_stack_top() is safe on an empty stack. */
 FN void mesh_stack_begin(mesh_stack *s, int root)
 {
-    s->child[0] = root;
+    s->entries->child[0] = root;
     s->top = 0;
 }
 
 FN void mesh_stack_set(mesh_stack *s, int at, u64 from, int child)
 {
-    s->from[at] = from;
-    s->child[at] = child;
+    s->entries->from[at] = from;
+    s->entries->child[at] = child;
 }
 
 /* Inserts a child into the sorted part of the stack above `bottom`. */
 FN void mesh_stack_insert(mesh_stack *s, int bottom, u64 from, int child)
 {
+    const mesh_stack_entries *e = s->entries;
     int at = s->top++;
-    for (; at > bottom && from > s->from[at - 1]; at--)
-        mesh_stack_set(s, at, s->from[at - 1], s->child[at - 1]);
+    for (; at > bottom && from > e->from[at - 1]; at--)
+        mesh_stack_set(s, at, e->from[at - 1], e->child[at - 1]);
     mesh_stack_set(s, at, from, child);
 }
 
@@ -129,8 +146,8 @@ FN int mesh_stack_pop(mesh_stack *s, mesh_hit_key best, int *child)
 {
     const u64 last = mesh_key_bits(best);
     while (s->top > 0)
-        if (s->from[--s->top] <= last) {
-            *child = s->child[s->top];
+        if (s->entries->from[--s->top] <= last) {
+            *child = s->entries->child[s->top];
             return 1;
         }
     return 0;
@@ -173,17 +190,48 @@ typedef struct mesh_tested_children {
     u32 entered;
 } mesh_tested_children;
 
+/* LANES children of a node. */
+typedef struct mesh_children {
+    v3 lo, hi;
+    vi least;
+    vm exist;
+} mesh_children;
+
+/* LANG_LOADS times LANES children of a node, from `lane` on. */
+FN void mesh_load_children(G const mesh_node *node, int lane, mesh_children children[LANG_LOADS])
+{
+    vf rows[8][LANG_LOADS];
+    v_loads(node->lo_x + lane, rows[0]);
+    v_loads(node->lo_y + lane, rows[1]);
+    v_loads(node->lo_z + lane, rows[2]);
+    v_loads(node->hi_x + lane, rows[3]);
+    v_loads(node->hi_y + lane, rows[4]);
+    v_loads(node->hi_z + lane, rows[5]);
+    v_loads((G const real *)node->child + lane, rows[6]);
+    v_loads((G const real *)node->least + lane, rows[7]);
+    for (int i = 0; i < LANG_LOADS; i++) {
+        children[i].lo = v3_of(rows[0][i], rows[1][i], rows[2][i]);
+        children[i].hi = v3_of(rows[3][i], rows[4][i], rows[5][i]);
+        children[i].exist = v_not(vi_eq(v_bits(rows[6][i]), v_i(0))); /* 0 is the root, which is no child */
+        children[i].least = v_bits(rows[7][i]);
+    }
+}
+
 FN void mesh_test_children(const mesh_traversal *trav, G const mesh_node *node, mesh_tested_children *tested)
 {
     u32 entered = 0;
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
-        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
-        const mesh_slab_interval p = mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, lo, hi);
-        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
-        const vm can_improve = mesh_can_improve(p, mesh_load_int(node->least + lane), trav->best);
-        v_store(tested->enters + lane, v_max(p.enter, v_f(R(0.0))));
-        entered |= v_bitmask(v_and(can_improve, v_not(empty))) << lane;
+    LANG_ROLLED
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANG_LOADS * LANES) {
+        mesh_children children[LANG_LOADS];
+        mesh_load_children(node, lane, children);
+        for (int i = 0; i < LANG_LOADS; i++) {
+            const int at = lane + i * LANES;
+            const mesh_slab_interval p =
+                mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, children[i].lo, children[i].hi);
+            const vm can_improve = mesh_can_improve(p, children[i].least, trav->best);
+            v_store(tested->enters + at, v_max(p.enter, v_f(R(0.0))));
+            entered |= v_bitmask(v_and(can_improve, children[i].exist)) << at;
+        }
     }
     tested->entered = entered;
 }
@@ -201,6 +249,7 @@ FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const me
         const vf own = v_f(enters[i]);
         const vi least = v_i(node->least[i]);
         u32 after = 0;
+        LANG_ROLLED
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
             const vf enter = v_load(enters + lane);
             const vm index = vi_gt(mesh_load_int(node->least + lane), least);
@@ -234,7 +283,7 @@ FN int mesh_push_children(mesh_traversal *trav, G const mesh_node *node, const m
         return 1;
     }
     mesh_push_sorted(trav, node, tested);
-    trav->next = trav->stack.child[--trav->stack.top]; /* was just tested against the best hit */
+    trav->next = trav->stack.entries->child[--trav->stack.top]; /* was just tested against the best hit */
     return 1;
 }
 

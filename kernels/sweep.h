@@ -199,6 +199,13 @@ FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
     return v_any(scaled) ? sweep_heading_of(q->x.v) : given;
 }
 
+/* Of many lanes, nearly always one has begun; so of many work-items in lockstep. */
+#ifdef LANG_LOCKSTEP
+#define SWEEP_SOME_HAS_BEGUN 1
+#else
+#define SWEEP_SOME_HAS_BEGUN (LANES >= 16)
+#endif
+
 /* For mesh searches: first time and state, of triangles at rest. If a contact has begun at time 0 in a lane that
  * `matters`, the last time is computed too, to distinguish overlapping from past. In other lanes these two states
  * may be confused. */
@@ -206,7 +213,7 @@ FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int 
 {
     const sweep_query q = sweep_prepare(in, moving);
     const sweep_view k = sweep_view_of(q.x, q.in.radius, sweep_heading_after(&q, heading));
-    if (LANES >= 16) /* nearly always some lane has begun */
+    if (SWEEP_SOME_HAS_BEGUN)
         return sweep_answer(in, q, k, sweep_solve(q.in, k, SWEEP_TIMES), SWEEP_TIMES, 0);
     const sweep_span s = sweep_solve(q.in, k, SWEEP_FIRST);
     const vm hit = v_lt(s.first.at, v_infinity());

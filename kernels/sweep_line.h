@@ -32,11 +32,21 @@ FN vm sweep_same_side(sweep_sides s, sweep_sides slack)
     return v_or(left, right);
 }
 
-/* Whether 0 lies between the least and the greatest of three coordinates. */
-FN vm sweep_spans_zero(twofloat a, twofloat b, twofloat c, vf slack)
+/* The least and the greatest of coordinates. */
+typedef struct sweep_range {
+    vf least, most;
+} sweep_range;
+
+FN void sweep_extend(sweep_range *r, twofloat a)
 {
-    const vf x = twofloat_value(a), y = twofloat_value(b), z = twofloat_value(c);
-    return v_and(v_le(v_min(v_min(x, y), z), slack), v_le(-slack, v_max(v_max(x, y), z)));
+    const vf x = twofloat_value(a);
+    r->least = v_min(r->least, x);
+    r->most = v_max(r->most, x);
+}
+
+FN vm sweep_spans_zero(sweep_range r, vf slack)
+{
+    return v_and(v_le(r.least, slack), v_le(-slack, r.most));
 }
 
 /* A vector at right angles to the motion, without the coordinate in which the motion is fastest. */
@@ -113,24 +123,30 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_lin
     const v3 v = k->v;
     const vf x = v_abs(v.x), y = v_abs(v.y), z = v_abs(v.z), speed = (x + y) + z;
     const vm along_x = v_and(v_lt(y, x), v_lt(z, x)), along_y = v_and(v_not(along_x), v_lt(z, y));
-    const twofloat3 c0 = twofloat3_cross(v, twofloat3_difference(in->center, in->p0, to_length));
-    const twofloat3 c1 = twofloat3_cross(v, twofloat3_difference(in->center, in->p1, to_length));
-    const twofloat3 c2 = twofloat3_cross(v, twofloat3_difference(in->center, in->p2, to_length));
-    const twofloat3 e01 = twofloat3_cross(v, twofloat3_difference(in->p1, in->p0, to_unit));
-    const twofloat3 e12 = twofloat3_cross(v, twofloat3_difference(in->p2, in->p1, to_unit));
-    const twofloat3 e20 = twofloat3_cross(v, twofloat3_difference(in->p0, in->p2, to_unit));
-    /* Edge-on, edge functions say nothing: the line must lie between the corners. */
-    const vf slip = speed * v_f(R(0x1p-41));
-    const vm near = v_and(v_and(sweep_spans_zero(c0.x, c1.x, c2.x, slip), sweep_spans_zero(c0.y, c1.y, c2.y, slip)),
-                          sweep_spans_zero(c0.z, c1.z, c2.z, slip));
-    const vf unsure = speed * v_f(R(0x1p-39));
+    const vf slip = speed * v_f(R(0x1p-41)), unsure = speed * v_f(R(0x1p-39)), inf = v_infinity();
+    const sweep_range none = {inf, -inf};
+    sweep_range range_x = none, range_y = none, range_z = none;
     sweep_sides s, slack;
-    s.e01 =
-        sweep_side_close(sweep_flatten(c0, along_x, along_y), sweep_flatten(e01, along_x, along_y), unsure, &slack.e01);
-    s.e12 =
-        sweep_side_close(sweep_flatten(c1, along_x, along_y), sweep_flatten(e12, along_x, along_y), unsure, &slack.e12);
-    s.e20 =
-        sweep_side_close(sweep_flatten(c2, along_x, along_y), sweep_flatten(e20, along_x, along_y), unsure, &slack.e20);
+    s.e12 = s.e20 = slack.e12 = slack.e20 = inf;
+    v3 from = in->p0, to = in->p1, next = in->p2;
+    LANG_ROLLED /* what three edges need at the same time is more than the registers of a GPU */
+        for (int edge = 0; edge < 3; edge++)
+    {
+        const twofloat3 c = twofloat3_cross(v, twofloat3_difference(in->center, from, to_length));
+        const twofloat3 e = twofloat3_cross(v, twofloat3_difference(to, from, to_unit));
+        const v3 begin = from;
+        sweep_extend(&range_x, c.x);
+        sweep_extend(&range_y, c.y);
+        sweep_extend(&range_z, c.z);
+        s.e01 = s.e12, s.e12 = s.e20;
+        slack.e01 = slack.e12, slack.e12 = slack.e20;
+        s.e20 = sweep_side_close(sweep_flatten(c, along_x, along_y), sweep_flatten(e, along_x, along_y), unsure,
+                                 &slack.e20);
+        from = to, to = next, next = begin;
+    }
+    /* Edge-on, edge functions say nothing: the line must lie between the corners. */
+    const vm near =
+        v_and(v_and(sweep_spans_zero(range_x, slip), sweep_spans_zero(range_y, slip)), sweep_spans_zero(range_z, slip));
     line->through = v_and(near, sweep_same_side(s, slack));
     const vm thin = sweep_edge_on(line, k);
     const vf mean = sweep_mean_height(s, k->e0h, k->e2h);
