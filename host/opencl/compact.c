@@ -43,6 +43,7 @@ static int compacts(caromi_device *d, const caromi_stream *s, caromi_cl_slot *sl
     if (d->unified || d->compaction_unavailable)
         return 0;
     if (caromi_reserve(d, slot, starts, (runs_of(slot) + 1) * sizeof(cl_uint), 0, &why) == CAROM_OK &&
+        caromi_reserve(d, slot, &slot->compact[CAROMI_COMPACT_FOUND], sizeof(cl_uint), 1, &why) == CAROM_OK &&
         caromi_reserve(d, slot, records, (size_t)slot->count * words_of(s) * sizeof(cl_uint), 1, &why) == CAROM_OK)
         return 1;
     give_up(d, &why);
@@ -80,18 +81,21 @@ static carom_status fill_records(caromi_device *d, const caromi_stream *s, carom
     return launch(d, slot, &a, err);
 }
 
-/* Enqueues the compaction and the read of the number of records. The records are read when that number has arrived. */
+/* Enqueues the compaction and the read of the number of records. The records are read when that number has arrived.
+ * It goes to pinned memory: drivers return from a read into other memory when it is done, whatever is asked, and the
+ * chunks of two slots would never overlap. */
 static carom_status fetch_count(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     const caromi_cl_column *starts = &slot->compact[CAROMI_COMPACT_STARTS];
     const cl_uint runs = runs_of(slot);
+    cl_uint *found = slot->compact[CAROMI_COMPACT_FOUND].host;
     cl_event event = NULL;
     CHECK(count_rows(d, slot, err));
     CHECK(caromi_prefix_sum(d, slot, starts, runs, err));
     CHECK(fill_records(d, s, slot, err));
-    slot->found = UINT32_MAX; /* an impossible number, in case the read fails */
-    CHECK(caromi_read(d, slot->queue, starts->memory, runs * sizeof slot->found, &slot->found, sizeof slot->found, 0,
-                      &event, "number of hits", err));
+    *found = UINT32_MAX; /* an impossible number, in case the read fails */
+    CHECK(caromi_read(d, slot->queue, starts->memory, runs * sizeof *found, found, sizeof *found, 0, &event,
+                      "number of hits", err));
     caromi_add_event(&slot->download, event);
     return CAROM_OK;
 }
@@ -154,6 +158,7 @@ static carom_status fetch_records(caromi_device *d, const caromi_stream *s, caro
     const caromi_cl_column *records = &slot->compact[CAROMI_COMPACT_RECORDS];
     const size_t words = words_of(s);
     const uint64_t end = slot->first + slot->count;
+    slot->found = *(const cl_uint *)slot->compact[CAROMI_COMPACT_FOUND].host;
     if (slot->found > slot->count)
         return caromi_fail_corrupt(d, "numbers of hits", slot->first, end, err);
     if (slot->found == 0)

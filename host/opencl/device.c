@@ -63,6 +63,7 @@ static void release_device(caromi_device *d)
             (void)clReleaseCommandQueue(d->slots[s].queue);
     }
     caromi_inline_hits_release(d);
+    caromi_release_buffer(&d->empty_histogram);
     caromi_programs_release(d);
     if (d->cl != NULL)
         (void)clReleaseContext(d->cl);

@@ -36,13 +36,20 @@ typedef struct caromi_cl_events {
 /* Memory of the query sort: each query's cell and its rank there, the cells' histogram, the sorted rows. */
 enum { CAROMI_SORT_CELL, CAROMI_SORT_RANK, CAROMI_SORT_HISTOGRAM, CAROMI_SORT_ROW, CAROMI_SORT_COLUMNS };
 
-/* Memory for compacted first hits: number per run, and the records. */
-enum { CAROMI_COMPACT_STARTS, CAROMI_COMPACT_RECORDS, CAROMI_COMPACT_COLUMNS };
+/* Memory for compacted first hits: number per run, and the records, which are kernel arguments; and the number of
+ * records, on its way to the host. */
+enum {
+    CAROMI_COMPACT_STARTS,
+    CAROMI_COMPACT_RECORDS,
+    CAROMI_COMPACT_COLUMNS,
+    CAROMI_COMPACT_FOUND = CAROMI_COMPACT_COLUMNS,
+    CAROMI_COMPACT_MEMORIES
+};
 
 /* A chunk in flight. Its queue is in order, so two slots are two chunks in flight. */
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
-    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_COLUMNS];
+    caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_MEMORIES];
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */
@@ -72,6 +79,7 @@ struct caromi_device {
     int compaction_unavailable; /* the programs that compact hits could not be built */
     int compaction_was_short;   /* memory for compaction was short once, which was logged */
     caromi_cl_slot slots[CAROMI_SLOTS];
+    cl_mem empty_histogram; /* of the query sort: zeros */
     cl_mem inline_hits; /* of a list: the first hits of each query; mesh_list.c, kept from batch to batch */
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };

@@ -15,16 +15,24 @@ static int is_worth_it(const caromi_device *d, const carom_mesh *mesh, uint64_t 
            (d->probing || (count >= QUERIES_MIN && mesh->leaf_count >= LEAVES_MIN));
 }
 
+/* Copied on the device: a write from the host would come from memory that is not pinned. Not filled: Oclgrind takes
+ * filled memory as uninitialised. */
+static carom_status clear_histogram(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
+{
+    cl_uint none[CELL_KINDS] = {0};
+    if (d->empty_histogram == NULL)
+        CHECK(caromi_make_buffer(d, "cells", CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof none, none,
+                                 &d->empty_histogram, err));
+    return caromi_copy(d, slot->queue, d->empty_histogram, slot->sort[CAROMI_SORT_HISTOGRAM].memory, sizeof none, err);
+}
+
 static carom_status enqueue_histogram(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
                                       int options, carom_error *err)
 {
     const int has_motion = columns >= CAROMI_MESH_IN; /* else the query asks for the closest point */
     const cell_grid grid = caromi_grid_of(&mesh->info);
-    static const cl_uint none[CELL_KINDS] = {
-        0}; /* written, not filled: Oclgrind takes filled memory as uninitialised */
     caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_SORT_HISTOGRAM);
-    CHECK(
-        caromi_write(d, slot->queue, slot->sort[CAROMI_SORT_HISTOGRAM].memory, none, sizeof none, NULL, "cells", err));
+    CHECK(clear_histogram(d, slot, err));
     caromi_set_columns(&a, slot->in, has_motion ? CAROMI_MESH_IN : 3);
     for (uint32_t i = has_motion ? CAROMI_MESH_IN : 3; i < CAROMI_MESH_IN; i++) /* any column: it is not read */
         caromi_set_columns(&a, slot->in, 1);

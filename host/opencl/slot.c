@@ -58,7 +58,7 @@ void caromi_slot_release(const caromi_device *d, caromi_cl_slot *slot)
     }
     for (int i = 0; i < CAROMI_SORT_COLUMNS; i++)
         release_column(d, slot, &slot->sort[i]);
-    for (int i = 0; i < CAROMI_COMPACT_COLUMNS; i++)
+    for (int i = 0; i < CAROMI_COMPACT_MEMORIES; i++)
         release_column(d, slot, &slot->compact[i]);
 }
 

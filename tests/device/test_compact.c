@@ -247,6 +247,14 @@ static void test_no_room(void **state)
     scene_free(&s);
 }
 
+/* After all others: whatever was to overlap with the next chunk went through pinned memory. */
+static void test_pinned(void **state)
+{
+    (void)state;
+    assert_true(cl_fetched > 0);
+    assert_int_equal(cl_pageable, 0);
+}
+
 int main(void)
 {
     cl_seen_as.discrete = 1;
@@ -255,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_short_list),
         cmocka_unit_test(test_few_bytes),
         cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_pinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

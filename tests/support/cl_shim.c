@@ -2,9 +2,11 @@
 #include "cl_shim.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 int cl_held[HELD_KINDS];
 size_t cl_fetched;
+int cl_pageable;
 cl_scarcity cl_scarce;
 cl_buffers cl_seen;
 void (*cl_before_launch)(void);
@@ -330,10 +332,42 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
                : hold_event(next(queue, kernel, dimensions, offset, global, local, waits, wait, event), event);
 }
 
+/* Mapped buffers, as the host sees them. */
+typedef struct mapped_range {
+    const char *at;
+    size_t size;
+} mapped_range;
+static mapped_range mapped[256];
+static pthread_mutex_t mapped_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Replaces a range by another: none is {NULL, 0}. */
+static void change_mapped(const void *from, mapped_range to)
+{
+    pthread_mutex_lock(&mapped_lock);
+    size_t i = 0;
+    while (i < COUNT_OF(mapped) && mapped[i].at != from)
+        i++;
+    if (i < COUNT_OF(mapped))
+        mapped[i] = to;
+    pthread_mutex_unlock(&mapped_lock);
+}
+
+static void count_pageable(cl_bool blocking, const void *host, size_t size)
+{
+    const char *at = host;
+    int pinned = blocking;
+    pthread_mutex_lock(&mapped_lock);
+    for (size_t i = 0; i < COUNT_OF(mapped); i++)
+        pinned |= mapped[i].at != NULL && mapped[i].at <= at && at + size <= mapped[i].at + mapped[i].size;
+    cl_pageable += !pinned;
+    pthread_mutex_unlock(&mapped_lock);
+}
+
 cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
                             const void *from, cl_uint waits, const cl_event *wait, cl_event *event)
 {
     NEXT(clEnqueueWriteBuffer);
+    count_pageable(blocking, from, size);
     return fails(CALL_WRITE) ? calls[CALL_WRITE].code
                              : hold_event(next(queue, memory, blocking, offset, size, from, waits, wait, event), event);
 }
@@ -343,6 +377,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
 {
     NEXT(clEnqueueReadBuffer);
     cl_fetched += size;
+    count_pageable(blocking, to, size);
     return fails(CALL_READ) ? calls[CALL_READ].code
                             : hold_event(next(queue, memory, blocking, offset, size, to, waits, wait, event), event);
 }
@@ -355,8 +390,10 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
     if (fails(CALL_MAP))
         return refuse(CALL_MAP, code);
     void *at = next(queue, memory, blocking, flags, offset, size, waits, wait, event, code);
-    if (at != NULL)
+    if (at != NULL) {
         (void)hold_event(CL_SUCCESS, event);
+        change_mapped(NULL, (mapped_range){at, size});
+    }
     return hold(HELD_MAPS, at);
 }
 
@@ -364,6 +401,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *at, 
                                cl_event *event)
 {
     NEXT(clEnqueueUnmapMemObject);
+    change_mapped(at, (mapped_range){NULL, 0});
     return fails(CALL_UNMAP) ? calls[CALL_UNMAP].code
                              : let_go(HELD_MAPS, hold_event(next(queue, memory, at, waits, wait, event), event));
 }

@@ -69,6 +69,9 @@ typedef struct cl_buffers {
 extern cl_buffers cl_seen;
 /* Bytes transferred to the host by reads and maps. */
 extern size_t cl_fetched;
+/* Reads and writes that are not to wait, of host memory that is not a mapped buffer: drivers wait for them all the
+ * same. */
+extern int cl_pageable;
 
 /* Ends the failures of cl_sabotage and cl_scarce, and restarts the counts of calls and buffers. The counts of held
  * references and cl_seen_as stay. */
