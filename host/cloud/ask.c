@@ -153,7 +153,7 @@ carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, car
     const carom_context *c = scan->cloud->context;
     ask->context = c;
     ask->threads = caromi_pool_threads(c->pool);
-    ask->works = caromi_alloc(c, ask->threads, sizeof *ask->works);
+    ask->works = caromi_kept_alloc(c, ask->threads, sizeof *ask->works);
     if (ask->works == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for pairs of spheres (%u threads x %zu bytes)",
                            ask->threads, sizeof *ask->works);
@@ -177,7 +177,7 @@ void caromi_ask_close(caromi_ask *ask, carom_stats *stats)
 {
     for (uint32_t t = 0; t < ask->threads; t++)
         stats->by_integers += ask->works[t].settled;
-    caromi_free(ask->context, ask->works);
+    caromi_kept_free(ask->context, ask->works);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
@@ -235,8 +235,8 @@ static void run_task(void *user, uint64_t task, uint32_t thread)
 
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
 {
-    const carom_context *c = scan->cloud->context;
-    const uint32_t threads = caromi_pool_threads(c->pool);
+    caromi_pool *pool = caromi_cloud_pool(scan->cloud);
+    const uint32_t threads = caromi_pool_threads(pool);
     const uint64_t most = (uint64_t)TASKS_EACH * threads, rows = scan->cells->view.row_count;
     ask_job job = {.scan = scan, .view = scan->cells->view, .tasks = threads == 1 ? 1 : rows < most ? rows : most};
     if (rows == 0)
@@ -246,7 +246,7 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
                                   : caromi_cloud_search_on_device(scan, stats, err);
     CHECK(caromi_ask_open(scan, &job.ask, err));
     job.view.motion.begun = begun_of(scan);
-    caromi_parallel(c->pool, job.tasks, run_task, &job);
+    caromi_parallel(pool, job.tasks, run_task, &job);
     caromi_ask_close(&job.ask, stats);
     return CAROM_OK;
 }

@@ -288,7 +288,7 @@ static void count_parts(caromi_build *job)
         c->count = job->extent->valid;
         return;
     }
-    caromi_parallel(job->cloud->context->pool, job->part_count, run_count, job);
+    caromi_parallel(caromi_cloud_pool(job->cloud), job->part_count, run_count, job);
     for (uint32_t p = 0; p < job->part_count; p++) {
         job->parts[p].first = c->count;
         c->count += job->parts[p].count;
@@ -300,7 +300,7 @@ static int build(caromi_build *job)
 {
     const carom_context *context = job->cloud->context;
     caromi_cloud_cells *c = job->cells;
-    caromi_pool *pool = context->pool;
+    caromi_pool *pool = caromi_cloud_pool(job->cloud);
     job->part_count = caromi_pool_threads(pool);
     job->parts = caromi_alloc(context, job->part_count, sizeof *job->parts);
     if (job->parts == NULL)

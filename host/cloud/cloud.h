@@ -38,6 +38,13 @@ typedef struct caromi_cloud {
     int *device_failed;    /* of it, not of anything else */
 } caromi_cloud;
 
+/* Fewer spheres than this are answered before a thread would be awake. */
+enum { CAROMI_CLOUD_SMALL = 2048 };
+static inline caromi_pool *caromi_cloud_pool(const caromi_cloud *cloud)
+{
+    return cloud->count < CAROMI_CLOUD_SMALL ? NULL : cloud->context->pool;
+}
+
 static inline int caromi_cloud_is_periodic(const caromi_cloud *cloud)
 {
     return cloud->period[0] > 0 || cloud->period[1] > 0 || cloud->period[2] > 0;
@@ -133,8 +140,8 @@ typedef void caromi_cloud_use_fn(void *user, const caromi_cloud_batch *batch);
 void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, const caromi_cloud_extent *extent,
                        uint64_t begin, uint64_t end, caromi_cloud_use_fn *use, void *user);
 
-/* Numbers of a sample in ascending order. */
-void caromi_cloud_sort(float *x, size_t count);
+/* Of `count` numbers the one that has so many before it in ascending order; they are moved about. */
+float caromi_cloud_select(float *x, size_t count, size_t rank);
 /* Of the space that most centres are in; no side is less than `least`. */
 double caromi_cloud_volume(const caromi_cloud *cloud, double least);
 /* Chooses levels, coarsest first, and the level of each class of reaches. Returns their number. */

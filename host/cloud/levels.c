@@ -6,7 +6,12 @@
 
 #include "cloud.h"
 
-enum { SAMPLE = 2048 };
+enum {
+    FEW = 128, /* spheres, all compared with all */
+    SAMPLE = 2048,
+    SAMPLE_LEAST = 64, /* spheres, */
+    SAMPLE_OF = 16     /* or one of so many */
+};
 
 /* ---- extent ------------------------------------------------------------------------------------------------------ */
 
@@ -77,11 +82,11 @@ static void join_extents(caromi_cloud_extent *sum, const caromi_cloud_extent *e)
 carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                   caromi_cloud_extent *extent, carom_error *err)
 {
-    measure_job job = {.cloud = cloud, .slice = slice, .tasks = caromi_pool_threads(cloud->context->pool)};
+    measure_job job = {.cloud = cloud, .slice = slice, .tasks = caromi_pool_threads(caromi_cloud_pool(cloud))};
     job.extents = caromi_alloc(cloud->context, job.tasks, sizeof *job.extents);
     if (job.extents == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to measure a cloud");
-    caromi_parallel(cloud->context->pool, job.tasks, measure_task, &job);
+    caromi_parallel(caromi_cloud_pool(cloud), job.tasks, measure_task, &job);
     begin_extent(extent);
     for (uint64_t t = 0; t < job.tasks; t++)
         join_extents(extent, &job.extents[t]);
@@ -173,23 +178,42 @@ static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *coun
     return is_better;
 }
 
-static int compare_floats(const void *one, const void *other)
+/* By halves (quickselect): those below the middle one to the left, those above it to the right. */
+float caromi_cloud_select(float *x, size_t count, size_t rank)
 {
-    float a, b;
-    memcpy(&a, one, sizeof a);
-    memcpy(&b, other, sizeof b);
-    return (a > b) - (a < b);
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        const float pivot = x[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;; i++, j--) {
+            for (; x[i] < pivot; i++)
+                ;
+            for (; x[j] > pivot; j--)
+                ;
+            if (i >= j)
+                break;
+            const float other = x[i];
+            x[i] = x[j];
+            x[j] = other;
+        }
+        low = rank > j ? j + 1 : low;
+        high = rank > j ? high : j;
+    }
+    return x[rank];
 }
 
-void caromi_cloud_sort(float *x, size_t count)
+/* From the lowest number but a twentieth of them to the highest. */
+static double middle_of(float *x, size_t count)
 {
-    qsort(x, count, sizeof *x, compare_floats);
+    const double low = (double)caromi_cloud_select(x, count, count / 20);
+    return (double)caromi_cloud_select(x, count, count - 1 - count / 20) - low;
 }
 
 /* Of the middle 9/10 of a sample along each axis: a few outliers do not make a cloud look thin. */
 double caromi_cloud_volume(const caromi_cloud *cloud, double least)
 {
-    const uint64_t samples = cloud->count < SAMPLE ? cloud->count : SAMPLE;
+    const uint64_t some = cloud->count / SAMPLE_OF, few = some < SAMPLE_LEAST ? SAMPLE_LEAST : some;
+    const uint64_t most = few < SAMPLE ? few : SAMPLE, samples = cloud->count < most ? cloud->count : most;
     float x[SAMPLE];
     double volume = 1;
     for (int k = 0; k < 3; k++) {
@@ -201,8 +225,7 @@ double caromi_cloud_volume(const caromi_cloud *cloud, double least)
             if (isfinite(at))
                 x[n++] = at;
         }
-        caromi_cloud_sort(x, n);
-        const double wide = n ? ((double)x[n - 1 - n / 20] - (double)x[n / 20]) / 0.9 : 0;
+        const double wide = n ? middle_of(x, n) / 0.9 : 0;
         volume *= fmax(wide, fmax(least, 0x1p-140));
     }
     return fmin(volume, 0x1p300);
@@ -221,6 +244,12 @@ static double image_extra(const caromi_cloud *cloud, const caromi_cloud_extent *
     return size + reach < 0x1p119 ? reach * 0x1p-14 + size * 0x1p-21 + 0x1p-148 : (double)INFINITY;
 }
 
+/* So few spheres share a cell: each is compared with all. */
+static int is_few(const caromi_cloud *cloud, const caromi_cloud_extent *e)
+{
+    return e->valid <= FEW && !caromi_cloud_is_periodic(cloud);
+}
+
 /* Cells are as wide as the largest pair of their spheres, or, where spheres are few for their size, as the space that
  * each has; rows two and a half times as wide. */
 static void set_level(const caromi_cloud *cloud, const caromi_cloud_extent *e, const group *g, double volume,
@@ -232,6 +261,7 @@ static void set_level(const caromi_cloud *cloud, const caromi_cloud_extent *e, c
     double width = fmax(least, roomy);
     if (!(width > 0x1p-140))
         width = fmax(cbrt(volume / fmax(1, g->count)), 0x1p-140);
+    width = is_few(cloud, e) ? 0x1p140 : width;
     *level = (caromi_cloud_level){.reach = reach};
     for (int k = 0; k < 3; k++) {
         level->low[k] = e->low[k];
@@ -245,14 +275,20 @@ uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_clou
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES])
 {
     group groups[CAROMI_CLOUD_LEVELS];
-    const double volume = caromi_cloud_volume(cloud, 2 * (double)extent->largest);
+    const double volume = is_few(cloud, extent) ? 1 : caromi_cloud_volume(cloud, 2 * (double)extent->largest);
     uint32_t count = 1;
-    groups[0] = group_of(extent, CAROMI_REACHES, 0);
-    while (count < CAROMI_CLOUD_LEVELS && split_one(extent, groups, &count, volume))
+    int begin = CAROMI_REACHES, end = 0;
+    for (; end < begin && extent->reaches[begin - 1] == 0; begin--)
+        ;
+    for (; end < begin && extent->reaches[end] == 0; end++)
+        ;
+    groups[0] = group_of(extent, begin, end);
+    while (!is_few(cloud, extent) && count < CAROMI_CLOUD_LEVELS && split_one(extent, groups, &count, volume))
         ;
     for (uint32_t g = 0; g < count; g++) {
         set_level(cloud, extent, &groups[g], volume, &levels[g]);
-        for (int c = groups[g].end; c < groups[g].begin; c++)
+        const int class_end = g > 0 ? groups[g].begin : CAROMI_REACHES; /* images reach a little farther */
+        for (int c = g + 1 < count ? groups[g].end : 0; c < class_end; c++)
             of_class[c] = (uint8_t)g;
     }
     return count;

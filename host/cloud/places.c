@@ -83,6 +83,21 @@ static void add_block(feed *f, const caromi_cloud_block *block)
     }
 }
 
+/* A block of valid spheres at time 0. */
+static void copy_block(feed *f, const caromi_cloud_block *block)
+{
+    static const int from[4] = {CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_R};
+    caromi_cloud_batch *b = &f->batch;
+    hand_over(f);
+    b->count = block->count;
+    for (int k = 0; k < 4; k++)
+        memcpy(f->own[k], block->in[from[k]], block->count * sizeof(float));
+    for (uint32_t i = 0; i < block->count; i++)
+        b->index[i] = (uint32_t)block->first + i;
+    memset(b->image, CAROMI_IMAGE_OWN, block->count);
+    hand_over(f);
+}
+
 /* A full block, as it lies in columns. */
 static void pass_block(feed *f, uint64_t first, const float *const place[4])
 {
@@ -138,6 +153,8 @@ void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slic
         caromi_cloud_read(cloud, at, end, &block);
         if (is_plain && block.valid == CAROMI_CLOUD_BLOCK)
             pass_block(&f, at, block.in);
+        else if (is_plain && block.valid == block.count)
+            copy_block(&f, &block);
         else
             add_block(&f, &block);
     }

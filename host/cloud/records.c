@@ -9,7 +9,7 @@ enum {
     BUCKETS = 1024,
     SHIFT_LEAST = 8,
     BLOCK = 63,
-    SLAB = 64,
+    SLAB = 8,
     SLAB_MOST = 4096,
     UNSAID_MOST = 4096,
     FEW = 24
@@ -469,7 +469,7 @@ carom_status caromi_records_deliver(caromi_records *r, const caromi_record_colum
     if (job.scratch == NULL)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to order pairs of spheres");
     else
-        caromi_parallel(c->pool, r->bucket_count, deliver_bucket, &job);
+        caromi_parallel(caromi_cloud_pool(r->cloud), r->bucket_count, deliver_bucket, &job);
     if (status == CAROM_OK && to->offsets)
         to->offsets[r->end] = job.start[r->bucket_count];
     caromi_free(c, job.start);

@@ -95,8 +95,7 @@ enum { SAMPLE = 1024, SLICES_MOST = 4096 };
 
 static float median(float *x, size_t count)
 {
-    caromi_cloud_sort(x, count);
-    return count ? x[count / 2] : 0;
+    return count ? caromi_cloud_select(x, count, count / 2) : 0;
 }
 
 /* Medians of a sample: the speed, the radius and, as an origin, the centre. */
