@@ -5,6 +5,7 @@
 
 #include "best.h"
 #include "columns.h"
+#include "counts.h"
 #include "host/batch.h"
 #include "records.h"
 
@@ -191,8 +192,9 @@ static carom_status refuse_dense(const caromi_cloud_cells *cells, carom_error *e
         (double)cells->doubled, (int)DENSE_BITS);
 }
 
-/* All slices into the records. */
-static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records, carom_stats *stats, carom_error *err)
+/* All slices into the records, or, where there are counts, into these. */
+static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records, caromi_counts *counts,
+                             carom_stats *stats, carom_error *err)
 {
     caromi_cloud_slices slices;
     caromi_cloud_cut(cloud, &slices);
@@ -205,17 +207,22 @@ static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records,
                                         .slice = &slice,
                                         .is_first = k == 0,
                                         .is_last = k + 1 == slices.count,
-                                        .take = caromi_records_take,
-                                        .take_sure = caromi_records_take_sure,
-                                        .user = records};
-        records->cells = &cells;
+                                        .take = counts ? caromi_counts_take : caromi_records_take,
+                                        .take_sure = counts ? caromi_counts_take_sure : caromi_records_take_sure,
+                                        .user = counts ? (void *)counts : records};
         CHECK(caromi_cloud_build(cloud, &slice, &cells, err));
+        if (counts != NULL)
+            caromi_counts_enter(counts, &cells);
+        else
+            records->cells = &cells;
         status = refuse_dense(&cells, err);
         if (status == CAROM_OK)
             status = caromi_cloud_run(&scan, stats, err);
+        if (counts != NULL && status == CAROM_OK)
+            caromi_counts_join(counts);
         caromi_cloud_free(cloud, &cells);
     }
-    if (status == CAROM_OK && records->is_short)
+    if (status == CAROM_OK && records != NULL && records->is_short)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the pairs of %llu spheres",
                            (unsigned long long)cloud->count);
     return status;
@@ -225,9 +232,11 @@ static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records,
 static carom_status count_pairs(const caromi_cloud *cloud, int full, uint32_t *counts, carom_stats *stats,
                                 carom_error *err)
 {
-    caromi_records records = {.cloud = cloud, .begin = cloud->begin, .end = cloud->end, .full = full, .counts = counts};
-    memset(counts, 0, cloud->count * sizeof *counts);
-    return scan_all(cloud, &records, stats, err);
+    caromi_counts sums;
+    CHECK(caromi_counts_open(&sums, cloud, full, counts, err));
+    const carom_status status = scan_all(cloud, NULL, &sums, stats, err);
+    caromi_counts_close(&sums);
+    return status;
 }
 
 /* All records in order, and the columns that follow from them. */
@@ -252,7 +261,7 @@ static carom_status keep_pairs(const cloud_call *q, uint64_t end, int *is_full, 
     caromi_records records = {
         .cloud = &q->cloud, .begin = q->cloud.begin, .end = end, .most = l->capacity, .full = q->desc->full};
     CHECK(caromi_records_create(&records, err));
-    carom_status status = scan_all(&q->cloud, &records, stats, err);
+    carom_status status = scan_all(&q->cloud, &records, NULL, stats, err);
     const uint64_t total = caromi_records_count(&records);
     *is_full = records.is_full || total > l->capacity;
     if (status == CAROM_OK && !*is_full)

@@ -164,17 +164,9 @@ static int is_wanted(const caromi_records *r, uint32_t a)
     return a >= r->begin && a < r->end;
 }
 
-static void count_one(caromi_records *r, uint32_t a)
-{
-    if (is_wanted(r, a))
-        atomic_fetch_add_explicit((_Atomic uint32_t *)&r->counts[a], 1, memory_order_relaxed);
-}
-
 static void add(caromi_records *r, uint32_t thread, const caromi_record *record)
 {
-    if (r->counts != NULL)
-        count_one(r, record->a);
-    else if (is_wanted(r, record->a))
+    if (is_wanted(r, record->a))
         keep(r, &r->keepers[thread], record);
 }
 
@@ -207,23 +199,6 @@ static uint32_t most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* One thread needs no atomic sums. */
-static void count_sure(caromi_records *r, const caromi_cloud_pairs *pairs)
-{
-    const int is_alone = caromi_pool_threads(r->cloud->context->pool) == 1;
-    for (uint32_t i = 0; i < pairs->count; i++) {
-        const uint32_t a = least(pairs->a[i], pairs->b[i]), b = most(pairs->a[i], pairs->b[i]);
-        if (is_alone && r->full && r->begin == 0) {
-            r->counts[a]++;
-            r->counts[b]++;
-            continue;
-        }
-        count_one(r, a);
-        if (r->full)
-            count_one(r, b);
-    }
-}
-
 void caromi_records_take_sure(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state)
 {
     caromi_records *r = user;
@@ -231,10 +206,6 @@ void caromi_records_take_sure(void *user, uint32_t thread, const caromi_cloud_pa
     const int wants_all = r->begin == 0 && r->end == r->cloud->count;
     if (is_over(r))
         return;
-    if (r->counts != NULL) {
-        count_sure(r, pairs);
-        return;
-    }
     caromi_record_keeper *k = &r->keepers[thread];
     uint64_t **const sure = k->sure;
     const uint32_t shift = r->shift;

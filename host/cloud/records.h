@@ -46,7 +46,6 @@ typedef struct caromi_records {
     uint32_t shift, bucket_count, threads;
     caromi_record_keeper *keepers; /* one per thread */
     void *pointers;                /* theirs to blocks */
-    uint32_t *counts;              /* not NULL: [spheres] pairs are counted, not kept */
     _Atomic uint64_t kept;         /* pairs in full blocks, but for a few */
     _Atomic int is_full;           /* there are more records than `most` */
     _Atomic int is_short;          /* of memory */

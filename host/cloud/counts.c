@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "counts.h"
+
+#include <string.h>
+
+enum { SUMS = 8, RUN = 1 << 14 }; /* threads with sums of their own; spheres of a task */
+
+carom_status caromi_counts_open(caromi_counts *c, const caromi_cloud *cloud, int full, uint32_t *counts,
+                                carom_error *err)
+{
+    const uint64_t n = cloud->count;
+    *c = (caromi_counts){.cloud = cloud, .full = full, .counts = counts};
+    c->threads = caromi_pool_threads(caromi_cloud_pool(cloud));
+    c->sum_count = c->threads < SUMS ? c->threads : SUMS;
+    c->is_by_place =
+        full && cloud->begin == 0 && cloud->end == n && cloud->device == NULL && !caromi_cloud_is_periodic(cloud);
+    c->sums = caromi_kept_alloc(cloud->context, c->sum_count * n + 1, sizeof *c->sums);
+    c->places = c->is_by_place ? caromi_kept_alloc(cloud->context, n + CAROMI_CLOUD_PADDING, sizeof *c->places) : NULL;
+    if (c->sums == NULL || (c->is_by_place && c->places == NULL)) {
+        caromi_counts_close(c);
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to count pairs of spheres");
+    }
+    memset(counts, 0, n * sizeof *counts);
+    memset(c->sums, 0, c->sum_count * n * sizeof *c->sums);
+    for (uint64_t i = 0; c->is_by_place && i < n + CAROMI_CLOUD_PADDING; i++)
+        c->places[i] = (uint32_t)i;
+    return CAROM_OK;
+}
+
+void caromi_counts_close(caromi_counts *c)
+{
+    caromi_kept_free(c->cloud->context, c->sums);
+    caromi_kept_free(c->cloud->context, c->places);
+}
+
+void caromi_counts_enter(caromi_counts *c, caromi_cloud_cells *cells)
+{
+    c->cells = cells;
+    if (c->is_by_place)
+        cells->view.index = c->places;
+}
+
+/* ---- adding ------------------------------------------------------------------------------------------------------ */
+
+static void add(const caromi_counts *c, uint32_t *sums, uint32_t a)
+{
+    if (!c->is_by_place && (a < c->cloud->begin || a >= c->cloud->end))
+        return;
+    if (c->threads > c->sum_count)
+        atomic_fetch_add_explicit((_Atomic uint32_t *)&sums[a], 1, memory_order_relaxed);
+    else
+        sums[a]++;
+}
+
+static uint32_t *sums_of(const caromi_counts *c, uint32_t thread)
+{
+    return c->sums + thread % c->sum_count * c->cloud->count;
+}
+
+void caromi_counts_take(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count)
+{
+    const caromi_counts *c = user;
+    const uint32_t *index = c->is_by_place ? c->places : c->cells->index;
+    uint32_t *sums = sums_of(c, thread);
+    for (uint32_t i = 0; i < count; i++) {
+        add(c, sums, index[pairs[i].a]);
+        if (c->full)
+            add(c, sums, index[pairs[i].b]);
+    }
+}
+
+void caromi_counts_take_sure(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state)
+{
+    const caromi_counts *c = user;
+    uint32_t *sums = sums_of(c, thread);
+    (void)state;
+    if (c->is_by_place && c->threads <= c->sum_count) {
+        for (uint32_t i = 0; i < pairs->count; i++) {
+            sums[pairs->a[i]]++;
+            sums[pairs->b[i]]++;
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const uint32_t a = pairs->a[i], b = pairs->b[i];
+        add(c, sums, a < b ? a : b);
+        if (c->full)
+            add(c, sums, a < b ? b : a);
+    }
+}
+
+/* ---- joining ----------------------------------------------------------------------------------------------------- */
+
+/* Task: some places. The sums begin anew. */
+static void join_run(void *user, uint64_t task, uint32_t thread)
+{
+    const caromi_counts *c = user;
+    const uint64_t n = c->cloud->count, begin = task * RUN, end = n - begin < RUN ? n : begin + RUN;
+    const uint64_t placed = c->cells->count;
+    (void)thread;
+    for (uint64_t i = begin; i < end; i++) {
+        uint32_t sum = 0;
+        for (uint32_t s = 0; s < c->sum_count; s++) {
+            sum += c->sums[s * n + i];
+            c->sums[s * n + i] = 0;
+        }
+        if (!c->is_by_place)
+            c->counts[i] += sum;
+        else if (i < placed)
+            c->counts[c->cells->index[i]] += sum;
+    }
+}
+
+void caromi_counts_join(caromi_counts *c)
+{
+    caromi_parallel(caromi_cloud_pool(c->cloud), (c->cloud->count + RUN - 1) / RUN, join_run, c);
+}
