@@ -150,6 +150,14 @@ static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32
  * else 0; the magnitudes of their radii. Returns how many are valid. */
 typedef uint32_t caromi_cloud_check_fn(const float *const *in, uint32_t columns, uint32_t radius, uint32_t count,
                                        float *magnitude, uint8_t *is_valid);
+/* A slice of time, begin to end, +inf: no limit; places are counted from the origin after a shift of the spheres. */
+typedef struct caromi_cloud_window {
+    double begin, end, origin[3], shift[3];
+} caromi_cloud_window;
+/* Where spheres are in it: x, y, z, and what they reach from there, their own radii counted. Columns as in a row of
+ * CAROMI_GIVEN numbers, in and out up to a multiple of 16. */
+typedef void caromi_cloud_within_fn(const float *const *in, const caromi_cloud_window *window, uint32_t count,
+                                    float *const *place);
 /* Of x, y, z and reach; what is behind the last place up to a multiple of 16 is like it. */
 typedef struct caromi_cloud_bounds {
     float low[4], high[4];

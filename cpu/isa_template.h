@@ -12,6 +12,7 @@
 #include "rays_template.h"
 #include "drop_template.h"
 #include "cloud_template.h"
+#include "cloud_window.h"
 #include "cloud_cells.h"
 #include "cloud_sort.h"
 
@@ -43,6 +44,7 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .clear = mesh_clear,
     .lattice = lattice_tile,
     .cloud_check = cloud_check,
+    .cloud_within = cloud_within,
     .cloud_extend = cloud_extend,
     .cloud_cells = cloud_cells_along,
     .cloud_pairs = cloud_pairs,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* First and any partner of each sphere. First those in contact at time 0, where a search ends at once among many; then,
- * slice by slice, of the spheres that have none yet. */
+/* First and any partner of each sphere, slice by slice, of the spheres that have none yet. Where spheres are many in
+ * one place, first those in contact at time 0: there a search ends at once. */
 #include <math.h>
 #include <string.h>
 
@@ -55,17 +55,19 @@ static void take_sure(const caromi_partners *to, const caromi_cloud_cells *cells
 /* ---- by pairs ---------------------------------------------------------------------------------------------------- */
 
 /* Where spheres are not many in one place, all pairs are looked at, each once, and offered to both. What a sphere has
- * is a number, the smallest the best: 31 bits of t, 31 of the partner, 2 of the state. */
+ * is a number, the smallest the best: 31 bits of t, 31 of the partner, 2 of the state. A few threads have numbers of
+ * their own. */
+enum { THREADS_OWN = 4, TASK = 1 << 14 };
 typedef struct pairs_job {
     const caromi_cloud_cells *cells;
-    uint64_t *key;
-    int is_alone; /* one thread */
+    const caromi_partners *to;
+    uint64_t *key, count, columns; /* [count] for each thread, or one for all */
 } pairs_job;
 
-static void offer_key(const pairs_job *job, uint32_t sphere, uint64_t key)
+static inline void offer_key(const pairs_job *job, uint64_t *own, uint32_t sphere, uint64_t key)
 {
-    if (job->is_alone) {
-        job->key[sphere] = key < job->key[sphere] ? key : job->key[sphere];
+    if (own != NULL) {
+        own[sphere] = key < own[sphere] ? key : own[sphere];
         return;
     }
     _Atomic uint64_t *best = (_Atomic uint64_t *)&job->key[sphere];
@@ -73,6 +75,11 @@ static void offer_key(const pairs_job *job, uint32_t sphere, uint64_t key)
     while (key < had &&
            !atomic_compare_exchange_weak_explicit(best, &had, key, memory_order_relaxed, memory_order_relaxed))
         ;
+}
+
+static uint64_t *keys_of(const pairs_job *job, uint32_t thread)
+{
+    return thread < job->columns ? job->key + thread * job->count : NULL;
 }
 
 static uint64_t key_of(float t, uint32_t other, uint8_t state)
@@ -86,53 +93,68 @@ static void take_pairs(void *user, uint32_t thread, const caromi_cloud_pair *pai
 {
     const pairs_job *job = user;
     const uint32_t *index = job->cells->index;
-    (void)thread;
+    uint64_t *const own = keys_of(job, thread);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t a = index[pairs[i].a], b = index[pairs[i].b];
-        offer_key(job, a, key_of(pairs[i].t, b, pairs[i].state));
-        offer_key(job, b, key_of(pairs[i].t, a, pairs[i].state));
+        offer_key(job, own, a, key_of(pairs[i].t, b, pairs[i].state));
+        offer_key(job, own, b, key_of(pairs[i].t, a, pairs[i].state));
     }
 }
 
 static void take_sure_pairs(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state)
 {
     const pairs_job *job = user;
-    (void)thread;
+    uint64_t *const own = keys_of(job, thread);
     for (uint32_t i = 0; i < pairs->count; i++) {
-        offer_key(job, pairs->a[i], key_of(0, pairs->b[i], state));
-        offer_key(job, pairs->b[i], key_of(0, pairs->a[i], state));
+        offer_key(job, own, pairs->a[i], key_of(0, pairs->b[i], state));
+        offer_key(job, own, pairs->b[i], key_of(0, pairs->a[i], state));
     }
 }
 
-static void take_keys(const caromi_partners *to, const uint64_t *key, uint64_t count)
+static void take_keys(void *user, uint64_t task, uint32_t thread)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        const uint32_t bits = (uint32_t)(key[i] >> 33);
+    const pairs_job *job = user;
+    const uint64_t begin = task * TASK, end = job->count - begin < TASK ? job->count : begin + TASK;
+    (void)thread;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t key = job->key[i];
+        for (uint64_t c = 1; c < job->columns; c++)
+            key = job->key[c * job->count + i] < key ? job->key[c * job->count + i] : key;
+        const uint32_t bits = (uint32_t)(key >> 33);
         float t;
         memcpy(&t, &bits, sizeof t);
-        if (key[i] != UINT64_MAX)
-            offer(to, (uint32_t)i, (uint32_t)(key[i] >> 2) & INT32_MAX, t, key[i] & 3);
+        if (key != UINT64_MAX)
+            offer(job->to, (uint32_t)i, (uint32_t)(key >> 2) & INT32_MAX, t, key & 3);
     }
+}
+
+static void clear_keys(void *user, uint64_t column, uint32_t thread)
+{
+    const pairs_job *job = user;
+    (void)thread;
+    memset(job->key + column * job->count, 0xff, job->count * sizeof *job->key);
 }
 
 static carom_status search_pairs(const caromi_cloud_scan *of, const caromi_partners *to, carom_stats *stats,
                                  carom_error *err)
 {
     const carom_context *c = of->cloud->context;
-    const uint64_t count = of->cloud->count;
-    pairs_job job = {.cells = of->cells, .is_alone = caromi_pool_threads(c->pool) == 1};
-    job.key = caromi_kept_alloc(c, count + 1, sizeof *job.key);
+    const uint32_t threads = caromi_pool_threads(c->pool);
+    pairs_job job = {.cells = of->cells, .to = to, .count = of->cloud->count};
+    const uint64_t columns = threads <= THREADS_OWN ? threads : 1;
+    job.columns = threads <= THREADS_OWN ? threads : 0;
+    job.key = caromi_kept_alloc(c, columns * job.count + 1, sizeof *job.key);
     if (job.key == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the partners of %llu spheres",
-                           (unsigned long long)count);
-    memset(job.key, 0xff, count * sizeof *job.key);
+                           (unsigned long long)job.count);
+    caromi_parallel(c->pool, columns, clear_keys, &job);
     caromi_cloud_scan scan = *of;
     scan.take = take_pairs;
     scan.take_sure = take_sure_pairs;
     scan.user = &job;
     const carom_status status = caromi_cloud_run(&scan, stats, err);
     if (status == CAROM_OK)
-        take_keys(to, job.key, count);
+        caromi_parallel(c->pool, (job.count + TASK - 1) / TASK, take_keys, &job);
     caromi_kept_free(c, job.key);
     return status;
 }
@@ -177,20 +199,32 @@ static carom_status search_each(const caromi_cloud_scan *of, int any, const caro
     return status;
 }
 
-/* Hits that begin in the slice; of time 0, if it is that. */
-static carom_status search(const caromi_cloud *cloud, const caromi_cloud_slice *slice, int is_last, int any,
-                           const caromi_partners *to, carom_stats *stats, carom_error *err)
+typedef struct best_search {
+    const caromi_cloud *cloud;
+    int any;
+    const caromi_partners *to;
+} best_search;
+
+/* Hits that begin in the slice; of time 0, if it is that. With *is_whole both, but only by pairs: else it is set to 0,
+ * and nothing was searched for. */
+static carom_status search(const best_search *s, const caromi_cloud_slice *slice, int is_last, int *is_whole,
+                           carom_stats *stats, carom_error *err)
 {
     caromi_cloud_cells cells;
-    CHECK(caromi_cloud_build(cloud, slice, &cells, err));
-    const caromi_cloud_scan scan = {.cloud = cloud,
+    CHECK(caromi_cloud_build(s->cloud, slice, &cells, err));
+    const caromi_cloud_scan scan = {.cloud = s->cloud,
                                     .cells = &cells,
                                     .slice = slice,
-                                    .is_first = caromi_slice_is_instant(slice),
+                                    .is_first = caromi_slice_is_instant(slice) || *is_whole,
                                     .is_last = is_last};
-    const carom_status status = is_by_pairs(&cells, to, cloud->count) ? search_pairs(&scan, to, stats, err)
-                                                                      : search_each(&scan, any, to, stats, err);
-    caromi_cloud_free(cloud, &cells);
+    carom_status status = CAROM_OK;
+    if (is_by_pairs(&cells, s->to, s->cloud->count))
+        status = search_pairs(&scan, s->to, stats, err);
+    else if (*is_whole)
+        *is_whole = 0;
+    else
+        status = search_each(&scan, s->any, s->to, stats, err);
+    caromi_cloud_free(s->cloud, &cells);
     return status;
 }
 
@@ -198,18 +232,23 @@ carom_status caromi_cloud_partners(const caromi_cloud *cloud, int any, const car
                                    carom_error *err)
 {
     const caromi_cloud_slice instant = {.begin = 0};
+    const best_search s = {cloud, any, to};
     caromi_cloud_slices slices;
     memset(to->state, CAROM_MISS, cloud->count);
     memset(to->other, 0xff, cloud->count * sizeof *to->other);
     for (uint64_t i = 0; i < cloud->count; i++)
         to->t[i] = INFINITY;
-    if (cloud->start != CAROM_START_SKIP)
-        CHECK(search(cloud, &instant, 0, any, to, stats, err));
     caromi_cloud_cut(cloud, &slices);
-    for (uint32_t k = 0; cloud->is_moving && k < slices.count; k++) {
-        const caromi_cloud_slice slice = caromi_cloud_slice_of(&slices, k);
+    caromi_cloud_slice slice = caromi_cloud_slice_of(&slices, 0);
+    int has_first = cloud->is_moving && !caromi_slice_is_instant(&slice), is_part = 0;
+    if (has_first)
+        CHECK(search(&s, &slice, slices.count == 1, &has_first, stats, err));
+    if (!has_first && cloud->start != CAROM_START_SKIP)
+        CHECK(search(&s, &instant, 0, &is_part, stats, err));
+    for (uint32_t k = has_first ? 1 : 0; cloud->is_moving && k < slices.count; k++) {
+        slice = caromi_cloud_slice_of(&slices, k);
         if (!caromi_slice_is_instant(&slice))
-            CHECK(search(cloud, &slice, k + 1 == slices.count, any, to, stats, err));
+            CHECK(search(&s, &slice, k + 1 == slices.count, &is_part, stats, err));
     }
     return CAROM_OK;
 }

@@ -345,12 +345,22 @@ static carom_status answer_count(const cloud_call *q, carom_stats *stats, carom_
     return CAROM_OK;
 }
 
-static void write_partners(const cloud_call *q, const caromi_partners *found)
+enum { WRITE_RUN = 64 * CAROMI_CLOUD_BLOCK };
+typedef struct write_job {
+    const cloud_call *q;
+    const caromi_partners *found;
+} write_job;
+
+static void write_run(void *user, uint64_t task, uint32_t thread)
 {
+    const cloud_call *q = ((const write_job *)user)->q;
+    const caromi_partners *found = ((const write_job *)user)->found;
     const caromi_cloud *cloud = &q->cloud;
+    const uint64_t begin = task * WRITE_RUN, end = cloud->count - begin < WRITE_RUN ? cloud->count : begin + WRITE_RUN;
     caromi_cloud_block block;
-    for (uint64_t i = 0; i < cloud->count; i += block.count) {
-        caromi_cloud_read(cloud, i, cloud->count, &block);
+    (void)thread;
+    for (uint64_t i = begin; i < end; i += block.count) {
+        caromi_cloud_read(cloud, i, end, &block);
         for (uint64_t k = i; k < i + block.count; k++) {
             const int valid = is_valid(&block, k);
             if (q->any != NULL)
@@ -369,18 +379,19 @@ static carom_status answer_partners(const cloud_call *q, carom_stats *stats, car
 {
     const carom_context *c = q->cloud.context;
     const uint64_t n = q->cloud.count;
-    caromi_partners found = {.other = caromi_alloc(c, n + 1, sizeof *found.other),
-                             .t = caromi_alloc(c, n + 1, sizeof *found.t),
-                             .state = caromi_alloc(c, n + 1, 1)};
+    caromi_partners found = {.other = caromi_kept_alloc(c, n + 1, sizeof *found.other),
+                             .t = caromi_kept_alloc(c, n + 1, sizeof *found.t),
+                             .state = caromi_kept_alloc(c, n + 1, 1)};
+    write_job write = {q, &found};
     carom_status status = found.other && found.t && found.state
                               ? caromi_cloud_partners(&q->cloud, q->any != NULL, &found, stats, err)
                               : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
                                             "no memory for the partners of %llu spheres", (unsigned long long)n);
     if (status == CAROM_OK)
-        write_partners(q, &found);
-    caromi_free(c, found.other);
-    caromi_free(c, found.t);
-    caromi_free(c, found.state);
+        caromi_parallel(c->pool, (n + WRITE_RUN - 1) / WRITE_RUN, write_run, &write);
+    caromi_kept_free(c, found.other);
+    caromi_kept_free(c, found.t);
+    caromi_kept_free(c, found.state);
     return status;
 }
 

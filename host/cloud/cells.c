@@ -26,14 +26,6 @@ enum {
 
 /* ---- sorting ----------------------------------------------------------------------------------------------------- */
 
-static float given_of(const caromi_cloud *cloud, int column, uint64_t sphere)
-{
-    float x = column == CLOUD_T_MAX ? INFINITY : 0;
-    if (cloud->in[column].base != NULL)
-        memcpy(&x, caromi_element(&cloud->in[column], sphere), sizeof x);
-    return column == CLOUD_R ? fabsf(x) : x;
-}
-
 /* Where the record of a size goes: a constant one where this is inlined. */
 static inline record *record_at(const caromi_build *job, uint32_t i, size_t size)
 {
@@ -48,6 +40,8 @@ static inline __attribute__((always_inline)) void place_records(caromi_build *jo
     const uint32_t *rows = job->row_of + p->first + p->count;
     const caromi_in_column mask = job->cloud->mask;
     const float *const at[] = {batch->place[0], batch->place[1], batch->place[2], batch->place[3]};
+    caromi_cloud_block given; /* where the next sphere is in it */
+    given.first = given.count = 0;
     caromi_build_levels(job, batch, level);
     caromi_build_cells(job, batch, level, 0, x);
     for (uint32_t i = 0; i < batch->count; i++) {
@@ -63,8 +57,10 @@ static inline __attribute__((always_inline)) void place_records(caromi_build *jo
         r->x = x[i];
         if (mask.base != NULL)
             memcpy(&r->mask, caromi_element(&mask, batch->index[i]), sizeof r->mask);
+        if (size == sizeof *r && batch->index[i] - given.first >= given.count)
+            caromi_cloud_read(job->cloud, batch->index[i], job->cloud->count, &given);
         for (int c = 0; size == sizeof *r && c < CLOUD_COLUMNS; c++)
-            r->given[c] = given_of(job->cloud, c, batch->index[i]);
+            r->given[c] = given.in[c][batch->index[i] - given.first];
     }
     p->count += batch->count;
 }

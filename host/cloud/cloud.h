@@ -83,18 +83,6 @@ static inline int caromi_cloud_is_in(const caromi_cloud *cloud, const caromi_clo
 {
     return block->is_valid[i] && (!cloud->is_moving || (double)block->in[CLOUD_T_MAX][i] >= slice->begin);
 }
-/* Of such a sphere, shifted to one of its images, in a slice that is not instant, or of an image. */
-caromi_cloud_place caromi_cloud_place_within(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
-                                             const caromi_cloud_block *block, uint32_t i, int image);
-/* The same for all: at time 0 place and reach are the centre and the radius. */
-static inline caromi_cloud_place caromi_cloud_place_of(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
-                                                       const caromi_cloud_block *block, uint32_t i, int image)
-{
-    if (!caromi_slice_is_instant(slice) || image != CAROMI_IMAGE_OWN)
-        return caromi_cloud_place_within(cloud, slice, block, i, image);
-    return (caromi_cloud_place){{block->in[CLOUD_X][i], block->in[CLOUD_Y][i], block->in[CLOUD_Z][i]},
-                                block->in[CLOUD_R][i]};
-}
 
 /* How the window is cut: one slice [0, 0] for spheres at rest; [0, limit] into slices of one length; then, without an
  * end, [limit, +inf). */

@@ -5,6 +5,15 @@
 
 #include "cloud.h"
 
+/* Images are along axes that have a period. */
+static int is_image(const caromi_cloud *cloud, int image)
+{
+    for (int k = 0; k < 3; k++)
+        if (caromi_image_step(image, k) && !(cloud->period[k] > 0))
+            return 0;
+    return 1;
+}
+
 /* An image counts if it may touch a sphere: only near the bounds of them all. */
 static int image_counts(const caromi_cloud *cloud, const caromi_cloud_extent *extent, int image,
                         const caromi_cloud_place *place)
@@ -12,8 +21,6 @@ static int image_counts(const caromi_cloud *cloud, const caromi_cloud_extent *ex
     const double off = ((double)place->reach + (double)extent->largest + (double)cloud->margin) * (1 + 0x1p-14);
     for (int k = 0; k < 3; k++) {
         const double at = (double)place->at[k], slack = off + fabs(at) * 0x1p-20;
-        if (caromi_image_step(image, k) && !(cloud->period[k] > 0))
-            return 0;
         if (image != CAROMI_IMAGE_OWN && (at + slack < extent->low[k] || at - slack > extent->high[k]))
             return 0;
     }
@@ -57,30 +64,66 @@ static void add_one(feed *f, uint64_t index, int image, const caromi_cloud_place
         hand_over(f);
 }
 
-/* Keeps the places of a block for the next time. */
-static void keep_place(const caromi_cloud_slice *slice, uint64_t sphere, int is_in, const caromi_cloud_place *place)
+enum { GROUP = CAROMI_CLOUD_PADDING };
+typedef float group_places[4][GROUP];
+
+/* Places of `count` spheres of a block from `from` on, shifted to an image. At time 0 a sphere itself is at its centre.
+ */
+static void find_places(const feed *f, const caromi_cloud_block *block, uint32_t from, uint32_t count, int image,
+                        float *const place[4])
 {
-    for (int k = 0; k < 3; k++)
-        slice->place[k][sphere] = is_in ? place->at[k] : 0;
-    slice->place[3][sphere] = is_in ? place->reach : -1;
+    const float *in[CLOUD_COLUMNS];
+    caromi_cloud_window window = {.begin = f->slice->begin, .end = f->slice->end};
+    if (caromi_slice_is_instant(f->slice) && image == CAROMI_IMAGE_OWN) {
+        for (int k = 0; k < 4; k++)
+            memcpy(place[k], block->in[k] + from, count * sizeof(float));
+        return;
+    }
+    for (int c = 0; c < CLOUD_COLUMNS; c++)
+        in[c] = block->in[c] + from;
+    for (int k = 0; k < 3; k++) {
+        window.origin[k] = f->slice->origin[k];
+        window.shift[k] = caromi_image_step(image, k) * (double)f->cloud->period[k];
+    }
+    f->cloud->context->isa->cloud_within(in, &window, count, place);
+}
+
+/* A few spheres of a block, and those of their images that count. */
+static void add_group(feed *f, const caromi_cloud_block *block, uint32_t from, uint32_t count)
+{
+    const int periodic = f->extent != NULL && caromi_cloud_is_periodic(f->cloud);
+    const int first = periodic ? 0 : CAROMI_IMAGE_OWN, last = periodic ? CAROMI_IMAGES - 1 : CAROMI_IMAGE_OWN;
+    group_places places[CAROMI_IMAGES];
+    for (int image = first; image <= last; image++) {
+        float *const to[] = {places[image][0], places[image][1], places[image][2], places[image][3]};
+        if (is_image(f->cloud, image))
+            find_places(f, block, from, count, image, to);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        for (int image = first; caromi_cloud_is_in(f->cloud, f->slice, block, from + i) && image <= last; image++) {
+            const group_places *at = &places[image];
+            const caromi_cloud_place place = {{(*at)[0][i], (*at)[1][i], (*at)[2][i]}, (*at)[3][i]};
+            if (is_image(f->cloud, image) && (!periodic || image_counts(f->cloud, f->extent, image, &place)))
+                add_one(f, block->first + from + i, image, &place);
+        }
 }
 
 static void add_block(feed *f, const caromi_cloud_block *block)
 {
-    const int periodic = f->extent != NULL && caromi_cloud_is_periodic(f->cloud);
-    const int first = periodic ? 0 : CAROMI_IMAGE_OWN, last = periodic ? CAROMI_IMAGES - 1 : CAROMI_IMAGE_OWN;
-    for (uint32_t i = 0; i < block->count; i++) {
-        const int is_in = caromi_cloud_is_in(f->cloud, f->slice, block, i);
-        if (!is_in && f->slice->place[0])
-            keep_place(f->slice, block->first + i, 0, NULL);
-        for (int image = first; is_in && image <= last; image++) {
-            const caromi_cloud_place place = caromi_cloud_place_of(f->cloud, f->slice, block, i, image);
-            if (f->slice->place[0])
-                keep_place(f->slice, block->first + i, 1, &place);
-            if (!periodic || image_counts(f->cloud, f->extent, image, &place))
-                add_one(f, block->first + i, image, &place);
-        }
-    }
+    for (uint32_t i = 0; i < block->count; i += GROUP)
+        add_group(f, block, i, block->count - i < GROUP ? block->count - i : GROUP);
+}
+
+/* Keeps the places of a block for the next time. */
+static void keep_places(feed *f, const caromi_cloud_block *block)
+{
+    float own[4][CAROMI_CLOUD_BLOCK];
+    float *const place[] = {own[0], own[1], own[2], own[3]};
+    find_places(f, block, 0, block->count, CAROMI_IMAGE_OWN, place);
+    for (uint32_t i = 0; i < block->count; i++)
+        own[3][i] = caromi_cloud_is_in(f->cloud, f->slice, block, i) ? own[3][i] : -1;
+    for (int k = 0; k < 4; k++)
+        memcpy(f->slice->place[k] + block->first, own[k], block->count * sizeof(float));
 }
 
 /* A block of valid spheres at time 0. */
@@ -146,7 +189,11 @@ void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slic
     f.user = user;
     f.batch.count = 0;
     for (uint64_t at = begin; at < end; at += CAROMI_CLOUD_BLOCK) {
-        if (extent != NULL && slice->place[0] != NULL) {
+        if (slice->place[0] != NULL) {
+            if (extent == NULL) {
+                caromi_cloud_read(cloud, at, end, &block);
+                keep_places(&f, &block);
+            }
             add_kept(&f, at, end - at < CAROMI_CLOUD_BLOCK ? (uint32_t)(end - at) : CAROMI_CLOUD_BLOCK);
             continue;
         }

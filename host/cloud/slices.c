@@ -43,36 +43,6 @@ static float upwards(double x)
     return rounded + 0x1p-149f;
 }
 
-/* `reach` bounds, for every time of the
- * slice, the way from the place to a point of the sphere; 2^-15 of all that it has moved is for the errors of fast
- * mode's times (docs/spheres.md). What does not fit into binary32 reaches everywhere. */
-caromi_cloud_place caromi_cloud_place_within(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
-                                             const caromi_cloud_block *block, uint32_t i, int image)
-{
-    const double r = (double)block->in[CLOUD_R][i], t_max = (double)block->in[CLOUD_T_MAX][i];
-    const double end = t_max < slice->end ? t_max : slice->end, half = (end - slice->begin) / 2;
-    const double middle = isfinite(half) ? slice->begin + half : 0;
-    double way2 = 0, size = 0;
-    caromi_cloud_place place;
-    for (int k = 0; k < 3; k++) {
-        const double v = (double)block->in[CLOUD_VX + k][i];
-        const double x = (double)block->in[CLOUD_X + k][i] + caromi_image_step(image, k) * (double)cloud->period[k];
-        const double at = x - slice->origin[k] + v * middle;
-        place.at[k] = (float)at;
-        way2 += v * v;
-        size += fabs(at) + fabs(x) * 0x1p-24;
-    }
-    const double speed = sqrt(way2), moved = speed > 0 ? speed * end : 0;
-    const double reach = r + (speed > 0 ? speed * half : 0) + (r + moved) * 0x1p-15 + size * 0x1p-22;
-    place.reach = upwards(reach);
-    if (reach < 0x1p120 && size < 0x1p120)
-        return place;
-    place.reach = INFINITY;
-    for (int k = 0; k < 3; k++)
-        place.at[k] = 0;
-    return place;
-}
-
 /* A way to an image has a rounded difference of centres in it, which may be as long as two periods. */
 caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                            const caromi_cloud_cells *cells)
