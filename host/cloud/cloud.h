@@ -8,7 +8,7 @@
  *   cells.c    puts them into rows of cells, as cpu/cloud.h has them
  *   rows.c     finds and orders the rows that have spheres
  *   ask.c      asks the solver about the pairs that a scan finds open
- *   records.c  keeps pairs and puts them in order: lists
+ *   records.c  keeps pairs: lists; deliver.c puts them in order
  *   counts.c   counts pairs of each sphere instead
  *   columns.c  depth and normal of the records; previous.c finds them in an earlier list
  *   device.c   the scan of all pairs on a device; device_search.c the search for best partners, device_work.c what both

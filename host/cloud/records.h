@@ -11,10 +11,10 @@ typedef struct caromi_record {
     uint8_t state, image; /* CAROM_MISS: within the margin; the image of b */
 } caromi_record;
 
+enum { CAROMI_RECORD_BLOCK = 63 };
 typedef struct caromi_record_block {
-    struct caromi_record_block *next;
-    uint64_t count;
-    caromi_record records[63];
+    struct caromi_record_block *next, *unused; /* so that a block is 1024 bytes */
+    caromi_record records[CAROMI_RECORD_BLOCK];
 } caromi_record_block;
 
 /* Of a pair that the scan is sure of only a and b are kept, a in the high half; CAROMI_RECORD_NEAR of b: it is within
@@ -26,13 +26,19 @@ typedef struct caromi_sure_block {
     uint64_t pairs[CAROMI_SURE_PAIRS];
 } caromi_sure_block;
 
+/* The newest block of a bucket, which its next record or sure pair goes into or behind. */
+static inline void *caromi_newest_block(void *next)
+{
+    return next ? (char *)next - 1 - ((uintptr_t)((char *)next - 1) & (CAROMI_SURE_BYTES - 1)) : NULL;
+}
+
 /* What one thread has kept, by buckets of a: 2^shift spheres each. */
 typedef struct caromi_record_keeper {
-    caromi_record_block **buckets; /* the newest block of each */
-    uint32_t *blocks;              /* how many blocks a bucket has; all but the newest are full */
-    uint64_t **sure;       /* where a bucket's next sure pair goes: into its newest block, or behind it; or NULL */
-    uint32_t *sure_blocks; /* how many blocks of those a bucket has */
-    char *free, *slab;     /* blocks that are left of the newest slab; slabs, linked by their first bytes */
+    caromi_record **records; /* where a bucket's next record goes: into its newest block, or behind it; or NULL */
+    uint32_t *blocks;        /* how many blocks a bucket has; all but the newest are full */
+    uint64_t **sure;         /* the same of sure pairs */
+    uint32_t *sure_blocks;
+    char *free, *slab; /* blocks that are left of the newest slab; slabs, linked by their first bytes */
     uint32_t left, slab_blocks;
     uint64_t unsaid; /* pairs in full blocks that records->kept has not got yet */
 } caromi_record_keeper;
@@ -56,7 +62,8 @@ void caromi_records_free(caromi_records *r);
 caromi_cloud_take_fn caromi_records_take; /* user: the records */
 caromi_cloud_take_sure_fn caromi_records_take_sure;
 
-/* How many are kept. */
+/* How many a thread has kept of a bucket; how many are kept. */
+uint64_t caromi_records_in_bucket(const caromi_record_keeper *keeper, uint32_t bucket);
 uint64_t caromi_records_count(const caromi_records *r);
 
 /* Where a list's columns go; record 0 is the first of sphere r->begin. */

@@ -154,20 +154,25 @@ static cloud_records in_order(const cloud *c, const cloud_records *pairs)
     return r;
 }
 
-static void check_cloud(carom_context *context, size_t number, int exact)
+static void check_made(carom_context *context, cloud *c, size_t number, int exact)
 {
-    cloud c = make_cloud(number, exact);
-    cloud_records pairs = expect(context, &c), expected = in_order(&c, &pairs), got = {0};
-    const carom_list_totals totals = cloud_list(context, &c.desc, expected.count + 5, &got);
+    cloud_records pairs = expect(context, c), expected = in_order(c, &pairs), got = {0};
+    const carom_list_totals totals = cloud_list(context, &c->desc, expected.count + 5, &got);
     cloud_check_records(&got, &expected, number, exact ? "exact" : "fast");
     assert_int_equal(totals.total, expected.count);
-    assert_int_equal(totals.complete, c.count);
-    check_cut(context, &c, &expected, number);
-    check_partners(context, &c, &pairs, number);
+    assert_int_equal(totals.complete, c->count);
+    check_cut(context, c, &expected, number);
+    check_partners(context, c, &pairs, number);
     free(pairs.at);
     free(expected.at);
     free(got.at);
-    cloud_free(&c);
+    cloud_free(c);
+}
+
+static void check_cloud(carom_context *context, size_t number, int exact)
+{
+    cloud c = make_cloud(number, exact);
+    check_made(context, &c, number, exact);
 }
 
 static void exact_is_the_reference(void **state)
@@ -185,6 +190,53 @@ static void fast_is_each_pair_by_itself(void **state)
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
     for (size_t i = 0; i < test_effort(9 * CLOUD_FAMILIES); i++)
         check_cloud(context, i, 0);
+    carom_context_destroy(context);
+}
+
+/* So many that a window is cut into slices. Some rest, some move by next to nothing, and some like their neighbours. */
+static cloud make_motion(size_t number, int exact)
+{
+    enum { COUNT = 300 };
+    static const double speeds[] = {0.5, 4, 40};
+    const double speed = speeds[number % 3];
+    const int has_end = number / 3 % 3 != 2;
+    ref_gen g;
+    ref_gen_seed(&g, 19, 1, number);
+    cloud c = {.count = COUNT};
+    c.center = test_alloc(3 * c.count, sizeof(float));
+    c.velocity = test_alloc(3 * c.count, sizeof(float));
+    c.radius = test_alloc(c.count, sizeof(float));
+    c.t_max = test_alloc(c.count, sizeof(float));
+    for (size_t i = 0; i < c.count; i++) {
+        for (size_t k = 0; k < 3; k++) {
+            c.center[3 * i + k] = between(&g, 0, 10);
+            c.velocity[3 * i + k] = i % 8 == 1   ? 0.0f
+                                    : i % 8 == 2 ? between(&g, -1e-20, 1e-20)
+                                    : i % 8 == 3 ? 3.0f + between(&g, -1e-6, 1e-6)
+                                                 : between(&g, -speed, speed);
+        }
+        c.radius[i] = between(&g, 0.2, 0.6);
+        c.t_max[i] = !has_end && i % 3 == 0 ? INFINITY : i % 5 == 0 ? between(&g, 0, 1) : 1.0f;
+    }
+    c.desc = (carom_spheres_desc){.batch = {.size = sizeof c.desc,
+                                            .count = c.count,
+                                            .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
+                                  .center = carom_xyz(c.center),
+                                  .radius = carom_scalars_of(c.radius),
+                                  .velocity = carom_xyz(c.velocity),
+                                  .t_max = carom_scalars_of(c.t_max),
+                                  .start = (carom_start)(number / 9 % 3)};
+    return c;
+}
+
+static void many_in_motion(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    for (size_t i = 0; i < test_effort(27); i++) {
+        cloud c = make_motion(i, 1);
+        check_made(context, &c, i, 1);
+    }
     carom_context_destroy(context);
 }
 
@@ -341,10 +393,13 @@ static void same_lists(carom_context *scalar, carom_context *context, const char
 
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {
-        cmocka_unit_test(exact_is_the_reference), cmocka_unit_test(fast_is_each_pair_by_itself),
-        cmocka_unit_test(fast_is_near_the_truth), cmocka_unit_test(sums_that_overflow),
-        cmocka_unit_test(ends_are_checked),       SAME_BITS_ON_CPU(same_lists)};
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(exact_is_the_reference),
+                                        cmocka_unit_test(fast_is_each_pair_by_itself),
+                                        cmocka_unit_test(fast_is_near_the_truth),
+                                        cmocka_unit_test(many_in_motion),
+                                        cmocka_unit_test(sums_that_overflow),
+                                        cmocka_unit_test(ends_are_checked),
+                                        SAME_BITS_ON_CPU(same_lists)};
     const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(same_lists)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
