@@ -139,7 +139,8 @@ static carom_status search_pairs(const caromi_cloud_scan *of, const caromi_partn
                                  carom_error *err)
 {
     const carom_context *c = of->cloud->context;
-    const uint32_t threads = caromi_pool_threads(c->pool);
+    caromi_pool *pool = caromi_cloud_pool(of->cloud);
+    const uint32_t threads = caromi_pool_threads(pool);
     pairs_job job = {.cells = of->cells, .to = to, .count = of->cloud->count};
     const uint64_t columns = threads <= THREADS_OWN ? threads : 1;
     job.columns = threads <= THREADS_OWN ? threads : 0;
@@ -147,14 +148,14 @@ static carom_status search_pairs(const caromi_cloud_scan *of, const caromi_partn
     if (job.key == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the partners of %llu spheres",
                            (unsigned long long)job.count);
-    caromi_parallel(c->pool, columns, clear_keys, &job);
+    caromi_parallel(pool, columns, clear_keys, &job);
     caromi_cloud_scan scan = *of;
     scan.take = take_pairs;
     scan.take_sure = take_sure_pairs;
     scan.user = &job;
     const carom_status status = caromi_cloud_run(&scan, stats, err);
     if (status == CAROM_OK)
-        caromi_parallel(c->pool, (job.count + TASK - 1) / TASK, take_keys, &job);
+        caromi_parallel(pool, (job.count + TASK - 1) / TASK, take_keys, &job);
     caromi_kept_free(c, job.key);
     return status;
 }

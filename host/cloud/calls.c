@@ -388,7 +388,7 @@ static carom_status answer_partners(const cloud_call *q, carom_stats *stats, car
                               : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
                                             "no memory for the partners of %llu spheres", (unsigned long long)n);
     if (status == CAROM_OK)
-        caromi_parallel(c->pool, (n + WRITE_RUN - 1) / WRITE_RUN, write_run, &write);
+        caromi_parallel(caromi_cloud_pool(&q->cloud), (n + WRITE_RUN - 1) / WRITE_RUN, write_run, &write);
     caromi_kept_free(c, found.other);
     caromi_kept_free(c, found.t);
     caromi_kept_free(c, found.state);
