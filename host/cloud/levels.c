@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How large the spheres of a cloud are, and which of them share a level. Nothing here changes an answer. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cloud.h"
