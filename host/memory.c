@@ -43,6 +43,8 @@ void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
 
 void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size)
 {
+    if (context->desc.allocator.alloc == NULL) /* the system's needs no lock */
+        return caromi_alloc(context, count, size);
     caromi_pool_lock(context->pool);
     void *memory = caromi_alloc(context, count, size);
     caromi_pool_unlock(context->pool);
@@ -51,6 +53,10 @@ void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t siz
 
 void caromi_task_free(const carom_context *context, void *memory)
 {
+    if (context->desc.allocator.free == NULL) {
+        caromi_free(context, memory);
+        return;
+    }
     caromi_pool_lock(context->pool);
     caromi_free(context, memory);
     caromi_pool_unlock(context->pool);
