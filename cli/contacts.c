@@ -231,15 +231,9 @@ static int run_rows(const cli_options *options, const mesh_data *data, contacts_
     int status = rows_open(&input, query.row, options, options->spheres);
     if (status != EXIT_DONE)
         return status;
-    if (usable.backend != CAROM_BACKEND_OPENCL) {
-        usable.backend = CAROM_BACKEND_CPU;
-        usable.device = NULL;
-    }
     status = rows_next(&input, options, ROWS_CHUNK);
-    if (status == EXIT_DONE && usable.backend == CAROM_BACKEND_OPENCL)
+    if (status == EXIT_DONE)
         status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
-    if (status == EXIT_DONE && (options->device || options->backend == CAROM_BACKEND_OPENCL) && !options->rehearsal)
-        cli_message("no device is asked: the CPU answers about contacts");
     if (status == EXIT_DONE)
         status = cli_mesh_open(&usable, data, &h->context, &mesh);
     if (status == EXIT_DONE)

@@ -82,7 +82,7 @@ static const cli_command commands[] = {
      "point\n"
      "is nearest, or -1 for a new contact.\n"
      "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for each\n"
-     "column, and so has the output if it ends in .h5. The CPU answers, on every backend.\n",
+     "column, and so has the output if it ends in .h5.\n",
      command_contacts, &contacts_own},
 #define ON_MESH(name)
 #define ON_CLOUD(name)

@@ -82,7 +82,9 @@ typedef struct closest_traversal {
     closest_query query;
     mesh_hit_key best;  /* the best of all lanes; without a triangle, a distance beyond which none is the answer */
     G const int *masks; /* of the leaves' triangles, with MESH_TRIANGLE_MASKS */
-    mesh_sink *sink;    /* of a search for all triangles within the limit: mesh_contacts.h */
+    mesh_sink *sink; /* of a search for all triangles within the limit, as a mesh_traversal has it: mesh_contacts.h */
+    mesh_sink own;
+    u32 hits;                          /* of the query, likewise */
     G const mesh_opposites *opposites; /* with the next: what leaves out triangles that are no contacts; or NULL */
     G const mesh_cones *cones;
     int number; /* of the query */

@@ -82,7 +82,7 @@ FN closest_span contacts_span_of(closest_view view, contacts_edge e, real scale)
 }
 
 /* Appends the lanes of a group that are within the limit. */
-FN void contacts_append(const closest_traversal *trav, vi triangles, vf distances, vi states, vm within)
+FN void contacts_append(closest_traversal *trav, vi triangles, vf distances, vi states, vm within)
 {
     u32 left = v_bitmask(within);
     int triangle[LANES], state[LANES];
@@ -103,6 +103,7 @@ FN void contacts_append(const closest_traversal *trav, vi triangles, vf distance
             to->query = trav->number - sink->first;
         }
         sink->count++;
+        trav->hits++;
     }
 }
 
@@ -296,6 +297,7 @@ FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 
     const u32 bits = real_bits(limit[0]) & R_MAGNITUDE_MASK;
     trav->best = mesh_hit_key_of(real_of_bits(bits + (u32)(exact && bits < R_INFINITY_BITS)), MESH_NO_TRIANGLE);
     trav->sink = run->sink;
+    trav->hits = 0;
     trav->opposites = leaves_out ? run->opposites : 0;
     trav->cones = leaves_out ? run->cones : 0;
     return begun;

@@ -81,63 +81,11 @@ __kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global int *triang
         triangle[run.first] = MESH_LOOP_TRUNCATED;
 }
 #elif defined(MESH_SEARCHED)
-FN int mesh_begin_own(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
-{
-    const int begun = mesh_begin_clear(run, trav, at, rows, options);
-    if (run->sink != 0)
-        return begun;
-    const int from = run->from[at];
-    trav->sink = &trav->own;
-    trav->own.records = run->records + from;
-    trav->own.room = run->found - (u32)from;
-    trav->own.count = 0;
-    trav->own.one_is_enough = 0;
-    trav->own.first = trav->number;
-    if (from < 0)
-        run->hits[at] = 0;
-    return from < 0 ? -1 : begun;
-}
-
-FN void mesh_answer_count(const mesh_run *run, const mesh_traversal *trav)
-{
-    run->hits[trav->number] = (int)trav->hits;
-    run->state[trav->number] = (uchar)trav->state;
-    run->start[trav->number] = run->sink != 0 ? (int)(run->sink->records - run->records) : -1;
-}
-
-MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_own, mesh_answer_count, MESH_OPTIONS)
-
-/* List of all hits, in one pass or two. The first pass counts the hits of each query. If it has room for `each` hits
- * per query, it also writes those of all queries of a work-item consecutively, from the place `from` of its first
- * query on; `start` then holds that place for each of them. There may be more hits than room. The second pass
- * (`each` < 0) writes the hits of each query from the query's own place on; -1 marks queries whose hits are already
- * written. */
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global mesh_record *records, uint found, int each,
-                                       int one_is_enough, __global const int *from, __global int *hits,
-                                       __global uchar *state, __global int *start, uint count)
-{
-    if (get_global_id(0) >= count)
-        return;
-    mesh_run run = MESH_RUN_ARGUMENTS;
-    mesh_sink pool;
-    run.records = records;
-    run.found = found;
-    run.from = from;
-    run.hits = hits;
-    run.state = state;
-    run.start = start;
-    if (run.first == run.end)
-        return;
-    pool.records = records + (each > 0 ? from[run.first] : 0);
-    pool.room = each > 0 ? (u32)each * (run.end - run.first) : 0;
-    pool.count = 0;
-    pool.one_is_enough = one_is_enough;
-    pool.first = (int)run.first;
-    run.sink = each < 0 ? 0 : &pool;
-    mesh_search(&run);
-    if (mesh_run_is_truncated(share))
-        hits[run.first] = MESH_LOOP_TRUNCATED;
-}
+#define MESH_LISTED MESH_SEARCHED
+#define MESH_KIND mesh
+#define MESH_BEGIN mesh_begin_clear
+#define MESH_STATE_OF(trav) (trav)->state
+#include "mesh_list_kernel.h"
 #endif
 
 #if defined(KERNEL_mesh_contact) || defined(KERNEL_mesh_contact_exact)

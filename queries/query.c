@@ -12,7 +12,7 @@ const query_type *const query_pairs[QUERY_PAIR_COUNT] = {
 
 const query_type *const query_meshes[QUERY_MESH_COUNT] = {
 #define QUERY_POINTER(name, title) &query_##name,
-    QUERY_MESHES(QUERY_POINTER) QUERY_MESHES_ON_CPU(QUERY_POINTER) QUERY_MESH_FORMS(QUERY_POINTER)
+    QUERY_MESHES(QUERY_POINTER) QUERY_MESH_FORMS(QUERY_POINTER)
 #undef QUERY_POINTER
 };
 

@@ -34,27 +34,26 @@ enum {
         QUERY_PAIR_COUNT
 };
 
-/* Every query of a mesh and what tests call it, in the order of `carom verify`; those that the CPU answers on every
- * backend, which tests of devices leave out; then answers that are another form of one of these, which tests ask for
- * but `carom verify` does not judge again. The rows query_NAME are in queries/mesh. */
-#define QUERY_MESHES(X)              \
-    X(mesh_first, "first hits")      \
-    X(mesh_all, "all hits")          \
-    X(mesh_any, "any hit")           \
-    X(mesh_overlaps, "overlaps")     \
-    X(mesh_any_still, "any overlap") \
-    X(mesh_closest, "closest points")
-#define QUERY_MESHES_ON_CPU(X) X(mesh_contacts, "contacts")
+/* Every query of a mesh and what tests call it, in the order of `carom verify`; then answers that are another form of
+ * one of these, which tests ask for but `carom verify` does not judge again. The rows query_NAME are in queries/mesh.
+ */
+#define QUERY_MESHES(X)               \
+    X(mesh_first, "first hits")       \
+    X(mesh_all, "all hits")           \
+    X(mesh_any, "any hit")            \
+    X(mesh_overlaps, "overlaps")      \
+    X(mesh_any_still, "any overlap")  \
+    X(mesh_closest, "closest points") \
+    X(mesh_contacts, "contacts")
 #define QUERY_MESH_FORMS(X) X(mesh_compact, "first hits as a list")
 
 enum {
 #define QUERY_NUMBER(name, title) QUERY_##name,
-    QUERY_MESHES(QUERY_NUMBER) QUERY_MESHES_ON_CPU(QUERY_NUMBER) QUERY_MESH_FORMS(QUERY_NUMBER)
+    QUERY_MESHES(QUERY_NUMBER) QUERY_MESH_FORMS(QUERY_NUMBER)
 #undef QUERY_NUMBER
         QUERY_MESH_COUNT,
 #define QUERY_ONE(name, title) +1
-    QUERY_MESHES_CPU = QUERY_MESHES_ON_CPU(QUERY_ONE),
-    QUERY_MESH_JUDGED = QUERY_MESHES(QUERY_ONE) + QUERY_MESHES_CPU
+    QUERY_MESH_JUDGED = QUERY_MESHES(QUERY_ONE)
 #undef QUERY_ONE
 };
 
@@ -226,7 +225,6 @@ extern const query_type *const query_pairs[QUERY_PAIR_COUNT], *const query_meshe
 #define QUERY_ROW(name, ...) extern const query_type query_##name;
 QUERY_PAIRS(QUERY_ROW)
 QUERY_MESHES(QUERY_ROW)
-QUERY_MESHES_ON_CPU(QUERY_ROW)
 QUERY_MESH_FORMS(QUERY_ROW)
 #undef QUERY_ROW
 

@@ -2,6 +2,7 @@
 /* The call for contacts. */
 #include <math.h>
 
+#include "host/opencl/opencl.h"
 #include "list.h"
 #include "patches.h"
 #include "query.h"
@@ -72,17 +73,23 @@ static carom_status answer_empty(const carom_context *c, const void *batch, uint
 
 static carom_status run(caromi_list_batch *batch, const carom_progress *progress, carom_stats *stats, carom_error *err)
 {
-    const carom_mesh *mesh = batch->sweep.mesh;
-    caromi_pace pace = {0}; /* there is no device to choose */
+    carom_mesh *mesh = batch->sweep.mesh;
+    const int empty = mesh->info.triangle_count == 0;
+    carom_list_totals unused = {0}; /* totals of the timing sample are discarded */
+    const carom_hit_list scratch = {.size = sizeof scratch, .totals = &unused};
+    caromi_list_batch sample = *batch;
+    sample.list = &scratch;
     const caromi_batch run = {.batch = batch,
+                              .sample = &sample,
                               .begin = batch->sweep.begin,
                               .count = batch->sweep.count,
-                              .on_cpu = mesh->info.triangle_count == 0 ? answer_empty : caromi_cpu_list,
+                              .on_device = empty ? NULL : caromi_device_list,
+                              .on_cpu = empty ? answer_empty : caromi_cpu_list,
                               .piece = CAROMI_MESH_PIECE,
                               .progress = *progress,
                               .exact = batch->sweep.exact,
                               .name = batch->sweep.kind->name[batch->sweep.exact],
-                              .pace = &pace};
+                              .pace = &mesh->paces[batch->search][batch->sweep.exact]};
     return caromi_run(mesh->context, &run, stats, err);
 }
 

@@ -73,17 +73,11 @@ static int take_query(list_job *job, caromi_stage *s, uint32_t thread, const car
                       const caromi_mesh_queries *q, size_t i, mesh_record *records, uint32_t count)
 {
     const uint32_t row = (uint32_t)(b->row[i] - s->first);
-    uint8_t by_integers = 0;
     if (job->batch->contacts == NULL)
         return caromi_stage_take(job->context, job->batch, s, row, b->state[i], records, count);
     const caromi_mesh_query query = query_in_block(&job->batch->sweep, b, i);
-    const int64_t chosen =
-        caromi_choose_contacts(job->context, &job->batch->sweep, job->batch->contacts, &job->choosers[thread], &query,
-                               records, count, q->records, &by_integers);
-    if (chosen < 0 || !caromi_stage_take(job->context, job->batch, s, row, b->state[i], records, (uint32_t)chosen))
-        return 0;
-    s->by_integers[row] |= by_integers;
-    return 1;
+    return caromi_stage_take_contacts(job->context, job->batch, &job->choosers[thread], s, row, &query, b->state[i],
+                                      records, count, q->records);
 }
 
 /* Adds the records of a block to the stage, query by query. */

@@ -39,6 +39,11 @@ static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
  * is done before) and sorts the hits. 0: no memory. */
 int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
                       int state, const mesh_record *records, uint32_t count);
+/* The same for the triangles within reach, from which it chooses the contacts. spare: room for as many records. */
+int caromi_stage_take_contacts(const carom_context *context, const caromi_list_batch *batch,
+                               caromi_contact_scratch *scratch, caromi_stage *stage, uint32_t row,
+                               const caromi_mesh_query *query, int state, mesh_record *records, uint32_t count,
+                               mesh_record *spare);
 
 carom_status caromi_stages_create(const carom_context *context, uint32_t count, uint32_t queries, caromi_stage **out,
                                   carom_error *err);

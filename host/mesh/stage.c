@@ -127,6 +127,20 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
     return 1;
 }
 
+int caromi_stage_take_contacts(const carom_context *context, const caromi_list_batch *batch,
+                               caromi_contact_scratch *scratch, caromi_stage *s, uint32_t row,
+                               const caromi_mesh_query *query, int state, mesh_record *records, uint32_t count,
+                               mesh_record *spare)
+{
+    uint8_t by_integers = 0;
+    const int64_t chosen = caromi_choose_contacts(context, &batch->sweep, batch->contacts, scratch, query, records,
+                                                  count, spare, &by_integers);
+    if (chosen < 0 || !caromi_stage_take(context, batch, s, row, state, records, (uint32_t)chosen))
+        return 0;
+    s->by_integers[row] |= by_integers;
+    return 1;
+}
+
 /* ---- delivering -------------------------------------------------------------------------------------------------- */
 
 typedef struct deliver_job {

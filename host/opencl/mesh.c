@@ -5,6 +5,7 @@
 #include "device.h"
 #include "host/mesh/batch.h"
 #include "host/mesh/clearance.h"
+#include "host/mesh/edges.h"
 
 enum { TRIANGLE = 0 /* first of the output columns of a search */ };
 
@@ -14,13 +15,14 @@ typedef struct mesh_copy {
     const carom_context *context;
     cl_context cl;
     cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks is NULL if there are none */
+    cl_mem opposites, cones;                                   /* NULL: no contact has been asked for */
     carom_error lacking; /* why they could not be uploaded: retrying a large mesh in every batch would be slow */
 } mesh_copy;
 
 static void release_arrays(mesh_copy *copy)
 {
-    cl_mem *const parts[] = {&copy->nodes,     &copy->leaves,   &copy->masks,
-                             &copy->clearance, &copy->vertices, &copy->indices};
+    cl_mem *const parts[] = {&copy->nodes,    &copy->leaves,  &copy->masks,     &copy->clearance,
+                             &copy->vertices, &copy->indices, &copy->opposites, &copy->cones};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         caromi_release_buffer(parts[i]);
 }
@@ -126,6 +128,26 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
         mesh->device_copy = NULL;
     }
     return status;
+}
+
+carom_status caromi_upload_edges(caromi_device *d, carom_mesh *mesh, carom_error *err)
+{
+    mesh_copy *copy = mesh->device_copy;
+    const caromi_edges *e = mesh->edges;
+    const mesh_array arrays[] = {
+        {"third corners of a mesh", e->opposites, mesh->leaf_count, sizeof *e->opposites, &copy->opposites},
+        {"cones of a mesh", e->cones, mesh->info.node_count, sizeof *e->cones, &copy->cones}};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        if (*arrays[i].out == NULL)
+            CHECK(copy_array(d, &arrays[i], err));
+    return CAROM_OK;
+}
+
+void caromi_set_edges(caromi_arguments *a, const carom_mesh *mesh)
+{
+    const mesh_copy *copy = mesh->device_copy;
+    caromi_set_argument(a, &copy->opposites, sizeof copy->opposites);
+    caromi_set_argument(a, &copy->cones, sizeof copy->cones);
 }
 
 static void set_tree(caromi_arguments *a, const carom_mesh *mesh)

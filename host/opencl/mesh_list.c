@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "host/mesh/block.h"
 #include "host/mesh/list.h"
 
 enum {
@@ -19,7 +20,14 @@ enum {
 };
 
 /* Impossible results of a device. */
-enum list_fault { FAULT_NONE, FAULT_TRIANGLE, FAULT_COUNT };
+enum list_fault { FAULT_NONE, FAULT_TRIANGLE, FAULT_FEATURE, FAULT_COUNT };
+
+/* A thread's memory to choose contacts: a copy of a query's records, and as much room again. */
+typedef struct list_chooser {
+    caromi_contact_scratch scratch;
+    mesh_record *records;
+    uint32_t room;
+} list_chooser;
 
 typedef struct list_part {
     const caromi_list_batch *batch;
@@ -41,11 +49,14 @@ typedef struct list_part {
     atomic_int corrupt;   /* an enum list_fault */
     caromi_stage *stages; /* one per task that sorts hits */
     uint32_t stage_count;
+    list_chooser *choosers; /* one per thread, for contacts */
     const carom_context *context;
 } list_part;
 
 uint32_t caromi_list_program(const caromi_list_batch *batch)
 {
+    if (batch->contacts != NULL)
+        return caromi_search_program(CAROMI_PROGRAM_MESH_CONTACTS, batch->sweep.exact, 0);
     const uint32_t search =
         batch->search == CAROMI_MESH_OVERLAPS ? CAROMI_PROGRAM_MESH_OVERLAPS : CAROMI_PROGRAM_MESH_LIST;
     return caromi_search_program(search, batch->sweep.exact, batch->sweep.options);
@@ -59,11 +70,13 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const cl_uint found = (cl_uint)p->found;
     const cl_int each = p->fill ? -1 : p->inline_hits != NULL ? INLINE_HITS : 0;
     const cl_mem *memory = p->fill ? &p->memory : &p->inline_hits;
-    const int one = p->batch->any != NULL;
-    CHECK(caromi_sort_chunk(d, slot, sweep->mesh, CAROMI_MESH_IN, sweep->options, err));
+    const int one = p->batch->any != NULL, columns = sweep->kind->in;
+    CHECK(caromi_sort_chunk(d, slot, sweep->mesh, columns, sweep->options, err));
     /* Queries that pad the last vector have no place for hits. */
-    const uint64_t items =
-        caromi_set_search(d, slot, &a, sweep->mesh, sweep->options, slot->count, CAROMI_MESH_IN, CAROMI_MESH_IN + 1);
+    const uint64_t items = caromi_set_search(d, slot, &a, sweep->mesh, sweep->options, slot->count, (uint32_t)columns,
+                                             (uint32_t)columns + 1);
+    if (p->batch->contacts != NULL)
+        caromi_set_edges(&a, sweep->mesh);
     if (*memory != NULL)
         caromi_set_argument(&a, memory, sizeof *memory);
     else /* no hits are written if they are only counted: any buffer will do */
@@ -71,7 +84,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     caromi_set_argument(&a, &found, sizeof found);
     caromi_set_argument(&a, &each, sizeof each);
     caromi_set_argument(&a, &one, sizeof one);
-    caromi_set_columns(&a, &slot->in[CAROMI_MESH_IN], 1);
+    caromi_set_columns(&a, &slot->in[columns], 1);
     caromi_set_columns(&a, slot->out, 3);
     return caromi_launch_search(d, slot, &a, items, err);
 }
@@ -82,21 +95,21 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
 {
     static const float none = 0;
     const caromi_mesh_batch *sweep = &p->batch->sweep;
-    const int masks = sweep->mask.base != NULL, places = fill || p->inline_hits != NULL;
+    const int masks = sweep->mask.base != NULL, places = fill || p->inline_hits != NULL, columns = sweep->kind->in;
     caromi_in_column in[CAROMI_MESH_IN + 2];
     const caromi_out_column out[3] = {{fill ? p->again : p->hits, sizeof *p->hits},
                                       {fill ? NULL : p->state, 1},
                                       {fill || p->inline_hits == NULL ? NULL : p->start, sizeof *p->start}};
     uint64_t done = 0;
-    for (int c = 0; c < CAROMI_MESH_IN; c++)
+    for (int c = 0; c < columns; c++)
         in[c] = caromi_column_from(&sweep->in[c], p->first);
-    in[CAROMI_MESH_IN] =
+    in[columns] =
         places ? (caromi_in_column){.base = p->from, .stride = sizeof *p->from} : (caromi_in_column){.base = &none};
     if (masks)
-        in[CAROMI_MESH_IN + 1] = caromi_column_from(&sweep->mask, p->first);
+        in[columns + 1] = caromi_column_from(&sweep->mask, p->first);
     const caromi_stream s = {.count = p->queries,
                              .chunk = d->gpu ? QUERIES : d->max_items,
-                             .in_count = (uint32_t)(CAROMI_MESH_IN + 1 + masks),
+                             .in_count = (uint32_t)(columns + 1 + masks),
                              .out_count = 3,
                              .in = in,
                              .out = out,
@@ -197,17 +210,50 @@ static carom_status fetch_hits(caromi_device *d, list_part *p, carom_stats *stat
     return status;
 }
 
-/* Query i of the part, with its records. */
-static void take_query(list_part *p, caromi_stage *s, uint64_t i, const mesh_record *records, uint32_t hits)
+/* Only exact mode leaves features open. */
+static enum list_fault fault_of(const list_part *p, const mesh_record *records, uint32_t hits)
 {
-    uint32_t corrupt = 0;
-    for (uint32_t k = 0; k < hits; k++)
-        corrupt |= (uint32_t)records[k].triangle >= p->batch->sweep.mesh->info.triangle_count;
-    if (corrupt != 0)
-        atomic_store(&p->corrupt, FAULT_TRIANGLE);
-    else
-        s->full = !caromi_stage_take(p->context, p->batch, s, (uint32_t)(p->first + i - s->first), p->state[i], records,
-                                     hits);
+    const uint32_t none = p->batch->sweep.exact ? FEATURE_NONE : FEATURE_V0;
+    uint32_t triangles = 0, features = 0;
+    for (uint32_t k = 0; k < hits; k++) {
+        triangles |= (uint32_t)records[k].triangle >= p->batch->sweep.mesh->info.triangle_count;
+        features |= (uint32_t)records[k].state - none > FEATURE_FACE - none;
+    }
+    return triangles ? FAULT_TRIANGLE : p->batch->contacts != NULL && features ? FAULT_FEATURE : FAULT_NONE;
+}
+
+/* Makes room for so many records, twice. 0: no memory. */
+static int reserve_chooser(const carom_context *context, list_chooser *c, uint32_t hits)
+{
+    if (hits <= c->room)
+        return 1;
+    caromi_task_free(context, c->records);
+    c->room = 0;
+    c->records = caromi_task_alloc(context, hits, 2 * sizeof *c->records);
+    c->room = c->records != NULL ? hits : 0;
+    return c->records != NULL;
+}
+
+/* Query i of the part, with its records. */
+static void take_query(list_part *p, caromi_stage *s, uint32_t thread, uint64_t i, const mesh_record *records,
+                       uint32_t hits)
+{
+    const uint32_t row = (uint32_t)(p->first + i - s->first);
+    const enum list_fault fault = fault_of(p, records, hits);
+    if (fault != FAULT_NONE)
+        atomic_store(&p->corrupt, fault);
+    else if (p->batch->contacts == NULL || hits == 0)
+        s->full = !caromi_stage_take(p->context, p->batch, s, row, p->state[i], records, hits);
+    else {
+        list_chooser *c = &p->choosers[thread];
+        s->full = !reserve_chooser(p->context, c, hits);
+        if (s->full)
+            return;
+        const caromi_mesh_query query = caromi_mesh_query_of(&p->batch->sweep, p->first + i);
+        memcpy(c->records, records, hits * sizeof *records);
+        s->full = !caromi_stage_take_contacts(p->context, p->batch, &c->scratch, s, row, &query, p->state[i],
+                                              c->records, hits, c->records + hits);
+    }
 }
 
 /* Sorts the records of the work-item of queries [first, end) by query. 0: their numbers differ from the counts. */
@@ -231,7 +277,7 @@ static int sort_item(const list_part *p, uint64_t first, uint64_t end, uint32_t 
 
 /* Adds query i of the part and the following ones of its work-item to the stage; returns the next query. A stage may
  * begin in the middle of a work-item. */
-static uint64_t take_item(list_part *p, caromi_stage *s, uint64_t i)
+static uint64_t take_item(list_part *p, caromi_stage *s, uint32_t thread, uint64_t i)
 {
     mesh_record sorted[INLINE_MOST];
     uint32_t start[CAROMI_SHARE_MAX];
@@ -242,7 +288,7 @@ static uint64_t take_item(list_part *p, caromi_stage *s, uint64_t i)
         return end;
     }
     for (; !s->full && i < end; i++)
-        take_query(p, s, i, sorted + start[p->gone + i - first], (uint32_t)p->hits[i]);
+        take_query(p, s, thread, i, sorted + start[p->gone + i - first], (uint32_t)p->hits[i]);
     return end;
 }
 
@@ -251,22 +297,23 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
     list_part *p = user;
     caromi_stage *s = &p->stages[task];
     const uint64_t first = s->first - p->first, end = first + s->queries;
-    (void)thread;
     s->count = s->total = 0;
     s->full = 0;
     for (uint64_t i = first; !s->full && !atomic_load(&p->corrupt) && i < end;) {
         if (p->start[i] >= 0) {
-            i = take_item(p, s, i);
+            i = take_item(p, s, thread, i);
             continue;
         }
         const uint32_t hits = p->from[i] < 0 ? 0 : (uint32_t)p->hits[i];
-        take_query(p, s, i, hits > 0 ? p->records + p->from[i] : NULL, hits);
+        take_query(p, s, thread, i, hits > 0 ? p->records + p->from[i] : NULL, hits);
         i++;
     }
 }
 
 static carom_status take_part(const caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
 {
+    static const char *const names[] = {
+        [FAULT_TRIANGLE] = "triangles", [FAULT_FEATURE] = "features", [FAULT_COUNT] = "queries of hits"};
     const double start = caromi_now();
     for (uint64_t i = 0; i < p->stage_count; i++) {
         p->stages[i].first = p->first + caromi_slice_start(p->queries, p->stage_count, i);
@@ -277,8 +324,7 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
     caromi_parallel(p->context->pool, p->stage_count, take_stage, p);
     const int fault = atomic_load(&p->corrupt);
     if (fault != FAULT_NONE)
-        return caromi_fail_corrupt(d, fault == FAULT_TRIANGLE ? "triangles" : "queries of hits", p->first,
-                                   p->first + p->queries, err);
+        return caromi_fail_corrupt(d, names[fault], p->first, p->first + p->queries, err);
     for (uint32_t i = 0; i < p->stage_count; i++)
         if (p->stages[i].full)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
@@ -394,6 +440,28 @@ static carom_status count_hits(caromi_device *d, list_part *p, uint64_t first, u
     return map_inline_hits(d, p, err);
 }
 
+static carom_status open_choosers(caromi_device *d, list_part *p, carom_error *err)
+{
+    const uint32_t threads = caromi_pool_threads(p->context->pool);
+    if (p->batch->contacts == NULL)
+        return CAROM_OK;
+    CHECK(caromi_upload_edges(d, p->batch->sweep.mesh, err));
+    p->choosers = caromi_alloc(p->context, threads, sizeof *p->choosers);
+    if (p->choosers == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to choose contacts (%u threads)", threads);
+    memset(p->choosers, 0, threads * sizeof *p->choosers);
+    return CAROM_OK;
+}
+
+static void close_choosers(list_part *p)
+{
+    for (uint32_t i = 0; p->choosers != NULL && i < caromi_pool_threads(p->context->pool); i++) {
+        caromi_contact_scratch_free(p->context, &p->choosers[i].scratch);
+        caromi_free(p->context, p->choosers[i].records);
+    }
+    caromi_free(p->context, p->choosers);
+}
+
 carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
@@ -410,6 +478,8 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
         hits != NULL && from != NULL && start != NULL && state != NULL && p.again != NULL
             ? CAROM_OK
             : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage %d queries", QUERIES);
+    if (status == CAROM_OK)
+        status = open_choosers(d, &p, err);
     if (status == CAROM_OK)
         open_inline_hits(d, &p);
     while (status == CAROM_OK && *done < end) {
@@ -431,6 +501,7 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
     caromi_free(c, start);
     caromi_free(c, p.again);
     caromi_free(c, state);
+    close_choosers(&p);
     caromi_stages_destroy(c, p.stages, p.stage_count);
     return status;
 }

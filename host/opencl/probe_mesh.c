@@ -7,10 +7,11 @@
 #include "host/mesh/list.h"
 
 enum {
-    QUERIES = 64,          /* of first hits and lists */
+    QUERIES = 64,          /* of first hits and lists, contacts among them */
     CLOSEST_QUERIES = 256, /* of closest points */
     GROUP = 16,            /* of a work-item */
     TRIANGLES = 400,
+    SHEET = 10, /* squares along each side of a sheet, for contacts */
     HITS = 1 << 12
 };
 
@@ -49,6 +50,28 @@ void caromi_probe_triangles(uint64_t *state, float *vertices, uint32_t count)
             memcpy(v + 6, v + 3, 3 * sizeof *v);
         if (i % 32 == 9 && i > 0)
             memcpy(v, v - 9, 9 * sizeof *v); /* the same triangle twice: the lower index wins */
+    }
+}
+
+static void sheet_corner(uint32_t i, uint32_t k, float *v)
+{
+    uint64_t state = i * (SHEET + 1) + k + 100;
+    v[0] = (float)i * 0.25f - 1.25f;
+    v[1] = (float)k * 0.25f - 1.25f;
+    v[2] = caromi_probe_number(&state, CAROMI_PROBE_LATTICE) * 0x1p-3f;
+}
+
+/* A sheet of triangles that meet, in place of the first ones. */
+static void make_sheet(float *vertices)
+{
+    for (uint32_t i = 0; i < SHEET * SHEET; i++) {
+        float *v = vertices + 18 * (size_t)i;
+        sheet_corner(i / SHEET, i % SHEET, v);
+        sheet_corner(i / SHEET + 1, i % SHEET, v + 3);
+        sheet_corner(i / SHEET, i % SHEET + 1, v + 6);
+        memcpy(v + 9, v + 6, 3 * sizeof *v);
+        memcpy(v + 12, v + 3, 3 * sizeof *v);
+        sheet_corner(i / SHEET + 1, i % SHEET + 1, v + 15);
     }
 }
 
@@ -98,6 +121,20 @@ static void make_centers(uint64_t *state, mesh_probe *p)
     }
 }
 
+/* Near the sheet, and at its corners; with a margin in every fourth query. */
+static void make_resting(uint64_t *state, mesh_probe *p)
+{
+    make_centers(state, p);
+    for (uint32_t i = 0; i < QUERIES; i++) {
+        float row[CAROMI_CLOSEST_IN];
+        caromi_probe_row(state, row, CAROMI_CLOSEST_IN, RADII_SWEEP);
+        for (int k = 0; i % 8 != 0 && i % 16 != 1 && k < 3; k++) /* NaN stays NaN */
+            p->in[k][i] = row[k] > 1.0f ? 1.0f : row[k] < -1.0f ? -1.0f : row[k];
+        p->in[MESH_RADIUS][i] = i / GROUP % 2 == 0 && p->in[MESH_RADIUS][i] > 0.25f ? 0.25f : p->in[MESH_RADIUS][i];
+        p->in[MESH_MAX_DISTANCE][i] = i % 4 == 3 ? 0.125f : 0.0f;
+    }
+}
+
 void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -111,10 +148,12 @@ void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count)
 static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_probe *p, carom_mesh **mesh,
                                carom_error *err)
 {
-    const int closest = like->kind == &caromi_closest_triangle;
-    uint64_t state = closest ? 3 : 2;
+    const int moves = like->kind == &caromi_first_hit, contacts = like->kind == &caromi_contact_triangles;
+    uint64_t state = moves ? 2 : 3;
     caromi_probe_triangles(&state, p->vertices, TRIANGLES);
-    (closest ? make_centers : make_sweeps)(&state, p);
+    if (contacts)
+        make_sheet(p->vertices);
+    (moves ? make_sweeps : contacts ? make_resting : make_centers)(&state, p);
     caromi_probe_masks(3, p->masks, TRIANGLES);
     caromi_probe_masks(4, p->mask, CLOSEST_QUERIES);
     for (uint32_t i = 0; i < CLOSEST_QUERIES; i++)
@@ -214,7 +253,8 @@ static carom_status run_any_probe(caromi_device *d, const carom_context *scalar,
                                                      p->list_expected.any, 1, err);
 }
 
-/* Counts of all queries, as many hits as there is room for, and whether there are any. */
+/* Counts of all queries, as many hits as there is room for, and whether there are any. The state of a contact is its
+ * feature. */
 static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const caromi_list_batch *like, int options,
                                    mesh_probe *p, carom_error *err)
 {
@@ -226,7 +266,12 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
     const carom_mesh_hit_result got_columns = {.triangle = got.index, .state = got.state, .t = got.t};
     const carom_mesh_hit_result expected_columns = {
         .triangle = expected.index, .state = expected.state, .t = expected.t};
+    caromi_contacts contacts = {.merge = 0};
     caromi_list_batch batch = {.search = like->search, .list = &expected};
+    if (like->contacts != NULL) {
+        CHECK(caromi_edges_of(mesh, &contacts.edges, err));
+        batch.contacts = &contacts;
+    }
     batch.sweep = batch_of(p, mesh, &like->sweep, options);
     caromi_hits_to_columns(&expected_columns, batch.sweep.out);
     const uint32_t program = caromi_list_program(&batch);
@@ -245,11 +290,12 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
         status = caromi_probe_compare(d, program, HITS, 2, a->state, b->state, sizeof *a->state, err);
     if (status == CAROM_OK)
         status = caromi_probe_compare(d, program, HITS, 3, a->t, b->t, sizeof *a->t, err);
-    return status == CAROM_OK ? run_any_probe(d, &scalar, &batch, p, err) : status;
+    return status == CAROM_OK && like->contacts == NULL ? run_any_probe(d, &scalar, &batch, p, err) : status;
 }
 
 /* Options that a program is probed with. A program for queries without options is probed with none. Others are probed
- * with each start policy, because these exclude each other. Closest points have one program for all queries. */
+ * with each start policy, because these exclude each other. Closest points and contacts have one program for all
+ * queries. */
 typedef struct probe_options {
     int count, options[2];
 } probe_options;
@@ -257,9 +303,9 @@ typedef struct probe_options {
 static const probe_options *options_of(const caromi_mesh_batch *like)
 {
     enum { MASKS = MESH_TRIANGLE_MASKS | MESH_QUERY_MASKS };
-    static const probe_options plain = {1, {0}}, closest = {2, {0, MASKS}},
+    static const probe_options plain = {1, {0}}, at_rest = {2, {0, MASKS}},
                                all = {2, {MASKS | MESH_CULL_BACK | MESH_SKIP_PARTING, MASKS | MESH_SKIP}};
-    return like->kind == &caromi_closest_triangle ? &closest : like->options ? &all : &plain;
+    return like->kind != &caromi_first_hit ? &at_rest : like->options ? &all : &plain;
 }
 
 /* list: NULL for queries with one triangle each. */

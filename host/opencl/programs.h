@@ -10,7 +10,7 @@
  *
  * A search has four rows, in this order: fast, exact, and both again for queries with options. Those without are
  * built with -DMESH_PLAIN, which leaves out the options' code and the registers that it takes. A search for the
- * closest point has one code for both. */
+ * closest point, or for contacts, has one code for both. */
 /* clang-format off */
 #define CAROMI_PROGRAMS(X) \
     X(MESH_FIRST,                  mesh_first,               mesh,               1, " -DMESH_PLAIN") \
@@ -31,6 +31,8 @@
     X(MESH_CLOSEST_EXACT,          mesh_closest_exact,       mesh_closest_exact, 1, "") \
     X(MESH_CLOSEST_POINT,          mesh_closest_point,       mesh_closest,       0, "") \
     X(MESH_CLOSEST_POINT_EXACT,    mesh_closest_point_exact, mesh_closest_exact, 0, "") \
+    X(MESH_CONTACTS,               mesh_contacts,            mesh_contacts,      1, "") \
+    X(MESH_CONTACTS_EXACT,         mesh_contacts_exact,      mesh_contacts_exact, 1, "") \
     X(ROUNDING,                    rounding,                 rounding,           0, "") \
     X(SORT_HISTOGRAM,              sort_histogram,           query_sort,         0, "") \
     X(PREFIX_SUM,                  prefix_sum,               query_sort,         0, "") \

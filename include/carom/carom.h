@@ -844,8 +844,8 @@ typedef struct carom_contact_list {
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs. An invalid sphere has no contacts
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY
-/// cost  the CPU answers, on every backend; what `stats` count is on the CPU. A search for every
-///       sphere, and some ns for each triangle within r + margin: docs/contacts.md. The first call
+/// cost  a search for every sphere, and some ns for each triangle within r + margin. A device
+///       searches; the CPU chooses among what is found: docs/contacts.md. The first call
 ///       finds edges and corners of the mesh, which it keeps until its next update or end:
 ///       about 60 bytes per triangle, 12 per vertex; `patch` 4 more
 /// source docs/contacts.md

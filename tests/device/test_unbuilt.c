@@ -29,6 +29,7 @@ typedef struct broken {
     {"mesh_first" suffix, ASK_mesh_first + (mode), 0, 0}, {"mesh_contact" suffix, ASK_mesh_first + (mode), 0, 0}, \
         {"mesh_list" suffix, ASK_mesh_all + (mode), 0, 0}, {"mesh_list" suffix, ASK_mesh_any + (mode), 0, 0},     \
         {"mesh_overlaps" suffix, ASK_mesh_overlaps + (mode), 0, 0},                                               \
+        {"mesh_contacts" suffix, ASK_mesh_contacts + (mode), 0, 0},                                               \
         {"mesh_closest" suffix, ASK_mesh_closest + (mode), 0, 0},                                                 \
     {                                                                                                             \
         "mesh_closest_point" suffix, ASK_mesh_closest + (mode), 0, 0                                              \

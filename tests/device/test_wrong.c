@@ -4,6 +4,7 @@
  * `opencl` fails; `auto` answers on the CPU with the right bits, and statistics give the reason. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/closest_answers.h"
+#include "tests/support/contact_answers.h"
 #include "tests/support/lists.h"
 
 #define REFUSED CAROM_ERROR_NOT_BIT_EXACT, "refused"
@@ -12,6 +13,7 @@
 #define WRITE_CLOSEST "run->triangle[trav->number] = hit.triangle;"
 #define WRITE_BEYOND(said) "run->triangle[trav->number] = " said " | (trav->number > 299) << 30;"
 #define WRITE_TRIANGLE "to->triangle = triangle[i];"
+#define APPEND_CONTACT(triangle, feature) "contacts_append(trav, " triangle ", s.distance, " feature ", within);"
 #define KEPT_COUNT "count[run] = kept;"
 #define WRITE_ROW "to[COMPACT_ROW] = row;"
 #define WRITE_COUNT "run->hits[trav->number] = (int)trav->hits;"
@@ -49,7 +51,7 @@ static carom_status ask_times(carom_mesh *mesh, const swept_spheres *b, carom_st
 }
 
 /* First hits with the points, which are computed from the triangle's corners. */
-static carom_status ask_contacts(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
+static carom_status ask_contact_points(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     const carom_mesh_hit_result result = {.size = sizeof result,
@@ -104,6 +106,20 @@ static carom_status ask_overlaps(carom_mesh *mesh, const swept_spheres *b, carom
     carom_hit_list list = {
         .size = sizeof list, .totals = &totals, .capacity = 4 * MANY, .offsets = offsets, .index = triangles};
     return carom_mesh_overlap_list(mesh, &desc, &list, stats, err);
+}
+
+static carom_status ask_touching(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
+{
+    const contact_call call = {.margin = 0.0625f};
+    const carom_mesh_contacts_desc desc = swept_spheres_contacts(b, &call);
+    carom_list_totals totals = {0};
+    const carom_contact_list list = {.size = sizeof list,
+                                     .totals = &totals,
+                                     .capacity = MANY,
+                                     .offsets = offsets,
+                                     .triangle = triangles,
+                                     .distance = depths};
+    return carom_mesh_contacts(mesh, &desc, &list, stats, err);
 }
 
 static carom_status ask_closest(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
@@ -212,7 +228,7 @@ int main(void)
          REFUSED},
         {"a list of overlaps", {WRITE_TRIANGLE, "to->triangle = triangle[0];"}, ask_overlaps, REFUSED},
         {"whether there is a hit",
-         {"run->state[trav->number] = (uchar)trav->state;", "run->state[trav->number] = STATE_APPROACHING;"},
+         {"run->state[trav->number] = (uchar)MESH_STATE_OF(trav);", "run->state[trav->number] = STATE_APPROACHING;"},
          ask_any,
          REFUSED},
         {"what a policy leaves out", {"if ((options & MESH_SKIP) != 0)", "if (0)"}, ask_skipping, REFUSED},
@@ -235,7 +251,7 @@ int main(void)
          IMPOSSIBLE("triangles")},
         {"contacts of a triangle beyond the mesh",
          {WRITE_FIRST, WRITE_BEYOND("triangle")},
-         ask_contacts,
+         ask_contact_points,
          IMPOSSIBLE("triangles")},
         {"points of a triangle beyond the mesh",
          {WRITE_CLOSEST, WRITE_BEYOND("hit.triangle")},
@@ -253,6 +269,24 @@ int main(void)
          {WRITE_COUNT, "run->hits[trav->number] = trav->number > 299 ? -5 : (int)trav->hits;"},
          ask_list,
          IMPOSSIBLE("numbers of hits")},
+        {"distances of contacts",
+         {"s.distance = contacts_clamp(f.distance, span);", "s.distance = contacts_clamp(f.distance, span) * 1.5f;"},
+         ask_touching,
+         REFUSED},
+        {"a triangle that no other precedes",
+         {"fall = -v3_dot(s->way, u);", "fall = v3_dot(s->way, u);"},
+         ask_touching,
+         REFUSED},
+        {"touching a triangle beyond the mesh",
+         {APPEND_CONTACT("g.triangle", "s.feature"),
+          APPEND_CONTACT("g.triangle | v_i((trav->number > 299) << 30)", "s.feature")},
+         ask_touching,
+         IMPOSSIBLE("triangles")},
+        {"touching a feature that is none",
+         {APPEND_CONTACT("g.triangle", "s.feature"),
+          APPEND_CONTACT("g.triangle", "s.feature | v_i((trav->number > 299) << 4)")},
+         ask_touching,
+         IMPOSSIBLE("features")},
         /* faults of the compacting kernels of discrete devices */
         {"a time among hits alone", {"to[COMPACT_T] = t[row];", "to[COMPACT_T] = t[row] + 1;"}, ask_compact, REFUSED},
         {"one hit less", {KEPT_COUNT, "count[run] = kept - (run == runs - 1);"}, ask_compact, REFUSED},

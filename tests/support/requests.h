@@ -5,9 +5,9 @@
 
 #include "scenes.h"
 
-/* Kinds of requests: pair queries by their type, then mesh queries that devices answer too. */
+/* Kinds of requests: pair queries by their type, then mesh queries. */
 #define ASK(name, title) ASK_##name = QUERY_TYPES + QUERY_##name,
-enum { QUERY_MESHES(ASK) QUERY_MESH_FORMS(ASK) ASK_KINDS = QUERY_TYPES + QUERY_MESH_COUNT - QUERY_MESHES_CPU };
+enum { QUERY_MESHES(ASK) QUERY_MESH_FORMS(ASK) ASK_KINDS = QUERY_TYPES + QUERY_MESH_COUNT };
 #undef ASK
 typedef struct request {
     const char *name;

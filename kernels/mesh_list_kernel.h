@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* The OpenCL kernel of a search for any number of triangles: all hits, overlaps, or triangles within reach. Defined
+ * before it: the search MESH_LISTED through traversals of MESH_KIND, which MESH_BEGIN begins and whose state is
+ * MESH_STATE_OF; MESH_RUN_PARAMETERS and _ARGUMENTS, and MESH_OPTIONS. */
+#ifndef CAROM_MESH_LIST_KERNEL_H
+#define CAROM_MESH_LIST_KERNEL_H
+typedef LANG_CAT(MESH_KIND, _traversal) list_traversal;
+
+FN int list_begin_own(const mesh_run *run, list_traversal *trav, u32 at, real *rows, int options)
+{
+    const int begun = MESH_BEGIN(run, trav, at, rows, options);
+    if (run->sink != 0)
+        return begun;
+    const int from = run->from[at];
+    trav->sink = &trav->own;
+    trav->own.records = run->records + from;
+    trav->own.room = run->found - (u32)from;
+    trav->own.count = 0;
+    trav->own.one_is_enough = 0;
+    trav->own.first = trav->number;
+    if (from < 0)
+        run->hits[at] = 0;
+    return from < 0 ? -1 : begun;
+}
+
+FN void list_answer_count(const mesh_run *run, const list_traversal *trav)
+{
+    run->hits[trav->number] = (int)trav->hits;
+    run->state[trav->number] = (uchar)MESH_STATE_OF(trav);
+    run->start[trav->number] = run->sink != 0 ? (int)(run->sink->records - run->records) : -1;
+}
+
+MESH_RUN(list_search, MESH_KIND, MESH_LISTED, list_begin_own, list_answer_count, MESH_OPTIONS)
+
+/* List of all hits, in one pass or two. The first pass counts the hits of each query. If it has room for `each` hits
+ * per query, it also writes those of all queries of a work-item consecutively, from the place `from` of its first
+ * query on; `start` then holds that place for each of them. There may be more hits than room. The second pass
+ * (`each` < 0) writes the hits of each query from the query's own place on; -1 marks queries whose hits are already
+ * written. */
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global mesh_record *records, uint found, int each,
+                                       int one_is_enough, __global const int *from, __global int *hits,
+                                       __global uchar *state, __global int *start, uint count)
+{
+    if (get_global_id(0) >= count)
+        return;
+    mesh_run run = MESH_RUN_ARGUMENTS;
+    mesh_sink pool;
+    run.records = records;
+    run.found = found;
+    run.from = from;
+    run.hits = hits;
+    run.state = state;
+    run.start = start;
+    if (run.first == run.end)
+        return;
+    pool.records = records + (each > 0 ? from[run.first] : 0);
+    pool.room = each > 0 ? (u32)each * (run.end - run.first) : 0;
+    pool.count = 0;
+    pool.one_is_enough = one_is_enough;
+    pool.first = (int)run.first;
+    run.sink = each < 0 ? 0 : &pool;
+    list_search(&run);
+    if (mesh_run_is_truncated(share))
+        hits[run.first] = MESH_LOOP_TRUNCATED;
+}
+#endif
