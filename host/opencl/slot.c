@@ -69,6 +69,7 @@ void caromi_columns_release(caromi_device *d)
         caromi_slot_release(d, &d->slots[i]);
         (void)caromi_finish(d, d->slots[i].queue, NULL);
     }
+    caromi_release_buffer(&d->empty_histogram);
 }
 
 carom_status caromi_reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, size_t bytes, int reached,
