@@ -22,7 +22,8 @@ static uint64_t hash(uint32_t a, uint32_t b)
     return x ^ x >> 32;
 }
 
-/* Puts the triangle into the ring of its edge, which it has at no lower number. */
+/* Puts the triangle into the ring of its edge, which it has at no lower number. An entry serves all edges of its
+ * triangle whose chains pass it, also for that triangle itself. */
 static void join(edge_table *s, uint32_t triangle, int edge)
 {
     caromi_edges *e = s->edges;
@@ -31,7 +32,7 @@ static void join(edge_table *s, uint32_t triangle, int edge)
     uint32_t *own = &e->next[3 * (size_t)triangle + (size_t)edge];
     for (; s->entry[at] != 0; at = (at + 1) & s->mask) {
         const uint32_t other = s->entry[at] - 1;
-        const int k = other != triangle ? caromi_edge_between(e, other, a, b) : -1;
+        const int k = caromi_edge_between(e, other, a, b);
         if (k < 0)
             continue;
         uint32_t *first = &e->next[3 * (size_t)other + (size_t)k];

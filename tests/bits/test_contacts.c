@@ -286,6 +286,54 @@ static void test_oblique(void **state)
     carom_context_destroy(context);
 }
 
+static void shuffle_triangles(scene *s, uint64_t seed)
+{
+    uint32_t *order = random_order(seed, s->triangle_count),
+             *indices = test_alloc(3 * s->triangle_count, sizeof *indices);
+    for (size_t t = 0; t < s->triangle_count; t++)
+        memcpy(indices + 3 * t, s->indices + 3 * (size_t)order[t], 3 * sizeof *indices);
+    free(order);
+    free(s->indices);
+    s->indices = indices;
+}
+
+static swept_spheres over_every_edge(const scene *s)
+{
+    swept_spheres b = swept_spheres_alloc(3 * s->triangle_count);
+    for (size_t i = 0; i < b.count; i++) {
+        float p[3][3];
+        scene_triangle(s, i / 3, p);
+        for (size_t k = 0; k < 2; k++)
+            b.column[k][i] = (p[i % 3][k] + p[(i + 1) % 3][k]) / 2;
+        b.column[2][i] = 0x1p-7f;
+        b.column[SPHERE_RADIUS][i] = 0x1p-6f;
+    }
+    return b;
+}
+
+/* Of many grids: whichever triangles their hash table brings together, no edge is lost. */
+static void test_every_edge(void **state)
+{
+    (void)state;
+    carom_context *context = test_context();
+    for (int n = 2; n <= 12; n++)
+        for (uint64_t seed = 0; seed < 4; seed++) {
+            scene s = scene_wall(WALL_GRID, SEED, n, 0.0f);
+            shuffle_triangles(&s, seed);
+            swept_spheres b = over_every_edge(&s);
+            contact_answers a = ask_scene_contacts(context, &s, &b, &(contact_call){.accuracy = CAROM_ACCURACY_EXACT});
+            for (size_t i = 0; i < b.count; i++)
+                if (a.offsets[i + 1] - a.offsets[i] != 1)
+                    fail_msg("%d x %d squares, seed %llu: edge %zu of triangle %zu has %llu contacts", n, n,
+                             (unsigned long long)seed, i % 3, i / 3,
+                             (unsigned long long)(a.offsets[i + 1] - a.offsets[i]));
+            contact_answers_free(&a);
+            swept_spheres_free(&b);
+            scene_free(&s);
+        }
+    carom_context_destroy(context);
+}
+
 /* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
 static void check_context(carom_context *context, const char *label)
@@ -470,6 +518,7 @@ int main(void)
                                         OF_OBLIQUE("duplicates", WALL_DUPLICATES),
                                         OF_OBLIQUE("T-junctions", WALL_T_JUNCTIONS),
                                         OF_OBLIQUE("cracks", WALL_CRACKS),
+                                        cmocka_unit_test(test_every_edge),
                                         TEST_EACH_ISA(ON_ISA),
                                         cmocka_unit_test(test_threads),
                                         cmocka_unit_test(test_left_out),
