@@ -13,7 +13,7 @@
 #define WRITE_CLOSEST "run->triangle[trav->number] = hit.triangle;"
 #define WRITE_BEYOND(said) "run->triangle[trav->number] = " said " | (trav->number > 299) << 30;"
 #define WRITE_TRIANGLE "to->triangle = triangle[i];"
-#define APPEND_CONTACT(triangle, feature) "contacts_append(trav, " triangle ", s.distance, " feature ", within);"
+#define APPEND_CONTACT(triangle, feature) "contacts_append(trav, " triangle ", distance, " feature ", v_and("
 #define KEPT_COUNT "count[run] = kept;"
 #define WRITE_ROW "to[COMPACT_ROW] = row;"
 #define WRITE_COUNT "run->hits[trav->number] = (int)trav->hits;"
