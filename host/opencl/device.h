@@ -80,7 +80,7 @@ struct caromi_device {
     int compaction_was_short;   /* memory for compaction was short once, which was logged */
     caromi_cl_slot slots[CAROMI_SLOTS];
     cl_mem empty_histogram; /* of the query sort: zeros */
-    cl_mem inline_hits; /* of a list: the first hits of each query; mesh_list.c, kept from batch to batch */
+    cl_mem inline_hits;     /* of a list: the first hits of each query; mesh_list.c, kept from batch to batch */
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };
 

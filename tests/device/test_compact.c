@@ -259,11 +259,8 @@ int main(void)
 {
     cl_seen_as.discrete = 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_short_list),
-        cmocka_unit_test(test_few_bytes),
-        cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_same),    cmocka_unit_test(test_short_list), cmocka_unit_test(test_few_bytes),
+        cmocka_unit_test(test_no_room), cmocka_unit_test(test_pinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
