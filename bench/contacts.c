@@ -87,23 +87,6 @@ static size_t count_hits(mesh_call call)
     return most;
 }
 
-static void add_sides(suite *u, const suite_scene *scene, const char *name, mesh_call call, carom_mesh **meshes)
-{
-    const int first = u->count;
-
-    suite_add_subjects(u, scene, name);
-    for (int i = first; i < u->count; i++) {
-        side *s = &u->sides[i];
-        s->mesh = call;
-        s->mesh.subject = &u->subjects.list[s->subject];
-        s->mesh.accuracy = s->exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
-        if (meshes[s->subject] == NULL)
-            meshes[s->subject] = mesh_call_create(&s->mesh);
-        s->mesh.mesh = meshes[s->subject];
-        s->row.queries = (double)call.out->count;
-    }
-}
-
 /* ---- what a scene says as a whole -------------------------------------------------------------------------------- */
 
 /* The side that asks the same subject in the same mode; -1: none. */
@@ -159,7 +142,7 @@ void contacts_run(suite *u, const suite_scene *scene)
     for (int k = 0; k < ASKED; k++) {
         call.task = (mesh_task){query_of[k], MESH_ASK, 0};
         call.out = &out[k];
-        add_sides(u, scene, beside[k], call, meshes);
+        suite_add_mesh_sides(u, scene, beside[k], call, (double)call.out->count, meshes);
     }
     u->truth = (truth){0};
     u->find = find_costs;

@@ -144,25 +144,6 @@ static mesh_task task_of_one(const mesh_task *task, const mesh_scene *shape, con
     return one;
 }
 
-/* Sides of the subjects that ask a task; the meshes of the subjects are made when they are first needed. */
-static void add_sides(suite *u, const suite_scene *scene, const char *beside, mesh_call call, double queries,
-                      carom_mesh **meshes)
-{
-    const int first = u->count;
-
-    suite_add_subjects(u, scene, beside);
-    for (int i = first; i < u->count; i++) {
-        side *s = &u->sides[i];
-        s->mesh = call;
-        s->mesh.subject = &u->subjects.list[s->subject];
-        s->mesh.accuracy = s->exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
-        if (meshes[s->subject] == NULL)
-            meshes[s->subject] = mesh_call_create(&s->mesh);
-        s->mesh.mesh = meshes[s->subject];
-        s->row.queries = queries;
-    }
-}
-
 void lattices_run(suite *u, const suite_scene *scene)
 {
     mesh_scene shape = suite_mesh(u, scene);
@@ -180,11 +161,11 @@ void lattices_run(suite *u, const suite_scene *scene)
     sample_rows(&lattice, &centers);
     if (scene->task.work == MESH_DROP)
         drop_balls(&shape, radius_of(&all), sampled, &centers);
-    add_sides(u, scene, "", all, (double)nodes, meshes);
+    suite_add_mesh_sides(u, scene, "", all, (double)nodes, meshes);
     all.task.work = MESH_BAND;
     if (scene->task.work == MESH_SIGNED_BAND)
-        add_sides(u, scene, "-unsigned", all, (double)nodes, meshes);
-    add_sides(u, scene, "-each", each, (double)sampled, meshes);
+        suite_add_mesh_sides(u, scene, "-unsigned", all, (double)nodes, meshes);
+    suite_add_mesh_sides(u, scene, "-each", each, (double)sampled, meshes);
     u->truth = (truth){0};
     suite_check_sides(u, scene);
     suite_measure(u, scene);

@@ -337,6 +337,24 @@ static void run_pairs(suite *u, const suite_scene *scene)
     answers_free(&out);
 }
 
+void suite_add_mesh_sides(suite *u, const suite_scene *scene, const char *beside, mesh_call call, double queries,
+                          carom_mesh **meshes)
+{
+    const int first = u->count;
+
+    suite_add_subjects(u, scene, beside);
+    for (int i = first; i < u->count; i++) {
+        side *s = &u->sides[i];
+        s->mesh = call;
+        s->mesh.subject = &u->subjects.list[s->subject];
+        s->mesh.accuracy = s->exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        if (call.task.work != MESH_BUILD && meshes[s->subject] == NULL)
+            meshes[s->subject] = mesh_call_create(&s->mesh);
+        s->mesh.mesh = meshes[s->subject];
+        s->row.queries = queries;
+    }
+}
+
 mesh_scene suite_mesh(const suite *u, const suite_scene *scene)
 {
     if (scene->shape == SHAPE_TORUS && scene->rings == 0)
@@ -363,20 +381,8 @@ static void run_mesh(suite *u, const suite_scene *scene)
     columns spheres = spheres_make(&shape, scene->spheres, swept);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
 
-    suite_add_subjects(u, scene, "");
-    for (int i = 0; i < u->count; i++) {
-        side *s = &u->sides[i];
-        s->mesh = (mesh_call){.subject = &u->subjects.list[s->subject],
-                              .shape = &shape,
-                              .spheres = &spheres,
-                              .out = &out,
-                              .accuracy = s->exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
-                              .task = task};
-        if (task.work != MESH_BUILD && meshes[s->subject] == NULL)
-            meshes[s->subject] = mesh_call_create(&s->mesh);
-        s->mesh.mesh = meshes[s->subject];
-        s->row.queries = (double)count;
-    }
+    suite_add_mesh_sides(u, scene, "", (mesh_call){.shape = &shape, .spheres = &spheres, .out = &out, .task = task},
+                         (double)count, meshes);
     u->truth = truth_mesh(&shape, &spheres, mesh_judged(u, &shape, is_first ? swept : 0));
     suite_check_sides(u, scene);
     if (suite_has_peers(u, scene))

@@ -90,6 +90,9 @@ side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, 
 float suite_window(const suite_scene *scene);
 /* The side of every subject and accuracy; the caller fills in what it asks. `beside`: put behind the subject's name. */
 void suite_add_subjects(suite *u, const suite_scene *scene, const char *beside);
+/* These sides, which make `call`. meshes: of each subject, made when it is first needed; a build needs none. */
+void suite_add_mesh_sides(suite *u, const suite_scene *scene, const char *beside, mesh_call call, double queries,
+                          carom_mesh **meshes);
 /* Leaves out sides that cannot answer, compares the bits of those that are asked the same, and judges by u->truth. */
 void suite_check_sides(suite *u, const suite_scene *scene);
 void suite_measure(suite *u, const suite_scene *scene);

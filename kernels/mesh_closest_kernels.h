@@ -3,6 +3,7 @@
  * -DKERNEL_mesh_closest_point, or their exact twins. */
 #ifndef CAROM_MESH_CLOSEST_KERNELS_H
 #define CAROM_MESH_CLOSEST_KERNELS_H
+#include "mesh_arguments.h"
 
 #ifdef KERNEL_mesh_closest
 #define CLOSEST_SEARCHED closest
@@ -16,32 +17,14 @@
 MESH_RUN(closest_search, closest, CLOSEST_SEARCHED, closest_begin_next, CLOSEST_ANSWER, run->options)
 
 /* A work-item follows its share of the queries; its lanes are boxes and triangles. */
-__kernel void LANG_CAT(carom_, KERNEL)(__global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale,
-                                       int scale_field, int root, float ball, __global const int *masks, int options,
-                                       __global const real *cx, __global const real *cy, __global const real *cz,
-                                       __global const real *radius, __global const real *max_distance,
-                                       __global const int *mask, uint share, uint queries, __global const uint *row,
-                                       uint rows, __global int *triangle, __global real *distance, __global real *depth,
+__kernel void LANG_CAT(carom_, KERNEL)(MESH_PARAMETERS, MESH_SPHERE_PARAMETERS, MESH_SHARE_PARAMETERS,
+                                       __global int *triangle, __global real *distance, __global real *depth,
                                        uint count)
 {
     if (get_global_id(0) >= count)
         return;
-    mesh_run run;
-    run.frame.scale = scale;
-    run.frame.scale_field = scale_field;
-    run.frame.root = root;
-    run.frame.ball = ball;
-    run.nodes = nodes;
-    run.leaves = leaves;
-    run.masks = masks;
-    run.options = options;
-    run.in[MESH_CX] = cx;
-    run.in[MESH_CY] = cy;
-    run.in[MESH_CZ] = cz;
-    run.in[MESH_RADIUS] = radius;
-    run.in[MESH_MAX_DISTANCE] = max_distance;
-    run.mask = mask;
-    mesh_run_share(&run, (u32)get_global_id(0), share, queries, row, rows);
+    mesh_run run = mesh_run_of_spheres(MESH_ARGUMENTS, MESH_SPHERE_ARGUMENTS);
+    mesh_run_share(&run, (u32)get_global_id(0), MESH_SHARE_ARGUMENTS);
     run.triangle = triangle;
     run.t = distance;
     run.depth = depth;

@@ -3,6 +3,7 @@
  * exact twins. */
 #ifndef CAROM_MESH_KERNELS_H
 #define CAROM_MESH_KERNELS_H
+#include "mesh_arguments.h"
 
 #ifdef KERNEL_mesh_first
 #define MESH_SEARCHED mesh_first
@@ -29,25 +30,16 @@
 
 #ifdef MESH_SEARCHED
 /* A work-item answers its share of the queries; its lanes are boxes and triangles. */
-#define MESH_RUN_PARAMETERS                                                                                      \
-    __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root,   \
-        float ball, __global const int *masks, int options, __global const real *cx, __global const real *cy,    \
-        __global const real *cz, __global const real *radius, __global const real *vx, __global const real *vy,  \
-        __global const real *vz, __global const real *t_max, __global const int *mask, uint share, uint queries, \
-        __global const uint *row, uint rows, __global const mesh_clearance *clearance
-#define MESH_RUN_ARGUMENTS                                                                                            \
-    mesh_run_of(nodes, leaves, scale, scale_field, root, ball, masks, options, cx, cy, cz, radius, vx, vy, vz, t_max, \
-                mask, share, queries, row, rows, clearance)
+#define MESH_RUN_PARAMETERS                                                                                     \
+    MESH_PARAMETERS, __global const real *cx, __global const real *cy, __global const real *cz,                 \
+        __global const real *radius, __global const real *vx, __global const real *vy, __global const real *vz, \
+        __global const real *t_max, __global const int *mask, MESH_SHARE_PARAMETERS,                            \
+        __global const mesh_clearance *clearance
+#define MESH_RUN_ARGUMENTS \
+    mesh_run_of(MESH_ARGUMENTS, cx, cy, cz, radius, vx, vy, vz, t_max, mask, MESH_SHARE_ARGUMENTS, clearance)
 FN mesh_run mesh_run_of(MESH_RUN_PARAMETERS)
 {
-    mesh_run run;
-    run.frame.scale = scale;
-    run.frame.scale_field = scale_field;
-    run.frame.root = root;
-    run.frame.ball = ball;
-    run.nodes = nodes;
-    run.leaves = leaves;
-    run.masks = masks;
+    mesh_run run = mesh_run_of_mesh(MESH_ARGUMENTS);
     run.clearance = clearance;
     run.in[MESH_CX] = cx;
     run.in[MESH_CY] = cy;
@@ -58,8 +50,7 @@ FN mesh_run mesh_run_of(MESH_RUN_PARAMETERS)
     run.in[MESH_VZ] = vz;
     run.in[MESH_T_MAX] = t_max;
     run.mask = mask;
-    run.options = options;
-    mesh_run_share(&run, (u32)get_global_id(0), share, queries, row, rows);
+    mesh_run_share(&run, (u32)get_global_id(0), MESH_SHARE_ARGUMENTS);
     return run;
 }
 #endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments that OpenCL's searches of a mesh have in common: the mesh first, then columns of queries, then the
+ * queries that a work-item answers. */
+#ifndef CAROM_MESH_ARGUMENTS_H
+#define CAROM_MESH_ARGUMENTS_H
+#include "mesh_run.h"
+
+#define MESH_PARAMETERS                                                                                        \
+    __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root, \
+        float ball, __global const int *masks, int options
+#define MESH_ARGUMENTS nodes, leaves, scale, scale_field, root, ball, masks, options
+/* Of spheres with a distance: the largest of a closest point, or a margin. */
+#define MESH_SPHERE_PARAMETERS                                                                              \
+    __global const real *cx, __global const real *cy, __global const real *cz, __global const real *radius, \
+        __global const real *max_distance, __global const int *mask
+#define MESH_SPHERE_ARGUMENTS cx, cy, cz, radius, max_distance, mask
+/* mesh_run_share */
+#define MESH_SHARE_PARAMETERS uint share, uint queries, __global const uint *row, uint rows
+#define MESH_SHARE_ARGUMENTS share, queries, row, rows
+
+FN mesh_run mesh_run_of_mesh(MESH_PARAMETERS)
+{
+    mesh_run run;
+    run.frame.scale = scale;
+    run.frame.scale_field = scale_field;
+    run.frame.root = root;
+    run.frame.ball = ball;
+    run.nodes = nodes;
+    run.leaves = leaves;
+    run.masks = masks;
+    run.options = options;
+    return run;
+}
+
+FN mesh_run mesh_run_of_spheres(MESH_PARAMETERS, MESH_SPHERE_PARAMETERS)
+{
+    mesh_run run = mesh_run_of_mesh(MESH_ARGUMENTS);
+    run.in[MESH_CX] = cx;
+    run.in[MESH_CY] = cy;
+    run.in[MESH_CZ] = cz;
+    run.in[MESH_RADIUS] = radius;
+    run.in[MESH_MAX_DISTANCE] = max_distance;
+    run.mask = mask;
+    return run;
+}
+#endif
