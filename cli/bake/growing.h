@@ -17,7 +17,8 @@ typedef struct bake_growing {
     int is_mine;    /* the file holds no work of an earlier run */
     int is_renamed; /* it has become OUT */
     bake_journal journal;
-    double synced, sync_cost; /* seconds: when data last went to disk, how long that took */
+    double begun;             /* seconds: when the disk was last told to begin */
+    double synced, sync_cost; /* when data last went there, how long that took */
 } bake_growing;
 
 /* Those that return an int: an exit status with the message printed. bake_growing_close in any case. */
