@@ -124,8 +124,8 @@ FN contacts_seen contacts_see(closest_in in, closest_span span)
     s.feature = f.at.feature;
     s.way = seen.near.point;
     s.length = v_sqrt(seen.near.distance2);
-    /* Nothing where overflow is near. */
-    s.scale = v_sel(v_eq(seen.back, v_f(R(1.0))), v_scale_down(seen.unit), v_f(R(0.0)));
+    /* Where overflow is near nothing is certain: NaN makes each comparison false. */
+    s.scale = v_sel(v_eq(seen.back, v_f(R(1.0))), v_scale_down(seen.unit), v_from_bits(v_i(R_NAN_BITS)));
     return s;
 }
 

@@ -449,6 +449,33 @@ static void check_far(carom_context *context, int kind)
     scene_free(&s);
 }
 
+/* Times a power of two, so that the largest coordinates are about 2^exponent. */
+static void enlarge(scene *s, swept_spheres *b, int exponent)
+{
+    float most = 0;
+    for (size_t i = 0; i < 3 * s->vertex_count; i++)
+        most = fmaxf(most, fabsf(s->vertices[i]));
+    const int by = exponent - ilogbf(most);
+    for (size_t i = 0; i < 3 * s->vertex_count; i++)
+        s->vertices[i] = ldexpf(s->vertices[i], by);
+    for (int column = 0; column <= SPHERE_RADIUS; column++)
+        for (size_t i = 0; i < b->count; i++)
+            b->column[column][i] = ldexpf(b->column[column][i], by);
+}
+
+/* Near the end of binary32, where squares and products leave it. */
+static void check_huge(carom_context *context, size_t kind)
+{
+    for (int exponent = 122; exponent < 127; exponent++) {
+        scene s = kinds[kind].make(60);
+        swept_spheres b = swept_spheres_aimed(SEED + (uint64_t)exponent, &s, 1.0, test_effort(100));
+        enlarge(&s, &b, exponent);
+        check_left_out(context, &s, &b, 0);
+        swept_spheres_free(&b);
+        scene_free(&s);
+    }
+}
+
 static void test_left_out(void **state)
 {
     static const float sizes[] = {1.0f, 0x1p-4f, 0x1p-10f, 0x1p6f};
@@ -474,6 +501,8 @@ static void test_left_out(void **state)
         }
     for (int kind = 0; kind < WALL_KINDS; kind++)
         check_far(context, kind);
+    for (size_t k = 0; k < KINDS; k++)
+        check_huge(context, k);
     carom_context_destroy(context);
 }
 
