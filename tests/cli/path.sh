@@ -172,6 +172,10 @@ bake path --mesh mesh.off --paths paths.csv --start skip --cull-back --hits all 
 equal "check of some paths" "20 of 200 paths, 20 of them by the reference: 0 differences" \
     "$(bake check checked.csv --mesh mesh.off --paths paths.csv --start skip --cull-back --hits all --samples 20 \
         --seed 5 2> stderr.txt)"
+printf 'path,x,y,z,radius\n0,1,1,1,0.3\n1,2,2,2,0.3\n' > points.csv
+bake path --mesh mesh.off --paths points.csv -o point-rows.csv
+equal "check of paths of one point" "2 of 2 paths, 2 of them by the reference: 0 differences" \
+    "$(bake check point-rows.csv --mesh mesh.off --paths points.csv 2> stderr.txt)"
 points=$(($(wc -l < paths.csv) - 1))
 slabs=$(((points - points / 2 + 255) / 256))
 bake path --mesh mesh.off --paths paths.csv --part 2/2 -o half
