@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICE = 1 << 12 };      /* rows */
-enum { WHOLE_MOST = 1 << 24 }; /* whole numbers up to here, and not all beyond, are binary32 numbers */
+enum { SLICE = 1 << 12 };            /* rows */
+enum { WHOLE_MOST = (1 << 24) - 1 }; /* beyond, two whole numbers are the same binary32 number */
 
 typedef struct npy_table {
     npy_file npy;

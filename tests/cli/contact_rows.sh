@@ -171,10 +171,10 @@ if [ -e few.h5 ]; then
     refused "out of order in .h5" \
         "turned.h5: row 1: query is less than in the row before; contacts are in its order" \
         contacts --previous turned.h5
-    refused "half a query" "part.npy: row 4: column query: $whole 16777216" contacts --previous part.npy
-    refused "a patch beyond 2^24" "large.npy: row 5: column patch: $whole 16777216" contacts --previous large.npy
-    refused "a query below 0 in .npy" "minus.npy: row 0: column query: $whole 16777216" contacts --previous minus.npy
-    refused "a patch that is nan" "nan.npy: row 1: column patch: $whole 16777216" contacts --previous nan.npy
+    refused "half a query" "part.npy: row 4: column query: $whole 16777215" contacts --previous part.npy
+    refused "a patch beyond 2^24" "large.npy: row 5: column patch: $whole 16777215" contacts --previous large.npy
+    refused "a query below 0 in .npy" "minus.npy: row 0: column query: $whole 16777215" contacts --previous minus.npy
+    refused "a patch that is nan" "nan.npy: row 1: column patch: $whole 16777215" contacts --previous nan.npy
     refused "ended as .npy" "x.npy: contacts writes text or .h5, and no .npy" \
         contacts --previous old.npy --ended x.npy
 fi
