@@ -273,6 +273,106 @@ static const struct drop_scene {
                    {"unwelded", scene_unwelded},
                    {"masked", scene_masked}};
 
+/* ---- crowds: many triangles for a column ------------------------------------------------------------------------- */
+
+/* `n` copies of a scene, each `apart` above the last, with corners in another order and some turned over. */
+static scene copies_of(scene from, size_t n, float apart)
+{
+    const size_t vertices = from.vertex_count, triangles = from.triangle_count;
+    scene s = alloc_scene(n * vertices, n * triangles);
+    for (size_t v = 0; v < n * vertices; v++) {
+        memcpy(s.vertices + 3 * v, from.vertices + 3 * (v % vertices), 3 * sizeof(float));
+        s.vertices[3 * v + 2] += apart * (float)(v / vertices);
+    }
+    for (size_t t = 0; t < n * triangles; t++)
+        for (size_t k = 0; k < 3; k++) {
+            const size_t copy = t / triangles, way = copy % 2 == 0 ? k : 2 - k, corner = (way + copy) % 3;
+            s.indices[3 * t + k] = (uint32_t)(copy * vertices) + from.indices[3 * (t % triangles) + corner];
+        }
+    scene_free(&from);
+    return s;
+}
+
+static scene scene_duplicates(void)
+{
+    return copies_of(scene_tilted_boxes(), 12, 0);
+}
+
+static scene scene_sheets(void)
+{
+    return copies_of(scene_roof(), 6, 0x1p-20f);
+}
+
+static scene scene_fine(void)
+{
+    return kinds[2].make(1500);
+}
+
+/* A sheet that is folded three times over each place. */
+static scene scene_folded(void)
+{
+    scene s = field_of(24, roof);
+    for (size_t v = 0; v < s.vertex_count; v++) {
+        float *p = s.vertices + 3 * v;
+        p[2] = 0.25f * p[2] + 0.01f * p[0];
+        p[0] = 4 * fabsf(remainderf(1.5f * p[0], 1)) - 1;
+    }
+    return s;
+}
+
+/* Triangles on end: from a corner at the bottom far up, some of them upright, some as thin as needles. */
+static scene scene_spikes(void)
+{
+    enum { SPIKES = 800 };
+    scene s = alloc_scene((size_t)3 * SPIKES, SPIKES);
+    query_random random = {11};
+    for (size_t t = 0; t < SPIKES; t++) {
+        const float width = t % 3 == 0 ? 0.25f : 1e-3f;
+        float *p = s.vertices + 9 * t;
+        for (size_t k = 0; k < 9; k++)
+            p[k] = (float)(query_random_bits(&random) % 2049) / 1024 - 1;
+        for (size_t k = 3; k < 9; k++)
+            p[k] = k % 3 < 2 ? p[k % 3] + width * p[k] : p[k];
+        if (t % 4 == 0)
+            p[6] = p[3], p[7] = p[4]; /* upright: two corners one above the other */
+    }
+    for (uint32_t i = 0; i < 3 * SPIKES; i++)
+        s.indices[i] = i;
+    return s;
+}
+
+static scene scene_many_needles(void)
+{
+    return kinds[5].make(800);
+}
+
+static scene scene_masked_copies(void)
+{
+    scene s = copies_of(scene_torus(), 3, 0.125f);
+    s.masks = test_alloc(s.triangle_count, sizeof *s.masks);
+    for (size_t t = 0; t < s.triangle_count; t++) /* the highest are left out, but for a few */
+        s.masks[t] = t < s.triangle_count / 2 || t % 7 == 0;
+    return s;
+}
+
+static const struct drop_scene crowds[] = {{"duplicates", scene_duplicates},
+                                           {"sheets", scene_sheets},
+                                           {"fine", scene_fine},
+                                           {"folded", scene_folded},
+                                           {"spikes", scene_spikes},
+                                           {"many needles", scene_many_needles},
+                                           {"masked copies", scene_masked_copies}};
+
+static const float crowd_cells[] = {0, 0.3f, 1, 3}; /* the radius, in spacings of columns */
+
+/* So few columns that all are searched for: off the scene's symmetries; blocks and parts of them. */
+static carom_mesh_drop_desc crowd_desc(float cells, uint64_t few)
+{
+    const double spacing = 2.0 / (double)few;
+    const carom_lattice lattice = {{-0.93, -0.91, 0}, spacing, {few, few - 1, 1}, {0}};
+    return desc_of(&lattice, cells * (float)spacing, CAROM_ACCURACY_FAST);
+}
+
 /* Columns around a scene, or those of whole eighths: on corners, edges and walls of whole numbers. */
 static carom_lattice columns_of(const scene *s, int whole, uint64_t n)
 {
@@ -393,6 +493,28 @@ static void test_crowded(void **state)
         check_crowded(context, &drop_scenes[i / COUNT_OF(radii) / COUNT_OF(few)], radii[i % COUNT_OF(radii)],
                       few[i / COUNT_OF(radii) % COUNT_OF(few)]);
     carom_context_destroy(context);
+}
+
+/* Scalar code too: a context for the best instruction set never runs it. */
+static void test_searched(void **state)
+{
+    carom_context *contexts[] = {test_cpu(CAROM_ISA_SCALAR, 1), test_context()};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(contexts) * COUNT_OF(crowds); i++) {
+        const struct drop_scene *k = &crowds[i / COUNT_OF(contexts)];
+        scene s = k->make();
+        carom_mesh *mesh = scene_mesh(contexts[i % COUNT_OF(contexts)], &s);
+        for (size_t c = 0; c < COUNT_OF(crowd_cells); c++) {
+            const carom_mesh_drop_desc desc = crowd_desc(crowd_cells[c], 9);
+            map m = ask_map(mesh, &desc, NULL);
+            check_map(&s, &desc, &m, 1 + m.count / (size_t)(20 + test_effort(60)), k->name);
+            guarded_free(&m.height);
+        }
+        carom_mesh_destroy(mesh);
+        scene_free(&s);
+    }
+    carom_context_destroy(contexts[0]);
+    carom_context_destroy(contexts[1]);
 }
 
 /* Balls that are next to nothing, and much larger than the mesh. */
@@ -586,6 +708,37 @@ static void check_same(carom_context *scalar, carom_context *context, const char
     }
 }
 
+/* All rows, and rows from the middle on, which cut blocks elsewhere. */
+static void check_same_crowd(carom_context *scalar, carom_context *context, const struct drop_scene *k,
+                             const char *label)
+{
+    scene s = k->make();
+    carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
+    for (size_t i = 0; i < 2 * COUNT_OF(crowd_cells); i++) {
+        const uint64_t few = i % 2 == 0 ? 6 : 13;
+        carom_mesh_drop_desc desc = crowd_desc(crowd_cells[i / 2], few);
+        map expected = ask_map(expected_of, &desc, NULL), got = ask_map(got_of, &desc, NULL);
+        compare(&expected, 0, &got, label);
+        desc.batch.begin = 3;
+        map part = ask_map(got_of, &desc, NULL);
+        compare(&expected, (size_t)(3 * few), &part, label);
+        guarded_free(&part.height);
+        guarded_free(&expected.height);
+        guarded_free(&got.height);
+    }
+    carom_mesh_destroy(expected_of);
+    carom_mesh_destroy(got_of);
+    scene_free(&s);
+}
+
+static void check_searched(carom_context *scalar, carom_context *context, const char *label)
+{
+    for (size_t i = 0; i < COUNT_OF(drop_scenes); i++)
+        check_same_crowd(scalar, context, &drop_scenes[i], label);
+    for (size_t i = 0; i < COUNT_OF(crowds); i++)
+        check_same_crowd(scalar, context, &crowds[i], label);
+}
+
 /* ---- progress, refused ------------------------------------------------------------------------------------------- */
 
 typedef struct rows_heard {
@@ -681,7 +834,8 @@ int main(void)
         cmocka_unit_test(test_by_hand), cmocka_unit_test(test_reference), cmocka_unit_test(test_scales),
         cmocka_unit_test(test_fine),    cmocka_unit_test(test_empty),     cmocka_unit_test(test_progress),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_crowded),   cmocka_unit_test(test_radii),
-        cmocka_unit_test(test_ties),    cmocka_unit_test(test_update),    SAME_BITS_ON_CPU(check_same)};
+        cmocka_unit_test(test_ties),    cmocka_unit_test(test_update),    cmocka_unit_test(test_searched),
+        SAME_BITS_ON_CPU(check_same),   SAME_BITS_ON_CPU(check_searched)};
     const struct CMUnitTest on_device[] = {cmocka_unit_test(test_by_hand), SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
