@@ -50,6 +50,7 @@ float caromi_probe_number(uint64_t *state, uint32_t kind)
 void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii)
 {
     const uint64_t r = caromi_probe_next(state);
+    assert(columns >= 7);
     const uint32_t kind = (uint32_t)r % (KINDS + 4); /* the last four: coordinates near 0, which give most hits */
     for (uint32_t c = 0; c < columns; c++)
         row[c] = caromi_probe_number(state, kind);

@@ -10,7 +10,8 @@ float caromi_probe_float(uint32_t sign, uint32_t exponent, uint32_t mantissa);
 /* A number near 0, one of a few small integers, or of a kind that probe.c names. */
 enum { CAROMI_PROBE_NEAR, CAROMI_PROBE_LATTICE };
 float caromi_probe_number(uint64_t *state, uint32_t kind);
-/* The columns of a query, from one kind of number, then something special done to them. radii: mask of columns. */
+/* The columns of a query, seven at least, from one kind of number, then something special done to them. radii: mask of
+ * columns. */
 void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii);
 
 /* Triangles of all sizes about the origin, nine numbers each: some on a lattice, some degenerate, some twice. */

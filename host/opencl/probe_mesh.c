@@ -126,8 +126,8 @@ static void make_resting(uint64_t *state, mesh_probe *p)
 {
     make_centers(state, p);
     for (uint32_t i = 0; i < QUERIES; i++) {
-        float row[CAROMI_CLOSEST_IN];
-        caromi_probe_row(state, row, CAROMI_CLOSEST_IN, RADII_SWEEP);
+        float row[CAROMI_MESH_IN];
+        caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
         for (int k = 0; i % 8 != 0 && i % 16 != 1 && k < 3; k++) /* NaN stays NaN */
             p->in[k][i] = row[k] > 1.0f ? 1.0f : row[k] < -1.0f ? -1.0f : row[k];
         p->in[MESH_RADIUS][i] = i / GROUP % 2 == 0 && p->in[MESH_RADIUS][i] > 0.25f ? 0.25f : p->in[MESH_RADIUS][i];
