@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "queries/random.h"
+#include "tests/support/drop_scenes.h"
 #include "tests/support/mesh_oracle.h"
 #include "tests/support/volumes.h"
 
@@ -46,326 +47,11 @@ static void compare(const map *expected, size_t first, const map *got, const cha
                      (double)height_of(expected, first + i));
 }
 
-/* ---- scenes ------------------------------------------------------------------------------------------------------ */
-
-static scene alloc_scene(size_t vertices, size_t triangles)
-{
-    scene s = {.vertex_count = vertices, .triangle_count = triangles};
-    s.vertices = test_alloc(3 * vertices, sizeof *s.vertices);
-    s.indices = test_alloc(3 * triangles, sizeof *s.indices);
-    return s;
-}
-
-/* A field of (n + 1)^2 heights, with walls where they differ by whole steps. */
-static scene field_of(int n, float (*height)(int i, int j))
-{
-    const size_t side = (size_t)n + 1;
-    scene s = alloc_scene(side * side, 2 * (size_t)n * (size_t)n);
-    for (size_t v = 0; v < side * side; v++) {
-        s.vertices[3 * v] = (float)(v % side) * (2.0f / (float)n) - 1;
-        s.vertices[3 * v + 1] = (float)(v / side) * (2.0f / (float)n) - 1;
-        s.vertices[3 * v + 2] = height((int)(v % side), (int)(v / side));
-    }
-    for (size_t q = 0; q < (size_t)n * (size_t)n; q++) {
-        const uint32_t a = (uint32_t)(q / (size_t)n * side + q % (size_t)n), b = a + 1, c = a + (uint32_t)side;
-        const uint32_t corner[2][6] = {{a, b, c, c, b, c + 1}, {b, a, c, c + 1, b, c}};
-        memcpy(s.indices + 6 * q, corner[q % 3 == 1], sizeof corner[0]); /* some are turned over */
-    }
-    return s;
-}
-
-static float level(int i, int j)
-{
-    (void)i;
-    (void)j;
-    return 0.25f;
-}
-
-static float steps(int i, int j)
-{
-    return 0.125f * (float)((7 * i + 5 * j + i * j) % 3);
-}
-
-static float roof(int i, int j)
-{
-    return 0.25f * (float)abs(i - 4) - 0.125f * (float)(j % 2);
-}
-
-static scene scene_level(void)
-{
-    return field_of(8, level);
-}
-
-static scene scene_steps(void)
-{
-    return field_of(8, steps);
-}
-
-static scene scene_roof(void)
-{
-    return field_of(8, roof);
-}
-
-/* Boxes of whole eighths: walls, edges along the axes, and triangles without an area. */
-static scene scene_boxes(void)
-{
-    static const float at[5][2][3] = {{{-1, -1, -1}, {1, 1, 0}},
-                                      {{-0.5f, -0.5f, 0}, {0.5f, 0.25f, 0.5f}},
-                                      {{0.25f, 0, 0}, {0.75f, 0.75f, 0.25f}},
-                                      {{-0.75f, 0.5f, 0.5f}, {-0.75f, 0.75f, 0.75f}},
-                                      {{-0.25f, 0.75f, 0.25f}, {-0.25f, 0.75f, 0.25f}}};
-    scene s = alloc_scene(5 * 8, 5 * 12);
-    for (size_t b = 0; b < 5; b++) {
-        for (size_t v = 0; v < 8; v++)
-            for (size_t k = 0; k < 3; k++)
-                s.vertices[3 * (8 * b + v) + k] = at[b][v >> k & 1][k];
-        static const uint32_t corner[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
-                                            2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
-        for (size_t i = 0; i < 36; i++)
-            s.indices[36 * b + i] = (uint32_t)(8 * b) + corner[i];
-    }
-    return s;
-}
-
-/* Turns a scene, so that nothing is level or upright, and rounds its corners. */
-static scene tilted(scene s)
-{
-    for (size_t v = 0; v < s.vertex_count; v++) {
-        float *p = s.vertices + 3 * v;
-        const float x = p[0] * 0.8f - p[2] * 0.6f, z = p[0] * 0.6f + p[2] * 0.8f;
-        p[0] = x * 0.96f - p[1] * 0.28f;
-        p[1] = x * 0.28f + p[1] * 0.96f;
-        p[2] = z;
-    }
-    return s;
-}
-
-/* Walls that lean by about 2^-20 and less, both ways. */
-static scene scene_leaning(void)
-{
-    scene s = scene_boxes();
-    for (size_t v = 0; v < s.vertex_count; v++)
-        for (size_t k = 0; k < 2; k++)
-            s.vertices[3 * v + k] *= 1 + 0x1p-22f * (float)((v * 5 + k) % 7);
-    return s;
-}
-
-static scene scene_tilted_boxes(void)
-{
-    return tilted(scene_boxes());
-}
-
-static scene scene_tilted_level(void)
-{
-    return tilted(scene_level());
-}
-
-/* A closed surface of needles, 1 to 10^-6: a sphere flattened and sheared. */
-static scene scene_thin(void)
-{
-    scene s = scene_sphere(5);
-    for (size_t v = 0; v < s.vertex_count; v++) {
-        float *p = s.vertices + 3 * v;
-        p[1] = p[1] * 1e-6f + p[0] * 0.5f;
-        p[2] = p[2] * 0.5f + p[0] * 0.25f;
-    }
-    return s;
-}
-
-static scene scene_far(void)
-{
-    scene s = scene_sphere(5);
-    scene_place(&s, 0, 1e4f);
-    return s;
-}
-
-static scene scene_torus(void)
-{
-    return kinds[2].make(500);
-}
-
-static scene scene_soup_of(void)
-{
-    return kinds[0].make(100);
-}
-
-static scene scene_grid(void)
-{
-    return kinds[4].make(150);
-}
-
-static scene scene_needles(void)
-{
-    return kinds[5].make(100);
-}
-
-/* Two hubs with 300 triangles each: more than a star has. */
-static scene scene_fans(void)
-{
-    enum { SPOKES = 300 };
-    scene s = alloc_scene(SPOKES + 2, 2 * SPOKES);
-    for (size_t v = 0; v < SPOKES; v++) {
-        const float x = (float)(v % 150) / 75 - 1, y = sqrtf(1 - x * x);
-        const float p[3] = {x, v < 150 ? y : -y, 0.125f * (float)(v % 4)};
-        memcpy(s.vertices + 3 * v, p, sizeof p);
-        const uint32_t next = (uint32_t)((v + 1) % SPOKES);
-        const uint32_t corner[6] = {(uint32_t)v, next, SPOKES, next, (uint32_t)v, SPOKES + 1};
-        memcpy(s.indices + 6 * v, corner, sizeof corner);
-    }
-    const float hubs[6] = {0, 0, 0.75f, 0, 0.125f, -0.5f};
-    memcpy(s.vertices + (size_t)3 * SPOKES, hubs, sizeof hubs);
-    return s;
-}
-
-/* Faces whose normals are lost in binary64: corners on a line, seen from above or at all, but for 2^-60. */
-static scene scene_lost(void)
-{
-    static const float corner[4][3][3] = {{{0x1p-60f, 0, 0}, {0.5f, 0.5f, 0.75f}, {1, 1, 0.25f}},
-                                          {{0, 0x1p-60f, 0.5f}, {-0.5f, 0.25f, 0.25f}, {-1, 0.5f, 0}},
-                                          {{0, 0, 0x1p-60f}, {0.5f, -0.5f, 0.25f}, {1, -1, 0.5f}},
-                                          {{0, 0, 0}, {-0.5f, -0.5f, 0.25f}, {-1, -1, 0.5f}}};
-    scene s = alloc_scene(12, 4);
-    memcpy(s.vertices, corner, sizeof corner);
-    for (uint32_t i = 0; i < 12; i++)
-        s.indices[i] = i;
-    return s;
-}
-
-/* Every triangle has vertices of its own. */
-static scene scene_unwelded(void)
-{
-    scene from = scene_sphere(5), s = alloc_scene(3 * from.triangle_count, from.triangle_count);
-    for (size_t i = 0; i < 3 * from.triangle_count; i++) {
-        memcpy(s.vertices + 3 * i, from.vertices + (size_t)3 * from.indices[i], 3 * sizeof(float));
-        s.indices[i] = (uint32_t)i;
-    }
-    scene_free(&from);
-    return s;
-}
-
-static scene scene_masked(void)
-{
-    scene s = scene_torus();
-    s.masks = random_masks(7, s.triangle_count);
-    for (size_t t = 0; t < s.triangle_count; t += 3)
-        s.masks[t] = 0;
-    return s;
-}
-
-static const struct drop_scene {
-    const char *name;
-    scene (*make)(void);
-} drop_scenes[] = {{"level", scene_level},
-                   {"steps", scene_steps},
-                   {"roof", scene_roof},
-                   {"boxes", scene_boxes},
-                   {"leaning", scene_leaning},
-                   {"tilted boxes", scene_tilted_boxes},
-                   {"tilted level", scene_tilted_level},
-                   {"thin", scene_thin},
-                   {"far", scene_far},
-                   {"torus", scene_torus},
-                   {"soup", scene_soup_of},
-                   {"grid", scene_grid},
-                   {"needles", scene_needles},
-                   {"fans", scene_fans},
-                   {"lost", scene_lost},
-                   {"unwelded", scene_unwelded},
-                   {"masked", scene_masked}};
-
-/* ---- crowds: many triangles for a column ------------------------------------------------------------------------- */
-
-/* `n` copies of a scene, each `apart` above the last, with corners in another order and some turned over. */
-static scene copies_of(scene from, size_t n, float apart)
-{
-    const size_t vertices = from.vertex_count, triangles = from.triangle_count;
-    scene s = alloc_scene(n * vertices, n * triangles);
-    for (size_t v = 0; v < n * vertices; v++) {
-        memcpy(s.vertices + 3 * v, from.vertices + 3 * (v % vertices), 3 * sizeof(float));
-        s.vertices[3 * v + 2] += apart * (float)(v / vertices);
-    }
-    for (size_t t = 0; t < n * triangles; t++)
-        for (size_t k = 0; k < 3; k++) {
-            const size_t copy = t / triangles, way = copy % 2 == 0 ? k : 2 - k, corner = (way + copy) % 3;
-            s.indices[3 * t + k] = (uint32_t)(copy * vertices) + from.indices[3 * (t % triangles) + corner];
-        }
-    scene_free(&from);
-    return s;
-}
-
-static scene scene_duplicates(void)
-{
-    return copies_of(scene_tilted_boxes(), 12, 0);
-}
-
-static scene scene_sheets(void)
-{
-    return copies_of(scene_roof(), 6, 0x1p-20f);
-}
-
-static scene scene_fine(void)
-{
-    return kinds[2].make(1500);
-}
-
-/* A sheet that is folded three times over each place. */
-static scene scene_folded(void)
-{
-    scene s = field_of(24, roof);
-    for (size_t v = 0; v < s.vertex_count; v++) {
-        float *p = s.vertices + 3 * v;
-        p[2] = 0.25f * p[2] + 0.01f * p[0];
-        p[0] = 4 * fabsf(remainderf(1.5f * p[0], 1)) - 1;
-    }
-    return s;
-}
-
-/* Triangles on end: from a corner at the bottom far up, some of them upright, some as thin as needles. */
-static scene scene_spikes(void)
-{
-    enum { SPIKES = 800 };
-    scene s = alloc_scene((size_t)3 * SPIKES, SPIKES);
-    query_random random = {11};
-    for (size_t t = 0; t < SPIKES; t++) {
-        const float width = t % 3 == 0 ? 0.25f : 1e-3f;
-        float *p = s.vertices + 9 * t;
-        for (size_t k = 0; k < 9; k++)
-            p[k] = (float)(query_random_bits(&random) % 2049) / 1024 - 1;
-        for (size_t k = 3; k < 9; k++)
-            p[k] = k % 3 < 2 ? p[k % 3] + width * p[k] : p[k];
-        if (t % 4 == 0)
-            p[6] = p[3], p[7] = p[4]; /* upright: two corners one above the other */
-    }
-    for (uint32_t i = 0; i < 3 * SPIKES; i++)
-        s.indices[i] = i;
-    return s;
-}
-
-static scene scene_many_needles(void)
-{
-    return kinds[5].make(800);
-}
-
-static scene scene_masked_copies(void)
-{
-    scene s = copies_of(scene_torus(), 3, 0.125f);
-    s.masks = test_alloc(s.triangle_count, sizeof *s.masks);
-    for (size_t t = 0; t < s.triangle_count; t++) /* the highest are left out, but for a few */
-        s.masks[t] = t < s.triangle_count / 2 || t % 7 == 0;
-    return s;
-}
-
-static const struct drop_scene crowds[] = {{"duplicates", scene_duplicates},
-                                           {"sheets", scene_sheets},
-                                           {"fine", scene_fine},
-                                           {"folded", scene_folded},
-                                           {"spikes", scene_spikes},
-                                           {"many needles", scene_many_needles},
-                                           {"masked copies", scene_masked_copies}};
+/* ---- lattices ---------------------------------------------------------------------------------------------------- */
 
 static const float crowd_cells[] = {0, 0.3f, 1, 3}; /* the radius, in spacings of columns */
 
-/* So few columns that all are searched for: off the scene's symmetries; blocks and parts of them. */
+/* So few columns that most are searched for: off the scene's symmetries; blocks and parts of them. */
 static carom_mesh_drop_desc crowd_desc(float cells, uint64_t few)
 {
     const double spacing = 2.0 / (double)few;
@@ -400,7 +86,7 @@ static void check_map(const scene *s, const carom_mesh_drop_desc *desc, const ma
     }
 }
 
-static void check_scene(carom_context *context, const struct drop_scene *k)
+static void check_scene(carom_context *context, const drop_scene *k)
 {
     static const float radii[] = {0, 0.01f, 0.125f, 0.3f, 0.625f};
     scene s = k->make();
@@ -425,7 +111,7 @@ static void test_reference(void **state)
 {
     carom_context *context = test_context();
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(drop_scenes); i++)
+    for (size_t i = 0; i < DROP_SCENES; i++)
         check_scene(context, &drop_scenes[i]);
     carom_context_destroy(context);
 }
@@ -436,8 +122,8 @@ static void test_fine(void **state)
     static const float radii[] = {0.05f, 0.625f};
     carom_context *context = test_context();
     (void)state;
-    for (size_t i = 0; i < 2 * COUNT_OF(drop_scenes); i++) {
-        const struct drop_scene *k = &drop_scenes[i / 2];
+    for (size_t i = 0; i < 2 * DROP_SCENES; i++) {
+        const drop_scene *k = &drop_scenes[i / 2];
         scene s = k->make();
         carom_mesh *mesh = scene_mesh(context, &s);
         carom_lattice lattice = lattice_around(&s, 600);
@@ -457,7 +143,7 @@ static void test_fine(void **state)
 }
 
 /* Few columns for many triangles: they are searched for, in blocks. The same columns among many more are painted. */
-static void check_crowded(carom_context *context, const struct drop_scene *k, float radius, uint64_t few)
+static void check_crowded(carom_context *context, const drop_scene *k, float radius, uint64_t few)
 {
     const uint64_t step = 60 / few, width = step * (few - 1) + 1;
     const double spacing = 1.875 / (double)(few - 1);
@@ -489,7 +175,7 @@ static void test_crowded(void **state)
     static const uint64_t few[] = {3, 11}; /* a part of a block; blocks and parts */
     carom_context *context = test_context();
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(few) * COUNT_OF(radii) * COUNT_OF(drop_scenes); i++)
+    for (size_t i = 0; i < COUNT_OF(few) * COUNT_OF(radii) * DROP_SCENES; i++)
         check_crowded(context, &drop_scenes[i / COUNT_OF(radii) / COUNT_OF(few)], radii[i % COUNT_OF(radii)],
                       few[i / COUNT_OF(radii) % COUNT_OF(few)]);
     carom_context_destroy(context);
@@ -500,8 +186,8 @@ static void test_searched(void **state)
 {
     carom_context *contexts[] = {test_cpu(CAROM_ISA_SCALAR, 1), test_context()};
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(contexts) * COUNT_OF(crowds); i++) {
-        const struct drop_scene *k = &crowds[i / COUNT_OF(contexts)];
+    for (size_t i = 0; i < COUNT_OF(contexts) * DROP_CROWDS; i++) {
+        const drop_scene *k = &drop_crowds[i / COUNT_OF(contexts)];
         scene s = k->make();
         carom_mesh *mesh = scene_mesh(contexts[i % COUNT_OF(contexts)], &s);
         for (size_t c = 0; c < COUNT_OF(crowd_cells); c++) {
@@ -523,8 +209,8 @@ static void test_radii(void **state)
     static const float radii[] = {0x1p-140f, 0x1p-60f, 1e-12f, 1e-6f, 50, 1e6f, 0x1p100f};
     carom_context *context = test_context();
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(radii) * COUNT_OF(drop_scenes); i++) {
-        const struct drop_scene *k = &drop_scenes[i / COUNT_OF(radii)];
+    for (size_t i = 0; i < COUNT_OF(radii) * DROP_SCENES; i++) {
+        const drop_scene *k = &drop_scenes[i / COUNT_OF(radii)];
         const float radius = radii[i % COUNT_OF(radii)];
         scene s = k->make();
         carom_mesh *mesh = scene_mesh(context, &s);
@@ -546,7 +232,7 @@ static void test_radii(void **state)
 static scene scene_of_ties(uint64_t seed)
 {
     static const float nudge[] = {0, 0x1p-60f, -0x1p-60f, 0x1p-80f, -0x1p-53f};
-    scene s = alloc_scene(3, 1);
+    scene s = drop_scene_alloc(3, 1);
     query_random random = {seed};
     for (size_t k = 0; k < 9; k++) {
         const float whole = (float)((int)(query_random_bits(&random) % 13) - 6);
@@ -584,7 +270,7 @@ static void test_update(void **state)
     static const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.125, {25, 25, 1}, {0}};
     carom_context *context = test_context();
     const carom_mesh_drop_desc desc = desc_of(&lattice, 0.25f, CAROM_ACCURACY_FAST);
-    scene s = scene_unwelded(), torn = scene_unwelded();
+    scene s = drop_scene_unwelded(), torn = drop_scene_unwelded();
     carom_mesh *mesh = scene_mesh(context, &s);
     carom_error err;
     (void)state;
@@ -617,7 +303,7 @@ static void test_scales(void **state)
     carom_context *context = test_context();
     (void)state;
     for (size_t i = 0; i < COUNT_OF(exponents); i++) {
-        scene s = i % 2 == 0 ? scene_boxes() : scene_torus();
+        scene s = i % 2 == 0 ? drop_scene_boxes() : drop_scene_torus();
         const double scale = ldexp(1, exponents[i]);
         scene_place(&s, exponents[i], 0);
         carom_mesh *mesh = scene_mesh(context, &s);
@@ -638,7 +324,7 @@ static void test_scales(void **state)
 static void test_by_hand(void **state)
 {
     carom_context *context = test_context();
-    scene s = alloc_scene(3, 1);
+    scene s = drop_scene_alloc(3, 1);
     const float corner[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
     const carom_lattice lattice = {{-6, -6, 0}, 1, {12, 12, 1}, {0}};
     const carom_mesh_drop_desc desc = desc_of(&lattice, 5, CAROM_ACCURACY_FAST);
@@ -689,7 +375,7 @@ static void test_empty(void **state)
 static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
     static const carom_lattice lattice = {{-1.3, -1.3, 0}, 0.004, {600, 520, 1}, {0}};
-    for (size_t i = 0; i < COUNT_OF(drop_scenes); i += 3) {
+    for (size_t i = 0; i < DROP_SCENES; i += 3) {
         scene s = drop_scenes[i].make();
         carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
         carom_mesh_drop_desc desc = desc_of(&lattice, 0.1f, CAROM_ACCURACY_FAST);
@@ -709,8 +395,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
 }
 
 /* All rows, and rows from the middle on, which cut blocks elsewhere. */
-static void check_same_crowd(carom_context *scalar, carom_context *context, const struct drop_scene *k,
-                             const char *label)
+static void check_same_crowd(carom_context *scalar, carom_context *context, const drop_scene *k, const char *label)
 {
     scene s = k->make();
     carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
@@ -733,10 +418,10 @@ static void check_same_crowd(carom_context *scalar, carom_context *context, cons
 
 static void check_searched(carom_context *scalar, carom_context *context, const char *label)
 {
-    for (size_t i = 0; i < COUNT_OF(drop_scenes); i++)
+    for (size_t i = 0; i < DROP_SCENES; i++)
         check_same_crowd(scalar, context, &drop_scenes[i], label);
-    for (size_t i = 0; i < COUNT_OF(crowds); i++)
-        check_same_crowd(scalar, context, &crowds[i], label);
+    for (size_t i = 0; i < DROP_CROWDS; i++)
+        check_same_crowd(scalar, context, &drop_crowds[i], label);
 }
 
 /* ---- progress, refused ------------------------------------------------------------------------------------------- */
@@ -758,7 +443,7 @@ static int listen(void *user, uint64_t done, uint64_t count)
 static void test_progress(void **state)
 {
     carom_context *context = test_context();
-    scene s = scene_torus();
+    scene s = drop_scene_torus();
     carom_mesh *mesh = scene_mesh(context, &s);
     const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.004, {750, 750, 1}, {0}};
     carom_mesh_drop_desc desc = desc_of(&lattice, 0.05f, CAROM_ACCURACY_FAST);
@@ -791,7 +476,7 @@ static void test_refused(void **state)
 {
     static const carom_lattice one = {{0, 0, 0}, 1, {1, 1, 1}, {0}};
     carom_context *context = test_context();
-    scene s = scene_level();
+    scene s = drop_scene_level();
     carom_mesh *mesh = scene_mesh(context, &s);
     const carom_mesh_drop_desc good = desc_of(&one, 1, CAROM_ACCURACY_FAST);
     carom_mesh_drop_desc bad = good;
