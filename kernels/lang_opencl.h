@@ -20,7 +20,7 @@
 #define LANG_UNROLL
 #define LANG_ROLLED _Pragma("unroll 1")
 #define LANG_ALIGNED
-#if defined(__SPIR__) || defined(__SPIRV__)
+#if defined(__SPIR__) || defined(__SPIRV__) /* Mesa, which inlines by itself */
 #define FN static inline
 #else
 #define FN static inline __attribute__((always_inline))

@@ -13,9 +13,9 @@ typedef int vm; /* 0 or 1 */
 #define v_from_bits(x) as_float(x)
 #define v_load(p) (*(p))
 #define LANG_LOADS 4
-static inline void v_loads(__global const float *p, float x[LANG_LOADS])
+FN void v_loads(G const real *p, vf x[LANG_LOADS])
 {
-    const float4 four = *(__global const float4 *)p;
+    const float4 four = *(G const float4 *)p;
     x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
 }
 #define v_store(p, x) (*(p) = (x))

@@ -79,19 +79,14 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 #define MESH_STACK 512
 #endif
 
-#ifdef __OPENCL_VERSION__
-#define LAYOUT_ALIGNED __attribute__((aligned(16)))
-#else
-#define LAYOUT_ALIGNED
-#endif
-typedef struct LAYOUT_ALIGNED mesh_node {
+typedef struct mesh_node {
     float lo_x[MESH_WIDTH], lo_y[MESH_WIDTH], lo_z[MESH_WIDTH];
     float hi_x[MESH_WIDTH], hi_y[MESH_WIDTH], hi_z[MESH_WIDTH];
     int child[MESH_WIDTH]; /* a node; a leaf if negative */
     int least[MESH_WIDTH]; /* the lowest triangle index below it */
 } mesh_node;
 
-typedef struct LAYOUT_ALIGNED mesh_leaf {
+typedef struct mesh_leaf {
     int triangle[MESH_WIDTH];
     unsigned char corner[3][MESH_WIDTH]; /* which vertices P0, P1 and P2 are */
     float ball, unused[3]; /* radius of a bounding sphere of each triangle, around the middle of the triangle's box */
