@@ -47,6 +47,22 @@ static void compare(const map *expected, size_t first, const map *got, const cha
                      (double)height_of(expected, first + i));
 }
 
+/* All rows, and rows [begin, end) alone, which cut blocks elsewhere. */
+static void compare_meshes(carom_mesh *expected_of, carom_mesh *got_of, const carom_mesh_drop_desc *desc,
+                           uint64_t begin, uint64_t end, const char *label)
+{
+    carom_mesh_drop_desc rows = *desc;
+    map expected = ask_map(expected_of, desc, NULL), got = ask_map(got_of, desc, NULL);
+    compare(&expected, 0, &got, label);
+    rows.batch.begin = begin;
+    rows.batch.count = end;
+    map part = ask_map(got_of, &rows, NULL);
+    compare(&expected, (size_t)(begin * desc->lattice.dims[0]), &part, label);
+    guarded_free(&part.height);
+    guarded_free(&expected.height);
+    guarded_free(&got.height);
+}
+
 /* ---- lattices ---------------------------------------------------------------------------------------------------- */
 
 static const float crowd_cells[] = {0, 0.3f, 1, 3}; /* the radius, in spacings of columns */
@@ -378,38 +394,21 @@ static void check_same(carom_context *scalar, carom_context *context, const char
     for (size_t i = 0; i < DROP_SCENES; i += 3) {
         scene s = drop_scenes[i].make();
         carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
-        carom_mesh_drop_desc desc = desc_of(&lattice, 0.1f, CAROM_ACCURACY_FAST);
-        map expected = ask_map(expected_of, &desc, NULL), got = ask_map(got_of, &desc, NULL);
-        compare(&expected, 0, &got, label);
-        desc.batch.begin = 77;
-        desc.batch.count = 401;
-        map part = ask_map(got_of, &desc, NULL);
-        compare(&expected, 77 * 600, &part, label);
-        guarded_free(&part.height);
-        guarded_free(&expected.height);
-        guarded_free(&got.height);
+        const carom_mesh_drop_desc desc = desc_of(&lattice, 0.1f, CAROM_ACCURACY_FAST);
+        compare_meshes(expected_of, got_of, &desc, 77, 401, label);
         carom_mesh_destroy(expected_of);
         carom_mesh_destroy(got_of);
         scene_free(&s);
     }
 }
 
-/* All rows, and rows from the middle on, which cut blocks elsewhere. */
 static void check_same_crowd(carom_context *scalar, carom_context *context, const drop_scene *k, const char *label)
 {
     scene s = k->make();
     carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
     for (size_t i = 0; i < 2 * COUNT_OF(crowd_cells); i++) {
-        const uint64_t few = i % 2 == 0 ? 6 : 13;
-        carom_mesh_drop_desc desc = crowd_desc(crowd_cells[i / 2], few);
-        map expected = ask_map(expected_of, &desc, NULL), got = ask_map(got_of, &desc, NULL);
-        compare(&expected, 0, &got, label);
-        desc.batch.begin = 3;
-        map part = ask_map(got_of, &desc, NULL);
-        compare(&expected, (size_t)(3 * few), &part, label);
-        guarded_free(&part.height);
-        guarded_free(&expected.height);
-        guarded_free(&got.height);
+        const carom_mesh_drop_desc desc = crowd_desc(crowd_cells[i / 2], i % 2 == 0 ? 6 : 13);
+        compare_meshes(expected_of, got_of, &desc, 3, desc.batch.count, label);
     }
     carom_mesh_destroy(expected_of);
     carom_mesh_destroy(got_of);
