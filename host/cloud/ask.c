@@ -152,7 +152,7 @@ carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, car
 {
     const carom_context *c = scan->cloud->context;
     ask->context = c;
-    ask->threads = caromi_pool_threads(c->pool);
+    ask->threads = caromi_pool_threads(caromi_cloud_pool(scan->cloud));
     ask->works = caromi_kept_alloc(c, ask->threads, sizeof *ask->works);
     if (ask->works == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for pairs of spheres (%u threads x %zu bytes)",

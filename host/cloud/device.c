@@ -70,10 +70,10 @@ static carom_status run_items(caromi_device_work *w, carom_stats *stats, carom_e
         return CAROM_OK;
     CHECK(caromi_work_test(w, stats, err));
     w->opened = 0;
-    caromi_parallel(w->context->pool, tasks_of(w->items), take_items, w);
+    caromi_parallel(caromi_cloud_pool(w->scan->cloud), tasks_of(w->items), take_items, w);
     w->items = 0;
     CHECK(caromi_work_solve(w, stats, err));
-    caromi_parallel(w->context->pool, tasks_of(w->opened), take_open, w);
+    caromi_parallel(caromi_cloud_pool(w->scan->cloud), tasks_of(w->opened), take_open, w);
     return CAROM_OK;
 }
 

@@ -184,7 +184,8 @@ static void run_each(void *user, uint64_t task, uint32_t thread)
 static void for_each(search_job *job, each_fn *each)
 {
     each_job run = {job, each};
-    caromi_parallel(job->work->context->pool, (job->end - job->begin + TASK - 1) / TASK, run_each, &run);
+    caromi_parallel(caromi_cloud_pool(job->work->scan->cloud), (job->end - job->begin + TASK - 1) / TASK, run_each,
+                    &run);
 }
 
 /* Where each search's open pairs go. */

@@ -52,7 +52,7 @@ carom_status caromi_work_list(caromi_device_work *w, carom_error *err)
     w->end = all - w->begin < CAROMI_WORK_SPHERES ? all : w->begin + CAROMI_WORK_SPHERES;
     for (;;) {
         int is_short = 0;
-        caromi_parallel(w->context->pool, w->list_count, list_task, w);
+        caromi_parallel(caromi_cloud_pool(w->scan->cloud), w->list_count, list_task, w);
         for (uint32_t i = 0; i < w->list_count; i++)
             is_short |= w->lists[i].is_short;
         if (!is_short)
@@ -66,7 +66,7 @@ carom_status caromi_work_list(caromi_device_work *w, carom_error *err)
 
 static int alloc_lists(caromi_device_work *w)
 {
-    w->list_count = LISTS_EACH * caromi_pool_threads(w->context->pool);
+    w->list_count = LISTS_EACH * caromi_pool_threads(caromi_cloud_pool(w->scan->cloud));
     w->lists = caromi_alloc(w->context, w->list_count, sizeof *w->lists);
     if (w->lists == NULL)
         return 0;

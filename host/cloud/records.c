@@ -34,7 +34,7 @@ static int alloc_pointers(caromi_records *r)
 
 carom_status caromi_records_create(caromi_records *r, carom_error *err)
 {
-    r->threads = caromi_pool_threads(r->cloud->context->pool);
+    r->threads = caromi_pool_threads(caromi_cloud_pool(r->cloud));
     for (r->shift = SHIFT_LEAST; r->end >> r->shift >= BUCKETS; r->shift++)
         ;
     r->bucket_count = (uint32_t)(r->end >> r->shift) + 1;

@@ -27,6 +27,7 @@ __attribute__((weak)) jmp_buf small_test_end;
 /* The formatter would move #f to the first column. */
 /* clang-format off */
 #define cmocka_unit_test(f) {#f, f, NULL, NULL, NULL}
+#define cmocka_unit_test_setup(f, setup) {#f, f, setup, NULL, NULL}
 #define cmocka_unit_test_setup_teardown(f, setup, teardown) {#f, f, setup, teardown, NULL}
 #define cmocka_unit_test_prestate(f, state) {#f, f, NULL, NULL, state}
 /* clang-format on */
