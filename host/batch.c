@@ -78,6 +78,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
     if (status == CAROM_OK && device != NULL) {
         carom_error cause = {CAROM_OK, 0, ""};
         const double device_start = caromi_now();
+        caromi_device_time(device, stats != NULL);
         status = run_on_device(device, batch, &done, &local, &cause, err);
         local.on_device = done - batch->begin;
         if (status != CAROM_OK && status != CAROM_ERROR_CANCELLED)

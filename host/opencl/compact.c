@@ -103,9 +103,11 @@ static carom_status fetch_count(caromi_device *d, const caromi_stream *s, caromi
 /* ---------------------------------------------------------------- and on its way out */
 
 typedef struct unpack_job {
+    const caromi_device *device;
     const caromi_stream *stream;
     const caromi_cl_slot *slot;
     atomic_uint_fast64_t settled;
+    atomic_int refused;
 } unpack_job;
 
 static void put(const caromi_stream *s, uint32_t column, uint64_t row, const void *value)
@@ -128,7 +130,27 @@ static void put_record(const caromi_stream *s, uint64_t row, const uint32_t *rec
     put(s, CAROMI_HIT_FIRST + OUT_FEATURE, row, &feature);
 }
 
-/* Copies records to their rows, and settles undecided rows there. */
+/* Whether records can be those of a chunk, whose rows rise. */
+static carom_status check_records(const unpack_job *job, uint64_t from, uint64_t count, carom_error *err)
+{
+    const caromi_stream *s = job->stream;
+    const caromi_cl_slot *slot = job->slot;
+    const size_t words = words_of(s);
+    const uint32_t *record = (const uint32_t *)slot->compact[CAROMI_COMPACT_RECORDS].host + from * words;
+    const uint64_t end = slot->first + slot->count;
+    uint64_t next = from > 0 ? (uint64_t)(record - words)[COMPACT_ROW] + 1 : 0;
+    int corrupt = 0;
+    if (s->check != NULL)
+        CHECK(s->check(job->device, s->user, record + COMPACT_TRIANGLE, words * sizeof *record, count, slot->first, end,
+                       err));
+    for (uint64_t i = 0; i < count; i++, record += words) {
+        corrupt |= record[COMPACT_ROW] < next || record[COMPACT_ROW] >= slot->count;
+        next = (uint64_t)record[COMPACT_ROW] + 1;
+    }
+    return corrupt ? caromi_fail_corrupt(job->device, "places of hits", slot->first, end, err) : CAROM_OK;
+}
+
+/* Checks records, copies them to their rows, and settles undecided rows there. */
 static void unpack(void *user, uint64_t task, uint32_t thread)
 {
     unpack_job *job = user;
@@ -141,6 +163,10 @@ static void unpack(void *user, uint64_t task, uint32_t thread)
     uint32_t triangle[ROWS], t[ROWS], x[ROWS];
     const void *const marks[3] = {triangle, t, x};
     (void)thread;
+    if (check_records(job, task * ROWS, count, NULL) != CAROM_OK) {
+        atomic_store(&job->refused, 1);
+        return; /* impossible numbers lead outside the arrays */
+    }
     for (size_t i = 0; i < count; i++) {
         const uint32_t *record = records + i * words;
         rows[i] = job->slot->first + record[COMPACT_ROW];
@@ -163,19 +189,8 @@ static carom_status fetch_records(caromi_device *d, const caromi_stream *s, caro
         return caromi_fail_corrupt(d, "numbers of hits", slot->first, end, err);
     if (slot->found == 0)
         return CAROM_OK;
-    CHECK(caromi_read(d, slot->queue, records->memory, 0, records->host, slot->found * words * sizeof(cl_uint), 1, NULL,
-                      "hits", err));
-    const uint32_t *record = records->host;
-    uint64_t next = 0; /* rows rise */
-    int corrupt = 0;
-    for (uint32_t i = 0; i < slot->found; i++, record += words) {
-        corrupt |= record[COMPACT_ROW] < next || record[COMPACT_ROW] >= slot->count;
-        next = (uint64_t)record[COMPACT_ROW] + 1;
-    }
-    if (s->check != NULL)
-        CHECK(s->check(d, s->user, (const uint32_t *)records->host + COMPACT_TRIANGLE, words * sizeof *record,
-                       slot->found, slot->first, end, err));
-    return corrupt ? caromi_fail_corrupt(d, "places of hits", slot->first, end, err) : CAROM_OK;
+    return caromi_read(d, slot->queue, records->memory, 0, records->host, slot->found * words * sizeof(cl_uint), 1,
+                       NULL, "hits", err);
 }
 
 static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
@@ -183,7 +198,7 @@ static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_
 {
     const double start = caromi_now();
     const caromi_out_column *triangle = &s->out[CAROMI_HIT_TRIANGLE];
-    unpack_job job = {.stream = s, .slot = slot};
+    unpack_job job = {.device = d, .stream = s, .slot = slot};
     CHECK(fetch_records(d, s, slot, err));
     const double fetched = caromi_now();
     assert(triangle->base != NULL && triangle->stride == sizeof(int32_t));
@@ -193,7 +208,7 @@ static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_
     stats->by_integers += job.settled;
     stats->download += fetched - start;
     stats->compute += caromi_now() - fetched;
-    return CAROM_OK;
+    return job.refused ? check_records(&job, 0, slot->found, err) : CAROM_OK;
 }
 
 void caromi_compact_stream(caromi_stream *s)

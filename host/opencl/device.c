@@ -111,6 +111,11 @@ void caromi_device_close(caromi_device *device)
         close_device(device);
 }
 
+void caromi_device_time(caromi_device *device, int timed)
+{
+    device->timed = timed;
+}
+
 void caromi_device_describe(const caromi_device *device, carom_device_info *out)
 {
     *out = device->info;

@@ -73,6 +73,7 @@ struct caromi_device {
     uint64_t max_items; /* most work-items in a launch */
     int unified;        /* host and device share memory: columns are used where they lie */
     int gpu;
+    int timed;                  /* the caller wants to know how long commands take */
     int probing;                /* a probe is one launch, whatever chunks the caller wants */
     int stack;                  /* entries of a search's stack in its programs */
     int sort_unavailable;       /* the programs that sort queries could not be built */

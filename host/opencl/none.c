@@ -37,6 +37,10 @@ void caromi_device_close(caromi_device *device)
 {
     (void)device;
 }
+void caromi_device_time(caromi_device *device, int timed)
+{
+    (void)device, (void)timed;
+}
 void caromi_device_describe(const caromi_device *device, carom_device_info *out)
 {
     (void)device, (void)out;

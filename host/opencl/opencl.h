@@ -14,6 +14,8 @@ void caromi_device_close(caromi_device *device);
 /* Whether OpenCL was called before fork() made this process, and the sentence that says so; process.c. */
 int caromi_opencl_is_inherited(void);
 carom_status caromi_fail_inherited(carom_error *err);
+/* Whether the statistics of the next batches say how long commands take. */
+void caromi_device_time(caromi_device *device, int timed);
 void caromi_device_describe(const caromi_device *device, carom_device_info *out);
 
 /* For a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch. After any failure but CAROM_ERROR_OUT_OF_MEMORY

@@ -50,22 +50,15 @@ static void copy_slab(const copy_job *job, uint64_t slab, void (*rows)(const cop
         rows(job, slab * SLAB + i, count - i < ROWS ? (size_t)(count - i) : ROWS);
 }
 
+static uint64_t slabs_of(const caromi_cl_slot *slot)
+{
+    return (slot->count + SLAB - 1) / SLAB;
+}
+
 static void gather_slab(void *user, uint64_t task, uint32_t thread)
 {
     (void)thread;
     copy_slab(user, task, gather_rows);
-}
-
-static void scatter_slab(void *user, uint64_t task, uint32_t thread)
-{
-    (void)thread;
-    copy_slab(user, task, scatter_rows);
-}
-
-static void copy_columns(const caromi_device *d, copy_job *job, caromi_task_fn *run)
-{
-    if (job->count > 0)
-        caromi_parallel(d->context->pool, (job->slot->count + SLAB - 1) / SLAB, run, job);
 }
 
 /* ---------------------------------------------------------------- a chunk's way in */
@@ -143,7 +136,8 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
         job.columns[staged++] = i;
     }
     job.count = staged;
-    copy_columns(d, &job, gather_slab);
+    if (staged > 0)
+        caromi_parallel(d->context->pool, slabs_of(slot), gather_slab, &job);
     for (uint32_t i = 0; i < staged; i++)
         CHECK(send_column(d, slot, &slot->in[job.columns[i]], err));
     stats->upload += staged ? caromi_now() - start : 0;
@@ -221,14 +215,6 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
     return status == CAROM_OK ? caromi_flush(d, slot->queue, err) : status;
 }
 
-/* Returns the error of the first command that failed; adds the durations of all to *seconds. */
-static carom_status check_events(caromi_device *d, const caromi_cl_events *e, double *seconds, carom_error *err)
-{
-    for (uint32_t i = 0; i < e->count; i++)
-        CHECK(caromi_check_event(d, e->event[i], seconds, err));
-    return CAROM_OK;
-}
-
 /* The queue is in order, so this waits for its last command first: the thread wakes once instead of once per command.
  * Errors are collected afterwards. */
 static void wait_for_last(const caromi_cl_slot *slot)
@@ -240,23 +226,9 @@ static void wait_for_last(const caromi_cl_slot *slot)
         caromi_wait(e->event[e->count - 1]);
 }
 
-typedef struct settle_job {
-    const caromi_stream *stream;
-    const char *marks[3];
-    uint64_t first, count;
-    atomic_uint_fast64_t settled;
-} settle_job;
-
-static void settle_slab(void *user, uint64_t slab, uint32_t thread)
+static carom_status check_events(const caromi_device *d, const caromi_cl_events *e, double *seconds, carom_error *err)
 {
-    settle_job *job = user;
-    const uint64_t from = slab * SLAB, left = job->count - from;
-    const void *marks[3] = {NULL, NULL, NULL};
-    (void)thread;
-    for (uint32_t k = 0; k < job->stream->mark_count; k++)
-        marks[k] = job->marks[k] + from * job->stream->out_size[job->stream->mark[k]];
-    atomic_fetch_add(&job->settled, job->stream->settle(job->stream->user, marks, NULL, job->first + from,
-                                                        left < SLAB ? (size_t)left : SLAB));
+    return e->count > 0 ? caromi_check_events(d, e->event, e->count, d->timed ? seconds : NULL, err) : CAROM_OK;
 }
 
 /* Where the host sees an output column of a chunk that is done. */
@@ -266,35 +238,69 @@ static const char *arrived(const caromi_stream *s, const caromi_cl_slot *slot, u
                                     : (const char *)slot->out[column].host;
 }
 
-/* Settles what the kernels have left undecided, while the device works on the next chunk. */
-static void settle_chunk(const caromi_device *d, const caromi_stream *s, const caromi_cl_slot *slot, carom_stats *stats)
+/* What the host does with the rows of a chunk that has arrived, slab by slab: it checks them, scatters staged columns,
+ * and settles what the kernels have left undecided. Rows come from memory, so that is done in one go by all threads,
+ * while the device works on the next chunk. */
+typedef struct arrival {
+    copy_job copy;
+    const caromi_device *device;
+    atomic_uint_fast64_t settled;
+    atomic_int refused;
+} arrival;
+
+static carom_status check_rows(const arrival *a, uint64_t from, uint64_t count, carom_error *err)
 {
-    const double start = caromi_now();
-    settle_job job = {.stream = s, .first = slot->first, .count = slot->count};
-    for (uint32_t k = 0; k < s->mark_count; k++)
-        job.marks[k] = arrived(s, slot, s->mark[k]);
-    caromi_parallel(d->context->pool, (slot->count + SLAB - 1) / SLAB, settle_slab, &job);
-    stats->by_integers += job.settled;
-    stats->compute += caromi_now() - start;
+    const caromi_stream *s = a->copy.stream;
+    const caromi_cl_slot *slot = a->copy.slot;
+    const size_t size = s->out_size[s->mark[0]];
+    return s->check(a->device, s->user, arrived(s, slot, s->mark[0]) + from * size, size, count, slot->first,
+                    slot->first + slot->count, err);
 }
 
-/* Scatters staged columns, and unmaps columns that are still mapped. The caller's arrays must be unmapped before the
- * call returns. */
-static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
-                            carom_error *err)
+static void settle_rows(arrival *a, uint64_t from, size_t count)
+{
+    const caromi_stream *s = a->copy.stream;
+    const void *marks[3] = {NULL, NULL, NULL};
+    for (uint32_t k = 0; k < s->mark_count; k++)
+        marks[k] = arrived(s, a->copy.slot, s->mark[k]) + from * s->out_size[s->mark[k]];
+    atomic_fetch_add(&a->settled, s->settle(s->user, marks, NULL, a->copy.slot->first + from, count));
+}
+
+static void take_slab(void *user, uint64_t slab, uint32_t thread)
+{
+    arrival *a = user;
+    const caromi_stream *s = a->copy.stream;
+    const uint64_t from = slab * SLAB, left = a->copy.slot->count - from, count = left < SLAB ? left : SLAB;
+    (void)thread;
+    if (s->check != NULL && check_rows(a, from, count, NULL) != CAROM_OK) {
+        atomic_store(&a->refused, 1);
+        return; /* impossible numbers lead outside the arrays */
+    }
+    copy_slab(&a->copy, slab, scatter_rows);
+    if (s->settle != NULL)
+        settle_rows(a, from, (size_t)count);
+}
+
+static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                              carom_error *err)
 {
     const double start = caromi_now();
-    copy_job job = {.stream = s, .slot = slot};
-    uint32_t staged = 0;
-    int late = 0;
+    arrival a = {.copy = {.stream = s, .slot = slot}, .device = d};
     for (uint32_t i = 0; i < s->out_count; i++)
         if (s->out[i].base != NULL && slot->out[i].direct == NULL)
-            job.columns[staged++] = i;
-    job.count = staged;
-    copy_columns(d, &job, scatter_slab);
-    stats->download += staged ? caromi_now() - start : 0;
-    if (s->settle != NULL)
-        settle_chunk(d, s, slot, stats);
+            a.copy.columns[a.copy.count++] = i;
+    if (a.copy.count == 0 && s->check == NULL && s->settle == NULL)
+        return CAROM_OK;
+    caromi_parallel(d->context->pool, slabs_of(slot), take_slab, &a);
+    stats->by_integers += a.settled;
+    *(s->settle != NULL ? &stats->compute : &stats->download) += caromi_now() - start;
+    return a.refused ? check_rows(&a, 0, slot->count, err) : CAROM_OK;
+}
+
+/* Unmaps columns that are still mapped. The caller's arrays must be unmapped before the call returns. */
+static carom_status unmap_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
+{
+    int late = 0;
     for (uint32_t i = 0; d->unified && i < s->out_count; i++) {
         caromi_cl_column *c = &slot->out[i];
         if (c->host == NULL)
@@ -317,11 +323,12 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
         status = check_events(d, &slot->compute, &stats->compute, err);
     if (status == CAROM_OK)
         status = check_events(d, &slot->download, &stats->download, err);
-    if (status == CAROM_OK && s->check != NULL && !slot->compacts)
-        status = s->check(d, s->user, arrived(s, slot, s->mark[0]), s->out_size[s->mark[0]], slot->count, slot->first,
-                          slot->first + slot->count, err);
-    if (status == CAROM_OK)
-        status = slot->compacts ? s->deliver(d, s, slot, stats, err) : deliver(d, s, slot, stats, err);
+    if (status == CAROM_OK && slot->compacts)
+        status = s->deliver(d, s, slot, stats, err);
+    else if (status == CAROM_OK)
+        status = take_rows(d, s, slot, stats, err);
+    if (status == CAROM_OK && !slot->compacts)
+        status = unmap_outputs(d, s, slot, err);
     if (status == CAROM_OK)
         caromi_slot_retire(slot);
     return status;

@@ -55,7 +55,9 @@ void caromi_release_context(cl_context context);
 carom_status caromi_flush(const caromi_device *device, cl_command_queue queue, carom_error *err);
 carom_status caromi_finish(const caromi_device *device, cl_command_queue queue, carom_error *err);
 void caromi_wait(cl_event event);
-/* Wait for a command and fail if it failed. The time that it took is added to *seconds. */
-carom_status caromi_check_event(const caromi_device *device, cl_event event, double *seconds, carom_error *err);
+/* Wait for commands and fail if one failed. The times that they took are added to *seconds; NULL: they are not asked.
+ */
+carom_status caromi_check_events(const caromi_device *device, const cl_event *events, uint32_t count, double *seconds,
+                                 carom_error *err);
 void caromi_release_event(cl_event event);
 #endif

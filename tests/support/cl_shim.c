@@ -170,9 +170,14 @@ cl_int clReleaseKernel(cl_kernel kernel)
     return let_go(HELD_KERNELS, next(kernel));
 }
 
+static cl_event failed_command; /* whoever waits for it hears of that */
+static cl_event last_unmap;     /* does not fail: nothing may be left that needs it */
+
 cl_int clReleaseEvent(cl_event event)
 {
     NEXT(clReleaseEvent);
+    if (event == failed_command)
+        failed_command = NULL;
     return let_go(HELD_EVENTS, next(event));
 }
 
@@ -402,8 +407,11 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *at, 
 {
     NEXT(clEnqueueUnmapMemObject);
     change_mapped(at, (mapped_range){NULL, 0});
-    return fails(CALL_UNMAP) ? calls[CALL_UNMAP].code
-                             : let_go(HELD_MAPS, hold_event(next(queue, memory, at, waits, wait, event), event));
+    if (fails(CALL_UNMAP))
+        return calls[CALL_UNMAP].code;
+    const cl_int code = let_go(HELD_MAPS, hold_event(next(queue, memory, at, waits, wait, event), event));
+    last_unmap = event != NULL ? *event : last_unmap;
+    return code;
 }
 
 cl_int clFlush(cl_command_queue queue)
@@ -423,7 +431,13 @@ cl_int clFinish(cl_command_queue queue)
 cl_int clWaitForEvents(cl_uint count, const cl_event *events)
 {
     NEXT(clWaitForEvents);
-    const cl_int code = next(count, events);
+    cl_int code = next(count, events);
+    for (cl_uint i = 0; i < count; i++) {
+        if (events[i] != last_unmap && fails(CALL_COMMAND))
+            failed_command = events[i];
+        if (events[i] == failed_command)
+            code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    }
     return fails(CALL_WAIT) ? calls[CALL_WAIT].code : code;
 }
 
@@ -431,7 +445,7 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *val
 {
     NEXT(clGetEventInfo);
     const cl_int code = next(event, what, size, value, used);
-    if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && fails(CALL_COMMAND))
+    if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && event == failed_command)
         *(cl_int *)value = calls[CALL_COMMAND].code;
     return code;
 }
