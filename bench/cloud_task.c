@@ -112,12 +112,12 @@ static carom_spheres_desc describe(const cloud_call *a)
     static const float t_max = 1.0f;
     float *const *in = (float *const *)(const void *)a->spheres->column;
     carom_spheres_desc desc = {.batch = {.size = sizeof desc, .count = a->out->count, .accuracy = a->accuracy},
-                               .center = {in[0], in[1], in[2], sizeof(float), NULL},
-                               .radius = {in[6], sizeof(float), NULL}};
+                               .center = {in[0], in[1], in[2], sizeof(float)},
+                               .radius = {in[6], sizeof(float)}};
 
     if (a->task.radii > 0.0f) {
-        desc.velocity = (carom_points){in[3], in[4], in[5], sizeof(float), NULL};
-        desc.t_max = (carom_scalars){&t_max, CAROM_REPEAT, NULL};
+        desc.velocity = (carom_points){in[3], in[4], in[5], sizeof(float)};
+        desc.t_max = (carom_scalars){&t_max, CAROM_REPEAT};
     }
     return desc;
 }

@@ -36,7 +36,7 @@ carom_mesh *mesh_call_create(const mesh_call *a)
         .size = sizeof desc,
         .vertices = vertices_of(shape),
         .vertex_count = shape->vertex_count,
-        .indices = {shape->indices, sizeof(uint32_t), NULL},
+        .indices = {shape->indices, sizeof(uint32_t)},
         .triangle_count = shape->triangle_count,
     };
     carom_mesh *mesh = NULL;
@@ -68,7 +68,7 @@ static query_inputs inputs_of(const query_type *q, const columns *spheres)
     query_inputs inputs = query_inputs_of(&query_mesh_first, column, 0);
 
     if (query_has_role(q, QUERY_WINDOW))
-        inputs.scalars[1] = (carom_scalars){&t_max, CAROM_REPEAT, NULL};
+        inputs.scalars[1] = (carom_scalars){&t_max, CAROM_REPEAT};
     return inputs;
 }
 
@@ -86,8 +86,8 @@ static carom_status ask_alone(mesh_call *a, const query_call *all, carom_error *
     desc.batch.count = 1;
     for (size_t i = 0; status == CAROM_OK && i < a->out->count; i++) {
         status = carom_mesh_sweep_first(a->mesh, &desc, &result, &a->stats, err);
-        desc.center = (carom_points){desc.center.x + 1, desc.center.y + 1, desc.center.z + 1, f, NULL};
-        desc.velocity = (carom_points){desc.velocity.x + 1, desc.velocity.y + 1, desc.velocity.z + 1, f, NULL};
+        desc.center = (carom_points){desc.center.x + 1, desc.center.y + 1, desc.center.z + 1, f};
+        desc.velocity = (carom_points){desc.velocity.x + 1, desc.velocity.y + 1, desc.velocity.z + 1, f};
         desc.radius.data++;
         result.triangle++;
         result.t++;
@@ -108,7 +108,7 @@ static carom_status query(mesh_call *a, carom_error *err)
     const query_call call = {.count = a->out->count, .accuracy = a->accuracy, .in = &in, .out = out, .list = &list};
 
     if (a->task.band > 0.0f)
-        in.scalars[1] = (carom_scalars){&band, CAROM_REPEAT, NULL};
+        in.scalars[1] = (carom_scalars){&band, CAROM_REPEAT};
     for (int f = 0; f < query_field_count(q); f++) {
         out[f] = output_of(a->out, q->fields[f].kind);
         for (int k = 0; k < f; k++) /* the patch of a contact is no second triangle */

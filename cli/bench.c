@@ -349,7 +349,7 @@ static int check_mesh(const char *path, const mesh_data *data)
         .size = sizeof shape,
         .vertices = carom_xyz(data->xyz),
         .vertex_count = data->vertex_count,
-        .indices = {data->indices, sizeof(uint32_t), NULL},
+        .indices = {data->indices, sizeof(uint32_t)},
         .triangle_count = data->triangle_count,
     };
     carom_status status = carom_context_create(&desc, &context, &err);

@@ -171,7 +171,7 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
     in.merge_within = options->contacts.merge_within;
     in.flat = options->contacts.is_flat_given ? &options->contacts.flat : NULL;
     if (!in.scalars[1].data)
-        in.scalars[1] = (carom_scalars){limit_of(q, options), CAROM_REPEAT, NULL};
+        in.scalars[1] = (carom_scalars){limit_of(q, options), CAROM_REPEAT};
     if (!query->counts)
         return q->mesh.ask(subject, &call, stats, err);
     const carom_status status = ask_counts(q, subject, &call, fields[0].longs, stats, err);

@@ -100,7 +100,7 @@ static int sweep_piece(carom_mesh *mesh, const demo_spheres *s, const demo_hits 
         .center = carom_soa(s->x + from, s->y + from, s->z + from),
         .velocity = carom_soa(s->vx + from, s->vy + from, s->vz + from),
         .radius = carom_scalars_of(s->radius + from),
-        .t_max = {&s->t_max, CAROM_REPEAT, NULL},
+        .t_max = {&s->t_max, CAROM_REPEAT},
     };
     carom_mesh_hit_result result = {
         .size = sizeof result,

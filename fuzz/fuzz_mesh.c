@@ -132,8 +132,8 @@ static void ask(const query_type *query, carom_mesh *mesh, const request *q, ans
     carom_error err = {0};
     carom_stats stats = {.size = sizeof stats};
     const float *limit = query_has_role(query, QUERY_REACH) ? &q->max_distance : &q->t_max;
-    const query_inputs in = {.points = {{c, c + 1, c + 2, 12, NULL}, {v, v + 1, v + 2, 12, NULL}},
-                             .scalars = {{&radius, 4, NULL}, {limit, 4, NULL}},
+    const query_inputs in = {.points = {{c, c + 1, c + 2, 12}, {v, v + 1, v + 2, 12}},
+                             .scalars = {{&radius, 4}, {limit, 4}},
                              .cull_back = (uint8_t)q->options.cull_back,
                              .start = (carom_start)q->options.start,
                              .ends = q->ends};
@@ -155,7 +155,7 @@ static carom_mesh *make_mesh(int backend, const request *q)
     const carom_mesh_desc desc = {.size = sizeof desc,
                                   .vertices = carom_xyz(v),
                                   .vertex_count = VERTICES,
-                                  .indices = {q->indices, sizeof(uint32_t), NULL},
+                                  .indices = {q->indices, sizeof(uint32_t)},
                                   .triangle_count = q->triangle_count};
     carom_mesh *mesh = NULL;
     carom_error err = {0};

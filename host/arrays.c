@@ -27,7 +27,7 @@ static int is_meeting(caromi_span a, caromi_span b)
     return (a.begin < b.end) & (b.begin < a.end);
 }
 
-static int parts_of(const caromi_array *a)
+int caromi_parts_of(const caromi_array *a)
 {
     return a->base[1] == NULL ? 1 : 3;
 }
@@ -137,7 +137,7 @@ static int is_too_large(const caromi_array *a)
 {
     uint64_t last, end = 0;
     int large = __builtin_mul_overflow(a->count - 1, a->stride, &last) || last > CAROMI_ADDRESS_SPACE - a->size;
-    for (int k = 0; !large && k < parts_of(a); k++)
+    for (int k = 0; !large && k < caromi_parts_of(a); k++)
         large = __builtin_add_overflow((uintptr_t)a->base[k], last + a->size, &end);
     return large;
 }
@@ -151,21 +151,22 @@ static carom_status check_size(const caromi_array *a, carom_error *err)
                              (unsigned long long)a->count, a->stride, a->base[0], (int)CAROMI_ADDRESS_BITS);
 }
 
-static const char *letter(const caromi_array *a, int part)
+const char *caromi_letter_of(const caromi_array *a, int part)
 {
     static const char *const letters[] = {".x", ".y", ".z"};
-    return parts_of(a) == 1 ? "" : letters[part];
+    return caromi_parts_of(a) == 1 ? "" : letters[part];
 }
 
 static carom_status check_pair(const caromi_array *out, const caromi_array *other, int is_input, carom_error *err)
 {
-    for (int k = 0; k < parts_of(out); k++)
-        for (int m = out == other ? k + 1 : 0; m < parts_of(other); m++) {
+    for (int k = 0; k < caromi_parts_of(out); k++)
+        for (int m = out == other ? k + 1 : 0; m < caromi_parts_of(other); m++) {
             const element_row a = row_of(out, k), b = row_of(other, m);
             if (rows_meet(&a, &b))
                 return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                                    "output %s%s shares memory with %s %s%s; outputs must have their own", out->name,
-                                   letter(out, k), is_input ? "input" : "output", other->name, letter(other, m));
+                                   caromi_letter_of(out, k), is_input ? "input" : "output", other->name,
+                                   caromi_letter_of(other, m));
         }
     return CAROM_OK;
 }
@@ -185,4 +186,11 @@ carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err)
                 CHECK(check_pair(&a->out_array[i], &a->out_array[k], 0, err));
     }
     return CAROM_OK;
+}
+
+carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, carom_error *err)
+{
+    if (may_alias)
+        CHECK(caromi_check_arrays(a, err));
+    return caromi_has_buffers(context) ? caromi_shadows_begin(context, a, err) : CAROM_OK;
 }

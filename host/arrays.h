@@ -4,7 +4,7 @@
  * spans overlap, the function lists the arrays once more with names and strides, and elements are compared. */
 #ifndef CAROM_ARRAYS_H
 #define CAROM_ARRAYS_H
-#include "error.h"
+#include "host/buffer/shadow.h"
 
 /* What a process has at most: so large an array may be, and so large a count. */
 enum { CAROMI_ADDRESS_BITS = 47 };
@@ -77,22 +77,29 @@ carom_status caromi_check_index_values(const carom_uints *index, const char *nam
 int caromi_may_alias(const caromi_arrays *a);
 /* The second step. Its time does not depend on the count, because no element is read. */
 carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
+/* How many arrays a caromi_array is, and how a message calls one of them behind the name. */
+int caromi_parts_of(const caromi_array *a);
+const char *caromi_letter_of(const caromi_array *a, int part);
 
-/* Checks the arrays of a call in the two steps above. `list` is a function that adds each array of the call to a
- * caromi_arrays, its first argument; the other macro arguments are passed on to it. */
-#define CAROMI_CHECK_ARRAYS(err, list, ...)              \
-    do {                                                 \
-        caromi_arrays arrays_;                           \
-        arrays_.named = arrays_.too_large = 0;           \
-        arrays_.self_alias = 0;                          \
-        arrays_.in_count = arrays_.out_count = 0;        \
-        list(&arrays_, __VA_ARGS__);                     \
-        if (caromi_may_alias(&arrays_)) {                \
-            arrays_.in_count = arrays_.out_count = 0;    \
-            arrays_.named = 1;                           \
-            list(&arrays_, __VA_ARGS__);                 \
-            CHECK(caromi_check_arrays(&arrays_, (err))); \
-        }                                                \
+/* What follows where the first step or the context's buffers ask for names: the second step, and shadows. */
+carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, carom_error *err);
+
+/* Checks the arrays of a call in the two steps above, and begins their shadows. `list` is a function that adds each
+ * array of the call to a caromi_arrays, its first argument; the other macro arguments are passed on to it. */
+#define CAROMI_CHECK_ARRAYS(context, err, list, ...)                                  \
+    do {                                                                              \
+        caromi_arrays arrays_;                                                        \
+        arrays_.named = arrays_.too_large = 0;                                        \
+        arrays_.self_alias = 0;                                                       \
+        arrays_.in_count = arrays_.out_count = 0;                                     \
+        list(&arrays_, __VA_ARGS__);                                                  \
+        const int may_alias_ = caromi_may_alias(&arrays_);                            \
+        if (may_alias_ || caromi_has_buffers(context)) {                              \
+            arrays_.in_count = arrays_.out_count = 0;                                 \
+            arrays_.named = 1;                                                        \
+            list(&arrays_, __VA_ARGS__);                                              \
+            CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (err))); \
+        }                                                                             \
     } while (0)
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST static inline __attribute__((always_inline)) void
@@ -158,16 +165,15 @@ CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom
 /* Optional views. */
 static inline carom_status caromi_check_optional_points(const carom_points *p, const char *name, carom_error *err)
 {
-    return p->x == NULL && p->y == NULL && p->z == NULL && p->buffer == NULL ? CAROM_OK
-                                                                             : caromi_check_points(p, name, err);
+    return p->x == NULL && p->y == NULL && p->z == NULL ? CAROM_OK : caromi_check_points(p, name, err);
 }
 static inline carom_status caromi_check_optional_scalars(const carom_scalars *s, const char *name, carom_error *err)
 {
-    return s->data == NULL && s->buffer == NULL ? CAROM_OK : caromi_check_scalars(s, name, err);
+    return s->data == NULL ? CAROM_OK : caromi_check_scalars(s, name, err);
 }
 static inline carom_status caromi_check_optional_uints(const carom_uints *u, const char *name, carom_error *err)
 {
-    return u->data == NULL && u->buffer == NULL ? CAROM_OK : caromi_check_uints(u, name, err);
+    return u->data == NULL ? CAROM_OK : caromi_check_uints(u, name, err);
 }
 
 /* A table names the arrays of a query once: X(kind, name, ...) for each, name being the member of the descriptor or the

@@ -126,6 +126,24 @@ static int auto_wants_device(carom_context *c, const caromi_batch *batch)
     return !is_cpu_faster(c, batch);
 }
 
+static carom_status fail_given_up(const carom_context *c, carom_error *err)
+{
+    return caromi_fail(err, c->device_lacking.status, c->device_lacking.native_code,
+                       "the OpenCL device of this context was given up: %s", c->device_lacking.message);
+}
+
+carom_status caromi_pick_memory(carom_context *c, caromi_device **out, carom_error *err)
+{
+    *out = NULL;
+    if (c->desc.backend == CAROM_BACKEND_CPU)
+        return CAROM_OK;
+    leave_inherited(c);
+    if (!c->device_tried)
+        open_for_auto(c);
+    *out = c->device;
+    return c->device == NULL && c->desc.backend == CAROM_BACKEND_OPENCL ? fail_given_up(c, err) : CAROM_OK;
+}
+
 carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, caromi_device **out, carom_stats *stats,
                                 carom_error *err)
 {
@@ -143,8 +161,7 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
     if (c->device != NULL || c->device_lacking.status == CAROM_OK)
         return CAROM_OK;
     if (c->desc.backend == CAROM_BACKEND_OPENCL)
-        return caromi_fail(err, c->device_lacking.status, c->device_lacking.native_code,
-                           "the OpenCL device of this context was given up: %s", c->device_lacking.message);
+        return fail_given_up(c, err);
     caromi_explain_fall_back(stats, stats->queries, &c->device_lacking);
     return CAROM_OK;
 }

@@ -8,6 +8,8 @@
  * statistics of every batch meant for it say so. */
 carom_status caromi_pick_device(carom_context *context, const caromi_batch *batch, caromi_device **out,
                                 carom_stats *stats, carom_error *err);
+/* The device whose memory a buffer may have: NULL with CAROM_OK means the host's. Auto looks for its device here. */
+carom_status caromi_pick_memory(carom_context *context, caromi_device **out, carom_error *err);
 /* Records how long the device, or the CPU, took for a whole batch. */
 void caromi_learn_device(const caromi_batch *batch, double seconds);
 void caromi_learn_cpu(const carom_context *c, const caromi_batch *batch, double seconds);

@@ -132,6 +132,7 @@ void caromi_context_release(carom_context *c)
     caromi_pool_close(c->pool);
     caromi_free(c, c->pool);
     caromi_free(c, c->device_selector);
+    caromi_free(c, c->shadows);
     caromi_kept_release(c);
     const carom_context last = {.desc = c->desc};
     caromi_free(&last, c);

@@ -18,7 +18,7 @@ typedef struct caromi_pace {
 } caromi_pace;
 
 struct carom_context {
-    atomic_uint references; /* the caller's and one per mesh */
+    atomic_uint references; /* the caller's and one per mesh and buffer */
     carom_context_desc desc;
     char *device_selector; /* copy of desc.device */
     const caromi_isa_table *isa;
@@ -31,6 +31,9 @@ struct carom_context {
     caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
     caromi_pace cloud_paces[4][2][2]; /* counts, lists, first, any; at rest, moving; fast, exact */
     caromi_kept kept;                 /* memory.c */
+    carom_buffer *buffers;            /* all of the context's; buffer/buffer.h */
+    struct caromi_shadow *shadows;    /* of the call that is running; buffer/shadow.h */
+    uint32_t shadow_count;
 };
 
 void caromi_context_release(carom_context *context);

@@ -45,11 +45,8 @@ carom_status caromi_check_stats(const carom_stats *stats, carom_error *err)
     return stats == NULL ? CAROM_OK : caromi_check_desc(stats->size, sizeof *stats, "carom_stats", err);
 }
 
-/* Strides and buffers of a view. */
-static carom_status check_view(size_t stride, const carom_buffer *buffer, const char *name, carom_error *err)
+static carom_status check_stride(size_t stride, const char *name, carom_error *err)
 {
-    if (buffer != NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: buffer must be NULL; it is not served yet", name);
     if (stride < sizeof(uint32_t))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "%s: stride is %zu bytes; at least 4, or CAROM_REPEAT if one element serves all", name,
@@ -61,27 +58,25 @@ carom_status caromi_check_points(const carom_points *p, const char *name, carom_
 {
     if (p->x == NULL || p->y == NULL || p->z == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: x, y and z must not be NULL", name);
-    return check_view(p->stride, p->buffer, name, err);
+    return check_stride(p->stride, name, err);
 }
 
 carom_status caromi_check_scalars(const carom_scalars *s, const char *name, carom_error *err)
 {
     if (s->data == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: data must not be NULL", name);
-    return check_view(s->stride, s->buffer, name, err);
+    return check_stride(s->stride, name, err);
 }
 
 carom_status caromi_check_uints(const carom_uints *u, const char *name, carom_error *err)
 {
     if (u->data == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s: data must not be NULL", name);
-    return check_view(u->stride, u->buffer, name, err);
+    return check_stride(u->stride, name, err);
 }
 
 carom_status caromi_check_points_out(const carom_points_out *p, const char *name, carom_error *err)
 {
-    if (p->buffer != NULL)
-        return check_view(p->stride, p->buffer, name, err);
     if (p->x == NULL && p->y == NULL && p->z == NULL)
         return CAROM_OK;
     if (p->x == NULL || p->y == NULL || p->z == NULL)
@@ -99,7 +94,7 @@ carom_status caromi_check_points_out(const carom_points_out *p, const char *name
 
 static carom_status check_select(const carom_batch *b, carom_error *err)
 {
-    if (b->select.data == NULL && b->select.buffer == NULL)
+    if (b->select.data == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "batch.elements is %llu without batch.select; it must be 0",
                            (unsigned long long)b->elements);
@@ -109,7 +104,7 @@ static carom_status check_select(const carom_batch *b, carom_error *err)
 
 carom_status caromi_check_batch(const carom_batch *b, size_t size, const char *name, int serves, carom_error *err)
 {
-    const int selects = b->select.data != NULL || b->select.buffer != NULL || b->elements != 0;
+    const int selects = b->select.data != NULL || b->elements != 0;
     CHECK(caromi_check_desc(b->size, size, name, err));
     if (b->accuracy != CAROM_ACCURACY_FAST && b->accuracy != CAROM_ACCURACY_EXACT)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "accuracy is %d; it must be fast (0) or exact (1)",

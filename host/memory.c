@@ -25,20 +25,25 @@ static void *system_alloc(size_t alignment, size_t bytes)
     return aligned_alloc(alignment, bytes);
 }
 
-void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
+void *caromi_alloc_aligned(const carom_context *context, uint64_t wanted, size_t alignment)
 {
-    const size_t alignment = 64;
-    if (count == 0)
-        count = 1;
-    if (count > (SIZE_MAX - alignment) / size)
+    if (wanted > SIZE_MAX - alignment)
         return NULL;
-    const size_t bytes = ((size_t)count * size + alignment - 1) / alignment * alignment;
+    const size_t bytes = ((size_t)wanted + alignment - 1) / alignment * alignment;
     const carom_allocator *a = &context->desc.allocator;
     if (a->alloc == NULL)
         return system_alloc(alignment, bytes);
     void *memory = a->alloc(a->user, bytes, alignment);
     (void)caromi_float_mode_set(); /* the callback may have changed it */
     return memory;
+}
+
+void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
+{
+    const size_t alignment = 64;
+    if (count == 0)
+        count = 1;
+    return count <= (SIZE_MAX - alignment) / size ? caromi_alloc_aligned(context, count * size, alignment) : NULL;
 }
 
 void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size)

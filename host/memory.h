@@ -18,6 +18,8 @@ typedef struct caromi_kept {
 
 /* The context's allocator; NULL when there is no memory or the size overflows. Aligned to 64 bytes. */
 void *caromi_alloc(const carom_context *context, uint64_t count, size_t size);
+/* Of any such alignment, a power of two. */
+void *caromi_alloc_aligned(const carom_context *context, uint64_t bytes, size_t alignment);
 void caromi_free(const carom_context *context, void *memory);
 /* The same from a task: the hooks are never called by two threads of a context at once. */
 void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size);

@@ -62,8 +62,8 @@ static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t co
         caromi_writes(a, "stats", stats, 1, sizeof *stats);                                                            \
         OUTPUTS(LIST_OUTPUT)                                                                                           \
     }                                                                                                                  \
-    static carom_status check_##query(const carom_##query##_pairs_desc *d, const carom_##query##_result *out,          \
-                                      const carom_stats *stats, carom_error *err)                                      \
+    static carom_status check_##query(carom_context *context, const carom_##query##_pairs_desc *d,                     \
+                                      const carom_##query##_result *out, const carom_stats *stats, carom_error *err)   \
     {                                                                                                                  \
         CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_" #query "_pairs_desc", 0, err));                        \
         CHECK(caromi_check_desc(out->size, sizeof *out, "carom_" #query "_result", err));                              \
@@ -72,7 +72,7 @@ static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t co
             return CAROM_OK;                                                                                           \
         INPUTS(CHECK_INPUT)                                                                                            \
         CHECK(check_indices(&d->indices, err));                                                                        \
-        CAROMI_CHECK_ARRAYS(err, list_##query, d, out, stats);                                                         \
+        CAROMI_CHECK_ARRAYS(context, err, list_##query, d, out, stats);                                                \
         return check_index_values(&d->indices, d->batch.count, err);                                                   \
     }                                                                                                                  \
     static void columns_##query(const carom_##query##_pairs_desc *d, const carom_##query##_result *out,                \
@@ -112,7 +112,7 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
                                       const carom_##query##_result *out, carom_stats *stats, carom_error *err)  \
     {                                                                                                           \
         CHECK(check_call(context, d, out, stats, err));                                                         \
-        CHECK(check_##query(d, out, stats, err));                                                               \
+        CHECK(check_##query(context, d, out, stats, err));                                                      \
         caromi_pair_batch b;                                                                                    \
         columns_##query(d, out, &b);                                                                            \
         b.kernel = kernel_for(kernel_of, d->batch.accuracy);                                                    \
@@ -121,7 +121,7 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
     carom_status carom_##query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,             \
                                        const carom_##query##_result *out, carom_stats *stats, carom_error *err) \
     {                                                                                                           \
-        IN_FLOAT_MODE(query##_pairs(context, d, out, stats, err));                                              \
+        IN_CALL(context, err, query##_pairs(context, d, out, stats, err));                                      \
     }
 PAIR_CALL(sweep, sweep_kernel(out, d->triangle_velocity.x != NULL))
 #define EACH_CALL(query, kernel, INPUTS, OUTPUTS) PAIR_CALL(query, CAROMI_PAIR_##kernel)

@@ -129,11 +129,10 @@ query_inputs query_inputs_of(const query_type *q, float *const *column, uint64_t
     query_inputs in = {0};
     for (int i = 0, c; i < QUERY_VECTORS_MAX && (c = query_vector_column(q, i)) >= 0; i++)
         if (column[c])
-            in.points[i] =
-                (carom_points){column[c] + from, column[c + 1] + from, column[c + 2] + from, sizeof(float), NULL};
+            in.points[i] = (carom_points){column[c] + from, column[c + 1] + from, column[c + 2] + from, sizeof(float)};
     for (int i = 0, c; i < QUERY_RADII_MAX && (c = query_radius_column(q, i)) >= 0; i++)
         if (column[c])
-            in.scalars[i] = (carom_scalars){column[c] + from, sizeof(float), NULL};
+            in.scalars[i] = (carom_scalars){column[c] + from, sizeof(float)};
     const int mask = mask_column(q);
     if (mask >= 0 && column[mask])
         in.mask = (const uint32_t *)(const void *)(column[mask] + from);
@@ -232,5 +231,5 @@ void query_load_answer(const query_type *q, void *const *array, uint64_t i, quer
 
 carom_points_out query_points_out(void *const *out, int field)
 {
-    return (carom_points_out){out[field], out[field + 1], out[field + 2], sizeof(float), NULL};
+    return (carom_points_out){out[field], out[field + 1], out[field + 2], sizeof(float)};
 }

@@ -70,7 +70,7 @@ static carom_mesh_sweep_desc describe(const path_asker *a, const paths_file *f, 
                   .elements = f->count},
         .center = carom_xyz(f->xyz),
         .end = carom_xyz(f->xyz + 3),
-        .radius = f->radius ? carom_scalars_of(f->radius) : (carom_scalars){&o->bake.radius, CAROM_REPEAT, NULL},
+        .radius = f->radius ? carom_scalars_of(f->radius) : (carom_scalars){&o->bake.radius, CAROM_REPEAT},
         .cull_back = (o->given & OPTION_CULL_BACK) != 0,
         .start = o->start,
     };

@@ -203,9 +203,9 @@ carom_mesh_desc verify_scene_desc(const verify_scene *s)
     return (carom_mesh_desc){.size = sizeof(carom_mesh_desc),
                              .vertices = carom_xyz(s->vertices),
                              .vertex_count = s->vertex_count,
-                             .indices = {s->indices, sizeof(uint32_t), NULL},
+                             .indices = {s->indices, sizeof(uint32_t)},
                              .triangle_count = s->triangle_count,
-                             .masks = {s->has_masks ? s->masks : NULL, sizeof(uint32_t), NULL}};
+                             .masks = {s->has_masks ? s->masks : NULL, sizeof(uint32_t)}};
 }
 
 ref_mesh verify_scene_reference(const verify_scene *s)

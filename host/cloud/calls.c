@@ -136,7 +136,7 @@ static carom_status check_order_before(const carom_sphere_pair_list *list, carom
     return CAROM_OK;
 }
 
-static carom_status check_call(const cloud_call *q, const carom_stats *stats, carom_error *err)
+static carom_status check_call(carom_context *context, const cloud_call *q, const carom_stats *stats, carom_error *err)
 {
     const carom_spheres_desc *d = q->desc;
     CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_spheres_desc", q->list ? CAROMI_SERVES_BEGIN : 0, err));
@@ -151,7 +151,7 @@ static carom_status check_call(const cloud_call *q, const carom_stats *stats, ca
         CHECK(caromi_check_points_out(&q->list->normal, "normal", err));
     if (q->list != NULL && q->list->before != NULL)
         CHECK(check_before(q->list->before, err));
-    CAROMI_CHECK_ARRAYS(err, list_call, q, stats);
+    CAROMI_CHECK_ARRAYS(context, err, list_call, q, stats);
     return q->list != NULL ? check_order_before(q->list, err) : CAROM_OK;
 }
 
@@ -438,7 +438,7 @@ static caromi_pace *pace_of(carom_context *context, const cloud_call *q)
 
 static carom_status run_call(carom_context *context, cloud_call *q, carom_stats *stats, carom_error *err)
 {
-    CHECK(check_call(q, stats, err));
+    CHECK(check_call(context, q, stats, err));
     describe(context, q);
     CHECK(check_limits(&q->cloud, err));
     if (q->list != NULL) {
@@ -478,7 +478,7 @@ carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc
     CHECK(check_ask(context, desc, list, stats, err));
     CHECK(caromi_check_desc(list->size, sizeof *list, "carom_sphere_pair_list", err));
     CHECK_NOT_NULL(list->totals, "totals", err);
-    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+    IN_CALL(context, err, run_call(context, &q, stats, err));
 }
 
 carom_status carom_spheres_first(carom_context *context, const carom_spheres_desc *desc,
@@ -487,7 +487,7 @@ carom_status carom_spheres_first(carom_context *context, const carom_spheres_des
     cloud_call q = {.desc = desc, .first = out};
     CHECK(check_ask(context, desc, out, stats, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_sphere_partner_result", err));
-    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+    IN_CALL(context, err, run_call(context, &q, stats, err));
 }
 
 carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc *desc, const carom_any_result *out,
@@ -497,7 +497,7 @@ carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc 
     CHECK(check_ask(context, desc, out, stats, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_any_result", err));
     CHECK_NOT_NULL(out->hit, "hit", err);
-    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+    IN_CALL(context, err, run_call(context, &q, stats, err));
 }
 
 carom_status carom_spheres_count(carom_context *context, const carom_spheres_desc *desc,
@@ -507,7 +507,7 @@ carom_status carom_spheres_count(carom_context *context, const carom_spheres_des
     CHECK(check_ask(context, desc, out, stats, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_sphere_count_result", err));
     CHECK_NOT_NULL(out->partners, "partners", err);
-    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+    IN_CALL(context, err, run_call(context, &q, stats, err));
 }
 
 carom_status carom_spheres_order(carom_context *context, const carom_spheres_desc *desc, uint32_t *order,
@@ -518,5 +518,5 @@ carom_status carom_spheres_order(carom_context *context, const carom_spheres_des
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(order, "order", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_FLOAT_MODE(run_call(context, &q, stats, err));
+    IN_CALL(context, err, run_call(context, &q, stats, err));
 }

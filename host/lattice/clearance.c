@@ -79,7 +79,7 @@ static carom_status clearance(carom_mesh *mesh, const carom_mesh_clearance_desc 
 {
     uint64_t slab;
     CHECK(check_clearance(d, out, &slab, err));
-    CAROMI_CHECK_ARRAYS(err, list_clearance, d, out, stats, (d->batch.count - d->batch.begin) * slab);
+    CAROMI_CHECK_ARRAYS(mesh->context, err, list_clearance, d, out, stats, (d->batch.count - d->batch.begin) * slab);
     const caromi_lattice_batch nodes = {.mesh = mesh,
                                         .lattice = d->lattice,
                                         .slab = slab,
@@ -109,5 +109,5 @@ carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_d
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_FLOAT_MODE(clearance(mesh, desc, out, stats, err));
+    IN_CALL(mesh->context, err, clearance(mesh, desc, out, stats, err));
 }

@@ -58,7 +58,7 @@ carom_status caromi_check_slabs(const carom_batch *batch, size_t size, const cha
                                 int axis, uint64_t *slab, carom_error *err)
 {
     CHECK(caromi_check_desc(batch->size, size, name, err));
-    if (batch->select.data != NULL || batch->select.buffer != NULL || batch->elements != 0)
+    if (batch->select.data != NULL || batch->elements != 0)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "batch.select and batch.elements are not for a lattice, which has no arrays to select from");
     CHECK(caromi_check_batch(batch, size, name, CAROMI_SERVES_BEGIN, err));

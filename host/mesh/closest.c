@@ -22,7 +22,7 @@ static carom_status closest(carom_mesh *mesh, const carom_mesh_closest_desc *d, 
     CHECK(caromi_check_mesh_closest(d, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_closest_result", err));
     CAROMI_CLOSEST_OUTPUTS(CAROMI_CHECK_OUTPUT)
-    CAROMI_CHECK_ARRAYS(err, list_closest, d, out, stats);
+    CAROMI_CHECK_ARRAYS(mesh->context, err, list_closest, d, out, stats);
     CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_max_distance(d, err));
     caromi_mesh_batch batch;
@@ -38,5 +38,5 @@ carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc 
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_FLOAT_MODE(closest(mesh, desc, out, stats, err));
+    IN_CALL(mesh->context, err, closest(mesh, desc, out, stats, err));
 }

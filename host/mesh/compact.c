@@ -143,8 +143,8 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
                                  .state = part.state,
                                  .t = part.t,
                                  .feature = part.feature,
-                                 .point = {part.point[0], part.point[1], part.point[2], sizeof(float), NULL},
-                                 .normal = {part.normal[0], part.normal[1], part.normal[2], sizeof(float), NULL}};
+                                 .point = {part.point[0], part.point[1], part.point[2], sizeof(float)},
+                                 .normal = {part.normal[0], part.normal[1], part.normal[2], sizeof(float)}};
     caromi_mesh_sweep_batch(d, mesh, &whole);
     for (uint64_t i = 0; status == CAROM_OK && i < parts && all > 0; i++) {
         const uint64_t first = begin + caromi_slice_start(all, parts, i);

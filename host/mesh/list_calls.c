@@ -112,7 +112,7 @@ static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d
                                 carom_error *err)
 {
     CHECK(caromi_check_mesh_sweep(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
-    CAROMI_CHECK_ARRAYS(err, list_sweep, d, list, any, stats);
+    CAROMI_CHECK_ARRAYS(mesh->context, err, list_sweep, d, list, any, stats);
     CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_t_max(d, err));
     if (which == CAROM_HITS_FIRST)
@@ -126,7 +126,7 @@ static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_des
                                   const carom_any_result *any, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_overlap(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
-    CAROMI_CHECK_ARRAYS(err, list_overlap, d, list, any, stats);
+    CAROMI_CHECK_ARRAYS(mesh->context, err, list_overlap, d, list, any, stats);
     CHECK(caromi_check_select(&d->batch, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(d, mesh, &batch.sweep);
@@ -144,7 +144,7 @@ carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc
     if (which != CAROM_HITS_ALL && which != CAROM_HITS_FIRST)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "which is %d; it must be 0 (all) or 1 (first)",
                            (int)which);
-    IN_FLOAT_MODE(sweep_batch(mesh, desc, which, list, NULL, stats, err));
+    IN_CALL(mesh->context, err, sweep_batch(mesh, desc, which, list, NULL, stats, err));
 }
 
 carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_any_result *out,
@@ -155,7 +155,7 @@ carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc 
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
     CHECK(check_any(out, err));
-    IN_FLOAT_MODE(sweep_batch(mesh, desc, CAROM_HITS_ALL, NULL, out, stats, err));
+    IN_CALL(mesh->context, err, sweep_batch(mesh, desc, CAROM_HITS_ALL, NULL, out, stats, err));
 }
 
 carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_any_result *out,
@@ -166,7 +166,7 @@ carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_d
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
     CHECK(check_any(out, err));
-    IN_FLOAT_MODE(overlap_batch(mesh, desc, NULL, out, stats, err));
+    IN_CALL(mesh->context, err, overlap_batch(mesh, desc, NULL, out, stats, err));
 }
 
 carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_hit_list *list,
@@ -181,5 +181,5 @@ carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_
         return caromi_fail(
             err, CAROM_ERROR_INVALID_ARGUMENT, 0,
             "a list of overlaps has queries and triangles; state, t, point, normal and feature must be NULL");
-    IN_FLOAT_MODE(overlap_batch(mesh, desc, list, NULL, stats, err));
+    IN_CALL(mesh->context, err, overlap_batch(mesh, desc, list, NULL, stats, err));
 }

@@ -158,7 +158,7 @@ static carom_status match(carom_context *context, const carom_contact_records *p
     CHECK(check_records(previous, err));
     CHECK(check_records(now, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_contact_match", err));
-    CAROMI_CHECK_ARRAYS(err, list_match, previous, now, out);
+    CAROMI_CHECK_ARRAYS(context, err, list_match, previous, now, out);
     CHECK(check_values(previous, "previous", err));
     CHECK(check_values(now, "now", err));
     match_search s = {.previous = previous, .now = now};
@@ -185,5 +185,5 @@ carom_status carom_contacts_match(carom_context *context, const carom_contact_re
     CHECK_NOT_NULL(previous, "previous", err);
     CHECK_NOT_NULL(now, "now", err);
     CHECK_NOT_NULL(out, "out", err);
-    IN_FLOAT_MODE(match(context, previous, now, out, err));
+    IN_CALL(context, err, match(context, previous, now, out, err));
 }

@@ -17,7 +17,7 @@ CAROMI_LIST list_mesh(caromi_arrays *a, const carom_mesh_desc *d)
     caromi_reads_uints(a, "patches", &d->patches, d->triangle_count);
 }
 
-static carom_status check_mesh(const carom_context *context, const carom_mesh_desc *d, carom_mesh *const *out,
+static carom_status check_mesh(carom_context *context, const carom_mesh_desc *d, carom_mesh *const *out,
                                carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
@@ -41,7 +41,7 @@ static carom_status check_mesh(const carom_context *context, const carom_mesh_de
     CHECK(caromi_check_optional_uints(&d->indices, "indices", err));
     CHECK(caromi_check_optional_uints(&d->masks, "masks", err));
     CHECK(caromi_check_optional_uints(&d->patches, "patches", err));
-    CAROMI_CHECK_ARRAYS(err, list_mesh, d);
+    CAROMI_CHECK_ARRAYS(context, err, list_mesh, d);
     return CAROM_OK;
 }
 
@@ -189,7 +189,7 @@ static carom_status create_mesh(carom_context *context, const carom_mesh_desc *d
 
 carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out, carom_error *err)
 {
-    IN_FLOAT_MODE(create_mesh(context, desc, out, err));
+    IN_CALL(context, err, create_mesh(context, desc, out, err));
 }
 
 void carom_mesh_destroy(carom_mesh *mesh)

@@ -19,7 +19,7 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     CHECK(caromi_check_mesh_sweep(d, 0, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_hit_result", err));
     CAROMI_HIT_OUTPUTS(CAROMI_CHECK_OUTPUT)
-    CAROMI_CHECK_ARRAYS(err, list_first, d, out, stats);
+    CAROMI_CHECK_ARRAYS(mesh->context, err, list_first, d, out, stats);
     CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_t_max(d, err));
     caromi_mesh_batch batch;
@@ -35,5 +35,5 @@ carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_des
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_FLOAT_MODE(sweep_first(mesh, desc, out, stats, err));
+    IN_CALL(mesh->context, err, sweep_first(mesh, desc, out, stats, err));
 }

@@ -58,7 +58,7 @@ static void log_update(const carom_mesh *mesh, float built_cost)
                    triangles, mesh->info.refits, (double)mesh->info.cost, (double)built_cost);
 }
 
-static carom_status update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how, carom_error *err)
+static carom_status move(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how, carom_error *err)
 {
     const float built_cost = mesh->built_cost;
     caromi_extent extent;
@@ -83,8 +83,6 @@ static carom_status update(carom_mesh *mesh, const carom_points *vertices, carom
 static carom_status check_update(const carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how,
                                  carom_error *err)
 {
-    CHECK_NOT_NULL(mesh, "mesh", err);
-    CHECK_NOT_NULL(vertices, "vertices", err);
     if (how != CAROM_MESH_AUTO && how != CAROM_MESH_REFIT && how != CAROM_MESH_REBUILD)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "how is %d; it must be auto (0), refit (1) or rebuild (2)", (int)how);
@@ -94,14 +92,19 @@ static carom_status check_update(const carom_mesh *mesh, const carom_points *ver
     if (mesh->info.triangle_count == 0)
         return CAROM_OK;
     CHECK(caromi_check_points(vertices, "vertices", err));
-    CAROMI_CHECK_ARRAYS(err, caromi_reads_points, "vertices", vertices, mesh->vertex_count);
+    CAROMI_CHECK_ARRAYS(mesh->context, err, caromi_reads_points, "vertices", vertices, mesh->vertex_count);
     return CAROM_OK;
+}
+
+static carom_status update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how, carom_error *err)
+{
+    CHECK(check_update(mesh, vertices, how, err));
+    return mesh->info.triangle_count == 0 ? CAROM_OK : move(mesh, vertices, how, err);
 }
 
 carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices, carom_mesh_follow how, carom_error *err)
 {
-    CHECK(check_update(mesh, vertices, how, err));
-    if (mesh->info.triangle_count == 0)
-        return CAROM_OK;
-    IN_FLOAT_MODE(update(mesh, vertices, how, err));
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(vertices, "vertices", err);
+    IN_CALL(mesh->context, err, update(mesh, vertices, how, err));
 }

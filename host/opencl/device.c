@@ -75,6 +75,8 @@ static void release_device(caromi_device *d)
 
 static void close_device(caromi_device *d)
 {
+    if (--d->references > 0)
+        return;
     if (!caromi_opencl_is_inherited())
         release_device(d);
     caromi_free(d->context, d);
@@ -90,6 +92,7 @@ carom_status caromi_device_open(const carom_context *context, const char *select
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a device (%zu bytes)", sizeof *d);
     memset(d, 0, sizeof *d);
     d->context = context;
+    d->references = 1;
     carom_status status = caromi_select_device(context, selector, gpu_only, &found, err);
     if (status == CAROM_OK) {
         d->id = found.id;

@@ -70,6 +70,7 @@ enum {
 
 struct caromi_device {
     const carom_context *context;
+    uint32_t references; /* the context's and one per buffer */
     cl_device_id id;
     cl_context cl;
     carom_device_info info;

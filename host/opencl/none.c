@@ -50,6 +50,39 @@ void caromi_device_mesh_release(void *copy)
     (void)copy;
 }
 
+int caromi_device_is_unified(const caromi_device *device)
+{
+    (void)device;
+    return 1;
+}
+
+/* Without devices nothing calls these. */
+carom_status caromi_device_memory_create(caromi_device *device, uint64_t bytes, caromi_device_memory **out,
+                                         carom_error *err)
+{
+    (void)device, (void)bytes, (void)out;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+}
+
+void caromi_device_memory_destroy(caromi_device_memory *memory)
+{
+    (void)memory;
+}
+
+carom_status caromi_device_memory_read(const caromi_device_memory *memory, uint64_t offset, void *data, uint64_t bytes,
+                                       carom_error *err)
+{
+    (void)memory, (void)offset, (void)data, (void)bytes;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+}
+
+carom_status caromi_device_memory_write(const caromi_device_memory *memory, uint64_t offset, const void *data,
+                                        uint64_t bytes, carom_error *err)
+{
+    (void)memory, (void)offset, (void)data, (void)bytes;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+}
+
 carom_status caromi_device_pairs(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
                                  carom_stats *stats, carom_error *err)
 {

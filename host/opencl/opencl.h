@@ -9,7 +9,8 @@
  * leaves CPU devices to the CPU path. The context must outlive the device. */
 carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
                                 carom_error *err);
-/* In a forked child of the process that opened the device this does not call the driver, so its objects leak. */
+/* Lets go of a device, which is closed when its buffers have let go too. In a forked child of the process that opened
+ * it this does not call the driver, so its objects leak. */
 void caromi_device_close(caromi_device *device);
 /* Whether OpenCL was called before fork() made this process, and the sentence that says so; process.c. */
 int caromi_opencl_is_inherited(void);
@@ -17,6 +18,18 @@ carom_status caromi_fail_inherited(carom_error *err);
 /* Whether the statistics of the next batches say how long commands take. */
 void caromi_device_time(caromi_device *device, int timed);
 void caromi_device_describe(const caromi_device *device, carom_device_info *out);
+
+/* Whether the device computes in the host's memory. */
+int caromi_device_is_unified(const caromi_device *device);
+/* Memory of a device that has its own; buffer.c. It keeps the device open. Reads and writes wait. */
+typedef struct caromi_device_memory caromi_device_memory;
+carom_status caromi_device_memory_create(caromi_device *device, uint64_t bytes, caromi_device_memory **out,
+                                         carom_error *err);
+void caromi_device_memory_destroy(caromi_device_memory *memory);
+carom_status caromi_device_memory_read(const caromi_device_memory *memory, uint64_t offset, void *data, uint64_t bytes,
+                                       carom_error *err);
+carom_status caromi_device_memory_write(const caromi_device_memory *memory, uint64_t offset, const void *data,
+                                        uint64_t bytes, carom_error *err);
 
 /* For a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch. After any failure but CAROM_ERROR_OUT_OF_MEMORY
  * the device must not be used again. */

@@ -162,7 +162,7 @@ static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_p
                                   .vertices = carom_xyz(p->vertices),
                                   .vertex_count = 3 * TRIANGLES,
                                   .triangle_count = TRIANGLES,
-                                  .masks = {masked ? p->masks : NULL, sizeof *p->masks, NULL}};
+                                  .masks = {masked ? p->masks : NULL, sizeof *p->masks}};
     return carom_mesh_create(like->mesh->context, &desc, mesh, err);
 }
 

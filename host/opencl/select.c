@@ -144,7 +144,7 @@ static carom_status list_devices(carom_device_info *out, uint32_t capacity, uint
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "out is NULL, but capacity is %u", capacity);
     if (capacity != 0)
         CHECK(caromi_check_desc(out->size, sizeof *out, "carom_device_info", err));
-    CAROMI_CHECK_ARRAYS(err, list_listing, out, capacity, count);
+    CAROMI_CHECK_ARRAYS((carom_context *)NULL, err, list_listing, out, capacity, count);
     device_listing listing = {out, capacity};
     CHECK(caromi_claim_opencl(err));
     *count = visit_devices(list_one, &listing).devices;

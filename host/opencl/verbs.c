@@ -129,6 +129,13 @@ carom_status caromi_write(const caromi_device *d, cl_command_queue queue, cl_mem
                    "clEnqueueWriteBuffer", what, err);
 }
 
+carom_status caromi_write_at(const caromi_device *d, cl_command_queue queue, cl_mem buffer, size_t offset,
+                             const void *data, size_t bytes, const char *what, carom_error *err)
+{
+    return outcome(d, clEnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, bytes, data, 0, NULL, NULL),
+                   "clEnqueueWriteBuffer", what, err);
+}
+
 carom_status caromi_read(const caromi_device *d, cl_command_queue queue, cl_mem buffer, size_t offset, void *data,
                          size_t bytes, int wait, cl_event *event, const char *what, carom_error *err)
 {

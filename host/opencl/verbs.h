@@ -33,6 +33,9 @@ carom_status caromi_unmap(const caromi_device *device, cl_command_queue queue, c
 /* From the host's memory, which must stay until the command has ended, to the beginning of a buffer. */
 carom_status caromi_write(const caromi_device *device, cl_command_queue queue, cl_mem buffer, const void *data,
                           size_t bytes, cl_event *event, const char *what, carom_error *err);
+/* The same to any place in it, and waits. */
+carom_status caromi_write_at(const caromi_device *device, cl_command_queue queue, cl_mem buffer, size_t offset,
+                             const void *data, size_t bytes, const char *what, carom_error *err);
 carom_status caromi_read(const caromi_device *device, cl_command_queue queue, cl_mem buffer, size_t offset, void *data,
                          size_t bytes, int wait, cl_event *event, const char *what, carom_error *err);
 carom_status caromi_copy(const caromi_device *device, cl_command_queue queue, cl_mem from, cl_mem to, size_t bytes,

@@ -23,8 +23,8 @@
 ///
 /// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
 /// taken as exact real numbers. docs/design.md defines what each answer means, docs/performance.md
-/// what it costs. The order of this file: status, context, batches, pairs, mesh, mesh queries,
-/// lattices, spheres among themselves.
+/// what it costs. The order of this file: status, context, buffers, batches, pairs, mesh, mesh
+/// queries, lattices, spheres among themselves.
 ///
 /// Every call that can fail returns a carom_status. If `err` is not NULL, it receives a sentence
 /// that names the argument, the value and the limit. The library never aborts and reads no
@@ -52,6 +52,11 @@
 /// inputs and outputs, as they share no byte. The check reads no element, and takes as long for any
 /// count. Arrays without elements (a
 /// count or a capacity of 0) are not checked.
+///
+/// Arrays may lie in buffers (carom_buffer) of the context. Such an array begins and ends in one
+/// buffer, which is not mapped; else the call is CAROM_ERROR_INVALID_ARGUMENT. Descriptors, result
+/// structures, statistics, totals, single numbers by pointer and images of meshes are the program's
+/// memory.
 ///
 /// Structures grow: descriptors, results, lists, statistics and infos begin with `size`, which the
 /// caller sets to the sizeof; of a query that is batch.size, the size of the whole descriptor.
@@ -250,10 +255,95 @@ CAROM_API uint32_t carom_context_threads(const carom_context *context);
 CAROM_API carom_status carom_context_get_device(const carom_context *context,
                                                 carom_device_info *out, carom_error *err);
 
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+/// Memory that may lie on the device. A buffer has an address: a range of its size that belongs to
+/// it alone. Every array of every call may lie in the range, with any offset and stride; so views
+/// and results take buffers as they are. docs/design.md ("Buffers") has the table of what crosses
+/// between host and device.
+typedef struct carom_buffer carom_buffer;
+
+typedef enum carom_buffer_where {
+    CAROM_BUFFER_HOST = 0, ///< ordinary memory: the program may use it at any time between calls
+    /// where the context computes: on a discrete OpenCL device in the device's own memory; else
+    /// ordinary memory, as of a host buffer
+    CAROM_BUFFER_DEVICE = 1
+} carom_buffer_where;
+
+typedef struct carom_buffer_desc {
+    size_t size;    ///< sizeof(carom_buffer_desc)
+    uint64_t bytes; ///< at least 1, at most 2^47
+    carom_buffer_where where;
+    /// A host buffer around this memory of the caller, which must outlive it; any alignment. NULL:
+    /// memory of the buffer's own, aligned to 4096 bytes, its contents undefined
+    void *host;
+} carom_buffer_desc;
+
+typedef struct carom_buffer_info {
+    size_t size; ///< sizeof(carom_buffer_info), set by the caller
+    uint64_t bytes;
+    carom_buffer_where where; ///< HOST also if DEVICE was asked for and there is none
+    /// 1: ordinary memory at the address. 0: memory of a discrete device; the program must not
+    /// touch the range (it gets a SIGSEGV) but where it is mapped
+    uint8_t reachable;
+    uint8_t mapped;
+} carom_buffer_info;
+
+/// What the program does with the bytes that it maps.
+typedef enum carom_access {
+    CAROM_ACCESS_READ = 1,
+    CAROM_ACCESS_WRITE = 2, ///< alone: all bytes of the map; those not written are undefined then
+    CAROM_ACCESS_READ_WRITE = 3
+} carom_access;
+
+/// Create a buffer. A context with CAROM_BACKEND_AUTO looks for its device when the first device
+/// buffer is created. If that device has no memory left, the buffer is ordinary memory, with a
+/// warning in the log.
+/// out   the buffer, to be destroyed by the caller; untouched on failure. It keeps its
+///       context alive
+/// returns CAROM_OK | INVALID_ARGUMENT (also: `host` shares bytes with another buffer of the
+///         context) | OUT_OF_MEMORY; with CAROM_BACKEND_OPENCL also the error for which its device
+///         was given up
+/// threads: all functions of a buffer count as calls of its context: one at a time. In a child of
+///         fork() a buffer on a device can only be destroyed
+/// cost  one allocation
+CAROM_API carom_status carom_buffer_create(carom_context *context, const carom_buffer_desc *desc,
+                                           carom_buffer **out, carom_error *err);
+/// Release a buffer, mapped or not. NULL is fine.
+CAROM_API void carom_buffer_destroy(carom_buffer *buffer);
+/// The first byte of its range, for as long as it exists. The range may be used in calls of its own
+/// context alone: for another context a buffer on a device has no bytes. NULL of NULL.
+CAROM_API void *carom_buffer_address(const carom_buffer *buffer);
+/// returns CAROM_OK | INVALID_ARGUMENT
+CAROM_API carom_status carom_buffer_get_info(const carom_buffer *buffer, carom_buffer_info *out,
+                                             carom_error *err);
+
+/// Copy `bytes` from the program's memory into a buffer from `offset` on, or back. `data` is the
+/// program's again on return.
+/// returns CAROM_OK | INVALID_ARGUMENT (also: beyond the end; the buffer is mapped) | OUT_OF_MEMORY
+///         | DEVICE_LOST (the bytes are undefined then) | NO_DEVICE (in a child of fork())
+/// cost  one transfer; of ordinary memory a memmove
+CAROM_API carom_status carom_buffer_write(carom_buffer *buffer, uint64_t offset, const void *data,
+                                          uint64_t bytes, carom_error *err);
+CAROM_API carom_status carom_buffer_read(const carom_buffer *buffer, uint64_t offset, void *data,
+                                         uint64_t bytes, carom_error *err);
+
+/// Let the program use `bytes` of a buffer in place, from `offset` on, until carom_buffer_unmap:
+/// *out is the address of the buffer plus `offset`. A buffer has one map at a time, and no call can
+/// use it meanwhile.
+/// returns CAROM_OK | INVALID_ARGUMENT (also: beyond the end; already mapped) | OUT_OF_MEMORY |
+///         DEVICE_LOST | NO_DEVICE; *out is untouched on failure
+/// cost  of memory on a device: host memory for `bytes`, and a transfer if they are read
+CAROM_API carom_status carom_buffer_map(carom_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                        carom_access access, void **out, carom_error *err);
+/// End a map: what was written is in the buffer.
+/// returns CAROM_OK | INVALID_ARGUMENT (not mapped) | as carom_buffer_write; the map ends anyway
+/// cost  of memory on a device: a transfer of `bytes` if they were to be written
+CAROM_API carom_status carom_buffer_unmap(carom_buffer *buffer, carom_error *err);
+
 /* ---- batches: what all queries share --------------------------------------------------------- */
 
-/// Not served yet. Memory that host and device share, and a call that has not ended.
-typedef struct carom_buffer carom_buffer;
+/// Not served yet: a call that has not ended.
 typedef struct carom_job carom_job;
 
 /// Stride of a view whose one element serves all. Strides count bytes. A stride below 4 is an
@@ -266,34 +356,30 @@ typedef struct carom_job carom_job;
 typedef struct carom_points {
     const float *x, *y, *z;
     size_t stride;
-    const carom_buffer *buffer; ///< not served yet: NULL. Later x, y and z are offsets into it
 } carom_points;
 
 /// One array of numbers. Stride in bytes, or CAROM_REPEAT. Any alignment.
 typedef struct carom_scalars {
     const float *data;
     size_t stride;
-    const carom_buffer *buffer; ///< not served yet: NULL
 } carom_scalars;
 
 /// One array of indices or masks. Stride in bytes, or CAROM_REPEAT. Any alignment.
 typedef struct carom_uints {
     const uint32_t *data;
     size_t stride;
-    const carom_buffer *buffer; ///< not served yet: NULL
 } carom_uints;
 
 /// Where to write coordinates; x == NULL: not wanted. Stride in bytes, at least 4.
 typedef struct carom_points_out {
     float *x, *y, *z;
     size_t stride;
-    carom_buffer *buffer; ///< not served yet: NULL
 } carom_points_out;
 
 /// Points as members of structures: x y z at p, the next ones `stride` bytes on.
 static inline carom_points carom_strided(const float *p, size_t stride)
 {
-    const carom_points points = {p, p + 1, p + 2, stride, NULL};
+    const carom_points points = {p, p + 1, p + 2, stride};
     return points;
 }
 /// Points as x y z, x y z, ...: 12 bytes from one to the next.
@@ -304,7 +390,7 @@ static inline carom_points carom_xyz(const float *p)
 /// Points as an array of each coordinate.
 static inline carom_points carom_soa(const float *x, const float *y, const float *z)
 {
-    const carom_points points = {x, y, z, sizeof *x, NULL};
+    const carom_points points = {x, y, z, sizeof *x};
     return points;
 }
 /// One point, x y z, for all queries.
@@ -315,18 +401,18 @@ static inline carom_points carom_repeat(const float *p)
 /// Numbers, and indices or masks, one after the other.
 static inline carom_scalars carom_scalars_of(const float *p)
 {
-    const carom_scalars scalars = {p, sizeof *p, NULL};
+    const carom_scalars scalars = {p, sizeof *p};
     return scalars;
 }
 static inline carom_uints carom_uints_of(const uint32_t *p)
 {
-    const carom_uints uints = {p, sizeof *p, NULL};
+    const carom_uints uints = {p, sizeof *p};
     return uints;
 }
 /// Answers as x y z, x y z, ...
 static inline carom_points_out carom_xyz_out(float *p)
 {
-    const carom_points_out points = {p, p + 1, p + 2, 3 * sizeof *p, NULL};
+    const carom_points_out points = {p, p + 1, p + 2, 3 * sizeof *p};
     return points;
 }
 

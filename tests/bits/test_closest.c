@@ -402,11 +402,9 @@ static void test_arguments(void **state)
     carom_mesh_closest_desc d = {.batch.size = sizeof d,
                                  .batch.count = 2,
                                  .center = carom_repeat(centers),
-                                 .radius = {centers + 3, CAROM_REPEAT, NULL}};
-    const carom_mesh_closest_result out = {.size = sizeof out,
-                                           .triangle = triangle,
-                                           .distance = distance,
-                                           .point = {point, point + 1, point + 2, 16, NULL}};
+                                 .radius = {centers + 3, CAROM_REPEAT}};
+    const carom_mesh_closest_result out = {
+        .size = sizeof out, .triangle = triangle, .distance = distance, .point = {point, point + 1, point + 2, 16}};
     carom_mesh_closest_result wrong = out;
     test_ok("stride 0", carom_mesh_closest(mesh, &d, &out, NULL, &err), &err);
     assert_int_equal(triangle[0], triangle[1]);

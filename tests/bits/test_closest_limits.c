@@ -211,7 +211,7 @@ static void test_band(void **state)
         const carom_mesh_closest_result out = closest_results_result(&got, 0);
         carom_error err = {0};
         desc.batch.accuracy = (carom_accuracy)exact;
-        desc.max_distance = (carom_scalars){&band, CAROM_REPEAT, NULL};
+        desc.max_distance = (carom_scalars){&band, CAROM_REPEAT};
         test_ok("one limit", carom_mesh_closest(mesh, &desc, &out, NULL, &err), &err);
         closest_results_compare(&b, &expected, &got, b.count, -1, "one limit for all");
         b.max_distance = test_alloc(b.count, sizeof *b.max_distance);
@@ -248,7 +248,7 @@ static void test_no_radius(void **state)
         const carom_mesh_closest_result out = closest_results_result(&got, 0);
         carom_error err = {0};
         desc.batch.accuracy = (carom_accuracy)exact;
-        desc.radius = (carom_scalars){NULL, 0, NULL};
+        desc.radius = (carom_scalars){NULL, 0};
         test_ok("no radius", carom_mesh_closest(mesh, &desc, &out, NULL, &err), &err);
         closest_results_compare(&b, &expected, &got, b.count, -1, "no radius");
         for (size_t i = 0; i < b.count; i++)

@@ -339,7 +339,7 @@ static void test_refused(void **state)
     d.end = carom_xyz(origin);
     d.end.stride = 2;
     test_error(carom_mesh_sweep_first(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "end");
-    d.end = (carom_points){t, t, t, sizeof *t, NULL}; /* which is an output */
+    d.end = (carom_points){t, t, t, sizeof *t}; /* which is an output */
     test_error(carom_mesh_sweep_first(mesh, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "end");
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);

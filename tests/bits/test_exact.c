@@ -371,10 +371,10 @@ static void interleave(const queries *q, float *rows, inputs *in)
             rows[i * columns + c] = q->column[c][i];
     for (int p = 0; query_point_column(q->type, p) >= 0; p++) {
         const float *x = rows + query_point_column(q->type, p);
-        in->points[p] = (carom_points){x, x + 1, x + 2, stride, NULL};
+        in->points[p] = (carom_points){x, x + 1, x + 2, stride};
     }
     for (int s = 0; query_scalar_column(q->type, s) >= 0; s++)
-        in->scalars[s] = (carom_scalars){rows + query_scalar_column(q->type, s), stride, NULL};
+        in->scalars[s] = (carom_scalars){rows + query_scalar_column(q->type, s), stride};
 }
 
 static void test_layouts(void **state)

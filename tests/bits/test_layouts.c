@@ -72,13 +72,13 @@ static placed place_all(const queries *q, size_t first, size_t step, unsigned al
             all_one >> p.blocks & 1 ? &one_for_all : &layouts[(first + p.blocks * step) % COUNT_OF(layouts)];
         size_t next = position(l, q->count, 0, 1);
         const guarded *memory = place(&p, q, query_point_column(q->type, i), 3, l);
-        p.in.points[i] = (carom_points){at(memory, 0), at(memory, next), at(memory, 2 * next), stride_of(l), NULL};
+        p.in.points[i] = (carom_points){at(memory, 0), at(memory, next), at(memory, 2 * next), stride_of(l)};
     }
     for (int i = 0; query_scalar_column(q->type, i) >= 0; i++) {
         const layout *l =
             all_one >> p.blocks & 1 ? &one_for_all : &layouts[(first + p.blocks * step) % COUNT_OF(layouts)];
         const guarded *memory = place(&p, q, query_scalar_column(q->type, i), 1, l);
-        p.in.scalars[i] = (carom_scalars){at(memory, 0), stride_of(l), NULL};
+        p.in.scalars[i] = (carom_scalars){at(memory, 0), stride_of(l)};
     }
     return p;
 }
@@ -239,7 +239,7 @@ static void test_indices(void **state)
 static carom_points_out points_at(const guarded *memory, const layout *l, size_t count)
 {
     size_t next = position(l, count, 0, 1);
-    return (carom_points_out){at(memory, 0), at(memory, next), at(memory, 2 * next), l->stride, NULL};
+    return (carom_points_out){at(memory, 0), at(memory, next), at(memory, 2 * next), l->stride};
 }
 
 /* The block as it must be: expected values at their places, the fill everywhere else. */

@@ -324,7 +324,7 @@ static void test_paper(void **state)
                                                         exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
                                                     .center = carom_repeat(b),
                                                     .velocity = carom_repeat(b + 4),
-                                                    .radius = {b + 3, CAROM_REPEAT, NULL},
+                                                    .radius = {b + 3, CAROM_REPEAT},
                                                     .cull_back = (uint8_t)cull,
                                                     .start = (carom_start)start};
                 const int wanted = !(cull && !paper[i].kept) && !(start == CAROM_START_SKIP && paper[i].starts) &&

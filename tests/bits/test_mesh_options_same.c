@@ -193,8 +193,8 @@ static void check_stack(carom_mesh *mesh, const char *masks, size_t stride, cons
             .batch.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
             .center = carom_repeat(center),
             .velocity = carom_repeat(up),
-            .radius = {&radius, CAROM_REPEAT, NULL},
-            .mask = {(const uint32_t *)(const void *)masks, stride != 0 ? stride : CAROM_REPEAT, NULL}};
+            .radius = {&radius, CAROM_REPEAT},
+            .mask = {(const uint32_t *)(const void *)masks, stride != 0 ? stride : CAROM_REPEAT}};
         const carom_mesh_hit_result out = {.size = sizeof out, .triangle = triangle};
         carom_error err = {0};
         test_ok("first", carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err), &err);
@@ -250,7 +250,7 @@ static void test_long_list(void **state)
                                   .batch.count = COUNT,
                                   .center = carom_repeat(center),
                                   .velocity = carom_repeat(up),
-                                  .radius = {&radius, CAROM_REPEAT, NULL},
+                                  .radius = {&radius, CAROM_REPEAT},
                                   .mask = carom_uints_of(masks)};
     carom_list_totals totals = {0};
     carom_hit_list list = {

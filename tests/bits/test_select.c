@@ -55,8 +55,8 @@ static void check_selected(carom_context *context, const char *label)
         for (int form = 0; form < 2; form++) {
             batch_result got = batch_result_alloc(q, &copy);
             carom_error err = {0};
-            whole.select = form == 0 ? carom_uints_of(index)
-                                     : (carom_uints){(const uint32_t *)(const void *)strided.data, STRIDE, NULL};
+            whole.select =
+                form == 0 ? carom_uints_of(index) : (carom_uints){(const uint32_t *)(const void *)strided.data, STRIDE};
             whole.elements = ELEMENTS;
             test_ok(q->name, request_ask(q, context, mesh, &whole, &got, &err), &err);
             batch_result_compare(q, &copy, &expected, &got, label);

@@ -358,7 +358,7 @@ static void test_layouts(void **state)
             columns[k * VERTICES + i] = wide[5 * i + k] = s.vertices[3 * i + k];
     const carom_points layouts[] = {carom_xyz(s.vertices),
                                     carom_soa(columns, columns + VERTICES, columns + 2 * VERTICES),
-                                    {wide, wide + 1, wide + 2, 20, NULL}};
+                                    {wide, wide + 1, wide + 2, 20}};
     hits expected = sweep_scene(context, &s, &b);
     float *longer = test_alloc(3 * (VERTICES + SPARE), sizeof *longer);
     memcpy(longer, first.vertices, 3 * VERTICES * sizeof *longer);
@@ -401,7 +401,7 @@ static void test_refused(void **state)
     hits expected = sweep(mesh, &b, CAROM_ACCURACY_FAST);
     carom_mesh_info before = test_mesh_info(mesh);
     carom_error err = {0};
-    const carom_points none = {s.vertices, NULL, s.vertices, 12, NULL};
+    const carom_points none = {s.vertices, NULL, s.vertices, 12};
     (void)state;
     test_error(carom_mesh_update(NULL, &none, CAROM_MESH_AUTO, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "mesh");
     test_error(carom_mesh_update(mesh, NULL, CAROM_MESH_AUTO, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "vertices");

@@ -58,10 +58,10 @@ static float *records_of(const queries *q, inputs *in)
             rows[i * columns + c] = q->column[c][i];
     for (int i = 0; query_point_column(q->type, i) >= 0; i++) {
         const float *first = rows + query_point_column(q->type, i);
-        in->points[i] = (carom_points){first, first + 1, first + 2, stride, NULL};
+        in->points[i] = (carom_points){first, first + 1, first + 2, stride};
     }
     for (int i = 0; query_scalar_column(q->type, i) >= 0; i++)
-        in->scalars[i] = (carom_scalars){rows + query_scalar_column(q->type, i), stride, NULL};
+        in->scalars[i] = (carom_scalars){rows + query_scalar_column(q->type, i), stride};
     return rows;
 }
 
@@ -124,7 +124,7 @@ static hits first_hits(carom_mesh *mesh, const swept_spheres *b, carom_accuracy 
                                                                                  result.point.z};
     carom_error err = {0};
     desc.batch.accuracy = accuracy;
-    result.point = (carom_points_out){points, points + 1, points + 2, 3 * sizeof *points, NULL};
+    result.point = (carom_points_out){points, points + 1, points + 2, 3 * sizeof *points};
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, stats, &err), &err);
     for (size_t i = 0; i < 3 * b->count; i++)
         column[i % 3][i / 3] = points[i];

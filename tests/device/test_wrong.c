@@ -55,7 +55,7 @@ static carom_status ask_contact_points(carom_mesh *mesh, const swept_spheres *b,
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     const carom_mesh_hit_result result = {.size = sizeof result,
-                                          .point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths, NULL}};
+                                          .point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
@@ -139,8 +139,8 @@ static carom_status ask_depths(carom_mesh *mesh, const swept_spheres *b, carom_s
 static carom_status ask_points(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_closest_desc desc = swept_spheres_closest(b, 0, b->count);
-    const carom_mesh_closest_result result = {
-        .size = sizeof result, .point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths, NULL}};
+    const carom_mesh_closest_result result = {.size = sizeof result,
+                                              .point = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
     return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 

@@ -36,7 +36,7 @@ carom_mesh_closest_result closest_results_result(const closest_results *n, size_
         .size = sizeof(carom_mesh_closest_result),
         .triangle = place_of(n, NEAR_TRIANGLE, first),
         .distance = place_of(n, NEAR_DISTANCE, first),
-        .point = {place_of(n, NEAR_X, first), place_of(n, NEAR_Y, first), place_of(n, NEAR_Z, first), 4, NULL},
+        .point = {place_of(n, NEAR_X, first), place_of(n, NEAR_Y, first), place_of(n, NEAR_Z, first), 4},
         .feature = place_of(n, NEAR_FEATURE, first),
         .depth = place_of(n, NEAR_DEPTH, first)};
 }

@@ -163,11 +163,11 @@ carom_mesh_desc scene_desc(const scene *s)
 {
     float *v = s->vertices;
     return (carom_mesh_desc){.size = sizeof(carom_mesh_desc),
-                             .vertices = {v, v != NULL ? v + 1 : NULL, v != NULL ? v + 2 : NULL, 12, NULL},
+                             .vertices = {v, v != NULL ? v + 1 : NULL, v != NULL ? v + 2 : NULL, 12},
                              .vertex_count = s->vertex_count,
-                             .indices = {s->indices, sizeof(uint32_t), NULL},
+                             .indices = {s->indices, sizeof(uint32_t)},
                              .triangle_count = s->triangle_count,
-                             .masks = {s->masks, sizeof(uint32_t), NULL}};
+                             .masks = {s->masks, sizeof(uint32_t)}};
 }
 
 carom_mesh *scene_mesh(carom_context *context, const scene *s)
@@ -377,13 +377,12 @@ carom_mesh_overlap_desc swept_spheres_at_rest(const swept_spheres *b, size_t fir
 carom_mesh_closest_desc swept_spheres_closest(const swept_spheres *b, size_t first, size_t count)
 {
     const carom_mesh_overlap_desc rest = swept_spheres_at_rest(b, first, count);
-    return (carom_mesh_closest_desc){
-        .batch.size = sizeof(carom_mesh_closest_desc),
-        .batch.count = count,
-        .center = rest.center,
-        .radius = rest.radius,
-        .max_distance = {b->max_distance != NULL ? b->max_distance + first : NULL, 4, NULL},
-        .mask = rest.mask};
+    return (carom_mesh_closest_desc){.batch.size = sizeof(carom_mesh_closest_desc),
+                                     .batch.count = count,
+                                     .center = rest.center,
+                                     .radius = rest.radius,
+                                     .max_distance = {b->max_distance != NULL ? b->max_distance + first : NULL, 4},
+                                     .mask = rest.mask};
 }
 
 swept_spheres swept_spheres_reorder(const swept_spheres *from, const uint32_t *order, size_t count)
@@ -445,8 +444,8 @@ carom_mesh_hit_result hits_result(const hits *h, size_t first)
         place_of(h, HIT_TRIANGLE, first),
         place_of(h, HIT_STATE, first),
         place_of(h, HIT_T, first),
-        {place_of(h, HIT_X, first), place_of(h, HIT_Y, first), place_of(h, HIT_Z, first), 4, NULL},
-        {place_of(h, HIT_NX, first), place_of(h, HIT_NY, first), place_of(h, HIT_NZ, first), 4, NULL},
+        {place_of(h, HIT_X, first), place_of(h, HIT_Y, first), place_of(h, HIT_Z, first), 4},
+        {place_of(h, HIT_NX, first), place_of(h, HIT_NY, first), place_of(h, HIT_NZ, first), 4},
         place_of(h, HIT_FEATURE, first)};
 }
 

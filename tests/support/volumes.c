@@ -29,12 +29,11 @@ static void *data_of(const volume *v, int field)
 
 carom_mesh_distance_result volume_result(const volume *v)
 {
-    return (carom_mesh_distance_result){
-        .size = sizeof(carom_mesh_distance_result),
-        .distance = data_of(v, VOLUME_DISTANCE),
-        .triangle = data_of(v, VOLUME_TRIANGLE),
-        .point = {data_of(v, VOLUME_X), data_of(v, VOLUME_Y), data_of(v, VOLUME_Z), 4, NULL},
-        .feature = data_of(v, VOLUME_FEATURE)};
+    return (carom_mesh_distance_result){.size = sizeof(carom_mesh_distance_result),
+                                        .distance = data_of(v, VOLUME_DISTANCE),
+                                        .triangle = data_of(v, VOLUME_TRIANGLE),
+                                        .point = {data_of(v, VOLUME_X), data_of(v, VOLUME_Y), data_of(v, VOLUME_Z), 4},
+                                        .feature = data_of(v, VOLUME_FEATURE)};
 }
 
 float volume_distance(const volume *v, size_t node)

@@ -66,7 +66,7 @@ static arguments usual(uint64_t count)
 {
     return (arguments){.count = count,
                        .center = carom_repeat(ball),
-                       .radius = {ball + 3, CAROM_REPEAT, NULL},
+                       .radius = {ball + 3, CAROM_REPEAT},
                        .list = {.size = sizeof(carom_hit_list), .totals = &totals}};
 }
 
@@ -109,7 +109,7 @@ static carom_status call_pairs(int call, carom_context *context, const arguments
                                        .radius_a = a->radius,
                                        .b0 = p0,
                                        .b1 = p1,
-                                       .radius_b = {ball + 3, CAROM_REPEAT, NULL},
+                                       .radius_b = {ball + 3, CAROM_REPEAT},
                                        .indices = a->indices,
                                        .batch.progress = a->progress};
     const carom_sphere_result out = {.size = sizeof out, .state = a->bytes, .u_first = a->times};
@@ -125,20 +125,20 @@ static carom_status call_any(int call, carom_context *context, carom_mesh *mesh,
                                          .center = a->center,
                                          .velocity = carom_repeat(ball + 4),
                                          .radius = a->radius,
-                                         .mask = {a->mask, a->mask_stride, NULL},
+                                         .mask = {a->mask, a->mask_stride},
                                          .batch.progress = a->progress};
     const carom_mesh_overlap_desc rest = {.batch.size = sizeof rest,
                                           .batch.count = a->count,
                                           .center = a->center,
                                           .radius = a->radius,
-                                          .mask = {a->mask, a->mask_stride, NULL},
+                                          .mask = {a->mask, a->mask_stride},
                                           .batch.progress = a->progress};
     const carom_mesh_closest_desc near = {.batch.size = sizeof near,
                                           .batch.count = a->count,
                                           .center = a->center,
                                           .radius = a->radius,
-                                          .max_distance = {ball + 2, CAROM_REPEAT, NULL},
-                                          .mask = {a->mask, a->mask_stride, NULL},
+                                          .max_distance = {ball + 2, CAROM_REPEAT},
+                                          .mask = {a->mask, a->mask_stride},
                                           .batch.progress = a->progress};
     const carom_mesh_hit_result hit = {.size = sizeof hit, .state = a->bytes, .t = a->times, .point = a->point};
     const carom_mesh_closest_result closest = {
@@ -264,7 +264,7 @@ static void test_sizes_refused(void **state)
         a.radius.stride = SIZE_MAX / 999 + 1; /* the product wraps */
         refuse(call, a, "radius", "apart");
         a = least(call, 1000);
-        a.radius = (carom_scalars){(const float *)(UINTPTR_MAX - 3999 + 4), 4, NULL}; /* the address wraps */
+        a.radius = (carom_scalars){(const float *)(UINTPTR_MAX - 3999 + 4), 4}; /* the address wraps */
         refuse(call, a, "radius", "apart");
         a = least(call, MOST);
         if (call == SWEEP_PAIRS || call == FIRST_HIT || call == CLOSEST || call == SPHERE_PAIRS) {
@@ -273,7 +273,7 @@ static void test_sizes_refused(void **state)
         }
         if (call == SWEEP_PAIRS || call == FIRST_HIT || call == CLOSEST) {
             a = least(call, 3);
-            a.point = (carom_points_out){xyz, xyz + 1, xyz + 2, SIZE_MAX / 2, NULL};
+            a.point = (carom_points_out){xyz, xyz + 1, xyz + 2, SIZE_MAX / 2};
             refuse(call, a, "point", "apart");
         }
         if (call >= FIRST_HIT) {
@@ -325,7 +325,7 @@ static void test_meshes_refused(void **state)
     const carom_mesh_desc good = {.size = sizeof good,
                                   .vertices = carom_xyz(corner),
                                   .vertex_count = 3,
-                                  .indices = {indices, sizeof(uint32_t), NULL},
+                                  .indices = {indices, sizeof(uint32_t)},
                                   .triangle_count = 1};
     carom_error err = {0};
     carom_mesh_desc d = good;
@@ -353,7 +353,7 @@ static void test_meshes_refused(void **state)
     d.indices.data = (const uint32_t *)(UINTPTR_MAX - 7);
     refuse_mesh(&d, "indices");
     d = good;
-    d.masks = (carom_uints){(const uint32_t *)(UINTPTR_MAX - 2), 4, NULL};
+    d.masks = (carom_uints){(const uint32_t *)(UINTPTR_MAX - 2), 4};
     refuse_mesh(&d, "masks");
     carom_points vertices = good.vertices;
     vertices.stride = SIZE_MAX / 2;
@@ -457,7 +457,7 @@ static void test_outputs_named(void **state)
             a.times = f;
             refuse(call, a, bytes, "output");
             a = good;
-            a.radius = (carom_scalars){f, 4, NULL};
+            a.radius = (carom_scalars){f, 4};
             for (size_t i = 0; i < COUNT; i++)
                 f[i] = 0.5f;
             a.times = f; /* in place */
@@ -465,11 +465,11 @@ static void test_outputs_named(void **state)
         }
         if (call == SWEEP_PAIRS || call == FIRST_HIT || call == CLOSEST) {
             a = good;
-            a.point = (carom_points_out){&r->center[0], &r->point[1], &r->point[2], sizeof *r, NULL};
+            a.point = (carom_points_out){&r->center[0], &r->point[1], &r->point[2], sizeof *r};
             refuse(call, a, "point", "center");
-            a.point = (carom_points_out){&r->point[0], &r->point[0], &r->point[2], sizeof *r, NULL};
+            a.point = (carom_points_out){&r->point[0], &r->point[0], &r->point[2], sizeof *r};
             refuse(call, a, ".y", ".x");
-            a.point = (carom_points_out){f, f + 1, f + 2, 4, NULL}; /* each coordinate overlaps one of the next query */
+            a.point = (carom_points_out){f, f + 1, f + 2, 4}; /* each coordinate overlaps one of the next query */
             refuse(call, a, "point", "shares memory");
         }
     }
@@ -487,10 +487,10 @@ static void test_members(void **state)
         for (size_t i = 0; i < COUNT; i++)
             r[i] = (record){.center = {1, 1, 2}, .radius = 0.5f, .point = {9, 9, 9}, .spare = 7, .mask = 1};
         a.center = carom_strided(r->center, sizeof *r);
-        a.radius = (carom_scalars){&r->radius, sizeof *r, NULL};
+        a.radius = (carom_scalars){&r->radius, sizeof *r};
         a.mask = &r->mask;
         a.mask_stride = sizeof *r;
-        a.point = (carom_points_out){&r->point[0], &r->point[1], &r->point[2], sizeof *r, NULL};
+        a.point = (carom_points_out){&r->point[0], &r->point[1], &r->point[2], sizeof *r};
         a.bytes = any;
         test_ok(call_names[call], call_any(call, context, triangle, &a, &err), &err);
         for (size_t i = 0; i < COUNT; i++) {
@@ -544,9 +544,9 @@ static void test_random_layouts(void **state)
         to[3] = below(&random, ARENA - 280);
         char *const base = (char *)arena;
         a.center = (carom_points){(float *)(void *)(base + in[0]), (float *)(void *)(base + in[1]),
-                                  (float *)(void *)(base + in[2]), in_stride != 0 ? in_stride : CAROM_REPEAT, NULL};
+                                  (float *)(void *)(base + in[2]), in_stride != 0 ? in_stride : CAROM_REPEAT};
         a.point = (carom_points_out){(float *)(void *)(base + to[0]), (float *)(void *)(base + to[1]),
-                                     (float *)(void *)(base + to[2]), out_stride, NULL};
+                                     (float *)(void *)(base + to[2]), out_stride};
         a.bytes = (uint8_t *)base + to[3];
         for (size_t k = 0; k < 3; k++)
             (void)mark(map, in[k], in_stride, count, 4, 1, 0);

@@ -52,7 +52,7 @@ static carom_mesh_sweep_desc moving(uint64_t count)
                                    .batch.count = count,
                                    .center = carom_repeat(center),
                                    .velocity = carom_repeat(velocity),
-                                   .radius = {&radius, CAROM_REPEAT, NULL}};
+                                   .radius = {&radius, CAROM_REPEAT}};
 }
 
 static carom_mesh_overlap_desc at_rest(uint64_t count)
@@ -60,7 +60,7 @@ static carom_mesh_overlap_desc at_rest(uint64_t count)
     return (carom_mesh_overlap_desc){.batch.size = sizeof(carom_mesh_overlap_desc),
                                      .batch.count = count,
                                      .center = carom_repeat(center),
-                                     .radius = {&radius, CAROM_REPEAT, NULL}};
+                                     .radius = {&radius, CAROM_REPEAT}};
 }
 
 static uint64_t count_ones(const subject *s, uint64_t count)
@@ -77,7 +77,7 @@ static carom_status ask_pairs(const subject *s, uint64_t count, uint64_t *found,
     const carom_overlap_pairs_desc desc = {.batch.size = sizeof desc,
                                            .batch.count = count,
                                            .center = carom_repeat(center),
-                                           .radius = {&radius, CAROM_REPEAT, NULL},
+                                           .radius = {&radius, CAROM_REPEAT},
                                            .p0 = carom_repeat(corner),
                                            .p1 = carom_repeat(corner + 3),
                                            .p2 = carom_repeat(corner + 6)};

@@ -25,7 +25,7 @@ static void make_known(carom_mesh *mesh)
     const carom_mesh_overlap_desc d = {.batch.size = sizeof d,
                                        .batch.count = ENOUGH,
                                        .center = carom_repeat(point),
-                                       .radius = {point + 3, CAROM_REPEAT, NULL}};
+                                       .radius = {point + 3, CAROM_REPEAT}};
     carom_error err = {0};
     for (int i = 0; i < 64 && !mesh->clearance_known; i++)
         test_ok("carom_mesh_overlap_any", carom_mesh_overlap_any(mesh, &d, TEST_ANY(any), NULL, &err), &err);

@@ -222,10 +222,10 @@ static void check_auto(carom_log_level level, log_book *book)
                                      .batch.count = MANY,
                                      .a0 = a0,
                                      .a1 = a1,
-                                     .radius_a = {&one, CAROM_REPEAT, NULL},
+                                     .radius_a = {&one, CAROM_REPEAT},
                                      .b0 = b0,
                                      .b1 = b0,
-                                     .radius_b = {&one, CAROM_REPEAT, NULL}};
+                                     .radius_b = {&one, CAROM_REPEAT}};
     carom_sphere_result out = {.size = sizeof out, .state = states};
     test_ok("a large batch", carom_sphere_pairs(context, &pairs, &out, &stats, &err), &err);
     assert_int_equal(stats.on_cpu, MANY);

@@ -68,7 +68,7 @@ static carom_stats need_large(carom_context *context)
                                          .batch.count = LARGE,
                                          .center = carom_repeat(at),
                                          .velocity = carom_repeat(motion),
-                                         .radius = {&radius, CAROM_REPEAT, NULL},
+                                         .radius = {&radius, CAROM_REPEAT},
                                          .p0 = carom_repeat(p),
                                          .p1 = carom_repeat(p + 3),
                                          .p2 = carom_repeat(p + 6)};

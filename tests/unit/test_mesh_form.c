@@ -159,7 +159,7 @@ static void test_vertex_layouts(void **state)
         carom_mesh *mesh = NULL;
         carom_error err = {0};
         desc.vertices = (carom_points){(float *)(void *)memory.data, (float *)(void *)(memory.data + step),
-                                       (float *)(void *)(memory.data + 2 * step), stride, NULL};
+                                       (float *)(void *)(memory.data + 2 * step), stride};
         test_ok("a mesh of strided vertices", carom_mesh_create(context, &desc, &mesh, &err), &err);
         guarded_free(&memory); /* the mesh has copies, so the caller may free its arrays */
         hits h = hits_alloc(b.count, 0xa5);
@@ -218,16 +218,16 @@ static void test_ball_layouts(void **state)
         at[c] = (float *)(void *)(memory.data + 4 * c);
     carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
                                   .batch.count = COUNT,
-                                  .center = {at[0], at[1], at[2], STRIDE, NULL},
-                                  .velocity = {at[4], at[5], at[6], STRIDE, NULL},
-                                  .radius = {at[SPHERE_RADIUS], STRIDE, NULL},
-                                  .t_max = {at[SPHERE_T_MAX], STRIDE, NULL}};
+                                  .center = {at[0], at[1], at[2], STRIDE},
+                                  .velocity = {at[4], at[5], at[6], STRIDE},
+                                  .radius = {at[SPHERE_RADIUS], STRIDE},
+                                  .t_max = {at[SPHERE_T_MAX], STRIDE}};
     test_ok("strided spheres", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     hits_compare(&b, &expected, &h, COUNT, -1, "strided spheres");
-    desc.t_max = (carom_scalars){NULL, CAROM_REPEAT, NULL}; /* no window at all */
+    desc.t_max = (carom_scalars){NULL, CAROM_REPEAT}; /* no window at all */
     test_ok("no window", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     hits_compare(&b, &expected, &h, COUNT, -1, "no window");
-    desc.t_max = (carom_scalars){at[SPHERE_T_MAX], CAROM_REPEAT, NULL}; /* one for all */
+    desc.t_max = (carom_scalars){at[SPHERE_T_MAX], CAROM_REPEAT}; /* one for all */
     test_ok("one window for all", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     hits_compare(&b, &expected, &h, COUNT, -1, "one window for all");
     guarded_check(&memory, "the spheres");
@@ -270,8 +270,8 @@ static void test_outputs(void **state)
             out.feature = all.feature, fields |= 1 << HIT_FEATURE;
         if (subset & 32) {
             unsigned char *p = points.data;
-            out.point = (carom_points_out){(float *)(void *)p, (float *)(void *)(p + 4), (float *)(void *)(p + 8),
-                                           STRIDE, NULL};
+            out.point =
+                (carom_points_out){(float *)(void *)p, (float *)(void *)(p + 4), (float *)(void *)(p + 8), STRIDE};
             for (size_t i = 0; i < COUNT; i++)
                 for (int k = 0; k < 3; k++)
                     memcpy(image.data + i * STRIDE + 4 * (size_t)k, expected.field[HIT_X + k].data + 4 * i, 4);

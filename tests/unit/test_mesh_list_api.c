@@ -180,13 +180,13 @@ static void test_strides(void **state)
         carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
                                       .batch.count = COUNT,
                                       .batch.accuracy = q.accuracy,
-                                      .center = {at[0], WORD(at[0], 1), WORD(at[0], 2), IN, NULL},
-                                      .velocity = {WORD(at[0], 3), WORD(at[0], 4), WORD(at[0], 5), IN, NULL},
-                                      .radius = {&radius, CAROM_REPEAT, NULL},
-                                      .t_max = {&t_max, CAROM_REPEAT, NULL}};
+                                      .center = {at[0], WORD(at[0], 1), WORD(at[0], 2), IN},
+                                      .velocity = {WORD(at[0], 3), WORD(at[0], 4), WORD(at[0], 5), IN},
+                                      .radius = {&radius, CAROM_REPEAT},
+                                      .t_max = {&t_max, CAROM_REPEAT}};
         carom_error err = {0};
-        list.point = (carom_points_out){at[1], WORD(at[1], 1), WORD(at[1], 2), OUT, NULL};
-        list.normal = (carom_points_out){WORD(at[1], 3), WORD(at[1], 4), WORD(at[1], 5), OUT, NULL};
+        list.point = (carom_points_out){at[1], WORD(at[1], 1), WORD(at[1], 2), OUT};
+        list.normal = (carom_points_out){WORD(at[1], 3), WORD(at[1], 4), WORD(at[1], 5), OUT};
         test_ok("strides", carom_mesh_sweep_list(t.mesh, &desc, CAROM_HITS_ALL, &list, NULL, &err), &err);
         assert_int_equal(l.stored, whole.total);
         guarded_check(&out, "points of an odd stride");

@@ -109,7 +109,7 @@ static void test_bad_sweeps(void **state)
     refuse_sweep(&t, &d, "batch.select: stride is 0 bytes");
     d.batch.select = (carom_uints){.stride = 4};
     refuse_sweep(&t, &d, "batch.elements is 40 without batch.select");
-    d.batch.select = (carom_uints){&zero, CAROM_REPEAT, NULL};
+    d.batch.select = (carom_uints){&zero, CAROM_REPEAT};
     d.batch.elements = 0;
     refuse_sweep(&t, &d, "query 0");
     d = t.sweep;
@@ -124,7 +124,7 @@ static void test_bad_sweeps(void **state)
     const float negative = -1.0f; /* one window for all queries, also from a later first query on */
     carom_error err = {0};
     d = t.sweep;
-    d.t_max = (carom_scalars){&negative, CAROM_REPEAT, NULL};
+    d.t_max = (carom_scalars){&negative, CAROM_REPEAT};
     refuse_sweep(&t, &d, "t_max");
     d.batch.begin = 5;
     test_error(carom_mesh_sweep_list(t.mesh, &d, CAROM_HITS_ALL, &t.list, NULL, &err), bad, &err, "query 5: t_max");
@@ -231,10 +231,10 @@ static void test_bad_closest(void **state)
     d.radius.stride = 0;
     refuse_closest(&t, &d, "radius: stride is 0");
     d = t.near;
-    d.max_distance = (carom_scalars){&one, 0, NULL};
+    d.max_distance = (carom_scalars){&one, 0};
     refuse_closest(&t, &d, "max_distance: stride is 0");
     d = t.near;
-    d.mask = (carom_uints){(const uint32_t *)(const void *)t.b.column[0], 3, NULL};
+    d.mask = (carom_uints){(const uint32_t *)(const void *)t.b.column[0], 3};
     refuse_closest(&t, &d, "mask: stride is 3");
     refuse_closest(&t, NULL, "desc");
     test_error(carom_mesh_closest(NULL, &t.near, &out, NULL, &err), bad, &err, "mesh");
@@ -257,7 +257,7 @@ static void test_bad_max_distance(void **state)
         carom_mesh_closest_desc d = swept_spheres_closest(&t.b, 0, COUNT);
         t.b.max_distance[COUNT - 1] = wrong[w];
         refuse_closest(&t, &d, "query 39: max_distance is");
-        d.batch.select = (carom_uints){order, sizeof *order, NULL};
+        d.batch.select = (carom_uints){order, sizeof *order};
         d.batch.elements = COUNT;
         d.batch.count = COUNT_OF(order);
         refuse_closest(&t, &d, "query 2: max_distance is");
@@ -265,7 +265,7 @@ static void test_bad_max_distance(void **state)
         const carom_mesh_closest_result out = {.size = sizeof out};
         carom_error err = {0};
         test_ok("a wrong limit that is not selected", carom_mesh_closest(t.mesh, &d, &out, NULL, &err), &err);
-        d.max_distance = (carom_scalars){&wrong[w], CAROM_REPEAT, NULL};
+        d.max_distance = (carom_scalars){&wrong[w], CAROM_REPEAT};
         refuse_closest(&t, &d, "query 0: max_distance is");
     }
     end(&t);

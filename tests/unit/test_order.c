@@ -153,7 +153,7 @@ static void test_records(void **state)
     carom_mesh *mesh = scene_mesh(context, &all.mesh);
     const size_t count = all.swept_spheres.count;
     float *in = test_alloc(count, FIELDS * sizeof *in), *normal = test_alloc(count, 3 * sizeof *normal);
-    carom_mesh_hit_result result = {.size = sizeof result, .normal = {normal, normal + 1, normal + 2, 12, NULL}};
+    carom_mesh_hit_result result = {.size = sizeof result, .normal = {normal, normal + 1, normal + 2, 12}};
     carom_error err = {0};
     (void)state;
     for (size_t i = 0; i < count; i++)
@@ -161,10 +161,10 @@ static void test_records(void **state)
             in[i * FIELDS + (size_t)c] = all.swept_spheres.column[c][i];
     const carom_mesh_sweep_desc desc = {.batch.size = sizeof desc,
                                         .batch.count = count,
-                                        .center = {in, in + 1, in + 2, 32, NULL},
-                                        .radius = {in + SPHERE_RADIUS, 32, NULL},
-                                        .velocity = {in + 4, in + 5, in + 6, 32, NULL},
-                                        .t_max = {in + SPHERE_T_MAX, 32, NULL}};
+                                        .center = {in, in + 1, in + 2, 32},
+                                        .radius = {in + SPHERE_RADIUS, 32},
+                                        .velocity = {in + 4, in + 5, in + 6, 32},
+                                        .t_max = {in + SPHERE_T_MAX, 32}};
     test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++)

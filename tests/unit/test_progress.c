@@ -145,7 +145,7 @@ static void *at(const guarded *column)
 
 static carom_points_out points_at(const guarded *to)
 {
-    return (carom_points_out){at(&to[0]), at(&to[1]), at(&to[2]), sizeof(float), NULL};
+    return (carom_points_out){at(&to[0]), at(&to[1]), at(&to[2]), sizeof(float)};
 }
 
 static carom_status ask_pairs(const call *this, const guarded *to, carom_progress progress, carom_stats *stats,

@@ -46,14 +46,14 @@ static void hits_of(carom_mesh *mesh, carom_accuracy accuracy, const ball *b, si
                                       .batch.accuracy = accuracy,
                                       .center = carom_xyz(b[i].center),
                                       .velocity = carom_xyz(b[i].velocity),
-                                      .radius = {&b[i].radius, 4, NULL},
-                                      .t_max = {&b[i].t_max, 4, NULL}};
+                                      .radius = {&b[i].radius, 4},
+                                      .t_max = {&b[i].t_max, 4}};
         carom_mesh_hit_result result = {.size = sizeof result,
                                         &h->triangle,
                                         &h->state,
                                         &h->t,
-                                        {h->point, h->point + 1, h->point + 2, 4, NULL},
-                                        {h->normal, h->normal + 1, h->normal + 2, 4, NULL},
+                                        {h->point, h->point + 1, h->point + 2, 4},
+                                        {h->normal, h->normal + 1, h->normal + 2, 4},
                                         &h->feature};
         test_ok("carom_mesh_sweep_first", carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err), &err);
     }
@@ -263,7 +263,7 @@ static void bullet3_1623_penetration(void **state)
                                              .batch.count = 1,
                                              .batch.accuracy = modes[m],
                                              .center = carom_xyz(c),
-                                             .radius = {radius, 4, NULL},
+                                             .radius = {radius, 4},
                                              .p0 = carom_xyz(p),
                                              .p1 = carom_xyz(p + 3),
                                              .p2 = carom_xyz(p + 6)};

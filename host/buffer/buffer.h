@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What a carom_buffer holds. Its address range is the whole interface: pointers of calls that lie in it are found by
+ * comparison with the ranges of the context's buffers (shadow.h). */
+#ifndef CAROM_HOST_BUFFER_BUFFER_H
+#define CAROM_HOST_BUFFER_BUFFER_H
+#include "host/context.h"
+#include "host/opencl/opencl.h"
+
+struct carom_buffer {
+    carom_context *context;
+    carom_buffer *next; /* of the context */
+    carom_buffer_where where;
+    char *base;                  /* its address */
+    uint64_t bytes;              /* of its range */
+    void *own;                   /* host memory at the address, to be freed; NULL: the caller's, or none */
+    caromi_device_memory *store; /* on a discrete device, the range being reserved without memory; else NULL */
+    unsigned mapped;             /* carom_access, 0: not mapped */
+    uint64_t map_offset, map_bytes;
+};
+
+/* A buffer of the context that shares a byte with [begin, end); NULL: none. */
+carom_buffer *caromi_buffer_at(const carom_context *context, const char *begin, const char *end);
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges of addresses without memory: a buffer on a discrete device has one, so that its bytes have addresses. */
+#ifndef CAROM_HOST_BUFFER_RANGE_H
+#define CAROM_HOST_BUFFER_RANGE_H
+#include <stdint.h>
+
+/* Reserves a range that nothing else in the process gets; touching it is a fault. NULL: there is none so large. */
+char *caromi_range_reserve(uint64_t bytes);
+void caromi_range_release(char *base, uint64_t bytes);
+/* Puts memory behind the pages of [begin, end), which holds zeros where it is new; 0: no memory. */
+int caromi_range_open(const char *begin, const char *end);
+/* Takes it away again. */
+void caromi_range_close(const char *begin, const char *end);
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays of a call that lie in buffers of a discrete device. A *shadow* is the part of such a buffer that a call reads
+ * or writes, brought to the host at its own address while the call lasts: whatever needs the array finds it there. The
+ * check of arrays (CAROMI_CHECK_ARRAYS) begins the shadows of a call, and IN_CALL ends them. */
+#ifndef CAROM_HOST_BUFFER_SHADOW_H
+#define CAROM_HOST_BUFFER_SHADOW_H
+#include "host/context.h"
+
+typedef struct caromi_shadow {
+    carom_buffer *buffer;
+    char *begin, *end;
+    int is_output;
+} caromi_shadow;
+
+/* Checks where the arrays of a call, which have been checked and are named, lie in buffers; begins their shadows. */
+struct caromi_arrays;
+carom_status caromi_shadows_begin(carom_context *context, const struct caromi_arrays *arrays, carom_error *err);
+/* Ends all shadows but the first `held`. If `status` says that there are answers, outputs are written back. */
+carom_status caromi_shadows_end(carom_context *context, uint32_t held, carom_status status, carom_error *err);
+/* Memory of a context for the shadows of a call, made with its first buffer that may have some. */
+carom_status caromi_shadows_prepare(carom_context *context, carom_error *err);
+
+static inline int caromi_has_buffers(const carom_context *context)
+{
+    return context != NULL && context->buffers != NULL;
+}
+
+static inline uint32_t caromi_shadows_held(const carom_context *context)
+{
+    return context != NULL ? context->shadow_count : 0;
+}
+
+/* Every public function that has arrays returns through this: as IN_FLOAT_MODE, and the shadows of its arrays end. A
+ * device's probe makes a mesh inside a call, and must leave alone the shadows of that. */
+#define IN_CALL(context, err, call)                                         \
+    do {                                                                    \
+        const caromi_float_mode mode_ = caromi_float_mode_set();            \
+        const uint32_t held_ = caromi_shadows_held(context);                \
+        carom_status status_ = (call);                                      \
+        if (caromi_shadows_held(context) != held_)                          \
+            status_ = caromi_shadows_end((context), held_, status_, (err)); \
+        caromi_float_mode_restore(mode_);                                   \
+        return status_;                                                     \
+    } while (0)
+#endif

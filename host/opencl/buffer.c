@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of a device for a buffer. It keeps the device, whose queue its transfers need: a device that is given up after
+ * a failure often still returns what lies there. */
+#include <string.h>
+
+#include "device.h"
+
+struct caromi_device_memory {
+    caromi_device *device;
+    cl_mem memory;
+};
+
+int caromi_device_is_unified(const caromi_device *device)
+{
+    return device->unified;
+}
+
+/* If memory is short, frees what earlier batches left in the slots, and tries again. */
+static carom_status make_memory(caromi_device *d, uint64_t bytes, cl_mem *out, carom_error *err)
+{
+    const carom_status status = caromi_make_buffer(d, "a buffer", CL_MEM_READ_WRITE, bytes, NULL, out, err);
+    if (status != CAROM_ERROR_OUT_OF_MEMORY)
+        return status;
+    caromi_columns_release(d);
+    caromi_inline_hits_release(d);
+    return caromi_make_buffer(d, "a buffer", CL_MEM_READ_WRITE, bytes, NULL, out, err);
+}
+
+carom_status caromi_device_memory_create(caromi_device *d, uint64_t bytes, caromi_device_memory **out, carom_error *err)
+{
+    caromi_device_memory *m = caromi_alloc(d->context, 1, sizeof *m);
+    if (m == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a buffer (%zu bytes)", sizeof *m);
+    memset(m, 0, sizeof *m);
+    const carom_status status = make_memory(d, bytes, &m->memory, err);
+    if (status != CAROM_OK) {
+        caromi_free(d->context, m);
+        return status;
+    }
+    m->device = d;
+    d->references++;
+    *out = m;
+    return CAROM_OK;
+}
+
+void caromi_device_memory_destroy(caromi_device_memory *m)
+{
+    const carom_context *context = m->device->context;
+    if (!caromi_opencl_is_inherited())
+        caromi_release_buffer(&m->memory);
+    caromi_device_close(m->device);
+    caromi_free(context, m);
+}
+
+carom_status caromi_device_memory_read(const caromi_device_memory *m, uint64_t offset, void *data, uint64_t bytes,
+                                       carom_error *err)
+{
+    if (caromi_opencl_is_inherited())
+        return caromi_fail_inherited(err);
+    return caromi_read(m->device, m->device->slots[0].queue, m->memory, (size_t)offset, data, (size_t)bytes, 1, NULL,
+                       "a buffer", err);
+}
+
+carom_status caromi_device_memory_write(const caromi_device_memory *m, uint64_t offset, const void *data,
+                                        uint64_t bytes, carom_error *err)
+{
+    if (caromi_opencl_is_inherited())
+        return caromi_fail_inherited(err);
+    return caromi_write_at(m->device, m->device->slots[0].queue, m->memory, (size_t)offset, data, (size_t)bytes,
+                           "a buffer", err);
+}

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls whose arrays lie in device buffers. A call's arrays are laid into an arena: memory of the test, for the CPU, or
+ * a buffer of a device. Afterwards all bytes of both arenas are compared: answers, inputs, and what lies between. The
+ * device is PoCL as it is, which shares the host's memory, and seen as discrete, whose buffers the host cannot touch.
+ */
+#include "tests/support/cl_shim.h"
+#include "tests/support/scenes.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SEED = 32, QUERIES = 3001, SIDES = 6, ROOM = 1 << 22, FILL = 0xa5, CAPACITY = 4 * QUERIES };
+
+/* ---- arenas ------------------------------------------------------------------------------------------------------ */
+
+typedef struct arena {
+    carom_buffer *buffer; /* NULL: the test's memory */
+    unsigned char *base;
+    size_t used;
+} arena;
+
+static unsigned char filling[ROOM];
+
+/* where: -1 for the test's memory. */
+static arena arena_make(carom_context *context, int where)
+{
+    arena a = {NULL, NULL, 0};
+    carom_error err = {0};
+    memset(filling, FILL, sizeof filling);
+    if (where < 0) {
+        a.base = test_alloc(ROOM, 1);
+        memcpy(a.base, filling, ROOM);
+        return a;
+    }
+    const carom_buffer_desc desc = {.size = sizeof desc, .bytes = ROOM, .where = (carom_buffer_where)where};
+    test_ok("carom_buffer_create", carom_buffer_create(context, &desc, &a.buffer, &err), &err);
+    a.base = carom_buffer_address(a.buffer);
+    test_ok("carom_buffer_write", carom_buffer_write(a.buffer, 0, filling, ROOM, &err), &err);
+    return a;
+}
+
+static void arena_free(arena *a)
+{
+    if (a->buffer == NULL)
+        free(a->base);
+    carom_buffer_destroy(a->buffer);
+}
+
+/* Room for an array, `skew` bytes behind a multiple of 64. */
+static void *room_for(arena *a, size_t bytes, size_t skew)
+{
+    unsigned char *at = a->base + (a->used + 63) / 64 * 64 + skew;
+    a->used = (size_t)(at - a->base) + bytes;
+    assert_true(a->used <= ROOM);
+    return at;
+}
+
+static void *put(arena *a, const void *data, size_t bytes, size_t skew)
+{
+    carom_error err = {0};
+    unsigned char *at = room_for(a, bytes, skew);
+    if (a->buffer == NULL)
+        memcpy(at, data, bytes);
+    else
+        test_ok("carom_buffer_write", carom_buffer_write(a->buffer, (uint64_t)(at - a->base), data, bytes, &err), &err);
+    return at;
+}
+
+static void compare(const arena *expected, const arena *got, const char *what)
+{
+    unsigned char *bytes = test_alloc(ROOM, 1);
+    carom_error err = {0};
+    test_ok("carom_buffer_read", carom_buffer_read(got->buffer, 0, bytes, ROOM, &err), &err);
+    assert_int_equal(expected->used, got->used);
+    for (size_t i = 0; i < ROOM; i++)
+        if (expected->base[i] != bytes[i])
+            fail_msg("%s: byte %zu is %02x, not %02x", what, i, bytes[i], expected->base[i]);
+    free(bytes);
+}
+
+/* ---- views ------------------------------------------------------------------------------------------------------- */
+
+/* How arrays lie: bytes from one element to the next, how they are aligned, and whether queries select elements. */
+typedef struct layout {
+    const char *name;
+    size_t step, skew;
+    int selects;
+} layout;
+static const layout layouts[] = {
+    {"columns", 4, 0, 0}, {"records", 20, 0, 0}, {"misaligned", 4, 2, 0}, {"selected", 4, 4, 1}};
+
+/* `words` arrays as one array of records, `step` bytes each. */
+static float *put_records(arena *a, const layout *l, float *const *words, size_t width, size_t count)
+{
+    unsigned char *records = test_alloc(count, l->step);
+    memset(records, FILL, count * l->step);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < width; k++)
+            memcpy(records + i * l->step + 4 * k, words[k] + i, 4);
+    float *at = put(a, records, count * l->step, l->skew);
+    free(records);
+    return at;
+}
+
+static carom_points put_points(arena *a, const layout *l, float *const *xyz, size_t count)
+{
+    if (l->step >= 12)
+        return carom_strided(put_records(a, l, xyz, 3, count), l->step);
+    const float *x = put_records(a, l, xyz, 1, count), *y = put_records(a, l, xyz + 1, 1, count);
+    return carom_soa(x, y, put_records(a, l, xyz + 2, 1, count));
+}
+
+static carom_scalars put_scalars(arena *a, const layout *l, float *data, size_t count)
+{
+    return (carom_scalars){put_records(a, l, &data, 1, count), l->step};
+}
+
+static carom_uints put_uints(arena *a, const layout *l, uint32_t *data, size_t count)
+{
+    float *words = (float *)(void *)data;
+    return (carom_uints){(uint32_t *)(void *)put_records(a, l, &words, 1, count), l->step};
+}
+
+static carom_points_out room_for_points(arena *a, const layout *l, size_t count)
+{
+    if (l->step >= 12) {
+        float *p = room_for(a, count * l->step, l->skew);
+        return (carom_points_out){p, p + 1, p + 2, l->step};
+    }
+    float *x = room_for(a, count * 4, l->skew), *y = room_for(a, count * 4, l->skew);
+    return (carom_points_out){x, y, room_for(a, count * 4, l->skew), 4};
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+static scene walls;
+static swept_spheres spheres;
+static uint32_t order[QUERIES];
+
+/* A call's context and mesh, and how its arrays lie in which arena. */
+typedef struct call {
+    carom_context *context;
+    carom_mesh *mesh;
+    arena *a;
+    const layout *l;
+    carom_accuracy accuracy;
+} call;
+
+static carom_batch batch_of(const call *c, size_t size)
+{
+    carom_batch batch = {.size = size, .count = QUERIES, .accuracy = c->accuracy};
+    if (c->l->selects) {
+        batch.select = put_uints(c->a, c->l, order, QUERIES);
+        batch.elements = QUERIES;
+    }
+    return batch;
+}
+
+static carom_mesh_sweep_desc sweep_of(const call *c)
+{
+    return (carom_mesh_sweep_desc){.batch = batch_of(c, sizeof(carom_mesh_sweep_desc)),
+                                   .center = put_points(c->a, c->l, spheres.column, QUERIES),
+                                   .velocity = put_points(c->a, c->l, spheres.column + SPHERE_VELOCITY, QUERIES),
+                                   .radius = put_scalars(c->a, c->l, spheres.column[SPHERE_RADIUS], QUERIES),
+                                   .t_max = put_scalars(c->a, c->l, spheres.column[SPHERE_T_MAX], QUERIES),
+                                   .mask = put_uints(c->a, c->l, spheres.mask, QUERIES)};
+}
+
+static carom_mesh_overlap_desc overlap_of(const call *c)
+{
+    return (carom_mesh_overlap_desc){.batch = batch_of(c, sizeof(carom_mesh_overlap_desc)),
+                                     .center = put_points(c->a, c->l, spheres.column, QUERIES),
+                                     .radius = put_scalars(c->a, c->l, spheres.column[SPHERE_RADIUS], QUERIES)};
+}
+
+static carom_status first(const call *c, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = sweep_of(c);
+    const size_t skew = c->l->skew;
+    const carom_mesh_hit_result out = {.size = sizeof out,
+                                       .triangle = room_for(c->a, 4 * QUERIES, skew),
+                                       .state = room_for(c->a, QUERIES, skew),
+                                       .t = room_for(c->a, 4 * QUERIES, skew),
+                                       .point = room_for_points(c->a, c->l, QUERIES),
+                                       .normal = room_for_points(c->a, c->l, QUERIES),
+                                       .feature = room_for(c->a, QUERIES, skew)};
+    return carom_mesh_sweep_first(c->mesh, &desc, &out, stats, err);
+}
+
+/* One output alone, one sphere's radius for all, and a motion that all share, in the program's memory. */
+static carom_status repeated(const call *c, carom_stats *stats, carom_error *err)
+{
+    static const float down[] = {0, 0, -1};
+    carom_mesh_sweep_desc desc = {.batch = batch_of(c, sizeof desc),
+                                  .center = put_points(c->a, c->l, spheres.column, QUERIES),
+                                  .velocity = carom_repeat(down)};
+    desc.radius = put_scalars(c->a, c->l, &(float){0.125f}, 1);
+    desc.radius.stride = CAROM_REPEAT;
+    const carom_mesh_hit_result out = {.size = sizeof out, .t = room_for(c->a, 4 * QUERIES, c->l->skew)};
+    return carom_mesh_sweep_first(c->mesh, &desc, &out, stats, err);
+}
+
+static carom_status any(const call *c, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = sweep_of(c);
+    return carom_mesh_sweep_any(c->mesh, &desc, TEST_ANY(room_for(c->a, QUERIES, 1)), stats, err);
+}
+
+static carom_status overlap_any(const call *c, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_overlap_desc desc = overlap_of(c);
+    return carom_mesh_overlap_any(c->mesh, &desc, TEST_ANY(room_for(c->a, QUERIES, 1)), stats, err);
+}
+
+static carom_status list_of(const call *c, carom_hits which, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_sweep_desc desc = sweep_of(c);
+    carom_list_totals totals;
+    const carom_hit_list list = {.size = sizeof list,
+                                 .capacity = CAPACITY,
+                                 .offsets = room_for(c->a, 8 * (QUERIES + 1), 0),
+                                 .query = room_for(c->a, 8 * CAPACITY, 0),
+                                 .index = room_for(c->a, 4 * CAPACITY, 0),
+                                 .t = room_for(c->a, 4 * CAPACITY, 0),
+                                 .point = room_for_points(c->a, c->l, CAPACITY),
+                                 .totals = &totals};
+    return carom_mesh_sweep_list(c->mesh, &desc, which, &list, stats, err);
+}
+
+static carom_status list_all(const call *c, carom_stats *stats, carom_error *err)
+{
+    return list_of(c, CAROM_HITS_ALL, stats, err);
+}
+
+static carom_status list_first(const call *c, carom_stats *stats, carom_error *err)
+{
+    return list_of(c, CAROM_HITS_FIRST, stats, err);
+}
+
+static carom_status closest(const call *c, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_closest_desc desc = {.batch = batch_of(c, sizeof desc),
+                                          .center = put_points(c->a, c->l, spheres.column, QUERIES),
+                                          .max_distance = put_scalars(c->a, c->l, spheres.max_distance, QUERIES)};
+    const carom_mesh_closest_result out = {.size = sizeof out,
+                                           .triangle = room_for(c->a, 4 * QUERIES, c->l->skew),
+                                           .distance = room_for(c->a, 4 * QUERIES, c->l->skew),
+                                           .point = room_for_points(c->a, c->l, QUERIES),
+                                           .feature = room_for(c->a, QUERIES, c->l->skew)};
+    return carom_mesh_closest(c->mesh, &desc, &out, stats, err);
+}
+
+static carom_status contacts(const call *c, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_contacts_desc desc = {.batch = batch_of(c, sizeof desc),
+                                           .center = put_points(c->a, c->l, spheres.column, QUERIES),
+                                           .radius = put_scalars(c->a, c->l, spheres.column[SPHERE_RADIUS], QUERIES)};
+    carom_list_totals totals;
+    const carom_contact_list list = {.size = sizeof list,
+                                     .capacity = CAPACITY,
+                                     .offsets = room_for(c->a, 8 * (QUERIES + 1), 0),
+                                     .triangle = room_for(c->a, 4 * CAPACITY, 0),
+                                     .depth = room_for(c->a, 4 * CAPACITY, 0),
+                                     .normal = room_for_points(c->a, c->l, CAPACITY),
+                                     .totals = &totals};
+    return carom_mesh_contacts(c->mesh, &desc, &list, stats, err);
+}
+
+/* Spheres have no selection. */
+static carom_status cloud(const call *c, carom_stats *stats, carom_error *err)
+{
+    const carom_spheres_desc desc = {.batch = {.size = sizeof desc, .count = QUERIES, .accuracy = c->accuracy},
+                                     .center = put_points(c->a, c->l, spheres.column, QUERIES),
+                                     .radius = {put(c->a, &(float){0.03125f}, 4, c->l->skew), CAROM_REPEAT}};
+    carom_list_totals totals;
+    const carom_sphere_pair_list list = {.size = sizeof list,
+                                         .capacity = CAPACITY,
+                                         .offsets = room_for(c->a, 8 * (QUERIES + 1), 0),
+                                         .a = room_for(c->a, 4 * CAPACITY, 0),
+                                         .b = room_for(c->a, 4 * CAPACITY, 0),
+                                         .normal = room_for_points(c->a, c->l, CAPACITY),
+                                         .totals = &totals};
+    return carom_spheres_list(c->context, &desc, &list, stats, err);
+}
+
+static carom_status distance(const call *c, carom_stats *stats, carom_error *err)
+{
+    enum { NODES = 12 };
+    const carom_mesh_distance_desc desc = {.batch = {.size = sizeof desc, .count = NODES, .accuracy = c->accuracy},
+                                           .lattice = {{-1.5, -1.5, -1.5}, 0.25, {NODES, NODES, NODES}, {0}}};
+    const carom_mesh_distance_result out = {.size = sizeof out,
+                                            .distance = room_for(c->a, 4 * NODES * NODES * NODES, c->l->skew),
+                                            .point = room_for_points(c->a, c->l, NODES * NODES * NODES)};
+    return carom_mesh_distance(c->mesh, &desc, &out, stats, err);
+}
+
+static cl_call failing_call; /* number failing_at of these fails in a batch of pairs; 0: none */
+static int failing_at;
+
+static carom_status ask_pairs(const call *c, int type, carom_stats *stats, carom_error *err)
+{
+    queries q = queries_mixed(type, SEED, QUERIES);
+    inputs in = inputs_of(&q);
+    answers out = {.type = type, .count = q.count};
+    for (int i = 0; query_point_column(type, i) >= 0; i++)
+        in.points[i] = put_points(c->a, c->l, q.column + query_point_column(type, i), q.count);
+    for (int i = 0; query_scalar_column(type, i) >= 0; i++)
+        in.scalars[i] = put_scalars(c->a, c->l, q.column[query_scalar_column(type, i)], q.count);
+    if (c->l->selects) {
+        in.indices.a = put_uints(c->a, c->l, order, QUERIES);
+        in.indices.a_count = q.count;
+    }
+    for (int f = 0; f < query_fields(type); f++)
+        out.field[f].data = room_for(c->a, q.count * query_field_bytes(type, f), c->l->skew);
+    cl_sabotage(failing_call, failing_at, 0);
+    const carom_status status = ask_with(c->context, type, c->accuracy, q.count < QUERIES ? q.count : QUERIES, &in,
+                                         &out, ALL_FIELDS, stats, err);
+    queries_free(&q);
+    return status;
+}
+
+static carom_status pair_sweeps(const call *c, carom_stats *stats, carom_error *err)
+{
+    return ask_pairs(c, SWEEP, stats, err);
+}
+
+static carom_status pair_overlaps(const call *c, carom_stats *stats, carom_error *err)
+{
+    return ask_pairs(c, OVERLAP, stats, err);
+}
+
+static carom_status pair_spheres(const call *c, carom_stats *stats, carom_error *err)
+{
+    return ask_pairs(c, SPHERES, stats, err);
+}
+
+/* A mesh of vertices, indices and masks in the arena, which moves there. */
+static carom_status of_mesh(const call *c, carom_stats *stats, carom_error *err)
+{
+    carom_mesh_desc desc = scene_desc(&walls);
+    call own = *c;
+    desc.vertices = carom_xyz(put(c->a, walls.vertices, 12 * walls.vertex_count, c->l->skew));
+    desc.indices = carom_uints_of(put(c->a, walls.indices, 12 * walls.triangle_count, c->l->skew));
+    desc.masks = carom_uints_of(put(c->a, walls.masks, 4 * walls.triangle_count, c->l->skew));
+    carom_status status = carom_mesh_create(c->context, &desc, &own.mesh, err);
+    if (status == CAROM_OK)
+        status = carom_mesh_update(own.mesh, &desc.vertices, CAROM_MESH_REBUILD, err);
+    if (status == CAROM_OK)
+        status = repeated(&own, stats, err);
+    carom_mesh_destroy(own.mesh);
+    return status;
+}
+
+typedef carom_status call_fn(const call *c, carom_stats *stats, carom_error *err);
+static const struct {
+    const char *name;
+    call_fn *ask;
+} calls[] = {
+    {"first", first},
+    {"repeated", repeated},
+    {"any", any},
+    {"overlap any", overlap_any},
+    {"list", list_all},
+    {"list of first", list_first},
+    {"closest", closest},
+    {"contacts", contacts},
+    {"cloud", cloud},
+    {"distance", distance},
+    {"sweeps", pair_sweeps},
+    {"overlaps", pair_overlaps},
+    {"spheres", pair_spheres},
+    {"mesh", of_mesh},
+};
+
+/* ---- the same bytes ---------------------------------------------------------------------------------------------- */
+
+static int make_data(void **state)
+{
+    (void)state;
+    walls = scene_sphere(SIDES);
+    walls.masks = random_masks(SEED, walls.triangle_count);
+    spheres = swept_spheres_mixed(SEED, QUERIES);
+    spheres.mask = random_masks(SEED + 1, QUERIES);
+    spheres.max_distance = random_limits(SEED + 2, QUERIES);
+    uint32_t *shuffled = random_order(SEED + 3, QUERIES);
+    memcpy(order, shuffled, sizeof order);
+    free(shuffled);
+    return 0;
+}
+
+static int free_data(void **state)
+{
+    (void)state;
+    swept_spheres_free(&spheres);
+    scene_free(&walls);
+    return 0;
+}
+
+static void compare_call(carom_context *cpu, carom_context *device, const call *how, size_t i)
+{
+    call there = *how, here = *how;
+    arena expected = arena_make(cpu, -1), got = arena_make(device, CAROM_BUFFER_DEVICE);
+    carom_error err = {0};
+    carom_stats stats = {.size = sizeof stats};
+    char what[64];
+    snprintf(what, sizeof what, "%s, %s, %s", calls[i].name, how->l->name,
+             how->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
+    here.context = cpu;
+    here.mesh = scene_mesh(cpu, &walls);
+    here.a = &expected;
+    test_ok(what, calls[i].ask(&here, NULL, &err), &err);
+    there.context = device;
+    there.mesh = scene_mesh(device, &walls);
+    there.a = &got;
+    test_ok(what, calls[i].ask(&there, &stats, &err), &err);
+    assert_int_equal(stats.fallen_back, 0);
+    compare(&expected, &got, what);
+    carom_mesh_destroy(there.mesh);
+    carom_mesh_destroy(here.mesh);
+    arena_free(&got);
+    arena_free(&expected);
+}
+
+static void compare_all(void **state)
+{
+    cl_seen_as.discrete = **(int **)state;
+    const carom_device_info device = test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2), *context = test_device(0, 0);
+    for (size_t i = 0; i < COUNT_OF(calls); i++)
+        for (size_t l = 0; l < COUNT_OF(layouts); l++)
+            for (int exact = 0; exact <= (device.fp64 && l == 1); exact++) {
+                const call how = {.l = &layouts[l], .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST};
+                compare_call(cpu, context, &how, i);
+            }
+    carom_context_destroy(context);
+    carom_context_destroy(cpu);
+    cl_expect_none("buffers");
+}
+
+/* ---- memory of a discrete device --------------------------------------------------------------------------------- */
+
+static void silent(void *user, carom_log_level level, const char *line)
+{
+    *(int *)user += level <= CAROM_LOG_WARNING && strstr(line, "lies in the host's memory") != NULL;
+}
+
+static carom_context *open_discrete(carom_backend backend, int *warnings)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    (void)test_need_device();
+    cl_seen_as.discrete = 1;
+    cl_relieve();
+    desc.backend = backend;
+    desc.device = getenv("CAROM_TEST_DEVICE");
+    desc.auto_from = 1;
+    desc.log = silent;
+    desc.log_user = warnings;
+    test_ok("context", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
+static void expect_fault(volatile char *at)
+{
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        *at = 1;
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+static void test_far(void **state)
+{
+    (void)state;
+    int warnings = 0;
+    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL, &warnings);
+    arena a = arena_make(context, CAROM_BUFFER_DEVICE), host = arena_make(context, CAROM_BUFFER_HOST);
+    carom_buffer_info info = {.size = sizeof info};
+    unsigned char bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8];
+    carom_error err = {0};
+    void *at = NULL;
+    assert_int_equal(carom_buffer_get_info(a.buffer, &info, NULL), CAROM_OK);
+    assert_int_equal(info.where, CAROM_BUFFER_DEVICE);
+    assert_int_equal(info.reachable, 0);
+    assert_int_equal(carom_buffer_get_info(host.buffer, &info, NULL), CAROM_OK);
+    assert_int_equal(info.reachable, 1);
+    expect_fault((volatile char *)a.base + 12345);
+    test_ok("write", carom_buffer_write(a.buffer, 4090, bytes, 8, &err), &err);
+    test_ok("map", carom_buffer_map(a.buffer, 4092, 8, CAROM_ACCESS_READ_WRITE, &at, &err), &err);
+    assert_ptr_equal(at, a.base + 4092);
+    assert_memory_equal(at, bytes + 2, 6);
+    assert_int_equal(((unsigned char *)at)[7], FILL);
+    memset(at, 0, 2);
+    test_ok("unmap", carom_buffer_unmap(a.buffer, &err), &err);
+    expect_fault(at);
+    memset(bytes + 2, 0, 2);
+    test_ok("read", carom_buffer_read(a.buffer, 4090, back, 8, &err), &err);
+    assert_memory_equal(bytes, back, 8);
+    test_error(carom_buffer_write(host.buffer, 0, a.base, 8, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "data lies in a buffer on the device");
+    test_ok("map", carom_buffer_map(a.buffer, 0, 1, CAROM_ACCESS_WRITE, &at, &err), &err);
+    arena_free(&a); /* mapped */
+    arena_free(&host);
+    carom_context_destroy(context);
+    cl_expect_none("a buffer");
+}
+
+/* A buffer that the device has no memory for. */
+static void test_scarce(void **state)
+{
+    static const carom_backend backends[] = {CAROM_BACKEND_OPENCL, CAROM_BACKEND_AUTO};
+    const carom_buffer_desc desc = {.size = sizeof desc, .bytes = ROOM, .where = CAROM_BUFFER_DEVICE};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(backends); i++) {
+        int warnings = 0;
+        carom_buffer *buffer = NULL;
+        carom_buffer_info info = {.size = sizeof info};
+        carom_error err = {0};
+        carom_context *context = open_discrete(backends[i], &warnings);
+        cl_scarce.exactly = ROOM;
+        const carom_status status = carom_buffer_create(context, &desc, &buffer, &err);
+        cl_relieve();
+        if (backends[i] == CAROM_BACKEND_OPENCL) {
+            test_error(status, CAROM_ERROR_OUT_OF_MEMORY, &err, "clCreateBuffer (a buffer)");
+            assert_null(buffer);
+        } else {
+            test_ok("create", status, &err);
+            assert_int_equal(warnings, 1);
+            assert_int_equal(carom_buffer_get_info(buffer, &info, NULL), CAROM_OK);
+            assert_int_equal(info.where, CAROM_BUFFER_HOST);
+            assert_int_equal(info.reachable, 1);
+        }
+        carom_buffer_destroy(buffer);
+        carom_context_destroy(context);
+        cl_expect_none("a scarce device");
+    }
+}
+
+/* Asks for pair sweeps while call number `at` of this kind fails, 0: none. Returns how many such calls there were. */
+static int ask_failing(carom_backend backend, cl_call kind, int at, const arena *expected)
+{
+    int warnings = 0;
+    carom_context *context = open_discrete(backend, &warnings);
+    arena a = arena_make(context, CAROM_BUFFER_DEVICE);
+    const call how = {context, NULL, &a, &layouts[0], CAROM_ACCURACY_FAST};
+    carom_error err = {0};
+    failing_call = kind;
+    failing_at = at;
+    const carom_status status = pair_sweeps(&how, NULL, &err);
+    failing_at = 0;
+    const int count = cl_calls(kind);
+    cl_relieve();
+    if (at == 0 || status == CAROM_OK) {
+        test_ok("a device that fails", status, &err);
+        compare(expected, &a, "a device that fails");
+    } else {
+        test_error(status,
+                   cl_call_code(kind) == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CAROM_ERROR_OUT_OF_MEMORY
+                                                                          : CAROM_ERROR_DEVICE_LOST,
+                   &err, " on ");
+    }
+    if (backend == CAROM_BACKEND_AUTO && (kind == CALL_LAUNCH || kind == CALL_BUFFER))
+        assert_int_equal(status, CAROM_OK);
+    arena_free(&a);
+    carom_context_destroy(context);
+    cl_expect_none("a device that fails");
+    return count;
+}
+
+/* Where the CPU may take over, it finds the arrays, and the buffer gets its answers. What cannot be fetched or brought
+ * back is an error. */
+static void test_failures(void **state)
+{
+    static const cl_call kinds[] = {CALL_LAUNCH, CALL_BUFFER, CALL_READ, CALL_WRITE, CALL_COMMAND};
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
+    arena expected = arena_make(cpu, -1);
+    const call how = {cpu, NULL, &expected, &layouts[0], CAROM_ACCURACY_FAST};
+    carom_error err = {0};
+    test_ok("cpu", pair_sweeps(&how, NULL, &err), &err);
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        const int calls_made = ask_failing(CAROM_BACKEND_AUTO, kinds[k], 0, &expected);
+        for (int at = 1; at <= calls_made; at += 1 + calls_made / 7) {
+            (void)ask_failing(CAROM_BACKEND_AUTO, kinds[k], at, &expected);
+            (void)ask_failing(CAROM_BACKEND_OPENCL, kinds[k], at, &expected);
+        }
+    }
+    arena_free(&expected);
+    carom_context_destroy(cpu);
+}
+
+int main(void)
+{
+    static int unified = 0, discrete = 1;
+    const struct CMUnitTest tests[] = {
+        {"the same bytes, shared memory", compare_all, NULL, NULL, &unified},
+        {"the same bytes, discrete", compare_all, NULL, NULL, &discrete},
+        cmocka_unit_test(test_far),
+        cmocka_unit_test(test_scarce),
+        cmocka_unit_test(test_failures),
+    };
+    return cmocka_run_group_tests(tests, make_data, free_data);
+}
