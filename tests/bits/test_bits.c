@@ -219,6 +219,8 @@ static void test_lanes(void **state)
 {
     const uint32_t lanes = *(const uint32_t *)*state;
     char label[40];
+    if (!test_has_lanes(lanes))
+        test_skip("lanes", TEST_ONE_LANE);
     snprintf(label, sizeof label, "the device with %u lanes", lanes);
     carom_context *context = test_device(lanes, 0);
     check_families(context, test_effort(FAMILY_PAIRS / 4), label);

@@ -52,7 +52,7 @@ typedef struct trial {
 
 static carom_context *open_auto(const trial *t, log_book *book)
 {
-    carom_context_desc desc = carom_context_desc_default();
+    carom_context_desc desc = test_desc(CAROM_BACKEND_AUTO);
     carom_context *context = NULL;
     carom_error err = {0};
     desc.device = t->device;

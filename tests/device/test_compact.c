@@ -209,11 +209,9 @@ static void count_warnings(void *user, carom_log_level level, const char *line)
 static void check_whole_columns(const scene *s, const swept_spheres *b)
 {
     int warnings = 0;
-    carom_context_desc desc = carom_context_desc_default();
+    carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2), *context = NULL;
     carom_error err = {0};
-    desc.backend = CAROM_BACKEND_OPENCL;
-    desc.device = getenv("CAROM_TEST_DEVICE");
     desc.log = count_warnings;
     desc.log_user = &warnings;
     desc.log_level = CAROM_LOG_WARNING;

@@ -40,12 +40,11 @@ typedef struct outcome {
 static outcome ask_auto(const queries *q, const answers *expected, memory *m)
 {
     outcome o = {.stats = {.size = sizeof o.stats}};
-    carom_context_desc desc = carom_context_desc_default();
+    carom_context_desc desc = test_desc(CAROM_BACKEND_AUTO);
     carom_context *context = NULL;
     carom_error err = {0};
     inputs in = inputs_of(q);
     answers got = answers_alloc(q->type, q->count, 0xa5);
-    desc.device = getenv("CAROM_TEST_DEVICE");
     desc.log = take_line;
     desc.log_user = &o.warnings;
     desc.allocator = m ? (carom_allocator){take_memory, give_memory, m} : (carom_allocator){0};
@@ -120,11 +119,9 @@ static void test_refused_device(void **state)
     queries q = queries_mixed(SPHERES, SEED, MANY);
     answers expected = on_cpu(&q);
     outcome o = ask_auto(&q, &expected, NULL);
-    carom_context_desc desc = carom_context_desc_default();
+    carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
     carom_context *context = NULL;
     carom_error err = {0};
-    desc.backend = CAROM_BACKEND_OPENCL;
-    desc.device = getenv("CAROM_TEST_DEVICE");
     carom_status status = carom_context_create(&desc, &context, &err);
     if (status != CAROM_ERROR_NOT_BIT_EXACT)
         test_skip("PoCL", "only PoCL's compiler can be broken by POCL_EXTRA_BUILD_FLAGS");

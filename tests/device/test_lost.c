@@ -47,11 +47,9 @@ static void count_warnings(void *user, carom_log_level level, const char *line)
 
 static carom_context *open_device(carom_backend backend, uint32_t chunk, int *warnings)
 {
-    carom_context_desc desc = carom_context_desc_default();
+    carom_context_desc desc = test_desc(backend);
     carom_context *context = NULL;
     carom_error err = {0};
-    desc.backend = backend;
-    desc.device = getenv("CAROM_TEST_DEVICE");
     desc.device_chunk = chunk;
     desc.log = count_warnings;
     desc.log_user = warnings;

@@ -129,11 +129,9 @@ static int free_cloud(void **state)
 
 static carom_context *open_device(carom_backend backend)
 {
-    carom_context_desc desc = carom_context_desc_default();
+    carom_context_desc desc = test_desc(backend);
     carom_context *context = NULL;
     carom_error err = {0};
-    desc.backend = backend;
-    desc.device = getenv("CAROM_TEST_DEVICE");
     desc.threads = 2;
     desc.auto_from = 1;
     test_ok("context", carom_context_create(&desc, &context, &err), &err);

@@ -10,11 +10,10 @@ static const float band = 0.15f;
 
 static carom_context *open_device(uint64_t from)
 {
-    carom_context_desc desc = carom_context_desc_default();
+    carom_context_desc desc = test_desc(CAROM_BACKEND_AUTO);
     carom_context *context = NULL;
     carom_error err = {0};
-    const char *device = getenv("CAROM_TEST_DEVICE");
-    desc.device = device != NULL ? device : "0";
+    desc.device = desc.device != NULL ? desc.device : "0";
     desc.device_chunk = CHUNK;
     desc.auto_from = from;
     test_ok("context", carom_context_create(&desc, &context, &err), &err);

@@ -9,10 +9,8 @@ enum { SEED = 83, COUNT = 500, CHUNK = 128, SIDES = 10 };
 
 static carom_status open_context(uint32_t lanes, carom_context **out, carom_error *err)
 {
-    carom_context_desc desc = carom_context_desc_default();
-    desc.backend = CAROM_BACKEND_OPENCL;
-    desc.device = getenv("CAROM_TEST_DEVICE");
-    desc.device_lanes = lanes;
+    carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
+    desc.device_lanes = test_lanes_for(lanes);
     desc.device_chunk = CHUNK;
     desc.threads = 2;
     return carom_context_create(&desc, out, err);

@@ -39,12 +39,10 @@ static void listen(void *user, carom_log_level level, const char *line)
 /* Ends the test if there is no device. */
 static carom_context *open_device(carom_backend backend, uint32_t lanes, heard *h)
 {
-    carom_context_desc desc = carom_context_desc_default();
+    carom_context_desc desc = test_desc(backend);
     carom_context *context = NULL;
     carom_error err = {0};
-    desc.backend = backend;
-    desc.device = getenv("CAROM_TEST_DEVICE");
-    desc.device_lanes = lanes;
+    desc.device_lanes = test_lanes_for(lanes);
     desc.log = listen;
     desc.log_user = h;
     desc.log_level = CAROM_LOG_INFO;
@@ -297,10 +295,10 @@ static void test_all_refused(void **state)
 }
 
 /* A mesh larger than the memory that the device reports. */
-static void refuse_mesh(uint64_t memory, uint64_t largest, const char *word)
+static void refuse_mesh(int sides, uint64_t memory, uint64_t largest, const char *word)
 {
     cl_seen_as = (cl_disguise){.discrete = 1, .memory = memory, .largest = largest};
-    trial *t = trial_new(FEW, LARGE, CAROM_BACKEND_OPENCL, 4);
+    trial *t = trial_new(FEW, sides, CAROM_BACKEND_OPENCL, 4);
     carom_stats stats;
     carom_error err = {0};
     cl_relieve();
@@ -311,9 +309,10 @@ static void refuse_mesh(uint64_t memory, uint64_t largest, const char *word)
 
 static void test_mesh_too_large(void **state)
 {
+    enum { VAST = 100 };
     (void)state;
-    refuse_mesh(0, 32 * KB, "a buffer on");
-    refuse_mesh(64 * KB, 0, "has 65536");
+    refuse_mesh(LARGE, 0, 32 * KB, "a buffer on");
+    refuse_mesh(VAST, 1024 * KB, 0, "has 1048576"); /* where the bit probe has room */
 }
 
 /* The CPU must answer some queries of request k; statistics and one log line give the reason. */

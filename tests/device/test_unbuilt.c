@@ -52,9 +52,7 @@ static void listen(void *user, carom_log_level level, const char *line)
 
 static carom_status open_context(carom_backend backend, heard *h, carom_context **out, carom_error *err)
 {
-    carom_context_desc desc = carom_context_desc_default();
-    desc.backend = backend;
-    desc.device = getenv("CAROM_TEST_DEVICE");
+    carom_context_desc desc = test_desc(backend);
     desc.log = listen;
     desc.log_user = h;
     return carom_context_create(&desc, out, err);

@@ -11,6 +11,7 @@ cl_scarcity cl_scarce;
 cl_buffers cl_seen;
 void (*cl_before_launch)(void);
 cl_disguise cl_seen_as;
+int cl_shares_memory;
 cl_unbuilt cl_broken;
 cl_patch cl_text_patch;
 
@@ -469,9 +470,10 @@ static void say(void *value, uint64_t limit)
 
 static void disguise(cl_device_info what, void *value)
 {
-    if ((cl_seen_as.gpu || cl_seen_as.discrete) && what == CL_DEVICE_TYPE)
+    const int discrete = cl_seen_as.discrete || test_as_gpu();
+    if ((cl_seen_as.gpu || discrete) && what == CL_DEVICE_TYPE)
         *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
-    if (cl_seen_as.discrete && what == CL_DEVICE_HOST_UNIFIED_MEMORY)
+    if (discrete && what == CL_DEVICE_HOST_UNIFIED_MEMORY)
         *(cl_bool *)value = CL_FALSE;
     if (cl_seen_as.no_fp64 && what == CL_DEVICE_DOUBLE_FP_CONFIG)
         *(cl_device_fp_config *)value = 0;
@@ -495,7 +497,11 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, vo
     const cl_int code = next(device, what, size, value, used);
     if (code != CL_SUCCESS || value == NULL)
         return code;
+    if (test_undisguised)
+        return code;
     disguise(what, value);
+    if (what == CL_DEVICE_HOST_UNIFIED_MEMORY)
+        cl_shares_memory = *(const cl_bool *)value != CL_FALSE;
     if (cl_seen_as.no_fp64 && what == CL_DEVICE_EXTENSIONS)
         lose_extension(value, "cl_khr_fp64");
     return code;

@@ -88,6 +88,8 @@ typedef struct cl_disguise {
     uint64_t memory, largest; /* limits in bytes, for all buffers and for one; allocations beyond them fail */
 } cl_disguise;
 extern cl_disguise cl_seen_as;
+/* Whether the device that was opened last shares its memory with the host, as it has been reported. */
+extern int cl_shares_memory;
 
 /* A kernel whose build fails; NULL: none. The build log is `words`. If `words` is NULL, the real compiler runs without
  * the library's build options, and the build log is its own. */

@@ -3,7 +3,9 @@
  *
  * Environment: CAROM_TEST_DEVICE runs a test program on that OpenCL device instead of the CPU. CAROM_TEST_REQUIRE, a
  * list such as "avx512,opencl", makes a test fail, instead of skipping it, if one of these is missing.
- * CAROM_TEST_EFFORT, in per cent, scales the number of random cases where only coverage depends on it. */
+ * CAROM_TEST_EFFORT, in per cent, scales the number of random cases where only coverage depends on it.
+ * CAROM_TEST_LANES is the number of lanes in a work-item of the device where a test wants the device's own. 1 makes a
+ * CPU stand in for a GPU: tests that want more lanes get one, and cl_shim.c shows the device as a discrete GPU. */
 #ifndef CAROM_TESTS_SUPPORT_SUPPORT_H
 #define CAROM_TESTS_SUPPORT_SUPPORT_H
 
@@ -50,6 +52,18 @@ extern carom_isa each_isa[CAROM_ISA_NEON + 1];
 #else
 #define TEST_EACH_ISA(ON) ON("scalar", &each_isa[CAROM_ISA_SCALAR])
 #endif
+/* Whether a test may ask the device of this run for so many lanes. A device whose own number is one, as a GPU's is,
+ * gets no more: the library never gives it more unless it is asked to, and the compiler of NVIDIA's driver 580 then
+ * compiles other bits, which the bit probe refuses. CAROM_TEST_LANES above 1 asks for more all the same. */
+int test_has_lanes(uint32_t lanes);
+#define TEST_ONE_LANE "a work-item of this device, as of a GPU, has one"
+/* Lanes for a context of a test that wants so many (0: the device's own): fewer are reported. */
+uint32_t test_lanes_for(uint32_t lanes);
+/* 1 if a CPU stands in for a GPU; 1 while cl_shim.c is to show devices as they are. */
+int test_as_gpu(void);
+extern int test_undisguised;
+/* A description of contexts with this backend, the device of this run and its own lanes. */
+carom_context_desc test_desc(carom_backend backend);
 /* A context for the device of this run; skips the test if there is none. A 0 takes the device's own setting. */
 carom_context *test_device(uint32_t lanes, uint32_t chunk);
 /* A context with this backend for the device of this run. The device must exist. */

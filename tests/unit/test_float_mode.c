@@ -222,9 +222,7 @@ static void test_device_mode(void **state)
     (void)state;
     if (!test_on_device())
         test_skip("opencl", "this run is for the CPU");
-    carom_context_desc desc = carom_context_desc_default();
-    desc.backend = CAROM_BACKEND_OPENCL;
-    desc.device = getenv("CAROM_TEST_DEVICE");
+    carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
     call_in_all(&desc, "the device");
 }
 

@@ -31,9 +31,7 @@ static batch_result expected[REQUESTS];
 
 static carom_context_desc desc_of(carom_backend backend)
 {
-    carom_context_desc desc = carom_context_desc_default();
-    desc.backend = backend;
-    desc.device = backend == CAROM_BACKEND_CPU ? NULL : getenv("CAROM_TEST_DEVICE");
+    carom_context_desc desc = test_desc(backend);
     desc.threads = 3;
     return desc;
 }

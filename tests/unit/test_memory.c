@@ -63,9 +63,8 @@ static void count_warning(void *user, carom_log_level level, const char *message
 
 static carom_status make_context(trial *t, carom_error *err)
 {
-    carom_context_desc desc = carom_context_desc_default();
-    desc.backend = test_on_device() ? CAROM_BACKEND_OPENCL : CAROM_BACKEND_CPU;
-    desc.device = test_on_device() ? getenv("CAROM_TEST_DEVICE") : "a name to be copied";
+    carom_context_desc desc = test_desc(test_on_device() ? CAROM_BACKEND_OPENCL : CAROM_BACKEND_CPU);
+    desc.device = test_on_device() ? desc.device : "a name to be copied";
     desc.threads = 3;
     desc.log = count_warning;
     desc.log_user = t;
