@@ -30,10 +30,6 @@ static void read_limits(caromi_device *d)
     d->lanes = d->context->desc.device_lanes ? d->context->desc.device_lanes : d->info.lanes;
     d->info.lanes = d->lanes;
     d->stack = d->lanes == 1 ? CAROMI_STACK_SHORT : MESH_STACK;
-    cl_uint bits = 0;
-    if (clGetDeviceInfo(d->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL) != CL_SUCCESS || bits < 1024)
-        bits = 1024; /* the largest vector of OpenCL, 128 bytes */
-    d->alignment = bits / 8;
     /* Enough to fill a device, short enough for watchdogs. PoCL compiles a kernel once more for launches of 2^16
      * work-items: staying below runs the code that was probed. */
     d->max_items = d->gpu ? 1u << 20 : (1u << 16) - 64;

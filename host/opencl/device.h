@@ -21,8 +21,6 @@ typedef struct caromi_cl_column {
     cl_mem pinned; /* discrete devices: host memory that the device copies from at full speed */
     void *host;    /* pinned, mapped for good; unified devices: memory, mapped while the host uses it */
     size_t capacity;
-    cl_mem block;  /* discrete devices: what memory is a part of, or NULL; host is a part of the block's then */
-    size_t at;     /* where it begins there */
     cl_mem direct; /* this chunk's: the caller's own array as a buffer, or NULL */
     int shared;    /* direct belongs to an earlier column with the same array */
 } caromi_cl_column;
@@ -52,8 +50,6 @@ enum {
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
     caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_MEMORIES];
-    caromi_cl_column in_block, out_block; /* discrete devices: all inputs, all outputs, each sent as one */
-    size_t fetched;                       /* bytes from the beginning of out_block that go to the host */
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */
@@ -75,7 +71,6 @@ struct caromi_device {
     cl_context cl;
     carom_device_info info;
     uint32_t lanes;
-    size_t alignment;   /* of parts of a buffer, in bytes */
     uint64_t max_items; /* most work-items in a launch */
     int unified;        /* host and device share memory: columns are used where they lie */
     int gpu;
@@ -170,18 +165,6 @@ void caromi_columns_release(caromi_device *device);
 /* Memory of the slot's own for `bytes` of a column; with a way for the host to reach it if `reached`. */
 carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
                             int reached, carom_error *err);
-/* Memory of the slot's own for columns one behind the other in a block, so that one transfer takes all; with a way for
- * the host to reach it if `reached`. Each takes caromi_part_bytes. */
-typedef struct caromi_cl_part {
-    caromi_cl_column *column;
-    size_t bytes;
-} caromi_cl_part;
-carom_status caromi_reserve_block(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *block,
-                                  const caromi_cl_part *parts, uint32_t count, int reached, carom_error *err);
-static inline size_t caromi_part_bytes(const caromi_device *device, size_t bytes)
-{
-    return (bytes + device->alignment - 1) / device->alignment * device->alignment;
-}
 /* Enqueue the sort of the slot's queries along a mesh, if that pays; query_sort.c. columns: of a query, 3 for the
  * centre, or CAROMI_MESH_IN. */
 carom_status caromi_sort_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,

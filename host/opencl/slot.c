@@ -6,7 +6,7 @@
 
 static void unmap(const caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c)
 {
-    if (c->host != NULL && c->block == NULL)
+    if (c->host != NULL)
         (void)caromi_unmap(d, slot->queue, c->pinned ? c->pinned : caromi_column_memory(c), c->host, NULL, NULL);
     c->host = NULL;
 }
@@ -56,8 +56,6 @@ void caromi_slot_release(const caromi_device *d, caromi_cl_slot *slot)
         release_column(d, slot, &slot->in[i]);
         release_column(d, slot, &slot->out[i]);
     }
-    release_column(d, slot, &slot->in_block);
-    release_column(d, slot, &slot->out_block);
     for (int i = 0; i < CAROMI_SORT_COLUMNS; i++)
         release_column(d, slot, &slot->sort[i]);
     for (int i = 0; i < CAROMI_COMPACT_MEMORIES; i++)
@@ -89,34 +87,4 @@ carom_status caromi_reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_co
                              &c->pinned, err));
     return caromi_map(d, slot->queue, c->pinned, CL_MAP_READ | CL_MAP_WRITE, c->capacity, 1, &c->host, NULL, "pinned",
                       err);
-}
-
-/* The part of a block from `at` on, which stays as long as chunks have the same size. */
-static carom_status take_part(caromi_device *d, caromi_cl_slot *slot, const caromi_cl_column *block, size_t at,
-                              const caromi_cl_part *part, carom_error *err)
-{
-    caromi_cl_column *c = part->column;
-    if (c->block != block->memory || c->at != at || c->capacity != part->bytes) {
-        release_column(d, slot, c);
-        CHECK(caromi_make_part(d, block->memory, at, part->bytes, &c->memory, err));
-        c->block = block->memory;
-        c->at = at;
-        c->capacity = part->bytes;
-    }
-    c->host = block->host != NULL ? (char *)block->host + at : NULL;
-    return CAROM_OK;
-}
-
-carom_status caromi_reserve_block(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *block,
-                                  const caromi_cl_part *parts, uint32_t count, int reached, carom_error *err)
-{
-    size_t bytes = 0, at = 0;
-    for (uint32_t i = 0; i < count; i++)
-        bytes += caromi_part_bytes(d, parts[i].bytes);
-    for (uint32_t i = 0; i < count && block->capacity < bytes; i++) /* parts keep their block */
-        release_column(d, slot, parts[i].column);
-    CHECK(caromi_reserve(d, slot, block, bytes, reached, err));
-    for (uint32_t i = 0; i < count; at += caromi_part_bytes(d, parts[i++].bytes))
-        CHECK(take_part(d, slot, block, at, &parts[i], err));
-    return CAROM_OK;
 }

@@ -9,7 +9,7 @@
 enum {
     SLAB = 1 << 13,       /* rows that one thread gathers or scatters at a time: below, waking it costs more */
     ROWS = 1 << 9,        /* of these, rows that stay in its cache */
-    CHUNK_FLOOR = 1 << 10 /* below this a device that has no memory has none at all */
+    CHUNK_FLOOR = 1 << 12 /* below this a device that has no memory has none at all */
 };
 
 /* ---------------------------------------------------------------- gather and scatter on all cores */
@@ -103,44 +103,16 @@ static void place_input(const caromi_device *d, const caromi_stream *s, caromi_c
     try_direct(d, slot, 0, column, array.read_only, sizeof(float));
 }
 
-/* Room for the columns to be gathered into: on a device with memory of its own one block, which goes over at once. */
-static carom_status place_staged(caromi_device *d, caromi_cl_slot *slot, const copy_job *job, carom_error *err)
-{
-    const size_t bytes = (size_t)slot->padded * sizeof(float);
-    caromi_cl_part parts[COLUMNS_MAX];
-    for (uint32_t k = 0; k < job->count; k++)
-        parts[k] = (caromi_cl_part){&slot->in[job->columns[k]], bytes};
-    if (!d->unified)
-        return caromi_reserve_block(d, slot, &slot->in_block, parts, job->count, 1, err);
-    for (uint32_t k = 0; k < job->count; k++) {
-        caromi_cl_column *c = parts[k].column;
-        CHECK(caromi_reserve(d, slot, c, bytes, 1, err));
-        CHECK(
-            caromi_map(d, slot->queue, c->memory, CL_MAP_WRITE_INVALIDATE_REGION, bytes, 1, &c->host, NULL, NULL, err));
-    }
-    return CAROM_OK;
-}
-
-static carom_status unmap_input(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, carom_error *err)
+static carom_status send_column(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, carom_error *err)
 {
     cl_event event = NULL;
     void *host = c->host;
-    c->host = NULL;
-    CHECK(caromi_unmap(d, slot->queue, c->memory, host, &event, err));
-    caromi_add_event(&slot->upload, event);
-    return CAROM_OK;
-}
-
-static carom_status send_staged(caromi_device *d, caromi_cl_slot *slot, const copy_job *job, carom_error *err)
-{
-    const size_t each = caromi_part_bytes(d, (size_t)slot->padded * sizeof(float));
-    cl_event event = NULL;
-    for (uint32_t k = 0; d->unified && k < job->count; k++)
-        CHECK(unmap_input(d, slot, &slot->in[job->columns[k]], err));
-    if (d->unified)
-        return CAROM_OK;
-    CHECK(
-        caromi_write(d, slot->queue, slot->in_block.memory, slot->in_block.host, job->count * each, &event, NULL, err));
+    if (d->unified) {
+        c->host = NULL;
+        CHECK(caromi_unmap(d, slot->queue, c->memory, host, &event, err));
+    } else {
+        CHECK(caromi_write(d, slot->queue, c->memory, host, slot->padded * sizeof(float), &event, NULL, err));
+    }
     caromi_add_event(&slot->upload, event);
     return CAROM_OK;
 }
@@ -150,17 +122,25 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
 {
     const double start = caromi_now();
     copy_job job = {.stream = s, .slot = slot};
+    uint32_t staged = 0;
     for (uint32_t i = 0; i < s->in_count; i++) {
+        caromi_cl_column *c = &slot->in[i];
+        const size_t bytes = (size_t)slot->padded * sizeof(float);
         place_input(d, s, slot, i);
-        if (slot->in[i].direct == NULL)
-            job.columns[job.count++] = i;
+        if (c->direct != NULL)
+            continue;
+        CHECK(caromi_reserve(d, slot, c, bytes, 1, err));
+        if (d->unified)
+            CHECK(caromi_map(d, slot->queue, c->memory, CL_MAP_WRITE_INVALIDATE_REGION, bytes, 1, &c->host, NULL, NULL,
+                             err));
+        job.columns[staged++] = i;
     }
-    if (job.count == 0)
-        return CAROM_OK;
-    CHECK(place_staged(d, slot, &job, err));
-    caromi_parallel(d->context->pool, slabs_of(slot), gather_slab, &job);
-    CHECK(send_staged(d, slot, &job, err));
-    stats->upload += caromi_now() - start;
+    job.count = staged;
+    if (staged > 0)
+        caromi_parallel(d->context->pool, slabs_of(slot), gather_slab, &job);
+    for (uint32_t i = 0; i < staged; i++)
+        CHECK(send_column(d, slot, &slot->in[job.columns[i]], err));
+    stats->upload += staged ? caromi_now() - start : 0;
     return CAROM_OK;
 }
 
@@ -174,38 +154,17 @@ static int is_mark(const caromi_stream *s, uint32_t column)
     return 0;
 }
 
-static int is_fetched(const caromi_stream *s, const caromi_cl_slot *slot, uint32_t column)
-{
-    return !slot->compacts && (s->out[column].base != NULL || is_mark(s, column));
-}
-
-/* On a device with memory of its own: one block, which begins with the columns that come back. */
-static carom_status place_block(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
-{
-    caromi_cl_part parts[COLUMNS_MAX];
-    uint32_t count = 0;
-    slot->fetched = 0;
-    for (int fetched = 1; fetched >= 0; fetched--)
-        for (uint32_t i = 0; i < s->out_count; i++)
-            if (is_fetched(s, slot, i) == fetched) {
-                parts[count] = (caromi_cl_part){&slot->out[i], (size_t)slot->padded * s->out_size[i]};
-                slot->fetched += fetched ? caromi_part_bytes(d, parts[count].bytes) : 0;
-                count++;
-            }
-    return caromi_reserve_block(d, slot, &slot->out_block, parts, count, slot->fetched > 0, err);
-}
-
 static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
-    if (!d->unified)
-        return place_block(d, s, slot, err);
     for (uint32_t i = 0; i < s->out_count; i++) {
         const caromi_out_column *c = &s->out[i];
         const size_t size = s->out_size[i];
-        if (slot->padded == slot->count && c->base != NULL && c->stride == size)
+        if (d->unified && slot->padded == slot->count && c->base != NULL && c->stride == size)
             try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
-        if (slot->out[i].direct == NULL)
-            CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, is_fetched(s, slot, i), err));
+        if (slot->out[i].direct != NULL)
+            continue;
+        CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size,
+                             !slot->compacts && (c->base != NULL || is_mark(s, i)), err));
     }
     return CAROM_OK;
 }
@@ -221,21 +180,20 @@ static void unmap_direct(const caromi_device *d, caromi_cl_slot *slot, caromi_cl
     caromi_add_event(&slot->download, event);
 }
 
-/* A read brings the columns over; a map follows the kernel and makes its writes visible. */
+/* A map follows the kernel and makes its writes visible; a read brings them over. */
 static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
-    cl_event event = NULL;
-    if (!d->unified && slot->fetched > 0) {
-        CHECK(caromi_read(d, slot->queue, slot->out_block.memory, 0, slot->out_block.host, slot->fetched, 0, &event,
-                          NULL, err));
-        caromi_add_event(&slot->download, event);
-    }
-    for (uint32_t i = 0; d->unified && i < s->out_count; i++) {
+    for (uint32_t i = 0; i < s->out_count; i++) {
         caromi_cl_column *c = &slot->out[i];
         const size_t bytes = (size_t)slot->padded * s->out_size[i];
-        if (!is_fetched(s, slot, i))
+        cl_event event = NULL;
+        if (s->out[i].base == NULL && !is_mark(s, i))
             continue;
-        CHECK(caromi_map(d, slot->queue, caromi_column_memory(c), CL_MAP_READ, bytes, 0, &c->host, &event, NULL, err));
+        if (d->unified)
+            CHECK(caromi_map(d, slot->queue, caromi_column_memory(c), CL_MAP_READ, bytes, 0, &c->host, &event, NULL,
+                             err));
+        else
+            CHECK(caromi_read(d, slot->queue, c->memory, 0, c->host, bytes, 0, &event, NULL, err));
         caromi_add_event(&slot->download, event);
         unmap_direct(d, slot, c);
     }
@@ -430,7 +388,7 @@ static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_
     return status;
 }
 
-/* No buffer larger than one may be, all of both slots within a quarter of the device's memory. */
+/* No column larger than a buffer may be, all of both slots within a quarter of the device's memory. */
 static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
 {
     const uint64_t cached = 1u << 16; /* copies that are read again soon are best kept where a CPU has them at hand */
@@ -440,10 +398,7 @@ static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
     for (uint32_t i = 0; d->unified && i < s->in_count; i++)
         if ((s->in[i].index.base != NULL || s->in[i].stride > sizeof(float)) && chunk > cached)
             chunk = cached;
-    const uint32_t most = s->in_count > s->out_count ? s->in_count : s->out_count, columns = d->unified ? 1 : most;
-    const uint64_t room = d->info.max_allocation / columns, gap = columns > 1 ? d->alignment : 0;
-    const uint64_t by_column = room > gap ? (room - gap) / 4 : room / 4,
-                   by_total = d->info.memory / 4 / (CAROMI_SLOTS * bytes);
+    const uint64_t by_column = d->info.max_allocation / 4, by_total = d->info.memory / 4 / (CAROMI_SLOTS * bytes);
     chunk = chunk < s->count ? chunk : s->count;
     chunk = chunk < by_column || by_column == 0 ? chunk : by_column; /* 0: the device does not say */
     chunk = chunk < by_total || by_total == 0 ? chunk : by_total;

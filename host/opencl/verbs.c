@@ -58,14 +58,6 @@ carom_status caromi_make_buffer(caromi_device *d, const char *what, cl_mem_flags
                                        : caromi_cl_fail(d, code, call, err);
 }
 
-carom_status caromi_make_part(caromi_device *d, cl_mem of, size_t at, size_t bytes, cl_mem *out, carom_error *err)
-{
-    const cl_buffer_region region = {at, bytes};
-    cl_int code;
-    *out = clCreateSubBuffer(of, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
-    return *out != NULL ? CAROM_OK : caromi_cl_fail(d, code, "clCreateSubBuffer", err);
-}
-
 cl_mem caromi_wrap_array(const caromi_device *d, cl_mem_flags access, void *array, size_t bytes)
 {
     cl_int code;

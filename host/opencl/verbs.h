@@ -18,8 +18,6 @@ carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char
 /* A buffer for `what`; *out is NULL on failure. However a driver says that memory is short, it is OUT_OF_MEMORY. */
 carom_status caromi_make_buffer(caromi_device *device, const char *what, cl_mem_flags flags, uint64_t bytes, void *data,
                                 cl_mem *out, carom_error *err);
-/* A part of a buffer, which must begin at a multiple of the device's alignment. */
-carom_status caromi_make_part(caromi_device *device, cl_mem of, size_t at, size_t bytes, cl_mem *out, carom_error *err);
 /* The caller's array as a buffer, or NULL where the device does not take it. */
 cl_mem caromi_wrap_array(const caromi_device *device, cl_mem_flags access, void *array, size_t bytes);
 /* *buffer is NULL afterwards; NULL is fine. */

@@ -227,20 +227,12 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void 
     return made;
 }
 
-cl_mem clCreateSubBuffer(cl_mem of, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *code)
-{
-    NEXT(clCreateSubBuffer);
-    return hold(HELD_BUFFERS, next(of, flags, type, what, code));
-}
-
 cl_int clReleaseMemObject(cl_mem memory)
 {
     NEXT(clReleaseMemObject);
     size_t size = 0;
-    cl_mem of = NULL;
     cl_mem_flags flags = 0;
-    if (clGetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof of, &of, NULL) == CL_SUCCESS && of == NULL &&
-        clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, NULL) == CL_SUCCESS &&
+    if (clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, NULL) == CL_SUCCESS &&
         clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL) == CL_SUCCESS)
         cl_seen.bytes -= device_bytes(flags, size);
     return let_go(HELD_BUFFERS, next(memory));
