@@ -76,6 +76,9 @@ void scaling_open_cpu(scaling *s, uint32_t threads)
 {
     bench_settings cpu = *s->settings;
 
+    if (!subjects_on_cpu(s->settings))
+        return;
+    cpu.backend = CAROM_BACKEND_CPU;
     cpu.isa = s->best;
     if (threads > 0)
         cpu.threads = threads;
@@ -86,7 +89,7 @@ void scaling_open_devices(scaling *s, const char *device, uint32_t chunk)
 {
     bench_settings devices = *s->settings;
 
-    if (devices.backend == CAROM_BACKEND_CPU || devices.isa != CAROM_ISA_AUTO)
+    if (!subjects_on_devices(s->settings))
         return;
     devices.backend = CAROM_BACKEND_OPENCL;
     devices.device = device;

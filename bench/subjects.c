@@ -164,25 +164,36 @@ static void add_devices(subjects *s, const bench_settings *settings, const bench
     }
 }
 
+int subjects_on_cpu(const bench_settings *settings)
+{
+    return settings->backend == CAROM_BACKEND_CPU ||
+           (settings->backend == CAROM_BACKEND_AUTO && (settings->device == NULL || settings->isa != CAROM_ISA_AUTO));
+}
+
+int subjects_on_devices(const bench_settings *settings)
+{
+    return settings->backend == CAROM_BACKEND_OPENCL ||
+           (settings->backend == CAROM_BACKEND_AUTO && (settings->device != NULL || settings->isa == CAROM_ISA_AUTO));
+}
+
 void subjects_open(subjects *s, const bench_settings *settings, const bench_listener *listener)
 {
     static const carom_isa all[] = {CAROM_ISA_SCALAR, CAROM_ISA_SSE41, CAROM_ISA_AVX2, CAROM_ISA_AVX512,
                                     CAROM_ISA_NEON};
-    const int device_only = settings->backend == CAROM_BACKEND_OPENCL || settings->device != NULL;
-    const int cpu_only = settings->backend == CAROM_BACKEND_CPU || settings->isa != CAROM_ISA_AUTO;
+    const int on_cpu = subjects_on_cpu(settings);
     const uint32_t usable = subjects_usable_threads();
     carom_isa best = CAROM_ISA_SCALAR;
 
     s->count = 0;
-    for (size_t i = 0; i < sizeof all / sizeof all[0] && !device_only; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && on_cpu; i++) {
         if (!carom_isa_available(all[i]) || (settings->isa != CAROM_ISA_AUTO && settings->isa != all[i]))
             continue;
         add_cpu(s, all[i], settings->threads ? settings->threads : 1, listener);
         best = all[i];
     }
-    if (!device_only && settings->threads == 0 && usable > 1)
+    if (on_cpu && settings->threads == 0 && usable > 1)
         add_cpu(s, best, usable, listener);
-    if (!cpu_only)
+    if (subjects_on_devices(settings))
         add_devices(s, settings, listener);
 }
 

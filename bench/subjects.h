@@ -22,6 +22,10 @@ typedef struct subjects {
     int count;
 } subjects;
 
+/* Whether the settings ask for the CPU path, and for devices. With CAROM_BACKEND_AUTO a device alone leaves out the CPU
+ * and an instruction set alone the devices; both together ask for both. */
+int subjects_on_cpu(const bench_settings *settings);
+int subjects_on_devices(const bench_settings *settings);
 /* What cannot be opened is reported to the listener. Devices come last: they bring threads along. */
 void subjects_open(subjects *s, const bench_settings *settings, const bench_listener *listener);
 /* Measure and report the copy rates of each device. */
