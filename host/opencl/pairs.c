@@ -29,7 +29,7 @@ carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batc
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
     caromi_stream s = {.count = end,
-                       .chunk = d->gpu ? 1u << 20 : d->max_items * d->lanes,
+                       .chunk = d->gpu ? 1u << 18 : d->max_items * d->lanes, /* several in flight */
                        .in_count = shape->in_count,
                        .out_count = shape->out_count,
                        .in = batch->in,
