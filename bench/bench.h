@@ -41,6 +41,7 @@ typedef struct bench_row {
     double over_fast; /* exact: median of the rounds' ratios to fast by the same subject */
     double over_each; /* a lattice: median of the rounds' ratios of one query for each node to it, per node */
     double upload, compute, download; /* of the fastest run on a device */
+    double overhead;                  /* resident: `best` without `compute`; NAN if kernels overlap */
     double share;                     /* of the limit that is nearest */
     const char *limit;                /* which: "memory", "divider", "device memory" */
     double integers;                  /* share of the queries that exact mode settled in integers */

@@ -13,15 +13,15 @@ enum {
     FAMILY = 200000,
     QUERIES = 200000 /* past a large mesh fewer would find in a cache what they visited in the round before */
 };
-#define PAIRS(name, what, task, family, peers)                                                      \
-    {                                                                                               \
-        name, what, TYPE_PAIRS, MILLION, FEW, task, family, 0, 0, 0, peers, 0, NO_TASK, 0, NO_CLOUD \
+#define PAIRS(name, what, task, family, peers)                                                         \
+    {                                                                                                  \
+        name, what, TYPE_PAIRS, MILLION, FEW, task, family, 0, 0, 0, peers, 0, NO_TASK, 0, NO_CLOUD, 0 \
     }
 /* A few pairs again and again, from cache. */
 #define CACHED_PAIRS(name, task)                                                                                       \
     {                                                                                                                  \
         name, "the same 4096 pairs again and again", TYPE_PAIRS, CACHED, CACHED, task, "random", 0, 0, 0, PEERS_NEVER, \
-            0, NO_TASK, 0, NO_CLOUD                                                                                    \
+            0, NO_TASK, 0, NO_CLOUD, 0                                                                                 \
     }
 #define NO_PAIRS \
     {            \
@@ -32,21 +32,21 @@ enum {
 #define FROM_FILE 0, 0
 
 /* The other queries of a mesh, and other meshes: only when --scene names them. */
-#define MESH_QUERY(name, what, spheres, task)                                                                     \
-    {                                                                                                             \
-        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0, NO_CLOUD \
+#define MESH_QUERY(name, what, spheres, task)                                                                        \
+    {                                                                                                                \
+        name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0, NO_CLOUD, 0 \
     }
 #define OTHER_MESH(name, what, spheres, shape)                                                                      \
     {                                                                                                               \
         name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, 100, 0, PEERS_FULL, 1, ASK(mesh_first), shape, \
-            NO_CLOUD                                                                                                \
+            NO_CLOUD, 0                                                                                             \
     }
 
 /* Lattices of 128^3 nodes (32^3), or 1000 x 1000 columns (100 x 100): only when --scene names them. Last: the mesh. */
 #define LATTICE(name, what, work, size, count, few, ...)                                                             \
     {                                                                                                                \
         name, what, TYPE_LATTICE, count, few, NO_PAIRS, NULL, 0, __VA_ARGS__, PEERS_NEVER, 1, {NULL, work, size}, 0, \
-            NO_CLOUD                                                                                                 \
+            NO_CLOUD, 0                                                                                              \
     }
 #define VOLUME(name, what, work, size, ...) LATTICE(name, what, work, size, 1 << 21, 1 << 15, __VA_ARGS__)
 #define LATTICES(of, ...)                                                                                   \
@@ -62,16 +62,13 @@ enum {
     {                                                                                                             \
         "contacts-" #edges "-" of, "contacts beside closest points and overlap lists, radii of " #edges " edges", \
             TYPE_CONTACTS, 50000, 5000, NO_PAIRS, NULL, 0, __VA_ARGS__, PEERS_NEVER, 1,                           \
-            ASK_WITHIN(mesh_contacts, edges), 0, NO_CLOUD                                                         \
+            ASK_WITHIN(mesh_contacts, edges), 0, NO_CLOUD, 0                                                      \
     }
 
 /* Clouds: only when --scene names them. */
-#define CLOUD(name, what, ...)                                                                      \
-    {                                                                                               \
-        name, what, TYPE_CLOUD, 100000, 10000, NO_PAIRS, NULL, 0, 0, 0, PEERS_QUICK, 1, NO_TASK, 0, \
-        {                                                                                           \
-            __VA_ARGS__                                                                             \
-        }                                                                                           \
+#define CLOUD(name, what, ...)                                                                                       \
+    {                                                                                                                \
+        name, what, TYPE_CLOUD, 100000, 10000, NO_PAIRS, NULL, 0, 0, 0, PEERS_QUICK, 1, NO_TASK, 0, {__VA_ARGS__}, 0 \
     }
 #define MOVING(name, what, of, set, radii)                                           \
     CLOUD("moving-" name "-list-" of, "all pairs of " what, set, CLOUD_LIST, radii), \
@@ -101,22 +98,22 @@ static const suite_scene scenes[] = {
     CACHED_PAIRS("overlap-axes-cached", OVERLAP_AXES),
     CACHED_PAIRS("spheres-cached", SPHERES_TIMES),
     {"mesh-near-70k", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL,
-     SPHERES_NEAR, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD},
+     SPHERES_NEAR, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"mesh-box-70k", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL,
-     SPHERES_BOX, TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
+     SPHERES_BOX, TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"mesh-long-70k", "first hit: long ways through it", TYPE_MESH, QUERIES, 10000, NO_PAIRS, NULL, SPHERES_LONG,
-     TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
+     TORUS_70K, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"mesh-still-70k", "which spheres next to the surface touch it", TYPE_MESH, 50000, 10000, NO_PAIRS, NULL,
-     SPHERES_STILL, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD},
+     SPHERES_STILL, TORUS_70K, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"mesh-near-1m", "first hit: from next to the surface, short ways", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL,
-     SPHERES_NEAR, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
+     SPHERES_NEAR, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"mesh-box-1m", "first hit: from anywhere in the box, short ways", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL,
-     SPHERES_BOX, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
+     SPHERES_BOX, TORUS_1M, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"mesh-long-1m", "first hit: long ways through it", TYPE_MESH, QUERIES, 0, NO_PAIRS, NULL, SPHERES_LONG, TORUS_1M,
-     PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
+     PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     MESH_QUERY("mesh-alone-70k", "first hit next to the surface, a batch for each", SPHERES_NEAR, FIRST_HIT_ALONE),
     {"mesh-alone-1m", "first hit next to the surface, a batch for each", TYPE_MESH, 5000, 0, NO_PAIRS, NULL,
-     SPHERES_NEAR, TORUS_1M, PEERS_NEVER, 1, FIRST_HIT_ALONE, 0, NO_CLOUD},
+     SPHERES_NEAR, TORUS_1M, PEERS_NEVER, 1, FIRST_HIT_ALONE, 0, NO_CLOUD, 0},
     MESH_QUERY("mesh-all-70k", "all hits: long ways through it", SPHERES_LONG, ASK(mesh_all)),
     MESH_QUERY("mesh-any-70k", "whether long ways through it hit anything", SPHERES_LONG, ASK(mesh_any)),
     MESH_QUERY("mesh-overlaps-70k", "the triangles that spheres next to the surface touch", SPHERES_STILL,
@@ -131,21 +128,21 @@ static const suite_scene scenes[] = {
     OTHER_MESH("mesh-box-building", "first hit in a building: short ways from anywhere", SPHERES_BOX, SHAPE_BUILDING),
     OTHER_MESH("mesh-long-building", "first hit in a building: long ways", SPHERES_LONG, SHAPE_BUILDING),
     {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,
-     NULL, SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD},
+     NULL, SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,
-     NULL, SPHERES_BOX, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
+     NULL, SPHERES_BOX, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"mesh-long-file", "first hit on --mesh: long ways through it", TYPE_MESH, 30000, 10000, NO_PAIRS, NULL,
-     SPHERES_LONG, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD},
+     SPHERES_LONG, FROM_FILE, PEERS_FULL, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"build-70k", "build a hierarchy, per triangle", TYPE_BUILD, 70000, 70000, NO_PAIRS, NULL, 0, TORUS_70K,
-     PEERS_QUICK, 0, NO_TASK, 0, NO_CLOUD},
+     PEERS_QUICK, 0, NO_TASK, 0, NO_CLOUD, 0},
     {"build-1m", "build a hierarchy, per triangle", TYPE_BUILD, MILLION, 0, NO_PAIRS, NULL, 0, TORUS_1M, PEERS_FULL, 0,
-     NO_TASK, 0, NO_CLOUD},
+     NO_TASK, 0, NO_CLOUD, 0},
     {"refit-70k", "follow vertices that have moved, per triangle", TYPE_REFIT, 70000, 70000, NO_PAIRS, NULL, 0,
-     TORUS_70K, PEERS_NEVER, 0, NO_TASK, 0, NO_CLOUD},
+     TORUS_70K, PEERS_NEVER, 0, NO_TASK, 0, NO_CLOUD, 0},
     {"refit-1m", "follow vertices that have moved, per triangle", TYPE_REFIT, MILLION, 0, NO_PAIRS, NULL, 0, TORUS_1M,
-     PEERS_NEVER, 0, NO_TASK, 0, NO_CLOUD},
+     PEERS_NEVER, 0, NO_TASK, 0, NO_CLOUD, 0},
     {"build-file", "build a hierarchy over --mesh, per triangle", TYPE_BUILD, 1, 1, NO_PAIRS, NULL, 0, FROM_FILE,
-     PEERS_FULL, 0, NO_TASK, 0, NO_CLOUD},
+     PEERS_FULL, 0, NO_TASK, 0, NO_CLOUD, 0},
     LATTICES("70k", TORUS_70K),
     LATTICES("1m", TORUS_1M),
     LATTICES("file", FROM_FILE),
@@ -190,9 +187,34 @@ static void unlisted_mesh_scene(size_t index, suite_scene *out)
     snprintf(out->name, sizeof out->name, "%s-70k", q->name);
 }
 
+/* Scenes above once more, with all arrays of the batch in buffers on the device. */
+#define RESIDENT(of)                                                       \
+    {                                                                      \
+        of, "resident-" of, of " with all arrays in buffers on the device" \
+    }
+static const struct {
+    const char *of, *name, *what;
+} residents[] = {
+    RESIDENT("sweep-first-random"), RESIDENT("sweep-full-random"),     RESIDENT("overlap-random"),
+    RESIDENT("spheres-random"),     RESIDENT("mesh-near-70k"),         RESIDENT("mesh-long-70k"),
+    RESIDENT("mesh-near-1m"),       RESIDENT("mesh-closest-near-70k"), RESIDENT("mesh-any-70k"),
+};
+enum { RESIDENTS = sizeof residents / sizeof residents[0] };
+
+static void resident_scene(size_t index, suite_scene *out)
+{
+    for (size_t i = 0; i < LISTED; i++)
+        if (!strcmp(scenes[i].name, residents[index].of))
+            *out = scenes[i];
+    snprintf(out->name, sizeof out->name, "%s", residents[index].name);
+    out->what = residents[index].what;
+    out->peers = PEERS_NEVER;
+    out->resident = 1;
+}
+
 int catalog_scene(size_t index, suite_scene *out)
 {
-    const size_t family = index - LISTED - UNLISTED - UNLISTED_MESHES;
+    const size_t again = index - LISTED - UNLISTED - UNLISTED_MESHES, family = again - RESIDENTS;
 
     if (index < LISTED) {
         *out = scenes[index];
@@ -204,6 +226,10 @@ int catalog_scene(size_t index, suite_scene *out)
     }
     if (index < LISTED + UNLISTED + UNLISTED_MESHES) {
         unlisted_mesh_scene(index - LISTED - UNLISTED, out);
+        return 1;
+    }
+    if (again < RESIDENTS) {
+        resident_scene(again, out);
         return 1;
     }
     if (family >= ref_family_count())

@@ -60,14 +60,16 @@ static void *output_of(const hits *h, query_kind kind)
 }
 
 /* Spheres at rest read the same columns, without velocity and window. */
-static query_inputs inputs_of(const query_type *q, const columns *spheres)
+static query_inputs inputs_of(const mesh_call *a)
 {
     static const float t_max = 1.0f;
-    float *const *in = (float *const *)(const void *)spheres->column;
-    float *const column[QUERY_COLUMNS_MAX] = {in[0], in[1], in[2], in[6], in[3], in[4], in[5]};
+    static const int places[] = {0, 1, 2, 6, 3, 4, 5};
+    float *column[QUERY_COLUMNS_MAX] = {0};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        column[i] = resident_at(a->resident, a->spheres->column[places[i]]);
     query_inputs inputs = query_inputs_of(&query_mesh_first, column, 0);
 
-    if (query_has_role(q, QUERY_WINDOW))
+    if (query_has_role(a->task.query, QUERY_WINDOW))
         inputs.scalars[1] = (carom_scalars){&t_max, CAROM_REPEAT};
     return inputs;
 }
@@ -101,7 +103,7 @@ static carom_status query(mesh_call *a, carom_error *err)
     const query_type *q = a->task.query;
     void *out[QUERY_FIELDS_MAX];
     const float band = a->task.band * (float)a->shape->diagonal;
-    query_inputs in = inputs_of(q, a->spheres);
+    query_inputs in = inputs_of(a);
     carom_list_totals totals = {0};
     carom_hit_list list = {
         .size = sizeof list, .totals = &totals, .capacity = a->out->capacity, .offsets = a->out->offsets.column[0]};
@@ -110,7 +112,7 @@ static carom_status query(mesh_call *a, carom_error *err)
     if (a->task.band > 0.0f)
         in.scalars[1] = (carom_scalars){&band, CAROM_REPEAT};
     for (int f = 0; f < query_field_count(q); f++) {
-        out[f] = output_of(a->out, q->fields[f].kind);
+        out[f] = resident_at(a->resident, output_of(a->out, q->fields[f].kind));
         for (int k = 0; k < f; k++) /* the patch of a contact is no second triangle */
             out[f] = out[k] == out[f] ? NULL : out[f];
     }
@@ -156,9 +158,32 @@ uint64_t mesh_call_check(mesh_call *a)
     memset(h->time.column[0], 0xa5, h->capacity * sizeof(float));
     memset(h->state.column[0], 0xa5, h->capacity);
     memset(h->offsets.column[0], 0, (h->count + 1) * sizeof(uint64_t));
+    resident_write(a->resident, &h->triangle);
+    resident_write(a->resident, &h->time);
+    resident_write(a->resident, &h->state);
     mesh_call_run(a);
+    return mesh_call_hash(a);
+}
+
+uint64_t mesh_call_hash(const mesh_call *a)
+{
+    const hits *h = a->out;
+    resident_read(a->resident, &h->triangle);
+    resident_read(a->resident, &h->time);
+    resident_read(a->resident, &h->state);
     uint64_t hash = bench_hash(0, h->triangle.column[0], h->capacity * sizeof(int32_t));
     hash = bench_hash(hash, h->time.column[0], h->capacity * sizeof(float));
     hash = bench_hash(hash, h->state.column[0], h->capacity);
     return bench_hash(hash, h->offsets.column[0], (h->count + 1) * sizeof(uint64_t));
+}
+
+carom_status mesh_call_settle(mesh_call *a, carom_error *err)
+{
+    const columns *all[] = {a->spheres, &a->out->triangle, &a->out->time, &a->out->state};
+    carom_status status = CAROM_OK;
+
+    a->resident = resident_alloc();
+    for (size_t i = 0; status == CAROM_OK && i < sizeof all / sizeof all[0]; i++)
+        status = resident_add(a->resident, a->subject, all[i], err);
+    return status;
 }

@@ -3,6 +3,7 @@
 #ifndef CAROM_BENCH_MESH_TASK_H
 #define CAROM_BENCH_MESH_TASK_H
 
+#include "resident.h"
 #include "scenes.h"
 #include "subjects.h"
 
@@ -59,6 +60,7 @@ typedef struct mesh_call {
     carom_mesh *mesh;
     const columns *spheres;
     hits *out;
+    resident *resident; /* of the columns of spheres and hits, which the call uses in their place; NULL: none */
     carom_accuracy accuracy;
     mesh_task task;
     carom_lattice lattice;
@@ -66,7 +68,10 @@ typedef struct mesh_call {
 } mesh_call;
 void mesh_call_run(void *user);
 carom_status mesh_call_try(mesh_call *a, carom_error *err);
+/* As pair_call_check(), pair_call_hash() and pair_call_settle(); offsets of a list stay where they are. */
 uint64_t mesh_call_check(mesh_call *a);
+uint64_t mesh_call_hash(const mesh_call *a);
+carom_status mesh_call_settle(mesh_call *a, carom_error *err);
 carom_mesh *mesh_call_create(const mesh_call *a);
 
 #endif

@@ -71,11 +71,12 @@ carom_status pair_call_try(pair_call *call, carom_error *err)
     void *out[QUERY_FIELDS_MAX] = {0};
 
     for (int c = 0; c < query_required_count(q); c++)
-        column[c] = call->scene->in.column[c];
+        column[c] = resident_at(call->resident, call->scene->in.column[c]);
     for (int f = 0, numbers = 0, bytes = 0; f < query_field_count(q); f++)
         if (pair_task_selection(call->task)->fields >> f & 1)
-            out[f] = query_field_size(&q->fields[f]) == 1 ? call->out->bytes.column[bytes++]
-                                                          : call->out->numbers.column[numbers++];
+            out[f] = resident_at(call->resident, query_field_size(&q->fields[f]) == 1
+                                                     ? call->out->bytes.column[bytes++]
+                                                     : call->out->numbers.column[numbers++]);
     const query_inputs in = query_inputs_of(q, column, 0);
     const query_call all = {.count = call->scene->count, .accuracy = call->accuracy, .in = &in, .out = out};
     call->stats.size = sizeof call->stats;
@@ -104,8 +105,28 @@ uint64_t pair_call_check(pair_call *call)
         memset(out->numbers.column[c], 0xa5, out->count * sizeof(float));
     for (int c = 0; c < out->bytes.count; c++)
         memset(out->bytes.column[c], 0xa5, out->count);
+    resident_write(call->resident, &out->numbers);
+    resident_write(call->resident, &out->bytes);
     pair_call_run(call);
-    return answers_hash(out);
+    return pair_call_hash(call);
+}
+
+uint64_t pair_call_hash(const pair_call *call)
+{
+    resident_read(call->resident, &call->out->numbers);
+    resident_read(call->resident, &call->out->bytes);
+    return answers_hash(call->out);
+}
+
+carom_status pair_call_settle(pair_call *call, carom_error *err)
+{
+    const columns *all[] = {&call->scene->in, &call->out->numbers, &call->out->bytes};
+    carom_status status = CAROM_OK;
+
+    call->resident = resident_alloc();
+    for (size_t i = 0; status == CAROM_OK && i < sizeof all / sizeof all[0]; i++)
+        status = resident_add(call->resident, call->subject, all[i], err);
+    return status;
 }
 
 plain_columns pair_task_columns(pair_task t, const pair_scene *s, const answers *out)

@@ -4,6 +4,7 @@
 #define CAROM_BENCH_PAIR_TASK_H
 
 #include "plain.h"
+#include "resident.h"
 #include "scenes.h"
 #include "subjects.h"
 
@@ -62,12 +63,17 @@ typedef struct pair_call {
     carom_accuracy accuracy;
     const pair_scene *scene;
     const answers *out;
+    resident *resident;         /* of the columns of both, which the call uses in their place; NULL: none */
     carom_stats stats, fastest; /* of the last run; of the run with the smallest total */
 } pair_call;
 void pair_call_run(void *user);
 carom_status pair_call_try(pair_call *call, carom_error *err);
 /* Wipe the answers, ask, and return their hash. */
 uint64_t pair_call_check(pair_call *call);
+/* The hash of the answers of the last run, which are read back from their buffers if they have some. */
+uint64_t pair_call_hash(const pair_call *call);
+/* Put all columns of the call into buffers. */
+carom_status pair_call_settle(pair_call *call, carom_error *err);
 
 /* Seconds that the subject takes for a random sweep from cache, as a measure of its pace; 0: it cannot answer. */
 double pair_task_pace(const subject *of, carom_accuracy accuracy);

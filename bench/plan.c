@@ -16,6 +16,19 @@
 
 /* ---- which scenes ------------------------------------------------------------------------------------------------ */
 
+/* A resident scene differs from its ordinary one only on a device with memory of its own. */
+static int is_in_every_run(const suite *u, const suite_scene *scene)
+{
+    int asked = scene->asked;
+
+    if (scene->resident) {
+        asked = 1;
+        for (int i = 0; i < u->subjects.count; i++)
+            asked &= !u->subjects.list[i].has_memory;
+    }
+    return !asked && !(u->settings->quick && scene->quick_count == 0);
+}
+
 /* A missing mesh is reported only if --scene names its scene: other runs do not expect one. */
 static int is_wanted(const suite *u, const suite_scene *scene)
 {
@@ -24,7 +37,7 @@ static int is_wanted(const suite *u, const suite_scene *scene)
 
     if (!bench_is_chosen(settings->scenes, scene->name))
         return 0;
-    if (settings->scenes == NULL && (scene->asked || (settings->quick && scene->quick_count == 0)))
+    if (settings->scenes == NULL && !is_in_every_run(u, scene))
         return 0;
     if (scene->type == TYPE_PAIRS || scene->type == TYPE_CLOUD || scene->rings > 0 || settings->mesh.triangle_count > 0)
         return 1;
@@ -37,10 +50,20 @@ static int is_wanted(const suite *u, const suite_scene *scene)
 /* Inputs, answers, what peers copy; and a list; and of a node. */
 enum { QUERY_BYTES = 256, LIST_BYTES = 16 * HITS_EACH, NODE_BYTES = 16 };
 
+/* A side of a resident scene has columns of its own beside the scene's. */
+static double query_bytes(const suite *u, const suite_scene *scene)
+{
+    double copies = 1.0;
+
+    for (int i = 0; scene->resident && i < u->subjects.count; i++)
+        copies += suite_takes_part(u, scene, i) ? 2.0 : 0.0; /* accuracies */
+    return copies * QUERY_BYTES + suite_is_list(scene) * LIST_BYTES;
+}
+
 /* Batches of the user's size may be too large for this machine. */
 static int has_room(const suite *u, const suite_scene *scene)
 {
-    const double each = scene->type == TYPE_LATTICE ? NODE_BYTES : QUERY_BYTES + suite_is_list(scene) * LIST_BYTES,
+    const double each = scene->type == TYPE_LATTICE ? NODE_BYTES : query_bytes(u, scene),
                  bytes = each * (double)suite_count(u, scene), room = memory_to_spare();
     char text[192];
 
@@ -115,13 +138,12 @@ static double scene_seconds(const suite *u, const suite_scene *scene, const pace
     enum { RIVALS = 5 };        /* peers and plain loops: about so many, of some samples each */
     const double FURTHER = 1.2; /* further rounds take up to a quarter of the planned ones */
     const measure_plan plan = suite_plan(u);
-    const subject *best = subjects_best(&u->subjects);
     const double queries =
         suite_has_answers(scene->type) ? (double)suite_count(u, scene) : (double)suite_triangles(u, scene);
     double seconds = 0.0;
 
     for (int i = 0; i < u->subjects.count; i++) {
-        const int takes_part = suite_has_answers(scene->type) || (best && u->subjects.list[i].isa == best->isa);
+        const int takes_part = suite_takes_part(u, scene, i);
         for (int exact = 0; exact < (suite_has_answers(scene->type) ? 2 : 1); exact++)
             if (takes_part && p->sweep[i][exact] > 0.0)
                 seconds += (scene->type == TYPE_LATTICE ? 3.0 : 1.0) * /* and nodes one by one */

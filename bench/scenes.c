@@ -14,7 +14,7 @@ enum { LINE = 64, SHIFT = 17 * LINE };
 
 columns columns_alloc(int count, size_t rows, size_t size)
 {
-    columns c = {.count = count};
+    columns c = {.column_bytes = rows * size, .count = count};
     const size_t room = (rows + PLAIN_BLOCK - 1) / PLAIN_BLOCK * PLAIN_BLOCK;
     const size_t bytes = (room * size + LINE - 1) / LINE * LINE + SHIFT;
 

@@ -17,6 +17,7 @@ enum { COLUMNS_MAX = 16 };
 typedef struct columns {
     void *memory;
     void *column[COLUMNS_MAX];
+    size_t column_bytes; /* of the rows of a column */
     int count;
 } columns;
 columns columns_alloc(int count, size_t rows, size_t size);

@@ -73,6 +73,18 @@ static void add_cpu(subjects *s, carom_isa isa, uint32_t threads, const bench_li
     snprintf(out->what, sizeof out->what, "%s", carom_isa_name(out->isa));
 }
 
+static int has_memory(const subject *s)
+{
+    const carom_buffer_desc desc = {.size = sizeof desc, .bytes = 1, .where = CAROM_BUFFER_DEVICE};
+    carom_buffer_info info = {.size = sizeof info, .reachable = 1};
+    carom_buffer *buffer = NULL;
+
+    if (carom_buffer_create(s->context, &desc, &buffer, NULL) == CAROM_OK)
+        carom_buffer_get_info(buffer, &info, NULL);
+    carom_buffer_destroy(buffer);
+    return !info.reachable;
+}
+
 /* Two devices of one name differ in their numbers. */
 static void name_device(const subjects *s, subject *out, const carom_device_info *device)
 {
@@ -96,6 +108,7 @@ static void add_device(subjects *s, const char *selector, const bench_settings *
         return;
     out->device = device.index;
     out->threads = device.compute_units;
+    out->has_memory = has_memory(out);
     snprintf(out->backend, sizeof out->backend, "opencl");
     name_device(s, out, &device);
 }

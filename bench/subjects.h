@@ -14,6 +14,7 @@ typedef struct subject {
     carom_isa isa;
     uint32_t device;   /* its number, if it is one */
     double copy_bytes; /* of a device: what copies within it reach, per second; 0: not known */
+    int has_memory;    /* a device whose buffers lie in memory of its own */
     carom_context *context;
 } subject;
 

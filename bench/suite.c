@@ -41,7 +41,8 @@ side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, 
     *s = (side){.subject = number, .exact = exact};
     s->row = (bench_row){
         .threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1, .size = (double)NAN};
-    s->row.over_each = s->row.upload = s->row.compute = s->row.download = s->row.integers = (double)NAN;
+    s->row.over_each = s->row.upload = s->row.compute = s->row.download = s->row.overhead = s->row.integers =
+        (double)NAN;
     snprintf(s->row.scene, sizeof s->row.scene, "%s", scene->name);
     snprintf(s->row.name, sizeof s->row.name, "%s/%s/%s/%s/threads:%u", scene->name, exact ? "exact" : "fast", backend,
              what, threads);
@@ -53,14 +54,22 @@ int suite_has_answers(scene_type type)
     return type != TYPE_BUILD && type != TYPE_REFIT;
 }
 
+int suite_takes_part(const suite *u, const suite_scene *scene, int number)
+{
+    const subject *best = subjects_best(&u->subjects), *s = &u->subjects.list[number];
+
+    if (scene->resident)
+        return s == best || strcmp(s->backend, "cpu") != 0;
+    return suite_has_answers(scene->type) || (best != NULL && s->isa == best->isa);
+}
+
 void suite_add_subjects(suite *u, const suite_scene *scene, const char *beside)
 {
-    const subject *best = subjects_best(&u->subjects);
     char what[64];
 
     for (int i = 0; i < u->subjects.count; i++) {
         const subject *of = &u->subjects.list[i];
-        if (!suite_has_answers(scene->type) && (best == NULL || of->isa != best->isa))
+        if (!suite_takes_part(u, scene, i))
             continue;
         snprintf(what, sizeof what, "%s%s", of->what, beside);
         for (int exact = 0; exact < 2; exact++)
@@ -69,28 +78,40 @@ void suite_add_subjects(suite *u, const suite_scene *scene, const char *beside)
     }
 }
 
+static void free_resident(side *s)
+{
+    resident_free(s->pairs.resident);
+    resident_free(s->mesh.resident);
+    s->pairs.resident = s->mesh.resident = NULL;
+}
+
 /* A device is also refused late, when the program of a query turns out to be wrong or not to build. */
-static int is_able(suite *u, side *s)
+static int is_able(suite *u, const suite_scene *scene, side *s)
 {
     carom_error err = {0};
     char text[768];
-    const carom_status status = s->pairs.subject != NULL   ? pair_call_try(&s->pairs, &err)
-                                : s->cloud.subject != NULL ? cloud_call_try(&s->cloud, &err)
-                                                           : mesh_call_try(&s->mesh, &err);
+    carom_status status = CAROM_OK;
 
+    if (scene->resident)
+        status = s->pairs.subject != NULL ? pair_call_settle(&s->pairs, &err) : mesh_call_settle(&s->mesh, &err);
+    if (status == CAROM_OK)
+        status = s->pairs.subject != NULL   ? pair_call_try(&s->pairs, &err)
+                 : s->cloud.subject != NULL ? cloud_call_try(&s->cloud, &err)
+                                            : mesh_call_try(&s->mesh, &err);
     if (status == CAROM_OK)
         return 1;
+    free_resident(s);
     snprintf(text, sizeof text, "%s is not measured: %s", s->row.name, err.message);
     u->listener->note(u->listener->user, text);
     return 0;
 }
 
-static void drop_unable(suite *u)
+static void drop_unable(suite *u, const suite_scene *scene)
 {
     int kept = 0;
 
     for (int i = 0; i < u->count; i++)
-        if (is_able(u, &u->sides[i])) {
+        if (is_able(u, scene, &u->sides[i])) {
             if (kept != i)
                 u->sides[kept] = u->sides[i];
             kept++;
@@ -117,29 +138,61 @@ static int is_alike(const side *a, const side *b)
     return a->mesh.task.query == b->mesh.task.query && a->mesh.task.work == b->mesh.task.work;
 }
 
-/* Bits of every subject against those of the first one in the same accuracy, and its answers against the truth. */
+static uint64_t ask(side *s)
+{
+    return s->pairs.subject != NULL   ? pair_call_check(&s->pairs)
+           : s->cloud.subject != NULL ? cloud_call_check(&s->cloud)
+                                      : mesh_call_check(&s->mesh);
+}
+
+/* The same subject asked about the host's arrays. */
+static uint64_t ask_from_host(const side *s)
+{
+    side copy = *s;
+
+    copy.pairs.resident = copy.mesh.resident = NULL;
+    return ask(&copy);
+}
+
+/* What the timed runs have left in the buffers must be what was judged before them. */
+static void check_resident(suite *u)
+{
+    for (int i = 0; i < u->count; i++) {
+        side *s = &u->sides[i];
+        if ((s->pairs.resident != NULL && pair_call_hash(&s->pairs) != s->hash) ||
+            (s->mesh.resident != NULL && mesh_call_hash(&s->mesh) != s->hash))
+            s->row.same = 0;
+    }
+}
+
+/* Bits of every subject against those of the first one in the same accuracy, and its answers against the truth. Answers
+ * in buffers are compared with those of the same subject in the host's arrays, too. */
 void suite_check_sides(suite *u, const suite_scene *scene)
 {
-    drop_unable(u);
+    drop_unable(u, scene);
     for (int i = 0; i < u->count && suite_has_answers(scene->type); i++) {
         side *s = &u->sides[i];
-        s->hash = s->pairs.subject != NULL   ? pair_call_check(&s->pairs)
-                  : s->cloud.subject != NULL ? cloud_call_check(&s->cloud)
-                                             : mesh_call_check(&s->mesh);
+        s->hash = ask(s);
         if (u->truth.count > 0)
             judge(u, s);
         for (int k = 0; k < i && s->row.same < 0; k++)
             if (u->sides[k].exact == s->exact && is_alike(&u->sides[k], s))
                 s->row.same = s->hash == u->sides[k].hash;
+        if (scene->resident)
+            s->row.same = s->row.same != 0 && ask_from_host(s) == s->hash;
     }
 }
 
 static void fill_device_times(side *s, const carom_stats *fastest)
 {
+    const int is_resident = s->pairs.resident != NULL || s->mesh.resident != NULL;
+
     if (fastest->on_device > 0) {
         s->row.upload = fastest->upload;
         s->row.compute = fastest->compute;
         s->row.download = fastest->download;
+        if (is_resident && s->row.best >= fastest->compute) /* kernels of two pieces may overlap */
+            s->row.overhead = s->row.best - fastest->compute;
     }
     if (s->exact && fastest->queries > 0)
         s->row.integers = (double)fastest->by_integers / (double)fastest->queries;
@@ -261,6 +314,7 @@ void suite_measure(suite *u, const suite_scene *scene)
     if (measure(m, &plan, runs, u->count)) {
         u->spare += SPARE * (measure_now() - start);
         u->spare -= measure_more(m, runs, pairs, find_pairs(u, pairs), u->spare);
+        check_resident(u);
         report(u, scene, m);
         if (u->find != NULL)
             u->find(u, scene, m);
@@ -321,7 +375,7 @@ static void run_pairs(suite *u, const suite_scene *scene)
                                         .out = &out};
     u->truth = truth_pairs(&in, suite_window(scene), u->settings->quick ? 1000 : 10000);
     suite_check_sides(u, scene);
-    if (u->settings->accuracies & 1)
+    if (!scene->resident && (u->settings->accuracies & 1))
         rivals_add_plain(u, scene, &in, &out);
     for (int i = 0; i < u->count; i++) {
         u->sides[i].row.queries = (double)count;
@@ -442,6 +496,8 @@ static int run_scene(suite *u, const planned_scene *p)
     u->scene_cost = p->seconds;
     u->listener->scene(u->listener->user, p->scene.name, p->scene.what);
     run_of(p->scene.type)(u, &p->scene);
+    for (int i = 0; i < u->count; i++)
+        free_resident(&u->sides[i]);
     u->before += p->seconds;
     u->done += !u->ended;
     return go_on(u, 0.0);

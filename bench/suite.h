@@ -38,6 +38,7 @@ typedef struct suite_scene {
     mesh_task task;   /* of TYPE_MESH, TYPE_LATTICE and TYPE_CONTACTS */
     mesh_shape shape; /* of others than a torus, `rings` thousand triangles */
     cloud_task cloud; /* of TYPE_CLOUD */
+    int resident;     /* pairs or a mesh: all arrays of the batch lie in buffers on the device */
 } suite_scene;
 
 enum { CACHED = 4096 }; /* pairs that stay in cache */
@@ -105,6 +106,9 @@ measure_plan suite_plan(const suite *u);
 int suite_has_peers(const suite *u, const suite_scene *scene);
 /* Are they answered, rather than made? Builds and refits are made: on the CPU, with each instruction set alike. */
 int suite_has_answers(scene_type type);
+/* Does this subject take part? Builds and refits want the best instruction set; resident scenes devices and the best of
+ * the CPU path. */
+int suite_takes_part(const suite *u, const suite_scene *scene, int number);
 
 enum { HITS_EACH = 64 }; /* that a list has room for */
 int suite_is_list(const suite_scene *scene);

@@ -163,6 +163,8 @@ static void show_row(session *s, const bench_row *r)
     if (isfinite(r->compute))
         output_format(s->out, "  up %.2f, compute %.2f, down %.2f ns", r->upload / r->queries * 1e9,
                       r->compute / r->queries * 1e9, r->download / r->queries * 1e9);
+    if (isfinite(r->overhead))
+        output_format(s->out, ", overhead %.2f", r->overhead / r->queries * 1e9);
     if (r->integers > 0.0)
         output_format(s->out, "  %.2f %% in integers", 100.0 * r->integers);
     if (r->other > 0)
@@ -197,7 +199,7 @@ static int list_scenes(const cli_options *options)
     char name[BENCH_NAME];
     const char *what;
     for (size_t i = 0; names_of(options)(i, name, &what); i++)
-        output_format(&out, "%-24s %s\n", name, what);
+        output_format(&out, "%-31s %s\n", name, what);
     return output_close(&out, EXIT_DONE);
 }
 
