@@ -188,9 +188,10 @@ carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err)
     return CAROM_OK;
 }
 
-carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, carom_error *err)
+carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, int can_stay,
+                                       carom_error *err)
 {
     if (may_alias)
         CHECK(caromi_check_arrays(a, err));
-    return caromi_has_buffers(context) ? caromi_shadows_begin(context, a, err) : CAROM_OK;
+    return caromi_has_buffers(context) ? caromi_shadows_begin(context, a, can_stay, err) : CAROM_OK;
 }

@@ -82,24 +82,27 @@ int caromi_parts_of(const caromi_array *a);
 const char *caromi_letter_of(const caromi_array *a, int part);
 
 /* What follows where the first step or the context's buffers ask for names: the second step, and shadows. */
-carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, carom_error *err);
+carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, int can_stay,
+                                       carom_error *err);
 
 /* Checks the arrays of a call in the two steps above, and begins their shadows. `list` is a function that adds each
  * array of the call to a caromi_arrays, its first argument; the other macro arguments are passed on to it. */
-#define CAROMI_CHECK_ARRAYS(context, err, list, ...)                                  \
-    do {                                                                              \
-        caromi_arrays arrays_;                                                        \
-        arrays_.named = arrays_.too_large = 0;                                        \
-        arrays_.self_alias = 0;                                                       \
-        arrays_.in_count = arrays_.out_count = 0;                                     \
-        list(&arrays_, __VA_ARGS__);                                                  \
-        const int may_alias_ = caromi_may_alias(&arrays_);                            \
-        if (may_alias_ || caromi_has_buffers(context)) {                              \
-            arrays_.in_count = arrays_.out_count = 0;                                 \
-            arrays_.named = 1;                                                        \
-            list(&arrays_, __VA_ARGS__);                                              \
-            CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (err))); \
-        }                                                                             \
+#define CAROMI_CHECK_ARRAYS(context, err, list, ...) CAROMI_CHECK_STAYING_ARRAYS(0, context, err, list, __VA_ARGS__)
+/* can_stay: a device can use the arrays where they lie; the call shows them before the host reads them. */
+#define CAROMI_CHECK_STAYING_ARRAYS(can_stay, context, err, list, ...)                            \
+    do {                                                                                          \
+        caromi_arrays arrays_;                                                                    \
+        arrays_.named = arrays_.too_large = 0;                                                    \
+        arrays_.self_alias = 0;                                                                   \
+        arrays_.in_count = arrays_.out_count = 0;                                                 \
+        list(&arrays_, __VA_ARGS__);                                                              \
+        const int may_alias_ = caromi_may_alias(&arrays_);                                        \
+        if (may_alias_ || caromi_has_buffers(context)) {                                          \
+            arrays_.in_count = arrays_.out_count = 0;                                             \
+            arrays_.named = 1;                                                                    \
+            list(&arrays_, __VA_ARGS__);                                                          \
+            CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (can_stay), (err))); \
+        }                                                                                         \
     } while (0)
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST static inline __attribute__((always_inline)) void

@@ -4,6 +4,7 @@
 
 #include "batch.h"
 #include "choice.h"
+#include "host/buffer/shadow.h"
 #include "host/opencl/opencl.h"
 
 enum { PAIRS_PIECE = 1 << 20 }; /* about 10 ms */
@@ -86,6 +87,8 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
         else if (done == batch->count && done > batch->begin)
             caromi_learn_device(batch, caromi_now() - device_start);
     }
+    if (status == CAROM_OK && done < batch->count)
+        status = caromi_shadows_show(c, err);
     if (status == CAROM_OK && done < batch->count) {
         const double cpu_start = caromi_now();
         const uint64_t first = done;

@@ -7,6 +7,7 @@
 
 #include "choice.h"
 #include "fallback.h"
+#include "host/buffer/shadow.h"
 #include "host/opencl/opencl.h"
 
 /* ---- auto ------------------------------------------------------------------------------------------------------ */
@@ -150,12 +151,13 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
     *out = NULL;
     if (c->desc.backend == CAROM_BACKEND_CPU || batch->on_device == NULL)
         return CAROM_OK;
-    if (c->desc.backend == CAROM_BACKEND_AUTO && caromi_batch_size(batch) < least_batch(c)) {
+    const int stays = caromi_has_residents(c); /* to bring the arrays to the CPU would cost more than any batch */
+    if (c->desc.backend == CAROM_BACKEND_AUTO && !stays && caromi_batch_size(batch) < least_batch(c)) {
         log_small(c, caromi_batch_size(batch));
         return CAROM_OK;
     }
     leave_inherited(c);
-    if (c->desc.backend == CAROM_BACKEND_AUTO && !auto_wants_device(c, batch))
+    if (c->desc.backend == CAROM_BACKEND_AUTO && !stays && !auto_wants_device(c, batch))
         return CAROM_OK;
     *out = c->device;
     if (c->device != NULL || c->device_lacking.status == CAROM_OK)

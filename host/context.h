@@ -34,6 +34,7 @@ struct carom_context {
     carom_buffer *buffers;            /* all of the context's; buffer/buffer.h */
     struct caromi_shadow *shadows;    /* of the call that is running; buffer/shadow.h */
     uint32_t shadow_count;
+    int shadows_shown; /* all of them */
 };
 
 void caromi_context_release(carom_context *context);

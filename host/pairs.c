@@ -72,7 +72,11 @@ static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t co
             return CAROM_OK;                                                                                           \
         INPUTS(CHECK_INPUT)                                                                                            \
         CHECK(check_indices(&d->indices, err));                                                                        \
-        CAROMI_CHECK_ARRAYS(context, err, list_##query, d, out, stats);                                                \
+        CAROMI_CHECK_STAYING_ARRAYS(d->batch.accuracy == CAROM_ACCURACY_FAST, context, err, list_##query, d, out,      \
+                                    stats);                                                                            \
+        CHECK(caromi_shadows_show_index(context, d->indices.a.data, err));                                             \
+        CHECK(caromi_shadows_show_index(context, d->indices.b.data, err));                                             \
+                                                                                                                       \
         return check_index_values(&d->indices, d->batch.count, err);                                                   \
     }                                                                                                                  \
     static void columns_##query(const carom_##query##_pairs_desc *d, const carom_##query##_result *out,                \

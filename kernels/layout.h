@@ -60,6 +60,17 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 
 #define COLUMNS_MAX 24
 
+/* What the rows of a column are that goes to an array on the device: words; bytes; states, which become answers of
+ * any-hit queries. */
+#define RESIDENT_WORDS 0
+#define RESIDENT_BYTES 1
+#define RESIDENT_HITS 2
+
+/* Which word a row of a column is: the element of its number; that which an index names; the same for all. */
+#define RESIDENT_ELEMENT 0
+#define RESIDENT_INDEXED 1
+#define RESIDENT_SAME 2
+
 /* Reals per cache line, and the distance of prefetching in pairs. */
 #define PREFETCH_LINE 16
 #define PREFETCH_AHEAD 128

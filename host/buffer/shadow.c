@@ -44,7 +44,7 @@ static carom_status add_part(carom_context *c, const caromi_array *a, int part, 
                            "%s%s lies in a buffer that is mapped; it must be unmapped before a call uses it", a->name,
                            letter);
     if (b->store != NULL)
-        c->shadows[c->shadow_count++] = (caromi_shadow){b, begin, end, is_output};
+        c->shadows[c->shadow_count++] = (caromi_shadow){b, begin, end, is_output, 0};
     return CAROM_OK;
 }
 
@@ -85,10 +85,12 @@ static uint32_t merge(const caromi_shadow *shadows, uint32_t count, int outputs_
 }
 
 /* Outputs are read too: what a call leaves out of a list or between strided answers stays as it is. */
-static carom_status show(const caromi_shadow *shadows, uint32_t count, carom_error *err)
+static carom_status show(caromi_shadow *shadows, uint32_t count, carom_error *err)
 {
     caromi_shadow runs[SHADOWS_MAX];
     const uint32_t merged = merge(shadows, count, 0, runs);
+    for (uint32_t i = 0; i < count; i++)
+        shadows[i].is_shown = 1;
     for (uint32_t i = 0; i < merged; i++) {
         const caromi_shadow *run = &runs[i];
         const uint64_t bytes = (uint64_t)(run->end - run->begin);
@@ -111,23 +113,61 @@ static carom_status write_back(const caromi_shadow *shadows, uint32_t count, car
     return CAROM_OK;
 }
 
-carom_status caromi_shadows_begin(carom_context *c, const caromi_arrays *a, carom_error *err)
+carom_status caromi_shadows_begin(carom_context *c, const caromi_arrays *a, int can_stay, carom_error *err)
 {
     const uint32_t held = c->shadow_count;
-    const carom_status status = add_arrays(c, a, err);
-    return status == CAROM_OK ? show(c->shadows + held, c->shadow_count - held, err) : status;
+    CHECK(add_arrays(c, a, err));
+    if (c->shadow_count == held)
+        return CAROM_OK;
+    c->shadows_shown = 0;
+    return can_stay ? CAROM_OK : caromi_shadows_show(c, err);
+}
+
+carom_status caromi_shadows_show(carom_context *c, carom_error *err)
+{
+    if (!caromi_has_residents(c))
+        return CAROM_OK;
+    c->shadows_shown = 1;
+    return show(c->shadows, c->shadow_count, err);
+}
+
+carom_status caromi_shadows_show_input(carom_context *c, const void *base, carom_error *err)
+{
+    const char *begin = base;
+    for (uint32_t i = 0; caromi_has_residents(c) && i < c->shadow_count; i++)
+        if (c->shadows[i].begin == begin && !c->shadows[i].is_shown)
+            return show(&c->shadows[i], 1, err);
+    return CAROM_OK;
+}
+
+carom_status caromi_shadows_show_index(carom_context *c, const void *base, carom_error *err)
+{
+    if (base == NULL || !caromi_has_residents(c))
+        return CAROM_OK;
+    return caromi_resident_buffer(c, base) != NULL ? caromi_shadows_show_input(c, base, err)
+                                                   : caromi_shadows_show(c, err);
+}
+
+const carom_buffer *caromi_resident_buffer(const carom_context *c, const void *base)
+{
+    const char *at = base;
+    for (uint32_t i = 0; caromi_has_residents(c) && i < c->shadow_count; i++)
+        if (c->shadows[i].begin <= at && at < c->shadows[i].end)
+            return c->shadows[i].buffer;
+    return NULL;
 }
 
 carom_status caromi_shadows_end(carom_context *c, uint32_t held, carom_status status, carom_error *err)
 {
     const caromi_shadow *own = c->shadows + held;
     const uint32_t count = c->shadow_count - held;
-    if (status == CAROM_OK || status == CAROM_ERROR_CANCELLED) {
+    if (c->shadows_shown && (status == CAROM_OK || status == CAROM_ERROR_CANCELLED)) {
         const carom_status written = write_back(own, count, err);
         status = written != CAROM_OK ? written : status;
     }
     for (uint32_t i = 0; i < count; i++)
-        caromi_range_close(own[i].begin, own[i].end);
+        if (own[i].is_shown)
+            caromi_range_close(own[i].begin, own[i].end);
     c->shadow_count = held;
     return status;
 }

@@ -10,11 +10,23 @@ typedef struct caromi_shadow {
     carom_buffer *buffer;
     char *begin, *end;
     int is_output;
+    int is_shown; /* the host can reach it */
 } caromi_shadow;
 
-/* Checks where the arrays of a call, which have been checked and are named, lie in buffers; begins their shadows. */
+/* Checks where the arrays of a call, which have been checked and are named, lie in buffers; begins their shadows.
+ * can_stay: the call shows them when it must; else they are shown at once. */
 struct caromi_arrays;
-carom_status caromi_shadows_begin(carom_context *context, const struct caromi_arrays *arrays, carom_error *err);
+carom_status caromi_shadows_begin(carom_context *context, const struct caromi_arrays *arrays, int can_stay,
+                                  carom_error *err);
+/* Bring all arrays of the call to the host, unless they are there. */
+carom_status caromi_shadows_show(carom_context *context, carom_error *err);
+/* The call is about to read array `base`, which the device reads too: brings that one. NULL and other arrays are fine.
+ */
+carom_status caromi_shadows_show_input(carom_context *context, const void *base, carom_error *err);
+/* The same of an index. The device cannot use one that lies in the program's memory: then all arrays are brought. */
+carom_status caromi_shadows_show_index(carom_context *context, const void *base, carom_error *err);
+/* The buffer on the device that holds an array of the call, as long as the call's arrays stay there; else NULL. */
+const carom_buffer *caromi_resident_buffer(const carom_context *context, const void *base);
 /* Ends all shadows but the first `held`. If `status` says that there are answers, outputs are written back. */
 carom_status caromi_shadows_end(carom_context *context, uint32_t held, carom_status status, carom_error *err);
 /* Memory of a context for the shadows of a call, made with its first buffer that may have some. */
@@ -28,6 +40,12 @@ static inline int caromi_has_buffers(const carom_context *context)
 static inline uint32_t caromi_shadows_held(const carom_context *context)
 {
     return context != NULL ? context->shadow_count : 0;
+}
+
+/* Whether the call has arrays that stay on a device as yet. */
+static inline int caromi_has_residents(const carom_context *context)
+{
+    return caromi_shadows_held(context) > 0 && !context->shadows_shown;
 }
 
 /* Every public function that has arrays returns through this: as IN_FLOAT_MODE, and the shadows of its arrays end. A

@@ -112,7 +112,10 @@ static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d
                                 carom_error *err)
 {
     CHECK(caromi_check_mesh_sweep(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
-    CAROMI_CHECK_ARRAYS(mesh->context, err, list_sweep, d, list, any, stats);
+    CAROMI_CHECK_STAYING_ARRAYS(any != NULL && d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err, list_sweep,
+                                d, list, any, stats);
+    CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
+    CHECK(caromi_shadows_show_input(mesh->context, d->t_max.data, err));
     CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_t_max(d, err));
     if (which == CAROM_HITS_FIRST)
@@ -126,7 +129,9 @@ static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_des
                                   const carom_any_result *any, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_overlap(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
-    CAROMI_CHECK_ARRAYS(mesh->context, err, list_overlap, d, list, any, stats);
+    CAROMI_CHECK_STAYING_ARRAYS(any != NULL && d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err,
+                                list_overlap, d, list, any, stats);
+    CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
     CHECK(caromi_check_select(&d->batch, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(d, mesh, &batch.sweep);

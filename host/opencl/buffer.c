@@ -5,11 +5,6 @@
 
 #include "device.h"
 
-struct caromi_device_memory {
-    caromi_device *device;
-    cl_mem memory;
-};
-
 int caromi_device_is_unified(const caromi_device *device)
 {
     return device->unified;

@@ -122,6 +122,22 @@ carom_status caromi_probe_list(caromi_device *device, const struct caromi_list_b
 /* Tests quotients and square roots of a device that does not promise correct rounding; rounding.c. */
 carom_status caromi_probe_rounding(caromi_device *device, carom_error *err);
 
+/* Memory of a buffer; buffer.c. */
+struct caromi_device_memory {
+    caromi_device *device;
+    cl_mem memory;
+};
+
+/* Where an array lies that stays on the device; memory NULL: it does not. */
+typedef struct caromi_resident {
+    cl_mem memory;
+    uint64_t at;
+} caromi_resident;
+/* Of a stream's columns. */
+typedef struct caromi_residents {
+    caromi_resident in[COLUMNS_MAX], index[COLUMNS_MAX], out[COLUMNS_MAX];
+} caromi_residents;
+
 /* Columns in, a launch, columns out; stream.c. */
 typedef struct caromi_stream {
     uint64_t count;
@@ -150,8 +166,37 @@ typedef struct caromi_stream {
                           carom_error *err);
     carom_status (*deliver)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot,
                             carom_stats *stats, carom_error *err);
-    uint32_t extra; /* bytes on the device that launch and hooks take for each query, beside the columns */
+    uint32_t extra;          /* bytes on the device that launch and hooks take for each query, beside the columns */
+    uint32_t states_as_hits; /* number of an output column, plus 1: states, of which the caller reads whether they are
+                                hits; it must be resident. 0: none */
+    const caromi_residents *residents; /* of the stream that runs; NULL: none */
 } caromi_stream;
+
+/* Arrays that stay on the device; resident.c. Whether this one does. */
+int caromi_is_resident(const caromi_device *device, const void *base);
+/* Which of a stream's do; 0: none. */
+int caromi_find_residents(const caromi_device *device, const caromi_stream *stream, caromi_residents *out);
+/* Whether a column does; an input that is one word of the program over and over goes along as an argument. */
+static inline int caromi_input_stays(const caromi_stream *s, uint32_t column)
+{
+    return s->residents != NULL && (s->residents->in[column].memory != NULL || s->in[column].stride == 0);
+}
+static inline int caromi_output_stays(const caromi_stream *s, uint32_t column)
+{
+    return s->residents != NULL && s->residents->out[column].memory != NULL;
+}
+/* Whether all answers do that the caller wants. */
+int caromi_answers_stay(const caromi_stream *stream);
+/* Set a column's `direct` to the array itself if the kernels can use it there. */
+void caromi_place_resident_input(const caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                 uint32_t column);
+void caromi_place_resident_output(const caromi_stream *stream, caromi_cl_slot *slot, uint32_t column);
+/* Enqueue the copy from the array to the slot's column, or back. */
+carom_status caromi_gather_resident(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                    uint32_t column, carom_error *err);
+carom_status caromi_scatter_resident(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                     uint32_t column, carom_error *err);
+carom_status caromi_probe_resident(caromi_device *device, carom_error *err);
 
 /* Answer queries [*done, count). */
 carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,

@@ -462,12 +462,40 @@ static void close_choosers(list_part *p)
     caromi_free(p->context, p->choosers);
 }
 
+/* Any-hit queries in fast mode whose answers stay on the device: the search's states say all. */
+static carom_status stream_any(caromi_device *d, list_part *p, uint64_t end, uint64_t *done, carom_stats *stats,
+                               carom_error *err)
+{
+    static const float none = 0;
+    const caromi_mesh_batch *sweep = &p->batch->sweep;
+    const int columns = sweep->kind->in, masks = sweep->mask.base != NULL;
+    caromi_in_column in[CAROMI_MESH_IN + 2];
+    const caromi_out_column out[3] = {{NULL, 4}, {p->batch->any, 1}, {NULL, 4}};
+    memcpy(in, sweep->in, (size_t)columns * sizeof *in);
+    in[columns] = (caromi_in_column){.base = &none};
+    in[columns + 1] = sweep->mask;
+    const caromi_stream s = {.count = end,
+                             .chunk = d->gpu ? QUERIES : d->max_items,
+                             .in_count = (uint32_t)(columns + 1 + masks),
+                             .out_count = 3,
+                             .in = in,
+                             .out = out,
+                             .out_size = {4, 1, 4},
+                             .extra = caromi_sort_chunk_bytes(d),
+                             .launch = launch_list,
+                             .states_as_hits = 2,
+                             .user = p};
+    return caromi_stream_run(d, &s, done, stats, err);
+}
+
 carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
     const carom_context *c = d->context;
     list_part p = {.batch = batch, .context = c};
     CHECK(caromi_upload_mesh(d, batch->sweep.mesh, err));
+    if (batch->any != NULL && caromi_is_resident(d, batch->any))
+        return stream_any(d, &p, end, done, stats, err);
     p.stage_count = STAGES_PER_THREAD * caromi_pool_threads(c->pool);
     CHECK(caromi_stages_create(c, p.stage_count, QUERIES / p.stage_count + 1, &p.stages, err));
     int32_t *hits = caromi_alloc(c, QUERIES, sizeof *hits), *from = caromi_alloc(c, QUERIES, sizeof *from);

@@ -40,7 +40,9 @@
     X(COMPACT_COUNT,               compact_count,            compact,            0, "") \
     X(COMPACT_FILL,                compact_fill,             compact,            0, "") \
     X(CLOUD_TEST,                  cloud_test,               cloud_scan,         0, "") \
-    X(CLOUD_GATHER,                cloud_gather,             cloud_scan,         0, "")
+    X(CLOUD_GATHER,                cloud_gather,             cloud_scan,         0, "") \
+    X(RESIDENT_GATHER,             resident_gather,          resident,           0, "") \
+    X(RESIDENT_SCATTER,            resident_scatter,         resident,           0, "")
 /* clang-format on */
 
 /* Programs of pair kernels have the numbers of caromi_pair_kernel; those of CAROMI_PROGRAMS follow. */

@@ -126,10 +126,15 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
     for (uint32_t i = 0; i < s->in_count; i++) {
         caromi_cl_column *c = &slot->in[i];
         const size_t bytes = (size_t)slot->padded * sizeof(float);
-        place_input(d, s, slot, i);
+        const int stays = caromi_input_stays(s, i);
+        (stays ? caromi_place_resident_input : place_input)(d, s, slot, i);
         if (c->direct != NULL)
             continue;
-        CHECK(caromi_reserve(d, slot, c, bytes, 1, err));
+        CHECK(caromi_reserve(d, slot, c, bytes, !stays, err));
+        if (stays) {
+            CHECK(caromi_gather_resident(d, s, slot, i, err));
+            continue;
+        }
         if (d->unified)
             CHECK(caromi_map(d, slot->queue, c->memory, CL_MAP_WRITE_INVALIDATE_REGION, bytes, 1, &c->host, NULL, NULL,
                              err));
@@ -154,6 +159,12 @@ static int is_mark(const caromi_stream *s, uint32_t column)
     return 0;
 }
 
+/* Whether the host sees an output column of the chunk. */
+static int is_fetched(const caromi_stream *s, const caromi_cl_slot *slot, uint32_t column)
+{
+    return !slot->compacts && !caromi_output_stays(s, column) && (s->out[column].base != NULL || is_mark(s, column));
+}
+
 static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     for (uint32_t i = 0; i < s->out_count; i++) {
@@ -161,10 +172,11 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
         const size_t size = s->out_size[i];
         if (d->unified && slot->padded == slot->count && c->base != NULL && c->stride == size)
             try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
+        if (caromi_output_stays(s, i))
+            caromi_place_resident_output(s, slot, i);
         if (slot->out[i].direct != NULL)
             continue;
-        CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size,
-                             !slot->compacts && (c->base != NULL || is_mark(s, i)), err));
+        CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, is_fetched(s, slot, i), err));
     }
     return CAROM_OK;
 }
@@ -187,7 +199,9 @@ static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caro
         caromi_cl_column *c = &slot->out[i];
         const size_t bytes = (size_t)slot->padded * s->out_size[i];
         cl_event event = NULL;
-        if (s->out[i].base == NULL && !is_mark(s, i))
+        if (caromi_output_stays(s, i) && c->direct == NULL)
+            CHECK(caromi_scatter_resident(d, s, slot, i, err));
+        if (!is_fetched(s, slot, i))
             continue;
         if (d->unified)
             CHECK(caromi_map(d, slot->queue, caromi_column_memory(c), CL_MAP_READ, bytes, 0, &c->host, &event, NULL,
@@ -287,7 +301,7 @@ static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_c
     const double start = caromi_now();
     arrival a = {.copy = {.stream = s, .slot = slot}, .device = d};
     for (uint32_t i = 0; i < s->out_count; i++)
-        if (s->out[i].base != NULL && slot->out[i].direct == NULL)
+        if (s->out[i].base != NULL && slot->out[i].direct == NULL && !caromi_output_stays(s, i))
             a.copy.columns[a.copy.count++] = i;
     if (a.copy.count == 0 && s->check == NULL && s->settle == NULL)
         return CAROM_OK;
@@ -407,8 +421,8 @@ static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
     return chunk > d->lanes && chunk < s->count ? chunk - chunk % d->lanes : chunk;
 }
 
-carom_status caromi_stream_run(caromi_device *d, const caromi_stream *s, uint64_t *done, carom_stats *stats,
-                               carom_error *err)
+static carom_status run_all(caromi_device *d, const caromi_stream *s, uint64_t *done, carom_stats *stats,
+                            carom_error *err)
 {
     for (uint64_t chunk = first_chunk(d, s);; chunk /= 2) {
         carom_error why = {CAROM_OK, 0, ""};
@@ -421,4 +435,23 @@ carom_status caromi_stream_run(caromi_device *d, const caromi_stream *s, uint64_
         caromi_log(d->context, CAROM_LOG_INFO, "%s has no memory for %llu queries at a time; trying half", d->info.name,
                    (unsigned long long)chunk);
     }
+}
+
+/* Triangles that stay on the device are not checked, because the host would have to see them; nor are those that the
+ * caller does not want if all its answers stay. */
+carom_status caromi_stream_run(caromi_device *d, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
+                               carom_error *err)
+{
+    caromi_residents residents;
+    if (!caromi_find_residents(d, stream, &residents))
+        return run_all(d, stream, done, stats, err);
+    caromi_stream own = *stream;
+    own.residents = &residents;
+    assert(own.settle == NULL && own.compacts == NULL); /* these need the host: shadows are shown */
+    if (own.check != NULL &&
+        (caromi_output_stays(&own, own.mark[0]) || (own.out[own.mark[0]].base == NULL && caromi_answers_stay(&own)))) {
+        own.check = NULL;
+        own.mark_count = 0;
+    }
+    return run_all(d, &own, done, stats, err);
 }

@@ -259,8 +259,10 @@ CAROM_API carom_status carom_context_get_device(const carom_context *context,
 
 /// Memory that may lie on the device. A buffer has an address: a range of its size that belongs to
 /// it alone. Every array of every call may lie in the range, with any offset and stride; so views
-/// and results take buffers as they are. docs/design.md ("Buffers") has the table of what crosses
-/// between host and device.
+/// and results take buffers as they are. On a discrete device arrays stay there in fast mode for
+/// pairs, first hits, closest points and any-hit queries, but for limits and indices, which are
+/// read back to be checked. Other calls bring their arrays to the host while they last.
+/// docs/design.md ("Buffers") has the table of what crosses between host and device.
 typedef struct carom_buffer carom_buffer;
 
 typedef enum carom_buffer_where {

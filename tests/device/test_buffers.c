@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SEED = 32, QUERIES = 3001, SIDES = 6, ROOM = 1 << 22, FILL = 0xa5, CAPACITY = 4 * QUERIES };
+enum { SEED = 32, QUERIES = 3001, SIDES = 6, ROOM = 1 << 22, FILL = 0xa5, CAPACITY = 4 * QUERIES, OWN = 48 };
 
 /* ---- arenas ------------------------------------------------------------------------------------------------------ */
 
@@ -18,6 +18,12 @@ typedef struct arena {
     carom_buffer *buffer; /* NULL: the test's memory */
     unsigned char *base;
     size_t used;
+    int is_laid; /* the arrays are there already */
+    /* Or each array has a buffer of its own, whose bytes are those of an arena from `start` on. */
+    carom_context *apart;
+    carom_buffer *own[OWN];
+    size_t start[OWN];
+    uint32_t count;
 } arena;
 
 static unsigned char filling[ROOM];
@@ -25,7 +31,7 @@ static unsigned char filling[ROOM];
 /* where: -1 for the test's memory. */
 static arena arena_make(carom_context *context, int where)
 {
-    arena a = {NULL, NULL, 0};
+    arena a = {.buffer = NULL};
     carom_error err = {0};
     memset(filling, FILL, sizeof filling);
     if (where < 0) {
@@ -45,22 +51,42 @@ static void arena_free(arena *a)
     if (a->buffer == NULL)
         free(a->base);
     carom_buffer_destroy(a->buffer);
+    for (uint32_t i = 0; i < a->count; i++)
+        carom_buffer_destroy(a->own[i]);
+}
+
+static carom_buffer *own_buffer(arena *a, size_t start, size_t bytes)
+{
+    const carom_buffer_desc desc = {.size = sizeof desc, .bytes = bytes, .where = CAROM_BUFFER_DEVICE};
+    carom_error err = {0};
+    carom_buffer **own = &a->own[a->count];
+    assert_true(a->count < OWN);
+    if (!a->is_laid) {
+        test_ok("carom_buffer_create", carom_buffer_create(a->apart, &desc, own, &err), &err);
+        test_ok("carom_buffer_write", carom_buffer_write(*own, 0, filling, bytes, &err), &err);
+    }
+    a->start[a->count++] = start;
+    return *own;
 }
 
 /* Room for an array, `skew` bytes behind a multiple of 64. */
 static void *room_for(arena *a, size_t bytes, size_t skew)
 {
-    unsigned char *at = a->base + (a->used + 63) / 64 * 64 + skew;
-    a->used = (size_t)(at - a->base) + bytes;
+    const size_t start = (a->used + 63) / 64 * 64 + skew;
+    a->used = start + bytes;
     assert_true(a->used <= ROOM);
-    return at;
+    return a->apart != NULL ? carom_buffer_address(own_buffer(a, start, bytes)) : a->base + start;
 }
 
 static void *put(arena *a, const void *data, size_t bytes, size_t skew)
 {
     carom_error err = {0};
     unsigned char *at = room_for(a, bytes, skew);
-    if (a->buffer == NULL)
+    if (a->is_laid)
+        return at;
+    if (a->apart != NULL)
+        test_ok("carom_buffer_write", carom_buffer_write(a->own[a->count - 1], 0, data, bytes, &err), &err);
+    else if (a->buffer == NULL)
         memcpy(at, data, bytes);
     else
         test_ok("carom_buffer_write", carom_buffer_write(a->buffer, (uint64_t)(at - a->base), data, bytes, &err), &err);
@@ -76,6 +102,19 @@ static void compare(const arena *expected, const arena *got, const char *what)
     for (size_t i = 0; i < ROOM; i++)
         if (expected->base[i] != bytes[i])
             fail_msg("%s: byte %zu is %02x, not %02x", what, i, bytes[i], expected->base[i]);
+    free(bytes);
+}
+
+static void compare_apart(const arena *expected, const arena *got, const char *what)
+{
+    unsigned char *bytes = test_alloc(ROOM, 1);
+    for (uint32_t i = 0; i < got->count; i++) {
+        carom_buffer_info info = {.size = sizeof info};
+        assert_int_equal(carom_buffer_get_info(got->own[i], &info, NULL), CAROM_OK);
+        assert_int_equal(carom_buffer_read(got->own[i], 0, bytes, info.bytes, NULL), CAROM_OK);
+        if (memcmp(expected->base + got->start[i], bytes, info.bytes) != 0)
+            fail_msg("%s: buffer %u differs", what, i);
+    }
     free(bytes);
 }
 
@@ -199,6 +238,28 @@ static carom_status repeated(const call *c, carom_stats *stats, carom_error *err
     desc.radius.stride = CAROM_REPEAT;
     const carom_mesh_hit_result out = {.size = sizeof out, .t = room_for(c->a, 4 * QUERIES, c->l->skew)};
     return carom_mesh_sweep_first(c->mesh, &desc, &out, stats, err);
+}
+
+/* Some arrays in the program's memory. Its answers are put into the arena afterwards. */
+static carom_status mixed(const call *c, carom_stats *stats, carom_error *err)
+{
+    static float t[QUERIES];
+    carom_mesh_sweep_desc desc = sweep_of(c);
+    desc.velocity = carom_soa(spheres.column[SPHERE_VELOCITY], spheres.column[SPHERE_VELOCITY + 1],
+                              spheres.column[SPHERE_VELOCITY + 2]);
+    const carom_mesh_hit_result out = {.size = sizeof out, .triangle = room_for(c->a, 4 * QUERIES, c->l->skew), .t = t};
+    const carom_status status = carom_mesh_sweep_first(c->mesh, &desc, &out, stats, err);
+    (void)put(c->a, t, sizeof t, 0);
+    return status;
+}
+
+static carom_status mixed_any(const call *c, carom_stats *stats, carom_error *err)
+{
+    static uint8_t hit[QUERIES];
+    const carom_mesh_sweep_desc desc = sweep_of(c);
+    const carom_status status = carom_mesh_sweep_any(c->mesh, &desc, TEST_ANY(hit), stats, err);
+    (void)put(c->a, hit, sizeof hit, 0);
+    return status;
 }
 
 static carom_status any(const call *c, carom_stats *stats, carom_error *err)
@@ -353,24 +414,29 @@ static carom_status of_mesh(const call *c, carom_stats *stats, carom_error *err)
 }
 
 typedef carom_status call_fn(const call *c, carom_stats *stats, carom_error *err);
+/* stays: in fast mode a device uses the arrays in place; limit: but one, which the host checks. launches: where each
+ * column begins a buffer, so many kernels: it is the kernel's argument. */
 static const struct {
     const char *name;
     call_fn *ask;
+    int stays, limit, launches;
 } calls[] = {
-    {"first", first},
-    {"repeated", repeated},
-    {"any", any},
-    {"overlap any", overlap_any},
-    {"list", list_all},
-    {"list of first", list_first},
-    {"closest", closest},
-    {"contacts", contacts},
-    {"cloud", cloud},
-    {"distance", distance},
-    {"sweeps", pair_sweeps},
-    {"overlaps", pair_overlaps},
-    {"spheres", pair_spheres},
-    {"mesh", of_mesh},
+    {"first", first, 1, 1, 2},
+    {"repeated", repeated, 1, 0, 0},
+    {"any", any, 1, 1, 0},
+    {"overlap any", overlap_any, 1, 0, 0},
+    {"mixed", mixed, 0, 0, 0},
+    {"mixed any", mixed_any, 0, 0, 0},
+    {"list", list_all, 0, 0, 0},
+    {"list of first", list_first, 0, 0, 0},
+    {"closest", closest, 1, 1, 0},
+    {"contacts", contacts, 0, 0, 0},
+    {"cloud", cloud, 0, 0, 0},
+    {"distance", distance, 0, 0, 0},
+    {"sweeps", pair_sweeps, 1, 0, 1},
+    {"overlaps", pair_overlaps, 1, 0, 1},
+    {"spheres", pair_spheres, 1, 0, 1},
+    {"mesh", of_mesh, 0, 0, 0},
 };
 
 /* ---- the same bytes ---------------------------------------------------------------------------------------------- */
@@ -397,6 +463,25 @@ static int free_data(void **state)
     return 0;
 }
 
+/* What a call transfers once its programs are built, which is now: of a discrete device's buffers nothing but what the
+ * host checks, in shared memory nothing. */
+static void count_bytes(const call *how, size_t i)
+{
+    const layout *l = how->l;
+    const size_t array = (QUERIES - 1) * l->step + 4;
+    carom_error err = {0};
+    how->a->used = how->a->count = 0;
+    how->a->is_laid = 1;
+    cl_relieve();
+    cl_fetched = 0;
+    test_ok(calls[i].name, calls[i].ask(how, NULL, &err), &err);
+    const size_t expected = cl_seen_as.discrete ? array * (size_t)(calls[i].limit + l->selects) : 0;
+    if (cl_seen_as.discrete ? cl_fetched != expected : cl_calls(CALL_READ) > 0)
+        fail_msg("%s, %s: %d reads, %zu bytes, not %zu", calls[i].name, l->name, cl_calls(CALL_READ), cl_fetched,
+                 expected);
+    assert_int_equal(cl_calls(CALL_WRITE), 0);
+}
+
 static void compare_call(carom_context *cpu, carom_context *device, const call *how, size_t i)
 {
     call there = *how, here = *how;
@@ -416,17 +501,26 @@ static void compare_call(carom_context *cpu, carom_context *device, const call *
     test_ok(what, calls[i].ask(&there, &stats, &err), &err);
     assert_int_equal(stats.fallen_back, 0);
     compare(&expected, &got, what);
+    if (calls[i].stays && how->accuracy == CAROM_ACCURACY_FAST)
+        count_bytes(&there, i);
     carom_mesh_destroy(there.mesh);
     carom_mesh_destroy(here.mesh);
     arena_free(&got);
     arena_free(&expected);
 }
 
+/* How the device is seen. */
+typedef struct manner {
+    int discrete;
+    uint32_t lanes, chunk; /* 0: its own */
+} manner;
+
 static void compare_all(void **state)
 {
-    cl_seen_as.discrete = **(int **)state;
+    const manner *m = *state;
+    cl_seen_as.discrete = m->discrete;
     const carom_device_info device = test_need_device();
-    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2), *context = test_device(0, 0);
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2), *context = test_device(m->lanes, m->chunk);
     for (size_t i = 0; i < COUNT_OF(calls); i++)
         for (size_t l = 0; l < COUNT_OF(layouts); l++)
             for (int exact = 0; exact <= (device.fp64 && l == 1); exact++) {
@@ -438,6 +532,36 @@ static void compare_all(void **state)
     cl_expect_none("buffers");
 }
 
+/* Arrays that begin their buffers are the kernels' arguments: nothing is copied even on the device. */
+static void test_whole_buffers(void **state)
+{
+    (void)state;
+    cl_seen_as.discrete = 1;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2), *context = test_device(1, 0);
+    for (size_t i = 0; i < COUNT_OF(calls); i++) {
+        if (calls[i].launches == 0)
+            continue;
+        arena expected = arena_make(cpu, -1), got = {.apart = context};
+        const call here = {cpu, scene_mesh(cpu, &walls), &expected, &layouts[0], CAROM_ACCURACY_FAST};
+        const call there = {context, scene_mesh(context, &walls), &got, &layouts[0], CAROM_ACCURACY_FAST};
+        carom_error err = {0};
+        test_ok(calls[i].name, calls[i].ask(&here, NULL, &err), &err);
+        test_ok(calls[i].name, calls[i].ask(&there, NULL, &err), &err);
+        compare_apart(&expected, &got, calls[i].name);
+        count_bytes(&there, i);
+        assert_int_equal(cl_calls(CALL_LAUNCH), calls[i].launches);
+        compare_apart(&expected, &got, calls[i].name);
+        carom_mesh_destroy(there.mesh);
+        carom_mesh_destroy(here.mesh);
+        arena_free(&got);
+        arena_free(&expected);
+    }
+    carom_context_destroy(context);
+    carom_context_destroy(cpu);
+    cl_expect_none("whole buffers");
+}
+
 /* ---- memory of a discrete device --------------------------------------------------------------------------------- */
 
 static void silent(void *user, carom_log_level level, const char *line)
@@ -445,7 +569,7 @@ static void silent(void *user, carom_log_level level, const char *line)
     *(int *)user += level <= CAROM_LOG_WARNING && strstr(line, "lies in the host's memory") != NULL;
 }
 
-static carom_context *open_discrete(carom_backend backend, int *warnings)
+static carom_context *open_discrete(carom_backend backend, uint64_t auto_from, int *warnings)
 {
     carom_context_desc desc = carom_context_desc_default();
     carom_context *context = NULL;
@@ -455,11 +579,32 @@ static carom_context *open_discrete(carom_backend backend, int *warnings)
     cl_relieve();
     desc.backend = backend;
     desc.device = getenv("CAROM_TEST_DEVICE");
-    desc.auto_from = 1;
+    desc.auto_from = auto_from;
+    desc.device_chunk = 700;
     desc.log = silent;
     desc.log_user = warnings;
     test_ok("context", carom_context_create(&desc, &context, &err), &err);
     return context;
+}
+
+/* The device answers a small batch whose arrays it has, and the CPU one of the program's arrays. */
+static void test_auto(void **state)
+{
+    int warnings = 0;
+    (void)state;
+    carom_context *context = open_discrete(CAROM_BACKEND_AUTO, 0, &warnings);
+    for (int where = -1; where <= CAROM_BUFFER_DEVICE; where++) {
+        arena a = arena_make(context, where);
+        const call how = {context, NULL, &a, &layouts[0], CAROM_ACCURACY_FAST};
+        carom_stats stats = {.size = sizeof stats};
+        carom_error err = {0};
+        test_ok("auto", pair_sweeps(&how, &stats, &err), &err);
+        assert_int_equal(stats.on_device, where == CAROM_BUFFER_DEVICE ? stats.queries : 0);
+        assert_int_equal(stats.on_cpu, where == CAROM_BUFFER_DEVICE ? 0 : stats.queries);
+        arena_free(&a);
+    }
+    carom_context_destroy(context);
+    cl_expect_none("auto");
 }
 
 static void expect_fault(volatile char *at)
@@ -479,7 +624,7 @@ static void test_far(void **state)
 {
     (void)state;
     int warnings = 0;
-    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL, &warnings);
+    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL, 1, &warnings);
     arena a = arena_make(context, CAROM_BUFFER_DEVICE), host = arena_make(context, CAROM_BUFFER_HOST);
     carom_buffer_info info = {.size = sizeof info};
     unsigned char bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8];
@@ -522,7 +667,7 @@ static void test_scarce(void **state)
         carom_buffer *buffer = NULL;
         carom_buffer_info info = {.size = sizeof info};
         carom_error err = {0};
-        carom_context *context = open_discrete(backends[i], &warnings);
+        carom_context *context = open_discrete(backends[i], 1, &warnings);
         cl_scarce.exactly = ROOM;
         const carom_status status = carom_buffer_create(context, &desc, &buffer, &err);
         cl_relieve();
@@ -546,7 +691,7 @@ static void test_scarce(void **state)
 static int ask_failing(carom_backend backend, cl_call kind, int at, const arena *expected)
 {
     int warnings = 0;
-    carom_context *context = open_discrete(backend, &warnings);
+    carom_context *context = open_discrete(backend, 1, &warnings);
     arena a = arena_make(context, CAROM_BUFFER_DEVICE);
     const call how = {context, NULL, &a, &layouts[0], CAROM_ACCURACY_FAST};
     carom_error err = {0};
@@ -598,10 +743,13 @@ static void test_failures(void **state)
 
 int main(void)
 {
-    static int unified = 0, discrete = 1;
+    static manner unified = {0, 0, 0}, discrete = {1, 1, 0}, chunks = {1, 4, 700};
     const struct CMUnitTest tests[] = {
         {"the same bytes, shared memory", compare_all, NULL, NULL, &unified},
         {"the same bytes, discrete", compare_all, NULL, NULL, &discrete},
+        {"the same bytes, discrete, chunks, four lanes", compare_all, NULL, NULL, &chunks},
+        cmocka_unit_test(test_whole_buffers),
+        cmocka_unit_test(test_auto),
         cmocka_unit_test(test_far),
         cmocka_unit_test(test_scarce),
         cmocka_unit_test(test_failures),

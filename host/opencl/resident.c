@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of a stream that lie in buffers on a device with memory of its own. The kernels use a contiguous and aligned
+ * part of such an array where it lies. From any other array a kernel copies the chunk's rows into the slot's column,
+ * and another copies answers to their places (kernels/resident.cl). Nothing of these columns comes to the host. */
+#include <string.h>
+
+#include "host/buffer/buffer.h"
+#include "host/buffer/shadow.h"
+#include "probe.h"
+
+/* ---- where the columns lie --------------------------------------------------------------------------------------- */
+
+static caromi_resident place_of(const caromi_device *d, const void *base)
+{
+    const carom_buffer *b = caromi_resident_buffer(d->context, base);
+    return b != NULL && b->store->device == d
+               ? (caromi_resident){b->store->memory, (uint64_t)((const char *)base - b->base)}
+               : (caromi_resident){NULL, 0};
+}
+
+int caromi_is_resident(const caromi_device *d, const void *base)
+{
+    return place_of(d, base).memory != NULL;
+}
+
+int caromi_find_residents(const caromi_device *d, const caromi_stream *s, caromi_residents *out)
+{
+    int some = 0;
+    if (caromi_shadows_held(d->context) == 0 || d->probing)
+        return 0;
+    memset(out, 0, sizeof *out);
+    for (uint32_t i = 0; i < s->in_count; i++) {
+        out->in[i] = place_of(d, s->in[i].base);
+        out->index[i] = place_of(d, s->in[i].index.base);
+        some |= out->in[i].memory != NULL;
+    }
+    for (uint32_t i = 0; i < s->out_count; i++) {
+        out->out[i] = place_of(d, s->out[i].base);
+        some |= out->out[i].memory != NULL;
+    }
+    return some;
+}
+
+int caromi_answers_stay(const caromi_stream *s)
+{
+    int stay = 1;
+    for (uint32_t i = 0; i < s->out_count; i++)
+        stay &= s->out[i].base == NULL || caromi_output_stays(s, i);
+    return stay;
+}
+
+/* ---- columns where they lie -------------------------------------------------------------------------------------- */
+
+/* Parts of buffers would serve arrays that begin elsewhere, but crash NVIDIA's driver 580.159 when they are released.
+ */
+static void try_whole(const caromi_cl_slot *slot, const caromi_resident *from, caromi_cl_column *c)
+{
+    if (from->memory == NULL || from->at != 0 || slot->first != 0 || slot->padded != slot->count)
+        return;
+    c->direct = from->memory;
+    c->shared = 1; /* the buffer's */
+}
+
+void caromi_place_resident_input(const caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column)
+{
+    (void)d;
+    if (s->in[column].index.base == NULL && s->in[column].stride == sizeof(float))
+        try_whole(slot, &s->residents->in[column], &slot->in[column]);
+}
+
+void caromi_place_resident_output(const caromi_stream *s, caromi_cl_slot *slot, uint32_t column)
+{
+    if (s->out[column].stride == s->out_size[column] && s->states_as_hits != column + 1)
+        try_whole(slot, &s->residents->out[column], &slot->out[column]);
+}
+
+/* ---- columns that are copied ------------------------------------------------------------------------------------- */
+
+static void set_ulong(caromi_arguments *a, uint64_t value)
+{
+    const cl_ulong argument = value;
+    caromi_set_argument(a, &argument, sizeof argument);
+}
+
+static void set_uint(caromi_arguments *a, uint64_t value)
+{
+    const cl_uint argument = (cl_uint)value;
+    caromi_set_argument(a, &argument, sizeof argument);
+}
+
+static void set_place(caromi_arguments *a, const caromi_resident *place, size_t stride)
+{
+    caromi_set_argument(a, &place->memory, sizeof place->memory);
+    set_ulong(a, place->at);
+    set_ulong(a, stride);
+}
+
+/* One word of the program's memory for all rows goes along as an argument. */
+static caromi_resident word_of(const caromi_cl_slot *slot, uint32_t column, const void *base)
+{
+    uint32_t word;
+    memcpy(&word, base, sizeof word);
+    return (caromi_resident){caromi_column_memory(&slot->in[column]), word}; /* any memory: it is not read */
+}
+
+carom_status caromi_gather_resident(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column,
+                                    carom_error *err)
+{
+    const caromi_in_column *c = &s->in[column];
+    const int same = s->residents->in[column].memory == NULL, indexed = !same && c->index.base != NULL;
+    const caromi_resident from = same ? word_of(slot, column, c->base) : s->residents->in[column];
+    const caromi_resident *index = indexed ? &s->residents->index[column] : &from; /* any: it is not read */
+    cl_event event = NULL;
+    CHECK(caromi_probe_resident(d, err));
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_GATHER);
+    assert(index->memory != NULL && (!same || c->stride == 0));
+    set_place(&a, &from, c->stride);
+    set_place(&a, index, c->index.stride);
+    set_uint(&a, same ? RESIDENT_SAME : indexed ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
+    set_ulong(&a, slot->first);
+    set_uint(&a, slot->count);
+    caromi_set_columns(&a, &slot->in[column], 1);
+    CHECK(caromi_launch(d, slot->queue, &a, slot->padded, CAROMI_GROUP, &event, err));
+    caromi_add_event(&slot->upload, event);
+    return CAROM_OK;
+}
+
+carom_status caromi_scatter_resident(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column,
+                                     carom_error *err)
+{
+    const uint32_t kind = s->out_size[column] == 4          ? RESIDENT_WORDS
+                          : s->states_as_hits == column + 1 ? RESIDENT_HITS
+                                                            : RESIDENT_BYTES;
+    cl_event event = NULL;
+    CHECK(caromi_probe_resident(d, err));
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_SCATTER);
+    caromi_set_columns(&a, &slot->out[column], 1);
+    set_uint(&a, kind);
+    set_place(&a, &s->residents->out[column], s->out[column].stride);
+    set_ulong(&a, slot->first);
+    CHECK(caromi_launch(d, slot->queue, &a, slot->count, CAROMI_GROUP, &event, err));
+    caromi_add_event(&slot->download, event);
+    return CAROM_OK;
+}
+
+/* ---- the probe --------------------------------------------------------------------------------------------------- */
+
+enum { PROBE_ROWS = 100, PROBE_FIRST = 3, PROBE_STRIDE = 7, PROBE_BYTES = 2048 };
+
+/* An array of words 7 bytes apart, then an index of it. The rows go to every second word, and as bytes behind them. */
+typedef struct resident_probe {
+    uint8_t array[PROBE_BYTES], got[PROBE_BYTES], expected[PROBE_BYTES];
+    cl_mem from, column, to;
+} resident_probe;
+enum { PROBE_INDEX = 1001, PROBE_AT = 2, PROBE_WORDS = 16, PROBE_ODD = 821, PROBE_HITS = 1630 };
+
+static void make_probe(resident_probe *p)
+{
+    uint64_t state = 7;
+    for (uint32_t i = 0; i < PROBE_BYTES; i++)
+        p->array[i] = (uint8_t)caromi_probe_next(&state);
+    for (uint32_t i = 0; i < PROBE_FIRST + PROBE_ROWS; i++) {
+        const uint32_t element = (uint32_t)caromi_probe_next(&state) % PROBE_ROWS;
+        memcpy(p->array + PROBE_INDEX + i * PROBE_STRIDE, &element, sizeof element);
+    }
+    memset(p->expected, 0, sizeof p->expected);
+    for (uint32_t i = 0; i < PROBE_ROWS; i++) {
+        uint32_t element;
+        memcpy(&element, p->array + PROBE_INDEX + (PROBE_FIRST + i) * PROBE_STRIDE, sizeof element);
+        memcpy(p->expected + PROBE_WORDS + i * 8, p->array + PROBE_AT + element * PROBE_STRIDE, 4);
+        memcpy(p->expected + PROBE_ODD + i * 8, p->array + PROBE_AT + element * PROBE_STRIDE, 4);
+    }
+    for (uint32_t i = 0; i < PROBE_ROWS; i++) { /* the first hundred bytes of the column */
+        uint8_t byte;
+        memcpy(&byte, p->expected + PROBE_WORDS + i / 4 * 8 + i % 4, 1);
+        p->expected[PROBE_HITS + i * 2] = byte;
+        p->expected[PROBE_HITS + i * 2 + 1] = byte == CAROM_INVALID ? CAROM_OVERLAP_INVALID : byte != CAROM_MISS;
+    }
+}
+
+static carom_status scatter_probe(caromi_device *d, const resident_probe *p, uint32_t kind, uint64_t at, size_t stride,
+                                  carom_error *err)
+{
+    const caromi_resident to = {p->to, at};
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_SCATTER);
+    caromi_set_argument(&a, &p->column, sizeof p->column);
+    set_uint(&a, kind);
+    set_place(&a, &to, stride);
+    set_ulong(&a, 0);
+    return caromi_launch(d, d->slots[0].queue, &a, PROBE_ROWS, CAROMI_GROUP, NULL, err);
+}
+
+static carom_status run_probe(caromi_device *d, resident_probe *p, carom_error *err)
+{
+    const cl_command_queue queue = d->slots[0].queue;
+    const caromi_resident array = {p->from, PROBE_AT}, index = {p->from, PROBE_INDEX};
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_GATHER);
+    CHECK(caromi_write_at(d, queue, p->from, 0, p->array, PROBE_BYTES, NULL, err));
+    CHECK(caromi_write_at(d, queue, p->to, 0, p->got, PROBE_BYTES, NULL, err));
+    set_place(&a, &array, PROBE_STRIDE);
+    set_place(&a, &index, PROBE_STRIDE);
+    set_uint(&a, RESIDENT_INDEXED);
+    set_ulong(&a, PROBE_FIRST);
+    set_uint(&a, PROBE_ROWS);
+    caromi_set_argument(&a, &p->column, sizeof p->column);
+    CHECK(caromi_launch(d, queue, &a, PROBE_ROWS, CAROMI_GROUP, NULL, err));
+    CHECK(scatter_probe(d, p, RESIDENT_WORDS, PROBE_WORDS, 8, err));
+    CHECK(scatter_probe(d, p, RESIDENT_WORDS, PROBE_ODD, 8, err));
+    CHECK(scatter_probe(d, p, RESIDENT_BYTES, PROBE_HITS, 2, err));
+    CHECK(scatter_probe(d, p, RESIDENT_HITS, PROBE_HITS + 1, 2, err));
+    return caromi_read(d, queue, p->to, 0, p->got, PROBE_BYTES, 1, NULL, NULL, err);
+}
+
+static carom_status probe(caromi_device *d, resident_probe *p, carom_error *err)
+{
+    make_probe(p);
+    CHECK(caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_BYTES, NULL, &p->from, err));
+    CHECK(
+        caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_ROWS * sizeof(cl_uint), NULL, &p->column, err));
+    CHECK(caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_BYTES, NULL, &p->to, err));
+    CHECK(run_probe(d, p, err));
+    return caromi_probe_compare(d, CAROMI_PROGRAM_RESIDENT_SCATTER, PROBE_BYTES, 0, p->got, p->expected, 1, err);
+}
+
+carom_status caromi_probe_resident(caromi_device *d, carom_error *err)
+{
+    caromi_program *last = &d->programs[CAROMI_PROGRAM_RESIDENT_SCATTER];
+    if (last->probed)
+        return CAROM_OK;
+    CHECK(caromi_program_build(d, CAROMI_PROGRAM_RESIDENT_GATHER, err));
+    CHECK(caromi_program_build(d, CAROMI_PROGRAM_RESIDENT_SCATTER, err));
+    resident_probe *p = caromi_alloc(d->context, 1, sizeof *p);
+    if (p == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
+    memset(p, 0, sizeof *p);
+    const carom_status status = probe(d, p, err);
+    caromi_release_buffer(&p->from);
+    caromi_release_buffer(&p->column);
+    caromi_release_buffer(&p->to);
+    last->probed = status == CAROM_OK;
+    caromi_free(d->context, p);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of a chunk from arrays that lie in the caller's memory on the device, and back: elements at any place and any
+ * distance. Words are copied, so no bit of a number can change. The host names the kernel that it builds:
+ * -DKERNEL_resident_gather or _scatter. */
+#include "lang.h"
+#include "layout.h"
+
+FN uint resident_load(G const uchar *from, ulong at)
+{
+    if ((at & 3) == 0)
+        return *(G const uint *)(from + at);
+    return (uint)from[at] | (uint)from[at + 1] << 8 | (uint)from[at + 2] << 16 | (uint)from[at + 3] << 24;
+}
+
+#ifdef KERNEL_resident_gather
+/* Element i of the array, or that which element i of an index names, for the rows from element `first` on; those that
+ * fill the last group of lanes are copies of the last of `rows`. Or, instead of an array, `at` itself in all rows. */
+__kernel void carom_resident_gather(__global const uchar *from, ulong at, ulong stride, __global const uchar *index,
+                                    ulong index_at, ulong index_stride, uint choice, ulong first, uint rows,
+                                    __global uint *to, uint padded)
+{
+    const uint row = (uint)get_global_id(0);
+    if (row >= padded)
+        return;
+    if (choice == RESIDENT_SAME) {
+        to[row] = (uint)at;
+        return;
+    }
+    const ulong i = first + (row < rows ? row : rows - 1);
+    const ulong element = choice == RESIDENT_INDEXED ? (ulong)resident_load(index, index_at + i * index_stride) : i;
+    to[row] = resident_load(from, at + element * stride);
+}
+#endif
+
+#ifdef KERNEL_resident_scatter
+/* Words, or bytes; or states as the answers of any-hit queries. */
+__kernel void carom_resident_scatter(__global const uchar *from, uint kind, __global uchar *to, ulong at, ulong stride,
+                                     ulong first, uint rows)
+{
+    const uint row = (uint)get_global_id(0);
+    if (row >= rows)
+        return;
+    const ulong place = at + (first + row) * stride;
+    if (kind != RESIDENT_WORDS) {
+        const uchar byte = from[row];
+        to[place] = kind == RESIDENT_BYTES ? byte : byte == STATE_INVALID ? OVERLAP_INVALID : byte != STATE_MISS;
+        return;
+    }
+    const uint word = ((G const uint *)from)[row];
+    if ((place & 3) == 0)
+        *(__global uint *)(to + place) = word;
+    else
+        for (uint k = 0; k < 4; k++)
+            to[place + k] = (uchar)(word >> 8 * k);
+}
+#endif
