@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clearance.h"
+#include "host/buffer/buffer.h"
 #include "mesh.h"
 #include "patches.h"
 
@@ -74,6 +75,17 @@ static void describe(const carom_mesh *mesh, image_head *h, image_array arrays[I
     h->bytes = lay_out(h, arrays);
 }
 
+/* An image stays where it is as long as its mesh, so a buffer on a discrete device will not do. */
+static carom_status check_reachable(const carom_context *context, const void *image, carom_error *err)
+{
+    const char *begin = image;
+    const carom_buffer *b = caromi_buffer_at(context, begin, begin + 1);
+    return b == NULL || b->store == NULL
+               ? CAROM_OK
+               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                             "image lies in a buffer on the device; it must be the program's own memory");
+}
+
 carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t capacity, uint64_t *bytes,
                                   carom_error *err)
 {
@@ -85,6 +97,7 @@ carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t 
     *bytes = head.bytes;
     if (image == NULL)
         return CAROM_OK;
+    CHECK(check_reachable(mesh->context, image, err));
     if (capacity < head.bytes)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "capacity is %llu; the image has %llu bytes",
                            (unsigned long long)capacity, (unsigned long long)head.bytes);
@@ -161,6 +174,7 @@ static carom_status open_image(carom_context *context, const void *image, uint64
     image_head head;
     image_array arrays[IMAGE_ARRAYS];
     carom_mesh *mesh = NULL;
+    CHECK(check_reachable(context, image, err));
     CHECK(check_image(image, size, &head, arrays, err));
     CHECK(caromi_mesh_new(context, &mesh, err));
     adopt(mesh, image, &head, arrays);

@@ -36,14 +36,14 @@
 /// the caller (log, progress, allocator) run in carom's mode, and their changes to it end with
 /// them. Threads that a driver started before carom keep the mode they have.
 ///
-/// fork(): a child may use, update and destroy the contexts and meshes that no call was using, and
-/// make new ones. In the child a context from before has only the caller's thread. If OpenCL was
-/// called before fork(), by any context or carom_device_list, the child cannot use it.
-/// CAROM_BACKEND_OPENCL is then CAROM_ERROR_NO_DEVICE, for batches and for new contexts; with
-/// CAROM_BACKEND_AUTO the CPU answers, and `stats` give the reason. Destroying a context or mesh in
-/// the child does not call the driver, so its memory on the device stays until the process ends.
-/// carom does not see OpenCL calls of the host. A program that is started anew (exec, posix_spawn)
-/// has none of these limits.
+/// fork(): a child may use, update and destroy the contexts, meshes and buffers that no call was
+/// using, and make new ones. Of a buffer on a discrete device it can only destroy. In the child a
+/// context from before has only the caller's thread. If OpenCL was called before fork(), by any
+/// context or carom_device_list, the child cannot use it. CAROM_BACKEND_OPENCL is then
+/// CAROM_ERROR_NO_DEVICE, for batches and for new contexts; with CAROM_BACKEND_AUTO the CPU
+/// answers, and `stats` give the reason. Destroying a context or mesh in the child does not call
+/// the driver, so its memory on the device stays until the process ends. carom does not see OpenCL
+/// calls of the host. A program that is started anew (exec, posix_spawn) has none of these limits.
 ///
 /// Counts and arrays: a count is at most 2^47, and so are the bytes from an array's first element
 /// to its last. A call beyond that limit, or with an address that would wrap, is
@@ -129,7 +129,8 @@ typedef enum carom_backend {
 } carom_backend;
 
 /// CAROM_BACKEND_AUTO answers batches of fewer queries on the CPU, without looking for a device,
-/// because opening a device and building a program takes longer.
+/// because opening a device and building a program takes longer. Batches whose arrays stay on a
+/// device (carom_buffer) go there whatever their size.
 #define CAROM_AUTO_MIN_QUERIES (1u << 20)
 
 /// Instruction sets of the CPU path, lowest first. A request means exactly that one; a machine
@@ -153,10 +154,11 @@ typedef enum carom_log_level {
 typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *message);
 
 /// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two)
-/// or NULL. They serve everything that carom allocates on the host for contexts, meshes and
-/// batches. Threads of a context call them too, but never two at once. (qsort, which refits and
-/// clouds call, may allocate memory of its own.) A context keeps large blocks of a call for
-/// clouds, at most 1 GiB, for the next one, until it is destroyed.
+/// or NULL. They serve everything that carom allocates on the host for contexts, buffers, meshes
+/// and batches, but for the pages that hold a device buffer's bytes while the host has them.
+/// Threads of a context call them too, but never two at once. (qsort, which refits and clouds call,
+/// may allocate memory of its own.) A context keeps large blocks of a call for clouds, at most 1
+/// GiB, for the next one, until it is destroyed.
 typedef struct carom_allocator {
     void *(*alloc)(void *user, size_t size, size_t alignment);
     void (*free)(void *user, void *memory);
@@ -227,7 +229,8 @@ CAROM_API carom_status carom_device_list(carom_device_info *out, uint32_t capaci
 CAROM_API carom_context_desc carom_context_desc_default(void);
 
 /// Create a context. With CAROM_BACKEND_OPENCL the device is opened and must pass the bit probe
-/// here; with CAROM_BACKEND_AUTO the first batch of CAROM_AUTO_MIN_QUERIES or more calls OpenCL.
+/// here; with CAROM_BACKEND_AUTO the first batch of CAROM_AUTO_MIN_QUERIES or more calls OpenCL, or
+/// the first device buffer.
 /// Then the context times batches of each kind, for a mesh those of each mesh. A GPU that was not
 /// named keeps a kind only if its fastest batch of three, after a first that is not counted, is no
 /// slower than the CPU. The log reports each choice once, as information; answers do not depend on
@@ -244,7 +247,7 @@ CAROM_API carom_context_desc carom_context_desc_default(void);
 ///       than its maker. In a child process of fork(): see the top
 CAROM_API carom_status carom_context_create(const carom_context_desc *desc, carom_context **out,
                                             carom_error *err);
-/// Release a context; meshes made in it stay valid until destroyed. NULL is fine.
+/// Release a context; meshes and buffers made in it stay valid until destroyed. NULL is fine.
 CAROM_API void carom_context_destroy(carom_context *context);
 /// The instruction set that the CPU path uses.
 CAROM_API carom_isa carom_context_isa(const carom_context *context);

@@ -656,6 +656,35 @@ static void test_far(void **state)
     cl_expect_none("a buffer");
 }
 
+/* Images of meshes are the program's memory, and a child of fork() has no device. */
+static void test_far_refused(void **state)
+{
+    (void)state;
+    int warnings = 0;
+    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL, 1, &warnings);
+    arena a = arena_make(context, CAROM_BUFFER_DEVICE);
+    carom_mesh *mesh = scene_mesh(context, &walls), *other = NULL;
+    uint64_t bytes = 0;
+    carom_error err = {0};
+    const char *words = "image lies in a buffer on the device";
+    test_error(carom_mesh_get_image(mesh, a.base, ROOM, &bytes, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, words);
+    test_error(carom_mesh_open_image(context, a.base, ROOM, &other, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, words);
+    const pid_t child = fork();
+    if (child == 0) {
+        const carom_status got = carom_buffer_read(a.buffer, 0, &bytes, sizeof bytes, NULL);
+        const carom_status put_back = carom_buffer_write(a.buffer, 0, &bytes, sizeof bytes, NULL);
+        carom_buffer_destroy(a.buffer);
+        _exit(got != CAROM_ERROR_NO_DEVICE || put_back != CAROM_ERROR_NO_DEVICE);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    carom_mesh_destroy(mesh);
+    arena_free(&a);
+    carom_context_destroy(context);
+    cl_expect_none("refused");
+}
+
 /* A buffer that the device has no memory for. */
 static void test_scarce(void **state)
 {
@@ -751,6 +780,7 @@ int main(void)
         cmocka_unit_test(test_whole_buffers),
         cmocka_unit_test(test_auto),
         cmocka_unit_test(test_far),
+        cmocka_unit_test(test_far_refused),
         cmocka_unit_test(test_scarce),
         cmocka_unit_test(test_failures),
     };
