@@ -120,32 +120,30 @@ carom_status caromi_shadows_begin(carom_context *c, const caromi_arrays *a, int 
     if (c->shadow_count == held)
         return CAROM_OK;
     c->shadows_shown = 0;
-    return can_stay ? CAROM_OK : caromi_shadows_show(c, err);
+    return can_stay ? CAROM_OK : caromi_shadows_bring(c, err);
 }
 
-carom_status caromi_shadows_show(carom_context *c, carom_error *err)
+carom_status caromi_shadows_bring(carom_context *c, carom_error *err)
 {
-    if (!caromi_has_residents(c))
-        return CAROM_OK;
     c->shadows_shown = 1;
     return show(c->shadows, c->shadow_count, err);
 }
 
-carom_status caromi_shadows_show_input(carom_context *c, const void *base, carom_error *err)
+carom_status caromi_shadows_bring_input(carom_context *c, const void *base, carom_error *err)
 {
     const char *begin = base;
-    for (uint32_t i = 0; caromi_has_residents(c) && i < c->shadow_count; i++)
+    for (uint32_t i = 0; i < c->shadow_count; i++)
         if (c->shadows[i].begin == begin && !c->shadows[i].is_shown)
             return show(&c->shadows[i], 1, err);
     return CAROM_OK;
 }
 
-carom_status caromi_shadows_show_index(carom_context *c, const void *base, carom_error *err)
+carom_status caromi_shadows_bring_index(carom_context *c, const void *base, carom_error *err)
 {
-    if (base == NULL || !caromi_has_residents(c))
+    if (base == NULL)
         return CAROM_OK;
-    return caromi_resident_buffer(c, base) != NULL ? caromi_shadows_show_input(c, base, err)
-                                                   : caromi_shadows_show(c, err);
+    return caromi_resident_buffer(c, base) != NULL ? caromi_shadows_bring_input(c, base, err)
+                                                   : caromi_shadows_bring(c, err);
 }
 
 const carom_buffer *caromi_resident_buffer(const carom_context *c, const void *base)

@@ -18,13 +18,6 @@ typedef struct caromi_shadow {
 struct caromi_arrays;
 carom_status caromi_shadows_begin(carom_context *context, const struct caromi_arrays *arrays, int can_stay,
                                   carom_error *err);
-/* Bring all arrays of the call to the host, unless they are there. */
-carom_status caromi_shadows_show(carom_context *context, carom_error *err);
-/* The call is about to read array `base`, which the device reads too: brings that one. NULL and other arrays are fine.
- */
-carom_status caromi_shadows_show_input(carom_context *context, const void *base, carom_error *err);
-/* The same of an index. The device cannot use one that lies in the program's memory: then all arrays are brought. */
-carom_status caromi_shadows_show_index(carom_context *context, const void *base, carom_error *err);
 /* The buffer on the device that holds an array of the call, as long as the call's arrays stay there; else NULL. */
 const carom_buffer *caromi_resident_buffer(const carom_context *context, const void *base);
 /* Ends all shadows but the first `held`. If `status` says that there are answers, outputs are written back. */
@@ -46,6 +39,26 @@ static inline uint32_t caromi_shadows_held(const carom_context *context)
 static inline int caromi_has_residents(const carom_context *context)
 {
     return caromi_shadows_held(context) > 0 && !context->shadows_shown;
+}
+
+/* Bring all arrays of the call to the host, unless they are there. A call without buffers pays a comparison. */
+carom_status caromi_shadows_bring(carom_context *context, carom_error *err);
+static inline carom_status caromi_shadows_show(carom_context *context, carom_error *err)
+{
+    return caromi_has_residents(context) ? caromi_shadows_bring(context, err) : CAROM_OK;
+}
+/* The call is about to read array `base`, which the device reads too: brings that one. NULL and other arrays are fine.
+ */
+carom_status caromi_shadows_bring_input(carom_context *context, const void *base, carom_error *err);
+static inline carom_status caromi_shadows_show_input(carom_context *context, const void *base, carom_error *err)
+{
+    return caromi_has_residents(context) ? caromi_shadows_bring_input(context, base, err) : CAROM_OK;
+}
+/* The same of an index. The device cannot use one that lies in the program's memory: then all arrays are brought. */
+carom_status caromi_shadows_bring_index(carom_context *context, const void *base, carom_error *err);
+static inline carom_status caromi_shadows_show_index(carom_context *context, const void *base, carom_error *err)
+{
+    return caromi_has_residents(context) ? caromi_shadows_bring_index(context, base, err) : CAROM_OK;
 }
 
 /* Every public function that has arrays returns through this: as IN_FLOAT_MODE, and the shadows of its arrays end. A
