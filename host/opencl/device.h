@@ -185,7 +185,8 @@ static inline int caromi_output_stays(const caromi_stream *s, uint32_t column)
 {
     return s->residents != NULL && s->residents->out[column].memory != NULL;
 }
-/* Whether all answers do that the caller wants. */
+/* Whether all inputs do; all answers that the caller wants. */
+int caromi_inputs_stay(const caromi_stream *stream);
 int caromi_answers_stay(const caromi_stream *stream);
 /* Set a column's `direct` to the array itself if the kernels can use it there. */
 void caromi_place_resident_input(const caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,

@@ -41,6 +41,14 @@ int caromi_find_residents(const caromi_device *d, const caromi_stream *s, caromi
     return some;
 }
 
+int caromi_inputs_stay(const caromi_stream *s)
+{
+    int stay = 1;
+    for (uint32_t i = 0; i < s->in_count; i++)
+        stay &= caromi_input_stays(s, i);
+    return stay;
+}
+
 int caromi_answers_stay(const caromi_stream *s)
 {
     int stay = 1;

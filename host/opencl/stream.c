@@ -453,5 +453,8 @@ carom_status caromi_stream_run(caromi_device *d, const caromi_stream *stream, ui
         own.check = NULL;
         own.mark_count = 0;
     }
+    /* Chunks are short so that transfers overlap with kernels: without any a chunk is what a launch may be. */
+    if (d->gpu && caromi_inputs_stay(&own) && caromi_answers_stay(&own))
+        own.chunk = d->max_items;
     return run_all(d, &own, done, stats, err);
 }
