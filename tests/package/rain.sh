@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# rain.sh SOURCE BUILD: the examples bounce and rain. No sphere is outside, the checker sees one that is, positions have
-# the same hash on every backend and thread count, and VTK reads the frames.
+# rain.sh SOURCE BUILD: the examples bounce, particles and rain. No sphere is outside, the checker sees one that is,
+# positions have the same hash on every backend and thread count, and VTK reads the frames.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -10,8 +10,11 @@ check_begin "$build/carom"
 rain=$build/rain
 
 # ---- bounce ----
-check "bounce compiles as a stranger's program" "${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror -ffp-contract=off \
-    -I"$source/include" "$source/examples/bounce.c" -o bounce -L"$build" -Wl,-rpath,"$build" -lcarom -lm
+for name in bounce particles; do
+    check "$name compiles as a stranger's program" "${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror -O1 \
+        -ffp-contract=off -I"$source/include" "$source/examples/$name.c" -o "$name" -L"$build" -Wl,-rpath,"$build" \
+        -lcarom -lm
+done
 check "bounce runs" ./bounce
 inside() { # every sphere, of these radii, is in the box from 0 to 1
     ./bounce | awk -v radii="0.1 0.05 0.02" '
@@ -20,6 +23,10 @@ inside() { # every sphere, of these radii, is in the box from 0 to 1
         END { exit bad || NR != 3 }'
 }
 check "bounce keeps its spheres in the box" inside
+
+# ---- particles ----
+check "particles run in buffers" ./particles 4
+check "they hit the pipe and stay in it" grep -qE ': [1-9][0-9]* hits, 0 particles are outside$' <(./particles 4)
 
 # ---- rain ----
 small=(--particles 2000 --triangles 10000 --steps 320 --every 160 --sample 50)
