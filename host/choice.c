@@ -18,24 +18,46 @@ static unsigned long long least_batch(const carom_context *c)
     return c->desc.auto_from > 0 ? c->desc.auto_from : CAROM_AUTO_MIN_QUERIES;
 }
 
+static int is_named(const carom_context *c)
+{
+    return c->device_selector != NULL || c->is_on_shared;
+}
+
 /* Warns if a device was named, or was found and cannot be used. Most machines have no device: that is no warning. */
+static void log_for_auto(carom_context *c, carom_status status, const carom_error *why)
+{
+    if (status == CAROM_OK) {
+        carom_device_info info;
+        caromi_device_describe(c->device, &info);
+        caromi_log(c, CAROM_LOG_INFO, "auto: batches from %llu queries go to %s, %s", least_batch(c), info.name,
+                   is_named(c) ? "which was named" : "unless it turns out to be slower than the CPU");
+        return;
+    }
+    const int absent =
+        !is_named(c) && !caromi_opencl_is_inherited() && (status == CAROM_ERROR_NO_DEVICE || !carom_has_opencl());
+    caromi_log(c, absent ? CAROM_LOG_INFO : CAROM_LOG_WARNING, "auto stays on the CPU: %s", why->message);
+    if (!absent)
+        c->device_lacking = *why;
+}
+
 static void open_for_auto(carom_context *c)
 {
     carom_error why = {CAROM_OK, 0, ""};
     c->device_tried = 1;
     const carom_status status = caromi_device_open(c, c->device_selector, c->device_selector == NULL, &c->device, &why);
-    if (status == CAROM_OK) {
-        carom_device_info info;
-        caromi_device_describe(c->device, &info);
-        caromi_log(c, CAROM_LOG_INFO, "auto: batches from %llu queries go to %s, %s", least_batch(c), info.name,
-                   c->device_selector != NULL ? "which was named" : "unless it turns out to be slower than the CPU");
-        return;
-    }
-    const int absent = c->device_selector == NULL && !caromi_opencl_is_inherited() &&
-                       (status == CAROM_ERROR_NO_DEVICE || !carom_has_opencl());
-    caromi_log(c, absent ? CAROM_LOG_INFO : CAROM_LOG_WARNING, "auto stays on the CPU: %s", why.message);
-    if (!absent)
-        c->device_lacking = why;
+    log_for_auto(c, status, &why);
+}
+
+carom_status caromi_open_shared(carom_context *c, const struct carom_opencl_desc *cl, carom_error *err)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    c->is_on_shared = c->device_tried = 1;
+    const carom_status status = caromi_device_open_shared(c, cl, &c->device, &why);
+    if (status != CAROM_OK && (status == CAROM_ERROR_INVALID_ARGUMENT || c->desc.backend == CAROM_BACKEND_OPENCL))
+        return caromi_fail(err, status, why.native_code, "%s", why.message);
+    if (c->desc.backend == CAROM_BACKEND_AUTO)
+        log_for_auto(c, status, &why);
+    return CAROM_OK;
 }
 
 /* The CPU's rate is taken from the end of the first batch of a kind, so many queries for each thread but no less than a
@@ -118,7 +140,7 @@ static int auto_wants_device(carom_context *c, const caromi_batch *batch)
 {
     if (!c->device_tried)
         open_for_auto(c);
-    if (c->device == NULL || c->device_selector != NULL)
+    if (c->device == NULL || is_named(c))
         return 1;
     if (batch->pace->cpu == 0 && batch->is_whole)
         return 0;
@@ -143,6 +165,13 @@ carom_status caromi_pick_memory(carom_context *c, caromi_device **out, carom_err
         open_for_auto(c);
     *out = c->device;
     return c->device == NULL && c->desc.backend == CAROM_BACKEND_OPENCL ? fail_given_up(c, err) : CAROM_OK;
+}
+
+carom_status caromi_pick_shared(carom_context *c, caromi_device **out, carom_error *err)
+{
+    leave_inherited(c);
+    *out = c->device;
+    return c->device != NULL ? CAROM_OK : fail_given_up(c, err);
 }
 
 carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, caromi_device **out, carom_stats *stats,

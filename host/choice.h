@@ -10,6 +10,11 @@ carom_status caromi_pick_device(carom_context *context, const caromi_batch *batc
                                 carom_stats *stats, carom_error *err);
 /* The device whose memory a buffer may have: NULL with CAROM_OK means the host's. Auto looks for its device here. */
 carom_status caromi_pick_memory(carom_context *context, caromi_device **out, carom_error *err);
+/* Opens the device of the caller's cl_context. Auto warns if it cannot be used, as if it were named. */
+struct carom_opencl_desc;
+carom_status caromi_open_shared(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
+/* That device, or why it was refused or given up. */
+carom_status caromi_pick_shared(carom_context *context, caromi_device **out, carom_error *err);
 /* Records how long the device, or the CPU, took for a whole batch. */
 void caromi_learn_device(const caromi_batch *batch, double seconds);
 void caromi_learn_cpu(const carom_context *c, const caromi_batch *batch, double seconds);

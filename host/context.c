@@ -2,6 +2,7 @@
 /* Contexts: the descriptor is checked once, at creation. */
 #include <string.h>
 
+#include "choice.h"
 #include "context.h"
 #include "host/opencl/opencl.h"
 
@@ -72,7 +73,19 @@ static carom_status open_pool(carom_context *c, carom_error *err)
     return CAROM_OK;
 }
 
-static carom_status create_context(const carom_context_desc *desc, carom_context **out, carom_error *err)
+/* A device that was asked for is opened at once. */
+static carom_status open_device(carom_context *c, const struct carom_opencl_desc *cl, carom_error *err)
+{
+    if (cl != NULL)
+        return caromi_open_shared(c, cl, err);
+    if (c->desc.backend != CAROM_BACKEND_OPENCL)
+        return CAROM_OK;
+    c->device_tried = 1;
+    return caromi_device_open(c, c->device_selector, 0, &c->device, err);
+}
+
+carom_status caromi_context_make(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
+                                 carom_context **out, carom_error *err)
 {
     const carom_context_desc defaults = carom_context_desc_default();
     if (out == NULL)
@@ -107,13 +120,10 @@ static carom_status create_context(const carom_context_desc *desc, carom_context
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the device name");
     }
     c->desc.device = c->device_selector;
-    if (desc->backend == CAROM_BACKEND_OPENCL) {
-        c->device_tried = 1;
-        status = caromi_device_open(c, c->device_selector, 0, &c->device, err);
-        if (status != CAROM_OK) {
-            caromi_context_release(c);
-            return status;
-        }
+    status = open_device(c, cl, err);
+    if (status != CAROM_OK) {
+        caromi_context_release(c);
+        return status;
     }
     *out = c;
     return CAROM_OK;
@@ -121,7 +131,7 @@ static carom_status create_context(const carom_context_desc *desc, carom_context
 
 carom_status carom_context_create(const carom_context_desc *desc, carom_context **out, carom_error *err)
 {
-    IN_FLOAT_MODE(create_context(desc, out, err));
+    IN_FLOAT_MODE(caromi_context_make(desc, NULL, out, err));
 }
 
 void caromi_context_release(carom_context *c)

@@ -21,6 +21,7 @@ struct carom_context {
     atomic_uint references; /* the caller's and one per mesh and buffer */
     carom_context_desc desc;
     char *device_selector; /* copy of desc.device */
+    int is_on_shared;      /* the device is one of the caller's cl_context */
     const caromi_isa_table *isa;
     int isa_id;
     caromi_pool *pool;          /* NULL: one thread */
@@ -37,6 +38,10 @@ struct carom_context {
     int shadows_shown; /* all of them */
 };
 
+/* What makes every context. cl: its device is there; NULL: its device is found. */
+struct carom_opencl_desc;
+carom_status caromi_context_make(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
+                                 carom_context **out, carom_error *err);
 void caromi_context_release(carom_context *context);
 
 double caromi_now(void); /* seconds; clock.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: made, read, written, mapped. Only a buffer on a discrete device is more than memory at its address. */
+/* Buffers: made, read, written, mapped. Only a buffer on a discrete device, or around the
+ * caller's cl_mem, is more than memory at its address. */
 #include "buffer.h"
 
 #include <string.h>
@@ -61,13 +62,18 @@ static carom_status make_on_host(carom_buffer *b, carom_error *err)
                                         (unsigned long long)b->bytes);
 }
 
-static carom_status make_on_device(carom_buffer *b, caromi_device *device, carom_error *err)
+static carom_status reserve(carom_buffer *b, carom_error *err)
 {
     CHECK(caromi_shadows_prepare(b->context, err));
     b->base = caromi_range_reserve(b->bytes);
-    if (b->base == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no addresses for a buffer of %llu bytes",
-                           (unsigned long long)b->bytes);
+    return b->base != NULL ? CAROM_OK
+                           : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no addresses for a buffer of %llu bytes",
+                                         (unsigned long long)b->bytes);
+}
+
+static carom_status make_on_device(carom_buffer *b, caromi_device *device, carom_error *err)
+{
+    CHECK(reserve(b, err));
     const carom_status status = caromi_device_memory_create(device, b->bytes, &b->store, err);
     if (status == CAROM_OK)
         return CAROM_OK;
@@ -97,18 +103,25 @@ static carom_status make_where_asked(carom_buffer *b, carom_error *err)
     return make_on_host(b, err);
 }
 
-static carom_status create(carom_context *context, const carom_buffer_desc *d, carom_buffer **out, carom_error *err)
+/* A buffer with nothing in it yet. */
+static carom_status make(carom_context *context, carom_buffer_where where, uint64_t bytes, carom_buffer **out,
+                         carom_error *err)
 {
-    CHECK(check_create(context, d, out, err));
     carom_buffer *b = caromi_alloc(context, 1, sizeof *b);
     if (b == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a buffer (%zu bytes)", sizeof *b);
     memset(b, 0, sizeof *b);
     b->context = context;
-    b->where = d->where;
-    b->bytes = d->bytes;
-    b->base = d->host;
-    const carom_status status = d->host != NULL ? CAROM_OK : make_where_asked(b, err);
+    b->where = where;
+    b->bytes = bytes;
+    *out = b;
+    return CAROM_OK;
+}
+
+/* The end of making a buffer: the context keeps it, or it is freed if that has failed. */
+static carom_status enlist(carom_buffer *b, carom_status status, carom_buffer **out)
+{
+    carom_context *context = b->context;
     if (status != CAROM_OK) {
         caromi_free(context, b);
         return status;
@@ -118,6 +131,24 @@ static carom_status create(carom_context *context, const carom_buffer_desc *d, c
     atomic_fetch_add(&context->references, 1);
     *out = b;
     return CAROM_OK;
+}
+
+static carom_status create(carom_context *context, const carom_buffer_desc *d, carom_buffer **out, carom_error *err)
+{
+    CHECK(check_create(context, d, out, err));
+    carom_buffer *b;
+    CHECK(make(context, d->where, d->bytes, &b, err));
+    b->base = d->host;
+    return enlist(b, d->host != NULL ? CAROM_OK : make_where_asked(b, err), out);
+}
+
+carom_status caromi_buffer_around(carom_context *context, caromi_device_memory *store, uint64_t bytes,
+                                  carom_buffer **out, carom_error *err)
+{
+    carom_buffer *b;
+    CHECK(make(context, CAROM_BUFFER_DEVICE, bytes, &b, err));
+    b->store = store;
+    return enlist(b, reserve(b, err), out);
 }
 
 carom_status carom_buffer_create(carom_context *context, const carom_buffer_desc *desc, carom_buffer **out,

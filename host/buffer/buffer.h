@@ -13,11 +13,14 @@ struct carom_buffer {
     char *base;                  /* its address */
     uint64_t bytes;              /* of its range */
     void *own;                   /* host memory at the address, to be freed; NULL: the caller's, or none */
-    caromi_device_memory *store; /* on a discrete device, the range being reserved without memory; else NULL */
+    caromi_device_memory *store; /* a discrete device's or the caller's, the range being reserved; else NULL */
     unsigned mapped;             /* carom_access, 0: not mapped */
     uint64_t map_offset, map_bytes;
 };
 
+/* A buffer around memory of a device, which it destroys in the end; not on failure. */
+carom_status caromi_buffer_around(carom_context *context, caromi_device_memory *store, uint64_t bytes,
+                                  carom_buffer **out, carom_error *err);
 /* A buffer of the context that shares a byte with [begin, end); NULL: none. */
 carom_buffer *caromi_buffer_at(const carom_context *context, const char *begin, const char *end);
 #endif

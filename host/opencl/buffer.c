@@ -21,21 +21,32 @@ static carom_status make_memory(caromi_device *d, uint64_t bytes, cl_mem *out, c
     return caromi_make_buffer(d, "a buffer", CL_MEM_READ_WRITE, bytes, NULL, out, err);
 }
 
-carom_status caromi_device_memory_create(caromi_device *d, uint64_t bytes, caromi_device_memory **out, carom_error *err)
+/* Takes over a reference to `memory`, on failure too. */
+static carom_status keep(caromi_device *d, cl_mem memory, uint64_t offset, caromi_device_memory **out, carom_error *err)
 {
     caromi_device_memory *m = caromi_alloc(d->context, 1, sizeof *m);
-    if (m == NULL)
+    if (m == NULL) {
+        caromi_release_buffer(&memory);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a buffer (%zu bytes)", sizeof *m);
-    memset(m, 0, sizeof *m);
-    const carom_status status = make_memory(d, bytes, &m->memory, err);
-    if (status != CAROM_OK) {
-        caromi_free(d->context, m);
-        return status;
     }
-    m->device = d;
+    *m = (caromi_device_memory){d, memory, offset};
     d->references++;
     *out = m;
     return CAROM_OK;
+}
+
+carom_status caromi_device_memory_create(caromi_device *d, uint64_t bytes, caromi_device_memory **out, carom_error *err)
+{
+    cl_mem memory;
+    CHECK(make_memory(d, bytes, &memory, err));
+    return keep(d, memory, 0, out, err);
+}
+
+carom_status caromi_device_memory_wrap(caromi_device *d, cl_mem memory, uint64_t offset, caromi_device_memory **out,
+                                       carom_error *err)
+{
+    CHECK(caromi_retain_buffer(d, memory, err));
+    return keep(d, memory, offset, out, err);
 }
 
 void caromi_device_memory_destroy(caromi_device_memory *m)
@@ -52,8 +63,8 @@ carom_status caromi_device_memory_read(const caromi_device_memory *m, uint64_t o
 {
     if (caromi_opencl_is_inherited())
         return caromi_fail_inherited(err);
-    return caromi_read(m->device, m->device->slots[0].queue, m->memory, (size_t)offset, data, (size_t)bytes, 1, NULL,
-                       "a buffer", err);
+    return caromi_read(m->device, m->device->slots[0].queue, m->memory, (size_t)(m->offset + offset), data,
+                       (size_t)bytes, 1, NULL, "a buffer", err);
 }
 
 carom_status caromi_device_memory_write(const caromi_device_memory *m, uint64_t offset, const void *data,
@@ -61,6 +72,6 @@ carom_status caromi_device_memory_write(const caromi_device_memory *m, uint64_t 
 {
     if (caromi_opencl_is_inherited())
         return caromi_fail_inherited(err);
-    return caromi_write_at(m->device, m->device->slots[0].queue, m->memory, (size_t)offset, data, (size_t)bytes,
-                           "a buffer", err);
+    return caromi_write_at(m->device, m->device->slots[0].queue, m->memory, (size_t)(m->offset + offset), data,
+                           (size_t)bytes, "a buffer", err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An OpenCL device from opening to closing. */
+#include <stdio.h>
 #include <string.h>
 
 #include "device.h"
@@ -35,13 +36,36 @@ static void read_limits(caromi_device *d)
     d->max_items = d->gpu ? 1u << 20 : (1u << 16) - 64;
 }
 
-static carom_status open_device(caromi_device *d, cl_platform_id platform, carom_error *err)
+static carom_status create_context(caromi_device *d, cl_platform_id platform, carom_error *err)
 {
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl_int code;
     d->cl = clCreateContext(properties, 1, &d->id, NULL, NULL, &code);
-    if (d->cl == NULL || code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clCreateContext", err);
+    return d->cl != NULL && code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clCreateContext", err);
+}
+
+/* A driver older than 1.2 has no references of devices: the loader would call what is not there. */
+static int counts_devices(const caromi_device *d)
+{
+    return strncmp(d->info.version, "OpenCL 1.0", 10) != 0 && strncmp(d->info.version, "OpenCL 1.1", 10) != 0;
+}
+
+static carom_status retain_context(caromi_device *d, cl_context shared, carom_error *err)
+{
+    cl_int code = clRetainContext(shared);
+    if (code != CL_SUCCESS)
+        return caromi_cl_fail(d, code, "clRetainContext", err);
+    d->cl = shared;
+    if (!counts_devices(d))
+        return CAROM_OK;
+    code = clRetainDevice(d->id);
+    d->retained = code == CL_SUCCESS;
+    return d->retained ? CAROM_OK : caromi_cl_fail(d, code, "clRetainDevice", err);
+}
+
+static carom_status open_device(caromi_device *d, carom_error *err)
+{
+    cl_int code;
     for (int s = 0; s < CAROMI_SLOTS; s++) {
         d->slots[s].queue = clCreateCommandQueue(d->cl, d->id, CL_QUEUE_PROFILING_ENABLE, &code);
         if (d->slots[s].queue == NULL || code != CL_SUCCESS)
@@ -67,6 +91,8 @@ static void release_device(caromi_device *d)
     caromi_programs_release(d);
     if (d->cl != NULL)
         (void)clReleaseContext(d->cl);
+    if (d->retained)
+        (void)clReleaseDevice(d->id);
 }
 
 static void close_device(caromi_device *d)
@@ -78,34 +104,49 @@ static void close_device(caromi_device *d)
     caromi_free(d->context, d);
 }
 
-carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
-                                carom_error *err)
+/* The number is of the list of devices, in which a device of the caller may not be. */
+static void log_device(const caromi_device *d, int is_shared)
 {
-    caromi_cl_found found;
-    *out = NULL;
+    char number[32] = " of the caller";
+    if (!is_shared)
+        (void)snprintf(number, sizeof number, " %u", d->info.index);
+    caromi_log(d->context, CAROM_LOG_INFO, "OpenCL device%s: %s on %s, %u lane(s)%s", number, d->info.name,
+               d->info.platform, d->lanes, d->unified ? ", columns used in place" : "");
+}
+
+carom_status caromi_device_start(const carom_context *context, const caromi_cl_found *found, cl_context shared,
+                                 caromi_device **out, carom_error *err)
+{
     caromi_device *d = caromi_alloc(context, 1, sizeof *d);
     if (d == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a device (%zu bytes)", sizeof *d);
     memset(d, 0, sizeof *d);
     d->context = context;
     d->references = 1;
-    carom_status status = caromi_select_device(context, selector, gpu_only, &found, err);
-    if (status == CAROM_OK) {
-        d->id = found.id;
-        d->info = found.info;
-        read_limits(d);
-        status = check_floats(d, err);
-    }
+    d->id = found->id;
+    d->info = found->info;
+    read_limits(d);
+    carom_status status = check_floats(d, err);
     if (status == CAROM_OK)
-        status = open_device(d, found.platform, err);
-    if (status == CAROM_OK) {
-        caromi_log(context, CAROM_LOG_INFO, "OpenCL device %u: %s on %s, %u lane(s)%s", d->info.index, d->info.name,
-                   d->info.platform, d->lanes, d->unified ? ", columns used in place" : "");
-        *out = d;
-    } else {
+        status = shared != NULL ? retain_context(d, shared, err) : create_context(d, found->platform, err);
+    if (status == CAROM_OK)
+        status = open_device(d, err);
+    if (status != CAROM_OK) {
         close_device(d);
+        return status;
     }
-    return status;
+    log_device(d, shared != NULL);
+    *out = d;
+    return CAROM_OK;
+}
+
+carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
+                                carom_error *err)
+{
+    caromi_cl_found found;
+    *out = NULL;
+    CHECK(caromi_select_device(context, selector, gpu_only, &found, err));
+    return caromi_device_start(context, &found, NULL, out, err);
 }
 
 void caromi_device_close(caromi_device *device)

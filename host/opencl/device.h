@@ -69,6 +69,7 @@ struct caromi_device {
     uint32_t references; /* the context's and one per buffer */
     cl_device_id id;
     cl_context cl;
+    int retained; /* the device itself too: the caller's */
     carom_device_info info;
     uint32_t lanes;
     uint64_t max_items; /* most work-items in a launch */
@@ -101,6 +102,12 @@ carom_status caromi_claim_opencl(carom_error *err);
 carom_status caromi_select_device(const carom_context *context, const char *selector, int gpu_only,
                                   caromi_cl_found *found, carom_error *err);
 
+/* Any device; its number is UINT32_MAX. */
+void caromi_describe_device(cl_device_id id, caromi_cl_found *out);
+/* Open a device in the caller's cl_context, or in one of its own (NULL). */
+carom_status caromi_device_start(const carom_context *context, const caromi_cl_found *found, cl_context shared,
+                                 caromi_device **out, carom_error *err);
+
 /* Build a program once; program.c. */
 carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err);
 /* With one lane per work-item every work-item has a stack: the programs of searches have one as short as most meshes
@@ -126,7 +133,11 @@ carom_status caromi_probe_rounding(caromi_device *device, carom_error *err);
 struct caromi_device_memory {
     caromi_device *device;
     cl_mem memory;
+    uint64_t offset; /* where the buffer begins there: 0 unless the memory is the caller's */
 };
+/* Around memory of the caller, which is retained. */
+carom_status caromi_device_memory_wrap(caromi_device *device, cl_mem memory, uint64_t offset,
+                                       caromi_device_memory **out, carom_error *err);
 
 /* Where an array lies that stays on the device; memory NULL: it does not. */
 typedef struct caromi_resident {

@@ -23,6 +23,34 @@ carom_status caromi_device_open(const carom_context *context, const char *select
     return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "this build has no OpenCL");
 }
 
+carom_status caromi_device_open_shared(const carom_context *context, const struct carom_opencl_desc *cl,
+                                       caromi_device **out, carom_error *err)
+{
+    (void)cl;
+    return caromi_device_open(context, NULL, 0, out, err);
+}
+
+/* carom_opencl.h, without the headers of OpenCL: a program that has them may meet a library that was built without. */
+struct _cl_mem;
+CAROM_API carom_status carom_context_create_opencl(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
+                                                   carom_context **out, carom_error *err);
+CAROM_API carom_status carom_buffer_wrap_opencl(carom_context *context, struct _cl_mem *memory, uint64_t offset,
+                                                uint64_t bytes, carom_buffer **out, carom_error *err);
+
+carom_status carom_context_create_opencl(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
+                                         carom_context **out, carom_error *err)
+{
+    (void)desc, (void)cl, (void)out;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+}
+
+carom_status carom_buffer_wrap_opencl(carom_context *context, struct _cl_mem *memory, uint64_t offset, uint64_t bytes,
+                                      carom_buffer **out, carom_error *err)
+{
+    (void)context, (void)memory, (void)offset, (void)bytes, (void)out;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+}
+
 int caromi_opencl_is_inherited(void)
 {
     return 0;

@@ -9,6 +9,10 @@
  * leaves CPU devices to the CPU path. The context must outlive the device. */
 carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
                                 carom_error *err);
+/* Open the device of the caller's cl_context; share.c. INVALID_ARGUMENT if there is no such device in it. */
+struct carom_opencl_desc;
+carom_status caromi_device_open_shared(const carom_context *context, const struct carom_opencl_desc *cl,
+                                       caromi_device **out, carom_error *err);
 /* Lets go of a device, which is closed when its buffers have let go too. In a forked child of the process that opened
  * it this does not call the driver, so its objects leak. */
 void caromi_device_close(caromi_device *device);
@@ -21,7 +25,7 @@ void caromi_device_describe(const caromi_device *device, carom_device_info *out)
 
 /* Whether the device computes in the host's memory. */
 int caromi_device_is_unified(const caromi_device *device);
-/* Memory of a device that has its own; buffer.c. It keeps the device open. Reads and writes wait. */
+/* Memory of a device that has its own, or the caller's; buffer.c. It keeps the device open. Reads and writes wait. */
 typedef struct caromi_device_memory caromi_device_memory;
 carom_status caromi_device_memory_create(caromi_device *device, uint64_t bytes, caromi_device_memory **out,
                                          carom_error *err);

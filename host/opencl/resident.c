@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of a stream that lie in buffers on a device with memory of its own. The kernels use a contiguous and aligned
- * part of such an array where it lies. From any other array a kernel copies the chunk's rows into the slot's column,
- * and another copies answers to their places (kernels/resident.cl). Nothing of these columns comes to the host. */
+/* Columns of a stream that lie in buffers on a device with memory of its own, or in the caller's cl_mem. The kernels
+ * use a contiguous and aligned part of such an array where it lies. From any other array a kernel copies the chunk's
+ * rows into the slot's column, and another copies answers to their places (kernels/resident.cl). Nothing of these
+ * columns comes to the host. */
 #include <string.h>
 
 #include "host/buffer/buffer.h"
@@ -14,7 +15,7 @@ static caromi_resident place_of(const caromi_device *d, const void *base)
 {
     const carom_buffer *b = caromi_resident_buffer(d->context, base);
     return b != NULL && b->store->device == d
-               ? (caromi_resident){b->store->memory, (uint64_t)((const char *)base - b->base)}
+               ? (caromi_resident){b->store->memory, b->store->offset + (uint64_t)((const char *)base - b->base)}
                : (caromi_resident){NULL, 0};
 }
 

@@ -89,6 +89,15 @@ static void describe(caromi_cl_found *f, const char *platform)
                       device_number(f->id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_uint)) != 0;
 }
 
+void caromi_describe_device(cl_device_id id, caromi_cl_found *out)
+{
+    char name[128] = "";
+    *out = (caromi_cl_found){.id = id, .index = UINT32_MAX};
+    if (clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof out->platform, &out->platform, NULL) == CL_SUCCESS)
+        platform_string(out->platform, name, sizeof name);
+    describe(out, name);
+}
+
 static survey visit_devices(survey_fn *visit, void *user)
 {
     survey s = {0, 0, 0, 0, CL_SUCCESS};

@@ -170,10 +170,10 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
     for (uint32_t i = 0; i < s->out_count; i++) {
         const caromi_out_column *c = &s->out[i];
         const size_t size = s->out_size[i];
-        if (d->unified && slot->padded == slot->count && c->base != NULL && c->stride == size)
-            try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
         if (caromi_output_stays(s, i))
             caromi_place_resident_output(s, slot, i);
+        else if (d->unified && slot->padded == slot->count && c->base != NULL && c->stride == size)
+            try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
         if (slot->out[i].direct != NULL)
             continue;
         CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, is_fetched(s, slot, i), err));

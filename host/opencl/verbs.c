@@ -72,6 +72,12 @@ void caromi_release_buffer(cl_mem *buffer)
     *buffer = NULL;
 }
 
+carom_status caromi_retain_buffer(const caromi_device *d, cl_mem buffer, carom_error *err)
+{
+    const cl_int code = clRetainMemObject(buffer);
+    return code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clRetainMemObject", err);
+}
+
 cl_context caromi_retain_context(const caromi_device *d)
 {
     (void)clRetainContext(d->cl);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the library asks of a device: each verb is one or two OpenCL calls, and turns their codes into a status and a
- * sentence. Only select.c and device.c, which find and open devices, and program.c, which builds programs, call
- * OpenCL besides.
+ * sentence. Only select.c, device.c and share.c, which find and open devices and check objects of the caller, and
+ * program.c, which builds programs, call OpenCL besides.
  *
  * `what` names a command's data in the sentence; with NULL the call's name is enough. `event`, if not NULL, receives
  * the command's event. Commands of a queue run in order. */
@@ -20,6 +20,8 @@ carom_status caromi_make_buffer(caromi_device *device, const char *what, cl_mem_
                                 cl_mem *out, carom_error *err);
 /* The caller's array as a buffer, or NULL where the device does not take it. */
 cl_mem caromi_wrap_array(const caromi_device *device, cl_mem_flags access, void *array, size_t bytes);
+/* The caller's buffer, to be released as others. */
+carom_status caromi_retain_buffer(const caromi_device *device, cl_mem buffer, carom_error *err);
 /* *buffer is NULL afterwards; NULL is fine. */
 void caromi_release_buffer(cl_mem *buffer);
 

@@ -191,8 +191,9 @@ typedef struct carom_context_desc {
 
 /// One OpenCL device, as it describes itself.
 typedef struct carom_device_info {
-    size_t size;    ///< sizeof(carom_device_info), set by the caller
-    uint32_t index; ///< number for carom_context_desc.device
+    size_t size; ///< sizeof(carom_device_info), set by the caller
+    /// number for carom_context_desc.device; UINT32_MAX: a device of the caller's cl_context
+    uint32_t index;
     char platform[128];
     char name[128];
     char driver[64];
@@ -288,8 +289,9 @@ typedef struct carom_buffer_info {
     size_t size; ///< sizeof(carom_buffer_info), set by the caller
     uint64_t bytes;
     carom_buffer_where where; ///< HOST also if DEVICE was asked for and there is none
-    /// 1: ordinary memory at the address. 0: memory of a discrete device; the program must not
-    /// touch the range (it gets a SIGSEGV) but where it is mapped
+    /// 1: ordinary memory at the address. 0: memory of a discrete device, or of the caller's
+    /// (carom_opencl.h); the program must not touch the range (it gets a SIGSEGV) but where it is
+    /// mapped
     uint8_t reachable;
     uint8_t mapped;
 } carom_buffer_info;

@@ -54,6 +54,25 @@ if command -v pkg-config > /dev/null; then
 else
     skip "pkg-config" "not installed (Debian: pkg-config)"
 fi
+# The headers alone. Only carom_opencl.h needs OpenCL's, and it is installed with a library that has OpenCL.
+compiles() { # NAME HEADER COMPILER...
+    local name=$1 header=$2
+    shift 2
+    printf '#include <%s>\n' "$header" > "$work/alone"
+    check "$name" "$@" -pedantic-errors -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" "$work/alone"
+}
+compiles "carom.h alone is C99" carom/carom.h "${CC:-cc}" -x c -std=c99
+compiles "carom.h alone is C++11" carom/carom.h "${CXX:-c++}" -x c++ -std=c++11
+nothing "carom.h includes no header of OpenCL" \
+    "$("${CC:-cc}" -M -I"$prefix/include" -x c "$prefix/include/carom/carom.h" | grep -F /CL/ || true)"
+if grep -q '^CAROM_OPENCL:BOOL=ON' "$build/CMakeCache.txt"; then
+    read -ra flags <<< "$(pkg-config --cflags OpenCL 2> /dev/null || true)"
+    compiles "carom_opencl.h alone is C99" carom/carom_opencl.h "${CC:-cc}" -x c -std=c99 ${flags[@]+"${flags[@]}"}
+    compiles "carom_opencl.h alone is C++11" carom/carom_opencl.h "${CXX:-c++}" -x c++ -std=c++11 \
+        ${flags[@]+"${flags[@]}"}
+else
+    nothing "without OpenCL its header is not installed" "$(find "$prefix/include" -name 'carom_opencl.h')"
+fi
 unset LD_LIBRARY_PATH
 if [ -x "$prefix/$bindir/carom" ]; then
     check "the installed command finds its library" "$prefix/$bindir/carom" --version

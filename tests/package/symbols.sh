@@ -7,7 +7,7 @@ set -euo pipefail
 . "$(dirname "$0")/../support/check.sh"
 library=$1
 nm=${NM:-nm}
-header=$(dirname "$0")/../../include/carom/carom.h
+headers=$(dirname "$0")/../../include/carom
 
 # AddressSanitizer adds globals of its own.
 sanitized=no
@@ -24,11 +24,11 @@ else
     nothing "exported symbols have the prefix ${prefix#^}" "$(grep -vE "$prefix" <<< "$exported" || true)"
 fi
 
-declared=$(sed -n 's/^CAROM_API.*[ *]\(carom_[a-z0-9_]*\)(.*/\1/p' "$header" | sort -u)
-nothing "every function of the header is exported" \
+declared=$(sed -n 's/^CAROM_API.*[ *]\(carom_[a-z0-9_]*\)(.*/\1/p' "$headers"/*.h | sort -u)
+nothing "every function of the headers is exported" \
     "$(comm -23 <(echo "$declared") <(grep '^carom_' <<< "$exported"))"
 if [[ $library != *.a ]]; then
-    nothing "every exported function is in the header" \
+    nothing "every exported function is in a header" \
         "$(comm -13 <(echo "$declared") <(grep '^carom_' <<< "$exported"))"
 fi
 

@@ -7,6 +7,10 @@
 int cl_held[HELD_KINDS];
 size_t cl_fetched;
 int cl_pageable;
+cl_device_id cl_seen_members;
+cl_mem cl_seen_whole;
+cl_command_queue cl_watched;
+int cl_watched_calls;
 cl_scarcity cl_scarce;
 cl_buffers cl_seen;
 void (*cl_before_launch)(void);
@@ -50,7 +54,7 @@ cl_int cl_call_code(cl_call call)
 void cl_expect_none(const char *label)
 {
     static const char *const names[HELD_KINDS] = {"contexts", "queues", "buffers", "programs",
-                                                  "kernels",  "events", "maps"};
+                                                  "kernels",  "events", "devices", "maps"};
     for (int i = 0; i < HELD_MAPS; i++)
         if (cl_held[i] != 0)
             fail_msg("%s: %d OpenCL %s are left", label, cl_held[i], names[i]);
@@ -140,6 +144,30 @@ cl_int clReleaseContext(cl_context context)
     return let_go(HELD_CONTEXTS, next(context));
 }
 
+cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t size, void *value, size_t *used)
+{
+    NEXT(clGetContextInfo);
+    const cl_int code = next(context, what, size, value, used);
+    cl_device_id *const devices = what == CL_CONTEXT_DEVICES && cl_seen_members != NULL ? value : NULL;
+    for (size_t i = 0; code == CL_SUCCESS && devices != NULL && i < size / sizeof *devices; i++)
+        devices[i] = cl_seen_members;
+    return code;
+}
+
+cl_int clRetainDevice(cl_device_id device)
+{
+    NEXT(clRetainDevice);
+    const cl_int code = next(device);
+    cl_held[HELD_DEVICES] += code == CL_SUCCESS;
+    return code;
+}
+
+cl_int clReleaseDevice(cl_device_id device)
+{
+    NEXT(clReleaseDevice);
+    return let_go(HELD_DEVICES, next(device));
+}
+
 cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
                                       cl_int *code)
 {
@@ -227,15 +255,39 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void 
     return made;
 }
 
+/* Its bytes on the device; each reference counts them. */
+static uint64_t bytes_of(cl_mem memory)
+{
+    size_t size = 0;
+    cl_mem_flags flags = 0;
+    const int known = clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, NULL) == CL_SUCCESS &&
+                      clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL) == CL_SUCCESS;
+    return known ? device_bytes(flags, size) : 0;
+}
+
+cl_int clRetainMemObject(cl_mem memory)
+{
+    NEXT(clRetainMemObject);
+    const cl_int code = next(memory);
+    cl_held[HELD_BUFFERS] += code == CL_SUCCESS;
+    cl_seen.bytes += code == CL_SUCCESS ? bytes_of(memory) : 0;
+    return code;
+}
+
 cl_int clReleaseMemObject(cl_mem memory)
 {
     NEXT(clReleaseMemObject);
-    size_t size = 0;
-    cl_mem_flags flags = 0;
-    if (clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, NULL) == CL_SUCCESS &&
-        clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL) == CL_SUCCESS)
-        cl_seen.bytes -= device_bytes(flags, size);
+    cl_seen.bytes -= bytes_of(memory);
     return let_go(HELD_BUFFERS, next(memory));
+}
+
+cl_int clGetMemObjectInfo(cl_mem memory, cl_mem_info what, size_t size, void *value, size_t *used)
+{
+    NEXT(clGetMemObjectInfo);
+    const cl_int code = next(memory, what, size, value, used);
+    if (code == CL_SUCCESS && what == CL_MEM_ASSOCIATED_MEMOBJECT && value != NULL && cl_seen_whole != NULL)
+        *(cl_mem *)value = cl_seen_whole;
+    return code;
 }
 
 /* ---- building ---------------------------------------------------------------------------------------------------- */
@@ -320,6 +372,11 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *
 
 /* ---- commands, whose events are the caller's --------------------------------------------------------------------- */
 
+static void watch(cl_command_queue queue)
+{
+    cl_watched_calls += queue == cl_watched;
+}
+
 static cl_int hold_event(cl_int code, const cl_event *event)
 {
     cl_held[HELD_EVENTS] += code == CL_SUCCESS && event != NULL && *event != NULL;
@@ -331,6 +388,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
                               cl_event *event)
 {
     NEXT(clEnqueueNDRangeKernel);
+    watch(queue);
     if (cl_before_launch != NULL)
         cl_before_launch();
     return fails(CALL_LAUNCH)
@@ -373,6 +431,7 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
                             const void *from, cl_uint waits, const cl_event *wait, cl_event *event)
 {
     NEXT(clEnqueueWriteBuffer);
+    watch(queue);
     count_pageable(blocking, from, size);
     return fails(CALL_WRITE) ? calls[CALL_WRITE].code
                              : hold_event(next(queue, memory, blocking, offset, size, from, waits, wait, event), event);
@@ -382,6 +441,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
                            void *to, cl_uint waits, const cl_event *wait, cl_event *event)
 {
     NEXT(clEnqueueReadBuffer);
+    watch(queue);
     cl_fetched += size;
     count_pageable(blocking, to, size);
     return fails(CALL_READ) ? calls[CALL_READ].code
@@ -392,6 +452,7 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
                          size_t size, cl_uint waits, const cl_event *wait, cl_event *event, cl_int *code)
 {
     NEXT(clEnqueueMapBuffer);
+    watch(queue);
     cl_fetched += flags & CL_MAP_READ ? size : 0;
     if (fails(CALL_MAP))
         return refuse(CALL_MAP, code);
@@ -407,6 +468,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *at, 
                                cl_event *event)
 {
     NEXT(clEnqueueUnmapMemObject);
+    watch(queue);
     change_mapped(at, (mapped_range){NULL, 0});
     if (fails(CALL_UNMAP))
         return calls[CALL_UNMAP].code;
@@ -418,6 +480,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *at, 
 cl_int clFlush(cl_command_queue queue)
 {
     NEXT(clFlush);
+    watch(queue);
     return fails(CALL_FLUSH) ? calls[CALL_FLUSH].code : next(queue);
 }
 
@@ -425,6 +488,7 @@ cl_int clFlush(cl_command_queue queue)
 cl_int clFinish(cl_command_queue queue)
 {
     NEXT(clFinish);
+    watch(queue);
     const cl_int code = next(queue);
     return fails(CALL_FINISH) ? calls[CALL_FINISH].code : code;
 }
@@ -466,6 +530,8 @@ static void disguise(cl_device_info what, void *value)
     if ((cl_seen_as.gpu || discrete) && what == CL_DEVICE_TYPE)
         *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
     if (discrete && what == CL_DEVICE_HOST_UNIFIED_MEMORY)
+        *(cl_bool *)value = CL_FALSE;
+    if (cl_seen_as.no_compiler && what == CL_DEVICE_COMPILER_AVAILABLE)
         *(cl_bool *)value = CL_FALSE;
     if (cl_seen_as.no_fp64 && what == CL_DEVICE_DOUBLE_FP_CONFIG)
         *(cl_device_fp_config *)value = 0;

@@ -12,7 +12,17 @@
 #include "support.h"
 
 /* Counts of the OpenCL references that the library holds, and of the buffers that it has mapped (HELD_MAPS). */
-enum { HELD_CONTEXTS, HELD_QUEUES, HELD_BUFFERS, HELD_PROGRAMS, HELD_KERNELS, HELD_EVENTS, HELD_MAPS, HELD_KINDS };
+enum {
+    HELD_CONTEXTS,
+    HELD_QUEUES,
+    HELD_BUFFERS,
+    HELD_PROGRAMS,
+    HELD_KERNELS,
+    HELD_EVENTS,
+    HELD_DEVICES, /* that were retained */
+    HELD_MAPS,
+    HELD_KINDS
+};
 extern int cl_held[HELD_KINDS];
 /* Fails if the library still holds a reference. HELD_MAPS is not checked, because after a failed call a buffer may be
  * released while it is mapped. */
@@ -73,6 +83,14 @@ extern size_t cl_fetched;
  * same. */
 extern int cl_pageable;
 
+/* What all devices of contexts are seen as; NULL: as they are. */
+extern cl_device_id cl_seen_members;
+/* What every memory object is seen as a part of; NULL: as it is. */
+extern cl_mem cl_seen_whole;
+/* Number of commands, flushes and waits on this queue. */
+extern cl_command_queue cl_watched;
+extern int cl_watched_calls;
+
 /* Ends the failures of cl_sabotage and cl_scarce, and restarts the counts of calls and buffers. The counts of held
  * references and cl_seen_as stay. */
 void cl_relieve(void);
@@ -85,6 +103,7 @@ typedef struct cl_disguise {
     int gpu;
     int discrete; /* a GPU that shares no memory with the host */
     int no_fp64;
+    int no_compiler;
     uint64_t memory, largest; /* limits in bytes, for all buffers and for one; allocations beyond them fail */
 } cl_disguise;
 extern cl_disguise cl_seen_as;

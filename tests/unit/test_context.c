@@ -93,6 +93,27 @@ static void test_device_list(void **state)
     }
 }
 
+/* carom_opencl.h without the headers of OpenCL. A library that was built without it has these calls too. */
+struct carom_opencl_desc;
+struct _cl_mem;
+carom_status carom_context_create_opencl(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
+                                         carom_context **out, carom_error *err);
+carom_status carom_buffer_wrap_opencl(carom_context *context, struct _cl_mem *memory, uint64_t offset, uint64_t bytes,
+                                      carom_buffer **out, carom_error *err);
+
+static void test_callers_opencl(void **state)
+{
+    const carom_status expected = carom_has_opencl() ? CAROM_ERROR_INVALID_ARGUMENT : CAROM_ERROR_UNSUPPORTED;
+    const char *word = carom_has_opencl() ? "must not be NULL" : "this build has no OpenCL";
+    carom_context *context = NULL;
+    carom_buffer *buffer = NULL;
+    carom_error err = {0};
+    (void)state;
+    test_error(carom_context_create_opencl(NULL, NULL, &context, &err), expected, &err, word);
+    test_error(carom_buffer_wrap_opencl(NULL, NULL, 0, 1, &buffer, &err), expected, &err, word);
+    assert_true(context == NULL && buffer == NULL);
+}
+
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
 static void *some_alloc(void *user, size_t size, size_t alignment)
@@ -328,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_isas),
         cmocka_unit_test(test_device_list),
+        cmocka_unit_test(test_callers_opencl),
         cmocka_unit_test(test_context_errors),
         cmocka_unit_test(test_default_context),
         cmocka_unit_test(test_no_such_device),

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The caller's OpenCL: a device in the caller's cl_context, buffers around the caller's cl_mem. OpenCL itself would
+ * notice a wrong object only in a command, so all objects are checked when carom gets them. */
+#include "carom/carom_opencl.h"
+
+#include "device.h"
+#include "host/buffer/buffer.h"
+#include "host/choice.h"
+
+/* ---- contexts ---------------------------------------------------------------------------------------------------- */
+
+/* PoCL lists a sub-device as the device that it is a part of. */
+static int is_listed(cl_device_id device, const cl_device_id *devices, size_t count)
+{
+    while (device != NULL) {
+        cl_device_id whole = NULL;
+        for (size_t i = 0; i < count; i++)
+            if (devices[i] == device)
+                return 1;
+        if (clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof whole, &whole, NULL) != CL_SUCCESS)
+            return 0;
+        device = whole;
+    }
+    return 0;
+}
+
+static carom_status check_member(const carom_context *c, const carom_opencl_desc *cl, carom_error *err)
+{
+    size_t bytes = 0;
+    int is_member = 0;
+    cl_int code = clGetContextInfo(cl->context, CL_CONTEXT_DEVICES, 0, NULL, &bytes);
+    cl_device_id *devices = code == CL_SUCCESS && bytes > 0 ? caromi_alloc(c, 1, bytes) : NULL;
+    if (code == CL_SUCCESS && bytes > 0 && devices == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the devices of cl.context (%zu bytes)",
+                           bytes);
+    if (devices != NULL)
+        code = clGetContextInfo(cl->context, CL_CONTEXT_DEVICES, bytes, devices, NULL);
+    if (code == CL_SUCCESS && devices != NULL)
+        is_member = is_listed(cl->device, devices, bytes / sizeof *devices);
+    caromi_free(c, devices);
+    if (code != CL_SUCCESS)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, code, "cl.context: clGetContextInfo says %d", code);
+    return is_member
+               ? CAROM_OK
+               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                             "cl.device is none of the devices of cl.context, which has %zu", bytes / sizeof *devices);
+}
+
+carom_status caromi_device_open_shared(const carom_context *c, const carom_opencl_desc *cl, caromi_device **out,
+                                       carom_error *err)
+{
+    caromi_cl_found found;
+    *out = NULL;
+    CHECK(caromi_claim_opencl(err));
+    CHECK(check_member(c, cl, err));
+    caromi_describe_device(cl->device, &found);
+    if (!found.info.available)
+        return caromi_fail(err, CAROM_ERROR_NO_DEVICE, CL_DEVICE_NOT_AVAILABLE,
+                           "cl.device, %s, is not available or has no compiler", found.info.name);
+    return caromi_device_start(c, &found, cl->context, out, err);
+}
+
+static carom_status create(const carom_context_desc *desc, const carom_opencl_desc *cl, carom_context **out,
+                           carom_error *err)
+{
+    CHECK_NOT_NULL(cl, "cl", err);
+    CHECK(caromi_check_desc(cl->size, sizeof *cl, "carom_opencl_desc", err));
+    CHECK_NOT_NULL(cl->context, "cl.context", err);
+    CHECK_NOT_NULL(cl->device, "cl.device", err);
+    if (desc == NULL)
+        return caromi_context_make(NULL, cl, out, err);
+    CHECK(caromi_check_desc(desc->size, sizeof *desc, "carom_context_desc", err));
+    if (desc->backend == CAROM_BACKEND_CPU)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "backend is cpu (1); on the caller's OpenCL it must be auto (0) or opencl (2)");
+    if (desc->device != NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "device is '%.100s'; it must be NULL, because cl.device is the device", desc->device);
+    return caromi_context_make(desc, cl, out, err);
+}
+
+carom_status carom_context_create_opencl(const carom_context_desc *desc, const carom_opencl_desc *cl,
+                                         carom_context **out, carom_error *err)
+{
+    IN_FLOAT_MODE(create(desc, cl, out, err));
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static carom_status ask_memory(cl_mem memory, cl_mem_info what, size_t size, void *value, carom_error *err)
+{
+    const cl_int code = clGetMemObjectInfo(memory, what, size, value, NULL);
+    return code == CL_SUCCESS
+               ? CAROM_OK
+               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, code, "memory: clGetMemObjectInfo says %d", code);
+}
+
+/* Kernels and transfers of both directions: an array may be an input of one call and an output of the next. */
+static carom_status check_flags(cl_mem_flags flags, carom_error *err)
+{
+    static const struct {
+        cl_mem_flags flag;
+        const char *name;
+    } limits[] = {{CL_MEM_READ_ONLY, "CL_MEM_READ_ONLY"},
+                  {CL_MEM_WRITE_ONLY, "CL_MEM_WRITE_ONLY"},
+                  {CL_MEM_HOST_NO_ACCESS, "CL_MEM_HOST_NO_ACCESS"},
+                  {CL_MEM_HOST_READ_ONLY, "CL_MEM_HOST_READ_ONLY"},
+                  {CL_MEM_HOST_WRITE_ONLY, "CL_MEM_HOST_WRITE_ONLY"}};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if ((flags & limits[i].flag) != 0)
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                               "memory was made with %s; kernels and host must both be allowed to read and write it",
+                               limits[i].name);
+    return CAROM_OK;
+}
+
+static carom_status check_memory(const caromi_device *d, cl_mem memory, uint64_t offset, uint64_t bytes,
+                                 carom_error *err)
+{
+    cl_mem_object_type type = 0;
+    cl_context context = NULL;
+    cl_mem whole = NULL;
+    cl_mem_flags flags = 0;
+    size_t size = 0;
+    CHECK_NOT_NULL(memory, "memory", err);
+    CHECK(ask_memory(memory, CL_MEM_TYPE, sizeof type, &type, err));
+    CHECK(ask_memory(memory, CL_MEM_CONTEXT, sizeof context, &context, err));
+    CHECK(ask_memory(memory, CL_MEM_FLAGS, sizeof flags, &flags, err));
+    CHECK(ask_memory(memory, CL_MEM_SIZE, sizeof size, &size, err));
+    CHECK(ask_memory(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, err));
+    if (type != CL_MEM_OBJECT_BUFFER)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "memory is an image or a pipe (0x%x), not a buffer",
+                           (unsigned)type);
+    if (context != d->cl)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "memory belongs to another cl_context than this context");
+    if (whole != NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "memory is a sub-buffer; give the buffer that it is a part of, and its place as offset");
+    CHECK(check_flags(flags, err));
+    if (bytes == 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "bytes is 0; a buffer has at least 1");
+    if (offset > size || bytes > size - offset)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "offset %llu and bytes %llu reach beyond the end of memory, which has %zu bytes",
+                           (unsigned long long)offset, (unsigned long long)bytes, size);
+    return CAROM_OK;
+}
+
+/* The check for arrays that share bytes compares addresses, and each buffer has addresses of its own. */
+static carom_status check_alone(const carom_context *c, cl_mem memory, uint64_t offset, uint64_t bytes,
+                                carom_error *err)
+{
+    for (const carom_buffer *b = c->buffers; b != NULL; b = b->next) {
+        const uint64_t other = b->store != NULL ? b->store->offset : 0;
+        if (b->store != NULL && b->store->memory == memory && offset < other + b->bytes && other < offset + bytes)
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                               "memory: another buffer of this context has some of the %llu bytes from offset %llu on",
+                               (unsigned long long)bytes, (unsigned long long)offset);
+    }
+    return CAROM_OK;
+}
+
+static carom_status wrap(carom_context *c, cl_mem memory, uint64_t offset, uint64_t bytes, carom_buffer **out,
+                         carom_error *err)
+{
+    caromi_device *d;
+    caromi_device_memory *store;
+    CHECK_NOT_NULL(c, "context", err);
+    CHECK_NOT_NULL(out, "out", err);
+    if (!c->is_on_shared)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "context was not made by carom_context_create_opencl, so it has no cl_context of the "
+                           "caller, to which memory could belong");
+    CHECK(caromi_pick_shared(c, &d, err));
+    CHECK(check_memory(d, memory, offset, bytes, err));
+    CHECK(check_alone(c, memory, offset, bytes, err));
+    CHECK(caromi_device_memory_wrap(d, memory, offset, &store, err));
+    const carom_status status = caromi_buffer_around(c, store, bytes, out, err);
+    if (status != CAROM_OK)
+        caromi_device_memory_destroy(store);
+    return status;
+}
+
+carom_status carom_buffer_wrap_opencl(carom_context *context, cl_mem memory, uint64_t offset, uint64_t bytes,
+                                      carom_buffer **out, carom_error *err)
+{
+    IN_FLOAT_MODE(wrap(context, memory, offset, bytes, out, err));
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/// carom on the caller's OpenCL: a program that has a cl_context keeps its arrays in its own cl_mem
+/// objects, and carom's calls use them. Only this header includes CL/cl.h. It is installed where
+/// the library was built with OpenCL; the program links OpenCL itself.
+///
+/// Positions that a kernel of the caller has written, swept past a mesh (`where` has room for x y z
+/// of `count` spheres, `when` for `count` times; `mesh` was made in `context`):
+///
+///     const carom_opencl_desc cl = {.size = sizeof cl, .context = mine, .device = device};
+///     carom_context_create_opencl(NULL, &cl, &context, &err);
+///     carom_buffer_wrap_opencl(context, where, 0, 12 * count, &centers, &err);
+///     carom_buffer_wrap_opencl(context, when, 0, 4 * count, &times, &err);
+///     ...
+///     clFinish(queue);
+///     desc.center = carom_xyz(carom_buffer_address(centers));
+///     out.t = carom_buffer_address(times);
+///     carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err);
+///
+/// Order: calls are blocking. What queues of the caller write must have finished before a call that
+/// reads it, and so must what they read before a call that writes there (clFinish,
+/// clWaitForEvents). When a call returns, its results are complete: any queue may read them.
+///
+/// carom retains what it keeps and releases it in the end. It has command queues of its own in the
+/// caller's cl_context; it never uses, flushes or waits for a queue of the caller.
+///
+/// To come: events to wait for and events of calls, and calls that return at once.
+#ifndef CAROM_CAROM_OPENCL_H
+#define CAROM_CAROM_OPENCL_H
+
+#include <CL/cl.h>
+
+#include "carom.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Where a context computes.
+typedef struct carom_opencl_desc {
+    size_t size;         ///< sizeof(carom_opencl_desc), set by the caller
+    cl_context context;  ///< with any number of devices
+    cl_device_id device; ///< one of them; it may be a sub-device
+} carom_opencl_desc;
+
+/// Create a context whose device is one of the caller's cl_context. It is as one made by
+/// carom_context_create, and its device as one that was named: gate, probes, chunks and falling
+/// back are the same, and so are the bits. The device is opened here with both backends.
+/// desc  NULL: defaults. `backend` must be AUTO or OPENCL, `device` must be NULL
+/// cl    the cl_context and the cl_device_id are retained until the context, its meshes and its
+///       buffers are destroyed. They must be valid: OpenCL cannot check that
+/// out   the context, to be destroyed by the caller; untouched on failure
+/// returns CAROM_OK | INVALID_ARGUMENT (also: the device is not of this cl_context) | OUT_OF_MEMORY
+///         | UNSUPPORTED (also: the library was built without OpenCL); with CAROM_BACKEND_OPENCL
+///         also NO_DEVICE (the device is not available or has no compiler) | NOT_BIT_EXACT |
+///         KERNEL_BUILD | DEVICE_LOST; with CAROM_BACKEND_AUTO the CPU answers then, and the log
+///         and `stats` give the reason
+/// cost  as carom_context_create with CAROM_BACKEND_OPENCL
+CAROM_API carom_status carom_context_create_opencl(const carom_context_desc *desc,
+                                                   const carom_opencl_desc *cl, carom_context **out,
+                                                   carom_error *err);
+
+/// Make a buffer of bytes [offset, offset + bytes) of the caller's memory, which is not copied. Its
+/// carom_buffer_info has where = CAROM_BUFFER_DEVICE and reachable = 0 on every device: the program
+/// reaches the bytes through its own queues, carom_buffer_read, _write or _map. docs/design.md
+/// ("Buffers") has what a call transfers.
+/// context  made by carom_context_create_opencl
+/// memory   a buffer object of its cl_context: no sub-buffer, and not made with flags that keep
+///          kernels or the host from reading or writing it. It is retained until the buffer is
+///          destroyed, and must be valid: OpenCL cannot check that
+/// offset   in bytes, any; bytes: at least 1
+/// out      the buffer, to be destroyed by the caller; untouched on failure
+/// returns CAROM_OK | INVALID_ARGUMENT (also: beyond the end of `memory`; another buffer of the
+///         context has some of these bytes) | OUT_OF_MEMORY | UNSUPPORTED (built without OpenCL) |
+///         the error for which the context's device was refused or given up
+/// threads: as carom_buffer_create
+/// cost  addresses, no memory
+CAROM_API carom_status carom_buffer_wrap_opencl(carom_context *context, cl_mem memory,
+                                                uint64_t offset, uint64_t bytes, carom_buffer **out,
+                                                carom_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
