@@ -6,7 +6,7 @@
 
 #include "carom/carom_opencl.h"
 
-enum { SEED = 33, COUNT = 3001, SIDES = 6, FILL = 0xa5, PLATFORMS = 16, DEVICES = 64 };
+enum { SEED = 33, COUNT = 3008 /* whole groups of lanes */, SIDES = 6, FILL = 0xa5, PLATFORMS = 16, DEVICES = 64 };
 
 /* ---- the caller -------------------------------------------------------------------------------------------------- */
 
@@ -209,7 +209,7 @@ static void ask_both(carom_context *context, const scene *s, const columns *a, c
 /* What the CPU says, in memory that has the caller's filling around the arrays. */
 typedef struct arrays {
     float places[PLACES], t[TIMES], distance[TIMES], half[TIMES];
-    int32_t triangle[TIMES];
+    int32_t triangle[TIMES]; /* begins its memory: a kernel's argument as it is */
 } arrays;
 
 static void answer(const scene *s, arrays *e)
@@ -218,7 +218,7 @@ static void answer(const scene *s, arrays *e)
     memset(e, FILL, sizeof *e);
     for (uint32_t i = 0; i < PLACES; i++)
         e->places[i] = place(i);
-    ask_both(cpu, s, &(columns){e->places + BEFORE, e->t + BEFORE, e->distance + BEFORE, e->triangle + BEFORE}, NULL);
+    ask_both(cpu, s, &(columns){e->places + BEFORE, e->t + BEFORE, e->distance + BEFORE, e->triangle}, NULL);
     for (size_t i = 0; i < TIMES; i++)
         e->half[i] = e->t[i] * 0.5f;
     carom_context_destroy(cpu);
@@ -255,14 +255,16 @@ static void play(const caller *c, cl_program program, carom_context *context, co
     run(c, program, "place", places, NULL, PLACES);
     const int calls = cl_watched_calls;
     carom_buffer *buffers[] = {wrap(context, places, 4 * BEFORE, 12 * COUNT), wrap(context, t, 4 * BEFORE, 4 * COUNT),
-                               wrap(context, distance, 0, sizeof e->distance),
-                               wrap(context, triangle, 4 * BEFORE, 4 * COUNT)};
+                               wrap(context, distance, 0, sizeof e->distance), wrap(context, triangle, 0, 4 * COUNT)};
     const columns a = {carom_buffer_address(buffers[0]), carom_buffer_address(buffers[1]),
                        (float *)carom_buffer_address(buffers[2]) + BEFORE, carom_buffer_address(buffers[3])};
     carom_buffer_info info = {.size = sizeof info};
     assert_int_equal(carom_buffer_get_info(buffers[1], &info, NULL), CAROM_OK);
     assert_true(info.where == CAROM_BUFFER_DEVICE && !info.reachable && info.bytes == 4 * COUNT);
     ask_both(context, s, &a, stats);
+    const size_t fetched = cl_fetched;
+    ask_both(context, s, &a, stats); /* no probes any more */
+    assert_int_equal(cl_fetched, fetched);
     assert_int_equal(cl_watched_calls, calls);
     run(c, program, "halve", t, half, TIMES);
     for (size_t i = 0; i < COUNT_OF(buffers); i++)
@@ -282,10 +284,10 @@ static void test_between_kernels(void **state)
     scene s = scene_sphere(SIDES);
     carom_stats stats = {.size = sizeof stats};
     answer(&s, &e);
-    for (int with_auto = 0; with_auto <= 2; with_auto++) { /* auto_from 0: the CPU answers few queries */
-        carom_context *context = share(&c, with_auto ? CAROM_BACKEND_AUTO : CAROM_BACKEND_OPENCL, with_auto == 1);
+    for (int backend = CAROM_BACKEND_AUTO; backend <= CAROM_BACKEND_OPENCL; backend += 2) {
+        carom_context *context = share(&c, (carom_backend)backend, 0);
         play(&c, program, context, &s, &e, &stats);
-        assert_true(with_auto == 2 || stats.on_device == COUNT);
+        assert_int_equal(stats.on_device, COUNT); /* of auto too, few as they are: nothing crosses */
         carom_context_destroy(context);
     }
     scene_free(&s);
