@@ -375,7 +375,8 @@ static void test_caller_first(void **state)
     scene_free(&s);
 }
 
-/* A context on a part of the device, of which the caller lets go. */
+/* A context on a part of the device. The part itself stays until the process ends: a thread of PoCL 3.1 may still look
+ * at it after all its commands have finished. */
 static void test_sub_device(void **state)
 {
     static const cl_device_partition_property parts[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1,
@@ -393,14 +394,12 @@ static void test_sub_device(void **state)
     carom_error err = {0};
     carom_context *context = share(&c, CAROM_BACKEND_OPENCL, 0);
     caller_close(&c);
-    test_ok("a sub-device", clReleaseDevice(part) == CL_SUCCESS ? CAROM_OK : CAROM_ERROR_DEVICE_LOST, &err);
     test_ok(q->name, request_ask(q, context, NULL, &m, &got, &err), &err);
     batch_result_compare(q, &m, &expected, &got, "a sub-device");
     carom_context_destroy(context);
     batch_result_free(&got);
     batch_result_free(&expected);
     fixture_free(&m);
-    cl_held[HELD_DEVICES]++; /* the caller's reference came without a call of clRetainDevice */
     cl_expect_none("a sub-device");
 }
 
