@@ -520,6 +520,8 @@ static void compare_all(void **state)
     const manner *m = *state;
     cl_seen_as.discrete = m->discrete;
     const carom_device_info device = test_need_device();
+    if (!m->discrete && strcmp(device.kind, "gpu") == 0)
+        test_skip("shared memory", "a GPU has memory of its own");
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2), *context = test_device(m->lanes, m->chunk);
     for (size_t i = 0; i < COUNT_OF(calls); i++)
         for (size_t l = 0; l < COUNT_OF(layouts); l++)
