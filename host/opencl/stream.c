@@ -229,20 +229,26 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
     return status == CAROM_OK ? caromi_flush(d, slot->queue, err) : status;
 }
 
-/* The queue is in order, so this waits for its last command first: the thread wakes once instead of once per command.
- * Errors are collected afterwards. */
-static void wait_for_last(const caromi_cl_slot *slot)
+/* Wait for all commands of a chunk. The queue is in order, so the last one comes first: the thread wakes once instead
+ * of once per command. */
+static carom_status await(const caromi_device *d, const caromi_cl_slot *slot, carom_error *err)
 {
-    const caromi_cl_events *e = slot->download.count > 0  ? &slot->download
-                                : slot->compute.count > 0 ? &slot->compute
-                                                          : &slot->upload;
-    if (e->count > 0)
-        caromi_wait(e->event[e->count - 1]);
+    const caromi_cl_events *const groups[] = {&slot->download, &slot->compute, &slot->upload};
+    cl_event last_first[3 * CAROMI_EVENTS_MAX];
+    uint32_t count = 0;
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++)
+        for (uint32_t i = groups[g]->count; i > 0; i--)
+            last_first[count++] = groups[g]->event[i - 1];
+    return count > 0 ? caromi_check_events(d, last_first, count, err) : CAROM_OK;
 }
 
-static carom_status check_events(const caromi_device *d, const caromi_cl_events *e, double *seconds, carom_error *err)
+static void add_times(const caromi_device *d, const caromi_cl_slot *slot, carom_stats *stats)
 {
-    return e->count > 0 ? caromi_check_events(d, e->event, e->count, d->timed ? seconds : NULL, err) : CAROM_OK;
+    if (!d->timed)
+        return;
+    caromi_add_durations(slot->upload.event, slot->upload.count, &stats->upload);
+    caromi_add_durations(slot->compute.event, slot->compute.count, &stats->compute);
+    caromi_add_durations(slot->download.event, slot->download.count, &stats->download);
 }
 
 /* Where the host sees an output column of a chunk that is done. */
@@ -331,12 +337,9 @@ static carom_status unmap_outputs(caromi_device *d, const caromi_stream *s, caro
 static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
                                  carom_error *err)
 {
-    wait_for_last(slot);
-    carom_status status = check_events(d, &slot->upload, &stats->upload, err);
+    carom_status status = await(d, slot, err);
     if (status == CAROM_OK)
-        status = check_events(d, &slot->compute, &stats->compute, err);
-    if (status == CAROM_OK)
-        status = check_events(d, &slot->download, &stats->download, err);
+        add_times(d, slot, stats);
     if (status == CAROM_OK && slot->compacts)
         status = s->deliver(d, s, slot, stats, err);
     else if (status == CAROM_OK)
@@ -371,7 +374,7 @@ static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *fa
             *done += count;
     }
     for (int i = 0; i < CAROMI_SLOTS; i++) {
-        wait_for_last(&d->slots[i]);
+        (void)await(d, &d->slots[i], NULL);
         (void)caromi_finish(d, d->slots[i].queue, NULL);
     }
     caromi_columns_release(d);

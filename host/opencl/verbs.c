@@ -191,18 +191,9 @@ void caromi_wait(cl_event event)
     (void)clWaitForEvents(1, &event);
 }
 
-static void add_duration(cl_event event, double *seconds)
-{
-    cl_ulong start = 0, end = 0;
-    if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) == CL_SUCCESS &&
-        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS && end > start)
-        *seconds += 1e-9 * (double)(end - start);
-}
-
 /* One wait for all: each question about an event costs a driver up to a microsecond and a half. Only a failure is worth
  * the question which one it was. */
-carom_status caromi_check_events(const caromi_device *d, const cl_event *events, uint32_t count, double *seconds,
-                                 carom_error *err)
+carom_status caromi_check_events(const caromi_device *d, const cl_event *events, uint32_t count, carom_error *err)
 {
     const cl_int code = clWaitForEvents(count, events);
     for (uint32_t i = 0; code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && i < count; i++) {
@@ -211,10 +202,18 @@ carom_status caromi_check_events(const caromi_device *d, const cl_event *events,
         if (asked != CL_SUCCESS || state < 0)
             return caromi_cl_fail(d, asked != CL_SUCCESS ? asked : state, "a command", err);
     }
-    CHECK(outcome(d, code, "clWaitForEvents", NULL, err));
-    for (uint32_t i = 0; seconds != NULL && i < count; i++)
-        add_duration(events[i], seconds);
-    return CAROM_OK;
+    return outcome(d, code, "clWaitForEvents", NULL, err);
+}
+
+void caromi_add_durations(const cl_event *events, uint32_t count, double *seconds)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        cl_ulong start = 0, end = 0;
+        if (clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) == CL_SUCCESS &&
+            clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
+            end > start)
+            *seconds += 1e-9 * (double)(end - start);
+    }
 }
 
 void caromi_release_event(cl_event event)

@@ -60,9 +60,9 @@ void caromi_release_context(cl_context context);
 carom_status caromi_flush(const caromi_device *device, cl_command_queue queue, carom_error *err);
 carom_status caromi_finish(const caromi_device *device, cl_command_queue queue, carom_error *err);
 void caromi_wait(cl_event event);
-/* Wait for commands and fail if one failed. The times that they took are added to *seconds; NULL: they are not asked.
- */
-carom_status caromi_check_events(const caromi_device *device, const cl_event *events, uint32_t count, double *seconds,
-                                 carom_error *err);
+/* Wait for commands and fail if one failed. */
+carom_status caromi_check_events(const caromi_device *device, const cl_event *events, uint32_t count, carom_error *err);
+/* The times that ended commands took are added to *seconds. */
+void caromi_add_durations(const cl_event *events, uint32_t count, double *seconds);
 void caromi_release_event(cl_event event);
 #endif
