@@ -286,6 +286,8 @@ static carom_status show_map(const carom_buffer *b, uint64_t offset, uint64_t by
                              carom_error *err)
 {
     char *begin = b->base + offset, *end = begin + bytes;
+    if (caromi_opencl_is_inherited())
+        return caromi_fail_inherited(err);
     if (!caromi_range_open(begin, end))
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to map %llu bytes", (unsigned long long)bytes);
     const carom_status status = ((unsigned)access & CAROM_ACCESS_READ) != 0

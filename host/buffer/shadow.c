@@ -125,16 +125,17 @@ carom_status caromi_shadows_begin(carom_context *c, const caromi_arrays *a, int 
 
 carom_status caromi_shadows_bring(carom_context *c, carom_error *err)
 {
+    CHECK(show(c->shadows, c->shadow_count, err));
     c->shadows_shown = 1;
-    return show(c->shadows, c->shadow_count, err);
+    return CAROM_OK;
 }
 
 carom_status caromi_shadows_bring_input(carom_context *c, const void *base, carom_error *err)
 {
     const char *begin = base;
-    for (uint32_t i = 0; i < c->shadow_count; i++)
+    for (uint32_t i = 0; i < c->shadow_count; i++) /* several inputs may begin there */
         if (c->shadows[i].begin == begin && !c->shadows[i].is_shown)
-            return show(&c->shadows[i], 1, err);
+            CHECK(show(&c->shadows[i], 1, err));
     return CAROM_OK;
 }
 
@@ -155,11 +156,17 @@ const carom_buffer *caromi_resident_buffer(const carom_context *c, const void *b
     return NULL;
 }
 
+/* A list that runs out of memory has the records of the queries before. */
+static int has_answers(carom_status status)
+{
+    return status == CAROM_OK || status == CAROM_ERROR_CANCELLED || status == CAROM_ERROR_OUT_OF_MEMORY;
+}
+
 carom_status caromi_shadows_end(carom_context *c, uint32_t held, carom_status status, carom_error *err)
 {
     const caromi_shadow *own = c->shadows + held;
     const uint32_t count = c->shadow_count - held;
-    if (c->shadows_shown && (status == CAROM_OK || status == CAROM_ERROR_CANCELLED)) {
+    if (c->shadows_shown && has_answers(status)) {
         const carom_status written = write_back(own, count, err);
         status = written != CAROM_OK ? written : status;
     }

@@ -327,8 +327,9 @@ CAROM_API carom_status carom_buffer_get_info(const carom_buffer *buffer, carom_b
 
 /// Copy `bytes` from the program's memory into a buffer from `offset` on, or back. `data` is the
 /// program's again on return.
-/// returns CAROM_OK | INVALID_ARGUMENT (also: beyond the end; the buffer is mapped) | OUT_OF_MEMORY
-///         | DEVICE_LOST (the bytes are undefined then) | NO_DEVICE (in a child of fork())
+/// returns CAROM_OK | INVALID_ARGUMENT (also: beyond the end; the buffer is mapped; `data` lies in
+///         a buffer on a device, mapped or not) | OUT_OF_MEMORY | DEVICE_LOST (the bytes are
+///         undefined then) | NO_DEVICE (in a child of fork())
 /// cost  one transfer; of ordinary memory a memmove
 CAROM_API carom_status carom_buffer_write(carom_buffer *buffer, uint64_t offset, const void *data,
                                           uint64_t bytes, carom_error *err);
