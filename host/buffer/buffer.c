@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: made, read, written, mapped. Only a buffer on a discrete device, or around the
- * caller's cl_mem, is more than memory at its address. */
+/* Buffers: made, read, written, mapped. Only a buffer on a discrete device, or around the caller's cl_mem, is more than
+ * memory at its address. */
 #include "buffer.h"
 
 #include <string.h>

@@ -200,8 +200,7 @@ static inline int caromi_output_stays(const caromi_stream *s, uint32_t column)
 int caromi_inputs_stay(const caromi_stream *stream);
 int caromi_answers_stay(const caromi_stream *stream);
 /* Set a column's `direct` to the array itself if the kernels can use it there. */
-void caromi_place_resident_input(const caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
-                                 uint32_t column);
+void caromi_place_resident_input(const caromi_stream *stream, caromi_cl_slot *slot, uint32_t column);
 void caromi_place_resident_output(const caromi_stream *stream, caromi_cl_slot *slot, uint32_t column);
 /* Enqueue the copy from the array to the slot's column, or back. */
 carom_status caromi_gather_resident(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,

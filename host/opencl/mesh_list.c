@@ -89,6 +89,23 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     return caromi_launch_search(d, slot, &a, items, err);
 }
 
+/* `in`: the columns of the queries, where each one's hits go, and masks if there are any. */
+static caromi_stream stream_of(const caromi_device *d, const list_part *p, uint64_t count, const caromi_in_column *in,
+                               const caromi_out_column *out)
+{
+    const caromi_mesh_batch *sweep = &p->batch->sweep;
+    return (caromi_stream){.count = count,
+                           .chunk = d->gpu ? QUERIES : d->max_items,
+                           .in_count = (uint32_t)(sweep->kind->in + 1 + (sweep->mask.base != NULL)),
+                           .out_count = 3,
+                           .in = in,
+                           .out = out,
+                           .out_size = {4, 1, 4},
+                           .extra = caromi_sort_chunk_bytes(d),
+                           .launch = launch_list,
+                           .user = p};
+}
+
 /* One pass over the part. The first fetches counts and states. The second writes the hits of queries that have a place,
  * and counts them again. */
 static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_stats *stats, carom_error *err)
@@ -107,16 +124,7 @@ static carom_status stream_part(caromi_device *d, list_part *p, int fill, carom_
         places ? (caromi_in_column){.base = p->from, .stride = sizeof *p->from} : (caromi_in_column){.base = &none};
     if (masks)
         in[columns + 1] = caromi_column_from(&sweep->mask, p->first);
-    const caromi_stream s = {.count = p->queries,
-                             .chunk = d->gpu ? QUERIES : d->max_items,
-                             .in_count = (uint32_t)(columns + 1 + masks),
-                             .out_count = 3,
-                             .in = in,
-                             .out = out,
-                             .out_size = {4, 1, 4},
-                             .extra = caromi_sort_chunk_bytes(d),
-                             .launch = launch_list,
-                             .user = p};
+    const caromi_stream s = stream_of(d, p, p->queries, in, out);
     p->fill = fill;
     return caromi_stream_run(d, &s, &done, stats, err);
 }
@@ -468,23 +476,14 @@ static carom_status stream_any(caromi_device *d, list_part *p, uint64_t end, uin
 {
     static const float none = 0;
     const caromi_mesh_batch *sweep = &p->batch->sweep;
-    const int columns = sweep->kind->in, masks = sweep->mask.base != NULL;
+    const int columns = sweep->kind->in;
     caromi_in_column in[CAROMI_MESH_IN + 2];
     const caromi_out_column out[3] = {{NULL, 4}, {p->batch->any, 1}, {NULL, 4}};
     memcpy(in, sweep->in, (size_t)columns * sizeof *in);
     in[columns] = (caromi_in_column){.base = &none};
     in[columns + 1] = sweep->mask;
-    const caromi_stream s = {.count = end,
-                             .chunk = d->gpu ? QUERIES : d->max_items,
-                             .in_count = (uint32_t)(columns + 1 + masks),
-                             .out_count = 3,
-                             .in = in,
-                             .out = out,
-                             .out_size = {4, 1, 4},
-                             .extra = caromi_sort_chunk_bytes(d),
-                             .launch = launch_list,
-                             .states_as_hits = 2,
-                             .user = p};
+    caromi_stream s = stream_of(d, p, end, in, out);
+    s.states_as_hits = 2;
     return caromi_stream_run(d, &s, done, stats, err);
 }
 

@@ -41,7 +41,7 @@ static carom_status report_build(caromi_device *d, uint32_t program, cl_int code
 }
 
 /* NVIDIA's compiler gives a search 155 to 205 registers, for 8 to 12 warps of a multiprocessor's 64. With 128 it spills
- * up to 20, but 16 warps hide more: measured in docs/performance.md. */
+ * (76 bytes of mesh_first), but 16 warps hide more: measured in docs/performance.md. */
 static void options_of(const caromi_device *d, uint32_t program, char *out, size_t size)
 {
     caromi_program_options(program, d->lanes, d->stack, d->info.correctly_rounded, out, size);

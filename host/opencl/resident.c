@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns of a stream that lie in buffers on a device with memory of its own, or in the caller's cl_mem. The kernels
- * use a contiguous and aligned part of such an array where it lies. From any other array a kernel copies the chunk's
- * rows into the slot's column, and another copies answers to their places (kernels/resident.cl). Nothing of these
- * columns comes to the host. */
+ * use a contiguous array where it lies if it begins its buffer. From any other array a kernel copies the chunk's rows
+ * into the slot's column, and another copies answers to their places (kernels/resident.cl). Nothing of these columns
+ * comes to the host. */
 #include <string.h>
 
 #include "host/buffer/buffer.h"
@@ -70,9 +70,8 @@ static void try_whole(const caromi_cl_slot *slot, const caromi_resident *from, c
     c->shared = 1; /* the buffer's */
 }
 
-void caromi_place_resident_input(const caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column)
+void caromi_place_resident_input(const caromi_stream *s, caromi_cl_slot *slot, uint32_t column)
 {
-    (void)d;
     if (s->in[column].index.base == NULL && s->in[column].stride == sizeof(float))
         try_whole(slot, &s->residents->in[column], &slot->in[column]);
 }

@@ -127,7 +127,10 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
         caromi_cl_column *c = &slot->in[i];
         const size_t bytes = (size_t)slot->padded * sizeof(float);
         const int stays = caromi_input_stays(s, i);
-        (stays ? caromi_place_resident_input : place_input)(d, s, slot, i);
+        if (stays)
+            caromi_place_resident_input(s, slot, i);
+        else
+            place_input(d, s, slot, i);
         if (c->direct != NULL)
             continue;
         CHECK(caromi_reserve(d, slot, c, bytes, !stays, err));

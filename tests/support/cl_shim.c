@@ -108,6 +108,12 @@ static void *hold(int kind, void *made)
     return made;
 }
 
+static cl_int retain(int kind, cl_int code)
+{
+    cl_held[kind] += code == CL_SUCCESS;
+    return code;
+}
+
 static cl_int let_go(int kind, cl_int code)
 {
     cl_held[kind] -= code == CL_SUCCESS;
@@ -133,9 +139,7 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint coun
 cl_int clRetainContext(cl_context context)
 {
     NEXT(clRetainContext);
-    const cl_int code = next(context);
-    cl_held[HELD_CONTEXTS] += code == CL_SUCCESS;
-    return code;
+    return retain(HELD_CONTEXTS, next(context));
 }
 
 cl_int clReleaseContext(cl_context context)
@@ -157,9 +161,7 @@ cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t size, v
 cl_int clRetainDevice(cl_device_id device)
 {
     NEXT(clRetainDevice);
-    const cl_int code = next(device);
-    cl_held[HELD_DEVICES] += code == CL_SUCCESS;
-    return code;
+    return retain(HELD_DEVICES, next(device));
 }
 
 cl_int clReleaseDevice(cl_device_id device)
@@ -199,7 +201,7 @@ cl_int clReleaseKernel(cl_kernel kernel)
     return let_go(HELD_KERNELS, next(kernel));
 }
 
-static cl_event failed_command; /* whoever waits for it hears of that */
+static cl_event failed_command; /* every wait for it fails */
 static cl_event last_unmap;     /* does not fail: nothing may be left that needs it */
 
 cl_int clReleaseEvent(cl_event event)
