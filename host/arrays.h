@@ -75,6 +75,8 @@ carom_status caromi_check_index_values(const carom_uints *index, const char *nam
                                        uint64_t limit, const char *limit_name, const char *one, carom_error *err);
 /* The first step: whether arrays may alias, or be too large, so that the second must follow. */
 int caromi_may_alias(const caromi_arrays *a);
+/* Whether one may lie in a buffer of another context. The process has had such buffers. */
+int caromi_may_be_foreign(const caromi_arrays *a);
 /* The second step. Its time does not depend on the count, because no element is read. */
 carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
 /* How many arrays a caromi_array is, and how a message calls one of them behind the name. */
@@ -89,20 +91,20 @@ carom_status caromi_check_named_arrays(carom_context *context, const caromi_arra
  * array of the call to a caromi_arrays, its first argument; the other macro arguments are passed on to it. */
 #define CAROMI_CHECK_ARRAYS(context, err, list, ...) CAROMI_CHECK_STAYING_ARRAYS(0, context, err, list, __VA_ARGS__)
 /* can_stay: a device can use the arrays where they lie; the call shows them before the host reads them. */
-#define CAROMI_CHECK_STAYING_ARRAYS(can_stay, context, err, list, ...)                            \
-    do {                                                                                          \
-        caromi_arrays arrays_;                                                                    \
-        arrays_.named = arrays_.too_large = 0;                                                    \
-        arrays_.self_alias = 0;                                                                   \
-        arrays_.in_count = arrays_.out_count = 0;                                                 \
-        list(&arrays_, __VA_ARGS__);                                                              \
-        const int may_alias_ = caromi_may_alias(&arrays_);                                        \
-        if (may_alias_ || caromi_has_buffers(context)) {                                          \
-            arrays_.in_count = arrays_.out_count = 0;                                             \
-            arrays_.named = 1;                                                                    \
-            list(&arrays_, __VA_ARGS__);                                                          \
-            CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (can_stay), (err))); \
-        }                                                                                         \
+#define CAROMI_CHECK_STAYING_ARRAYS(can_stay, context, err, list, ...)                                               \
+    do {                                                                                                             \
+        caromi_arrays arrays_;                                                                                       \
+        arrays_.named = arrays_.too_large = 0;                                                                       \
+        arrays_.self_alias = 0;                                                                                      \
+        arrays_.in_count = arrays_.out_count = 0;                                                                    \
+        list(&arrays_, __VA_ARGS__);                                                                                 \
+        const int may_alias_ = caromi_may_alias(&arrays_);                                                           \
+        if (may_alias_ || caromi_has_buffers(context) || (caromi_has_ranges() && caromi_may_be_foreign(&arrays_))) { \
+            arrays_.in_count = arrays_.out_count = 0;                                                                \
+            arrays_.named = 1;                                                                                       \
+            list(&arrays_, __VA_ARGS__);                                                                             \
+            CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (can_stay), (err)));                    \
+        }                                                                                                            \
     } while (0)
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST static inline __attribute__((always_inline)) void

@@ -13,10 +13,15 @@ enum { ALIGNMENT = 4096 }; /* a device that shares the host's memory uses whole 
 
 carom_buffer *caromi_buffer_at(const carom_context *context, const char *begin, const char *end)
 {
-    for (carom_buffer *b = context->buffers; b != NULL; b = b->next)
+    for (carom_buffer *b = context != NULL ? context->buffers : NULL; b != NULL; b = b->next)
         if (begin < b->base + b->bytes && b->base < end)
             return b;
     return NULL;
+}
+
+int caromi_is_foreign(const char *begin, const char *end)
+{
+    return caromi_has_ranges() && caromi_range_meets((uintptr_t)begin, (uintptr_t)end);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
@@ -31,11 +36,14 @@ static carom_status check_host(const carom_context *context, const carom_buffer_
     if ((uintptr_t)d->host > INTPTR_MAX - d->bytes)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "host: %llu bytes from address %p on would wrap",
                            (unsigned long long)d->bytes, d->host);
-    const char *begin = d->host;
-    return caromi_buffer_at(context, begin, begin + d->bytes) == NULL
+    const char *begin = d->host, *end = begin + d->bytes;
+    if (caromi_buffer_at(context, begin, end) != NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "host: another buffer of this context has some of these bytes");
+    return !caromi_is_foreign(begin, end)
                ? CAROM_OK
                : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                             "host: another buffer of this context has some of these bytes");
+                             "host: a buffer on the device of another context has some of these bytes");
 }
 
 static carom_status check_create(const carom_context *context, const carom_buffer_desc *d, carom_buffer *const *out,
@@ -223,6 +231,9 @@ static carom_status check_transfer(const carom_buffer *b, uint64_t offset, const
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "the buffer is mapped; it must be unmapped before it is read or written");
     const carom_buffer *other = caromi_buffer_at(b->context, data, data + bytes);
+    if (other == NULL && caromi_is_foreign(data, data + bytes))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "data lies in a buffer of another context; it must be the program's own memory");
     return other == NULL || other->store == NULL
                ? CAROM_OK
                : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,

@@ -27,6 +27,10 @@ static carom_status add_part(carom_context *c, const caromi_array *a, int part, 
     char *begin = base.bytes, *end = begin + (a->count - 1) * a->stride + a->size;
     carom_buffer *b = caromi_buffer_at(c, begin, end);
     const char *letter = caromi_letter_of(a, part);
+    if (b == NULL && caromi_is_foreign(begin, end))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "%s%s lies in a buffer of another context; the array must lie in one of its own or in none",
+                           a->name, letter);
     if (b == NULL)
         return CAROM_OK;
     if (begin < b->base)
@@ -115,9 +119,9 @@ static carom_status write_back(const caromi_shadow *shadows, uint32_t count, car
 
 carom_status caromi_shadows_begin(carom_context *c, const caromi_arrays *a, int can_stay, carom_error *err)
 {
-    const uint32_t held = c->shadow_count;
+    const uint32_t held = caromi_shadows_held(c);
     CHECK(add_arrays(c, a, err));
-    if (c->shadow_count == held)
+    if (caromi_shadows_held(c) == held)
         return CAROM_OK;
     c->shadows_shown = 0;
     return can_stay ? CAROM_OK : caromi_shadows_bring(c, err);

@@ -5,6 +5,7 @@
 #ifndef CAROM_HOST_BUFFER_SHADOW_H
 #define CAROM_HOST_BUFFER_SHADOW_H
 #include "host/context.h"
+#include "range.h"
 
 typedef struct caromi_shadow {
     carom_buffer *buffer;
@@ -13,7 +14,8 @@ typedef struct caromi_shadow {
     int is_shown; /* the host can reach it */
 } caromi_shadow;
 
-/* Checks where the arrays of a call, which have been checked and are named, lie in buffers; begins their shadows.
+/* Checks where the arrays of a call, which have been checked and are named, lie in buffers; begins their shadows. The
+ * context is NULL if the call has none.
  * can_stay: the call shows them when it must; else they are shown at once. */
 struct caromi_arrays;
 carom_status caromi_shadows_begin(carom_context *context, const struct caromi_arrays *arrays, int can_stay,

@@ -80,6 +80,9 @@ static carom_status check_reachable(const carom_context *context, const void *im
 {
     const char *begin = image;
     const carom_buffer *b = caromi_buffer_at(context, begin, begin + 1);
+    if (b == NULL && caromi_is_foreign(begin, begin + 1))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "image lies in a buffer of another context; it must be the program's own memory");
     return b == NULL || b->store == NULL
                ? CAROM_OK
                : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,

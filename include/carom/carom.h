@@ -28,7 +28,8 @@
 ///
 /// Every call that can fail returns a carom_status. If `err` is not NULL, it receives a sentence
 /// that names the argument, the value and the limit. The library never aborts and reads no
-/// environment variable. Its only global is the number of the process that first called OpenCL.
+/// environment variable. It has two globals: the number of the process that first called OpenCL,
+/// and a list of the addresses of buffers on devices, which finds arrays of another context.
 ///
 /// Floating point: every function computes and calls drivers in a mode of its own (rounding to
 /// nearest, denormals kept, no exception traps). On return the caller's environment is restored:
@@ -54,7 +55,8 @@
 /// count or a capacity of 0) are not checked.
 ///
 /// Arrays may lie in buffers (carom_buffer) of the context. Such an array begins and ends in one
-/// buffer, which is not mapped; else the call is CAROM_ERROR_INVALID_ARGUMENT. Descriptors, result
+/// buffer, which is not mapped; else the call is CAROM_ERROR_INVALID_ARGUMENT. The same holds for
+/// an array in another context's buffer that has `reachable` = 0 in its info. Descriptors, result
 /// structures, statistics, totals, single numbers by pointer and images of meshes are the program's
 /// memory.
 ///
@@ -309,17 +311,19 @@ typedef enum carom_access {
 /// out   the buffer, to be destroyed by the caller; untouched on failure. It keeps its
 ///       context alive
 /// returns CAROM_OK | INVALID_ARGUMENT (also: `host` shares bytes with another buffer of the
-///         context) | OUT_OF_MEMORY; with CAROM_BACKEND_OPENCL also the error for which its device
-///         was given up
+///         context, or a buffer on the device of any) | OUT_OF_MEMORY; with CAROM_BACKEND_OPENCL
+///         also the error for which its device was given up
 /// threads: all functions of a buffer count as calls of its context: one at a time. In a child of
 ///         fork() a buffer on a device can only be destroyed
 /// cost  one allocation
 CAROM_API carom_status carom_buffer_create(carom_context *context, const carom_buffer_desc *desc,
                                            carom_buffer **out, carom_error *err);
-/// Release a buffer, mapped or not. NULL is fine.
+/// Release a buffer, mapped or not. NULL is fine. Its range is then ordinary addresses, which the
+/// system may give out again: that an array lies in a destroyed buffer cannot be seen.
 CAROM_API void carom_buffer_destroy(carom_buffer *buffer);
 /// The first byte of its range, for as long as it exists. The range may be used in calls of its own
-/// context alone: for another context a buffer on a device has no bytes. NULL of NULL.
+/// context alone; those of another refuse a buffer on a device, also where it is mapped. NULL of
+/// NULL.
 CAROM_API void *carom_buffer_address(const carom_buffer *buffer);
 /// returns CAROM_OK | INVALID_ARGUMENT
 CAROM_API carom_status carom_buffer_get_info(const carom_buffer *buffer, carom_buffer_info *out,
@@ -328,8 +332,8 @@ CAROM_API carom_status carom_buffer_get_info(const carom_buffer *buffer, carom_b
 /// Copy `bytes` from the program's memory into a buffer from `offset` on, or back. `data` is the
 /// program's again on return.
 /// returns CAROM_OK | INVALID_ARGUMENT (also: beyond the end; the buffer is mapped; `data` lies in
-///         a buffer on a device, mapped or not) | OUT_OF_MEMORY | DEVICE_LOST (the bytes are
-///         undefined then) | NO_DEVICE (in a child of fork())
+///         a buffer on a device of any context, mapped or not) | OUT_OF_MEMORY | DEVICE_LOST (the
+///         bytes are undefined then) | NO_DEVICE (in a child of fork())
 /// cost  one transfer; of ordinary memory a memmove
 CAROM_API carom_status carom_buffer_write(carom_buffer *buffer, uint64_t offset, const void *data,
                                           uint64_t bytes, carom_error *err);

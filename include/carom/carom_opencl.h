@@ -66,7 +66,8 @@ CAROM_API carom_status carom_context_create_opencl(const carom_context_desc *des
 /// context  made by carom_context_create_opencl
 /// memory   a buffer object of its cl_context: no sub-buffer, and not made with flags that keep
 ///          kernels or the host from reading or writing it. It is retained until the buffer is
-///          destroyed, and must be valid: OpenCL cannot check that
+///          destroyed, so the caller may release it at once. It must be valid: OpenCL cannot check
+///          that, so memory that was freed before cannot be seen
 /// offset   in bytes, any; bytes: at least 1
 /// out      the buffer, to be destroyed by the caller; untouched on failure
 /// returns CAROM_OK | INVALID_ARGUMENT (also: beyond the end of `memory`; another buffer of the

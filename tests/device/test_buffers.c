@@ -687,6 +687,81 @@ static void test_far_refused(void **state)
     cl_expect_none("refused");
 }
 
+/* ---- buffers of other contexts ----------------------------------------------------------------------------------- */
+
+static carom_status move_pair(carom_context *context, const float *numbers, float *t, carom_error *err)
+{
+    const carom_sweep_pairs_desc desc = {.batch = {.size = sizeof desc, .count = 1},
+                                         .center = carom_xyz(numbers),
+                                         .velocity = carom_xyz(numbers + 3),
+                                         .radius = carom_scalars_of(numbers + 6),
+                                         .p0 = carom_xyz(numbers + 7),
+                                         .p1 = carom_xyz(numbers + 10),
+                                         .p2 = carom_xyz(numbers + 13)};
+    const carom_sweep_result out = {.size = sizeof out, .t_first = t};
+    return carom_sweep_pairs(context, &desc, &out, NULL, err);
+}
+
+static void refuse_foreign(carom_context *context, carom_buffer *own, float *foreign)
+{
+    static const carom_status bad = CAROM_ERROR_INVALID_ARGUMENT;
+    static float numbers[16], t;
+    const carom_buffer_desc wrapped = {.size = sizeof wrapped, .bytes = 64, .host = foreign};
+    carom_mesh_desc shape = scene_desc(&walls);
+    carom_buffer *none = NULL;
+    carom_mesh *mesh = scene_mesh(context, &walls), *other = NULL;
+    uint64_t bytes = 0;
+    carom_error err = {0};
+    test_error(move_pair(context, foreign, &t, &err), bad, &err, "center.x lies in a buffer of another context");
+    test_error(move_pair(context, numbers, foreign, &err), bad, &err, "t_first lies in a buffer of another context");
+    test_ok("own memory", move_pair(context, numbers, &t, &err), &err);
+    shape.vertices = carom_xyz(foreign);
+    test_error(carom_mesh_create(context, &shape, &other, &err), bad, &err, "lies in a buffer of another context");
+    test_error(carom_mesh_get_image(mesh, foreign, ROOM, &bytes, &err), bad, &err, "image lies in a buffer of another");
+    test_error(carom_mesh_open_image(context, foreign, ROOM, &other, &err), bad, &err, "image lies in a buffer of");
+    test_error(carom_buffer_create(context, &wrapped, &none, &err), bad, &err, "on the device of another context");
+    if (own != NULL) {
+        test_error(carom_buffer_write(own, 0, foreign, 4, &err), bad, &err, "data lies in a buffer of another context");
+        test_error(carom_buffer_read(own, 0, foreign, 4, &err), bad, &err, "data lies in a buffer of another context");
+    }
+    assert_null(none);
+    assert_null(other);
+    carom_mesh_destroy(mesh);
+}
+
+/* The addresses of a context's buffer in calls of a context without buffers, with a host buffer, with a device buffer;
+ * and of one that is mapped. More buffers than a page of the list of ranges has. */
+static void test_foreign(void **state)
+{
+    enum { MANY = 600 };
+    (void)state;
+    int warnings = 0;
+    carom_context *owner = open_discrete(CAROM_BACKEND_OPENCL, 1, &warnings);
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = open_discrete(CAROM_BACKEND_OPENCL, 1, &warnings);
+    carom_buffer *buffers[MANY];
+    carom_buffer_desc desc = {.size = sizeof desc, .bytes = 4096, .where = CAROM_BUFFER_DEVICE};
+    carom_error err = {0};
+    for (int i = 0; i < MANY; i++)
+        test_ok("create", carom_buffer_create(owner, &desc, &buffers[i], &err), &err);
+    arena host = arena_make(cpu, CAROM_BUFFER_HOST), far = arena_make(device, CAROM_BUFFER_DEVICE);
+    for (int i = 0; i < MANY; i += MANY - 1) {
+        void *at = NULL;
+        refuse_foreign(cpu, host.buffer, carom_buffer_address(buffers[i]));
+        refuse_foreign(device, far.buffer, carom_buffer_address(buffers[i]));
+        test_ok("map", carom_buffer_map(buffers[i], 0, 4096, CAROM_ACCESS_WRITE, &at, &err), &err);
+        refuse_foreign(cpu, host.buffer, at);
+    }
+    arena_free(&host);
+    refuse_foreign(cpu, NULL, carom_buffer_address(buffers[0]));
+    for (int i = 0; i < MANY; i++)
+        carom_buffer_destroy(buffers[i]);
+    arena_free(&far);
+    carom_context_destroy(owner);
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_expect_none("foreign buffers");
+}
+
 /* A buffer that the device has no memory for. */
 static void test_scarce(void **state)
 {
@@ -783,6 +858,7 @@ int main(void)
         cmocka_unit_test(test_auto),
         cmocka_unit_test(test_far),
         cmocka_unit_test(test_far_refused),
+        cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_scarce),
         cmocka_unit_test(test_failures),
     };
