@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A folder's files are the library's, but for those of the instruction sets, which follow.
 file(GLOB carom_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
-  host/*.c host/buffer/*.c host/mesh/*.c host/bvh/*.c host/lattice/*.c host/cloud/*.c cpu/*.c)
+  host/*.c host/buffer/*.c host/mesh/*.c host/bvh/*.c host/lattice/*.c host/cloud/*.c host/jobs/*.c cpu/*.c)
 list(FILTER carom_sources EXCLUDE REGEX "^cpu/isa_")
 
 # Two files per instruction set, each with flags of its own: nothing else may use them. The _fma one may fuse

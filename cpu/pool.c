@@ -4,8 +4,6 @@
 #endif
 #include "pool.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +12,7 @@
 #endif
 
 #include "cpu.h"
+#include "thread.h"
 
 /* Nanoseconds of waiting awake before sleep, as much as waking up costs: batches that follow each other closely find
  * the team awake, and an OpenCL driver's own threads get the core soon. */
@@ -155,29 +154,16 @@ size_t caromi_pool_size(uint32_t threads)
     return sizeof(caromi_pool) + (size_t)threads * sizeof(pool_worker);
 }
 
-/* The host's signals are for the host's threads; not those that a thread brings upon itself, nor a profiler's. */
 static void start_workers(caromi_pool *p, uint32_t threads)
 {
-    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF};
-    sigset_t held, before;
-    pthread_attr_t with_stack, *attributes = pthread_attr_init(&with_stack) == 0 ? &with_stack : NULL;
-    if (attributes != NULL)
-        (void)pthread_attr_setstacksize(attributes, STACK);
-    (void)sigfillset(&held);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        (void)sigdelset(&held, own[i]);
-    (void)pthread_sigmask(SIG_BLOCK, &held, &before);
     while (p->threads < threads) {
         pool_worker *w = &p->workers[p->threads - 1];
         w->pool = p;
         w->thread = p->threads;
-        if (pthread_create(&w->id, attributes, worker_main, w) != 0)
+        if (!caromi_thread_start(&w->id, STACK, worker_main, w))
             break;
         p->threads++;
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (attributes != NULL)
-        (void)pthread_attr_destroy(attributes);
 }
 
 caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
@@ -223,18 +209,6 @@ void caromi_pool_close(caromi_pool *p)
 uint32_t caromi_pool_threads(const caromi_pool *p)
 {
     return p != NULL && p->process == getpid() ? p->threads : 1;
-}
-
-void caromi_pool_lock(caromi_pool *p)
-{
-    if (caromi_pool_threads(p) > 1)
-        (void)pthread_mutex_lock(&p->lock);
-}
-
-void caromi_pool_unlock(caromi_pool *p)
-{
-    if (caromi_pool_threads(p) > 1)
-        (void)pthread_mutex_unlock(&p->lock);
 }
 
 static void offer(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)

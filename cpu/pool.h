@@ -22,10 +22,6 @@ void caromi_pool_close(caromi_pool *pool);
 /* At least 1; a pool that is NULL, or of a parent process, is the caller alone. */
 uint32_t caromi_pool_threads(const caromi_pool *pool);
 
-/* For tasks that must not do something at the same time: one of them between these two calls. */
-void caromi_pool_lock(caromi_pool *pool);
-void caromi_pool_unlock(caromi_pool *pool);
-
 /* Run tasks 0 .. tasks-1, each once; `thread` < caromi_pool_threads() tells on which. The caller is in the float
  * mode of cpu.h, as the workers are. A call that finds the pool busy runs on its caller alone. */
 typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);

@@ -4,7 +4,7 @@
  * spans overlap, the function lists the arrays once more with names and strides, and elements are compared. */
 #ifndef CAROM_ARRAYS_H
 #define CAROM_ARRAYS_H
-#include "host/buffer/shadow.h"
+#include "call.h"
 
 /* What a process has at most: so large an array may be, and so large a count. */
 enum { CAROMI_ADDRESS_BITS = 47 };
@@ -105,6 +105,14 @@ carom_status caromi_check_named_arrays(carom_context *context, const caromi_arra
             list(&arrays_, __VA_ARGS__);                                                                             \
             CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (can_stay), (err)));                    \
         }                                                                                                            \
+    } while (0)
+/* The same for a call with a batch: the last check that reads no element. A call with a job ends here, because the job
+ * makes it again; what jobs before it use may change meanwhile, so buffers are the job's concern. */
+#define CAROMI_CHECK_CALL(batch, can_stay, context, err, list, ...)                                             \
+    do {                                                                                                        \
+        CAROMI_CHECK_STAYING_ARRAYS(can_stay, (batch)->job == NULL ? (context) : NULL, err, list, __VA_ARGS__); \
+        if ((batch)->job != NULL)                                                                               \
+            return CAROM_OK;                                                                                    \
     } while (0)
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST static inline __attribute__((always_inline)) void

@@ -5,6 +5,7 @@
 #include "choice.h"
 #include "context.h"
 #include "host/opencl/opencl.h"
+#include "jobs/queue.h"
 
 carom_context_desc carom_context_desc_default(void)
 {
@@ -107,6 +108,7 @@ carom_status caromi_context_make(const carom_context_desc *desc, const struct ca
     memset(c, 0, sizeof *c);
     atomic_init(&c->references, 1);
     atomic_flag_clear(&c->kept.is_busy);
+    (void)pthread_mutex_init(&c->allocating, NULL);
     c->desc = *desc;
     c->isa = isa;
     c->isa_id = isa_id;
@@ -138,12 +140,14 @@ void caromi_context_release(carom_context *c)
 {
     if (atomic_fetch_sub(&c->references, 1) != 1)
         return;
+    caromi_queue_close(c);
     caromi_device_close(c->device);
     caromi_pool_close(c->pool);
     caromi_free(c, c->pool);
     caromi_free(c, c->device_selector);
     caromi_free(c, c->shadows);
     caromi_kept_release(c);
+    (void)pthread_mutex_destroy(&c->allocating);
     const carom_context last = {.desc = c->desc};
     caromi_free(&last, c);
 }
@@ -153,6 +157,8 @@ void carom_context_destroy(carom_context *context)
     if (context == NULL)
         return;
     const caromi_float_mode mode = caromi_float_mode_set();
+    caromi_wait_for_jobs(context);
+    context->is_destroyed = 1;
     caromi_context_release(context);
     caromi_float_mode_restore(mode);
 }

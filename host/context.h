@@ -2,6 +2,7 @@
 /* What a context holds. */
 #ifndef CAROM_HOST_CONTEXT_H
 #define CAROM_HOST_CONTEXT_H
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "error.h"
@@ -17,11 +18,19 @@ typedef struct caromi_pace {
     int on_cpu;       /* auto has found the CPU to be faster */
 } caromi_pace;
 
+/* What the context's own thread has to do; a member of what it is done to. jobs/queue.h */
+typedef struct caromi_task {
+    struct caromi_task *next;
+    void (*run)(struct caromi_task *task);
+} caromi_task;
+
 struct carom_context {
-    atomic_uint references; /* the caller's and one per mesh and buffer */
+    atomic_uint references; /* the caller's and one per mesh, buffer and job */
+    int is_destroyed;       /* by the caller */
     carom_context_desc desc;
-    char *device_selector; /* copy of desc.device */
-    int is_on_shared;      /* the device is one of the caller's cl_context */
+    pthread_mutex_t allocating; /* held by who is in the caller's allocator */
+    char *device_selector;      /* copy of desc.device */
+    int is_on_shared;           /* the device is one of the caller's cl_context */
     const caromi_isa_table *isa;
     int isa_id;
     caromi_pool *pool;          /* NULL: one thread */
@@ -35,7 +44,8 @@ struct carom_context {
     carom_buffer *buffers;            /* all of the context's; buffer/buffer.h */
     struct caromi_shadow *shadows;    /* of the call that is running; buffer/shadow.h */
     uint32_t shadow_count;
-    int shadows_shown; /* all of them */
+    int shadows_shown;             /* all of them */
+    struct caromi_job_queue *jobs; /* NULL: there has been none; jobs/queue.h */
 };
 
 /* What makes every context. cl: its device is there; NULL: its device is found. */
@@ -43,6 +53,16 @@ struct carom_opencl_desc;
 carom_status caromi_context_make(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
                                  carom_context **out, carom_error *err);
 void caromi_context_release(carom_context *context);
+
+/* Waits until the context's thread has done all that was left to it; at once on that thread. */
+void caromi_finish_jobs(const carom_context *context);
+static inline void caromi_wait_for_jobs(const carom_context *context)
+{
+    if (context != NULL && context->jobs != NULL)
+        caromi_finish_jobs(context);
+}
+/* Leaves a task to the context's thread, behind the jobs that go on; 0: there are none. */
+int caromi_leave_to_jobs(const carom_context *context, caromi_task *task);
 
 double caromi_now(void); /* seconds; clock.c */
 #endif

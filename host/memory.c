@@ -25,6 +25,13 @@ static void *system_alloc(size_t alignment, size_t bytes)
     return aligned_alloc(alignment, bytes);
 }
 
+/* Hooks are never called by two threads of a context at once. The context is constant to those who only use its memory.
+ */
+static pthread_mutex_t *allocating(const carom_context *context)
+{
+    return (pthread_mutex_t *)(uintptr_t)&context->allocating;
+}
+
 void *caromi_alloc_aligned(const carom_context *context, uint64_t wanted, size_t alignment)
 {
     if (wanted > SIZE_MAX - alignment)
@@ -33,7 +40,10 @@ void *caromi_alloc_aligned(const carom_context *context, uint64_t wanted, size_t
     const carom_allocator *a = &context->desc.allocator;
     if (a->alloc == NULL)
         return system_alloc(alignment, bytes);
+    pthread_mutex_t *lock = allocating(context);
+    (void)pthread_mutex_lock(lock);
     void *memory = a->alloc(a->user, bytes, alignment);
+    (void)pthread_mutex_unlock(lock);
     (void)caromi_float_mode_set(); /* the callback may have changed it */
     return memory;
 }
@@ -46,27 +56,6 @@ void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
     return count <= (SIZE_MAX - alignment) / size ? caromi_alloc_aligned(context, count * size, alignment) : NULL;
 }
 
-void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size)
-{
-    if (context->desc.allocator.alloc == NULL) /* the system's needs no lock */
-        return caromi_alloc(context, count, size);
-    caromi_pool_lock(context->pool);
-    void *memory = caromi_alloc(context, count, size);
-    caromi_pool_unlock(context->pool);
-    return memory;
-}
-
-void caromi_task_free(const carom_context *context, void *memory)
-{
-    if (context->desc.allocator.free == NULL) {
-        caromi_free(context, memory);
-        return;
-    }
-    caromi_pool_lock(context->pool);
-    caromi_free(context, memory);
-    caromi_pool_unlock(context->pool);
-}
-
 void caromi_free(const carom_context *context, void *memory)
 {
     const carom_allocator *a = &context->desc.allocator;
@@ -76,7 +65,10 @@ void caromi_free(const carom_context *context, void *memory)
         free(memory);
         return;
     }
+    pthread_mutex_t *lock = allocating(context);
+    (void)pthread_mutex_lock(lock);
     a->free(a->user, memory);
+    (void)pthread_mutex_unlock(lock);
     (void)caromi_float_mode_set();
 }
 
@@ -94,7 +86,6 @@ static kept_head *head_of(void *block)
     return (kept_head *)(void *)((char *)block - KEPT_HEAD);
 }
 
-/* The context is constant to those who only use its memory. */
 static caromi_kept *open_kept(const carom_context *context)
 {
     caromi_kept *kept = (caromi_kept *)(uintptr_t)&context->kept;
@@ -135,7 +126,7 @@ void *caromi_kept_alloc(const carom_context *context, uint64_t count, size_t siz
     }
     if (block != NULL)
         return block;
-    char *memory = caromi_task_alloc(context, bytes + KEPT_HEAD, 1);
+    char *memory = caromi_alloc(context, bytes + KEPT_HEAD, 1);
     if (memory == NULL)
         return NULL;
     block = memory + KEPT_HEAD;
@@ -172,7 +163,7 @@ void caromi_kept_free(const carom_context *context, void *block)
         close_kept(kept);
     }
     if (block != NULL)
-        caromi_task_free(context, (char *)block - KEPT_HEAD);
+        caromi_free(context, (char *)block - KEPT_HEAD);
 }
 
 void caromi_kept_release(const carom_context *context)

@@ -16,14 +16,11 @@ typedef struct caromi_kept {
     uint32_t next;  /* to make room */
 } caromi_kept;
 
-/* The context's allocator; NULL when there is no memory or the size overflows. Aligned to 64 bytes. */
+/* The context's allocator, from any thread; NULL when there is no memory or the size overflows. Aligned to 64 bytes. */
 void *caromi_alloc(const carom_context *context, uint64_t count, size_t size);
 /* Of any such alignment, a power of two. */
 void *caromi_alloc_aligned(const carom_context *context, uint64_t bytes, size_t alignment);
 void caromi_free(const carom_context *context, void *memory);
-/* The same from a task: the hooks are never called by two threads of a context at once. */
-void *caromi_task_alloc(const carom_context *context, uint64_t count, size_t size);
-void caromi_task_free(const carom_context *context, void *memory);
 
 /* For what is large and that each call of a kind needs: given back, the context keeps it for the next call, within
  * limits. From any thread. */

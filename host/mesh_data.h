@@ -22,6 +22,7 @@ typedef struct caromi_patches {
 
 struct carom_mesh {
     carom_context *context;
+    caromi_task end; /* its destruction, where it is left to the context's thread */
     caromi_mesh_view view;
     carom_mesh_info info;
     float *vertices;   /* [3 * vertex_count] the caller's vertices */

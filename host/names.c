@@ -27,9 +27,9 @@ const char *carom_version(void)
 
 const char *carom_status_name(carom_status status)
 {
-    static const char *const words[] = {"ok",          "invalid argument", "out of memory",
-                                        "no device",   "not bit-exact",    "kernel build failed",
-                                        "device lost", "unsupported",      "cancelled"};
+    static const char *const words[] = {
+        "ok",          "invalid argument", "out of memory", "no device", "not bit-exact", "kernel build failed",
+        "device lost", "unsupported",      "cancelled",     "timeout"};
     return WORD(words, (int)status);
 }
 

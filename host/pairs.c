@@ -72,8 +72,8 @@ static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t co
             return CAROM_OK;                                                                                           \
         INPUTS(CHECK_INPUT)                                                                                            \
         CHECK(check_indices(&d->indices, err));                                                                        \
-        CAROMI_CHECK_STAYING_ARRAYS(d->batch.accuracy == CAROM_ACCURACY_FAST, context, err, list_##query, d, out,      \
-                                    stats);                                                                            \
+        CAROMI_CHECK_CALL(&d->batch, d->batch.accuracy == CAROM_ACCURACY_FAST, context, err, list_##query, d, out,     \
+                          stats);                                                                                      \
         CHECK(caromi_shadows_show_index(context, d->indices.a.data, err));                                             \
         CHECK(caromi_shadows_show_index(context, d->indices.b.data, err));                                             \
                                                                                                                        \
@@ -115,17 +115,21 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
     static carom_status query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,              \
                                       const carom_##query##_result *out, carom_stats *stats, carom_error *err)  \
     {                                                                                                           \
-        CHECK(check_call(context, d, out, stats, err));                                                         \
         CHECK(check_##query(context, d, out, stats, err));                                                      \
+        if (d->batch.job != NULL)                                                                               \
+            return CAROM_OK;                                                                                    \
         caromi_pair_batch b;                                                                                    \
         columns_##query(d, out, &b);                                                                            \
         b.kernel = kernel_for(kernel_of, d->batch.accuracy);                                                    \
         return caromi_run_pairs(context, &b, &d->batch.progress, stats, err);                                   \
     }                                                                                                           \
+    CAROMI_JOB_OF(carom_##query##_pairs)                                                                        \
     carom_status carom_##query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,             \
                                        const carom_##query##_result *out, carom_stats *stats, carom_error *err) \
     {                                                                                                           \
-        IN_CALL(context, err, query##_pairs(context, d, out, stats, err));                                      \
+        CHECK(check_call(context, d, out, stats, err));                                                         \
+        IN_BATCH_OF(carom_##query##_pairs, context, context, d, out, stats, err,                                \
+                    query##_pairs(context, d, out, stats, err));                                                \
     }
 PAIR_CALL(sweep, sweep_kernel(out, d->triangle_velocity.x != NULL))
 #define EACH_CALL(query, kernel, INPUTS, OUTPUTS) PAIR_CALL(query, CAROMI_PAIR_##kernel)

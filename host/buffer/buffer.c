@@ -162,7 +162,7 @@ carom_status caromi_buffer_around(carom_context *context, caromi_device_memory *
 carom_status carom_buffer_create(carom_context *context, const carom_buffer_desc *desc, carom_buffer **out,
                                  carom_error *err)
 {
-    IN_FLOAT_MODE(create(context, desc, out, err));
+    IN_CALL(context, err, create(context, desc, out, err));
 }
 
 static void destroy(carom_buffer *b)
@@ -181,12 +181,19 @@ static void destroy(carom_buffer *b)
     caromi_context_release(context);
 }
 
+static void end_buffer(caromi_task *end)
+{
+    destroy((carom_buffer *)(void *)((char *)end - offsetof(carom_buffer, end)));
+}
+
 void carom_buffer_destroy(carom_buffer *buffer)
 {
     if (buffer == NULL)
         return;
     const caromi_float_mode mode = caromi_float_mode_set();
-    destroy(buffer);
+    buffer->end.run = end_buffer;
+    if (!caromi_leave_to_jobs(buffer->context, &buffer->end))
+        destroy(buffer);
     caromi_float_mode_restore(mode);
 }
 
@@ -209,6 +216,11 @@ carom_status carom_buffer_get_info(const carom_buffer *buffer, carom_buffer_info
 }
 
 /* ---- read and write ---------------------------------------------------------------------------------------------- */
+
+static carom_context *context_of(const carom_buffer *b)
+{
+    return b != NULL ? b->context : NULL;
+}
 
 static carom_status check_range(const carom_buffer *b, uint64_t offset, uint64_t bytes, carom_error *err)
 {
@@ -254,7 +266,7 @@ static carom_status write_bytes(carom_buffer *b, uint64_t offset, const void *da
 carom_status carom_buffer_write(carom_buffer *buffer, uint64_t offset, const void *data, uint64_t bytes,
                                 carom_error *err)
 {
-    IN_FLOAT_MODE(write_bytes(buffer, offset, data, bytes, err));
+    IN_CALL(context_of(buffer), err, write_bytes(buffer, offset, data, bytes, err));
 }
 
 static carom_status read_bytes(const carom_buffer *b, uint64_t offset, void *data, uint64_t bytes, carom_error *err)
@@ -271,7 +283,7 @@ static carom_status read_bytes(const carom_buffer *b, uint64_t offset, void *dat
 carom_status carom_buffer_read(const carom_buffer *buffer, uint64_t offset, void *data, uint64_t bytes,
                                carom_error *err)
 {
-    IN_FLOAT_MODE(read_bytes(buffer, offset, data, bytes, err));
+    IN_CALL(context_of(buffer), err, read_bytes(buffer, offset, data, bytes, err));
 }
 
 /* ---- map and unmap ----------------------------------------------------------------------------------------------- */
@@ -325,7 +337,7 @@ static carom_status map(carom_buffer *b, uint64_t offset, uint64_t bytes, carom_
 carom_status carom_buffer_map(carom_buffer *buffer, uint64_t offset, uint64_t bytes, carom_access access, void **out,
                               carom_error *err)
 {
-    IN_FLOAT_MODE(map(buffer, offset, bytes, access, out, err));
+    IN_CALL(context_of(buffer), err, map(buffer, offset, bytes, access, out, err));
 }
 
 static carom_status unmap(carom_buffer *b, carom_error *err)
@@ -346,5 +358,5 @@ static carom_status unmap(carom_buffer *b, carom_error *err)
 
 carom_status carom_buffer_unmap(carom_buffer *buffer, carom_error *err)
 {
-    IN_FLOAT_MODE(unmap(buffer, err));
+    IN_CALL(context_of(buffer), err, unmap(buffer, err));
 }

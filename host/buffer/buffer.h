@@ -8,6 +8,7 @@
 
 struct carom_buffer {
     carom_context *context;
+    caromi_task end;    /* its destruction, where it is left to the context's thread */
     carom_buffer *next; /* of the context */
     carom_buffer_where where;
     char *base;                  /* its address */

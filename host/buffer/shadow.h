@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays of a call that lie in buffers of a discrete device. A *shadow* is the part of such a buffer that a call reads
  * or writes, brought to the host at its own address while the call lasts: whatever needs the array finds it there. The
- * check of arrays (CAROMI_CHECK_ARRAYS) begins the shadows of a call, and IN_CALL ends them. */
+ * check of arrays (CAROMI_CHECK_ARRAYS) begins the shadows of a call, and IN_CALL (call.h) ends them. */
 #ifndef CAROM_HOST_BUFFER_SHADOW_H
 #define CAROM_HOST_BUFFER_SHADOW_H
 #include "host/context.h"
@@ -62,17 +62,4 @@ static inline carom_status caromi_shadows_show_index(carom_context *context, con
 {
     return caromi_has_residents(context) ? caromi_shadows_bring_index(context, base, err) : CAROM_OK;
 }
-
-/* Every public function that has arrays returns through this: as IN_FLOAT_MODE, and the shadows of its arrays end. A
- * device's probe makes a mesh inside a call, and must leave alone the shadows of that. */
-#define IN_CALL(context, err, call)                                         \
-    do {                                                                    \
-        const caromi_float_mode mode_ = caromi_float_mode_set();            \
-        const uint32_t held_ = caromi_shadows_held(context);                \
-        carom_status status_ = (call);                                      \
-        if (caromi_shadows_held(context) != held_)                          \
-            status_ = caromi_shadows_end((context), held_, status_, (err)); \
-        caromi_float_mode_restore(mode_);                                   \
-        return status_;                                                     \
-    } while (0)
 #endif

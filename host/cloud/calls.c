@@ -151,7 +151,7 @@ static carom_status check_call(carom_context *context, const cloud_call *q, cons
         CHECK(caromi_check_points_out(&q->list->normal, "normal", err));
     if (q->list != NULL && q->list->before != NULL)
         CHECK(check_before(q->list->before, err));
-    CAROMI_CHECK_ARRAYS(context, err, list_call, q, stats);
+    CAROMI_CHECK_CALL(&d->batch, 0, context, err, list_call, q, stats);
     return q->list != NULL ? check_order_before(q->list, err) : CAROM_OK;
 }
 
@@ -439,6 +439,8 @@ static caromi_pace *pace_of(carom_context *context, const cloud_call *q)
 static carom_status run_call(carom_context *context, cloud_call *q, carom_stats *stats, carom_error *err)
 {
     CHECK(check_call(context, q, stats, err));
+    if (q->desc->batch.job != NULL)
+        return CAROM_OK;
     describe(context, q);
     CHECK(check_limits(&q->cloud, err));
     if (q->list != NULL) {
@@ -471,6 +473,7 @@ static carom_status check_ask(const carom_context *context, const carom_spheres_
     return caromi_check_stats(stats, err);
 }
 
+CAROMI_JOB_OF(carom_spheres_list)
 carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,
                                 const carom_sphere_pair_list *list, carom_stats *stats, carom_error *err)
 {
@@ -478,18 +481,20 @@ carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc
     CHECK(check_ask(context, desc, list, stats, err));
     CHECK(caromi_check_desc(list->size, sizeof *list, "carom_sphere_pair_list", err));
     CHECK_NOT_NULL(list->totals, "totals", err);
-    IN_CALL(context, err, run_call(context, &q, stats, err));
+    IN_BATCH_OF(carom_spheres_list, context, context, desc, list, stats, err, run_call(context, &q, stats, err));
 }
 
+CAROMI_JOB_OF(carom_spheres_first)
 carom_status carom_spheres_first(carom_context *context, const carom_spheres_desc *desc,
                                  const carom_sphere_partner_result *out, carom_stats *stats, carom_error *err)
 {
     cloud_call q = {.desc = desc, .first = out};
     CHECK(check_ask(context, desc, out, stats, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_sphere_partner_result", err));
-    IN_CALL(context, err, run_call(context, &q, stats, err));
+    IN_BATCH_OF(carom_spheres_first, context, context, desc, out, stats, err, run_call(context, &q, stats, err));
 }
 
+CAROMI_JOB_OF(carom_spheres_any)
 carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc *desc, const carom_any_result *out,
                                carom_stats *stats, carom_error *err)
 {
@@ -497,9 +502,10 @@ carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc 
     CHECK(check_ask(context, desc, out, stats, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_any_result", err));
     CHECK_NOT_NULL(out->hit, "hit", err);
-    IN_CALL(context, err, run_call(context, &q, stats, err));
+    IN_BATCH_OF(carom_spheres_any, context, context, desc, out, stats, err, run_call(context, &q, stats, err));
 }
 
+CAROMI_JOB_OF(carom_spheres_count)
 carom_status carom_spheres_count(carom_context *context, const carom_spheres_desc *desc,
                                  const carom_sphere_count_result *out, carom_stats *stats, carom_error *err)
 {
@@ -507,7 +513,14 @@ carom_status carom_spheres_count(carom_context *context, const carom_spheres_des
     CHECK(check_ask(context, desc, out, stats, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_sphere_count_result", err));
     CHECK_NOT_NULL(out->partners, "partners", err);
-    IN_CALL(context, err, run_call(context, &q, stats, err));
+    IN_BATCH_OF(carom_spheres_count, context, context, desc, out, stats, err, run_call(context, &q, stats, err));
+}
+
+static carom_status job_of_order(void *context, const void *desc, const void *order, int which, carom_stats *stats,
+                                 carom_error *err)
+{
+    (void)which;
+    return carom_spheres_order(context, desc, (uint32_t *)(uintptr_t)order, stats, err);
 }
 
 carom_status carom_spheres_order(carom_context *context, const carom_spheres_desc *desc, uint32_t *order,
@@ -518,5 +531,6 @@ carom_status carom_spheres_order(carom_context *context, const carom_spheres_des
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(order, "order", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_CALL(context, err, run_call(context, &q, stats, err));
+    IN_BATCH(context, &desc->batch, err, run_call(context, &q, stats, err), job_of_order, context, desc, sizeof *desc,
+             order, 0, 0, stats);
 }

@@ -22,14 +22,14 @@ static void grow(caromi_cloud_found *found)
     caromi_cloud_runs *runs = &list->runs;
     caromi_cloud_item *more = NULL;
     if (runs->room < list->most)
-        more = caromi_task_alloc(list->context, 2 * runs->room, sizeof *more);
+        more = caromi_alloc(list->context, 2 * runs->room, sizeof *more);
     if (more == NULL) {
         list->is_short = 1;
         runs->count = 0;
         return;
     }
     memcpy(more, runs->item, runs->count * sizeof *more);
-    caromi_task_free(list->context, runs->item);
+    caromi_free(list->context, runs->item);
     runs->item = more;
     runs->room *= 2;
 }

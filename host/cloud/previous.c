@@ -93,7 +93,7 @@ static int64_t search(const known_pair *row, uint64_t count, uint64_t key)
 static void find_in_long(previous_job *job, uint64_t from, uint64_t to, uint64_t begin, uint64_t end)
 {
     const uint64_t count = end - begin;
-    known_pair *row = caromi_task_alloc(job->cloud->context, count, sizeof *row);
+    known_pair *row = caromi_alloc(job->cloud->context, count, sizeof *row);
     if (row == NULL) {
         atomic_store(&job->is_short, 1);
         return;
@@ -103,7 +103,7 @@ static void find_in_long(previous_job *job, uint64_t from, uint64_t to, uint64_t
     qsort(row, (size_t)count, sizeof *row, compare);
     for (uint64_t i = from; i < to; i++)
         job->previous[i] = search(row, count, key_now(job, i));
-    caromi_task_free(job->cloud->context, row);
+    caromi_free(job->cloud->context, row);
 }
 
 /* ---- all rows ---------------------------------------------------------------------------------------------------- */

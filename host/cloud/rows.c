@@ -34,13 +34,13 @@ static int grow_rows(const caromi_build *job, caromi_build_part *p)
 {
     const carom_context *c = job->cloud->context;
     const uint32_t room = p->row_room ? 2 * p->row_room : 1024;
-    caromi_build_row *rows = caromi_task_alloc(c, room, sizeof *rows);
-    uint32_t *counts = caromi_task_alloc(c, room, sizeof *counts);
-    uint32_t *table = caromi_task_alloc(c, 2 * (uint64_t)room, sizeof *table);
+    caromi_build_row *rows = caromi_alloc(c, room, sizeof *rows);
+    uint32_t *counts = caromi_alloc(c, room, sizeof *counts);
+    uint32_t *table = caromi_alloc(c, 2 * (uint64_t)room, sizeof *table);
     if (rows == NULL || counts == NULL || table == NULL) {
-        caromi_task_free(c, rows);
-        caromi_task_free(c, counts);
-        caromi_task_free(c, table);
+        caromi_free(c, rows);
+        caromi_free(c, counts);
+        caromi_free(c, table);
         return 0;
     }
     if (p->row_count) {
@@ -55,9 +55,9 @@ static int grow_rows(const caromi_build *job, caromi_build_part *p)
             h++;
         table[h & p->mask] = r;
     }
-    caromi_task_free(c, p->rows);
-    caromi_task_free(c, p->counts);
-    caromi_task_free(c, p->table);
+    caromi_free(c, p->rows);
+    caromi_free(c, p->counts);
+    caromi_free(c, p->table);
     p->rows = rows;
     p->counts = counts;
     p->table = table;
@@ -122,7 +122,7 @@ void caromi_build_enter(void *user, uint64_t number, uint32_t thread)
     (void)thread;
     p->count = 0;
     if (job->dense_rows) {
-        p->counts = caromi_task_alloc(job->cloud->context, job->dense_rows, sizeof *p->counts);
+        p->counts = caromi_alloc(job->cloud->context, job->dense_rows, sizeof *p->counts);
         p->is_short = p->counts == NULL;
         if (!p->is_short)
             memset(p->counts, 0, job->dense_rows * sizeof *p->counts);

@@ -79,7 +79,8 @@ static carom_status clearance(carom_mesh *mesh, const carom_mesh_clearance_desc 
 {
     uint64_t slab;
     CHECK(check_clearance(d, out, &slab, err));
-    CAROMI_CHECK_ARRAYS(mesh->context, err, list_clearance, d, out, stats, (d->batch.count - d->batch.begin) * slab);
+    CAROMI_CHECK_CALL(&d->batch, 0, mesh->context, err, list_clearance, d, out, stats,
+                      (d->batch.count - d->batch.begin) * slab);
     const caromi_lattice_batch nodes = {.mesh = mesh,
                                         .lattice = d->lattice,
                                         .slab = slab,
@@ -102,6 +103,7 @@ static carom_status clearance(carom_mesh *mesh, const carom_mesh_clearance_desc 
     return caromi_run(mesh->context, &run, stats, err);
 }
 
+CAROMI_JOB_OF(carom_mesh_clearance)
 carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *desc,
                                   const carom_mesh_clearance_result *out, carom_stats *stats, carom_error *err)
 {
@@ -109,5 +111,6 @@ carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_d
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_CALL(mesh->context, err, clearance(mesh, desc, out, stats, err));
+    IN_BATCH_OF(carom_mesh_clearance, mesh->context, mesh, desc, out, stats, err,
+                clearance(mesh, desc, out, stats, err));
 }

@@ -125,7 +125,8 @@ static carom_status distance(carom_mesh *mesh, const carom_mesh_distance_desc *d
 {
     uint64_t slab;
     CHECK(check_distance(d, out, &slab, err));
-    CAROMI_CHECK_ARRAYS(mesh->context, err, list_distance, d, out, stats, (d->batch.count - d->batch.begin) * slab);
+    CAROMI_CHECK_CALL(&d->batch, 0, mesh->context, err, list_distance, d, out, stats,
+                      (d->batch.count - d->batch.begin) * slab);
     caromi_lattice_batch batch = {.mesh = mesh,
                                   .lattice = d->lattice,
                                   .slab = slab,
@@ -144,6 +145,7 @@ static carom_status distance(carom_mesh *mesh, const carom_mesh_distance_desc *d
     return status;
 }
 
+CAROMI_JOB_OF(carom_mesh_distance)
 carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_desc *desc,
                                  const carom_mesh_distance_result *out, carom_stats *stats, carom_error *err)
 {
@@ -151,5 +153,5 @@ carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_des
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_CALL(mesh->context, err, distance(mesh, desc, out, stats, err));
+    IN_BATCH_OF(carom_mesh_distance, mesh->context, mesh, desc, out, stats, err, distance(mesh, desc, out, stats, err));
 }

@@ -75,7 +75,7 @@ static carom_status drop(carom_mesh *mesh, const carom_mesh_drop_desc *d, const 
 {
     CHECK(check_drop(d, out, err));
     const uint64_t columns = (d->batch.count - d->batch.begin) * d->lattice.dims[0];
-    CAROMI_CHECK_ARRAYS(mesh->context, err, list_drop, d, out, stats, columns);
+    CAROMI_CHECK_CALL(&d->batch, 0, mesh->context, err, list_drop, d, out, stats, columns);
     drop_map map = {.mesh = mesh, .lattice = &d->lattice};
     int32_t *masks = NULL;
     map.ball = (drop_ball){.radius = d->radius, .r = fabs((double)d->radius)};
@@ -90,6 +90,7 @@ static carom_status drop(carom_mesh *mesh, const carom_mesh_drop_desc *d, const 
     return status;
 }
 
+CAROMI_JOB_OF(carom_mesh_drop)
 carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc, const carom_mesh_drop_result *out,
                              carom_stats *stats, carom_error *err)
 {
@@ -97,5 +98,5 @@ carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc,
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_CALL(mesh->context, err, drop(mesh, desc, out, stats, err));
+    IN_BATCH_OF(carom_mesh_drop, mesh->context, mesh, desc, out, stats, err, drop(mesh, desc, out, stats, err));
 }

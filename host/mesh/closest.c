@@ -22,8 +22,8 @@ static carom_status closest(carom_mesh *mesh, const carom_mesh_closest_desc *d, 
     CHECK(caromi_check_mesh_closest(d, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_closest_result", err));
     CAROMI_CLOSEST_OUTPUTS(CAROMI_CHECK_OUTPUT)
-    CAROMI_CHECK_STAYING_ARRAYS(d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err, list_closest, d, out,
-                                stats);
+    CAROMI_CHECK_CALL(&d->batch, d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err, list_closest, d, out,
+                      stats);
     CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
     CHECK(caromi_shadows_show_input(mesh->context, d->max_distance.data, err));
     CHECK(caromi_check_select(&d->batch, err));
@@ -34,6 +34,7 @@ static carom_status closest(carom_mesh *mesh, const carom_mesh_closest_desc *d, 
     return caromi_run_mesh(&batch, &d->batch.progress, stats, err);
 }
 
+CAROMI_JOB_OF(carom_mesh_closest)
 carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc *desc,
                                 const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
 {
@@ -41,5 +42,5 @@ carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc 
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_CALL(mesh->context, err, closest(mesh, desc, out, stats, err));
+    IN_BATCH_OF(carom_mesh_closest, mesh->context, mesh, desc, out, stats, err, closest(mesh, desc, out, stats, err));
 }

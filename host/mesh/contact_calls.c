@@ -98,7 +98,7 @@ static carom_status contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *d
 {
     caromi_contacts call = {.merge = d->merge_within, .patch_of_hit = out->patch};
     CHECK(check_contacts(d, err));
-    CAROMI_CHECK_ARRAYS(mesh->context, err, list_contacts, d, out, stats);
+    CAROMI_CHECK_CALL(&d->batch, 0, mesh->context, err, list_contacts, d, out, stats);
     CHECK(caromi_check_select(&d->batch, err));
     if (mesh->info.triangle_count > 0 && d->batch.count > d->batch.begin) {
         CHECK(caromi_edges_of(mesh, &call.edges, err));
@@ -122,6 +122,7 @@ static carom_status contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *d
     return run(&batch, &d->batch.progress, stats, err);
 }
 
+CAROMI_JOB_OF(carom_mesh_contacts)
 carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc, const carom_contact_list *list,
                                  carom_stats *stats, carom_error *err)
 {
@@ -130,5 +131,6 @@ carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_des
     CHECK_NOT_NULL(list, "list", err);
     CHECK(caromi_check_stats(stats, err));
     CHECK(check_list(list, err));
-    IN_CALL(mesh->context, err, contacts(mesh, desc, list, stats, err));
+    IN_BATCH_OF(carom_mesh_contacts, mesh->context, mesh, desc, list, stats, err,
+                contacts(mesh, desc, list, stats, err));
 }

@@ -51,9 +51,9 @@ static int fill_table(chooser *c)
     while (size < 2 * (uint64_t)c->count)
         size *= 2;
     if (size > s->slots) {
-        caromi_task_free(c->context, s->slot);
+        caromi_free(c->context, s->slot);
         s->slots = 0;
-        s->slot = caromi_task_alloc(c->context, size, sizeof *s->slot);
+        s->slot = caromi_alloc(c->context, size, sizeof *s->slot);
         if (s->slot == NULL)
             return 0;
         s->slots = size;
@@ -292,9 +292,9 @@ static int64_t find_near(const chooser *c, float points[3][FEW], size_t count)
         if (q.room > 0 && q.found <= q.room)
             return q.found;
         const uint32_t room = q.room > 0 ? q.found : NEAR_EACH * FEW;
-        caromi_task_free(c->context, s->near);
+        caromi_free(c->context, s->near);
         s->room = 0;
-        s->near = caromi_task_alloc(c->context, room, sizeof *s->near);
+        s->near = caromi_alloc(c->context, room, sizeof *s->near);
         if (s->near == NULL)
             return -1;
         s->room = room;

@@ -6,6 +6,7 @@
 
 #include "clearance.h"
 #include "host/buffer/buffer.h"
+#include "host/call.h"
 #include "mesh.h"
 #include "patches.h"
 
@@ -96,6 +97,7 @@ carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t 
     image_array arrays[IMAGE_ARRAYS];
     CHECK_NOT_NULL(mesh, "mesh", err);
     CHECK_NOT_NULL(bytes, "bytes", err);
+    caromi_wait_for_jobs(mesh->context);
     describe(mesh, &head, arrays);
     *bytes = head.bytes;
     if (image == NULL)
@@ -198,5 +200,5 @@ carom_status carom_mesh_open_image(carom_context *context, const void *image, ui
     CHECK_NOT_NULL(context, "context", err);
     CHECK_NOT_NULL(image, "image", err);
     CHECK_NOT_NULL(out, "out", err);
-    IN_FLOAT_MODE(open_image(context, image, size, out, err));
+    IN_CALL(context, err, open_image(context, image, size, out, err));
 }

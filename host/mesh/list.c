@@ -51,9 +51,9 @@ static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, ca
             return 1;
         const uint32_t least = q->room > 0 ? q->found : HITS_EACH * (uint32_t)q->count;
         const uint32_t room = least < UINT32_MAX - least / 2 ? least + least / 2 : UINT32_MAX;
-        caromi_task_free(job->context, found->records);
+        caromi_free(job->context, found->records);
         found->room = 0;
-        found->records = caromi_task_alloc(job->context, room, 2 * sizeof *found->records);
+        found->records = caromi_alloc(job->context, room, 2 * sizeof *found->records);
         if (found->records == NULL)
             return 0;
         found->room = room;

@@ -112,8 +112,8 @@ static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d
                                 carom_error *err)
 {
     CHECK(caromi_check_mesh_sweep(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
-    CAROMI_CHECK_STAYING_ARRAYS(any != NULL && d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err, list_sweep,
-                                d, list, any, stats);
+    CAROMI_CHECK_CALL(&d->batch, any != NULL && d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err,
+                      list_sweep, d, list, any, stats);
     CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
     CHECK(caromi_shadows_show_input(mesh->context, d->t_max.data, err));
     CHECK(caromi_check_select(&d->batch, err));
@@ -129,13 +129,19 @@ static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_des
                                   const carom_any_result *any, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_overlap(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
-    CAROMI_CHECK_STAYING_ARRAYS(any != NULL && d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err,
-                                list_overlap, d, list, any, stats);
+    CAROMI_CHECK_CALL(&d->batch, any != NULL && d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err,
+                      list_overlap, d, list, any, stats);
     CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
     CHECK(caromi_check_select(&d->batch, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(d, mesh, &batch.sweep);
     return run_list(&batch, &d->batch.progress, stats, err);
+}
+
+static carom_status job_of_list(void *mesh, const void *desc, const void *list, int which, carom_stats *stats,
+                                carom_error *err)
+{
+    return carom_mesh_sweep_list(mesh, desc, (carom_hits)which, list, stats, err);
 }
 
 carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
@@ -149,9 +155,11 @@ carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc
     if (which != CAROM_HITS_ALL && which != CAROM_HITS_FIRST)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "which is %d; it must be 0 (all) or 1 (first)",
                            (int)which);
-    IN_CALL(mesh->context, err, sweep_batch(mesh, desc, which, list, NULL, stats, err));
+    IN_BATCH(mesh->context, &desc->batch, err, sweep_batch(mesh, desc, which, list, NULL, stats, err), job_of_list,
+             mesh, desc, sizeof *desc, list, sizeof *list, (int)which, stats);
 }
 
+CAROMI_JOB_OF(carom_mesh_sweep_any)
 carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_any_result *out,
                                   carom_stats *stats, carom_error *err)
 {
@@ -160,9 +168,11 @@ carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc 
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
     CHECK(check_any(out, err));
-    IN_CALL(mesh->context, err, sweep_batch(mesh, desc, CAROM_HITS_ALL, NULL, out, stats, err));
+    IN_BATCH_OF(carom_mesh_sweep_any, mesh->context, mesh, desc, out, stats, err,
+                sweep_batch(mesh, desc, CAROM_HITS_ALL, NULL, out, stats, err));
 }
 
+CAROMI_JOB_OF(carom_mesh_overlap_any)
 carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_any_result *out,
                                     carom_stats *stats, carom_error *err)
 {
@@ -171,9 +181,11 @@ carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_d
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
     CHECK(check_any(out, err));
-    IN_CALL(mesh->context, err, overlap_batch(mesh, desc, NULL, out, stats, err));
+    IN_BATCH_OF(carom_mesh_overlap_any, mesh->context, mesh, desc, out, stats, err,
+                overlap_batch(mesh, desc, NULL, out, stats, err));
 }
 
+CAROMI_JOB_OF(carom_mesh_overlap_list)
 carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_hit_list *list,
                                      carom_stats *stats, carom_error *err)
 {
@@ -186,5 +198,6 @@ carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_
         return caromi_fail(
             err, CAROM_ERROR_INVALID_ARGUMENT, 0,
             "a list of overlaps has queries and triangles; state, t, point, normal and feature must be NULL");
-    IN_CALL(mesh->context, err, overlap_batch(mesh, desc, list, NULL, stats, err));
+    IN_BATCH_OF(carom_mesh_overlap_list, mesh->context, mesh, desc, list, stats, err,
+                overlap_batch(mesh, desc, list, NULL, stats, err));
 }

@@ -192,12 +192,19 @@ carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *de
     IN_CALL(context, err, create_mesh(context, desc, out, err));
 }
 
+static void end_mesh(caromi_task *end)
+{
+    destroy_mesh((carom_mesh *)(void *)((char *)end - offsetof(carom_mesh, end)));
+}
+
 void carom_mesh_destroy(carom_mesh *mesh)
 {
     if (mesh == NULL)
         return;
     const caromi_float_mode mode = caromi_float_mode_set();
-    destroy_mesh(mesh);
+    mesh->end.run = end_mesh;
+    if (!caromi_leave_to_jobs(mesh->context, &mesh->end))
+        destroy_mesh(mesh);
     caromi_float_mode_restore(mode);
 }
 
@@ -206,6 +213,7 @@ carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_info *out, c
     CHECK_NOT_NULL(mesh, "mesh", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_info", err));
+    caromi_wait_for_jobs(mesh->context);
     *out = mesh->info;
     return CAROM_OK;
 }

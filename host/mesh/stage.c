@@ -16,12 +16,12 @@ static int reserve(const carom_context *context, caromi_stage *s, size_t more)
     if (s->capacity - s->count >= more)
         return 1;
     const size_t capacity = s->count + more + s->capacity / 2 + CAROMI_BLOCK;
-    mesh_record *records = caromi_task_alloc(context, capacity, sizeof *records);
+    mesh_record *records = caromi_alloc(context, capacity, sizeof *records);
     if (records == NULL)
         return 0;
     if (s->count > 0)
         memcpy(records, s->records, s->count * sizeof *records);
-    caromi_task_free(context, s->records);
+    caromi_free(context, s->records);
     s->records = records;
     s->capacity = capacity;
     return 1;

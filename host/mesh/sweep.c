@@ -19,8 +19,8 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     CHECK(caromi_check_mesh_sweep(d, 0, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_hit_result", err));
     CAROMI_HIT_OUTPUTS(CAROMI_CHECK_OUTPUT)
-    CAROMI_CHECK_STAYING_ARRAYS(d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err, list_first, d, out,
-                                stats);
+    CAROMI_CHECK_CALL(&d->batch, d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err, list_first, d, out,
+                      stats);
     CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
     CHECK(caromi_shadows_show_input(mesh->context, d->t_max.data, err));
     CHECK(caromi_check_select(&d->batch, err));
@@ -31,6 +31,7 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     return caromi_run_mesh(&batch, &d->batch.progress, stats, err);
 }
 
+CAROMI_JOB_OF(carom_mesh_sweep_first)
 carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
                                     const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err)
 {
@@ -38,5 +39,6 @@ carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_des
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_CALL(mesh->context, err, sweep_first(mesh, desc, out, stats, err));
+    IN_BATCH_OF(carom_mesh_sweep_first, mesh->context, mesh, desc, out, stats, err,
+                sweep_first(mesh, desc, out, stats, err));
 }

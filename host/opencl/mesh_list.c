@@ -235,9 +235,9 @@ static int reserve_chooser(const carom_context *context, list_chooser *c, uint32
 {
     if (hits <= c->room)
         return 1;
-    caromi_task_free(context, c->records);
+    caromi_free(context, c->records);
     c->room = 0;
-    c->records = caromi_task_alloc(context, hits, 2 * sizeof *c->records);
+    c->records = caromi_alloc(context, hits, 2 * sizeof *c->records);
     c->room = c->records != NULL ? hits : 0;
     return c->records != NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "device.h"
 #include "host/buffer/buffer.h"
+#include "host/call.h"
 #include "host/choice.h"
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
@@ -185,5 +186,5 @@ static carom_status wrap(carom_context *c, cl_mem memory, uint64_t offset, uint6
 carom_status carom_buffer_wrap_opencl(carom_context *context, cl_mem memory, uint64_t offset, uint64_t bytes,
                                       carom_buffer **out, carom_error *err)
 {
-    IN_FLOAT_MODE(wrap(context, memory, offset, bytes, out, err));
+    IN_CALL(context, err, wrap(context, memory, offset, bytes, out, err));
 }

@@ -23,8 +23,8 @@
 ///
 /// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
 /// taken as exact real numbers. docs/design.md defines what each answer means, docs/performance.md
-/// what it costs. The order of this file: status, context, buffers, batches, pairs, mesh, mesh
-/// queries, lattices, spheres among themselves.
+/// what it costs. The order of this file: status, context, buffers, batches, jobs, pairs, mesh,
+/// mesh queries, lattices, spheres among themselves.
 ///
 /// Every call that can fail returns a carom_status. If `err` is not NULL, it receives a sentence
 /// that names the argument, the value and the limit. The library never aborts and reads no
@@ -63,8 +63,8 @@
 /// Structures grow: descriptors, results, lists, statistics and infos begin with `size`, which the
 /// caller sets to the sizeof; of a query that is batch.size, the size of the whole descriptor.
 /// Another value is CAROM_ERROR_INVALID_ARGUMENT. Of fixed shape are carom_error, carom_batch, the
-/// views, carom_progress, carom_pair_indices, carom_allocator and carom_list_totals. A member that
-/// is "not served yet" must be zero. Views must be given unless their comment says what NULL means.
+/// views, carom_progress, carom_pair_indices, carom_allocator and carom_list_totals. Views must be
+/// given unless their comment says what NULL means.
 #ifndef CAROM_CAROM_H
 #define CAROM_CAROM_H
 
@@ -98,7 +98,8 @@ typedef enum carom_status {
     CAROM_ERROR_DEVICE_LOST = 6,      ///< the device failed while working
     CAROM_ERROR_UNSUPPORTED = 7,      ///< this build or this machine cannot do it
     /// the caller's progress function ended it; answers reported as done are valid
-    CAROM_ERROR_CANCELLED = 8
+    CAROM_ERROR_CANCELLED = 8,
+    CAROM_ERROR_TIMEOUT = 9 ///< a job has not ended within the time; it goes on
 } carom_status;
 
 /// Caller-owned detail of a failure; works before a context exists. Untouched on success.
@@ -250,7 +251,8 @@ CAROM_API carom_context_desc carom_context_desc_default(void);
 ///       than its maker. In a child process of fork(): see the top
 CAROM_API carom_status carom_context_create(const carom_context_desc *desc, carom_context **out,
                                             carom_error *err);
-/// Release a context; meshes and buffers made in it stay valid until destroyed. NULL is fine.
+/// Release a context, when its jobs have ended; meshes, buffers and jobs made in it stay valid
+/// until destroyed. NULL is fine.
 CAROM_API void carom_context_destroy(carom_context *context);
 /// The instruction set that the CPU path uses.
 CAROM_API carom_isa carom_context_isa(const carom_context *context);
@@ -355,7 +357,7 @@ CAROM_API carom_status carom_buffer_unmap(carom_buffer *buffer, carom_error *err
 
 /* ---- batches: what all queries share --------------------------------------------------------- */
 
-/// Not served yet: a call that has not ended.
+/// A call that goes on after it has returned: see "jobs" below.
 typedef struct carom_job carom_job;
 
 /// Stride of a view whose one element serves all. Strides count bytes. A stride below 4 is an
@@ -466,11 +468,11 @@ typedef struct carom_batch {
     carom_uints select;
     uint64_t elements; ///< of every input; without `select` 0
     carom_progress progress;
-    /// Not served yet: NULL, NULL, 0. Later the call returns at once with a job, which begins after
-    /// those waited for. While it runs, its arrays and results, `stats` and totals belong to the
-    /// library, and `err` of the call is the caller's again: the job has an error of its own.
-    /// Descriptor and result structure are copied before the call returns
+    /// NULL: the call returns when it has ended. Else it returns at once with a job, which the
+    /// caller destroys: see carom_job_wait
     carom_job **job;
+    /// [wait_count] the call begins when these jobs have ended, of any contexts. If one has failed,
+    /// the call fails with its status, and nothing is answered
     carom_job *const *wait;
     uint32_t wait_count;
 } carom_batch;
@@ -490,6 +492,61 @@ typedef struct carom_stats {
     double upload, compute, download, total;
     char fallback_reason[128]; ///< empty if nothing fell back
 } carom_stats;
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+/// A job is a call whose batch has `job`: the call checks its arguments, but for what it would have
+/// to read elements for, and returns. The context's own thread does the rest, and works with the
+/// context's other threads and its device as the calling thread would have. Jobs of a context run
+/// one after the other, in the order of their calls; those of several contexts side by side.
+///
+/// Descriptor and result structure are copied. Until the job has ended, its arrays, `stats`,
+/// totals, lists of earlier pairs and single numbers by pointer belong to the library. The mesh and
+/// the buffers may be destroyed at once: they go when the jobs that use them have ended. The
+/// progress function is called by the context's thread. `err` of the call is the caller's again:
+/// the job has an error of its own.
+///
+/// A blocking call on a context with jobs begins when these have ended, and so do the functions of
+/// its buffers and meshes; so does carom_context_destroy, which waits for them.
+///
+///     carom_job *job = NULL;
+///     desc.batch.job = &job;
+///     carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err);
+///     ... /* the program's own work */
+///     if (carom_job_wait(job, INFINITY, &err) != CAROM_OK)
+///         fprintf(stderr, "%s\n", err.message);
+///     carom_job_destroy(job);
+///
+/// threads: the functions of a job may be called from any thread, at any time. Calls of a context
+///         still come one at a time. fork(): in a child a job of the parent can only be destroyed
+typedef struct carom_job_info {
+    size_t size; ///< sizeof(carom_job_info), set by the caller
+    uint8_t has_ended;
+    carom_status status; ///< of the call; CAROM_OK until it has ended
+    /// answers [begin, done) are there, as reported to a carom_progress; slabs of lattices
+    uint64_t done;
+    uint64_t count;    ///< of the batch
+    carom_stats stats; ///< once it has ended, if the call had `stats`; else zeros
+} carom_job_info;
+
+/// Wait for a job, `seconds` at most: 0 asks whether it has ended, INFINITY has no limit.
+/// returns what the call would have returned, with its sentence in `err`, as often as it is asked |
+///         TIMEOUT (it has not ended) | INVALID_ARGUMENT (also: in a child of fork(); by a function
+///         that a job of this context calls). A device that dies ends its job
+/// cost  sleeps. It begins some ten microseconds after the call, and ends as soon before this does
+CAROM_API carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err);
+/// Ask a job to end. It does so with CAROM_ERROR_CANCELLED where it would report progress next, or
+/// before it begins; its answers [begin, done) of carom_job_get_info are valid then, all others
+/// undefined. A job that has nothing left to do ends as if it had not been asked. NULL is fine.
+CAROM_API void carom_job_cancel(carom_job *job);
+/// returns CAROM_OK | INVALID_ARGUMENT
+CAROM_API carom_status carom_job_get_info(const carom_job *job, carom_job_info *out,
+                                          carom_error *err);
+/// Release a job, ended or not: it goes on, and nobody can ask for it. NULL is fine. A job keeps
+/// its context alive.
+CAROM_API void carom_job_destroy(carom_job *job);
+
+/* ---- pairs and meshes: what their answers share ---------------------------------------------- */
 
 /// State of a sweep: where the contact interval [t_first, t_last] lies relative to time 0.
 typedef enum carom_state {

@@ -112,15 +112,13 @@ static void test_bad_descriptors(void **state)
         carom_sweep_pairs_desc desc;
         const char *word;
     } heads[] = {
-        {{.batch.job = (carom_job **)&err}, "batch.job"},
-        {{.batch.wait_count = 1}, "batch.wait"},
+        {{.batch.wait_count = 1}, "batch.wait is NULL"},
         {{.batch.begin = 1}, "only lists begin"},
         {{.batch.select = {&zero, CAROM_REPEAT}}, "pairs have indices"},
         {{.batch.elements = COUNT}, "pairs have indices"},
     };
     for (size_t i = 0; i < COUNT_OF(heads); i++) {
         desc = good;
-        desc.batch.job = heads[i].desc.batch.job;
         desc.batch.wait_count = heads[i].desc.batch.wait_count;
         desc.batch.begin = heads[i].desc.batch.begin;
         desc.batch.select = heads[i].desc.batch.select;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "queue.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cpu/thread.h"
+
+int caromi_queue_is_here(const caromi_job_queue *q)
+{
+    return q != NULL && q->process == getpid();
+}
+
+int caromi_queue_is_own_thread(const caromi_job_queue *q)
+{
+    return q->has_thread && pthread_equal(pthread_self(), q->thread);
+}
+
+/* ---- the thread -------------------------------------------------------------------------------------------------- */
+
+static void *run_tasks(void *user)
+{
+    caromi_job_queue *q = user;
+    (void)caromi_float_mode_set();
+    (void)pthread_mutex_lock(&q->lock);
+    for (;;) {
+        while (q->first == NULL && !q->closing)
+            (void)pthread_cond_wait(&q->added, &q->lock);
+        caromi_task *task = q->first;
+        if (task == NULL)
+            break;
+        q->first = task->next;
+        (void)pthread_mutex_unlock(&q->lock);
+        task->run(task);
+        (void)pthread_mutex_lock(&q->lock);
+        if (--q->unfinished == 0)
+            (void)pthread_cond_broadcast(&q->ended);
+    }
+    (void)pthread_mutex_unlock(&q->lock);
+    return NULL;
+}
+
+/* ---- making and ending ------------------------------------------------------------------------------------------- */
+
+/* Waits have limits on the clock that nobody sets. */
+static int open_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0)
+        return 0;
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    const int opened = pthread_cond_init(condition, &attributes) == 0;
+    (void)pthread_condattr_destroy(&attributes);
+    return opened;
+}
+
+static int open_queue(caromi_job_queue *q)
+{
+    memset(q, 0, sizeof *q);
+    q->process = getpid();
+    if (pthread_mutex_init(&q->lock, NULL) != 0)
+        return 0;
+    if (open_condition(&q->added)) {
+        if (open_condition(&q->ended))
+            return 1;
+        (void)pthread_cond_destroy(&q->added);
+    }
+    (void)pthread_mutex_destroy(&q->lock);
+    return 0;
+}
+
+carom_status caromi_queue_make(carom_context *c, caromi_job_queue **out, carom_error *err)
+{
+    caromi_job_queue *q = c->jobs;
+    if (!caromi_queue_is_here(q)) {
+        if (q == NULL)
+            q = caromi_alloc(c, 1, sizeof *q);
+        c->jobs = NULL;
+        if (q == NULL || !open_queue(q)) {
+            caromi_free(c, q);
+            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the queue of jobs (%zu bytes)",
+                               sizeof *q);
+        }
+        c->jobs = q;
+    }
+    *out = q;
+    return CAROM_OK;
+}
+
+carom_status caromi_queue_start(carom_context *c, caromi_job_queue **out, carom_error *err)
+{
+    CHECK(caromi_queue_make(c, out, err));
+    caromi_job_queue *q = *out;
+    if (q->has_thread)
+        return CAROM_OK;
+    (void)pthread_mutex_lock(&q->lock); /* until the thread's name is known to the thread */
+    q->has_thread = caromi_thread_start(&q->thread, 0, run_tasks, q);
+    (void)pthread_mutex_unlock(&q->lock);
+    return q->has_thread ? CAROM_OK
+                         : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "the system starts no thread for jobs");
+}
+
+void caromi_queue_close(carom_context *c)
+{
+    caromi_job_queue *q = c->jobs;
+    if (caromi_queue_is_here(q)) {
+        (void)pthread_mutex_lock(&q->lock);
+        q->closing = 1;
+        (void)pthread_cond_broadcast(&q->added);
+        (void)pthread_mutex_unlock(&q->lock);
+        if (q->has_thread)
+            (void)pthread_join(q->thread, NULL);
+        (void)pthread_cond_destroy(&q->ended);
+        (void)pthread_cond_destroy(&q->added);
+        (void)pthread_mutex_destroy(&q->lock);
+    }
+    caromi_free(c, q);
+    c->jobs = NULL;
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+void caromi_queue_add(caromi_job_queue *q, caromi_task *task)
+{
+    task->next = NULL;
+    (void)pthread_mutex_lock(&q->lock);
+    if (q->first == NULL)
+        q->first = task;
+    else
+        q->last->next = task;
+    q->last = task;
+    q->unfinished++;
+    (void)pthread_cond_signal(&q->added);
+    (void)pthread_mutex_unlock(&q->lock);
+}
+
+void caromi_finish_jobs(const carom_context *c)
+{
+    caromi_job_queue *q = c->jobs;
+    if (!caromi_queue_is_here(q) || caromi_queue_is_own_thread(q))
+        return;
+    (void)pthread_mutex_lock(&q->lock);
+    while (q->unfinished > 0)
+        (void)pthread_cond_wait(&q->ended, &q->lock);
+    (void)pthread_mutex_unlock(&q->lock);
+}
+
+int caromi_leave_to_jobs(const carom_context *c, caromi_task *task)
+{
+    caromi_job_queue *q = c->jobs;
+    if (!caromi_queue_is_here(q) || caromi_queue_is_own_thread(q) || c->is_destroyed)
+        return 0;
+    (void)pthread_mutex_lock(&q->lock);
+    const int busy = q->unfinished > 0;
+    (void)pthread_mutex_unlock(&q->lock);
+    if (busy)
+        caromi_queue_add(q, task);
+    return busy;
+}
