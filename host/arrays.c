@@ -59,7 +59,7 @@ int caromi_may_alias(const caromi_arrays *a)
     return a->too_large || a->self_alias || sign < 0;
 }
 
-int caromi_may_be_foreign(const caromi_arrays *a)
+int caromi_meets_ranges(const caromi_arrays *a)
 {
     int some = 0;
     for (uint32_t i = 0; i < a->in_count; i++)
@@ -203,6 +203,7 @@ carom_status caromi_check_named_arrays(carom_context *context, const caromi_arra
 {
     if (may_alias)
         CHECK(caromi_check_arrays(a, err));
-    return caromi_has_buffers(context) || caromi_has_ranges() ? caromi_shadows_begin(context, a, can_stay, err)
-                                                              : CAROM_OK;
+    return caromi_has_buffers(context) || (context != NULL && caromi_has_ranges())
+               ? caromi_shadows_begin(context, a, can_stay, err)
+               : CAROM_OK;
 }

@@ -75,8 +75,12 @@ carom_status caromi_check_index_values(const carom_uints *index, const char *nam
                                        uint64_t limit, const char *limit_name, const char *one, carom_error *err);
 /* The first step: whether arrays may alias, or be too large, so that the second must follow. */
 int caromi_may_alias(const caromi_arrays *a);
-/* Whether one may lie in a buffer of another context. The process has had such buffers. */
-int caromi_may_be_foreign(const caromi_arrays *a);
+/* Whether one may lie in a buffer of another context, where the context is not NULL. */
+int caromi_meets_ranges(const caromi_arrays *a);
+static inline int caromi_may_be_foreign(const carom_context *context, const caromi_arrays *a)
+{
+    return caromi_has_ranges() && context != NULL && caromi_meets_ranges(a);
+}
 /* The second step. Its time does not depend on the count, because no element is read. */
 carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
 /* How many arrays a caromi_array is, and how a message calls one of them behind the name. */
@@ -90,29 +94,31 @@ carom_status caromi_check_named_arrays(carom_context *context, const caromi_arra
 /* Checks the arrays of a call in the two steps above, and begins their shadows. `list` is a function that adds each
  * array of the call to a caromi_arrays, its first argument; the other macro arguments are passed on to it. */
 #define CAROMI_CHECK_ARRAYS(context, err, list, ...) CAROMI_CHECK_STAYING_ARRAYS(0, context, err, list, __VA_ARGS__)
-/* can_stay: a device can use the arrays where they lie; the call shows them before the host reads them. */
-#define CAROMI_CHECK_STAYING_ARRAYS(can_stay, context, err, list, ...)                                               \
-    do {                                                                                                             \
-        caromi_arrays arrays_;                                                                                       \
-        arrays_.named = arrays_.too_large = 0;                                                                       \
-        arrays_.self_alias = 0;                                                                                      \
-        arrays_.in_count = arrays_.out_count = 0;                                                                    \
-        list(&arrays_, __VA_ARGS__);                                                                                 \
-        const int may_alias_ = caromi_may_alias(&arrays_);                                                           \
-        if (may_alias_ || caromi_has_buffers(context) || (caromi_has_ranges() && caromi_may_be_foreign(&arrays_))) { \
-            arrays_.in_count = arrays_.out_count = 0;                                                                \
-            arrays_.named = 1;                                                                                       \
-            list(&arrays_, __VA_ARGS__);                                                                             \
-            CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (can_stay), (err)));                    \
-        }                                                                                                            \
+/* can_stay: a device can use the arrays where they lie; the call shows them before the host reads them. With
+ * CAROMI_PREPARES it never does. */
+#define CAROMI_CHECK_STAYING_ARRAYS(can_stay, context, err, list, ...)                                 \
+    do {                                                                                               \
+        caromi_arrays arrays_;                                                                         \
+        arrays_.named = arrays_.too_large = 0;                                                         \
+        arrays_.self_alias = 0;                                                                        \
+        arrays_.in_count = arrays_.out_count = 0;                                                      \
+        list(&arrays_, __VA_ARGS__);                                                                   \
+        const int may_alias_ = caromi_may_alias(&arrays_);                                             \
+        if (may_alias_ || caromi_has_buffers(context) || caromi_may_be_foreign((context), &arrays_)) { \
+            arrays_.in_count = arrays_.out_count = 0;                                                  \
+            arrays_.named = 1;                                                                         \
+            list(&arrays_, __VA_ARGS__);                                                               \
+            CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (can_stay), (err)));      \
+        }                                                                                              \
     } while (0)
 /* The same for a call with a batch: the last check that reads no element. A call with a job ends here, because the job
  * makes it again; what jobs before it use may change meanwhile, so buffers are the job's concern. */
-#define CAROMI_CHECK_CALL(batch, can_stay, context, err, list, ...)                                             \
-    do {                                                                                                        \
-        CAROMI_CHECK_STAYING_ARRAYS(can_stay, (batch)->job == NULL ? (context) : NULL, err, list, __VA_ARGS__); \
-        if ((batch)->job != NULL)                                                                               \
-            return CAROM_OK;                                                                                    \
+#define CAROMI_CHECK_CALL(batch, can_stay, context, err, list, ...)                                         \
+    do {                                                                                                    \
+        const int use_ = ((can_stay) ? CAROMI_STAYS : 0) | ((batch)->prepare ? CAROMI_PREPARES : 0);        \
+        CAROMI_CHECK_STAYING_ARRAYS(use_, (batch)->job == NULL ? (context) : NULL, err, list, __VA_ARGS__); \
+        if ((batch)->job != NULL)                                                                           \
+            return CAROM_OK;                                                                                \
     } while (0)
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST static inline __attribute__((always_inline)) void

@@ -66,8 +66,32 @@ static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch
     return status;
 }
 
+static carom_status prepare(carom_context *c, const caromi_batch *batch, carom_stats *stats, carom_error *err)
+{
+    const double start = caromi_now();
+    uint64_t done = batch->begin;
+    caromi_device *device = NULL;
+    carom_error cause = {CAROM_OK, 0, ""};
+    carom_stats local;
+    memset(&local, 0, sizeof local);
+    local.size = sizeof local;
+    if (batch->count > batch->begin)
+        CHECK(caromi_pick_device(c, batch, &device, &local, err));
+    carom_status status =
+        device != NULL ? batch->on_device(device, batch->batch, done, &done, &local, &cause) : CAROM_OK;
+    if (status != CAROM_OK)
+        status = caromi_fall_back(c, status, caromi_batch_size(batch), &local, &cause, err);
+    local.fallen_back = 0;
+    local.total = caromi_now() - start;
+    if (status == CAROM_OK && stats != NULL)
+        *stats = local;
+    return status;
+}
+
 carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats *stats, carom_error *err)
 {
+    if (batch->prepare)
+        return prepare(c, batch, stats, err);
     const double start = caromi_now();
     uint64_t done = batch->begin;
     carom_stats local;
@@ -126,7 +150,7 @@ static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint
     return CAROM_OK;
 }
 
-carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, const carom_progress *progress,
+carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, const carom_batch *asked,
                               carom_stats *stats, carom_error *err)
 {
     const caromi_batch run = {.batch = batch,
@@ -134,7 +158,8 @@ carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, 
                               .on_device = caromi_device_pairs,
                               .on_cpu = pairs_on_cpu,
                               .piece = PAIRS_PIECE,
-                              .progress = *progress,
+                              .progress = asked->progress,
+                              .prepare = asked->prepare,
                               .exact = caromi_is_exact(batch->kernel),
                               .name = caromi_pair_shapes[batch->kernel].name,
                               .pace = &c->paces[batch->kernel]};

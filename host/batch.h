@@ -6,6 +6,7 @@
 
 /* A checked batch and its two ways to be answered: on a device, queries [*done, end), setting *done to those answered
  * even on failure; on the CPU, queries [first, end). */
+/* end == *done: prepares, that is, does all that comes before the first query. */
 typedef carom_status caromi_on_device(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
                                       carom_stats *stats, carom_error *err);
 typedef carom_status caromi_on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
@@ -19,6 +20,7 @@ typedef struct caromi_batch {
     int is_whole;   /* no part of it can be answered alone: auto's first batch goes to the CPU, in place of a sample */
     uint64_t piece; /* queries between two calls of `progress` */
     carom_progress progress;
+    int prepare; /* answers nothing */
     uint64_t
         slab; /* nodes of a slab of a lattice, which divides begin, count and piece: `progress` counts slabs. Else 0 */
     const char *slab_name; /* NULL: "slab" */
@@ -34,7 +36,7 @@ static inline uint64_t caromi_batch_size(const caromi_batch *batch)
 
 /* Answer a batch on the backend that the context chooses. */
 carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err);
-carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_progress *progress,
+carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_batch *asked,
                               carom_stats *stats, carom_error *err);
 /* Call the caller's progress function; CAROM_ERROR_CANCELLED if it ends the batch, which has `count` of what the word
  * `one` names. */

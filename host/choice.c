@@ -142,6 +142,8 @@ static int auto_wants_device(carom_context *c, const caromi_batch *batch)
         open_for_auto(c);
     if (c->device == NULL || is_named(c))
         return 1;
+    if (batch->prepare) /* nothing is timed */
+        return !batch->pace->on_cpu;
     if (batch->pace->cpu == 0 && batch->is_whole)
         return 0;
     if (batch->pace->cpu == 0)

@@ -45,6 +45,7 @@ struct carom_context {
     struct caromi_shadow *shadows;    /* of the call that is running; buffer/shadow.h */
     uint32_t shadow_count;
     int shadows_shown;             /* all of them */
+    int shadows_unasked;           /* the call prepares: none of them is to be shown */
     struct caromi_job_queue *jobs; /* NULL: there has been none; jobs/queue.h */
 };
 

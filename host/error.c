@@ -109,6 +109,8 @@ carom_status caromi_check_batch(const carom_batch *b, size_t size, const char *n
     if (b->accuracy != CAROM_ACCURACY_FAST && b->accuracy != CAROM_ACCURACY_EXACT)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "accuracy is %d; it must be fast (0) or exact (1)",
                            (int)b->accuracy);
+    if (b->prepare > 1)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.prepare is %d; it must be 0 or 1", b->prepare);
     CHECK(caromi_check_count(b->count, "count", err));
     if (b->begin > ((serves & CAROMI_SERVES_BEGIN) != 0 ? b->count : 0))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.begin is %llu, the count %llu; %s",

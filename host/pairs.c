@@ -77,7 +77,7 @@ static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t co
         CHECK(caromi_shadows_show_index(context, d->indices.a.data, err));                                             \
         CHECK(caromi_shadows_show_index(context, d->indices.b.data, err));                                             \
                                                                                                                        \
-        return check_index_values(&d->indices, d->batch.count, err);                                                   \
+        return d->batch.prepare ? CAROM_OK : check_index_values(&d->indices, d->batch.count, err);                     \
     }                                                                                                                  \
     static void columns_##query(const carom_##query##_pairs_desc *d, const carom_##query##_result *out,                \
                                 caromi_pair_batch *b)                                                                  \
@@ -121,7 +121,7 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
         caromi_pair_batch b;                                                                                    \
         columns_##query(d, out, &b);                                                                            \
         b.kernel = kernel_for(kernel_of, d->batch.accuracy);                                                    \
-        return caromi_run_pairs(context, &b, &d->batch.progress, stats, err);                                   \
+        return caromi_run_pairs(context, &b, &d->batch, stats, err);                                            \
     }                                                                                                           \
     CAROMI_JOB_OF(carom_##query##_pairs)                                                                        \
     carom_status carom_##query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,             \

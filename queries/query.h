@@ -101,6 +101,7 @@ typedef struct query_inputs {
     float margin, merge_within; /* of contacts */
     const double *flat;         /* the same */
     carom_progress progress;
+    uint8_t prepare;
 } query_inputs;
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */

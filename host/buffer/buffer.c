@@ -13,7 +13,7 @@ enum { ALIGNMENT = 4096 }; /* a device that shares the host's memory uses whole 
 
 carom_buffer *caromi_buffer_at(const carom_context *context, const char *begin, const char *end)
 {
-    for (carom_buffer *b = context != NULL ? context->buffers : NULL; b != NULL; b = b->next)
+    for (carom_buffer *b = context->buffers; b != NULL; b = b->next)
         if (begin < b->base + b->bytes && b->base < end)
             return b;
     return NULL;

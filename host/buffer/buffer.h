@@ -22,7 +22,7 @@ struct carom_buffer {
 /* A buffer around memory of a device, which it destroys in the end; not on failure. */
 carom_status caromi_buffer_around(carom_context *context, caromi_device_memory *store, uint64_t bytes,
                                   carom_buffer **out, carom_error *err);
-/* A buffer of the context, which may be NULL, that shares a byte with [begin, end); NULL: none. */
+/* A buffer of the context that shares a byte with [begin, end); NULL: none. */
 carom_buffer *caromi_buffer_at(const carom_context *context, const char *begin, const char *end);
 /* If there is none: whether these are bytes of another context's buffer, which have no memory at their addresses. */
 int caromi_is_foreign(const char *begin, const char *end);

@@ -119,16 +119,21 @@ static carom_status write_back(const caromi_shadow *shadows, uint32_t count, car
 
 carom_status caromi_shadows_begin(carom_context *c, const caromi_arrays *a, int can_stay, carom_error *err)
 {
-    const uint32_t held = caromi_shadows_held(c);
+    const uint32_t held = c->shadow_count;
     CHECK(add_arrays(c, a, err));
-    if (caromi_shadows_held(c) == held)
+    if (c->shadow_count == held)
         return CAROM_OK;
     c->shadows_shown = 0;
-    return can_stay ? CAROM_OK : caromi_shadows_bring(c, err);
+    c->shadows_unasked = (can_stay & CAROMI_PREPARES) != 0;
+    if (can_stay == CAROMI_PREPARES) /* as if they were in the program's memory */
+        c->shadow_count = held;
+    return can_stay != 0 ? CAROM_OK : caromi_shadows_bring(c, err);
 }
 
 carom_status caromi_shadows_bring(carom_context *c, carom_error *err)
 {
+    if (c->shadows_unasked)
+        return CAROM_OK;
     CHECK(show(c->shadows, c->shadow_count, err));
     c->shadows_shown = 1;
     return CAROM_OK;
@@ -137,7 +142,7 @@ carom_status caromi_shadows_bring(carom_context *c, carom_error *err)
 carom_status caromi_shadows_bring_input(carom_context *c, const void *base, carom_error *err)
 {
     const char *begin = base;
-    for (uint32_t i = 0; i < c->shadow_count; i++) /* several inputs may begin there */
+    for (uint32_t i = 0; !c->shadows_unasked && i < c->shadow_count; i++) /* several inputs may begin there */
         if (c->shadows[i].begin == begin && !c->shadows[i].is_shown)
             CHECK(show(&c->shadows[i], 1, err));
     return CAROM_OK;

@@ -14,9 +14,10 @@ typedef struct caromi_shadow {
     int is_shown; /* the host can reach it */
 } caromi_shadow;
 
-/* Checks where the arrays of a call, which have been checked and are named, lie in buffers; begins their shadows. The
- * context is NULL if the call has none.
- * can_stay: the call shows them when it must; else they are shown at once. */
+/* What a call does with arrays on a device: a device can use them there; the call prepares, and brings none. */
+enum { CAROMI_STAYS = 1, CAROMI_PREPARES = 2 };
+/* Checks where the arrays of a call, which have been checked and are named, lie in buffers; begins their shadows.
+ * can_stay: of the above. The call shows those that stay when it must; the others are shown at once. */
 struct caromi_arrays;
 carom_status caromi_shadows_begin(carom_context *context, const struct caromi_arrays *arrays, int can_stay,
                                   carom_error *err);

@@ -7,6 +7,7 @@
 #include "columns.h"
 #include "counts.h"
 #include "host/batch.h"
+#include "host/opencl/opencl.h"
 #include "records.h"
 
 enum { DENSE_BITS = 36 }; /* so many tests take some twenty seconds */
@@ -152,7 +153,7 @@ static carom_status check_call(carom_context *context, const cloud_call *q, cons
     if (q->list != NULL && q->list->before != NULL)
         CHECK(check_before(q->list->before, err));
     CAROMI_CHECK_CALL(&d->batch, 0, context, err, list_call, q, stats);
-    return q->list != NULL ? check_order_before(q->list, err) : CAROM_OK;
+    return q->list != NULL && !d->batch.prepare ? check_order_before(q->list, err) : CAROM_OK;
 }
 
 static void describe(const carom_context *context, cloud_call *q)
@@ -419,6 +420,8 @@ static carom_status on_device(caromi_device *device, const void *batch, uint64_t
 {
     cloud_call q = *(const cloud_call *)batch;
     int has_failed = 0;
+    if (end == *done)
+        return caromi_cloud_prepare(device, q.cloud.exact, err);
     q.cloud.device = device;
     q.cloud.device_failed = &has_failed;
     const carom_status status = answer(&q, stats, err);
@@ -442,8 +445,9 @@ static carom_status run_call(carom_context *context, cloud_call *q, carom_stats 
     if (q->desc->batch.job != NULL)
         return CAROM_OK;
     describe(context, q);
-    CHECK(check_limits(&q->cloud, err));
-    if (q->list != NULL) {
+    if (!q->desc->batch.prepare)
+        CHECK(check_limits(&q->cloud, err));
+    if (q->list != NULL && !q->desc->batch.prepare) {
         *q->list->totals = (carom_list_totals){.complete = q->cloud.begin};
         if (q->list->offsets != NULL)
             q->list->offsets[q->cloud.begin] = 0;
@@ -458,6 +462,7 @@ static carom_status run_call(carom_context *context, cloud_call *q, carom_stats 
                               .is_whole = 1,
                               .piece = q->cloud.end + 1,
                               .progress = q->desc->batch.progress,
+                              .prepare = q->desc->batch.prepare,
                               .exact = q->cloud.exact,
                               .name = "spheres among themselves",
                               .pace = has_device ? pace_of(context, q) : &pace};

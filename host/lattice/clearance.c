@@ -96,6 +96,7 @@ static carom_status clearance(carom_mesh *mesh, const carom_mesh_clearance_desc 
                               .on_cpu = caromi_cubes_on_cpu,
                               .piece = piece_of(slab),
                               .progress = d->batch.progress,
+                              .prepare = d->batch.prepare,
                               .slab = slab,
                               .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
                               .name = "a lattice's clearance",

@@ -86,7 +86,7 @@ static uint64_t piece_of(uint64_t slab)
     return slabs * slab;
 }
 
-static carom_status run(const caromi_lattice_batch *batch, const carom_progress *progress, carom_stats *stats,
+static carom_status run(const caromi_lattice_batch *batch, const carom_batch *asked, carom_stats *stats,
                         carom_error *err)
 {
     carom_mesh *mesh = batch->mesh;
@@ -96,7 +96,8 @@ static carom_status run(const caromi_lattice_batch *batch, const carom_progress 
                               .on_device = mesh->info.triangle_count == 0 ? NULL : on_device,
                               .on_cpu = on_cpu,
                               .piece = piece_of(batch->slab),
-                              .progress = *progress,
+                              .progress = asked->progress,
+                              .prepare = asked->prepare,
                               .slab = batch->slab,
                               .exact = batch->exact,
                               .name = batch->exact ? "a lattice's distances, exact," : "a lattice's distances",
@@ -111,11 +112,11 @@ static carom_status run_signed(caromi_lattice_batch *batch, const carom_mesh_dis
     caromi_inside inside;
     if (!d->allow_open)
         CHECK(caromi_check_closed(batch->mesh, d->sign, masks, err));
-    if (batch->out[CAROMI_ANSWER_KEY].base == NULL || batch->begin == batch->count)
-        return run(batch, &d->batch.progress, stats, err);
+    if (batch->out[CAROMI_ANSWER_KEY].base == NULL || batch->begin == batch->count || d->batch.prepare)
+        return run(batch, &d->batch, stats, err);
     CHECK(caromi_inside_make(batch, d->sign, masks, &inside, err));
     batch->inside = &inside;
-    const carom_status status = run(batch, &d->batch.progress, stats, err);
+    const carom_status status = run(batch, &d->batch, stats, err);
     caromi_inside_free(&inside);
     return status;
 }
@@ -136,7 +137,7 @@ static carom_status distance(carom_mesh *mesh, const carom_mesh_distance_desc *d
                                   .band = d->band != NULL ? fabsf(*d->band) : INFINITY}; /* a zero is +0 */
     distance_to_columns(out, batch.out);
     if (d->sign == CAROM_SIGN_NONE)
-        return run(&batch, &d->batch.progress, stats, err);
+        return run(&batch, &d->batch, stats, err);
     int32_t *masks = NULL;
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));

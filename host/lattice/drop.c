@@ -61,6 +61,7 @@ static carom_status run(drop_map *map, const carom_mesh_drop_desc *d, const caro
                               .on_cpu = on_cpu,
                               .piece = (PIECE + width - 1) / width * width,
                               .progress = d->batch.progress,
+                              .prepare = d->batch.prepare,
                               .slab = width,
                               .slab_name = "row",
                               .exact = 1,
@@ -85,7 +86,12 @@ static carom_status drop(carom_mesh *mesh, const carom_mesh_drop_desc *d, const 
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
     map.masks = masks;
-    const carom_status status = run(&map, d, out, stats, err);
+    uint64_t none = 0;
+    carom_status status = CAROM_OK;
+    if (d->batch.prepare)
+        status = caromi_drop_rows(&map, d->batch.begin, d->batch.count - d->batch.begin, NULL, &none, err);
+    if (status == CAROM_OK)
+        status = run(&map, d, out, stats, err);
     caromi_free(mesh->context, masks);
     return status;
 }

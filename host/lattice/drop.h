@@ -173,8 +173,8 @@ float caromi_drop_settle(const drop_map *map, float x, float y, double low);
 /* The least binary32 >= value; a zero is +0. */
 float caromi_drop_round_up(double value);
 
-/* Rows [first, first + rows) to `height`, [rows][dims x]; adds to *settled how many columns integers decided.
- * drop_map.c */
+/* Rows [first, first + rows) to `height`, [rows][dims x]; adds to *settled how many columns integers decided. height
+ * NULL: finds only what the mesh keeps for them. drop_map.c */
 carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
                               carom_error *err);
 #endif

@@ -307,9 +307,10 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
                              "no memory for the tiles of a drop map (%u x %zu bytes)", threads, sizeof *job.tiles);
     else
         status = prepare(&job, tasks, map, err);
-    if (status == CAROM_OK)
+    const int answers = status == CAROM_OK && height != NULL;
+    if (answers)
         caromi_parallel(context->pool, tasks, run_tile, &job);
-    for (uint64_t t = 0; status == CAROM_OK && t < tasks; t++)
+    for (uint64_t t = 0; answers && t < tasks; t++)
         *settled += job.settled[t];
     caromi_free(context, job.tiles);
     caromi_free(context, job.settled);

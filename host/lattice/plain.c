@@ -78,9 +78,15 @@ carom_status caromi_lattice_plain_on_device(caromi_device *device, const void *l
                                             uint64_t *done, carom_stats *stats, carom_error *err)
 {
     const caromi_lattice_batch *batch = lattice_batch;
-    const uint64_t left = end - *done;
+    const int prepares = end == *done;
+    const uint64_t left = (prepares ? batch->count : end) - *done;
     node_chunk chunk;
     carom_status status = make_chunk(batch, left < DEVICE_CHUNK ? left : DEVICE_CHUNK, &chunk, err);
+    if (status == CAROM_OK && prepares) {
+        uint64_t none = 0;
+        fill_chunk(batch, *done, chunk.room, &chunk);
+        status = caromi_device_mesh(device, &chunk.batch, 0, &none, stats, err);
+    }
     for (uint64_t answered = chunk.room; status == CAROM_OK && *done < end && answered != 0; *done += answered) {
         answered = 0;
         fill_chunk(batch, *done, end - *done < chunk.room ? end - *done : chunk.room, &chunk);

@@ -92,8 +92,8 @@ void caromi_hits_to_columns(const carom_mesh_hit_result *result, caromi_out_colu
 caromi_on_cpu caromi_cpu_mesh;
 /* What answers it on the CPU, also if the mesh is empty. */
 caromi_on_cpu *caromi_mesh_on_cpu(const carom_mesh *mesh);
-/* run.c */
-carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_progress *progress, carom_stats *stats,
+/* run.c. asked: the caller's, for what it has besides queries. */
+carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
                              carom_error *err);
 /* Settle in integers what the exact kernels have left undecided among queries [first, first + count) of a
  * caromi_mesh_batch whose other answers are stored: a query whose key is NaN, a point whose x is NaN. marks: triangles,

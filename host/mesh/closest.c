@@ -31,7 +31,7 @@ static carom_status closest(carom_mesh *mesh, const carom_mesh_closest_desc *d, 
     caromi_mesh_batch batch;
     caromi_mesh_closest_batch(d, mesh, &batch);
     closest_to_columns(out, batch.out);
-    return caromi_run_mesh(&batch, &d->batch.progress, stats, err);
+    return caromi_run_mesh(&batch, &d->batch, stats, err);
 }
 
 CAROMI_JOB_OF(carom_mesh_closest)

@@ -124,7 +124,7 @@ static caromi_mesh_batch part_of(const caromi_mesh_batch *whole, uint64_t first,
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err)
 {
-    const carom_progress silent = {NULL, NULL}; /* progress counts the queries of the whole batch */
+    const carom_batch silent = {.prepare = d->batch.prepare}; /* progress counts the queries of the whole batch */
     caromi_mesh_batch whole;
     compact_part part;
     carom_stats sum = {.size = sizeof sum};
@@ -132,9 +132,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
     /* No part is smaller than a batch must be to be worth a device. */
     const uint64_t begin = d->batch.begin, all = d->batch.count - begin;
     const uint64_t parts = all < PART ? 1 : all / PART, queries = all / parts + 1;
-    *list->totals = (carom_list_totals){.complete = begin};
-    if (list->offsets != NULL)
-        list->offsets[begin] = 0;
+    caromi_begin_list(&d->batch, list->offsets, list->totals);
     if (!alloc_part(mesh->context, list, queries, &part))
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the first hits of %llu queries",
                            (unsigned long long)queries);
@@ -153,6 +151,10 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
         carom_stats s = {.size = sizeof s};
         caromi_hits_to_columns(&out, next.out);
         status = caromi_run_mesh(&next, &silent, &s, err);
+        if (silent.prepare) {
+            sum = s;
+            break;
+        }
         if (status == CAROM_OK) {
             put_part(list, first, &part, count);
             add_stats(&sum, &s);
@@ -160,7 +162,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
         }
     }
     free_part(mesh->context, &part);
-    sum.queries = all;
+    sum.queries = silent.prepare ? 0 : all;
     if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
         *stats = sum;
     return status;

@@ -71,7 +71,7 @@ static carom_status answer_empty(const carom_context *c, const void *batch, uint
     return CAROM_OK;
 }
 
-static carom_status run(caromi_list_batch *batch, const carom_progress *progress, carom_stats *stats, carom_error *err)
+static carom_status run(caromi_list_batch *batch, const carom_batch *asked, carom_stats *stats, carom_error *err)
 {
     carom_mesh *mesh = batch->sweep.mesh;
     const int empty = mesh->info.triangle_count == 0;
@@ -86,7 +86,8 @@ static carom_status run(caromi_list_batch *batch, const carom_progress *progress
                               .on_device = empty ? NULL : caromi_device_list,
                               .on_cpu = empty ? answer_empty : caromi_cpu_list,
                               .piece = CAROMI_MESH_PIECE,
-                              .progress = *progress,
+                              .progress = asked->progress,
+                              .prepare = asked->prepare,
                               .exact = batch->sweep.exact,
                               .name = batch->sweep.kind->name[batch->sweep.exact],
                               .pace = &mesh->paces[batch->search][batch->sweep.exact]};
@@ -116,10 +117,8 @@ static carom_status contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *d
         .search = CAROMI_MESH_CONTACTS, .contacts = &call, .list = &list, .counts_only = out->capacity == 0};
     caromi_mesh_contacts_batch(d, mesh, &batch.sweep);
     to_columns(out, batch.sweep.out);
-    *list.totals = (carom_list_totals){.complete = d->batch.begin};
-    if (list.offsets != NULL)
-        list.offsets[d->batch.begin] = 0;
-    return run(&batch, &d->batch.progress, stats, err);
+    caromi_begin_list(&d->batch, list.offsets, list.totals);
+    return run(&batch, &d->batch, stats, err);
 }
 
 CAROMI_JOB_OF(carom_mesh_contacts)

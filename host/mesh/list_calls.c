@@ -74,8 +74,7 @@ static void list_to_columns(const carom_hit_list *out, caromi_out_column *column
     CAROMI_LIST_OUTPUTS(CAROMI_SET_OUTPUT)
 }
 
-static carom_status run_list(caromi_list_batch *batch, const carom_progress *progress, carom_stats *stats,
-                             carom_error *err)
+static carom_status run_list(caromi_list_batch *batch, const carom_batch *asked, carom_stats *stats, carom_error *err)
 {
     static const char *const names[2][2] = {{"all hits on this mesh", "all hits on this mesh, exact,"},
                                             {"overlaps with this mesh", "overlaps with this mesh, exact,"}};
@@ -84,9 +83,7 @@ static carom_status run_list(caromi_list_batch *batch, const carom_progress *pro
     const int empty = mesh->info.triangle_count == 0, overlap = batch->search == CAROMI_MESH_OVERLAPS;
     if (list != NULL) {
         list_to_columns(list, batch->sweep.out);
-        *list->totals = (carom_list_totals){.complete = batch->sweep.begin};
-        if (list->offsets != NULL)
-            list->offsets[batch->sweep.begin] = 0;
+        caromi_begin_list(asked, list->offsets, list->totals);
     }
     batch->counts_only = list == NULL || list->capacity == 0;
     carom_list_totals unused = {0}; /* totals of the timing sample are discarded */
@@ -100,7 +97,8 @@ static carom_status run_list(caromi_list_batch *batch, const carom_progress *pro
                               .on_device = empty ? NULL : caromi_device_list,
                               .on_cpu = empty ? answer_empty : caromi_cpu_list,
                               .piece = CAROMI_MESH_PIECE,
-                              .progress = *progress,
+                              .progress = asked->progress,
+                              .prepare = asked->prepare,
                               .exact = batch->sweep.exact,
                               .name = names[overlap][batch->sweep.exact],
                               .pace = &mesh->paces[batch->search][batch->sweep.exact]};
@@ -122,7 +120,7 @@ static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d
         return caromi_compact_first(mesh, d, list, stats, err);
     caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_sweep_batch(d, mesh, &batch.sweep);
-    return run_list(&batch, &d->batch.progress, stats, err);
+    return run_list(&batch, &d->batch, stats, err);
 }
 
 static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_desc *d, const carom_hit_list *list,
@@ -135,7 +133,7 @@ static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_des
     CHECK(caromi_check_select(&d->batch, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(d, mesh, &batch.sweep);
-    return run_list(&batch, &d->batch.progress, stats, err);
+    return run_list(&batch, &d->batch, stats, err);
 }
 
 static carom_status job_of_list(void *mesh, const void *desc, const void *list, int which, carom_stats *stats,

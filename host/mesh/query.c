@@ -6,6 +6,8 @@
 
 carom_status caromi_check_select(const carom_batch *b, carom_error *err)
 {
+    if (b->prepare)
+        return CAROM_OK;
     return caromi_check_index_values(&b->select, "batch.select", b->begin, b->count, b->elements, "batch.elements",
                                      "query", err);
 }
@@ -17,7 +19,7 @@ static carom_status check_limits(const carom_batch *b, const carom_scalars *limi
     const uint64_t end = limits->stride == CAROM_REPEAT && b->count > b->begin ? b->begin + 1 : b->count;
     caromi_in_column column;
     caromi_scalars_to_column(limits, caromi_index_of(&b->select), &column);
-    for (uint64_t i = b->begin; limits->data != NULL && i < end; i++) {
+    for (uint64_t i = b->begin; limits->data != NULL && !b->prepare && i < end; i++) {
         float limit;
         memcpy(&limit, caromi_element(&column, i), sizeof limit);
         if (!(limit >= 0 && limit <= most))

@@ -11,7 +11,7 @@ enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two reports of progress
 carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *desc, int serves, carom_error *err);
 carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *desc, int serves, carom_error *err);
 carom_status caromi_check_mesh_closest(const carom_mesh_closest_desc *desc, carom_error *err);
-/* Values in arrays that have been checked. */
+/* Values in arrays that have been checked. None is read to prepare. */
 carom_status caromi_check_select(const carom_batch *batch, carom_error *err);
 carom_status caromi_check_t_max(const carom_mesh_sweep_desc *desc, carom_error *err);
 carom_status caromi_check_max_distance(const carom_mesh_closest_desc *desc, carom_error *err);
@@ -23,6 +23,15 @@ void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *
 void caromi_mesh_closest_batch(const carom_mesh_closest_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* As a batch of contacts without outputs. */
 void caromi_mesh_contacts_batch(const carom_mesh_contacts_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
+/* A list without records, unless the call prepares. */
+static inline void caromi_begin_list(const carom_batch *batch, uint64_t *offsets, carom_list_totals *totals)
+{
+    if (batch->prepare)
+        return;
+    *totals = (carom_list_totals){.complete = batch->begin};
+    if (offsets != NULL)
+        offsets[batch->begin] = 0;
+}
 /* Whether the numbers of a query are valid: all finite, and the radius not negative. */
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
 

@@ -30,7 +30,7 @@ caromi_on_cpu *caromi_mesh_on_cpu(const carom_mesh *mesh)
     return mesh->info.triangle_count == 0 ? answer_empty : caromi_cpu_mesh;
 }
 
-carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_progress *progress, carom_stats *stats,
+carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
                              carom_error *err)
 {
     carom_mesh *mesh = batch->mesh;
@@ -39,7 +39,8 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_progres
                               .on_device = mesh->info.triangle_count == 0 ? NULL : caromi_device_mesh,
                               .on_cpu = caromi_mesh_on_cpu(mesh),
                               .piece = CAROMI_MESH_PIECE,
-                              .progress = *progress,
+                              .progress = asked->progress,
+                              .prepare = asked->prepare,
                               .exact = batch->exact,
                               .name = batch->kind->name[batch->exact],
                               .pace = &mesh->paces[batch->kind->search][batch->exact]};

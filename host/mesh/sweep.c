@@ -28,7 +28,7 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     caromi_mesh_batch batch;
     caromi_mesh_sweep_batch(d, mesh, &batch);
     caromi_hits_to_columns(out, batch.out);
-    return caromi_run_mesh(&batch, &d->batch.progress, stats, err);
+    return caromi_run_mesh(&batch, &d->batch, stats, err);
 }
 
 CAROMI_JOB_OF(carom_mesh_sweep_first)

@@ -342,7 +342,7 @@ static carom_status run_probe(caromi_device *d, cloud_probe *p, carom_error *err
     return status == CAROM_OK ? probe_solve(d, p, isa, err) : status;
 }
 
-static carom_status probe(caromi_device *d, int exact, carom_error *err)
+carom_status caromi_cloud_prepare(caromi_device *d, int exact, carom_error *err)
 {
     caromi_program *last = &d->programs[CAROMI_PROGRAM_CLOUD_GATHER];
     CHECK(caromi_probe_pairs(d, CAROMI_PAIR_cloud, err));
@@ -370,7 +370,7 @@ carom_status caromi_cloud_copy_open(caromi_device *d, const caromi_cloud *cloud,
     const float *given[GIVEN];
     const int has_given = cells->column[CLOUD_GIVEN] != NULL;
     *out = NULL;
-    CHECK(probe(d, cloud->exact, err));
+    CHECK(caromi_cloud_prepare(d, cloud->exact, err));
     for (int k = 0; has_given && k < GIVEN; k++)
         given[k] = cells->column[CLOUD_GIVEN + k];
     return open_copy(d, &cells->view, has_given ? given : NULL, cloud->period, cells->count, out, stats, err);

@@ -208,8 +208,10 @@ carom_status caromi_gather_resident(caromi_device *device, const caromi_stream *
 carom_status caromi_scatter_resident(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                      uint32_t column, carom_error *err);
 carom_status caromi_probe_resident(caromi_device *device, carom_error *err);
+/* The same if a stream has columns for it. */
+carom_status caromi_prepare_residents(caromi_device *device, const caromi_stream *stream, carom_error *err);
 
-/* Answer queries [*done, count). */
+/* Answer queries [*done, count). If there is none, prepares. */
 carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
                                carom_error *err);
 /* The slots' memory; slot.c. A chunk is over: its events and the buffers over the caller's arrays go, the slot's own

@@ -138,6 +138,12 @@ carom_status caromi_cloud_copy_open(caromi_device *device, const struct caromi_c
     return caromi_device_pairs(device, NULL, 0, NULL, stats, err);
 }
 
+carom_status caromi_cloud_prepare(caromi_device *device, int exact, carom_error *err)
+{
+    (void)exact;
+    return caromi_device_pairs(device, NULL, 0, NULL, NULL, err);
+}
+
 void caromi_cloud_copy_close(caromi_cloud_copy *copy)
 {
     (void)copy;

@@ -49,6 +49,8 @@ typedef struct caromi_cloud_copy caromi_cloud_copy;
 carom_status caromi_cloud_copy_open(caromi_device *device, const struct caromi_cloud *cloud,
                                     const struct caromi_cloud_cells *cells, caromi_cloud_copy **out, carom_stats *stats,
                                     carom_error *err);
+/* Builds and probes them alone. */
+carom_status caromi_cloud_prepare(caromi_device *device, int exact, carom_error *err);
 void caromi_cloud_copy_close(caromi_cloud_copy *copy); /* NULL is fine */
 
 /* Items as kernels/cloud_scan.cl has them, each of a sphere at `place` and 1 to CLOUD_ITEM others, and their bits. */

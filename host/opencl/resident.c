@@ -249,3 +249,9 @@ carom_status caromi_probe_resident(caromi_device *d, carom_error *err)
     caromi_free(d->context, p);
     return status;
 }
+
+carom_status caromi_prepare_residents(caromi_device *d, const caromi_stream *s, carom_error *err)
+{
+    caromi_residents residents;
+    return caromi_find_residents(d, s, &residents) ? caromi_probe_resident(d, err) : CAROM_OK;
+}

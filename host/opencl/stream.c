@@ -449,6 +449,8 @@ carom_status caromi_stream_run(caromi_device *d, const caromi_stream *stream, ui
                                carom_error *err)
 {
     caromi_residents residents;
+    if (*done >= stream->count) /* prepares */
+        return caromi_prepare_residents(d, stream, err);
     if (!caromi_find_residents(d, stream, &residents))
         return run_all(d, stream, done, stats, err);
     caromi_stream own = *stream;

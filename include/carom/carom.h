@@ -460,6 +460,10 @@ typedef struct carom_batch {
     /// 0
     uint64_t begin;
     carom_accuracy accuracy;
+    /// 1: do what the first such batch does before its first query, and answer nothing: see
+    /// docs/design.md ("Preparing"). Arguments are checked as for the batch itself, but no element
+    /// of an array is read, no output is written, and `stats` count no query
+    uint8_t prepare;
     /// Queries of a mesh: query i reads element select[i] of every input, of which there are
     /// `elements`; data == NULL: element i. An index >= elements is CAROM_ERROR_INVALID_ARGUMENT
     /// naming the query, before any work. Answers are dense: those of query i are element i, and

@@ -11,6 +11,7 @@ carom_batch query_batch(const query_call *call, size_t size)
                          .accuracy = call->accuracy,
                          .select = in->select,
                          .elements = in->elements,
+                         .prepare = call->in->prepare,
                          .progress = in->progress};
 }
 

@@ -16,6 +16,7 @@ static carom_status ask(carom_context *context, const query_call *call, carom_st
                                            .batch.count = call->count,
                                            .batch.accuracy = call->accuracy,
                                            .batch.progress = call->in->progress,
+                                           .batch.prepare = call->in->prepare,
                                            .center = p[0],
                                            .radius = call->in->scalars[0],
                                            .p0 = p[1],

@@ -16,6 +16,7 @@ static carom_status ask(carom_context *context, const query_call *call, carom_st
                                           .batch.count = call->count,
                                           .batch.accuracy = call->accuracy,
                                           .batch.progress = call->in->progress,
+                                          .batch.prepare = call->in->prepare,
                                           .a0 = p[0],
                                           .a1 = p[1],
                                           .radius_a = call->in->scalars[0],

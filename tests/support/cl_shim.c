@@ -253,6 +253,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void 
         cl_seen.bytes += device_bytes(flags, size);
         cl_seen.in_place += (flags & CL_MEM_USE_HOST_PTR) != 0;
         cl_seen.for_hits += (flags & CL_MEM_WRITE_ONLY) != 0;
+        cl_seen.copied += (flags & CL_MEM_COPY_HOST_PTR) != 0;
     }
     return made;
 }

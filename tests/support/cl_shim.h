@@ -75,6 +75,7 @@ typedef struct cl_buffers {
     int refused;
     int in_place; /* created over host memory */
     int for_hits; /* created write-only for kernels */
+    int copied;   /* created as copies of host memory, as a mesh is on a discrete device */
 } cl_buffers;
 extern cl_buffers cl_seen;
 /* Bytes transferred to the host by reads and maps. */

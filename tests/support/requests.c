@@ -107,6 +107,7 @@ carom_status request_ask(const request *q, carom_context *context, carom_mesh *m
     inputs in = inputs_of(&about);
     carom_status status;
     in.progress = m->progress;
+    in.prepare = m->prepare;
     in.mask = m->b.mask;
     in.ends = m->b.ends;
     in.cull_back = (uint8_t)m->b.cull_back;

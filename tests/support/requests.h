@@ -39,6 +39,7 @@ typedef struct fixture {
     carom_uints select; /* selects spheres, out of `elements`; empty: no selection */
     uint64_t elements;
     carom_progress progress; /* may cancel a batch; fixture_make sets no function */
+    uint8_t prepare;
 } fixture;
 /* `count` queries of each kind. One in `share` is ordinary; the others are invalid, which costs almost no time. Takes
  * ownership of the scene. */
