@@ -78,6 +78,7 @@ struct caromi_device {
     int timed;                  /* the caller wants to know how long commands take */
     int probing;                /* a probe is one launch, whatever chunks the caller wants */
     int stack;                  /* entries of a search's stack in its programs */
+    int vendor_options_refused; /* by the driver: programs are built without */
     int sort_unavailable;       /* the programs that sort queries could not be built */
     int compaction_unavailable; /* the programs that compact hits could not be built */
     int compaction_was_short;   /* memory for compaction was short once, which was logged */

@@ -40,14 +40,27 @@ static carom_status report_build(caromi_device *d, uint32_t program, cl_int code
     return status;
 }
 
-/* NVIDIA's compiler gives a search 155 to 205 registers, for 8 to 12 warps of a multiprocessor's 64. With 128 it spills
- * (76 bytes of mesh_first), but 16 warps hide more: measured in docs/performance.md. */
-static void options_of(const caromi_device *d, uint32_t program, char *out, size_t size)
+/* A program is right without its vendor's options: where a driver does not take them, no program has them from then on.
+ */
+static cl_int build(caromi_device *d, uint32_t program, char *options, size_t size)
 {
-    caromi_program_options(program, d->lanes, d->stack, d->info.correctly_rounded, out, size);
-    const size_t used = strlen(out);
-    if (d->gpu && caromi_program_has_stack(program) && strstr(d->info.platform, "NVIDIA") != NULL)
-        (void)snprintf(out + used, size - used, " -cl-nv-maxrregcount=128");
+    const cl_program made = d->programs[program].program;
+    const char *vendor =
+        d->gpu && !d->vendor_options_refused ? caromi_program_vendor_options(program, d->info.platform) : "";
+    caromi_program_options(program, d->lanes, d->stack, d->info.correctly_rounded, options, size);
+    const size_t used = strlen(options);
+    (void)snprintf(options + used, size - used, "%s", vendor);
+    const cl_int code = clBuildProgram(made, 1, &d->id, options, NULL, NULL);
+    if (code == CL_SUCCESS || vendor[0] == '\0')
+        return code;
+    options[used] = '\0';
+    const cl_int without = clBuildProgram(made, 1, &d->id, options, NULL, NULL);
+    if (without == CL_SUCCESS) {
+        d->vendor_options_refused = 1;
+        caromi_log(d->context, CAROM_LOG_WARNING, "%s does not take build option%s (%d); kernels may be slower",
+                   d->info.name, vendor, code);
+    }
+    return without;
 }
 
 carom_status caromi_program_build(caromi_device *d, uint32_t program, carom_error *err)
@@ -61,8 +74,7 @@ carom_status caromi_program_build(caromi_device *d, uint32_t program, carom_erro
     p->program = create_program(d, program, &code);
     if (p->program == NULL || code != CL_SUCCESS)
         return caromi_cl_fail(d, code, "clCreateProgramWithSource", err);
-    options_of(d, program, options, sizeof options);
-    code = clBuildProgram(p->program, 1, &d->id, options, NULL, NULL);
+    code = build(d, program, options, sizeof options);
     if (code != CL_SUCCESS)
         return report_build(d, program, code, err);
     (void)snprintf(name, sizeof name, "carom_%s", caromi_program_name(program));

@@ -77,3 +77,14 @@ void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int cor
     (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s", lanes, row->kernel, row->kernel,
                    sizes, row->options, correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
+
+/* NVIDIA's compiler gives a search 155 to 205 registers, for 8 to 12 warps of a multiprocessor's 64. With 128 it spills
+ * (76 bytes of mesh_first), but 16 warps hide more. AMD's packs pairs of operations, and takes some 90 registers more
+ * to bring them together; -Wf, hands an option to clang, which its driver would refuse. Both are counted in
+ * docs/performance.md. */
+const char *caromi_program_vendor_options(uint32_t program, const char *platform)
+{
+    if (strstr(platform, "NVIDIA") != NULL)
+        return rows[program].has_stack ? " -cl-nv-maxrregcount=128" : "";
+    return strstr(platform, CAROMI_AMD_PLATFORM) != NULL ? " -Wf,-fno-slp-vectorize" : "";
+}

@@ -72,4 +72,7 @@ enum { CAROMI_PIECES_MAX = 64 };
 uint32_t caromi_program_text(uint32_t program, const char *pieces[CAROMI_PIECES_MAX]);
 /* Its build options on a device with so many lanes and entries of a search's stack. */
 void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int correctly_rounded, char *out, size_t size);
+/* Further build options for a GPU on the platform of that name, each after a space; a program is right without. */
+#define CAROMI_AMD_PLATFORM "AMD Accelerated Parallel Processing"
+const char *caromi_program_vendor_options(uint32_t program, const char *platform);
 #endif

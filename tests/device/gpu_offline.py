@@ -42,6 +42,9 @@ class Program:
 
     def __init__(self, text, options, output, limits):
         self.text, self.options, self.output, self.limits = text, options, output, limits
+        # AMD's driver hands clang what follows -Wf, with spaces for commas.
+        self.amd = [part for word in text.with_suffix('.amd').read_text().split()
+                    for part in word.removeprefix('-Wf,').split(',')]
         self.may_fuse = '-DLANG_ALLOW_FMA' in options
         self.faults, self.figures = [], {}
 
@@ -106,7 +109,8 @@ class Program:
         self.figures['warps'] = min(WARPS_OF_A_BLOCK, REGISTERS_OF_A_BLOCK // per_warp // 4 * 4)
 
     def check_amd(self, target):
-        assembly = self.compile(target, 'amdgcn-amd-amdhsa', [f'-mcpu={target}'], 'amdgcn--amdhsa.bc', 's')
+        cpu = [f'-mcpu={target}', *self.amd]
+        assembly = self.compile(target, 'amdgcn-amd-amdhsa', cpu, 'amdgcn--amdhsa.bc', 's')
         if assembly is None:
             return
         code = assembly.read_text()

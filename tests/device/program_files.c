@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* program_files FOLDER: what a GPU's driver would be given for each OpenCL program, into files for compilers that need
- * no GPU: FOLDER/NAME.cl is the text, NAME.options are the build options. */
+ * no GPU: FOLDER/NAME.cl is the text, NAME.options are the build options, NAME.amd those that AMD's driver is given
+ * besides. */
 #include "host/opencl/programs.h"
 
 #include <ctype.h>
@@ -37,6 +38,13 @@ static void finish(FILE *file)
     }
 }
 
+static void write_options(const char *folder, uint32_t program, const char *suffix, const char *options)
+{
+    FILE *file = create(folder, program, suffix);
+    (void)fprintf(file, "%s\n", options);
+    finish(file);
+}
+
 static void write_program(const char *folder, uint32_t program)
 {
     const char *pieces[CAROMI_PIECES_MAX];
@@ -47,9 +55,8 @@ static void write_program(const char *folder, uint32_t program)
         (void)fputs(pieces[i], text);
     finish(text);
     caromi_program_options(program, 1, CAROMI_STACK_SHORT, 1, options, sizeof options);
-    FILE *file = create(folder, program, "options");
-    (void)fprintf(file, "%s\n", options);
-    finish(file);
+    write_options(folder, program, "options", options);
+    write_options(folder, program, "amd", caromi_program_vendor_options(program, CAROMI_AMD_PLATFORM));
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A device whose compiler rejects one kernel; each kernel of the library in turn. `opencl` fails, quoting the start of
  * the compiler's log, when the kernel is first needed, and in every later batch. `auto` answers on the CPU with the
- * same bits, and statistics and log give the reason. No OpenCL object is leaked. */
+ * same bits, and statistics and log give the reason. A vendor's build options that a driver does not take are left out.
+ * No OpenCL object is leaked. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
@@ -139,6 +140,49 @@ static void test_compiler(void **state)
     cl_expect_none("a text that does not compile");
 }
 
+/* A driver of a vendor whose GPUs have build options of their own, and which does not take them. */
+static void check_vendor(const char *platform, const char *options, const fixture *m)
+{
+    heard h = {0};
+    carom_context *context = NULL, *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    carom_error err = {0};
+    const broken asked = {"mesh_first", ASK_mesh_first, 0, 0};
+    const request *q = &requests[asked.request];
+    batch_result expected = batch_result_alloc(q, m), r = batch_result_alloc(q, m);
+    carom_mesh *mesh = scene_mesh(cpu, &m->s);
+    test_ok("the CPU", ask_broken(&asked, cpu, mesh, m, &expected, &err), &err);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(cpu);
+    words = options;
+    cl_seen_as = (cl_disguise){.gpu = 1, .platform = platform};
+    cl_refused_options = options;
+    cl_built = 0;
+    test_ok(platform, open_context(CAROM_BACKEND_OPENCL, &h, &context, &err), &err);
+    mesh = scene_mesh(context, &m->s);
+    test_ok(options, ask_broken(&asked, context, mesh, m, &r, &err), &err);
+    cl_seen_as = (cl_disguise){0};
+    cl_refused_options = NULL;
+    batch_result_compare(q, m, &expected, &r, platform);
+    assert_true(cl_built > 1);
+    assert_int_equal(h.warnings, 1); /* for all programs */
+    assert_int_equal(h.compiler_lines, 1);
+    batch_result_free(&r);
+    batch_result_free(&expected);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    cl_expect_none(platform);
+}
+
+static void test_vendors(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), FEW, 1);
+    check_vendor("AMD Accelerated Parallel Processing", "-Wf,-fno-slp-vectorize", &m);
+    check_vendor("NVIDIA CUDA", "-cl-nv-maxrregcount=128", &m);
+    fixture_free(&m);
+}
+
 /* ---- auto -------------------------------------------------------------------------------------------------------- */
 
 static carom_mesh *mesh_for(const request *q, carom_context *context, const fixture *m)
@@ -194,6 +238,6 @@ static void test_auto(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_opencl), cmocka_unit_test(test_compiler),
-                                       cmocka_unit_test(test_auto)};
+                                       cmocka_unit_test(test_vendors), cmocka_unit_test(test_auto)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

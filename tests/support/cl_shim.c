@@ -17,6 +17,8 @@ void (*cl_before_launch)(void);
 cl_disguise cl_seen_as;
 int cl_shares_memory;
 cl_unbuilt cl_broken;
+const char *cl_refused_options;
+int cl_built;
 cl_patch cl_text_patch;
 
 static const struct {
@@ -345,6 +347,9 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *dev
     NEXT(clBuildProgram);
     if (fails(CALL_BUILD))
         return calls[CALL_BUILD].code;
+    if (cl_refused_options != NULL && strstr(options, cl_refused_options) != NULL)
+        return CL_INVALID_BUILD_OPTIONS;
+    cl_built++;
     if (!is_broken(options))
         return next(program, count, devices, options, tell, user);
     return cl_broken.words != NULL ? CL_BUILD_PROGRAM_FAILURE
@@ -550,6 +555,21 @@ static void lose_extension(char *list, const char *name)
     char *at = strstr(list, name);
     if (at != NULL)
         memmove(at, at + strlen(name), strlen(at + strlen(name)) + 1);
+}
+
+cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t size, void *value, size_t *used)
+{
+    NEXT(clGetPlatformInfo);
+    if (what != CL_PLATFORM_NAME || cl_seen_as.platform == NULL || test_undisguised)
+        return next(platform, what, size, value, used);
+    const size_t length = strlen(cl_seen_as.platform) + 1;
+    if (used != NULL)
+        *used = length;
+    if (value != NULL && size < length)
+        return CL_INVALID_VALUE;
+    if (value != NULL)
+        memcpy(value, cl_seen_as.platform, length);
+    return CL_SUCCESS;
 }
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value, size_t *used)

@@ -106,6 +106,7 @@ typedef struct cl_disguise {
     int no_fp64;
     int no_compiler;
     uint64_t memory, largest; /* limits in bytes, for all buffers and for one; allocations beyond them fail */
+    const char *platform;     /* name of the platform */
 } cl_disguise;
 extern cl_disguise cl_seen_as;
 /* Whether the device that was opened last shares its memory with the host, as it has been reported. */
@@ -117,6 +118,9 @@ typedef struct cl_unbuilt {
     const char *kernel, *words;
 } cl_unbuilt;
 extern cl_unbuilt cl_broken;
+/* Builds with these words in their options fail, all others count in cl_built; NULL: none fails. */
+extern const char *cl_refused_options;
+extern int cl_built;
 
 /* A patch of the kernel sources before they are compiled: each `find` becomes `replacement`; NULL: no patch. */
 typedef struct cl_patch {
