@@ -11,7 +11,13 @@
 #define CELL_CLEAR CELL_COUNT
 #define CELL_KINDS (CELL_COUNT + 1)
 
-#define CELL_ITEMS 64 /* work-items that add counts of cells up, at most */
+/* On a device: cells that a group counts queries of in local memory, so many at a time. */
+#define CELL_SLOTS 64
+
+/* Most work-items of the group that adds counts up, and how many counts a work-item takes at a time: those of all cells
+ * together. */
+#define PREFIX_ITEMS 256
+#define PREFIX_EACH ((CELL_KINDS + PREFIX_ITEMS - 1) / PREFIX_ITEMS)
 
 typedef struct cell_grid {
     real lower[3], per_length[3];

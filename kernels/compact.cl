@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Compaction of the rows of a chunk that have a hit or that exact mode has left undecided: counted run by run, then,
- * with the prefix sums of the counts, copied side by side in order. No place is claimed, so places depend on the rows
- * alone. Words are copied, so no bit of a number can change. The host names the kernel that it builds:
- * -DKERNEL_compact_count or _fill. */
+ * with the prefix sums of the counts, copied side by side in order. A group takes a run, and its work-items rows that
+ * lie together. No place is claimed, so places depend on the rows alone. Words are copied, so no bit of a number can
+ * change. The host names the kernel that it builds: -DKERNEL_compact_count or _fill. */
 #include "lang.h"
 #include "layout.h"
+#include "scan.h"
 
 FN int compact_is_kept(G const uint *triangle, G const uint *t, uint row)
 {
@@ -18,15 +19,18 @@ FN uint compact_end(uint first, uint rows)
 
 #ifdef KERNEL_compact_count
 __kernel void carom_compact_count(__global const uint *triangle, __global const uint *t, __global uint *count,
-                                  uint rows, uint runs)
+                                  uint rows, uint items)
 {
-    const uint run = (uint)get_global_id(0), first = run * COMPACT_RUN;
-    uint kept = 0;
-    if (run >= runs)
+    __local uint room[COMPACT_ITEMS];
+    const uint run = (uint)get_group_id(0), first = run * COMPACT_RUN, item = (uint)get_local_id(0);
+    uint own = 0, kept;
+    if (run >= items / COMPACT_ITEMS)
         return;
-    for (uint row = first; row < compact_end(first, rows); row++)
-        kept += compact_is_kept(triangle, t, row);
-    count[run] = kept;
+    for (uint row = first + item; row < compact_end(first, rows); row += (uint)get_local_size(0))
+        own += compact_is_kept(triangle, t, row);
+    (void)scan_group(own, room, &kept);
+    if (item == 0)
+        count[run] = kept;
 }
 #endif
 
@@ -36,29 +40,34 @@ __kernel void carom_compact_fill(__global const uint *triangle, __global const u
                                  __global const uint *px, __global const uint *py, __global const uint *pz,
                                  __global const uint *nx, __global const uint *ny, __global const uint *nz,
                                  __global const uchar *feature, int contact, __global const uint *start,
-                                 __global uint *records, uint rows, uint runs)
+                                 __global uint *records, uint rows, uint items)
 {
-    const uint run = (uint)get_global_id(0), first = run * COMPACT_RUN;
-    if (run >= runs)
+    __local uint room[COMPACT_ITEMS];
+    const uint run = (uint)get_group_id(0), first = run * COMPACT_RUN;
+    if (run >= items / COMPACT_ITEMS)
         return;
     uint at = start[run];
-    for (uint row = first; row < compact_end(first, rows) && at < rows; row++) {
-        if (!compact_is_kept(triangle, t, row))
-            continue;
-        __global uint *to = records + (size_t)at++ * (contact ? COMPACT_WORDS : COMPACT_CONTACT);
-        to[COMPACT_ROW] = row;
-        to[COMPACT_TRIANGLE] = triangle[row];
-        to[COMPACT_T] = t[row];
-        to[COMPACT_BYTES] = state[row];
-        if (!contact)
-            continue;
-        to[COMPACT_BYTES] |= (uint)feature[row] << 8;
-        to[COMPACT_CONTACT + OUT_POINT_X] = px[row];
-        to[COMPACT_CONTACT + OUT_POINT_Y] = py[row];
-        to[COMPACT_CONTACT + OUT_POINT_Z] = pz[row];
-        to[COMPACT_CONTACT + OUT_NORMAL_X] = nx[row];
-        to[COMPACT_CONTACT + OUT_NORMAL_Y] = ny[row];
-        to[COMPACT_CONTACT + OUT_NORMAL_Z] = nz[row];
+    for (uint next = first; next < compact_end(first, rows); next += (uint)get_local_size(0)) {
+        const uint row = next + (uint)get_local_id(0);
+        const int kept = row < compact_end(first, rows) && compact_is_kept(triangle, t, row);
+        uint all;
+        const uint place = at + scan_group(kept, room, &all);
+        at += all;
+        if (kept && place < rows) {
+            __global uint *to = records + (size_t)place * (contact ? COMPACT_WORDS : COMPACT_CONTACT);
+            to[COMPACT_ROW] = row;
+            to[COMPACT_TRIANGLE] = triangle[row];
+            to[COMPACT_T] = t[row];
+            to[COMPACT_BYTES] = state[row] | (contact ? (uint)feature[row] << 8 : 0);
+            if (contact) {
+                to[COMPACT_CONTACT + OUT_POINT_X] = px[row];
+                to[COMPACT_CONTACT + OUT_POINT_Y] = py[row];
+                to[COMPACT_CONTACT + OUT_POINT_Z] = pz[row];
+                to[COMPACT_CONTACT + OUT_NORMAL_X] = nx[row];
+                to[COMPACT_CONTACT + OUT_NORMAL_Y] = ny[row];
+                to[COMPACT_CONTACT + OUT_NORMAL_Z] = nz[row];
+            }
+        }
     }
 }
 #endif

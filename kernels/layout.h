@@ -147,7 +147,9 @@ typedef struct mesh_record {
 } mesh_record;
 
 /* A row with a hit, as words, among others of its kind: the row, triangle, time, state | feature << 8; then the
- * numbers of a contact, if they are asked for. A work-item finds them in COMPACT_RUN rows. */
+ * numbers of a contact, if they are asked for. A group of up to COMPACT_ITEMS work-items finds them in COMPACT_RUN
+ * rows.
+ */
 enum {
     COMPACT_ROW,
     COMPACT_TRIANGLE,
@@ -156,7 +158,8 @@ enum {
     COMPACT_CONTACT,
     COMPACT_WORDS = COMPACT_CONTACT + OUT_FEATURE
 };
-#define COMPACT_RUN 64
+#define COMPACT_RUN 256
+#define COMPACT_ITEMS 64
 
 /* Spheres of a cloud that a work-item compares with one: the bits of a word. */
 #define CLOUD_ITEM 32

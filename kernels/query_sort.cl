@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting sort of a chunk's queries by cell, for devices that answer one query in each work-item: work-items that
  * run together then visit the same nodes and leaves. The columns stay where they are; the result is the order of the
- * rows. Which query of a cell comes first depends on the order of the atomic increments, and no answer depends on
- * that. The host names the kernel that it builds, and runs them one after another: -DKERNEL_sort_histogram,
- * _prefix_sum or _sort_scatter. */
+ * rows. Which query of a cell comes first depends on the order of the atomic additions, and no answer depends on
+ * that. The host names the kernel that it builds, and runs them one after another:
+ * -DKERNEL_sort_histogram, _prefix_sum or _sort_scatter. */
 #include "cells.h"
 #include "clearance.h"
+#include "scan.h"
 
 #ifdef KERNEL_sort_histogram
 /* The cell of each query, its rank among those counted there before, and the histogram of cells. has_motion: queries
  * that surely hit nothing get a cell of their own, found from all columns; else only the first three columns are
- * read. */
+ * read.
+ *
+ * A device makes additions to one address one after another, and often most queries are in one cell. So a group counts
+ * its queries in local memory first, and adds once for each cell. Cells that share a slot there leave it to the one
+ * with the highest number, as that of the queries that hit nothing is; queries of the others add for themselves. */
 __kernel void carom_sort_histogram(__global const real *cx, __global const real *cy, __global const real *cz,
                                    __global const real *radius, __global const real *vx, __global const real *vy,
                                    __global const real *vz, __global const real *t_max,
@@ -19,45 +24,62 @@ __kernel void carom_sort_histogram(__global const real *cx, __global const real 
                                    __global uint *cell, __global uint *rank, volatile __global uint *per_cell,
                                    uint queries)
 {
-    const size_t i = get_global_id(0);
-    if (i >= queries)
-        return;
+    volatile __local uint owner[CELL_SLOTS], count[CELL_SLOTS];
+    __local uint place[CELL_SLOTS];
+    const uint i = (uint)get_global_id(0), item = (uint)get_local_id(0), size = (uint)get_local_size(0);
     const cell_grid grid = {{lower_x, lower_y, lower_z}, {per_x, per_y, per_z}};
-    uint own = cell_of(cx[i], cy[i], cz[i], &grid);
-    if (has_motion && clearance_holds(clearance, v3_of(cx[i], cy[i], cz[i]), radius[i], v3_of(vx[i], vy[i], vz[i]),
-                                      t_max[i], options))
-        own = CELL_CLEAR;
-    cell[i] = own;
-    rank[i] = atomic_inc(per_cell + own);
+    uint own = 0, before = 0;
+    for (uint slot = item; slot < CELL_SLOTS; slot += size)
+        owner[slot] = count[slot] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < queries) {
+        own = cell_of(cx[i], cy[i], cz[i], &grid);
+        if (has_motion && clearance_holds(clearance, v3_of(cx[i], cy[i], cz[i]), radius[i], v3_of(vx[i], vy[i], vz[i]),
+                                          t_max[i], options))
+            own = CELL_CLEAR;
+        atomic_max(&owner[own % CELL_SLOTS], own);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint slot = own % CELL_SLOTS;
+    const int is_owner = i < queries && owner[slot] == own;
+    if (is_owner)
+        before = atomic_inc(&count[slot]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (is_owner && before == 0)
+        place[slot] = atomic_add(per_cell + own, count[slot]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < queries) {
+        cell[i] = own;
+        rank[i] = is_owner ? place[slot] + before : atomic_inc(per_cell + own);
+    }
 }
 #endif
 
 #ifdef KERNEL_prefix_sum
-/* Exclusive prefix sums of `kinds` counts in their place, and the sum of all behind them: by the first group, whose
- * items take runs of counts. */
-__kernel void carom_prefix_sum(__global uint *per_cell, uint kinds, uint items)
+/* Exclusive prefix sums of `kinds` counts in their place, and the sum of all behind them: by the first group. */
+__kernel void carom_prefix_sum(__global uint *counts, uint kinds, uint items)
 {
-    __local uint total[CELL_ITEMS];
+    __local uint room[PREFIX_ITEMS];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    const uint run = (kinds + size - 1) / size, first = item * run;
-    const uint end = first + run < kinds ? first + run : kinds;
     uint sum = 0;
     if (get_group_id(0) != 0)
         return;
-    for (uint c = first; c < end; c++)
-        sum += per_cell[c];
-    total[item] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    uint start = 0;
-    for (uint k = 0; k < item; k++)
-        start += total[k];
-    for (uint c = first; c < end; c++) {
-        const uint own = per_cell[c];
-        per_cell[c] = start;
-        start += own;
+    for (uint tile = 0; tile < kinds; tile += size * PREFIX_EACH) {
+        const uint first = tile + item * PREFIX_EACH;
+        uint count[PREFIX_EACH], own = 0, all;
+        for (uint k = 0; k < PREFIX_EACH; k++) {
+            count[k] = first + k < kinds ? counts[first + k] : 0;
+            own += count[k];
+        }
+        uint start = sum + scan_group(own, room, &all);
+        for (uint k = 0; k < PREFIX_EACH && first + k < kinds; k++) {
+            counts[first + k] = start;
+            start += count[k];
+        }
+        sum += all;
     }
-    if (item == size - 1)
-        per_cell[kinds] = start;
+    if (item == 0)
+        counts[kinds] = sum;
     (void)items;
 }
 #endif

@@ -52,12 +52,13 @@ static int compacts(caromi_device *d, const caromi_stream *s, caromi_cl_slot *sl
 
 /* ---------------------------------------------------------------- on the device */
 
-/* Both kernels end with the number of rows and have a work-item for each run. */
+/* Both kernels end with the number of rows and have a group for each run. */
+_Static_assert((int)COMPACT_ITEMS == (int)CAROMI_GROUP, "a group is launched for each run");
 static carom_status launch(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, carom_error *err)
 {
     const cl_uint rows = (cl_uint)slot->count;
     caromi_set_argument(a, &rows, sizeof rows);
-    return caromi_launch_chunk(d, slot, a, runs_of(slot), err);
+    return caromi_launch_chunk(d, slot, a, (uint64_t)runs_of(slot) * COMPACT_ITEMS, err);
 }
 
 static carom_status count_rows(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
@@ -221,7 +222,7 @@ void caromi_compact_stream(caromi_stream *s)
 
 /* ---------------------------------------------------------------- the probe */
 
-enum { PROBE_ROWS = 40 * COMPACT_RUN + 7 };
+enum { PROBE_ROWS = 10 * COMPACT_RUN + 7 };
 
 /* Inputs of the probe are columns of first hits; `expected` are the outputs that it must produce. */
 typedef struct compact_probe {

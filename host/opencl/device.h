@@ -278,6 +278,9 @@ void caromi_set_columns(caromi_arguments *arguments, const caromi_cl_column *col
 /* Launch a kernel on a slot's queue, as part of its chunk; `items` is its last argument. */
 carom_status caromi_launch_chunk(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
                                  uint64_t items, carom_error *err);
+/* Likewise all `items` in one group, or in as few as the device allows. */
+carom_status caromi_launch_group(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
+                                 uint64_t items, carom_error *err);
 /* Likewise a search through a mesh. With lanes each work-item is a group of its own: it follows many queries by
  * turns, and PoCL keeps the stacks of a whole group on that of one thread. */
 carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,

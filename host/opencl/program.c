@@ -140,6 +140,12 @@ carom_status caromi_launch_chunk(caromi_device *d, caromi_cl_slot *slot, caromi_
     return launch(d, slot, a, items, CAROMI_GROUP, err);
 }
 
+carom_status caromi_launch_group(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, uint64_t items,
+                                 carom_error *err)
+{
+    return launch(d, slot, a, items, (size_t)items, err);
+}
+
 carom_status caromi_launch_search(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, uint64_t items,
                                   carom_error *err)
 {

@@ -7,7 +7,6 @@ enum {
     QUERIES_MIN = 1 << 13, /* below, the launches cost more than the order gains */
     LEAVES_MIN = 1 << 6    /* below, all work-items visit the same leaves anyway */
 };
-_Static_assert(CELL_ITEMS >= CAROMI_GROUP, "a place for each item of a group");
 
 static int is_worth_it(const caromi_device *d, const carom_mesh *mesh, uint64_t count)
 {
@@ -53,7 +52,7 @@ carom_status caromi_prefix_sum(caromi_device *d, caromi_cl_slot *slot, const car
     caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_PREFIX_SUM);
     caromi_set_columns(&a, counts, 1);
     caromi_set_argument(&a, &kinds, sizeof kinds);
-    return caromi_launch_chunk(d, slot, &a, CAROMI_GROUP, err);
+    return caromi_launch_group(d, slot, &a, PREFIX_ITEMS, err);
 }
 
 static carom_status enqueue_scatter(caromi_device *d, caromi_cl_slot *slot, carom_error *err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* First hits as a list from a discrete device, which compacts the hits before they are transferred. The bytes are those
- * of the CPU's list, whether some, all or no queries hit, in several chunks, and with too small a capacity. Where the
- * device cannot compact, it transfers whole columns. */
+ * of the CPU's list, whether some, all or no queries hit, in several chunks, with too small a capacity, and on devices
+ * whose groups have few work-items, which sort queries too. Where the device cannot compact, it transfers whole
+ * columns. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
@@ -245,6 +246,23 @@ static void test_no_room(void **state)
     scene_free(&s);
 }
 
+/* Enough queries and leaves for the queries to be sorted: in several groups of each kernel, the last of them not full,
+ * and with counts that the group of the prefix sum takes in several turns. */
+static void test_small_groups(void **state)
+{
+    enum { QUERIES = 9001, SIDES = 30 };
+    scene s = scene_sphere(SIDES);
+    swept_spheres b = swept_spheres_mixed(SEED, QUERIES);
+    (void)state;
+    cl_seen_as.group = 20;
+    carom_context *context = test_device(1, 0);
+    (void)check_same(context, &s, &b, 1, QUERIES - 1);
+    carom_context_destroy(context);
+    cl_seen_as.group = 0;
+    swept_spheres_free(&b);
+    scene_free(&s);
+}
+
 /* After all others: whatever was to overlap with the next chunk went through pinned memory. */
 static void test_pinned(void **state)
 {
@@ -257,8 +275,8 @@ int main(void)
 {
     cl_seen_as.discrete = 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same),    cmocka_unit_test(test_short_list), cmocka_unit_test(test_few_bytes),
-        cmocka_unit_test(test_no_room), cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_same),    cmocka_unit_test(test_short_list),   cmocka_unit_test(test_few_bytes),
+        cmocka_unit_test(test_no_room), cmocka_unit_test(test_small_groups), cmocka_unit_test(test_pinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -572,6 +572,16 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t 
     return CL_SUCCESS;
 }
 
+cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size,
+                                void *value, size_t *used)
+{
+    NEXT(clGetKernelWorkGroupInfo);
+    const cl_int code = next(kernel, device, what, size, value, used);
+    if (code == CL_SUCCESS && what == CL_KERNEL_WORK_GROUP_SIZE && value != NULL && cl_seen_as.group != 0)
+        *(size_t *)value = cl_seen_as.group;
+    return code;
+}
+
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value, size_t *used)
 {
     NEXT(clGetDeviceInfo);

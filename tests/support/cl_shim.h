@@ -106,6 +106,7 @@ typedef struct cl_disguise {
     int no_fp64;
     int no_compiler;
     uint64_t memory, largest; /* limits in bytes, for all buffers and for one; allocations beyond them fail */
+    size_t group;             /* most work-items of a group */
     const char *platform;     /* name of the platform */
 } cl_disguise;
 extern cl_disguise cl_seen_as;
