@@ -5,6 +5,8 @@
 
 #include "exact.h"
 
+enum { RUN = 64 }; /* pairs that are looked at together */
+
 /* By exact kernel, from the table of kernels: what settles a row of it. */
 typedef void settle_fn(caromi_settle_row *row);
 #define SETTLE(name, in_count, radii, out_count, bytes) [CAROMI_PAIR_##name] = caromi_settle_##name,
@@ -42,7 +44,6 @@ static void settle_pair(const caromi_pair_batch *batch, const caromi_pair_shape 
 
 uint64_t caromi_settle_pairs(const caromi_pair_batch *batch, const void *marks, uint64_t first, size_t count)
 {
-    enum { RUN = 64 };
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
     uint64_t undecided = 0;
     for (size_t from = 0; from < count; from += RUN) {
@@ -56,4 +57,19 @@ uint64_t caromi_settle_pairs(const caromi_pair_batch *batch, const void *marks, 
             }
     }
     return undecided;
+}
+
+uint32_t caromi_undecided_pairs(const caromi_pair_batch *batch, const void *marks, uint32_t count, uint32_t *pairs)
+{
+    const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
+    uint32_t found = 0;
+    for (uint32_t from = 0; from < count; from += RUN) {
+        const uint32_t to = count - from < RUN ? count : from + RUN;
+        if (!any_undecided(shape, marks, from, to))
+            continue;
+        for (uint32_t i = from; i < to; i++)
+            if (is_undecided(shape, marks, i))
+                pairs[found++] = i;
+    }
+    return found;
 }

@@ -8,4 +8,6 @@
 /* Pairs [first, first + count) hold the results of the batch's exact kernel; `marks` is its first output for them.
  * Returns how many were undecided. */
 uint64_t caromi_settle_pairs(const caromi_pair_batch *batch, const void *marks, uint64_t first, size_t count);
+/* Lists those of `count` pairs that are undecided; returns how many they are. */
+uint32_t caromi_undecided_pairs(const caromi_pair_batch *batch, const void *marks, uint32_t count, uint32_t *pairs);
 #endif

@@ -133,7 +133,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
     return status;
 }
 
-static carom_status pairs_on_cpu(const carom_context *c, const void *batch, uint64_t first, uint64_t end,
+carom_status caromi_pairs_on_cpu(const carom_context *c, const void *batch, uint64_t first, uint64_t end,
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_pair_batch *pairs = batch;
@@ -156,7 +156,7 @@ carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, 
     const caromi_batch run = {.batch = batch,
                               .count = batch->count,
                               .on_device = caromi_device_pairs,
-                              .on_cpu = pairs_on_cpu,
+                              .on_cpu = caromi_pairs_on_cpu,
                               .piece = PAIRS_PIECE,
                               .progress = asked->progress,
                               .prepare = asked->prepare,

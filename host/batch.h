@@ -36,6 +36,7 @@ static inline uint64_t caromi_batch_size(const caromi_batch *batch)
 
 /* Answer a batch on the backend that the context chooses. */
 carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err);
+caromi_on_cpu caromi_pairs_on_cpu; /* for a caromi_pair_batch */
 carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_batch *asked,
                               carom_stats *stats, carom_error *err);
 /* Call the caller's progress function; CAROM_ERROR_CANCELLED if it ends the batch, which has `count` of what the word

@@ -72,8 +72,7 @@ static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t co
             return CAROM_OK;                                                                                           \
         INPUTS(CHECK_INPUT)                                                                                            \
         CHECK(check_indices(&d->indices, err));                                                                        \
-        CAROMI_CHECK_CALL(&d->batch, d->batch.accuracy == CAROM_ACCURACY_FAST, context, err, list_##query, d, out,     \
-                          stats);                                                                                      \
+        CAROMI_CHECK_CALL(&d->batch, 1, context, err, list_##query, d, out, stats);                                    \
         CHECK(caromi_shadows_show_index(context, d->indices.a.data, err));                                             \
         CHECK(caromi_shadows_show_index(context, d->indices.b.data, err));                                             \
                                                                                                                        \

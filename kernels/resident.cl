@@ -33,14 +33,15 @@ __kernel void carom_resident_gather(__global const uchar *from, ulong at, ulong 
 #endif
 
 #ifdef KERNEL_resident_scatter
-/* Words, or bytes; or states as the answers of any-hit queries. */
+/* Words, or bytes; or states as the answers of any-hit queries. Rows go to the elements from `first` on, one after the
+ * other or as an index says. */
 __kernel void carom_resident_scatter(__global const uchar *from, uint kind, __global uchar *to, ulong at, ulong stride,
-                                     ulong first, uint rows)
+                                     __global const uint *index, uint choice, ulong first, uint rows)
 {
     const uint row = (uint)get_global_id(0);
     if (row >= rows)
         return;
-    const ulong place = at + (first + row) * stride;
+    const ulong place = at + (first + (choice == RESIDENT_INDEXED ? index[row] : row)) * stride;
     if (kind != RESIDENT_WORDS) {
         const uchar byte = from[row];
         to[place] = kind == RESIDENT_BYTES ? byte : byte == STATE_INVALID ? OVERLAP_INVALID : byte != STATE_MISS;

@@ -37,6 +37,17 @@ uint64_t caromi_settle_mesh_batch(const void *mesh_batch, const void *const *mar
     return settled;
 }
 
+uint32_t caromi_undecided_mesh_batch(const void *mesh_batch, const void *const *marks, uint32_t count,
+                                     uint32_t *queries)
+{
+    const float *keys = marks[1], *points = caromi_wants_points(mesh_batch) ? marks[2] : keys;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (isnan(keys[i]) || isnan(points[i]))
+            queries[found++] = i;
+    return found;
+}
+
 /* Arguments of the tasks of a batch on the CPU. */
 typedef struct mesh_job {
     const carom_context *context;

@@ -101,4 +101,6 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *
  * settled. */
 uint64_t caromi_settle_mesh_batch(const void *batch, const void *const *marks, const uint64_t *rows, uint64_t first,
                                   size_t count);
+/* Lists those of `count` queries that are undecided; returns how many they are. */
+uint32_t caromi_undecided_mesh_batch(const void *batch, const void *const *marks, uint32_t count, uint32_t *queries);
 #endif

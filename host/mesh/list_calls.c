@@ -105,13 +105,22 @@ static carom_status run_list(caromi_list_batch *batch, const carom_batch *asked,
     return caromi_run(mesh->context, &run, stats, err);
 }
 
+/* Exact answers of any-hit queries stay on the device with the inputs, or everything comes to the host. */
+static carom_status show_unless_any_stays(carom_context *context, const carom_batch *batch, const carom_any_result *any,
+                                          carom_error *err)
+{
+    return batch->accuracy == CAROM_ACCURACY_FAST || any == NULL || caromi_resident_buffer(context, any->hit) != NULL
+               ? CAROM_OK
+               : caromi_shadows_show(context, err);
+}
+
 static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_hits which,
                                 const carom_hit_list *list, const carom_any_result *any, carom_stats *stats,
                                 carom_error *err)
 {
     CHECK(caromi_check_mesh_sweep(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
-    CAROMI_CHECK_CALL(&d->batch, any != NULL && d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err,
-                      list_sweep, d, list, any, stats);
+    CAROMI_CHECK_CALL(&d->batch, any != NULL, mesh->context, err, list_sweep, d, list, any, stats);
+    CHECK(show_unless_any_stays(mesh->context, &d->batch, any, err));
     CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
     CHECK(caromi_shadows_show_input(mesh->context, d->t_max.data, err));
     CHECK(caromi_check_select(&d->batch, err));
@@ -127,8 +136,8 @@ static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_des
                                   const carom_any_result *any, carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_check_mesh_overlap(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
-    CAROMI_CHECK_CALL(&d->batch, any != NULL && d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err,
-                      list_overlap, d, list, any, stats);
+    CAROMI_CHECK_CALL(&d->batch, any != NULL, mesh->context, err, list_overlap, d, list, any, stats);
+    CHECK(show_unless_any_stays(mesh->context, &d->batch, any, err));
     CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
     CHECK(caromi_check_select(&d->batch, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};

@@ -19,8 +19,7 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     CHECK(caromi_check_mesh_sweep(d, 0, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_hit_result", err));
     CAROMI_HIT_OUTPUTS(CAROMI_CHECK_OUTPUT)
-    CAROMI_CHECK_CALL(&d->batch, d->batch.accuracy == CAROM_ACCURACY_FAST, mesh->context, err, list_first, d, out,
-                      stats);
+    CAROMI_CHECK_CALL(&d->batch, 1, mesh->context, err, list_first, d, out, stats);
     CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
     CHECK(caromi_shadows_show_input(mesh->context, d->t_max.data, err));
     CHECK(caromi_check_select(&d->batch, err));

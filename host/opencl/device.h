@@ -50,6 +50,7 @@ enum {
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
     caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_MEMORIES];
+    caromi_cl_column rows; /* an index of rows that exact mode left undecided */
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */
@@ -150,6 +151,18 @@ typedef struct caromi_residents {
     caromi_resident in[COLUMNS_MAX], index[COLUMNS_MAX], out[COLUMNS_MAX];
 } caromi_residents;
 
+/* Exact mode where columns stay on the device: the host sees the marks, and answers the rows that the kernels have left
+ * undecided. */
+typedef struct caromi_undecided {
+    /* Lists those among `count` rows; returns how many they are. marks[k]: values of output column mark[k], NULL if
+     * that is CAROMI_NO_MARK. */
+    uint32_t (*list)(const void *user, const void *const *marks, uint32_t count, uint32_t *rows);
+    /* Answers `count` queries of such columns on the CPU. An output that is not asked for is NULL. */
+    carom_status (*answer)(const carom_context *context, const void *user, const caromi_in_column *in,
+                           const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err);
+} caromi_undecided;
+#define CAROMI_NO_MARK UINT32_MAX
+
 /* Columns in, a launch, columns out; stream.c. */
 typedef struct caromi_stream {
     uint64_t count;
@@ -163,6 +176,7 @@ typedef struct caromi_stream {
      * the row of each query, or NULL if the rows are consecutive. Returns how many were settled. */
     uint64_t (*settle)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
     uint32_t mark[3], mark_count;
+    const caromi_undecided *undecided; /* with `settle`, or in its place where all that is exact stays */
     /* Enqueue what turns the slot's inputs into its outputs. */
     carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
     const void *user;
@@ -208,6 +222,15 @@ carom_status caromi_gather_resident(caromi_device *device, const caromi_stream *
                                     uint32_t column, carom_error *err);
 carom_status caromi_scatter_resident(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                      uint32_t column, carom_error *err);
+/* The same for so many rows, whose index the slot has: from an array, relative to the chunk or, if the column is
+ * indexed, elements of the array; and to one, relative to the chunk. They are enqueued. */
+carom_status caromi_gather_resident_rows(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                         uint32_t column, uint32_t rows, carom_error *err);
+carom_status caromi_scatter_resident_rows(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                          uint32_t column, uint32_t rows, carom_error *err);
+/* Answer these rows of a chunk that is done; undecided.c. */
+carom_status caromi_answer_undecided(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                     const uint32_t *rows, uint32_t count, carom_stats *stats, carom_error *err);
 carom_status caromi_probe_resident(caromi_device *device, carom_error *err);
 /* The same if a stream has columns for it. */
 carom_status caromi_prepare_residents(caromi_device *device, const caromi_stream *stream, carom_error *err);

@@ -302,6 +302,22 @@ static carom_status check_triangles(const caromi_device *d, const void *user, co
                      : CAROM_OK;
 }
 
+static carom_status answer_undecided(const carom_context *c, const void *user, const caromi_in_column *in,
+                                     const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err)
+{
+    caromi_mesh_batch batch = *(const caromi_mesh_batch *)user;
+    const caromi_mesh_kind *kind = batch.kind;
+    const uint32_t out_count = caromi_wants_points(&batch) ? kind->out : kind->search_out;
+    memcpy(batch.in, in, (size_t)kind->in * sizeof *in);
+    batch.mask = batch.mask.base != NULL ? in[kind->in] : batch.mask;
+    for (uint32_t k = 0; k < out_count; k++)
+        batch.out[kind->answer[k]] = out[k];
+    batch.begin = 0;
+    batch.count = count;
+    return caromi_cpu_mesh(c, &batch, 0, count, stats, err);
+}
+static const caromi_undecided undecided_queries = {caromi_undecided_mesh_batch, answer_undecided};
+
 carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
@@ -320,6 +336,7 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
                                      : wants_points ? 3
                                                     : 2,
                        .settle = batch->exact ? caromi_settle_mesh_batch : NULL,
+                       .undecided = batch->exact ? &undecided_queries : NULL,
                        .extra = caromi_sort_chunk_bytes(d),
                        .check = check_triangles,
                        .launch = launch_mesh,

@@ -470,7 +470,34 @@ static void close_choosers(list_part *p)
     caromi_free(p->context, p->choosers);
 }
 
-/* Any-hit queries in fast mode whose answers stay on the device: the search's states say all. */
+/* An any-hit query is undecided if it has hits, and none that is decided. marks: numbers of hits, states. */
+static uint32_t list_undecided(const void *user, const void *const *marks, uint32_t count, uint32_t *rows)
+{
+    const int32_t *hits = marks[0];
+    const uint8_t *states = marks[1];
+    uint32_t found = 0;
+    (void)user;
+    for (uint32_t i = 0; i < count; i++)
+        if (states[i] == CAROM_MISS && hits[i] != 0)
+            rows[found++] = i;
+    return found;
+}
+
+static carom_status answer_undecided(const carom_context *c, const void *user, const caromi_in_column *in,
+                                     const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err)
+{
+    caromi_list_batch batch = *((const list_part *)user)->batch;
+    caromi_mesh_batch *sweep = &batch.sweep;
+    memcpy(sweep->in, in, (size_t)sweep->kind->in * sizeof *in);
+    sweep->mask = sweep->mask.base != NULL ? in[sweep->kind->in + 1] : sweep->mask;
+    sweep->begin = 0;
+    sweep->count = count;
+    batch.any = out[1].base;
+    return caromi_cpu_list(c, &batch, 0, count, stats, err);
+}
+static const caromi_undecided undecided_any = {list_undecided, answer_undecided};
+
+/* Any-hit queries whose answers stay on the device: the search's states say all, but in exact mode for a few. */
 static carom_status stream_any(caromi_device *d, list_part *p, uint64_t end, uint64_t *done, carom_stats *stats,
                                carom_error *err)
 {
@@ -484,6 +511,11 @@ static carom_status stream_any(caromi_device *d, list_part *p, uint64_t end, uin
     in[columns + 1] = sweep->mask;
     caromi_stream s = stream_of(d, p, end, in, out);
     s.states_as_hits = 2;
+    if (sweep->exact) {
+        s.mark[1] = 1;
+        s.mark_count = 2;
+        s.undecided = &undecided_any;
+    }
     return caromi_stream_run(d, &s, done, stats, err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pair batches on a device. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cpu/settle.h"
 #include "host/fallback.h"
@@ -24,18 +25,37 @@ static uint64_t settle_pairs(const void *user, const void *const *marks, const u
     return caromi_settle_pairs(user, marks[0], first, count);
 }
 
+static uint32_t list_undecided(const void *user, const void *const *marks, uint32_t count, uint32_t *rows)
+{
+    return caromi_undecided_pairs(user, marks[0], count, rows);
+}
+
+static carom_status answer_undecided(const carom_context *c, const void *user, const caromi_in_column *in,
+                                     const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err)
+{
+    caromi_pair_batch batch = *(const caromi_pair_batch *)user;
+    const caromi_pair_shape *shape = &caromi_pair_shapes[batch.kernel];
+    memcpy(batch.in, in, shape->in_count * sizeof *in);
+    memcpy(batch.out, out, shape->out_count * sizeof *out);
+    batch.count = count;
+    return caromi_pairs_on_cpu(c, &batch, 0, count, stats, err);
+}
+static const caromi_undecided undecided_pairs = {list_undecided, answer_undecided};
+
 carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
+    const int settles = caromi_is_exact(batch->kernel) && !d->probing;
     caromi_stream s = {.count = end,
                        .chunk = d->gpu ? 1u << 18 : d->max_items * d->lanes, /* several in flight */
                        .in_count = shape->in_count,
                        .out_count = shape->out_count,
                        .in = batch->in,
                        .out = batch->out,
-                       .settle = caromi_is_exact(batch->kernel) && !d->probing ? settle_pairs : NULL,
-                       .mark_count = caromi_is_exact(batch->kernel) && !d->probing ? 1 : 0,
+                       .settle = settles ? settle_pairs : NULL,
+                       .mark_count = settles ? 1 : 0,
+                       .undecided = settles ? &undecided_pairs : NULL,
                        .launch = launch_pairs,
                        .user = batch};
     for (uint32_t c = 0; c < shape->out_count; c++)

@@ -133,34 +133,75 @@ carom_status caromi_gather_resident(caromi_device *d, const caromi_stream *s, ca
     return CAROM_OK;
 }
 
+carom_status caromi_gather_resident_rows(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot,
+                                         uint32_t column, uint32_t rows, carom_error *err)
+{
+    const caromi_in_column *c = &s->in[column];
+    const caromi_resident index = {slot->rows.memory, 0};
+    caromi_resident from = s->residents->in[column];
+    CHECK(caromi_probe_resident(d, err));
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_GATHER);
+    from.at += c->index.base == NULL ? slot->first * c->stride : 0; /* else the index has elements of the array */
+    set_place(&a, &from, c->stride);
+    set_place(&a, &index, sizeof(cl_uint));
+    set_uint(&a, RESIDENT_INDEXED);
+    set_ulong(&a, 0);
+    set_uint(&a, rows);
+    caromi_set_columns(&a, &slot->in[column], 1);
+    return caromi_launch(d, slot->queue, &a, rows, CAROMI_GROUP, NULL, err);
+}
+
+/* index: NULL if the rows are consecutive. */
+static carom_status scatter(caromi_device *d, cl_command_queue queue, const cl_mem *from, uint32_t kind,
+                            const caromi_resident *to, size_t stride, const cl_mem *index, uint64_t first,
+                            uint64_t rows, cl_event *event, carom_error *err)
+{
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_SCATTER);
+    caromi_set_argument(&a, from, sizeof *from);
+    set_uint(&a, kind);
+    set_place(&a, to, stride);
+    caromi_set_argument(&a, index != NULL ? index : from, sizeof *from); /* any memory: it is not read */
+    set_uint(&a, index != NULL ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
+    set_ulong(&a, first);
+    return caromi_launch(d, queue, &a, rows, CAROMI_GROUP, event, err);
+}
+
 carom_status caromi_scatter_resident(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column,
                                      carom_error *err)
 {
     const uint32_t kind = s->out_size[column] == 4          ? RESIDENT_WORDS
                           : s->states_as_hits == column + 1 ? RESIDENT_HITS
                                                             : RESIDENT_BYTES;
+    const cl_mem from = caromi_column_memory(&slot->out[column]);
     cl_event event = NULL;
     CHECK(caromi_probe_resident(d, err));
-    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_SCATTER);
-    caromi_set_columns(&a, &slot->out[column], 1);
-    set_uint(&a, kind);
-    set_place(&a, &s->residents->out[column], s->out[column].stride);
-    set_ulong(&a, slot->first);
-    CHECK(caromi_launch(d, slot->queue, &a, slot->count, CAROMI_GROUP, &event, err));
+    CHECK(scatter(d, slot->queue, &from, kind, &s->residents->out[column], s->out[column].stride, NULL, slot->first,
+                  slot->count, &event, err));
     caromi_add_event(&slot->download, event);
     return CAROM_OK;
+}
+
+carom_status caromi_scatter_resident_rows(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot,
+                                          uint32_t column, uint32_t rows, carom_error *err)
+{
+    const uint32_t kind = s->out_size[column] == 4 ? RESIDENT_WORDS : RESIDENT_BYTES;
+    CHECK(caromi_probe_resident(d, err));
+    return scatter(d, slot->queue, &slot->out[column].memory, kind, &s->residents->out[column], s->out[column].stride,
+                   &slot->rows.memory, slot->first, rows, NULL, err);
 }
 
 /* ---- the probe --------------------------------------------------------------------------------------------------- */
 
 enum { PROBE_ROWS = 100, PROBE_FIRST = 3, PROBE_STRIDE = 7, PROBE_BYTES = 2048 };
 
-/* An array of words 7 bytes apart, then an index of it. The rows go to every second word, and as bytes behind them. */
+/* An array of words 7 bytes apart, then an index of it. The rows go to every second word, and as bytes behind them, at
+ * last from the last one to the first. */
 typedef struct resident_probe {
     uint8_t array[PROBE_BYTES], got[PROBE_BYTES], expected[PROBE_BYTES];
-    cl_mem from, column, to;
+    cl_uint turned[PROBE_ROWS];
+    cl_mem from, column, turn, to;
 } resident_probe;
-enum { PROBE_INDEX = 1001, PROBE_AT = 2, PROBE_WORDS = 16, PROBE_ODD = 821, PROBE_HITS = 1630 };
+enum { PROBE_INDEX = 1001, PROBE_AT = 2, PROBE_WORDS = 16, PROBE_ODD = 821, PROBE_HITS = 1630, PROBE_TURNED = 1832 };
 
 static void make_probe(resident_probe *p)
 {
@@ -183,19 +224,16 @@ static void make_probe(resident_probe *p)
         memcpy(&byte, p->expected + PROBE_WORDS + i / 4 * 8 + i % 4, 1);
         p->expected[PROBE_HITS + i * 2] = byte;
         p->expected[PROBE_HITS + i * 2 + 1] = byte == CAROM_INVALID ? CAROM_OVERLAP_INVALID : byte != CAROM_MISS;
+        p->turned[i] = PROBE_ROWS - 1 - i;
+        p->expected[PROBE_TURNED + p->turned[i] * 2] = byte;
     }
 }
 
 static carom_status scatter_probe(caromi_device *d, const resident_probe *p, uint32_t kind, uint64_t at, size_t stride,
-                                  carom_error *err)
+                                  const cl_mem *index, carom_error *err)
 {
     const caromi_resident to = {p->to, at};
-    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_SCATTER);
-    caromi_set_argument(&a, &p->column, sizeof p->column);
-    set_uint(&a, kind);
-    set_place(&a, &to, stride);
-    set_ulong(&a, 0);
-    return caromi_launch(d, d->slots[0].queue, &a, PROBE_ROWS, CAROMI_GROUP, NULL, err);
+    return scatter(d, d->slots[0].queue, &p->column, kind, &to, stride, index, 0, PROBE_ROWS, NULL, err);
 }
 
 static carom_status run_probe(caromi_device *d, resident_probe *p, carom_error *err)
@@ -205,6 +243,7 @@ static carom_status run_probe(caromi_device *d, resident_probe *p, carom_error *
     caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_GATHER);
     CHECK(caromi_write_at(d, queue, p->from, 0, p->array, PROBE_BYTES, NULL, err));
     CHECK(caromi_write_at(d, queue, p->to, 0, p->got, PROBE_BYTES, NULL, err));
+    CHECK(caromi_write_at(d, queue, p->turn, 0, p->turned, sizeof p->turned, NULL, err));
     set_place(&a, &array, PROBE_STRIDE);
     set_place(&a, &index, PROBE_STRIDE);
     set_uint(&a, RESIDENT_INDEXED);
@@ -212,10 +251,11 @@ static carom_status run_probe(caromi_device *d, resident_probe *p, carom_error *
     set_uint(&a, PROBE_ROWS);
     caromi_set_argument(&a, &p->column, sizeof p->column);
     CHECK(caromi_launch(d, queue, &a, PROBE_ROWS, CAROMI_GROUP, NULL, err));
-    CHECK(scatter_probe(d, p, RESIDENT_WORDS, PROBE_WORDS, 8, err));
-    CHECK(scatter_probe(d, p, RESIDENT_WORDS, PROBE_ODD, 8, err));
-    CHECK(scatter_probe(d, p, RESIDENT_BYTES, PROBE_HITS, 2, err));
-    CHECK(scatter_probe(d, p, RESIDENT_HITS, PROBE_HITS + 1, 2, err));
+    CHECK(scatter_probe(d, p, RESIDENT_WORDS, PROBE_WORDS, 8, NULL, err));
+    CHECK(scatter_probe(d, p, RESIDENT_WORDS, PROBE_ODD, 8, NULL, err));
+    CHECK(scatter_probe(d, p, RESIDENT_BYTES, PROBE_HITS, 2, NULL, err));
+    CHECK(scatter_probe(d, p, RESIDENT_HITS, PROBE_HITS + 1, 2, NULL, err));
+    CHECK(scatter_probe(d, p, RESIDENT_BYTES, PROBE_TURNED, 2, &p->turn, err));
     return caromi_read(d, queue, p->to, 0, p->got, PROBE_BYTES, 1, NULL, NULL, err);
 }
 
@@ -225,6 +265,7 @@ static carom_status probe(caromi_device *d, resident_probe *p, carom_error *err)
     CHECK(caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_BYTES, NULL, &p->from, err));
     CHECK(
         caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_ROWS * sizeof(cl_uint), NULL, &p->column, err));
+    CHECK(caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, sizeof p->turned, NULL, &p->turn, err));
     CHECK(caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_BYTES, NULL, &p->to, err));
     CHECK(run_probe(d, p, err));
     return caromi_probe_compare(d, CAROMI_PROGRAM_RESIDENT_SCATTER, PROBE_BYTES, 0, p->got, p->expected, 1, err);
@@ -244,6 +285,7 @@ carom_status caromi_probe_resident(caromi_device *d, carom_error *err)
     const carom_status status = probe(d, p, err);
     caromi_release_buffer(&p->from);
     caromi_release_buffer(&p->column);
+    caromi_release_buffer(&p->turn);
     caromi_release_buffer(&p->to);
     last->probed = status == CAROM_OK;
     caromi_free(d->context, p);

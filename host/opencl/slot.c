@@ -60,6 +60,7 @@ void caromi_slot_release(const caromi_device *d, caromi_cl_slot *slot)
         release_column(d, slot, &slot->sort[i]);
     for (int i = 0; i < CAROMI_COMPACT_MEMORIES; i++)
         release_column(d, slot, &slot->compact[i]);
+    release_column(d, slot, &slot->rows);
 }
 
 /* Unmapping is a command too, and holds the memory as long as it lasts. */

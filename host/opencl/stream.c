@@ -7,9 +7,10 @@
 #include "device.h"
 
 enum {
-    SLAB = 1 << 13,       /* rows that one thread gathers or scatters at a time: below, waking it costs more */
-    ROWS = 1 << 9,        /* of these, rows that stay in its cache */
-    CHUNK_FLOOR = 1 << 12 /* below this a device that has no memory has none at all */
+    SLAB = 1 << 13,         /* rows that one thread gathers or scatters at a time: below, waking it costs more */
+    ROWS = 1 << 9,          /* of these, rows that stay in its cache */
+    CHUNK_MARKED = 1 << 22, /* of exact queries of which nothing crosses but marks */
+    CHUNK_FLOOR = 1 << 12   /* below this a device that has no memory has none at all */
 };
 
 /* ---------------------------------------------------------------- gather and scatter on all cores */
@@ -165,7 +166,7 @@ static int is_mark(const caromi_stream *s, uint32_t column)
 /* Whether the host sees an output column of the chunk. */
 static int is_fetched(const caromi_stream *s, const caromi_cl_slot *slot, uint32_t column)
 {
-    return !slot->compacts && !caromi_output_stays(s, column) && (s->out[column].base != NULL || is_mark(s, column));
+    return !slot->compacts && (is_mark(s, column) || (!caromi_output_stays(s, column) && s->out[column].base != NULL));
 }
 
 static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
@@ -173,7 +174,9 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
     for (uint32_t i = 0; i < s->out_count; i++) {
         const caromi_out_column *c = &s->out[i];
         const size_t size = s->out_size[i];
-        if (caromi_output_stays(s, i))
+        if (caromi_output_stays(s, i) && is_mark(s, i)) /* is scattered, and fetched too */
+            slot->out[i].direct = NULL;
+        else if (caromi_output_stays(s, i))
             caromi_place_resident_output(s, slot, i);
         else if (d->unified && slot->padded == slot->count && c->base != NULL && c->stride == size)
             try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
@@ -269,6 +272,8 @@ typedef struct arrival {
     const caromi_device *device;
     atomic_uint_fast64_t settled;
     atomic_int refused;
+    uint32_t *undecided; /* rows, where columns stay on the device; NULL: they are settled */
+    atomic_uint undecided_count;
 } arrival;
 
 static carom_status check_rows(const arrival *a, uint64_t from, uint64_t count, carom_error *err)
@@ -284,9 +289,18 @@ static void settle_rows(arrival *a, uint64_t from, size_t count)
 {
     const caromi_stream *s = a->copy.stream;
     const void *marks[3] = {NULL, NULL, NULL};
+    uint32_t rows[SLAB];
     for (uint32_t k = 0; k < s->mark_count; k++)
-        marks[k] = arrived(s, a->copy.slot, s->mark[k]) + from * s->out_size[s->mark[k]];
-    atomic_fetch_add(&a->settled, s->settle(s->user, marks, NULL, a->copy.slot->first + from, count));
+        if (s->mark[k] != CAROMI_NO_MARK)
+            marks[k] = arrived(s, a->copy.slot, s->mark[k]) + from * s->out_size[s->mark[k]];
+    if (a->undecided == NULL) {
+        atomic_fetch_add(&a->settled, s->settle(s->user, marks, NULL, a->copy.slot->first + from, count));
+        return;
+    }
+    const uint32_t found = s->undecided->list(s->user, marks, (uint32_t)count, rows);
+    const uint32_t at = atomic_fetch_add(&a->undecided_count, found);
+    for (uint32_t i = 0; i < found; i++)
+        a->undecided[at + i] = (uint32_t)from + rows[i];
 }
 
 static void take_slab(void *user, uint64_t slab, uint32_t thread)
@@ -300,23 +314,25 @@ static void take_slab(void *user, uint64_t slab, uint32_t thread)
         return; /* impossible numbers lead outside the arrays */
     }
     copy_slab(&a->copy, slab, scatter_rows);
-    if (s->settle != NULL)
+    if (s->settle != NULL || a->undecided != NULL)
         settle_rows(a, from, (size_t)count);
 }
 
-static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
-                              carom_error *err)
+/* undecided: room for the rows that are left so, *count; NULL: they are settled. */
+static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t *undecided,
+                              uint32_t *count, carom_stats *stats, carom_error *err)
 {
     const double start = caromi_now();
-    arrival a = {.copy = {.stream = s, .slot = slot}, .device = d};
+    arrival a = {.copy = {.stream = s, .slot = slot}, .device = d, .undecided = undecided};
     for (uint32_t i = 0; i < s->out_count; i++)
         if (s->out[i].base != NULL && slot->out[i].direct == NULL && !caromi_output_stays(s, i))
             a.copy.columns[a.copy.count++] = i;
-    if (a.copy.count == 0 && s->check == NULL && s->settle == NULL)
+    if (a.copy.count == 0 && s->check == NULL && s->settle == NULL && undecided == NULL)
         return CAROM_OK;
     caromi_parallel(d->context->pool, slabs_of(slot), take_slab, &a);
     stats->by_integers += a.settled;
-    *(s->settle != NULL ? &stats->compute : &stats->download) += caromi_now() - start;
+    *count = a.undecided_count;
+    *(s->settle != NULL || undecided != NULL ? &stats->compute : &stats->download) += caromi_now() - start;
     return a.refused ? check_rows(&a, 0, slot->count, err) : CAROM_OK;
 }
 
@@ -336,6 +352,24 @@ static carom_status unmap_outputs(caromi_device *d, const caromi_stream *s, caro
     return late ? caromi_finish(d, slot->queue, err) : CAROM_OK;
 }
 
+/* A chunk whose columns have arrived. */
+static carom_status deliver_columns(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+                                    carom_error *err)
+{
+    const int lists = s->residents != NULL && s->undecided != NULL;
+    uint32_t *undecided = lists ? caromi_alloc(d->context, slot->count, sizeof *undecided) : NULL, count = 0;
+    if (lists && undecided == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to list %llu undecided queries",
+                           (unsigned long long)slot->count);
+    carom_status status = take_rows(d, s, slot, undecided, &count, stats, err);
+    if (status == CAROM_OK)
+        status = unmap_outputs(d, s, slot, err);
+    if (status == CAROM_OK && count > 0)
+        status = caromi_answer_undecided(d, s, slot, undecided, count, stats, err);
+    caromi_free(d->context, undecided);
+    return status;
+}
+
 /* Wait for the chunk and deliver it. */
 static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
                                  carom_error *err)
@@ -346,9 +380,7 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
     if (status == CAROM_OK && slot->compacts)
         status = s->deliver(d, s, slot, stats, err);
     else if (status == CAROM_OK)
-        status = take_rows(d, s, slot, stats, err);
-    if (status == CAROM_OK && !slot->compacts)
-        status = unmap_outputs(d, s, slot, err);
+        status = deliver_columns(d, s, slot, stats, err);
     if (status == CAROM_OK)
         caromi_slot_retire(slot);
     return status;
@@ -455,14 +487,15 @@ carom_status caromi_stream_run(caromi_device *d, const caromi_stream *stream, ui
         return run_all(d, stream, done, stats, err);
     caromi_stream own = *stream;
     own.residents = &residents;
-    assert(own.settle == NULL && own.compacts == NULL); /* these need the host: shadows are shown */
+    assert(own.compacts == NULL); /* needs the host: shadows are shown */
+    own.settle = NULL;            /* needs the inputs */
     if (own.check != NULL &&
         (caromi_output_stays(&own, own.mark[0]) || (own.out[own.mark[0]].base == NULL && caromi_answers_stay(&own)))) {
         own.check = NULL;
-        own.mark_count = 0;
+        own.mark[0] = CAROMI_NO_MARK;
     }
     /* Chunks are short so that transfers overlap with kernels: without any a chunk is what a launch may be. */
     if (d->gpu && caromi_inputs_stay(&own) && caromi_answers_stay(&own))
-        own.chunk = d->max_items;
+        own.chunk = own.undecided == NULL || d->max_items < CHUNK_MARKED ? d->max_items : CHUNK_MARKED;
     return run_all(d, &own, done, stats, err);
 }

@@ -267,9 +267,10 @@ CAROM_API carom_status carom_context_get_device(const carom_context *context,
 
 /// Memory that may lie on the device. A buffer has an address: a range of its size that belongs to
 /// it alone. Every array of every call may lie in the range, with any offset and stride; so views
-/// and results take buffers as they are. On a discrete device arrays stay there in fast mode for
-/// pairs, first hits, closest points and any-hit queries, but for limits and indices, which are
-/// read back to be checked. Other calls bring their arrays to the host while they last.
+/// and results take buffers as they are. On a discrete device arrays stay there for pairs, first
+/// hits, closest points and any-hit queries, but for limits and indices, which are read back to be
+/// checked. Exact mode reads back 1 to 8 bytes of each query, and what its kernels leave undecided.
+/// Other calls bring their arrays to the host while they last.
 /// docs/design.md ("Buffers") has the table of what crosses between host and device.
 typedef struct carom_buffer carom_buffer;
 
