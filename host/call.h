@@ -21,22 +21,28 @@
     } while (0)
 
 /* Every public function with a carom_batch returns through this: as IN_CALL, or with a job. Then `call` only checks
- * what it can check without reading elements (CAROMI_CHECK_CALL). The rest are the members of a caromi_call. */
-#define IN_BATCH(context, batch, err, call, ...)                                          \
-    do {                                                                                  \
-        if ((batch)->job == NULL && (batch)->wait_count == 0)                             \
-            IN_CALL(context, err, call);                                                  \
-        CHECK(caromi_check_jobs(batch, err));                                             \
-        if ((batch)->job == NULL) {                                                       \
-            CHECK(caromi_await_jobs(batch, err));                                         \
-            IN_CALL(context, err, call);                                                  \
-        }                                                                                 \
-        const caromi_float_mode mode_ = caromi_float_mode_set();                          \
-        carom_status status_ = (call);                                                    \
-        if (status_ == CAROM_OK)                                                          \
-            status_ = caromi_submit((context), &(const caromi_call){__VA_ARGS__}, (err)); \
-        caromi_float_mode_restore(mode_);                                                 \
-        return status_;                                                                   \
+ * what it can check without reading elements (CAROMI_CHECK_CALL), and leaves alone what the context's thread works
+ * with. `desc` is the descriptor; if its size is another, `call` refuses it. The rest are the members of a caromi_call
+ * behind the descriptor. */
+#define IN_BATCH(context, desc_, err, call_, job_call, subject_, ...)                             \
+    do {                                                                                          \
+        const carom_batch *batch_ = &(desc_)->batch;                                              \
+        const int is_job_ = batch_->job != NULL;                                                  \
+        if ((is_job_ || batch_->wait_count > 0) && batch_->size == sizeof *(desc_))               \
+            CHECK(caromi_meet_jobs(batch_, err));                                                 \
+        carom_context *const used_ = is_job_ ? NULL : (context);                                  \
+        const caromi_float_mode mode_ = caromi_float_mode_set();                                  \
+        caromi_wait_for_jobs(used_);                                                              \
+        const uint32_t held_ = caromi_shadows_held(used_);                                        \
+        carom_status status_ = (call_);                                                           \
+        if (caromi_shadows_held(used_) != held_)                                                  \
+            status_ = caromi_shadows_end(used_, held_, status_, (err));                           \
+        if (is_job_ && status_ == CAROM_OK) {                                                     \
+            const caromi_call again_ = {job_call, subject_, desc_, sizeof *(desc_), __VA_ARGS__}; \
+            status_ = caromi_submit((context), &again_, (err));                                   \
+        }                                                                                         \
+        caromi_float_mode_restore(mode_);                                                         \
+        return status_;                                                                           \
     } while (0)
 
 /* The public function `name` as a job makes it. */
@@ -48,7 +54,6 @@
         return name(subject, desc, out, stats, err);                                                                \
     }
 /* IN_BATCH of a function with the arguments (subject, desc, out, stats, err), of which CAROMI_JOB_OF has been made. */
-#define IN_BATCH_OF(name, context, subject, desc, out, stats, err, call)                                           \
-    IN_BATCH(context, &(desc)->batch, err, call, job_##name, subject, desc, sizeof *(desc), out, sizeof *(out), 0, \
-             stats)
+#define IN_BATCH_OF(name, context, subject, desc, out, stats, err, call) \
+    IN_BATCH(context, desc, err, call, job_##name, subject, out, sizeof *(out), 0, stats)
 #endif

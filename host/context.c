@@ -177,6 +177,7 @@ carom_status carom_context_get_device(const carom_context *context, carom_device
     CHECK_NOT_NULL(context, "context", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_device_info", err));
+    caromi_wait_for_jobs(context); /* which may open a device, or give it up */
     if (context->device == NULL)
         return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "no OpenCL device is open in this context");
     if (caromi_opencl_is_inherited())

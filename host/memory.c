@@ -7,6 +7,7 @@
 #endif
 
 #include "context.h"
+#include "jobs/queue.h"
 
 /* From so many bytes on memory is aligned to large pages, and the system is asked for them: a fault for each small page
  * would take longer than what is done with it. */
@@ -29,7 +30,10 @@ static void *system_alloc(size_t alignment, size_t bytes)
  */
 static pthread_mutex_t *allocating(const carom_context *context)
 {
-    return (pthread_mutex_t *)(uintptr_t)&context->allocating;
+    carom_context *c = (carom_context *)(uintptr_t)context;
+    if (c->jobs != NULL)
+        caromi_queue_adopt(c); /* the thread of a parent process may have held the lock */
+    return &c->allocating;
 }
 
 void *caromi_alloc_aligned(const carom_context *context, uint64_t wanted, size_t alignment)

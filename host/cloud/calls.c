@@ -536,6 +536,5 @@ carom_status carom_spheres_order(carom_context *context, const carom_spheres_des
     CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(order, "order", err);
     CHECK(caromi_check_stats(stats, err));
-    IN_BATCH(context, &desc->batch, err, run_call(context, &q, stats, err), job_of_order, context, desc, sizeof *desc,
-             order, 0, 0, stats);
+    IN_BATCH(context, desc, err, run_call(context, &q, stats, err), job_of_order, context, order, 0, 0, stats);
 }

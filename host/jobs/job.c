@@ -4,12 +4,14 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "queue.h"
 
 struct carom_job {
     caromi_task task;
     carom_context *context;
+    pid_t process;          /* that has made it; a child of its may have a queue again */
     atomic_uint references; /* the caller's, the queue's, and those of jobs that wait for this one */
     caromi_call call;       /* of copies behind the job */
     carom_job **wait;
@@ -59,6 +61,13 @@ static void unlock(const carom_job *job)
     (void)pthread_mutex_unlock(&job->context->jobs->lock);
 }
 
+/* What has failed at first, where jobs wait for jobs that wait. */
+static const char *cause(const carom_error *error)
+{
+    const char *behind = strstr(error->message, "] has failed: ");
+    return behind != NULL && strncmp(error->message, "batch.wait[", 11) == 0 ? behind + 14 : error->message;
+}
+
 /* Until a job has ended, or the one that waits for it (NULL: a call) is cancelled. */
 static carom_status await(carom_job *job, uint32_t place, const carom_job *waiting, carom_error *err)
 {
@@ -70,7 +79,7 @@ static carom_status await(carom_job *job, uint32_t place, const carom_job *waiti
     unlock(job);
     return status == CAROM_OK ? CAROM_OK
                               : caromi_fail(err, status, job->error.native_code, "batch.wait[%u] has failed: %.200s",
-                                            place, job->error.message);
+                                            place, cause(&job->error));
 }
 
 static carom_status await_all(carom_job *const *wait, uint32_t count, const carom_job *waiting, carom_error *err)
@@ -82,7 +91,7 @@ static carom_status await_all(carom_job *const *wait, uint32_t count, const caro
 
 static int is_elsewhere(const carom_job *job)
 {
-    return !caromi_queue_is_here(job->context->jobs);
+    return job->process != getpid();
 }
 
 static carom_status fail_elsewhere(carom_error *err)
@@ -91,23 +100,30 @@ static carom_status fail_elsewhere(carom_error *err)
                        "the job belongs to the process that has made it, not to a child of its");
 }
 
-carom_status caromi_check_jobs(const carom_batch *b, carom_error *err)
+static carom_status fail_own(carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                       "a function that a job calls cannot wait for a job of the same context");
+}
+
+static carom_status check_wait(const carom_batch *b, uint32_t i, carom_error *err)
+{
+    const carom_job *job = b->wait[i];
+    if (job == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.wait[%u] is NULL", i);
+    if (is_elsewhere(job))
+        return fail_elsewhere(err);
+    return b->job == NULL && caromi_queue_is_own_thread(job->context->jobs) ? fail_own(err) : CAROM_OK;
+}
+
+carom_status caromi_meet_jobs(const carom_batch *b, carom_error *err)
 {
     if (b->wait_count > 0 && b->wait == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.wait is NULL, batch.wait_count is %u",
                            b->wait_count);
-    for (uint32_t i = 0; i < b->wait_count; i++) {
-        if (b->wait[i] == NULL)
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.wait[%u] is NULL", i);
-        if (is_elsewhere(b->wait[i]))
-            return fail_elsewhere(err);
-    }
-    return CAROM_OK;
-}
-
-carom_status caromi_await_jobs(const carom_batch *b, carom_error *err)
-{
-    return await_all(b->wait, b->wait_count, NULL, err);
+    for (uint32_t i = 0; i < b->wait_count; i++)
+        CHECK(check_wait(b, i, err));
+    return b->job == NULL ? await_all(b->wait, b->wait_count, NULL, err) : CAROM_OK;
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
@@ -159,8 +175,6 @@ static void run(caromi_task *task)
     job->error = error;
     if (has_stats && c->stats != NULL)
         job->stats = *c->stats;
-    if (status == CAROM_OK)
-        atomic_store(&job->done, job->count);
     job->has_ended = 1;
     const int is_last = drop(job); /* here, so that a program that has waited frees it by carom_job_destroy */
     (void)pthread_cond_broadcast(&q->ended);
@@ -200,6 +214,7 @@ static carom_status make(carom_context *c, const caromi_call *call, carom_job **
     at += rounded(sizeof *job);
     job->task.run = run;
     job->context = c;
+    job->process = getpid();
     atomic_fetch_add(&c->references, 1);
     atomic_init(&job->references, 2);
     job->call = *call;
@@ -274,8 +289,7 @@ carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err)
     if (is_elsewhere(job))
         return fail_elsewhere(err);
     if (seconds > 0 && caromi_queue_is_own_thread(job->context->jobs))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "a function that a job calls cannot wait for a job of the same context");
+        return fail_own(err);
     lock(job);
     const int ended = has_ended_in(job, seconds);
     unlock(job);

@@ -19,10 +19,8 @@ typedef struct caromi_call {
     carom_stats *stats;
 } caromi_call;
 
-/* What is wrong with the jobs of a batch. */
-carom_status caromi_check_jobs(const carom_batch *batch, carom_error *err);
-/* Waits for the jobs that a blocking call waits for. */
-carom_status caromi_await_jobs(const carom_batch *batch, carom_error *err);
+/* Checks the jobs of a batch; a blocking call waits for them. */
+carom_status caromi_meet_jobs(const carom_batch *batch, carom_error *err);
 /* Makes a job of a call that has been checked, and stores it where its batch says. */
 carom_status caromi_submit(carom_context *context, const caromi_call *call, carom_error *err);
 #endif

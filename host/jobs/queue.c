@@ -58,34 +58,40 @@ static int open_condition(pthread_cond_t *condition)
 static int open_queue(caromi_job_queue *q)
 {
     memset(q, 0, sizeof *q);
-    q->process = getpid();
     if (pthread_mutex_init(&q->lock, NULL) != 0)
         return 0;
     if (open_condition(&q->added)) {
-        if (open_condition(&q->ended))
+        if (open_condition(&q->ended)) {
+            q->process = getpid();
             return 1;
+        }
         (void)pthread_cond_destroy(&q->added);
     }
     (void)pthread_mutex_destroy(&q->lock);
     return 0;
 }
 
+void caromi_queue_adopt(carom_context *c)
+{
+    if (!caromi_queue_is_here(c->jobs) && open_queue(c->jobs))
+        (void)pthread_mutex_init(&c->allocating, NULL);
+}
+
 carom_status caromi_queue_make(carom_context *c, caromi_job_queue **out, carom_error *err)
 {
-    caromi_job_queue *q = c->jobs;
-    if (!caromi_queue_is_here(q)) {
+    if (c->jobs == NULL) {
+        caromi_job_queue *q = caromi_alloc(c, 1, sizeof *q);
         if (q == NULL)
-            q = caromi_alloc(c, 1, sizeof *q);
-        c->jobs = NULL;
-        if (q == NULL || !open_queue(q)) {
-            caromi_free(c, q);
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the queue of jobs (%zu bytes)",
                                sizeof *q);
-        }
+        memset(q, 0, sizeof *q);
         c->jobs = q;
     }
-    *out = q;
-    return CAROM_OK;
+    caromi_queue_adopt(c);
+    *out = c->jobs;
+    return caromi_queue_is_here(c->jobs)
+               ? CAROM_OK
+               : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "the system makes no lock for jobs");
 }
 
 carom_status caromi_queue_start(carom_context *c, caromi_job_queue **out, carom_error *err)
@@ -149,8 +155,12 @@ void caromi_finish_jobs(const carom_context *c)
 int caromi_leave_to_jobs(const carom_context *c, caromi_task *task)
 {
     caromi_job_queue *q = c->jobs;
-    if (!caromi_queue_is_here(q) || caromi_queue_is_own_thread(q) || c->is_destroyed)
+    if (!caromi_queue_is_here(q) || caromi_queue_is_own_thread(q))
         return 0;
+    if (c->is_destroyed) { /* what ends may be the last of the context, which this thread must free then */
+        caromi_finish_jobs(c);
+        return 0;
+    }
     (void)pthread_mutex_lock(&q->lock);
     const int busy = q->unfinished > 0;
     (void)pthread_mutex_unlock(&q->lock);

@@ -18,6 +18,9 @@ typedef struct caromi_job_queue {
     pid_t process; /* a child process has the memory and not the thread */
 } caromi_job_queue;
 
+/* A child process has the queue of its parent, and not the thread: what that held is held for ever. Makes the queue and
+ * the lock of the allocator hooks anew there. */
+void caromi_queue_adopt(carom_context *context);
 /* The context's queue, made when it is first asked for; in a child process made anew, empty. */
 carom_status caromi_queue_make(carom_context *context, caromi_job_queue **out, carom_error *err);
 /* The same with its thread. */

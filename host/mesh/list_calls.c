@@ -162,8 +162,8 @@ carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc
     if (which != CAROM_HITS_ALL && which != CAROM_HITS_FIRST)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "which is %d; it must be 0 (all) or 1 (first)",
                            (int)which);
-    IN_BATCH(mesh->context, &desc->batch, err, sweep_batch(mesh, desc, which, list, NULL, stats, err), job_of_list,
-             mesh, desc, sizeof *desc, list, sizeof *list, (int)which, stats);
+    IN_BATCH(mesh->context, desc, err, sweep_batch(mesh, desc, which, list, NULL, stats, err), job_of_list, mesh, list,
+             sizeof *list, (int)which, stats);
 }
 
 CAROMI_JOB_OF(carom_mesh_sweep_any)

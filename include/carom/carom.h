@@ -159,7 +159,8 @@ typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *mess
 /// Allocator hooks: both or neither. `alloc` returns memory aligned to `alignment` (a power of two)
 /// or NULL. They serve everything that carom allocates on the host for contexts, buffers, meshes
 /// and batches, but for the pages that hold a device buffer's bytes while the host has them.
-/// Threads of a context call them too, but never two at once. (qsort, which refits and clouds call,
+/// Threads of a context call them too, but never two at once; those of several contexts do, also
+/// where one thread of the program has made all their jobs. (qsort, which refits and clouds call,
 /// may allocate memory of its own.) A context keeps large blocks of a call for clouds, at most 1
 /// GiB, for the next one, until it is destroyed.
 typedef struct carom_allocator {
@@ -507,12 +508,15 @@ typedef struct carom_stats {
 ///
 /// Descriptor and result structure are copied. Until the job has ended, its arrays, `stats`,
 /// totals, lists of earlier pairs and single numbers by pointer belong to the library. The mesh and
-/// the buffers may be destroyed at once: they go when the jobs that use them have ended. The
-/// progress function is called by the context's thread. `err` of the call is the caller's again:
-/// the job has an error of its own.
+/// the context's buffers may be destroyed at once: they go when the jobs that use them have ended.
+/// (Memory that a buffer wraps is the caller's, and stays until then.) The progress function is
+/// called by the context's thread. `err` of the call is the caller's again: the job has an error of
+/// its own.
 ///
 /// A blocking call on a context with jobs begins when these have ended, and so do the functions of
-/// its buffers and meshes; so does carom_context_destroy, which waits for them.
+/// its buffers and meshes; so does carom_context_destroy, which waits for them. After that the
+/// context's meshes and buffers wait in their destroy functions. A job that waits for others keeps
+/// these and their contexts until it begins.
 ///
 ///     carom_job *job = NULL;
 ///     desc.batch.job = &job;
@@ -522,8 +526,9 @@ typedef struct carom_stats {
 ///         fprintf(stderr, "%s\n", err.message);
 ///     carom_job_destroy(job);
 ///
-/// threads: the functions of a job may be called from any thread, at any time. Calls of a context
-///         still come one at a time. fork(): in a child a job of the parent can only be destroyed
+/// threads: the functions of a job may be called from any thread until it is destroyed. Calls of a
+///         context still come one at a time. fork(): in a child a job of the parent can only be
+///         destroyed
 typedef struct carom_job_info {
     size_t size; ///< sizeof(carom_job_info), set by the caller
     uint8_t has_ended;
@@ -542,7 +547,8 @@ typedef struct carom_job_info {
 CAROM_API carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err);
 /// Ask a job to end. It does so with CAROM_ERROR_CANCELLED where it would report progress next, or
 /// before it begins; its answers [begin, done) of carom_job_get_info are valid then, all others
-/// undefined. A job that has nothing left to do ends as if it had not been asked. NULL is fine.
+/// undefined. A job that has nothing left to do ends as if it had not been asked, and so does a
+/// query of spheres among themselves that has begun: it reports at its end alone. NULL is fine.
 CAROM_API void carom_job_cancel(carom_job *job);
 /// returns CAROM_OK | INVALID_ARGUMENT
 CAROM_API carom_status carom_job_get_info(const carom_job *job, carom_job_info *out,

@@ -129,6 +129,37 @@ static void test_threads_refused(void **state)
     }
 }
 
+/* A context whose thread for jobs cannot be created makes none, and answers blocking calls. The next job tries anew. */
+static void test_no_thread_for_jobs(void **state)
+{
+    static const float at[3] = {0}, radius = 1;
+    uint8_t overlap = 7;
+    carom_job *job = NULL;
+    carom_error err = {0};
+    (void)state;
+    carom_context *context = with_threads(1, NULL, NULL);
+    carom_overlap_pairs_desc d = {.batch = {.size = sizeof d, .count = 1, .job = &job},
+                                  .center = carom_repeat(at),
+                                  .radius = {&radius, CAROM_REPEAT},
+                                  .p0 = carom_repeat(at),
+                                  .p1 = carom_repeat(at),
+                                  .p2 = carom_repeat(at)};
+    const carom_overlap_result out = {.size = sizeof out, .overlap = &overlap};
+    begun = 0;
+    refused_after = 0;
+    test_error(carom_overlap_pairs(context, &d, &out, NULL, &err), CAROM_ERROR_OUT_OF_MEMORY, &err,
+               "the system starts no thread for jobs");
+    refused_after = ULONG_MAX;
+    assert_null(job);
+    assert_int_equal(overlap, 7);
+    assert_false(wrong(context, 100));
+    test_ok("a job", carom_overlap_pairs(context, &d, &out, NULL, &err), &err);
+    test_ok("carom_job_wait", carom_job_wait(job, 1e6, &err), &err);
+    assert_int_not_equal(overlap, 7);
+    carom_job_destroy(job);
+    carom_context_destroy(context);
+}
+
 /* A child process has the context but not its threads. It computes on its own thread and can destroy the context. */
 static void test_child_process(void **state)
 {
@@ -199,8 +230,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size),      cmocka_unit_test(test_made_and_ended),
-        cmocka_unit_test(test_threads_refused), cmocka_unit_test(test_child_process),
-        cmocka_unit_test(test_signals),         cmocka_unit_test(test_host_rounding),
+        cmocka_unit_test(test_threads_refused), cmocka_unit_test(test_no_thread_for_jobs),
+        cmocka_unit_test(test_child_process),   cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_host_rounding),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
