@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# rain.sh SOURCE BUILD: the examples bounce, particles and rain. No sphere is outside, the checker sees one that is,
-# positions have the same hash on every backend and thread count, and VTK reads the frames.
+# rain.sh SOURCE BUILD: the examples bounce, particles, jobs and rain. No sphere is outside, the checker sees one that
+# is, positions have the same hash on every backend and thread count, and VTK reads the frames.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -10,7 +10,7 @@ check_begin "$build/carom"
 rain=$build/rain
 
 # ---- bounce ----
-for name in bounce particles; do
+for name in bounce particles jobs; do
     check "$name compiles as a stranger's program" "${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror -O1 \
         -ffp-contract=off -I"$source/include" "$source/examples/$name.c" -o "$name" -L"$build" -Wl,-rpath,"$build" \
         -lcarom -lm
@@ -27,6 +27,10 @@ check "bounce keeps its spheres in the box" inside
 # ---- particles ----
 check "particles run in buffers" ./particles 4
 check "they hit the pipe and stay in it" grep -qE ': [1-9][0-9]* hits, 0 particles are outside$' <(./particles 4)
+
+# ---- jobs ----
+check "jobs run" ./jobs 4
+check "particles hit the box and stay in it" grep -qE ': [1-9][0-9]* hits, 0 particles are outside$' <(./jobs 4)
 
 # ---- rain ----
 small=(--particles 2000 --triangles 10000 --steps 320 --every 160 --sample 50)
