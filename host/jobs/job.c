@@ -327,8 +327,10 @@ void carom_job_cancel(carom_job *job)
 {
     if (job == NULL || is_elsewhere(job))
         return;
+    const caromi_float_mode mode = caromi_float_mode_set();
     atomic_store(&job->is_cancelled, 1);
     wake(job);
+    caromi_float_mode_restore(mode);
 }
 
 carom_status carom_job_get_info(const carom_job *job, carom_job_info *out, carom_error *err)

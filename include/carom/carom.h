@@ -509,9 +509,9 @@ typedef struct carom_stats {
 /// Descriptor and result structure are copied. Until the job has ended, its arrays, `stats`,
 /// totals, lists of earlier pairs and single numbers by pointer belong to the library. The mesh and
 /// the context's buffers may be destroyed at once: they go when the jobs that use them have ended.
-/// (Memory that a buffer wraps is the caller's, and stays until then.) The progress function is
-/// called by the context's thread. `err` of the call is the caller's again: the job has an error of
-/// its own.
+/// (Memory that a buffer wraps, or a mesh's image, is the caller's, and stays until then.) The
+/// progress function is called by the context's thread. `err` of the call is the caller's again:
+/// the job has an error of its own. A process must not exit while jobs run.
 ///
 /// A blocking call on a context with jobs begins when these have ended, and so do the functions of
 /// its buffers and meshes; so does carom_context_destroy, which waits for them. After that the

@@ -32,6 +32,17 @@ check "they hit the pipe and stay in it" grep -qE ': [1-9][0-9]* hits, 0 particl
 check "jobs run" ./jobs 4
 check "particles hit the box and stay in it" grep -qE ': [1-9][0-9]* hits, 0 particles are outside$' <(./jobs 4)
 
+check "job_cost compiles as a stranger's program" "${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror -O1 \
+    -ffp-contract=off -I"$source/include" "$source/examples/job_cost.c" -o job_cost -L"$build" -Wl,-rpath,"$build" \
+    -lcarom -lm
+shares() { # four lines, and a job leaves the calling thread less than the blocking call
+    ./job_cost 300000 | awk '
+        / s of them on the calling thread$/ { own[NR] = $(NF - 7) }
+        / us blocking, .* us as a job$/ { costs++ }
+        END { exit !(NR == 4 && costs == 2 && own[2] < own[1]) }'
+}
+check "a job leaves the calling thread free" shares
+
 # ---- rain ----
 small=(--particles 2000 --triangles 10000 --steps 320 --every 160 --sample 50)
 hash_of() { sed -n 's/^hash of all centres after .* steps: //p' "$1"; }

@@ -39,7 +39,7 @@ static void find(const char *name, void *function)
 
 static carom_status end(carom_job *job, carom_error *err)
 {
-    const carom_status status = carom_job_wait(job, INFINITY, err);
+    const carom_status status = carom_job_wait(job, (double)INFINITY, err);
     carom_job_destroy(job);
     jobs++;
     return status;

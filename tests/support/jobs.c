@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "jobs.h"
 
-#include <math.h>
-
 enum { SEED = 177, SIDES = 6, FILL = 0x5a, SLAB = 64 };
 
 const char *const job_call_names[JOB_CALLS] = {"pairs", "first hits", "all hits", "closest", "lattice", "cloud"};
@@ -240,7 +238,7 @@ carom_job_info job_info(const carom_job *job)
 void job_end(carom_job *job)
 {
     carom_error err = {0};
-    test_ok("carom_job_wait", carom_job_wait(job, INFINITY, &err), &err);
+    test_ok("carom_job_wait", carom_job_wait(job, FOR_EVER, &err), &err);
     carom_job_destroy(job);
 }
 

@@ -3,6 +3,7 @@
 #ifndef CAROM_TESTS_SUPPORT_JOBS_H
 #define CAROM_TESTS_SUPPORT_JOBS_H
 
+#include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -37,6 +38,7 @@ unsigned char *job_answers(const job_room *r, int call);
 /* Fail unless the answers to queries [0, done) are the same. */
 void job_compare(const job_room *r, int call, const unsigned char *expected, const unsigned char *got, uint64_t done);
 
+#define FOR_EVER ((double)INFINITY) /* for carom_job_wait */
 carom_job *job_submit(const job_room *r, int call, void *out, carom_stats *stats);
 carom_job_info job_info(const carom_job *job);
 /* Waits for the end of a job, which must be good, and destroys it. */

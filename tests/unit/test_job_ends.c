@@ -2,8 +2,6 @@
 /* Jobs that end early: cancelled before they begin and while they run, and failed; and jobs that wait for these. */
 #include "tests/support/jobs.h"
 
-#include <math.h>
-
 /* Two pieces of pairs, five of queries of a mesh. */
 enum { FEW = 500, MANY = (1 << 20) + 9 };
 
@@ -31,7 +29,7 @@ static int leave(void **state)
 static void expect_end(carom_job *job, carom_status status, const char *sentence)
 {
     carom_error err = {0};
-    test_error(carom_job_wait(job, INFINITY, &err), status, &err, sentence);
+    test_error(carom_job_wait(job, FOR_EVER, &err), status, &err, sentence);
     assert_true(job_info(job).has_ended);
     assert_int_equal(job_info(job).status, status);
 }
@@ -202,7 +200,7 @@ static void while_it_runs(void **state)
         expect_part(call, job, &s, out, &stats);
     else { /* reports at its end alone, where nothing is left to do */
         carom_error err = {0};
-        test_ok("carom_job_wait", carom_job_wait(job, INFINITY, &err), &err);
+        test_ok("carom_job_wait", carom_job_wait(job, FOR_EVER, &err), &err);
         assert_int_equal(job_info(job).done, MANY);
     }
     end_stopped(&s, job);
@@ -232,7 +230,7 @@ static void too_late(void **state)
     carom_job_cancel(h.job);
     held_let_go(&h);
     carom_error err = {0};
-    test_ok("carom_job_wait", carom_job_wait(h.job, INFINITY, &err), &err);
+    test_ok("carom_job_wait", carom_job_wait(h.job, FOR_EVER, &err), &err);
     carom_job_cancel(h.job);
     assert_int_equal(job_info(h.job).status, CAROM_OK);
     held_end(&h);
@@ -275,7 +273,7 @@ static void what_waits_for_a_failed_job(void **state)
     carom_job *fine = job_submit(&few, JOB_FIRST, good, NULL), *bad = submit_bad(&few);
     carom_job *second = submit_behind(&few, fine, bad, out), *third = submit_behind(&many, second, NULL, elsewhere);
     carom_job *next = job_submit(&few, JOB_FIRST, good, NULL);
-    test_error(carom_job_wait(bad, INFINITY, &cause), CAROM_ERROR_INVALID_ARGUMENT, &cause, "t_max is -3");
+    test_error(carom_job_wait(bad, FOR_EVER, &cause), CAROM_ERROR_INVALID_ARGUMENT, &cause, "t_max is -3");
     snprintf(sentence, sizeof sentence, "batch.wait[1] has failed: %s", cause.message);
     expect_end(second, CAROM_ERROR_INVALID_ARGUMENT, sentence);
     expect_nothing(&few, JOB_CLOSEST, second, out);

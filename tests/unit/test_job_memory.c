@@ -3,7 +3,6 @@
  * next job works. Allocator hooks are never called by two threads at once, also while jobs run. */
 #include "tests/support/jobs.h"
 
-#include <math.h>
 #include <sched.h>
 
 enum { COUNT = 5000, LIMIT = 300 };
@@ -75,7 +74,7 @@ static carom_status ask_as_job(const job_room *r, int call, unsigned char *out, 
     carom_status status = job_ask(r, call, &how, out, NULL, err);
     assert_true((status == CAROM_OK) == (job != NULL));
     if (job != NULL)
-        status = carom_job_wait(job, INFINITY, err);
+        status = carom_job_wait(job, FOR_EVER, err);
     carom_job_destroy(job);
     return status;
 }

@@ -3,8 +3,6 @@
  * held in their progress functions; another thread lets them go. */
 #include "tests/support/jobs.h"
 
-#include <math.h>
-
 enum { COUNT = 1000, CHAIN = 3000, CONTEXTS = 3 };
 
 /* ---- memory that is counted -------------------------------------------------------------------------------------- */
@@ -101,7 +99,7 @@ static void chain_over_contexts(void **state)
     }
     assert_true(atomic_load(&memory.live) >= CHAIN); /* nothing has begun */
     held_let_go(&h);
-    test_ok("carom_job_wait", carom_job_wait(job, INFINITY, &err), &err);
+    test_ok("carom_job_wait", carom_job_wait(job, FOR_EVER, &err), &err);
     assert_true(height[CHAIN] == CHAIN / 2);
     held_end(&h);
     for (int c = 0; c < CONTEXTS; c++)
@@ -311,7 +309,7 @@ static void destroyed_at_once(void **state)
     carom_buffer_destroy(radii);
     if (!late)
         held_let_go(&h);
-    test_ok("carom_job_wait", carom_job_wait(job, INFINITY, &err), &err);
+    test_ok("carom_job_wait", carom_job_wait(job, FOR_EVER, &err), &err);
     assert_memory_equal(expected, got, sizeof got);
     held_end(&h);
     if (!late)

@@ -4,7 +4,6 @@
 #include "tests/support/jobs.h"
 
 #include <fenv.h>
-#include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,7 +58,7 @@ static carom_job *submit_among(worker *w, int r, unsigned char *out)
 static void check(worker *w, carom_job *job, const unsigned char *out)
 {
     carom_error err = {0};
-    if (carom_job_wait(job, INFINITY, &err) == CAROM_OK) {
+    if (carom_job_wait(job, FOR_EVER, &err) == CAROM_OK) {
         job_compare(&w->room[0], JOB_FIRST, w->expected, out, COUNT);
         atomic_fetch_add(&shared.good, 1);
     } else {
@@ -180,7 +179,7 @@ static void signals_and_rounding(void **state)
     const carom_batch how = {.progress = {look, &h}, .job = &job};
     assert_int_equal(fesetround(FE_UPWARD), 0);
     const carom_status asked = job_ask(&r, JOB_CLOSEST, &how, out, NULL, NULL);
-    const carom_status waited = carom_job_wait(job, INFINITY, NULL);
+    const carom_status waited = carom_job_wait(job, FOR_EVER, NULL);
     carom_job_destroy(job);
     const int rounding = fegetround();
     assert_int_equal(fesetround(FE_TONEAREST), 0);
@@ -237,7 +236,7 @@ static void need_refused(const job_room *r, carom_job *job, unsigned char *out)
     carom_error err[3] = {{0}, {0}, {0}};
     carom_job_info info = {.size = sizeof info};
     const carom_batch how = {.wait = &job, .wait_count = 1};
-    NEED(carom_job_wait(job, INFINITY, &err[0]) == CAROM_ERROR_INVALID_ARGUMENT);
+    NEED(carom_job_wait(job, FOR_EVER, &err[0]) == CAROM_ERROR_INVALID_ARGUMENT);
     NEED(carom_job_get_info(job, &info, &err[1]) == CAROM_ERROR_INVALID_ARGUMENT);
     NEED(job_ask(r, JOB_FIRST, &how, out, NULL, &err[2]) == CAROM_ERROR_INVALID_ARGUMENT);
     for (int i = 0; i < 3; i++)
@@ -251,7 +250,7 @@ static void need_new_job(const job_room *r, const unsigned char *expected, unsig
     const carom_batch how = {.job = &job};
     memset(out, 0, job_bytes(r, JOB_FIRST));
     NEED(job_ask(r, JOB_FIRST, &how, out, NULL, NULL) == CAROM_OK);
-    NEED(carom_job_wait(job, INFINITY, NULL) == CAROM_OK);
+    NEED(carom_job_wait(job, FOR_EVER, NULL) == CAROM_OK);
     NEED(memcmp(expected, out, job_bytes(r, JOB_FIRST)) == 0);
     carom_job_destroy(job);
 }
@@ -315,7 +314,7 @@ static void child(void **state)
         spare = NULL;
     }
     held_let_go(&held);
-    test_ok("carom_job_wait", carom_job_wait(held.job, INFINITY, &err), &err);
+    test_ok("carom_job_wait", carom_job_wait(held.job, FOR_EVER, &err), &err);
     while (busy && sem_wait(&h.inside) != 0)
         ;
     const pid_t pid = fork();

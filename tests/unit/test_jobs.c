@@ -2,8 +2,6 @@
 /* Jobs: the answers, statistics and errors of the blocking call; a calling thread that is free; infos; bad input. */
 #include "tests/support/jobs.h"
 
-#include <math.h>
-
 enum { COUNT = 1000 };
 
 static job_room room;
@@ -46,7 +44,7 @@ static void same_bits(void **state)
     test_ok("blocking", job_ask(&room, call, &blocking, expected, &expected_stats, &err), &err);
     carom_job *job = job_submit(&room, call, got, &stats);
     for (int round = 0; round < 2; round++)
-        test_ok("carom_job_wait", carom_job_wait(job, INFINITY, &err), &err);
+        test_ok("carom_job_wait", carom_job_wait(job, FOR_EVER, &err), &err);
     const carom_job_info info = job_info(job);
     assert_true(info.has_ended);
     assert_int_equal(info.status, CAROM_OK);
@@ -85,7 +83,7 @@ static void no_queries(void **state)
     test_ok("no queries", carom_mesh_sweep_first(room.mesh, &d, &out, NULL, &err), &err);
     carom_job_destroy(job); /* it goes on */
     test_ok("no queries", carom_mesh_sweep_first(room.mesh, &d, &out, NULL, &err), &err);
-    test_ok("carom_job_wait", carom_job_wait(job, INFINITY, &err), &err);
+    test_ok("carom_job_wait", carom_job_wait(job, FOR_EVER, &err), &err);
     const carom_job_info info = job_info(job);
     assert_int_equal(info.done, 0);
     assert_int_equal(info.count, 0);
@@ -155,7 +153,7 @@ static void bad_numbers(void **state)
     carom_job *job = job_submit(&room, JOB_PAIRS, out, NULL);
     test_error(carom_job_wait(NULL, 1, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "job must not be NULL");
     test_error(carom_job_wait(job, -1, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "seconds is -1; it must be >= 0");
-    test_error(carom_job_wait(job, NAN, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "seconds is nan");
+    test_error(carom_job_wait(job, (double)NAN, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "seconds is nan");
     test_error(carom_job_get_info(NULL, &info, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "job must not be NULL");
     test_error(carom_job_get_info(job, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "out must not be NULL");
     test_error(carom_job_get_info(job, &info, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "carom_job_info.size is");
@@ -248,7 +246,7 @@ static void refused_by_the_job(void **state)
                    &expected, which == 0 ? "query 7" : "t_max");
         d.batch.job = &job;
         test_ok("a job", carom_mesh_sweep_first(room.mesh, &d, &out, NULL, &err), &err);
-        test_error(carom_job_wait(job, INFINITY, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, expected.message);
+        test_error(carom_job_wait(job, FOR_EVER, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, expected.message);
         test_error(carom_job_wait(job, 0, &again), CAROM_ERROR_INVALID_ARGUMENT, &again, expected.message);
         assert_int_equal(carom_job_wait(job, 0, NULL), CAROM_ERROR_INVALID_ARGUMENT);
         assert_int_equal(job_info(job).status, CAROM_ERROR_INVALID_ARGUMENT);
@@ -276,7 +274,7 @@ static int wait_inside(void *user, uint64_t done, uint64_t count)
     (void)done, (void)count;
     (void)sem_wait(&c->is_known);
     c->waits[0] = carom_job_wait(c->job, 1, &c->err[0]);
-    c->waits[1] = carom_job_wait(c->before, INFINITY, &c->err[1]);
+    c->waits[1] = carom_job_wait(c->before, FOR_EVER, &c->err[1]);
     c->polls = carom_job_wait(c->job, 0, NULL);
     c->asks = job_ask(c->other, JOB_PAIRS, &how, out, NULL, &c->err[2]);
     free(out);
@@ -296,7 +294,7 @@ static void waiting_inside(void **state)
     c.before = job_submit(&room, JOB_PAIRS, first, NULL);
     test_ok("a job", job_ask(&room, JOB_FIRST, &how, out, NULL, &err), &err);
     assert_int_equal(sem_post(&c.is_known), 0);
-    test_ok("carom_job_wait", carom_job_wait(c.job, INFINITY, &err), &err);
+    test_ok("carom_job_wait", carom_job_wait(c.job, FOR_EVER, &err), &err);
     for (int i = 0; i < 2; i++)
         test_error(c.waits[i], CAROM_ERROR_INVALID_ARGUMENT, &c.err[i], sentence);
     test_error(c.asks, CAROM_ERROR_INVALID_ARGUMENT, &c.err[2], sentence);
