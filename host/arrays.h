@@ -87,7 +87,8 @@ carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
 int caromi_parts_of(const caromi_array *a);
 const char *caromi_letter_of(const caromi_array *a, int part);
 
-/* What follows where the first step or the context's buffers ask for names: the second step, and shadows. */
+/* What follows where the first step or buffers ask for names: the second step and, unless there is no context, shadows.
+ */
 carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, int can_stay,
                                        carom_error *err);
 

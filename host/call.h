@@ -5,15 +5,28 @@
 #include "buffer/shadow.h"
 #include "jobs/job.h"
 
-/* Every public function that has arrays, or changes what jobs of its context may use, returns through this: as
- * IN_FLOAT_MODE, after the jobs of the context, and the shadows of its arrays end. A device's probe makes a mesh inside
- * a call, and must leave alone the shadows of that. */
+/* Every public function that changes what jobs of its context may use returns through this: as IN_FLOAT_MODE, after the
+ * jobs. */
+#define IN_TURN(context, call)                                   \
+    do {                                                         \
+        const caromi_float_mode mode_ = caromi_float_mode_set(); \
+        caromi_wait_for_jobs(context);                           \
+        const carom_status status_ = (call);                     \
+        caromi_float_mode_restore(mode_);                        \
+        return status_;                                          \
+    } while (0)
+
+/* Every public function that has arrays returns through this: as IN_TURN, also after what a queue of the caller has,
+ * and the shadows of its arrays end. A device's probe makes a mesh inside a call, and must leave alone the shadows of
+ * that.
+ */
 #define IN_CALL(context, err, call)                                         \
     do {                                                                    \
         const caromi_float_mode mode_ = caromi_float_mode_set();            \
-        caromi_wait_for_jobs(context);                                      \
         const uint32_t held_ = caromi_shadows_held(context);                \
-        carom_status status_ = (call);                                      \
+        carom_status status_ = caromi_wait_for_turn((context), (err));      \
+        if (status_ == CAROM_OK)                                            \
+            status_ = (call);                                               \
         if (caromi_shadows_held(context) != held_)                          \
             status_ = caromi_shadows_end((context), held_, status_, (err)); \
         caromi_float_mode_restore(mode_);                                   \

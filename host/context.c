@@ -141,6 +141,7 @@ void caromi_context_release(carom_context *c)
     if (atomic_fetch_sub(&c->references, 1) != 1)
         return;
     caromi_queue_close(c);
+    caromi_shared_release(c);
     caromi_device_close(c->device);
     caromi_pool_close(c->pool);
     caromi_free(c, c->pool);

@@ -28,9 +28,10 @@ struct carom_context {
     atomic_uint references; /* the caller's and one per mesh, buffer and job */
     int is_destroyed;       /* by the caller */
     carom_context_desc desc;
-    pthread_mutex_t allocating; /* held by who is in the caller's allocator */
-    char *device_selector;      /* copy of desc.device */
-    int is_on_shared;           /* the device is one of the caller's cl_context */
+    pthread_mutex_t allocating;   /* held by who is in the caller's allocator */
+    char *device_selector;        /* copy of desc.device */
+    int is_on_shared;             /* the device is one of the caller's cl_context */
+    struct caromi_shared *shared; /* the caller's OpenCL, once it has been checked; opencl/shared.h */
     const caromi_isa_table *isa;
     int isa_id;
     caromi_pool *pool;          /* NULL: one thread */
@@ -61,6 +62,12 @@ static inline void caromi_wait_for_jobs(const carom_context *context)
 {
     if (context != NULL && context->jobs != NULL)
         caromi_finish_jobs(context);
+}
+/* The same, and for what a queue of the caller has. */
+carom_status caromi_await_turn(const carom_context *context, carom_error *err);
+static inline carom_status caromi_wait_for_turn(const carom_context *context, carom_error *err)
+{
+    return context != NULL && context->jobs != NULL ? caromi_await_turn(context, err) : CAROM_OK;
 }
 /* Leaves a task to the context's thread, behind the jobs that go on; 0: there are none. */
 int caromi_leave_to_jobs(const carom_context *context, caromi_task *task);

@@ -162,7 +162,7 @@ carom_status caromi_buffer_around(carom_context *context, caromi_device_memory *
 carom_status carom_buffer_create(carom_context *context, const carom_buffer_desc *desc, carom_buffer **out,
                                  carom_error *err)
 {
-    IN_CALL(context, err, create(context, desc, out, err));
+    IN_TURN(context, create(context, desc, out, err));
 }
 
 static void destroy(carom_buffer *b)

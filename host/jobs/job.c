@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/opencl/opencl.h"
 #include "queue.h"
 
 struct carom_job {
@@ -14,9 +15,12 @@ struct carom_job {
     pid_t process;          /* that has made it; a child of its may have a queue again */
     atomic_uint references; /* the caller's, the queue's, and those of jobs that wait for this one */
     caromi_call call;       /* of copies behind the job */
-    carom_job **wait;
+    carom_job **wait;       /* room for one more than the caller's */
     uint32_t wait_count;
-    carom_progress progress; /* the caller's */
+    uint32_t waits_given;         /* of these, by the caller */
+    caromi_job_listener *listens; /* under the lock */
+    void *event;                  /* the caller's, whose end is the job's; NULL: the job is a call */
+    carom_progress progress;      /* the caller's */
     uint64_t count;
     atomic_uint_fast64_t done;
     atomic_int is_cancelled;
@@ -39,6 +43,7 @@ static void end(carom_job *job)
     carom_context *context = job->context;
     for (uint32_t i = 0; i < job->wait_count; i++)
         release(job->wait[i]);
+    caromi_event_release(job->event);
     caromi_free(context, job);
     caromi_context_release(context);
 }
@@ -69,23 +74,31 @@ static const char *cause(const carom_error *error)
 }
 
 /* Until a job has ended, or the one that waits for it (NULL: a call) is cancelled. */
-static carom_status await(carom_job *job, uint32_t place, const carom_job *waiting, carom_error *err)
+static carom_status await(carom_job *job, const carom_job *waiting, carom_error *err)
 {
     caromi_job_queue *q = job->context->jobs;
+    if (job->event != NULL)
+        return caromi_event_wait(job->event, INFINITY, err);
     lock(job);
     while (!job->has_ended && !(waiting != NULL && atomic_load(&waiting->is_cancelled)))
         (void)pthread_cond_wait(&q->ended, &q->lock);
     const carom_status status = job->has_ended ? job->status : CAROM_OK;
+    if (status != CAROM_OK && err != NULL)
+        *err = job->error;
     unlock(job);
-    return status == CAROM_OK ? CAROM_OK
-                              : caromi_fail(err, status, job->error.native_code, "batch.wait[%u] has failed: %.200s",
-                                            place, cause(&job->error));
+    return status;
 }
 
 static carom_status await_all(carom_job *const *wait, uint32_t count, const carom_job *waiting, carom_error *err)
 {
-    for (uint32_t i = 0; i < count; i++)
-        CHECK(await(wait[i], i, waiting, err));
+    for (uint32_t i = 0; i < count; i++) {
+        carom_error why = {CAROM_OK, 0, ""};
+        const carom_status status = await(wait[i], waiting, &why);
+        if (status != CAROM_OK && waiting != NULL && i >= waiting->waits_given)
+            return caromi_fail(err, status, why.native_code, "%s", why.message);
+        if (status != CAROM_OK)
+            return caromi_fail(err, status, why.native_code, "batch.wait[%u] has failed: %.200s", i, cause(&why));
+    }
     return CAROM_OK;
 }
 
@@ -159,28 +172,47 @@ static carom_status may_begin(carom_job *job, carom_error *err)
                : caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled before it began; nothing is answered");
 }
 
+static void tell(caromi_job_listener *next, carom_status status)
+{
+    while (next != NULL) {
+        caromi_job_listener *listener = next;
+        next = listener->next;
+        listener->hear(listener, status);
+    }
+}
+
+/* The queue's reference goes before the program can know that the job has ended, so that a program that has waited
+ * frees the job by carom_job_destroy. */
+static void set_ended(carom_job *job, carom_status status, const carom_error *error, const carom_stats *stats)
+{
+    caromi_job_queue *q = job->context->jobs;
+    (void)pthread_mutex_lock(&q->lock);
+    job->status = status;
+    job->error = *error;
+    if (stats != NULL)
+        job->stats = *stats;
+    job->has_ended = 1;
+    caromi_job_listener *listeners = job->listens;
+    job->listens = NULL;
+    const int is_last = drop(job);
+    (void)pthread_cond_broadcast(&q->ended);
+    (void)pthread_mutex_unlock(&q->lock);
+    tell(listeners, status);
+    if (is_last)
+        end(job);
+}
+
 static void run(caromi_task *task)
 {
     carom_job *job = (carom_job *)(void *)task;
-    carom_error error = {CAROM_OK, 0, ""};
     const caromi_call *c = &job->call;
-    caromi_job_queue *q = job->context->jobs;
+    carom_error error = {CAROM_OK, 0, ""};
     carom_status status = may_begin(job, &error);
     const int has_begun = status == CAROM_OK;
     if (has_begun)
         status = c->call(c->subject, c->desc, c->out, c->which, c->stats, &error);
     const int has_stats = has_begun && (status == CAROM_OK || status == CAROM_ERROR_CANCELLED);
-    lock(job);
-    job->status = status;
-    job->error = error;
-    if (has_stats && c->stats != NULL)
-        job->stats = *c->stats;
-    job->has_ended = 1;
-    const int is_last = drop(job); /* here, so that a program that has waited frees it by carom_job_destroy */
-    (void)pthread_cond_broadcast(&q->ended);
-    (void)pthread_mutex_unlock(&q->lock);
-    if (is_last)
-        end(job);
+    set_ended(job, status, &error, has_stats ? c->stats : NULL);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
@@ -200,37 +232,47 @@ static void *copy_to(char **at, const void *from, size_t bytes)
     return to;
 }
 
+/* A job in a block of so many bytes. */
+static carom_status make_block(carom_context *c, size_t bytes, carom_job **out, carom_error *err)
+{
+    carom_job *job = caromi_alloc(c, 1, bytes);
+    if (job == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a job (%zu bytes)", bytes);
+    memset(job, 0, bytes);
+    job->context = c;
+    job->process = getpid();
+    atomic_fetch_add(&c->references, 1);
+    atomic_init(&job->references, 1);
+    atomic_init(&job->done, 0);
+    atomic_init(&job->is_cancelled, 0);
+    *out = job;
+    return CAROM_OK;
+}
+
 /* The job and all its copies are one block of memory. */
 static carom_status make(carom_context *c, const caromi_call *call, carom_job **out, carom_error *err)
 {
     const carom_batch *given = call->desc;
-    const size_t waits = given->wait_count * sizeof(carom_job *);
+    const size_t waits = ((size_t)given->wait_count + 1) * sizeof(carom_job *);
     const size_t bytes = rounded(sizeof **out) + rounded(call->desc_size) + rounded(call->out_size) + rounded(waits);
-    char *at = caromi_alloc(c, 1, bytes);
-    carom_job *job = (carom_job *)(void *)at;
-    if (at == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a job (%zu bytes)", bytes);
-    memset(at, 0, bytes);
-    at += rounded(sizeof *job);
+    carom_job *job = NULL;
+    CHECK(make_block(c, bytes, &job, err));
+    char *at = (char *)job + rounded(sizeof *job);
     job->task.run = run;
-    job->context = c;
-    job->process = getpid();
-    atomic_fetch_add(&c->references, 1);
-    atomic_init(&job->references, 2);
     job->call = *call;
     carom_batch *batch = copy_to(&at, call->desc, call->desc_size);
     job->call.desc = batch;
     if (call->out_size > 0)
         job->call.out = copy_to(&at, call->out, call->out_size);
-    job->wait_count = given->wait_count;
-    if (waits > 0)
-        job->wait = copy_to(&at, given->wait, waits);
-    for (uint32_t i = 0; i < job->wait_count; i++)
+    job->wait = (carom_job **)(void *)at;
+    job->wait_count = job->waits_given = given->wait_count;
+    for (uint32_t i = 0; i < job->wait_count; i++) {
+        job->wait[i] = given->wait[i];
         atomic_fetch_add(&job->wait[i]->references, 1);
+    }
     job->progress = given->progress;
     job->count = given->count;
-    atomic_init(&job->done, given->begin);
-    atomic_init(&job->is_cancelled, 0);
+    atomic_store(&job->done, given->begin);
     batch->progress = (carom_progress){on_progress, job};
     batch->job = NULL;
     batch->wait = NULL;
@@ -246,9 +288,55 @@ carom_status caromi_submit(carom_context *c, const caromi_call *call, carom_erro
     carom_job *job = NULL;
     CHECK(caromi_queue_start(c, &q, err));
     CHECK(make(c, call, &job, err));
+    const carom_status status = c->shared != NULL ? caromi_shared_enter(c, job, err) : CAROM_OK;
+    if (status != CAROM_OK) {
+        tell(job->listens, status);
+        release(job);
+        return status;
+    }
+    atomic_fetch_add(&job->references, 1); /* the queue's */
     *batch->job = job;
     caromi_queue_add(q, &job->task);
     return CAROM_OK;
+}
+
+/* ---- for events of OpenCL ---------------------------------------------------------------------------------------- */
+
+carom_status caromi_job_of_event(carom_context *c, void *event, carom_job **out, carom_error *err)
+{
+    caromi_job_queue *q; /* whose lock a job has */
+    CHECK(caromi_queue_make(c, &q, err));
+    CHECK(make_block(c, sizeof **out, out, err));
+    (*out)->event = event;
+    return CAROM_OK;
+}
+
+void *caromi_job_event(const carom_job *job)
+{
+    return job->event;
+}
+
+void caromi_job_begin_after(carom_job *job, carom_job *other)
+{
+    job->wait[job->wait_count++] = other;
+}
+
+void caromi_job_listen(carom_job *job, caromi_job_listener *listener)
+{
+    lock(job);
+    const int ended = job->has_ended;
+    if (!ended) {
+        listener->next = job->listens;
+        job->listens = listener;
+    }
+    unlock(job);
+    if (ended)
+        listener->hear(listener, job->status);
+}
+
+carom_context *caromi_job_context(const carom_job *job)
+{
+    return job->context;
 }
 
 /* ---- the program's side ------------------------------------------------------------------------------------------ */
@@ -281,6 +369,11 @@ static int has_ended_in(const carom_job *job, double seconds)
     return job->has_ended;
 }
 
+carom_status caromi_fail_running(double seconds, carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_TIMEOUT, 0, "the job has not ended after %g s; it goes on", seconds);
+}
+
 carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err)
 {
     CHECK_NOT_NULL(job, "job", err);
@@ -288,13 +381,15 @@ carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "seconds is %g; it must be >= 0", seconds);
     if (is_elsewhere(job))
         return fail_elsewhere(err);
+    if (job->event != NULL)
+        return caromi_event_wait(job->event, seconds, err);
     if (seconds > 0 && caromi_queue_is_own_thread(job->context->jobs))
         return fail_own(err);
     lock(job);
     const int ended = has_ended_in(job, seconds);
     unlock(job);
     if (!ended)
-        return caromi_fail(err, CAROM_ERROR_TIMEOUT, 0, "the job has not ended after %g s; it goes on", seconds);
+        return caromi_fail_running(seconds, err);
     if (job->status != CAROM_OK && err != NULL)
         *err = job->error;
     return job->status;
@@ -340,6 +435,13 @@ carom_status carom_job_get_info(const carom_job *job, carom_job_info *out, carom
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_job_info", err));
     if (is_elsewhere(job))
         return fail_elsewhere(err);
+    if (job->event != NULL) {
+        const carom_status status = caromi_event_wait(job->event, 0, NULL);
+        const int has_ended = status != CAROM_ERROR_TIMEOUT;
+        *out = (carom_job_info){
+            .size = sizeof *out, .has_ended = (uint8_t)has_ended, .status = has_ended ? status : CAROM_OK};
+        return CAROM_OK;
+    }
     lock(job);
     *out = (carom_job_info){.size = sizeof *out,
                             .has_ended = (uint8_t)job->has_ended,

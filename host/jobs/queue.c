@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cpu/thread.h"
+#include "host/opencl/opencl.h"
 
 int caromi_queue_is_here(const caromi_job_queue *q)
 {
@@ -150,6 +151,14 @@ void caromi_finish_jobs(const carom_context *c)
     while (q->unfinished > 0)
         (void)pthread_cond_wait(&q->ended, &q->lock);
     (void)pthread_mutex_unlock(&q->lock);
+}
+
+carom_status caromi_await_turn(const carom_context *c, carom_error *err)
+{
+    caromi_finish_jobs(c);
+    return c->shared != NULL && !(caromi_queue_is_here(c->jobs) && caromi_queue_is_own_thread(c->jobs))
+               ? caromi_shared_await(c, err)
+               : CAROM_OK;
 }
 
 int caromi_leave_to_jobs(const carom_context *c, caromi_task *task)

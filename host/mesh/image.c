@@ -200,5 +200,5 @@ carom_status carom_mesh_open_image(carom_context *context, const void *image, ui
     CHECK_NOT_NULL(context, "context", err);
     CHECK_NOT_NULL(image, "image", err);
     CHECK_NOT_NULL(out, "out", err);
-    IN_CALL(context, err, open_image(context, image, size, out, err));
+    IN_TURN(context, open_image(context, image, size, out, err));
 }

@@ -23,8 +23,8 @@ carom_status caromi_device_open(const carom_context *context, const char *select
     return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "this build has no OpenCL");
 }
 
-carom_status caromi_device_open_shared(const carom_context *context, const struct carom_opencl_desc *cl,
-                                       caromi_device **out, carom_error *err)
+carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, caromi_device **out,
+                                       carom_error *err)
 {
     (void)cl;
     return caromi_device_open(context, NULL, 0, out, err);
@@ -167,4 +167,32 @@ int caromi_device_has_fp64(const caromi_device *device)
 {
     (void)device;
     return 0;
+}
+
+carom_status caromi_shared_await(const carom_context *context, carom_error *err)
+{
+    (void)context, (void)err;
+    return CAROM_OK;
+}
+
+carom_status caromi_shared_enter(carom_context *context, carom_job *job, carom_error *err)
+{
+    (void)job;
+    return caromi_shared_await(context, err);
+}
+
+void caromi_shared_release(carom_context *context)
+{
+    (void)context;
+}
+
+carom_status caromi_event_wait(void *event, double seconds, carom_error *err)
+{
+    (void)event, (void)seconds;
+    return caromi_shared_await(NULL, err);
+}
+
+void caromi_event_release(void *event)
+{
+    (void)event;
 }

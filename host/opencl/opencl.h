@@ -11,8 +11,17 @@ carom_status caromi_device_open(const carom_context *context, const char *select
                                 carom_error *err);
 /* Open the device of the caller's cl_context; share.c. INVALID_ARGUMENT if there is no such device in it. */
 struct carom_opencl_desc;
-carom_status caromi_device_open_shared(const carom_context *context, const struct carom_opencl_desc *cl,
-                                       caromi_device **out, carom_error *err);
+carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, caromi_device **out,
+                                       carom_error *err);
+/* The caller's OpenCL, of a context that has it (context->shared); events.c. With a queue: waits for what the queue
+ * has; lets a job take its turn there. Without one: nothing. */
+carom_status caromi_shared_await(const carom_context *context, carom_error *err);
+carom_status caromi_shared_enter(carom_context *context, carom_job *job, carom_error *err);
+void caromi_shared_release(carom_context *context);
+/* Waits for an event of the caller, for a time: CAROM_ERROR_TIMEOUT if it has not ended then. NULL is released at once.
+ */
+carom_status caromi_event_wait(void *event, double seconds, carom_error *err);
+void caromi_event_release(void *event);
 /* Lets go of a device, which is closed when its buffers have let go too. In a forked child of the process that opened
  * it this does not call the driver, so its objects leak. */
 void caromi_device_close(caromi_device *device);

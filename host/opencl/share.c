@@ -4,6 +4,7 @@
 #include "carom/carom_opencl.h"
 
 #include "device.h"
+#include "shared.h"
 #include "host/buffer/buffer.h"
 #include "host/call.h"
 #include "host/choice.h"
@@ -47,13 +48,28 @@ static carom_status check_member(const carom_context *c, const carom_opencl_desc
                              "cl.device is none of the devices of cl.context, which has %zu", bytes / sizeof *devices);
 }
 
-carom_status caromi_device_open_shared(const carom_context *c, const carom_opencl_desc *cl, caromi_device **out,
+static carom_status check_queue(const carom_opencl_desc *cl, carom_error *err)
+{
+    cl_context context = NULL;
+    if (cl->queue == NULL)
+        return CAROM_OK;
+    const cl_int code = clGetCommandQueueInfo(cl->queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    if (code != CL_SUCCESS)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, code, "cl.queue: clGetCommandQueueInfo says %d", code);
+    return context == cl->context ? CAROM_OK
+                                  : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                                                "cl.queue belongs to another context than cl.context");
+}
+
+carom_status caromi_device_open_shared(carom_context *c, const carom_opencl_desc *cl, caromi_device **out,
                                        carom_error *err)
 {
     caromi_cl_found found;
     *out = NULL;
     CHECK(caromi_claim_opencl(err));
     CHECK(check_member(c, cl, err));
+    CHECK(check_queue(cl, err));
+    CHECK(caromi_shared_make(c, cl, err));
     caromi_describe_device(cl->device, &found);
     if (!found.info.available)
         return caromi_fail(err, CAROM_ERROR_NO_DEVICE, CL_DEVICE_NOT_AVAILABLE,
@@ -186,5 +202,5 @@ static carom_status wrap(carom_context *c, cl_mem memory, uint64_t offset, uint6
 carom_status carom_buffer_wrap_opencl(carom_context *context, cl_mem memory, uint64_t offset, uint64_t bytes,
                                       carom_buffer **out, carom_error *err)
 {
-    IN_CALL(context, err, wrap(context, memory, offset, bytes, out, err));
+    IN_TURN(context, wrap(context, memory, offset, bytes, out, err));
 }

@@ -16,14 +16,24 @@
 ///     out.t = carom_buffer_address(times);
 ///     carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err);
 ///
-/// Order: calls are blocking. What queues of the caller write must have finished before a call that
-/// reads it, and so must what they read before a call that writes there (clFinish,
-/// clWaitForEvents). When a call returns, its results are complete: any queue may read them.
+/// Order. With a `queue` of the caller every call takes its turn in it, as a command would: it
+/// begins when the commands that the queue has had before have ended, and with a job (carom.h,
+/// "jobs") the commands enqueued later begin when the job has ended. So a step of a simulation is a
+/// kernel of the caller, a call with a job, a kernel of the caller, and no thread waits:
 ///
-/// carom retains what it keeps and releases it in the end. It has command queues of its own in the
-/// caller's cl_context; it never uses, flushes or waits for a queue of the caller.
+///     clEnqueueNDRangeKernel(queue, integrate, ...);
+///     desc.batch.job = &job;
+///     carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err); /* returns at once */
+///     clEnqueueNDRangeKernel(queue, bounce, ...);            /* begins after the sweep */
 ///
-/// To come: events to wait for and events of calls, and calls that return at once.
+/// Without a queue, or between several, events order both sides: carom_job_wrap_event and
+/// carom_job_get_event. Or the caller waits itself: what its queues write must have ended before a
+/// call that reads it, and what they read before a call that writes there. When a call has
+/// returned, or its job has ended, its results are complete: any queue may read them.
+///
+/// carom retains what it keeps and releases it in the end. It computes in command queues of its own
+/// in the caller's cl_context. In the caller's queue it puts markers and barriers, and flushes it;
+/// it never finishes it, and a call with a job waits for nothing.
 #ifndef CAROM_CAROM_OPENCL_H
 #define CAROM_CAROM_OPENCL_H
 
@@ -40,6 +50,8 @@ typedef struct carom_opencl_desc {
     size_t size;         ///< sizeof(carom_opencl_desc), set by the caller
     cl_context context;  ///< with any number of devices
     cl_device_id device; ///< one of them; it may be a sub-device
+    /// NULL: none. A queue of `context`, for the order of calls: see above. Retained as the others
+    cl_command_queue queue;
 } carom_opencl_desc;
 
 /// Create a context whose device is one of the caller's cl_context. It is as one made by
@@ -78,6 +90,25 @@ CAROM_API carom_status carom_context_create_opencl(const carom_context_desc *des
 CAROM_API carom_status carom_buffer_wrap_opencl(carom_context *context, cl_mem memory,
                                                 uint64_t offset, uint64_t bytes, carom_buffer **out,
                                                 carom_error *err);
+
+/// Make a job of an event, for batch.wait and carom_job_wait: it ends when the event does, and has
+/// failed with CAROM_ERROR_DEVICE_LOST if the event's status is negative. It cannot be cancelled,
+/// and keeps its context until the event has ended. context  made by carom_context_create_opencl;
+/// the event is of its cl_context, any command's or the
+///          caller's. It must be valid, and be flushed and kept until it has ended, by its queue or
+///          by the caller
+/// out      the job, to be destroyed by the caller; untouched on failure
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | DEVICE_LOST | NO_DEVICE (in a child of
+///         fork())
+CAROM_API carom_status carom_job_wrap_event(carom_context *context, cl_event event, carom_job **out,
+                                            carom_error *err);
+/// Make an event of a job, for wait lists of commands: a user event that is complete when the job
+/// has ended, also of an empty batch. If the job has failed, its status is the negative of the
+/// carom_status, and commands that wait for it fail. (The caller's `queue` goes on in that case.)
+/// job  of a context made by carom_context_create_opencl
+/// out  the event, to be released by the caller; untouched on failure
+/// returns as carom_job_wrap_event
+CAROM_API carom_status carom_job_get_event(carom_job *job, cl_event *out, carom_error *err);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-int cl_held[HELD_KINDS];
+atomic_int cl_held[HELD_KINDS];
 size_t cl_fetched;
 int cl_pageable;
 cl_device_id cl_seen_members;
@@ -40,6 +40,9 @@ static const struct {
     [CALL_FLUSH] = {"clFlush", CL_OUT_OF_RESOURCES},
     [CALL_FINISH] = {"clFinish", CL_OUT_OF_RESOURCES},
     [CALL_WAIT] = {"clWaitForEvents", CL_OUT_OF_RESOURCES},
+    [CALL_USER_EVENT] = {"clCreateUserEvent", CL_OUT_OF_HOST_MEMORY},
+    [CALL_MARKER] = {"clEnqueueMarkerWithWaitList", CL_OUT_OF_RESOURCES},
+    [CALL_BARRIER] = {"clEnqueueBarrierWithWaitList", CL_OUT_OF_RESOURCES},
     [CALL_COMMAND] = {"a command", CL_OUT_OF_RESOURCES},
 };
 
@@ -64,7 +67,7 @@ void cl_expect_none(const char *label)
 
 /* ---- failing ----------------------------------------------------------------------------------------------------- */
 
-static int counts[CALL_KINDS];
+static atomic_int counts[CALL_KINDS];
 static struct {
     cl_call call;
     int at, after;
@@ -177,6 +180,12 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
 {
     NEXT(clCreateCommandQueue);
     return fails(CALL_QUEUE) ? refuse(CALL_QUEUE, code) : hold(HELD_QUEUES, next(context, device, properties, code));
+}
+
+cl_int clRetainCommandQueue(cl_command_queue queue)
+{
+    NEXT(clRetainCommandQueue);
+    return retain(HELD_QUEUES, next(queue));
 }
 
 cl_int clReleaseCommandQueue(cl_command_queue queue)
@@ -521,6 +530,34 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *val
     if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && event == failed_command)
         *(cl_int *)value = calls[CALL_COMMAND].code;
     return code;
+}
+
+/* ---- events of the caller ---------------------------------------------------------------------------------------- */
+
+cl_int clRetainEvent(cl_event event)
+{
+    NEXT(clRetainEvent);
+    return retain(HELD_EVENTS, next(event));
+}
+
+cl_event clCreateUserEvent(cl_context context, cl_int *code)
+{
+    NEXT(clCreateUserEvent);
+    return fails(CALL_USER_EVENT) ? refuse(CALL_USER_EVENT, code) : hold(HELD_EVENTS, next(context, code));
+}
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint waits, const cl_event *wait, cl_event *event)
+{
+    NEXT(clEnqueueMarkerWithWaitList);
+    watch(queue);
+    return fails(CALL_MARKER) ? calls[CALL_MARKER].code : hold_event(next(queue, waits, wait, event), event);
+}
+
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint waits, const cl_event *wait, cl_event *event)
+{
+    NEXT(clEnqueueBarrierWithWaitList);
+    watch(queue);
+    return fails(CALL_BARRIER) ? calls[CALL_BARRIER].code : hold_event(next(queue, waits, wait, event), event);
 }
 
 /* ---- another device ---------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <stdatomic.h>
 
 #include "support.h"
 
@@ -23,7 +24,7 @@ enum {
     HELD_MAPS,
     HELD_KINDS
 };
-extern int cl_held[HELD_KINDS];
+extern atomic_int cl_held[HELD_KINDS]; /* jobs have a thread of their own */
 /* Fails if the library still holds a reference. HELD_MAPS is not checked, because after a failed call a buffer may be
  * released while it is mapped. */
 void cl_expect_none(const char *label);
@@ -45,6 +46,9 @@ typedef enum cl_call {
     CALL_FLUSH,
     CALL_FINISH,
     CALL_WAIT,
+    CALL_USER_EVENT,
+    CALL_MARKER,
+    CALL_BARRIER,
     CALL_COMMAND, /* a command that is enqueued and later fails */
     CALL_KINDS
 } cl_call;

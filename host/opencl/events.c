@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs and events of the caller's OpenCL. An event of the caller becomes a job that others wait for, and a job has
+ * events that commands of the caller wait for. With a queue of the caller a call takes its turn there: the job waits
+ * for a marker behind what the queue has, and a barrier keeps what comes later waiting for the job. */
+#include "carom/carom_opencl.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "device.h"
+#include "host/call.h"
+#include "shared.h"
+
+static carom_status fail_call(cl_int code, const char *call, carom_error *err)
+{
+    return caromi_fail(err, code == CL_OUT_OF_HOST_MEMORY ? CAROM_ERROR_OUT_OF_MEMORY : CAROM_ERROR_DEVICE_LOST, code,
+                       "%s in the caller's cl_context says %d", call, code);
+}
+
+/* ---- the caller's OpenCL, kept ----------------------------------------------------------------------------------- */
+
+carom_status caromi_shared_make(carom_context *c, const carom_opencl_desc *cl, carom_error *err)
+{
+    caromi_job_queue *jobs;
+    caromi_shared *s = caromi_alloc(c, 1, sizeof *s);
+    if (s == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a context (%zu bytes)", sizeof *s);
+    *s = (caromi_shared){cl->context, cl->queue};
+    (void)clRetainContext(s->context);
+    if (s->queue != NULL)
+        (void)clRetainCommandQueue(s->queue);
+    c->shared = s;
+    return s->queue != NULL ? caromi_queue_make(c, &jobs, err) : CAROM_OK; /* so that calls take their turn */
+}
+
+void caromi_shared_release(carom_context *c)
+{
+    caromi_shared *s = c->shared;
+    if (s != NULL && !caromi_opencl_is_inherited()) {
+        if (s->queue != NULL)
+            (void)clReleaseCommandQueue(s->queue);
+        (void)clReleaseContext(s->context);
+    }
+    caromi_free(c, s);
+    c->shared = NULL;
+}
+
+/* ---- events that a job sets -------------------------------------------------------------------------------------- */
+
+typedef struct event_listener {
+    caromi_job_listener head;
+    const carom_context *context;
+    cl_event event;
+    int is_gate; /* what the caller's queue waits for: it goes on, whatever the job's end */
+} event_listener;
+
+static void set_event(caromi_job_listener *head, carom_status status)
+{
+    event_listener *l = (event_listener *)(void *)head;
+    (void)clSetUserEventStatus(l->event, l->is_gate ? CL_COMPLETE : -(cl_int)status);
+    (void)clReleaseEvent(l->event);
+    caromi_free(l->context, l);
+}
+
+static carom_status make_listener(const carom_context *c, int is_gate, event_listener **out, carom_error *err)
+{
+    cl_int code;
+    event_listener *l = caromi_alloc(c, 1, sizeof *l);
+    if (l == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for an event (%zu bytes)", sizeof *l);
+    *l = (event_listener){.head = {NULL, set_event}, .context = c, .is_gate = is_gate};
+    l->event = clCreateUserEvent(c->shared->context, &code);
+    if (l->event == NULL || code != CL_SUCCESS) {
+        caromi_free(c, l);
+        return fail_call(code, "clCreateUserEvent", err);
+    }
+    *out = l;
+    return CAROM_OK;
+}
+
+static carom_status check_shared(const carom_context *c, const char *name, carom_error *err)
+{
+    if (c->shared == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "%s was not made by carom_context_create_opencl, so it has no cl_context of the caller",
+                           name);
+    return caromi_opencl_is_inherited() ? caromi_fail_inherited(err) : CAROM_OK;
+}
+
+static carom_status retain(cl_event event, carom_error *err)
+{
+    const cl_int code = clRetainEvent(event);
+    return code == CL_SUCCESS ? CAROM_OK : fail_call(code, "clRetainEvent", err);
+}
+
+static carom_status get_event(carom_job *job, cl_event *out, carom_error *err)
+{
+    event_listener *l;
+    CHECK_NOT_NULL(job, "job", err);
+    CHECK_NOT_NULL(out, "out", err);
+    const carom_context *c = caromi_job_context(job);
+    CHECK(check_shared(c, "the job's context", err));
+    cl_event event = caromi_job_event(job);
+    if (event != NULL) {
+        CHECK(retain(event, err));
+        *out = event;
+        return CAROM_OK;
+    }
+    CHECK(make_listener(c, 0, &l, err));
+    event = l->event;
+    const carom_status status = retain(event, err);
+    if (status != CAROM_OK) {
+        set_event(&l->head, status);
+        return status;
+    }
+    caromi_job_listen(job, &l->head);
+    *out = event;
+    return CAROM_OK;
+}
+
+carom_status carom_job_get_event(carom_job *job, cl_event *out, carom_error *err)
+{
+    IN_FLOAT_MODE(get_event(job, out, err));
+}
+
+/* ---- events that a job waits for --------------------------------------------------------------------------------- */
+
+static carom_status fail_event(cl_int state, carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, state, "a command of the caller has failed (%d)", state);
+}
+
+/* Callbacks would tell, but some drivers (PoCL 3.1, Mesa 22.3) call none for an event that fails. */
+carom_status caromi_event_wait(void *event, double seconds, carom_error *err)
+{
+    const cl_event waited = event;
+    const double end = caromi_now() + seconds;
+    long nanoseconds = 10000;
+    cl_int state = CL_QUEUED;
+    if (isinf(seconds))
+        (void)clWaitForEvents(1, &waited);
+    for (;;) {
+        const cl_int code = clGetEventInfo(waited, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+        if (code != CL_SUCCESS)
+            return fail_call(code, "clGetEventInfo", err);
+        if (state <= CL_COMPLETE)
+            return state == CL_COMPLETE ? CAROM_OK : fail_event(state, err);
+        if (caromi_now() >= end)
+            return caromi_fail_running(seconds, err);
+        (void)nanosleep(&(struct timespec){0, nanoseconds}, NULL);
+        nanoseconds += nanoseconds < 1000000 ? nanoseconds / 2 : 0;
+    }
+}
+
+void caromi_event_release(void *event)
+{
+    if (event != NULL && !caromi_opencl_is_inherited())
+        (void)clReleaseEvent(event);
+}
+
+static carom_status wrap_event(carom_context *c, cl_event event, carom_job **out, carom_error *err)
+{
+    cl_context context = NULL;
+    CHECK_NOT_NULL(c, "context", err);
+    CHECK_NOT_NULL(event, "event", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(check_shared(c, "context", err));
+    const cl_int code = clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof context, &context, NULL);
+    if (code != CL_SUCCESS)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, code, "event: clGetEventInfo says %d", code);
+    if (context != c->shared->context)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "event belongs to another cl_context than this context");
+    CHECK(retain(event, err));
+    const carom_status status = caromi_job_of_event(c, event, out, err);
+    if (status != CAROM_OK)
+        caromi_event_release(event);
+    return status;
+}
+
+carom_status carom_job_wrap_event(carom_context *context, cl_event event, carom_job **out, carom_error *err)
+{
+    IN_FLOAT_MODE(wrap_event(context, event, out, err));
+}
+
+/* ---- turns in the caller's queue --------------------------------------------------------------------------------- */
+
+static carom_status mark(const caromi_shared *s, cl_event *out, carom_error *err)
+{
+    const cl_int code = clEnqueueMarkerWithWaitList(s->queue, 0, NULL, out);
+    return code == CL_SUCCESS ? CAROM_OK : fail_call(code, "clEnqueueMarkerWithWaitList", err);
+}
+
+static carom_status flush(const caromi_shared *s, carom_error *err)
+{
+    const cl_int code = clFlush(s->queue);
+    return code == CL_SUCCESS ? CAROM_OK : fail_call(code, "clFlush", err);
+}
+
+carom_status caromi_shared_await(const carom_context *c, carom_error *err)
+{
+    cl_event marker;
+    if (c->shared->queue == NULL || caromi_opencl_is_inherited())
+        return CAROM_OK;
+    CHECK(mark(c->shared, &marker, err));
+    const carom_status status = flush(c->shared, err);
+    const cl_int code = status == CAROM_OK ? clWaitForEvents(1, &marker) : CL_SUCCESS;
+    (void)clReleaseEvent(marker);
+    return code == CL_SUCCESS ? status : fail_call(code, "clWaitForEvents", err);
+}
+
+static carom_status wait_for_queue(carom_context *c, carom_job *job, carom_error *err)
+{
+    cl_event marker;
+    carom_job *before;
+    CHECK(mark(c->shared, &marker, err));
+    const carom_status status = caromi_job_of_event(c, marker, &before, err);
+    if (status == CAROM_OK)
+        caromi_job_begin_after(job, before);
+    else
+        caromi_event_release(marker);
+    return status;
+}
+
+carom_status caromi_shared_enter(carom_context *c, carom_job *job, carom_error *err)
+{
+    event_listener *gate;
+    if (c->shared->queue == NULL)
+        return CAROM_OK;
+    if (caromi_opencl_is_inherited())
+        return caromi_fail_inherited(err);
+    CHECK(wait_for_queue(c, job, err));
+    CHECK(make_listener(c, 1, &gate, err));
+    const cl_int code = clEnqueueBarrierWithWaitList(c->shared->queue, 1, &gate->event, NULL);
+    if (code != CL_SUCCESS) {
+        set_event(&gate->head, CAROM_OK);
+        return fail_call(code, "clEnqueueBarrierWithWaitList", err);
+    }
+    caromi_job_listen(job, &gate->head);
+    return flush(c->shared, err);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The caller's OpenCL, as its context keeps it. */
+#ifndef CAROM_HOST_OPENCL_SHARED_H
+#define CAROM_HOST_OPENCL_SHARED_H
+#include <CL/cl.h>
+
+#include "host/jobs/queue.h"
+
+typedef struct caromi_shared {
+    cl_context context;
+    cl_command_queue queue; /* NULL: none; calls take their turn in it */
+} caromi_shared;
+
+/* Keeps the caller's objects, which have been checked. */
+struct carom_opencl_desc;
+carom_status caromi_shared_make(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
+#endif
