@@ -19,11 +19,22 @@ typedef struct caromi_program {
 typedef struct caromi_cl_column {
     cl_mem memory; /* what the kernel sees */
     cl_mem pinned; /* discrete devices: host memory that the device copies from at full speed */
-    void *host;    /* pinned, mapped for good; unified devices: memory, mapped while the host uses it */
+    void *host;    /* pinned, mapped for good, or a part of a block; unified devices: memory, mapped while in use */
     size_t capacity;
     cl_mem direct; /* this chunk's: the caller's own array as a buffer, or NULL */
     int shared;    /* direct belongs to an earlier column with the same array */
 } caromi_cl_column;
+
+enum { CAROMI_BLOCK_LINE = 32 }; /* rows: a column of words in a block begins at a cache line of any device */
+
+/* Columns of a chunk that cross the bus in one transfer: block.c. Their `host` lies in the block's memory on the host.
+ */
+typedef struct caromi_cl_block {
+    caromi_cl_column memory;
+    caromi_cl_column *column[COLUMNS_MAX];
+    uint8_t size[COLUMNS_MAX]; /* bytes of a row */
+    uint32_t count;
+} caromi_cl_block;
 
 enum { CAROMI_EVENTS_MAX = 2 * COLUMNS_MAX }; /* a map and an unmap each */
 
@@ -50,7 +61,8 @@ enum {
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
     caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_MEMORIES];
-    caromi_cl_column rows; /* an index of rows that exact mode left undecided */
+    caromi_cl_column rows;         /* an index of rows that exact mode left undecided */
+    caromi_cl_block sent, fetched; /* discrete devices: what crosses the bus */
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
     uint64_t padded;       /* count up to whole groups of lanes */
@@ -247,6 +259,14 @@ void caromi_columns_release(caromi_device *device);
 /* Memory of the slot's own for `bytes` of a column; with a way for the host to reach it if `reached`. */
 carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
                             int reached, carom_error *err);
+/* A block's next column, with `size` bytes a row; host memory for all columns; the transfer to their memory on the
+ * device, or from there. A block without columns is none; block.c. */
+void caromi_block_add(caromi_cl_block *block, caromi_cl_column *column, uint8_t size);
+carom_status caromi_block_place(caromi_device *device, caromi_cl_slot *slot, caromi_cl_block *block, carom_error *err);
+carom_status caromi_block_send(caromi_device *device, caromi_cl_slot *slot, const caromi_cl_block *block,
+                               carom_error *err);
+carom_status caromi_block_fetch(caromi_device *device, caromi_cl_slot *slot, const caromi_cl_block *block,
+                                carom_error *err);
 /* Enqueue the sort of the slot's queries along a mesh, if that pays; query_sort.c. columns: of a query, 3 for the
  * centre, or CAROMI_MESH_IN. */
 carom_status caromi_sort_chunk(caromi_device *device, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,

@@ -42,7 +42,9 @@
     X(CLOUD_TEST,                  cloud_test,               cloud_scan,         0, "") \
     X(CLOUD_GATHER,                cloud_gather,             cloud_scan,         0, "") \
     X(RESIDENT_GATHER,             resident_gather,          resident,           0, "") \
-    X(RESIDENT_SCATTER,            resident_scatter,         resident,           0, "")
+    X(RESIDENT_SCATTER,            resident_scatter,         resident,           0, "") \
+    X(BLOCK_SPLIT,                 block_split,              block,              0, "") \
+    X(BLOCK_JOIN,                  block_join,               block,              0, "")
 /* clang-format on */
 
 /* Programs of pair kernels have the numbers of caromi_pair_kernel; those of CAROMI_PROGRAMS follow. */

@@ -6,7 +6,7 @@
 
 static void unmap(const caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c)
 {
-    if (c->host != NULL)
+    if (c->host != NULL && (d->unified || c->pinned != NULL)) /* else a block has it mapped */
         (void)caromi_unmap(d, slot->queue, c->pinned ? c->pinned : caromi_column_memory(c), c->host, NULL, NULL);
     c->host = NULL;
 }
@@ -56,6 +56,8 @@ void caromi_slot_release(const caromi_device *d, caromi_cl_slot *slot)
         release_column(d, slot, &slot->in[i]);
         release_column(d, slot, &slot->out[i]);
     }
+    release_column(d, slot, &slot->sent.memory);
+    release_column(d, slot, &slot->fetched.memory);
     for (int i = 0; i < CAROMI_SORT_COLUMNS; i++)
         release_column(d, slot, &slot->sort[i]);
     for (int i = 0; i < CAROMI_COMPACT_MEMORIES; i++)

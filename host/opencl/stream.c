@@ -104,16 +104,12 @@ static void place_input(const caromi_device *d, const caromi_stream *s, caromi_c
     try_direct(d, slot, 0, column, array.read_only, sizeof(float));
 }
 
-static carom_status send_column(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, carom_error *err)
+static carom_status unmap_input(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, carom_error *err)
 {
     cl_event event = NULL;
     void *host = c->host;
-    if (d->unified) {
-        c->host = NULL;
-        CHECK(caromi_unmap(d, slot->queue, c->memory, host, &event, err));
-    } else {
-        CHECK(caromi_write(d, slot->queue, c->memory, host, slot->padded * sizeof(float), &event, NULL, err));
-    }
+    c->host = NULL;
+    CHECK(caromi_unmap(d, slot->queue, c->memory, host, &event, err));
     caromi_add_event(&slot->upload, event);
     return CAROM_OK;
 }
@@ -124,6 +120,7 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
     const double start = caromi_now();
     copy_job job = {.stream = s, .slot = slot};
     uint32_t staged = 0;
+    slot->sent.count = 0;
     for (uint32_t i = 0; i < s->in_count; i++) {
         caromi_cl_column *c = &slot->in[i];
         const size_t bytes = (size_t)slot->padded * sizeof(float);
@@ -134,7 +131,7 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
             place_input(d, s, slot, i);
         if (c->direct != NULL)
             continue;
-        CHECK(caromi_reserve(d, slot, c, bytes, !stays, err));
+        CHECK(caromi_reserve(d, slot, c, bytes, 0, err));
         if (stays) {
             CHECK(caromi_gather_resident(d, s, slot, i, err));
             continue;
@@ -142,13 +139,17 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
         if (d->unified)
             CHECK(caromi_map(d, slot->queue, c->memory, CL_MAP_WRITE_INVALIDATE_REGION, bytes, 1, &c->host, NULL, NULL,
                              err));
+        else
+            caromi_block_add(&slot->sent, c, sizeof(float));
         job.columns[staged++] = i;
     }
     job.count = staged;
+    CHECK(caromi_block_place(d, slot, &slot->sent, err));
     if (staged > 0)
         caromi_parallel(d->context->pool, slabs_of(slot), gather_slab, &job);
-    for (uint32_t i = 0; i < staged; i++)
-        CHECK(send_column(d, slot, &slot->in[job.columns[i]], err));
+    for (uint32_t i = 0; d->unified && i < staged; i++)
+        CHECK(unmap_input(d, slot, &slot->in[job.columns[i]], err));
+    CHECK(caromi_block_send(d, slot, &slot->sent, err));
     stats->upload += staged ? caromi_now() - start : 0;
     return CAROM_OK;
 }
@@ -171,9 +172,10 @@ static int is_fetched(const caromi_stream *s, const caromi_cl_slot *slot, uint32
 
 static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
+    slot->fetched.count = 0;
     for (uint32_t i = 0; i < s->out_count; i++) {
         const caromi_out_column *c = &s->out[i];
-        const size_t size = s->out_size[i];
+        const uint8_t size = s->out_size[i];
         if (caromi_output_stays(s, i) && is_mark(s, i)) /* is scattered, and fetched too */
             slot->out[i].direct = NULL;
         else if (caromi_output_stays(s, i))
@@ -182,9 +184,11 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
             try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
         if (slot->out[i].direct != NULL)
             continue;
-        CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, is_fetched(s, slot, i), err));
+        CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, 0, err));
+        if (!d->unified && is_fetched(s, slot, i))
+            caromi_block_add(&slot->fetched, &slot->out[i], size);
     }
-    return CAROM_OK;
+    return caromi_block_place(d, slot, &slot->fetched, err);
 }
 
 /* A buffer over a caller's array is unmapped right after its map: the data stays visible there, and one wait covers
@@ -198,7 +202,7 @@ static void unmap_direct(const caromi_device *d, caromi_cl_slot *slot, caromi_cl
     caromi_add_event(&slot->download, event);
 }
 
-/* A map follows the kernel and makes its writes visible; a read brings them over. */
+/* A map follows the kernel and makes its writes visible; the read of a block brings them over. */
 static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     for (uint32_t i = 0; i < s->out_count; i++) {
@@ -207,17 +211,13 @@ static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caro
         cl_event event = NULL;
         if (caromi_output_stays(s, i) && c->direct == NULL)
             CHECK(caromi_scatter_resident(d, s, slot, i, err));
-        if (!is_fetched(s, slot, i))
+        if (!d->unified || !is_fetched(s, slot, i))
             continue;
-        if (d->unified)
-            CHECK(caromi_map(d, slot->queue, caromi_column_memory(c), CL_MAP_READ, bytes, 0, &c->host, &event, NULL,
-                             err));
-        else
-            CHECK(caromi_read(d, slot->queue, c->memory, 0, c->host, bytes, 0, &event, NULL, err));
+        CHECK(caromi_map(d, slot->queue, caromi_column_memory(c), CL_MAP_READ, bytes, 0, &c->host, &event, NULL, err));
         caromi_add_event(&slot->download, event);
         unmap_direct(d, slot, c);
     }
-    return CAROM_OK;
+    return caromi_block_fetch(d, slot, &slot->fetched, err);
 }
 
 static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
@@ -440,19 +440,30 @@ static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_
     return status;
 }
 
-/* No column larger than a buffer may be, all of both slots within a quarter of the device's memory. */
+/* What a query takes on the device, and `most` of it in one buffer: discrete devices have a block each way too. */
+static uint64_t bytes_of_query(const caromi_device *d, const caromi_stream *s, uint64_t *most)
+{
+    const uint64_t in = s->in_count * sizeof(float);
+    uint64_t out = 0;
+    for (uint32_t i = 0; i < s->out_count; i++)
+        out += s->out_size[i];
+    *most = d->unified ? sizeof(float) : in > out ? in : out;
+    return (in + out) * (d->unified ? 1 : 2) + s->extra;
+}
+
+/* No buffer larger than it may be, all of both slots within a quarter of the device's memory. */
 static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
 {
     const uint64_t cached = 1u << 16; /* copies that are read again soon are best kept where a CPU has them at hand */
-    uint64_t bytes = 4 * s->in_count + s->extra, chunk = s->chunk;
-    for (uint32_t i = 0; i < s->out_count; i++)
-        bytes += s->out_size[i];
+    uint64_t most, chunk = s->chunk;
+    const uint64_t bytes = bytes_of_query(d, s, &most);
     for (uint32_t i = 0; d->unified && i < s->in_count; i++)
         if ((s->in[i].index.base != NULL || s->in[i].stride > sizeof(float)) && chunk > cached)
             chunk = cached;
-    const uint64_t by_column = d->info.max_allocation / 4, by_total = d->info.memory / 4 / (CAROMI_SLOTS * bytes);
+    const uint64_t buffer = d->info.max_allocation / most, line = buffer > CAROMI_BLOCK_LINE ? CAROMI_BLOCK_LINE : 1;
+    const uint64_t by_buffer = buffer - buffer % line, by_total = d->info.memory / 4 / (CAROMI_SLOTS * bytes);
     chunk = chunk < s->count ? chunk : s->count;
-    chunk = chunk < by_column || by_column == 0 ? chunk : by_column; /* 0: the device does not say */
+    chunk = chunk < by_buffer || by_buffer == 0 ? chunk : by_buffer; /* 0: the device does not say */
     chunk = chunk < by_total || by_total == 0 ? chunk : by_total;
     const uint32_t wanted = d->probing ? 0 : d->context->desc.device_chunk;
     chunk = wanted != 0 && wanted < chunk ? wanted : chunk;

@@ -185,6 +185,7 @@ typedef struct call {
     arena *a;
     const layout *l;
     carom_accuracy accuracy;
+    uint32_t chunk; /* most queries of a chunk; 0: all */
 } call;
 
 static carom_batch batch_of(const call *c, size_t size)
@@ -465,15 +466,26 @@ static int free_data(void **state)
     return 0;
 }
 
-/* What exact mode shows the host: the marks of all queries, with those that fill the lanes, and what is undecided. */
+static size_t round_up(size_t count, size_t whole)
+{
+    return (count + whole - 1) / whole * whole;
+}
+
+/* What exact mode shows the host: the marks of all queries, with those that fill the lanes, and what is undecided. Two
+ * columns of marks come side by side, each with room for whole lines of 32 words. */
 static size_t exact_bytes(const call *how, size_t i, uint64_t undecided)
 {
     carom_device_info device = {.size = sizeof device};
     if (how->accuracy == CAROM_ACCURACY_FAST)
         return 0;
     assert_int_equal(carom_context_get_device(how->context, &device, NULL), CAROM_OK);
-    const size_t padded = (QUERIES + device.lanes - 1) / device.lanes * device.lanes;
-    return padded * (size_t)calls[i].marks + undecided * 4 * (size_t)calls[i].columns;
+    const size_t chunk = how->chunk != 0 ? how->chunk : QUERIES, two = calls[i].marks > 4;
+    size_t rows = 0;
+    for (size_t first = 0; first < QUERIES; first += chunk) {
+        const size_t left = QUERIES - first, padded = round_up(left < chunk ? left : chunk, device.lanes);
+        rows += two ? round_up(padded, 32) : padded;
+    }
+    return rows * (size_t)calls[i].marks + undecided * 4 * (size_t)calls[i].columns;
 }
 
 /* What a call transfers once its programs are built, which is now: of a discrete device's buffers nothing but what the
@@ -546,7 +558,9 @@ static void compare_all(void **state)
     for (size_t i = 0; i < COUNT_OF(calls); i++)
         for (size_t l = 0; l < COUNT_OF(layouts); l++)
             for (int exact = 0; exact <= (device.fp64 && (l == 1 || calls[i].stays)); exact++) {
-                const call how = {.l = &layouts[l], .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST};
+                const call how = {.l = &layouts[l],
+                                  .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST,
+                                  .chunk = m->chunk};
                 compare_call(cpu, context, &how, i);
             }
     assert_true(some_undecided > 0 || !m->discrete || !device.fp64);
@@ -592,7 +606,7 @@ static void test_all_undecided(void **state)
         for (size_t l = 0; l < COUNT_OF(layouts); l++)
             for (size_t k = 0; k < COUNT_OF(names); k++)
                 if (strcmp(calls[i].name, names[k]) == 0) {
-                    const call how = {.l = &layouts[l], .accuracy = CAROM_ACCURACY_EXACT};
+                    const call how = {.l = &layouts[l], .accuracy = CAROM_ACCURACY_EXACT, .chunk = m->chunk};
                     some_undecided = 0;
                     compare_call(cpu, context, &how, i);
                     if (some_undecided < QUERIES / 2)
@@ -618,8 +632,8 @@ static void test_whole_buffers(void **state)
         if (calls[i].launches == 0)
             continue;
         arena expected = arena_make(cpu, -1), got = {.apart = context};
-        const call here = {cpu, scene_mesh(cpu, &walls), &expected, &layouts[0], CAROM_ACCURACY_FAST};
-        const call there = {context, scene_mesh(context, &walls), &got, &layouts[0], CAROM_ACCURACY_FAST};
+        const call here = {cpu, scene_mesh(cpu, &walls), &expected, &layouts[0], CAROM_ACCURACY_FAST, 0};
+        const call there = {context, scene_mesh(context, &walls), &got, &layouts[0], CAROM_ACCURACY_FAST, 0};
         carom_error err = {0};
         test_ok(calls[i].name, calls[i].ask(&here, NULL, &err), &err);
         test_ok(calls[i].name, calls[i].ask(&there, NULL, &err), &err);
@@ -670,7 +684,7 @@ static void test_auto(void **state)
     carom_context *context = open_discrete(CAROM_BACKEND_AUTO, 0, &warnings);
     for (int where = -1; where <= CAROM_BUFFER_DEVICE; where++) {
         arena a = arena_make(context, where);
-        const call how = {context, NULL, &a, &layouts[0], CAROM_ACCURACY_FAST};
+        const call how = {context, NULL, &a, &layouts[0], CAROM_ACCURACY_FAST, 0};
         carom_stats stats = {.size = sizeof stats};
         carom_error err = {0};
         test_ok("auto", pair_sweeps(&how, &stats, &err), &err);
@@ -872,7 +886,7 @@ static int ask_failing(carom_backend backend, carom_accuracy accuracy, cl_call k
     int warnings = 0;
     carom_context *context = open_discrete(backend, 1, &warnings);
     arena a = arena_make(context, CAROM_BUFFER_DEVICE);
-    const call how = {context, NULL, &a, &layouts[0], accuracy};
+    const call how = {context, NULL, &a, &layouts[0], accuracy, 0};
     carom_error err = {0};
     failing_call = kind;
     failing_at = at;
@@ -907,7 +921,7 @@ static void test_failures(void **state)
         test_skip("binary64", "the device has none");
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
     arena expected = arena_make(cpu, -1);
-    const call how = {cpu, NULL, &expected, &layouts[0], accuracy};
+    const call how = {cpu, NULL, &expected, &layouts[0], accuracy, 0};
     carom_error err = {0};
     test_ok("cpu", pair_sweeps(&how, NULL, &err), &err);
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {

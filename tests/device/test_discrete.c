@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A discrete GPU: columns are transferred through pinned staging buffers, and no buffer is used in place. All query
- * types, in both accuracies, in one chunk and in several, with one lane and with four, have the CPU's bits. The device
- * answers all queries, and all its objects are released in the end. */
+/* A discrete GPU: columns are transferred through pinned staging buffers, those of a chunk in one transfer each way,
+ * and no buffer is used in place. All query types, in both accuracies, in one chunk and in several, with one lane and
+ * with four, have the CPU's bits. The device answers all queries, and all its objects are released in the end. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/closest_answers.h"
 #include "tests/support/exact_scenes.h"
@@ -79,8 +79,9 @@ static void ask_device(carom_context *context, const queries *q, carom_accuracy 
     answers_free(&got);
 }
 
-/* Compares field by field, because the pinned memory of a column is allocated when the column is first fetched. */
-static void compare_pairs(carom_context *cpu, carom_context *device, const queries *q, carom_accuracy accuracy)
+/* Compares field by field: blocks of every number of columns, of words, bytes or both. */
+static void compare_pairs(carom_context *cpu, carom_context *device, const manner *m, const queries *q,
+                          carom_accuracy accuracy)
 {
     inputs columns = inputs_of(q), records;
     float *rows = records_of(q, &records);
@@ -93,7 +94,13 @@ static void compare_pairs(carom_context *cpu, carom_context *device, const queri
         f += point ? 2 : 0;
     }
     ask_device(device, q, accuracy, &columns, &expected, ALL_FIELDS, "columns");
+    const int writes = cl_calls(CALL_WRITE), reads = cl_calls(CALL_READ);
+    const int chunks = m->chunk == 0 ? 1 : (int)((q->count + m->chunk - 1) / m->chunk);
     ask_device(device, q, accuracy, &records, &expected, ALL_FIELDS, "records");
+    if (accuracy == CAROM_ACCURACY_FAST || has_fp64) {
+        assert_int_equal(cl_calls(CALL_WRITE) - writes, chunks);
+        assert_int_equal(cl_calls(CALL_READ) - reads, chunks);
+    }
     answers_free(&expected);
     free(rows);
 }
@@ -103,13 +110,35 @@ static void test_pairs(void **state)
     carom_context *device = open_device(*state), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     for (int type = 0; type < QUERY_TYPES; type++) {
         queries q = queries_mixed(type, SEED, test_effort(PAIRS));
-        compare_pairs(cpu, device, &q, CAROM_ACCURACY_FAST);
-        compare_pairs(cpu, device, &q, CAROM_ACCURACY_EXACT);
+        compare_pairs(cpu, device, *state, &q, CAROM_ACCURACY_FAST);
+        compare_pairs(cpu, device, *state, &q, CAROM_ACCURACY_EXACT);
         queries_free(&q);
     }
     carom_context_destroy(cpu);
     carom_context_destroy(device);
     expect_staged();
+}
+
+/* A block that is cut at other places than it was put together, or whose bytes do not arrive, is found by the first bit
+ * probe. */
+static void test_wrong_blocks(void **state)
+{
+    static const cl_patch patches[] = {{"block += pitch * 4;", "block += pitch * 4 - 4;"},
+                                       {"BLOCK_COPY(uchar, block, column##n);", ""}};
+    (void)state;
+    cl_relieve();
+    carom_context_destroy(test_device(1, 0)); /* ends the test if there is none */
+    for (size_t i = 0; i < COUNT_OF(patches); i++) {
+        const carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
+        carom_context *context = NULL;
+        carom_error err = {0};
+        cl_text_patch = patches[i];
+        const carom_status status = carom_context_create(&desc, &context, &err);
+        cl_text_patch = (cl_patch){NULL, NULL};
+        test_error(status, CAROM_ERROR_NOT_BIT_EXACT, &err, "refused");
+        assert_null(context);
+    }
+    cl_expect_none("blocks");
 }
 
 /* ---- a mesh ------------------------------------------------------------------------------------------------------ */
@@ -206,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"pairs in one chunk", test_pairs, NULL, NULL, &whole},
         {"pairs in chunks, four lanes", test_pairs, NULL, NULL, &chunks},
+        {"wrong blocks", test_wrong_blocks, NULL, NULL, NULL},
         {"a mesh, one chunk", test_mesh, NULL, NULL, &whole},
         {"a mesh, chunks, four lanes", test_mesh, NULL, NULL, &chunks},
     };
