@@ -5,6 +5,8 @@
 #include "tests/support/scenes.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 enum { COUNT = 3008 /* whole groups of lanes */, SIDES = 6, STEPS = 20, BYTES = 4 * COUNT };
@@ -215,15 +217,51 @@ static void test_no_hidden_wait(void **state)
 }
 
 /* Blocking calls take their turn as well, and so do the functions of buffers. */
+/* An event of the caller that another thread sets, after a time in which a call could begin too soon. */
+typedef struct late_event {
+    cl_event event;
+    atomic_int is_set;
+    pthread_t thread;
+} late_event;
+
+static void *set_event(void *user)
+{
+    late_event *g = user;
+    (void)nanosleep(&(struct timespec){0, 20000000}, NULL);
+    atomic_store(&g->is_set, 1);
+    (void)clSetUserEventStatus(g->event, CL_COMPLETE);
+    return NULL;
+}
+
+static void set_event_later(const simulation *s, late_event *g)
+{
+    cl_int code;
+    atomic_init(&g->is_set, 0);
+    g->event = clCreateUserEvent(s->cl.context, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    assert_int_equal(pthread_create(&g->thread, NULL, set_event, g), 0);
+}
+
+static void end_event(late_event *g)
+{
+    assert_int_equal(pthread_join(g->thread, NULL), 0);
+    assert_int_equal(clReleaseEvent(g->event), CL_SUCCESS);
+}
+
 static void test_blocking_turn(void **state)
 {
     static float z[COUNT];
+    late_event g;
     simulation *s = open_simulation(state, 1);
     const carom_mesh_sweep_desc desc = sweep_of(s, carom_buffer_address(s->z), COUNT);
     const carom_mesh_hit_result out = {.size = sizeof out, .t = carom_buffer_address(s->t)};
     carom_error err = {0};
-    launch(s, s->rise, 0, NULL, NULL);
+    test_ok("sweep", carom_mesh_sweep_first(s->mesh, &desc, &out, NULL, &err), &err); /* the programs are built */
+    set_event_later(s, &g);
+    launch(s, s->rise, 1, &g.event, NULL);
     test_ok("sweep", carom_mesh_sweep_first(s->mesh, &desc, &out, NULL, &err), &err);
+    assert_true(atomic_load(&g.is_set));
+    end_event(&g);
     launch(s, s->fall, 0, NULL, NULL);
     launch(s, s->rise, 0, NULL, NULL);
     test_ok("read", carom_buffer_read(s->z, 0, z, BYTES, &err), &err);
