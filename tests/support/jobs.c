@@ -254,16 +254,22 @@ static int hold(void *user, uint64_t done, uint64_t count)
     return 0;
 }
 
-void held_submit(carom_context *context, held_job *h)
+carom_progress held_progress(held_job *h)
 {
-    static const float at[3] = {1, 1, 2}, motion[3] = {0, 0, -1}, radius = 0.5f, p[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
-    carom_error err = {0};
     memset(h, 0, sizeof *h);
     assert_int_equal(sem_init(&h->begun, 0, 0), 0);
     assert_int_equal(sem_init(&h->go, 0, 0), 0);
     atomic_init(&h->is_free, 0);
+    return (carom_progress){hold, h};
+}
+
+void held_submit(carom_context *context, held_job *h)
+{
+    static const float at[3] = {1, 1, 2}, motion[3] = {0, 0, -1}, radius = 0.5f, p[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
+    carom_error err = {0};
+    const carom_progress progress = held_progress(h);
     const carom_sweep_pairs_desc d = {
-        .batch = {.size = sizeof d, .count = 1, .progress = {hold, h}, .job = &h->job},
+        .batch = {.size = sizeof d, .count = 1, .progress = progress, .job = &h->job},
         .center = carom_repeat(at),
         .velocity = carom_repeat(motion),
         .radius = {&radius, CAROM_REPEAT},
@@ -275,11 +281,16 @@ void held_submit(carom_context *context, held_job *h)
     test_ok("a held job", carom_sweep_pairs(context, &d, &out, NULL, &err), &err);
 }
 
+void held_wait_begun(held_job *h)
+{
+    while (sem_wait(&h->begun) != 0)
+        ;
+}
+
 void held_begin(carom_context *context, held_job *h)
 {
     held_submit(context, h);
-    while (sem_wait(&h->begun) != 0)
-        ;
+    held_wait_begun(h);
 }
 
 void held_let_go(held_job *h)
@@ -310,7 +321,6 @@ void held_end(held_job *h)
     if (h->has_thread)
         assert_int_equal(pthread_join(h->thread, NULL), 0);
     job_end(h->job);
-    assert_true(h->answer == 1.5f);
     (void)sem_destroy(&h->begun);
     (void)sem_destroy(&h->go);
 }

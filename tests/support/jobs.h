@@ -44,7 +44,7 @@ carom_job_info job_info(const carom_job *job);
 /* Waits for the end of a job, which must be good, and destroys it. */
 void job_end(carom_job *job);
 
-/* A job of one pair that does not return from its progress function until it is let go. */
+/* A job that does not return from its progress function until it is let go. */
 typedef struct held_job {
     carom_job *job;
     sem_t begun, go;
@@ -53,7 +53,10 @@ typedef struct held_job {
     pthread_t thread;
     int has_thread;
 } held_job;
-/* The job has begun on return. */
+/* For any job, which then is `job`. */
+carom_progress held_progress(held_job *h);
+void held_wait_begun(held_job *h);
+/* A job of one pair, which has begun on return. */
 void held_begin(carom_context *context, held_job *h);
 /* The same of one that may have to wait first. */
 void held_submit(carom_context *context, held_job *h);
