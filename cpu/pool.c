@@ -211,6 +211,14 @@ uint32_t caromi_pool_threads(const caromi_pool *p)
     return p != NULL && p->process == getpid() ? p->threads : 1;
 }
 
+int caromi_pool_is_worker(const caromi_pool *p)
+{
+    for (uint32_t i = 1; i < caromi_pool_threads(p); i++)
+        if (pthread_equal(pthread_self(), p->workers[i - 1].id))
+            return 1;
+    return 0;
+}
+
 static void offer(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
 {
     const uint64_t others = tasks - 1 < p->threads - 1 ? tasks - 1 : p->threads - 1;

@@ -22,6 +22,9 @@ void caromi_pool_close(caromi_pool *pool);
 /* At least 1; a pool that is NULL, or of a parent process, is the caller alone. */
 uint32_t caromi_pool_threads(const caromi_pool *pool);
 
+/* Whether this thread is one that the pool has started. */
+int caromi_pool_is_worker(const caromi_pool *pool);
+
 /* Run tasks 0 .. tasks-1, each once; `thread` < caromi_pool_threads() tells on which. The caller is in the float
  * mode of cpu.h, as the workers are. A call that finds the pool busy runs on its caller alone. */
 typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);

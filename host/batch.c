@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a batch runs: on the device as far as that goes, the rest on the CPU. */
+#include <stddef.h>
 #include <string.h>
 
 #include "batch.h"
 #include "choice.h"
+#include "devices.h"
 #include "host/buffer/shadow.h"
 #include "host/opencl/opencl.h"
+#include "pieces.h"
 
-enum { PAIRS_PIECE = 1 << 20 }; /* about 10 ms */
+enum { PAIRS_PIECE = 1 << 20 };                   /* about 10 ms */
+enum { SHARES = offsetof(carom_stats, devices) }; /* bytes before the shares, which small batches are not to clear */
 enum { FEW_PAIRS = 64, SCRATCH_FEW = 2 * COLUMNS_MAX * FEW_PAIRS * sizeof(float) };
 
 carom_status caromi_report_progress(const carom_progress *progress, const char *one, uint64_t done, uint64_t count,
@@ -23,7 +27,7 @@ carom_status caromi_report_progress(const carom_progress *progress, const char *
                        (unsigned long long)done, (unsigned long long)count);
 }
 
-static carom_status report(const caromi_batch *batch, uint64_t done, carom_error *err)
+carom_status caromi_report_batch(const caromi_batch *batch, uint64_t done, carom_error *err)
 {
     const uint64_t unit = batch->slab != 0 ? batch->slab : 1;
     const char *slab_name = batch->slab_name != NULL ? batch->slab_name : "slab";
@@ -48,7 +52,7 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
         if (status == CAROM_OK && *done == first) /* declined */
             return CAROM_OK;
         if (status == CAROM_OK)
-            status = report(batch, *done, err);
+            status = caromi_report_batch(batch, *done, err);
     }
     return status;
 }
@@ -61,7 +65,7 @@ static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch
         const uint64_t end = piece_end(batch, *done, batch->piece);
         status = batch->on_cpu(c, batch->batch, *done, end, stats, err);
         if (status == CAROM_OK)
-            status = report(batch, *done = end, err);
+            status = caromi_report_batch(batch, *done = end, err);
     }
     return status;
 }
@@ -75,16 +79,40 @@ static carom_status prepare(carom_context *c, const caromi_batch *batch, carom_s
     carom_stats local;
     memset(&local, 0, sizeof local);
     local.size = sizeof local;
+    carom_status status = CAROM_OK;
     if (batch->count > batch->begin)
         CHECK(caromi_pick_device(c, batch, &device, &local, err));
-    carom_status status =
-        device != NULL ? batch->on_device(device, batch->batch, done, &done, &local, &cause) : CAROM_OK;
+    if (device != NULL && caromi_has_several(c))
+        CHECK(caromi_prepare_pieces(c, batch, &local, err));
+    else if (device != NULL)
+        status = batch->on_device(device, batch->batch, done, &done, &local, &cause);
     if (status != CAROM_OK)
-        status = caromi_fall_back(c, status, caromi_batch_size(batch), &local, &cause, err);
+        status = caromi_fall_back(c, device, status, caromi_batch_size(batch), &local, &cause, err);
     local.fallen_back = 0;
     local.total = caromi_now() - start;
     if (status == CAROM_OK && stats != NULL)
         *stats = local;
+    return status;
+}
+
+/* The context's one device, as far as that goes. */
+static carom_status run_on_one(carom_context *c, caromi_device *device, const caromi_batch *batch, uint64_t *done,
+                               carom_stats *stats, carom_error *err)
+{
+    carom_error cause = {CAROM_OK, 0, ""};
+    const double start = caromi_now();
+    carom_status status = run_on_device(device, batch, done, stats, &cause, err);
+    const double seconds = caromi_now() - start;
+    stats->on_device = *done - batch->begin;
+    stats->device_count = 1;
+    stats->devices[0] = (carom_device_share){.index = caromi_device_index(device),
+                                             .status = status == CAROM_ERROR_CANCELLED ? CAROM_OK : status,
+                                             .queries = stats->on_device,
+                                             .seconds = seconds};
+    if (status != CAROM_OK && status != CAROM_ERROR_CANCELLED)
+        status = caromi_fall_back(c, device, status, batch->count - *done, stats, &cause, err);
+    else if (*done == batch->count && *done > batch->begin)
+        caromi_learn_device(batch, seconds);
     return status;
 }
 
@@ -95,21 +123,16 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
     const double start = caromi_now();
     uint64_t done = batch->begin;
     carom_stats local;
-    memset(&local, 0, sizeof local);
+    memset(&local, 0, SHARES);
     local.size = sizeof local;
     local.queries = caromi_batch_size(batch);
     caromi_device *device = NULL;
     carom_status status = caromi_pick_device(c, batch, &device, &local, err);
-    if (status == CAROM_OK && device != NULL) {
-        carom_error cause = {CAROM_OK, 0, ""};
-        const double device_start = caromi_now();
+    if (status == CAROM_OK && device != NULL && caromi_has_several(c))
+        status = caromi_run_pieces(c, batch, &done, &local, stats != NULL, err);
+    else if (status == CAROM_OK && device != NULL) {
         caromi_device_time(device, stats != NULL);
-        status = run_on_device(device, batch, &done, &local, &cause, err);
-        local.on_device = done - batch->begin;
-        if (status != CAROM_OK && status != CAROM_ERROR_CANCELLED)
-            status = caromi_fall_back(c, status, batch->count - done, &local, &cause, err);
-        else if (done == batch->count && done > batch->begin)
-            caromi_learn_device(batch, caromi_now() - device_start);
+        status = run_on_one(c, device, batch, &done, &local, err);
     }
     if (status == CAROM_OK && done < batch->count)
         status = caromi_shadows_show(c, err);
@@ -118,7 +141,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
         const uint64_t first = done;
         status = run_on_cpu(c, batch, &done, &local, err);
         const double seconds = caromi_now() - cpu_start;
-        local.on_cpu = done - first;
+        local.on_cpu += done - first;
         local.compute += seconds;
         if (first == batch->begin && status == CAROM_OK)
             caromi_learn_cpu(c, batch, seconds);
@@ -129,7 +152,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
         local.fallen_back = local.on_cpu; /* cancelled before the rest was answered */
     local.total = caromi_now() - start;
     if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
-        *stats = local;
+        memcpy(stats, &local, SHARES + local.device_count * sizeof *local.devices);
     return status;
 }
 

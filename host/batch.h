@@ -3,6 +3,7 @@
 #ifndef CAROM_HOST_BATCH_H
 #define CAROM_HOST_BATCH_H
 #include "context.h"
+#include "cpu/turns.h"
 
 /* A checked batch and its two ways to be answered: on a device, queries [*done, end), setting *done to those answered
  * even on failure; on the CPU, queries [first, end). */
@@ -17,7 +18,10 @@ typedef struct caromi_batch {
     uint64_t begin, count;       /* queries [begin, count) */
     caromi_on_device *on_device; /* NULL: not worth a device */
     caromi_on_cpu *on_cpu;
-    int is_whole;   /* no part of it can be answered alone: auto's first batch goes to the CPU, in place of a sample */
+    int is_whole; /* no part of it can be answered alone: auto's first batch goes to the CPU, in place of a sample */
+    /* NULL: several devices may take pieces of it. Else records are delivered in the order of the queries: devices take
+     * parts by turns, which `batch` knows too */
+    caromi_turns *turns;
     uint64_t piece; /* queries between two calls of `progress` */
     carom_progress progress;
     int prepare; /* answers nothing */
@@ -39,6 +43,8 @@ carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom
 caromi_on_cpu caromi_pairs_on_cpu; /* for a caromi_pair_batch */
 carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_batch *asked,
                               carom_stats *stats, carom_error *err);
+/* Call the caller's progress function about a batch whose queries before `done` are answered. */
+carom_status caromi_report_batch(const caromi_batch *batch, uint64_t done, carom_error *err);
 /* Call the caller's progress function; CAROM_ERROR_CANCELLED if it ends the batch, which has `count` of what the word
  * `one` names. */
 carom_status caromi_report_progress(const carom_progress *progress, const char *one, uint64_t done, uint64_t count,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "choice.h"
+#include "devices.h"
 #include "fallback.h"
 #include "host/buffer/shadow.h"
 #include "host/opencl/opencl.h"
@@ -26,13 +27,13 @@ static int is_named(const carom_context *c)
 /* Warns if a device was named, or was found and cannot be used. Most machines have no device: that is no warning. */
 static void log_for_auto(carom_context *c, carom_status status, const carom_error *why)
 {
-    if (status == CAROM_OK) {
-        carom_device_info info;
-        caromi_device_describe(c->device, &info);
-        caromi_log(c, CAROM_LOG_INFO, "auto: batches from %llu queries go to %s, %s", least_batch(c), info.name,
-                   is_named(c) ? "which was named" : "unless it turns out to be slower than the CPU");
+    for (uint32_t i = 0; status == CAROM_OK && i < c->device_count; i++)
+        if (c->devices[i] != NULL)
+            caromi_log(c, CAROM_LOG_INFO, "auto: batches from %llu queries go to %s, %s", least_batch(c),
+                       caromi_device_name(c->devices[i]),
+                       is_named(c) ? "which was named" : "unless it turns out to be slower than the CPU");
+    if (status == CAROM_OK)
         return;
-    }
     const int absent =
         !is_named(c) && !caromi_opencl_is_inherited() && (status == CAROM_ERROR_NO_DEVICE || !carom_has_opencl());
     caromi_log(c, absent ? CAROM_LOG_INFO : CAROM_LOG_WARNING, "auto stays on the CPU: %s", why->message);
@@ -44,7 +45,7 @@ static void open_for_auto(carom_context *c)
 {
     carom_error why = {CAROM_OK, 0, ""};
     c->device_tried = 1;
-    const carom_status status = caromi_device_open(c, c->device_selector, c->device_selector == NULL, &c->device, &why);
+    const carom_status status = caromi_devices_open(c, c->device_selector == NULL, &why);
     log_for_auto(c, status, &why);
 }
 
@@ -52,7 +53,7 @@ carom_status caromi_open_shared(carom_context *c, const struct carom_opencl_desc
 {
     carom_error why = {CAROM_OK, 0, ""};
     c->is_on_shared = c->device_tried = 1;
-    const carom_status status = caromi_device_open_shared(c, cl, &c->device, &why);
+    const carom_status status = caromi_devices_open_shared(c, cl, &why);
     if (status != CAROM_OK && (status == CAROM_ERROR_INVALID_ARGUMENT || c->desc.backend == CAROM_BACKEND_OPENCL))
         return caromi_fail(err, status, why.native_code, "%s", why.message);
     if (c->desc.backend == CAROM_BACKEND_AUTO)
@@ -124,13 +125,12 @@ static void log_small(carom_context *c, uint64_t count)
     c->small_logged = 1;
 }
 
-/* A child of the process that has opened the device cannot use it. */
+/* A child of the process that has opened the devices cannot use them. */
 static void leave_inherited(carom_context *c)
 {
-    if (c->device == NULL || !caromi_opencl_is_inherited())
+    if (caromi_first_device(c) == NULL || !caromi_opencl_is_inherited())
         return;
-    caromi_device_close(c->device);
-    c->device = NULL;
+    caromi_devices_close(c);
     (void)caromi_fail_inherited(&c->device_lacking);
     caromi_log(c, CAROM_LOG_WARNING, "%s", c->device_lacking.message);
 }
@@ -140,7 +140,7 @@ static int auto_wants_device(carom_context *c, const caromi_batch *batch)
 {
     if (!c->device_tried)
         open_for_auto(c);
-    if (c->device == NULL || is_named(c))
+    if (is_named(c) || caromi_first_device(c) == NULL)
         return 1;
     if (batch->prepare) /* nothing is timed */
         return !batch->pace->on_cpu;
@@ -165,15 +165,15 @@ carom_status caromi_pick_memory(carom_context *c, caromi_device **out, carom_err
     leave_inherited(c);
     if (!c->device_tried)
         open_for_auto(c);
-    *out = c->device;
-    return c->device == NULL && c->desc.backend == CAROM_BACKEND_OPENCL ? fail_given_up(c, err) : CAROM_OK;
+    *out = caromi_first_device(c);
+    return *out == NULL && c->desc.backend == CAROM_BACKEND_OPENCL ? fail_given_up(c, err) : CAROM_OK;
 }
 
 carom_status caromi_pick_shared(carom_context *c, caromi_device **out, carom_error *err)
 {
     leave_inherited(c);
-    *out = c->device;
-    return c->device != NULL ? CAROM_OK : fail_given_up(c, err);
+    *out = c->devices[0];
+    return *out != NULL ? CAROM_OK : fail_given_up(c, err);
 }
 
 carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, caromi_device **out, carom_stats *stats,
@@ -190,8 +190,8 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
     leave_inherited(c);
     if (c->desc.backend == CAROM_BACKEND_AUTO && !stays && !auto_wants_device(c, batch))
         return CAROM_OK;
-    *out = c->device;
-    if (c->device != NULL || c->device_lacking.status == CAROM_OK)
+    *out = caromi_first_device(c);
+    if (*out != NULL || c->device_lacking.status == CAROM_OK)
         return CAROM_OK;
     if (c->desc.backend == CAROM_BACKEND_OPENCL)
         return fail_given_up(c, err);
@@ -202,15 +202,11 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
 /* ---- failures -------------------------------------------------------------------------------------------------- */
 
 /* A shortage of memory ends only the batch on the device; after any other failure the device is closed. */
-carom_status caromi_fall_back(carom_context *c, carom_status status, uint64_t left, carom_stats *stats,
-                              const carom_error *cause, carom_error *err)
+carom_status caromi_fall_back(carom_context *c, caromi_device *device, carom_status status, uint64_t left,
+                              carom_stats *stats, const carom_error *cause, carom_error *err)
 {
-    if (status != CAROM_ERROR_OUT_OF_MEMORY) {
-        caromi_device_close(c->device);
-        c->device = NULL;
-        c->device_lacking = *cause;
-        c->device_lacking.status = status;
-    }
+    if (status != CAROM_ERROR_OUT_OF_MEMORY && device != NULL)
+        caromi_give_up(c, device, status, cause);
     if (c->desc.backend == CAROM_BACKEND_OPENCL)
         return caromi_fail(err, status, cause->native_code, "%s", cause->message);
     caromi_log(c, CAROM_LOG_WARNING, "OpenCL failed, the CPU answers the %llu queries left: %s",

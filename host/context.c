@@ -4,6 +4,7 @@
 
 #include "choice.h"
 #include "context.h"
+#include "devices.h"
 #include "host/opencl/opencl.h"
 #include "jobs/queue.h"
 
@@ -74,7 +75,7 @@ static carom_status open_pool(carom_context *c, carom_error *err)
     return CAROM_OK;
 }
 
-/* A device that was asked for is opened at once. */
+/* Devices that were asked for are opened at once. */
 static carom_status open_device(carom_context *c, const struct carom_opencl_desc *cl, carom_error *err)
 {
     if (cl != NULL)
@@ -82,7 +83,7 @@ static carom_status open_device(carom_context *c, const struct carom_opencl_desc
     if (c->desc.backend != CAROM_BACKEND_OPENCL)
         return CAROM_OK;
     c->device_tried = 1;
-    return caromi_device_open(c, c->device_selector, 0, &c->device, err);
+    return caromi_devices_open(c, 0, err);
 }
 
 carom_status caromi_context_make(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
@@ -108,7 +109,8 @@ carom_status caromi_context_make(const carom_context_desc *desc, const struct ca
     memset(c, 0, sizeof *c);
     atomic_init(&c->references, 1);
     atomic_flag_clear(&c->kept.is_busy);
-    (void)pthread_mutex_init(&c->allocating, NULL);
+    (void)pthread_mutex_init(&c->hooks, NULL);
+    (void)pthread_mutex_init(&c->finding, NULL);
     c->desc = *desc;
     c->isa = isa;
     c->isa_id = isa_id;
@@ -142,13 +144,16 @@ void caromi_context_release(carom_context *c)
         return;
     caromi_queue_close(c);
     caromi_shared_release(c);
-    caromi_device_close(c->device);
+    caromi_devices_close(c);
+    caromi_pool_close(c->device_pool);
+    caromi_free(c, c->device_pool);
     caromi_pool_close(c->pool);
     caromi_free(c, c->pool);
     caromi_free(c, c->device_selector);
     caromi_free(c, c->shadows);
     caromi_kept_release(c);
-    (void)pthread_mutex_destroy(&c->allocating);
+    (void)pthread_mutex_destroy(&c->finding);
+    (void)pthread_mutex_destroy(&c->hooks);
     const carom_context last = {.desc = c->desc};
     caromi_free(&last, c);
 }
@@ -179,10 +184,32 @@ carom_status carom_context_get_device(const carom_context *context, carom_device
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_device_info", err));
     caromi_wait_for_jobs(context); /* which may open a device, or give it up */
-    if (context->device == NULL)
+    const caromi_device *device = caromi_first_device(context);
+    if (device == NULL)
         return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "no OpenCL device is open in this context");
     if (caromi_opencl_is_inherited())
         return caromi_fail_inherited(err);
-    caromi_device_describe(context->device, out);
+    caromi_device_describe(device, out);
+    return CAROM_OK;
+}
+
+carom_status carom_context_get_devices(const carom_context *context, carom_device_info *out, uint32_t capacity,
+                                       uint32_t *count, carom_error *err)
+{
+    CHECK_NOT_NULL(context, "context", err);
+    CHECK_NOT_NULL(count, "count", err);
+    if (out == NULL && capacity != 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "out is NULL, but capacity is %u", capacity);
+    if (capacity != 0)
+        CHECK(caromi_check_desc(out->size, sizeof *out, "carom_device_info", err));
+    caromi_wait_for_jobs(context);
+    if (context->device_count > 0 && caromi_opencl_is_inherited())
+        return caromi_fail_inherited(err);
+    *count = context->device_count;
+    for (uint32_t i = 0; i < context->device_count && i < capacity; i++) {
+        out[i] = (carom_device_info){.size = sizeof *out, .index = UINT32_MAX};
+        if (context->devices[i] != NULL)
+            caromi_device_describe(context->devices[i], &out[i]);
+    }
     return CAROM_OK;
 }

@@ -13,9 +13,10 @@ typedef struct caromi_device caromi_device; /* an open OpenCL device; opencl/dev
 /* What auto has learnt of one kind of batch: seconds a query, 0 while unknown; choice.c */
 typedef struct caromi_pace {
     double cpu, device;
-    int trials;       /* batches that the device has answered, counted until it is judged */
-    int cpu_is_whole; /* `cpu` is from a whole batch, not a sample */
-    int on_cpu;       /* auto has found the CPU to be faster */
+    int trials;                    /* batches that the device has answered, counted until it is judged */
+    int cpu_is_whole;              /* `cpu` is from a whole batch, not a sample */
+    int on_cpu;                    /* auto has found the CPU to be faster */
+    float each[CAROM_DEVICES_MAX]; /* of several devices: seconds a query, 0: not used yet, -1: not measured yet */
 } caromi_pace;
 
 /* What the context's own thread has to do; a member of what it is done to. jobs/queue.h */
@@ -28,16 +29,21 @@ struct carom_context {
     atomic_uint references; /* the caller's and one per mesh, buffer and job */
     int is_destroyed;       /* by the caller */
     carom_context_desc desc;
-    pthread_mutex_t allocating;   /* held by who is in the caller's allocator */
-    char *device_selector;        /* copy of desc.device */
-    int is_on_shared;             /* the device is one of the caller's cl_context */
-    struct caromi_shared *shared; /* the caller's OpenCL, once it has been checked; opencl/shared.h */
+    pthread_mutex_t hooks;                /* held by who is in the caller's allocator or log */
+    const struct carom_context *hooks_of; /* whose hooks are meant; NULL: its own */
+    char *device_selector;                /* copy of desc.device */
+    int is_on_shared;                     /* the devices are of the caller's cl_context */
+    struct caromi_shared *shared;         /* the caller's OpenCL, once it has been checked; opencl/shared.h */
     const caromi_isa_table *isa;
     int isa_id;
-    caromi_pool *pool;          /* NULL: one thread */
-    caromi_device *device;      /* NULL: not opened, or given up */
+    caromi_pool *pool; /* NULL: one thread */
+    /* In the order of the list that names them, one without a list. NULL: not opened, refused or given up */
+    caromi_device *devices[CAROM_DEVICES_MAX];
+    uint32_t device_count;      /* places of the list; 0: not opened */
+    pthread_mutex_t finding;    /* held by the device that finds what a mesh keeps for all */
+    caromi_pool *device_pool;   /* a thread for each of several devices; NULL: one device, or none */
     int device_tried;           /* auto has looked for a device already */
-    carom_error device_lacking; /* why the device that was found or named cannot be used */
+    carom_error device_lacking; /* why the device that was found or named cannot be used; of several the last one */
     int small_logged;           /* the log has that auto keeps small batches on the CPU */
     caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
     caromi_pace cloud_paces[4][2][2]; /* counts, lists, first, any; at rest, moving; fast, exact */

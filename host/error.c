@@ -28,7 +28,9 @@ void caromi_log(const carom_context *context, carom_log_level level, const char 
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    caromi_hooks_lock(context);
     context->desc.log(context->desc.log_user, level, line);
+    caromi_hooks_unlock(context);
     (void)caromi_float_mode_set(); /* the callback may have changed it */
 }
 

@@ -26,14 +26,24 @@ static void *system_alloc(size_t alignment, size_t bytes)
     return aligned_alloc(alignment, bytes);
 }
 
-/* Hooks are never called by two threads of a context at once. The context is constant to those who only use its memory.
- */
-static pthread_mutex_t *allocating(const carom_context *context)
+/* The context is constant to those who only use its hooks. */
+static pthread_mutex_t *hooks_of(const carom_context *context)
 {
-    carom_context *c = (carom_context *)(uintptr_t)context;
+    const carom_context *owner = context->hooks_of != NULL ? context->hooks_of : context;
+    carom_context *c = (carom_context *)(uintptr_t)owner;
     if (c->jobs != NULL)
         caromi_queue_adopt(c); /* the thread of a parent process may have held the lock */
-    return &c->allocating;
+    return &c->hooks;
+}
+
+void caromi_hooks_lock(const carom_context *context)
+{
+    (void)pthread_mutex_lock(hooks_of(context));
+}
+
+void caromi_hooks_unlock(const carom_context *context)
+{
+    (void)pthread_mutex_unlock(hooks_of(context));
 }
 
 void *caromi_alloc_aligned(const carom_context *context, uint64_t wanted, size_t alignment)
@@ -44,10 +54,9 @@ void *caromi_alloc_aligned(const carom_context *context, uint64_t wanted, size_t
     const carom_allocator *a = &context->desc.allocator;
     if (a->alloc == NULL)
         return system_alloc(alignment, bytes);
-    pthread_mutex_t *lock = allocating(context);
-    (void)pthread_mutex_lock(lock);
+    caromi_hooks_lock(context);
     void *memory = a->alloc(a->user, bytes, alignment);
-    (void)pthread_mutex_unlock(lock);
+    caromi_hooks_unlock(context);
     (void)caromi_float_mode_set(); /* the callback may have changed it */
     return memory;
 }
@@ -69,10 +78,9 @@ void caromi_free(const carom_context *context, void *memory)
         free(memory);
         return;
     }
-    pthread_mutex_t *lock = allocating(context);
-    (void)pthread_mutex_lock(lock);
+    caromi_hooks_lock(context);
     a->free(a->user, memory);
-    (void)pthread_mutex_unlock(lock);
+    caromi_hooks_unlock(context);
     (void)caromi_float_mode_set();
 }
 

@@ -21,6 +21,9 @@ void *caromi_alloc(const carom_context *context, uint64_t count, size_t size);
 /* Of any such alignment, a power of two. */
 void *caromi_alloc_aligned(const carom_context *context, uint64_t bytes, size_t alignment);
 void caromi_free(const carom_context *context, void *memory);
+/* Around a call of the caller's allocator or log: no two threads of a context are there at once. */
+void caromi_hooks_lock(const carom_context *context);
+void caromi_hooks_unlock(const carom_context *context);
 
 /* For what is large and that each call of a kind needs: given back, the context keeps it for the next call, within
  * limits. From any thread. */

@@ -43,7 +43,8 @@ struct carom_mesh {
     struct caromi_edges *edges;     /* the same; mesh/edges.h */
     caromi_patches patches;         /* mesh/patches.h */
     const void *image; /* the caller's memory, in which the arrays are (all but the clearance); NULL: none. image.c */
-    void *device_copy; /* its buffers on a device, which may be closed before they are released; opencl/mesh.c */
+    /* Its buffers on each device, which may be closed before they are released; opencl/mesh.c */
+    void *device_copies[CAROM_DEVICES_MAX];
 };
 
 /* Whether an index that a device gives can be followed; -1 is no triangle. */

@@ -7,6 +7,7 @@
 
 #include "host/arrays.h"
 #include "host/choice.h"
+#include "host/devices.h"
 #include "range.h"
 
 enum { ALIGNMENT = 4096 }; /* a device that shares the host's memory uses whole pages where they lie */
@@ -97,6 +98,8 @@ static carom_status make_where_asked(carom_buffer *b, carom_error *err)
     carom_error why = {CAROM_OK, 0, ""};
     if (b->where == CAROM_BUFFER_DEVICE)
         CHECK(caromi_pick_memory(b->context, &device, err));
+    if (caromi_has_several(b->context)) /* each device would have a part of every batch's arrays */
+        device = NULL;
     b->where = device != NULL ? CAROM_BUFFER_DEVICE : CAROM_BUFFER_HOST;
     if (device == NULL || caromi_device_is_unified(device))
         return make_on_host(b, err);

@@ -75,7 +75,7 @@ static int open_queue(caromi_job_queue *q)
 void caromi_queue_adopt(carom_context *c)
 {
     if (!caromi_queue_is_here(c->jobs) && open_queue(c->jobs))
-        (void)pthread_mutex_init(&c->allocating, NULL);
+        (void)pthread_mutex_init(&c->hooks, NULL);
 }
 
 carom_status caromi_queue_make(carom_context *c, caromi_job_queue **out, carom_error *err)
@@ -142,10 +142,16 @@ void caromi_queue_add(caromi_job_queue *q, caromi_task *task)
     (void)pthread_mutex_unlock(&q->lock);
 }
 
+/* A thread of a device acts for the call that goes on. */
+static int works_for(const carom_context *c)
+{
+    return caromi_queue_is_own_thread(c->jobs) || caromi_pool_is_worker(c->device_pool);
+}
+
 void caromi_finish_jobs(const carom_context *c)
 {
     caromi_job_queue *q = c->jobs;
-    if (!caromi_queue_is_here(q) || caromi_queue_is_own_thread(q))
+    if (!caromi_queue_is_here(q) || works_for(c))
         return;
     (void)pthread_mutex_lock(&q->lock);
     while (q->unfinished > 0)
@@ -164,7 +170,7 @@ carom_status caromi_await_turn(const carom_context *c, carom_error *err)
 int caromi_leave_to_jobs(const carom_context *c, caromi_task *task)
 {
     caromi_job_queue *q = c->jobs;
-    if (!caromi_queue_is_here(q) || caromi_queue_is_own_thread(q))
+    if (!caromi_queue_is_here(q) || works_for(c))
         return 0;
     if (c->is_destroyed) { /* what ends may be the last of the context, which this thread must free then */
         caromi_finish_jobs(c);

@@ -88,6 +88,20 @@ static void put_part(const carom_hit_list *list, uint64_t first, const compact_p
     }
 }
 
+static void add_shares(carom_stats *sum, const carom_stats *part)
+{
+    sum->device_count = sum->device_count > part->device_count ? sum->device_count : part->device_count;
+    for (uint32_t i = 0; i < part->device_count; i++) {
+        carom_device_share *to = &sum->devices[i];
+        const carom_device_share *from = &part->devices[i];
+        const int is_refused = from->index == UINT32_MAX && from->status == CAROM_ERROR_NO_DEVICE;
+        to->index = is_refused ? to->index : from->index;
+        to->status = from->status != CAROM_OK && to->status == CAROM_OK ? from->status : to->status;
+        to->queries += from->queries;
+        to->seconds += from->seconds;
+    }
+}
+
 static void add_stats(carom_stats *sum, const carom_stats *part)
 {
     const size_t size = sum->size;
@@ -104,6 +118,7 @@ static void add_stats(carom_stats *sum, const carom_stats *part)
     all.total += part->total;
     if (part->fallback_reason[0] != '\0')
         memcpy(all.fallback_reason, part->fallback_reason, sizeof all.fallback_reason);
+    add_shares(&all, part);
     *sum = all;
     sum->size = size;
 }

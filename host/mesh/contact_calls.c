@@ -75,6 +75,8 @@ static carom_status run(caromi_list_batch *batch, const carom_batch *asked, caro
 {
     carom_mesh *mesh = batch->sweep.mesh;
     const int empty = mesh->info.triangle_count == 0;
+    caromi_turns turns = {0};
+    batch->turns = &turns;
     carom_list_totals unused = {0}; /* totals of the timing sample are discarded */
     const carom_hit_list scratch = {.size = sizeof scratch, .totals = &unused};
     caromi_list_batch sample = *batch;
@@ -85,6 +87,7 @@ static carom_status run(caromi_list_batch *batch, const carom_batch *asked, caro
                               .count = batch->sweep.count,
                               .on_device = empty ? NULL : caromi_device_list,
                               .on_cpu = empty ? answer_empty : caromi_cpu_list,
+                              .turns = &turns,
                               .piece = CAROMI_MESH_PIECE,
                               .progress = asked->progress,
                               .prepare = asked->prepare,

@@ -85,6 +85,8 @@ static carom_status run_list(caromi_list_batch *batch, const carom_batch *asked,
         list_to_columns(list, batch->sweep.out);
         caromi_begin_list(asked, list->offsets, list->totals);
     }
+    caromi_turns turns = {0};
+    batch->turns = list != NULL ? &turns : NULL;
     batch->counts_only = list == NULL || list->capacity == 0;
     carom_list_totals unused = {0}; /* totals of the timing sample are discarded */
     carom_hit_list scratch = {.size = sizeof scratch, .totals = &unused};
@@ -96,6 +98,7 @@ static carom_status run_list(caromi_list_batch *batch, const carom_batch *asked,
                               .count = batch->sweep.count,
                               .on_device = empty ? NULL : caromi_device_list,
                               .on_cpu = empty ? answer_empty : caromi_cpu_list,
+                              .turns = batch->turns,
                               .piece = CAROMI_MESH_PIECE,
                               .progress = asked->progress,
                               .prepare = asked->prepare,

@@ -138,7 +138,7 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_
 static void destroy_mesh(carom_mesh *mesh)
 {
     carom_context *context = mesh->context;
-    caromi_device_mesh_release(mesh->device_copy);
+    caromi_device_mesh_release(mesh);
     caromi_patches_forget(mesh);
     caromi_edges_forget(mesh);
     caromi_corners_forget(mesh);

@@ -64,8 +64,7 @@ static carom_status move(carom_mesh *mesh, const carom_points *vertices, carom_m
     caromi_extent extent;
     CHECK(caromi_mesh_check(mesh, vertices, &extent, err));
     /* A device that shares the host's memory reads these arrays in place. So its copy is released first. */
-    caromi_device_mesh_release(mesh->device_copy);
-    mesh->device_copy = NULL;
+    caromi_device_mesh_release(mesh);
     caromi_patches_forget(mesh);
     caromi_edges_forget(mesh);
     caromi_corners_forget(mesh);

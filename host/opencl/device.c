@@ -83,6 +83,9 @@ static void release_device(caromi_device *d)
 {
     for (int s = 0; s < CAROMI_SLOTS; s++) {
         caromi_slot_release(d, &d->slots[s]);
+        if (d->slots[s].queue != NULL &&
+            d->retained) /* PoCL 3.1 crashes where a busy sub-device's last reference goes */
+            (void)caromi_finish(d, d->slots[s].queue, NULL);
         if (d->slots[s].queue != NULL)
             (void)clReleaseCommandQueue(d->slots[s].queue);
     }
@@ -114,14 +117,15 @@ static void log_device(const caromi_device *d, int is_shared)
                d->info.platform, d->lanes, d->unified ? ", columns used in place" : "");
 }
 
-carom_status caromi_device_start(const carom_context *context, const caromi_cl_found *found, cl_context shared,
-                                 caromi_device **out, carom_error *err)
+carom_status caromi_device_start(const carom_context *context, uint32_t place, const caromi_cl_found *found,
+                                 cl_context shared, caromi_device **out, carom_error *err)
 {
     caromi_device *d = caromi_alloc(context, 1, sizeof *d);
     if (d == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a device (%zu bytes)", sizeof *d);
     memset(d, 0, sizeof *d);
     d->context = context;
+    d->place = place;
     d->references = 1;
     d->id = found->id;
     d->info = found->info;
@@ -140,13 +144,21 @@ carom_status caromi_device_start(const carom_context *context, const caromi_cl_f
     return CAROM_OK;
 }
 
-carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
-                                carom_error *err)
+carom_status caromi_device_open(const carom_context *context, uint32_t place, const char *selector, int gpu_only,
+                                caromi_device **out, carom_error *err)
 {
     caromi_cl_found found;
     *out = NULL;
     CHECK(caromi_select_device(context, selector, gpu_only, &found, err));
-    return caromi_device_start(context, &found, NULL, out, err);
+    return caromi_device_start(context, place, &found, NULL, out, err);
+}
+
+carom_status caromi_device_find(const carom_context *context, const char *selector, uint32_t *index, carom_error *err)
+{
+    caromi_cl_found found;
+    CHECK(caromi_select_device(context, selector, 0, &found, err));
+    *index = found.index;
+    return CAROM_OK;
 }
 
 void caromi_device_close(caromi_device *device)
@@ -158,6 +170,21 @@ void caromi_device_close(caromi_device *device)
 void caromi_device_time(caromi_device *device, int timed)
 {
     device->timed = timed;
+}
+
+uint32_t caromi_device_place(const caromi_device *device)
+{
+    return device->place;
+}
+
+uint32_t caromi_device_index(const caromi_device *device)
+{
+    return device->info.index;
+}
+
+const char *caromi_device_name(const caromi_device *device)
+{
+    return device->info.name;
 }
 
 void caromi_device_describe(const caromi_device *device, carom_device_info *out)

@@ -79,6 +79,7 @@ enum {
 
 struct caromi_device {
     const carom_context *context;
+    uint32_t place;      /* among the context's devices */
     uint32_t references; /* the context's and one per buffer */
     cl_device_id id;
     cl_context cl;
@@ -118,9 +119,9 @@ carom_status caromi_select_device(const carom_context *context, const char *sele
 
 /* Any device; its number is UINT32_MAX. */
 void caromi_describe_device(cl_device_id id, caromi_cl_found *out);
-/* Open a device in the caller's cl_context, or in one of its own (NULL). */
-carom_status caromi_device_start(const carom_context *context, const caromi_cl_found *found, cl_context shared,
-                                 caromi_device **out, carom_error *err);
+/* Open a device in the caller's cl_context, or in one of its own (NULL), for this place among the context's. */
+carom_status caromi_device_start(const carom_context *context, uint32_t place, const caromi_cl_found *found,
+                                 cl_context shared, caromi_device **out, carom_error *err);
 
 /* Build a program once; program.c. */
 carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err);
@@ -357,9 +358,9 @@ uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, c
                            const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask);
 /* What a search for contacts has beside an uploaded mesh, uploaded when it is first used; and as arguments. */
 carom_status caromi_upload_edges(caromi_device *device, carom_mesh *mesh, carom_error *err);
-void caromi_set_edges(caromi_arguments *arguments, const carom_mesh *mesh);
+void caromi_set_edges(const caromi_device *d, caromi_arguments *arguments, const carom_mesh *mesh);
 /* The room in an uploaded mesh. */
-void caromi_set_clearance(caromi_arguments *arguments, const carom_mesh *mesh);
+void caromi_set_clearance(const caromi_device *d, caromi_arguments *arguments, const carom_mesh *mesh);
 /* Its vertices, indices and the number of triangles. */
-void caromi_set_triangles(caromi_arguments *arguments, const carom_mesh *mesh);
+void caromi_set_triangles(const caromi_device *d, caromi_arguments *arguments, const carom_mesh *mesh);
 #endif

@@ -19,6 +19,11 @@ typedef struct mesh_copy {
     carom_error lacking; /* why they could not be uploaded: retrying a large mesh in every batch would be slow */
 } mesh_copy;
 
+static const mesh_copy *copy_of(const caromi_device *d, const carom_mesh *mesh)
+{
+    return mesh->device_copies[d->place];
+}
+
 static void release_arrays(mesh_copy *copy)
 {
     cl_mem *const parts[] = {&copy->nodes,    &copy->leaves,  &copy->masks,     &copy->clearance,
@@ -27,9 +32,9 @@ static void release_arrays(mesh_copy *copy)
         caromi_release_buffer(parts[i]);
 }
 
-void caromi_device_mesh_release(void *memory)
+static void release_copy(carom_mesh *mesh, uint32_t place)
 {
-    mesh_copy *copy = memory;
+    mesh_copy *copy = mesh->device_copies[place];
     if (copy == NULL)
         return;
     if (!caromi_opencl_is_inherited()) {
@@ -37,6 +42,13 @@ void caromi_device_mesh_release(void *memory)
         caromi_release_context(copy->cl);
     }
     caromi_free(copy->context, copy);
+    mesh->device_copies[place] = NULL;
+}
+
+void caromi_device_mesh_release(carom_mesh *mesh)
+{
+    for (uint32_t place = 0; place < mesh->context->device_count; place++)
+        release_copy(mesh, place);
 }
 
 typedef struct mesh_array {
@@ -106,33 +118,32 @@ static void fill_copy(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy)
 
 carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error *err)
 {
-    mesh_copy *copy = mesh->device_copy;
+    mesh_copy *copy = mesh->device_copies[d->place];
     if (copy == NULL || copy->cl != d->cl) {
-        caromi_device_mesh_release(copy);
-        mesh->device_copy = NULL;
+        release_copy(mesh, d->place);
         copy = create_copy(d, mesh->context);
         if (copy == NULL)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh copy (%zu bytes)",
                                sizeof *copy);
+        (void)pthread_mutex_lock(&mesh->context->finding); /* several devices may need it at once */
         caromi_clearance_find(mesh);
+        (void)pthread_mutex_unlock(&mesh->context->finding);
         fill_copy(d, mesh, copy);
-        mesh->device_copy = copy;
+        mesh->device_copies[d->place] = copy;
     }
     if (copy->lacking.status == CAROM_OK)
         return CAROM_OK;
     const carom_status status =
         caromi_fail(err, copy->lacking.status, copy->lacking.native_code, "%s", copy->lacking.message);
     /* A caller that requires the device may free memory before the next call, so that call tries again. */
-    if (d->context->desc.backend != CAROM_BACKEND_AUTO) {
-        caromi_device_mesh_release(copy);
-        mesh->device_copy = NULL;
-    }
+    if (d->context->desc.backend != CAROM_BACKEND_AUTO)
+        release_copy(mesh, d->place);
     return status;
 }
 
 carom_status caromi_upload_edges(caromi_device *d, carom_mesh *mesh, carom_error *err)
 {
-    mesh_copy *copy = mesh->device_copy;
+    mesh_copy *copy = mesh->device_copies[d->place];
     const caromi_edges *e = mesh->edges;
     const mesh_array arrays[] = {
         {"third corners of a mesh", e->opposites, mesh->leaf_count, sizeof *e->opposites, &copy->opposites},
@@ -143,16 +154,16 @@ carom_status caromi_upload_edges(caromi_device *d, carom_mesh *mesh, carom_error
     return CAROM_OK;
 }
 
-void caromi_set_edges(caromi_arguments *a, const carom_mesh *mesh)
+void caromi_set_edges(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh)
 {
-    const mesh_copy *copy = mesh->device_copy;
+    const mesh_copy *copy = copy_of(d, mesh);
     caromi_set_argument(a, &copy->opposites, sizeof copy->opposites);
     caromi_set_argument(a, &copy->cones, sizeof copy->cones);
 }
 
-static void set_tree(caromi_arguments *a, const carom_mesh *mesh)
+static void set_tree(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh)
 {
-    const mesh_copy *copy = mesh->device_copy;
+    const mesh_copy *copy = copy_of(d, mesh);
     const mesh_frame *frame = &mesh->view.frame;
     caromi_set_argument(a, &copy->nodes, sizeof copy->nodes);
     caromi_set_argument(a, &copy->leaves, sizeof copy->leaves);
@@ -162,15 +173,15 @@ static void set_tree(caromi_arguments *a, const carom_mesh *mesh)
     caromi_set_argument(a, &frame->ball, sizeof frame->ball);
 }
 
-void caromi_set_clearance(caromi_arguments *a, const carom_mesh *mesh)
+void caromi_set_clearance(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh)
 {
-    const mesh_copy *copy = mesh->device_copy;
+    const mesh_copy *copy = copy_of(d, mesh);
     caromi_set_argument(a, &copy->clearance, sizeof copy->clearance);
 }
 
-void caromi_set_triangles(caromi_arguments *a, const carom_mesh *mesh)
+void caromi_set_triangles(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh)
 {
-    const mesh_copy *copy = mesh->device_copy;
+    const mesh_copy *copy = copy_of(d, mesh);
     const cl_uint triangles = (cl_uint)mesh->info.triangle_count;
     caromi_set_argument(a, &copy->vertices, sizeof copy->vertices);
     caromi_set_argument(a, &copy->indices, sizeof copy->indices);
@@ -192,10 +203,10 @@ static cl_uint share_of(const caromi_device *d, uint64_t queries)
 uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *a,
                            const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask)
 {
-    const mesh_copy *copy = mesh->device_copy;
+    const mesh_copy *copy = copy_of(d, mesh);
     const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
     const cl_uint share = share_of(d, count), queries = (cl_uint)count, rows = slot->sorted ? queries : 0;
-    set_tree(a, mesh);
+    set_tree(d, a, mesh);
     caromi_set_argument(a, masks, sizeof *masks);
     caromi_set_argument(a, &options, sizeof options);
     caromi_set_columns(a, slot->in, columns);
@@ -206,7 +217,7 @@ uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, c
     caromi_set_columns(a, slot->sorted ? &slot->sort[CAROMI_SORT_ROW] : slot->in, 1);
     caromi_set_argument(a, &rows, sizeof rows);
     if (columns == CAROMI_MESH_IN)
-        caromi_set_clearance(a, mesh);
+        caromi_set_clearance(d, a, mesh);
     return (count + share - 1) / share;
 }
 
@@ -268,7 +279,7 @@ static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const 
 {
     const caromi_mesh_kind *kind = batch->kind;
     caromi_arguments a = caromi_arguments_of(d, caromi_batch_points_program(batch));
-    caromi_set_triangles(&a, batch->mesh);
+    caromi_set_triangles(d, &a, batch->mesh);
     if (kind == &caromi_first_hit)
         caromi_set_argument(&a, &batch->options, sizeof batch->options);
     caromi_set_columns(&a, slot->in, (uint32_t)kind->point_in);

@@ -50,6 +50,7 @@ typedef struct list_part {
     caromi_stage *stages; /* one per task that sorts hits */
     uint32_t stage_count;
     list_chooser *choosers; /* one per thread, for contacts */
+    int is_stopped;         /* another device has failed: parts are not delivered */
     const carom_context *context;
 } list_part;
 
@@ -76,7 +77,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const uint64_t items = caromi_set_search(d, slot, &a, sweep->mesh, sweep->options, slot->count, (uint32_t)columns,
                                              (uint32_t)columns + 1);
     if (p->batch->contacts != NULL)
-        caromi_set_edges(&a, sweep->mesh);
+        caromi_set_edges(d, &a, sweep->mesh);
     if (*memory != NULL)
         caromi_set_argument(&a, memory, sizeof *memory);
     else /* no hits are written if they are only counted: any buffer will do */
@@ -318,6 +319,22 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
     }
 }
 
+/* Of several devices each waits for its turn. */
+static carom_status deliver(list_part *p, carom_stats *stats, carom_error *err)
+{
+    caromi_turns *turns = p->batch->turns;
+    const int takes_turns = turns != NULL && turns->is_open;
+    p->is_stopped = takes_turns && !caromi_turns_wait(turns, p->first);
+    if (p->is_stopped)
+        return CAROM_OK;
+    const double start = caromi_now();
+    CHECK(caromi_stages_deliver(p->context, p->batch, p->stages, p->stage_count, stats, err));
+    stats->compute += caromi_now() - start;
+    if (takes_turns)
+        caromi_turns_pass(turns, p->first + p->queries);
+    return CAROM_OK;
+}
+
 static carom_status take_part(const caromi_device *d, list_part *p, carom_stats *stats, carom_error *err)
 {
     static const char *const names[] = {
@@ -337,9 +354,8 @@ static carom_status take_part(const caromi_device *d, list_part *p, carom_stats 
         if (p->stages[i].full)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
                                (unsigned long long)p->all);
-    const carom_status status = caromi_stages_deliver(p->context, p->batch, p->stages, p->stage_count, stats, err);
     stats->compute += caromi_now() - start;
-    return status;
+    return deliver(p, stats, err);
 }
 
 static void release_hits(list_part *p)
@@ -431,16 +447,15 @@ static void unmap_inline_hits(caromi_device *d, list_part *p)
     p->written = NULL;
 }
 
-/* The first pass over the queries from `first` on. */
-static carom_status count_hits(caromi_device *d, list_part *p, uint64_t first, uint64_t end, carom_stats *stats,
+/* The first pass over `queries` from `first` on. */
+static carom_status count_hits(caromi_device *d, list_part *p, uint64_t first, uint64_t queries, carom_stats *stats,
                                carom_error *err)
 {
-    const uint64_t most = p->inline_hits != NULL ? INLINE_QUERIES : QUERIES;
     unmap_inline_hits(d, p);
     p->room = first_room(d);
     p->first = first;
     p->gone = 0;
-    p->queries = p->counted = end - first < most ? end - first : most;
+    p->queries = p->counted = queries;
     for (uint64_t i = 0; p->inline_hits != NULL && i < p->counted; i++)
         p->from[i] = (int32_t)(i * INLINE_HITS);
     CHECK(stream_part(d, p, 0, stats, err));
@@ -519,6 +534,17 @@ static carom_status stream_any(caromi_device *d, list_part *p, uint64_t end, uin
     return caromi_stream_run(d, &s, done, stats, err);
 }
 
+/* The queries of the next first pass: the next part that is dealt out, or from `done` on. Returns how many. */
+static uint64_t next_queries(const list_part *p, uint64_t done, uint64_t end, uint64_t *first)
+{
+    caromi_turns *turns = p->batch->turns;
+    const uint64_t most = p->inline_hits != NULL ? INLINE_QUERIES : QUERIES;
+    if (turns != NULL && turns->is_open)
+        return caromi_turns_take(turns, most, first);
+    *first = done;
+    return end - done < most ? end - done : most;
+}
+
 carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
@@ -541,17 +567,21 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
         status = open_choosers(d, &p, err);
     if (status == CAROM_OK)
         open_inline_hits(d, &p);
-    while (status == CAROM_OK && *done < end) {
+    while (status == CAROM_OK && !p.is_stopped) {
+        uint64_t first = 0;
+        const uint64_t queries = p.counted == 0 ? next_queries(&p, *done, end, &first) : p.counted;
+        if (queries == 0)
+            break;
         if (p.counted == 0) {
             p.hits = hits;
             p.from = from;
             p.start = start;
             p.state = state;
-            status = count_hits(d, &p, *done, end, stats, err);
+            status = count_hits(d, &p, first, queries, stats, err);
         }
         if (status == CAROM_OK)
             status = run_part(d, &p, stats, err);
-        *done += status == CAROM_OK ? p.queries : 0;
+        *done += status == CAROM_OK && !p.is_stopped ? p.queries : 0;
         go_on(&p);
     }
     unmap_inline_hits(d, &p);

@@ -15,19 +15,31 @@ carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32
     return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
 }
 
-carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
-                                carom_error *err)
+carom_status caromi_device_open(const carom_context *context, uint32_t place, const char *selector, int gpu_only,
+                                caromi_device **out, carom_error *err)
 {
-    (void)context, (void)selector, (void)gpu_only;
+    (void)context, (void)place, (void)selector, (void)gpu_only;
     *out = NULL;
     return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "this build has no OpenCL");
 }
 
-carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, caromi_device **out,
-                                       carom_error *err)
+carom_status caromi_device_find(const carom_context *context, const char *selector, uint32_t *index, carom_error *err)
+{
+    (void)context, (void)selector, (void)index;
+    return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "this build has no OpenCL");
+}
+
+uint32_t caromi_shared_devices(const struct carom_opencl_desc *cl)
 {
     (void)cl;
-    return caromi_device_open(context, NULL, 0, out, err);
+    return 1;
+}
+
+carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, uint32_t place,
+                                       caromi_device **out, carom_error *err)
+{
+    (void)cl;
+    return caromi_device_open(context, place, NULL, 0, out, err);
 }
 
 /* carom_opencl.h, without the headers of OpenCL: a program that has them may meet a library that was built without. */
@@ -73,9 +85,27 @@ void caromi_device_describe(const caromi_device *device, carom_device_info *out)
 {
     (void)device, (void)out;
 }
-void caromi_device_mesh_release(void *copy)
+void caromi_device_mesh_release(carom_mesh *mesh)
 {
-    (void)copy;
+    (void)mesh;
+}
+
+uint32_t caromi_device_place(const caromi_device *device)
+{
+    (void)device;
+    return 0;
+}
+
+uint32_t caromi_device_index(const caromi_device *device)
+{
+    (void)device;
+    return 0;
+}
+
+const char *caromi_device_name(const caromi_device *device)
+{
+    (void)device;
+    return "";
 }
 
 int caromi_device_is_unified(const caromi_device *device)

@@ -5,14 +5,18 @@
 #include "host/batch.h"
 #include "host/mesh_data.h"
 
-/* Open the device that `selector` names (NULL: the best), build and probe its kernels. gpu_only: for auto, which
- * leaves CPU devices to the CPU path. The context must outlive the device. */
-carom_status caromi_device_open(const carom_context *context, const char *selector, int gpu_only, caromi_device **out,
-                                carom_error *err);
-/* Open the device of the caller's cl_context; share.c. INVALID_ARGUMENT if there is no such device in it. */
+/* Open the device that `selector` names (NULL: the best), build and probe its kernels. place: among the context's
+ * devices. gpu_only: for auto, which leaves CPU devices to the CPU path. The context must outlive the device. */
+carom_status caromi_device_open(const carom_context *context, uint32_t place, const char *selector, int gpu_only,
+                                caromi_device **out, carom_error *err);
+/* The number of the device that `selector` names. */
+carom_status caromi_device_find(const carom_context *context, const char *selector, uint32_t *index, carom_error *err);
+/* Open the device of the caller's cl_context at this place of the descriptor, which has so many; share.c.
+ * INVALID_ARGUMENT if there is no such device in it. */
 struct carom_opencl_desc;
-carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, caromi_device **out,
-                                       carom_error *err);
+uint32_t caromi_shared_devices(const struct carom_opencl_desc *cl);
+carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, uint32_t place,
+                                       caromi_device **out, carom_error *err);
 /* The caller's OpenCL, of a context that has it (context->shared); events.c. With a queue: waits for what the queue
  * has; lets a job take its turn there. Without one: nothing. */
 carom_status caromi_shared_await(const carom_context *context, carom_error *err);
@@ -31,6 +35,9 @@ carom_status caromi_fail_inherited(carom_error *err);
 /* Whether the statistics of the next batches say how long commands take. */
 void caromi_device_time(caromi_device *device, int timed);
 void caromi_device_describe(const caromi_device *device, carom_device_info *out);
+uint32_t caromi_device_place(const caromi_device *device);
+uint32_t caromi_device_index(const caromi_device *device);
+const char *caromi_device_name(const caromi_device *device);
 
 /* Whether the device computes in the host's memory. */
 int caromi_device_is_unified(const caromi_device *device);
@@ -47,8 +54,8 @@ carom_status caromi_device_memory_write(const caromi_device_memory *memory, uint
 /* For a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch. After any failure but CAROM_ERROR_OUT_OF_MEMORY
  * the device must not be used again. */
 caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list;
-/* Frees the copy of a mesh on the device; NULL is fine. */
-void caromi_device_mesh_release(void *copy);
+/* Frees the copies of a mesh on the devices. */
+void caromi_device_mesh_release(carom_mesh *mesh);
 
 /* The spheres of a cloud on a device, in the order of their cells, which must stay while it is open. Opening it builds
  * and probes the programs. Failures are as above. */

@@ -207,13 +207,20 @@ static carom_status compare_answers(const caromi_device *d, const caromi_mesh_ba
     return status;
 }
 
+/* Scalar code on one thread, with the hooks of the device's context. */
+static carom_context scalar_context(const caromi_device *d)
+{
+    int chosen;
+    return (carom_context){
+        .desc = d->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen), .hooks_of = d->context};
+}
+
 static carom_status run_mesh_probe(caromi_device *d, carom_mesh *mesh, const caromi_mesh_batch *like, int options,
                                    mesh_probe *p, carom_error *err)
 {
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
-    int chosen;
-    const carom_context scalar = {.desc = d->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
+    const carom_context scalar = scalar_context(d);
     caromi_mesh_batch batch = batch_of(p, mesh, like, options);
     const int points = caromi_wants_points(like);
     set_outputs(&p->expected, points, &batch);
@@ -260,8 +267,7 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
 {
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
-    int chosen;
-    const carom_context scalar = {.desc = d->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
+    const carom_context scalar = scalar_context(d);
     carom_hit_list got = list_out(&p->list_got), expected = list_out(&p->list_expected);
     const carom_mesh_hit_result got_columns = {.triangle = got.index, .state = got.state, .t = got.t};
     const carom_mesh_hit_result expected_columns = {

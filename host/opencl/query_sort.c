@@ -35,7 +35,7 @@ static carom_status enqueue_histogram(caromi_device *d, caromi_cl_slot *slot, co
     caromi_set_columns(&a, slot->in, has_motion ? CAROMI_MESH_IN : 3);
     for (uint32_t i = has_motion ? CAROMI_MESH_IN : 3; i < CAROMI_MESH_IN; i++) /* any column: it is not read */
         caromi_set_columns(&a, slot->in, 1);
-    caromi_set_clearance(&a, mesh);
+    caromi_set_clearance(d, &a, mesh);
     caromi_set_argument(&a, &has_motion, sizeof has_motion);
     caromi_set_argument(&a, &options, sizeof options);
     for (int k = 0; k < 3; k++)

@@ -26,7 +26,13 @@ static int is_listed(cl_device_id device, const cl_device_id *devices, size_t co
     return 0;
 }
 
-static carom_status check_member(const carom_context *c, const carom_opencl_desc *cl, carom_error *err)
+uint32_t caromi_shared_devices(const carom_opencl_desc *cl)
+{
+    return cl->devices != NULL ? cl->device_count : 1;
+}
+
+static carom_status check_member(const carom_context *c, const carom_opencl_desc *cl, cl_device_id device,
+                                 carom_error *err)
 {
     size_t bytes = 0;
     int is_member = 0;
@@ -38,14 +44,14 @@ static carom_status check_member(const carom_context *c, const carom_opencl_desc
     if (devices != NULL)
         code = clGetContextInfo(cl->context, CL_CONTEXT_DEVICES, bytes, devices, NULL);
     if (code == CL_SUCCESS && devices != NULL)
-        is_member = is_listed(cl->device, devices, bytes / sizeof *devices);
+        is_member = is_listed(device, devices, bytes / sizeof *devices);
     caromi_free(c, devices);
     if (code != CL_SUCCESS)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, code, "cl.context: clGetContextInfo says %d", code);
-    return is_member
-               ? CAROM_OK
-               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                             "cl.device is none of the devices of cl.context, which has %zu", bytes / sizeof *devices);
+    return is_member ? CAROM_OK
+                     : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                                   "%s is none of the devices of cl.context, which has %zu",
+                                   cl->devices != NULL ? "it" : "cl.device", bytes / sizeof *devices);
 }
 
 static carom_status check_queue(const carom_opencl_desc *cl, carom_error *err)
@@ -61,20 +67,47 @@ static carom_status check_queue(const carom_opencl_desc *cl, carom_error *err)
                                                 "cl.queue belongs to another context than cl.context");
 }
 
-carom_status caromi_device_open_shared(carom_context *c, const carom_opencl_desc *cl, caromi_device **out,
-                                       carom_error *err)
+carom_status caromi_device_open_shared(carom_context *c, const carom_opencl_desc *cl, uint32_t place,
+                                       caromi_device **out, carom_error *err)
 {
+    const cl_device_id device = cl->devices != NULL ? cl->devices[place] : cl->device;
     caromi_cl_found found;
     *out = NULL;
     CHECK(caromi_claim_opencl(err));
-    CHECK(check_member(c, cl, err));
+    CHECK(check_member(c, cl, device, err));
     CHECK(check_queue(cl, err));
-    CHECK(caromi_shared_make(c, cl, err));
-    caromi_describe_device(cl->device, &found);
+    if (place == 0)
+        CHECK(caromi_shared_make(c, cl, err));
+    caromi_describe_device(device, &found);
     if (!found.info.available)
         return caromi_fail(err, CAROM_ERROR_NO_DEVICE, CL_DEVICE_NOT_AVAILABLE,
-                           "cl.device, %s, is not available or has no compiler", found.info.name);
-    return caromi_device_start(c, &found, cl->context, out, err);
+                           "%s%s, is not available or has no compiler", cl->devices != NULL ? "" : "cl.device, ",
+                           found.info.name);
+    return caromi_device_start(c, place, &found, cl->context, out, err);
+}
+
+/* One device, or several that differ. */
+static carom_status check_devices(const carom_opencl_desc *cl, carom_error *err)
+{
+    if (cl->devices == NULL && cl->device_count != 0)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "cl.devices is NULL, but cl.device_count is %u",
+                           cl->device_count);
+    if (cl->devices == NULL) {
+        CHECK_NOT_NULL(cl->device, "cl.device", err);
+        return CAROM_OK;
+    }
+    if (cl->device != NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "cl.device and cl.devices are both given; one of them must be NULL");
+    if (cl->device_count == 0 || cl->device_count > CAROM_DEVICES_MAX)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "cl.device_count is %u; it must be within 1..%d",
+                           cl->device_count, CAROM_DEVICES_MAX);
+    for (uint32_t i = 0; i < cl->device_count; i++)
+        for (uint32_t k = 0; k <= i; k++)
+            if (cl->devices[i] == NULL || (k < i && cl->devices[k] == cl->devices[i]))
+                return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "cl.devices[%u] is %s", i,
+                                   cl->devices[i] == NULL ? "NULL" : "the same as another before it");
+    return CAROM_OK;
 }
 
 static carom_status create(const carom_context_desc *desc, const carom_opencl_desc *cl, carom_context **out,
@@ -83,7 +116,7 @@ static carom_status create(const carom_context_desc *desc, const carom_opencl_de
     CHECK_NOT_NULL(cl, "cl", err);
     CHECK(caromi_check_desc(cl->size, sizeof *cl, "carom_opencl_desc", err));
     CHECK_NOT_NULL(cl->context, "cl.context", err);
-    CHECK_NOT_NULL(cl->device, "cl.device", err);
+    CHECK(check_devices(cl, err));
     if (desc == NULL)
         return caromi_context_make(NULL, cl, out, err);
     CHECK(caromi_check_desc(desc->size, sizeof *desc, "carom_context_desc", err));

@@ -175,7 +175,10 @@ typedef struct carom_context carom_context;
 typedef struct carom_context_desc {
     size_t size; ///< sizeof(carom_context_desc), set by the default function
     carom_backend backend;
-    /// NULL: best; else a decimal index from carom_device_list or a substring of its names
+    /// NULL: best; else a decimal index from carom_device_list or a substring of its names. Several
+    /// of these, separated by commas, at most CAROM_DEVICES_MAX: each batch is cut into a piece for
+    /// each device (docs/design.md, "Several devices"). A name that has the whole string in it
+    /// comes first
     const char *device;
     carom_isa isa; ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED
     /// CPU threads, at most 1024; 0: all that the process may use. Fewer, with a warning in the
@@ -259,10 +262,20 @@ CAROM_API void carom_context_destroy(carom_context *context);
 CAROM_API carom_isa carom_context_isa(const carom_context *context);
 /// The number of CPU threads; in a child process of fork() 1.
 CAROM_API uint32_t carom_context_threads(const carom_context *context);
-/// The OpenCL device that is open in this context and may be used by this process.
+/// The OpenCL device that is open in this context and may be used by this process; of several the
+/// first.
 /// returns CAROM_OK | INVALID_ARGUMENT | NO_DEVICE
 CAROM_API carom_status carom_context_get_device(const carom_context *context,
                                                 carom_device_info *out, carom_error *err);
+/// All devices of the context, in the order of the list that named them.
+/// out   [capacity] filled up to the smaller of capacity and *count; may be NULL if capacity is 0.
+///       The caller sets `size` in the first. A device that was refused or given up after a failure
+///       has no name and available = 0
+/// count of the list; 1 without a list; 0 as long as no device was looked for
+/// returns CAROM_OK | INVALID_ARGUMENT | NO_DEVICE (in a child of a process that has called OpenCL)
+CAROM_API carom_status carom_context_get_devices(const carom_context *context,
+                                                 carom_device_info *out, uint32_t capacity,
+                                                 uint32_t *count, carom_error *err);
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
@@ -483,20 +496,35 @@ typedef struct carom_batch {
     uint32_t wait_count;
 } carom_batch;
 
+/// The devices of a context: most that carom_context_desc.device can list.
+#define CAROM_DEVICES_MAX 16
+
+/// What a device of the context has done for a batch.
+typedef struct carom_device_share {
+    uint32_t index;      ///< carom_device_info.index
+    carom_status status; ///< CAROM_OK, or why others have answered the rest of its queries
+    uint64_t queries;    ///< answered by it
+    double seconds;      ///< of wall clock, while the others worked too
+} carom_device_share;
+
 /// Which backend computed a batch, and its cost. Times in seconds of wall clock; transfers and
 /// compute overlap, so they need not add up to `total`. CPU work counts as compute.
 typedef struct carom_stats {
     size_t size;        ///< sizeof(carom_stats), set by the caller
     uint64_t queries;   ///< queries in the batch
-    uint64_t on_device; ///< of these, answered by the OpenCL device
+    uint64_t on_device; ///< of these, answered by OpenCL devices
     uint64_t on_cpu;    ///< of these, answered by the CPU path
     /// of these on_cpu, meant for a device that failed, was refused or has no binary64
     uint64_t fallen_back;
     uint64_t by_proof; ///< exact mode: decided by the floating-point filter
     /// exact mode: decided by the integer rung, on the CPU wherever the batch ran
     uint64_t by_integers;
-    double upload, compute, download, total;
-    char fallback_reason[128]; ///< empty if nothing fell back
+    double upload, compute, download, total; ///< of several devices the first three are sums
+    /// why a device did not answer all that was meant for it; empty if each did
+    char fallback_reason[128];
+    uint32_t device_count; ///< devices of the context; 0: none was in use
+    /// [device_count], in the order of carom_context_get_devices; the others mean nothing
+    carom_device_share devices[CAROM_DEVICES_MAX];
 } carom_stats;
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

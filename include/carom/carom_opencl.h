@@ -52,6 +52,10 @@ typedef struct carom_opencl_desc {
     cl_device_id device; ///< one of them; it may be a sub-device
     /// NULL: none. A queue of `context`, for the order of calls: see above. Retained as the others
     cl_command_queue queue;
+    /// Several of them, each of which answers a piece of every batch; `device` is NULL then. The
+    /// array is not kept. NULL: `device` alone
+    const cl_device_id *devices;
+    uint32_t device_count; ///< of `devices`, at most CAROM_DEVICES_MAX; without them 0
 } carom_opencl_desc;
 
 /// Create a context whose device is one of the caller's cl_context. It is as one made by
@@ -65,13 +69,15 @@ typedef struct carom_opencl_desc {
 ///         | UNSUPPORTED (also: the library was built without OpenCL); with CAROM_BACKEND_OPENCL
 ///         also NO_DEVICE (the device is not available or has no compiler) | NOT_BIT_EXACT |
 ///         KERNEL_BUILD | DEVICE_LOST; with CAROM_BACKEND_AUTO the CPU answers then, and the log
-///         and `stats` give the reason
+///         and `stats` give the reason. Of several devices OPENCL needs all, and AUTO goes on with
+///         those that can be used
 /// cost  as carom_context_create with CAROM_BACKEND_OPENCL
 CAROM_API carom_status carom_context_create_opencl(const carom_context_desc *desc,
                                                    const carom_opencl_desc *cl, carom_context **out,
                                                    carom_error *err);
 
-/// Make a buffer of bytes [offset, offset + bytes) of the caller's memory, which is not copied. Its
+/// Make a buffer of bytes [offset, offset + bytes) of the caller's memory, which is not copied. In
+/// a context with several devices, batches with such an array run on the first device alone. Its
 /// carom_buffer_info has where = CAROM_BUFFER_DEVICE and reachable = 0 on every device: the program
 /// reaches the bytes through its own queues, carom_buffer_read, _write or _map. docs/design.md
 /// ("Buffers") has what a call transfers.

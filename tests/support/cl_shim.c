@@ -3,14 +3,17 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <time.h>
 
 atomic_int cl_held[HELD_KINDS];
-size_t cl_fetched;
+_Atomic size_t cl_fetched;
 int cl_pageable;
 cl_device_id cl_seen_members;
 cl_mem cl_seen_whole;
 cl_command_queue cl_watched;
-int cl_watched_calls;
+atomic_int cl_watched_calls;
+int cl_victim;
+int cl_slowness;
 cl_scarcity cl_scarce;
 cl_buffers cl_seen;
 void (*cl_before_launch)(void);
@@ -75,7 +78,8 @@ static struct {
 
 void cl_sabotage(cl_call call, int at, int after)
 {
-    memset(counts, 0, sizeof counts);
+    for (int i = 0; i < CALL_KINDS; i++)
+        counts[i] = 0;
     fault.call = call;
     fault.at = at;
     fault.after = after;
@@ -85,7 +89,9 @@ void cl_relieve(void)
 {
     cl_sabotage(CALL_KINDS, 0, 0);
     memset(&cl_scarce, 0, sizeof cl_scarce);
-    cl_seen = (cl_buffers){.bytes = cl_seen.bytes};
+    cl_seen.refused = cl_seen.in_place = cl_seen.for_hits = 0;
+    cl_victim = cl_slowness = 0;
+    cl_count_contexts();
 }
 
 int cl_calls(cl_call call)
@@ -97,6 +103,50 @@ static int fails(cl_call call)
 {
     const int number = ++counts[call];
     return call == fault.call && fault.at != 0 && (number == fault.at || (fault.after && number > fault.at));
+}
+
+/* ---- one device of several --------------------------------------------------------------------------------------- */
+
+enum { CONTEXTS = 64 };
+static cl_context made_contexts[CONTEXTS];
+static int made_count;
+
+void cl_count_contexts(void)
+{
+    made_count = 0;
+}
+
+static cl_context note_context(cl_context made)
+{
+    if (made != NULL && made_count < CONTEXTS)
+        made_contexts[made_count++] = made;
+    return made;
+}
+
+static int is_victim(cl_context context)
+{
+    return cl_victim == 0 || (cl_victim <= made_count && made_contexts[cl_victim - 1] == context);
+}
+
+static int is_victims_queue(cl_command_queue queue)
+{
+    cl_context context = NULL;
+    return cl_victim == 0 ||
+           (clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) == CL_SUCCESS &&
+            is_victim(context));
+}
+
+static int fails_on(cl_command_queue queue, cl_call call)
+{
+    return is_victims_queue(queue) && fails(call);
+}
+
+static void be_slow(cl_command_queue queue, size_t items)
+{
+    const uint64_t wait = (uint64_t)cl_slowness * items;
+    const struct timespec pause = {(time_t)(wait / 1000000000u), (long)(wait % 1000000000u)};
+    if (wait > 0 && is_victims_queue(queue))
+        nanosleep(&pause, NULL);
 }
 
 /* The results of a call that fails: NULL, and the error in *code unless `code` is NULL. */
@@ -138,7 +188,7 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint coun
 {
     NEXT(clCreateContext);
     return fails(CALL_CONTEXT) ? refuse(CALL_CONTEXT, code)
-                               : hold(HELD_CONTEXTS, next(properties, count, devices, tell, user, code));
+                               : hold(HELD_CONTEXTS, note_context(next(properties, count, devices, tell, user, code)));
 }
 
 cl_int clRetainContext(cl_context context)
@@ -212,8 +262,8 @@ cl_int clReleaseKernel(cl_kernel kernel)
     return let_go(HELD_KERNELS, next(kernel));
 }
 
-static cl_event failed_command; /* every wait for it fails */
-static cl_event last_unmap;     /* does not fail: nothing may be left that needs it */
+static _Atomic(cl_event) failed_command; /* every wait for it fails */
+static _Atomic(cl_event) last_unmap;     /* does not fail: nothing may be left that needs it */
 
 cl_int clReleaseEvent(cl_event event)
 {
@@ -253,7 +303,7 @@ static cl_int refusal(cl_mem_flags flags, size_t size)
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *memory, cl_int *code)
 {
     NEXT(clCreateBuffer);
-    const cl_int refused = refusal(flags, size);
+    const cl_int refused = is_victim(context) ? refusal(flags, size) : CL_SUCCESS;
     if (refused != CL_SUCCESS) {
         cl_seen.refused++;
         *code = refused; /* which the library wants */
@@ -308,9 +358,10 @@ cl_int clGetMemObjectInfo(cl_mem memory, cl_mem_info what, size_t size, void *va
 
 enum { PLACES = 16 }; /* most occurrences of `find` in one source */
 
-static char *patched(const char *text)
+static char *patched(cl_context context, const char *text)
 {
-    const cl_patch *p = &cl_text_patch;
+    static const cl_patch none = {NULL, NULL};
+    const cl_patch *p = is_victim(context) ? &cl_text_patch : &none;
     const size_t find = p->find != NULL ? strlen(p->find) : 0;
     const size_t replacement = p->find != NULL ? strlen(p->replacement) : 0;
     char *copy = test_alloc(strlen(text) + PLACES * replacement + 1, 1), *to = copy;
@@ -334,7 +385,7 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
     char **copy = test_alloc(count, sizeof *copy);
     assert_null(lengths); /* the library passes sources that end with a zero */
     for (cl_uint i = 0; i < count; i++)
-        copy[i] = patched(texts[i]);
+        copy[i] = patched(context, texts[i]);
     const cl_program made = hold(HELD_PROGRAMS, next(context, count, (const char **)copy, NULL, code));
     for (cl_uint i = 0; i < count; i++)
         free(copy[i]);
@@ -408,7 +459,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     watch(queue);
     if (cl_before_launch != NULL)
         cl_before_launch();
-    return fails(CALL_LAUNCH)
+    be_slow(queue, global[0]);
+    return fails_on(queue, CALL_LAUNCH)
                ? calls[CALL_LAUNCH].code
                : hold_event(next(queue, kernel, dimensions, offset, global, local, waits, wait, event), event);
 }
@@ -450,8 +502,9 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
     NEXT(clEnqueueWriteBuffer);
     watch(queue);
     count_pageable(blocking, from, size);
-    return fails(CALL_WRITE) ? calls[CALL_WRITE].code
-                             : hold_event(next(queue, memory, blocking, offset, size, from, waits, wait, event), event);
+    return fails_on(queue, CALL_WRITE)
+               ? calls[CALL_WRITE].code
+               : hold_event(next(queue, memory, blocking, offset, size, from, waits, wait, event), event);
 }
 
 cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
@@ -461,8 +514,9 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
     watch(queue);
     cl_fetched += size;
     count_pageable(blocking, to, size);
-    return fails(CALL_READ) ? calls[CALL_READ].code
-                            : hold_event(next(queue, memory, blocking, offset, size, to, waits, wait, event), event);
+    return fails_on(queue, CALL_READ)
+               ? calls[CALL_READ].code
+               : hold_event(next(queue, memory, blocking, offset, size, to, waits, wait, event), event);
 }
 
 void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset,
@@ -471,7 +525,7 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
     NEXT(clEnqueueMapBuffer);
     watch(queue);
     cl_fetched += flags & CL_MAP_READ ? size : 0;
-    if (fails(CALL_MAP))
+    if (fails_on(queue, CALL_MAP))
         return refuse(CALL_MAP, code);
     void *at = next(queue, memory, blocking, flags, offset, size, waits, wait, event, code);
     if (at != NULL) {
@@ -487,7 +541,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *at, 
     NEXT(clEnqueueUnmapMemObject);
     watch(queue);
     change_mapped(at, (mapped_range){NULL, 0});
-    if (fails(CALL_UNMAP))
+    if (fails_on(queue, CALL_UNMAP))
         return calls[CALL_UNMAP].code;
     const cl_int code = let_go(HELD_MAPS, hold_event(next(queue, memory, at, waits, wait, event), event));
     last_unmap = event != NULL ? *event : last_unmap;
@@ -498,7 +552,7 @@ cl_int clFlush(cl_command_queue queue)
 {
     NEXT(clFlush);
     watch(queue);
-    return fails(CALL_FLUSH) ? calls[CALL_FLUSH].code : next(queue);
+    return fails_on(queue, CALL_FLUSH) ? calls[CALL_FLUSH].code : next(queue);
 }
 
 /* It waits all the same, as for a queue whose last command has ended badly. */
@@ -507,7 +561,7 @@ cl_int clFinish(cl_command_queue queue)
     NEXT(clFinish);
     watch(queue);
     const cl_int code = next(queue);
-    return fails(CALL_FINISH) ? calls[CALL_FINISH].code : code;
+    return fails_on(queue, CALL_FINISH) ? calls[CALL_FINISH].code : code;
 }
 
 cl_int clWaitForEvents(cl_uint count, const cl_event *events)

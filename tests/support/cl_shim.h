@@ -63,6 +63,13 @@ void cl_sabotage(cl_call call, int at, int after);
 /* Number of calls of this kind since the last cl_sabotage. */
 int cl_calls(cl_call call);
 
+/* Faults may be those of one device alone: only what happens in the cl_context that was made as number cl_victim since
+ * cl_count_contexts, counted from 1, fails, is scarce, slow or patched, and is counted by cl_calls. 0: all. */
+extern int cl_victim;
+void cl_count_contexts(void);
+/* Nanoseconds that each work-item of a launch takes longer. */
+extern int cl_slowness;
+
 /* Which buffer allocations fail, whatever memory the device reports. A 0 sets no limit. */
 typedef struct cl_scarcity {
     uint64_t room;    /* bytes that can be allocated in all */
@@ -75,15 +82,15 @@ extern cl_scarcity cl_scarce;
 /* Bytes of the buffers that the library holds, without pinned memory, which is the host's; and numbers of failed and of
  * created buffers. */
 typedef struct cl_buffers {
-    uint64_t bytes;
-    int refused;
-    int in_place; /* created over host memory */
-    int for_hits; /* created write-only for kernels */
-    int copied;   /* created as copies of host memory, as a mesh is on a discrete device */
+    _Atomic uint64_t bytes;
+    atomic_int refused;
+    atomic_int in_place; /* created over host memory */
+    atomic_int for_hits; /* created write-only for kernels */
+    atomic_int copied;   /* created as copies of host memory, as a mesh is on a discrete device */
 } cl_buffers;
 extern cl_buffers cl_seen;
 /* Bytes transferred to the host by reads and maps. */
-extern size_t cl_fetched;
+extern _Atomic size_t cl_fetched;
 /* Reads and writes that are not to wait, of host memory that is not a mapped buffer: drivers wait for them all the
  * same. */
 extern int cl_pageable;
@@ -94,7 +101,7 @@ extern cl_device_id cl_seen_members;
 extern cl_mem cl_seen_whole;
 /* Number of commands, flushes and waits on this queue. */
 extern cl_command_queue cl_watched;
-extern int cl_watched_calls;
+extern atomic_int cl_watched_calls;
 
 /* Ends the failures of cl_sabotage and cl_scarce, and restarts the counts of calls and buffers. The counts of held
  * references and cl_seen_as stay. */
