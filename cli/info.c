@@ -149,21 +149,25 @@ static void choose(info *i, uint32_t listed, int unlisted)
 {
     const size_t alone = i->driver_count > 0 ? i->drivers[0].first : i->device_count;
     const int named = i->options->device != NULL;
-    int gpus = 0;
+    int gpus = 0, passed = 0;
     i->chosen = i->device_count;
     for (size_t k = 0; k < alone; k++) {
         const int is_gpu = !strcmp(i->devices[k].is.kind, "gpu");
         gpus += is_gpu;
+        passed += i->devices[k].verdict == INFO_PASSED;
         if (i->chosen == i->device_count && i->devices[k].verdict == INFO_PASSED && (is_gpu || named))
             i->chosen = k;
     }
     snprintf(i->why, sizeof i->why, "%s",
-             i->chosen < i->device_count ? (named ? "because it was named" : "the first GPU that passed the bit probe")
-             : unlisted                  ? "the OpenCL drivers fail together"
-             : listed == 0               ? "there is no OpenCL device"
-             : named                     ? "the device that was named is absent or did not pass"
-             : gpus > 0                  ? "no GPU passed the bit probe"
-                        : "no OpenCL device is a GPU; --device or --backend opencl takes any that passed");
+             i->chosen < i->device_count
+                 ? (named && passed > 1 && strchr(i->options->device, ',') ? "and to the others that were named"
+                    : named                                                ? "because it was named"
+                                                                           : "the first GPU that passed the bit probe")
+             : unlisted    ? "the OpenCL drivers fail together"
+             : listed == 0 ? "there is no OpenCL device"
+             : named       ? "the device that was named is absent or did not pass"
+             : gpus > 0    ? "no GPU passed the bit probe"
+                           : "no OpenCL device is a GPU; --device or --backend opencl takes any that passed");
 }
 
 static int find_devices(info *i)

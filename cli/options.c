@@ -43,7 +43,7 @@ static const option_row option_rows[] = {
     {OPTION_PLOT, "plot", "FILE", "a picture by gnuplot; the name ends in .svg or .png"},
     {OPTION_SVG, "svg", "FILE", "a picture of the same, as SVG"},
     {OPTION_BACKEND, "backend", "B", "auto, cpu (never loads OpenCL) or opencl (default auto)"},
-    {OPTION_DEVICE, "device", "D", "OpenCL device: number or part of a name, as carom info lists them"},
+    {OPTION_DEVICE, "device", "D", "OpenCL device: number or part of a name, as carom info lists them; or D,D,..."},
     {OPTION_ISA, "isa", "I", "CPU path: auto, scalar, sse4.1, avx2, avx512 or neon (default auto)"},
     {OPTION_THREADS, "threads", "N", "CPU threads, >= 1 (default: all that the process may use)"},
     {OPTION_ACCURACY, "accuracy", "A", "fast or exact"},

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Bytes for the answers to a row: columns and what a driver keeps beside them. */
-enum { REPORTS_FD = STDOUT_FILENO, ANSWER_BYTES = 128 };
+enum { REPORTS_FD = STDOUT_FILENO, ANSWER_BYTES = 128, NAME_BYTES = 256 };
 
 typedef struct job {
     const cli_options *options;
@@ -31,15 +31,37 @@ static void say(const job *j, probe_step step, int status, const carom_device_in
     j->report(j->user, &report);
 }
 
-int probe_is_asked_for(const cli_options *options, const carom_device_info *device)
+static int is_called(const carom_device_info *device, const char *name)
 {
     char *end;
-    if (!options->device)
-        return 1;
-    unsigned long number = strtoul(options->device, &end, 10);
-    if (*end == '\0' && options->device[0] >= '0' && options->device[0] <= '9')
+    unsigned long number = strtoul(name, &end, 10);
+    if (*end == '\0' && name[0] >= '0' && name[0] <= '9')
         return number == device->index;
-    return strcasestr(device->name, options->device) || strcasestr(device->platform, options->device);
+    return strcasestr(device->name, name) || strcasestr(device->platform, name);
+}
+
+/* Copies the next name of a list, without the spaces around it; returns where the list goes on, NULL: it is over. */
+static const char *next_name(const char *list, char *name, size_t size)
+{
+    const size_t length = strcspn(list, ",");
+    size_t first = strspn(list, " "), end = length;
+    while (end > first && list[end - 1] == ' ')
+        end--;
+    snprintf(name, size, "%.*s", first < end ? (int)(end - first) : 0, list + first);
+    return list[length] == ',' ? list + length + 1 : NULL;
+}
+
+int probe_is_asked_for(const cli_options *options, const carom_device_info *device)
+{
+    char name[NAME_BYTES];
+    if (!options->device || is_called(device, options->device))
+        return 1;
+    for (const char *at = strchr(options->device, ',') ? options->device : NULL; at;) {
+        at = next_name(at, name, sizeof name);
+        if (name[0] && is_called(device, name))
+            return 1;
+    }
+    return 0;
 }
 
 static uint32_t list(const job *j, carom_device_info devices[PROBE_DEVICES])
@@ -97,17 +119,36 @@ static void ask(const job *j, const carom_device_info *device, uint32_t present)
 }
 
 /* The device that the library would take: `auto` takes GPUs only, unless one is named. */
-static const carom_device_info *choose(const cli_options *options, const carom_device_info *devices, uint32_t count)
+static const carom_device_info *choose(const cli_options *options, const char *name, const carom_device_info *devices,
+                                       uint32_t count)
 {
     const carom_device_info *chosen = NULL;
     for (uint32_t i = 0; i < count; i++) {
         int gpu = !strcmp(devices[i].kind, "gpu");
-        if (options->device ? probe_is_asked_for(options, &devices[i]) && !chosen
-                            : devices[i].available && (gpu ? !chosen || strcmp(chosen->kind, "gpu") != 0
-                                                           : options->backend == CAROM_BACKEND_OPENCL && !chosen))
+        if (name ? is_called(&devices[i], name) && !chosen
+                 : devices[i].available && (gpu ? !chosen || strcmp(chosen->kind, "gpu") != 0
+                                                : options->backend == CAROM_BACKEND_OPENCL && !chosen))
             chosen = &devices[i];
     }
     return chosen;
+}
+
+/* The device that is chosen, or each of a list. */
+static void ask_chosen(const job *j, const carom_device_info *devices, uint32_t count, uint32_t present)
+{
+    char name[NAME_BYTES];
+    const carom_device_info *chosen = choose(j->options, j->options->device, devices, count);
+    if (chosen || !j->options->device || !strchr(j->options->device, ',')) {
+        if (chosen)
+            ask(j, chosen, present);
+        return;
+    }
+    for (const char *at = j->options->device; at;) {
+        at = next_name(at, name, sizeof name);
+        chosen = name[0] ? choose(j->options, name, devices, count) : NULL;
+        if (chosen)
+            ask(j, chosen, present);
+    }
 }
 
 void probe_do(const cli_options *options, const char *what, probe_report_fn *report, void *user)
@@ -117,7 +158,6 @@ void probe_do(const cli_options *options, const char *what, probe_report_fn *rep
     const char *argument = strchr(what, ':');
     const uint32_t number = argument ? (uint32_t)strtoul(argument + 1, NULL, 10) : 0;
     const uint32_t count = list(&j, devices);
-    const carom_device_info *chosen = choose(options, devices, count);
     const int all = !strcmp(what, "all");
     for (uint32_t i = 0; i < count; i++) {
         if (!strncmp(what, "open:", 5) && devices[i].index == number)
@@ -126,8 +166,8 @@ void probe_do(const cli_options *options, const char *what, probe_report_fn *rep
             options->command->run == command_verify)
             ask(&j, &devices[i], 0);
     }
-    if (!strncmp(what, "rows:", 5) && chosen)
-        ask(&j, chosen, number);
+    if (!strncmp(what, "rows:", 5))
+        ask_chosen(&j, devices, count, number);
     say(&j, PROBE_END, 0, NULL, NULL);
 }
 

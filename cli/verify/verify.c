@@ -112,6 +112,9 @@ static void add_device(verification *v, const char *device, const char *shown)
     if (c && c->context && carom_context_get_device(c->context, &opened, NULL) == CAROM_OK) {
         snprintf(name, sizeof name, "device %u, %.100s, %u lane%s", opened.index, opened.name, opened.lanes,
                  opened.lanes == 1 ? "" : "s");
+        uint32_t count = 0;
+        if (carom_context_get_devices(c->context, NULL, 0, &count, NULL) == CAROM_OK && count > 1)
+            snprintf(name, sizeof name, "devices %.100s, which share each batch", device);
         snprintf(c->name, sizeof c->name, "%s", name);
     }
 }
