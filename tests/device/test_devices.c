@@ -8,6 +8,7 @@
 
 #include "carom/carom_opencl.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 enum {
@@ -650,6 +651,110 @@ static void test_bad_parts(void **state)
     assert_int_equal(clReleaseContext(shared), CL_SUCCESS);
 }
 
+/* ---- preparing, jobs --------------------------------------------------------------------------------------------- */
+
+static carom_mesh_closest_desc closest_desc(void)
+{
+    const float *const *column = (const float *const *)few.b.column;
+    return (carom_mesh_closest_desc){.batch = {.size = sizeof(carom_mesh_closest_desc), .count = COUNT},
+                                     .center = carom_soa(column[0], column[1], column[2])};
+}
+
+/* Each device builds its programs when the call prepares, and none later. */
+static void test_prepared(void **state)
+{
+    (void)state;
+    (void)need_devices();
+    carom_context *context = listed(CAROM_BACKEND_OPENCL, 0);
+    carom_mesh *mesh = scene_mesh(context, &few.s);
+    float *distance = test_alloc(COUNT, sizeof *distance);
+    const carom_mesh_closest_result out = {.size = sizeof out, .distance = distance};
+    carom_mesh_closest_desc d = closest_desc();
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    d.batch.prepare = 1;
+    test_ok("prepare", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
+    assert_int_equal(stats.on_device, 0);
+    d.batch.prepare = 0;
+    cl_sabotage(CALL_BUILD, 0, 0);
+    test_ok("closest", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
+    assert_int_equal(cl_calls(CALL_BUILD), 0);
+    assert_true(stats.devices[0].queries > 0 && stats.devices[1].queries > 0);
+    free(distance);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    cl_expect_none("prepared devices");
+}
+
+/* A bit probe makes a mesh on a thread of its device, while a job of the context goes on. */
+static void test_job(void **state)
+{
+    (void)state;
+    (void)need_devices();
+    carom_context *context = listed(CAROM_BACKEND_OPENCL, 0), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    carom_mesh *mesh = scene_mesh(context, &few.s), *same = scene_mesh(cpu, &few.s);
+    float *got = test_alloc(COUNT, sizeof *got), *distance = test_alloc(COUNT, sizeof *distance);
+    carom_mesh_closest_result out = {.size = sizeof out, .distance = distance};
+    carom_mesh_closest_desc d = closest_desc();
+    carom_stats stats = {.size = sizeof stats};
+    carom_job *job = NULL;
+    carom_error err = {0};
+    test_ok("closest", carom_mesh_closest(same, &d, &out, NULL, &err), &err);
+    out.distance = got;
+    d.batch.job = &job;
+    test_ok("a job", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
+    test_ok("a job", carom_job_wait(job, INFINITY, &err), &err);
+    carom_job_destroy(job);
+    assert_memory_equal(got, distance, COUNT * sizeof *got);
+    expect_sums(&stats);
+    free(got);
+    free(distance);
+    carom_mesh_destroy(mesh);
+    carom_mesh_destroy(same);
+    carom_context_destroy(context);
+    carom_context_destroy(cpu);
+    cl_expect_none("a job");
+}
+
+/* ---- two drivers ------------------------------------------------------------------------------------------------- */
+
+/* PoCL and rusticl, each with half of the lanes and programs of its own. */
+static void test_mixed(void **state)
+{
+    const request *q = *state;
+    carom_device_info all[8] = {{.size = sizeof *all}};
+    uint32_t count = 0;
+    int drivers = 0;
+    (void)test_need_device();
+    assert_int_equal(carom_device_list(all, COUNT_OF(all), &count, NULL), CAROM_OK);
+    for (uint32_t i = 0; i < count && i < COUNT_OF(all); i++)
+        drivers |= strstr(all[i].platform, "rusticl") != NULL ? 1 : strstr(all[i].platform, "Portable") != NULL ? 2 : 0;
+    if (drivers != 3)
+        test_skip("rusticl", "PoCL and rusticl are not both there");
+    cl_relieve();
+    carom_context_desc desc = listed_desc(CAROM_BACKEND_OPENCL);
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.device = "Portable, rusticl";
+    test_ok("two drivers", carom_context_create(&desc, &context, &err), &err);
+    carom_mesh *mesh = scene_mesh(context, &few.s);
+    for (int round = 0; round < 3; round++)
+        (void)ask_all(q, context, mesh);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    cl_expect_none(q->name);
+}
+
+static int run_mixed(void)
+{
+    static const int kinds[] = {SPHERES, ASK_mesh_first, ASK_mesh_all, ASK_KINDS + ASK_mesh_closest};
+    struct CMUnitTest tests[COUNT_OF(kinds)];
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        tests[i] = (struct CMUnitTest){requests[kinds[i]].name, test_mixed, NULL, NULL,
+                                       (void *)(uintptr_t)&requests[kinds[i]]};
+    return cmocka_run_group_tests(tests, make_fixture, free_fixture);
+}
+
 /* ---- hooks ------------------------------------------------------------------------------------------------------- */
 
 static atomic_int inside, most_inside;
@@ -701,9 +806,12 @@ int main(void)
         cmocka_unit_test(test_wrong),     cmocka_unit_test(test_refused),   cmocka_unit_test(test_rates),
         cmocka_unit_test(test_small),     cmocka_unit_test(test_cancelled), cmocka_unit_test(test_clouds),
         cmocka_unit_test(test_buffers),   cmocka_unit_test(test_wrapped),   cmocka_unit_test(test_bad_lists),
-        cmocka_unit_test(test_bad_parts), cmocka_unit_test(test_hooks)};
+        cmocka_unit_test(test_bad_parts), cmocka_unit_test(test_hooks),     cmocka_unit_test(test_prepared),
+        cmocka_unit_test(test_job)};
     const size_t effort = test_effort(REQUESTS), stride = effort >= REQUESTS ? 1 : effort >= REQUESTS / 2 ? 3 : 7;
-    struct CMUnitTest *each = tests + 11;
+    struct CMUnitTest *each = tests + 13;
+    if (getenv("CAROM_TEST_MIXED") != NULL)
+        return run_mixed();
     if (setenv("POCL_DEVICES", pocl_devices, 1) != 0)
         return 1;
     for (size_t k = 0; k < COUNT_OF(words); k++)
